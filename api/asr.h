@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * asr.h - the Senone speech recogniser: its only public header, and its manual.
+ *
+ * LIFE CYCLE
+ *   An engine is a model and a graph on one device. A stream is one source of audio. Many streams share one engine.
+ *
+ *     asr_engine *engine;                                    asr_stream *stream;
+ *     asr_engine_load("bundle", NULL, &engine);              asr_open(engine, NULL, &stream);
+ *     asr_feed(stream, samples, n); ... asr_finish(stream);  asr_wait(stream, -1); asr_result(stream, &event);
+ *     asr_close(stream);                                     asr_engine_close(engine);
+ *
+ *   A stream lives through: open, feed*, finish, events until ASR_EVENT_END, close. Closing an engine with open streams
+ *   is safe: the engine is reference-counted and goes away with its last stream.
+ *
+ * EVENTS
+ *   What a stream has to say comes as events, in this order:
+ *     READY, { SPEECH_START, PARTIAL*, ENDPOINT, FINAL }*, END
+ *   An ERROR event may come instead of any of them; END follows it. Events are polled with asr_result or passed to a
+ *   callback; both give the same objects with the same contents. Unknown kinds must be ignored: later versions add some.
+ *   This version makes one utterance of a stream: one SPEECH_START with the first audio, one ENDPOINT at asr_finish.
+ *
+ * THREADS
+ *   An engine may be used from any threads at once. A stream may be used from any threads too, but calls for one stream
+ *   are serialised: two threads feeding one stream is legal and gives an arbitrary interleaving. asr_close must be the
+ *   last call of a stream, and not at the same time as another call for it. Callbacks run on threads of the library,
+ *   never two at once for a stream; a callback may call any function of its own stream except asr_close, and a slow
+ *   callback delays only its own stream. A callback must not throw, longjmp or end its thread.
+ *
+ * MEMORY
+ *   Every object that a function returns through a pointer to a pointer belongs to the caller and has one function that
+ *   frees it; freeing NULL is allowed and freeing cannot fail. Strings and arrays got from an object are the object's
+ *   and are valid until it is freed. Strings that the caller passes are copied. All strings are UTF-8.
+ *
+ * CONFIGURATION
+ *   A config struct begins with its size, is filled by its *_default function, and only grows at its end. A smaller size
+ *   (an older program) takes defaults for what it lacks; a larger size (a newer program) is accepted if what this library
+ *   does not know is zero, and refused with ASR_UNSUPPORTED if not. A NULL config means the defaults.
+ *
+ * ERRORS
+ *   Functions return ASR_OK (0) or a negative asr_status. asr_last_error gives one sentence for the calling thread: what
+ *   is wrong, with which file or argument, and what to do. On failure out parameters are untouched.
+ *
+ * SIDE EFFECTS
+ *   The library never writes to stdout or stderr, never aborts or exits, and leaves signals, locale, floating-point modes
+ *   and the current directory alone. Loading an engine starts threads and may dlopen back ends from the plugin directory
+ *   beside the library (<libdir>/senone/plugins) or from SENONE_PLUGIN_PATH (ignored in setuid programs). SENONE_DEVICE
+ *   names the device where the configuration names none. After fork, the child must not use engines of its parent.
+ */
+#ifndef SENONE_ASR_H
+#define SENONE_ASR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#define ASR_API
+#else
+#define ASR_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The ABI number is the N of libsenone.so.N: programs built for N run with every later library of the same N. */
+#define ASR_ABI 0
+#define ASR_VERSION_MAJOR 0
+#define ASR_VERSION_MINOR 1
+#define ASR_VERSION_PATCH 0
+
+/* ---- status ------------------------------------------------------------------------------------------------------- */
+
+typedef enum asr_status {
+  ASR_OK = 0,
+  ASR_INVALID_ARGUMENT = -1, /* a NULL or out-of-range argument */
+  ASR_INVALID_STATE = -2,    /* a call out of order: feed after finish, close from a callback */
+  ASR_NOT_FOUND = -3,        /* a file, a device or a plugin does not exist */
+  ASR_BAD_FILE = -4,         /* a file is damaged, truncated or of another format or version */
+  ASR_BAD_AUDIO = -5,        /* samples that are not finite */
+  ASR_UNSUPPORTED = -6,      /* valid, but not by this version or this back end */
+  ASR_NO_DEVICE = -7,        /* no back end, or not the one named, has a usable device */
+  ASR_DEVICE_LOST = -8,      /* the device failed while in use; streams on it end, the process goes on */
+  ASR_OUT_OF_MEMORY = -9,    /* host or device memory */
+  ASR_IO = -10,              /* reading or writing failed: permission, disk full */
+  ASR_TIMEOUT = -11,         /* asr_wait's time has passed */
+  ASR_CANCELLED = -12,       /* the stream was cancelled */
+  ASR_INTERNAL = -13         /* a defect of the library; please report it with asr_last_error's text */
+} asr_status;
+
+/* The name of a status, for example "ASR_BAD_FILE". Static; never NULL, also for unknown values. Any thread. */
+ASR_API const char *asr_status_text(asr_status status);
+
+/* One sentence about the last call of this thread that failed; "" if none did. Valid until this thread's next call. */
+ASR_API const char *asr_last_error(void);
+
+/* The version of the library that runs, for example "0.1.0". Static. */
+ASR_API const char *asr_version(void);
+
+/* ---- log ---------------------------------------------------------------------------------------------------------- */
+
+typedef enum asr_log_level { ASR_LOG_ERROR = 0, ASR_LOG_WARNING = 1, ASR_LOG_INFO = 2, ASR_LOG_DEBUG = 3 } asr_log_level;
+
+/* Receives messages of the whole library: which plugins were tried and why they were rejected, what was loaded.
+ * message: one line without a newline, valid during the call. Called from any thread, also from several at once. */
+typedef void (*asr_log_fn)(asr_log_level level, const char *message, void *user_data);
+
+/* Sets the receiver for messages up to `level`; NULL (as at the start) discards them. May be called before anything else
+ * and at any time; returns after calls to the old receiver have ended, so its user_data may be freed then.
+ * Must not be called from a log function. */
+ASR_API void asr_set_log(asr_log_fn log, asr_log_level level, void *user_data);
+
+/* ---- devices ------------------------------------------------------------------------------------------------------ */
+
+typedef struct asr_device_list asr_device_list;
+
+typedef struct asr_device {
+  size_t size;           /* set by the caller to sizeof(asr_device) */
+  const char *id;        /* "cpu:0", "cuda:1": what asr_engine_config.device takes; for a rejected plugin its name or file */
+  const char *name;      /* as its driver calls it: "AMD EPYC 7763", "NVIDIA H200"; "" for a rejected plugin */
+  const char *reason;    /* "" if usable, else one sentence saying why not */
+  uint64_t memory_bytes; /* memory that models and streams may use; 0 if unknown */
+  int32_t score;         /* the highest usable one is chosen where none is named; 0 = not usable */
+  uint32_t n_cores;      /* cores or multiprocessors */
+} asr_device;
+
+/* Probes every back end and lists their devices, best first, and then every plugin that was rejected, with the reason.
+ * The list is the caller's. Errors: ASR_INVALID_ARGUMENT, ASR_OUT_OF_MEMORY. Any thread. */
+ASR_API asr_status asr_devices(asr_device_list **list);
+ASR_API size_t asr_device_list_count(const asr_device_list *list);
+/* Fills *device for index in 0..count-1; its strings are valid until the list is freed. */
+ASR_API asr_status asr_device_list_get(const asr_device_list *list, size_t index, asr_device *device);
+ASR_API void asr_device_list_free(asr_device_list *list);
+
+/* ---- engine ------------------------------------------------------------------------------------------------------- */
+
+typedef struct asr_engine asr_engine;
+
+typedef struct asr_engine_config {
+  size_t size;
+  const char *device;     /* "cpu", "cuda:0", ...; NULL or "": SENONE_DEVICE, else the best. A named one is never replaced */
+  uint32_t max_lanes;     /* streams that one step advances together, 1..1024; default 8. More streams may be open */
+  uint32_t window_frames; /* the most frames a stream advances in a step, 8..256; default 32 */
+  uint32_t n_threads;     /* host threads for the CPU back end, 0 (default) = one for each core, at most 256 */
+  uint32_t reserved;      /* 0 */
+} asr_engine_config;
+
+ASR_API void asr_engine_config_default(asr_engine_config *config);
+
+/* Loads the bundle (a directory made by `senone import` and `senone graph`) on a device; the graph is mapped, not copied,
+ * where the device allows it. Takes from milliseconds to seconds. *engine is the caller's, closed with asr_engine_close.
+ * Errors: ASR_INVALID_ARGUMENT, ASR_NOT_FOUND (no such bundle, or a part of it), ASR_BAD_FILE (which file, which field),
+ * ASR_NO_DEVICE (which device, and why), ASR_UNSUPPORTED, ASR_OUT_OF_MEMORY. Any thread. */
+ASR_API asr_status asr_engine_load(const char *bundle_path, const asr_engine_config *config, asr_engine **engine);
+
+typedef struct asr_engine_info {
+  size_t size;               /* set by the caller to sizeof(asr_engine_info) */
+  const char *device_id;     /* the device in use; this and all strings here are the engine's */
+  const char *device_name;
+  double sample_rate_hz;     /* the model's; streams of any other rate are resampled */
+  double frame_shift_ms;
+  uint32_t n_feature_dims;   /* D: the row length of ASR_INPUT_FEATURES */
+  uint32_t n_states;         /* S: the row length of ASR_INPUT_LOGLIKES */
+  uint32_t n_words;          /* word symbols in the graph */
+  uint32_t n_graph_states;
+  uint64_t n_graph_arcs;
+} asr_engine_info;
+
+/* Fills *info. Errors: ASR_INVALID_ARGUMENT. Any thread. */
+ASR_API asr_status asr_engine_get_info(const asr_engine *engine, asr_engine_info *info);
+
+/* Gives back the caller's hold on the engine. Open streams keep it alive and keep working. NULL is allowed. */
+ASR_API void asr_engine_close(asr_engine *engine);
+
+/* ---- stream ------------------------------------------------------------------------------------------------------- */
+
+typedef struct asr_stream asr_stream;
+typedef struct asr_event asr_event;
+
+/* Receives the events of a stream, in order. The event is the callback's: it must be freed with asr_event_free, at any
+ * time. user_data is the one of the stream's config. */
+typedef void (*asr_event_fn)(asr_stream *stream, asr_event *event, void *user_data);
+
+typedef enum asr_input {
+  ASR_INPUT_INT16 = 0,    /* samples: const int16_t *, interleaved channels */
+  ASR_INPUT_FLOAT = 1,    /* samples: const float *, interleaved channels, full scale -1..1 */
+  ASR_INPUT_FEATURES = 2, /* samples: const float *, rows of n_feature_dims, one a frame, after all transforms */
+  ASR_INPUT_LOGLIKES = 3  /* samples: const float *, rows of n_states, one a frame: natural log-likelihoods */
+} asr_input;
+
+typedef enum asr_cmn {
+  ASR_CMN_MODEL = 0, /* what the model's bundle asks for */
+  ASR_CMN_LIVE = 1,  /* a running mean that starts at the model's prior: results come while audio is fed */
+  ASR_CMN_BATCH = 2, /* the mean of the whole utterance: most exact for files; decoding begins at asr_finish */
+  ASR_CMN_NONE = 3
+} asr_cmn;
+
+typedef struct asr_stream_config {
+  size_t size;
+  asr_input input;               /* default ASR_INPUT_INT16 */
+  uint32_t sample_rate_hz;       /* of what is fed, 1000..768000; 0 (default) = the model's */
+  uint32_t n_channels;           /* interleaved channels in what is fed, 1..64; default 1 */
+  int32_t channel;               /* the one to recognise, from 0; -1 (default) = their mean */
+  asr_cmn cmn;                   /* default ASR_CMN_MODEL */
+  float vtln_warp;               /* warp of the frequency axis, 0.8..1.25; 1 (default) = none */
+  float beam;                    /* natural-log width of the search, > 0; 0 (default) = the bundle's */
+  float acoustic_scale;          /* factor on log-likelihoods, > 0; 0 (default) = the bundle's */
+  float word_insertion_cost;     /* added to the cost of every word; NaN (default) = the bundle's */
+  uint32_t max_active;           /* most tokens kept a frame; 0 (default) = the bundle's */
+  uint32_t min_active;           /* fewest tokens kept a frame where there are as many; default 200 */
+  uint32_t partial_interval_ms;  /* audio time between partial events; 0 = none; default 0 */
+  uint32_t max_backlog_ms;       /* asr_feed waits while more audio than this is not yet worked on; 0 = never waits;
+                                    default 30000. Not in batch normalisation, which must keep the utterance */
+  asr_event_fn callback;         /* NULL (default): events are polled */
+  void *user_data;               /* passed to the callback */
+  float lattice_beam;            /* > 0: final events carry a lattice of this width; default 0. Reserved: ASR_UNSUPPORTED
+                                    where not 0 in this version */
+  uint32_t n_best;               /* alternatives in final events; default 1. More: ASR_UNSUPPORTED in this version */
+} asr_stream_config;
+
+ASR_API void asr_stream_config_default(asr_stream_config *config);
+
+/* Opens a stream on the engine. Errors: ASR_INVALID_ARGUMENT (which field, and its range), ASR_UNSUPPORTED,
+ * ASR_OUT_OF_MEMORY. Any thread. */
+ASR_API asr_status asr_open(asr_engine *engine, const asr_stream_config *config, asr_stream **stream);
+
+/* Appends n samples of each channel (or n rows, for features and log-likelihoods) and returns as soon as they are copied;
+ * n = 0 is allowed. How a signal is cut into calls never changes the result. Waits while the backlog is over
+ * max_backlog_ms, except in a callback. Errors: ASR_INVALID_ARGUMENT, ASR_INVALID_STATE (after asr_finish),
+ * ASR_BAD_AUDIO (a sample is not finite; nothing of this call is taken), ASR_OUT_OF_MEMORY, or the status of the ERROR
+ * event if the stream has failed. Any thread. */
+ASR_API asr_status asr_feed(asr_stream *stream, const void *samples, size_t n);
+
+/* Says that the audio is complete; FINAL and END events follow. A second call is ASR_INVALID_STATE. Does not wait. */
+ASR_API asr_status asr_finish(asr_stream *stream);
+
+/* Stops working on the stream as soon as possible: an ERROR event with ASR_CANCELLED and END follow. Does not wait. */
+ASR_API asr_status asr_cancel(asr_stream *stream);
+
+/* Takes the next event, in order, without waiting: *event is the caller's, or NULL if there is none now.
+ * Errors: ASR_INVALID_ARGUMENT, ASR_INVALID_STATE (the stream has a callback). Any thread. */
+ASR_API asr_status asr_result(asr_stream *stream, asr_event **event);
+
+/* Waits until asr_result has an event (polling), or until END has been delivered (callback); at once if that is so already.
+ * timeout_ms < 0 waits as long as it takes. After END has been taken it returns ASR_INVALID_STATE. Errors: ASR_TIMEOUT,
+ * ASR_INVALID_ARGUMENT, ASR_INVALID_STATE (called in the stream's own callback). Any thread. */
+ASR_API asr_status asr_wait(asr_stream *stream, int32_t timeout_ms);
+
+/* Ends the stream, finished or not: waits for a running callback, discards events that were not taken, frees everything.
+ * NULL is allowed. Called in the stream's own callback it does nothing but log an error. */
+ASR_API void asr_close(asr_stream *stream);
+
+/* ---- events ------------------------------------------------------------------------------------------------------- */
+
+typedef enum asr_event_kind {
+  ASR_EVENT_READY = 1,        /* the stream accepts audio */
+  ASR_EVENT_SPEECH_START = 2, /* audio has begun */
+  ASR_EVENT_PARTIAL = 3,      /* the best words so far; later ones may differ */
+  ASR_EVENT_ENDPOINT = 4,     /* the utterance is complete; FINAL follows */
+  ASR_EVENT_FINAL = 5,        /* the words of the utterance */
+  ASR_EVENT_ERROR = 6,        /* the stream has failed: asr_event_status and asr_event_text say why */
+  ASR_EVENT_END = 7           /* nothing follows */
+} asr_event_kind;
+
+/* Flags of PARTIAL and FINAL events. */
+#define ASR_FLAG_NOT_FINAL_STATE 1u /* the graph's end was not reached: the words may stop in the middle of a sentence */
+#define ASR_FLAG_BEAM_DIED 2u       /* no path survived to the end of the audio: the words end where the search did */
+#define ASR_FLAG_NO_SPEECH 4u       /* the audio was too short for one frame, or held no words */
+
+typedef struct asr_word {
+  size_t size;         /* set by the caller to sizeof(asr_word) */
+  const char *text;    /* the event's */
+  double start_s;      /* from the first sample fed */
+  double end_s;
+  float confidence;    /* 0..1; -1 where it is not computed (this version) */
+  uint32_t word_id;    /* its number in words.txt */
+} asr_word;
+
+/* All accessors allow NULL and give 0, "" or ASR_INVALID_ARGUMENT. Any thread; an event does not change. */
+ASR_API asr_event_kind asr_event_get_kind(const asr_event *event);
+ASR_API asr_status asr_event_status(const asr_event *event); /* ASR_OK except in ERROR events */
+ASR_API uint32_t asr_event_flags(const asr_event *event);
+ASR_API double asr_event_time_s(const asr_event *event);     /* audio time that the event speaks of, from the first sample */
+ASR_API const char *asr_event_text(const asr_event *event);  /* words joined by blanks; the sentence of an ERROR; else "" */
+
+/* Alternatives, best first: 1 in this version, 0 for kinds without words. */
+ASR_API size_t asr_event_n_alternatives(const asr_event *event);
+ASR_API const char *asr_event_alternative_text(const asr_event *event, size_t alternative);
+/* Natural-log costs of an alternative: graph_cost, and acoustic_cost before scaling by acoustic_scale. */
+ASR_API asr_status asr_event_alternative_costs(const asr_event *event, size_t alternative, double *graph_cost,
+                                               double *acoustic_cost);
+ASR_API size_t asr_event_n_words(const asr_event *event, size_t alternative);
+ASR_API asr_status asr_event_word(const asr_event *event, size_t alternative, size_t index, asr_word *word);
+
+/* Frees an event; NULL is allowed. Events may outlive their stream and engine. */
+ASR_API void asr_event_free(asr_event *event);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* SENONE_ASR_H */

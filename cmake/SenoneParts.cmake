@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# senone_add_part(name folder LINKS ...): a static library senone_<name> of the folder's *.cc files (not of its subfolders).
+# LINKS takes part names (base, model, ...) and targets or libraries.
+# No contraction: a*b+c gives the same bits on every machine unless the code asks for a fused operation.
+function(senone_add_part name folder)
+  cmake_parse_arguments(PART "" "" "LINKS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cc)
+  if(NOT sources)
+    message(FATAL_ERROR "${folder} has no .cc files")
+  endif()
+  add_library(senone_${name} STATIC ${sources})
+  target_include_directories(senone_${name} PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/api)
+  target_compile_options(senone_${name} PRIVATE -ffp-contract=off)
+  foreach(link IN LISTS PART_LINKS)
+    if(TARGET senone_${link})
+      target_link_libraries(senone_${name} PUBLIC senone_${link})
+    else()
+      target_link_libraries(senone_${name} PUBLIC ${link})
+    endif()
+  endforeach()
+  senone_set_warnings(senone_${name})
+endfunction()

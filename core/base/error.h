@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one exception of the project: a status and one sentence for the user. Thrown anywhere in core, tools and plugins;
+// turned into codes at two borders, api/guard.h and plugins/common/guard.h.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "asr.h"
+
+namespace asr {
+
+class Error : public std::runtime_error {
+ public:
+  Error(asr_status code, const std::string &message) : std::runtime_error(message), code_(code) {}
+  asr_status code() const noexcept { return code_; }
+
+ private:
+  asr_status code_;
+};
+
+// Throws Error with a printf-formatted sentence: fail(ASR_BAD_FILE, "%s: ...; do ...", path).
+[[noreturn]] void fail(asr_status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+std::string format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+}  // namespace asr

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Gaussian mixture acoustic model in memory: the arrays of asr_acoustic_view, owned. Importers fill one, the bundle
+// stores one (acoustic.bin), back ends get its view.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/backend/asr_backend.h"
+
+namespace asr {
+
+struct GmmStream {
+  std::vector<uint32_t> dims;
+};
+
+struct AcousticModel {
+  asr_covariance covariance = ASR_COVARIANCE_DIAGONAL;
+  uint32_t n_dims = 0;
+  uint32_t n_states = 0;
+  std::vector<GmmStream> streams;
+  std::vector<asr_gmm_codebook> codebooks;
+  std::vector<float> means;
+  std::vector<uint32_t> covariance_of;   // [n_gaussians]
+  std::vector<uint64_t> precision_at;    // [n_covariances]
+  std::vector<float> precisions;
+  std::vector<uint32_t> state_codebook;  // [n_states][n_streams]
+  std::vector<uint64_t> state_weight;    // [n_states][n_streams]
+  std::vector<float> log_weights;
+
+  uint64_t n_gaussians() const { return covariance_of.size(); }
+
+  // Throws asr::Error naming `source` and the field if any index or number is out of range: n_states >= 1, every codebook
+  // non-empty, precisions positive (diagonal) and finite, log weights finite or -inf with one finite for each state.
+  void validate(const std::string &source) const;
+};
+
+// The view points into the model and into itself, so it is made in place and kept as long as it is used.
+class AcousticView {
+ public:
+  explicit AcousticView(const AcousticModel &model);
+  AcousticView(const AcousticView &) = delete;
+  AcousticView &operator=(const AcousticView &) = delete;
+  const asr_acoustic_view *get() const { return &view_; }
+
+ private:
+  std::vector<asr_gmm_stream> streams_;
+  asr_acoustic_view view_{};
+};
+
+void write_acoustic_model(const AcousticModel &model, const std::string &path);  // acoustic.bin
+AcousticModel read_acoustic_model(const std::string &path);                      // checked; validate() called
+
+}  // namespace asr

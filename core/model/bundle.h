@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bundle: the directory that holds a model and its graph. docs/bundle.md describes every file.
+//   senone.json   version, front end, decoding defaults, list of files with sizes and checksums
+//   acoustic.bin  Gaussians and weights       hmms.bin   phones, HMMs, contexts      (from `senone import`)
+//   graph.bin     the decoding graph          words.txt  word symbols  phones.txt    (from `senone graph`)
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/feature/front_end.h"
+
+namespace asr {
+
+// Search settings that suit the model and graph; a stream's config may override them.
+struct DecodingDefaults {
+  double beam = 13;
+  double acoustic_scale = 0.1;
+  double word_insertion_cost = 0;
+  uint32_t max_active = 7000;
+};
+
+struct BundleFile {
+  uint64_t size = 0;
+  uint64_t checksum = 0;  // asr::checksum of the whole file
+};
+
+struct Bundle {
+  std::string path;
+  std::string name;    // of the model, for people
+  std::string source;  // what it was imported from, for people
+  FrontEnd front_end;
+  DecodingDefaults decoding;
+  std::map<std::string, BundleFile> files;  // by name inside the directory
+  // Pronunciation sources noted by the importer: filler words of the model (noisedict), word to phones.
+  std::vector<std::pair<std::string, std::vector<std::string>>> filler_words;
+
+  std::string file(const std::string &name) const { return path + "/" + name; }
+  bool has(const std::string &name) const { return files.count(name) != 0; }
+};
+
+// Reads and checks senone.json, and size and checksum of the files it lists (graph.bin's checksum is checked too). Throws
+// asr::Error: ASR_NOT_FOUND with the name of a missing part, ASR_BAD_FILE with the file and field.
+Bundle read_bundle(const std::string &path);
+
+// Writes senone.json into `directory`, listing size and checksum of `names` found there. Other fields are the bundle's.
+void write_bundle_index(Bundle bundle, const std::string &directory, const std::vector<std::string> &names);
+
+// words.txt and phones.txt: "symbol id" lines, ids from 0 without gaps, "<eps>" is 0.
+std::vector<std::string> read_symbols(const std::string &path);
+void write_symbols(const std::vector<std::string> &symbols, const std::string &path);
+
+}  // namespace asr

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hidden Markov models of an acoustic model: phones, topologies, context-dependent HMMs and the transition-ids that
+// graph arcs carry. Importers fill one, the bundle stores one (hmms.bin), the graph builder reads it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace asr {
+
+constexpr uint32_t kNoPhone = 0xffffffffu;
+
+enum class WordPosition : uint8_t { kInternal = 0, kBegin = 1, kEnd = 2, kSingle = 3 };
+constexpr uint8_t kAnyPosition = 0xff;
+
+// Emitting states 0 .. n_states-1; destination n_states is the exit. Costs are -ln p.
+struct TopologyArc {
+  uint32_t from;  // kEntry for the arcs that enter the model
+  uint32_t to;
+  float cost;
+};
+constexpr uint32_t kEntry = 0xffffffffu;
+
+struct Topology {
+  uint32_t n_states = 0;
+  std::vector<TopologyArc> arcs;  // sorted by (from, to), entry arcs last; an entry arc to n_states makes a tee model
+};
+
+struct Hmm {
+  uint32_t topology = 0;
+  std::vector<uint32_t> pdfs;  // [topology.n_states]
+};
+
+// A logical context-dependent phone. left/right: base phones or kNoPhone for "any". position: WordPosition or kAnyPosition.
+struct ContextPhone {
+  uint32_t base, left, right;
+  uint8_t position;
+  uint32_t hmm;
+};
+
+struct BasePhone {
+  std::string name;
+  bool filler = false;
+  uint32_t hmm = 0;  // context-independent model
+};
+
+// What a transition-id stands for. Word positions are kept so that word boundaries can be read off any path.
+struct Transition {
+  uint32_t phone;     // base phone
+  uint8_t position;   // WordPosition; kAnyPosition for fillers and where the source has none
+  uint16_t hmm_state;
+  bool self_loop;
+  uint32_t pdf;
+};
+
+struct HmmSet {
+  std::vector<BasePhone> phones;
+  uint32_t silence = kNoPhone;  // the phone that fillers count as in a context
+  std::vector<Topology> topologies;
+  std::vector<Hmm> hmms;
+  std::vector<ContextPhone> contexts;
+  uint32_t n_pdfs = 0;
+
+  uint32_t find_phone(const std::string &name) const;  // kNoPhone if there is none
+  void validate(const std::string &source) const;
+};
+
+// Finds the HMM of a phone in context, with CMU Sphinx's back-off (exact; other word positions; silence in the place of
+// an edge's context; context-independent). Without positions in the set the position is ignored. Built once, used often.
+class ContextTable {
+ public:
+  explicit ContextTable(const HmmSet &set);
+  uint32_t find(uint32_t base, uint32_t left, uint32_t right, WordPosition position) const;
+
+ private:
+  const HmmSet &set_;
+  std::unordered_map<uint64_t, uint32_t> hmm_of_;
+  bool has_positions_ = false;
+};
+
+void write_hmm_set(const HmmSet &set, const std::string &path);  // hmms.bin
+HmmSet read_hmm_set(const std::string &path);                    // checked; validate() called
+
+}  // namespace asr

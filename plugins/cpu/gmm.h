@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// GMM scoring on the CPU (gmm.cc): diagonal and full covariances, own and shared codebooks. Called by entry.cc for `score`.
+#pragma once
+
+#include <memory>
+
+#include "core/backend/asr_backend.h"
+#include "plugins/common/thread_pool.h"
+
+namespace asr::cpu {
+
+class Gmm {
+ public:
+  explicit Gmm(const asr_acoustic_view &view);  // repacks the model
+  ~Gmm();
+  uint32_t n_dims() const;
+  uint32_t n_states() const;
+  // features[n_rows][n_dims] -> loglikes[n_rows][n_states]. Safe from several threads at once.
+  void score(const float *features, uint32_t n_rows, float *loglikes, ThreadPool &pool) const;
+
+ private:
+  struct Packed;
+  std::unique_ptr<const Packed> packed_;
+};
+
+}  // namespace asr::cpu

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// MFCC on the CPU (mfcc.cc): many frames at once, one frame a vector lane. Called by entry.cc for the `extract` slot.
+#pragma once
+
+#include <memory>
+
+#include "core/backend/asr_backend.h"
+#include "plugins/common/thread_pool.h"
+
+namespace asr::cpu {
+
+class Mfcc {
+ public:
+  explicit Mfcc(const asr_features_view &view);  // copies its tables
+  ~Mfcc();
+  // Safe from several threads at once.
+  void extract(const asr_extract_job *jobs, size_t n_jobs, ThreadPool &pool) const;
+
+ private:
+  struct Tables;
+  std::unique_ptr<const Tables> tables_;
+};
+
+}  // namespace asr::cpu

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The `senone` command: collects the subcommands of the other files here, runs one, and turns errors into exit codes:
+// 0 ok, 1 failure, 2 bad usage.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <map>
+
+#include "tools/tool.h"
+
+namespace asr::tool {
+namespace {
+
+std::map<std::string, AddFunction> &subcommands() {
+  static std::map<std::string, AddFunction> all;
+  return all;
+}
+
+}  // namespace
+
+Subcommand::Subcommand(const char *name, AddFunction add) { subcommands()[name] = add; }
+
+Progress::Progress(std::string what) : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) == 1) {}
+
+Progress::~Progress() {
+  if (terminal_ && last_drawn_s_ > 0) fprintf(stderr, "\r\033[K");
+}
+
+void Progress::update(double fraction, const std::string &detail) {
+  const double now_s = wall_seconds();
+  if (!terminal_ || now_s - last_drawn_s_ < 0.1) return;
+  last_drawn_s_ = now_s;
+  fprintf(stderr, "\r\033[K%s %3.0f %% %s", what_.c_str(), 100 * fraction, detail.c_str());
+  fflush(stderr);
+}
+
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + 1e-6 * double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+uint64_t peak_memory_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return uint64_t(usage.ru_maxrss) * 1024;
+}
+
+int run(int argc, char **argv) {
+  CLI::App app{"Senone, a speech recogniser", "senone"};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", std::string("senone ") + asr_version());
+  for (const auto &[name, add] : subcommands()) add(app);
+  try {
+    app.parse(argc, argv);
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const UsageError &error) {
+    fprintf(stderr, "senone: %s\n", error.what());
+    return 2;
+  } catch (const std::exception &error) {
+    fprintf(stderr, "senone: %s\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace asr::tool
+
+int main(int argc, char **argv) { return asr::tool::run(argc, argv); }

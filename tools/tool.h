@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the subcommands of `senone` share. A subcommand is one file tools/<name>.cc that registers itself:
+//   static const Subcommand kRegistration{"wer", add_wer};
+// add_wer adds its options to the CLI11 app and a callback; the callback throws asr::Error on failure (exit code 1) and
+// UsageError on bad usage (exit code 2), with one line naming the file, the cause and the remedy.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "core/base/error.h"
+
+namespace asr::tool {
+
+using AddFunction = void (*)(CLI::App &app);
+
+struct Subcommand {
+  Subcommand(const char *name, AddFunction add);
+};
+
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// A progress line on stderr, drawn only if stderr is a terminal; erased at the end.
+class Progress {
+ public:
+  explicit Progress(std::string what);
+  ~Progress();
+  void update(double fraction, const std::string &detail = "");
+
+ private:
+  std::string what_;
+  bool terminal_;
+  double last_drawn_s_ = 0;
+};
+
+double wall_seconds();        // monotonic
+double cpu_seconds();         // of the process
+uint64_t peak_memory_bytes(); // resident set, highest so far
+
+}  // namespace asr::tool
