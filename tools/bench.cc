@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// `senone bench <name>`: collects the benchmarks of the bench_*.cc files; timing and reports for all of them.
+#include "tools/bench.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <map>
+
+namespace asr::tool {
+namespace {
+
+std::map<std::string, AddFunction> &benchmarks() {
+  static std::map<std::string, AddFunction> all;
+  return all;
+}
+
+void add_bench(CLI::App &app) {
+  CLI::App *bench = app.add_subcommand("bench", "Measure speed and accuracy on random data");
+  bench->require_subcommand(1);
+  for (const auto &[name, add] : benchmarks()) add(*bench);
+}
+
+const Subcommand kRegistration{"bench", add_bench};
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::string cell(const nlohmann::json &value, const BenchReport::Column &column) {
+  if (value.is_null()) return "-";
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_number_float()) return value.dump();
+  const bool exponent = column.n_decimals < 0;
+  return exponent ? format("%.*e", -column.n_decimals, value.get<double>())
+                  : format("%.*f", column.n_decimals, value.get<double>());
+}
+
+}  // namespace
+
+Benchmark::Benchmark(const char *name, AddFunction add) { benchmarks()[name] = add; }
+
+void BenchOptions::add_to(CLI::App &app) {
+  app.add_option("--device", device, "Device id (see `senone devices`); default: the best one");
+  app.add_option("--threads", n_threads, "Host threads of the back end; 0 = one for each core")->capture_default_str();
+  app.add_option("--repeats", n_repeats, "Timed repeats")->check(CLI::Range(1, 1000000))->capture_default_str();
+  app.add_flag("--json", json, "Print one JSON object");
+}
+
+asr_backend_options backend_options(const BenchOptions &options, uint32_t window_frames, uint32_t max_lanes) {
+  asr_backend_options result{};
+  result.size = sizeof result;
+  result.max_lanes = max_lanes;
+  result.window_frames = window_frames;
+  result.n_threads = options.n_threads;
+  return result;
+}
+
+Timing time_repeats(uint32_t n_repeats, const std::function<void()> &body) {
+  body();
+  std::vector<double> seconds(n_repeats);
+  for (double &s : seconds) {
+    const double begin = wall_seconds();
+    body();
+    s = wall_seconds() - begin;
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return {seconds.front(), seconds[seconds.size() / 2]};
+}
+
+BenchReport::BenchReport(std::string name, const BenchOptions &options, const DeviceEntry &device, std::vector<Column> columns)
+    : name_(std::move(name)), json_(options.json), device_(device), columns_(std::move(columns)) {
+  option("threads", options.n_threads);
+  option("repeats", options.n_repeats);
+}
+
+void BenchReport::row(std::vector<nlohmann::json> values) {
+  if (values.size() != columns_.size()) fail(ASR_INTERNAL, "bench %s: a row does not fit its columns", name_.c_str());
+  rows_.push_back(std::move(values));
+}
+
+void BenchReport::note(const std::string &text) { notes_.push_back(text); }
+
+void BenchReport::print() const {
+  if (!json_) return print_table();
+  nlohmann::ordered_json report;
+  report["benchmark"] = name_;
+  report["device"] = device_.id;
+  report["driver"] = device_.info.name;
+  report["cpu"] = cpu_name();
+  report["date"] = utc_now();
+  report["version"] = asr_version();
+  report["options"] = options_;
+  report["results"] = nlohmann::ordered_json::array();
+  for (const auto &values : rows_) {
+    nlohmann::ordered_json row;
+    for (size_t i = 0; i < columns_.size(); ++i) row[columns_[i].key] = values[i];
+    report["results"].push_back(std::move(row));
+  }
+  report["notes"] = notes_;
+  printf("%s\n", report.dump(2).c_str());
+}
+
+void BenchReport::print_table() const {
+  printf("bench %s on %s (%s)", name_.c_str(), device_.id.c_str(), device_.info.name);
+  for (const auto &[key, value] : options_.items()) printf(", %s %s", key.c_str(), value.dump().c_str());
+  printf("\n");
+  std::vector<size_t> widths;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    size_t width = std::string(columns_[i].title).size();
+    for (const auto &values : rows_) width = std::max(width, cell(values[i], columns_[i]).size());
+    widths.push_back(width + 2);
+  }
+  for (size_t i = 0; i < columns_.size(); ++i) printf("%*s", int(widths[i]), columns_[i].title);
+  printf("\n");
+  for (const auto &values : rows_) {
+    for (size_t i = 0; i < columns_.size(); ++i) printf("%*s", int(widths[i]), cell(values[i], columns_[i]).c_str());
+    printf("\n");
+  }
+  for (const std::string &text : notes_) printf("%s\n", text.c_str());
+}
+
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown";
+}
+
+}  // namespace asr::tool

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the benchmarks `senone bench <name>` share. A benchmark is one file tools/bench_<name>.cc that registers itself:
+//   static const Benchmark kRegistration{"mfcc", add_mfcc};
+// add_mfcc(bench) adds a subcommand to the CLI11 app `bench`, whose callback measures through the back-end table of the chosen
+// device, as the engine would, and prints one BenchReport.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/backend/registry.h"
+#include "tools/tool.h"
+
+namespace asr::tool {
+
+struct Benchmark {
+  Benchmark(const char *name, AddFunction add);
+};
+
+// --device, --threads, --repeats, --json: every benchmark has them.
+struct BenchOptions {
+  std::string device;
+  uint32_t n_threads = 1;
+  uint32_t n_repeats = 20;
+  bool json = false;
+
+  void add_to(CLI::App &app);
+};
+
+// What a benchmark opens: the device of the options, with n_threads and room for one channel of window_frames.
+asr_backend_options backend_options(const BenchOptions &options, uint32_t window_frames, uint32_t max_lanes = 1);
+
+struct Timing {
+  double min_s = 0, median_s = 0;
+};
+
+// Calls body once to warm up, then n_repeats times on the clock.
+Timing time_repeats(uint32_t n_repeats, const std::function<void()> &body);
+
+// A table of results for people, or with --json one object: benchmark, device, driver, cpu, date, version, options, results.
+class BenchReport {
+ public:
+  struct Column {
+    const char *key;    // in JSON
+    const char *title;  // in the table; units belong here
+    int n_decimals;     // of a number that is not an integer; negative: that many digits in exponent form
+  };
+
+  BenchReport(std::string name, const BenchOptions &options, const DeviceEntry &device, std::vector<Column> columns);
+  void option(const std::string &key, nlohmann::json value) { options_[key] = std::move(value); }
+  void row(std::vector<nlohmann::json> values);  // one for each column; null is shown as "-"
+  void note(const std::string &text);            // below the table; "notes" in JSON
+  void print() const;                            // to stdout
+
+ private:
+  void print_table() const;
+
+  std::string name_;
+  bool json_;
+  DeviceEntry device_;
+  std::vector<Column> columns_;
+  nlohmann::ordered_json options_;
+  std::vector<std::vector<nlohmann::json>> rows_;
+  std::vector<std::string> notes_;
+};
+
+std::string cpu_name();  // as the operating system calls it
+
+}  // namespace asr::tool
