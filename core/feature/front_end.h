@@ -23,14 +23,14 @@ enum class CmnKind { kNone, kBatch, kLive };
 // How dynamic features are made from the cepstra c of a frame and its neighbours (edge frames replicated).
 enum class DynamicKind {
   kNone,
-  kSphinx_c_d_dd,        // 1s_c_d_dd: c, c(+2)-c(-2), difference of those at +-1
-  kSphinx_c_d,           // 1s_c_d
-  kSphinx_c_d_ld_dd,     // 1s_c_d_ld_dd: also c(+4)-c(-4)
-  kSphinx_s2_4x,         // s2_4x: 12 c, 24 d, 3 power, 12 dd
-  kSphinx_s3_1x39,       // 1s_12c_12d_3p_12dd
-  kRegressionSquared,    // Kaldi: order-n kernel applied to the statics, clamped frames
-  kRegressionRepeated,   // HTK: each order from the one below, its ends replicated
-  kSplice,               // frames t - splice_left ... t + splice_right concatenated
+  kSphinx_c_d_dd,       // 1s_c_d_dd: c, c(+2)-c(-2), difference of those at +-1
+  kSphinx_c_d,          // 1s_c_d
+  kSphinx_c_d_ld_dd,    // 1s_c_d_ld_dd: also c(+4)-c(-4)
+  kSphinx_s2_4x,        // s2_4x: 12 c, 24 d, 3 power, 12 dd
+  kSphinx_s3_1x39,      // 1s_12c_12d_3p_12dd
+  kRegressionSquared,   // Kaldi: order-n kernel applied to the statics, clamped frames
+  kRegressionRepeated,  // HTK: each order from the one below, its ends replicated
+  kSplice,              // frames t - splice_left ... t + splice_right concatenated
 };
 
 struct FrontEnd {
@@ -44,21 +44,20 @@ struct FrontEnd {
   double preemphasis = 0.97;
   bool preemphasis_in_frame = false;
   WindowShape window = WindowShape::kHamming;
-  bool window_odd_centre_is_one = false;  // CMU Sphinx leaves the middle sample of an odd window at 1
   bool magnitude = false;
   // Filter bank
   uint32_t n_mel = 40;
   double low_hz = 0, high_hz = 8000;
-  bool triangles_in_hz = false;   // CMU Sphinx; else linear in mel
+  bool triangles_in_hz = false;  // CMU Sphinx; else linear in mel
   bool round_edges_to_bins = false;
   bool unit_area = false;
-  double vtln_low_hz = 100, vtln_high_hz = 7500;  // where the piecewise linear warp begins to bend
+  // Where the piecewise linear VTLN warp begins to bend; 0: 100 Hz above low_hz and 500 Hz below high_hz.
+  double vtln_low_hz = 0, vtln_high_hz = 0;
   double log_add = 0, log_floor = 1.19209290e-7;
   // Cepstra
   uint32_t n_ceps = 13;
   DctKind dct = DctKind::kOrthonormal;
   double lifter = 0;
-  bool lifter_c0 = true;
   bool integer_half_lifter = false;  // CMU Sphinx: 1 + (Q / 2) sin(...) with an integer division
   bool c0_last = false;              // HTK: c1 ... cN, then c0 or energy
   bool use_energy = false;           // log energy in c0's place
@@ -78,7 +77,7 @@ struct FrontEnd {
   std::vector<float> transform;       // [transform_rows][transform_cols]; one column more than its input = offsets
   uint32_t transform_rows = 0, transform_cols = 0;
 
-  uint32_t n_dims() const;                      // length of a feature row
+  uint32_t n_dims() const;                         // length of a feature row
   void validate(const std::string &source) const;  // throws asr::Error naming the field and its range
 };
 
@@ -86,7 +85,7 @@ FrontEnd sphinx_front_end();  // defaults of CMU Sphinx's feat.params
 FrontEnd kaldi_front_end();   // defaults of compute-mfcc-feats, without dither
 FrontEnd htk_front_end();     // MFCC_0_D_A at HTK's defaults
 
-std::string front_end_to_json(const FrontEnd &front_end);                               // an object
-FrontEnd front_end_from_json(const std::string &json, const std::string &source);       // unknown keys are errors
+std::string front_end_to_json(const FrontEnd &front_end);                          // an object
+FrontEnd front_end_from_json(const std::string &json, const std::string &source);  // unknown keys are errors
 
 }  // namespace asr

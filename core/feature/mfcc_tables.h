@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables that a back end computes cepstra from (asr_features_view), made in double from a FrontEnd: window, mel bands
+// for a list of VTLN warp factors, cosine transform with lifter. Conventions F3, F5, F7 and F8 of docs/equations.md.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/backend/asr_backend.h"
+#include "core/feature/front_end.h"
+
+namespace asr {
+
+// 1, then 0.80, 0.81 ... 1.25: what the engine loads, so that a stream may choose any warp at no cost. Only 1 where the
+// filter bank is too narrow to bend (see warp_bends_fit).
+std::vector<double> standard_warps(const FrontEnd &front_end);
+
+class FeatureTables {
+ public:
+  // Throws asr::Error if front_end is not valid or a warp factor does not suit its filter bank.
+  FeatureTables(const FrontEnd &front_end, const std::vector<double> &warps);
+  explicit FeatureTables(const FrontEnd &front_end) : FeatureTables(front_end, standard_warps(front_end)) {}
+  FeatureTables(const FeatureTables &) = delete;
+  FeatureTables &operator=(const FeatureTables &) = delete;
+
+  const FrontEnd &front_end() const { return front_end_; }
+  const asr_features_view *view() const { return &view_; }  // until this is destroyed
+
+  // The bank whose factor is nearest. Throws ASR_INVALID_ARGUMENT if none is within 0.005.
+  uint32_t warp_index(double warp) const;
+
+ private:
+  void make_window();
+  void make_bank(double warp);
+  void make_dct();
+
+  FrontEnd front_end_;
+  std::vector<double> warps_;
+  std::vector<float> window_, mel_weights_, dct_;
+  std::vector<asr_mel_band> bands_;
+  asr_features_view view_{};
+};
+
+}  // namespace asr
