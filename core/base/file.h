@@ -67,6 +67,6 @@ class OutputDirectory {
   bool committed_ = false;
 };
 
-uint64_t checksum(const void *data, size_t size);  // 64-bit FNV-1a over 8-byte words; what bundles store
+uint64_t checksum(const void *data, size_t size);  // 64-bit FNV-1a over 8-byte words, each step folded; what bundles store
 
 }  // namespace asr

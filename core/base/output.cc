@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// OutputFile and OutputDirectory: outputs that appear complete or not at all.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+
+namespace asr {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kBufferBytes = 1 << 18;
+
+[[noreturn]] void fail_output(const std::string &path, const char *what, int error) {
+  const char *remedy = "";
+  if (error == ENOSPC || error == EDQUOT) remedy = "; free some space or write elsewhere";
+  if (error == EFBIG) remedy = "; raise the limit on file sizes (ulimit -f)";
+  const asr_status code = error == ENOENT ? ASR_NOT_FOUND : ASR_IO;
+  fail(code, "%s: %s: %s%s", path.c_str(), what, std::generic_category().message(error).c_str(), remedy);
+}
+
+// A name beside `path` that no other output of this or another process has.
+std::string temporary_name(const std::string &path) {
+  static std::atomic<unsigned> count{0};
+  return format("%s.partial-%ld-%u", path.c_str(), static_cast<long>(getpid()), count++);
+}
+
+// Where a symbolic link leads, so that an output replaces the file and not the link.
+std::string resolved(const std::string &path) {
+  std::error_code error;
+  const fs::path target = fs::canonical(path, error);
+  return error ? path : target.string();
+}
+
+std::string without_trailing_slashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+}  // namespace
+
+OutputFile::OutputFile(const std::string &path) : path_(resolved(path)) {
+  buffer_.reserve(kBufferBytes);
+  std::error_code error;
+  const fs::file_status status = fs::status(path_, error);
+  if (fs::is_directory(status)) fail(ASR_IO, "%s: is a directory; name a file", path.c_str());
+  if (fs::exists(status) && !fs::is_regular_file(status)) {  // a device or a pipe is written as it is
+    descriptor_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    temporary_ = temporary_name(path_);
+    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  }
+  if (descriptor_ < 0) fail_output(path, "cannot be created", errno);
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ < 0) return;
+  close(descriptor_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+void OutputFile::write(const void *data, size_t size) {
+  const char *bytes = static_cast<const char *>(data);
+  position_ += size;
+  while (size > 0) {
+    const size_t n = std::min(size, kBufferBytes - buffer_.size());
+    buffer_.insert(buffer_.end(), bytes, bytes + n);
+    bytes += n;
+    size -= n;
+    if (buffer_.size() == kBufferBytes) flush();
+  }
+}
+
+void OutputFile::flush() {
+  for (size_t done = 0; done < buffer_.size();) {
+    const ssize_t n = ::write(descriptor_, buffer_.data() + done, buffer_.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) fail_output(path_, "cannot be written", n < 0 ? errno : ENOSPC);
+    done += static_cast<size_t>(n);
+  }
+  buffer_.clear();
+}
+
+void OutputFile::pad_to(uint64_t alignment) {
+  static constexpr char kZeros[64] = {};
+  while (position_ % alignment != 0) write(kZeros, std::min<uint64_t>(sizeof(kZeros), alignment - position_ % alignment));
+}
+
+// Some file systems find that they are full only when data is synchronised or the file is closed.
+void OutputFile::commit() {
+  flush();
+  if (!temporary_.empty() && fsync(descriptor_) != 0) fail_output(path_, "cannot be written", errno);
+  const int closed = close(descriptor_);
+  const int error = errno;
+  descriptor_ = -1;
+  if (closed != 0 || (!temporary_.empty() && rename(temporary_.c_str(), path_.c_str()) != 0)) {
+    const int cause = closed != 0 ? error : errno;
+    if (!temporary_.empty()) unlink(temporary_.c_str());
+    fail_output(path_, "cannot be written", cause);
+  }
+}
+
+OutputDirectory::OutputDirectory(const std::string &path) : path_(without_trailing_slashes(resolved(path))) {
+  if (path_.empty()) fail(ASR_INVALID_ARGUMENT, "the output directory has no name; give one");
+  std::error_code error;
+  const fs::file_status status = fs::status(path_, error);
+  if (fs::exists(status) && !fs::is_directory(status)) {
+    fail(ASR_IO, "%s: exists and is not a directory; choose another name", path.c_str());
+  }
+  if (fs::exists(status) && !fs::exists(path_ + "/senone.json", error) && !fs::is_empty(path_, error)) {
+    fail(ASR_IO, "%s: exists and is not a bundle; choose another name or remove it", path.c_str());
+  }
+  temporary_ = temporary_name(path_);
+  if (mkdir(temporary_.c_str(), 0777) != 0) fail_output(path, "cannot be created", errno);
+}
+
+OutputDirectory::~OutputDirectory() {
+  std::error_code ignored;
+  if (!committed_) fs::remove_all(temporary_, ignored);
+}
+
+std::string OutputDirectory::file(const std::string &name) const { return temporary_ + "/" + name; }
+
+// An existing bundle gets the new files one by one, its index last: cut off in between, the checksums of the old index
+// show it.
+void OutputDirectory::commit() {
+  std::error_code error;
+  if (!fs::exists(path_, error)) {
+    if (rename(temporary_.c_str(), path_.c_str()) != 0) fail_output(path_, "cannot be created", errno);
+    committed_ = true;
+    return;
+  }
+  std::vector<std::string> names;
+  for (const fs::directory_entry &entry : fs::directory_iterator(temporary_)) names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  std::stable_partition(names.begin(), names.end(), [](const std::string &name) { return name != "senone.json"; });
+  for (const std::string &name : names) {
+    const std::string target = path_ + "/" + name;
+    if (rename(file(name).c_str(), target.c_str()) != 0) fail_output(target, "cannot be replaced", errno);
+  }
+  fs::remove_all(temporary_, error);
+  committed_ = true;
+}
+
+}  // namespace asr
