@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame of Senone's own binary files: a fixed header that begins with magic and version, then arrays ("sections"), each
+// at a multiple of 64 bytes and in an order fixed by the format; the header holds their counts. All little endian. Used by
+// acoustic.bin, hmms.bin and graph.bin.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+
+namespace asr {
+
+constexpr uint64_t kSectionAlignment = 64;
+
+template <typename T>
+void write_section(OutputFile &file, const std::vector<T> &values) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  file.pad_to(kSectionAlignment);
+  file.write(values.data(), values.size() * sizeof(T));
+}
+
+// Hands out the header and the sections of a file in memory, in order, each checked to lie inside the file.
+class SectionReader {
+ public:
+  SectionReader(const void *data, uint64_t size, std::string source)
+      : data_(static_cast<const uint8_t *>(data)), size_(size), source_(std::move(source)) {}
+
+  // The header's magic (8 bytes) and version (u32 after it) must be these.
+  template <typename Header>
+  Header header(const char (&magic)[9], uint32_t version) {
+    static_assert(std::is_trivially_copyable_v<Header> && sizeof(Header) >= 12);
+    check_magic(magic, version);
+    Header header;
+    memcpy(&header, take(1, sizeof(Header), "header"), sizeof(Header));
+    return header;
+  }
+
+  // A section of `count` values where it lies; nullptr if count is 0.
+  template <typename T>
+  const T *section(uint64_t count, const char *name) {
+    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= kSectionAlignment);
+    align();
+    return reinterpret_cast<const T *>(take(count, sizeof(T), name));
+  }
+
+  template <typename T>
+  std::vector<T> copy(uint64_t count, const char *name) {
+    const T *values = section<T>(count, name);
+    return std::vector<T>(values, values + count);
+  }
+
+  void finish() const;  // nothing may be left
+
+ private:
+  const uint8_t *data_;
+  uint64_t size_;
+  std::string source_;
+  uint64_t position_ = 0;
+
+  void check_magic(const char *magic, uint32_t version) const;
+  void align();
+  const uint8_t *take(uint64_t count, uint64_t bytes_each, const char *name);
+};
+
+}  // namespace asr

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/model/hmm_set.h"
+
+#include <cmath>
+#include <unordered_set>
+
+#include "core/base/error.h"
+
+namespace asr {
+namespace {
+
+void validate_topology(const Topology &topology, size_t number, const char *source) {
+  if (topology.n_states == 0 || topology.n_states > 0xffff) {
+    fail(ASR_BAD_FILE, "%s: topology %zu has %u states; 1 to 65535 are possible", source, number, topology.n_states);
+  }
+  bool enters = false, leaves = false;
+  const TopologyArc *previous = nullptr;
+  for (const TopologyArc &arc : topology.arcs) {
+    if ((arc.from >= topology.n_states && arc.from != kEntry) || arc.to > topology.n_states) {
+      fail(ASR_BAD_FILE, "%s: topology %zu has an arc between states it does not have", source, number);
+    }
+    if (!std::isfinite(arc.cost)) fail(ASR_BAD_FILE, "%s: topology %zu has a cost that is not finite", source, number);
+    if (previous && (previous->from > arc.from || (previous->from == arc.from && previous->to >= arc.to))) {
+      fail(ASR_BAD_FILE, "%s: the arcs of topology %zu are not in order", source, number);
+    }
+    enters |= arc.from == kEntry && arc.to < topology.n_states;
+    leaves |= arc.from != kEntry && arc.to == topology.n_states;
+    previous = &arc;
+  }
+  if (!enters || !leaves) fail(ASR_BAD_FILE, "%s: topology %zu cannot be entered or left", source, number);
+}
+
+void validate_phones(const HmmSet &set, const char *source) {
+  if (set.phones.empty()) fail(ASR_BAD_FILE, "%s: there are no phones", source);
+  if (set.phones.size() >= 0xffff) fail(ASR_BAD_FILE, "%s: there are more than 65534 phones", source);
+  std::unordered_set<std::string> names;
+  for (size_t i = 0; i < set.phones.size(); ++i) {
+    const BasePhone &phone = set.phones[i];
+    if (phone.name.empty() || phone.name.find_first_of(std::string(" \t\r\n\0", 5)) != std::string::npos) {
+      fail(ASR_BAD_FILE, "%s: the name of phone %zu is empty or has blanks", source, i);
+    }
+    if (!names.insert(phone.name).second) fail(ASR_BAD_FILE, "%s: there are two phones %s", source, phone.name.c_str());
+    if (phone.hmm >= set.hmms.size()) {
+      fail(ASR_BAD_FILE, "%s: phone %s uses HMM %u of %zu", source, phone.name.c_str(), phone.hmm, set.hmms.size());
+    }
+  }
+  if (set.silence != kNoPhone && set.silence >= set.phones.size()) {
+    fail(ASR_BAD_FILE, "%s: silence is phone %u of %zu", source, set.silence, set.phones.size());
+  }
+}
+
+void validate_hmms(const HmmSet &set, const char *source) {
+  for (size_t i = 0; i < set.hmms.size(); ++i) {
+    const Hmm &hmm = set.hmms[i];
+    if (hmm.topology >= set.topologies.size()) {
+      fail(ASR_BAD_FILE, "%s: HMM %zu uses topology %u of %zu", source, i, hmm.topology, set.topologies.size());
+    }
+    if (hmm.pdfs.size() != set.topologies[hmm.topology].n_states) {
+      fail(ASR_BAD_FILE, "%s: HMM %zu has %zu pdfs for the %u states of its topology", source, i, hmm.pdfs.size(),
+           set.topologies[hmm.topology].n_states);
+    }
+    for (const uint32_t pdf : hmm.pdfs) {
+      if (pdf >= set.n_pdfs) fail(ASR_BAD_FILE, "%s: HMM %zu uses pdf %u of %u", source, i, pdf, set.n_pdfs);
+    }
+  }
+}
+
+void validate_contexts(const HmmSet &set, const char *source) {
+  const auto is_phone = [&](uint32_t phone) { return phone < set.phones.size(); };
+  for (size_t i = 0; i < set.contexts.size(); ++i) {
+    const ContextPhone &context = set.contexts[i];
+    if (!is_phone(context.base) || (!is_phone(context.left) && context.left != kNoPhone) ||
+        (!is_phone(context.right) && context.right != kNoPhone)) {
+      fail(ASR_BAD_FILE, "%s: context %zu names a phone beyond the %zu there are", source, i, set.phones.size());
+    }
+    if (context.position > static_cast<uint8_t>(WordPosition::kSingle) && context.position != kAnyPosition) {
+      fail(ASR_BAD_FILE, "%s: context %zu has the unknown word position %u", source, i, context.position);
+    }
+    if (context.hmm >= set.hmms.size()) {
+      fail(ASR_BAD_FILE, "%s: context %zu uses HMM %u of %zu", source, i, context.hmm, set.hmms.size());
+    }
+  }
+}
+
+}  // namespace
+
+uint32_t HmmSet::find_phone(const std::string &name) const {
+  for (size_t i = 0; i < phones.size(); ++i) {
+    if (phones[i].name == name) return static_cast<uint32_t>(i);
+  }
+  return kNoPhone;
+}
+
+void HmmSet::validate(const std::string &source) const {
+  for (size_t i = 0; i < topologies.size(); ++i) validate_topology(topologies[i], i, source.c_str());
+  validate_hmms(*this, source.c_str());
+  validate_phones(*this, source.c_str());
+  validate_contexts(*this, source.c_str());
+}
+
+}  // namespace asr
