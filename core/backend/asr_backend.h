@@ -74,7 +74,7 @@ typedef struct asr_features_view {
   size_t size;
   uint32_t window_samples, shift_samples, fft_samples; /* fft_samples: a power of two, 64..8192, >= window_samples */
   uint32_t n_mel, n_ceps, n_warps;
-  const float *window;          /* [window_samples] */
+  const float *window;           /* [window_samples] */
   const asr_mel_band *mel_bands; /* [n_warps][n_mel] */
   const float *mel_weights;
   const float *dct; /* [n_ceps][n_mel], scaling and lifter included */
@@ -93,8 +93,8 @@ typedef struct asr_extract_job {
   const float *samples; /* frame t starts at samples[t * shift_samples]; samples[-1] is readable and is the sample before */
   uint64_t first_frame; /* number of frame 0 in its utterance */
   uint32_t n_frames;
-  uint32_t warp;        /* which filter bank, < n_warps */
-  float *cepstra;       /* out [n_frames][n_ceps] */
+  uint32_t warp;  /* which filter bank, < n_warps */
+  float *cepstra; /* out [n_frames][n_ceps] */
 } asr_extract_job;
 
 /* ---- acoustic model: 000_..., 001_... (GMM likelihoods); equations G1-G4 in docs/equations.md ---------------------- */
@@ -183,9 +183,9 @@ typedef struct asr_path_arc {
 typedef struct asr_path {
   const asr_path_arc *arcs; /* the channel's, until the next call for the channel */
   uint64_t n_arcs;
-  uint32_t n_frames;        /* frames advanced so far */
-  uint32_t reached_final;   /* 1: ends in a final state, final_cost included in total_cost */
-  uint32_t beam_died;       /* 1: no token survived; the path is the best one up to there */
+  uint32_t n_frames;      /* frames advanced so far */
+  uint32_t reached_final; /* 1: ends in a final state, final_cost included in total_cost */
+  uint32_t beam_died;     /* 1: no token survived; the path is the best one up to there */
   float final_cost;
   double total_cost; /* sum of graph_cost + acoustic_scale * acoustic_cost + word insertion costs + final_cost */
   uint64_t n_tokens, n_arcs_expanded; /* summed over frames, for benchmarks */

@@ -2,13 +2,14 @@
 // Finds back ends: the linked-in CPU one and plugins loaded with dlopen, probes their devices and chooses one.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/backend/asr_backend.h"
 
 namespace asr {
+
+struct Backend;  // core/backend/plugin_loader.h
 
 struct DeviceEntry {
   std::string id;      // "cpu:0", "cuda:1"; for a rejected plugin its name or file
@@ -25,6 +26,10 @@ std::vector<DeviceEntry> list_devices();
 // The device to use: `wanted` ("cpu", "cuda:0"), else SENONE_DEVICE, else the highest score. Throws ASR_NO_DEVICE with the
 // reason if the one named cannot be had.
 DeviceEntry choose_device(const std::string &wanted);
+
+// The same for given back ends. `source` names who wants the device in the error's sentence: "device", "SENONE_DEVICE".
+std::vector<DeviceEntry> list_devices(const std::vector<Backend> &backends);
+DeviceEntry choose_device(const std::vector<Backend> &backends, const std::string &wanted, const std::string &source);
 
 // An opened device: a C++ object over the C table. Every method throws asr::Error with the back end's sentence.
 class Device {

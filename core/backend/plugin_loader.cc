@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads plugins with dlopen and checks their tables before anything of them is used.
+#include "core/backend/plugin_loader.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "core/backend/builtin.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+
+namespace asr {
+namespace {
+
+constexpr char kFilePrefix[] = "libsenone_";
+constexpr char kFileSuffix[] = ".so";
+
+// The slots of the table of ASR_BACKEND_ABI 1; all are needed.
+struct Slot {
+  const char *name;
+  size_t offset;
+};
+#define SLOT(name) \
+  { #name, offsetof(asr_backend_api, name) }
+constexpr Slot kSlots[] = {
+    SLOT(probe),         SLOT(open),          SLOT(close),      SLOT(last_error), SLOT(load_features), SLOT(free_features),
+    SLOT(load_acoustic), SLOT(free_acoustic), SLOT(load_graph), SLOT(free_graph), SLOT(extract),       SLOT(score),
+    SLOT(channel_begin), SLOT(channel_end),   SLOT(advance),    SLOT(best_path),  SLOT(wait),
+};
+#undef SLOT
+
+void host_log(asr_log_level level, const char *message) {
+  if (message) log(level, "%s", message);
+}
+
+constexpr asr_host_api kHost = {sizeof(asr_host_api), host_log};
+
+// The name of the back end in a plugin's path: "cuda" in ".../libsenone_cuda.so"; "" if it is not the path of a plugin.
+std::string name_in_path(const std::string &path) {
+  const std::string file = std::filesystem::path(path).filename();
+  const size_t prefix = strlen(kFilePrefix), suffix = strlen(kFileSuffix);
+  if (file.size() <= prefix + suffix || file.compare(0, prefix, kFilePrefix) != 0) return "";
+  if (file.compare(file.size() - suffix, suffix, kFileSuffix) != 0) return "";
+  return file.substr(prefix, file.size() - prefix - suffix);
+}
+
+// What the dynamic loader says of its last failure, without the path that it begins with.
+std::string loader_error(const std::string &path) {
+  const char *text = dlerror();
+  std::string error = text ? text : "unknown error";
+  if (error.rfind(path + ": ", 0) == 0) error.erase(0, path.size() + 2);
+  return error;
+}
+
+std::vector<std::string> plugin_files(const std::string &directory) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto &entry : std::filesystem::directory_iterator(directory, error)) {
+    if (!name_in_path(entry.path()).empty()) files.push_back(entry.path());
+  }
+  if (error) log(ASR_LOG_INFO, "plugin directory %s: %s", directory.c_str(), error.message().c_str());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+bool is_wanted(const std::vector<std::string> &only, const std::string &name) {
+  return only.empty() || std::find(only.begin(), only.end(), name) != only.end();
+}
+
+}  // namespace
+
+void check_backend(asr_backend_entry_fn entry, Backend *backend) {
+  const std::string where = backend->path.empty() ? backend->name : backend->path;
+  const auto reject = [&](const std::string &why) { backend->reason = where + ": " + why; };
+
+  const asr_backend_api *api = nullptr;
+  const std::string thrown = guarded_call([&] { api = entry(ASR_BACKEND_ABI, &kHost); });
+  if (!thrown.empty()) return reject(thrown + " out of " ASR_BACKEND_ENTRY_NAME);
+  if (!api) return reject(format("does not serve back-end ABI %u of this library; rebuild the plugin", ASR_BACKEND_ABI));
+  if (api->abi != ASR_BACKEND_ABI) {
+    return reject(format("has back-end ABI %u, this library has %u; rebuild the plugin", api->abi, ASR_BACKEND_ABI));
+  }
+  if (api->size < sizeof(asr_backend_api)) {
+    return reject(
+        format("its table has %zu bytes, this library needs %zu; rebuild the plugin", api->size, sizeof(asr_backend_api)));
+  }
+  if (!api->name || backend->name != api->name) {
+    return reject(format("calls itself \"%s\", but the name of its file says \"%s\"; rename the file",
+                         api->name ? api->name : "", backend->name.c_str()));
+  }
+  for (const Slot &slot : kSlots) {
+    void *function = nullptr;
+    memcpy(&function, reinterpret_cast<const char *>(api) + slot.offset, sizeof(function));
+    if (!function) return reject(format("slot \"%s\" of its table is NULL", slot.name));
+  }
+  backend->api = api;
+}
+
+Backend load_plugin(const std::string &path) {
+  Backend backend;
+  backend.name = name_in_path(path);
+  backend.path = path;
+  void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    backend.reason = path + ": cannot be loaded: " + loader_error(path);
+    return backend;
+  }
+  const auto entry = reinterpret_cast<asr_backend_entry_fn>(dlsym(handle, ASR_BACKEND_ENTRY_NAME));
+  if (entry) {
+    check_backend(entry, &backend);
+  } else {
+    backend.reason = path + ": exports no " ASR_BACKEND_ENTRY_NAME ", so it is not a back end";
+  }
+  if (!backend.api) dlclose(handle);
+  return backend;
+}
+
+std::vector<Backend> load_backends(const LoadOptions &options) {
+  std::vector<Backend> all;
+  std::set<std::string> loaded;
+  const auto add = [&](Backend backend) {
+    if (backend.api) {
+      loaded.insert(backend.name);
+      log(ASR_LOG_INFO, "back end %s: %s", backend.name.c_str(), backend.path.empty() ? "built in" : backend.path.c_str());
+    }
+    all.push_back(std::move(backend));
+  };
+  const auto load = [&](Backend backend, const auto &how) {
+    if (!is_wanted(options.only, backend.name)) {
+      backend.reason = backend.name + ": left out by SENONE_PLUGINS";
+    } else if (loaded.count(backend.name) > 0) {
+      backend.reason = backend.path + ": a back end \"" + backend.name + "\" is loaded already";
+    } else {
+      backend = how(std::move(backend));
+    }
+    add(std::move(backend));
+  };
+
+  load({builtin_name(), "", nullptr, ""}, [](Backend backend) {
+    check_backend(builtin_entry(), &backend);
+    return backend;
+  });
+  for (const std::string &directory : options.directories) {
+    if (directory[0] != '/') {
+      log(ASR_LOG_WARNING, "SENONE_PLUGIN_PATH: \"%s\" is skipped; give an absolute path", directory.c_str());
+      continue;
+    }
+    for (const std::string &path : plugin_files(directory)) {
+      load({name_in_path(path), path, nullptr, ""}, [](const Backend &backend) { return load_plugin(backend.path); });
+    }
+  }
+  return all;
+}
+
+}  // namespace asr

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Probes back ends and chooses a device. The choice is by score and order, never a fallback from one that was named.
+#include "core/backend/registry.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/backend/plugin_loader.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+
+namespace asr {
+namespace {
+
+constexpr size_t kMaxDevices = 64;  // of one back end
+
+const std::vector<Backend> &process_backends() {
+  static const auto *const all = new std::vector<Backend>(load_backends(default_load_options()));  // threads may outlive exit
+  return *all;
+}
+
+std::string last_error_of(const asr_backend_api *api) {
+  const char *text = nullptr;
+  const std::string thrown = guarded_call([&] { text = api->last_error(); });
+  return thrown.empty() && text && text[0] ? text : "no reason given";
+}
+
+DeviceEntry rejected(const std::string &name, const std::string &reason) {
+  log(ASR_LOG_WARNING, "back end %s is not used: %s", name.c_str(), reason.c_str());
+  DeviceEntry entry;
+  entry.id = name;
+  entry.reason = reason;
+  return entry;
+}
+
+// The devices of a back end, or one entry that says why there are none.
+std::vector<DeviceEntry> probe(const Backend &backend) {
+  if (!backend.api) return {rejected(backend.name, backend.reason)};
+  asr_backend_device_info infos[kMaxDevices] = {};
+  for (auto &info : infos) info.size = sizeof(info);
+  size_t n_devices = 0;
+  asr_status status = ASR_OK;
+  const std::string thrown = guarded_call([&] { status = backend.api->probe(infos, kMaxDevices, &n_devices); });
+  if (!thrown.empty()) return {rejected(backend.name, backend.name + ": its probe " + thrown)};
+  if (status != ASR_OK || n_devices == 0) {
+    return {rejected(backend.name, backend.name + ": " + last_error_of(backend.api))};
+  }
+
+  std::vector<DeviceEntry> entries;
+  for (size_t i = 0; i < std::min(n_devices, kMaxDevices); ++i) {
+    DeviceEntry entry;
+    entry.id = backend.name + ":" + std::to_string(i);
+    entry.info = infos[i];
+    entry.info.name[sizeof(entry.info.name) - 1] = '\0';
+    entry.api = backend.api;
+    entry.index = uint32_t(i);
+    if (entry.info.score <= 0) entry = rejected(entry.id, entry.id + ": the back end cannot use this device");
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
+bool is_usable(const DeviceEntry &entry) { return entry.api != nullptr; }
+
+std::string back_end_of(const std::string &id) { return id.substr(0, id.find(':')); }
+
+// "usable here: cuda:0 (NVIDIA H200), cpu:0 (...)"
+std::string usable_sentence(const std::vector<DeviceEntry> &entries) {
+  std::string list;
+  for (const DeviceEntry &entry : entries) {
+    if (is_usable(entry)) list += (list.empty() ? "" : ", ") + entry.id + " (" + entry.info.name + ")";
+  }
+  return list.empty() ? "no device is usable here" : "usable here: " + list;
+}
+
+[[noreturn]] void fail_without_device(const std::vector<DeviceEntry> &entries) {
+  std::string reasons;
+  for (const DeviceEntry &entry : entries) reasons += (reasons.empty() ? "" : "; ") + entry.reason;
+  fail(ASR_NO_DEVICE, "no device is usable: %s", reasons.empty() ? "no back end was found" : reasons.c_str());
+}
+
+// `source` says who named the device: "device", "SENONE_DEVICE".
+[[noreturn]] void fail_for_named(const std::vector<DeviceEntry> &entries, const std::string &source,
+                                 const std::string &wanted) {
+  std::string reason;
+  size_t n_devices = 0;
+  for (const DeviceEntry &entry : entries) {
+    const bool same_back_end = back_end_of(entry.id) == back_end_of(wanted);
+    n_devices += same_back_end && is_usable(entry);
+    if (same_back_end && !is_usable(entry) && (reason.empty() || entry.id == wanted)) reason = entry.reason;
+  }
+  if (n_devices > 0 && reason.empty()) reason = format("back end %s has no such device", back_end_of(wanted).c_str());
+  if (reason.empty()) reason = format("no back end \"%s\" was found", back_end_of(wanted).c_str());
+  fail(ASR_NO_DEVICE, "%s \"%s\": %s; %s", source.c_str(), wanted.c_str(), reason.c_str(), usable_sentence(entries).c_str());
+}
+
+}  // namespace
+
+std::vector<DeviceEntry> list_devices(const std::vector<Backend> &backends) {
+  std::vector<DeviceEntry> entries;
+  for (const Backend &backend : backends) {
+    for (DeviceEntry &entry : probe(backend)) entries.push_back(std::move(entry));
+  }
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const DeviceEntry &a, const DeviceEntry &b) { return a.info.score > b.info.score; });
+  return entries;
+}
+
+DeviceEntry choose_device(const std::vector<Backend> &backends, const std::string &wanted, const std::string &source) {
+  if (wanted.empty()) {
+    const auto entries = list_devices(backends);
+    if (entries.empty() || !is_usable(entries.front())) fail_without_device(entries);
+    return entries.front();
+  }
+  // Only the back end that was named is probed: others may be slow to.
+  std::vector<Backend> named;
+  for (const Backend &backend : backends) {
+    if (backend.name == back_end_of(wanted)) named.push_back(backend);
+  }
+  for (const DeviceEntry &entry : list_devices(named)) {
+    const bool is_wanted = wanted.find(':') == std::string::npos || entry.id == wanted;
+    if (is_usable(entry) && is_wanted) return entry;
+  }
+  fail_for_named(list_devices(backends), source, wanted);
+}
+
+std::vector<DeviceEntry> list_devices() { return list_devices(process_backends()); }
+
+DeviceEntry choose_device(const std::string &wanted) {
+  if (!wanted.empty()) return choose_device(process_backends(), wanted, "device");
+  const char *variable = secure_getenv("SENONE_DEVICE");
+  return choose_device(process_backends(), variable ? variable : "", "SENONE_DEVICE");
+}
+
+Device::Device(const DeviceEntry &entry, const asr_backend_options &options) : entry_(entry) {
+  asr_status status = ASR_OK;
+  const std::string thrown = guarded_call([&] { status = entry_.api->open(entry_.index, &options, &device_); });
+  if (!thrown.empty()) fail(ASR_INTERNAL, "%s: cannot be opened: the back end %s", entry_.id.c_str(), thrown.c_str());
+  check(status);
+  if (!device_) fail(ASR_INTERNAL, "%s: cannot be opened: the back end gave no device", entry_.id.c_str());
+}
+
+Device::~Device() {
+  const std::string thrown = guarded_call([&] { entry_.api->close(device_); });
+  if (!thrown.empty()) log(ASR_LOG_ERROR, "%s: closing the device %s", entry_.id.c_str(), thrown.c_str());
+}
+
+void Device::check(asr_status status) const {
+  if (status != ASR_OK) throw Error(status, entry_.id + ": " + last_error_of(entry_.api));
+}
+
+}  // namespace asr
