@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/common/thread_pool.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace asr {
+namespace {
+
+uint32_t usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return static_cast<uint32_t>(std::max(1, CPU_COUNT(&set)));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+// One call of run(): helpers and the caller take task numbers from `next` until none is left.
+struct Loop {
+  const std::function<void(size_t)> &task;
+  const size_t n_tasks;
+  std::atomic<size_t> next{0};
+  uint32_t n_helping = 0;  // workers inside work(); guarded by the pool's mutex
+  std::exception_ptr error;
+  std::mutex error_mutex;
+
+  bool exhausted() const { return next.load(std::memory_order_relaxed) >= n_tasks; }
+
+  void work() {
+    for (size_t i = next++; i < n_tasks; i = next++) {
+      try {
+        task(i);
+      } catch (...) {
+        std::lock_guard lock(error_mutex);
+        if (!error) error = std::current_exception();
+      }
+    }
+  }
+};
+
+}  // namespace
+
+struct ThreadPool::State {
+  std::mutex mutex;
+  std::condition_variable loop_added, helper_left;
+  std::deque<Loop *> loops;
+  std::vector<std::thread> workers;
+  bool stopping = false;
+
+  void serve() {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      loop_added.wait(lock, [this] { return stopping || !loops.empty(); });
+      if (stopping) return;
+      Loop &loop = *loops.front();
+      if (loop.exhausted()) {
+        loops.pop_front();
+        continue;
+      }
+      ++loop.n_helping;
+      lock.unlock();
+      loop.work();
+      lock.lock();
+      if (--loop.n_helping == 0) helper_left.notify_all();
+    }
+  }
+
+  void stop() {
+    {
+      std::lock_guard lock(mutex);
+      stopping = true;
+    }
+    loop_added.notify_all();
+    for (std::thread &worker : workers) worker.join();
+    workers.clear();
+  }
+};
+
+ThreadPool::ThreadPool(uint32_t n_threads) : state_(std::make_unique<State>()) {
+  const uint32_t n = n_threads == 0 ? usable_cores() : n_threads;
+  try {
+    for (uint32_t i = 1; i < n; ++i) state_->workers.emplace_back([state = state_.get()] { state->serve(); });
+  } catch (...) {  // the system gave no further thread
+    state_->stop();
+    throw;
+  }
+}
+
+ThreadPool::~ThreadPool() { state_->stop(); }
+
+uint32_t ThreadPool::n_threads() const { return static_cast<uint32_t>(state_->workers.size()) + 1; }
+
+void ThreadPool::run(size_t n_tasks, const std::function<void(size_t)> &task) {
+  Loop loop{task, n_tasks, {}, 0, nullptr, {}};
+  const bool shared = n_tasks > 1 && !state_->workers.empty();
+  if (shared) {
+    std::lock_guard lock(state_->mutex);
+    state_->loops.push_back(&loop);
+    state_->loop_added.notify_all();
+  }
+  loop.work();
+  if (shared) {
+    std::unique_lock lock(state_->mutex);
+    auto &loops = state_->loops;
+    loops.erase(std::remove(loops.begin(), loops.end(), &loop), loops.end());
+    state_->helper_left.wait(lock, [&loop] { return loop.n_helping == 0; });
+  }
+  if (loop.error) std::rethrow_exception(loop.error);
+}
+
+}  // namespace asr

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU back end's table: every slot is a guarded call of the class that does the work. Linked into the library, so that
+// this back end is never missing; otherwise like any plugin.
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/backend/asr_backend.h"
+#include "core/base/error.h"
+#include "plugins/common/guard.h"
+#include "plugins/cpu/device.h"
+#include "plugins/cpu/mfcc.h"
+#include "plugins/cpu/search.h"
+
+struct asr_backend_device {
+  asr::cpu::Device device;
+};
+struct asr_backend_features {
+  asr::cpu::Mfcc mfcc;
+};
+struct asr_backend_acoustic {
+  asr::cpu::Device *device;
+  asr::cpu::Acoustic acoustic;
+};
+struct asr_backend_graph {
+  asr::cpu::SearchGraph graph;
+};
+struct asr_backend_channel {
+  asr::cpu::Search search;
+};
+
+namespace asr::cpu {
+namespace {
+
+asr_status probe(asr_backend_device_info *infos, size_t capacity, size_t *n_devices) {
+  return guard([&] {
+    *n_devices = 1;
+    if (capacity > 0) describe_cpu(&infos[0]);
+  });
+}
+
+asr_status open(uint32_t index, const asr_backend_options *options, asr_backend_device **device) {
+  return guard([&] {
+    if (index != 0) fail(ASR_NO_DEVICE, "cpu:%u does not exist; the CPU is cpu:0", index);
+    *device = new asr_backend_device{Device(*options)};
+  });
+}
+
+void close(asr_backend_device *device) { delete device; }
+
+const char *last_error() { return plugin_last_error().c_str(); }
+
+asr_status load_features(asr_backend_device *, const asr_features_view *view, asr_backend_features **features) {
+  return guard([&] { *features = new asr_backend_features{Mfcc(*view)}; });
+}
+
+void free_features(asr_backend_features *features) { delete features; }
+
+asr_status load_acoustic(asr_backend_device *device, const asr_acoustic_view *view, asr_backend_acoustic **acoustic) {
+  return guard([&] { *acoustic = new asr_backend_acoustic{&device->device, Acoustic(*view)}; });
+}
+
+void free_acoustic(asr_backend_acoustic *acoustic) {
+  if (acoustic == nullptr) return;
+  acoustic->device->drain();
+  delete acoustic;
+}
+
+asr_status load_graph(asr_backend_device *, const asr_graph_view *view, asr_backend_graph **graph) {
+  return guard([&] { *graph = new asr_backend_graph{SearchGraph(*view)}; });
+}
+
+void free_graph(asr_backend_graph *graph) { delete graph; }
+
+asr_status extract(asr_backend_device *device, asr_backend_features *features, const asr_extract_job *jobs, size_t n_jobs) {
+  return guard([&] { features->mfcc.extract(jobs, n_jobs, device->device.pool()); });
+}
+
+asr_status score(asr_backend_device *device, asr_backend_acoustic *acoustic, const float *features, uint32_t n_rows,
+                 uint32_t buffer, float *loglikes) {
+  return guard([&] { device->device.score(acoustic->acoustic, features, n_rows, buffer, loglikes); });
+}
+
+asr_status channel_begin(asr_backend_device *, asr_backend_graph *graph, const asr_search_options *options,
+                         asr_backend_channel **channel) {
+  return guard([&] { *channel = new asr_backend_channel{Search(graph->graph, *options)}; });
+}
+
+void channel_end(asr_backend_channel *channel) { delete channel; }
+
+// The rows of a job: the host's, or those of a score buffer once they are there.
+struct Rows {
+  const float *first;
+  size_t stride;
+};
+
+Rows rows_of(Device &device, const asr_backend_acoustic *acoustic, const asr_advance_job &job) {
+  const uint32_t n_pdfs = job.channel->search.n_pdfs();
+  if (job.loglikes != nullptr) return {job.loglikes, n_pdfs};
+  if (acoustic == nullptr) fail(ASR_INVALID_ARGUMENT, "advance: a job names a score buffer but there is no acoustic model");
+  if (job.buffer > 1) fail(ASR_INVALID_ARGUMENT, "advance: there is no score buffer %u; give 0 or 1", job.buffer);
+  const Acoustic &model = acoustic->acoustic;
+  device.await(model, job.buffer);
+  const uint32_t n_states = model.gmm.n_states();
+  if (n_states < n_pdfs) {
+    fail(ASR_INVALID_ARGUMENT, "advance: the graph has %u pdfs but the acoustic model %u; they do not belong together", n_pdfs,
+         n_states);
+  }
+  if (uint64_t{job.first_row} + job.n_frames > model.n_rows[job.buffer]) {
+    fail(ASR_INVALID_ARGUMENT, "advance: rows %u to %u are asked for but only %u were scored", job.first_row,
+         job.first_row + job.n_frames, model.n_rows[job.buffer]);
+  }
+  return {model.scores[job.buffer].data() + size_t{job.first_row} * n_states, n_states};
+}
+
+asr_status advance(asr_backend_device *device, asr_backend_acoustic *acoustic, const asr_advance_job *jobs, size_t n_jobs) {
+  return guard([&] {
+    std::vector<Rows> rows(n_jobs);
+    for (size_t j = 0; j < n_jobs; ++j) rows[j] = rows_of(device->device, acoustic, jobs[j]);
+    device->device.pool().run(
+        n_jobs, [&](size_t j) { jobs[j].channel->search.advance(rows[j].first, rows[j].stride, jobs[j].n_frames); });
+  });
+}
+
+asr_status best_path(asr_backend_device *, asr_backend_channel *channel, uint32_t use_final, asr_path *path) {
+  return guard([&] { channel->search.best_path(use_final != 0, path); });
+}
+
+asr_status wait(asr_backend_device *device) {
+  return guard([&] { device->device.wait(); });
+}
+
+constexpr asr_backend_api kApi = {
+    ASR_BACKEND_ABI, sizeof(asr_backend_api), "cpu",         probe,         open,       close,      last_error,
+    load_features,   free_features,           load_acoustic, free_acoustic, load_graph, free_graph, extract,
+    score,           channel_begin,           channel_end,   advance,       best_path,  wait};
+
+}  // namespace
+}  // namespace asr::cpu
+
+extern "C" const asr_backend_api *asr_backend_entry(uint32_t host_abi, const asr_host_api *) {
+  return host_abi == ASR_BACKEND_ABI ? &asr::cpu::kApi : nullptr;
+}

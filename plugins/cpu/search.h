@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Viterbi beam search of one channel on the CPU, as docs/search.md defines it. entry.cc makes one for each channel and
+// advances channels in parallel; channels share nothing but the read-only SearchGraph.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/backend/asr_backend.h"
+#include "plugins/cpu/search_graph.h"
+#include "plugins/cpu/search_tokens.h"
+#include "plugins/cpu/search_trace.h"
+
+namespace asr::cpu {
+
+class Search {
+ public:
+  Search(const SearchGraph &graph, const asr_search_options &options);
+
+  uint32_t n_pdfs() const { return graph_.view().n_pdfs; }
+
+  // Consumes rows loglikes[t * stride ... + n_pdfs - 1]. A search whose beam has died consumes nothing.
+  void advance(const float *loglikes, size_t stride, uint32_t n_frames);
+
+  // See asr_backend_api::best_path. The arcs are valid until the next call.
+  void best_path(bool use_final, asr_path *path);
+
+ private:
+  void begin();
+  bool consume(const float *loglike, SearchScratch &scratch);
+  void select_within_beam(SearchScratch &scratch) const;
+  void select_max_active(SearchScratch &scratch) const;
+  void make_active(SearchScratch &scratch);
+  void expand(SearchScratch &scratch);
+  void follow_epsilons(TokenList &tokens, SearchScratch &scratch);
+  uint32_t record(Token &token);
+
+  const SearchGraph &graph_;
+  const asr_search_options options_;
+  Trace trace_;
+  TokenList tokens_;            // after n_frames_ frames
+  std::vector<float> loglike_;  // the row consumed last
+  uint32_t n_frames_ = 0;
+  bool died_ = false;
+  uint64_t n_tokens_ = 0, n_arcs_expanded_ = 0;
+};
+
+}  // namespace asr::cpu

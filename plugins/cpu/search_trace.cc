@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/cpu/search_trace.h"
+
+#include <algorithm>
+
+namespace asr::cpu {
+namespace {
+
+constexpr size_t kLeastRecords = size_t{1} << 17;  // fewer are not worth a compaction
+constexpr uint32_t kUnreached = 0xffffffffu, kReached = 0;
+
+}  // namespace
+
+Trace::Trace(const SearchGraph &graph, float acoustic_scale, float word_insertion_cost)
+    : graph_(graph), acoustic_scale_(acoustic_scale), word_insertion_cost_(word_insertion_cost), compact_at_(kLeastRecords) {}
+
+// Marks in new_index_ what the tokens reach, from the newest record backwards, and returns the newest record that lies on
+// the path of every token: the one met when it is the only reached one whose predecessor is still to be marked. kRoot if
+// there is none.
+uint32_t Trace::mark(const TokenList &tokens) {
+  new_index_.assign(records_.size(), kUnreached);
+  size_t n_open = 0;
+  bool root_reached = false;
+  const auto reach = [&](uint32_t record) {
+    if (record == kRoot) {
+      root_reached = true;
+    } else if (new_index_[record] == kUnreached) {
+      new_index_[record] = kReached;
+      ++n_open;
+    }
+  };
+  for (const Token &token : tokens.tokens) {
+    if (token.cost <= tokens.bound) reach(token.previous);
+  }
+  for (size_t i = records_.size(); i-- > 0;) {
+    if (new_index_[i] == kUnreached) continue;
+    if (n_open == 1 && !root_reached) return static_cast<uint32_t>(i);
+    --n_open;
+    reach(records_[i].previous);
+  }
+  return kRoot;
+}
+
+void Trace::compact(TokenList &tokens) {
+  if (records_.size() < compact_at_) return;
+  const uint32_t shared = mark(tokens);
+  size_t first = 0;
+  if (shared != kRoot) {
+    chain(shared);
+    arcs_.resize(settled_.n_arcs);
+    for (size_t i = chain_.size(); i-- > 0;) append(records_[chain_[i]], settled_);
+    new_index_[shared] = kRoot;
+    first = size_t{shared} + 1;
+  }
+  uint32_t n = 0;
+  for (size_t i = first; i < records_.size(); ++i) {
+    if (new_index_[i] == kUnreached) continue;
+    Record record = records_[i];
+    if (record.previous != kRoot) record.previous = new_index_[record.previous];
+    new_index_[i] = n;
+    records_[n++] = record;
+  }
+  records_.resize(n);
+  compact_at_ = std::max(kLeastRecords, 2 * records_.size());
+  for (Token &token : tokens.tokens) {
+    if (token.cost <= tokens.bound && token.previous != kRoot) token.previous = new_index_[token.previous];
+  }
+}
+
+// Fills chain_ with the records from `last` back to the settled path.
+void Trace::chain(uint32_t last) {
+  chain_.clear();
+  for (uint32_t i = last; i != kRoot; i = records_[i].previous) chain_.push_back(i);
+}
+
+void Trace::append(const Record &record, End &end) {
+  const asr_graph_arc &arc = graph_.view().arcs[record.arc];
+  if (arc.transition_id != 0 || arc.word != 0) {
+    arcs_.push_back({end.n_frames, arc.transition_id, arc.word, arc.graph_cost, record.acoustic_cost});
+    ++end.n_arcs;
+  }
+  end.cost += double{arc.graph_cost} + (arc.word != 0 ? double{word_insertion_cost_} : 0.0) +
+              double{acoustic_scale_} * double{record.acoustic_cost};
+  if (arc.transition_id != 0) ++end.n_frames;
+}
+
+double Trace::path(uint32_t last, uint32_t arc, float acoustic_cost) {
+  End end = settled_;
+  arcs_.resize(settled_.n_arcs);
+  chain(last);
+  for (size_t i = chain_.size(); i-- > 0;) append(records_[chain_[i]], end);
+  if (arc != 0) append({last, arc - 1, acoustic_cost}, end);
+  return end.cost;
+}
+
+}  // namespace asr::cpu

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where tokens come from: one record an arc, each pointing at the one before it. Records that no token can reach any more
+// are removed now and then, and the part that all tokens share is moved to the settled path, so memory follows the living
+// paths and not the length of the audio. Lattices will keep their arcs beside these records.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plugins/cpu/search_graph.h"
+
+namespace asr::cpu {
+
+class Trace {
+ public:
+  static constexpr uint32_t kRoot = 0xffffffffu;  // the end of the settled path
+
+  Trace(const SearchGraph &graph, float acoustic_scale, float word_insertion_cost);
+
+  // The record of arc number `arc` taken after `previous`.
+  uint32_t add(uint32_t previous, uint32_t arc, float acoustic_cost) {
+    records_.push_back({previous, arc, acoustic_cost});
+    return static_cast<uint32_t>(records_.size() - 1);
+  }
+
+  // Between frames: removes what `tokens` cannot reach, if enough has gathered, and renumbers what they refer to.
+  void compact(TokenList &tokens);
+
+  // The whole path that ends with record `last` and then, unless arc is 0, with arc number arc - 1. Returns its cost.
+  double path(uint32_t last, uint32_t arc, float acoustic_cost);
+  const std::vector<asr_path_arc> &arcs() const { return arcs_; }
+
+ private:
+  struct Record {
+    uint32_t previous, arc;
+    float acoustic_cost;
+  };
+  // A path under construction: the arcs that are told, and the sum over all.
+  struct End {
+    uint32_t n_frames = 0;
+    size_t n_arcs = 0;
+    double cost = 0;
+  };
+  uint32_t mark(const TokenList &tokens);
+  void chain(uint32_t last);
+  void append(const Record &record, End &end);
+
+  const SearchGraph &graph_;
+  const float acoustic_scale_, word_insertion_cost_;
+  std::vector<Record> records_;
+  std::vector<uint32_t> new_index_, chain_;
+  std::vector<asr_path_arc> arcs_;
+  End settled_;
+  size_t compact_at_;
+};
+
+}  // namespace asr::cpu
