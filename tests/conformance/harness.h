@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the conformance cases share. A case is written once with TEST_P on a fixture made of BackendTest and runs on every
+// usable device; SENONE_INSTANTIATE(Fixture) names them. A back end that cannot be used is a skipped test with its reason.
+//
+//   class MfccTest : public BackendTest {};
+//   TEST_P(MfccTest, OneFrame) { auto device = open(); ... check(api().extract(device.get(), ...)); }
+//   SENONE_INSTANTIATE(MfccTest);
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/backend/asr_backend.h"
+#include "core/backend/registry.h"
+
+namespace asr::test {
+
+// An array between two guard bands, filled with a pattern that is a NaN as float or double: what a kernel forgot to write
+// and what it wrote outside both show.
+template <typename T>
+class Guarded {
+ public:
+  explicit Guarded(size_t n) : n_(n), bytes_(2 * kBand + n * sizeof(T), kPattern) {}
+
+  T *data() { return reinterpret_cast<T *>(bytes_.data() + kBand); }
+  const T *data() const { return reinterpret_cast<const T *>(bytes_.data() + kBand); }
+  size_t size() const { return n_; }
+  T &operator[](size_t i) { return data()[i]; }
+  const T &operator[](size_t i) const { return data()[i]; }
+
+  bool bands_intact() const {
+    for (size_t i = 0; i < kBand; ++i) {
+      if (bytes_[i] != kPattern || bytes_[bytes_.size() - 1 - i] != kPattern) return false;
+    }
+    return true;
+  }
+  // The number of elements still holding the pattern.
+  size_t n_unwritten() const {
+    const std::vector<uint8_t> pattern(sizeof(T), kPattern);
+    size_t n = 0;
+    for (size_t i = 0; i < n_; ++i) n += memcmp(data() + i, pattern.data(), sizeof(T)) == 0 ? 1 : 0;
+    return n;
+  }
+
+ private:
+  static constexpr size_t kBand = 256;  // bytes, so that data() keeps the alignment of the allocation
+  static constexpr uint8_t kPattern = 0xff;
+  size_t n_;
+  std::vector<uint8_t> bytes_;
+};
+
+inline asr_backend_options backend_options(uint32_t max_lanes = 8, uint32_t window_frames = 64, uint32_t n_threads = 1) {
+  return {sizeof(asr_backend_options), max_lanes, window_frames, n_threads};
+}
+
+// Every back end that was found, also the unusable ones.
+inline const std::vector<DeviceEntry> &all_devices() {
+  static const std::vector<DeviceEntry> devices = list_devices();
+  return devices;
+}
+
+// A fixture that runs once for each of all_devices().
+class BackendTest : public testing::TestWithParam<size_t> {
+ protected:
+  void SetUp() override {
+    if (!entry().reason.empty()) GTEST_SKIP() << entry().id << ": " << entry().reason;
+  }
+  const DeviceEntry &entry() const { return all_devices()[GetParam()]; }
+  const asr_backend_api &api() const { return *entry().api; }
+  std::unique_ptr<Device> open(const asr_backend_options &options = backend_options()) const {
+    return std::make_unique<Device>(entry(), options);
+  }
+  // Fails the test with the back end's sentence.
+  void check(asr_status status) const { ASSERT_EQ(status, ASR_OK) << entry().id << ": " << api().last_error(); }
+};
+
+inline std::string device_test_name(const testing::TestParamInfo<size_t> &info) {
+  std::string name = all_devices()[info.param].id;
+  for (char &c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return std::to_string(info.index) + "_" + name;
+}
+
+}  // namespace asr::test
+
+#define SENONE_INSTANTIATE(Fixture) \
+  INSTANTIATE_TEST_SUITE_P(, Fixture, testing::Range(size_t{0}, asr::test::all_devices().size()), asr::test::device_test_name)
