@@ -48,15 +48,16 @@ class DynamicFeatures {
   void append_transformed(const float *row);
 
   DynamicKind kind_;
-  uint32_t n_ceps_, n_inner_, n_dims_;  // n_inner_: before the transform
-  uint32_t order_, window_, left_, right_;
+  uint32_t n_ceps_, n_dims_;
+  uint32_t order_, left_, right_;
   bool drop_energy_, energy_last_;
   std::vector<float> transform_;
   uint32_t transform_cols_;
   std::vector<std::vector<float>> kernels_;  // kRegressionSquared: taps of each order
   std::vector<RowHistory> levels_;           // statics, then for kRegressionRepeated the deltas of each order
   int64_t next_ = 0;                         // row to be emitted next
-  std::vector<float> inner_row_, rows_;
+  std::vector<float> inner_row_;             // a row before the transform
+  std::vector<float> rows_;
   size_t consumed_ = 0;
 };
 

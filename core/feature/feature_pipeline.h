@@ -39,11 +39,11 @@ class FeaturePipeline {
 
   // Rows [ready_rows()][n_dims()], valid until the next call of extracted() or consume(). Batch normalisation makes no
   // row ready before finish() and the last extracted().
-  size_t ready_rows() const;
-  const float *rows() const;
-  void consume(size_t n);  // drops the first n ready rows
+  size_t ready_rows() const { return dynamic_.ready_rows(); }
+  const float *rows() const { return dynamic_.rows(); }
+  void consume(size_t n) { dynamic_.consume(n); }  // drops the first n ready rows
 
-  bool done() const;  // finished, and every row was consumed
+  bool done() const { return settled_ && ready_rows() == 0; }  // finished, and every row was consumed
   uint32_t n_dims() const { return dynamic_.n_dims(); }
 
  private:
@@ -54,7 +54,8 @@ class FeaturePipeline {
   Framer framer_;
   Normaliser normaliser_;
   DynamicFeatures dynamic_;
-  std::vector<float> cepstra_;  // of the job under way
+  std::vector<float> cepstra_;     // of the job under way
+  std::vector<float> normalised_;  // cepstra on their way from normaliser_ to dynamic_
   uint32_t job_frames_ = 0;
   bool finished_ = false, settled_ = false;
 };

@@ -28,7 +28,7 @@ class Framer {
  private:
   uint64_t total_frames() const;
   void lead_in();
-  float at(int64_t position) const;
+  float mirrored(int64_t position) const;
 
   FrameEdges edges_;
   uint32_t window_, shift_;

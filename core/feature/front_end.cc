@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Presets, row length and range checks of FrontEnd. Its JSON form is in front_end_json.cc.
+#include "core/feature/front_end.h"
+
+#include <cmath>
+
+#include "core/base/error.h"
+
+namespace asr {
+namespace {
+
+constexpr double kHtkLogFloor = 1;
+
+uint32_t n_dims_before_transform(const FrontEnd &f) {
+  const uint32_t n = f.n_ceps;
+  switch (f.dynamic) {
+    case DynamicKind::kNone:
+      return n;
+    case DynamicKind::kSphinx_c_d:
+      return 2 * n;
+    case DynamicKind::kSphinx_c_d_dd:
+      return 3 * n;
+    case DynamicKind::kSphinx_c_d_ld_dd:
+      return 4 * n;
+    case DynamicKind::kSphinx_s2_4x:
+      return 4 * (n - 1) + 3;
+    case DynamicKind::kSphinx_s3_1x39:
+      return 3 * n;
+    case DynamicKind::kRegressionSquared:
+    case DynamicKind::kRegressionRepeated:
+      return (f.delta_order + 1) * n - (f.drop_absolute_energy ? 1 : 0);
+    case DynamicKind::kSplice:
+      return (f.splice_left + 1 + f.splice_right) * n;
+  }
+  return n;
+}
+
+bool is_sphinx(DynamicKind kind) { return kind >= DynamicKind::kSphinx_c_d_dd && kind <= DynamicKind::kSphinx_s3_1x39; }
+
+bool is_regression(DynamicKind kind) {
+  return kind == DynamicKind::kRegressionSquared || kind == DynamicKind::kRegressionRepeated;
+}
+
+// Range checks that name the field.
+struct Check {
+  const std::string &source;
+
+  void that(bool good, const char *field, const char *rule) const {
+    if (!good) fail(ASR_BAD_FILE, "%s: front_end.%s %s; import the model again", source.c_str(), field, rule);
+  }
+  void range(double value, double low, double high, const char *field) const {
+    if (!(value >= low && value <= high)) {
+      fail(ASR_BAD_FILE, "%s: front_end.%s is %g but must be %g to %g; import the model again", source.c_str(), field, value,
+           low, high);
+    }
+  }
+};
+
+void check_framing(const FrontEnd &f, const Check &check) {
+  check.range(f.sample_rate_hz, 1000, 768000, "sample_rate_hz");
+  check.range(f.fft_samples, 64, 8192, "fft_samples");
+  check.that((f.fft_samples & (f.fft_samples - 1)) == 0, "fft_samples", "must be a power of two");
+  check.range(f.window_samples, 2, f.fft_samples, "window_samples");
+  check.range(f.shift_samples, 1, f.window_samples, "shift_samples");
+  check.range(f.dither, 0, 32768, "dither");
+  check.range(f.preemphasis, 0, 1, "preemphasis");
+}
+
+void check_bank(const FrontEnd &f, const Check &check) {
+  check.range(f.n_mel, 1, f.fft_samples / 2, "n_mel");
+  check.range(f.high_hz, 1, f.sample_rate_hz / 2, "high_hz");
+  check.range(f.low_hz, 0, f.high_hz, "low_hz");
+  check.that(f.low_hz < f.high_hz, "low_hz", "must be below high_hz");
+  check.range(f.vtln_low_hz, 0, f.sample_rate_hz / 2, "vtln_low_hz");
+  check.range(f.vtln_high_hz, 0, f.sample_rate_hz / 2, "vtln_high_hz");
+  check.range(f.log_add, 0, 1e6, "log_add");
+  check.range(f.log_floor, 0, 1e6, "log_floor");
+  check.that(f.log_add >= 1e-30 || f.log_floor >= 1e-30, "log_floor", "must not be 0 where log_add is 0 too");
+  check.that(!f.use_energy || f.log_floor >= 1e-30, "log_floor", "must not be 0 where use_energy is set");
+}
+
+void check_cepstra(const FrontEnd &f, const Check &check) {
+  check.range(f.n_ceps, 1, f.n_mel, "n_ceps");
+  check.range(f.lifter, 0, 1000, "lifter");
+  check.that(!(f.cmn == CmnKind::kLive && f.cmn_variance), "cmn_variance", "needs cmn \"batch\"");
+  check.that(f.cmn_prior.empty() || f.cmn_prior.size() == f.n_ceps, "cmn_prior", "must have n_ceps values or none");
+  for (float value : f.cmn_prior) check.range(value, -1e6, 1e6, "cmn_prior");
+  check.range(f.cmn_prior_frames, 0, 1e9, "cmn_prior_frames");
+  check.range(f.cmn_window_frames, f.cmn_prior_frames, 1e9, "cmn_window_frames");
+}
+
+void check_dynamic(const FrontEnd &f, const Check &check) {
+  check.range(f.delta_order, 0, 4, "delta_order");
+  check.range(f.delta_window, 1, 16, "delta_window");
+  check.range(f.splice_left, 0, 64, "splice_left");
+  check.range(f.splice_right, 0, 64, "splice_right");
+  if (is_sphinx(f.dynamic)) {
+    check.that(!f.c0_last, "c0_last", "must not be set with Sphinx dynamic features");
+    check.that(f.n_ceps >= 2, "n_ceps", "must be 2 or more with Sphinx dynamic features");
+  }
+  check.that(!f.drop_absolute_energy || (is_regression(f.dynamic) && f.delta_order > 0), "drop_absolute_energy",
+             "needs regression deltas");
+  if (f.transform.empty()) {
+    check.that(f.transform_rows == 0 && f.transform_cols == 0, "transform", "is missing");
+    return;
+  }
+  const uint32_t n = n_dims_before_transform(f);
+  check.range(f.transform_rows, 1, 4096, "transform_rows");
+  check.range(f.transform_cols, n, n + 1, "transform_cols");
+  check.that(f.transform.size() == uint64_t{f.transform_rows} * f.transform_cols, "transform",
+             "must have transform_rows * transform_cols values");
+  for (float value : f.transform) check.that(std::isfinite(value), "transform", "has a value that is not finite");
+}
+
+}  // namespace
+
+uint32_t FrontEnd::n_dims() const { return transform.empty() ? n_dims_before_transform(*this) : transform_rows; }
+
+void FrontEnd::validate(const std::string &source) const {
+  const Check check{source};
+  check_framing(*this, check);
+  check_bank(*this, check);
+  check_cepstra(*this, check);
+  check_dynamic(*this, check);
+}
+
+FrontEnd sphinx_front_end() {
+  FrontEnd f;
+  f.window_samples = 410;
+  f.edges = FrameEdges::kPadTail;
+  f.n_mel = 40;
+  f.low_hz = 133.33334;
+  f.high_hz = 6855.4976;
+  f.triangles_in_hz = true;
+  f.round_edges_to_bins = true;
+  f.unit_area = true;
+  f.log_add = 1e-4;
+  f.log_floor = 0;
+  f.dct = DctKind::kSphinxLegacy;
+  f.integer_half_lifter = true;
+  f.cmn = CmnKind::kLive;
+  f.cmn_skip_negative_c0 = true;
+  f.cmn_prior.assign(f.n_ceps, 0);
+  f.cmn_prior[0] = 40;
+  f.cmn_prior[1] = 3;
+  f.cmn_prior[2] = -1;
+  f.dynamic = DynamicKind::kSphinx_c_d_dd;
+  return f;
+}
+
+FrontEnd kaldi_front_end() {
+  FrontEnd f;
+  f.dc_removal = ASR_DC_BEFORE_PREEMPHASIS;
+  f.preemphasis_in_frame = true;
+  f.window = WindowShape::kPovey;
+  f.n_mel = 23;
+  f.low_hz = 20;
+  f.vtln_low_hz = 100;
+  f.vtln_high_hz = 7500;
+  f.lifter = 22;
+  f.use_energy = true;
+  return f;
+}
+
+FrontEnd htk_front_end() {
+  FrontEnd f;
+  f.preemphasis_in_frame = true;
+  f.magnitude = true;
+  f.n_mel = 20;
+  f.log_floor = kHtkLogFloor;
+  f.dct = DctKind::kHtk;
+  f.lifter = 22;
+  f.c0_last = true;
+  f.dynamic = DynamicKind::kRegressionRepeated;
+  return f;
+}
+
+}  // namespace asr

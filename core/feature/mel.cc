@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/feature/mel.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+
+namespace asr {
+namespace {
+
+struct Bends {
+  double low, high;  // hz; linear with slope 1 / warp between them
+};
+
+Bends bends_of(const FrontEnd &f, double warp) {
+  const double low = f.vtln_low_hz > 0 ? f.vtln_low_hz : f.low_hz + 100;
+  const double high = f.vtln_high_hz > 0 ? f.vtln_high_hz : f.high_hz - 500;
+  return {low * std::max(1.0, warp), high * std::min(1.0, warp)};
+}
+
+// Edge number i of the bank's n_mel + 2, in Hz, equally spaced in mel before the warp.
+double edge_hz(const FrontEnd &f, uint32_t i, double warp) {
+  const double low = hz_to_mel(f.low_hz), high = hz_to_mel(f.high_hz);
+  const double hz = warp_hz(f, mel_to_hz(low + (high - low) * i / (f.n_mel + 1)), warp);
+  if (!f.round_edges_to_bins) return hz;
+  const double bin_hz = f.sample_rate_hz / f.fft_samples;
+  return std::floor(hz / bin_hz + 0.5) * bin_hz;
+}
+
+}  // namespace
+
+double hz_to_mel(double hz) { return 1127 * std::log1p(hz / 700); }
+double mel_to_hz(double mel) { return 700 * std::expm1(mel / 1127); }
+
+bool warp_bends_fit(const FrontEnd &f, double warp) {
+  const Bends bends = bends_of(f, warp);
+  return f.low_hz < bends.low && bends.low < bends.high && bends.high < f.high_hz;
+}
+
+double warp_hz(const FrontEnd &f, double hz, double warp) {
+  if (warp == 1 || hz <= f.low_hz || hz >= f.high_hz) return hz;
+  const Bends bends = bends_of(f, warp);
+  if (hz < bends.low) return f.low_hz + (hz - f.low_hz) * (bends.low / warp - f.low_hz) / (bends.low - f.low_hz);
+  if (hz < bends.high) return hz / warp;
+  return f.high_hz - (f.high_hz - hz) * (f.high_hz - bends.high / warp) / (f.high_hz - bends.high);
+}
+
+MelTriangle mel_triangle(const FrontEnd &f, uint32_t band, double warp) {
+  if (!(warp >= 0.5 && warp <= 2)) fail(ASR_INVALID_ARGUMENT, "vtln_warp is %g but must be 0.5 to 2", warp);
+  if (warp != 1 && !warp_bends_fit(f, warp)) {
+    fail(ASR_INVALID_ARGUMENT, "vtln_warp %g: the filter bank from %g to %g Hz is too narrow to be warped; use 1", warp,
+         f.low_hz, f.high_hz);
+  }
+  const auto scale = [&](double hz) { return f.triangles_in_hz ? hz : hz_to_mel(hz); };
+  const double left_hz = edge_hz(f, band, warp), right_hz = edge_hz(f, band + 2, warp);
+  const double left = scale(left_hz), centre = scale(edge_hz(f, band + 1, warp)), right = scale(right_hz);
+  const double area = f.unit_area && right_hz > left_hz ? 2 / (right_hz - left_hz) : 1;
+  MelTriangle triangle;
+  for (uint32_t bin = 0; bin < f.fft_samples / 2; ++bin) {  // the Nyquist bin belongs to no band
+    const double x = scale(bin * f.sample_rate_hz / f.fft_samples);
+    if (x <= left || x >= right) continue;
+    if (triangle.weights.empty()) triangle.first_bin = bin;
+    triangle.weights.push_back(area * (x <= centre ? (x - left) / (centre - left) : (right - x) / (right - centre)));
+  }
+  return triangle;
+}
+
+}  // namespace asr

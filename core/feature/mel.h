@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mel scale, the VTLN warp and the triangles of a filter bank (F4, F5 of docs/equations.md), in double. Used by
+// FeatureTables.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/feature/front_end.h"
+
+namespace asr {
+
+double hz_to_mel(double hz);
+double mel_to_hz(double mel);
+
+// Whether the bends of the warp with this factor lie inside the filter bank, in order.
+bool warp_bends_fit(const FrontEnd &front_end, double warp);
+
+// The frequency that the warp moves hz to; hz itself for factor 1 and outside the filter bank.
+double warp_hz(const FrontEnd &front_end, double hz, double warp);
+
+// Weights of the spectrum bins first_bin ... in band number `band` of a bank warped by `warp`; only those that are not 0.
+struct MelTriangle {
+  uint32_t first_bin = 0;
+  std::vector<double> weights;
+};
+MelTriangle mel_triangle(const FrontEnd &front_end, uint32_t band, double warp);
+
+}  // namespace asr

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/feature/normalise.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+
+namespace asr {
+namespace {
+
+constexpr double kVarianceFloor = 1e-20;
+
+}  // namespace
+
+Normaliser::Normaliser(const FrontEnd &front_end, CmnKind kind)
+    : kind_(kind),
+      variance_(front_end.cmn_variance),
+      skip_negative_c0_(front_end.cmn_skip_negative_c0),
+      n_ceps_(front_end.n_ceps),
+      c0_(front_end.c0_last ? front_end.n_ceps - 1 : 0),
+      prior_frames_(front_end.cmn_prior_frames),
+      window_frames_(front_end.cmn_window_frames),
+      mean_(n_ceps_, 0.0),
+      sum_(n_ceps_, 0.0) {
+  if (kind_ == CmnKind::kLive && variance_) {
+    fail(ASR_UNSUPPORTED, "cmn: this model's variance normalisation needs whole utterances; use batch");
+  }
+  if (kind_ == CmnKind::kLive) {
+    std::copy(front_end.cmn_prior.begin(), front_end.cmn_prior.end(), mean_.begin());
+    for (uint32_t i = 0; i < n_ceps_; ++i) sum_[i] = mean_[i] * prior_frames_;
+    count_ = prior_frames_;
+  }
+}
+
+void Normaliser::push(const float *cepstra, size_t n, std::vector<float> *out) {
+  const float *end = cepstra + n * n_ceps_;
+  if (kind_ == CmnKind::kBatch) {
+    held_.insert(held_.end(), cepstra, end);
+    return;
+  }
+  const size_t first = out->size();
+  out->insert(out->end(), cepstra, end);
+  if (kind_ == CmnKind::kNone) return;
+  for (size_t at = first; at < out->size(); at += n_ceps_) subtract_running_mean(out->data() + at);
+}
+
+void Normaliser::finish(std::vector<float> *out) {
+  if (kind_ != CmnKind::kBatch) return;
+  subtract_batch_mean();
+  out->insert(out->end(), held_.begin(), held_.end());
+  held_.clear();
+}
+
+void Normaliser::subtract_running_mean(float *frame) {
+  if (!counts(frame)) return;
+  for (uint32_t i = 0; i < n_ceps_; ++i) {
+    sum_[i] += frame[i];
+    frame[i] = static_cast<float>(frame[i] - mean_[i]);
+  }
+  if (++count_ <= window_frames_) return;
+  for (uint32_t i = 0; i < n_ceps_; ++i) {
+    mean_[i] = sum_[i] / count_;
+    sum_[i] = mean_[i] * prior_frames_;
+  }
+  count_ = prior_frames_;
+}
+
+void Normaliser::subtract_batch_mean() {
+  const size_t n = held_.size() / n_ceps_;
+  for (size_t t = 0; t < n; ++t) {
+    const float *frame = &held_[t * n_ceps_];
+    if (!counts(frame)) continue;
+    for (uint32_t i = 0; i < n_ceps_; ++i) sum_[i] += frame[i];
+    ++count_;
+  }
+  for (uint32_t i = 0; i < n_ceps_; ++i) mean_[i] = count_ > 0 ? sum_[i] / count_ : 0;
+
+  std::vector<double> scale(n_ceps_, 1.0);
+  if (variance_) {
+    for (uint32_t i = 0; i < n_ceps_; ++i) {
+      double sum = 0;
+      for (size_t t = 0; t < n; ++t) sum += (held_[t * n_ceps_ + i] - mean_[i]) * (held_[t * n_ceps_ + i] - mean_[i]);
+      scale[i] = 1 / std::sqrt(std::max(sum / static_cast<double>(n), kVarianceFloor));
+    }
+  }
+  for (size_t t = 0; t < n; ++t) {
+    float *frame = &held_[t * n_ceps_];
+    for (uint32_t i = 0; i < n_ceps_; ++i) frame[i] = static_cast<float>((frame[i] - mean_[i]) * scale[i]);
+  }
+}
+
+}  // namespace asr
