@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of asr.h but those of events (asr_event.cc): handles, argument checks and calls of core/engine.
+#include "asr.h"
+
+#include <cmath>
+#include <memory>
+
+#include "api/asr_event.h"
+#include "api/config.h"
+#include "api/guard.h"
+#include "core/backend/registry.h"
+#include "core/base/log.h"
+#include "core/engine/engine.h"
+
+using asr::api::fill;
+using asr::api::guard;
+using asr::api::require;
+
+struct asr_device_list {
+  std::vector<asr::DeviceEntry> entries;
+};
+
+struct asr_engine {
+  std::shared_ptr<asr::Engine> engine;
+};
+
+struct asr_stream {
+  std::shared_ptr<asr::Engine> engine;  // goes after the stream
+  std::shared_ptr<asr::Stream> stream;
+};
+
+namespace {
+
+asr_event *new_event(asr::Event event) { return new asr_event{std::move(event)}; }
+
+void call_back(asr_event_fn callback, asr_stream *stream, asr::Event event, void *user_data) {
+  asr_event *handle = nullptr;
+  if (guard([&] { handle = new_event(std::move(event)); }) == ASR_OK) {
+    callback(stream, handle, user_data);
+  } else {
+    asr::log(ASR_LOG_ERROR, "an event was lost: out of host memory");
+  }
+}
+
+}  // namespace
+
+/* ---- status and log ------------------------------------------------------------------------------------------------ */
+
+const char *asr_status_text(asr_status status) {
+  switch (static_cast<int>(status)) {
+    case ASR_OK:
+      return "ASR_OK";
+    case ASR_INVALID_ARGUMENT:
+      return "ASR_INVALID_ARGUMENT";
+    case ASR_INVALID_STATE:
+      return "ASR_INVALID_STATE";
+    case ASR_NOT_FOUND:
+      return "ASR_NOT_FOUND";
+    case ASR_BAD_FILE:
+      return "ASR_BAD_FILE";
+    case ASR_BAD_AUDIO:
+      return "ASR_BAD_AUDIO";
+    case ASR_UNSUPPORTED:
+      return "ASR_UNSUPPORTED";
+    case ASR_NO_DEVICE:
+      return "ASR_NO_DEVICE";
+    case ASR_DEVICE_LOST:
+      return "ASR_DEVICE_LOST";
+    case ASR_OUT_OF_MEMORY:
+      return "ASR_OUT_OF_MEMORY";
+    case ASR_IO:
+      return "ASR_IO";
+    case ASR_TIMEOUT:
+      return "ASR_TIMEOUT";
+    case ASR_CANCELLED:
+      return "ASR_CANCELLED";
+    case ASR_INTERNAL:
+      return "ASR_INTERNAL";
+    default:
+      return "unknown asr_status";
+  }
+}
+
+const char *asr_last_error(void) { return asr::api::last_error().c_str(); }
+
+const char *asr_version(void) {
+#define ASR_TEXT(number) ASR_TEXT_OF(number)
+#define ASR_TEXT_OF(number) #number
+  return ASR_TEXT(ASR_VERSION_MAJOR) "." ASR_TEXT(ASR_VERSION_MINOR) "." ASR_TEXT(ASR_VERSION_PATCH);
+#undef ASR_TEXT_OF
+#undef ASR_TEXT
+}
+
+void asr_set_log(asr_log_fn log, asr_log_level level, void *user_data) { asr::set_log(log, level, user_data); }
+
+/* ---- devices ------------------------------------------------------------------------------------------------------- */
+
+asr_status asr_devices(asr_device_list **list) {
+  return guard([&] {
+    require(list, "asr_devices", "list");
+    *list = new asr_device_list{asr::list_devices()};
+  });
+}
+
+size_t asr_device_list_count(const asr_device_list *list) { return list ? list->entries.size() : 0; }
+
+asr_status asr_device_list_get(const asr_device_list *list, size_t index, asr_device *device) {
+  return guard([&] {
+    require(list, "asr_device_list_get", "list");
+    require(device, "asr_device_list_get", "device");
+    if (index >= list->entries.size()) {
+      asr::fail(ASR_INVALID_ARGUMENT, "asr_device_list_get: device %zu of %zu", index, list->entries.size());
+    }
+    const asr::DeviceEntry &entry = list->entries[index];
+    const bool usable = entry.reason.empty();
+    fill(device,
+         asr_device{sizeof(asr_device), entry.id.c_str(), entry.info.name, entry.reason.c_str(), entry.info.memory_bytes,
+                    usable ? entry.info.score : 0, entry.info.n_cores},
+         "asr_device_list_get: device->size");
+  });
+}
+
+void asr_device_list_free(asr_device_list *list) { delete list; }
+
+/* ---- engine -------------------------------------------------------------------------------------------------------- */
+
+void asr_engine_config_default(asr_engine_config *config) {
+  if (config == nullptr) return;
+  *config = asr_engine_config{};
+  config->size = sizeof(*config);
+  config->max_lanes = 8;
+  config->window_frames = 32;
+}
+
+asr_status asr_engine_load(const char *bundle_path, const asr_engine_config *config, asr_engine **engine) {
+  return guard([&] {
+    require(bundle_path, "asr_engine_load", "bundle_path");
+    require(engine, "asr_engine_load", "engine");
+    auto loaded = std::make_shared<asr::Engine>(bundle_path, asr::api::read_config(config));
+    *engine = new asr_engine{std::move(loaded)};
+  });
+}
+
+asr_status asr_engine_get_info(const asr_engine *engine, asr_engine_info *info) {
+  return guard([&] {
+    require(engine, "asr_engine_get_info", "engine");
+    require(info, "asr_engine_get_info", "info");
+    const asr::LoadedModel &model = engine->engine->model();
+    asr_engine_info value{};
+    value.device_id = model.device().entry().id.c_str();
+    value.device_name = model.device().entry().info.name;
+    value.sample_rate_hz = model.bundle().front_end.sample_rate_hz;
+    value.frame_shift_ms = 1000 * model.frame_shift_s();
+    value.n_feature_dims = model.n_dims();
+    value.n_states = model.n_states();
+    value.n_words = static_cast<uint32_t>(model.words().size());
+    value.n_graph_states = model.graph().view()->n_states;
+    value.n_graph_arcs = model.graph().view()->n_arcs;
+    fill(info, value, "asr_engine_get_info: info->size");
+  });
+}
+
+void asr_engine_close(asr_engine *engine) { delete engine; }
+
+/* ---- stream -------------------------------------------------------------------------------------------------------- */
+
+void asr_stream_config_default(asr_stream_config *config) {
+  if (config == nullptr) return;
+  *config = asr_stream_config{};
+  config->size = sizeof(*config);
+  config->n_channels = 1;
+  config->channel = -1;
+  config->vtln_warp = 1;
+  config->word_insertion_cost = NAN;
+  config->min_active = 200;
+  config->max_backlog_ms = 30000;
+  config->n_best = 1;
+}
+
+asr_status asr_open(asr_engine *engine, const asr_stream_config *config, asr_stream **stream) {
+  return guard([&] {
+    require(engine, "asr_open", "engine");
+    require(stream, "asr_open", "stream");
+    asr::api::StreamConfig read = asr::api::read_config(config);
+    auto opened = std::make_unique<asr_stream>();
+    if (read.callback != nullptr) {
+      read.options.callback = [handle = opened.get(), callback = read.callback, user_data = read.user_data](asr::Event event) {
+        call_back(callback, handle, std::move(event), user_data);
+      };
+    }
+    opened->engine = engine->engine;
+    opened->stream = engine->engine->open(std::move(read.options));
+    opened->stream->start();
+    *stream = opened.release();
+  });
+}
+
+asr_status asr_feed(asr_stream *stream, const void *samples, size_t n) {
+  return guard([&] {
+    require(stream, "asr_feed", "stream");
+    if (n > 0) require(samples, "asr_feed", "samples");
+    stream->stream->feed(samples, n);
+  });
+}
+
+asr_status asr_finish(asr_stream *stream) {
+  return guard([&] {
+    require(stream, "asr_finish", "stream");
+    stream->stream->finish();
+  });
+}
+
+asr_status asr_cancel(asr_stream *stream) {
+  return guard([&] {
+    require(stream, "asr_cancel", "stream");
+    stream->stream->cancel();
+  });
+}
+
+asr_status asr_result(asr_stream *stream, asr_event **event) {
+  return guard([&] {
+    require(stream, "asr_result", "stream");
+    require(event, "asr_result", "event");
+    std::optional<asr::Event> next = stream->stream->poll();
+    *event = next ? new_event(std::move(*next)) : nullptr;
+  });
+}
+
+asr_status asr_wait(asr_stream *stream, int32_t timeout_ms) {
+  return guard([&] {
+    require(stream, "asr_wait", "stream");
+    stream->stream->wait(timeout_ms);
+  });
+}
+
+void asr_close(asr_stream *stream) {
+  if (stream == nullptr) return;
+  if (stream->stream->in_callback()) {
+    asr::log(ASR_LOG_ERROR, "asr_close: called in the stream's own callback, which it would wait for; ignored");
+    return;
+  }
+  stream->stream->close();
+  delete stream;
+}

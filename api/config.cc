@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "core/base/error.h"
+
+namespace asr::api {
+namespace {
+
+// The caller's struct in this library's size: what a smaller one lacks is the default, what a larger one adds must be zero.
+template <typename Config>
+Config resized(const Config *config, void (*set_default)(Config *), const char *name) {
+  Config result;
+  set_default(&result);
+  if (config == nullptr) return result;
+  const size_t size = config->size;
+  if (size < sizeof(size_t))
+    fail(ASR_INVALID_ARGUMENT, "%s.size is %zu; fill the struct with its _default function", name, size);
+  const unsigned char *bytes = reinterpret_cast<const unsigned char *>(config);
+  for (size_t i = sizeof(Config); i < size; ++i) {
+    if (bytes[i] != 0) fail(ASR_UNSUPPORTED, "%s: a field that this version of the library does not know is set", name);
+  }
+  memcpy(static_cast<void *>(&result), config, std::min(size, sizeof(Config)));
+  return result;
+}
+
+// An enum field as the number it holds, which need not be one of the enum's.
+template <typename Enum>
+int number(const Enum &field) {
+  static_assert(sizeof(Enum) == sizeof(int));
+  int value;
+  memcpy(&value, &field, sizeof(value));
+  return value;
+}
+
+template <typename Number>
+void check_range(Number value, Number low, Number high, const char *name) {
+  if (value >= low && value <= high) return;
+  fail(ASR_INVALID_ARGUMENT, "%s is %g; its range is %g to %g", name, static_cast<double>(value), static_cast<double>(low),
+       static_cast<double>(high));
+}
+
+// 0 stands for the bundle's.
+std::optional<float> positive_or_unset(float value, const char *name) {
+  if (value == 0) return std::nullopt;
+  check_range(value, std::numeric_limits<float>::min(), 1e6f, name);
+  return value;
+}
+
+std::optional<CmnKind> cmn_kind(int cmn) {
+  switch (cmn) {
+    case ASR_CMN_MODEL:
+      return std::nullopt;
+    case ASR_CMN_LIVE:
+      return CmnKind::kLive;
+    case ASR_CMN_BATCH:
+      return CmnKind::kBatch;
+    case ASR_CMN_NONE:
+      return CmnKind::kNone;
+    default:
+      fail(ASR_INVALID_ARGUMENT, "asr_stream_config.cmn is %d; its values are those of asr_cmn", cmn);
+  }
+}
+
+SampleFormat sample_format(const asr_stream_config &c) {
+  if (c.sample_rate_hz != 0) check_range(c.sample_rate_hz, 1000u, 768000u, "asr_stream_config.sample_rate_hz");
+  check_range(c.n_channels, 1u, 64u, "asr_stream_config.n_channels");
+  check_range(c.channel, -1, static_cast<int32_t>(c.n_channels) - 1, "asr_stream_config.channel");
+  SampleFormat format;
+  format.type = number(c.input) == ASR_INPUT_FLOAT ? SampleType::kFloat : SampleType::kInt16;
+  format.rate_hz = c.sample_rate_hz;
+  format.n_channels = c.n_channels;
+  format.channel = c.channel;
+  return format;
+}
+
+void refuse_what_is_to_come(const asr_stream_config &c) {
+  if (c.lattice_beam != 0) fail(ASR_UNSUPPORTED, "asr_stream_config.lattice_beam: this version makes no lattices; leave it 0");
+  if (c.n_best > 1) fail(ASR_UNSUPPORTED, "asr_stream_config.n_best: this version gives the best words only; leave it 1");
+}
+
+}  // namespace
+
+EngineOptions read_config(const asr_engine_config *config) {
+  const asr_engine_config c = resized(config, asr_engine_config_default, "asr_engine_config");
+  check_range(c.max_lanes, 1u, 1024u, "asr_engine_config.max_lanes");
+  check_range(c.window_frames, 8u, 256u, "asr_engine_config.window_frames");
+  check_range(c.n_threads, 0u, 256u, "asr_engine_config.n_threads");
+  check_range(c.reserved, 0u, 0u, "asr_engine_config.reserved");
+  EngineOptions options;
+  if (c.device != nullptr) options.device = c.device;
+  options.max_lanes = c.max_lanes;
+  options.window_frames = c.window_frames;
+  options.n_threads = c.n_threads;
+  return options;
+}
+
+StreamConfig read_config(const asr_stream_config *config) {
+  const asr_stream_config c = resized(config, asr_stream_config_default, "asr_stream_config");
+  refuse_what_is_to_come(c);
+  check_range<int>(number(c.input), ASR_INPUT_INT16, ASR_INPUT_LOGLIKES, "asr_stream_config.input");
+  check_range(c.vtln_warp, 0.8f, 1.25f, "asr_stream_config.vtln_warp");
+  StreamConfig result;
+  result.callback = c.callback;
+  result.user_data = c.user_data;
+  StreamOptions &options = result.options;
+  options.input = c.input;
+  options.format = sample_format(c);
+  options.cmn = cmn_kind(number(c.cmn));
+  options.vtln_warp = c.vtln_warp;
+  options.beam = positive_or_unset(c.beam, "asr_stream_config.beam");
+  options.acoustic_scale = positive_or_unset(c.acoustic_scale, "asr_stream_config.acoustic_scale");
+  if (!std::isnan(c.word_insertion_cost)) {
+    check_range(c.word_insertion_cost, -1e6f, 1e6f, "asr_stream_config.word_insertion_cost");
+    options.word_insertion_cost = c.word_insertion_cost;
+  }
+  if (c.max_active != 0) options.max_active = c.max_active;
+  options.min_active = c.min_active;
+  options.partial_interval_ms = c.partial_interval_ms;
+  options.max_backlog_ms = c.max_backlog_ms;
+  return result;
+}
+
+}  // namespace asr::api

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the arcs of a path to words with times and costs. Called by the engine for partial and final results.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "core/backend/asr_backend.h"
+#include "core/model/hmm_set.h"
+
+namespace asr {
+
+struct WordSpan {
+  uint32_t word;        // its id
+  uint32_t begin, end;  // frames [begin, end)
+};
+
+struct PathWords {
+  std::vector<WordSpan> words;
+  double graph_cost = 0;     // with word insertion costs and the final cost
+  double acoustic_cost = 0;  // unscaled
+};
+
+using TransitionLookup = std::function<const Transition &(uint32_t transition_id)>;
+
+// The labels of a path say which words were spoken, but optimising the graph moves a label away from where its word is
+// spoken. So times come from the phones: the path's transitions are cut into phones, phones into words by their word
+// positions, and the k-th label gets the k-th of these spans. Where the transitions carry no positions, a word lasts from
+// its label to the next one.
+PathWords words_of_path(const asr_path &path, const TransitionLookup &transition, float word_insertion_cost);
+
+}  // namespace asr

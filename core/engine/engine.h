@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loaded model with the threads that serve its streams. Held by shared_ptr: by its user and by every open stream.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/engine/callback_pool.h"
+#include "core/engine/loaded_model.h"
+#include "core/engine/scheduler.h"
+#include "core/engine/stream.h"
+
+namespace asr {
+
+class Engine {
+ public:
+  Engine(const std::string &bundle_path, const EngineOptions &options) : model_(bundle_path, options), scheduler_(model_) {}
+
+  const LoadedModel &model() const { return model_; }
+
+  // The stream must be closed before the engine is destroyed. Throws if the options do not suit the model.
+  std::shared_ptr<Stream> open(StreamOptions options);
+
+ private:
+  const LoadedModel model_;
+  CallbackPool pool_;
+  Scheduler scheduler_;  // ends before the pool, which ends before the model
+};
+
+}  // namespace asr

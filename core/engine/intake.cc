@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/intake.h"
+
+#include <algorithm>
+
+namespace asr {
+namespace {
+
+constexpr size_t kPieceValues = 16384;  // converted and appended at a time, so that a long call needs no second copy
+
+}  // namespace
+
+Intake::Intake(const StreamOptions &options, double model_rate_hz, size_t row_length, size_t limit, size_t min_values,
+               std::function<void()> notify)
+    : options_(options),
+      row_length_(row_length),
+      limit_(limit),
+      min_values_(min_values),
+      notify_(std::move(notify)),
+      resampler_(options.is_audio() ? options.format.rate_hz : model_rate_hz, model_rate_hz) {}
+
+void Intake::check_open() const {
+  if (closed_) throw *closed_;
+  if (finished_) fail(ASR_INVALID_STATE, "asr_feed: the stream was finished; open another for more audio");
+}
+
+void Intake::feed(const void *samples, size_t n, bool may_wait) {
+  std::lock_guard feeding(feeding_);
+  {
+    std::lock_guard lock(mutex_);
+    check_open();
+  }
+  const bool audio = options_.is_audio();
+  const size_t unit = audio ? options_.format.n_channels : row_length_;  // values a sample or row has
+  if (options_.input != ASR_INPUT_INT16 && !all_finite(static_cast<const float *>(samples), n * unit)) {
+    fail(ASR_BAD_AUDIO, "asr_feed: a value is infinite or not a number; nothing of this call was taken");
+  }
+  const size_t value_bytes = audio ? options_.format.sample_bytes() : sizeof(float);
+  const size_t piece = std::max<size_t>(1, kPieceValues / unit);
+  std::vector<float> values;
+  for (size_t done = 0; done < n; done += piece) {
+    const size_t n_piece = std::min(piece, n - done);
+    values.clear();
+    append(static_cast<const char *>(samples) + done * unit * value_bytes, n_piece, &values);
+    push(values, may_wait);
+  }
+}
+
+void Intake::append(const void *samples, size_t n, std::vector<float> *values) {
+  if (!options_.is_audio()) {
+    const float *rows = static_cast<const float *>(samples);
+    values->assign(rows, rows + n * row_length_);
+    return;
+  }
+  mono_.resize(n);
+  to_mono(options_.format, samples, n, mono_.data());
+  resampler_.feed(mono_.data(), n, values);
+}
+
+void Intake::push(const std::vector<float> &values, bool may_wait) {
+  bool enough;
+  {
+    std::unique_lock lock(mutex_);
+    if (may_wait && limit_ > 0) room_.wait(lock, [&] { return ring_.size() <= limit_ || closed_; });
+    check_open();
+    ring_.push(values.data(), values.size());
+    n_values_ += values.size();
+    enough = ring_.size() >= min_values_;
+  }
+  if (enough) notify_();
+}
+
+void Intake::finish() {
+  std::lock_guard feeding(feeding_);
+  std::vector<float> values;
+  {
+    std::lock_guard lock(mutex_);
+    if (closed_) throw *closed_;
+    if (finished_) fail(ASR_INVALID_STATE, "asr_finish: the stream was finished already");
+    if (options_.is_audio()) resampler_.finish(&values);
+    ring_.push(values.data(), values.size());
+    n_values_ += values.size();
+    finished_ = true;
+  }
+  notify_();
+}
+
+size_t Intake::take(float *values, size_t n) {
+  size_t n_taken;
+  {
+    std::lock_guard lock(mutex_);
+    if (!finished_ && ring_.size() < min_values_) return 0;
+    n_taken = ring_.pop(values, n / row_length_ * row_length_);
+  }
+  room_.notify_all();
+  return n_taken;
+}
+
+bool Intake::ended() const {
+  std::lock_guard lock(mutex_);
+  return finished_ && ring_.size() == 0;
+}
+
+uint64_t Intake::n_values() const {
+  std::lock_guard lock(mutex_);
+  return n_values_;
+}
+
+void Intake::close(const Error &reason) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!closed_) closed_ = reason;
+  }
+  room_.notify_all();
+}
+
+}  // namespace asr

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/loaded_model.h"
+
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/model/acoustic_model.h"
+
+namespace asr {
+namespace {
+
+Bundle read_complete_bundle(const std::string &path) {
+  Bundle bundle = read_bundle(path);
+  for (const char *name : {"acoustic.bin", "graph.bin", "words.txt"}) {
+    if (bundle.has(name)) continue;
+    const char *remedy =
+        std::string(name) == "acoustic.bin" ? "import a model with `senone import`" : "make it with `senone graph`";
+    fail(ASR_NOT_FOUND, "%s: the bundle has no %s; %s", path.c_str(), name, remedy);
+  }
+  return bundle;
+}
+
+asr_backend_options backend_options(const EngineOptions &options) {
+  asr_backend_options result{};
+  result.size = sizeof(result);
+  result.max_lanes = options.max_lanes;
+  result.window_frames = options.window_frames;
+  result.n_threads = options.n_threads;
+  return result;
+}
+
+// Calls load(&object) and owns what it returns.
+template <typename Object, typename Load>
+BackendPointer<Object> load_object(const Device &device, void (*free)(Object *), Load load) {
+  Object *object = nullptr;
+  device.check(load(&object));
+  return BackendPointer<Object>(object, free);
+}
+
+}  // namespace
+
+LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &options)
+    : options_(options),
+      bundle_(read_complete_bundle(bundle_path)),
+      tables_(bundle_.front_end),
+      graph_(bundle_.file("graph.bin")),
+      words_(read_symbols(bundle_.file("words.txt"))),
+      device_(choose_device(options.device), backend_options(options)),
+      features_(nullptr, nullptr),
+      acoustic_(nullptr, nullptr),
+      backend_graph_(nullptr, nullptr) {
+  const AcousticModel model = read_acoustic_model(bundle_.file("acoustic.bin"));
+  n_states_ = model.n_states;
+  if (model.n_dims != n_dims()) {
+    fail(ASR_BAD_FILE, "%s: features have %u dimensions, the model of acoustic.bin has %u; import the model again",
+         bundle_.file("senone.json").c_str(), n_dims(), model.n_dims);
+  }
+  if (graph_.view()->n_pdfs != model.n_states) {
+    fail(ASR_BAD_FILE, "%s: made for %u states, the model of acoustic.bin has %u; make the graph again with `senone graph`",
+         bundle_.file("graph.bin").c_str(), graph_.view()->n_pdfs, model.n_states);
+  }
+  if (words_.size() < graph_.n_words()) {
+    fail(ASR_BAD_FILE, "%s: %zu words, graph.bin uses %u; make the graph again with `senone graph`",
+         bundle_.file("words.txt").c_str(), words_.size(), graph_.n_words());
+  }
+  const asr_backend_api *api = device_.api();
+  asr_backend_device *device = device_.get();
+  features_ = load_object(device_, api->free_features,
+                          [&](asr_backend_features **object) { return api->load_features(device, tables_.view(), object); });
+  const AcousticView acoustic(model);
+  acoustic_ = load_object(device_, api->free_acoustic,
+                          [&](asr_backend_acoustic **object) { return api->load_acoustic(device, acoustic.get(), object); });
+  backend_graph_ = load_object(device_, api->free_graph,
+                               [&](asr_backend_graph **object) { return api->load_graph(device, graph_.view(), object); });
+  log(ASR_LOG_INFO, "%s: %u states, %zu words, graph of %u states and %llu arcs, on %s (%s)", bundle_path.c_str(), n_states_,
+      words_.size(), graph_.view()->n_states, static_cast<unsigned long long>(graph_.view()->n_arcs),
+      device_.entry().id.c_str(), device_.entry().info.name);
+}
+
+}  // namespace asr

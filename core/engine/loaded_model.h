@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bundle loaded on a device: front end, acoustic model and graph as the back end holds them, and the words. Made by the
+// engine, read by everything in it; it does not change.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/backend/registry.h"
+#include "core/feature/mfcc_tables.h"
+#include "core/graph/graph.h"
+#include "core/model/bundle.h"
+
+namespace asr {
+
+struct EngineOptions {
+  std::string device;  // empty: SENONE_DEVICE, else the best
+  uint32_t max_lanes = 8, window_frames = 32, n_threads = 0;
+};
+
+// An object of a back end, freed with it.
+template <typename Object>
+using BackendPointer = std::unique_ptr<Object, void (*)(Object *)>;
+
+class LoadedModel {
+ public:
+  LoadedModel(const std::string &bundle_path, const EngineOptions &options);
+
+  const EngineOptions &options() const { return options_; }
+  const Bundle &bundle() const { return bundle_; }
+  const Device &device() const { return device_; }
+  const asr_backend_api *api() const { return device_.api(); }
+  const FeatureTables &tables() const { return tables_; }
+  const Graph &graph() const { return graph_; }
+  const std::vector<std::string> &words() const { return words_; }
+  asr_backend_features *features() const { return features_.get(); }
+  asr_backend_acoustic *acoustic() const { return acoustic_.get(); }
+  asr_backend_graph *backend_graph() const { return backend_graph_.get(); }
+
+  uint32_t n_dims() const { return bundle_.front_end.n_dims(); }
+  uint32_t n_states() const { return n_states_; }  // of the acoustic model: the length of a row of log-likelihoods
+  double frame_shift_s() const { return bundle_.front_end.shift_samples / bundle_.front_end.sample_rate_hz; }
+
+ private:
+  EngineOptions options_;
+  Bundle bundle_;
+  FeatureTables tables_;
+  Graph graph_;
+  std::vector<std::string> words_;
+  uint32_t n_states_ = 0;
+  Device device_;
+  BackendPointer<asr_backend_features> features_;
+  BackendPointer<asr_backend_acoustic> acoustic_;
+  BackendPointer<asr_backend_graph> backend_graph_;
+};
+
+}  // namespace asr

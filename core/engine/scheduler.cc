@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/scheduler.h"
+
+#include <algorithm>
+#include <new>
+#include <system_error>
+
+namespace asr {
+namespace {
+
+// The exception being handled, as an Error.
+Error current_error() {
+  try {
+    throw;
+  } catch (const Error &error) {
+    return error;
+  } catch (const std::bad_alloc &) {
+    return Error(ASR_OUT_OF_MEMORY, "out of host memory");
+  } catch (const std::exception &error) {
+    return Error(ASR_INTERNAL, std::string("internal error: ") + error.what());
+  }
+}
+
+}  // namespace
+
+Scheduler::Scheduler(const LoadedModel &model) : model_(model) {
+  windows_[1].buffer = 1;
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error &error) {
+    fail(ASR_OUT_OF_MEMORY, "asr_engine_load: no thread for the engine: %s", error.what());
+  }
+}
+
+Scheduler::~Scheduler() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  work_.notify_all();
+  thread_.join();
+}
+
+void Scheduler::enqueue(std::shared_ptr<Stream> stream) {
+  {
+    std::lock_guard lock(mutex_);
+    if (stream->queued_) return;
+    stream->queued_ = true;
+    queue_.push_back(std::move(stream));
+  }
+  work_.notify_one();
+}
+
+void Scheduler::run() {
+  for (size_t n = 0;; ++n) {
+    Window &now = windows_[n % 2], &before = windows_[(n + 1) % 2];
+    const Streams streams = next_streams(before.parts.empty());
+    if (streams.empty() && before.parts.empty()) return;
+    step(streams, &now, &before);
+  }
+}
+
+// Streams with something to do, in the order they came. Sleeps until there is one or the engine stops.
+Scheduler::Streams Scheduler::next_streams(bool may_sleep) {
+  Streams streams;
+  std::unique_lock lock(mutex_);
+  if (may_sleep) work_.wait(lock, [&] { return !queue_.empty() || stopping_; });
+  while (!queue_.empty() && streams.size() < model_.options().max_lanes) {
+    queue_.front()->queued_ = false;
+    streams.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+  return streams;
+}
+
+void Scheduler::step(const Streams &streams, Window *now, Window *before) {
+  for (const StreamPointer &stream : streams) for_stream(stream, [&] { prepare(stream); });
+  for_all([&] { extract(streams); });
+  for_all([&] { gather(streams, now); });
+  for_all([&] { score(now); });
+  for_all([&] { model_.device().check(model_.api()->wait(model_.device().get())); });
+  complete(before);
+  end_failed();
+  for_all([&] { advance(now); });
+}
+
+// Takes what was fed, as far as a window needs it.
+void Scheduler::prepare(const StreamPointer &stream) {
+  Stream &s = *stream;
+  if (s.ended_ || s.failure_) return;
+  if (s.cancelled_ || s.closed_) fail(ASR_CANCELLED, "the stream was cancelled by asr_cancel");
+  if (!s.utterance_) {
+    s.utterance_.emplace(model_, s.options_);
+    live_.insert(stream);
+    s.post(ASR_EVENT_SPEECH_START, 0);
+  }
+  values_.resize(s.utterance_->n_wanted());
+  const size_t n_taken = values_.empty() ? 0 : s.intake_.take(values_.data(), values_.size());
+  if (n_taken > 0) s.utterance_->add(values_.data(), n_taken);
+  if (s.intake_.ended()) s.utterance_->end();
+  s.progressed_ = n_taken > 0;
+}
+
+void Scheduler::extract(const Streams &streams) {
+  jobs_.clear();
+  Streams extracting;
+  for (const StreamPointer &stream : streams) {
+    asr_extract_job job;
+    if (!stream->is_decoding() || !stream->utterance_->next_extract(&job)) continue;
+    jobs_.push_back(job);
+    extracting.push_back(stream);
+  }
+  if (jobs_.empty()) return;
+  const asr_status status = model_.api()->extract(model_.device().get(), model_.features(), jobs_.data(), jobs_.size());
+  for (const StreamPointer &stream : extracting) {
+    for_stream(stream, [&] {
+      model_.device().check(status);
+      stream->utterance_->extracted();
+      stream->progressed_ = true;
+    });
+  }
+}
+
+// Copies the streams' ready rows into the window. A stream that moved, or whose end is near, is visited again.
+void Scheduler::gather(const Streams &streams, Window *window) {
+  for (const StreamPointer &stream : streams) {
+    if (!stream->is_decoding() || stream->last_taken_) continue;
+    Utterance &utterance = *stream->utterance_;
+    std::vector<float> &rows = utterance.is_fed_loglikes() ? window->loglikes : window->features;
+    const size_t n = utterance.n_ready_rows(), row_length = utterance.row_length(), at = rows.size();
+    rows.resize(at + n * row_length);
+    utterance.take_rows(rows.data() + at, n);
+    stream->last_taken_ = utterance.all_taken();
+    if (n > 0 || stream->last_taken_) {
+      window->parts.push_back({stream, at / row_length, n, n > 0 && utterance.at_partial(), stream->last_taken_});
+    }
+    if (!stream->last_taken_ && (n > 0 || stream->progressed_ || utterance.has_ended())) enqueue(stream);
+  }
+}
+
+void Scheduler::score(Window *window) {
+  const size_t n_rows = window->features.size() / model_.n_dims();
+  if (n_rows == 0) return;
+  model_.device().check(model_.api()->score(model_.device().get(), model_.acoustic(), window->features.data(),
+                                            static_cast<uint32_t>(n_rows), window->buffer, nullptr));
+}
+
+void Scheduler::advance(Window *window) {
+  bool host_rows_only = true;
+  window->jobs.clear();
+  for (const Part &part : window->parts) {
+    if (part.n_rows == 0 || !part.stream->is_decoding()) continue;
+    const Utterance &utterance = *part.stream->utterance_;
+    asr_advance_job job{};
+    job.channel = utterance.channel();
+    job.buffer = window->buffer;
+    job.n_frames = static_cast<uint32_t>(part.n_rows);
+    if (utterance.is_fed_loglikes()) {
+      job.loglikes = window->loglikes.data() + part.first_row * model_.n_states();
+    } else {
+      job.first_row = static_cast<uint32_t>(part.first_row);
+      host_rows_only = false;
+    }
+    window->jobs.push_back(job);
+  }
+  if (window->jobs.empty()) return;
+  model_.device().check(model_.api()->advance(model_.device().get(), host_rows_only ? nullptr : model_.acoustic(),
+                                              window->jobs.data(), window->jobs.size()));
+}
+
+// Posts what the streams of an advanced window have to say.
+void Scheduler::complete(Window *window) {
+  for (const Part &part : window->parts) {
+    const StreamPointer &stream = part.stream;
+    if (!stream->is_decoding()) continue;
+    for_stream(stream, [&] {
+      if (part.partial) stream->post(stream->utterance_->result(ASR_EVENT_PARTIAL));
+      if (!part.last) return;
+      Event final = stream->utterance_->result(ASR_EVENT_FINAL);
+      const double end_s = stream->fed_s();
+      final.time_s = end_s;
+      stream->post(ASR_EVENT_ENDPOINT, end_s);
+      stream->post(std::move(final));
+      stream->post(ASR_EVENT_END, end_s);
+      end(stream);
+    });
+  }
+  window->parts.clear();
+  window->features.clear();
+  window->loglikes.clear();
+}
+
+template <typename Action>
+void Scheduler::for_stream(const StreamPointer &stream, Action action) {
+  try {
+    action();
+  } catch (...) {
+    fail_stream(stream, current_error());
+  }
+}
+
+template <typename Action>
+void Scheduler::for_all(Action action) {
+  try {
+    action();
+  } catch (...) {
+    fail_all(current_error());
+  }
+}
+
+// Fails the streams whose work is under way; if the device is lost, all that have begun work on it.
+void Scheduler::fail_all(const Error &error) {
+  for (const Window &window : windows_) {
+    for (const Part &part : window.parts) fail_stream(part.stream, error);
+  }
+  if (error.code() != ASR_DEVICE_LOST) return;
+  for (const StreamPointer &stream : live_) fail_stream(stream, error);
+}
+
+void Scheduler::fail_stream(const StreamPointer &stream, const Error &error) {
+  if (stream->ended_ || stream->failure_) return;
+  stream->failure_ = error;
+  failed_.push_back(stream);
+}
+
+void Scheduler::end_failed() {
+  for (const StreamPointer &stream : failed_) {
+    stream->intake_.close(*stream->failure_);
+    Event event;
+    event.kind = ASR_EVENT_ERROR;
+    event.status = stream->failure_->code();
+    event.message = stream->failure_->what();
+    event.time_s = stream->fed_s();
+    stream->post(std::move(event));
+    stream->post(ASR_EVENT_END, stream->fed_s());
+    end(stream);
+  }
+  failed_.clear();
+}
+
+void Scheduler::end(const StreamPointer &stream) {
+  stream->ended_ = true;
+  stream->utterance_.reset();
+  live_.erase(stream);
+}
+
+}  // namespace asr

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's thread: the only one that calls the device. It advances streams step by step, up to max_lanes of them by a
+// window each, and posts their events.
+//
+// Two windows are under way at a time, in score buffers 0 and 1: while the device searches window n - 1, window n is
+// gathered, its features are computed and its scoring is issued; then both are awaited, results of n - 1 are read, and the
+// search of n is issued. A stream's failure is noted where it happens and carried out when the device is idle.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/engine/stream.h"
+
+namespace asr {
+
+class Scheduler {
+ public:
+  explicit Scheduler(const LoadedModel &model);
+  ~Scheduler();  // every stream must have been closed
+  Scheduler(const Scheduler &) = delete;
+  Scheduler &operator=(const Scheduler &) = delete;
+
+  void enqueue(std::shared_ptr<Stream> stream);  // there is something to do for the stream; any thread
+
+ private:
+  using StreamPointer = std::shared_ptr<Stream>;
+  using Streams = std::vector<StreamPointer>;
+
+  // A stream's share of a window: n_rows rows from first_row of the window's features, or of its log-likelihoods.
+  struct Part {
+    StreamPointer stream;
+    size_t first_row, n_rows;
+    bool partial, last;  // a partial result is due after it; nothing comes after it
+  };
+  struct Window {
+    uint32_t buffer = 0;
+    std::vector<Part> parts;
+    std::vector<float> features, loglikes;  // rows of n_dims, of n_states
+    std::vector<asr_advance_job> jobs;
+  };
+
+  void run();
+  Streams next_streams(bool may_sleep);
+  void step(const Streams &streams, Window *now, Window *before);
+
+  void prepare(const StreamPointer &stream);
+  void extract(const Streams &streams);
+  void gather(const Streams &streams, Window *window);
+  void score(Window *window);
+  void complete(Window *window);
+  void advance(Window *window);
+
+  // Runs an action for one stream, or one for all in the windows; what it throws fails that stream, or all of them.
+  template <typename Action>
+  void for_stream(const StreamPointer &stream, Action action);
+  template <typename Action>
+  void for_all(Action action);
+  void fail_all(const Error &error);
+  void fail_stream(const StreamPointer &stream, const Error &error);
+  void end_failed();
+  void end(const StreamPointer &stream);
+
+  const LoadedModel &model_;
+  std::mutex mutex_;
+  std::condition_variable work_;
+  std::deque<StreamPointer> queue_;
+  bool stopping_ = false;
+
+  // Of the thread.
+  Window windows_[2];
+  std::set<StreamPointer> live_;  // streams that have an utterance
+  Streams failed_;                // to be ended when the device is idle
+  std::vector<float> values_;
+  std::vector<asr_extract_job> jobs_;
+  std::thread thread_;
+};
+
+}  // namespace asr

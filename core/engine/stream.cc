@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/stream.h"
+
+#include <algorithm>
+
+#include "core/engine/scheduler.h"
+
+namespace asr {
+namespace {
+
+constexpr size_t kMinFrames = 8;  // fewer are not worth a step, unless the audio has ended
+
+// Values of the intake that one frame shift brings.
+size_t values_of_frame(const StreamOptions &options, const LoadedModel &model) {
+  if (options.is_audio()) return model.bundle().front_end.shift_samples;
+  return options.input == ASR_INPUT_LOGLIKES ? model.n_states() : model.n_dims();
+}
+
+size_t backlog_limit(const StreamOptions &options, const LoadedModel &model) {
+  const CmnKind cmn = options.cmn.value_or(model.bundle().front_end.cmn);
+  if (options.max_backlog_ms == 0 || (options.is_audio() && cmn == CmnKind::kBatch)) return 0;
+  const double frames = std::max<double>(kMinFrames, options.max_backlog_ms / (1000 * model.frame_shift_s()));
+  return static_cast<size_t>(frames) * values_of_frame(options, model);
+}
+
+}  // namespace
+
+Stream::Stream(const StreamOptions &options, const LoadedModel &model, Scheduler *scheduler, CallbackPool *pool)
+    : options_(options),
+      scheduler_(scheduler),
+      value_s_(model.frame_shift_s() / static_cast<double>(values_of_frame(options, model))),
+      events_(std::make_shared<EventQueue>(options.callback, pool)),
+      intake_(options_, model.bundle().front_end.sample_rate_hz, options.is_audio() ? 1 : values_of_frame(options, model),
+              backlog_limit(options, model), kMinFrames * values_of_frame(options, model), [this] { notify(); }) {}
+
+void Stream::start() { post(ASR_EVENT_READY, 0); }
+
+void Stream::feed(const void *samples, size_t n) { intake_.feed(samples, n, !in_callback()); }
+
+void Stream::finish() { intake_.finish(); }
+
+void Stream::cancel() {
+  cancelled_ = true;
+  intake_.close(Error(ASR_CANCELLED, "the stream was cancelled by asr_cancel"));
+  notify();
+}
+
+void Stream::close() {
+  events_->close();
+  closed_ = true;
+  intake_.close(Error(ASR_INVALID_STATE, "the stream was closed"));
+  notify();
+}
+
+void Stream::notify() { scheduler_->enqueue(shared_from_this()); }
+
+void Stream::post(asr_event_kind kind, double time_s) {
+  Event event;
+  event.kind = kind;
+  event.time_s = time_s;
+  post(std::move(event));
+}
+
+}  // namespace asr

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// One stream of an engine. Its user feeds it and receives its events from any thread; the scheduler's thread takes what was
+// fed, decodes it and posts events.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include "core/engine/event_queue.h"
+#include "core/engine/intake.h"
+#include "core/engine/utterance.h"
+
+namespace asr {
+
+class Scheduler;
+
+class Stream : public std::enable_shared_from_this<Stream> {
+ public:
+  // `model`, `scheduler` and `pool` must outlive the stream. `options` has no unset fields but cmn.
+  Stream(const StreamOptions &options, const LoadedModel &model, Scheduler *scheduler, CallbackPool *pool);
+
+  // The user's side.
+  void start();  // posts READY
+  void feed(const void *samples, size_t n);
+  void finish();
+  void cancel();
+  std::optional<Event> poll() { return events_->poll(); }
+  void wait(int32_t timeout_ms) { events_->wait(timeout_ms); }
+  bool in_callback() const { return events_->in_callback(); }
+  void close();
+
+ private:
+  // The engine's side.
+  friend class Scheduler;
+  void notify();
+  void post(Event event) { events_->post(std::move(event)); }
+  void post(asr_event_kind kind, double time_s);
+  bool is_decoding() const { return utterance_ && !failure_; }
+  double fed_s() const { return static_cast<double>(intake_.n_values()) * value_s_; }
+
+  const StreamOptions options_;
+  Scheduler *const scheduler_;
+  const double value_s_;  // seconds for one kept value of the intake
+  const std::shared_ptr<EventQueue> events_;
+  Intake intake_;
+  std::atomic<bool> cancelled_{false}, closed_{false};
+  bool queued_ = false;  // waits for the scheduler; guarded by its mutex
+
+  // Of the scheduler's thread.
+  std::optional<Utterance> utterance_;  // from the first visit to the end
+  std::optional<Error> failure_;        // to be reported and ended
+  bool progressed_ = false;             // in this step
+  bool last_taken_ = false;             // the rest of the audio is in a window
+  bool ended_ = false;                  // END was posted
+};
+
+}  // namespace asr

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// A checked asr_stream_config: what a stream is fed and how it is decoded.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "core/audio/sample_format.h"
+#include "core/engine/event.h"
+#include "core/feature/front_end.h"
+
+namespace asr {
+
+struct StreamOptions {
+  asr_input input = ASR_INPUT_INT16;
+  SampleFormat format;  // of audio; rate_hz 0 = the model's
+  std::optional<CmnKind> cmn;
+  float vtln_warp = 1;
+  // Unset: the bundle's.
+  std::optional<float> beam, acoustic_scale, word_insertion_cost;
+  std::optional<uint32_t> max_active;
+  uint32_t min_active = 200;
+  uint32_t partial_interval_ms = 0;     // 0 = no partial events
+  uint32_t max_backlog_ms = 30000;      // 0 = feeding never waits
+  std::function<void(Event)> callback;  // empty: events are polled
+
+  bool is_audio() const { return input == ASR_INPUT_INT16 || input == ASR_INPUT_FLOAT; }
+};
+
+}  // namespace asr

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The decoding of one stream's audio: its feature pipeline, its search channel on the device, and how far each has come.
+// Used by the engine's thread only.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/engine/loaded_model.h"
+#include "core/engine/stream_options.h"
+#include "core/feature/feature_pipeline.h"
+
+namespace asr {
+
+class Utterance {
+ public:
+  // Begins a channel on the device. `options` must outlive the utterance and has no unset fields but cmn.
+  Utterance(const LoadedModel &model, const StreamOptions &options);
+
+  // Input: samples, or whole rows where the stream is fed rows.
+  size_t n_wanted() const;  // values to add before the next window; 0 = enough is waiting
+  void add(const float *values, size_t n);
+  void end();
+
+  // Frames whose cepstra the device can compute now (at most a window); extracted() after it did.
+  bool next_extract(asr_extract_job *job);
+  void extracted();
+
+  // The rows of the next window: at most a window's frames, and not over the frame of the next partial result.
+  size_t n_ready_rows() const;
+  size_t row_length() const { return row_length_; }
+  bool is_fed_loglikes() const { return options_.input == ASR_INPUT_LOGLIKES; }
+  void take_rows(float *rows, size_t n);
+  bool has_ended() const { return ended_; }
+  bool all_taken() const;  // ended, and no row is left or will come
+  bool at_partial() const { return partial_frames_ > 0 && n_frames_ % partial_frames_ == 0; }
+
+  asr_backend_channel *channel() const { return channel_.get(); }
+
+  // A PARTIAL or FINAL event from the best path of what was advanced. Waits for the device.
+  Event result(asr_event_kind kind);
+
+ private:
+  void begin_channel();
+
+  const LoadedModel &model_;
+  const StreamOptions &options_;
+  const size_t row_length_;
+  std::optional<FeaturePipeline> pipeline_;  // of audio
+  std::vector<float> rows_;                  // fed rows not yet taken
+  BackendPointer<asr_backend_channel> channel_;
+  uint32_t partial_frames_ = 0, n_frames_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace asr
