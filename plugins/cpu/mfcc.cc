@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// MFCC on the CPU, the part without vectors: tables, and jobs cut into blocks of one frame a vector lane. Frames of different
+// jobs share blocks, so that many streams with a frame each fill the lanes; jobs for the same samples with different warps
+// share everything up to the spectrum (the two-kernel scheme of paper 004).
+#include "plugins/cpu/mfcc.h"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+
+#include "plugins/cpu/mfcc_block.h"
+
+namespace asr::cpu {
+namespace {
+
+constexpr size_t kBlocksPerTask = 16;
+constexpr size_t kMaxLanes = 16;
+
+// Jobs for the same frames.
+struct Group {
+  const asr_extract_job *jobs;
+  size_t n_jobs;
+  uint64_t first_lane;  // counted over all groups
+};
+
+std::vector<Group> group_jobs(const asr_extract_job *jobs, size_t n_jobs, uint64_t *n_lanes) {
+  std::vector<Group> groups;
+  *n_lanes = 0;
+  for (size_t i = 0; i < n_jobs;) {
+    size_t end = i + 1;
+    while (end < n_jobs && jobs[end].samples == jobs[i].samples && jobs[end].n_frames == jobs[i].n_frames &&
+           jobs[end].first_frame == jobs[i].first_frame) {
+      ++end;
+    }
+    if (jobs[i].n_frames > 0) groups.push_back({jobs + i, end - i, *n_lanes});
+    *n_lanes += jobs[i].n_frames;
+    i = end;
+  }
+  return groups;
+}
+
+MfccLane lane_at(const std::vector<Group> &groups, uint64_t number, uint32_t shift) {
+  const auto after = std::upper_bound(groups.begin(), groups.end(), number,
+                                      [](uint64_t n, const Group &group) { return n < group.first_lane; });
+  const Group &group = *(after - 1);
+  const auto row = static_cast<uint32_t>(number - group.first_lane);
+  const asr_extract_job &job = group.jobs[0];
+  return {job.samples + size_t{row} * shift, job.first_frame + row, group.jobs, group.n_jobs, row};
+}
+
+struct FreeAligned {
+  void operator()(float *p) const { ::operator delete[](p, std::align_val_t{64}); }
+};
+using Scratch = std::unique_ptr<float[], FreeAligned>;
+
+Scratch make_scratch(size_t n_floats) { return Scratch(new (std::align_val_t{64}) float[n_floats]); }
+
+}  // namespace
+
+struct Mfcc::Tables : MfccTables {
+  using MfccTables::MfccTables;
+};
+
+Mfcc::Mfcc(const asr_features_view &view) : tables_(std::make_unique<const Tables>(view)) {}
+Mfcc::~Mfcc() = default;
+
+void Mfcc::extract(const asr_extract_job *jobs, size_t n_jobs, ThreadPool &pool) const {
+  uint64_t n_lanes = 0;
+  const std::vector<Group> groups = group_jobs(jobs, n_jobs, &n_lanes);
+  const size_t lanes_per_block = mfcc_block_lanes(), lanes_per_task = kBlocksPerTask * lanes_per_block;
+  pool.run((n_lanes + lanes_per_task - 1) / lanes_per_task, [&](size_t task) {
+    const Scratch scratch = make_scratch(mfcc_scratch_floats(tables_->view));
+    const uint64_t end = std::min<uint64_t>(n_lanes, (task + 1) * lanes_per_task);
+    MfccLane lanes[kMaxLanes];
+    for (uint64_t begin = task * lanes_per_task; begin < end; begin += lanes_per_block) {
+      const size_t n = std::min<uint64_t>(lanes_per_block, end - begin);
+      for (size_t i = 0; i < n; ++i) lanes[i] = lane_at(groups, begin + i, tables_->view.shift_samples);
+      mfcc_block(*tables_, lanes, n, scratch.get());
+    }
+  });
+}
+
+}  // namespace asr::cpu
