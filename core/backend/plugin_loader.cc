@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/backend/builtin.h"
+#include "core/backend/plugin_file.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 
@@ -104,6 +105,10 @@ Backend load_plugin(const std::string &path) {
   Backend backend;
   backend.name = name_in_path(path);
   backend.path = path;
+  if (!is_complete_shared_object(path)) {
+    backend.reason = path + ": cannot be loaded: the file is cut short; install it again";
+    return backend;
+  }
   void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     backend.reason = path + ": cannot be loaded: " + loader_error(path);
@@ -111,11 +116,11 @@ Backend load_plugin(const std::string &path) {
   }
   const auto entry = reinterpret_cast<asr_backend_entry_fn>(dlsym(handle, ASR_BACKEND_ENTRY_NAME));
   if (entry) {
-    check_backend(entry, &backend);
+    check_backend(entry, &backend);  // and stays loaded even if it is rejected: it may have started threads
   } else {
     backend.reason = path + ": exports no " ASR_BACKEND_ENTRY_NAME ", so it is not a back end";
+    dlclose(handle);
   }
-  if (!backend.api) dlclose(handle);
   return backend;
 }
 

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Real plugins, good and broken (tests/loader/plugins): each broken one is rejected with a sentence, and none disturbs the
+// others.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "core/backend/plugin_loader.h"
+#include "core/backend/registry.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+
+namespace asr {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kPlugins = SENONE_BUILD_DIR "/tests/plugins";
+
+std::string plugin(const std::string &name) { return kPlugins + "/libsenone_" + name + ".so"; }
+
+// Why a plugin is not used: rejected by the loader, or by its probe.
+std::string reason_of(const std::string &name) {
+  const auto entries = list_devices(std::vector<Backend>{load_plugin(plugin(name))});
+  EXPECT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0].id, name);
+  EXPECT_EQ(entries[0].api, nullptr);
+  return entries[0].reason;
+}
+
+asr_backend_options options() { return {sizeof(asr_backend_options), 1, 8, 1}; }
+
+// A directory of its own, removed at the end.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() : path_(fs::temp_directory_path() / ("senone_loader_" + std::to_string(getpid()))) {
+    fs::create_directory(path_);
+  }
+  ~TemporaryDirectory() { fs::remove_all(path_); }
+  std::string file(const std::string &name) const { return path_ / name; }
+  std::string path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+// An environment variable set for a while.
+class Environment {
+ public:
+  Environment(const char *name, const std::string &value) : name_(name) { setenv(name, value.c_str(), 1); }
+  ~Environment() { unsetenv(name_); }
+
+ private:
+  const char *name_;
+};
+
+struct Messages {
+  Messages() { set_log(receive, ASR_LOG_DEBUG, this); }
+  ~Messages() { set_log(nullptr, ASR_LOG_ERROR, nullptr); }
+  static void receive(asr_log_level, const char *message, void *self) {
+    static_cast<Messages *>(self)->text += std::string(message) + "\n";
+  }
+  std::string text;
+};
+
+#define EXPECT_CONTAINS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+TEST(Loader, TakesAGoodPlugin) {
+  const Messages messages;
+  const Backend backend = load_plugin(plugin("good"));
+  ASSERT_NE(backend.api, nullptr) << backend.reason;
+  EXPECT_EQ(backend.name, "good");
+  EXPECT_EQ(backend.reason, "");
+  EXPECT_CONTAINS(messages.text, "hello from the stub");
+
+  const auto entries = list_devices({backend});
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[0].id, "good:1");  // the higher score
+  EXPECT_STREQ(entries[0].info.name, "stub device 1");
+  EXPECT_EQ(entries[1].id, "good:0");
+
+  const Device device(entries[0], options());
+  EXPECT_NE(device.get(), nullptr);
+  EXPECT_EQ(device.entry().index, 1u);
+}
+
+TEST(Loader, MissingEntry) { EXPECT_CONTAINS(reason_of("missing_entry"), "exports no asr_backend_entry"); }
+
+TEST(Loader, UndefinedSymbol) { EXPECT_CONTAINS(reason_of("undefined_symbol"), "stub_function_that_does_not_exist"); }
+
+TEST(Loader, EntryRefuses) { EXPECT_CONTAINS(reason_of("refuses"), "does not serve back-end ABI 1"); }
+
+TEST(Loader, EntryThrows) { EXPECT_CONTAINS(reason_of("entry_throws"), "threw an exception (stub entry)"); }
+
+TEST(Loader, OldAbiNamesBothNumbers) { EXPECT_CONTAINS(reason_of("old_abi"), "has back-end ABI 0, this library has 1"); }
+
+TEST(Loader, ShortTableNamesBothSizes) {
+  const std::string expected =
+      format("its table has %zu bytes, this library needs %zu", offsetof(asr_backend_api, wait), sizeof(asr_backend_api));
+  EXPECT_CONTAINS(reason_of("short_table"), expected);
+}
+
+TEST(Loader, NullSlotIsNamed) { EXPECT_CONTAINS(reason_of("null_slot"), "slot \"advance\""); }
+
+TEST(Loader, NameMustBeThatOfTheFile) {
+  const std::string reason = reason_of("wrong_name");
+  EXPECT_CONTAINS(reason, "calls itself \"cpu\"");
+  EXPECT_CONTAINS(reason, "\"wrong_name\"");
+}
+
+TEST(Loader, NoDeviceGivesThePluginsReason) { EXPECT_EQ(reason_of("no_device"), "no_device: no stub driver"); }
+
+TEST(Loader, ProbeFails) { EXPECT_EQ(reason_of("probe_fails"), "probe_fails: the stub driver is broken"); }
+
+TEST(Loader, ProbeThrows) { EXPECT_CONTAINS(reason_of("probe_throws"), "its probe threw an exception"); }
+
+TEST(Loader, FailureWithoutASentence) { EXPECT_EQ(reason_of("silent"), "silent: no reason given"); }
+
+TEST(Loader, OpenFails) {
+  const auto entries = list_devices({load_plugin(plugin("open_fails"))});
+  ASSERT_FALSE(entries.empty());
+  try {
+    Device device(entries[0], options());
+    FAIL() << "opened";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.code(), ASR_INTERNAL);
+    EXPECT_STREQ(error.what(), "open_fails:1: the stub is busy");
+  }
+}
+
+TEST(Loader, OpenThrows) {
+  const auto entries = list_devices({load_plugin(plugin("open_throws"))});
+  ASSERT_FALSE(entries.empty());
+  try {
+    Device device(entries[0], options());
+    FAIL() << "opened";
+  } catch (const Error &error) {
+    EXPECT_CONTAINS(std::string(error.what()), "threw an exception (stub open)");
+  }
+}
+
+TEST(Loader, FilesThatAreNoSharedObjects) {
+  const TemporaryDirectory directory;
+  std::ofstream(directory.file("libsenone_text.so")) << "not an ELF file\n";
+  std::ofstream(directory.file("libsenone_empty.so"));
+  fs::create_directory(directory.file("libsenone_folder.so"));
+  fs::create_symlink("/nowhere", directory.file("libsenone_dangling.so"));
+  for (const char *name : {"text", "empty", "folder", "dangling", "absent"}) {
+    const std::string path = directory.file(std::string("libsenone_") + name + ".so");
+    const Backend backend = load_plugin(path);
+    EXPECT_EQ(backend.api, nullptr) << name;
+    EXPECT_EQ(backend.reason.rfind(path + ": cannot be loaded: ", 0), 0u) << backend.reason;
+  }
+}
+
+TEST(Loader, FilesCutShort) {
+  const TemporaryDirectory directory;
+  for (size_t kept = 0; kept < fs::file_size(plugin("good")) / 2; kept += 61) {
+    const std::string path = directory.file("libsenone_cut" + std::to_string(kept) + ".so");
+    fs::copy_file(plugin("good"), path);
+    fs::resize_file(path, kept);
+    const Backend backend = load_plugin(path);
+    EXPECT_EQ(backend.api, nullptr) << kept;
+    EXPECT_EQ(backend.reason.rfind(path + ": cannot be loaded: ", 0), 0u) << backend.reason;
+  }
+}
+
+TEST(Loader, UnreadableFile) {
+  const TemporaryDirectory directory;
+  fs::copy_file(plugin("good"), directory.file("libsenone_good.so"));
+  fs::permissions(directory.file("libsenone_good.so"), fs::perms::none);
+  const uid_t user = geteuid();
+  if (user == 0) ASSERT_EQ(seteuid(65534), 0);  // root may read every file
+  const Backend backend = load_plugin(directory.file("libsenone_good.so"));
+  ASSERT_EQ(seteuid(user), 0);
+  EXPECT_CONTAINS(backend.reason, "Permission denied");
+}
+
+TEST(Loader, BrokenPluginsDisturbNobody) {
+  const auto entries = list_devices(load_backends({{kPlugins}, {}}));
+  ASSERT_GE(entries.size(), 10u);
+  EXPECT_EQ(entries[0].info.score, 200);
+  size_t n_rejected = 0, n_cpu = 0;
+  for (const DeviceEntry &entry : entries) {
+    n_rejected += !entry.reason.empty();
+    n_cpu += entry.id == "cpu:0" && entry.reason.empty();
+  }
+  EXPECT_GE(n_rejected, 10u);
+  EXPECT_EQ(n_cpu, 1u);
+}
+
+TEST(Loader, FirstPluginOfANameWins) {
+  const TemporaryDirectory directory;
+  fs::copy_file(plugin("good"), directory.file("libsenone_good.so"));
+  const auto backends = load_backends({{directory.path(), kPlugins}, {"good"}});
+  std::vector<std::string> used, rejected;
+  for (const Backend &backend : backends) {
+    if (backend.name == "good") (backend.api ? used : rejected).push_back(backend.path);
+  }
+  EXPECT_EQ(used, std::vector<std::string>{directory.file("libsenone_good.so")});
+  EXPECT_EQ(rejected, std::vector<std::string>{plugin("good")});
+}
+
+TEST(Loader, OnlyFilesNamedLikePluginsAreTried) {
+  const TemporaryDirectory directory;
+  for (const char *name : {"good.so", "libsenone_good.so.1", "libgood.so", "libsenone_.so", "README"}) {
+    fs::copy_file(plugin("good"), directory.file(name));
+  }
+  EXPECT_EQ(load_backends({{directory.path()}, {}}).size(), 1u);  // the linked-in one
+}
+
+TEST(Loader, SelectionByName) {
+  const Environment only("SENONE_PLUGINS", "good,no_device"), path("SENONE_PLUGIN_PATH", kPlugins);
+  for (const Backend &backend : load_backends(default_load_options())) {
+    if (backend.name == "good" || backend.name == "no_device") {
+      EXPECT_NE(backend.api, nullptr) << backend.name;
+    } else {
+      EXPECT_EQ(backend.reason, backend.name + ": left out by SENONE_PLUGINS");
+    }
+  }
+}
+
+TEST(Loader, DirectoryBesideTheProgram) {
+  EXPECT_EQ(default_load_options().directories, std::vector<std::string>{SENONE_BUILD_DIR "/lib/senone/plugins"});
+}
+
+TEST(Loader, SeveralDirectoriesNeverTheCurrentOne) {
+  const Environment path("SENONE_PLUGIN_PATH", ":plugins:.:/nowhere::" + kPlugins);
+  const LoadOptions options = default_load_options();
+  EXPECT_EQ(options.directories, (std::vector<std::string>{"plugins", ".", "/nowhere", kPlugins}));
+  const fs::path before = fs::current_path();
+  fs::current_path(kPlugins);
+  const Messages messages;
+  const size_t n_all = load_backends(options).size();
+  const size_t n_relative = load_backends({{"."}, {}}).size();
+  fs::current_path(before);
+  EXPECT_GT(n_all, 10u);
+  EXPECT_EQ(n_relative, 1u);
+  EXPECT_CONTAINS(messages.text, "\".\" is skipped; give an absolute path");
+}
+
+}  // namespace
+}  // namespace asr

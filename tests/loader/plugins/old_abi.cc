@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plugin of an older contract.
+#include "tests/loader/plugins/stub.h"
+
+const asr_backend_api *asr_backend_entry(uint32_t, const asr_host_api *) {
+  static const asr_backend_api api = [] {
+    asr_backend_api table = stub::table("old_abi");
+    table.abi = ASR_BACKEND_ABI - 1;
+    return table;
+  }();
+  return &api;
+}
