@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/reference/mfcc.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace asr::reference {
+namespace {
+
+const double kPi = std::acos(-1.0);
+
+double hz_to_mel(double hz) { return 1127 * std::log(1 + hz / 700); }
+double mel_to_hz(double mel) { return 700 * (std::exp(mel / 1127) - 1); }
+
+void subtract_mean(Row *frame) {  // [0] is the sample before the frame
+  double sum = 0;
+  for (size_t n = 1; n < frame->size(); ++n) sum += (*frame)[n];
+  for (double &x : *frame) x -= sum / static_cast<double>(frame->size() - 1);
+}
+
+double log_energy_of(const FrontEnd &f, const Row &frame, size_t first) {
+  double sum = 0;
+  for (size_t n = first; n < frame.size(); ++n) sum += frame[n] * frame[n];
+  return std::log(std::max(sum, f.log_floor));
+}
+
+double window_at(WindowShape shape, double n, double size) {
+  const double cosine = std::cos(2 * kPi * n / (size - 1));
+  switch (shape) {
+    case WindowShape::kHamming:
+      return 0.54 - 0.46 * cosine;
+    case WindowShape::kHann:
+      return 0.5 - 0.5 * cosine;
+    case WindowShape::kPovey:
+      return std::pow(0.5 - 0.5 * cosine, 0.85);
+    case WindowShape::kRectangular:
+      break;
+  }
+  return 1;
+}
+
+// The row t places away, the edge rows standing in for those outside.
+const Row &nearest(const Rows &rows, int64_t t) {
+  return rows[static_cast<size_t>(std::clamp<int64_t>(t, 0, static_cast<int64_t>(rows.size()) - 1))];
+}
+
+Row slope_kernel(int window) {
+  double norm = 0;
+  for (int k = -window; k <= window; ++k) norm += k * k;
+  Row taps;
+  for (int k = -window; k <= window; ++k) taps.push_back(k / norm);
+  return taps;
+}
+
+Row convolved(const Row &a, const Row &b) {
+  Row sum(a.size() + b.size() - 1, 0.0);
+  for (size_t i = 0; i < a.size(); ++i) {
+    for (size_t j = 0; j < b.size(); ++j) sum[i + j] += a[i] * b[j];
+  }
+  return sum;
+}
+
+Rows filtered(const Rows &rows, const Row &taps) {
+  Rows out;
+  const auto radius = static_cast<int64_t>(taps.size() / 2);
+  for (int64_t t = 0; t < static_cast<int64_t>(rows.size()); ++t) {
+    Row sum(rows[0].size(), 0.0);
+    for (int64_t k = -radius; k <= radius; ++k) {
+      for (size_t i = 0; i < sum.size(); ++i) sum[i] += taps[static_cast<size_t>(k + radius)] * nearest(rows, t + k)[i];
+    }
+    out.push_back(sum);
+  }
+  return out;
+}
+
+void append(Row *row, const Row &more, size_t first = 0) {
+  row->insert(row->end(), more.begin() + static_cast<int64_t>(first), more.end());
+}
+
+Row difference(const Row &a, const Row &b) {
+  Row out;
+  for (size_t i = 0; i < a.size(); ++i) out.push_back(a[i] - b[i]);
+  return out;
+}
+
+Row sphinx_row(const FrontEnd &f, const Rows &c, int64_t t) {
+  const auto at = [&](int64_t k) { return nearest(c, t + k); };
+  const Row statics = at(0), d = difference(at(2), at(-2)), ld = difference(at(4), at(-4));
+  const Row dd = difference(difference(at(3), at(-1)), difference(at(1), at(-3)));
+  const Row power = {statics[0], d[0], dd[0]};
+  Row row;
+  switch (f.dynamic) {
+    case DynamicKind::kSphinx_c_d:
+      append(&row, statics), append(&row, d);
+      break;
+    case DynamicKind::kSphinx_c_d_dd:
+      append(&row, statics), append(&row, d), append(&row, dd);
+      break;
+    case DynamicKind::kSphinx_c_d_ld_dd:
+      append(&row, statics), append(&row, d), append(&row, ld), append(&row, dd);
+      break;
+    case DynamicKind::kSphinx_s2_4x:
+      append(&row, statics, 1), append(&row, d, 1), append(&row, ld, 1), append(&row, power), append(&row, dd, 1);
+      break;
+    case DynamicKind::kSphinx_s3_1x39:
+      append(&row, statics, 1), append(&row, d, 1), append(&row, power), append(&row, dd, 1);
+      break;
+    default:
+      break;
+  }
+  return row;
+}
+
+Rows regression(const FrontEnd &f, const Rows &statics) {
+  std::vector<Rows> orders = {statics};
+  Row kernel = {1};
+  for (uint32_t k = 1; k <= f.delta_order; ++k) {
+    kernel = convolved(kernel, slope_kernel(static_cast<int>(f.delta_window)));
+    const bool squared = f.dynamic == DynamicKind::kRegressionSquared;
+    orders.push_back(squared ? filtered(statics, kernel)
+                             : filtered(orders.back(), slope_kernel(static_cast<int>(f.delta_window))));
+  }
+  Rows out;
+  for (size_t t = 0; t < statics.size(); ++t) {
+    Row row;
+    for (const Rows &order : orders) append(&row, order[t]);
+    if (f.drop_absolute_energy) row.erase(row.begin() + (f.c0_last ? f.n_ceps - 1 : 0));
+    out.push_back(row);
+  }
+  return out;
+}
+
+Row transformed(const FrontEnd &f, const Row &row) {
+  Row out;
+  for (uint32_t i = 0; i < f.transform_rows; ++i) {
+    const float *weights = &f.transform[size_t{i} * f.transform_cols];
+    double sum = f.transform_cols > row.size() ? weights[row.size()] : 0;
+    for (size_t j = 0; j < row.size(); ++j) sum += weights[j] * row[j];
+    out.push_back(sum);
+  }
+  return out;
+}
+
+}  // namespace
+
+Rows frames(const FrontEnd &f, const std::vector<double> &signal) {
+  const auto n = static_cast<int64_t>(signal.size()), window = int64_t{f.window_samples}, shift = int64_t{f.shift_samples};
+  int64_t n_frames = 0, offset = 0;
+  switch (f.edges) {
+    case FrameEdges::kSnip:
+      n_frames = n < window ? 0 : 1 + (n - window) / shift;
+      break;
+    case FrameEdges::kPadTail:
+      n_frames = n == 0 ? 0 : n < window ? 1 : 2 + (n - window) / shift;
+      break;
+    case FrameEdges::kCentred:
+      n_frames = (n + shift / 2) / shift;
+      offset = shift / 2 - window / 2;
+      break;
+  }
+  const auto sample = [&](int64_t i) {
+    if (f.edges != FrameEdges::kCentred) return i < 0 || i >= n ? 0.0 : signal[static_cast<size_t>(i)];
+    while (i < 0 || i >= n) i = i < 0 ? -1 - i : 2 * n - 1 - i;
+    return signal[static_cast<size_t>(i)];
+  };
+  Rows out;
+  for (int64_t t = 0; t < n_frames; ++t) {
+    Row frame;
+    for (int64_t i = -1; i < window; ++i) frame.push_back(sample(offset + t * shift + i));
+    out.push_back(frame);
+  }
+  return out;
+}
+
+Row windowed(const FrontEnd &f, const Row &samples, double *log_energy) {
+  Row x = samples;
+  if (f.preemphasis_in_frame) x[0] = x[1];
+  if (f.dc_removal == ASR_DC_BEFORE_PREEMPHASIS) subtract_mean(&x);
+  *log_energy = log_energy_of(f, x, 1);
+  Row y = x;
+  for (size_t n = 1; n < x.size(); ++n) y[n] = x[n] - f.preemphasis * x[n - 1];
+  if (f.dc_removal == ASR_DC_AFTER_PREEMPHASIS) subtract_mean(&y);
+  y.erase(y.begin());
+  for (size_t n = 0; n < y.size(); ++n) y[n] *= window_at(f.window, static_cast<double>(n), static_cast<double>(y.size()));
+  if (f.energy_windowed) *log_energy = log_energy_of(f, y, 0);
+  return y;
+}
+
+Row spectrum(const FrontEnd &f, const Row &windowed) {
+  Row cosine, sine;
+  for (uint32_t n = 0; n < f.fft_samples; ++n) {
+    cosine.push_back(std::cos(2 * kPi * n / f.fft_samples));
+    sine.push_back(std::sin(2 * kPi * n / f.fft_samples));
+  }
+  Row out;
+  for (uint32_t k = 0; k <= f.fft_samples / 2; ++k) {
+    double re = 0, im = 0;
+    for (uint64_t n = 0; n < windowed.size(); ++n) {
+      re += windowed[n] * cosine[n * k % f.fft_samples];
+      im -= windowed[n] * sine[n * k % f.fft_samples];
+    }
+    out.push_back(f.magnitude ? std::sqrt(re * re + im * im) : re * re + im * im);
+  }
+  return out;
+}
+
+double warped_hz(const FrontEnd &f, double hz, double warp) {
+  if (warp == 1 || hz < f.low_hz || hz > f.high_hz) return hz;
+  const double low = (f.vtln_low_hz > 0 ? f.vtln_low_hz : f.low_hz + 100) * std::max(1.0, warp);
+  const double high = (f.vtln_high_hz > 0 ? f.vtln_high_hz : f.high_hz - 500) * std::min(1.0, warp);
+  if (hz >= low && hz <= high) return hz / warp;
+  // The line through the fixed end of the band and the warped bend.
+  const double end = hz < low ? f.low_hz : f.high_hz, bend = hz < low ? low : high;
+  return end + (hz - end) * (bend / warp - end) / (bend - end);
+}
+
+Row log_mel(const FrontEnd &f, const Row &spectrum, double warp) {
+  const double bin_hz = f.sample_rate_hz / f.fft_samples;
+  Row edges;
+  for (uint32_t i = 0; i < f.n_mel + 2; ++i) {
+    const double step = (hz_to_mel(f.high_hz) - hz_to_mel(f.low_hz)) / (f.n_mel + 1);
+    double hz = warped_hz(f, mel_to_hz(hz_to_mel(f.low_hz) + i * step), warp);
+    if (f.round_edges_to_bins) hz = std::floor(hz / bin_hz + 0.5) * bin_hz;
+    edges.push_back(hz);
+  }
+  const auto x = [&](double hz) { return f.triangles_in_hz ? hz : hz_to_mel(hz); };
+  Row out;
+  for (uint32_t m = 0; m < f.n_mel; ++m) {
+    const double left = edges[m], centre = edges[m + 1], right = edges[m + 2];
+    double energy = 0;
+    for (uint32_t k = 0; k < f.fft_samples / 2; ++k) {
+      const double hz = k * bin_hz;
+      if (x(hz) <= x(left) || x(hz) >= x(right)) continue;
+      const double rise = (x(hz) - x(left)) / (x(centre) - x(left)), fall = (x(right) - x(hz)) / (x(right) - x(centre));
+      energy += std::min(rise, fall) * (f.unit_area ? 2 / (right - left) : 1) * spectrum[k];
+    }
+    out.push_back(std::log(std::max(energy, f.log_floor) + f.log_add));
+  }
+  return out;
+}
+
+Row cepstra(const FrontEnd &f, const Row &log_mel, double log_energy) {
+  const double n = f.n_mel;
+  Row out;
+  for (uint32_t i = 0; i < f.n_ceps; ++i) {
+    double sum = 0;
+    for (uint32_t j = 0; j < f.n_mel; ++j) {
+      const double half_first = f.dct == DctKind::kSphinxLegacy && j == 0 ? 0.5 : 1;
+      sum += half_first * log_mel[j] * std::cos(kPi * i * (j + 0.5) / n);
+    }
+    switch (f.dct) {
+      case DctKind::kOrthonormal:
+        sum *= std::sqrt((i == 0 ? 1 : 2) / n);
+        break;
+      case DctKind::kHtk:
+        sum *= std::sqrt(2 / n);
+        break;
+      case DctKind::kSphinxLegacy:
+        sum /= n;
+        break;
+    }
+    const double half_lifter = f.integer_half_lifter ? std::floor(f.lifter / 2) : f.lifter / 2;
+    if (f.lifter > 0) sum *= 1 + half_lifter * std::sin(kPi * i / f.lifter);
+    out.push_back(i == 0 && f.use_energy ? log_energy : sum);
+  }
+  if (f.c0_last) std::rotate(out.begin(), out.begin() + 1, out.end());
+  return out;
+}
+
+Rows mfcc(const FrontEnd &f, const std::vector<double> &signal, double warp) {
+  Rows out;
+  for (const Row &frame : frames(f, signal)) {
+    double log_energy = 0;
+    const Row y = windowed(f, frame, &log_energy);
+    out.push_back(cepstra(f, log_mel(f, spectrum(f, y), warp), log_energy));
+  }
+  return out;
+}
+
+Rows batch_normalised(const FrontEnd &f, const Rows &cepstra) {
+  Row mean(f.n_ceps, 0.0), deviation(f.n_ceps, 0.0);
+  double n = 0;
+  for (const Row &c : cepstra) {
+    if (f.cmn_skip_negative_c0 && c[f.c0_last ? f.n_ceps - 1 : 0] < 0) continue;
+    for (uint32_t i = 0; i < f.n_ceps; ++i) mean[i] += c[i];
+    ++n;
+  }
+  for (double &m : mean) m /= std::max(n, 1.0);
+  for (const Row &c : cepstra) {
+    for (uint32_t i = 0; i < f.n_ceps; ++i) deviation[i] += (c[i] - mean[i]) * (c[i] - mean[i]);
+  }
+  for (double &d : deviation) d = std::sqrt(std::max(d / static_cast<double>(cepstra.size()), 1e-20));
+  Rows out = cepstra;
+  for (Row &c : out) {
+    for (uint32_t i = 0; i < f.n_ceps; ++i) c[i] = (c[i] - mean[i]) / (f.cmn_variance ? deviation[i] : 1);
+  }
+  return out;
+}
+
+Rows live_normalised(const FrontEnd &f, const Rows &cepstra) {
+  Row mean(f.n_ceps, 0.0);
+  std::copy(f.cmn_prior.begin(), f.cmn_prior.end(), mean.begin());
+  Row sum = mean;
+  for (double &s : sum) s *= f.cmn_prior_frames;
+  double n = f.cmn_prior_frames;
+  Rows out = cepstra;
+  for (Row &c : out) {
+    if (f.cmn_skip_negative_c0 && c[f.c0_last ? f.n_ceps - 1 : 0] < 0) continue;
+    for (uint32_t i = 0; i < f.n_ceps; ++i) {
+      sum[i] += c[i];
+      c[i] -= mean[i];
+    }
+    n += 1;
+    if (n <= f.cmn_window_frames) continue;
+    for (uint32_t i = 0; i < f.n_ceps; ++i) {
+      mean[i] = sum[i] / n;
+      sum[i] = mean[i] * f.cmn_prior_frames;
+    }
+    n = f.cmn_prior_frames;
+  }
+  return out;
+}
+
+Rows dynamic(const FrontEnd &f, const Rows &cepstra) {
+  Rows out;
+  if (f.dynamic == DynamicKind::kNone) {
+    out = cepstra;
+  } else if (f.dynamic == DynamicKind::kRegressionSquared || f.dynamic == DynamicKind::kRegressionRepeated) {
+    out = regression(f, cepstra);
+  } else {
+    for (int64_t t = 0; t < static_cast<int64_t>(cepstra.size()); ++t) {
+      Row row;
+      for (int64_t k = t - f.splice_left; k <= t + int64_t{f.splice_right}; ++k) append(&row, nearest(cepstra, k));
+      out.push_back(f.dynamic == DynamicKind::kSplice ? row : sphinx_row(f, cepstra, t));
+    }
+  }
+  if (!f.transform.empty()) {
+    for (Row &row : out) row = transformed(f, row);
+  }
+  return out;
+}
+
+}  // namespace asr::reference

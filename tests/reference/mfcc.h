@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Features in double, straight from the conventions of a FrontEnd: one function for each equation F1 ... F9 of
+// docs/equations.md, plain loops, a Fourier transform by its definition. Tests compare the fast front end with these.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/feature/front_end.h"
+
+namespace asr::reference {
+
+using Row = std::vector<double>;
+using Rows = std::vector<Row>;
+
+// F1. Frames of a whole signal; [0] of a frame is the sample before it, then window_samples samples.
+Rows frames(const FrontEnd &f, const std::vector<double> &signal);
+
+// F2. Mean removal, pre-emphasis, window. *log_energy: what use_energy puts in c0's place.
+Row windowed(const FrontEnd &f, const Row &frame, double *log_energy);
+
+// F3. Power or magnitude of bins 0 ... fft_samples / 2.
+Row spectrum(const FrontEnd &f, const Row &windowed);
+
+// F4. The VTLN warp of a frequency.
+double warped_hz(const FrontEnd &f, double hz, double warp);
+
+// F5, F6. Log energies of the mel bands.
+Row log_mel(const FrontEnd &f, const Row &spectrum, double warp);
+
+// F7, F8. Cosine transform and lifter.
+Row cepstra(const FrontEnd &f, const Row &log_mel, double log_energy);
+
+// F1 ... F8 of a whole signal.
+Rows mfcc(const FrontEnd &f, const std::vector<double> &signal, double warp = 1);
+
+// Normalisation over the whole utterance, or running with the model's prior.
+Rows batch_normalised(const FrontEnd &f, const Rows &cepstra);
+Rows live_normalised(const FrontEnd &f, const Rows &cepstra);
+
+// F9. Dynamic features, splicing and transform.
+Rows dynamic(const FrontEnd &f, const Rows &cepstra);
+
+}  // namespace asr::reference
