@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recordings read through libsndfile: flac, wav, NIST SPHERE and its other formats, and headerless .raw files.
+#pragma once
+
+#include <sndfile.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace asr::tool {
+
+class AudioFile {
+ public:
+  // A path ending in .raw holds 16-bit little-endian mono samples at raw_rate_hz. Throws asr::Error naming the file.
+  AudioFile(const std::string &path, uint32_t raw_rate_hz);
+
+  uint32_t rate_hz() const { return static_cast<uint32_t>(info_.samplerate); }
+  uint32_t n_channels() const { return static_cast<uint32_t>(info_.channels); }
+
+  // The next samples of each channel, interleaved, full scale -1..1; fewer than n only at the end.
+  size_t read(float *samples, size_t n);
+
+ private:
+  std::string path_;
+  SF_INFO info_{};
+  std::unique_ptr<SNDFILE, int (*)(SNDFILE *)> file_;
+};
+
+}  // namespace asr::tool
