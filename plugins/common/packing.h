@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every back end needs to pack an acoustic model for its kernels: the parameters of a Gaussian in double, the centre of
+// the features, and states sorted into blocks by mixture size. Called when a model is loaded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/backend/asr_backend.h"
+
+namespace asr {
+
+// One number for each feature, about the middle of the model's means. Kernels subtract it from features and means: far from
+// zero, floats would lose the digits that matter (docs/equations.md, G4).
+std::vector<float> feature_centre(const asr_acoustic_view &view);
+
+// A Gaussian as ln N(x) = log_normaliser - |factor (x - centre) - offset|^2 / 2, which is equation G1 or G2 with the precision
+// written as factor' factor. All in double.
+struct PackedGaussian {
+  std::vector<double> factor;  // diagonal: [d]; full: upper triangle by rows, row i has columns i..d-1
+  std::vector<double> offset;  // [d]: factor (mean - centre)
+  double log_normaliser;       // (ln |precision| - d ln 2 pi) / 2
+};
+
+// Throws ASR_BAD_FILE if a precision is not positive definite.
+PackedGaussian pack_gaussian(const asr_acoustic_view &view, const asr_gmm_codebook &codebook, uint32_t gaussian,
+                             const std::vector<float> &centre);
+
+// Items in blocks of n_lanes of like size (000_..., section IV-B): sorted by size, items of one size in their order, so that
+// padding every block to its largest item wastes little. The last block may be short.
+std::vector<std::vector<uint32_t>> blocks_by_size(const std::vector<uint32_t> &sizes, size_t n_lanes);
+
+}  // namespace asr

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// loglike[t][s] of every frame and state (equations G1-G4; double reference tests/reference/gmm.cc). Here is what is done in
+// which order; the arithmetic is in gmm_diagonal.cc, gmm_full.cc and gmm_shared.cc.
+//
+// The work is cut into tasks of one block of states or one codebook and a tile of frames. A block's Gaussians are read from
+// memory once a window and used by all its frames; the scores of single Gaussians never leave the registers (own mixtures) or
+// the cache of the core (shared codebooks). Feature streams are taken one after another, so that each adds to the rows.
+#include "plugins/cpu/gmm.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "plugins/cpu/gmm_kernels.h"
+#include "plugins/cpu/gmm_pack.h"
+
+namespace asr::cpu {
+namespace {
+
+constexpr float kLn2 = 0.69314718f;
+constexpr size_t kMaxLanes = 64;
+
+// The rows of a call and where a stream's scores go: the first stream writes, the others add.
+struct Rows {
+  size_t n_rows, n_states;
+  const float *x;  // [groups][dims][kGroupFrames]
+  float *loglikes;
+  bool add;
+
+  void put(size_t first_row, size_t n, const std::vector<uint32_t> &states, size_t n_lanes, const float *block) const {
+    for (size_t t = 0; t < n; ++t) {
+      float *const row = loglikes + (first_row + t) * n_states;
+      for (size_t lane = 0; lane < states.size(); ++lane) {
+        float &out = row[states[lane]];
+        out = add ? out + block[t * n_lanes + lane] : block[t * n_lanes + lane];
+      }
+    }
+  }
+};
+
+// The stream's features, centred, in the order of the kernels.
+AlignedFloats pack_rows(const GmmStream &stream, const float *features, size_t n_rows, size_t n_features) {
+  const size_t n_dims = stream.dims.size();
+  const size_t n_groups = (n_rows + kGroupFrames - 1) / kGroupFrames;
+  AlignedFloats packed(n_groups * n_dims * kGroupFrames);
+  std::fill_n(packed.data(), n_groups * n_dims * kGroupFrames, 0.0f);
+  for (size_t t = 0; t < n_rows; ++t) {
+    float *const group = packed.data() + t / kGroupFrames * n_dims * kGroupFrames + t % kGroupFrames;
+    const float *const row = features + t * n_features;
+    for (size_t d = 0; d < n_dims; ++d) group[d * kGroupFrames] = row[stream.dims[d]] - stream.centre[d];
+  }
+  return packed;
+}
+
+// ln sum_k 2^(log_weight[k] + score[k]) where linear weights and relative scores have underflowed.
+float mix_exactly(const float *log_weight, const float *score, size_t n_gaussians, size_t stride, size_t n_lanes) {
+  const auto at = [&](size_t k) {
+    return std::max(double(log_weight[k]) + score[k / n_lanes * stride + k % n_lanes], double(kLogZero));
+  };
+  double best = kLogZero, sum = 0;
+  for (size_t k = 0; k < n_gaussians; ++k) best = std::max(best, at(k));
+  for (size_t k = 0; k < n_gaussians; ++k) sum += std::exp2(at(k) - best);
+  return float((best + std::log2(sum)) * double(kLn2));
+}
+
+}  // namespace
+
+struct Gmm::Packed {
+  explicit Packed(const asr_acoustic_view &view)
+      : n_dims(view.n_dims),
+        n_states(view.n_states),
+        gaussians(view.covariance == ASR_COVARIANCE_FULL ? full_kernels() : diagonal_kernels()),
+        shared(shared_kernels()),
+        streams(pack_gmm(view, gaussians.n_lanes)) {}
+
+  void score_own(const OwnBlock &block, size_t n_dims_of_stream, const Rows &rows) const;
+  void score_shared(const SharedCodebook &codebook, size_t n_dims_of_stream, const Rows &rows, size_t first_row) const;
+
+  uint32_t n_dims, n_states;
+  GaussianKernels gaussians;
+  SharedKernels shared;
+  std::vector<GmmStream> streams;
+};
+
+void Gmm::Packed::score_own(const OwnBlock &block, size_t n_dims_of_stream, const Rows &rows) const {
+  alignas(64) float scores[kTileFrames * kMaxLanes];
+  for (size_t t = 0; t < rows.n_rows; t += kTileFrames) {
+    const size_t n = std::min(kTileFrames, rows.n_rows - t);
+    gaussians.mixtures(block.gaussians.data(), n_dims_of_stream, block.n_gaussians, rows.x + t * n_dims_of_stream, n, scores);
+    rows.put(t, n, block.states, gaussians.n_lanes, scores);
+  }
+}
+
+void Gmm::Packed::score_shared(const SharedCodebook &codebook, size_t n_dims_of_stream, const Rows &rows,
+                               size_t first_row) const {
+  const size_t n_lanes = gaussians.n_lanes;
+  const size_t n = std::min(kTileFrames, rows.n_rows - first_row);
+  alignas(64) float best[kTileFrames], mixed[kTileFrames * kMaxLanes];
+  AlignedFloats score(codebook.n_vectors * n * n_lanes), relative(codebook.n_vectors * n * n_lanes);
+  gaussians.scores(codebook.gaussians.data(), n_dims_of_stream, codebook.n_vectors, rows.x + first_row * n_dims_of_stream, n,
+                   score.data());
+  shared.relative(score.data(), codebook.n_vectors, n, best, relative.data());
+  for (const MixingBlock &block : codebook.blocks) {
+    const bool any_lost =
+        shared.mix(block.weights.data(), block.weight_shift.data(), codebook.n_gaussians, relative.data(), best, n, mixed);
+    for (size_t t = 0; any_lost && t < n; ++t) {
+      for (size_t lane = 0; lane < block.states.size(); ++lane) {
+        float &out = mixed[t * n_lanes + lane];
+        if (std::isfinite(out)) continue;
+        out = mix_exactly(block.log_weights.data() + lane * codebook.n_gaussians, score.data() + t * n_lanes,
+                          codebook.n_gaussians, n * n_lanes, n_lanes);
+      }
+    }
+    rows.put(first_row, n, block.states, n_lanes, mixed);
+  }
+}
+
+Gmm::Gmm(const asr_acoustic_view &view) : packed_(std::make_unique<const Packed>(view)) {}
+Gmm::~Gmm() = default;
+uint32_t Gmm::n_dims() const { return packed_->n_dims; }
+uint32_t Gmm::n_states() const { return packed_->n_states; }
+
+void Gmm::score(const float *features, uint32_t n_rows, float *loglikes, ThreadPool &pool) const {
+  const size_t n_tiles = (n_rows + kTileFrames - 1) / kTileFrames;
+  bool add = false;
+  for (const GmmStream &stream : packed_->streams) {
+    const AlignedFloats x = pack_rows(stream, features, n_rows, packed_->n_dims);
+    const Rows rows{n_rows, packed_->n_states, x.data(), loglikes, add};
+    pool.run(stream.own.size() + stream.shared.size() * n_tiles, [&](size_t task) {
+      if (task < stream.own.size()) return packed_->score_own(stream.own[task], stream.dims.size(), rows);
+      task -= stream.own.size();
+      packed_->score_shared(stream.shared[task / n_tiles], stream.dims.size(), rows, task % n_tiles * kTileFrames);
+    });
+    add = true;
+  }
+}
+
+}  // namespace asr::cpu

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Full-covariance Gaussians (equation G2): score = constant - sum_i y_i^2 with y_i = sum_{j >= i} factor_ij x_j - offset_i, in
+// base-2 units, called through full_kernels(). factor is the transposed Cholesky factor of the precision: D (D + 1) / 2 + D
+// fused operations, as many as the expansion into monomials needs, but no large terms cancel and no monomial is formed. Two
+// rows i share each broadcast x.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "plugins/cpu/gmm_full.cc"
+#include <hwy/foreach_target.h>
+// After foreach_target.h
+#include "plugins/cpu/gmm_kernels-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace asr::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+struct Full {
+  static constexpr size_t kMaxFrames = HWY_TARGET == HWY_AVX3 ? 12 : 6;  // 2 * kMaxFrames sums, 2 factors and x in registers
+  static size_t n_floats(size_t n_dims) { return 1 + n_dims + n_dims * (n_dims + 1) / 2; }
+
+  template <size_t kFrames, class Sink>
+  static HWY_INLINE void score(const float *gaussians, size_t n_dims, const float *x, size_t t, const Sink &sink) {
+    const size_t n_lanes = hn::Lanes(kTag);
+    V sum[kFrames];
+    for (size_t f = 0; f < kFrames; ++f) sum[f] = hn::Load(kTag, gaussians);
+    gaussians += n_lanes;
+    size_t i = 0;
+    for (; i + 2 <= n_dims; i += 2, x += 2 * kGroupFrames) {
+      V y0[kFrames], y1[kFrames];
+      const V diagonal = hn::Load(kTag, gaussians + 2 * n_lanes);
+      for (size_t f = 0; f < kFrames; ++f) {
+        y0[f] = hn::MulAdd(diagonal, hn::Set(kTag, x[f]), hn::Load(kTag, gaussians));
+        y1[f] = hn::Load(kTag, gaussians + n_lanes);
+      }
+      gaussians += 3 * n_lanes;
+      const float *xj = x + kGroupFrames;
+      for (size_t j = i + 1; j < n_dims; ++j, xj += kGroupFrames, gaussians += 2 * n_lanes) {
+        const V factor0 = hn::Load(kTag, gaussians), factor1 = hn::Load(kTag, gaussians + n_lanes);
+        for (size_t f = 0; f < kFrames; ++f) {
+          const V xf = hn::Set(kTag, xj[f]);
+          y0[f] = hn::MulAdd(factor0, xf, y0[f]);
+          y1[f] = hn::MulAdd(factor1, xf, y1[f]);
+        }
+      }
+      for (size_t f = 0; f < kFrames; ++f) {
+        sum[f] = hn::NegMulAdd(y1[f], y1[f], hn::NegMulAdd(y0[f], y0[f], sum[f]));
+      }
+    }
+    if (i < n_dims) {
+      const V offset = hn::Load(kTag, gaussians), diagonal = hn::Load(kTag, gaussians + n_lanes);
+      for (size_t f = 0; f < kFrames; ++f) {
+        const V y = hn::MulAdd(diagonal, hn::Set(kTag, x[f]), offset);
+        sum[f] = hn::NegMulAdd(y, y, sum[f]);
+      }
+    }
+    sink.put(sum, t);
+  }
+};
+
+void mixtures(const float *gaussians, size_t n_dims, size_t n_gaussians, const float *x, size_t n_frames, float *loglike) {
+  score_mixtures<Full>(gaussians, n_dims, n_gaussians, x, n_frames, loglike);
+}
+
+void scores(const float *gaussians, size_t n_dims, size_t n_vectors, const float *x, size_t n_frames, float *score) {
+  score_gaussians<Full>(gaussians, n_dims, n_vectors, x, n_frames, score);
+}
+
+GaussianKernels full() { return {hn::Lanes(kTag), mixtures, scores}; }
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace asr::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace asr::cpu {
+HWY_EXPORT(full);
+GaussianKernels full_kernels() { return HWY_DYNAMIC_DISPATCH(full)(); }
+}  // namespace asr::cpu
+#endif

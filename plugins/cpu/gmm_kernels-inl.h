@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exponential, logarithm and log-sum-exp in vector registers, and the loop over frames that the Gaussian kernels share.
+// Included by the gmm_*.cc kernels once for each instruction set.
+#if defined(SENONE_GMM_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SENONE_GMM_KERNELS_INL_H_
+#undef SENONE_GMM_KERNELS_INL_H_
+#else
+#define SENONE_GMM_KERNELS_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "plugins/cpu/gmm_kernels.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace asr::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+constexpr D kTag;
+constexpr float kLn2 = 0.69314718f;
+
+// 2^v for v <= 0 within 3e-6 of its value; 2^-125 for all below -125; exactly 1 for 0.
+HWY_INLINE V exp2_nonpositive(V v) {
+  const hn::RebindToSigned<D> integers;
+  const V rounder = hn::Set(kTag, 12582912.0f);  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
+  v = hn::Max(v, hn::Set(kTag, -125.0f));
+  const V shifted = hn::Add(v, rounder);
+  const V f = hn::Sub(v, hn::Sub(shifted, rounder));  // in [-1/2, 1/2]
+  V p = hn::MulAdd(f, hn::Set(kTag, 0.009582853f), hn::Set(kTag, 0.055906425f));
+  p = hn::MulAdd(f, p, hn::Set(kTag, 0.24024099f));
+  p = hn::MulAdd(f, p, hn::Set(kTag, 0.6931242f));
+  p = hn::MulAdd(f, p, hn::Set(kTag, 1.0f));
+  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(integers, shifted));
+  return hn::BitCast(kTag, hn::Add(hn::BitCast(integers, p), exponent));
+}
+
+// log2 of a positive normal number, to float precision: 2 atanh((m - 1) / (m + 1)) / ln 2 of the mantissa m in [0.7, 1.42).
+HWY_INLINE V log2_positive(V v) {
+  const hn::RebindToSigned<D> integers;
+  const auto bits = hn::BitCast(integers, v);
+  const auto exponent = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(integers, 0x3f3504f3)));  // of v / sqrt(1/2)
+  const V m = hn::BitCast(kTag, hn::Sub(bits, hn::ShiftLeft<23>(exponent)));
+  const V one = hn::Set(kTag, 1.0f);
+  const V t = hn::Div(hn::Sub(m, one), hn::Add(m, one));
+  const V t2 = hn::Mul(t, t);
+  V p = hn::MulAdd(t2, hn::Set(kTag, 0.32059889f), hn::Set(kTag, 0.41219858f));  // 2 / (9 ln 2), 2 / (7 ln 2), ...
+  p = hn::MulAdd(t2, p, hn::Set(kTag, 0.57707802f));
+  p = hn::MulAdd(t2, p, hn::Set(kTag, 0.96179669f));
+  p = hn::MulAdd(t2, p, hn::Set(kTag, 2.88539008f));
+  return hn::MulAdd(t, p, hn::ConvertTo(kTag, exponent));
+}
+
+// Where a kernel puts the scores of frames t ... t + kFrames - 1: log-sum-exp over the Gaussians so far, kept as their best
+// score and the sum of 2^(score - best), so that each score costs one exponential.
+struct LogSumExp {
+  float *best, *sum;  // [n_frames][L]
+
+  template <size_t kFrames>
+  HWY_INLINE void put(const V (&score)[kFrames], size_t t) const {
+    const size_t n_lanes = hn::Lanes(kTag);
+    for (size_t f = 0; f < kFrames; ++f) {
+      float *const best_at = best + (t + f) * n_lanes, *const sum_at = sum + (t + f) * n_lanes;
+      const V old_best = hn::Load(kTag, best_at), old_sum = hn::Load(kTag, sum_at);
+      const V difference = hn::Sub(score[f], old_best);
+      const V e = exp2_nonpositive(hn::Neg(hn::Abs(difference)));
+      const auto better = hn::Gt(score[f], old_best);
+      hn::Store(hn::Max(score[f], old_best), kTag, best_at);
+      hn::Store(hn::IfThenElse(better, hn::MulAdd(old_sum, e, hn::Set(kTag, 1.0f)), hn::Add(old_sum, e)), kTag, sum_at);
+    }
+  }
+};
+
+// ... or the scores as they are.
+struct Store {
+  float *score;  // [n_frames][L]
+
+  template <size_t kFrames>
+  HWY_INLINE void put(const V (&scores)[kFrames], size_t t) const {
+    const size_t n_lanes = hn::Lanes(kTag);
+    for (size_t f = 0; f < kFrames; ++f) hn::Store(scores[f], kTag, score + (t + f) * n_lanes);
+  }
+};
+
+// One vector of Gaussians over all frames, Kernel::kMaxFrames at once while there are as many.
+template <class Kernel, class Sink>
+HWY_INLINE void score_frames(const float *gaussians, size_t n_dims, const float *x, size_t n_frames, const Sink &sink) {
+  constexpr size_t kMax = Kernel::kMaxFrames;
+  for (size_t t = 0; t < n_frames; t += kGroupFrames, x += n_dims * kGroupFrames) {
+    const size_t n = std::min(kGroupFrames, n_frames - t);
+    size_t f = 0;
+    for (; f + kMax <= n; f += kMax) Kernel::template score<kMax>(gaussians, n_dims, x + f, t + f, sink);
+    if (kMax > 8 && f + 8 <= n) Kernel::template score<8>(gaussians, n_dims, x + f, t + f, sink), f += 8;
+    if (f + 4 <= n) Kernel::template score<4>(gaussians, n_dims, x + f, t + f, sink), f += 4;
+    if (f + 2 <= n) Kernel::template score<2>(gaussians, n_dims, x + f, t + f, sink), f += 2;
+    if (f < n) Kernel::template score<1>(gaussians, n_dims, x + f, t + f, sink);
+  }
+}
+
+// GaussianKernels::mixtures
+template <class Kernel>
+HWY_INLINE void score_mixtures(const float *gaussians, size_t n_dims, size_t n_gaussians, const float *x, size_t n_frames,
+                               float *loglike) {
+  const size_t n_lanes = hn::Lanes(kTag);
+  HWY_ALIGN float best[kTileFrames * hn::MaxLanes(kTag)], sum[kTileFrames * hn::MaxLanes(kTag)];
+  std::fill_n(best, n_frames * n_lanes, kLogZero);
+  std::fill_n(sum, n_frames * n_lanes, 0.0f);
+  for (size_t m = 0; m < n_gaussians; ++m, gaussians += Kernel::n_floats(n_dims) * n_lanes) {
+    score_frames<Kernel>(gaussians, n_dims, x, n_frames, LogSumExp{best, sum});
+  }
+  for (size_t i = 0; i < n_frames * n_lanes; i += n_lanes) {
+    const V log2 = hn::Add(hn::Load(kTag, best + i), log2_positive(hn::Load(kTag, sum + i)));
+    hn::Store(hn::Mul(log2, hn::Set(kTag, kLn2)), kTag, loglike + i);
+  }
+}
+
+// GaussianKernels::scores
+template <class Kernel>
+HWY_INLINE void score_gaussians(const float *gaussians, size_t n_dims, size_t n_vectors, const float *x, size_t n_frames,
+                                float *score) {
+  const size_t n_lanes = hn::Lanes(kTag);
+  for (size_t v = 0; v < n_vectors; ++v, gaussians += Kernel::n_floats(n_dims) * n_lanes, score += n_frames * n_lanes) {
+    score_frames<Kernel>(gaussians, n_dims, x, n_frames, Store{score});
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace asr::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard

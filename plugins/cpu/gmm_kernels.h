@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inner loops of GMM scoring, each compiled for every instruction set and chosen at run time (gmm_diagonal.cc, gmm_full.cc,
+// gmm_shared.cc). Called by gmm.cc, which packs the models they read.
+//
+// Scores inside are base-2 logarithms, so that exponentials need no scaling. A vector of Gaussians has one Gaussian a lane, L
+// lanes. Every frame goes through the same operations in the same order whatever frames stand beside it.
+#pragma once
+
+#include <cstddef>
+
+namespace asr::cpu {
+
+constexpr size_t kGroupFrames = 12;               // features are packed x[group][dim][kGroupFrames], tail zero
+constexpr size_t kTileFrames = 8 * kGroupFrames;  // most frames of one call: features and sums of a tile fit the L1 cache
+constexpr float kLogZero = -3e38f;                // log weight of a Gaussian that is not there: finite, so that no NaN arises
+
+struct GaussianKernels {
+  size_t n_lanes;
+  // L mixtures of n_gaussians each: loglike[n_frames][L] = ln sum_m 2^score.
+  void (*mixtures)(const float *gaussians, size_t n_dims, size_t n_gaussians, const float *x, size_t n_frames, float *loglike);
+  // n_vectors * L Gaussians: score[n_vectors][n_frames][L].
+  void (*scores)(const float *gaussians, size_t n_dims, size_t n_vectors, const float *x, size_t n_frames, float *score);
+};
+
+// A vector of Gaussians: constant[L], then for each dimension factor[L], offset[L].
+GaussianKernels diagonal_kernels();
+// A vector of Gaussians: constant[L], then for rows i, i + 1 of the triangle: -offset_i[L], -offset_i+1[L], factor_ii[L], and
+// for j = i + 1 ...: factor_ij[L], factor_i+1,j[L]; the last row alone if their number is odd.
+GaussianKernels full_kernels();
+
+struct SharedKernels {
+  // best[t] = max_k score[k][t]; relative[k][t] = 2^(score - best). Layout of both as `scores` writes them.
+  void (*relative)(const float *score, size_t n_vectors, size_t n_frames, float *best, float *relative);
+  // L mixtures of n_gaussians shared Gaussians: loglike[n_frames][L] = ln sum_k weight[k][L] relative[k][t] + best[t] +
+  // weight_shift[L], where weights are linear, the largest of a mixture 1, and weight_shift is its base-2 logarithm. Where the
+  // sum is too small to be trusted loglike is +inf; returns whether there is such a place.
+  bool (*mix)(const float *weight, const float *weight_shift, size_t n_gaussians, const float *relative, const float *best,
+              size_t n_frames, float *loglike);
+};
+SharedKernels shared_kernels();
+
+}  // namespace asr::cpu

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// An acoustic model in the order in which the kernels of gmm_kernels.h read it. Made by gmm_pack.cc when a model is loaded,
+// used by gmm.cc.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "core/backend/asr_backend.h"
+#include "plugins/cpu/gmm_kernels.h"
+
+namespace asr::cpu {
+
+// Floats on a cache line's boundary.
+class AlignedFloats {
+ public:
+  AlignedFloats() = default;
+  explicit AlignedFloats(size_t n);
+  float *data() { return data_.get(); }
+  const float *data() const { return data_.get(); }
+
+ private:
+  struct Free {
+    void operator()(float *data) const { std::free(data); }
+  };
+  std::unique_ptr<float, Free> data_;
+};
+
+// L states with a codebook each of their own: n_gaussians vectors, lane l of each belongs to states[l].
+struct OwnBlock {
+  std::vector<uint32_t> states;
+  size_t n_gaussians;
+  AlignedFloats gaussians;
+};
+
+// L states that mix the Gaussians of one codebook.
+struct MixingBlock {
+  std::vector<uint32_t> states;
+  AlignedFloats weights;           // [n_gaussians][L], linear, the largest of a state 1
+  AlignedFloats weight_shift;      // [L], base-2 logarithm of the largest
+  std::vector<float> log_weights;  // [states][n_gaussians], base 2, for sums that underflow
+};
+
+struct SharedCodebook {
+  size_t n_gaussians, n_vectors;
+  AlignedFloats gaussians;
+  std::vector<MixingBlock> blocks;
+};
+
+struct GmmStream {
+  std::vector<uint32_t> dims;
+  std::vector<float> centre;  // [dims]
+  std::vector<OwnBlock> own;
+  std::vector<SharedCodebook> shared;
+};
+
+std::vector<GmmStream> pack_gmm(const asr_acoustic_view &view, size_t n_lanes);
+
+}  // namespace asr::cpu
