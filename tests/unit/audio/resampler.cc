@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resampling: the same samples for any chunking, the right length, and a sine that stays the sine it was.
+#include "core/audio/resampler.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace asr {
+namespace {
+
+std::vector<float> noise(size_t n) {
+  std::mt19937 random(7);
+  std::normal_distribution<float> normal(0, 3000);
+  std::vector<float> samples(n);
+  for (float &sample : samples) sample = normal(random);
+  return samples;
+}
+
+std::vector<float> resample(const std::vector<float> &in, double from_hz, double to_hz, size_t chunk) {
+  Resampler resampler(from_hz, to_hz);
+  std::vector<float> out;
+  for (size_t i = 0; i < in.size(); i += chunk) resampler.feed(in.data() + i, std::min(chunk, in.size() - i), &out);
+  resampler.finish(&out);
+  return out;
+}
+
+struct Rates {
+  double from_hz, to_hz;
+};
+
+class ResamplerRates : public testing::TestWithParam<Rates> {};
+
+TEST_P(ResamplerRates, ChunkingChangesNothing) {
+  const auto [from_hz, to_hz] = GetParam();
+  const std::vector<float> in = noise(static_cast<size_t>(from_hz * 0.7) + 13);
+  const std::vector<float> whole = resample(in, from_hz, to_hz, in.size());
+  EXPECT_NEAR(static_cast<double>(whole.size()), static_cast<double>(in.size()) * to_hz / from_hz, 1.0);
+  for (const size_t chunk : {1u, 7u, 160u, 1000u, 16000u}) EXPECT_EQ(resample(in, from_hz, to_hz, chunk), whole) << chunk;
+}
+
+TEST_P(ResamplerRates, SineStaysInPlace) {
+  const auto [from_hz, to_hz] = GetParam();
+  const double tone_hz = 0.2 * std::min(from_hz, to_hz) / 2;
+  std::vector<float> in(static_cast<size_t>(from_hz));
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(10000 * std::sin(2 * M_PI * tone_hz * double(i) / from_hz));
+  const std::vector<float> out = resample(in, from_hz, to_hz, 333);
+  for (size_t i = out.size() / 4; i < out.size() * 3 / 4; ++i) {
+    ASSERT_NEAR(double(out[i]), 10000 * std::sin(2 * M_PI * tone_hz * double(i) / to_hz), 10.0) << "sample " << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Audio, ResamplerRates,
+                         testing::Values(Rates{8000, 16000}, Rates{16000, 8000}, Rates{44100, 16000}, Rates{48000, 16000},
+                                         Rates{11025, 16000}, Rates{1000, 16000}, Rates{768000, 16000}, Rates{16001, 16000},
+                                         Rates{22050, 8000}));
+
+TEST(Resampler, EqualRatesCopy) {
+  const std::vector<float> in = noise(1001);
+  EXPECT_EQ(resample(in, 16000, 16000, 10), in);
+}
+
+TEST(Resampler, ShortSignals) {
+  EXPECT_TRUE(resample({}, 48000, 16000, 1).empty());
+  EXPECT_EQ(resample({1000}, 8000, 16000, 1).size(), 2u);
+  EXPECT_LE(resample({1000}, 48000, 16000, 1).size(), 1u);
+}
+
+}  // namespace
+}  // namespace asr

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Word times read off paths that are written out by hand.
+#include "core/decode/path_words.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace asr {
+namespace {
+
+// A path in the making. Transitions: phone, position, hmm_state, self_loop, made as they are used.
+class PathBuilder {
+ public:
+  PathBuilder() { transitions_.push_back({}); }
+
+  // `frames` frames in a phone of n_states states: each state is entered in turn, the last is held.
+  void phone(uint32_t id, uint8_t position, uint32_t frames, uint16_t n_states = 3) {
+    for (uint32_t f = 0; f < frames; ++f) {
+      const bool holds = f >= n_states;
+      const uint16_t state = holds ? n_states - 1 : static_cast<uint16_t>(f);
+      transitions_.push_back({id, position, state, holds, 0});
+      arcs_.push_back({frame_++, static_cast<uint32_t>(transitions_.size() - 1), 0, 0.5f, 2.0f});
+    }
+  }
+  void phone(uint32_t id, WordPosition position, uint32_t frames, uint16_t n_states = 3) {
+    phone(id, static_cast<uint8_t>(position), frames, n_states);
+  }
+  void label(uint32_t word) { arcs_.push_back({frame_, 0, word, 0.25f, 0}); }
+
+  PathWords words(float insertion_cost = 0, bool reached_final = false, float final_cost = 0) {
+    asr_path path{};
+    path.arcs = arcs_.data();
+    path.n_arcs = arcs_.size();
+    path.n_frames = frame_;
+    path.reached_final = reached_final;
+    path.final_cost = final_cost;
+    return words_of_path(
+        path, [&](uint32_t id) -> const Transition & { return transitions_[id]; }, insertion_cost);
+  }
+
+ private:
+  std::vector<Transition> transitions_;
+  std::vector<asr_path_arc> arcs_;
+  uint32_t frame_ = 0;
+};
+
+std::string shown(const PathWords &words) {
+  std::string text;
+  for (const WordSpan &w : words.words) {
+    text += std::to_string(w.word) + "[" + std::to_string(w.begin) + "," + std::to_string(w.end) + ") ";
+  }
+  return text;
+}
+
+TEST(PathWords, SilenceIsBetweenWords) {
+  PathBuilder path;
+  path.phone(0, kAnyPosition, 5);
+  path.label(7);
+  path.phone(1, WordPosition::kBegin, 4);
+  path.phone(2, WordPosition::kInternal, 3);
+  path.phone(3, WordPosition::kEnd, 6);
+  path.phone(0, kAnyPosition, 10);
+  path.label(8);
+  path.phone(4, WordPosition::kSingle, 3);
+  path.phone(0, kAnyPosition, 3);
+  EXPECT_EQ(shown(path.words()), "7[5,18) 8[28,31) ");
+}
+
+TEST(PathWords, LabelsMayComeEarlyOrLate) {
+  PathBuilder path;
+  path.label(7);
+  path.label(8);
+  path.phone(0, kAnyPosition, 5);
+  path.phone(1, WordPosition::kBegin, 4);
+  path.phone(3, WordPosition::kEnd, 6);
+  path.phone(1, WordPosition::kBegin, 4);
+  path.phone(3, WordPosition::kEnd, 6);
+  path.phone(4, WordPosition::kSingle, 3);
+  path.label(9);
+  EXPECT_EQ(shown(path.words()), "7[5,15) 8[15,25) 9[25,28) ");
+}
+
+TEST(PathWords, TheSameWordTwiceIsTwoWords) {
+  PathBuilder path;
+  path.label(7);
+  path.phone(4, WordPosition::kSingle, 5);
+  path.label(7);
+  path.phone(4, WordPosition::kSingle, 5);
+  path.label(7);
+  path.phone(4, WordPosition::kSingle, 1, 1);
+  path.label(7);
+  path.phone(4, WordPosition::kSingle, 3, 1);
+  EXPECT_EQ(shown(path.words()), "7[0,5) 7[5,10) 7[10,11) 7[11,14) ");
+}
+
+TEST(PathWords, ACutOffWordEndsWithThePath) {
+  PathBuilder path;
+  path.label(7);
+  path.phone(1, WordPosition::kBegin, 4);
+  path.phone(2, WordPosition::kInternal, 2);
+  EXPECT_EQ(shown(path.words()), "7[0,6) ");
+}
+
+TEST(PathWords, ALabelWithoutPhonesIsAtTheEnd) {
+  PathBuilder path;
+  path.label(7);
+  path.phone(4, WordPosition::kSingle, 4);
+  path.phone(0, kAnyPosition, 4);
+  path.label(8);
+  EXPECT_EQ(shown(path.words()), "7[0,4) 8[4,4) ");
+}
+
+TEST(PathWords, WithoutPositionsLabelsTell) {
+  PathBuilder path;
+  path.phone(0, kAnyPosition, 5);
+  path.label(7);
+  path.phone(1, kAnyPosition, 4);
+  path.label(8);
+  path.phone(2, kAnyPosition, 3);
+  EXPECT_EQ(shown(path.words()), "7[5,9) 8[9,12) ");
+}
+
+TEST(PathWords, CostsAreKeptApart) {
+  PathBuilder path;
+  path.label(7);
+  path.phone(4, WordPosition::kSingle, 4);
+  const PathWords words = path.words(1.5f, true, 3);
+  EXPECT_DOUBLE_EQ(words.graph_cost, 0.25 + 4 * 0.5 + 1.5 + 3);
+  EXPECT_DOUBLE_EQ(words.acoustic_cost, 8);
+  EXPECT_DOUBLE_EQ(path.words(1.5f, false, 3).graph_cost, 0.25 + 4 * 0.5 + 1.5);
+}
+
+TEST(PathWords, NothingIsNoWords) { EXPECT_EQ(shown(PathBuilder().words()), ""); }
+
+}  // namespace
+}  // namespace asr
