@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// `senone wer REF HYP`: word errors of recognised words against transcripts. An utterance that HYP lacks counts as empty; one
+// that REF lacks is not counted; both are reported.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/base/file.h"
+#include "tools/tool.h"
+#include "tools/word_errors.h"
+
+namespace asr::tool {
+namespace {
+
+struct WerOptions {
+  std::string ref_path, hyp_path;
+  TranscriptOptions transcripts;
+  bool align = false, json = false;
+};
+
+struct UtteranceResult {
+  std::string id;
+  std::vector<AlignedPair> alignment;
+  WordErrors errors;
+};
+
+struct WerResult {
+  std::vector<UtteranceResult> utterances;
+  std::vector<std::string> missing, extra;  // ids that HYP lacks, that REF lacks
+  WordErrors errors;
+  size_t n_wrong = 0;  // utterances with an error
+};
+
+WerResult compare(const Transcripts &refs, const Transcripts &hyps) {
+  WerResult result;
+  for (const auto &[id, ref] : refs) {
+    const auto hyp = hyps.find(id);
+    if (hyp == hyps.end()) result.missing.push_back(id);
+    UtteranceResult utterance{id, align(ref, hyp == hyps.end() ? Words{} : hyp->second), {}};
+    utterance.errors = count_errors(utterance.alignment);
+    result.errors += utterance.errors;
+    result.n_wrong += utterance.errors.total() > 0;
+    result.utterances.push_back(std::move(utterance));
+  }
+  for (const auto &[id, words] : hyps) {
+    if (refs.count(id) == 0) result.extra.push_back(id);
+  }
+  return result;
+}
+
+std::string percent_text(size_t part, size_t whole) {
+  const double value = percent(part, whole);
+  return std::isnan(value) ? "undefined (no reference words)" : format("%.2f %%", value);
+}
+
+nlohmann::json percent_json(size_t part, size_t whole) {
+  const double value = percent(part, whole);
+  return std::isnan(value) ? nlohmann::json() : nlohmann::json(value);
+}
+
+// One column of a line of an alignment: `word` or stars for a gap, as wide as the longer one of both words.
+std::string cell(const std::string &word, const std::string &other) {
+  const auto n_characters = [](const std::string &text) {
+    return std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+  };
+  const auto width = std::max(n_characters(word), n_characters(other));
+  return word.empty() ? std::string(size_t(width), '*') : word + std::string(size_t(width - n_characters(word)), ' ');
+}
+
+void print_alignment(const UtteranceResult &utterance) {
+  std::string ref, hyp;
+  for (const AlignedPair &pair : utterance.alignment) {
+    ref += " " + cell(pair.ref, pair.hyp);
+    hyp += " " + cell(pair.hyp, pair.ref);
+  }
+  const WordErrors &errors = utterance.errors;
+  printf("%s: %zu of %zu words wrong\n  ref:%s\n  hyp:%s\n", utterance.id.c_str(), errors.total(), errors.n_ref_words,
+         ref.c_str(), hyp.c_str());
+}
+
+void print_text(const WerResult &result, const WerOptions &options) {
+  if (options.align) {
+    for (const UtteranceResult &utterance : result.utterances) print_alignment(utterance);
+  }
+  for (const std::string &id : result.missing) printf("missing in %s: %s\n", options.hyp_path.c_str(), id.c_str());
+  for (const std::string &id : result.extra) printf("not in %s: %s\n", options.ref_path.c_str(), id.c_str());
+  const WordErrors &errors = result.errors;
+  printf("word error rate %s: %zu errors (%zu substitutions, %zu deletions, %zu insertions) in %zu words\n",
+         percent_text(errors.total(), errors.n_ref_words).c_str(), errors.total(), errors.n_substitutions, errors.n_deletions,
+         errors.n_insertions, errors.n_ref_words);
+  printf("sentence error rate %s: %zu of %zu utterances\n", percent_text(result.n_wrong, result.utterances.size()).c_str(),
+         result.n_wrong, result.utterances.size());
+}
+
+nlohmann::json errors_json(const WordErrors &errors) {
+  return {{"words", errors.n_ref_words},
+          {"substitutions", errors.n_substitutions},
+          {"deletions", errors.n_deletions},
+          {"insertions", errors.n_insertions},
+          {"wer_percent", percent_json(errors.total(), errors.n_ref_words)}};
+}
+
+void print_json(const WerResult &result, const WerOptions &options) {
+  nlohmann::json json = errors_json(result.errors);
+  json["utterances"] = result.utterances.size();
+  json["wrong_utterances"] = result.n_wrong;
+  json["ser_percent"] = percent_json(result.n_wrong, result.utterances.size());
+  json["missing"] = result.missing;
+  json["extra"] = result.extra;
+  if (options.align) {
+    for (const UtteranceResult &utterance : result.utterances) {
+      nlohmann::json item = errors_json(utterance.errors);
+      item["id"] = utterance.id;
+      item["pairs"] = nlohmann::json::array();
+      for (const AlignedPair &pair : utterance.alignment) item["pairs"].push_back({pair.ref, pair.hyp});
+      json["alignments"].push_back(std::move(item));
+    }
+  }
+  printf("%s\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
+
+void run(const WerOptions &options) {
+  const auto read = [&](const std::string &path) { return parse_transcripts(read_file(path), path, options.transcripts); };
+  const Transcripts refs = read(options.ref_path);
+  if (refs.empty()) {
+    fail(ASR_BAD_FILE, "%s: no utterances; give lines of \"words (utt-id)\" or \"utt-id words\"", options.ref_path.c_str());
+  }
+  const WerResult result = compare(refs, read(options.hyp_path));
+  if (options.json) {
+    print_json(result, options);
+  } else {
+    print_text(result, options);
+  }
+}
+
+void add_wer(CLI::App &app) {
+  CLI::App *command = app.add_subcommand("wer", "Count word errors against transcripts");
+  const auto options = std::make_shared<WerOptions>();
+  command->add_option("REF", options->ref_path, "Transcripts: lines of \"words (utt-id)\" or \"utt-id words\"")->required();
+  command->add_option("HYP", options->hyp_path, "Recognised words, in one of these forms")->required();
+  command->add_flag("--align", options->align, "Show the words of every utterance side by side");
+  command->add_flag("--ignore-case", options->transcripts.ignore_case, "Take upper and lower case for the same");
+  command->add_flag("--keep-fillers", options->transcripts.keep_fillers, "Count <...>, [...] and ++...++ as words");
+  command->add_flag("--keep-variants", options->transcripts.keep_variants, "Take \"the(2)\" for another word than \"the\"");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options] { run(*options); });
+}
+
+const Subcommand kRegistration{"wer", add_wer};
+
+}  // namespace
+}  // namespace asr::tool
