@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// `senone import KIND MODEL OUT_BUNDLE`: turns an acoustic model of another recogniser into a bundle. The kinds are in
+// import_*.cc.
+#include "tools/import.h"
+
+#include <cstdio>
+#include <map>
+#include <memory>
+
+namespace asr::tool {
+namespace {
+
+struct Kind {
+  const char *what;
+  ReadModel (*add)(CLI::App &app);
+};
+
+std::map<std::string, Kind> &kinds() {
+  static std::map<std::string, Kind> all;
+  return all;
+}
+
+void add_decoding_options(CLI::App &app, DecodingDefaults &decoding) {
+  const CLI::Range scale(1e-6, 1e6), beam(1e-3, 1e6), cost(-1e6, 1e6), tokens(1, 1000000000);
+  app.add_option("--acoustic-scale", decoding.acoustic_scale, "Factor on log-likelihoods")->check(scale)->capture_default_str();
+  app.add_option("--beam", decoding.beam, "Natural-log width of the search")->check(beam)->capture_default_str();
+  app.add_option("--max-active", decoding.max_active, "Most tokens kept a frame")->check(tokens)->capture_default_str();
+  app.add_option("--word-insertion-cost", decoding.word_insertion_cost, "Added to the cost of every word")
+      ->check(cost)
+      ->capture_default_str();
+}
+
+void print_summary(const ImportedModel &model, const std::string &output) {
+  const FrontEnd &front_end = model.bundle.front_end;
+  printf("%s: %s, %zu phones, %zu HMMs for %zu contexts, %u pdfs, %llu Gaussians, %u dimensions, %g Hz\n", output.c_str(),
+         model.bundle.source.c_str(), model.hmms.phones.size(), model.hmms.hmms.size(), model.hmms.contexts.size(),
+         model.acoustic.n_states, static_cast<unsigned long long>(model.acoustic.n_gaussians()), model.acoustic.n_dims,
+         front_end.sample_rate_hz);
+}
+
+void run_import(const ReadModel &read_model, const DecodingDefaults &decoding, const std::string &output) {
+  ImportedModel model;
+  {
+    Progress progress("importing");
+    progress.update(0, "reading the model");
+    model = read_model();
+    model.bundle.decoding = decoding;
+    progress.update(0.5, "writing " + output);
+    write_imported_model(model, output);
+  }
+  for (const std::string &note : model.notes) fprintf(stderr, "senone: note: %s\n", note.c_str());
+  print_summary(model, output);
+}
+
+void add_import(CLI::App &app) {
+  CLI::App *const import = app.add_subcommand("import", "Turn an acoustic model of another recogniser into a bundle");
+  import->require_subcommand(1);
+  for (const auto &[name, kind] : kinds()) {
+    CLI::App *const sub = import->add_subcommand(name, std::string("Import ") + kind.what);
+    const ReadModel read_model = kind.add(*sub);
+    const auto output = std::make_shared<std::string>();
+    const auto decoding = std::make_shared<DecodingDefaults>();
+    sub->add_option("OUT_BUNDLE", *output, "Directory to make, or an older bundle to replace")->required();
+    add_decoding_options(*sub, *decoding);
+    sub->callback([=] { run_import(read_model, *decoding, *output); });
+  }
+}
+
+const Subcommand kRegistration{"import", add_import};
+
+}  // namespace
+
+ImportKind::ImportKind(const char *name, const char *what, ReadModel (*add)(CLI::App &app)) { kinds()[name] = {what, add}; }
+
+}  // namespace asr::tool

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kinds of `senone import` share. A kind is one file tools/import_<kind>.cc that registers itself:
+//   static const ImportKind kRegistration{"sphinx", "acoustic models of CMU Sphinx", add_sphinx};
+// add_sphinx adds the kind's own options to its CLI11 app and returns the function that reads the model.
+#pragma once
+
+#include <functional>
+
+#include "core/model/import/imported_model.h"
+#include "tools/tool.h"
+
+namespace asr::tool {
+
+using ReadModel = std::function<ImportedModel()>;
+
+struct ImportKind {
+  ImportKind(const char *name, const char *what, ReadModel (*add)(CLI::App &app));
+};
+
+}  // namespace asr::tool

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// `senone import sphinx MODEL_DIR OUT_BUNDLE`.
+#include <memory>
+
+#include "core/model/import/sphinx.h"
+#include "tools/import.h"
+
+namespace asr::tool {
+namespace {
+
+ReadModel add_sphinx(CLI::App &app) {
+  const auto options = std::make_shared<SphinxOptions>();
+  app.add_option("MODEL_DIR", options->model_dir, "Directory with means, variances, mdef, feat.params ...")->required();
+  app.add_option("--mdef", options->mdef, "Model definition, where it is not MODEL_DIR/mdef");
+  app.add_option("--feat-params", options->feat_params, "Front end, where it is not MODEL_DIR/feat.params");
+  app.add_option("--noisedict", options->noisedict, "Filler dictionary, where it is not MODEL_DIR/noisedict");
+  app.add_option("--sample-rate", options->sample_rate_hz, "Sample rate in Hz, in the place of feat.params's")
+      ->check(CLI::Range(1000.0, 768000.0));
+  return [options] { return import_sphinx(*options); };
+}
+
+const ImportKind kRegistration{"sphinx", "an acoustic model of CMU Sphinx", add_sphinx};
+
+}  // namespace
+}  // namespace asr::tool

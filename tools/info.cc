@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// `senone info BUNDLE`: what a bundle holds, for people or as JSON. Reading it checks every file of it.
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/graph/graph.h"
+#include "core/model/acoustic_model.h"
+#include "core/model/bundle.h"
+#include "core/model/hmm_set.h"
+#include "tools/tool.h"
+
+namespace asr::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json acoustic_info(const Bundle &bundle) {
+  const AcousticModel model = read_acoustic_model(bundle.file("acoustic.bin"));
+  return {{"covariance", model.covariance == ASR_COVARIANCE_FULL ? "full" : "diagonal"},
+          {"states", model.n_states},
+          {"gaussians", model.n_gaussians()},
+          {"codebooks", model.codebooks.size()},
+          {"streams", model.streams.size()},
+          {"dimensions", model.n_dims},
+          {"weights", model.log_weights.size()}};
+}
+
+Json hmm_info(const Bundle &bundle) {
+  const HmmSet set = read_hmm_set(bundle.file("hmms.bin"));
+  return {{"phones", set.phones.size()},
+          {"hmms", set.hmms.size()},
+          {"topologies", set.topologies.size()},
+          {"contexts", set.contexts.size()},
+          {"pdfs", set.n_pdfs},
+          {"silence", set.silence == kNoPhone ? "" : set.phones[set.silence].name}};
+}
+
+Json graph_info(const Bundle &bundle) {
+  const Graph graph(bundle.file("graph.bin"));
+  const asr_graph_view &view = *graph.view();
+  return {{"states", view.n_states},
+          {"arcs", view.n_arcs},
+          {"emitting_arcs", view.emitting_begin[view.n_states] - view.emitting_begin[0]},
+          {"transitions", view.n_transition_ids},
+          {"words", graph.n_words()}};
+}
+
+// Everything about the bundle, by the parts it has.
+Json collect(const Bundle &bundle) {
+  Json files = Json::object();
+  for (const auto &[name, file] : bundle.files) files[name] = file.size;
+  Json fillers = Json::array();
+  for (const auto &[word, phones] : bundle.filler_words) fillers.push_back(word);
+  Json info = {{"bundle", bundle.path},
+               {"name", bundle.name},
+               {"source", bundle.source},
+               {"front_end", Json::parse(front_end_to_json(bundle.front_end))},
+               {"decoding",
+                {{"acoustic_scale", bundle.decoding.acoustic_scale},
+                 {"beam", bundle.decoding.beam},
+                 {"max_active", bundle.decoding.max_active},
+                 {"word_insertion_cost", bundle.decoding.word_insertion_cost}}}};
+  if (bundle.has("acoustic.bin")) info["acoustic"] = acoustic_info(bundle);
+  if (bundle.has("hmms.bin")) info["hmms"] = hmm_info(bundle);
+  if (bundle.has("graph.bin")) info["graph"] = graph_info(bundle);
+  if (bundle.has("words.txt")) info["words"] = read_symbols(bundle.file("words.txt")).size();
+  info["filler_words"] = std::move(fillers);
+  info["files"] = std::move(files);
+  return info;
+}
+
+// "acoustic      states 5126, gaussians 16128, ...": a paragraph for each top-level entry, its lines kept short.
+void print_for_people(const Json &info) {
+  constexpr int kNameWidth = 14;
+  constexpr size_t kLineWidth = 100;
+  for (const auto &[name, value] : info.items()) {
+    std::string line;
+    const char *heading = name.c_str();
+    for (const auto &[key, field] : value.items()) {
+      const std::string text = field.is_string() ? field.get<std::string>() : field.dump();
+      if (field.is_array() || text.empty()) continue;
+      const std::string item = value.is_object() ? key + " " + text : text;
+      if (line.size() + item.size() > kLineWidth) {
+        printf("%-*s%s,\n", kNameWidth, heading, line.c_str());
+        heading = "";
+        line.clear();
+      }
+      line += (line.empty() ? "" : ", ") + item;
+    }
+    printf("%-*s%s\n", kNameWidth, heading, line.c_str());
+  }
+}
+
+void add_info(CLI::App &app) {
+  CLI::App *const info = app.add_subcommand("info", "Show what a bundle holds, and check it");
+  const auto path = std::make_shared<std::string>();
+  const auto as_json = std::make_shared<bool>(false);
+  info->add_option("BUNDLE", *path, "Directory made by `senone import`")->required();
+  info->add_flag("--json", *as_json, "Print JSON");
+  info->callback([=] {
+    const Json collected = collect(read_bundle(*path));
+    if (*as_json) {
+      printf("%s\n", collected.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    } else {
+      print_for_people(collected);
+    }
+  });
+}
+
+const Subcommand kRegistration{"info", add_info};
+
+}  // namespace
+}  // namespace asr::tool
