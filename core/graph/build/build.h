@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds a decoding graph from a model's HMMs, a lexicon and a grammar. Called by `senone graph`; not part of libsenone.
+#pragma once
+
+#include <vector>
+
+#include "core/graph/build/context_expansion.h"
+#include "core/graph/build/grammar.h"
+#include "core/graph/build/lexicon.h"
+#include "core/graph/graph.h"
+
+namespace asr {
+
+struct GraphOptions {
+  TransitionScales scales;
+  double silence_prob = 0.3;            // of silence before each word and at the end
+  double filler_prob = 1e-4;            // of each other filler phone there
+  std::vector<uint32_t> filler_phones;  // besides silence
+};
+
+struct GraphSizes {
+  uint64_t grammar_states, grammar_arcs, lexical_states, lexical_arcs, expanded_states, expanded_arcs;
+};
+
+GraphData build_graph(const HmmSet &set, const Lexicon &lexicon, const Grammar &grammar, const GraphOptions &options,
+                      const BuildProgress &progress, GraphSizes *sizes);
+
+}  // namespace asr

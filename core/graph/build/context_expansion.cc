@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// The expansion walks junctions, the points between two phones. A junction knows the place in the lexical graph, the phone
+// before it and the set of phones that may come after it: the HMM just left was that of exactly these right neighbours. So
+// the right context is guessed when a phone is entered and kept by the junction after it, and no phone has more copies
+// than it has different HMMs.
+#include "core/graph/build/context_expansion.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/graph/build/right_contexts.h"
+
+namespace asr {
+namespace {
+
+struct Junction {
+  uint32_t place;       // state of the lexical graph
+  uint32_t left;        // neighbour
+  uint32_t neighbours;  // set id of what may follow
+  bool after_word;      // just after a word, filler or at the start: fillers may follow
+};
+
+class Expander {
+ public:
+  Expander(const LexicalGraph &lexical, const HmmSet &set, const std::vector<Filler> &fillers, const TransitionScales &scales)
+      : lexical_(lexical), set_(set), fillers_(fillers), contexts_(set), states_(set, scales, &graph_) {
+    follow_.assign(lexical.n_states(), kUnset);
+  }
+
+  Expansion run(const BuildProgress &progress) {
+    graph_.start = boundary(lexical_.start);
+    for (size_t done = 0; done < todo_.size(); ++done) {
+      expand(todo_[done].first, todo_[done].second);
+      if (done % 65536 == 0) progress(double(done) / double(todo_.size()), "expanding contexts");
+    }
+    return {std::move(graph_), states_.transitions()};
+  }
+
+ private:
+  static constexpr uint32_t kUnset = 0xffffffffu;
+  struct Span {
+    uint64_t begin;
+    uint32_t size;
+  };
+  const LexicalGraph &lexical_;
+  const HmmSet &set_;
+  const std::vector<Filler> &fillers_;
+  StateGraph graph_;
+  RightContexts contexts_;
+  HmmStates states_;
+  std::vector<uint32_t> follow_;  // [lexical state] set id of the neighbours that may follow
+  std::unordered_map<uint64_t, uint32_t> junction_of_;
+  std::vector<std::pair<uint32_t, Junction>> todo_;
+  std::unordered_map<uint64_t, Span> entries_of_;
+  std::vector<StateArc> entry_pool_;
+
+  uint32_t follow(uint32_t place) {
+    if (follow_[place] != kUnset) return follow_[place];
+    NeighbourSet neighbours;
+    if (lexical_.final_costs[place] != kNotFinal) neighbours.set(contexts_.silence_neighbour());
+    for (uint32_t i = 0; i < lexical_.n_arcs[place]; ++i) {
+      const LexicalArc &arc = lexical_.arcs[lexical_.begin[place] + i];
+      if (arc.label != 0)
+        neighbours.set(contexts_.neighbour_of(label_phone(arc.label)));
+      else
+        neighbours |= contexts_[follow(arc.next)];
+    }
+    return follow_[place] = contexts_.id(neighbours);
+  }
+
+  // What may follow where fillers may too.
+  uint32_t follow_with_fillers(uint32_t place) {
+    NeighbourSet neighbours = contexts_[follow(place)];
+    if (!fillers_.empty()) neighbours.set(contexts_.silence_neighbour());
+    return contexts_.id(neighbours);
+  }
+
+  uint32_t boundary(uint32_t place) {
+    return junction({place, contexts_.silence_neighbour(), follow_with_fillers(place), true});
+  }
+
+  uint32_t junction(Junction junction) {
+    const bool fillers_follow = !fillers_.empty() && contexts_[junction.neighbours][contexts_.silence_neighbour()];
+    junction.after_word &= fillers_follow;
+    if (junction.neighbours >= 1u << 22)
+      fail(ASR_UNSUPPORTED, "the model and grammar need too many context classes; simplify the grammar");
+    const uint64_t key = uint64_t(junction.place) << 32 | uint64_t(junction.neighbours) << 10 | uint64_t(junction.left) << 1 |
+                         uint64_t(junction.after_word);
+    const auto [place, added] = junction_of_.try_emplace(key, 0u);
+    if (added) {
+      place->second = graph_.add_state();
+      todo_.emplace_back(place->second, junction);
+    }
+    return place->second;
+  }
+
+  Span store(const std::vector<StateArc> &entry) {
+    entry_pool_.insert(entry_pool_.end(), entry.begin(), entry.end());
+    return {entry_pool_.size() - entry.size(), static_cast<uint32_t>(entry.size())};
+  }
+
+  // The arcs that enter a phone of the lexical graph after `left`, made once for all arcs alike.
+  Span enter_phone(uint32_t label, uint32_t left, uint32_t next) {
+    const uint64_t key = uint64_t(next) << 32 | uint64_t(label) << 10 | left;
+    const auto [place, added] = entries_of_.try_emplace(key);
+    if (!added) return place->second;
+    const uint32_t phone = label_phone(label);
+    const bool after_word = ends_word(label);
+    const uint32_t neighbours = after_word ? follow_with_fillers(next) : follow(next);
+    std::vector<HmmBranch> branches;
+    for (const RightContexts::Class &of : contexts_.classes(phone, label_position(label), left, neighbours)) {
+      branches.push_back({of.hmm, junction({next, contexts_.neighbour_of(phone), of.neighbours, after_word})});
+    }
+    return place->second = store(states_.enter(phone, static_cast<uint8_t>(label_position(label)), std::move(branches)));
+  }
+
+  Span enter_filler(uint32_t phone, uint32_t next) {
+    const uint64_t key = uint64_t(next) << 32 | uint64_t(1) << 31 | phone;
+    const auto [place, added] = entries_of_.try_emplace(key);
+    if (!added) return place->second;
+    return place->second = store(states_.enter(phone, kAnyPosition, {{set_.phones[phone].hmm, boundary(next)}}));
+  }
+
+  void expand(uint32_t state, Junction at) {
+    const NeighbourSet allowed = contexts_[at.neighbours];
+    std::vector<StateArc> arcs;
+    const auto append = [&](Span entry, uint32_t word, float cost) {
+      for (uint64_t i = entry.begin; i < entry.begin + entry.size; ++i) {
+        const StateArc &arc = entry_pool_[i];
+        arcs.push_back({arc.transition_id, word, cost + arc.cost, arc.next});
+      }
+    };
+    for (uint32_t i = 0; i < lexical_.n_arcs[at.place]; ++i) {
+      const LexicalArc arc = lexical_.arcs[lexical_.begin[at.place] + i];
+      if (arc.label == 0) {
+        const NeighbourSet still_allowed = allowed & contexts_[follow(arc.next)];
+        if (still_allowed.none()) continue;
+        arcs.push_back({0, arc.word, arc.cost, junction({arc.next, at.left, contexts_.id(still_allowed), false})});
+      } else if (allowed[contexts_.neighbour_of(label_phone(arc.label))]) {
+        append(enter_phone(arc.label, at.left, arc.next), arc.word, arc.cost);
+      }
+    }
+    if (at.after_word) {
+      for (const Filler &filler : fillers_) append(enter_filler(filler.phone, at.place), 0, on_cost_grid(filler.cost));
+    }
+    if (allowed[contexts_.silence_neighbour()]) graph_.final_costs[state] = lexical_.final_costs[at.place];
+    graph_.set_arcs(state, arcs);
+  }
+};
+
+}  // namespace
+
+Expansion expand_contexts(const LexicalGraph &lexical, const HmmSet &set, const std::vector<Filler> &fillers,
+                          const TransitionScales &scales, const BuildProgress &progress) {
+  return Expander(lexical, set, fillers, scales).run(progress);
+}
+
+}  // namespace asr

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the rules of a JSGF grammar to a word automaton, each rule spelled out where it is used.
+#include <cmath>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/graph/build/acceptor.h"
+#include "core/graph/build/jsgf.h"
+
+namespace asr {
+namespace {
+
+class JsgfExpander {
+ public:
+  JsgfExpander(const Jsgf &jsgf, const std::string &source) : jsgf_(jsgf), source_(source) {}
+
+  Grammar expand(const std::vector<std::string> &roots, const Vocabulary &vocabulary) {
+    number_words(roots, vocabulary);
+    grammar_.start = grammar_.add_state();
+    const uint32_t end = grammar_.add_state();
+    grammar_.final_costs[end] = 0;
+    JsgfNode all{JsgfNode::kAlternatives, "", {}, std::vector<double>(roots.size(), 1.0)};
+    for (const std::string &rule : roots) all.parts.push_back({JsgfNode::kRule, rule, {}, {}});
+    add(all, grammar_.start, end);
+    return optimise(grammar_, source_);
+  }
+
+ private:
+  static constexpr uint32_t kMostStates = 20000000;
+  const Jsgf &jsgf_;
+  const std::string &source_;
+  std::map<std::string, uint32_t> word_id_;  // 0: to be left out
+  struct Active {
+    std::string rule;
+    uint32_t from, to;
+  };
+  std::vector<Active> active_;  // rules being spelled out
+  Grammar grammar_;
+
+  const Jsgf::Rule &rule(const std::string &name) const {
+    const auto found = jsgf_.rules.find(name);
+    if (found == jsgf_.rules.end())
+      fail(ASR_BAD_FILE, "%s: the rule <%s> is not defined; define it or correct its name", source_.c_str(), name.c_str());
+    return found->second;
+  }
+
+  void collect_words(const JsgfNode &node, std::set<std::string> *rules_seen, std::set<std::string> *words) const {
+    if (node.kind == JsgfNode::kWord) words->insert(node.name);
+    if (node.kind == JsgfNode::kRule && node.name != "NULL" && node.name != "VOID" && rules_seen->insert(node.name).second) {
+      collect_words(rule(node.name).expansion, rules_seen, words);
+    }
+    for (const JsgfNode &part : node.parts) collect_words(part, rules_seen, words);
+  }
+
+  void number_words(const std::vector<std::string> &roots, const Vocabulary &vocabulary) {
+    std::set<std::string> rules_seen, used;
+    for (const std::string &root : roots) collect_words({JsgfNode::kRule, root, {}, {}}, &rules_seen, &used);
+    const std::vector<std::string> words(used.begin(), used.end());
+    const std::vector<bool> unknown = find_unknown(words, vocabulary, source_);
+    grammar_.words = {"<eps>"};
+    for (size_t i = 0; i < words.size(); ++i) {
+      word_id_[words[i]] = unknown[i] ? 0 : static_cast<uint32_t>(grammar_.words.size());
+      if (!unknown[i]) grammar_.words.push_back(words[i]);
+    }
+  }
+
+  uint32_t add_state() {
+    if (grammar_.n_states() >= kMostStates) {
+      fail(ASR_UNSUPPORTED, "%s: its rules spell out to more than %u states; use fewer nested rules", source_.c_str(),
+           kMostStates);
+    }
+    return grammar_.add_state();
+  }
+  void add_epsilon(uint32_t from, uint32_t to, double probability) {
+    grammar_.arcs[from].push_back({0, static_cast<float>(-std::log(probability)), to});
+  }
+
+  void add(const JsgfNode &node, uint32_t from, uint32_t to) {
+    switch (node.kind) {
+      case JsgfNode::kWord:
+        if (word_id_[node.name] != 0) grammar_.arcs[from].push_back({word_id_[node.name], 0, to});
+        return;
+      case JsgfNode::kRule:
+        return add_rule(node.name, from, to);
+      case JsgfNode::kSequence:
+        for (size_t i = 0; i < node.parts.size(); ++i) {
+          const uint32_t next = i + 1 == node.parts.size() ? to : add_state();
+          add(node.parts[i], from, next);
+          from = next;
+        }
+        return;
+      case JsgfNode::kAlternatives:
+        return add_alternatives(node, from, to);
+      case JsgfNode::kOptional: {
+        const uint32_t taken = add_state();
+        add_epsilon(from, taken, 0.5);
+        add_epsilon(from, to, 0.5);
+        return add(node.parts[0], taken, to);
+      }
+      case JsgfNode::kRepeat:
+      case JsgfNode::kRepeatOnce: {
+        const uint32_t before = add_state(), after = add_state();
+        add_epsilon(from, before, node.kind == JsgfNode::kRepeat ? 0.5 : 1.0);
+        if (node.kind == JsgfNode::kRepeat) add_epsilon(from, to, 0.5);
+        add(node.parts[0], before, after);
+        add_epsilon(after, before, 0.5);
+        return add_epsilon(after, to, 0.5);
+      }
+    }
+  }
+
+  void add_alternatives(const JsgfNode &node, uint32_t from, uint32_t to) {
+    double sum = 0;
+    for (double weight : node.weights) sum += weight;
+    for (size_t i = 0; i < node.parts.size(); ++i) {
+      if (node.weights[i] == 0) continue;
+      if (node.parts.size() == 1) {
+        add(node.parts[i], from, to);
+        continue;
+      }
+      const uint32_t chosen = add_state();
+      add_epsilon(from, chosen, node.weights[i] / sum);
+      add(node.parts[i], chosen, to);
+    }
+  }
+
+  // A rule within itself is a jump back to its beginning, which is right only if nothing comes after it there.
+  void add_rule(const std::string &name, uint32_t from, uint32_t to) {
+    if (name == "NULL") return add_epsilon(from, to, 1);
+    if (name == "VOID") return;
+    for (const Active &active : active_) {
+      if (active.rule != name) continue;
+      if (active.to == to) return add_epsilon(from, active.from, 1);
+      fail(ASR_UNSUPPORTED, "%s: the rule <%s> contains itself before its end; rewrite it with * or with <%s> as its last part",
+           source_.c_str(), name.c_str(), name.c_str());
+    }
+    active_.push_back({name, from, to});
+    add(rule(name).expansion, from, to);
+    active_.pop_back();
+  }
+};
+
+}  // namespace
+
+Grammar jsgf_grammar(const Jsgf &jsgf, const std::string &rule, const Vocabulary &vocabulary, const std::string &source) {
+  std::vector<std::string> roots;
+  if (!rule.empty()) {
+    roots.push_back(rule.front() == '<' && rule.back() == '>' ? rule.substr(1, rule.size() - 2) : rule);
+  } else {
+    for (const auto &[name, definition] : jsgf.rules) {
+      if (definition.is_public) roots.push_back(name);
+    }
+    if (roots.empty()) fail(ASR_BAD_FILE, "%s: no rule is public; mark one as public or name it with --rule", source.c_str());
+  }
+  return JsgfExpander(jsgf, source).expand(roots, vocabulary);
+}
+
+}  // namespace asr

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folds the case of a grammar's words, for a dictionary that is all upper or all lower case.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace asr {
+
+enum class LetterCase { kAsIs, kLower, kUpper };
+
+// ASCII letters only; words in angle brackets (<s>, <unk>) stay.
+std::string fold_case(const std::string &word, LetterCase letter_case);
+
+// All of a list, which must stay free of repetitions. Throws naming two words that become one.
+void fold_case(std::vector<std::string> *words, LetterCase letter_case, const std::string &source);
+
+}  // namespace asr

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pronunciation dictionary: words and their phone sequences.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/model/hmm_set.h"
+
+namespace asr {
+
+struct Lexicon {
+  std::vector<std::vector<uint32_t>> pronunciations;                         // base phones, distinct, in lexicographic order
+  std::unordered_map<std::string, std::vector<uint32_t>> pronunciations_of;  // by word: indices
+
+  bool contains(const std::string &word) const { return pronunciations_of.count(word) != 0; }
+};
+
+// CMU Sphinx form: "word phone phone ..." lines, variants as "word(2)", ## and ;; comments. Words whose phones the model lacks
+// are left out and counted in *n_left_out; if none remains it is an error naming the line of the first.
+Lexicon read_sphinx_lexicon(const std::string &path, const HmmSet &set, size_t *n_left_out);
+Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source, const HmmSet &set, size_t *n_left_out);
+
+}  // namespace asr

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A back-off n-gram language model in memory: what the ARPA and trie readers fill, pruning thins out and the grammar is made
+// from. Costs are -ln: the cost of word w after history h is cost(h w) if that n-gram is listed, else backoff(h) plus the
+// cost of w after h without its first word.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace asr {
+
+constexpr uint32_t kNoNgram = 0xffffffffu;
+
+// All n-grams of one length, sorted by history, then word. The history of an n-gram is an entry of the level below.
+struct NgramLevel {
+  std::vector<uint32_t> word;         // last word
+  std::vector<uint32_t> history;      // index in the level below; unigrams: 0
+  std::vector<float> cost, backoff;   // of the last word given the rest; of the n-gram as a history
+  std::vector<uint32_t> first_child;  // [size + 1]: longer n-grams whose history this is, in the level above
+
+  size_t size() const { return word.size(); }
+};
+
+struct NgramModel {
+  std::vector<std::string> words;
+  std::vector<NgramLevel> levels;  // levels[k]: n-grams of k + 1 words; unigram i is word i
+
+  size_t order() const { return levels.size(); }
+  bool is_history(size_t level, uint32_t index) const {
+    return level + 1 < levels.size() && levels[level].first_child[index] < levels[level].first_child[index + 1];
+  }
+  uint32_t find_child(size_t level, uint32_t index, uint32_t word) const;  // in levels[level + 1], or kNoNgram
+  uint32_t find_word(const std::string &word) const;                       // kNoNgram if absent
+};
+
+// An n-gram by its place; the empty one has level -1.
+struct NgramPlace {
+  int level = -1;
+  uint32_t index = 0;
+};
+
+// The longest listed n-gram that is the given one without one or more of its first words. {} for a unigram.
+NgramPlace back_off(const NgramModel &model, NgramPlace ngram);
+
+// -ln p(word | history) by the rule above.
+double word_cost(const NgramModel &model, NgramPlace history, uint32_t word);
+
+// Collects n-grams in any order. finish() sorts them and adds histories that are used but not listed (with the cost that
+// backing off gives and no back-off cost of their own). Repeated n-grams are an error naming `source`.
+class NgramBuilder {
+ public:
+  NgramBuilder(std::vector<std::string> words, size_t order, std::string source);
+  void reserve(size_t level, size_t n_ngrams);
+  void add(size_t level, const uint32_t *words, float cost, float backoff);
+  NgramModel finish();
+
+ private:
+  struct Rows {
+    std::vector<uint32_t> words;  // [n][level + 1]
+    std::vector<float> cost, backoff;
+  };
+  std::vector<std::string> words_;
+  std::vector<Rows> rows_;
+  std::string source_;
+
+  void sort_level(size_t level);
+  void add_missing_histories(size_t level);
+};
+
+}  // namespace asr

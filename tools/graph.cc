@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// `senone graph`: a model's HMMs, a dictionary and a grammar become the graph that recognition searches.
+#include <cinttypes>
+#include <cstdio>
+#include <filesystem>
+
+#include "core/graph/build/build.h"
+#include "core/graph/build/jsgf.h"
+#include "core/graph/build/prune.h"
+#include "core/graph/build/trie_lm.h"
+#include "core/model/bundle.h"
+#include "tools/tool.h"
+
+namespace asr::tool {
+namespace {
+
+struct GraphArguments {
+  std::string model, lexicon, lm, jsgf, rule, words, out, letter_case = "asis";
+  double prune = 0;
+  bool single = false, drop_unknown = false;
+  GraphOptions options;
+};
+
+void check(const GraphArguments &arguments) {
+  const int n_grammars = !arguments.lm.empty() + !arguments.jsgf.empty() + !arguments.words.empty();
+  if (n_grammars != 1) throw UsageError("graph: give one of --lm, --jsgf and --words");
+  if (arguments.prune > 0 && arguments.lm.empty()) throw UsageError("graph: --prune is for language models; give it with --lm");
+  if (arguments.single && arguments.words.empty()) throw UsageError("graph: --single is for word lists; give it with --words");
+  if (!arguments.rule.empty() && arguments.jsgf.empty()) throw UsageError("graph: --rule is for grammars; give it with --jsgf");
+}
+
+Grammar read_grammar(const GraphArguments &arguments, const Vocabulary &vocabulary, const BuildProgress &progress) {
+  const LetterCase letter_case = arguments.letter_case == "upper"   ? LetterCase::kUpper
+                                 : arguments.letter_case == "lower" ? LetterCase::kLower
+                                                                    : LetterCase::kAsIs;
+  if (!arguments.jsgf.empty())
+    return jsgf_grammar(read_jsgf(arguments.jsgf, letter_case), arguments.rule, vocabulary, arguments.jsgf);
+  if (!arguments.words.empty()) {
+    std::vector<std::string> words = read_word_list(arguments.words);
+    fold_case(&words, letter_case, arguments.words);
+    return word_list_grammar(words, arguments.single, vocabulary, arguments.words);
+  }
+  progress(0, "reading the language model");
+  NgramModel model = read_language_model(arguments.lm);
+  fold_case(&model.words, letter_case, arguments.lm);
+  if (arguments.prune > 0) {
+    progress(0, "pruning the language model");
+    model = prune(model, arguments.prune);
+  }
+  return ngram_grammar(model, vocabulary, arguments.lm);
+}
+
+// The phones of the model's filler words, which may be said between words.
+std::vector<uint32_t> filler_phones(const Bundle &bundle, const HmmSet &set) {
+  std::vector<uint32_t> phones;
+  for (const auto &[word, pronunciation] : bundle.filler_words) {
+    if (pronunciation.size() != 1) {
+      fail(ASR_UNSUPPORTED, "%s: the filler word '%s' has %zu phones; a filler must be one phone", bundle.path.c_str(),
+           word.c_str(), pronunciation.size());
+    }
+    const uint32_t phone = set.find_phone(pronunciation[0]);
+    if (phone == kNoPhone) {
+      fail(ASR_BAD_FILE, "%s: the filler word '%s' has the phone '%s', which the model lacks; import the model again",
+           bundle.path.c_str(), word.c_str(), pronunciation[0].c_str());
+    }
+    phones.push_back(phone);
+  }
+  return phones;
+}
+
+// Writes the graph's files into the model's bundle, or into a new one with the model's files.
+void write_bundle(const Bundle &bundle, const std::string &out, const GraphData &graph, const std::vector<std::string> &words,
+                  const HmmSet &set) {
+  namespace fs = std::filesystem;
+  OutputDirectory directory(out.empty() ? bundle.path : out);
+  std::vector<std::string> phones = {"<eps>"}, names = {"graph.bin", "words.txt", "phones.txt"};
+  for (const BasePhone &phone : set.phones) phones.push_back(phone.name);
+  write_graph(graph, directory.file("graph.bin"));
+  write_symbols(words, directory.file("words.txt"));
+  write_symbols(phones, directory.file("phones.txt"));
+  for (const auto &[name, file] : bundle.files) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    std::error_code error;
+    fs::create_hard_link(fs::canonical(bundle.file(name)), directory.file(name), error);
+    if (error) fs::copy_file(bundle.file(name), directory.file(name), error);
+    if (error) fail(ASR_IO, "%s: cannot be copied to %s: %s", bundle.file(name).c_str(), out.c_str(), error.message().c_str());
+    names.push_back(name);
+  }
+  write_bundle_index(bundle, directory.file(""), names);
+  directory.commit();
+}
+
+void run_graph(const GraphArguments &arguments) {
+  check(arguments);
+  const double start_s = wall_seconds();
+  const Bundle bundle = read_bundle(arguments.model);
+  if (!bundle.has("hmms.bin"))
+    fail(ASR_NOT_FOUND, "%s: no hmms.bin in this bundle; make it with senone import", bundle.path.c_str());
+  const HmmSet set = read_hmm_set(bundle.file("hmms.bin"));
+  size_t n_left_out = 0, n_words = 0;
+  GraphSizes sizes{};
+  GraphData graph;
+  {
+    Progress progress("graph");
+    const BuildProgress report = [&](double fraction, const std::string &what) { progress.update(fraction, what); };
+    const Lexicon lexicon = read_sphinx_lexicon(arguments.lexicon, set, &n_left_out);
+    const Vocabulary vocabulary = {[&](const std::string &word) { return lexicon.contains(word); }, arguments.lexicon,
+                                   arguments.drop_unknown};
+    const Grammar grammar = read_grammar(arguments, vocabulary, report);
+    GraphOptions options = arguments.options;
+    options.filler_phones = filler_phones(bundle, set);
+    graph = build_graph(set, lexicon, grammar, options, report, &sizes);
+    n_words = grammar.words.size() - 1;
+    write_bundle(bundle, arguments.out, graph, grammar.words, set);
+  }
+  if (n_left_out > 0) {
+    printf("%zu pronunciations of %s have phones that the model lacks and were left out\n", n_left_out,
+           arguments.lexicon.c_str());
+  }
+  printf("grammar   %10" PRIu64 " states %10" PRIu64 " arcs, %zu words\n", sizes.grammar_states, sizes.grammar_arcs, n_words);
+  printf("lexical   %10" PRIu64 " states %10" PRIu64 " arcs\n", sizes.lexical_states, sizes.lexical_arcs);
+  printf("expanded  %10" PRIu64 " states %10" PRIu64 " arcs\n", sizes.expanded_states, sizes.expanded_arcs);
+  printf("graph     %10u states %10zu arcs, %u of them epsilon, %zu transition-ids\n", graph.n_states(), graph.arcs.size(),
+         graph.epsilon_begin.back() - graph.epsilon_begin.front(), graph.transitions.size() - 1);
+  printf("%.1f s, peak memory %.0f MB\n", wall_seconds() - start_s, double(peak_memory_bytes()) / 1e6);
+}
+
+void add_graph(CLI::App &app) {
+  const auto arguments = std::make_shared<GraphArguments>();
+  CLI::App *graph = app.add_subcommand("graph", "Build a recognition graph from a dictionary and a language model or grammar");
+  graph->add_option("--model", arguments->model, "Bundle made by senone import; gets the graph unless --out is given")
+      ->required();
+  graph->add_option("--lexicon", arguments->lexicon, "Dictionary in CMU Sphinx form")->required();
+  graph->add_option("--lm", arguments->lm, "n-gram language model: ARPA text or CMU Sphinx's trie");
+  graph->add_option("--jsgf", arguments->jsgf, "Grammar in JSGF");
+  graph->add_option("--rule", arguments->rule, "Rule of the JSGF grammar to recognise (default: all public rules)");
+  graph->add_option("--words", arguments->words, "List of words, one a line, said in any number and order");
+  graph->add_flag("--single", arguments->single, "One word of --words, not any number");
+  graph->add_option("--out", arguments->out, "New bundle to write instead of changing the model's");
+  graph->add_option("--case", arguments->letter_case, "Change the grammar's words to the dictionary's case")
+      ->check(CLI::IsMember({"asis", "lower", "upper"}))
+      ->capture_default_str();
+  graph->add_flag("--drop-unknown", arguments->drop_unknown, "Leave out words that have no pronunciation instead of refusing");
+  graph->add_option("--prune", arguments->prune, "Leave out n-grams that change perplexity by less than this, such as 1e-8")
+      ->check(CLI::Range(0.0, 1.0));
+  graph->add_option("--silence-prob", arguments->options.silence_prob, "Probability of silence between words")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  graph->add_option("--filler-prob", arguments->options.filler_prob, "Probability of each other filler between words")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  graph->add_option("--transition-scale", arguments->options.scales.transition, "Weight of the costs between HMM states")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+  graph
+      ->add_option("--self-loop-scale", arguments->options.scales.self_loop,
+                   "Weight of the costs of staying in an HMM state or leaving")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+  graph->callback([arguments] { run_graph(*arguments); });
+}
+
+const Subcommand kRegistration{"graph", add_graph};
+
+}  // namespace
+}  // namespace asr::tool
