@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/api/recognizer.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "tests/api/tone_bundle.h"
+
+namespace asr::test {
+
+EnginePointer load_engine(uint32_t max_lanes, uint32_t window_frames, const std::string &bundle) {
+  asr_engine_config config;
+  asr_engine_config_default(&config);
+  config.device = "cpu";
+  config.max_lanes = max_lanes;
+  config.window_frames = window_frames;
+  config.n_threads = 2;
+  asr_engine *engine = nullptr;
+  EXPECT_OK(asr_engine_load(bundle.empty() ? tone_bundle().c_str() : bundle.c_str(), &config, &engine));
+  return {engine, asr_engine_close};
+}
+
+asr_stream_config default_stream() {
+  asr_stream_config config;
+  asr_stream_config_default(&config);
+  return config;
+}
+
+StreamPointer open_stream(asr_engine *engine, const asr_stream_config &config) {
+  asr_stream *stream = nullptr;
+  EXPECT_OK(asr_open(engine, &config, &stream));
+  return {stream, asr_close};
+}
+
+std::string shown(const asr_event *event) {
+  static const char *const kKinds[] = {"?", "READY", "SPEECH_START", "PARTIAL", "ENDPOINT", "FINAL", "ERROR", "END"};
+  std::string text =
+      format("%s %s flags=%u t=%.4f '%s'", kKinds[asr_event_get_kind(event)], asr_status_text(asr_event_status(event)),
+             asr_event_flags(event), asr_event_time_s(event), asr_event_text(event));
+  for (size_t a = 0; a < asr_event_n_alternatives(event); ++a) {
+    double graph_cost = 0, acoustic_cost = 0;
+    EXPECT_OK(asr_event_alternative_costs(event, a, &graph_cost, &acoustic_cost));
+    text += format(" [%s g=%.9g a=%.9g", asr_event_alternative_text(event, a), graph_cost, acoustic_cost);
+    for (size_t i = 0; i < asr_event_n_words(event, a); ++i) {
+      asr_word word{};
+      word.size = sizeof(word);
+      EXPECT_OK(asr_event_word(event, a, i, &word));
+      text += format(" %s#%u(%.3f-%.3f)", word.text, word.word_id, word.start_s, word.end_s);
+    }
+    text += "]";
+  }
+  return text;
+}
+
+std::vector<std::string> poll_all(asr_stream *stream) {
+  std::vector<std::string> events;
+  for (bool ended = false; !ended;) {
+    if (asr_wait(stream, 60000) != ASR_OK) {
+      ADD_FAILURE() << asr_last_error();
+      break;
+    }
+    asr_event *event = nullptr;
+    EXPECT_OK(asr_result(stream, &event));
+    events.push_back(shown(event));
+    ended = asr_event_get_kind(event) == ASR_EVENT_END;
+    asr_event_free(event);
+  }
+  return events;
+}
+
+std::vector<std::string> recognize(asr_engine *engine, const asr_stream_config &config, const std::vector<int16_t> &samples,
+                                   size_t chunk) {
+  const StreamPointer stream = open_stream(engine, config);
+  const size_t step = chunk * config.n_channels;
+  for (size_t i = 0; i < samples.size(); i += step) {
+    EXPECT_OK(asr_feed(stream.get(), samples.data() + i, std::min(step, samples.size() - i) / config.n_channels));
+  }
+  EXPECT_OK(asr_finish(stream.get()));
+  return poll_all(stream.get());
+}
+
+std::string final_text(const std::vector<std::string> &events) {
+  for (const std::string &event : events) {
+    if (event.rfind("FINAL", 0) != 0) continue;
+    const size_t begin = event.find('\'') + 1;
+    return event.substr(begin, event.find('\'', begin) - begin);
+  }
+  return "no FINAL event";
+}
+
+}  // namespace asr::test

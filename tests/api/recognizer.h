@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of the C ABI share: handles that free themselves, and one call from samples to events.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/asr.h"
+
+namespace asr::test {
+
+using EnginePointer = std::unique_ptr<asr_engine, void (*)(asr_engine *)>;
+using StreamPointer = std::unique_ptr<asr_stream, void (*)(asr_stream *)>;
+
+#define ASSERT_OK(call) ASSERT_EQ((call), ASR_OK) << asr_last_error()
+#define EXPECT_OK(call) EXPECT_EQ((call), ASR_OK) << asr_last_error()
+
+// On the CPU, with n_threads 2. The tone bundle if no path is given.
+EnginePointer load_engine(uint32_t max_lanes = 8, uint32_t window_frames = 32, const std::string &bundle = "");
+
+asr_stream_config default_stream();
+StreamPointer open_stream(asr_engine *engine, const asr_stream_config &config = default_stream());
+
+// An event in the words of a test: everything it holds, as text.
+std::string shown(const asr_event *event);
+
+// Polls until END; returns shown() of every event.
+std::vector<std::string> poll_all(asr_stream *stream);
+
+// Feeds in chunks, finishes and polls all.
+std::vector<std::string> recognize(asr_engine *engine, const asr_stream_config &config, const std::vector<int16_t> &samples,
+                                   size_t chunk);
+
+// The text of the FINAL event among these.
+std::string final_text(const std::vector<std::string> &events);
+
+}  // namespace asr::test

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/api/tone_bundle.h"
+
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <random>
+#include <sstream>
+
+#include "core/backend/registry.h"
+#include "core/feature/feature_pipeline.h"
+#include "core/graph/graph.h"
+#include "core/model/acoustic_model.h"
+#include "core/model/bundle.h"
+
+namespace asr::test {
+namespace {
+
+struct Tone {
+  const char *word;
+  double hz;
+};
+constexpr Tone kTones[] = {{"low", 400}, {"mid", 1000}, {"high", 2500}};
+constexpr uint32_t kWords = 3, kHmmStates = 3;
+constexpr double kAmplitude = 6000, kNoise = 30;
+
+// Appends a tone (0 Hz: none) in noise.
+void append(double hz, double seconds, uint32_t rate_hz, std::mt19937 *random, std::vector<int16_t> *samples) {
+  std::normal_distribution<double> noise(0, kNoise);
+  const size_t n = static_cast<size_t>(seconds * rate_hz);
+  for (size_t i = 0; i < n; ++i) {
+    const double tone = hz > 0 ? kAmplitude * std::sin(2 * M_PI * hz * static_cast<double>(i) / rate_hz) : 0;
+    samples->push_back(static_cast<int16_t>(std::lround(tone + noise(*random))));
+  }
+}
+
+FrontEnd tone_front_end() {
+  FrontEnd front_end = sphinx_front_end();
+  front_end.cmn = CmnKind::kNone;
+  front_end.dynamic = DynamicKind::kNone;
+  return front_end;
+}
+
+// Feature rows [T][D] of a signal.
+std::vector<float> features_of(const std::vector<int16_t> &samples) {
+  asr_backend_options options{};
+  options.size = sizeof(options);
+  options.max_lanes = 1;
+  options.window_frames = 64;
+  options.n_threads = 1;
+  const Device device(choose_device("cpu"), options);
+  const FeatureTables tables(tone_front_end(), {1.0});
+  asr_backend_features *features = nullptr;
+  device.check(device.api()->load_features(device.get(), tables.view(), &features));
+  FeaturePipeline pipeline(tables, CmnKind::kNone, 0);
+  const std::vector<float> values(samples.begin(), samples.end());
+  pipeline.add_samples(values.data(), values.size());
+  pipeline.finish();
+  for (asr_extract_job job; pipeline.next_extract(&job, options.window_frames); pipeline.extracted()) {
+    device.check(device.api()->extract(device.get(), features, &job, 1));
+  }
+  std::vector<float> rows(pipeline.rows(), pipeline.rows() + pipeline.ready_rows() * pipeline.n_dims());
+  device.api()->free_features(features);
+  return rows;
+}
+
+// State 0 is near-silence, state 1 + w the tone of word w: one Gaussian each.
+AcousticModel train() {
+  AcousticModel model;
+  model.n_dims = tone_front_end().n_dims();
+  model.n_states = 1 + kWords;
+  model.streams.resize(1);
+  for (uint32_t d = 0; d < model.n_dims; ++d) model.streams[0].dims.push_back(d);
+  std::mt19937 random(1);
+  for (uint32_t s = 0; s < model.n_states; ++s) {
+    std::vector<int16_t> samples;
+    append(s == 0 ? 0 : kTones[s - 1].hz, 1, 16000, &random, &samples);
+    const std::vector<float> rows = features_of(samples);
+    const size_t n_rows = rows.size() / model.n_dims - 1;  // without the zero-padded frame at the end
+    model.codebooks.push_back({0, 1, s, uint64_t{s} * model.n_dims});
+    model.covariance_of.push_back(s);
+    model.precision_at.push_back(model.precisions.size());
+    model.state_codebook.push_back(s);
+    model.state_weight.push_back(s);
+    model.log_weights.push_back(0);
+    for (uint32_t d = 0; d < model.n_dims; ++d) {
+      double sum = 0, squares = 0;
+      for (size_t t = 0; t < n_rows; ++t) sum += double(rows[t * model.n_dims + d]);
+      const double mean = sum / double(n_rows);
+      for (size_t t = 0; t < n_rows; ++t) squares += std::pow(double(rows[t * model.n_dims + d]) - mean, 2);
+      model.means.push_back(static_cast<float>(mean));
+      model.precisions.push_back(static_cast<float>(1 / (squares / double(n_rows) + 1)));
+    }
+  }
+  return model;
+}
+
+// A loop over the words and silence: state 0, and from it a chain of HMM states for each.
+GraphData word_loop() {
+  GraphData graph;
+  graph.n_pdfs = 1 + kWords;
+  graph.n_words = 1 + kWords;
+  graph.transitions.push_back({});
+  std::vector<std::vector<asr_graph_arc>> emitting(1), epsilon(1);
+  for (uint32_t p = 0; p <= kWords; ++p) {
+    const uint8_t position = p == 0 ? kAnyPosition : static_cast<uint8_t>(WordPosition::kSingle);
+    uint32_t from = 0;
+    for (uint16_t k = 0; k < kHmmStates; ++k) {
+      const uint32_t to = static_cast<uint32_t>(emitting.size());
+      emitting.emplace_back();
+      epsilon.emplace_back();
+      for (const bool self_loop : {false, true}) {
+        graph.transitions.push_back({p, position, k, self_loop, p});
+        const uint32_t id = static_cast<uint32_t>(graph.transitions.size() - 1);
+        emitting[self_loop ? to : from].push_back({to, id, !self_loop && k == 0 ? p : 0, 0.7f});
+      }
+      from = to;
+    }
+    epsilon[from].push_back({0, 0, 0, p == 0 ? 0.0f : 1.0f});
+  }
+  graph.emitting_begin.push_back(0);
+  for (const auto &arcs : emitting) {
+    graph.arcs.insert(graph.arcs.end(), arcs.begin(), arcs.end());
+    graph.emitting_begin.push_back(static_cast<uint32_t>(graph.arcs.size()));
+  }
+  graph.epsilon_begin.push_back(static_cast<uint32_t>(graph.arcs.size()));
+  for (const auto &arcs : epsilon) {
+    graph.arcs.insert(graph.arcs.end(), arcs.begin(), arcs.end());
+    graph.epsilon_begin.push_back(static_cast<uint32_t>(graph.arcs.size()));
+  }
+  graph.final_costs.assign(emitting.size(), INFINITY);
+  graph.final_costs[0] = 0;
+  return graph;
+}
+
+struct TemporaryBundle {
+  std::string path = std::filesystem::temp_directory_path() / ("senone_tones_" + std::to_string(getpid()));
+
+  TemporaryBundle() {
+    std::filesystem::create_directories(path);
+    write_acoustic_model(train(), path + "/acoustic.bin");
+    write_graph(word_loop(), path + "/graph.bin");
+    write_symbols({"<eps>", "low", "mid", "high"}, path + "/words.txt");
+    Bundle bundle;
+    bundle.name = "tones";
+    bundle.front_end = tone_front_end();
+    bundle.decoding.beam = 200;
+    bundle.decoding.acoustic_scale = 1;
+    write_bundle_index(bundle, path, {"acoustic.bin", "graph.bin", "words.txt"});
+  }
+  ~TemporaryBundle() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+};
+
+}  // namespace
+
+const std::string &tone_bundle() {
+  static const TemporaryBundle bundle;
+  return bundle.path;
+}
+
+std::vector<int16_t> speak(const std::string &words, uint32_t rate_hz) {
+  std::mt19937 random(2);
+  std::vector<int16_t> samples;
+  append(0, kPause_s, rate_hz, &random, &samples);
+  std::istringstream stream(words);
+  for (std::string word; stream >> word;) {
+    for (const Tone &tone : kTones) {
+      if (word == tone.word) append(tone.hz, kWord_s, rate_hz, &random, &samples);
+    }
+    append(0, kPause_s, rate_hz, &random, &samples);
+  }
+  return samples;
+}
+
+}  // namespace asr::test

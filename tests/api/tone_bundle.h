@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tiny language for tests of the C ABI: its words "low", "mid" and "high" are tones of three pitches, with near-silence
+// between them. Its bundle is trained and written in milliseconds, so the tests need no model from elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace asr::test {
+
+// The bundle's directory: written on the first call of a process, removed when it ends.
+const std::string &tone_bundle();
+
+// A recording of the words: each lasts 0.3 s, with 0.2 s of near-silence before, between and after them.
+std::vector<int16_t> speak(const std::string &words, uint32_t rate_hz = 16000);
+
+constexpr double kWord_s = 0.3, kPause_s = 0.2;
+
+}  // namespace asr::test
