@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search against its double and literal references (tests/reference/viterbi.h), on thousands of small random graphs.
+#include <cmath>
+
+#include "tests/conformance/harness.h"
+#include "tests/conformance/random_graph.h"
+#include "tests/reference/viterbi.h"
+
+namespace asr::test {
+namespace {
+
+using reference::SearchResult;
+
+asr_search_options search_options(float beam, uint32_t max_active = 1000, uint32_t min_active = 0) {
+  asr_search_options options{};
+  options.size = sizeof(options);
+  options.beam = beam;
+  options.acoustic_scale = 0.7f;
+  options.max_active = max_active;
+  options.min_active = min_active;
+  return options;
+}
+
+bool same_arc(const asr_path_arc &a, const asr_path_arc &b) {
+  return a.frame == b.frame && a.transition_id == b.transition_id && a.word == b.word && a.graph_cost == b.graph_cost &&
+         a.acoustic_cost == b.acoustic_cost;
+}
+
+// Paths are told apart by their arcs, bit for bit.
+void expect_same(const SearchResult &got, const SearchResult &want) {
+  EXPECT_EQ(got.n_frames, want.n_frames);
+  EXPECT_EQ(got.beam_died, want.beam_died);
+  EXPECT_EQ(got.reached_final, want.reached_final);
+  EXPECT_EQ(got.n_tokens, want.n_tokens);
+  EXPECT_EQ(got.n_arcs_expanded, want.n_arcs_expanded);
+  EXPECT_NEAR(got.total_cost, want.total_cost, 1e-9 * (1 + std::abs(want.total_cost)));
+  ASSERT_EQ(got.arcs.size(), want.arcs.size());
+  for (size_t i = 0; i < got.arcs.size(); ++i) ASSERT_TRUE(same_arc(got.arcs[i], want.arcs[i])) << "arc " << i;
+}
+
+class SearchTest : public BackendTest {
+ protected:
+  // A graph on a device.
+  struct Loaded {
+    Loaded(const asr_backend_api &api, const Device &device, const asr_graph_view &view) : api(api) {
+      device.check(api.load_graph(device.get(), &view, &graph));
+    }
+    ~Loaded() { api.free_graph(graph); }
+    const asr_backend_api &api;
+    asr_backend_graph *graph = nullptr;
+  };
+  struct Channel {
+    Channel(const asr_backend_api &api, const Device &device, const Loaded &loaded, const asr_search_options &options)
+        : api(api) {
+      device.check(api.channel_begin(device.get(), loaded.graph, &options, &channel));
+    }
+    ~Channel() { api.channel_end(channel); }
+    const asr_backend_api &api;
+    asr_backend_channel *channel = nullptr;
+  };
+
+  SearchResult best_path(const Device &device, const Channel &channel, bool use_final) {
+    asr_path path{};
+    device.check(api().best_path(device.get(), channel.channel, use_final ? 1 : 0, &path));
+    return {{path.arcs, path.arcs + path.n_arcs},
+            path.n_frames,
+            path.reached_final != 0,
+            path.beam_died != 0,
+            path.total_cost,
+            path.n_tokens,
+            path.n_arcs_expanded};
+  }
+
+  // Advances over rows[n_frames][n_pdfs], `chunk` frames at a time.
+  void advance(const Device &device, const Channel &channel, const float *rows, uint32_t n_pdfs, uint32_t n_frames,
+               uint32_t chunk) {
+    for (uint32_t t = 0; t < n_frames; t += chunk) {
+      const asr_advance_job job{channel.channel, rows + size_t{t} * n_pdfs, 0, 0, std::min(chunk, n_frames - t)};
+      device.check(api().advance(device.get(), nullptr, &job, 1));
+      device.check(api().wait(device.get()));
+    }
+  }
+
+  SearchResult decode(const Device &device, const asr_graph_view &view, const asr_search_options &options,
+                      const std::vector<float> &rows, uint32_t n_frames, bool use_final, uint32_t chunk = 64) {
+    const Loaded loaded(api(), device, view);
+    const Channel channel(api(), device, loaded, options);
+    advance(device, channel, rows.data(), view.n_pdfs, n_frames, chunk);
+    return best_path(device, channel, use_final);
+  }
+};
+
+GraphShape random_shape(std::mt19937 &random) {
+  GraphShape shape;
+  shape.n_states = 1 + random() % 30;
+  shape.n_pdfs = 1 + random() % 6;
+  shape.n_words = 1 + random() % 6;
+  shape.emitting_arcs = 0.3 + 0.01 * (random() % 300);
+  shape.epsilon_arcs = 0.01 * (random() % 150);
+  shape.final_states = random() % 4 == 0 ? 0.0 : 0.3;
+  shape.ties = random() % 2 == 0;
+  return shape;
+}
+
+TEST_P(SearchTest, PrunedSearchIsTheOneDefined) {
+  const auto device = open();
+  std::mt19937 random(1);
+  uint32_t n_died = 0, n_final = 0, n_cut = 0;
+  for (int i = 0; i < 4000 && !HasFailure(); ++i) {
+    SCOPED_TRACE(i);
+    const GraphShape shape = random_shape(random);
+    RandomGraph graph(shape, random);
+    const uint32_t n_frames = random() % 40;
+    const std::vector<float> rows = graph.loglikes(n_frames);
+    asr_search_options options = search_options(0.5f + static_cast<float>(random() % 20), 1 + random() % 12, random() % 6);
+    options.word_insertion_cost = static_cast<float>(random() % 3) * 0.5f;
+    const bool use_final = random() % 2 == 0;
+    const SearchResult want = reference::pruned_search(graph.view(), options, rows.data(), n_frames, use_final);
+    expect_same(decode(*device, graph.view(), options, rows, n_frames, use_final), want);
+    n_died += want.beam_died ? 1 : 0;
+    n_final += want.reached_final ? 1 : 0;
+    n_cut += want.n_tokens == uint64_t{want.n_frames} * options.max_active ? 1 : 0;
+  }
+  EXPECT_GT(n_died, 100u);
+  EXPECT_GT(n_final, 100u);
+  EXPECT_GT(n_cut, 100u);
+}
+
+TEST_P(SearchTest, WideBeamFindsTheBestPathOfAll) {
+  const auto device = open();
+  std::mt19937 random(2);
+  for (int i = 0; i < 2000 && !HasFailure(); ++i) {
+    SCOPED_TRACE(i);
+    RandomGraph graph(random_shape(random), random);
+    const uint32_t n_frames = random() % 30;
+    const std::vector<float> rows = graph.loglikes(n_frames);
+    asr_search_options options = search_options(1e6f);
+    options.word_insertion_cost = 0.25f;
+    const bool use_final = random() % 2 == 0;
+    const reference::BestCost want = reference::best_cost(graph.view(), options, rows.data(), n_frames, use_final);
+    const SearchResult got = decode(*device, graph.view(), options, rows, n_frames, use_final);
+    ASSERT_EQ(got.beam_died, std::isinf(want.cost));
+    if (got.beam_died) continue;
+    EXPECT_EQ(got.reached_final, want.reached_final);
+    EXPECT_NEAR(got.total_cost, want.cost, 1e-4 * (1 + std::abs(want.cost)));
+  }
+}
+
+TEST_P(SearchTest, NegativeWordInsertionCost) {
+  const auto device = open();
+  std::mt19937 random(3);
+  for (int i = 0; i < 300 && !HasFailure(); ++i) {
+    GraphShape shape = random_shape(random);
+    shape.n_states += shape.n_states % 2;  // no epsilon cycles
+    RandomGraph graph(shape, random);
+    const std::vector<float> rows = graph.loglikes(20);
+    asr_search_options options = search_options(6, 5);
+    options.word_insertion_cost = -0.75f;
+    expect_same(decode(*device, graph.view(), options, rows, 20, true),
+                reference::pruned_search(graph.view(), options, rows.data(), 20, true));
+  }
+}
+
+TEST_P(SearchTest, ChunksDoNotMatter) {
+  const auto device = open();
+  std::mt19937 random(4);
+  RandomGraph graph({25, 5, 6, 2.5, 0.7, 0.3, false}, random);
+  const std::vector<float> rows = graph.loglikes(500);
+  const asr_search_options options = search_options(8, 10);
+  const SearchResult all = decode(*device, graph.view(), options, rows, 500, true, 500);
+  ASSERT_EQ(all.n_frames, 500u);
+  for (const uint32_t chunk : {1u, 3u, 64u}) expect_same(decode(*device, graph.view(), options, rows, 500, true, chunk), all);
+}
+
+// Eight channels with rows of their own, advanced together on four threads, against each alone on one.
+TEST_P(SearchTest, LanesDoNotMatter) {
+  const auto one = open();
+  const auto many = open(backend_options(8, 64, 4));
+  std::mt19937 random(5);
+  RandomGraph graph({29, 5, 6, 2.5, 0.7, 0.3, false}, random);
+  const asr_search_options options = search_options(9, 12);
+  const Loaded loaded(api(), *many, graph.view());
+  std::vector<std::vector<float>> rows;
+  std::vector<std::unique_ptr<Channel>> channels;
+  for (int c = 0; c < 8; ++c) {
+    rows.push_back(graph.loglikes(320));
+    channels.push_back(std::make_unique<Channel>(api(), *many, loaded, options));
+  }
+  for (uint32_t t = 0; t < 320; t += 64) {
+    std::vector<asr_advance_job> jobs;
+    for (int c = 0; c < 8; ++c) jobs.push_back({channels[c]->channel, rows[c].data() + t * 5, 0, 0, 64});
+    many->check(api().advance(many->get(), nullptr, jobs.data(), jobs.size()));
+    many->check(api().wait(many->get()));
+  }
+  for (int c = 0; c < 8; ++c) {
+    expect_same(best_path(*many, *channels[c], true), decode(*one, graph.view(), options, rows[c], 320, true));
+  }
+}
+
+// Long enough for the trace to be compacted many times; best paths asked for on the way change nothing.
+TEST_P(SearchTest, LongAudio) {
+  const auto device = open();
+  std::mt19937 random(6);
+  RandomGraph graph({31, 6, 6, 3.0, 0.8, 0.3, false}, random);
+  constexpr uint32_t kFrames = 30000;
+  const std::vector<float> rows = graph.loglikes(kFrames);
+  const asr_search_options options = search_options(15);
+  const Loaded loaded(api(), *device, graph.view());
+  const Channel channel(api(), *device, loaded, options);
+  for (uint32_t t = 0; t < kFrames; t += 5000) {
+    advance(*device, channel, rows.data() + size_t{t} * 6, 6, 5000, 64);
+    EXPECT_EQ(best_path(*device, channel, false).n_frames, t + 5000);
+  }
+  expect_same(best_path(*device, channel, true), reference::pruned_search(graph.view(), options, rows.data(), kFrames, true));
+}
+
+TEST_P(SearchTest, NoFrames) {
+  const auto device = open();
+  std::mt19937 random(7);
+  RandomGraph graph({6, 2, 3, 1.0, 1.0, 0.5, false}, random);
+  const asr_search_options options = search_options(10);
+  expect_same(decode(*device, graph.view(), options, {}, 0, true),
+              reference::pruned_search(graph.view(), options, nullptr, 0, true));
+}
+
+// Log-likelihoods that are not finite close their arcs; with all closed the beam dies, is reported, and stays dead.
+TEST_P(SearchTest, InfiniteAndNotANumber) {
+  const auto device = open();
+  std::mt19937 random(8);
+  RandomGraph graph({12, 3, 3, 3.0, 0.5, 0.5, false}, random);
+  const asr_search_options options = search_options(10);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  std::vector<float> rows = graph.loglikes(30);
+  rows[12 * 3] = std::nanf("");
+  rows[13 * 3] = kInfinity;
+  rows[14 * 3 + 1] = -kInfinity;
+  const SearchResult alive = decode(*device, graph.view(), options, rows, 30, true);
+  EXPECT_EQ(alive.n_frames, 30u);
+  expect_same(alive, reference::pruned_search(graph.view(), options, rows.data(), 30, true));
+  for (uint32_t p = 0; p < 3; ++p) rows[20 * 3 + p] = -kInfinity;
+  const SearchResult dead = decode(*device, graph.view(), options, rows, 30, true);
+  EXPECT_TRUE(dead.beam_died);
+  EXPECT_EQ(dead.n_frames, 20u);
+  expect_same(dead, reference::pruned_search(graph.view(), options, rows.data(), 30, true));
+}
+
+// Rows read from a score buffer are the rows that `score` also gives to the host.
+TEST_P(SearchTest, ScoreBufferAndHostRows) {
+  for (const uint32_t n_threads : {1u, 3u}) {
+    const auto device = open(backend_options(2, 32, n_threads));
+    std::mt19937 random(9);
+    RandomGraph graph({20, 4, 4, 2.5, 0.6, 0.3, false}, random);
+    const uint32_t dims[] = {0, 1, 2};
+    const asr_gmm_stream stream{3, dims};
+    std::vector<asr_gmm_codebook> codebooks;
+    std::vector<uint32_t> covariance_of, state_codebook;
+    std::vector<uint64_t> precision_at, state_weight;
+    std::vector<float> means, precisions, log_weights;
+    std::normal_distribution<float> normal;
+    for (uint32_t s = 0; s < 4; ++s) {
+      codebooks.push_back({0, 1, s, s * 3});
+      covariance_of.push_back(s);
+      precision_at.push_back(s * 3);
+      state_codebook.push_back(s);
+      state_weight.push_back(s);
+      log_weights.push_back(0);
+      for (int d = 0; d < 3; ++d) means.push_back(normal(random));
+      for (int d = 0; d < 3; ++d) precisions.push_back(1.0f);
+    }
+    const asr_acoustic_view view{sizeof(view),
+                                 ASR_COVARIANCE_DIAGONAL,
+                                 3,
+                                 4,
+                                 1,
+                                 4,
+                                 4,
+                                 4,
+                                 &stream,
+                                 codebooks.data(),
+                                 means.data(),
+                                 covariance_of.data(),
+                                 precision_at.data(),
+                                 precisions.data(),
+                                 state_codebook.data(),
+                                 state_weight.data(),
+                                 log_weights.data()};
+    asr_backend_acoustic *acoustic = nullptr;
+    device->check(api().load_acoustic(device->get(), &view, &acoustic));
+    {
+      const asr_search_options options = search_options(9, 12);
+      const Loaded loaded(api(), *device, graph.view());
+      const Channel buffered(api(), *device, loaded, options), hosted(api(), *device, loaded, options);
+      std::vector<float> features(10 * 64 * 3);
+      for (float &x : features) x = normal(random);
+      std::vector<Guarded<float>> rows(10, Guarded<float>(64 * 4));
+      const auto score = [&](uint32_t window) {
+        device->check(
+            api().score(device->get(), acoustic, features.data() + window * 64 * 3, 64, window % 2, rows[window].data()));
+      };
+      score(0);
+      for (uint32_t window = 0; window < 10; ++window) {
+        if (window + 1 < 10) score(window + 1);
+        const asr_advance_job job{buffered.channel, nullptr, window % 2, 5, 50};
+        device->check(api().advance(device->get(), acoustic, &job, 1));
+      }
+      device->check(api().wait(device->get()));
+      for (const Guarded<float> &window : rows) {
+        EXPECT_TRUE(window.bands_intact());
+        EXPECT_EQ(window.n_unwritten(), 0u);
+        advance(*device, hosted, window.data() + 5 * 4, 4, 50, 50);
+      }
+      expect_same(best_path(*device, buffered, true), best_path(*device, hosted, true));
+      const asr_advance_job beyond{buffered.channel, nullptr, 0, 60, 5};
+      EXPECT_NE(api().advance(device->get(), acoustic, &beyond, 1), ASR_OK);
+    }
+    api().free_acoustic(acoustic);
+  }
+}
+
+TEST_P(SearchTest, BadArgumentsAreRefused) {
+  const auto device = open();
+  std::mt19937 random(10);
+  RandomGraph graph({4, 2, 2, 2.0, 0.0, 0.5, false}, random);
+  const Loaded loaded(api(), *device, graph.view());
+  const auto refused = [&](void (*change)(asr_search_options &)) {
+    asr_search_options options = search_options(10);
+    change(options);
+    asr_backend_channel *channel = nullptr;
+    EXPECT_EQ(api().channel_begin(device->get(), loaded.graph, &options, &channel), ASR_INVALID_ARGUMENT);
+    EXPECT_STRNE(api().last_error(), "");
+    EXPECT_EQ(channel, nullptr);
+  };
+  refused([](asr_search_options &o) { o.beam = 0; });
+  refused([](asr_search_options &o) { o.beam = std::nanf(""); });
+  refused([](asr_search_options &o) { o.max_active = 0; });
+  refused([](asr_search_options &o) { o.acoustic_scale = -1; });
+  refused([](asr_search_options &o) { o.word_insertion_cost = std::numeric_limits<float>::infinity(); });
+}
+
+// An epsilon cycle that makes itself ever cheaper is an error with a sentence, not an endless loop.
+TEST_P(SearchTest, NegativeEpsilonCycle) {
+  const auto device = open();
+  const asr_graph_arc arcs[] = {{0, 1, 0, 1.0f}, {1, 0, 0, -0.5f}, {0, 0, 0, 0.25f}};
+  const uint32_t emitting_begin[] = {0, 1, 1}, epsilon_begin[] = {1, 2, 3}, pdf_of[] = {0, 0};
+  const float final_costs[] = {0, 0};
+  const asr_graph_view view{sizeof(view), 2, 0, 1, 1, 3, emitting_begin, epsilon_begin, arcs, final_costs, pdf_of};
+  const Loaded loaded(api(), *device, view);
+  const asr_search_options options = search_options(10);
+  asr_backend_channel *channel = nullptr;
+  EXPECT_EQ(api().channel_begin(device->get(), loaded.graph, &options, &channel), ASR_INVALID_ARGUMENT);
+  EXPECT_STRNE(api().last_error(), "");
+}
+
+SENONE_INSTANTIATE(SearchTest);
+
+}  // namespace
+}  // namespace asr::test

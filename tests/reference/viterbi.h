@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two slow decoders to compare back ends with: the best path of all paths in double precision, and the pruned search of
+// docs/search.md step by step in the float arithmetic it prescribes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/backend/asr_backend.h"
+
+namespace asr::reference {
+
+struct SearchResult {
+  std::vector<asr_path_arc> arcs;
+  uint32_t n_frames = 0;
+  bool reached_final = false, beam_died = false;
+  double total_cost = 0;
+  uint64_t n_tokens = 0, n_arcs_expanded = 0;
+};
+
+// The least cost of any path over loglike[n_frames][n_pdfs]: into a final state and with its cost, or, if none can be
+// reached or use_final is false, into any state. +infinity if no path is that long.
+struct BestCost {
+  double cost;
+  bool reached_final;
+};
+BestCost best_cost(const asr_graph_view &graph, const asr_search_options &options, const float *loglike, uint32_t n_frames,
+                   bool use_final);
+
+SearchResult pruned_search(const asr_graph_view &graph, const asr_search_options &options, const float *loglike,
+                           uint32_t n_frames, bool use_final);
+
+}  // namespace asr::reference
