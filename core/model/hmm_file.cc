@@ -14,9 +14,9 @@ struct Header {
   char magic[8];
   uint32_t version;
   uint32_t n_pdfs, n_phones, silence, n_name_bytes;
-  uint32_t n_topologies, n_topology_arcs, n_hmms, n_hmm_pdfs, n_contexts;
+  uint32_t n_topologies, n_topology_arcs, n_hmms, n_hmm_pdfs, n_contexts, n_transitions;
 };
-static_assert(sizeof(Header) == 48);
+static_assert(sizeof(Header) == 52);
 
 struct PhoneRecord {
   uint32_t name_end;  // in the names section, where the next name begins
@@ -36,6 +36,13 @@ struct HmmRecord {
 struct ContextRecord {
   uint32_t base, left, right, position, hmm;
 };
+
+struct TransitionRecord {
+  uint32_t phone, pdf;
+  uint16_t hmm_state;
+  uint8_t position, self_loop;
+};
+static_assert(sizeof(TransitionRecord) == 12);
 
 // Cuts the next `count` values off a flat array, or fails.
 template <typename T>
@@ -96,6 +103,10 @@ void write_hmm_set(const HmmSet &set, const std::string &path) {
   }
   std::vector<ContextRecord> contexts;
   for (const ContextPhone &c : set.contexts) contexts.push_back({c.base, c.left, c.right, c.position, c.hmm});
+  std::vector<TransitionRecord> transitions;
+  for (const Transition &t : set.transitions) {
+    transitions.push_back({t.phone, t.pdf, t.hmm_state, t.position, static_cast<uint8_t>(t.self_loop)});
+  }
 
   Header header{};
   memcpy(header.magic, kMagic, sizeof(header.magic));
@@ -109,6 +120,7 @@ void write_hmm_set(const HmmSet &set, const std::string &path) {
   header.n_hmms = static_cast<uint32_t>(hmms.size());
   header.n_hmm_pdfs = static_cast<uint32_t>(pdfs.size());
   header.n_contexts = static_cast<uint32_t>(contexts.size());
+  header.n_transitions = static_cast<uint32_t>(transitions.size());
 
   OutputFile file(path);
   file.write(&header, sizeof(header));
@@ -119,6 +131,7 @@ void write_hmm_set(const HmmSet &set, const std::string &path) {
   write_section(file, hmms);
   write_section(file, pdfs);
   write_section(file, contexts);
+  write_section(file, transitions);
   file.commit();
 }
 
@@ -133,6 +146,7 @@ HmmSet read_hmm_set(const std::string &path) {
   const auto hmms = reader.copy<HmmRecord>(header.n_hmms, "HMMs");
   const auto pdfs = reader.copy<uint32_t>(header.n_hmm_pdfs, "pdfs of HMMs");
   const auto contexts = reader.copy<ContextRecord>(header.n_contexts, "contexts");
+  const auto transitions = reader.copy<TransitionRecord>(header.n_transitions, "transitions");
   reader.finish();
 
   HmmSet set;
@@ -147,6 +161,10 @@ HmmSet read_hmm_set(const std::string &path) {
   for (const ContextRecord &record : contexts) {
     if (record.position > 0xff) fail(ASR_BAD_FILE, "%s: a context has no valid word position", path.c_str());
     set.contexts.push_back({record.base, record.left, record.right, static_cast<uint8_t>(record.position), record.hmm});
+  }
+  set.transitions.reserve(transitions.size());
+  for (const TransitionRecord &r : transitions) {
+    set.transitions.push_back({r.phone, r.position, r.hmm_state, r.self_loop != 0, r.pdf});
   }
   set.validate(path);
   return set;

@@ -82,7 +82,31 @@ void validate_contexts(const HmmSet &set, const char *source) {
   }
 }
 
+void validate_transitions(const HmmSet &set, const char *source) {
+  for (size_t i = 1; i < set.transitions.size(); ++i) {
+    const Transition &transition = set.transitions[i];
+    if (transition.phone >= set.phones.size() || transition.pdf >= set.n_pdfs) {
+      fail(ASR_BAD_FILE, "%s: transition-id %zu is of phone %u of %zu and pdf %u of %u", source, i, transition.phone,
+           set.phones.size(), transition.pdf, set.n_pdfs);
+    }
+    if (transition.position > static_cast<uint8_t>(WordPosition::kSingle) && transition.position != kAnyPosition) {
+      fail(ASR_BAD_FILE, "%s: transition-id %zu has the unknown word position %u", source, i, transition.position);
+    }
+  }
+}
+
 }  // namespace
+
+bool HmmSet::knows_contexts() const {
+  std::vector<bool> used(n_pdfs, false);
+  for (const Hmm &hmm : hmms) {
+    for (const uint32_t pdf : hmm.pdfs) used[pdf] = true;
+  }
+  for (size_t i = 1; i < transitions.size(); ++i) {
+    if (!used[transitions[i].pdf]) return false;
+  }
+  return true;
+}
 
 uint32_t HmmSet::find_phone(const std::string &name) const {
   for (size_t i = 0; i < phones.size(); ++i) {
@@ -96,6 +120,7 @@ void HmmSet::validate(const std::string &source) const {
   validate_hmms(*this, source.c_str());
   validate_phones(*this, source.c_str());
   validate_contexts(*this, source.c_str());
+  validate_transitions(*this, source.c_str());
 }
 
 }  // namespace asr

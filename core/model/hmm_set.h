@@ -48,8 +48,8 @@ struct BasePhone {
 
 // What a transition-id stands for. Word positions are kept so that word boundaries can be read off any path.
 struct Transition {
-  uint32_t phone;     // base phone
-  uint8_t position;   // WordPosition; kAnyPosition for fillers and where the source has none
+  uint32_t phone;    // base phone
+  uint8_t position;  // WordPosition; kAnyPosition for fillers and where the source has none
   uint16_t hmm_state;
   bool self_loop;
   uint32_t pdf;
@@ -61,8 +61,13 @@ struct HmmSet {
   std::vector<Topology> topologies;
   std::vector<Hmm> hmms;
   std::vector<ContextPhone> contexts;
+  // What the source's own transition-ids stand for, [0] unused, where graphs made elsewhere carry them (Kaldi); else empty.
+  std::vector<Transition> transitions;
   uint32_t n_pdfs = 0;
 
+  // False if the transitions lead to pdfs that no HMM here has, since the source told the contexts apart by a tree that was
+  // not imported: then only a graph made for the source fits, and none can be built.
+  bool knows_contexts() const;
   uint32_t find_phone(const std::string &name) const;  // kNoPhone if there is none
   void validate(const std::string &source) const;
 };
