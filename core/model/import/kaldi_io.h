@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kaldi's objects, binary or text: tokens, numbers, vectors, matrices (compressed ones too) and packed symmetric matrices.
+// Used by the Kaldi importer and by kaldi_archive. Every size is checked against what is left of the file before memory is
+// taken; errors name the file and the byte or line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace asr::kaldi {
+
+template <typename T>
+struct Matrix {
+  uint32_t n_rows = 0, n_cols = 0;
+  std::vector<T> values;  // [n_rows][n_cols]
+
+  const T *row(size_t r) const { return values.data() + r * n_cols; }
+};
+
+// A cursor over one or more objects. An object is binary if it begins with the bytes 0 'B'; begin_object() finds out.
+class ObjectReader {
+ public:
+  ObjectReader(std::string_view bytes, std::string source, size_t position = 0)
+      : bytes_(bytes), source_(std::move(source)), at_(position) {}
+
+  void begin_object();
+  bool binary() const { return binary_; }
+  bool at_end();  // only blanks are left
+  size_t position() const { return at_; }
+
+  std::string token(const char *what);
+  std::string peek_token(const char *what);  // the same without moving on
+  void expect(const char *token);            // fails unless this token follows
+  bool skip(const char *token);              // true if it followed and was taken
+
+  int32_t integer(const char *what);
+  uint32_t count(const char *what);  // an integer >= 0
+  double real(const char *what);
+  std::vector<int32_t> integers(const char *what);
+
+  // T: float or double, whichever the file holds. Values may be infinite or NaN.
+  template <typename T>
+  std::vector<T> vector(const char *what);
+  template <typename T>
+  Matrix<T> matrix(const char *what);
+  template <typename T>
+  std::vector<T> packed(const char *what, uint32_t *n_rows);  // lower triangle by rows
+
+  std::string key();  // of the next archive entry: up to a blank, which is taken
+  [[noreturn]] void fail_here(const std::string &what) const;
+
+ private:
+  std::string_view bytes_;
+  std::string source_;
+  size_t at_;
+  bool binary_ = false;
+
+  void skip_blanks();
+  std::string_view take(uint64_t size, const char *what);
+  void expect_size_byte(uint8_t size, const char *what);
+  template <typename T>
+  T raw(const char *what);
+  template <typename T>
+  std::vector<T> raw_values(char precision, uint64_t count, const char *what);
+  double text_number(std::string_view word, const char *what) const;
+  template <typename T>
+  std::vector<T> bracketed(const char *what, std::vector<size_t> *row_ends);
+  template <typename T>
+  Matrix<T> compressed(const std::string &kind, const char *what);
+};
+
+// Reads the object that `path` holds, alone.
+template <typename T>
+Matrix<T> read_matrix(const std::string &path);
+
+}  // namespace asr::kaldi

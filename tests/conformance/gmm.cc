@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// `score` of every back end against the double reference: awkward shapes, model kinds and numbers, and what must not change a
+// bit of a row.
+#include <cmath>
+
+#include "tests/conformance/harness.h"
+#include "tests/reference/gmm.h"
+#include "tests/reference/random_gmm.h"
+
+namespace asr::test {
+namespace {
+
+using reference::random_features;
+using reference::random_gmm;
+using reference::RandomGmm;
+
+class GmmTest : public BackendTest {
+ protected:
+  // A model on the device. Rows are scored `window` at a time, into poisoned memory.
+  class Scorer {
+   public:
+    Scorer(const GmmTest &test, const AcousticModel &model, uint32_t n_threads = 1)
+        : test_(test), view_(model), device_(test.open(backend_options(1, 256, n_threads))) {
+      device_->check(api().load_acoustic(device_->get(), view_.get(), &acoustic_));
+    }
+    ~Scorer() { api().free_acoustic(acoustic_); }
+
+    std::vector<float> score(const std::vector<float> &features, uint32_t window = 256) const {
+      const uint32_t n_dims = view().n_dims, n_states = view().n_states;
+      const auto n_rows = uint32_t(features.size() / n_dims);
+      std::vector<float> all;
+      for (uint32_t t = 0; t < n_rows; t += window) {
+        const uint32_t n = std::min(window, n_rows - t);
+        Guarded<float> loglikes(size_t{n} * n_states);
+        const std::vector<float> rows(features.begin() + t * n_dims, features.begin() + (t + n) * n_dims);
+        device_->check(api().score(device_->get(), acoustic_, rows.data(), n, t / window % 2, loglikes.data()));
+        device_->check(api().wait(device_->get()));
+        EXPECT_TRUE(loglikes.bands_intact());
+        EXPECT_EQ(loglikes.n_unwritten(), 0u);
+        all.insert(all.end(), loglikes.data(), loglikes.data() + loglikes.size());
+      }
+      return all;
+    }
+    const asr_acoustic_view &view() const { return *view_.get(); }
+
+   private:
+    const asr_backend_api &api() const { return test_.api(); }
+    const GmmTest &test_;
+    AcousticView view_;
+    std::unique_ptr<Device> device_;
+    asr_backend_acoustic *acoustic_ = nullptr;
+  };
+
+  // Every score within 2e-3, or within `relative` of itself where it is so large that float cannot tell.
+  void expect_near(const AcousticModel &model, const std::vector<float> &features, double relative = 0) const {
+    const Scorer scorer(*this, model);
+    const std::vector<float> scores = scorer.score(features);
+    const size_t n_rows = features.size() / model.n_dims;
+    ASSERT_EQ(scores.size(), n_rows * model.n_states);
+    for (size_t t = 0; t < n_rows; ++t) {
+      for (uint32_t s = 0; s < model.n_states; ++s) {
+        const double expected = reference::log_likelihood(scorer.view(), s, features.data() + t * model.n_dims);
+        ASSERT_NEAR(scores[t * model.n_states + s], expected, 2e-3 + relative * std::abs(expected))
+            << "row " << t << " state " << s;
+      }
+    }
+  }
+  void expect_near(const RandomGmm &options, uint32_t n_rows = 29) const {
+    expect_near(random_gmm(options), random_features(options, n_rows));
+  }
+  static void expect_same_bits(const std::vector<float> &a, const std::vector<float> &b) {
+    ASSERT_EQ(a.size(), b.size());
+    ASSERT_EQ(memcmp(a.data(), b.data(), a.size() * sizeof(float)), 0);
+  }
+};
+
+RandomGmm full(RandomGmm options = {}) {
+  options.covariance = ASR_COVARIANCE_FULL;
+  return options;
+}
+
+RandomGmm tied(uint32_t n_codebooks, uint32_t n_gaussians) {
+  RandomGmm options;
+  options.n_states = 45;
+  options.n_codebooks = n_codebooks;
+  options.min_gaussians = options.max_gaussians = n_gaussians;
+  return options;
+}
+
+TEST_P(GmmTest, DiagonalShapes) {
+  for (uint32_t n_dims : {1u, 2u, 3u, 31u, 36u, 39u}) {
+    for (uint32_t n_states : {1u, 7u, 33u}) {
+      RandomGmm options;
+      options.stream_dims = {n_dims};
+      options.n_states = n_states;
+      options.seed = n_dims * 100 + n_states;
+      expect_near(options);
+    }
+  }
+}
+
+TEST_P(GmmTest, FullShapes) {
+  for (uint32_t n_dims : {1u, 2u, 3u, 4u, 13u, 31u, 36u}) {
+    RandomGmm options = full();
+    options.stream_dims = {n_dims};
+    options.n_states = 11;
+    options.seed = n_dims;
+    expect_near(options);
+  }
+}
+
+TEST_P(GmmTest, RowCounts) {
+  RandomGmm options;
+  for (uint32_t n_rows : {1u, 2u, 3u, 5u, 8u, 11u, 12u, 13u, 95u, 96u, 97u, 256u}) {
+    expect_near(options, n_rows);
+    expect_near(full(options), n_rows);
+  }
+}
+
+TEST_P(GmmTest, OneGaussian) {
+  RandomGmm options;
+  options.max_gaussians = 1;
+  expect_near(options);
+  expect_near(full(options));
+  options.n_states = options.stream_dims[0] = 1;
+  expect_near(options);
+  expect_near(full(options));
+}
+
+TEST_P(GmmTest, MixtureSizesOfAllKinds) {
+  RandomGmm options;
+  options.n_states = 203;
+  options.max_gaussians = 37;
+  expect_near(options);
+  options.n_states = 50;
+  expect_near(full(options));
+}
+
+TEST_P(GmmTest, ThreeStreams) {
+  RandomGmm options;
+  options.stream_dims = {12, 5, 1};
+  expect_near(options);
+  expect_near(full(options));
+  options.n_codebooks = 2;
+  expect_near(options);
+}
+
+TEST_P(GmmTest, TiedCodebooks) {
+  for (uint32_t n_gaussians : {1u, 7u, 8u, 61u, 256u}) {
+    expect_near(tied(1, n_gaussians));
+    expect_near(tied(9, n_gaussians));
+  }
+  expect_near(full(tied(3, 17)));
+}
+
+TEST_P(GmmTest, SomeStatesShareAndSomeDoNot) {
+  RandomGmm options = tied(30, 5);  // most codebooks have one state, some two or more
+  options.min_gaussians = 1;
+  for (options.seed = 1; options.seed < 5; ++options.seed) expect_near(options);
+}
+
+TEST_P(GmmTest, SharedCovariances) {
+  RandomGmm options;
+  options.n_covariances = 3;
+  expect_near(options);
+  expect_near(full(options));
+}
+
+TEST_P(GmmTest, ZeroWeights) {
+  RandomGmm options;
+  options.zero_weights = 0.5;
+  expect_near(options);
+  expect_near(full(options));
+  RandomGmm shared = tied(3, 64);
+  shared.zero_weights = 0.9;
+  expect_near(shared);
+}
+
+// A state whose only Gaussian is nowhere near, while others of its codebook are: linear weights and relative scores underflow.
+TEST_P(GmmTest, TiedWeightsThatUnderflow) {
+  RandomGmm options = tied(2, 33);
+  options.stream_dims = {39};
+  AcousticModel model = random_gmm(options);
+  for (uint32_t s = 0; s < model.n_states; ++s) {
+    const uint32_t n = model.codebooks[model.state_codebook[s]].n_gaussians;
+    for (uint32_t k = 0; k < n; ++k) model.log_weights[model.state_weight[s] + k] = k == s % n ? -1.0f : -INFINITY;
+    model.log_weights[model.state_weight[s] + (s + 1) % n] = -200;
+  }
+  expect_near(model, random_features(options, 20));
+}
+
+TEST_P(GmmTest, FeaturesFarFromZero) {  // deviations of 1e-2 about 50, and of 1e4 about 1e6
+  RandomGmm options;
+  options.stream_dims = {36};
+  options.mean_offset = 100;
+  for (double scale : {1e-2, 1.0, 1e4}) {
+    options.scale = scale;
+    expect_near(options);
+    expect_near(full(options));
+  }
+}
+
+TEST_P(GmmTest, FeaturesFarFromTheModel) {
+  RandomGmm options;
+  for (double far : {30.0, 1e3, 1e6}) {
+    expect_near(random_gmm(options), random_features(options, 13, far), 1e-6);
+    expect_near(random_gmm(full(options)), random_features(options, 13, far), 1e-6);
+    expect_near(random_gmm(tied(2, 40)), random_features(options, 13, far), 1e-6);
+  }
+}
+
+TEST_P(GmmTest, RowsDoNotDependOnTheirWindow) {
+  RandomGmm shared = tied(2, 40);
+  shared.zero_weights = 0.5;
+  RandomGmm own;
+  own.n_states = 20;
+  for (const RandomGmm &options : {own, full(own), shared}) {
+    const Scorer scorer(*this, random_gmm(options));
+    const std::vector<float> features = random_features(options, 256, 3);
+    const std::vector<float> whole = scorer.score(features);
+    for (uint32_t window : {1u, 2u, 7u, 8u, 12u, 31u, 64u, 100u}) expect_same_bits(whole, scorer.score(features, window));
+  }
+}
+
+TEST_P(GmmTest, ScoresDoNotDependOnThreads) {
+  RandomGmm options;
+  options.n_states = 300;
+  options.stream_dims = {12, 7};
+  const std::vector<float> features = random_features(options, 200);
+  const std::vector<float> expected = Scorer(*this, random_gmm(options), 1).score(features);
+  for (uint32_t n_threads : {2u, 5u}) expect_same_bits(expected, Scorer(*this, random_gmm(options), n_threads).score(features));
+}
+
+TEST_P(GmmTest, PrecisionThatIsNotPositiveDefinite) {
+  AcousticModel model = random_gmm(full());
+  model.precisions[2] = -1;
+  const AcousticView view(model);
+  const auto device = open();
+  asr_backend_acoustic *acoustic = nullptr;
+  EXPECT_LT(api().load_acoustic(device->get(), view.get(), &acoustic), 0);
+  EXPECT_NE(std::string(api().last_error()).find("positive definite"), std::string::npos) << api().last_error();
+}
+
+SENONE_INSTANTIATE(GmmTest);
+
+}  // namespace
+}  // namespace asr::test

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/reference/gmm.h"
+
+#include <cmath>
+#include <vector>
+
+namespace asr::reference {
+namespace {
+
+constexpr double kLn2Pi = 1.8378770664093454836;
+
+// ln |P| by elimination; P is positive definite.
+double log_determinant(std::vector<double> p, uint32_t d) {
+  double log_det = 0;
+  for (uint32_t i = 0; i < d; ++i) {
+    log_det += std::log(p[i * d + i]);
+    for (uint32_t r = i + 1; r < d; ++r) {
+      const double ratio = p[r * d + i] / p[i * d + i];
+      for (uint32_t c = i; c < d; ++c) p[r * d + c] -= ratio * p[i * d + c];
+    }
+  }
+  return log_det;
+}
+
+// ln sum exp(terms)
+double log_sum_exp(const std::vector<double> &terms) {
+  double best = -INFINITY, sum = 0;
+  for (double term : terms) best = std::max(best, term);
+  if (best == -INFINITY) return best;
+  for (double term : terms) sum += std::exp(term - best);
+  return best + std::log(sum);
+}
+
+}  // namespace
+
+double log_gaussian_diagonal(const double *x, const float *mean, const float *precision, uint32_t d) {
+  double sum = -double(d) * kLn2Pi;
+  for (uint32_t i = 0; i < d; ++i) {
+    const double difference = x[i] - mean[i];
+    sum += std::log(double(precision[i])) - precision[i] * difference * difference;
+  }
+  return sum / 2;
+}
+
+double log_gaussian_full(const double *x, const float *mean, const float *precision, uint32_t d) {
+  std::vector<double> p(size_t{d} * d);
+  for (uint32_t i = 0; i < d; ++i) {
+    for (uint32_t j = 0; j <= i; ++j) p[i * d + j] = p[j * d + i] = precision[i * (i + 1) / 2 + j];
+  }
+  double distance = 0;
+  for (uint32_t i = 0; i < d; ++i) {
+    for (uint32_t j = 0; j < d; ++j) distance += (x[i] - mean[i]) * p[i * d + j] * (x[j] - mean[j]);
+  }
+  return (log_determinant(p, d) - double(d) * kLn2Pi - distance) / 2;
+}
+
+double log_likelihood(const asr_acoustic_view &view, uint32_t state, const float *features) {
+  double total = 0;
+  for (uint32_t j = 0; j < view.n_streams; ++j) {
+    const asr_gmm_codebook &codebook = view.codebooks[view.state_codebook[state * view.n_streams + j]];
+    const float *const log_weights = view.log_weights + view.state_weight[state * view.n_streams + j];
+    const uint32_t d = view.streams[j].n_dims;
+    std::vector<double> x;
+    for (uint32_t i = 0; i < d; ++i) x.push_back(features[view.streams[j].dims[i]]);
+    std::vector<double> terms;
+    for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
+      const float *const mean = view.means + codebook.first_mean + size_t{k} * d;
+      const float *const precision = view.precisions + view.precision_at[view.covariance_of[codebook.first_gaussian + k]];
+      const auto log_gaussian = view.covariance == ASR_COVARIANCE_FULL ? log_gaussian_full : log_gaussian_diagonal;
+      terms.push_back(log_weights[k] + log_gaussian(x.data(), mean, precision, d));
+    }
+    total += log_sum_exp(terms);
+  }
+  return total;
+}
+
+}  // namespace asr::reference

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// GMM log-likelihoods in double with plain loops: equations G1-G3 of docs/equations.md, one function each.
+#pragma once
+
+#include "core/backend/asr_backend.h"
+
+namespace asr::reference {
+
+// G1: ln N(x; mean, 1 / precision), d dimensions.
+double log_gaussian_diagonal(const double *x, const float *mean, const float *precision, uint32_t d);
+
+// G2: ln N(x; mean, precision^-1); the lower triangle of the precision by rows.
+double log_gaussian_full(const double *x, const float *mean, const float *precision, uint32_t d);
+
+// G3: the log-likelihood of one state; features[n_dims].
+double log_likelihood(const asr_acoustic_view &view, uint32_t state, const float *features);
+
+}  // namespace asr::reference
