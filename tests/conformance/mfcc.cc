@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// `extract` against the double reference (tests/reference/mfcc.h) and against itself: a frame's bits must not depend on the
+// job it is in, on its neighbours or on other jobs.
+#include <cmath>
+#include <random>
+
+#include "core/feature/mfcc_tables.h"
+#include "tests/conformance/harness.h"
+#include "tests/reference/mfcc.h"
+
+namespace asr::test {
+namespace {
+
+constexpr double kTolerance = 1e-3;  // of a cepstrum, absolute
+
+// Speech-like in what matters here: a few strong sines that come and go over noise, at the scale of 16-bit samples.
+std::vector<float> make_signal(size_t n, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> noise(0, 60);
+  std::vector<float> signal;
+  for (size_t i = 0; i < n; ++i) {
+    const double t = static_cast<double>(i), level = 1500 * (1 + std::sin(t / 700));
+    const double voice = std::sin(0.05 * t) + 0.5 * std::sin(0.21 * t) + 0.1 * std::sin(1.3 * t);
+    signal.push_back(static_cast<float>(std::round(30 + level * voice + noise(random))));
+  }
+  return signal;
+}
+
+FrontEnd sized(FrontEnd f, uint32_t window, uint32_t shift, uint32_t fft, uint32_t n_mel, uint32_t n_ceps) {
+  f.window_samples = window, f.shift_samples = shift, f.fft_samples = fft;
+  f.n_mel = n_mel, f.n_ceps = n_ceps;
+  f.cmn_prior.clear();
+  return f;
+}
+
+class MfccTest : public BackendTest {
+ protected:
+  struct Loaded {
+    Loaded(const asr_backend_api &api, const Device &device, const FeatureTables &tables) : api(api) {
+      device.check(api.load_features(device.get(), tables.view(), &features));
+    }
+    ~Loaded() { api.free_features(features); }
+    const asr_backend_api &api;
+    asr_backend_features *features = nullptr;
+  };
+
+  // A job over a signal, its samples and cepstra between guard bands; samples[-1] is the first of `signal`.
+  struct Job {
+    Job(const FrontEnd &f, const std::vector<float> &signal, uint32_t first_frame, uint32_t n_frames, uint32_t warp)
+        : samples(n_frames == 0 ? 1 : 1 + size_t{n_frames - 1} * f.shift_samples + f.window_samples),
+          cepstra(size_t{n_frames} * f.n_ceps) {
+      std::copy_n(signal.begin() + int64_t{first_frame} * f.shift_samples, samples.size(), samples.data());
+      job = {samples.data() + 1, first_frame, n_frames, warp, cepstra.data()};
+    }
+    void expect_complete() const {
+      EXPECT_EQ(cepstra.n_unwritten(), 0u);
+      EXPECT_TRUE(cepstra.bands_intact());
+    }
+    Guarded<float> samples, cepstra;
+    asr_extract_job job;
+  };
+
+  void extract(const Device &device, const Loaded &loaded, const std::vector<Job *> &jobs) const {
+    std::vector<asr_extract_job> list;
+    for (const Job *job : jobs) list.push_back(job->job);
+    check(api().extract(device.get(), loaded.features, list.data(), list.size()));
+    for (const Job *job : jobs) job->expect_complete();
+  }
+
+  // Compares a device's frames of a signal with the double reference.
+  void compare(const FrontEnd &f, uint32_t n_frames, double warp) const {
+    const std::vector<float> signal = make_signal(1 + size_t{n_frames} * f.shift_samples + f.window_samples, 7);
+    const FeatureTables tables(f, {1, warp});
+    const auto device = open();
+    const Loaded loaded(api(), *device, tables);
+    Job job(f, signal, 0, n_frames, 1);
+    extract(*device, loaded, {&job});
+    for (uint32_t t = 0; t < n_frames; ++t) {
+      const auto start = signal.begin() + int64_t{t} * f.shift_samples;
+      double energy = 0;
+      const reference::Row y = reference::windowed(f, {start, start + f.window_samples + 1}, &energy);
+      const reference::Row want = reference::cepstra(f, reference::log_mel(f, reference::spectrum(f, y), warp), energy);
+      for (uint32_t i = 0; i < f.n_ceps; ++i) {
+        ASSERT_NEAR(job.cepstra[t * f.n_ceps + i], want[i], kTolerance) << "frame " << t << " cepstrum " << i;
+      }
+    }
+  }
+};
+
+TEST_P(MfccTest, ConventionsOfSphinxKaldiAndHtk) {
+  compare(sphinx_front_end(), 19, 1);
+  compare(kaldi_front_end(), 19, 1);
+  compare(htk_front_end(), 19, 1);
+}
+
+TEST_P(MfccTest, EveryStep) {
+  FrontEnd f = kaldi_front_end();
+  f.dc_removal = ASR_DC_AFTER_PREEMPHASIS, f.preemphasis_in_frame = false;
+  compare(f, 5, 1);
+  f.dc_removal = ASR_DC_BEFORE_PREEMPHASIS;
+  compare(f, 5, 1);
+  f.energy_windowed = true, f.c0_last = true;
+  compare(f, 5, 1);
+  f.dc_removal = ASR_DC_KEEP, f.magnitude = true, f.use_energy = false, f.window = WindowShape::kHann;
+  compare(f, 5, 1);
+  f.log_add = 1, f.log_floor = 0, f.window = WindowShape::kRectangular, f.preemphasis = 0;
+  compare(f, 5, 1);
+}
+
+TEST_P(MfccTest, WarpedFilterBanks) {
+  for (double warp : {0.8, 0.93, 1.07, 1.25}) {
+    compare(sphinx_front_end(), 3, warp);
+    compare(kaldi_front_end(), 3, warp);
+  }
+}
+
+TEST_P(MfccTest, AwkwardShapes) {
+  FrontEnd f = sphinx_front_end();
+  f.low_hz = 0, f.high_hz = 8000, f.round_edges_to_bins = false;
+  f.dynamic = DynamicKind::kNone;
+  compare(sized(f, 64, 20, 64, 7, 5), 9, 1);
+  compare(sized(f, 2, 1, 64, 3, 2), 9, 1);
+  compare(sized(f, 127, 31, 128, 11, 11), 9, 1);
+  compare(sized(f, 251, 80, 256, 23, 13), 9, 1);
+  compare(sized(f, 513, 513, 1024, 1, 1), 3, 1);
+  compare(sized(f, 1999, 500, 2048, 64, 20), 3, 1);
+  compare(sized(f, 4096, 1000, 4096, 80, 40), 2, 1);
+  compare(sized(f, 8191, 2000, 8192, 101, 101), 2, 1);
+}
+
+TEST_P(MfccTest, BitsDoNotDependOnTheJob) {
+  const FrontEnd f = kaldi_front_end();
+  const FeatureTables tables(f, {1});
+  const auto device = open();
+  const Loaded loaded(api(), *device, tables);
+  const uint32_t n_whole = 101;
+  const std::vector<float> signal = make_signal(1 + n_whole * f.shift_samples + f.window_samples, 9);
+  Job whole(f, signal, 0, n_whole, 0);
+  extract(*device, loaded, {&whole});
+  for (uint32_t n : {0u, 1u, 2u, 3u, 7u, 8u, 9u, 15u, 16u, 17u, 31u, 67u}) {
+    const uint32_t first = n_whole - n - n % 5;
+    Job part(f, signal, first, n, 0);
+    extract(*device, loaded, {&part});
+    for (size_t i = 0; i < part.cepstra.size(); ++i) {
+      ASSERT_EQ(part.cepstra[i], whole.cepstra[first * f.n_ceps + i]) << n << " frames, value " << i;
+    }
+  }
+  check(api().extract(device->get(), loaded.features, nullptr, 0));
+}
+
+TEST_P(MfccTest, JobsOfSeveralStreamsAndWarps) {
+  const FrontEnd f = sphinx_front_end();
+  const FeatureTables tables(f, {1, 0.9, 1.1, 1.2});
+  const auto device = open(backend_options(8, 64, 3));
+  const Loaded loaded(api(), *device, tables);
+  std::vector<std::unique_ptr<Job>> together, alone;
+  std::vector<Job *> list;
+  std::mt19937 random(3);
+  for (uint32_t i = 0; i < 23; ++i) {
+    const uint32_t n = i % 6 == 5 ? 0 : 1 + random() % 20, warp = i % 4;
+    const std::vector<float> signal = make_signal(1 + (n + 4) * f.shift_samples + f.window_samples, i);
+    together.push_back(std::make_unique<Job>(f, signal, 3, n, warp));
+    alone.push_back(std::make_unique<Job>(f, signal, 3, n, warp));
+    list.push_back(together.back().get());
+  }
+  extract(*device, loaded, list);
+  for (size_t i = 0; i < alone.size(); ++i) {
+    extract(*device, loaded, {alone[i].get()});
+    for (size_t k = 0; k < alone[i]->cepstra.size(); ++k)
+      ASSERT_EQ(together[i]->cepstra[k], alone[i]->cepstra[k]) << "job " << i;
+  }
+}
+
+// The search for a speaker's warp: all banks on the same samples.
+TEST_P(MfccTest, AllWarpsOfOneSignal) {
+  const FrontEnd f = kaldi_front_end();
+  const FeatureTables tables(f);
+  const auto device = open();
+  const Loaded loaded(api(), *device, tables);
+  const uint32_t n = 11;
+  const std::vector<float> signal = make_signal(1 + (n + 1) * f.shift_samples + f.window_samples, 5);
+  Job first(f, signal, 0, n, 0);
+  std::vector<std::unique_ptr<Job>> shared, apart;
+  std::vector<Job *> list;
+  for (uint32_t warp = 0; warp < tables.view()->n_warps; ++warp) {
+    shared.push_back(std::make_unique<Job>(f, signal, 0, n, warp));
+    shared.back()->job.samples = first.job.samples;
+    apart.push_back(std::make_unique<Job>(f, signal, 0, n, warp));
+    list.push_back(shared.back().get());
+  }
+  extract(*device, loaded, list);
+  for (size_t i = 0; i < list.size(); ++i) {
+    extract(*device, loaded, {apart[i].get()});
+    for (size_t k = 0; k < apart[i]->cepstra.size(); ++k)
+      ASSERT_EQ(shared[i]->cepstra[k], apart[i]->cepstra[k]) << "warp " << i;
+  }
+  EXPECT_NE(shared[1]->cepstra[1], shared[0]->cepstra[1]);
+}
+
+TEST_P(MfccTest, SilenceGivesTheFloor) {
+  FrontEnd f = kaldi_front_end();
+  const FeatureTables tables(f, {1});
+  const auto device = open();
+  const Loaded loaded(api(), *device, tables);
+  Job job(f, std::vector<float>(2000, 0), 0, 4, 0);
+  extract(*device, loaded, {&job});
+  for (uint32_t t = 0; t < 4; ++t) {
+    EXPECT_NEAR(job.cepstra[t * 13], std::log(f.log_floor), 1e-4);
+    for (uint32_t i = 1; i < 13; ++i) EXPECT_NEAR(job.cepstra[t * 13 + i], 0, 1e-3);
+  }
+}
+
+TEST_P(MfccTest, DitherIsNoiseThatRepeats) {
+  FrontEnd f = kaldi_front_end();
+  f.dither = 1, f.dc_removal = ASR_DC_KEEP;
+  const FeatureTables tables(f, {1});
+  const auto device = open();
+  const Loaded loaded(api(), *device, tables);
+  const uint32_t n = 50;
+  const std::vector<float> silence(1 + n * f.shift_samples + f.window_samples, 0);
+  Job whole(f, silence, 0, n, 0), part(f, silence, 20, 13, 0);
+  extract(*device, loaded, {&whole});
+  extract(*device, loaded, {&part});
+  for (size_t i = 0; i < part.cepstra.size(); ++i) ASSERT_EQ(part.cepstra[i], whole.cepstra[20 * 13 + i]);
+  double power = 0;
+  for (uint32_t t = 0; t < n; ++t) power += std::exp(whole.cepstra[t * 13]) / f.window_samples / n;
+  EXPECT_NEAR(power, 1, 0.05);
+  EXPECT_NE(whole.cepstra[0], whole.cepstra[13]);
+}
+
+TEST_P(MfccTest, BadTablesAreRefused) {
+  const FeatureTables tables(kaldi_front_end(), {1});
+  const auto device = open();
+  asr_backend_features *features = nullptr;
+  asr_features_view view = *tables.view();
+  view.fft_samples = 500;
+  EXPECT_EQ(api().load_features(device->get(), &view, &features), ASR_INVALID_ARGUMENT);
+  EXPECT_STRNE(api().last_error(), "");
+  view = *tables.view();
+  view.fft_samples = 256;
+  EXPECT_EQ(api().load_features(device->get(), &view, &features), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(features, nullptr);
+}
+
+SENONE_INSTANTIATE(MfccTest);
+
+}  // namespace
+}  // namespace asr::test
