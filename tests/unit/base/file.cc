@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading files whole and mapped, and checksums.
+#include "core/base/file.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/unit/scratch.h"
+
+namespace asr {
+namespace {
+
+using test::expect_error;
+using test::Scratch;
+using test::spill;
+
+TEST(ReadFile, GivesAllBytes) {
+  const Scratch scratch;
+  std::string bytes(200001, '\0');
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 31);
+  spill(scratch / "f", bytes);
+  EXPECT_EQ(read_file(scratch / "f"), bytes);
+  spill(scratch / "empty", "");
+  EXPECT_EQ(read_file(scratch / "empty"), "");
+}
+
+TEST(ReadFile, NamesWhatIsMissing) {
+  const Scratch scratch;
+  expect_error([&] { read_file(scratch / "none"); }, ASR_NOT_FOUND, scratch / "none");
+  expect_error([&] { read_file(scratch.path()); }, ASR_IO, scratch.path());
+}
+
+TEST(MappedFile, GivesAllBytesAndMoves) {
+  const Scratch scratch;
+  spill(scratch / "f", "abcdef");
+  MappedFile first(scratch / "f");
+  ASSERT_EQ(first.size(), 6u);
+  const uint8_t *const data = first.data();
+  MappedFile second(std::move(first));
+  EXPECT_EQ(second.data(), data);
+  EXPECT_EQ(first.data(), nullptr);
+  MappedFile third;
+  third = std::move(second);
+  EXPECT_EQ(std::string(reinterpret_cast<const char *>(third.data()), third.size()), "abcdef");
+}
+
+TEST(MappedFile, AllowsEmptyAndRefusesOthers) {
+  const Scratch scratch;
+  spill(scratch / "empty", "");
+  const MappedFile empty(scratch / "empty");
+  EXPECT_EQ(empty.data(), nullptr);
+  EXPECT_EQ(empty.size(), 0u);
+  expect_error([&] { MappedFile file(scratch / "none"); }, ASR_NOT_FOUND, scratch / "none");
+  expect_error([&] { MappedFile file(scratch.path()); }, ASR_IO, "not a regular file");
+}
+
+// Every flip of one bit, and every flip of one bit in two words, changes the sum.
+TEST(Checksum, SeesEveryFlippedBit) {
+  std::string bytes(27, 'x');
+  const uint64_t sum = checksum(bytes.data(), bytes.size());
+  std::set<uint64_t> seen = {sum};
+  for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    std::string flipped = bytes;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    EXPECT_TRUE(seen.insert(checksum(flipped.data(), flipped.size())).second) << bit;
+    flipped[(bit / 8 + 8) % 24] = static_cast<char>(flipped[(bit / 8 + 8) % 24] ^ (1 << bit % 8));
+    EXPECT_NE(checksum(flipped.data(), flipped.size()), sum) << bit;
+  }
+}
+
+// Bundles store the sum: it must never change.
+TEST(Checksum, HasItsStoredValues) {
+  EXPECT_EQ(checksum(nullptr, 0), 0xcbf29ce484222325u);
+  EXPECT_EQ(checksum("12345678abc", 11), 0x37f97a34d54c8cbdu);
+}
+
+}  // namespace
+}  // namespace asr
