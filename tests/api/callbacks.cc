@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events by callback: the same as by poll, never two at once, and what a callback may do to its own stream.
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "tests/api/recognizer.h"
+#include "tests/api/tone_bundle.h"
+
+namespace asr::test {
+namespace {
+
+// Receives the events of one stream; `react` runs in the callback.
+struct Listener {
+  std::function<void(asr_stream *, const asr_event *)> react;
+  std::vector<std::string> events;
+  std::atomic<int> n_running{0};
+  bool overlapped = false;
+
+  static void receive(asr_stream *stream, asr_event *event, void *user_data) {
+    Listener *self = static_cast<Listener *>(user_data);
+    if (++self->n_running != 1) self->overlapped = true;
+    self->events.push_back(shown(event));
+    if (self->react) self->react(stream, event);
+    asr_event_free(event);
+    --self->n_running;
+  }
+
+  StreamPointer open(asr_engine *engine, asr_stream_config config = default_stream()) {
+    config.callback = receive;
+    config.user_data = this;
+    return open_stream(engine, config);
+  }
+};
+
+TEST(Callbacks, TheSameEventsAsByPoll) {
+  const EnginePointer engine = load_engine();
+  asr_stream_config config = default_stream();
+  config.partial_interval_ms = 100;
+  const std::vector<int16_t> samples = speak("low high mid");
+  const std::vector<std::string> polled = recognize(engine.get(), config, samples, 800);
+  Listener listener;
+  const StreamPointer stream = listener.open(engine.get(), config);
+  ASSERT_OK(asr_feed(stream.get(), samples.data(), samples.size()));
+  ASSERT_OK(asr_finish(stream.get()));
+  ASSERT_OK(asr_wait(stream.get(), -1));
+  EXPECT_EQ(listener.events, polled);
+  EXPECT_OK(asr_wait(stream.get(), 0));  // END stays delivered
+  asr_event *event = nullptr;
+  EXPECT_EQ(asr_result(stream.get(), &event), ASR_INVALID_STATE);
+}
+
+TEST(Callbacks, EightStreamsAtOnce) {
+  const EnginePointer engine = load_engine(4);
+  asr_stream_config config = default_stream();
+  config.partial_interval_ms = 50;
+  const std::vector<int16_t> samples = speak("low high mid low");
+  const std::vector<std::string> expected = recognize(engine.get(), config, samples, 800);
+  std::vector<Listener> listeners(8);
+  std::vector<std::thread> threads;
+  for (Listener &listener : listeners) {
+    threads.emplace_back([&] {
+      const StreamPointer stream = listener.open(engine.get(), config);
+      for (size_t i = 0; i < samples.size(); i += 160) {
+        EXPECT_OK(asr_feed(stream.get(), samples.data() + i, std::min<size_t>(160, samples.size() - i)));
+      }
+      EXPECT_OK(asr_finish(stream.get()));
+      EXPECT_OK(asr_wait(stream.get(), -1));
+    });
+  }
+  for (std::thread &thread : threads) thread.join();
+  for (const Listener &listener : listeners) {
+    EXPECT_EQ(listener.events, expected);
+    EXPECT_FALSE(listener.overlapped);
+  }
+}
+
+// The first callback of each of many streams returns only when another stream has ended.
+TEST(Callbacks, ASlowOneDelaysOnlyItsOwnStream) {
+  const EnginePointer engine = load_engine();
+  std::atomic<bool> other_ended{false};
+  std::vector<Listener> slow(20);
+  std::vector<StreamPointer> streams;
+  for (Listener &listener : slow) {
+    listener.react = [&](asr_stream *, const asr_event *) {
+      for (int i = 0; i < 10000 && !other_ended; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      EXPECT_TRUE(other_ended);
+    };
+    streams.push_back(listener.open(engine.get()));
+  }
+  Listener quick;
+  const StreamPointer stream = quick.open(engine.get());
+  const std::vector<int16_t> samples = speak("mid");
+  ASSERT_OK(asr_feed(stream.get(), samples.data(), samples.size()));
+  ASSERT_OK(asr_finish(stream.get()));
+  EXPECT_OK(asr_wait(stream.get(), 9000));
+  EXPECT_EQ(final_text(quick.events), "mid");
+  other_ended = true;
+  for (const StreamPointer &waiting : streams) EXPECT_OK(asr_finish(waiting.get()));
+  for (const StreamPointer &waiting : streams) EXPECT_OK(asr_wait(waiting.get(), -1));
+}
+
+TEST(Callbacks, MayFeedAndFinish) {
+  const EnginePointer engine = load_engine();
+  const std::vector<int16_t> samples = speak("high low high");
+  asr_stream_config config = default_stream();
+  config.max_backlog_ms = 100;  // a callback that feeds more must not wait
+  Listener listener;
+  listener.react = [&](asr_stream *stream, const asr_event *event) {
+    if (asr_event_get_kind(event) != ASR_EVENT_READY) return;
+    EXPECT_OK(asr_feed(stream, samples.data(), samples.size()));
+    EXPECT_OK(asr_finish(stream));
+  };
+  const StreamPointer stream = listener.open(engine.get(), config);
+  ASSERT_OK(asr_wait(stream.get(), -1));
+  EXPECT_EQ(final_text(listener.events), "high low high");
+}
+
+TEST(Callbacks, MayCancel) {
+  const EnginePointer engine = load_engine();
+  const std::vector<int16_t> samples = speak("high low high low high low");
+  asr_stream_config config = default_stream();
+  config.partial_interval_ms = 100;
+  Listener listener;
+  listener.react = [&](asr_stream *stream, const asr_event *event) {
+    if (asr_event_get_kind(event) == ASR_EVENT_PARTIAL) {
+      EXPECT_OK(asr_cancel(stream));
+    }
+  };
+  const StreamPointer stream = listener.open(engine.get(), config);
+  ASSERT_OK(asr_feed(stream.get(), samples.data(), 8000));
+  ASSERT_OK(asr_wait(stream.get(), 60000));
+  ASSERT_GE(listener.events.size(), 5u);
+  EXPECT_EQ(listener.events[listener.events.size() - 2].rfind("ERROR ASR_CANCELLED", 0), 0u);
+  EXPECT_EQ(asr_feed(stream.get(), samples.data(), 10), ASR_CANCELLED);
+  EXPECT_EQ(asr_finish(stream.get()), ASR_CANCELLED);
+}
+
+TEST(Callbacks, MayNotCloseOrWait) {
+  const EnginePointer engine = load_engine();
+  std::atomic<int> n_logged{0};
+  asr_set_log(
+      [](asr_log_level, const char *message, void *count) {
+        if (std::string(message).find("asr_close") != std::string::npos) ++*static_cast<std::atomic<int> *>(count);
+      },
+      ASR_LOG_ERROR, &n_logged);
+  Listener listener;
+  listener.react = [&](asr_stream *stream, const asr_event *event) {
+    if (asr_event_get_kind(event) != ASR_EVENT_READY) return;
+    asr_close(stream);
+    EXPECT_EQ(asr_wait(stream, -1), ASR_INVALID_STATE);
+  };
+  const StreamPointer stream = listener.open(engine.get());
+  ASSERT_OK(asr_finish(stream.get()));
+  ASSERT_OK(asr_wait(stream.get(), -1));
+  asr_set_log(nullptr, ASR_LOG_ERROR, nullptr);
+  EXPECT_EQ(n_logged, 1);
+  EXPECT_EQ(listener.events.back().rfind("END", 0), 0u);
+}
+
+TEST(Callbacks, ClosingWaitsForTheRunningOne) {
+  const EnginePointer engine = load_engine();
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<bool> began{false}, ended{false};
+    Listener listener;
+    listener.react = [&](asr_stream *, const asr_event *) {
+      began = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      ended = true;
+    };
+    StreamPointer stream = listener.open(engine.get());
+    while (!began) std::this_thread::yield();
+    stream.reset();
+    EXPECT_TRUE(ended);
+    EXPECT_EQ(listener.events.size(), 1u);
+  }
+}
+
+}  // namespace
+}  // namespace asr::test

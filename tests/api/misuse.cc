@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls with wrong arguments and in the wrong order: each is a status and a sentence, and harms nothing.
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "tests/api/recognizer.h"
+#include "tests/api/tone_bundle.h"
+
+namespace asr::test {
+namespace {
+
+// The call gives this status and a sentence that holds `part`.
+#define EXPECT_REFUSED(call, status, part) \
+  EXPECT_EQ((call), status);               \
+  EXPECT_NE(std::string(asr_last_error()).find(part), std::string::npos) << asr_last_error()
+
+TEST(Misuse, NullEverywhere) {
+  asr_device device{};
+  asr_engine_info info{};
+  asr_event *event = nullptr;
+  asr_stream *stream = nullptr;
+  asr_engine *engine = nullptr;
+  EXPECT_REFUSED(asr_devices(nullptr), ASR_INVALID_ARGUMENT, "asr_devices: list is NULL");
+  EXPECT_EQ(asr_device_list_count(nullptr), 0u);
+  EXPECT_EQ(asr_device_list_get(nullptr, 0, &device), ASR_INVALID_ARGUMENT);
+  asr_device_list_free(nullptr);
+  asr_engine_config_default(nullptr);
+  EXPECT_REFUSED(asr_engine_load(nullptr, nullptr, &engine), ASR_INVALID_ARGUMENT, "bundle_path is NULL");
+  EXPECT_REFUSED(asr_engine_load("x", nullptr, nullptr), ASR_INVALID_ARGUMENT, "engine is NULL");
+  EXPECT_EQ(asr_engine_get_info(nullptr, &info), ASR_INVALID_ARGUMENT);
+  asr_engine_close(nullptr);
+  asr_stream_config_default(nullptr);
+  EXPECT_EQ(asr_open(nullptr, nullptr, &stream), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_feed(nullptr, "", 0), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_finish(nullptr), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_cancel(nullptr), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_result(nullptr, &event), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_wait(nullptr, 0), ASR_INVALID_ARGUMENT);
+  asr_close(nullptr);
+  asr_event_free(nullptr);
+  EXPECT_EQ(asr_event_get_kind(nullptr), 0);
+  EXPECT_EQ(asr_event_status(nullptr), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_event_flags(nullptr), 0u);
+  EXPECT_EQ(asr_event_time_s(nullptr), 0);
+  EXPECT_STREQ(asr_event_text(nullptr), "");
+  EXPECT_EQ(asr_event_n_alternatives(nullptr), 0u);
+  EXPECT_STREQ(asr_event_alternative_text(nullptr, 0), "");
+  EXPECT_EQ(asr_event_alternative_costs(nullptr, 0, nullptr, nullptr), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_event_n_words(nullptr, 0), 0u);
+  EXPECT_EQ(asr_event_word(nullptr, 0, 0, nullptr), ASR_INVALID_ARGUMENT);
+  asr_set_log(nullptr, ASR_LOG_DEBUG, nullptr);
+  EXPECT_EQ(engine, nullptr);
+  EXPECT_EQ(stream, nullptr);
+
+  const EnginePointer loaded = load_engine();
+  EXPECT_REFUSED(asr_engine_get_info(loaded.get(), nullptr), ASR_INVALID_ARGUMENT, "info is NULL");
+  EXPECT_REFUSED(asr_open(loaded.get(), nullptr, nullptr), ASR_INVALID_ARGUMENT, "stream is NULL");
+  const StreamPointer opened = open_stream(loaded.get());
+  EXPECT_REFUSED(asr_feed(opened.get(), nullptr, 1), ASR_INVALID_ARGUMENT, "samples is NULL");
+  EXPECT_OK(asr_feed(opened.get(), nullptr, 0));
+  EXPECT_REFUSED(asr_result(opened.get(), nullptr), ASR_INVALID_ARGUMENT, "event is NULL");
+}
+
+TEST(Misuse, StatusTextIsNeverNull) {
+  EXPECT_STREQ(asr_status_text(ASR_OK), "ASR_OK");
+  EXPECT_STREQ(asr_status_text(ASR_INTERNAL), "ASR_INTERNAL");
+  for (int status = -20; status < 5; ++status) EXPECT_NE(asr_status_text(static_cast<asr_status>(status)), nullptr);
+}
+
+TEST(Misuse, CallsOutOfOrder) {
+  const EnginePointer engine = load_engine();
+  const StreamPointer stream = open_stream(engine.get());
+  const int16_t sample = 0;
+  EXPECT_OK(asr_finish(stream.get()));
+  EXPECT_REFUSED(asr_finish(stream.get()), ASR_INVALID_STATE, "finished already");
+  EXPECT_REFUSED(asr_feed(stream.get(), &sample, 1), ASR_INVALID_STATE, "was finished");
+  poll_all(stream.get());
+  EXPECT_REFUSED(asr_wait(stream.get(), 0), ASR_INVALID_STATE, "taken already");
+  asr_event *event = nullptr;
+  EXPECT_OK(asr_result(stream.get(), &event));
+  EXPECT_EQ(event, nullptr);
+  EXPECT_OK(asr_cancel(stream.get()));
+  EXPECT_OK(asr_result(stream.get(), &event));
+  EXPECT_EQ(event, nullptr);
+}
+
+TEST(Misuse, WaitingTimesOut) {
+  const EnginePointer engine = load_engine();
+  const StreamPointer stream = open_stream(engine.get());
+  asr_event *event = nullptr;
+  ASSERT_OK(asr_wait(stream.get(), 0));
+  ASSERT_OK(asr_result(stream.get(), &event));
+  EXPECT_EQ(asr_event_get_kind(event), ASR_EVENT_READY);
+  EXPECT_EQ(asr_event_n_alternatives(event), 0u);
+  EXPECT_STREQ(asr_event_alternative_text(event, 0), "");
+  EXPECT_EQ(asr_event_alternative_costs(event, 0, nullptr, nullptr), ASR_INVALID_ARGUMENT);
+  asr_event_free(event);
+  EXPECT_EQ(asr_wait(stream.get(), 0), ASR_TIMEOUT);
+  EXPECT_EQ(asr_wait(stream.get(), 20), ASR_TIMEOUT);
+}
+
+TEST(Misuse, StreamConfigsOutOfRange) {
+  const EnginePointer engine = load_engine();
+  struct Case {
+    const char *field;
+    void (*spoil)(asr_stream_config *);
+    asr_status status;
+  };
+  const Case cases[] = {
+      {"size", [](asr_stream_config *c) { c->size = 0; }, ASR_INVALID_ARGUMENT},
+      {"size", [](asr_stream_config *c) { c->size = 7; }, ASR_INVALID_ARGUMENT},
+      {"input", [](asr_stream_config *c) { memset(&c->input, 0x11, sizeof(c->input)); }, ASR_INVALID_ARGUMENT},
+      {"cmn", [](asr_stream_config *c) { memset(&c->cmn, 0xff, sizeof(c->cmn)); }, ASR_INVALID_ARGUMENT},
+      {"sample_rate_hz", [](asr_stream_config *c) { c->sample_rate_hz = 999; }, ASR_INVALID_ARGUMENT},
+      {"sample_rate_hz", [](asr_stream_config *c) { c->sample_rate_hz = 768001; }, ASR_INVALID_ARGUMENT},
+      {"n_channels", [](asr_stream_config *c) { c->n_channels = 0; }, ASR_INVALID_ARGUMENT},
+      {"n_channels", [](asr_stream_config *c) { c->n_channels = 65; }, ASR_INVALID_ARGUMENT},
+      {"channel", [](asr_stream_config *c) { c->channel = 1; }, ASR_INVALID_ARGUMENT},
+      {"channel", [](asr_stream_config *c) { c->channel = -2; }, ASR_INVALID_ARGUMENT},
+      {"vtln_warp", [](asr_stream_config *c) { c->vtln_warp = 0.7f; }, ASR_INVALID_ARGUMENT},
+      {"vtln_warp", [](asr_stream_config *c) { c->vtln_warp = NAN; }, ASR_INVALID_ARGUMENT},
+      {"beam", [](asr_stream_config *c) { c->beam = -1; }, ASR_INVALID_ARGUMENT},
+      {"beam", [](asr_stream_config *c) { c->beam = NAN; }, ASR_INVALID_ARGUMENT},
+      {"acoustic_scale", [](asr_stream_config *c) { c->acoustic_scale = INFINITY; }, ASR_INVALID_ARGUMENT},
+      {"word_insertion_cost", [](asr_stream_config *c) { c->word_insertion_cost = -INFINITY; }, ASR_INVALID_ARGUMENT},
+      {"lattice_beam", [](asr_stream_config *c) { c->lattice_beam = 8; }, ASR_UNSUPPORTED},
+      {"n_best", [](asr_stream_config *c) { c->n_best = 2; }, ASR_UNSUPPORTED},
+  };
+  for (const Case &c : cases) {
+    asr_stream_config config = default_stream();
+    c.spoil(&config);
+    asr_stream *stream = nullptr;
+    EXPECT_REFUSED(asr_open(engine.get(), &config, &stream), c.status, c.field);
+    EXPECT_EQ(stream, nullptr);
+  }
+}
+
+TEST(Misuse, EngineConfigsOutOfRange) {
+  struct Case {
+    const char *field;
+    void (*spoil)(asr_engine_config *);
+    asr_status status;
+  };
+  const Case cases[] = {
+      {"max_lanes", [](asr_engine_config *c) { c->max_lanes = 0; }, ASR_INVALID_ARGUMENT},
+      {"max_lanes", [](asr_engine_config *c) { c->max_lanes = 1025; }, ASR_INVALID_ARGUMENT},
+      {"window_frames", [](asr_engine_config *c) { c->window_frames = 7; }, ASR_INVALID_ARGUMENT},
+      {"window_frames", [](asr_engine_config *c) { c->window_frames = 257; }, ASR_INVALID_ARGUMENT},
+      {"n_threads", [](asr_engine_config *c) { c->n_threads = 257; }, ASR_INVALID_ARGUMENT},
+      {"reserved", [](asr_engine_config *c) { c->reserved = 1; }, ASR_INVALID_ARGUMENT},
+      {"nonesuch:0", [](asr_engine_config *c) { c->device = "nonesuch:0"; }, ASR_NO_DEVICE},
+  };
+  for (const Case &c : cases) {
+    asr_engine_config config;
+    asr_engine_config_default(&config);
+    c.spoil(&config);
+    asr_engine *engine = nullptr;
+    EXPECT_REFUSED(asr_engine_load(tone_bundle().c_str(), &config, &engine), c.status, c.field);
+    EXPECT_EQ(engine, nullptr);
+  }
+  asr_engine *engine = nullptr;
+  EXPECT_REFUSED(asr_engine_load("/no/such/bundle", nullptr, &engine), ASR_NOT_FOUND, "/no/such/bundle");
+}
+
+TEST(Misuse, ConfigsOfOtherVersions) {
+  const EnginePointer engine = load_engine();
+  // A newer program's struct: a field more than this library knows.
+  struct {
+    asr_stream_config config;
+    uint64_t later_field;
+  } newer{default_stream(), 0};
+  newer.config.size = sizeof(newer);
+  asr_stream *stream = nullptr;
+  EXPECT_OK(asr_open(engine.get(), &newer.config, &stream));
+  asr_close(stream);
+  stream = nullptr;
+  newer.later_field = uint64_t{1} << 40;
+  EXPECT_REFUSED(asr_open(engine.get(), &newer.config, &stream), ASR_UNSUPPORTED, "does not know");
+  EXPECT_EQ(stream, nullptr);
+  // An older program's struct: what it lacks has the default, whatever lies behind it.
+  asr_stream_config older = default_stream();
+  memset(&older.vtln_warp, 0xff, sizeof(older) - offsetof(asr_stream_config, vtln_warp));
+  older.size = offsetof(asr_stream_config, vtln_warp);
+  EXPECT_OK(asr_open(engine.get(), &older, &stream));
+  asr_close(stream);
+  // Out structs are filled as far as the caller's reach.
+  asr_engine_info info{};
+  info.size = offsetof(asr_engine_info, frame_shift_ms);
+  info.frame_shift_ms = -5;
+  EXPECT_OK(asr_engine_get_info(engine.get(), &info));
+  EXPECT_EQ(info.sample_rate_hz, 16000);
+  EXPECT_EQ(info.frame_shift_ms, -5);
+  info.size = 0;
+  EXPECT_REFUSED(asr_engine_get_info(engine.get(), &info), ASR_INVALID_ARGUMENT, "size");
+}
+
+TEST(Misuse, SamplesThatAreNotFinite) {
+  const EnginePointer engine = load_engine();
+  asr_stream_config config = default_stream();
+  config.input = ASR_INPUT_FLOAT;
+  const StreamPointer clean = open_stream(engine.get(), config), spoilt = open_stream(engine.get(), config);
+  std::vector<float> samples;
+  for (const int16_t sample : speak("mid low")) samples.push_back(static_cast<float>(sample) / 32768);
+  ASSERT_OK(asr_feed(clean.get(), samples.data(), samples.size()));
+  std::vector<float> bad = samples;
+  bad.back() = NAN;
+  EXPECT_REFUSED(asr_feed(spoilt.get(), bad.data(), bad.size()), ASR_BAD_AUDIO, "not a number");
+  bad.back() = INFINITY;
+  EXPECT_REFUSED(asr_feed(spoilt.get(), bad.data(), bad.size()), ASR_BAD_AUDIO, "nothing of this call");
+  ASSERT_OK(asr_feed(spoilt.get(), samples.data(), samples.size()));
+  ASSERT_OK(asr_finish(clean.get()));
+  ASSERT_OK(asr_finish(spoilt.get()));
+  EXPECT_EQ(poll_all(spoilt.get()), poll_all(clean.get()));
+}
+
+TEST(Misuse, HugeSamplesAreSurvived) {
+  const EnginePointer engine = load_engine();
+  asr_stream_config config = default_stream();
+  config.input = ASR_INPUT_FLOAT;
+  for (const float value : {1e30f, -1e38f, std::numeric_limits<float>::denorm_min()}) {
+    const StreamPointer stream = open_stream(engine.get(), config);
+    const std::vector<float> samples(16000, value);
+    EXPECT_OK(asr_feed(stream.get(), samples.data(), samples.size()));
+    EXPECT_OK(asr_finish(stream.get()));
+    EXPECT_EQ(poll_all(stream.get()).back().rfind("END", 0), 0u);
+  }
+}
+
+TEST(Misuse, HardlyAnyAudio) {
+  const EnginePointer engine = load_engine();
+  for (const size_t n : {0u, 1u, 2u, 159u, 160u, 409u, 410u, 411u}) {
+    for (const asr_cmn cmn : {ASR_CMN_MODEL, ASR_CMN_LIVE, ASR_CMN_BATCH}) {
+      for (const uint32_t rate_hz : {0u, 48000u}) {
+        asr_stream_config config = default_stream();
+        config.cmn = cmn;
+        config.sample_rate_hz = rate_hz;
+        const std::vector<std::string> events = recognize(engine.get(), config, std::vector<int16_t>(n), 100);
+        ASSERT_EQ(events.size(), 5u) << n << " samples";
+        EXPECT_EQ(final_text(events), "") << n << " samples";
+        EXPECT_NE(std::stoul(events[3].substr(events[3].find("flags=") + 6)) & ASR_FLAG_NO_SPEECH, 0u) << events[3];
+      }
+    }
+  }
+}
+
+TEST(Misuse, DeviceListsEndSomewhere) {
+  asr_device_list *list = nullptr;
+  ASSERT_OK(asr_devices(&list));
+  asr_device device{};
+  device.size = sizeof(device);
+  ASSERT_GE(asr_device_list_count(list), 1u);
+  ASSERT_OK(asr_device_list_get(list, 0, &device));
+  EXPECT_NE(device.id[0], '\0');
+  EXPECT_REFUSED(asr_device_list_get(list, asr_device_list_count(list), &device), ASR_INVALID_ARGUMENT, "asr_device_list_get");
+  asr_device_list_free(list);
+}
+
+}  // namespace
+}  // namespace asr::test
