@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Viterbi beam search of one channel on the CPU, as docs/search.md defines it. entry.cc makes one for each channel and
-// advances channels in parallel; channels share nothing but the read-only SearchGraph.
+// advances channels in parallel; channels share nothing but the read-only SearchGraph. A frame is consumed in three steps:
+// select (search_select.cc), expand and follow_epsilons (search_expand.cc).
 #pragma once
 
 #include <cstddef>
@@ -29,18 +30,26 @@ class Search {
  private:
   void begin();
   bool consume(const float *loglike, SearchScratch &scratch);
-  void select_within_beam(SearchScratch &scratch) const;
+
+  void select(SearchScratch &scratch);
+  void select_beam(SearchScratch &scratch) const;
+  void select_min_active(SearchScratch &scratch) const;
   void select_max_active(SearchScratch &scratch) const;
-  void make_active(SearchScratch &scratch);
+
   void expand(SearchScratch &scratch);
-  void follow_epsilons(TokenList &tokens, SearchScratch &scratch);
+  void insert_candidates(SearchScratch &scratch, size_t n_candidates) const;
+  void follow_epsilons(TokenList &list, SearchScratch &scratch);
+  void expand_epsilons(TokenList &list, SearchScratch &scratch);
+
+  const Token *best_token(bool with_final) const;
   uint32_t record(Token &token);
+  float acoustic_cost(const Token &token) const { return 0.0f - loglike_[token.label & SearchArc::kPdfMask]; }
 
   const SearchGraph &graph_;
   const asr_search_options options_;
   Trace trace_;
   TokenList tokens_;            // after n_frames_ frames
-  std::vector<float> loglike_;  // the row consumed last
+  std::vector<float> loglike_;  // the row consumed last, and a 0 for epsilon arcs
   uint32_t n_frames_ = 0;
   bool died_ = false;
   uint64_t n_tokens_ = 0, n_arcs_expanded_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph as the search reads it: emitting arcs repacked to 12 bytes with the pdf in the place of the transition-id, the two
-// arc ranges of a state side by side. Shared by all channels of the graph.
+// A graph as the search reads it: arcs repacked to 12 bytes with the pdf in the place of the transition-id, the two arc
+// ranges of a state side by side. Shared by all channels of the graph.
 #pragma once
 
 #include <cstdint>
@@ -9,36 +9,23 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "plugins/common/mapped_array.h"
 #include "plugins/cpu/search_tokens.h"
 
 namespace asr::cpu {
-
-struct EmittingArc {
-  static constexpr uint32_t kWord = 1u << 31;     // the arc has a word
-  static constexpr uint32_t kEpsilon = 1u << 30;  // next_state has epsilon arcs
-  static constexpr uint32_t kPdfMask = kEpsilon - 1;
-
-  uint32_t next_state;
-  uint32_t pdf_and_flags;
-  float graph_cost;
-
-  uint32_t pdf() const { return pdf_and_flags & kPdfMask; }
-  bool has_word() const { return (pdf_and_flags & kWord) != 0; }
-  bool leads_to_epsilon() const { return (pdf_and_flags & kEpsilon) != 0; }
-};
 
 class SearchGraph {
  public:
   explicit SearchGraph(const asr_graph_view &view);  // the view's arrays stay readable
 
   const asr_graph_view &view() const { return view_; }
-  const EmittingArc *emitting_arcs() const { return emitting_arcs_.data(); }
-  uint32_t n_emitting_arcs() const { return static_cast<uint32_t>(emitting_arcs_.size()); }
+  const SearchArc *arcs() const { return arcs_.data(); }
+  uint32_t n_emitting_arcs() const { return begins_[view_.n_states].emitting; }
   uint32_t emitting_begin(uint32_t state) const { return begins_[state].emitting; }
   uint32_t emitting_end(uint32_t state) const { return begins_[state + size_t{1}].emitting; }
   uint32_t epsilon_begin(uint32_t state) const { return begins_[state].epsilon; }
   uint32_t epsilon_end(uint32_t state) const { return begins_[state + size_t{1}].epsilon; }
-  const void *begins_of(uint32_t state) const { return &begins_[state]; }  // to be prefetched
+  void prefetch_begins(uint32_t state) const { __builtin_prefetch(&begins_[state]); }
 
   // Working memory, one for each thread that advances a channel at the moment; given back to be used again.
   std::unique_ptr<SearchScratch> take_scratch() const;
@@ -49,8 +36,8 @@ class SearchGraph {
     uint32_t emitting, epsilon;
   };
   const asr_graph_view view_;
-  std::vector<EmittingArc> emitting_arcs_;
-  std::vector<Begins> begins_;  // [n_states + 1]
+  MappedArray<SearchArc> arcs_;
+  MappedArray<Begins> begins_;  // [n_states + 1]
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<SearchScratch>> scratch_;
 };

@@ -30,7 +30,7 @@ uint32_t Trace::mark(const TokenList &tokens) {
     }
   };
   for (const Token &token : tokens.tokens) {
-    if (token.cost <= tokens.bound) reach(token.previous);
+    reach(token.previous);
   }
   for (size_t i = records_.size(); i-- > 0;) {
     if (new_index_[i] == kUnreached) continue;
@@ -63,7 +63,7 @@ void Trace::compact(TokenList &tokens) {
   records_.resize(n);
   compact_at_ = std::max(kLeastRecords, 2 * records_.size());
   for (Token &token : tokens.tokens) {
-    if (token.cost <= tokens.bound && token.previous != kRoot) token.previous = new_index_[token.previous];
+    if (token.previous != kRoot) token.previous = new_index_[token.previous];
   }
 }
 

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps 2 and 3 of a frame: emitting arcs, then epsilon arcs. Costs of all emitting arcs come first, in one pass over the
+// active tokens that reads arcs only; it finds the bound. A second pass puts what lies within it into the token list, whose
+// random accesses can then be asked for ahead of time.
+#include <algorithm>
+#include <limits>
+
+#include "core/base/error.h"
+#include "plugins/cpu/search.h"
+
+namespace asr::cpu {
+namespace {
+
+// How many tokens or candidates ahead memory is asked for.
+constexpr size_t kBeginsAhead = 24, kArcsAhead = 12, kSlotsAhead = 16;
+
+}  // namespace
+
+void Search::expand(SearchScratch &scratch) {
+  const std::vector<ActiveToken> &active = scratch.active;
+  const SearchArc *const arcs = graph_.arcs();
+  const float *const acoustic_cost = scratch.acoustic_cost.data();
+  const float insertion_cost[2] = {0.0f, options_.word_insertion_cost};
+  float best = std::numeric_limits<float>::infinity(), bound = std::numeric_limits<float>::max();
+  size_t n = 0;
+  for (size_t i = 0; i < active.size(); ++i) {
+    if (i + kBeginsAhead < active.size()) graph_.prefetch_begins(active[i + kBeginsAhead].state);
+    if (i + kArcsAhead < active.size()) {
+      const uint32_t ahead = active[i + kArcsAhead].state;
+      __builtin_prefetch(arcs + graph_.emitting_begin(ahead));
+      __builtin_prefetch(arcs + graph_.emitting_end(ahead));
+    }
+    const ActiveToken &token = active[i];
+    const uint32_t begin = graph_.emitting_begin(token.state), end = graph_.emitting_end(token.state);
+    if (scratch.candidates.size() < n + (end - begin)) scratch.candidates.resize(2 * (n + (end - begin)));
+    Candidate *const candidates = scratch.candidates.data();
+    for (uint32_t a = begin; a < end; ++a) {
+      const SearchArc &arc = arcs[a];
+      const float graph_cost = arc.graph_cost + insertion_cost[arc.label >> 31];
+      const float cost = (token.cost + graph_cost) + acoustic_cost[arc.label & SearchArc::kPdfMask];
+      candidates[n] = {arc.next_state, cost, a, token.record, arc.label};
+      n += cost <= bound ? 1 : 0;
+      best = std::min(best, cost);
+    }
+    bound = std::min(bound, best + options_.beam);  // what is above it now will be above it at the end
+    n_arcs_expanded_ += end - begin;
+  }
+  scratch.next.best = best;
+  scratch.next.bound = bound;
+  insert_candidates(scratch, n);
+}
+
+void Search::insert_candidates(SearchScratch &scratch, size_t n_candidates) const {
+  const Candidate *const candidates = scratch.candidates.data();
+  uint32_t *const slot_of = scratch.slot_of.data();
+  std::vector<Token> &tokens = scratch.next.tokens;
+  tokens.clear();
+  scratch.fallen.clear();
+  for (size_t i = 0; i < n_candidates; ++i) {
+    if (i + kSlotsAhead < n_candidates) __builtin_prefetch(slot_of + candidates[i + kSlotsAhead].next_state);
+    const Candidate &c = candidates[i];
+    if (!(c.cost <= scratch.next.bound)) continue;
+    uint32_t &slot = slot_of[c.next_state];
+    const Token token{c.next_state, c.cost, c.arc + 1, c.record, c.label};
+    if (slot >= tokens.size() || tokens[slot].state != c.next_state) {
+      slot = static_cast<uint32_t>(tokens.size());
+      tokens.push_back(token);
+      if ((c.label & SearchArc::kEpsilon) != 0) scratch.fallen.push_back(slot);
+    } else if (c.cost < tokens[slot].cost || (c.cost == tokens[slot].cost && token.arc < tokens[slot].arc)) {
+      tokens[slot] = token;
+    }
+  }
+}
+
+// Follows epsilon arcs in rounds until no cost falls. In a round every token that fell in the round before is expanded with
+// the cost and the path it then had. It is recorded, so that later rounds must offer less, not equal, to replace it.
+void Search::follow_epsilons(TokenList &list, SearchScratch &scratch) {
+  for (size_t n_rounds = 0; !scratch.fallen.empty(); ++n_rounds) {
+    if (n_rounds > list.tokens.size()) {
+      fail(ASR_INVALID_ARGUMENT,
+           "graph: a cycle of epsilon arcs has a negative cost; correct the graph or word_insertion_cost");
+    }
+    scratch.round.clear();
+    for (const uint32_t slot : scratch.fallen) {
+      Token &token = list.tokens[slot];
+      const bool leads_on = (token.label & SearchArc::kEpsilon) != 0;
+      list.best = std::min(list.best, token.cost);
+      const uint32_t path = record(token);
+      if (leads_on) scratch.round.push_back({token.state, token.cost, path});
+    }
+    scratch.fallen.clear();
+    expand_epsilons(list, scratch);
+  }
+}
+
+void Search::expand_epsilons(TokenList &list, SearchScratch &scratch) {
+  std::vector<Token> &tokens = list.tokens;
+  const SearchArc *const arcs = graph_.arcs();
+  for (const ActiveToken &from : scratch.round) {
+    const uint32_t begin = graph_.epsilon_begin(from.state), end = graph_.epsilon_end(from.state);
+    n_arcs_expanded_ += end - begin;
+    for (uint32_t a = begin; a < end; ++a) {
+      const SearchArc &arc = arcs[a];
+      const float cost =
+          from.cost + (arc.graph_cost + ((arc.label & SearchArc::kWord) != 0 ? options_.word_insertion_cost : 0.0f));
+      if (!(cost <= list.bound)) continue;
+      uint32_t &slot = scratch.slot_of[arc.next_state];
+      const Token token{arc.next_state, cost, a + 1, from.record, arc.label};
+      if (slot >= tokens.size() || tokens[slot].state != arc.next_state) {
+        slot = static_cast<uint32_t>(tokens.size());
+        tokens.push_back(token);
+        scratch.fallen.push_back(slot);
+      } else if (cost < tokens[slot].cost || (cost == tokens[slot].cost && token.arc < tokens[slot].arc)) {
+        const bool fell_before = tokens[slot].arc > graph_.n_emitting_arcs();  // in this round
+        tokens[slot] = token;
+        if (!fell_before) scratch.fallen.push_back(slot);
+      }
+    }
+  }
+}
+
+}  // namespace asr::cpu
