@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// senone.json and symbol tables: round trips, and what is refused.
+#include "core/model/bundle.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/file.h"
+#include "tests/unit/model/small_model.h"
+#include "tests/unit/scratch.h"
+
+namespace asr {
+namespace {
+
+using Json = nlohmann::json;
+using test::expect_error;
+using test::Scratch;
+using test::slurp;
+using test::spill;
+
+// A bundle of two made-up files.
+void write_small_bundle(const Scratch &scratch) {
+  spill(scratch / "a.bin", "content of a");
+  spill(scratch / "empty.bin", "");
+  write_bundle_index(test::small_bundle(), scratch.path(), {"a.bin", "empty.bin"});
+}
+
+TEST(Bundle, RoundTrips) {
+  const Scratch scratch;
+  write_small_bundle(scratch);
+  const Bundle expected = test::small_bundle();
+  const Bundle bundle = read_bundle(scratch.path());
+  EXPECT_EQ(bundle.path, scratch.path());
+  EXPECT_EQ(bundle.name, expected.name);
+  EXPECT_EQ(bundle.source, expected.source);
+  EXPECT_EQ(front_end_to_json(bundle.front_end), front_end_to_json(expected.front_end));
+  EXPECT_EQ(bundle.decoding.beam, expected.decoding.beam);
+  EXPECT_EQ(bundle.decoding.acoustic_scale, expected.decoding.acoustic_scale);
+  EXPECT_EQ(bundle.decoding.word_insertion_cost, expected.decoding.word_insertion_cost);
+  EXPECT_EQ(bundle.decoding.max_active, expected.decoding.max_active);
+  EXPECT_EQ(bundle.filler_words, expected.filler_words);
+  EXPECT_TRUE(bundle.has("a.bin"));
+  EXPECT_FALSE(bundle.has("graph.bin"));
+  EXPECT_EQ(bundle.files.at("a.bin").size, 12u);
+  EXPECT_EQ(bundle.files.at("a.bin").checksum, checksum("content of a", 12));
+}
+
+TEST(Bundle, IndexesAreTheSameByteForByte) {
+  const Scratch first, second;
+  write_small_bundle(first);
+  write_small_bundle(second);
+  EXPECT_EQ(slurp(first / "senone.json"), slurp(second / "senone.json"));
+}
+
+TEST(Bundle, ChecksTheFilesItLists) {
+  const Scratch scratch;
+  write_small_bundle(scratch);
+  spill(scratch / "a.bin", "content of b");
+  expect_error([&] { read_bundle(scratch.path()); }, ASR_BAD_FILE, "a.bin: its checksum");
+  spill(scratch / "a.bin", "content");
+  expect_error([&] { read_bundle(scratch.path()); }, ASR_BAD_FILE, "a.bin: has 7 bytes");
+  std::filesystem::remove(scratch / "a.bin");
+  expect_error([&] { read_bundle(scratch.path()); }, ASR_NOT_FOUND, "a.bin");
+  expect_error([&] { read_bundle(scratch / "none"); }, ASR_NOT_FOUND, "senone.json");
+  expect_error([&] { write_bundle_index(test::small_bundle(), scratch.path(), {"none.bin"}); }, ASR_NOT_FOUND, "none.bin");
+}
+
+// Each field missing, of another type, or out of range.
+TEST(Bundle, RefusesBadFields) {
+  const Scratch scratch;
+  write_small_bundle(scratch);
+  const Json good = Json::parse(slurp(scratch / "senone.json"));
+  const auto expect_refused = [&](const Json &json, const std::string &part) {
+    spill(scratch / "senone.json", json.dump());
+    expect_error([&] { read_bundle(scratch.path()); }, ASR_BAD_FILE, part);
+    expect_error([&] { read_bundle(scratch.path()); }, ASR_BAD_FILE, "senone.json");
+  };
+  for (const auto &[name, value] : good.items()) {
+    Json json = good;
+    json.erase(name);
+    expect_refused(json, "\"" + name + "\" is missing");
+    json[name] = nullptr;
+    expect_refused(json, "\"" + name + "\" has the type null");
+  }
+  const std::tuple<const char *, Json, const char *> changes[] = {
+      {"/senone_bundle", 2, "version 2"},
+      {"/decoding/beam", -1, "beam"},
+      {"/decoding/beam", "13", "beam"},
+      {"/decoding/acoustic_scale", 0, "acoustic_scale"},
+      {"/decoding/word_insertion_cost", 1e7, "word_insertion_cost"},
+      {"/decoding/max_active", 0, "max_active"},
+      {"/front_end/n_mel", -1, "n_mel"},
+      {"/front_end/unknown", 1, "unknown"},
+      {"/filler_words/0", 1, "filler_words"},
+      {"/filler_words/0/word", 1, "word"},
+      {"/filler_words/0/phones", "SIL", "phones"},
+      {"/filler_words/0/phones/0", 1, "string"},
+      {"/files/a.bin", 1, "a.bin"},
+      {"/files/a.bin/size", -1, "size"},
+      {"/files/a.bin/checksum", "12", "checksum"},
+      {"/files/a.bin/checksum", "000000000000000g", "checksum"},
+  };
+  for (const auto &[pointer, value, part] : changes) {
+    Json json = good;
+    json[Json::json_pointer(pointer)] = value;
+    expect_refused(json, part);
+  }
+  for (const char *name : {"../a.bin", "/etc/passwd", "", ".", "sub/a.bin"}) {
+    Json json = good;
+    json["files"][name] = good["files"]["a.bin"];
+    expect_refused(json, "is not the name of a file");
+  }
+  expect_refused(Json::array(), "not a JSON object");
+}
+
+TEST(Bundle, SurvivesDamage) {
+  const Scratch scratch;
+  write_small_bundle(scratch);
+  const std::string path = scratch / "senone.json";
+  const size_t size = std::filesystem::file_size(path);
+  EXPECT_GT(test::count_refused_damages(path, [&] { read_bundle(scratch.path()); }), size);
+  spill(path, std::string(100000, '['));
+  expect_error([&] { read_bundle(scratch.path()); }, ASR_BAD_FILE, "senone.json");
+}
+
+TEST(Symbols, RoundTrip) {
+  const Scratch scratch;
+  const std::vector<std::string> symbols = {"<eps>", "a", "b(2)", "\xc3\xa9t\xc3\xa9"};
+  write_symbols(symbols, scratch / "words.txt");
+  EXPECT_EQ(slurp(scratch / "words.txt"), "<eps> 0\na 1\nb(2) 2\n\xc3\xa9t\xc3\xa9 3\n");
+  EXPECT_EQ(read_symbols(scratch / "words.txt"), symbols);
+  spill(scratch / "words.txt", "<eps>\t0\r\na  1");
+  EXPECT_EQ(read_symbols(scratch / "words.txt").size(), 2u);
+}
+
+TEST(Symbols, RefuseBadLines) {
+  const Scratch scratch;
+  const std::pair<std::string, const char *> cases[] = {
+      {"", "does not begin"},
+      {"a 0\n", "does not begin"},
+      {"<eps> 0\na\n", ":2: is not a symbol"},
+      {"<eps> 0\n\na 1\n", ":2: is not a symbol"},
+      {"<eps> 0\na x\n", ":2: is not a symbol"},
+      {"<eps> 0\na 1 1\n", ":2: is not a symbol"},
+      {"<eps> 0\na 99999999999\n", ":2: is not a symbol"},
+      {std::string("<eps> 0\na\0 1\n", 13), ":2: is not a symbol"},
+      {"<eps> 0\na 2\n", ":2: has the number 2"},
+      {"<eps> 0\na 0\n", ":2: has the number 0"},
+  };
+  for (const auto &[text, part] : cases) {
+    spill(scratch / "words.txt", text);
+    expect_error([&] { read_symbols(scratch / "words.txt"); }, ASR_BAD_FILE, part);
+  }
+  for (const char *symbol : {"", "a b", "a\n"}) {
+    expect_error([&] { write_symbols({"<eps>", symbol}, scratch / "out.txt"); }, ASR_INVALID_ARGUMENT, "symbol 1");
+  }
+  EXPECT_EQ(scratch.n_entries(), 1u);
+}
+
+}  // namespace
+}  // namespace asr

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// HmmSet: what validate() refuses, hmms.bin, and the order in which ContextTable backs off.
+#include "core/model/hmm_set.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "tests/unit/model/small_model.h"
+#include "tests/unit/scratch.h"
+
+namespace asr {
+namespace {
+
+using test::expect_error;
+using test::Scratch;
+using test::small_hmm_set;
+
+void expect_equal(const HmmSet &a, const HmmSet &b) {
+  EXPECT_EQ(a.n_pdfs, b.n_pdfs);
+  EXPECT_EQ(a.silence, b.silence);
+  ASSERT_EQ(a.phones.size(), b.phones.size());
+  for (size_t i = 0; i < a.phones.size(); ++i) {
+    EXPECT_EQ(a.phones[i].name, b.phones[i].name);
+    EXPECT_EQ(a.phones[i].filler, b.phones[i].filler);
+    EXPECT_EQ(a.phones[i].hmm, b.phones[i].hmm);
+  }
+  ASSERT_EQ(a.topologies.size(), b.topologies.size());
+  for (size_t i = 0; i < a.topologies.size(); ++i) {
+    EXPECT_EQ(a.topologies[i].n_states, b.topologies[i].n_states);
+    const auto same = [](const TopologyArc &x, const TopologyArc &y) {
+      return x.from == y.from && x.to == y.to && x.cost == y.cost;
+    };
+    EXPECT_TRUE(std::equal(a.topologies[i].arcs.begin(), a.topologies[i].arcs.end(), b.topologies[i].arcs.begin(),
+                           b.topologies[i].arcs.end(), same));
+  }
+  ASSERT_EQ(a.hmms.size(), b.hmms.size());
+  for (size_t i = 0; i < a.hmms.size(); ++i) {
+    EXPECT_EQ(a.hmms[i].topology, b.hmms[i].topology);
+    EXPECT_EQ(a.hmms[i].pdfs, b.hmms[i].pdfs);
+  }
+  const auto same = [](const ContextPhone &x, const ContextPhone &y) {
+    return x.base == y.base && x.left == y.left && x.right == y.right && x.position == y.position && x.hmm == y.hmm;
+  };
+  EXPECT_TRUE(std::equal(a.contexts.begin(), a.contexts.end(), b.contexts.begin(), b.contexts.end(), same));
+}
+
+TEST(HmmSet, RefusesWhatIsOutOfRange) {
+  struct Case {
+    const char *part;
+    std::function<void(HmmSet &)> damage;
+  };
+  const Case cases[] = {
+      {"there are no phones", [](auto &s) { s.phones.clear(); }},
+      {"has 0 states", [](auto &s) { s.topologies[1].n_states = 0; }},
+      {"states it does not have", [](auto &s) { s.topologies[0].arcs[0].from = 3; }},
+      {"states it does not have", [](auto &s) { s.topologies[0].arcs[6].to = 4; }},
+      {"not finite", [](auto &s) { s.topologies[0].arcs[0].cost = INFINITY; }},
+      {"not in order", [](auto &s) { std::swap(s.topologies[0].arcs[0], s.topologies[0].arcs[1]); }},
+      {"cannot be entered", [](auto &s) { s.topologies[0].arcs.pop_back(); }},
+      {"cannot be entered or left", [](auto &s) { s.topologies[0].arcs.erase(s.topologies[0].arcs.begin() + 6); }},
+      {"topology 2 of 2", [](auto &s) { s.hmms[0].topology = 2; }},
+      {"2 pdfs for the 3 states", [](auto &s) { s.hmms[0].pdfs.pop_back(); }},
+      {"pdf 9 of 9", [](auto &s) { s.hmms[0].pdfs[0] = 9; }},
+      {"is empty", [](auto &s) { s.phones[0].name = ""; }},
+      {"has blanks", [](auto &s) { s.phones[0].name = "A B"; }},
+      {"two phones B", [](auto &s) { s.phones[0].name = "B"; }},
+      {"HMM 6 of 6", [](auto &s) { s.phones[0].hmm = 6; }},
+      {"silence is phone 3", [](auto &s) { s.silence = 3; }},
+      {"phone beyond", [](auto &s) { s.contexts[0].left = 3; }},
+      {"phone beyond", [](auto &s) { s.contexts[0].base = kNoPhone; }},
+      {"word position 4", [](auto &s) { s.contexts[0].position = 4; }},
+      {"uses HMM 6", [](auto &s) { s.contexts[0].hmm = 6; }},
+  };
+  small_hmm_set().validate("h.bin");
+  for (const Case &c : cases) {
+    HmmSet set = small_hmm_set();
+    c.damage(set);
+    expect_error([&] { set.validate("h.bin"); }, ASR_BAD_FILE, c.part);
+  }
+}
+
+TEST(HmmSet, FindsPhones) {
+  const HmmSet set = small_hmm_set();
+  EXPECT_EQ(set.find_phone("B"), 1u);
+  EXPECT_EQ(set.find_phone("b"), kNoPhone);
+}
+
+TEST(HmmFile, RoundTrips) {
+  const Scratch scratch;
+  write_hmm_set(small_hmm_set(), scratch / "hmms.bin");
+  expect_equal(read_hmm_set(scratch / "hmms.bin"), small_hmm_set());
+}
+
+TEST(HmmFile, SurvivesDamage) {
+  const Scratch scratch;
+  const std::string path = scratch / "hmms.bin";
+  write_hmm_set(small_hmm_set(), path);
+  const size_t size = std::filesystem::file_size(path);
+  EXPECT_GT(test::count_refused_damages(path, [&] { read_hmm_set(path).validate(path); }), size);
+}
+
+// ---- ContextTable: phones 0 = A, 1 = B, 2 = SIL (filler), 3 = +NOISE+ (filler)
+
+constexpr uint32_t kA = 0, kB = 1, kSil = 2, kNoise = 3;
+constexpr auto kInternal = WordPosition::kInternal, kBegin = WordPosition::kBegin, kEnd = WordPosition::kEnd,
+               kSingle = WordPosition::kSingle;
+
+uint8_t code(WordPosition position) { return static_cast<uint8_t>(position); }
+
+// HMM numbers only name what was found: context i of the list has HMM 10 + i, the phones themselves 0 ... 3.
+HmmSet context_set(const std::vector<ContextPhone> &contexts) {
+  HmmSet set;
+  set.phones = {{"A", false, 0}, {"B", false, 1}, {"SIL", true, 2}, {"+NOISE+", true, 3}};
+  set.silence = kSil;
+  set.contexts = contexts;
+  for (size_t i = 0; i < contexts.size(); ++i) set.contexts[i].hmm = static_cast<uint32_t>(10 + i);
+  return set;
+}
+
+TEST(ContextTable, TakesTheExactContextFirst) {
+  const HmmSet set = context_set({{kA, kB, kA, code(kBegin), 0}, {kA, kB, kA, code(kEnd), 0}, {kA, kA, kB, code(kEnd), 0}});
+  const ContextTable table(set);
+  EXPECT_EQ(table.find(kA, kB, kA, kBegin), 10u);
+  EXPECT_EQ(table.find(kA, kB, kA, kEnd), 11u);
+  EXPECT_EQ(table.find(kA, kA, kB, kEnd), 12u);
+}
+
+TEST(ContextTable, TriesOtherPositionsInTheirOrder) {
+  const HmmSet set = context_set({{kA, kB, kA, code(kSingle), 0}, {kA, kB, kA, code(kEnd), 0}});
+  EXPECT_EQ(ContextTable(set).find(kA, kB, kA, kInternal), 11u);
+  EXPECT_EQ(ContextTable(set).find(kA, kB, kA, kBegin), 11u);
+}
+
+TEST(ContextTable, FillersCountAsSilence) {
+  const HmmSet set = context_set({{kA, kSil, kB, code(kBegin), 0}, {kA, kB, kSil, code(kInternal), 0}});
+  EXPECT_EQ(ContextTable(set).find(kA, kNoise, kB, kBegin), 10u);
+  EXPECT_EQ(ContextTable(set).find(kA, kB, kNoise, kInternal), 11u);
+}
+
+TEST(ContextTable, ThenTakesSilenceAtTheEdgesOfTheWord) {
+  const HmmSet set = context_set({{kA, kSil, kB, code(kBegin), 0},    // 10
+                                  {kB, kA, kSil, code(kEnd), 0},      // 11
+                                  {kA, kSil, kSil, code(kEnd), 0}});  // 12
+  const ContextTable table(set);
+  EXPECT_EQ(table.find(kA, kA, kB, kBegin), 10u);    // the left neighbour is in another word
+  EXPECT_EQ(table.find(kA, kA, kB, kInternal), 0u);  // it is in this word: nothing fits
+  EXPECT_EQ(table.find(kB, kA, kA, kEnd), 11u);
+  EXPECT_EQ(table.find(kB, kA, kA, kBegin), 1u);
+  EXPECT_EQ(table.find(kA, kB, kB, kSingle), 12u);  // both neighbours, and another position
+}
+
+TEST(ContextTable, UnknownNeighboursGiveTheContextIndependentModel) {
+  const HmmSet set = context_set({{kA, kSil, kB, code(kBegin), 0}});
+  EXPECT_EQ(ContextTable(set).find(kA, kNoPhone, kB, kBegin), 0u);
+  EXPECT_EQ(ContextTable(set).find(kSil, kA, kB, kSingle), 2u);
+}
+
+TEST(ContextTable, IgnoresPositionsWhereTheSetHasNone) {
+  const HmmSet set = context_set({{kA, kB, kA, kAnyPosition, 0}});
+  for (const WordPosition position : {kInternal, kBegin, kEnd, kSingle}) {
+    EXPECT_EQ(ContextTable(set).find(kA, kB, kA, position), 10u);
+  }
+}
+
+TEST(ContextTable, OneSidedContextsComeLast) {
+  const HmmSet set = context_set({{kA, kB, kNoPhone, kAnyPosition, 0}, {kA, kNoPhone, kA, kAnyPosition, 0}});
+  EXPECT_EQ(ContextTable(set).find(kA, kB, kA, kInternal), 10u);
+  EXPECT_EQ(ContextTable(set).find(kA, kA, kA, kInternal), 11u);
+  EXPECT_EQ(ContextTable(set).find(kA, kA, kB, kInternal), 0u);
+}
+
+}  // namespace
+}  // namespace asr
