@@ -16,25 +16,27 @@ namespace {
 constexpr size_t kBlocksPerTask = 16;
 constexpr size_t kMaxLanes = 16;
 
-// Jobs for the same frames.
+// Jobs for the same frames, in ascending order of their warps.
 struct Group {
   const asr_extract_job *jobs;
   size_t n_jobs;
   uint64_t first_lane;  // counted over all groups
 };
 
-std::vector<Group> group_jobs(const asr_extract_job *jobs, size_t n_jobs, uint64_t *n_lanes) {
+bool same_frames(const asr_extract_job &a, const asr_extract_job &b) {
+  return a.samples == b.samples && a.n_frames == b.n_frames && a.first_frame == b.first_frame;
+}
+
+// Groups neighbours in `jobs`, and sorts each group.
+std::vector<Group> group_jobs(std::vector<asr_extract_job> *jobs, uint64_t *n_lanes) {
   std::vector<Group> groups;
   *n_lanes = 0;
-  for (size_t i = 0; i < n_jobs;) {
-    size_t end = i + 1;
-    while (end < n_jobs && jobs[end].samples == jobs[i].samples && jobs[end].n_frames == jobs[i].n_frames &&
-           jobs[end].first_frame == jobs[i].first_frame) {
-      ++end;
-    }
-    if (jobs[i].n_frames > 0) groups.push_back({jobs + i, end - i, *n_lanes});
-    *n_lanes += jobs[i].n_frames;
-    i = end;
+  for (auto first = jobs->begin(); first != jobs->end();) {
+    const auto end = std::find_if_not(first, jobs->end(), [&](const asr_extract_job &job) { return same_frames(*first, job); });
+    if (first->n_frames > 0) groups.push_back({&*first, static_cast<size_t>(end - first), *n_lanes});
+    *n_lanes += first->n_frames;
+    std::sort(first, end, [](const asr_extract_job &a, const asr_extract_job &b) { return a.warp < b.warp; });
+    first = end;
   }
   return groups;
 }
@@ -65,8 +67,9 @@ Mfcc::Mfcc(const asr_features_view &view) : tables_(std::make_unique<const Table
 Mfcc::~Mfcc() = default;
 
 void Mfcc::extract(const asr_extract_job *jobs, size_t n_jobs, ThreadPool &pool) const {
+  std::vector<asr_extract_job> sorted(jobs, jobs + n_jobs);
   uint64_t n_lanes = 0;
-  const std::vector<Group> groups = group_jobs(jobs, n_jobs, &n_lanes);
+  const std::vector<Group> groups = group_jobs(&sorted, &n_lanes);
   const size_t lanes_per_block = mfcc_block_lanes(), lanes_per_task = kBlocksPerTask * lanes_per_block;
   pool.run((n_lanes + lanes_per_task - 1) / lanes_per_task, [&](size_t task) {
     const Scratch scratch = make_scratch(mfcc_scratch_floats(tables_->view));

@@ -59,205 +59,179 @@ HWY_INLINE void load_four_samples(const float *const *frames, size_t n, float *s
 }
 #endif
 
-// One block under way. Unused lanes repeat the last frame and are not stored.
-class Block {
- public:
-  Block(const MfccTables &tables, const MfccLane *lanes, size_t n_lanes, float *scratch)
-      : tables_(tables),
-        view_(tables.view),
-        lanes_(lanes),
-        n_lanes_(n_lanes),
-        signal_(scratch),
-        spectrum_(signal_ + size_t{view_.fft_samples} * kLanes),
-        mel_(spectrum_ + (size_t{view_.fft_samples} / 2 + 1) * kLanes),
-        cepstra_(mel_ + size_t{view_.n_mel} * kLanes) {}
+HWY_INLINE Vector load_at(const float *rows, size_t i) { return hn::Load(Lanes(), rows + i * kLanes); }
+HWY_INLINE void store_at(Vector value, float *rows, size_t i) { hn::Store(value, Lanes(), rows + i * kLanes); }
+HWY_INLINE Vector same(float value) { return hn::Set(Lanes(), value); }
 
-  void compute() {
-    load_samples();
-    if (view_.dither > 0) add_dither();
-    if (view_.dc_removal == ASR_DC_BEFORE_PREEMPHASIS) subtract_mean();
-    if (view_.energy_row >= 0 && !view_.energy_windowed) energy_ = sum_of_squares();
-    preemphasise();
-    if (view_.dc_removal == ASR_DC_AFTER_PREEMPHASIS) subtract_mean();
-    apply_window();
-    if (view_.energy_row >= 0 && view_.energy_windowed) energy_ = sum_of_squares();
-    fourier_transform(d_, signal_, view_.fft_samples / 2, tables_.twiddles.data());
-    make_spectrum();
-    for (int64_t warp = next_warp(-1); warp >= 0; warp = next_warp(warp)) {
-      apply_filter_bank(static_cast<uint32_t>(warp));
-      apply_dct();
-      store_cepstra(static_cast<uint32_t>(warp));
+// term(0) + ... + term(n - 1) in four interleaved sums, so that additions overlap.
+template <class Term>
+HWY_INLINE Vector sum_of(size_t n, Term &&term) {
+  Vector sums[4] = {same(0), same(0), same(0), same(0)};
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    for (size_t k = 0; k < 4; ++k) sums[k] = term(i + k, sums[k]);
+  }
+  for (; i < n; ++i) sums[0] = term(i, sums[0]);
+  return hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
+}
+HWY_INLINE Vector sum(const float *rows, size_t n) {
+  return sum_of(n, [&](size_t i, Vector sum) { return hn::Add(sum, load_at(rows, i)); });
+}
+HWY_INLINE Vector sum_of_squares(const float *rows, size_t n, Vector offset) {
+  return sum_of(n, [&](size_t i, Vector sum) {
+    const Vector x = hn::Sub(load_at(rows, i), offset);
+    return hn::MulAdd(x, x, sum);
+  });
+}
+HWY_INLINE Vector dot(const float *weights, const float *rows, size_t n) {
+  return sum_of(n, [&](size_t i, Vector sum) { return hn::MulAdd(same(weights[i]), load_at(rows, i), sum); });
+}
+
+// F1. Samples of the lanes' frames, and what comes before each frame.
+HWY_INLINE Vector load_samples(const asr_features_view &view, const MfccLane *lanes, size_t n_lanes, float *signal) {
+  const uint32_t n_samples = view.window_samples;
+  const float *frames[kLanes];
+  for (size_t i = 0; i < kLanes; ++i) frames[i] = lanes[i < n_lanes ? i : n_lanes - 1].samples;
+  uint32_t n = 0;
+  for (; n + 4 <= n_samples; n += 4) load_four_samples(frames, n, signal);
+  for (; n < n_samples; ++n) {
+    for (size_t i = 0; i < kLanes; ++i) signal[n * kLanes + i] = frames[i][n];
+  }
+  if (view.dither > 0) {
+    for (size_t i = 0; i < n_lanes; ++i) {
+      for (n = 0; n < n_samples; ++n) signal[n * kLanes + i] += view.dither * dither_noise(view.dither_seed, lanes[i].frame, n);
     }
   }
+  if (view.preemphasis_in_frame) return load_at(signal, 0);
+  HWY_ALIGN float before[kLanes];
+  for (size_t i = 0; i < kLanes; ++i) before[i] = frames[i][-1];
+  return load_at(before, 0);
+}
 
- private:
-  Vector signal(size_t n) const { return hn::Load(d_, signal_ + n * kLanes); }
-  void set_signal(size_t n, Vector value) { hn::Store(value, d_, signal_ + n * kLanes); }
-  const MfccLane &lane(size_t i) const { return lanes_[i < n_lanes_ ? i : n_lanes_ - 1]; }
-
-  void load_samples() {
-    const float *frames[kLanes];
-    HWY_ALIGN float before[kLanes];
-    for (size_t i = 0; i < kLanes; ++i) {
-      frames[i] = lane(i).samples;
-      before[i] = frames[i][view_.preemphasis_in_frame ? 0 : -1];
-    }
-    before_ = hn::Load(d_, before);
-    size_t n = 0;
-    for (; n + 4 <= view_.window_samples; n += 4) load_four_samples(frames, n, signal_);
-    for (; n < view_.window_samples; ++n) {
-      for (size_t i = 0; i < kLanes; ++i) signal_[n * kLanes + i] = frames[i][n];
-    }
+// F2 in one pass: y[n] = ((x[n] - offset) - a (x[n-1] - offset) - offset_after) w[n], then zeros. The mean after pre-emphasis
+// follows from the sum of the x. Returns the energy.
+HWY_INLINE Vector make_frame(const asr_features_view &view, Vector before, float *signal) {
+  const uint32_t n_samples = view.window_samples;
+  const float *const window = view.window;
+  const Vector a = same(view.preemphasis), per_sample = same(1.0f / static_cast<float>(n_samples));
+  Vector offset = same(0), offset_after = same(0), energy = same(0);
+  if (view.dc_removal == ASR_DC_BEFORE_PREEMPHASIS) offset = hn::Mul(sum(signal, n_samples), per_sample);
+  if (view.dc_removal == ASR_DC_AFTER_PREEMPHASIS) {
+    const Vector total = sum(signal, n_samples), last = load_at(signal, n_samples - 1);
+    const Vector total_before = hn::Add(hn::Sub(total, last), before);
+    offset_after = hn::Mul(hn::NegMulAdd(a, total_before, total), per_sample);
   }
+  if (view.energy_row >= 0 && !view.energy_windowed) energy = sum_of_squares(signal, n_samples, offset);
 
-  void add_dither() {
-    for (size_t n = 0; n < view_.window_samples; ++n) {
-      for (size_t i = 0; i < kLanes; ++i) {
-        signal_[n * kLanes + i] += view_.dither * dither_noise(view_.dither_seed, lane(i).frame, static_cast<uint32_t>(n));
-      }
-    }
-    if (view_.preemphasis_in_frame) before_ = signal(0);
+  Vector previous = hn::Sub(before, offset);
+  for (uint32_t n = 0; n < n_samples; ++n) {
+    const Vector current = hn::Sub(load_at(signal, n), offset);
+    const Vector emphasised = hn::Sub(hn::NegMulAdd(a, previous, current), offset_after);
+    store_at(hn::Mul(emphasised, same(window[n])), signal, n);
+    previous = current;
   }
+  const uint32_t n_total = view.fft_samples;
+  for (uint32_t n = n_samples; n < n_total; ++n) store_at(same(0), signal, n);
+  return view.energy_row >= 0 && view.energy_windowed ? sum_of_squares(signal, n_samples, same(0)) : energy;
+}
 
-  void subtract_mean() {
-    Vector sum0 = hn::Zero(d_), sum1 = hn::Zero(d_);
-    size_t n = 0;
-    for (; n + 2 <= view_.window_samples; n += 2) {
-      sum0 = hn::Add(sum0, signal(n));
-      sum1 = hn::Add(sum1, signal(n + 1));
-    }
-    if (n < view_.window_samples) sum0 = hn::Add(sum0, signal(n));
-    const Vector mean = hn::Mul(hn::Add(sum0, sum1), hn::Set(d_, 1.0f / static_cast<float>(view_.window_samples)));
-    for (n = 0; n < view_.window_samples; ++n) set_signal(n, hn::Sub(signal(n), mean));
-    before_ = hn::Sub(before_, mean);
+template <bool kMagnitude>
+HWY_INLINE void store_bin(Complex<Vector> x, float *spectrum, uint32_t k) {
+  const Vector power = hn::MulAdd(x.re, x.re, hn::Mul(x.im, x.im));
+  store_at(kMagnitude ? hn::Sqrt(power) : power, spectrum, k);
+}
+
+// F3 from the transform Z of the frame taken as n = fft_samples / 2 complex numbers: even and odd samples have the transforms
+// E = (Z[k] + conj Z[n-k]) / 2 and O = (Z[k] - conj Z[n-k]) / 2i, and the frame X[k] = E + w^k O, X[n-k] = conj(E - w^k O).
+template <bool kMagnitude>
+HWY_INLINE void make_spectrum(const MfccTables &tables, const float *transform, float *spectrum) {
+  const Lanes d;
+  const uint32_t n = tables.view.fft_samples / 2;
+  if (tables.end_bin == 0) return;
+  const uint32_t first = tables.first_bin < n + 1 - tables.end_bin ? tables.first_bin : n + 1 - tables.end_bin;
+  if (first == 0) {
+    const Complex<Vector> z = load(d, transform, 0);
+    store_bin<kMagnitude>({hn::Add(z.re, z.im), same(0)}, spectrum, 0);
+    store_bin<kMagnitude>({hn::Sub(z.re, z.im), same(0)}, spectrum, n);
   }
-
-  Vector sum_of_squares() const {
-    Vector sum0 = hn::Zero(d_), sum1 = hn::Zero(d_);
-    size_t n = 0;
-    for (; n + 2 <= view_.window_samples; n += 2) {
-      sum0 = hn::MulAdd(signal(n), signal(n), sum0);
-      sum1 = hn::MulAdd(signal(n + 1), signal(n + 1), sum1);
-    }
-    if (n < view_.window_samples) sum0 = hn::MulAdd(signal(n), signal(n), sum0);
-    return hn::Add(sum0, sum1);
+  const Vector half = same(0.5f);
+  const uint32_t *const position = tables.position.data();
+  const float *const roots = tables.real_twiddles.data();
+  for (uint32_t k = first > 0 ? first : 1; k <= n / 2; ++k) {
+    const Complex<Vector> a = load(d, transform, position[k]), b = load(d, transform, position[n - k]);
+    const Complex<Vector> even = {hn::Mul(half, hn::Add(a.re, b.re)), hn::Mul(half, hn::Sub(a.im, b.im))};
+    const Complex<Vector> odd = {hn::Mul(half, hn::Add(a.im, b.im)), hn::Mul(half, hn::Sub(b.re, a.re))};
+    const Complex<Vector> turned = odd * load_root(d, roots + size_t{2} * k);
+    store_bin<kMagnitude>(even + turned, spectrum, k);
+    store_bin<kMagnitude>(even - turned, spectrum, n - k);
   }
+}
 
-  void preemphasise() {
-    const Vector coefficient = hn::Set(d_, view_.preemphasis);
-    Vector previous = before_;
-    for (size_t n = 0; n < view_.window_samples; ++n) {
-      const Vector current = signal(n);
-      set_signal(n, hn::NegMulAdd(coefficient, previous, current));
-      previous = current;
-    }
+// F5, F6.
+HWY_INLINE void make_log_mel(const asr_features_view &view, uint32_t warp, const float *spectrum, float *mel) {
+  const uint32_t n_mel = view.n_mel;
+  const float *const weights = view.mel_weights;
+  const asr_mel_band *const bands = view.mel_bands + size_t{warp} * n_mel;
+  const Vector floor = same(view.log_floor), add = same(view.log_add);
+  for (uint32_t m = 0; m < n_mel; ++m) {
+    const asr_mel_band band = bands[m];
+    const Vector energy = dot(weights + band.first_weight, spectrum + size_t{band.first_bin} * kLanes, band.n_bins);
+    store_at(hn::Log(Lanes(), hn::Add(hn::Max(energy, floor), add)), mel, m);
   }
+}
 
-  void apply_window() {
-    for (size_t n = 0; n < view_.window_samples; ++n) set_signal(n, hn::Mul(signal(n), hn::Set(d_, view_.window[n])));
-    for (size_t n = view_.window_samples; n < view_.fft_samples; ++n) set_signal(n, hn::Zero(d_));
+// F7, F8.
+HWY_INLINE void make_cepstra(const asr_features_view &view, const float *mel, Vector energy, float *cepstra) {
+  const uint32_t n_mel = view.n_mel, n_ceps = view.n_ceps;
+  const float *const dct = view.dct;
+  for (uint32_t i = 0; i < n_ceps; ++i) store_at(dot(dct + size_t{i} * n_mel, mel, n_mel), cepstra, i);
+  if (view.energy_row < 0) return;
+  const Vector log_energy = hn::Log(Lanes(), hn::Max(energy, same(view.log_floor)));
+  store_at(log_energy, cepstra, static_cast<size_t>(view.energy_row));
+}
+
+// The lowest warp that a lane still waits for; -1 if none does.
+HWY_INLINE int64_t next_warp(const MfccLane *lanes, size_t n_lanes) {
+  int64_t next = -1;
+  for (size_t i = 0; i < n_lanes; ++i) {
+    if (lanes[i].n_jobs > 0 && (next < 0 || lanes[i].jobs->warp < next)) next = lanes[i].jobs->warp;
   }
+  return next;
+}
 
-  // From the transform Z of the frame taken as fft_samples / 2 complex numbers: even and odd samples have the transforms
-  // E = (Z[k] + conj Z[n-k]) / 2 and O = (Z[k] - conj Z[n-k]) / 2i, and the frame has X[k] = E + w^k O, X[n-k] = conj(E - w^k
-  // O).
-  void make_spectrum() {
-    const uint32_t n = view_.fft_samples / 2;
-    const uint32_t first = tables_.first_bin < n + 1 - tables_.end_bin ? tables_.first_bin : n + 1 - tables_.end_bin;
-    const auto z = [&](uint32_t k) { return load(d_, signal_, tables_.position[k]); };
-    if (tables_.end_bin == 0) return;
-    if (first == 0) {
-      set_bin(0, {hn::Add(z(0).re, z(0).im), hn::Zero(d_)});
-      set_bin(n, {hn::Sub(z(0).re, z(0).im), hn::Zero(d_)});
-    }
-    const Vector half = hn::Set(d_, 0.5f);
-    for (uint32_t k = first > 0 ? first : 1; k <= n / 2; ++k) {
-      const Complex<Vector> a = z(k), b = z(n - k);
-      const Complex<Vector> even = {hn::Mul(half, hn::Add(a.re, b.re)), hn::Mul(half, hn::Sub(a.im, b.im))};
-      const Complex<Vector> odd = {hn::Mul(half, hn::Add(a.im, b.im)), hn::Mul(half, hn::Sub(b.re, a.re))};
-      const Complex<Vector> turned = odd * load_root(d_, &tables_.real_twiddles[size_t{2} * k]);
-      set_bin(k, even + turned);
-      set_bin(n - k, even - turned);
-    }
-  }
-
-  void set_bin(uint32_t k, Complex<Vector> x) {
-    const Vector power = hn::MulAdd(x.re, x.re, hn::Mul(x.im, x.im));
-    hn::Store(view_.magnitude ? hn::Sqrt(power) : power, d_, spectrum_ + size_t{k} * kLanes);
-  }
-
-  Vector log_of(Vector energy) const {
-    return hn::Log(d_, hn::Add(hn::Max(energy, hn::Set(d_, view_.log_floor)), hn::Set(d_, view_.log_add)));
-  }
-
-  void apply_filter_bank(uint32_t warp) {
-    const asr_mel_band *bands = view_.mel_bands + size_t{warp} * view_.n_mel;
-    for (uint32_t m = 0; m < view_.n_mel; ++m) {
-      const float *weights = view_.mel_weights + bands[m].first_weight;
-      const float *bins = spectrum_ + size_t{bands[m].first_bin} * kLanes;
-      Vector sum0 = hn::Zero(d_), sum1 = hn::Zero(d_);
-      uint32_t k = 0;
-      for (; k + 2 <= bands[m].n_bins; k += 2) {
-        sum0 = hn::MulAdd(hn::Set(d_, weights[k]), hn::Load(d_, bins + k * kLanes), sum0);
-        sum1 = hn::MulAdd(hn::Set(d_, weights[k + 1]), hn::Load(d_, bins + (k + 1) * kLanes), sum1);
-      }
-      if (k < bands[m].n_bins) sum0 = hn::MulAdd(hn::Set(d_, weights[k]), hn::Load(d_, bins + k * kLanes), sum0);
-      hn::Store(log_of(hn::Add(sum0, sum1)), d_, mel_ + m * kLanes);
+// Into the lanes' jobs of this warp, which are then done with.
+HWY_INLINE void store_cepstra(const float *cepstra, uint32_t n_ceps, uint32_t warp, MfccLane *lanes, size_t n_lanes) {
+  for (size_t i = 0; i < n_lanes; ++i) {
+    MfccLane &lane = lanes[i];
+    for (; lane.n_jobs > 0 && lane.jobs->warp == warp; ++lane.jobs, --lane.n_jobs) {
+      float *const out = lane.jobs->cepstra + size_t{lane.row} * n_ceps;
+      for (uint32_t c = 0; c < n_ceps; ++c) out[c] = cepstra[c * kLanes + i];
     }
   }
+}
 
-  void apply_dct() {
-    for (uint32_t i = 0; i < view_.n_ceps; ++i) {
-      const float *row = view_.dct + size_t{i} * view_.n_mel;
-      Vector sum0 = hn::Zero(d_), sum1 = hn::Zero(d_);
-      uint32_t m = 0;
-      for (; m + 2 <= view_.n_mel; m += 2) {
-        sum0 = hn::MulAdd(hn::Set(d_, row[m]), hn::Load(d_, mel_ + m * kLanes), sum0);
-        sum1 = hn::MulAdd(hn::Set(d_, row[m + 1]), hn::Load(d_, mel_ + (m + 1) * kLanes), sum1);
-      }
-      if (m < view_.n_mel) sum0 = hn::MulAdd(hn::Set(d_, row[m]), hn::Load(d_, mel_ + m * kLanes), sum0);
-      hn::Store(hn::Add(sum0, sum1), d_, cepstra_ + i * kLanes);
-    }
-    if (view_.energy_row >= 0) {
-      const Vector floor = hn::Set(d_, view_.log_floor);
-      hn::Store(hn::Log(d_, hn::Max(energy_, floor)), d_, cepstra_ + static_cast<size_t>(view_.energy_row) * kLanes);
-    }
+// Unused lanes repeat the last frame and are not stored.
+void compute_block(const MfccTables &tables, MfccLane *lanes, size_t n_lanes, float *scratch) {
+  const asr_features_view &view = tables.view;
+  const uint32_t n_points = view.fft_samples / 2;
+  float *const signal = scratch;
+  float *const spectrum = signal + size_t{2} * n_points * kLanes;
+  float *const mel = spectrum + (size_t{n_points} + 1) * kLanes;
+  float *const cepstra = mel + size_t{view.n_mel} * kLanes;
+
+  const Vector before = load_samples(view, lanes, n_lanes, signal);
+  const Vector energy = make_frame(view, before, signal);
+  fourier_transform(Lanes(), signal, n_points, tables.twiddles.data());
+  if (view.magnitude) {
+    make_spectrum<true>(tables, signal, spectrum);
+  } else {
+    make_spectrum<false>(tables, signal, spectrum);
   }
-
-  void store_cepstra(uint32_t warp) const {
-    for (size_t i = 0; i < n_lanes_; ++i) {
-      for (size_t j = 0; j < lanes_[i].n_jobs; ++j) {
-        const asr_extract_job &job = lanes_[i].jobs[j];
-        if (job.warp != warp) continue;
-        float *out = job.cepstra + size_t{lanes_[i].row} * view_.n_ceps;
-        for (uint32_t c = 0; c < view_.n_ceps; ++c) out[c] = cepstra_[c * kLanes + i];
-      }
-    }
+  for (int64_t warp = next_warp(lanes, n_lanes); warp >= 0; warp = next_warp(lanes, n_lanes)) {
+    make_log_mel(view, static_cast<uint32_t>(warp), spectrum, mel);
+    make_cepstra(view, mel, energy, cepstra);
+    store_cepstra(cepstra, view.n_ceps, static_cast<uint32_t>(warp), lanes, n_lanes);
   }
-
-  // The lowest warp above `warp` that a job of a lane asks for; -1 if there is none.
-  int64_t next_warp(int64_t warp) const {
-    int64_t next = -1;
-    for (size_t i = 0; i < n_lanes_; ++i) {
-      for (size_t j = 0; j < lanes_[i].n_jobs; ++j) {
-        const int64_t wanted = lanes_[i].jobs[j].warp;
-        if (wanted > warp && (next < 0 || wanted < next)) next = wanted;
-      }
-    }
-    return next;
-  }
-
-  const Lanes d_;
-  const MfccTables &tables_;
-  const asr_features_view &view_;
-  const MfccLane *lanes_;
-  const size_t n_lanes_;
-  float *const signal_, *const spectrum_, *const mel_, *const cepstra_;
-  Vector before_ = hn::Zero(Lanes()), energy_ = hn::Zero(Lanes());
-};
-
-void compute_block(const MfccTables &tables, const MfccLane *lanes, size_t n_lanes, float *scratch) {
-  Block(tables, lanes, n_lanes, scratch).compute();
 }
 
 size_t block_lanes() { return kLanes; }
@@ -278,7 +252,7 @@ size_t mfcc_scratch_floats(const asr_features_view &view) {
   return mfcc_block_lanes() * (view.fft_samples + view.fft_samples / 2 + 1 + view.n_mel + view.n_ceps);
 }
 
-void mfcc_block(const MfccTables &tables, const MfccLane *lanes, size_t n_lanes, float *scratch) {
+void mfcc_block(const MfccTables &tables, MfccLane *lanes, size_t n_lanes, float *scratch) {
   HWY_DYNAMIC_DISPATCH(compute_block)(tables, lanes, n_lanes, scratch);
 }
 

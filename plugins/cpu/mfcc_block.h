@@ -23,7 +23,7 @@ struct MfccTables {
   std::vector<float> real_twiddles;  // [fft_samples / 4 + 1][2] cos, -sin of 2 pi k / fft_samples
 };
 
-// One frame, to be computed under the warp of each of its jobs.
+// One frame, to be computed under the warp of each of its jobs, which are in ascending order of warps.
 struct MfccLane {
   const float *samples;
   uint64_t frame;  // number in the utterance
@@ -35,7 +35,8 @@ struct MfccLane {
 size_t mfcc_block_lanes();                                  // most lanes of a block; at most 16
 size_t mfcc_scratch_floats(const asr_features_view &view);  // what a block works in; 64-byte aligned
 
-// Computes and stores n_lanes frames (1 ... mfcc_block_lanes()). A frame's bits do not depend on the other lanes.
-void mfcc_block(const MfccTables &tables, const MfccLane *lanes, size_t n_lanes, float *scratch);
+// Computes and stores n_lanes frames (1 ... mfcc_block_lanes()); their jobs are consumed. A frame's bits do not depend on the
+// other lanes.
+void mfcc_block(const MfccTables &tables, MfccLane *lanes, size_t n_lanes, float *scratch);
 
 }  // namespace asr::cpu
