@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dynamic features, splicing and the linear transform: from normalised cepstra to the rows that are scored, one row for
-// each frame, as soon as the frames to its right are known. Used by FeaturePipeline. At both ends of the signal the edge
-// frame stands in for the missing ones.
+// each frame, as soon as the frames to its right are known (F10 of docs/equations.md). Used by FeaturePipeline. At both ends of
+// the signal the edge frame stands in for the missing ones.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables that a back end computes cepstra from (asr_features_view), made in double from a FrontEnd: window, mel bands
-// for a list of VTLN warp factors, cosine transform with lifter. Conventions F3, F5, F7 and F8 of docs/equations.md.
+// for a list of VTLN warp factors, cosine transform with lifter. Equations F2, F4, F5, F7 and F8 of docs/equations.md.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cepstral mean (and variance) normalisation of a stream's cepstra, before dynamic features. Used by FeaturePipeline.
+// Cepstral mean (and variance) normalisation of a stream, before dynamic features (F9 of docs/equations.md). Used by
+// FeaturePipeline.
 #pragma once
 
 #include <cstddef>

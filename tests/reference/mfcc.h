@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Features in double, straight from the conventions of a FrontEnd: one function for each equation F1 ... F9 of
+// Features in double, straight from the conventions of a FrontEnd: one function for each equation F1 ... F10 of
 // docs/equations.md, plain loops, a Fourier transform by its definition. Tests compare the fast front end with these.
 #pragma once
 
@@ -34,11 +34,11 @@ Row cepstra(const FrontEnd &f, const Row &log_mel, double log_energy);
 // F1 ... F8 of a whole signal.
 Rows mfcc(const FrontEnd &f, const std::vector<double> &signal, double warp = 1);
 
-// Normalisation over the whole utterance, or running with the model's prior.
+// F9. Over the whole utterance, or running with the prior of the model.
 Rows batch_normalised(const FrontEnd &f, const Rows &cepstra);
 Rows live_normalised(const FrontEnd &f, const Rows &cepstra);
 
-// F9. Dynamic features, splicing and transform.
+// F10. Dynamic features, splicing and transform.
 Rows dynamic(const FrontEnd &f, const Rows &cepstra);
 
 }  // namespace asr::reference
