@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// `senone bench gmm` and `senone bench fullgmm`: log-likelihoods of a random model through the back end's `score`, in the
+// papers' units, beside the double reference and OpenBLAS.
+#include <algorithm>
+#include <cmath>
+
+#include "tests/reference/gmm.h"
+#include "tests/reference/random_gmm.h"
+#include "tools/bench.h"
+#include "tools/bench_gmm_blas.h"
+
+namespace asr::tool {
+namespace {
+
+struct GmmBench {
+  BenchOptions common;
+  asr_covariance covariance;
+  uint32_t n_states = 5000, n_gaussians = 16, n_dims = 36, n_frames = 256;
+  std::vector<uint32_t> windows = {8, 64, 256};
+  uint64_t seed = 1;
+  bool blas = true;
+};
+
+constexpr uint32_t kCheckedScores = 2000;
+
+// The papers count so many floating-point operations for one Gaussian and frame (000_..., 001_...).
+double operations_per_gaussian(const GmmBench &bench) {
+  const double d = bench.n_dims;
+  return (bench.covariance == ASR_COVARIANCE_FULL ? 5 * d * (d - 1) / 2 : 0) + 4 * d + 9;
+}
+
+// A model on a device, scored a window at a time as the engine does.
+class DeviceScorer {
+ public:
+  DeviceScorer(const DeviceEntry &entry, const GmmBench &bench, const asr_acoustic_view *view)
+      : device_(entry, backend_options(bench.common, bench.n_frames)), n_dims_(bench.n_dims), n_states_(bench.n_states) {
+    device_.check(device_.api()->load_acoustic(device_.get(), view, &acoustic_));
+  }
+  ~DeviceScorer() { device_.api()->free_acoustic(acoustic_); }
+  DeviceScorer(const DeviceScorer &) = delete;
+  DeviceScorer &operator=(const DeviceScorer &) = delete;
+
+  // Both buffers in turn; every window's rows are brought to the host.
+  void score(const std::vector<float> &features, uint32_t n_frames, uint32_t window, std::vector<float> &loglikes) {
+    for (uint32_t t = 0; t < n_frames; t += window) {
+      const uint32_t n = std::min(window, n_frames - t);
+      device_.check(device_.api()->score(device_.get(), acoustic_, features.data() + size_t{t} * n_dims_, n, t / window % 2,
+                                         loglikes.data() + size_t{t} * n_states_));
+    }
+    device_.check(device_.api()->wait(device_.get()));
+  }
+
+ private:
+  Device device_;
+  asr_backend_acoustic *acoustic_ = nullptr;
+  uint32_t n_dims_, n_states_;
+};
+
+// Over scores spread evenly over frames and states.
+double largest_error(const asr_acoustic_view &view, const std::vector<float> &features, const std::vector<float> &loglikes) {
+  double largest = 0;
+  const size_t step = std::max<size_t>(1, loglikes.size() / kCheckedScores) | 1;
+  for (size_t i = 0; i < loglikes.size(); i += step) {
+    const size_t t = i / view.n_states;
+    const double expected = reference::log_likelihood(view, uint32_t(i % view.n_states), features.data() + t * view.n_dims);
+    largest = std::max(largest, std::abs(loglikes[i] - expected));
+  }
+  return largest;
+}
+
+void run(const GmmBench &bench) {
+  reference::RandomGmm random;
+  random.covariance = bench.covariance;
+  random.n_states = bench.n_states;
+  random.stream_dims = {bench.n_dims};
+  random.min_gaussians = random.max_gaussians = bench.n_gaussians;
+  random.seed = bench.seed;
+  const AcousticModel model = reference::random_gmm(random);
+  const AcousticView view(model);
+  const std::vector<float> features = reference::random_features(random, bench.n_frames);
+  std::vector<float> loglikes(size_t{bench.n_frames} * bench.n_states), blas_loglikes(loglikes.size());
+
+  const DeviceEntry entry = choose_device(bench.common.device);
+  DeviceScorer device(entry, bench, view.get());
+  BenchReport report(bench.covariance == ASR_COVARIANCE_FULL ? "fullgmm" : "gmm", bench.common, entry,
+                     {{"window", "window", 0},
+                      {"us_per_frame", "us/frame", 1},
+                      {"us_per_frame_median", "median", 1},
+                      {"gflops", "GFLOPS", 1},
+                      {"rtf", "RTF", 4},
+                      {"largest_error", "error", -1},
+                      {"openblas_us_per_frame", "OpenBLAS us/frame", 1},
+                      {"openblas_largest_error", "error", -1},
+                      {"openblas_ratio", "ratio", 2}});
+  report.option("states", bench.n_states);
+  report.option("gaussians", bench.n_gaussians);
+  report.option("dims", bench.n_dims);
+  report.option("frames", bench.n_frames);
+  report.option("seed", bench.seed);
+
+  std::unique_ptr<BlasScorer> blas;
+  if (bench.blas) blas = std::make_unique<BlasScorer>(*view.get());
+  if (blas && !blas->missing().empty()) report.note(blas->missing());
+  if (blas && blas->missing().empty()) {
+    report.note("OpenBLAS " + blas->kernels() + ", one thread: sgemm of the expanded features, vectorised log-sum-exp");
+  }
+  for (uint32_t window : bench.windows) {
+    const auto us = [&](double seconds) { return 1e6 * seconds / bench.n_frames; };
+    const Timing time = time_repeats(bench.common.n_repeats, [&] { device.score(features, bench.n_frames, window, loglikes); });
+    nlohmann::json blas_us, blas_error, ratio;
+    if (blas && blas->missing().empty()) {
+      const Timing blas_time = time_repeats(bench.common.n_repeats, [&] {
+        for (uint32_t t = 0; t < bench.n_frames; t += window) {
+          blas->score(features.data() + size_t{t} * bench.n_dims, std::min(window, bench.n_frames - t),
+                      blas_loglikes.data() + size_t{t} * bench.n_states);
+        }
+      });
+      blas_us = us(blas_time.min_s);
+      blas_error = largest_error(*view.get(), features, blas_loglikes);
+      ratio = blas_time.min_s / time.min_s;
+    }
+    const double operations = double(bench.n_states) * bench.n_gaussians * operations_per_gaussian(bench);
+    report.row({window, us(time.min_s), us(time.median_s), operations / us(time.min_s) / 1e3, us(time.min_s) / 1e4,
+                largest_error(*view.get(), features, loglikes), blas_us, blas_error, ratio});
+  }
+  report.print();
+}
+
+void add(CLI::App &app, const char *name, const char *what, asr_covariance covariance) {
+  const auto bench = std::make_shared<GmmBench>();
+  bench->covariance = covariance;
+  CLI::App *command = app.add_subcommand(name, what);
+  const CLI::Range positive(1u, 100000000u);
+  command->add_option("--states", bench->n_states, "States of the model")->check(positive)->capture_default_str();
+  command->add_option("--gaussians", bench->n_gaussians, "Gaussians of a state")->check(positive)->capture_default_str();
+  command->add_option("--dims", bench->n_dims, "Features of a frame")->check(CLI::Range(1, 1000))->capture_default_str();
+  command->add_option("--window", bench->windows, "Frames scored at once; several make several rows")
+      ->check(positive)
+      ->capture_default_str();
+  command->add_option("--frames", bench->n_frames, "Frames in all")->check(positive)->capture_default_str();
+  command->add_option("--seed", bench->seed, "Of the random model")->capture_default_str();
+  command->add_flag("!--no-openblas", bench->blas, "Do not compare with OpenBLAS");
+  bench->common.add_to(*command);
+  command->callback([bench] { run(*bench); });
+}
+
+void add_gmm(CLI::App &app) { add(app, "gmm", "Diagonal-covariance GMM scores", ASR_COVARIANCE_DIAGONAL); }
+void add_full_gmm(CLI::App &app) { add(app, "fullgmm", "Full-covariance GMM scores", ASR_COVARIANCE_FULL); }
+
+const Benchmark kGmm{"gmm", add_gmm};
+const Benchmark kFullGmm{"fullgmm", add_full_gmm};
+
+}  // namespace
+}  // namespace asr::tool

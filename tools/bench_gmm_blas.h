@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `bench gmm` and `bench fullgmm` compare with: the same scores by OpenBLAS's sgemm over the expanded features and a
+// vectorised log-sum-exp, on one thread. OpenBLAS is loaded at run time, if it is there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/model/acoustic_model.h"
+
+namespace asr::tool {
+
+class BlasScorer {
+ public:
+  // A model of one stream whose states have as many Gaussians each, of their own.
+  explicit BlasScorer(const asr_acoustic_view &view);
+  const std::string &missing() const { return missing_; }  // why it cannot be used; empty if it can
+  const std::string &kernels() const { return kernels_; }  // what OpenBLAS calls the kernels in use
+  void score(const float *features, uint32_t n_rows, float *loglikes);
+
+ private:
+  void load();
+  void pack(const asr_acoustic_view &view);
+  void expand(const float *features, uint32_t n_rows);
+
+  std::string missing_, kernels_;
+  void *sgemm_ = nullptr;
+  bool full_ = false;
+  uint32_t n_dims_ = 0, n_states_ = 0, n_gaussians_ = 0;  // Gaussians of a state
+  uint32_t n_columns_ = 0;                                // of the expansion: monomials up to the second degree
+  std::vector<float> centre_;
+  std::vector<float> weights_;  // [blocks][n_gaussians][states of the block][n_columns], base-2 scores
+  std::vector<float> expanded_, scores_;
+};
+
+}  // namespace asr::tool
