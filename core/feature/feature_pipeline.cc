@@ -12,6 +12,7 @@ FeaturePipeline::FeaturePipeline(const FeatureTables &tables, CmnKind cmn, uint3
       warp_(warp),
       n_ceps_(tables.front_end().n_ceps),
       framer_(tables.front_end()),
+      noise_removal_(tables),
       normaliser_(tables.front_end(), cmn),
       dynamic_(tables.front_end()) {
   if (warp >= tables.view()->n_warps) {
@@ -34,17 +35,23 @@ void FeaturePipeline::finish() {
 bool FeaturePipeline::next_extract(asr_extract_job *job, uint32_t max_frames) {
   job_frames_ = static_cast<uint32_t>(std::min<uint64_t>(framer_.ready_frames(), max_frames));
   if (job_frames_ == 0) return false;
-  cepstra_.resize(size_t{job_frames_} * n_ceps_);
+  extracted_.resize(size_t{job_frames_} * tables_.view()->n_ceps);
   job->samples = framer_.samples();
   job->first_frame = framer_.next_frame();
   job->n_frames = job_frames_;
   job->warp = warp_;
-  job->cepstra = cepstra_.data();
+  job->cepstra = extracted_.data();
   return true;
 }
 
 void FeaturePipeline::extracted() {
   framer_.skip(job_frames_);
+  cepstra_.clear();
+  if (tables_.front_end().noise_removal) {
+    noise_removal_.push(extracted_.data(), job_frames_, &cepstra_);
+  } else {
+    cepstra_.swap(extracted_);
+  }
   normalised_.clear();
   normaliser_.push(cepstra_.data(), job_frames_, &normalised_);
   job_frames_ = 0;

@@ -19,6 +19,7 @@
 #include "core/feature/dynamic.h"
 #include "core/feature/framer.h"
 #include "core/feature/mfcc_tables.h"
+#include "core/feature/noise_removal.h"
 #include "core/feature/normalise.h"
 
 namespace asr {
@@ -52,9 +53,11 @@ class FeaturePipeline {
   const FeatureTables &tables_;
   uint32_t warp_, n_ceps_;
   Framer framer_;
+  NoiseRemoval noise_removal_;
   Normaliser normaliser_;
   DynamicFeatures dynamic_;
-  std::vector<float> cepstra_;     // of the job under way
+  std::vector<float> extracted_;   // of the job under way: cepstra, or log mel energies
+  std::vector<float> cepstra_;     // after noise removal
   std::vector<float> normalised_;  // cepstra on their way from normaliser_ to dynamic_
   uint32_t job_frames_ = 0;
   bool finished_ = false, settled_ = false;

@@ -81,6 +81,7 @@ void check_bank(const FrontEnd &f, const Check &check) {
 
 void check_cepstra(const FrontEnd &f, const Check &check) {
   check.range(f.n_ceps, 1, f.n_mel, "n_ceps");
+  check.that(!(f.noise_removal && f.use_energy), "noise_removal", "does not go with use_energy");
   check.range(f.lifter, 0, 1000, "lifter");
   check.that(!(f.cmn == CmnKind::kLive && f.cmn_variance), "cmn_variance", "needs cmn \"batch\"");
   check.that(f.cmn_prior.empty() || f.cmn_prior.size() == f.n_ceps, "cmn_prior", "must have n_ceps values or none");

@@ -54,6 +54,7 @@ struct FrontEnd {
   // Where the piecewise linear VTLN warp begins to bend; 0: 100 Hz above low_hz and 500 Hz below high_hz.
   double vtln_low_hz = 0, vtln_high_hz = 0;
   double log_add = 0, log_floor = 1.19209290e-7;
+  bool noise_removal = false;  // CMU Sphinx's remove_noise, between the bank and the logarithm
   // Cepstra
   uint32_t n_ceps = 13;
   DctKind dct = DctKind::kOrthonormal;

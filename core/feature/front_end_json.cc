@@ -70,6 +70,7 @@ void for_each_field(AnyFrontEnd &f, Visit &&visit) {
   visit("vtln_high_hz", f.vtln_high_hz);
   visit("log_add", f.log_add);
   visit("log_floor", f.log_floor);
+  visit("noise_removal", f.noise_removal);
   visit("n_ceps", f.n_ceps);
   visit("dct", f.dct);
   visit("lifter", f.lifter);

@@ -77,6 +77,12 @@ FeatureTables::FeatureTables(const FrontEnd &front_end, const std::vector<double
   view_.mel_bands = bands_.data();
   view_.mel_weights = mel_weights_.data();
   view_.dct = dct_.data();
+  if (f.noise_removal) {
+    identity_.assign(size_t{f.n_mel} * f.n_mel, 0);
+    for (uint32_t m = 0; m < f.n_mel; ++m) identity_[size_t{m} * f.n_mel + m] = 1;
+    view_.n_ceps = f.n_mel;
+    view_.dct = identity_.data();
+  }
   view_.preemphasis = static_cast<float>(f.preemphasis);
   view_.preemphasis_in_frame = f.preemphasis_in_frame;
   view_.dc_removal = f.dc_removal;

@@ -24,7 +24,10 @@ class FeatureTables {
   FeatureTables &operator=(const FeatureTables &) = delete;
 
   const FrontEnd &front_end() const { return front_end_; }
-  const asr_features_view *view() const { return &view_; }  // until this is destroyed
+  // Until this is destroyed. Its "cepstra" are view()->n_ceps values a frame: with noise removal the log mel energies, which
+  // dct() [n_ceps][n_mel] takes to the cepstra of the front end.
+  const asr_features_view *view() const { return &view_; }
+  const std::vector<float> &dct() const { return dct_; }
 
   // The bank whose factor is nearest. Throws ASR_INVALID_ARGUMENT if none is within 0.005.
   uint32_t warp_index(double warp) const;
@@ -36,7 +39,7 @@ class FeatureTables {
 
   FrontEnd front_end_;
   std::vector<double> warps_;
-  std::vector<float> window_, mel_weights_, dct_;
+  std::vector<float> window_, mel_weights_, dct_, identity_;
   std::vector<asr_mel_band> bands_;
   asr_features_view view_{};
 };

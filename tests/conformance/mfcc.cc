@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // `extract` against the double reference (tests/reference/mfcc.h) and against itself: a frame's bits must not depend on the
 // job it is in, on its neighbours or on other jobs.
+#include <unistd.h>
+
 #include <cmath>
+#include <cstring>
 #include <random>
 
-#include "core/feature/mfcc_tables.h"
+#include "core/base/file.h"
+#include "core/feature/feature_pipeline.h"
 #include "tests/conformance/harness.h"
 #include "tests/reference/mfcc.h"
 
@@ -79,7 +83,8 @@ class MfccTest : public BackendTest {
       const auto start = signal.begin() + int64_t{t} * f.shift_samples;
       double energy = 0;
       const reference::Row y = reference::windowed(f, {start, start + f.window_samples + 1}, &energy);
-      const reference::Row want = reference::cepstra(f, reference::log_mel(f, reference::spectrum(f, y), warp), energy);
+      const reference::Row want =
+          reference::cepstra(f, reference::logarithm(f, reference::mel(f, reference::spectrum(f, y), warp)), energy);
       for (uint32_t i = 0; i < f.n_ceps; ++i) {
         ASSERT_NEAR(job.cepstra[t * f.n_ceps + i], want[i], kTolerance) << "frame " << t << " cepstrum " << i;
       }
@@ -226,6 +231,35 @@ TEST_P(MfccTest, DitherIsNoiseThatRepeats) {
   for (uint32_t t = 0; t < n; ++t) power += std::exp(whole.cepstra[t * 13]) / f.window_samples / n;
   EXPECT_NEAR(power, 1, 0.05);
   EXPECT_NE(whole.cepstra[0], whole.cepstra[13]);
+}
+
+// A recording of Debian's pocketsphinx-testdata and the cepstra that CMU Sphinx made of it.
+TEST_P(MfccTest, CepstraOfCmuSphinx) {
+  const std::string stem = "/usr/share/pocketsphinx/test/data/goforward";
+  if (access((stem + ".mfc").c_str(), R_OK) != 0) GTEST_SKIP() << "Debian's pocketsphinx-testdata is not installed";
+  const std::string raw = read_file(stem + ".raw"), mfc = read_file(stem + ".mfc");
+  std::vector<int16_t> samples(raw.size() / sizeof(int16_t));
+  std::memcpy(samples.data(), raw.data(), raw.size());
+  std::vector<float> want(mfc.size() / sizeof(float) - 1);
+  std::memcpy(want.data(), mfc.data() + sizeof(float), want.size() * sizeof(float));
+
+  FrontEnd f = sphinx_front_end();
+  f.low_hz = 130, f.high_hz = 6800, f.n_mel = 25;
+  f.dct = DctKind::kOrthonormal, f.lifter = 22;
+  f.noise_removal = true, f.dynamic = DynamicKind::kNone;
+  const FeatureTables tables(f);
+  const auto device = open();
+  const Loaded loaded(api(), *device, tables);
+  FeaturePipeline pipeline(tables, CmnKind::kNone, 0);
+  const std::vector<float> signal(samples.begin(), samples.end());
+  pipeline.add_samples(signal.data(), signal.size());
+  asr_extract_job job;
+  while (pipeline.next_extract(&job, 64)) {
+    check(api().extract(device->get(), loaded.features, &job, 1));
+    pipeline.extracted();
+  }
+  ASSERT_GE(pipeline.ready_rows() * f.n_ceps, want.size());
+  for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(pipeline.rows()[i], want[i], kTolerance) << i;
 }
 
 TEST_P(MfccTest, BadTablesAreRefused) {

@@ -214,7 +214,7 @@ double warped_hz(const FrontEnd &f, double hz, double warp) {
   return end + (hz - end) * (bend / warp - end) / (bend - end);
 }
 
-Row log_mel(const FrontEnd &f, const Row &spectrum, double warp) {
+Row mel(const FrontEnd &f, const Row &spectrum, double warp) {
   const double bin_hz = f.sample_rate_hz / f.fft_samples;
   Row edges;
   for (uint32_t i = 0; i < f.n_mel + 2; ++i) {
@@ -234,8 +234,48 @@ Row log_mel(const FrontEnd &f, const Row &spectrum, double warp) {
       const double rise = (x(hz) - x(left)) / (x(centre) - x(left)), fall = (x(right) - x(hz)) / (x(right) - x(centre));
       energy += std::min(rise, fall) * (f.unit_area ? 2 / (right - left) : 1) * spectrum[k];
     }
-    out.push_back(std::log(std::max(energy, f.log_floor) + f.log_add));
+    out.push_back(energy);
   }
+  return out;
+}
+
+Rows noise_removed(const Rows &mel) {
+  Rows out;
+  if (mel.empty()) return out;
+  const size_t n = mel[0].size();
+  Row power = mel[0], noise = mel[0], peak(n, 0.0);
+  for (double &x : noise) x /= 20;
+  Row floor = noise;
+  const auto follow_lower = [](double *envelope, double value) {
+    const double keep = value >= *envelope ? 0.995 : 0.5;
+    *envelope = keep * *envelope + (1 - keep) * value;
+  };
+  for (const Row &e : mel) {
+    Row gain(n), row;
+    for (size_t m = 0; m < n; ++m) {
+      power[m] = 0.7 * power[m] + 0.3 * e[m];
+      follow_lower(&noise[m], power[m]);
+      const double signal = std::max(power[m] - noise[m], 1.0);
+      follow_lower(&floor[m], signal);
+      peak[m] *= 0.85;
+      const double masked = std::max(signal < 0.85 * peak[m] ? 0.2 * peak[m] : signal, floor[m]);
+      peak[m] = std::max(peak[m], signal);
+      gain[m] = std::clamp(power[m] > 0 ? masked / power[m] : 20, 1.0 / 20, 20.0);
+    }
+    for (size_t m = 0; m < n; ++m) {
+      const size_t first = m < 4 ? 0 : m - 4, end = std::min(m + 5, n);
+      double sum = 0;
+      for (size_t k = first; k < end; ++k) sum += gain[k];
+      row.push_back(e[m] * sum / static_cast<double>(end - first));
+    }
+    out.push_back(row);
+  }
+  return out;
+}
+
+Row logarithm(const FrontEnd &f, const Row &mel) {
+  Row out;
+  for (double energy : mel) out.push_back(std::log(std::max(energy, f.log_floor) + f.log_add));
   return out;
 }
 
@@ -268,12 +308,14 @@ Row cepstra(const FrontEnd &f, const Row &log_mel, double log_energy) {
 }
 
 Rows mfcc(const FrontEnd &f, const std::vector<double> &signal, double warp) {
-  Rows out;
+  Rows energies, out;
+  Row log_energies;
   for (const Row &frame : frames(f, signal)) {
-    double log_energy = 0;
-    const Row y = windowed(f, frame, &log_energy);
-    out.push_back(cepstra(f, log_mel(f, spectrum(f, y), warp), log_energy));
+    log_energies.push_back(0);
+    energies.push_back(mel(f, spectrum(f, windowed(f, frame, &log_energies.back())), warp));
   }
+  if (f.noise_removal) energies = noise_removed(energies);
+  for (size_t t = 0; t < energies.size(); ++t) out.push_back(cepstra(f, logarithm(f, energies[t]), log_energies[t]));
   return out;
 }
 

@@ -25,8 +25,12 @@ Row spectrum(const FrontEnd &f, const Row &windowed);
 // F4. The VTLN warp of a frequency.
 double warped_hz(const FrontEnd &f, double hz, double warp);
 
-// F5, F6. Log energies of the mel bands.
-Row log_mel(const FrontEnd &f, const Row &spectrum, double warp);
+// F5. Energies of the mel bands.
+Row mel(const FrontEnd &f, const Row &spectrum, double warp);
+
+// F6. Noise removal over all frames, then the logarithm.
+Rows noise_removed(const Rows &mel);
+Row logarithm(const FrontEnd &f, const Row &mel);
 
 // F7, F8. Cosine transform and lifter.
 Row cepstra(const FrontEnd &f, const Row &log_mel, double log_energy);

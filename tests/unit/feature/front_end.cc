@@ -102,6 +102,7 @@ TEST(FrontEnd, BadJsonNamesTheSourceAndTheField) {
       {R"({"transform": [1, 2], "transform_rows": 1, "transform_cols": 2})", "transform_cols"},
       {R"({"transform_rows": 3})", "transform"},
       {R"({"splice_left": 65})", "splice_left"},
+      {R"({"noise_removal": true, "use_energy": true})", "noise_removal"},
   };
   for (const auto &[json, field] : wrong) {
     const std::string text = message(json);

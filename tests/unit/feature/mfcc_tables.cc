@@ -28,14 +28,13 @@ TEST(FeatureTables, MelBandsOfEveryWarp) {
     const std::vector<double> warps = {1, 0.8, 0.97, 1.25};
     const FeatureTables tables(f, warps);
     ASSERT_EQ(tables.view()->n_warps, warps.size());
-    f.log_add = 0, f.log_floor = 1e-30;
     for (uint32_t w = 0; w < warps.size(); ++w) {
       for (uint32_t bin = 0; bin <= f.fft_samples / 2; ++bin) {
         reference::Row one_bin(f.fft_samples / 2 + 1, 0.0);
         one_bin[bin] = 1;
-        const reference::Row energies = reference::log_mel(f, one_bin, warps[w]);
+        const reference::Row energies = reference::mel(f, one_bin, warps[w]);
         for (uint32_t m = 0; m < f.n_mel; ++m) {
-          const double want = energies[m] < -60 ? 0 : std::exp(energies[m]);
+          const double want = energies[m];
           ASSERT_NEAR(weight(*tables.view(), w, m, bin), want, 2e-7 + 1e-5 * want)
               << "warp " << w << " band " << m << " bin " << bin;
         }
