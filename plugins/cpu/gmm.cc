@@ -72,7 +72,7 @@ struct Gmm::Packed {
         shared(shared_kernels()),
         streams(pack_gmm(view, gaussians.n_lanes)) {}
 
-  void score_own(const OwnBlock &block, size_t n_dims_of_stream, const Rows &rows) const;
+  void score_own(const GmmStream &stream, const OwnBlock &block, const Rows &rows) const;
   void score_shared(const SharedCodebook &codebook, size_t n_dims_of_stream, const Rows &rows, size_t first_row) const;
 
   uint32_t n_dims, n_states;
@@ -81,11 +81,13 @@ struct Gmm::Packed {
   std::vector<GmmStream> streams;
 };
 
-void Gmm::Packed::score_own(const OwnBlock &block, size_t n_dims_of_stream, const Rows &rows) const {
+void Gmm::Packed::score_own(const GmmStream &stream, const OwnBlock &block, const Rows &rows) const {
+  const size_t n_dims_of_stream = stream.dims.size();
+  const float *const model = stream.own_gaussians.data() + block.first_float;
   alignas(64) float scores[kTileFrames * kMaxLanes];
   for (size_t t = 0; t < rows.n_rows; t += kTileFrames) {
     const size_t n = std::min(kTileFrames, rows.n_rows - t);
-    gaussians.mixtures(block.gaussians.data(), n_dims_of_stream, block.n_gaussians, rows.x + t * n_dims_of_stream, n, scores);
+    gaussians.mixtures(model, n_dims_of_stream, block.n_gaussians, rows.x + t * n_dims_of_stream, n, scores);
     rows.put(t, n, block.states, gaussians.n_lanes, scores);
   }
 }
@@ -126,7 +128,7 @@ void Gmm::score(const float *features, uint32_t n_rows, float *loglikes, ThreadP
     const AlignedFloats x = pack_rows(stream, features, n_rows, packed_->n_dims);
     const Rows rows{n_rows, packed_->n_states, x.data(), loglikes, add};
     pool.run(stream.own.size() + stream.shared.size() * n_tiles, [&](size_t task) {
-      if (task < stream.own.size()) return packed_->score_own(stream.own[task], stream.dims.size(), rows);
+      if (task < stream.own.size()) return packed_->score_own(stream, stream.own[task], rows);
       task -= stream.own.size();
       packed_->score_shared(stream.shared[task / n_tiles], stream.dims.size(), rows, task % n_tiles * kTileFrames);
     });

@@ -17,8 +17,8 @@ struct Diagonal {
   static constexpr size_t kMaxFrames = 12;  // 12 sums, factor, offset and x fill 16 registers
   static size_t n_floats(size_t n_dims) { return 1 + 2 * n_dims; }
 
-  template <size_t kFrames, class Sink>
-  static HWY_INLINE void score(const float *gaussians, size_t n_dims, const float *x, size_t t, const Sink &sink) {
+  template <size_t kFrames>
+  static HWY_INLINE void score(const float *gaussians, size_t n_dims, const float *x, float *out) {
     const size_t n_lanes = hn::Lanes(kTag);
     V sum[kFrames];
     for (size_t f = 0; f < kFrames; ++f) sum[f] = hn::Load(kTag, gaussians);
@@ -30,7 +30,7 @@ struct Diagonal {
         sum[f] = hn::NegMulAdd(y, y, sum[f]);
       }
     }
-    sink.put(sum, t);
+    for (size_t f = 0; f < kFrames; ++f) hn::Store(sum[f], kTag, out + f * n_lanes);
   }
 };
 

@@ -18,8 +18,8 @@ struct Full {
   static constexpr size_t kMaxFrames = HWY_TARGET == HWY_AVX3 ? 12 : 6;  // 2 * kMaxFrames sums, 2 factors and x in registers
   static size_t n_floats(size_t n_dims) { return 1 + n_dims + n_dims * (n_dims + 1) / 2; }
 
-  template <size_t kFrames, class Sink>
-  static HWY_INLINE void score(const float *gaussians, size_t n_dims, const float *x, size_t t, const Sink &sink) {
+  template <size_t kFrames>
+  static HWY_INLINE void score(const float *gaussians, size_t n_dims, const float *x, float *out) {
     const size_t n_lanes = hn::Lanes(kTag);
     V sum[kFrames];
     for (size_t f = 0; f < kFrames; ++f) sum[f] = hn::Load(kTag, gaussians);
@@ -53,7 +53,7 @@ struct Full {
         sum[f] = hn::NegMulAdd(y, y, sum[f]);
       }
     }
-    sink.put(sum, t);
+    for (size_t f = 0; f < kFrames; ++f) hn::Store(sum[f], kTag, out + f * n_lanes);
   }
 };
 

@@ -8,6 +8,7 @@
 #define SENONE_GMM_KERNELS_INL_H_
 #endif
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -57,66 +58,26 @@ HWY_INLINE V log2_positive(V v) {
   return hn::MulAdd(t, p, hn::ConvertTo(kTag, exponent));
 }
 
-// Where a kernel puts the scores of frames t ... t + kFrames - 1: log-sum-exp over the Gaussians so far, kept as their best
-// score and the sum of 2^(score - best), so that each score costs one exponential.
-struct LogSumExp {
-  float *best, *sum;  // [n_frames][L]
-
-  template <size_t kFrames>
-  HWY_INLINE void put(const V (&score)[kFrames], size_t t) const {
-    const size_t n_lanes = hn::Lanes(kTag);
-    for (size_t f = 0; f < kFrames; ++f) {
-      float *const best_at = best + (t + f) * n_lanes, *const sum_at = sum + (t + f) * n_lanes;
-      const V old_best = hn::Load(kTag, best_at), old_sum = hn::Load(kTag, sum_at);
-      const V difference = hn::Sub(score[f], old_best);
-      const V e = exp2_nonpositive(hn::Neg(hn::Abs(difference)));
-      const auto better = hn::Gt(score[f], old_best);
-      hn::Store(hn::Max(score[f], old_best), kTag, best_at);
-      hn::Store(hn::IfThenElse(better, hn::MulAdd(old_sum, e, hn::Set(kTag, 1.0f)), hn::Add(old_sum, e)), kTag, sum_at);
-    }
-  }
-};
-
-// ... or the scores as they are.
-struct Store {
-  float *score;  // [n_frames][L]
-
-  template <size_t kFrames>
-  HWY_INLINE void put(const V (&scores)[kFrames], size_t t) const {
-    const size_t n_lanes = hn::Lanes(kTag);
-    for (size_t f = 0; f < kFrames; ++f) hn::Store(scores[f], kTag, score + (t + f) * n_lanes);
-  }
-};
-
-// One vector of Gaussians over all frames, Kernel::kMaxFrames at once while there are as many.
-template <class Kernel, class Sink>
-HWY_INLINE void score_frames(const float *gaussians, size_t n_dims, const float *x, size_t n_frames, const Sink &sink) {
-  constexpr size_t kMax = Kernel::kMaxFrames;
-  for (size_t t = 0; t < n_frames; t += kGroupFrames, x += n_dims * kGroupFrames) {
+// One vector of Gaussians over all frames, Kernel::kMaxFrames at once while there are as many: score[n_frames][L]. The vector
+// that follows in memory is fetched meanwhile.
+template <class Kernel>
+HWY_INLINE void score_vector(const float *gaussians, size_t n_dims, const float *x, size_t n_frames, float *score) {
+  constexpr size_t kMax = Kernel::kMaxFrames, kLineFloats = 16;
+  const size_t n_lanes = hn::Lanes(kTag);
+  const size_t n_floats = Kernel::n_floats(n_dims) * n_lanes;
+  const size_t n_fetched =
+      (n_floats / ((n_frames + kGroupFrames - 1) / kGroupFrames) + kLineFloats) / kLineFloats * kLineFloats;
+  const float *next = gaussians + n_floats;
+  for (size_t t = 0; t < n_frames; t += kGroupFrames, x += n_dims * kGroupFrames, next += n_fetched) {
+    for (size_t i = 0; i < n_fetched; i += kLineFloats) hwy::Prefetch(next + i);
     const size_t n = std::min(kGroupFrames, n_frames - t);
     size_t f = 0;
-    for (; f + kMax <= n; f += kMax) Kernel::template score<kMax>(gaussians, n_dims, x + f, t + f, sink);
-    if (kMax > 8 && f + 8 <= n) Kernel::template score<8>(gaussians, n_dims, x + f, t + f, sink), f += 8;
-    if (f + 4 <= n) Kernel::template score<4>(gaussians, n_dims, x + f, t + f, sink), f += 4;
-    if (f + 2 <= n) Kernel::template score<2>(gaussians, n_dims, x + f, t + f, sink), f += 2;
-    if (f < n) Kernel::template score<1>(gaussians, n_dims, x + f, t + f, sink);
-  }
-}
-
-// GaussianKernels::mixtures
-template <class Kernel>
-HWY_INLINE void score_mixtures(const float *gaussians, size_t n_dims, size_t n_gaussians, const float *x, size_t n_frames,
-                               float *loglike) {
-  const size_t n_lanes = hn::Lanes(kTag);
-  HWY_ALIGN float best[kTileFrames * hn::MaxLanes(kTag)], sum[kTileFrames * hn::MaxLanes(kTag)];
-  std::fill_n(best, n_frames * n_lanes, kLogZero);
-  std::fill_n(sum, n_frames * n_lanes, 0.0f);
-  for (size_t m = 0; m < n_gaussians; ++m, gaussians += Kernel::n_floats(n_dims) * n_lanes) {
-    score_frames<Kernel>(gaussians, n_dims, x, n_frames, LogSumExp{best, sum});
-  }
-  for (size_t i = 0; i < n_frames * n_lanes; i += n_lanes) {
-    const V log2 = hn::Add(hn::Load(kTag, best + i), log2_positive(hn::Load(kTag, sum + i)));
-    hn::Store(hn::Mul(log2, hn::Set(kTag, kLn2)), kTag, loglike + i);
+    const auto out = [&] { return score + (t + f) * n_lanes; };
+    for (; f + kMax <= n; f += kMax) Kernel::template score<kMax>(gaussians, n_dims, x + f, out());
+    if (kMax > 8 && f + 8 <= n) Kernel::template score<8>(gaussians, n_dims, x + f, out()), f += 8;
+    if (f + 4 <= n) Kernel::template score<4>(gaussians, n_dims, x + f, out()), f += 4;
+    if (f + 2 <= n) Kernel::template score<2>(gaussians, n_dims, x + f, out()), f += 2;
+    if (f < n) Kernel::template score<1>(gaussians, n_dims, x + f, out());
   }
 }
 
@@ -126,7 +87,45 @@ HWY_INLINE void score_gaussians(const float *gaussians, size_t n_dims, size_t n_
                                 float *score) {
   const size_t n_lanes = hn::Lanes(kTag);
   for (size_t v = 0; v < n_vectors; ++v, gaussians += Kernel::n_floats(n_dims) * n_lanes, score += n_frames * n_lanes) {
-    score_frames<Kernel>(gaussians, n_dims, x, n_frames, Store{score});
+    score_vector<Kernel>(gaussians, n_dims, x, n_frames, score);
+  }
+}
+
+// Takes the next scores of n_frames * L mixtures, score[n_scores][n_frames][L], into their log-sum-exp so far: the best score
+// and the sum of 2^(score - best), both [n_frames][L].
+HWY_INLINE void add_scores(const float *score, size_t n_scores, size_t n_frames, float *best, float *sum) {
+  const size_t n_lanes = hn::Lanes(kTag), stride = n_frames * n_lanes;
+  for (size_t i = 0; i < stride; i += n_lanes) {
+    const V old_best = hn::Load(kTag, best + i);
+    V new_best = old_best;
+    for (size_t m = 0; m < n_scores; ++m) new_best = hn::Max(hn::Load(kTag, score + m * stride + i), new_best);
+    V new_sum = hn::Mul(hn::Load(kTag, sum + i), exp2_nonpositive(hn::Sub(old_best, new_best)));
+    for (size_t m = 0; m < n_scores; ++m) {
+      new_sum = hn::Add(new_sum, exp2_nonpositive(hn::Sub(hn::Load(kTag, score + m * stride + i), new_best)));
+    }
+    hn::Store(new_best, kTag, best + i);
+    hn::Store(new_sum, kTag, sum + i);
+  }
+}
+
+// GaussianKernels::mixtures. Scores wait in the L1 cache until a chunk of Gaussians is complete: many exponentials in a row
+// fill the processor's pipes, one after each Gaussian does not.
+template <class Kernel>
+HWY_INLINE void score_mixtures(const float *gaussians, size_t n_dims, size_t n_gaussians, const float *x, size_t n_frames,
+                               float *loglike) {
+  constexpr size_t kTileFloats = kTileFrames * hn::MaxLanes(kTag), kChunk = 8;
+  const size_t n_lanes = hn::Lanes(kTag);
+  HWY_ALIGN float best[kTileFloats], sum[kTileFloats], score[kChunk * kTileFloats];
+  std::fill_n(best, n_frames * n_lanes, kLogZero);
+  std::fill_n(sum, n_frames * n_lanes, 0.0f);
+  for (size_t m = 0; m < n_gaussians; m += kChunk, gaussians += kChunk * Kernel::n_floats(n_dims) * n_lanes) {
+    const size_t n = std::min(kChunk, n_gaussians - m);
+    score_gaussians<Kernel>(gaussians, n_dims, n, x, n_frames, score);
+    add_scores(score, n, n_frames, best, sum);
+  }
+  for (size_t i = 0; i < n_frames * n_lanes; i += n_lanes) {
+    const V log2 = hn::Add(hn::Load(kTag, best + i), log2_positive(hn::Load(kTag, sum + i)));
+    hn::Store(hn::Mul(log2, hn::Set(kTag, kLn2)), kTag, loglike + i);
   }
 }
 

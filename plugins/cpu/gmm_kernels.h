@@ -11,7 +11,7 @@
 namespace asr::cpu {
 
 constexpr size_t kGroupFrames = 12;               // features are packed x[group][dim][kGroupFrames], tail zero
-constexpr size_t kTileFrames = 8 * kGroupFrames;  // most frames of one call: features and sums of a tile fit the L1 cache
+constexpr size_t kTileFrames = 4 * kGroupFrames;  // most frames of one call: features and scores of a tile fit the L1 cache
 constexpr float kLogZero = -3e38f;                // log weight of a Gaussian that is not there: finite, so that no NaN arises
 
 struct GaussianKernels {

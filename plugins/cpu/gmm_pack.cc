@@ -25,7 +25,10 @@ class Packer {
   const float *log_weights(uint32_t state, uint32_t j) const {
     return view_.log_weights + view_.state_weight[size_t{state} * view_.n_streams + j];
   }
-  OwnBlock own_block(std::vector<uint32_t> states, uint32_t j) const;
+  const asr_gmm_codebook &codebook_of(uint32_t state, uint32_t j) const {
+    return view_.codebooks[view_.state_codebook[size_t{state} * view_.n_streams + j]];
+  }
+  void pack_own(const OwnBlock &block, uint32_t j, float *out) const;
   SharedCodebook shared_codebook(const asr_gmm_codebook &codebook, const std::vector<uint32_t> &states, uint32_t j) const;
   MixingBlock mixing_block(std::vector<uint32_t> states, uint32_t n_gaussians, uint32_t j) const;
   // Writes Gaussian k to one lane of a vector of Gaussians that begins at `out`.
@@ -74,27 +77,18 @@ void Packer::put_nothing(size_t n_dims, float *out) const {
   for (size_t i = 1; i < floats_per_gaussian(n_dims); ++i) out[i * n_lanes_] = 0;
 }
 
-OwnBlock Packer::own_block(std::vector<uint32_t> states, uint32_t j) const {
-  const auto codebook_of = [&](uint32_t state) -> const asr_gmm_codebook & {
-    return view_.codebooks[view_.state_codebook[size_t{state} * view_.n_streams + j]];
-  };
+void Packer::pack_own(const OwnBlock &block, uint32_t j, float *out) const {
   const size_t n_dims = view_.streams[j].n_dims;
-  OwnBlock block;
-  block.n_gaussians = 0;
-  for (uint32_t state : states) block.n_gaussians = std::max<size_t>(block.n_gaussians, codebook_of(state).n_gaussians);
-  block.gaussians = AlignedFloats(block.n_gaussians * floats_per_gaussian(n_dims) * n_lanes_);
-  for (size_t m = 0; m < block.n_gaussians; ++m) {
-    float *const out = block.gaussians.data() + m * floats_per_gaussian(n_dims) * n_lanes_;
+  for (size_t m = 0; m < block.n_gaussians; ++m, out += floats_per_gaussian(n_dims) * n_lanes_) {
     for (size_t lane = 0; lane < n_lanes_; ++lane) {
-      if (lane < states.size() && m < codebook_of(states[lane]).n_gaussians) {
-        put(codebook_of(states[lane]), uint32_t(m), log_weights(states[lane], j)[m], out + lane);
+      if (lane < block.states.size() && m < codebook_of(block.states[lane], j).n_gaussians) {
+        const uint32_t state = block.states[lane];
+        put(codebook_of(state, j), uint32_t(m), log_weights(state, j)[m], out + lane);
       } else {
         put_nothing(n_dims, out + lane);
       }
     }
   }
-  block.states = std::move(states);
-  return block;
 }
 
 MixingBlock Packer::mixing_block(std::vector<uint32_t> states, uint32_t n_gaussians, uint32_t j) const {
@@ -154,10 +148,16 @@ GmmStream Packer::stream(uint32_t j) const {
     own_states.push_back(s);
     own_sizes.push_back(view_.codebooks[codebook].n_gaussians);
   }
-  for (std::vector<uint32_t> &block : blocks_by_size(own_sizes, n_lanes_)) {
-    for (uint32_t &state : block) state = own_states[state];
-    stream.own.push_back(own_block(std::move(block), j));
+  size_t n_floats = 0;
+  for (const std::vector<uint32_t> &members : blocks_by_size(own_sizes, n_lanes_)) {
+    OwnBlock block{{}, own_sizes[members.back()], n_floats};
+    for (uint32_t member : members) block.states.push_back(own_states[member]);
+    n_floats += block.n_gaussians * floats_per_gaussian(stream.dims.size()) * n_lanes_;
+    stream.own.push_back(std::move(block));
   }
+  stream.own_gaussians = AlignedFloats(n_floats);
+  for (const OwnBlock &block : stream.own) pack_own(block, j, stream.own_gaussians.data() + block.first_float);
+
   for (uint32_t c = 0; c < view_.n_codebooks; ++c) {
     if (states_of[c].size() > 1) stream.shared.push_back(shared_codebook(view_.codebooks[c], states_of[c], j));
   }

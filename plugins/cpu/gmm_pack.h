@@ -32,7 +32,7 @@ class AlignedFloats {
 struct OwnBlock {
   std::vector<uint32_t> states;
   size_t n_gaussians;
-  AlignedFloats gaussians;
+  size_t first_float;  // in GmmStream::own_gaussians
 };
 
 // L states that mix the Gaussians of one codebook.
@@ -53,6 +53,7 @@ struct GmmStream {
   std::vector<uint32_t> dims;
   std::vector<float> centre;  // [dims]
   std::vector<OwnBlock> own;
+  AlignedFloats own_gaussians;  // of one block after the other, as they are read
   std::vector<SharedCodebook> shared;
 };
 
