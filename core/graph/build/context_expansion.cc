@@ -25,6 +25,7 @@ class Expander {
   Expander(const LexicalGraph &lexical, const HmmSet &set, const std::vector<Filler> &fillers, const TransitionScales &scales)
       : lexical_(lexical), set_(set), fillers_(fillers), contexts_(set), states_(set, scales, &graph_) {
     follow_.assign(lexical.n_states(), kUnset);
+    follow_at_once_.assign(lexical.n_states(), kUnset);
   }
 
   Expansion run(const BuildProgress &progress) {
@@ -48,7 +49,8 @@ class Expander {
   StateGraph graph_;
   RightContexts contexts_;
   HmmStates states_;
-  std::vector<uint32_t> follow_;  // [lexical state] set id of the neighbours that may follow
+  std::vector<uint32_t> follow_;          // [lexical state] set id of the neighbours that may follow
+  std::vector<uint32_t> follow_at_once_;  // the same without epsilon arcs
   std::unordered_map<uint64_t, uint32_t> junction_of_;
   std::vector<std::pair<uint32_t, Junction>> todo_;
   std::unordered_map<uint64_t, Span> entries_of_;
@@ -56,16 +58,17 @@ class Expander {
 
   uint32_t follow(uint32_t place) {
     if (follow_[place] != kUnset) return follow_[place];
-    NeighbourSet neighbours;
-    if (lexical_.final_costs[place] != kNotFinal) neighbours.set(contexts_.silence_neighbour());
+    NeighbourSet at_once, after_epsilon;
+    if (lexical_.final_costs[place] != kNotFinal) at_once.set(contexts_.silence_neighbour());
     for (uint32_t i = 0; i < lexical_.n_arcs[place]; ++i) {
       const LexicalArc &arc = lexical_.arcs[lexical_.begin[place] + i];
       if (arc.label != 0)
-        neighbours.set(contexts_.neighbour_of(label_phone(arc.label)));
+        at_once.set(contexts_.neighbour_of(label_phone(arc.label)));
       else
-        neighbours |= contexts_[follow(arc.next)];
+        after_epsilon |= contexts_[follow(arc.next)];
     }
-    return follow_[place] = contexts_.id(neighbours);
+    follow_at_once_[place] = contexts_.id(at_once);
+    return follow_[place] = contexts_.id(at_once | after_epsilon);
   }
 
   // What may follow where fillers may too.
@@ -76,12 +79,29 @@ class Expander {
   }
 
   uint32_t boundary(uint32_t place) {
-    return junction({place, contexts_.silence_neighbour(), follow_with_fillers(place), true});
+    return junction({place, contexts_.silence_neighbour(), follow_with_fillers(place), !fillers_.empty()});
   }
 
-  uint32_t junction(Junction junction) {
-    const bool fillers_follow = !fillers_.empty() && contexts_[junction.neighbours][contexts_.silence_neighbour()];
-    junction.after_word &= fillers_follow;
+  // A junction at which nothing can be done but to back off is passed, the cost of that being returned: then what leads to
+  // it does not depend on the history that is given up, and is shared by all.
+  float pass_backoffs(Junction *junction) {
+    const bool fillers_follow = !fillers_.empty() && contexts_[junction->neighbours][contexts_.silence_neighbour()];
+    junction->after_word &= fillers_follow;
+    float cost = 0;
+    while (!junction->after_word) {
+      follow(junction->place);
+      if ((contexts_[follow_at_once_[junction->place]] & contexts_[junction->neighbours]).any()) break;
+      const LexicalArc *arcs = lexical_.arcs.data() + lexical_.begin[junction->place];  // epsilon arcs come first
+      const uint32_t n_arcs = lexical_.n_arcs[junction->place];
+      if (n_arcs == 0 || arcs[0].label != 0 || arcs[0].word != 0 || (n_arcs > 1 && arcs[1].label == 0)) break;
+      cost += arcs[0].cost;
+      junction->place = arcs[0].next;
+      junction->neighbours = contexts_.id(contexts_[junction->neighbours] & contexts_[follow(arcs[0].next)]);
+    }
+    return cost;
+  }
+
+  uint32_t junction(const Junction &junction) {
     if (junction.neighbours >= 1u << 22)
       fail(ASR_UNSUPPORTED, "the model and grammar need too many context classes; simplify the grammar");
     const uint64_t key = uint64_t(junction.place) << 32 | uint64_t(junction.neighbours) << 10 | uint64_t(junction.left) << 1 |
@@ -109,7 +129,9 @@ class Expander {
     const uint32_t neighbours = after_word ? follow_with_fillers(next) : follow(next);
     std::vector<HmmBranch> branches;
     for (const RightContexts::Class &of : contexts_.classes(phone, label_position(label), left, neighbours)) {
-      branches.push_back({of.hmm, junction({next, contexts_.neighbour_of(phone), of.neighbours, after_word})});
+      Junction exit{next, contexts_.neighbour_of(phone), of.neighbours, after_word};
+      const float cost = pass_backoffs(&exit);
+      branches.push_back({of.hmm, junction(exit), cost});
     }
     return place->second = store(states_.enter(phone, static_cast<uint8_t>(label_position(label)), std::move(branches)));
   }
@@ -118,7 +140,7 @@ class Expander {
     const uint64_t key = uint64_t(next) << 32 | uint64_t(1) << 31 | phone;
     const auto [place, added] = entries_of_.try_emplace(key);
     if (!added) return place->second;
-    return place->second = store(states_.enter(phone, kAnyPosition, {{set_.phones[phone].hmm, boundary(next)}}));
+    return place->second = store(states_.enter(phone, kAnyPosition, {{set_.phones[phone].hmm, boundary(next), 0}}));
   }
 
   void expand(uint32_t state, Junction at) {
@@ -135,7 +157,9 @@ class Expander {
       if (arc.label == 0) {
         const NeighbourSet still_allowed = allowed & contexts_[follow(arc.next)];
         if (still_allowed.none()) continue;
-        arcs.push_back({0, arc.word, arc.cost, junction({arc.next, at.left, contexts_.id(still_allowed), false})});
+        Junction next{arc.next, at.left, contexts_.id(still_allowed), false};
+        const float cost = arc.cost + pass_backoffs(&next);
+        arcs.push_back({0, arc.word, cost, junction(next)});
       } else if (allowed[contexts_.neighbour_of(label_phone(arc.label))]) {
         append(enter_phone(arc.label, at.left, arc.next), arc.word, arc.cost);
       }

@@ -75,18 +75,27 @@ bool HmmStates::same_beginning(size_t a, size_t b, uint32_t hmm_state) const {
          std::equal(first.pdfs.begin(), first.pdfs.begin() + hmm_state + 1, second.pdfs.begin());
 }
 
-// Branches [begin, end) share their states so far. Appends the arcs of their topology to the states that come next.
-void HmmStates::add_arcs(const std::vector<TopologyArc> &from, size_t begin, size_t end, std::vector<StateArc> *arcs) {
+float HmmStates::least_cost(size_t begin, size_t end) const {
+  float least = branches_[begin].cost;
+  for (size_t i = begin + 1; i < end; ++i) least = std::min(least, branches_[i].cost);
+  return least;
+}
+
+// Branches [begin, end) share their states so far, and `paid` of their costs lies before this point. Appends the arcs of their
+// topology to the states that come next.
+void HmmStates::add_arcs(const std::vector<TopologyArc> &from, size_t begin, size_t end, float paid,
+                         std::vector<StateArc> *arcs) {
   const uint32_t n_states = topologies_[set_.hmms[branches_[begin].hmm].topology].n_states;
   for (const TopologyArc &arc : from) {
     for (size_t group = begin; group < end;) {
       size_t group_end = group + 1;
       if (arc.to == n_states) {
-        arcs->push_back({0, 0, arc.cost, branches_[group].exit});
+        arcs->push_back({0, 0, arc.cost + branches_[group].cost - paid, branches_[group].exit});
       } else {
         while (group_end < end && same_beginning(group, group_end, arc.to)) ++group_end;
         const uint32_t next = shared_state(group, group_end, arc.to);
-        arcs->push_back({transition_id(group, arc.to, false), 0, arc.cost, next});
+        const float cost = arc.cost + least_cost(group, group_end) - paid;
+        arcs->push_back({transition_id(group, arc.to, false), 0, cost, next});
       }
       group = group_end;
     }
@@ -100,7 +109,7 @@ uint32_t HmmStates::shared_state(size_t begin, size_t end, uint32_t hmm_state) {
   if (topology.self_loop[hmm_state] != kNotFinal) {
     arcs.push_back({transition_id(begin, hmm_state, true), 0, topology.self_loop[hmm_state], kSelf});
   }
-  add_arcs(topology.leaving[hmm_state], begin, end, &arcs);
+  add_arcs(topology.leaving[hmm_state], begin, end, least_cost(begin, end), &arcs);
   uint64_t hash = transition_id(begin, hmm_state, false);
   for (const StateArc &arc : arcs) hash = mix_hash(hash, arc.transition_id, float_bits(arc.cost), arc.next);
   const auto [first, last] = states_by_hash_.equal_range(hash);
@@ -138,7 +147,10 @@ void HmmStates::add_whole(size_t branch, std::vector<StateArc> *entry) {
     for (const TopologyArc &arc : topology.leaving[state]) arcs.push_back(to_arc(arc));
     graph_->set_arcs(first + state, arcs);
   }
-  for (const TopologyArc &arc : topology.entering) entry->push_back(to_arc(arc));
+  for (const TopologyArc &arc : topology.entering) {
+    entry->push_back(to_arc(arc));
+    entry->back().cost += branches_[branch].cost;
+  }
 }
 
 std::vector<StateArc> HmmStates::enter(uint32_t phone, uint8_t position, std::vector<HmmBranch> branches) {
@@ -155,7 +167,7 @@ std::vector<StateArc> HmmStates::enter(uint32_t phone, uint8_t position, std::ve
     size_t end = begin;
     while (end < branches_.size() && set_.hmms[branches_[end].hmm].topology == topology) ++end;
     if (topologies_[topology].left_to_right) {
-      add_arcs(topologies_[topology].entering, begin, end, &entry);
+      add_arcs(topologies_[topology].entering, begin, end, 0, &entry);
     } else {
       for (size_t branch = begin; branch < end; ++branch) add_whole(branch, &entry);
     }

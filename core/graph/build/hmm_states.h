@@ -17,10 +17,11 @@ struct TransitionScales {
   double self_loop = 0.1;
 };
 
-// One of the HMMs a phone may have, by what follows, and the state where its last arc leads.
+// One of the HMMs a phone may have, by what follows, and the state where its last arc leads. Its paths cost `cost` more.
 struct HmmBranch {
   uint32_t hmm;
   uint32_t exit;
+  float cost;
 };
 
 class HmmStates {
@@ -28,7 +29,7 @@ class HmmStates {
   HmmStates(const HmmSet &set, const TransitionScales &scales, StateGraph *graph);
 
   // Adds the states of the branches of one phone and returns the arcs that enter them, without words. A model that can be
-  // passed without a frame gives epsilon arcs to its exit.
+  // passed without a frame gives epsilon arcs to its exit. Costs of branches lie where the branch is known.
   std::vector<StateArc> enter(uint32_t phone, uint8_t position, std::vector<HmmBranch> branches);
   const std::vector<Transition> &transitions() const { return table_.transitions(); }
 
@@ -55,7 +56,8 @@ class HmmStates {
   static ScaledTopology scale(const Topology &topology, const TransitionScales &scales);
   uint32_t transition_id(size_t branch, uint32_t hmm_state, bool self_loop);
   bool same_beginning(size_t a, size_t b, uint32_t hmm_state) const;
-  void add_arcs(const std::vector<TopologyArc> &from, size_t begin, size_t end, std::vector<StateArc> *arcs);
+  float least_cost(size_t begin, size_t end) const;
+  void add_arcs(const std::vector<TopologyArc> &from, size_t begin, size_t end, float paid, std::vector<StateArc> *arcs);
   uint32_t shared_state(size_t begin, size_t end, uint32_t hmm_state);
   void add_whole(size_t branch, std::vector<StateArc> *entry);
 };
