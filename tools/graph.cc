@@ -8,6 +8,7 @@
 #include "core/graph/build/jsgf.h"
 #include "core/graph/build/prune.h"
 #include "core/graph/build/trie_lm.h"
+#include "core/graph/import/openfst_file.h"
 #include "core/model/bundle.h"
 #include "tools/tool.h"
 
@@ -15,13 +16,20 @@ namespace asr::tool {
 namespace {
 
 struct GraphArguments {
-  std::string model, lexicon, lm, jsgf, rule, words, out, letter_case = "asis";
+  std::string model, lexicon, lm, jsgf, rule, words, hclg, out, letter_case = "asis";
   double prune = 0;
   bool single = false, drop_unknown = false;
   GraphOptions options;
 };
 
 void check(const GraphArguments &arguments) {
+  if (!arguments.hclg.empty()) {
+    const bool others = !arguments.lm.empty() || !arguments.jsgf.empty() || !arguments.lexicon.empty();
+    if (others || arguments.words.empty())
+      throw UsageError("graph: give --hclg together with --words and neither grammar nor lexicon");
+    return;
+  }
+  if (arguments.lexicon.empty()) throw UsageError("graph: --lexicon is required");
   const int n_grammars = !arguments.lm.empty() + !arguments.jsgf.empty() + !arguments.words.empty();
   if (n_grammars != 1) throw UsageError("graph: give one of --lm, --jsgf and --words");
   if (arguments.prune > 0 && arguments.lm.empty()) throw UsageError("graph: --prune is for language models; give it with --lm");
@@ -90,6 +98,20 @@ void write_bundle(const Bundle &bundle, const std::string &out, const GraphData 
   directory.commit();
 }
 
+void print_graph(const GraphData &graph, double start_s) {
+  printf("graph     %10u states %10zu arcs, %u of them epsilon, %zu transition-ids\n", graph.n_states(), graph.arcs.size(),
+         graph.epsilon_begin.back() - graph.epsilon_begin.front(), graph.transitions.size() - 1);
+  printf("%.1f s, peak memory %.0f MB\n", wall_seconds() - start_s, double(peak_memory_bytes()) / 1e6);
+}
+
+// A graph that was made elsewhere for the model's own transition-ids.
+void import_graph(const GraphArguments &arguments, const Bundle &bundle, const HmmSet &set, double start_s) {
+  const std::vector<std::string> words = read_symbols(arguments.words);
+  const GraphData graph = read_openfst_graph(arguments.hclg, set, static_cast<uint32_t>(words.size()));
+  write_bundle(bundle, arguments.out, graph, words, set);
+  print_graph(graph, start_s);
+}
+
 void run_graph(const GraphArguments &arguments) {
   check(arguments);
   const double start_s = wall_seconds();
@@ -97,6 +119,11 @@ void run_graph(const GraphArguments &arguments) {
   if (!bundle.has("hmms.bin"))
     fail(ASR_NOT_FOUND, "%s: no hmms.bin in this bundle; make it with senone import", bundle.path.c_str());
   const HmmSet set = read_hmm_set(bundle.file("hmms.bin"));
+  if (!arguments.hclg.empty()) return import_graph(arguments, bundle, set, start_s);
+  if (!set.knows_contexts()) {
+    fail(ASR_UNSUPPORTED, "%s: the model's contexts were not imported; give a graph made for it with --hclg",
+         bundle.path.c_str());
+  }
   size_t n_left_out = 0, n_words = 0;
   GraphSizes sizes{};
   GraphData graph;
@@ -120,9 +147,7 @@ void run_graph(const GraphArguments &arguments) {
   printf("grammar   %10" PRIu64 " states %10" PRIu64 " arcs, %zu words\n", sizes.grammar_states, sizes.grammar_arcs, n_words);
   printf("lexical   %10" PRIu64 " states %10" PRIu64 " arcs\n", sizes.lexical_states, sizes.lexical_arcs);
   printf("expanded  %10" PRIu64 " states %10" PRIu64 " arcs\n", sizes.expanded_states, sizes.expanded_arcs);
-  printf("graph     %10u states %10zu arcs, %u of them epsilon, %zu transition-ids\n", graph.n_states(), graph.arcs.size(),
-         graph.epsilon_begin.back() - graph.epsilon_begin.front(), graph.transitions.size() - 1);
-  printf("%.1f s, peak memory %.0f MB\n", wall_seconds() - start_s, double(peak_memory_bytes()) / 1e6);
+  print_graph(graph, start_s);
 }
 
 void add_graph(CLI::App &app) {
@@ -130,11 +155,12 @@ void add_graph(CLI::App &app) {
   CLI::App *graph = app.add_subcommand("graph", "Build a recognition graph from a dictionary and a language model or grammar");
   graph->add_option("--model", arguments->model, "Bundle made by senone import; gets the graph unless --out is given")
       ->required();
-  graph->add_option("--lexicon", arguments->lexicon, "Dictionary in CMU Sphinx form")->required();
+  graph->add_option("--lexicon", arguments->lexicon, "Dictionary in CMU Sphinx form");
   graph->add_option("--lm", arguments->lm, "n-gram language model: ARPA text or CMU Sphinx's trie");
   graph->add_option("--jsgf", arguments->jsgf, "Grammar in JSGF");
   graph->add_option("--rule", arguments->rule, "Rule of the JSGF grammar to recognise (default: all public rules)");
   graph->add_option("--words", arguments->words, "List of words, one a line, said in any number and order");
+  graph->add_option("--hclg", arguments->hclg, "Graph of Kaldi for this very model (OpenFst); --words is then its words.txt");
   graph->add_flag("--single", arguments->single, "One word of --words, not any number");
   graph->add_option("--out", arguments->out, "New bundle to write instead of changing the model's");
   graph->add_option("--case", arguments->letter_case, "Change the grammar's words to the dictionary's case")
