@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kaldi models: a small one in every form it can be written in, damaged ones, and the real ones of SENONE_TEST_DATA, whose
+// scores are compared with sums over the file's own values and with log-likelihoods that Kaldi itself wrote.
+#include <cmath>
+#include <cstdlib>
+
+#include "core/base/file.h"
+#include "core/model/import/kaldi.h"
+#include "core/model/import/kaldi_archive.h"
+#include "core/model/import/kaldi_model.h"
+#include "tests/reference/gmm.h"
+#include "tests/unit/import/kaldi_writer.h"
+#include "tests/unit/scratch.h"
+
+namespace asr::kaldi {
+namespace {
+
+using test::Scratch;
+using test::small_kaldi_model;
+
+struct Form {
+  bool binary, extended, full;
+};
+
+class Forms : public ::testing::TestWithParam<Form> {
+ protected:
+  Scratch scratch_;
+  std::string path_ = scratch_ / "final.mdl";
+  void SetUp() override { test::spill(path_, small_kaldi_model(GetParam().binary, GetParam().extended, GetParam().full)); }
+};
+INSTANTIATE_TEST_SUITE_P(Kaldi, Forms,
+                         ::testing::Values(Form{true, false, false}, Form{true, true, true}, Form{false, false, true},
+                                           Form{false, true, false}, Form{true, true, false}));
+
+TEST_P(Forms, TransitionIdsAreNumberedByStatesAndArcs) {
+  const Model model = read_model(path_);
+  const TransitionModel &t = model.transitions;
+  ASSERT_EQ(t.ids.size(), 8u);
+  EXPECT_EQ(t.log_probs[3], -0.25f);
+  const HmmSet set = make_hmm_set(t, {}, path_);
+  ASSERT_EQ(set.transitions.size(), 8u);
+  const uint32_t loop_pdf = GetParam().extended ? 2 : 0;
+  const struct {
+    uint32_t phone, state, self_loop, pdf;
+  } expected[] = {{0, 0, 1, loop_pdf}, {0, 0, 0, 0}, {1, 0, 1, 1}, {1, 0, 0, 1}, {1, 0, 0, 1}, {1, 1, 1, 2}, {1, 1, 0, 2}};
+  for (size_t id = 1; id < 8; ++id) {
+    const Transition &got = set.transitions[id];
+    EXPECT_EQ(got.phone, expected[id - 1].phone) << id;
+    EXPECT_EQ(got.hmm_state, expected[id - 1].state) << id;
+    EXPECT_EQ(got.self_loop, expected[id - 1].self_loop == 1) << id;
+    EXPECT_EQ(got.pdf, expected[id - 1].pdf) << id;
+    EXPECT_EQ(got.position, kAnyPosition) << id;
+  }
+  const Topology &topology = set.topologies[set.hmms[set.phones[1].hmm].topology];
+  ASSERT_EQ(topology.n_states, 2u);
+  ASSERT_EQ(topology.arcs.size(), 6u);  // three, two and the entry
+  EXPECT_EQ(topology.arcs[2].to, 2u);
+  EXPECT_EQ(topology.arcs[2].cost, 3);
+}
+
+TEST_P(Forms, GaussiansHaveTheMeansOfTheFile) {
+  const Model model = read_model(path_);
+  const AcousticModel &a = model.acoustic;
+  EXPECT_EQ(a.covariance, GetParam().full ? ASR_COVARIANCE_FULL : ASR_COVARIANCE_DIAGONAL);
+  EXPECT_EQ(a.n_states, 3u);
+  EXPECT_EQ(a.n_gaussians(), 4u);
+  EXPECT_EQ(a.log_weights[0], static_cast<float>(std::log(0.25)));
+  if (!GetParam().full) {
+    EXPECT_EQ(std::vector<float>(a.means.begin(), a.means.begin() + 4), (std::vector<float>{1, 2, 2, -2}));
+  } else {  // the precision [2 .5; .5 1] times the mean gives (2, 1): the mean is (6, 4) / 7
+    EXPECT_NEAR(a.means[0], 6.0 / 7, 1e-6);
+    EXPECT_NEAR(a.means[1], 4.0 / 7, 1e-6);
+    EXPECT_EQ(std::vector<float>(a.precisions.begin(), a.precisions.begin() + 3), (std::vector<float>{2, 0.5f, 1}));
+  }
+}
+
+TEST_P(Forms, NoDamageCrashes) {
+  const size_t refused = test::count_refused_damages(path_, [&] { make_hmm_set(read_model(path_).transitions, {}, path_); });
+  EXPECT_GT(refused, test::slurp(path_).size());  // every truncation at least, but for blanks at a text's end
+}
+
+TEST(KaldiModel, PhonesWithAllFourEndingsAreOneInFourPositions) {
+  TransitionModel model;
+  model.entries = {{{0, 0, {{0, 0.5f}, {1, 0.5f}}}, {}}};
+  model.entry_of = {-1, 0, 0, 0, 0, 0, 0};
+  model.ids.push_back({0, 0});
+  model.log_probs.push_back(0);
+  for (uint32_t phone = 1; phone <= 6; ++phone) {
+    model.states.push_back({phone, 0, 0, 0});
+    for (uint32_t arc = 0; arc < 2; ++arc) {
+      model.ids.push_back({phone - 1, arc});
+      model.log_probs.push_back(-0.7f);
+    }
+  }
+  model.n_pdfs = 1;
+  const std::vector<std::string> names = {"<eps>", "SIL", "A_B", "A_E", "A_I", "A_S", "O_S", "#0"};
+  const HmmSet set = make_hmm_set(model, names, "model");
+  ASSERT_EQ(set.phones.size(), 3u);
+  EXPECT_EQ(set.silence, 0u);
+  EXPECT_TRUE(set.phones[0].filler);
+  EXPECT_EQ(set.phones[1].name, "A");
+  EXPECT_EQ(set.phones[2].name, "O_S");
+  const WordPosition positions[] = {WordPosition::kBegin, WordPosition::kEnd, WordPosition::kInternal, WordPosition::kSingle};
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(set.transitions[3 + 2 * i].phone, 1u);
+    EXPECT_EQ(set.transitions[3 + 2 * i].position, static_cast<uint8_t>(positions[i]));
+  }
+  EXPECT_EQ(set.transitions[11].position, kAnyPosition);
+  EXPECT_TRUE(set.knows_contexts());
+  model.states[3].forward_pdf = model.states[3].self_loop_pdf = 1;
+  model.n_pdfs = 2;
+  EXPECT_FALSE(make_hmm_set(model, names, "model").knows_contexts());  // A_I has a pdf of its own
+  test::expect_error([&] { make_hmm_set(model, {"<eps>", "SIL"}, "model"); }, ASR_BAD_FILE, "--phones");
+}
+
+TEST(KaldiModel, BundleKeepsTransitions) {
+  Scratch scratch;
+  const std::string path = scratch / "m.mdl";
+  test::spill(path, small_kaldi_model(true, false, false));
+  KaldiOptions options;
+  options.model = path;
+  options.features_only = true;
+  write_imported_model(import_kaldi(options), scratch / "bundle");
+  const HmmSet set = read_hmm_set(scratch / "bundle/hmms.bin");
+  ASSERT_EQ(set.transitions.size(), 8u);
+  EXPECT_EQ(set.transitions[7].pdf, 2u);
+  EXPECT_TRUE(set.transitions[6].self_loop);
+  options.features_only = false;
+  test::expect_error([&] { import_kaldi(options); }, ASR_INVALID_ARGUMENT, "2 dimensions, its features 13");
+}
+
+TEST(MfccConf, OptionsBecomeAFrontEnd) {
+  Scratch scratch;
+  const std::string path = scratch / "mfcc.conf";
+  test::spill(
+      path, "--sample-frequency=8000 # telephone\n\n# nothing\n--use-energy=false\n--window-type=hamming\n--high-freq=-200\n");
+  const FrontEnd f = read_mfcc_conf(path);
+  EXPECT_EQ(f.window_samples, 200u);
+  EXPECT_EQ(f.shift_samples, 80u);
+  EXPECT_EQ(f.fft_samples, 256u);
+  EXPECT_EQ(f.high_hz, 3800);
+  EXPECT_EQ(f.vtln_high_hz, 3500);
+  EXPECT_EQ(f.window, WindowShape::kHamming);
+  EXPECT_FALSE(f.use_energy);
+  const auto conf = [&](const char *text) {
+    test::spill(path, text);
+    read_mfcc_conf(path);
+  };
+  test::expect_error([&] { conf("\n--num-ceps=x\n"); }, ASR_BAD_FILE, "mfcc.conf:2: --num-ceps=x is not a number");
+  test::expect_error([&] { conf("--window-type=blackman\n"); }, ASR_UNSUPPORTED, "blackman");
+  test::expect_error([&] { conf("--no-such=1\n"); }, ASR_BAD_FILE, "--no-such=1");
+  test::expect_error([&] { conf("hello\n"); }, ASR_BAD_FILE, "mfcc.conf:1");
+}
+
+// The score of a state in double from the file's own arrays (means times precisions, constants made again).
+double plain_score(ObjectReader &reader, uint32_t n_dims, const std::vector<float> &x, double *stored_constants_error) {
+  reader.expect("<DiagGMM>");
+  reader.expect("<GCONSTS>");
+  const auto constants = reader.vector<double>("constants");
+  reader.expect("<WEIGHTS>");
+  const auto weights = reader.vector<double>("weights");
+  reader.expect("<MEANS_INVVARS>");
+  const auto means = reader.matrix<double>("means");
+  reader.expect("<INV_VARS>");
+  const auto precisions = reader.matrix<double>("precisions");
+  reader.expect("</DiagGMM>");
+  double sum = 0, best = -INFINITY;
+  std::vector<double> terms;
+  for (size_t k = 0; k < weights.size(); ++k) {
+    double constant = std::log(weights[k]) - 0.5 * n_dims * std::log(2 * M_PI), distance = 0;
+    for (size_t d = 0; d < n_dims; ++d) {
+      const double precision = precisions.row(k)[d], mean = means.row(k)[d] / precision;
+      constant += 0.5 * std::log(precision) - 0.5 * mean * mean * precision;
+      distance += means.row(k)[d] * x[d] - 0.5 * precision * x[d] * x[d];
+    }
+    *stored_constants_error = std::max(*stored_constants_error, std::abs(constant - constants[k]));
+    terms.push_back(constant + distance);
+    best = std::max(best, terms.back());
+  }
+  for (const double term : terms) sum += std::exp(term - best);
+  return best + std::log(sum);
+}
+
+struct RealModel {
+  const char *path, *phones;
+  size_t n_phones, n_pdfs, n_gaussians, n_dims, n_transition_ids;
+};
+
+class RealModels : public ::testing::TestWithParam<RealModel> {};
+INSTANTIATE_TEST_SUITE_P(
+    Kaldi, RealModels,
+    ::testing::Values(
+        RealModel{"kaldi_20k/final.main.mdl", "kaldi_20k/phones.txt", 40, 4584, 20000, 24, 9188},
+        RealModel{"kaldi_indonesian/exp/mono/40.mdl", "kaldi_indonesian/exp/mono/phones.txt", 34, 106, 979, 39, 948},
+        RealModel{"kaldi_indonesian/exp/tri1/40.mdl", "kaldi_indonesian/exp/tri1/phones.txt", 34, 960, 10024, 39, 7860},
+        RealModel{"kaldi_yesno/exp/mono/40.mdl", "kaldi_yesno/exp/mono/graph/phones.txt", 3, 11, 943, 39, 30},
+        RealModel{"kaldi_mfa/mfa_test_lda40/final.mdl", "kaldi_mfa/mfa_test_lda40/phones.txt", 73, 80, 500, 40, 0},
+        RealModel{"kaldi_mfa/mfa_test_lda40/final.alimdl", "", 73, 80, 500, 40, 0},
+        RealModel{"kaldi_mfa/mfa_test_mono/final.mdl", "", 171, 132, 0, 39, 0},
+        RealModel{"kaldi_mfa/navajo_mono_tri/final.mdl", "", 327, 296, 1581, 39, 0}));
+
+TEST_P(RealModels, ScoresEqualAPlainEvaluationOfTheFile) {
+  const char *data = getenv("SENONE_TEST_DATA");
+  if (!data) GTEST_SKIP() << "SENONE_TEST_DATA is not set";
+  const RealModel &expected = GetParam();
+  KaldiOptions options;
+  options.model = std::string(data) + "/" + expected.path;
+  if (*expected.phones) options.phones = std::string(data) + "/" + expected.phones;
+  options.features_only = true;
+  const ImportedModel model = import_kaldi(options);
+  EXPECT_EQ(model.hmms.phones.size(), expected.n_phones);
+  EXPECT_EQ(model.acoustic.n_states, expected.n_pdfs);
+  EXPECT_EQ(model.acoustic.n_dims, expected.n_dims);
+  if (expected.n_gaussians > 0) {
+    EXPECT_EQ(model.acoustic.n_gaussians(), expected.n_gaussians);
+  }
+  if (expected.n_transition_ids > 0) {
+    EXPECT_EQ(model.hmms.transitions.size(), expected.n_transition_ids + 1);
+  }
+
+  const std::string bytes = read_file(options.model);
+  ObjectReader reader(bytes, options.model);
+  reader.begin_object();
+  read_transition_model(reader);
+  reader.expect("<DIMENSION>");
+  const uint32_t n_dims = reader.count("dimensions");
+  reader.expect("<NUMPDFS>");
+  const uint32_t n_pdfs = reader.count("pdfs");
+  const AcousticView view(model.acoustic);
+  double error = 0, constants_error = 0;
+  for (uint32_t s = 0; s < n_pdfs; ++s) {  // at a mean of the state before, some way off
+    const uint64_t mean = model.acoustic.codebooks[s == 0 ? n_pdfs - 1 : s - 1].first_mean;
+    const std::vector<float> x(model.acoustic.means.begin() + static_cast<std::ptrdiff_t>(mean),
+                               model.acoustic.means.begin() + static_cast<std::ptrdiff_t>(mean + n_dims));
+    const double plain = plain_score(reader, n_dims, x, &constants_error);
+    error =
+        std::max(error, std::abs(plain - reference::log_likelihood(*view.get(), s, x.data())) / (1 + 1e-3 * std::abs(plain)));
+  }
+  EXPECT_LT(error, 1e-3);
+  EXPECT_LT(constants_error, 3e-3);
+  RecordProperty("error", std::to_string(error));
+}
+
+TEST(RealModels, KaldiWroteTheSameLogLikelihoods) {
+  const char *data = getenv("SENONE_TEST_DATA");
+  if (!data) GTEST_SKIP() << "SENONE_TEST_DATA is not set";
+  const std::string folder = std::string(data) + "/kaldi_20k/";
+  const Model model = read_model(folder + "final.main.mdl");
+  const AcousticView view(model.acoustic);
+  ArchiveReader features("ark:" + folder + "test.feats.ark"), scores("ark:" + folder + "ref/first2.likes.ark");
+  std::string key, scored;
+  Matrix<float> x, expected;
+  double error = 0;
+  for (int utterance = 0; utterance < 2; ++utterance) {
+    ASSERT_TRUE(features.next(&key, &x));
+    ASSERT_TRUE(scores.next(&scored, &expected));
+    ASSERT_EQ(key, scored);
+    ASSERT_EQ(expected.n_rows, 40u);
+    ASSERT_EQ(expected.n_cols, model.acoustic.n_states);
+    for (uint32_t t = 0; t < expected.n_rows; ++t) {
+      for (uint32_t s = 0; s < expected.n_cols; ++s) {
+        error = std::max(error, std::abs(reference::log_likelihood(*view.get(), s, x.row(t)) - expected.row(t)[s]));
+      }
+    }
+  }
+  EXPECT_LT(error, 1e-3);  // Kaldi sums in float; 7.0e-4 was seen
+  EXPECT_FALSE(scores.next(&scored, &expected));
+}
+
+TEST(RealModels, FeatureTransformOfMfa) {
+  const char *data = getenv("SENONE_TEST_DATA");
+  if (!data) GTEST_SKIP() << "SENONE_TEST_DATA is not set";
+  const std::string folder = std::string(data) + "/kaldi_mfa/mfa_test_lda40/";
+  KaldiOptions options;
+  options.model = folder + "final.mdl";
+  options.phones = folder + "phones.txt";
+  options.lda = folder + "lda.mat";
+  const ImportedModel model = import_kaldi(options);
+  EXPECT_EQ(model.bundle.front_end.splice_left, 3u);
+  EXPECT_EQ(model.bundle.front_end.splice_right, 3u);
+  EXPECT_EQ(model.bundle.front_end.transform_cols, 91u);
+  EXPECT_EQ(model.bundle.front_end.n_dims(), 40u);
+}
+
+}  // namespace
+}  // namespace asr::kaldi
