@@ -17,7 +17,6 @@ namespace asr::cpu {
 namespace {
 
 constexpr float kLn2 = 0.69314718f;
-constexpr size_t kMaxLanes = 64;
 
 // The rows of a call and where a stream's scores go: the first stream writes, the others add.
 struct Rows {
@@ -84,9 +83,9 @@ struct Gmm::Packed {
 void Gmm::Packed::score_own(const GmmStream &stream, const OwnBlock &block, const Rows &rows) const {
   const size_t n_dims_of_stream = stream.dims.size();
   const float *const model = stream.own_gaussians.data() + block.first_float;
-  alignas(64) float scores[kTileFrames * kMaxLanes];
-  for (size_t t = 0; t < rows.n_rows; t += kTileFrames) {
-    const size_t n = std::min(kTileFrames, rows.n_rows - t);
+  alignas(64) float scores[kMaxTileFrames * kMaxLanes];
+  for (size_t t = 0; t < rows.n_rows; t += gaussians.n_tile_frames) {
+    const size_t n = std::min(gaussians.n_tile_frames, rows.n_rows - t);
     gaussians.mixtures(model, n_dims_of_stream, block.n_gaussians, rows.x + t * n_dims_of_stream, n, scores);
     rows.put(t, n, block.states, gaussians.n_lanes, scores);
   }
@@ -95,8 +94,8 @@ void Gmm::Packed::score_own(const GmmStream &stream, const OwnBlock &block, cons
 void Gmm::Packed::score_shared(const SharedCodebook &codebook, size_t n_dims_of_stream, const Rows &rows,
                                size_t first_row) const {
   const size_t n_lanes = gaussians.n_lanes;
-  const size_t n = std::min(kTileFrames, rows.n_rows - first_row);
-  alignas(64) float best[kTileFrames], mixed[kTileFrames * kMaxLanes];
+  const size_t n = std::min(gaussians.n_tile_frames, rows.n_rows - first_row);
+  alignas(64) float best[kMaxTileFrames], mixed[kMaxTileFrames * kMaxLanes];
   AlignedFloats score(codebook.n_vectors * n * n_lanes), relative(codebook.n_vectors * n * n_lanes);
   gaussians.scores(codebook.gaussians.data(), n_dims_of_stream, codebook.n_vectors, rows.x + first_row * n_dims_of_stream, n,
                    score.data());
@@ -122,7 +121,8 @@ uint32_t Gmm::n_dims() const { return packed_->n_dims; }
 uint32_t Gmm::n_states() const { return packed_->n_states; }
 
 void Gmm::score(const float *features, uint32_t n_rows, float *loglikes, ThreadPool &pool) const {
-  const size_t n_tiles = (n_rows + kTileFrames - 1) / kTileFrames;
+  const size_t n_tile_frames = packed_->gaussians.n_tile_frames;
+  const size_t n_tiles = (n_rows + n_tile_frames - 1) / n_tile_frames;
   bool add = false;
   for (const GmmStream &stream : packed_->streams) {
     const AlignedFloats x = pack_rows(stream, features, n_rows, packed_->n_dims);
@@ -130,7 +130,7 @@ void Gmm::score(const float *features, uint32_t n_rows, float *loglikes, ThreadP
     pool.run(stream.own.size() + stream.shared.size() * n_tiles, [&](size_t task) {
       if (task < stream.own.size()) return packed_->score_own(stream, stream.own[task], rows);
       task -= stream.own.size();
-      packed_->score_shared(stream.shared[task / n_tiles], stream.dims.size(), rows, task % n_tiles * kTileFrames);
+      packed_->score_shared(stream.shared[task / n_tiles], stream.dims.size(), rows, task % n_tiles * n_tile_frames);
     });
     add = true;
   }

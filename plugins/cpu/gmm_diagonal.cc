@@ -14,7 +14,8 @@ namespace HWY_NAMESPACE {
 namespace {
 
 struct Diagonal {
-  static constexpr size_t kMaxFrames = 12;  // 12 sums, factor, offset and x fill 16 registers
+  static constexpr size_t kMaxFrames = 12;                             // 12 sums, factor, offset and x fill 16 registers
+  static constexpr size_t kTileFrames = 4 * kGroupFrames, kChunk = 8;  // features and scores fit the L1 cache
   static size_t n_floats(size_t n_dims) { return 1 + 2 * n_dims; }
 
   template <size_t kFrames>
@@ -42,7 +43,7 @@ void scores(const float *gaussians, size_t n_dims, size_t n_vectors, const float
   score_gaussians<Diagonal>(gaussians, n_dims, n_vectors, x, n_frames, score);
 }
 
-GaussianKernels diagonal() { return {hn::Lanes(kTag), mixtures, scores}; }
+GaussianKernels diagonal() { return {hn::Lanes(kTag), Diagonal::kTileFrames, mixtures, scores}; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

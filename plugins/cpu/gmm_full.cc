@@ -16,6 +16,7 @@ namespace {
 
 struct Full {
   static constexpr size_t kMaxFrames = HWY_TARGET == HWY_AVX3 ? 12 : 6;  // 2 * kMaxFrames sums, 2 factors and x in registers
+  static constexpr size_t kTileFrames = 21 * kGroupFrames, kChunk = 4;   // large: each tile reads the whole model again
   static size_t n_floats(size_t n_dims) { return 1 + n_dims + n_dims * (n_dims + 1) / 2; }
 
   template <size_t kFrames>
@@ -65,7 +66,7 @@ void scores(const float *gaussians, size_t n_dims, size_t n_vectors, const float
   score_gaussians<Full>(gaussians, n_dims, n_vectors, x, n_frames, score);
 }
 
-GaussianKernels full() { return {hn::Lanes(kTag), mixtures, scores}; }
+GaussianKernels full() { return {hn::Lanes(kTag), Full::kTileFrames, mixtures, scores}; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

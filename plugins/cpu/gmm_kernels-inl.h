@@ -22,7 +22,7 @@ namespace HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using D = hn::ScalableTag<float>;
+using D = hn::CappedTag<float, kMaxLanes>;
 using V = hn::Vec<D>;
 constexpr D kTag;
 constexpr float kLn2 = 0.69314718f;
@@ -113,7 +113,7 @@ HWY_INLINE void add_scores(const float *score, size_t n_scores, size_t n_frames,
 template <class Kernel>
 HWY_INLINE void score_mixtures(const float *gaussians, size_t n_dims, size_t n_gaussians, const float *x, size_t n_frames,
                                float *loglike) {
-  constexpr size_t kTileFloats = kTileFrames * hn::MaxLanes(kTag), kChunk = 8;
+  constexpr size_t kTileFloats = Kernel::kTileFrames * hn::MaxLanes(kTag), kChunk = Kernel::kChunk;
   const size_t n_lanes = hn::Lanes(kTag);
   HWY_ALIGN float best[kTileFloats], sum[kTileFloats], score[kChunk * kTileFloats];
   std::fill_n(best, n_frames * n_lanes, kLogZero);

@@ -10,12 +10,14 @@
 
 namespace asr::cpu {
 
-constexpr size_t kGroupFrames = 12;               // features are packed x[group][dim][kGroupFrames], tail zero
-constexpr size_t kTileFrames = 4 * kGroupFrames;  // most frames of one call: features and scores of a tile fit the L1 cache
-constexpr float kLogZero = -3e38f;                // log weight of a Gaussian that is not there: finite, so that no NaN arises
+constexpr size_t kGroupFrames = 12;                   // features are packed x[group][dim][kGroupFrames], tail zero
+constexpr size_t kMaxTileFrames = 21 * kGroupFrames;  // most frames of one call, of any kernel
+constexpr size_t kMaxLanes = 16;
+constexpr float kLogZero = -3e38f;  // log weight of a Gaussian that is not there: finite, so that no NaN arises
 
 struct GaussianKernels {
   size_t n_lanes;
+  size_t n_tile_frames;  // most frames of one call; a multiple of kGroupFrames
   // L mixtures of n_gaussians each: loglike[n_frames][L] = ln sum_m 2^score.
   void (*mixtures)(const float *gaussians, size_t n_dims, size_t n_gaussians, const float *x, size_t n_frames, float *loglike);
   // n_vectors * L Gaussians: score[n_vectors][n_frames][L].
