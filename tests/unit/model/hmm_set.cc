@@ -43,6 +43,14 @@ void expect_equal(const HmmSet &a, const HmmSet &b) {
     return x.base == y.base && x.left == y.left && x.right == y.right && x.position == y.position && x.hmm == y.hmm;
   };
   EXPECT_TRUE(std::equal(a.contexts.begin(), a.contexts.end(), b.contexts.begin(), b.contexts.end(), same));
+  ASSERT_EQ(a.transitions.size(), b.transitions.size());
+  for (size_t i = 1; i < a.transitions.size(); ++i) {
+    EXPECT_EQ(a.transitions[i].phone, b.transitions[i].phone);
+    EXPECT_EQ(a.transitions[i].position, b.transitions[i].position);
+    EXPECT_EQ(a.transitions[i].hmm_state, b.transitions[i].hmm_state);
+    EXPECT_EQ(a.transitions[i].self_loop, b.transitions[i].self_loop);
+    EXPECT_EQ(a.transitions[i].pdf, b.transitions[i].pdf);
+  }
 }
 
 TEST(HmmSet, RefusesWhatIsOutOfRange) {
@@ -71,6 +79,9 @@ TEST(HmmSet, RefusesWhatIsOutOfRange) {
       {"phone beyond", [](auto &s) { s.contexts[0].base = kNoPhone; }},
       {"word position 4", [](auto &s) { s.contexts[0].position = 4; }},
       {"uses HMM 6", [](auto &s) { s.contexts[0].hmm = 6; }},
+      {"phone 3 of 3", [](auto &s) { s.transitions[1].phone = 3; }},
+      {"pdf 9 of 9", [](auto &s) { s.transitions[2].pdf = 9; }},
+      {"word position 4", [](auto &s) { s.transitions[1].position = 4; }},
   };
   small_hmm_set().validate("h.bin");
   for (const Case &c : cases) {

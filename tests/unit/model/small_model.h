@@ -34,7 +34,8 @@ inline AcousticModel small_acoustic_model(asr_covariance covariance = ASR_COVARI
   return model;
 }
 
-// Phones A, B and the filler SIL; word positions; topologies of three states with a skip, and of one.
+// Phones A, B and the filler SIL; word positions; topologies of three states with a skip, and of one; two
+// transition-ids of the source.
 inline HmmSet small_hmm_set() {
   HmmSet set;
   set.n_pdfs = 9;
@@ -44,6 +45,7 @@ inline HmmSet small_hmm_set() {
   set.phones = {{"A", false, 0}, {"B", false, 1}, {"SIL", true, 2}};
   set.silence = 2;
   set.contexts = {{0, 1, 1, 0, 3}, {0, 1, 1, 1, 4}, {0, 2, 1, 1, 4}, {1, 0, 2, 2, 5}};
+  set.transitions = {{}, {0, 1, 0, true, 3}, {1, kAnyPosition, 2, false, 8}};
   return set;
 }
 
