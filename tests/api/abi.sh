@@ -15,8 +15,10 @@ without_comments() { tr '\n' ' ' <"$header" | sed -E 's#/\*([^*]|\*[^/])*\*+/##g
   echo '#include "asr.h"'
   without_comments | grep -oE 'ASR_API [^;{}#]*\) *;' | sed -E 's/;$/{ __builtin_trap(); }/'
 } >"$work/header.c"
-cc -std=c99 -g -fPIC -shared -I"$(dirname "$header")" "$work/header.c" -Wl,--version-script="$map" \
-  "-Wl,-soname,libsenone.so.$(sed -n 's/^#define ASR_ABI //p' "$header")" -o "$work/header.so"
+cp "$header" "$work/asr.h"
+cp "$map" "$work/map"
+abi=$(sed -n 's/^#define ASR_ABI //p' "$header")
+(cd "$work" && cc -std=c99 -g -fPIC -shared header.c -Wl,--version-script=map "-Wl,-soname,libsenone.so.$abi" -o header.so)
 
 if [[ ${5:-} == update ]]; then
   abidw --no-corpus-path --no-comp-dir-path --no-show-locs --out-file "$dump" "$work/header.so"
