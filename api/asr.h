@@ -44,8 +44,12 @@
  * SIDE EFFECTS
  *   The library never writes to stdout or stderr, never aborts or exits, and leaves signals, locale, floating-point modes
  *   and the current directory alone. Loading an engine starts threads and may dlopen back ends from the plugin directory
- *   beside the library (<libdir>/senone/plugins) or from SENONE_PLUGIN_PATH (ignored in setuid programs). SENONE_DEVICE
- *   names the device where the configuration names none. After fork, the child must not use engines of its parent.
+ *   beside the library (<libdir>/senone/plugins), which then stay loaded. Environment variables, read when they are first
+ *   needed and ignored in setuid programs:
+ *     SENONE_PLUGIN_PATH  directories to look in instead, absolute, separated by ':'
+ *     SENONE_PLUGINS      names of the only back ends to use, separated by ',': "cpu" loads no plugin at all
+ *     SENONE_DEVICE       the device where the configuration names none
+ *   After fork, the child must not use engines of its parent.
  */
 #ifndef SENONE_ASR_H
 #define SENONE_ASR_H
