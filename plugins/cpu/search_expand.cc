@@ -12,7 +12,11 @@ namespace asr::cpu {
 namespace {
 
 // How many tokens or candidates ahead memory is asked for.
-constexpr size_t kBeginsAhead = 24, kArcsAhead = 12, kSlotsAhead = 16;
+constexpr size_t kBeginsAhead = 32, kArcsAhead = 16, kSlotsAhead = 24;
+
+bool replaces(const Token &candidate, const Token &token) {
+  return candidate.cost < token.cost || (candidate.cost == token.cost && candidate.arc < token.arc);
+}
 
 }  // namespace
 
@@ -33,12 +37,12 @@ void Search::expand(SearchScratch &scratch) {
     const ActiveToken &token = active[i];
     const uint32_t begin = graph_.emitting_begin(token.state), end = graph_.emitting_end(token.state);
     if (scratch.candidates.size() < n + (end - begin)) scratch.candidates.resize(2 * (n + (end - begin)));
-    Candidate *const candidates = scratch.candidates.data();
+    Token *const candidates = scratch.candidates.data();
     for (uint32_t a = begin; a < end; ++a) {
       const SearchArc &arc = arcs[a];
       const float graph_cost = arc.graph_cost + insertion_cost[arc.label >> 31];
       const float cost = (token.cost + graph_cost) + acoustic_cost[arc.label & SearchArc::kPdfMask];
-      candidates[n] = {arc.next_state, cost, a, token.record, arc.label};
+      candidates[n] = {arc.next_state, cost, a + 1, token.record, arc.label};
       n += cost <= bound ? 1 : 0;
       best = std::min(best, cost);
     }
@@ -51,23 +55,24 @@ void Search::expand(SearchScratch &scratch) {
 }
 
 void Search::insert_candidates(SearchScratch &scratch, size_t n_candidates) const {
-  const Candidate *const candidates = scratch.candidates.data();
+  const Token *const candidates = scratch.candidates.data();
   uint32_t *const slot_of = scratch.slot_of.data();
+  const float bound = scratch.next.bound;
   std::vector<Token> &tokens = scratch.next.tokens;
   tokens.clear();
+  tokens.reserve(n_candidates);
   scratch.fallen.clear();
   for (size_t i = 0; i < n_candidates; ++i) {
-    if (i + kSlotsAhead < n_candidates) __builtin_prefetch(slot_of + candidates[i + kSlotsAhead].next_state);
-    const Candidate &c = candidates[i];
-    if (!(c.cost <= scratch.next.bound)) continue;
-    uint32_t &slot = slot_of[c.next_state];
-    const Token token{c.next_state, c.cost, c.arc + 1, c.record, c.label};
-    if (slot >= tokens.size() || tokens[slot].state != c.next_state) {
+    if (i + kSlotsAhead < n_candidates) __builtin_prefetch(slot_of + candidates[i + kSlotsAhead].state);
+    const Token &candidate = candidates[i];
+    if (!(candidate.cost <= bound)) continue;
+    uint32_t &slot = slot_of[candidate.state];
+    if (slot >= tokens.size() || tokens[slot].state != candidate.state) {
       slot = static_cast<uint32_t>(tokens.size());
-      tokens.push_back(token);
-      if ((c.label & SearchArc::kEpsilon) != 0) scratch.fallen.push_back(slot);
-    } else if (c.cost < tokens[slot].cost || (c.cost == tokens[slot].cost && token.arc < tokens[slot].arc)) {
-      tokens[slot] = token;
+      tokens.push_back(candidate);
+      if ((candidate.label & SearchArc::kEpsilon) != 0) scratch.fallen.push_back(slot);
+    } else if (replaces(candidate, tokens[slot])) {
+      tokens[slot] = candidate;
     }
   }
 }
@@ -96,7 +101,12 @@ void Search::follow_epsilons(TokenList &list, SearchScratch &scratch) {
 void Search::expand_epsilons(TokenList &list, SearchScratch &scratch) {
   std::vector<Token> &tokens = list.tokens;
   const SearchArc *const arcs = graph_.arcs();
-  for (const ActiveToken &from : scratch.round) {
+  for (size_t i = 0; i < scratch.round.size(); ++i) {
+    if (i + kBeginsAhead < scratch.round.size()) graph_.prefetch_begins(scratch.round[i + kBeginsAhead].state);
+    if (i + kArcsAhead < scratch.round.size()) {
+      __builtin_prefetch(arcs + graph_.epsilon_begin(scratch.round[i + kArcsAhead].state));
+    }
+    const ActiveToken &from = scratch.round[i];
     const uint32_t begin = graph_.epsilon_begin(from.state), end = graph_.epsilon_end(from.state);
     n_arcs_expanded_ += end - begin;
     for (uint32_t a = begin; a < end; ++a) {
@@ -110,7 +120,7 @@ void Search::expand_epsilons(TokenList &list, SearchScratch &scratch) {
         slot = static_cast<uint32_t>(tokens.size());
         tokens.push_back(token);
         scratch.fallen.push_back(slot);
-      } else if (cost < tokens[slot].cost || (cost == tokens[slot].cost && token.arc < tokens[slot].arc)) {
+      } else if (replaces(token, tokens[slot])) {
         const bool fell_before = tokens[slot].arc > graph_.n_emitting_arcs();  // in this round
         tokens[slot] = token;
         if (!fell_before) scratch.fallen.push_back(slot);

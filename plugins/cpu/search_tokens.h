@@ -45,15 +45,6 @@ struct ActiveToken {
   uint32_t record;
 };
 
-// An emitting arc taken from an active token.
-struct Candidate {
-  uint32_t next_state;
-  float cost;
-  uint32_t arc;
-  uint32_t record;
-  uint32_t label;
-};
-
 // What one thread needs to advance any channel of a graph. Holds nothing between frames.
 struct SearchScratch {
   MappedArray<uint32_t> slot_of;  // [n_states]
@@ -62,8 +53,8 @@ struct SearchScratch {
   std::vector<uint32_t> histogram;
   std::vector<uint64_t> keys;
   std::vector<ActiveToken> active;
-  std::vector<Candidate> candidates;
-  std::vector<uint32_t> fallen;  // slots of tokens whose cost fell in the last round of epsilon arcs
+  std::vector<Token> candidates;  // what emitting arcs lead to, a state as often as arcs lead there
+  std::vector<uint32_t> fallen;   // slots of tokens whose cost fell in the last round of epsilon arcs
   std::vector<ActiveToken> round;
   std::vector<float> loglike;        // [n_pdfs + 1], the last 0, for epsilon arcs
   std::vector<float> acoustic_cost;  // [n_pdfs]
