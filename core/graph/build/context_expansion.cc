@@ -136,11 +136,15 @@ class Expander {
     return place->second = store(states_.enter(phone, static_cast<uint8_t>(label_position(label)), std::move(branches)));
   }
 
+  // A filler that could be passed without a frame would make a loop of epsilon arcs; one lasts a frame at least.
   Span enter_filler(uint32_t phone, uint32_t next) {
     const uint64_t key = uint64_t(next) << 32 | uint64_t(1) << 31 | phone;
     const auto [place, added] = entries_of_.try_emplace(key);
     if (!added) return place->second;
-    return place->second = store(states_.enter(phone, kAnyPosition, {{set_.phones[phone].hmm, boundary(next), 0}}));
+    std::vector<StateArc> entry = states_.enter(phone, kAnyPosition, {{set_.phones[phone].hmm, boundary(next), 0}});
+    const auto is_epsilon = [](const StateArc &arc) { return arc.transition_id == 0; };
+    entry.erase(std::remove_if(entry.begin(), entry.end(), is_epsilon), entry.end());
+    return place->second = store(entry);
   }
 
   void expand(uint32_t state, Junction at) {

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a decoding graph should accept, by definition: every sentence of the grammar, every choice of pronunciations and of
+// fillers between words, every phone's HMM by its neighbours, every path through the HMMs. And what a graph does accept.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/graph/build/build.h"
+
+namespace asr::test {
+
+// A path as text: its words, then phone/position/state/pdf of each frame. All paths of at most max_frames frames, each with
+// the costs of all its occurrences, in order.
+using Paths = std::map<std::string, std::vector<double>>;
+
+Paths paths_by_definition(const HmmSet &set, const Lexicon &lexicon, const Grammar &grammar, const GraphOptions &options,
+                          size_t max_frames);
+Paths paths_of_graph(const GraphData &graph, const std::vector<std::string> &words, size_t max_frames);
+
+}  // namespace asr::test

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// The key test of graph building: on small random models, lexicons and grammars a graph has exactly the paths, with the
+// costs, that the definition gives.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "core/graph/build/acceptor.h"
+#include "tests/unit/build/brute_force.h"
+
+namespace asr::test {
+namespace {
+
+constexpr double kTolerance = 0.02;  // costs are rounded to the grid, a few for each word and frame
+
+class Random {
+ public:
+  explicit Random(unsigned seed) : engine_(seed) {}
+  uint32_t below(uint32_t n) { return static_cast<uint32_t>(engine_() % n); }
+  double real() { return (engine_() % 10000 + 0.5) / 10000; }
+
+ private:
+  std::mt19937 engine_;
+};
+
+float cost_of(double probability) { return static_cast<float>(-std::log(probability)); }
+
+enum class Shape { kLeftToRight, kSkips, kTee, kLoopingSilence };
+
+// 1 or 2 emitting states; entered at the first, or past it too with kSkips; silence may go back with kLoopingSilence.
+Topology make_topology(uint32_t n_states, Shape shape, Random *random) {
+  Topology topology;
+  topology.n_states = n_states;
+  for (uint32_t state = 0; state < n_states; ++state) {
+    const double stay = 0.2 + 0.6 * random->real(), skip = shape == Shape::kSkips && state + 2 <= n_states ? 0.3 : 0;
+    const double back = shape == Shape::kLoopingSilence && state == 1 ? 0.25 : 0;
+    if (back > 0) topology.arcs.push_back({state, 0, cost_of((1 - stay) * back)});
+    topology.arcs.push_back({state, state, cost_of(stay)});
+    topology.arcs.push_back({state, state + 1, cost_of((1 - stay) * (1 - skip - back))});
+    if (skip > 0) topology.arcs.push_back({state, state + 2, cost_of((1 - stay) * skip)});
+  }
+  const double past = (shape == Shape::kSkips && n_states == 2) || shape == Shape::kTee ? 0.3 : 0;
+  topology.arcs.push_back({kEntry, 0, cost_of(1 - past)});
+  if (past > 0) topology.arcs.push_back({kEntry, shape == Shape::kTee ? n_states : 1, cost_of(past)});
+  return topology;
+}
+
+// Phones SIL, NSN (fillers), A, B, C; contexts listed for most of their triphones, with few distinct HMMs among them.
+HmmSet make_hmms(Shape shape, bool positions, Random *random) {
+  HmmSet set;
+  const bool looping = shape == Shape::kLoopingSilence;
+  set.topologies = {make_topology(looping ? 2 : 1, looping || shape == Shape::kTee ? shape : Shape::kLeftToRight, random),
+                    make_topology(shape == Shape::kSkips ? 2 : 1 + random->below(2),
+                                  shape == Shape::kSkips ? shape : Shape::kLeftToRight, random)};
+  const auto add_hmm = [&](uint32_t topology, uint32_t first_pdf, uint32_t n_choices) {
+    Hmm hmm{topology, {}};
+    for (uint32_t i = 0; i < set.topologies[topology].n_states; ++i)
+      hmm.pdfs.push_back(first_pdf + 10 * i + random->below(n_choices));
+    set.hmms.push_back(hmm);
+    return static_cast<uint32_t>(set.hmms.size() - 1);
+  };
+  for (const char *name : {"SIL", "NSN", "A", "B", "C"}) {
+    const bool filler = set.phones.size() < 2;
+    set.phones.push_back({name, filler, add_hmm(filler ? 0 : 1, 20 * uint32_t(set.phones.size()), 1)});
+  }
+  set.silence = 0;
+  for (uint32_t base = 2; base < 5; ++base) {
+    std::vector<uint32_t> choices;
+    for (int i = 0; i < 4; ++i) choices.push_back(add_hmm(1, 20 * base + 1, 3));
+    for (uint32_t left : {0, 2, 3, 4}) {
+      for (uint32_t right : {0, 2, 3, 4}) {
+        for (uint8_t position = 0; position < 4; ++position) {
+          if (!positions && position != 0) continue;
+          if (random->below(8) == 0) continue;
+          set.contexts.push_back({base, left, right, positions ? position : kAnyPosition, choices[random->below(4)]});
+        }
+      }
+    }
+  }
+  set.n_pdfs = 120;
+  return set;
+}
+
+// Words with variants, homophones, prefixes of each other and of one phone.
+Lexicon make_lexicon(const HmmSet &set, Random *random) {
+  std::string text = "x A\nx(2) A B\ny A B\nz C\nw B C A\nv C\n";
+  const char *phones[] = {" A", " B", " C"};
+  for (const char *word : {"u", "u(2)", "t"}) {
+    text += word;
+    for (uint32_t n = 1 + random->below(3); n > 0; --n) text += phones[random->below(3)];
+    text += "\n";
+  }
+  size_t n_left_out = 0;
+  return parse_sphinx_lexicon(text, "test", set, &n_left_out);
+}
+
+// A random n-gram model over some of the words, order 1 to 3.
+Grammar make_ngram_grammar(const Lexicon &lexicon, Random *random) {
+  const std::vector<std::string> words = {"<s>", "</s>", "x", "y", "z", "v", "u"};
+  const size_t order = 1 + random->below(3);
+  NgramBuilder builder(words, order, "test");
+  const auto cost = [&] { return cost_of(random->real()); };
+  for (uint32_t a = 0; a < words.size(); ++a) {
+    builder.add(0, &a, cost(), cost());
+    for (uint32_t b = 1; b < words.size() && order > 1; ++b) {
+      if (a == 1 || random->below(3) != 0) continue;
+      const uint32_t two[] = {a, b};
+      builder.add(1, two, cost(), order > 2 ? cost() : 0);
+      for (uint32_t c = 1; c < words.size() && order > 2; ++c) {
+        const uint32_t three[] = {a, b, c};
+        if (b != 1 && random->below(4) == 0) builder.add(2, three, cost(), 0);
+      }
+    }
+  }
+  return ngram_grammar(builder.finish(), {[&](const std::string &word) { return lexicon.contains(word); }, "test", false},
+                       "test");
+}
+
+// A random automaton as a JSGF grammar might give.
+Grammar make_automaton(Random *random) {
+  Grammar grammar;
+  grammar.words = {"<eps>", "x", "y", "z", "w", "v", "u", "t"};
+  for (int state = 0; state < 4; ++state) grammar.add_state();
+  grammar.final_costs[3] = 0.5f;
+  for (uint32_t state = 0; state < 4; ++state) {
+    for (uint32_t n = 1 + random->below(3); n > 0; --n) {
+      grammar.arcs[state].push_back({1 + random->below(7), cost_of(random->real()), random->below(4)});
+    }
+  }
+  grammar.arcs[0].push_back({1 + random->below(7), 1, 3});
+  return optimise(grammar, "test");
+}
+
+void expect_same(const Paths &expected, const Paths &actual) {
+  for (const auto &[path, costs] : expected) {
+    const auto found = actual.find(path);
+    ASSERT_NE(found, actual.end()) << "missing: " << path;
+    ASSERT_EQ(found->second.size(), costs.size()) << path;
+    for (size_t i = 0; i < costs.size(); ++i) ASSERT_NEAR(found->second[i], costs[i], kTolerance) << path;
+  }
+  for (const auto &[path, costs] : actual) ASSERT_EQ(expected.count(path), 1u) << "unexpected: " << path;
+}
+
+// Returns how many paths there were.
+size_t check(unsigned seed, Shape shape) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Random random(seed);
+  const HmmSet set = make_hmms(shape, random.below(3) != 0, &random);
+  const Lexicon lexicon = make_lexicon(set, &random);
+  const Grammar grammar = random.below(2) ? make_ngram_grammar(lexicon, &random) : make_automaton(&random);
+  GraphOptions options;
+  options.silence_prob = random.below(4) ? 0.3 : 0;
+  options.filler_phones = {0, 1};
+  options.filler_prob = random.below(2) ? 0.05 : 0;
+  options.scales = {0.5 + random.real(), random.real()};
+  GraphSizes sizes{};
+  const GraphData graph = build_graph(
+      set, lexicon, grammar, options, [](double, const std::string &) {}, &sizes);
+  const size_t max_frames = 4;
+  const Paths expected = paths_by_definition(set, lexicon, grammar, options, max_frames);
+  expect_same(expected, paths_of_graph(graph, grammar.words, max_frames));
+  return expected.size();
+}
+
+void check_all(unsigned first_seed, unsigned n_seeds, Shape shape) {
+  size_t n_paths = 0;
+  for (unsigned seed = first_seed; seed < first_seed + n_seeds; ++seed) n_paths += check(seed, shape);
+  EXPECT_GT(n_paths, 2000u) << "too few paths to tell anything";
+}
+
+TEST(GraphPaths, LeftToRightModels) { check_all(0, 40, Shape::kLeftToRight); }
+
+TEST(GraphPaths, ModelsWithSkips) { check_all(100, 20, Shape::kSkips); }
+
+TEST(GraphPaths, SilenceThatGoesBack) { check_all(200, 20, Shape::kLoopingSilence); }
+
+// A filler that takes no frame would be a filler that is not there, so only phones of words may be passed that way.
+TEST(GraphPaths, SilenceThatCanBePassed) { check_all(300, 20, Shape::kTee); }
+
+}  // namespace
+}  // namespace asr::test
