@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// HTK's hmmdefs: every macro in a small set, damaged ones, and the real English set of SENONE_TEST_DATA, each of whose
+// numbers is compared with the file's.
+#include <cmath>
+#include <cstdlib>
+#include <sstream>
+
+#include "core/base/file.h"
+#include "core/model/import/htk.h"
+#include "core/model/import/htk_model.h"
+#include "tests/reference/gmm.h"
+#include "tests/unit/scratch.h"
+
+namespace asr::htk {
+namespace {
+
+using test::Scratch;
+
+// Two dimensions. State "shared" is used by both HMMs; mixture 2 of the first state uses named parts.
+const char kSmall[] = R"(~o <VecSize> 2<NULLD><MFCC_0_D><DIAGC>
+~v "floor" <VARIANCE> 2 0.1 0.1
+~u "m" <MEAN> 2 5 6
+~v "v" <VARIANCE> 2 4 8
+~t "t" <TRANSP> 4
+ 0 1 0 0
+ 0 0.5 0.25 0.25
+ 0 0 0.75 0.25
+ 0 0 0 0
+~m "mix" <MEAN> 2 7 8 <VARIANCE> 2 1 1 <GCONST> 3.6
+~s "shared" <MEAN> 2 1 2 <VARIANCE> 2 0.5 0.25
+~h "a-b+c" <BEGINHMM> <NUMSTATES> 4
+<STATE> 2 <NUMMIXES> 3
+<MIXTURE> 1 0.25 <MEAN> 2 3 4 <VARIANCE> 2 1 2
+<MIXTURE> 2 0.5 ~u "m" ~v "v"
+<MIXTURE> 3 0.25 ~m "mix"
+<STATE> 3 ~s "shared"
+~t "t" <ENDHMM>
+~h sil <BEGINHMM> <NUMSTATES> 3 <STATE> 2 ~s "shared"
+<TRANSP> 3 0 0.25 0.75 0 0.5 0.5 0 0 0 <ENDHMM>
+~h a <BEGINHMM> <NUMSTATES> 4 <STATE> 2 ~s "shared" <STATE> 3 ~s "shared" ~t "t" <ENDHMM>
+~h c <BEGINHMM> <NUMSTATES> 4 <STATE> 2 ~s "shared" <STATE> 3 ~s "shared" ~t "t" <ENDHMM>
+)";
+
+class HtkText : public ::testing::Test {
+ protected:
+  Scratch scratch_;
+  std::string path_ = scratch_ / "hmmdefs";
+  ModelSet read(const std::string &text) {
+    test::spill(path_, text);
+    return read_hmmdefs({path_});
+  }
+};
+
+TEST_F(HtkText, MacrosStandForWhatTheyName) {
+  const ModelSet set = read(kSmall);
+  EXPECT_EQ(set.kind, kMfcc | kC0 | kDelta);
+  const AcousticModel a = make_acoustic_model(set, path_);
+  ASSERT_EQ(a.n_states, 2u);  // "shared" and the one of a-b+c
+  EXPECT_EQ(a.codebooks[1].n_gaussians, 3u);
+  EXPECT_EQ(a.means, (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
+  const uint64_t at = a.precision_at[a.covariance_of[2]];
+  EXPECT_EQ(a.precisions[at], 0.25f);
+  EXPECT_EQ(a.precisions[at + 1], 0.125f);
+  EXPECT_EQ(a.log_weights[2], static_cast<float>(std::log(0.5)));
+
+  const HmmSet hmms = make_hmm_set(set, {}, path_);
+  ASSERT_EQ(hmms.phones.size(), 4u);
+  EXPECT_EQ(hmms.phones[0].name, "b");
+  EXPECT_EQ(hmms.silence, 1u);
+  ASSERT_EQ(hmms.contexts.size(), 1u);
+  EXPECT_EQ(hmms.contexts[0].left, hmms.find_phone("a"));
+  EXPECT_EQ(hmms.contexts[0].right, hmms.find_phone("c"));
+  EXPECT_EQ(hmms.hmms[0].pdfs, (std::vector<uint32_t>{1, 0}));
+  const Topology &tee = hmms.topologies[hmms.hmms[1].topology];
+  EXPECT_EQ(tee.arcs.back().from, kEntry);
+  EXPECT_EQ(tee.arcs.back().to, 1u);
+  EXPECT_EQ(tee.arcs.back().cost, static_cast<float>(-std::log(0.75)));
+  EXPECT_EQ(hmms.topologies[0].arcs.size(), 6u);
+}
+
+TEST_F(HtkText, ListsNameLogicalPhones) {
+  const HmmSet hmms = make_hmm_set(read(kSmall), {{"b", "a-b+c"}, {"a", "a"}, {"b+a", "a-b+c"}}, path_);
+  EXPECT_EQ(hmms.phones.size(), 2u);
+  ASSERT_EQ(hmms.contexts.size(), 1u);
+  EXPECT_EQ(hmms.contexts[0].left, kNoPhone);
+  test::expect_error([&] { make_hmm_set(read(kSmall), {{"b", "nobody"}}, "list"); }, ASR_BAD_FILE, "HMM nobody");
+}
+
+TEST_F(HtkText, Streams) {
+  const ModelSet set = read(R"(~o <STREAMINFO> 2 2 1 <VECSIZE> 3 <USER>
+~h x <BEGINHMM> <NUMSTATES> 3 <STATE> 2 <NUMMIXES> 1 2 <SWEIGHTS> 2 1 1
+<STREAM> 1 <MEAN> 2 1 2 <VARIANCE> 2 1 1
+<STREAM> 2 <MIXTURE> 1 0.5 <MEAN> 1 3 <VARIANCE> 1 1 <MIXTURE> 2 0.5 <MEAN> 1 4 <VARIANCE> 1 1
+<TRANSP> 3 0 1 0 0 0.5 0.5 0 0 0 <ENDHMM>)");
+  const AcousticModel a = make_acoustic_model(set, path_);
+  ASSERT_EQ(a.streams.size(), 2u);
+  EXPECT_EQ(a.streams[1].dims, (std::vector<uint32_t>{2}));
+  EXPECT_EQ(a.codebooks[1].n_gaussians, 2u);
+  const AcousticView view(a);
+  const float x[] = {1, 2, 3.5f};
+  EXPECT_NEAR(reference::log_likelihood(*view.get(), 0, x), -1.5 * std::log(2 * M_PI) - 0.125, 1e-6);
+}
+
+TEST_F(HtkText, FullCovariancesAreTransposedTriangles) {
+  const ModelSet set = read(R"(~o <VECSIZE> 3 <FULLC> <USER>
+~h x <BEGINHMM> <NUMSTATES> 3 <STATE> 2 <MEAN> 3 1 2 3 <INVCOVAR> 3 10 1 2 11 3 12
+<TRANSP> 3 0 1 0 0 0.5 0.5 0 0 0 <ENDHMM>)");
+  EXPECT_EQ(set.covariance, ASR_COVARIANCE_FULL);
+  EXPECT_EQ(make_acoustic_model(set, path_).precisions, (std::vector<float>{10, 1, 11, 2, 3, 12}));
+}
+
+TEST_F(HtkText, ErrorsNameTheLine) {
+  const auto replaced = [](const std::string &from, const std::string &to) {
+    std::string text = kSmall;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  test::expect_error([&] { read(replaced("<MEAN> 2 5 6", "<MEAN> 2 5 x")); }, ASR_BAD_FILE, "hmmdefs:3: mean is \"x\"");
+  test::expect_error([&] { read(replaced("~u \"m\" ~v", "~u \"q\" ~v")); }, ASR_BAD_FILE, "uses the mean \"q\"");
+  test::expect_error([&] { read(replaced("<VARIANCE> 2 4 8", "<VARIANCE> 2 0 8")); }, ASR_BAD_FILE, "must be positive");
+  test::expect_error([&] { read(replaced("<NUMSTATES> 4", "<NUMSTATES> 5")); }, ASR_BAD_FILE, "lacks a state");
+  test::expect_error([&] { read(replaced("<VARIANCE> 2 1 2", "<INVCOVAR> 2 1 0 1")); }, ASR_BAD_FILE, "diagonal and full");
+  test::expect_error([&] { read("~h x :\1"); }, ASR_BAD_FILE, "binary form");
+  test::expect_error([&] { read("~o <VECSIZE> 3"); }, ASR_BAD_FILE, "defines no HMMs");
+  test::expect_error([&] { make_acoustic_model(read(replaced("<MEAN> 2 3 4", "<MEAN> 1 3")), "set"); }, ASR_BAD_FILE,
+                     "its 2 dimensions");
+}
+
+TEST_F(HtkText, NoDamageCrashes) {
+  test::spill(path_, kSmall);
+  const size_t refused = test::count_refused_damages(path_, [&] {
+    const ModelSet set = read_hmmdefs({path_});
+    make_acoustic_model(set, path_);
+    make_hmm_set(set, {}, path_);
+  });
+  EXPECT_GT(refused, sizeof(kSmall) / 2);
+}
+
+TEST_F(HtkText, KindsBecomeFrontEnds) {
+  HtkOptions options;
+  options.models = {path_};
+  std::vector<std::string> notes;
+  const FrontEnd usual = htk_front_end_of(kMfcc | kC0 | kDelta | kAcceleration, 39, options, notes);
+  EXPECT_EQ(usual.n_dims(), 39u);
+  EXPECT_EQ(usual.n_ceps, 13u);
+  EXPECT_EQ(usual.window_samples, 400u);
+  options.config = scratch_ / "config";
+  test::spill(options.config, "# features\nHCOPY: NUMCHANS = 26\nSOURCERATE=1250\nENORMALISE = F\nTRACE = 1\n");
+  const FrontEnd other = htk_front_end_of(kMfcc | kEnergy | kDelta, 26, options, notes);
+  EXPECT_EQ(other.sample_rate_hz, 8000);
+  EXPECT_EQ(other.n_mel, 26u);
+  EXPECT_TRUE(other.use_energy);
+  EXPECT_NE(notes.back().find("TRACE"), std::string::npos);
+  const auto from = [&](uint16_t kind, uint32_t n_dims) { htk_front_end_of(kind, n_dims, options, notes); };
+  test::expect_error([&] { from(kMfcc, 12); }, ASR_UNSUPPORTED, "--features-only");
+  test::expect_error([&] { from(kMfcc | kC0 | kDelta, 25); }, ASR_BAD_FILE, "25 dimensions");
+  options.config.clear();
+  test::expect_error([&] { from(kMfcc | kEnergy | kDelta, 26); }, ASR_UNSUPPORTED, "ENORMALISE");
+}
+
+// Every <MEAN>, <VARIANCE>, <GCONST> and <TRANSP> of the file in order, against the parts that were read in order.
+TEST(HtkData, EveryNumberEqualsTheFiles) {
+  const char *data = getenv("SENONE_TEST_DATA");
+  if (!data) GTEST_SKIP() << "SENONE_TEST_DATA is not set";
+  const std::string folder = std::string(data) + "/htk_prosodylab_eng/eng/";
+  const ModelSet set = read_hmmdefs({folder + "macros", folder + "hmmdefs"});
+  EXPECT_EQ(set.hmms.size(), 70u);
+  EXPECT_EQ(set.kind, kMfcc | kC0 | kDelta | kAcceleration);
+  std::istringstream words(read_file(folder + "hmmdefs"));
+  size_t n_means = 0, n_variances = 0, n_constants = 0, n_matrices = 0;
+  double constant_error = 0;
+  for (std::string word; words >> word;) {
+    size_t n = 0;
+    if (word == "<MEAN>") {
+      words >> n;
+      const Density &density = set.densities.at(n_means++);
+      ASSERT_EQ(density.mean.size(), n);
+      for (const float mean : density.mean) {
+        words >> word;
+        EXPECT_EQ(mean, std::stof(word));
+      }
+    } else if (word == "<VARIANCE>") {
+      words >> n;
+      for (const float precision : set.covariances.at(set.densities.at(n_variances++).covariance)) {
+        words >> word;
+        EXPECT_EQ(precision, static_cast<float>(1 / std::stod(word)));
+      }
+    } else if (word == "<GCONST>") {
+      words >> word;
+      double constant = 39 * std::log(2 * M_PI);
+      for (const float precision : set.covariances[set.densities.at(n_constants++).covariance])
+        constant -= std::log(double{precision});
+      constant_error = std::max(constant_error, std::abs(constant - std::stod(word)));
+    } else if (word == "<TRANSP>") {
+      words >> n;
+      const TransitionMatrix &matrix = set.transitions.at(n_matrices++);
+      ASSERT_EQ(matrix.n, n);
+      for (const double p : matrix.probs) {
+        words >> word;
+        EXPECT_EQ(p, std::stod(word));
+      }
+    }
+  }
+  EXPECT_EQ(n_means, set.densities.size());
+  EXPECT_EQ(n_variances, set.densities.size());
+  EXPECT_EQ(n_constants, set.densities.size());
+  EXPECT_EQ(n_matrices, 70u);
+  EXPECT_LT(constant_error, 2e-4);
+}
+
+TEST(HtkData, ImportedModel) {
+  const char *data = getenv("SENONE_TEST_DATA");
+  if (!data) GTEST_SKIP() << "SENONE_TEST_DATA is not set";
+  const std::string folder = std::string(data) + "/htk_prosodylab_eng/eng/";
+  HtkOptions options;
+  options.models = {folder + "macros", folder + "hmmdefs"};
+  const ImportedModel model = import_htk(options);
+  EXPECT_EQ(model.hmms.phones.size(), 70u);
+  EXPECT_EQ(model.acoustic.n_states, 207u);
+  EXPECT_EQ(model.bundle.front_end.n_dims(), 39u);
+  const uint32_t sp = model.hmms.find_phone("sp"), sil = model.hmms.find_phone("sil");
+  EXPECT_EQ(model.hmms.silence, sil);
+  EXPECT_EQ(model.hmms.hmms[model.hmms.phones[sp].hmm].pdfs[0], model.hmms.hmms[model.hmms.phones[sil].hmm].pdfs[1]);
+}
+
+}  // namespace
+}  // namespace asr::htk
