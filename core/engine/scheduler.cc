@@ -78,10 +78,10 @@ void Scheduler::step(const Streams &streams, Window *now, Window *before) {
   for_all([&] { extract(streams); });
   for_all([&] { gather(streams, now); });
   for_all([&] { score(now); });
+  for_all([&] { advance(before); });
   for_all([&] { model_.device().check(model_.api()->wait(model_.device().get())); });
   complete(before);
   end_failed();
-  for_all([&] { advance(now); });
 }
 
 // Takes what was fed, as far as a window needs it.

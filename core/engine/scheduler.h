@@ -2,9 +2,9 @@
 // The engine's thread: the only one that calls the device. It advances streams step by step, up to max_lanes of them by a
 // window each, and posts their events.
 //
-// Two windows are under way at a time, in score buffers 0 and 1: while the device searches window n - 1, window n is
-// gathered, its features are computed and its scoring is issued; then both are awaited, results of n - 1 are read, and the
-// search of n is issued. A stream's failure is noted where it happens and carried out when the device is idle.
+// Two windows are under way at a time, in score buffers 0 and 1: window n is gathered, its features are computed and its
+// scoring is issued; while the device scores it, window n - 1 is searched; then both are awaited and results of n - 1 are
+// read. A stream's failure is noted where it happens and carried out when the device is idle.
 #pragma once
 
 #include <condition_variable>
