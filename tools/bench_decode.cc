@@ -33,7 +33,7 @@ struct DecodeBench {
 GraphData random_graph(const DecodeBench &bench) {
   std::mt19937_64 random(bench.seed);
   const auto below = [&](uint64_t n) { return static_cast<uint32_t>(random() % n); };
-  const auto cost = [&] { return static_cast<float>(below(8000)) / 1000; };
+  const auto cost = [&] { return static_cast<float>(below(6000)) / 1000; };
   const auto near = [&](uint32_t s) { return below(4) != 0 ? (s + 1 + below(64)) % bench.n_states : below(bench.n_states); };
   GraphData graph;
   graph.n_pdfs = bench.n_pdfs;
@@ -104,7 +104,7 @@ class BenchRows {
       return;
     }
     std::mt19937_64 random(bench.seed + 1);
-    std::normal_distribution<float> normal(-50, 20);
+    std::normal_distribution<float> normal(-50, 8);
     random_.resize(size_t{bench.n_frames} * n_pdfs);
     for (float &x : random_) x = normal(random);
     rows_ = random_.data();
