@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <map>
 
@@ -53,6 +54,7 @@ uint64_t peak_memory_bytes() {
 }
 
 int run(int argc, char **argv) {
+  signal(SIGXFSZ, SIG_IGN);  // a file over the size limit is then an error of write(), and outputs are cleaned up
   CLI::App app{"Senone, a speech recogniser", "senone"};
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("senone ") + asr_version());
