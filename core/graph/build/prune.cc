@@ -55,7 +55,8 @@ void judge(const NgramModel &model, NgramPlace history, double history_prob, dou
     const double prob = std::exp(-double(longer.cost[i])), shorter_prob = (*shorter_probs)[i - begin];
     const BackoffMass without{mass.own + prob, mass.shorter + shorter_prob};
     const double change_of_word = std::log(shorter_prob * without.weight()) + double(longer.cost[i]);
-    const double change_of_others = std::log(without.weight() / mass.weight());
+    const double change_of_others =
+        mass.shorter > kLeastMass ? std::log(without.weight() / mass.weight()) : 0;  // are there any
     const double divergence = -history_prob * (prob * change_of_word + std::max(mass.own, 0.0) * change_of_others);
     (*keep)[i] = needed[history.level + 1][i] || std::expm1(divergence) >= threshold;
   }

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/graph/build/jsgf.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <sstream>
+
+#include "core/base/error.h"
+
+namespace asr {
+namespace {
+
+const Vocabulary kAnyWord{[](const std::string &) { return true; }, "any", false};
+
+Grammar grammar_of(const std::string &rules, const std::string &rule = "") {
+  return jsgf_grammar(parse_jsgf("#JSGF V1.0;\ngrammar g;\n" + rules, "g.jsgf", LetterCase::kAsIs), rule, kAnyWord, "g.jsgf");
+}
+
+// -ln of the probability of the likeliest way to say a sentence; infinite if it is not accepted.
+double cost_of(const Grammar &grammar, const std::string &sentence) {
+  std::map<uint32_t, double> reached = {{grammar.start, 0.0}};
+  std::istringstream words(sentence);
+  for (std::string word; words >> word;) {
+    std::map<uint32_t, double> next;
+    for (const auto &[state, cost] : reached) {
+      for (const GrammarArc &arc : grammar.arcs[state]) {
+        if (grammar.words[arc.word] != word) continue;
+        const auto [place, added] = next.emplace(arc.next, cost + arc.cost);
+        if (!added) place->second = std::min(place->second, cost + arc.cost);
+      }
+    }
+    reached = next;
+  }
+  double best = INFINITY;
+  for (const auto &[state, cost] : reached) best = std::min<double>(best, cost + grammar.final_costs[state]);
+  return best;
+}
+
+// Exactly these sentences, with these probabilities.
+void expect_sentences(const Grammar &grammar, const std::map<std::string, double> &sentences) {
+  size_t n_found = 0;
+  const std::function<void(uint32_t, const std::string &)> walk = [&](uint32_t state, const std::string &said) {
+    if (grammar.final_costs[state] != kNotFinal) {
+      EXPECT_EQ(sentences.count(said), 1u) << "accepted: '" << said << "'";
+      ++n_found;
+    }
+    for (const GrammarArc &arc : grammar.arcs[state])
+      walk(arc.next, said.empty() ? grammar.words[arc.word] : said + " " + grammar.words[arc.word]);
+  };
+  walk(grammar.start, "");
+  EXPECT_GE(n_found, sentences.size());
+  for (const auto &[sentence, probability] : sentences) {
+    EXPECT_NEAR(std::exp(-cost_of(grammar, sentence)), probability, 1e-5) << sentence;
+  }
+}
+
+std::string message(const std::string &rules, const std::string &rule = "") {
+  try {
+    grammar_of(rules, rule);
+  } catch (const Error &error) {
+    EXPECT_EQ(std::string(error.what()).find("g.jsgf: "), 0u) << error.what();
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Jsgf, AlternativesShareByWeight) {
+  expect_sentences(grammar_of("public <r> = a | b c | d;"), {{"a", 1. / 3}, {"b c", 1. / 3}, {"d", 1. / 3}});
+  expect_sentences(grammar_of("public <r> = /3/ a | /1/ b | /0/ c;"), {{"a", 0.75}, {"b", 0.25}});
+}
+
+TEST(Jsgf, OptionalPartsGroupsTagsAndComments) {
+  expect_sentences(grammar_of("/* x */ public <r> = [very] ( good {tag} | bad ) day {x; y}; // end"),
+                   {{"very good day", .25}, {"good day", .25}, {"very bad day", .25}, {"bad day", .25}});
+  expect_sentences(grammar_of("public <r> = \"a;b\" <NULL> | c <VOID>;"), {{"a;b", 0.5}});
+}
+
+TEST(Jsgf, RulesWithinRules) {
+  const Grammar grammar = grammar_of("<n> = one | two; public <r> = <n> <n>; public <s> = stop; <unused> = never;");
+  expect_sentences(grammar, {{"one one", .125}, {"one two", .125}, {"two one", .125}, {"two two", .125}, {"stop", .5}});
+  expect_sentences(grammar_of("<n> = one | two; public <r> = <n> <n>;", "n"), {{"one", .5}, {"two", .5}});
+  expect_sentences(grammar_of("<n> = one | two; public <r> = <n> <n>;", "<n>"), {{"one", .5}, {"two", .5}});
+}
+
+TEST(Jsgf, Repetitions) {
+  const Grammar star = grammar_of("public <r> = go (left | right)* stop;");
+  EXPECT_NEAR(std::exp(-cost_of(star, "go stop")), 0.5, 1e-5);
+  EXPECT_NEAR(std::exp(-cost_of(star, "go left right stop")), 0.5 * (0.5 * 0.5) * (0.5 * 0.5), 1e-5);
+  EXPECT_EQ(cost_of(star, "go"), INFINITY);
+  EXPECT_EQ(cost_of(star, "go stop stop"), INFINITY);
+  const Grammar plus = grammar_of("public <r> = a+;");
+  EXPECT_EQ(cost_of(plus, ""), INFINITY);
+  EXPECT_NEAR(std::exp(-cost_of(plus, "a a a")), 0.125, 1e-5);
+  EXPECT_NEAR(std::exp(-cost_of(grammar_of("public <r> = (a*)* b;"), "b")), 0.5, 1e-5);
+}
+
+TEST(Jsgf, RecursionAtTheEnd) {
+  const Grammar grammar = grammar_of("public <r> = <d> | <d> <r>; <d> = a | b;");
+  EXPECT_NEAR(std::exp(-cost_of(grammar, "a")), 0.25, 1e-5);
+  EXPECT_NEAR(std::exp(-cost_of(grammar, "a b b")), 0.25 * 0.25 * 0.25, 1e-5);
+  const Grammar mutual = grammar_of("public <r> = a <s>; <s> = b <r> | end;");
+  EXPECT_NEAR(std::exp(-cost_of(mutual, "a b a end")), 0.25, 1e-5);
+  EXPECT_NE(message("public <r> = x | <r> y;").find("contains itself before its end"), std::string::npos);
+  EXPECT_NE(message("public <r> = ( <r> )* y;").find("contains itself before its end"), std::string::npos);
+}
+
+TEST(Jsgf, ErrorsNameTheLine) {
+  const auto expect = [](const std::string &rules, const char *line, const char *cause) {
+    const std::string said = message(rules);
+    EXPECT_NE(said.find(line), std::string::npos) << said;
+    EXPECT_NE(said.find(cause), std::string::npos) << said;
+  };
+  expect("public <r> = a\n", "line 4", "';' expected");
+  expect("public <r> = (a;", "line 3", "')' expected");
+  expect("public <r> = a | ;", "line 3", "expected");
+  expect("public <r = a;\n", "line 3", "does not end");
+  expect("public <r> = /x/ a | /1/ b;", "line 3", "not a weight");
+  expect("public <r> = /1/ a | b;", "line 3", "all alternatives have weights or none");
+  expect("import <other.x>;", "line 3", "imports are not supported");
+  expect("public <r> = a; <r> = b;", "line 3", "defined twice");
+  expect("public <r> = {tag a;", "line 3", "does not end");
+  expect("", "line 3", "no rule");
+  expect("public <r> = <nowhere>;", "", "<nowhere> is not defined");
+  expect("<r> = a;", "", "no rule is public");
+  expect("public <r> = <VOID>;", "", "no sentence can be said");
+  expect("public <r> = " + std::string(10000, '(') + "a;", "line 3", "nested too deeply");
+  EXPECT_THROW(parse_jsgf("not a grammar", "g.jsgf", LetterCase::kAsIs), Error);
+}
+
+TEST(Jsgf, EveryTruncationIsHandled) {
+  const std::string text = "#JSGF V1.0;\ngrammar g;\npublic <r> = /2/ [a] (b {t})* | /1/ \"c\" <n>+; <n> = x; // end";
+  for (size_t size = 0; size < text.size(); ++size) {
+    try {
+      jsgf_grammar(parse_jsgf(text.substr(0, size), "g.jsgf", LetterCase::kAsIs), "", kAnyWord, "g.jsgf");
+    } catch (const Error &) {
+    }
+  }
+}
+
+}  // namespace
+}  // namespace asr
