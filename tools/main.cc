@@ -37,9 +37,7 @@ void Progress::update(double fraction, const std::string &detail) {
   fflush(stderr);
 }
 
-double wall_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double wall_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 double cpu_seconds() {
   rusage usage{};

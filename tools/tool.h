@@ -36,8 +36,8 @@ class Progress {
   double last_drawn_s_ = 0;
 };
 
-double wall_seconds();        // monotonic
-double cpu_seconds();         // of the process
-uint64_t peak_memory_bytes(); // resident set, highest so far
+double wall_seconds();         // monotonic
+double cpu_seconds();          // of the process
+uint64_t peak_memory_bytes();  // resident set, highest so far
 
 }  // namespace asr::tool

@@ -22,8 +22,8 @@ struct AcousticModel {
   std::vector<GmmStream> streams;
   std::vector<asr_gmm_codebook> codebooks;
   std::vector<float> means;
-  std::vector<uint32_t> covariance_of;   // [n_gaussians]
-  std::vector<uint64_t> precision_at;    // [n_covariances]
+  std::vector<uint32_t> covariance_of;  // [n_gaussians]
+  std::vector<uint64_t> precision_at;   // [n_covariances]
   std::vector<float> precisions;
   std::vector<uint32_t> state_codebook;  // [n_states][n_streams]
   std::vector<uint64_t> state_weight;    // [n_states][n_streams]
