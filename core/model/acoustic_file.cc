@@ -65,6 +65,9 @@ AcousticModel read_acoustic_model(const std::string &path) {
   const auto header = reader.header<Header>(kMagic, kVersion);
   const uint64_t n_cells = uint64_t(header.n_states) * header.n_streams;
 
+  if (header.covariance != ASR_COVARIANCE_DIAGONAL && header.covariance != ASR_COVARIANCE_FULL) {
+    fail(ASR_BAD_FILE, "%s: unknown kind of covariance %u", path.c_str(), header.covariance);
+  }
   AcousticModel model;
   model.covariance = static_cast<asr_covariance>(header.covariance);
   model.n_dims = header.n_dims;

@@ -30,9 +30,6 @@ class Validator {
 
   void check_sizes() const {
     const uint64_t cells = uint64_t(model_.n_states) * model_.streams.size();
-    if (model_.covariance != ASR_COVARIANCE_DIAGONAL && model_.covariance != ASR_COVARIANCE_FULL) {
-      fail(ASR_BAD_FILE, "%s: unknown kind of covariance %d", source_, static_cast<int>(model_.covariance));
-    }
     if (model_.n_states == 0) fail(ASR_BAD_FILE, "%s: n_states is 0", source_);
     if (model_.n_dims == 0) fail(ASR_BAD_FILE, "%s: n_dims is 0", source_);
     if (model_.streams.empty()) fail(ASR_BAD_FILE, "%s: n_streams is 0", source_);

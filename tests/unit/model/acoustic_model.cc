@@ -51,7 +51,6 @@ TEST(AcousticModel, RefusesWhatIsOutOfRange) {
     std::function<void(AcousticModel &)> damage;
   };
   const Case cases[] = {
-      {"covariance", [](auto &m) { m.covariance = static_cast<asr_covariance>(2); }},
       {"n_states", [](auto &m) { m.n_states = 0; }},
       {"n_dims", [](auto &m) { m.n_dims = 0; }},
       {"n_streams", [](auto &m) { m.streams.clear(); }},
@@ -125,6 +124,15 @@ TEST(AcousticFile, WritesNothingInvalid) {
   model.precisions[0] = 0;
   expect_error([&] { write_acoustic_model(model, scratch / "acoustic.bin"); }, ASR_BAD_FILE, "acoustic.bin");
   EXPECT_EQ(scratch.n_entries(), 0u);
+}
+
+TEST(AcousticFile, RefusesAnUnknownKindOfCovariance) {
+  const Scratch scratch;
+  write_acoustic_model(small_acoustic_model(), scratch / "acoustic.bin");
+  std::string bytes = test::slurp(scratch / "acoustic.bin");
+  bytes[12] = 2;
+  test::spill(scratch / "acoustic.bin", bytes);
+  expect_error([&] { read_acoustic_model(scratch / "acoustic.bin"); }, ASR_BAD_FILE, "covariance 2");
 }
 
 TEST(AcousticFile, SurvivesDamage) {
