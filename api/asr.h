@@ -18,7 +18,8 @@
  *     READY, { SPEECH_START, PARTIAL*, ENDPOINT, FINAL }*, END
  *   An ERROR event may come instead of any of them; END follows it. Events are polled with asr_result or passed to a
  *   callback; both give the same objects with the same contents. Unknown kinds must be ignored: later versions add some.
- *   This version makes one utterance of a stream: one SPEECH_START with the first audio, one ENDPOINT at asr_finish.
+ *   This version makes one utterance of a stream: one SPEECH_START with the first audio (or with asr_finish, if there was
+ *   none), one ENDPOINT when all audio before asr_finish has been decoded.
  *
  * THREADS
  *   An engine may be used from any threads at once. A stream may be used from any threads too, but calls for one stream
@@ -81,7 +82,7 @@ typedef enum asr_status {
   ASR_INVALID_STATE = -2,    /* a call out of order: feed after finish, close from a callback */
   ASR_NOT_FOUND = -3,        /* a file, a device or a plugin does not exist */
   ASR_BAD_FILE = -4,         /* a file is damaged, truncated or of another format or version */
-  ASR_BAD_AUDIO = -5,        /* samples that are not finite */
+  ASR_BAD_AUDIO = -5,        /* samples or rows that are not finite */
   ASR_UNSUPPORTED = -6,      /* valid, but not by this version or this back end */
   ASR_NO_DEVICE = -7,        /* no back end, or not the one named, has a usable device */
   ASR_DEVICE_LOST = -8,      /* the device failed while in use; streams on it end, the process goes on */
@@ -235,10 +236,12 @@ ASR_API asr_status asr_open(asr_engine *engine, const asr_stream_config *config,
  * event if the stream has failed. Any thread. */
 ASR_API asr_status asr_feed(asr_stream *stream, const void *samples, size_t n);
 
-/* Says that the audio is complete; FINAL and END events follow. A second call is ASR_INVALID_STATE. Does not wait. */
+/* Says that the audio is complete; FINAL and END events follow. Does not wait for them. Errors: ASR_INVALID_ARGUMENT,
+ * ASR_INVALID_STATE (a second call), or the status of the ERROR event if the stream has failed. Any thread. */
 ASR_API asr_status asr_finish(asr_stream *stream);
 
-/* Stops working on the stream as soon as possible: an ERROR event with ASR_CANCELLED and END follow. Does not wait. */
+/* Stops working on the stream as soon as possible: an ERROR event with ASR_CANCELLED and END follow; a feed that waits
+ * returns ASR_CANCELLED. Does not wait. Nothing happens after END. Errors: ASR_INVALID_ARGUMENT. Any thread. */
 ASR_API asr_status asr_cancel(asr_stream *stream);
 
 /* Takes the next event, in order, without waiting: *event is the caller's, or NULL if there is none now.
@@ -246,8 +249,8 @@ ASR_API asr_status asr_cancel(asr_stream *stream);
 ASR_API asr_status asr_result(asr_stream *stream, asr_event **event);
 
 /* Waits until asr_result has an event (polling), or until END has been delivered (callback); at once if that is so already.
- * timeout_ms < 0 waits as long as it takes. After END has been taken it returns ASR_INVALID_STATE. Errors: ASR_TIMEOUT,
- * ASR_INVALID_ARGUMENT, ASR_INVALID_STATE (called in the stream's own callback). Any thread. */
+ * timeout_ms < 0 waits as long as it takes. Errors: ASR_TIMEOUT, ASR_INVALID_ARGUMENT, ASR_INVALID_STATE (called in the
+ * stream's own callback; or, polling, END has been taken and nothing can follow). Any thread. */
 ASR_API asr_status asr_wait(asr_stream *stream, int32_t timeout_ms);
 
 /* Ends the stream, finished or not: waits for a running callback, discards events that were not taken, frees everything.
@@ -290,7 +293,8 @@ ASR_API const char *asr_event_text(const asr_event *event);  /* words joined by 
 /* Alternatives, best first: 1 in this version, 0 for kinds without words. */
 ASR_API size_t asr_event_n_alternatives(const asr_event *event);
 ASR_API const char *asr_event_alternative_text(const asr_event *event, size_t alternative);
-/* Natural-log costs of an alternative: graph_cost, and acoustic_cost before scaling by acoustic_scale. */
+/* Natural-log costs of an alternative: graph_cost, with word insertions and the cost to end there, and acoustic_cost, not
+ * scaled. The best alternative has the least graph_cost + acoustic_scale * acoustic_cost. Either pointer may be NULL. */
 ASR_API asr_status asr_event_alternative_costs(const asr_event *event, size_t alternative, double *graph_cost,
                                                double *acoustic_cost);
 ASR_API size_t asr_event_n_words(const asr_event *event, size_t alternative);

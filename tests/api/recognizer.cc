@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/api/recognizer.h"
 
+#include <sys/wait.h>
+
 #include <algorithm>
+#include <array>
+#include <cstdio>
 
 #include "core/base/error.h"
 #include "tests/api/tone_bundle.h"
@@ -77,6 +81,17 @@ std::vector<std::string> recognize(asr_engine *engine, const asr_stream_config &
   }
   EXPECT_OK(asr_finish(stream.get()));
   return poll_all(stream.get());
+}
+
+Outcome run_program(const std::string &name, const std::string &arguments) {
+  FILE *pipe = popen((SENONE_BUILD_DIR "/bin/" + name + " " + arguments + " 2>&1").c_str(), "r");
+  EXPECT_NE(pipe, nullptr);
+  Outcome outcome;
+  std::array<char, 256> buffer{};
+  while (fgets(buffer.data(), buffer.size(), pipe) != nullptr) outcome.output += buffer.data();
+  const int status = pclose(pipe);
+  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
 }
 
 std::string final_text(const std::vector<std::string> &events) {

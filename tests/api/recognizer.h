@@ -35,6 +35,13 @@ std::vector<std::string> poll_all(asr_stream *stream);
 std::vector<std::string> recognize(asr_engine *engine, const asr_stream_config &config, const std::vector<int16_t> &samples,
                                    size_t chunk);
 
+// A program of this build, run by the shell: what it writes to stdout and stderr, and its exit code.
+struct Outcome {
+  std::string output;
+  int exit_code;
+};
+Outcome run_program(const std::string &name, const std::string &arguments);
+
 // The text of the FINAL event among these.
 std::string final_text(const std::vector<std::string> &events);
 

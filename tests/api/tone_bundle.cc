@@ -3,8 +3,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <sstream>
 
@@ -175,6 +177,15 @@ std::vector<int16_t> speak(const std::string &words, uint32_t rate_hz) {
     append(0, kPause_s, rate_hz, &random, &samples);
   }
   return samples;
+}
+
+std::string tone_recording(const std::string &words) {
+  std::string path = tone_bundle() + "/" + words + ".raw";
+  std::replace(path.begin(), path.end(), ' ', '_');
+  const std::vector<int16_t> samples = speak(words);
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char *>(samples.data()), static_cast<std::streamsize>(2 * samples.size()));
+  return path;
 }
 
 }  // namespace asr::test

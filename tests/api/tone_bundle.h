@@ -15,6 +15,9 @@ const std::string &tone_bundle();
 // A recording of the words: each lasts 0.3 s, with 0.2 s of near-silence before, between and after them.
 std::vector<int16_t> speak(const std::string &words, uint32_t rate_hz = 16000);
 
+// The same as a .raw file of 16 kHz in the bundle's directory.
+std::string tone_recording(const std::string &words);
+
 constexpr double kWord_s = 0.3, kPause_s = 0.2;
 
 }  // namespace asr::test

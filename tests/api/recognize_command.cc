@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// `senone recognize`: its outputs, and one sentence for whatever cannot be recognised.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/api/recognizer.h"
+#include "tests/api/tone_bundle.h"
+
+namespace asr::test {
+namespace {
+
+Outcome recognize_command(const std::string &arguments) {
+  return run_program("senone", "recognize --device cpu --model " + tone_bundle() + " " + arguments);
+}
+
+// A mono wav file of 32-bit float samples.
+std::string wav(const std::string &name, const std::vector<float> &samples) {
+  const std::string path = tone_bundle() + "/" + name;
+  std::ofstream file(path, std::ios::binary);
+  const auto put = [&](const char *tag, std::initializer_list<uint32_t> words) {
+    file.write(tag, 4);
+    for (const uint32_t word : words) file.write(reinterpret_cast<const char *>(&word), 4);
+  };
+  const uint32_t n_bytes = static_cast<uint32_t>(4 * samples.size());
+  put("RIFF", {36 + n_bytes});
+  put("WAVE", {});
+  put("fmt ", {16, 3 | 1 << 16, 16000, 64000, 4 | 32 << 16});
+  put("data", {n_bytes});
+  file.write(reinterpret_cast<const char *>(samples.data()), n_bytes);
+  return path;
+}
+
+bool has(const Outcome &outcome, const std::string &text) { return outcome.output.find(text) != std::string::npos; }
+
+TEST(RecognizeCommand, TextOfOneAndOfSeveral) {
+  const Outcome one = recognize_command(tone_recording("low mid"));
+  EXPECT_EQ(one.exit_code, 0);
+  EXPECT_EQ(one.output.rfind("low mid\n", 0), 0u) << one.output;
+  EXPECT_TRUE(has(one, "real-time factor")) << one.output;
+  const Outcome two = recognize_command(tone_recording("low mid") + " " + tone_recording("high") + " --jobs 2");
+  EXPECT_EQ(two.output.rfind("low_mid\tlow mid\nhigh\thigh\n", 0), 0u) << two.output;
+}
+
+TEST(RecognizeCommand, ChunksAndJobsChangeNothing) {
+  std::string files;
+  for (const char *words : {"low", "mid mid", "high low mid", "", "low low low", "mid high", "high", "mid low high"}) {
+    files += " " + tone_recording(words);
+  }
+  const auto json_of = [&](const std::string &options) {
+    const Outcome outcome = recognize_command("--json " + options + files);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+    return outcome.output.substr(0, outcome.output.rfind('}') + 1);
+  };
+  const std::string expected = json_of("--jobs 1");
+  EXPECT_EQ(std::count(expected.begin(), expected.end(), '\n'), 7);
+  for (const char *options :
+       {"--jobs 8", "--jobs 3 --threads 1", "--chunk 1", "--chunk 160", "--chunk 1000", "--chunk 100000"}) {
+    EXPECT_EQ(json_of(options), expected) << options;
+  }
+}
+
+TEST(RecognizeCommand, Formats) {
+  const std::string file = tone_recording("low high");
+  const Outcome json = recognize_command("--json " + file);
+  EXPECT_TRUE(has(json, "\"text\":\"low high\"")) << json.output;
+  EXPECT_TRUE(has(json, "{\"word\":\"low\",\"start_s\":0.")) << json.output;
+  const Outcome ctm = recognize_command("--ctm " + file);
+  EXPECT_EQ(ctm.output.rfind("low_high 1 0.", 0), 0u) << ctm.output;
+  EXPECT_TRUE(has(ctm, " high\n")) << ctm.output;
+  const Outcome srt = recognize_command("--srt " + file);
+  EXPECT_EQ(srt.output.rfind("1\n00:00:00,", 0), 0u) << srt.output;
+  EXPECT_TRUE(has(srt, "\nlow high\n\n")) << srt.output;
+}
+
+TEST(RecognizeCommand, ListAndHypothesisFile) {
+  const std::string list = tone_bundle() + "/list", hyp = tone_bundle() + "/hyp";
+  std::ofstream(list) << "# recordings\n" << tone_recording("mid") << " first\n\n" << tone_recording("low low") << "\n";
+  const Outcome outcome = recognize_command("--list " + list + " --hyp " + hyp);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  std::ostringstream written;
+  written << std::ifstream(hyp).rdbuf();
+  EXPECT_EQ(written.str(), "mid (first)\nlow low (low_low)\n");
+}
+
+TEST(RecognizeCommand, BadRecordingsAreNamedAndOthersGoOn) {
+  const std::string good = tone_recording("high");
+  const std::string text = tone_bundle() + "/text.wav";
+  std::ofstream(text) << "this is no audio";
+  std::vector<float> samples(16000, 0.1f);
+  samples[9000] = NAN;
+  const std::string not_finite = wav("nan.wav", samples);
+  for (const std::string &bad : {std::string("/no/such/file.flac"), text, not_finite, tone_bundle()}) {
+    const Outcome outcome = recognize_command(bad + " " + good);
+    EXPECT_EQ(outcome.exit_code, 1) << bad;
+    EXPECT_TRUE(has(outcome, "senone: " + bad + ": ")) << outcome.output;
+    EXPECT_TRUE(has(outcome, "high\thigh\n")) << outcome.output;
+  }
+}
+
+TEST(RecognizeCommand, HardlyAnyAudioIsNoError) {
+  for (const size_t n : {0u, 1u, 100u}) {
+    const Outcome outcome = recognize_command(wav("short.wav", std::vector<float>(n, 0.01f)));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+    EXPECT_EQ(has(outcome, "no audio"), n == 0) << outcome.output;
+  }
+}
+
+TEST(RecognizeCommand, BadUsage) {
+  const std::string file = tone_recording("high");
+  EXPECT_EQ(recognize_command("").exit_code, 2);
+  EXPECT_EQ(recognize_command("--jobs 0 " + file).exit_code, 2);
+  EXPECT_EQ(recognize_command("--json --ctm " + file).exit_code, 2);
+  EXPECT_EQ(recognize_command("--srt " + file + " " + file).exit_code, 2);
+  const Outcome nbest = recognize_command("--nbest 3 " + file);
+  EXPECT_EQ(nbest.exit_code, 1);
+  EXPECT_TRUE(has(nbest, "n_best")) << nbest.output;
+  const Outcome lattice = recognize_command("--lattice x " + file);
+  EXPECT_EQ(lattice.exit_code, 1);
+  EXPECT_TRUE(has(lattice, "makes no lattices")) << lattice.output;
+  const Outcome device = run_program("senone", "recognize --model " + tone_bundle() + " --device nonesuch " + file);
+  EXPECT_EQ(device.exit_code, 1);
+  EXPECT_TRUE(has(device, "nonesuch")) << device.output;
+  const Outcome model = run_program("senone", "recognize --model /no/bundle " + file);
+  EXPECT_EQ(model.exit_code, 1);
+  EXPECT_TRUE(has(model, "/no/bundle")) << model.output;
+}
+
+}  // namespace
+}  // namespace asr::test
