@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dictionaries, word lists and the folding of letter case.
+#include "core/graph/build/lexicon.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "core/base/error.h"
+#include "core/graph/build/grammar.h"
+#include "core/graph/build/letter_case.h"
+#include "tests/unit/scratch.h"
+
+namespace asr {
+namespace {
+
+HmmSet phones(const std::vector<std::string> &names) {
+  HmmSet set;
+  for (const std::string &name : names) set.phones.push_back({name, false, 0});
+  return set;
+}
+
+template <typename Function>
+std::string message(Function function) {
+  try {
+    function();
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Lexicon, VariantsCommentsAndHomophones) {
+  size_t n_left_out = 0;
+  const Lexicon lexicon = parse_sphinx_lexicon("## x\n;; y\nto  T UW\nto(2)\tT AH\r\ntwo T UW\n(paren P\n\n", "d.dict",
+                                               phones({"AH", "P", "T", "UW"}), &n_left_out);
+  EXPECT_EQ(n_left_out, 0u);
+  ASSERT_EQ(lexicon.pronunciations_of.size(), 3u);
+  EXPECT_EQ(lexicon.pronunciations_of.at("to").size(), 2u);
+  EXPECT_EQ(lexicon.pronunciations.size(), 3u);
+  EXPECT_EQ(lexicon.pronunciations[lexicon.pronunciations_of.at("two")[0]], (std::vector<uint32_t>{2, 3}));
+  EXPECT_TRUE(lexicon.contains("(paren"));
+  EXPECT_FALSE(lexicon.contains("to(2)"));
+}
+
+TEST(Lexicon, WordsWithForeignPhonesAreLeftOut) {
+  size_t n_left_out = 0;
+  const HmmSet set = phones({"A"});
+  const Lexicon lexicon = parse_sphinx_lexicon("a A\nb B\n", "d.dict", set, &n_left_out);
+  EXPECT_EQ(n_left_out, 1u);
+  EXPECT_FALSE(lexicon.contains("b"));
+  EXPECT_NE(message([&] { parse_sphinx_lexicon("# x y\nb B\n", "d.dict", set, &n_left_out); }).find("d.dict: line 1"),
+            std::string::npos);
+  EXPECT_NE(message([&] {
+              parse_sphinx_lexicon("a A\nalone\n", "d.dict", set, &n_left_out);
+            }).find("d.dict: line 2: 'alone' has no phones"),
+            std::string::npos);
+  EXPECT_NE(message([&] { parse_sphinx_lexicon("", "d.dict", set, &n_left_out); }).find("no words"), std::string::npos);
+}
+
+TEST(WordList, LoopAndSingle) {
+  const Vocabulary any{[](const std::string &) { return true; }, "d.dict", false};
+  const Grammar loop = word_list_grammar({"yes", "no", "maybe"}, false, any, "w");
+  EXPECT_EQ(loop.n_states(), 1u);
+  EXPECT_NEAR(loop.final_costs[0], std::log(4.0), 1e-6);
+  EXPECT_NEAR(loop.arcs[0][2].cost, std::log(4.0), 1e-6);
+  const Grammar single = word_list_grammar({"yes", "no"}, true, any, "w");
+  EXPECT_EQ(single.final_costs[single.start], kNotFinal);
+  EXPECT_NEAR(single.arcs[single.start][0].cost, std::log(2.0), 1e-6);
+  const Vocabulary none{[](const std::string &) { return false; }, "d.dict", true};
+  EXPECT_NE(message([&] { word_list_grammar({"yes"}, false, none, "w"); }).find("no word to recognise is left"),
+            std::string::npos);
+}
+
+TEST(WordList, File) {
+  const test::Scratch scratch;
+  std::ofstream(scratch / "words") << "# list\nyes\n no \r\nyes\n\n";
+  EXPECT_EQ(read_word_list(scratch / "words"), (std::vector<std::string>{"yes", "no"}));
+  std::ofstream(scratch / "two") << "yes\nyes no\n";
+  EXPECT_NE(message([&] { read_word_list(scratch / "two"); }).find("line 2: more than one word"), std::string::npos);
+}
+
+TEST(LetterCase, FoldsWordsButNotMarkers) {
+  std::vector<std::string> words = {"<s>", "<UNK>", "Don't", "X2"};
+  fold_case(&words, LetterCase::kLower, "lm");
+  EXPECT_EQ(words, (std::vector<std::string>{"<s>", "<UNK>", "don't", "x2"}));
+  words = {"polish", "Polish"};
+  fold_case(&words, LetterCase::kAsIs, "lm");
+  EXPECT_NE(message([&] { fold_case(&words, LetterCase::kUpper, "lm"); }).find("'polish' and 'Polish' become one word"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace asr
