@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# accuracy.sh SENONE: word error rates on recordings of SENONE_TEST_DATA must not exceed those of PocketSphinx with the same
+# models.
+set -euo pipefail
+senone=$1
+data=${SENONE_TEST_DATA:-}
+[[ -n $data && -d $data/an4 ]] || { echo "skipped: SENONE_TEST_DATA names no directory with an4/"; exit 77; }
+en_us=/usr/share/pocketsphinx/model/en-us
+[[ -d $en_us ]] || { echo "skipped: $en_us is missing; ./dev setup test installs it"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+status=0
+
+# check NAME LIMIT REF: the errors of bundle $work/NAME on $work/list, in percent.
+check() {
+  local name=$1 limit=$2 ref=$3 wer
+  "$senone" recognize --model "$work/$name" --device cpu --list "$work/list" --hyp "$work/hyp" >/dev/null 2>&1
+  wer=$("$senone" wer --json --ignore-case "$ref" "$work/hyp" | sed -n 's/.*"wer_percent": \([0-9.]*\).*/\1/p')
+  echo "$name: word error rate $wer %, at most $limit %"
+  awk -v wer="$wer" -v limit="$limit" 'BEGIN { exit !(wer != "" && wer <= limit) }' || status=1
+}
+
+an4=$data/an4
+sed "s|.*|$an4/&.flac|" "$an4/etc/an4_test_dev.fileids" >"$work/list"
+
+"$senone" import sphinx "$data/cmusphinx_an4_cont8" "$work/an4_cont8" >/dev/null 2>&1
+"$senone" graph --model "$work/an4_cont8" --lexicon "$an4/etc/an4.dic" --lm "$an4/etc/an4_train.2g.arpa" >/dev/null
+check an4_cont8 14.85 "$an4/etc/an4_test_dev.transcription"
+
+"$senone" import sphinx "$en_us/en-us" "$work/en-us" >/dev/null 2>&1
+"$senone" graph --model "$work/en-us" --lexicon "$en_us/cmudict-en-us.dict" --case lower --lm "$an4/etc/an4_train.2g.arpa" >/dev/null
+check en-us 13.12 "$an4/etc/an4_test_dev.transcription"
+exit $status
