@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <optional>
 
 namespace asr::tool {
 namespace {
@@ -20,14 +21,26 @@ std::map<std::string, Kind> &kinds() {
   return all;
 }
 
-void add_decoding_options(CLI::App &app, DecodingDefaults &decoding) {
+// What the user asks for in the place of the importer's choice.
+struct DecodingOptions {
+  std::optional<double> beam, acoustic_scale, word_insertion_cost;
+  std::optional<uint32_t> max_active;
+
+  void apply(DecodingDefaults *decoding) const {
+    decoding->beam = beam.value_or(decoding->beam);
+    decoding->acoustic_scale = acoustic_scale.value_or(decoding->acoustic_scale);
+    decoding->word_insertion_cost = word_insertion_cost.value_or(decoding->word_insertion_cost);
+    decoding->max_active = max_active.value_or(decoding->max_active);
+  }
+};
+
+void add_decoding_options(CLI::App &app, DecodingOptions &decoding) {
   const CLI::Range scale(1e-6, 1e6), beam(1e-3, 1e6), cost(-1e6, 1e6), tokens(1, 1000000000);
-  app.add_option("--acoustic-scale", decoding.acoustic_scale, "Factor on log-likelihoods")->check(scale)->capture_default_str();
-  app.add_option("--beam", decoding.beam, "Natural-log width of the search")->check(beam)->capture_default_str();
-  app.add_option("--max-active", decoding.max_active, "Most tokens kept a frame")->check(tokens)->capture_default_str();
-  app.add_option("--word-insertion-cost", decoding.word_insertion_cost, "Added to the cost of every word")
-      ->check(cost)
-      ->capture_default_str();
+  app.add_option("--acoustic-scale", decoding.acoustic_scale, "Factor on log-likelihoods; default by kind")->check(scale);
+  app.add_option("--beam", decoding.beam, "Natural-log width of the search; default by kind")->check(beam);
+  app.add_option("--max-active", decoding.max_active, "Most tokens kept a frame; default by kind")->check(tokens);
+  app.add_option("--word-insertion-cost", decoding.word_insertion_cost, "Added to the cost of every word; default by kind")
+      ->check(cost);
 }
 
 void print_summary(const ImportedModel &model, const std::string &output) {
@@ -38,13 +51,13 @@ void print_summary(const ImportedModel &model, const std::string &output) {
          front_end.sample_rate_hz);
 }
 
-void run_import(const ReadModel &read_model, const DecodingDefaults &decoding, const std::string &output) {
+void run_import(const ReadModel &read_model, const DecodingOptions &decoding, const std::string &output) {
   ImportedModel model;
   {
     Progress progress("importing");
     progress.update(0, "reading the model");
     model = read_model();
-    model.bundle.decoding = decoding;
+    decoding.apply(&model.bundle.decoding);
     progress.update(0.5, "writing " + output);
     write_imported_model(model, output);
   }
@@ -59,7 +72,7 @@ void add_import(CLI::App &app) {
     CLI::App *const sub = import->add_subcommand(name, std::string("Import ") + kind.what);
     const ReadModel read_model = kind.add(*sub);
     const auto output = std::make_shared<std::string>();
-    const auto decoding = std::make_shared<DecodingDefaults>();
+    const auto decoding = std::make_shared<DecodingOptions>();
     sub->add_option("OUT_BUNDLE", *output, "Directory to make, or an older bundle to replace")->required();
     add_decoding_options(*sub, *decoding);
     sub->callback([=] { run_import(read_model, *decoding, *output); });

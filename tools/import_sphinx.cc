@@ -16,6 +16,7 @@ ReadModel add_sphinx(CLI::App &app) {
   app.add_option("--noisedict", options->noisedict, "Filler dictionary, where it is not MODEL_DIR/noisedict");
   app.add_option("--sample-rate", options->sample_rate_hz, "Sample rate in Hz, in the place of feat.params's")
       ->check(CLI::Range(1000.0, 768000.0));
+  app.add_option("--noise-removal", options->noise_removal, "true or false, in the place of feat.params's -remove_noise");
   return [options] { return import_sphinx(*options); };
 }
 

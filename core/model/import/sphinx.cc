@@ -194,6 +194,15 @@ std::string read_noisedict(const SphinxOptions &options, const std::string &path
   return "";
 }
 
+// About 1 / the language weight that such models are used with in CMU Sphinx; measured on recordings of AN4 and LibriSpeech.
+DecodingDefaults decoding_defaults(Tying tying) {
+  DecodingDefaults decoding;
+  decoding.acoustic_scale = tying == Tying::kContinuous ? 0.1 : 0.15;
+  decoding.word_insertion_cost = tying == Tying::kContinuous ? 2 : 1.5;
+  decoding.beam = 15;
+  return decoding;
+}
+
 }  // namespace
 
 ImportedModel import_sphinx(const SphinxOptions &options) {
@@ -203,6 +212,7 @@ ImportedModel import_sphinx(const SphinxOptions &options) {
   const std::string noisedict_path = path_of(options, options.noisedict, "noisedict");
 
   FeatParams params = read_feat_params(path_of(options, options.feat_params, "feat.params"), options.sample_rate_hz);
+  if (options.noise_removal) params.front_end.noise_removal = *options.noise_removal;
   apply_feature_transform(options, params);
   const Mdef mdef = read_mdef(mdef_path);
   const TransitionMatrices matrices = read_transition_matrices(dir + "/transition_matrices", params.transition_floor);
@@ -226,6 +236,7 @@ ImportedModel import_sphinx(const SphinxOptions &options) {
   model.bundle.name = std::filesystem::canonical(dir).filename().string();
   model.bundle.source = format("CMU Sphinx, %s", tying_name(tying));
   model.bundle.front_end = std::move(params.front_end);
+  model.bundle.decoding = decoding_defaults(tying);
   model.bundle.filler_words =
       parse_noisedict(read_noisedict(options, noisedict_path, model.notes), noisedict_path, model.hmms, model.notes);
   return model;

@@ -102,7 +102,7 @@ Value choice(Pairs &pairs, const char *name, const char *otherwise, const std::m
 void refuse_what_we_cannot_do(Pairs &pairs) {
   const char *const remedy = "use a model trained without it";
   if (pairs.text("agc", "none") != "none") pairs.refuse("agc", remedy);
-  for (const char *name : {"remove_noise", "doublebw", "logspec", "smoothspec"}) {
+  for (const char *name : {"doublebw", "logspec", "smoothspec"}) {
     if (pairs.yes(name, false)) pairs.refuse(name, remedy);
   }
   if (!pairs.text("warp_params", "").empty()) pairs.refuse("warp_params", "leave it out and set the stream's vtln_warp");
@@ -147,6 +147,7 @@ void set_spectrum_and_cepstra(Pairs &pairs, FrontEnd &f) {
   f.n_mel = pairs.count("nfilt", 40, 1, 4096);
   f.round_edges_to_bins = pairs.yes("round_filters", true);
   f.unit_area = pairs.yes("unit_area", true);
+  f.noise_removal = pairs.yes("remove_noise", true);
   f.n_ceps = pairs.count("ncep", 13, 2, 4096);
   f.dct = choice<DctKind>(pairs, "transform", "legacy",
                           {{"legacy", DctKind::kSphinxLegacy}, {"dct", DctKind::kOrthonormal}, {"htk", DctKind::kHtk}});

@@ -18,7 +18,8 @@ struct FeatParams {
   std::vector<std::string> notes;  // what was assumed or left out, for the user
 };
 
-// sample_rate_hz > 0 takes the place of the file's. What this front end cannot do (noise removal, automatic gain) is refused.
+// sample_rate_hz > 0 takes the place of the file's. What this front end cannot do (automatic gain) is refused. Noise removal
+// is on unless the file says otherwise, as it is in the programs of version 0.8 that train such models.
 FeatParams read_feat_params(const std::string &path, double sample_rate_hz);
 FeatParams parse_feat_params(const std::string &text, const std::string &source, double sample_rate_hz);
 

@@ -25,6 +25,7 @@ TEST(FeatParams, AnEmptyFileGivesTheDefaults) {
   EXPECT_EQ(params.variance_floor, 1e-4);
   EXPECT_EQ(params.weight_floor, 1e-7);
   EXPECT_EQ(params.transition_floor, 1e-4);
+  EXPECT_TRUE(params.front_end.noise_removal);
   EXPECT_TRUE(params.notes.empty());
 }
 
@@ -48,6 +49,7 @@ TEST(FeatParams, EveryKeyHasItsField) {
   EXPECT_EQ(f.dct, DctKind::kHtk);
   EXPECT_EQ(f.lifter, 22);
   EXPECT_FALSE(f.unit_area);
+  EXPECT_FALSE(f.noise_removal);
   EXPECT_FALSE(f.round_edges_to_bins);
   EXPECT_EQ(f.dc_removal, ASR_DC_AFTER_PREEMPHASIS);
   EXPECT_EQ(f.dynamic, DynamicKind::kSphinx_c_d);
@@ -105,8 +107,8 @@ TEST(FeatParams, NotesWhatItLeavesOut) {
 }
 
 TEST(FeatParams, RefusesWhatIsNotSupported) {
-  const char *const texts[] = {"-remove_noise yes", "-agc max",   "-doublebw yes", "-logspec yes",          "-warp_params 1.1",
-                               "-transform dft",    "-feat 2s_c", "-cmn other",    "-varnorm yes -cmn live"};
+  const char *const texts[] = {"-agc max",       "-doublebw yes", "-logspec yes", "-warp_params 1.1",
+                               "-transform dft", "-feat 2s_c",    "-cmn other",   "-varnorm yes -cmn live"};
   for (const char *text : texts) {
     const auto outcome = test::outcome_of([&] { parse(text); });
     EXPECT_EQ(outcome.code, ASR_UNSUPPORTED) << text << ": " << outcome.message;
