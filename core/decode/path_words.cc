@@ -54,19 +54,18 @@ std::vector<Span> spans_of_labels(const std::vector<uint32_t> &label_frames, uin
 
 }  // namespace
 
-PathWords words_of_path(const asr_path &path, const TransitionLookup &transition, float word_insertion_cost) {
+PathWords words_of_path(const asr_path &path, const TransitionLookup &transition, float acoustic_scale) {
   PathWords result;
   std::vector<uint32_t> label_frames;
   for (uint64_t i = 0; i < path.n_arcs; ++i) {
     const asr_path_arc &arc = path.arcs[i];
-    result.graph_cost += static_cast<double>(arc.graph_cost);
     result.acoustic_cost += static_cast<double>(arc.acoustic_cost);
     if (arc.word == 0) continue;
     result.words.push_back({arc.word, 0, 0});
     label_frames.push_back(arc.frame);
   }
-  result.graph_cost += static_cast<double>(word_insertion_cost) * static_cast<double>(result.words.size());
-  if (path.reached_final != 0) result.graph_cost += static_cast<double>(path.final_cost);
+  // Not the sum over the arcs: epsilon arcs without a word have costs too and are not listed.
+  result.graph_cost = path.total_cost - static_cast<double>(acoustic_scale) * result.acoustic_cost;
 
   std::vector<Span> spans = spans_of_phones(path, transition);
   if (spans.empty()) spans = spans_of_labels(label_frames, path.n_frames);

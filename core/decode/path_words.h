@@ -27,7 +27,7 @@ using TransitionLookup = std::function<const Transition &(uint32_t transition_id
 // The labels of a path say which words were spoken, but optimising the graph moves a label away from where its word is
 // spoken. So times come from the phones: the path's transitions are cut into phones, phones into words by their word
 // positions, and the k-th label gets the k-th of these spans. Where the transitions carry no positions, a word lasts from
-// its label to the next one.
-PathWords words_of_path(const asr_path &path, const TransitionLookup &transition, float word_insertion_cost);
+// its label to the next one. acoustic_scale: the one that the path was searched with.
+PathWords words_of_path(const asr_path &path, const TransitionLookup &transition, float acoustic_scale);
 
 }  // namespace asr

@@ -113,7 +113,7 @@ Event Utterance::result(asr_event_kind kind) {
   asr_path path{};
   model_.device().check(model_.api()->best_path(model_.device().get(), channel_.get(), kind == ASR_EVENT_FINAL ? 1 : 0, &path));
   const auto transition = [&](uint32_t id) -> const Transition & { return model_.graph().transition(id); };
-  event.alternatives.push_back(spell(words_of_path(path, transition, *options_.word_insertion_cost), model_));
+  event.alternatives.push_back(spell(words_of_path(path, transition, *options_.acoustic_scale), model_));
   event.time_s = path.n_frames * model_.frame_shift_s();
   if (path.n_frames == 0 || event.alternatives[0].words.empty()) event.flags |= ASR_FLAG_NO_SPEECH;
   if (path.beam_died != 0) event.flags |= ASR_FLAG_BEAM_DIED;

@@ -28,15 +28,14 @@ class PathBuilder {
   }
   void label(uint32_t word) { arcs_.push_back({frame_, 0, word, 0.25f, 0}); }
 
-  PathWords words(float insertion_cost = 0, bool reached_final = false, float final_cost = 0) {
+  PathWords words(double total_cost = 0, float acoustic_scale = 1) {
     asr_path path{};
     path.arcs = arcs_.data();
     path.n_arcs = arcs_.size();
     path.n_frames = frame_;
-    path.reached_final = reached_final;
-    path.final_cost = final_cost;
+    path.total_cost = total_cost;
     return words_of_path(
-        path, [&](uint32_t id) -> const Transition & { return transitions_[id]; }, insertion_cost);
+        path, [&](uint32_t id) -> const Transition & { return transitions_[id]; }, acoustic_scale);
   }
 
  private:
@@ -125,10 +124,9 @@ TEST(PathWords, CostsAreKeptApart) {
   PathBuilder path;
   path.label(7);
   path.phone(4, WordPosition::kSingle, 4);
-  const PathWords words = path.words(1.5f, true, 3);
-  EXPECT_DOUBLE_EQ(words.graph_cost, 0.25 + 4 * 0.5 + 1.5 + 3);
+  const PathWords words = path.words(7.5, 0.5f);
   EXPECT_DOUBLE_EQ(words.acoustic_cost, 8);
-  EXPECT_DOUBLE_EQ(path.words(1.5f, false, 3).graph_cost, 0.25 + 4 * 0.5 + 1.5);
+  EXPECT_DOUBLE_EQ(words.graph_cost, 7.5 - 0.5 * 8);
 }
 
 TEST(PathWords, NothingIsNoWords) { EXPECT_EQ(shown(PathBuilder().words()), ""); }
