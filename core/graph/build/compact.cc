@@ -157,7 +157,7 @@ StateGraph minimise(const StateGraph &graph, const BuildProgress &progress) {
   return out;
 }
 
-GraphData pack(const StateGraph &graph, const std::vector<Transition> &transitions, uint32_t n_pdfs, uint32_t n_words) {
+StateGraph order_breadth_first(const StateGraph &graph) {
   constexpr uint32_t kUnseen = 0xffffffffu;
   std::vector<uint32_t> number(graph.n_states(), kUnseen), order = {graph.start};
   number[graph.start] = 0;
@@ -168,25 +168,37 @@ GraphData pack(const StateGraph &graph, const std::vector<Transition> &transitio
       order.push_back(arc->next);
     }
   }
+  StateGraph out;
+  std::vector<StateArc> arcs;
+  for (uint32_t state : order) {
+    arcs.assign(graph.first_arc(state), graph.last_arc(state));
+    for (StateArc &arc : arcs) arc.next = number[arc.next];
+    out.set_arcs(out.add_state(), arcs);
+    out.final_costs.back() = graph.final_costs[state];
+  }
+  return out;
+}
+
+GraphData pack(const StateGraph &graph, const std::vector<Transition> &transitions, uint32_t n_pdfs, uint32_t n_words) {
+  if (graph.arcs.size() >= 0xffffffffu)
+    fail(ASR_UNSUPPORTED, "the graph has more than 2^32 arcs; prune the language model more");
   GraphData data;
+  data.start_state = graph.start;
   data.n_pdfs = n_pdfs;
   data.n_words = n_words;
   data.transitions = transitions;
+  data.final_costs = graph.final_costs;
   data.arcs.reserve(graph.arcs.size());
   for (const bool emitting : {true, false}) {
     std::vector<uint32_t> &begin = emitting ? data.emitting_begin : data.epsilon_begin;
-    for (uint32_t state : order) {
+    for (uint32_t state = 0; state < graph.n_states(); ++state) {
       begin.push_back(static_cast<uint32_t>(data.arcs.size()));
       for (const StateArc *arc = graph.first_arc(state); arc != graph.last_arc(state); ++arc) {
-        if ((arc->transition_id != 0) == emitting)
-          data.arcs.push_back({number[arc->next], arc->transition_id, arc->word, arc->cost});
+        if ((arc->transition_id != 0) == emitting) data.arcs.push_back({arc->next, arc->transition_id, arc->word, arc->cost});
       }
     }
     begin.push_back(static_cast<uint32_t>(data.arcs.size()));
   }
-  for (uint32_t state : order) data.final_costs.push_back(graph.final_costs[state]);
-  if (data.arcs.size() >= 0xffffffffu)
-    fail(ASR_UNSUPPORTED, "the graph has more than 2^32 arcs; prune the language model more");
   return data;
 }
 

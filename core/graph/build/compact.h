@@ -16,6 +16,8 @@ StateGraph remove_epsilons(const StateGraph &graph);
 StateGraph minimise(const StateGraph &graph, const BuildProgress &progress);
 
 // States that can be reached, numbered breadth first, so that what is searched together lies together.
+StateGraph order_breadth_first(const StateGraph &graph);
+
 GraphData pack(const StateGraph &graph, const std::vector<Transition> &transitions, uint32_t n_pdfs, uint32_t n_words);
 
 }  // namespace asr

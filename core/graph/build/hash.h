@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 namespace asr {
 
@@ -22,5 +23,45 @@ inline uint32_t float_bits(float value) {
   std::memcpy(&bits, &value, sizeof bits);
   return bits;
 }
+
+// Numbers found by the hash of what they stand for: a table with open addressing. What is equal the caller decides.
+class HashIndex {
+ public:
+  static constexpr uint32_t kNone = 0xffffffffu;
+
+  // The number with this hash for which equal(number) holds, or kNone.
+  template <typename Equal>
+  uint32_t find(uint64_t hash, const Equal &equal) const {
+    for (size_t at = hash & (slots_.size() - 1); slots_[at].number != kNone; at = (at + 1) & (slots_.size() - 1)) {
+      if (slots_[at].hash == hash && equal(slots_[at].number)) return slots_[at].number;
+    }
+    return kNone;
+  }
+
+  void add(uint64_t hash, uint32_t number) {
+    if (2 * ++n_ > slots_.size()) {
+      std::vector<Slot> old(2 * slots_.size());
+      old.swap(slots_);
+      for (const Slot &slot : old) {
+        if (slot.number != kNone) place(slot);
+      }
+    }
+    place({hash, number});
+  }
+
+ private:
+  struct Slot {
+    uint64_t hash = 0;
+    uint32_t number = kNone;
+  };
+  std::vector<Slot> slots_ = std::vector<Slot>(16);  // a power of two, at most half of them filled
+  size_t n_ = 0;
+
+  void place(const Slot &slot) {
+    size_t at = slot.hash & (slots_.size() - 1);
+    while (slots_[at].number != kNone) at = (at + 1) & (slots_.size() - 1);
+    slots_[at] = slot;
+  }
+};
 
 }  // namespace asr

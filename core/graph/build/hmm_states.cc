@@ -5,7 +5,6 @@
 #include <cmath>
 #include <tuple>
 
-#include "core/graph/build/hash.h"
 #include "core/graph/build/lexical_graph.h"
 
 namespace asr {
@@ -15,20 +14,13 @@ constexpr uint32_t kSelf = 0xffffffffu;  // stands for the state itself while it
 
 }  // namespace
 
+// RightContexts bounds the phones, and no model comes near the other bounds of this key.
 uint32_t TransitionTable::id(const Transition &transition) {
-  const uint64_t hash =
-      mix_hash(0, transition.phone, transition.position, transition.hmm_state, transition.self_loop, transition.pdf);
-  const auto [first, last] = id_of_.equal_range(hash);
-  for (auto it = first; it != last; ++it) {
-    const Transition &other = transitions_[it->second];
-    if (std::tie(other.phone, other.position, other.hmm_state, other.self_loop, other.pdf) ==
-        std::tie(transition.phone, transition.position, transition.hmm_state, transition.self_loop, transition.pdf)) {
-      return it->second;
-    }
-  }
-  transitions_.push_back(transition);
-  id_of_.emplace(hash, static_cast<uint32_t>(transitions_.size() - 1));
-  return static_cast<uint32_t>(transitions_.size() - 1);
+  const uint64_t key = uint64_t(transition.phone) << 53 | uint64_t(transition.position & 7) << 50 |
+                       uint64_t(transition.hmm_state) << 33 | uint64_t(transition.self_loop) << 32 | transition.pdf;
+  const auto [place, added] = id_of_.emplace(key, static_cast<uint32_t>(transitions_.size()));
+  if (added) transitions_.push_back(transition);
+  return place->second;
 }
 
 HmmStates::HmmStates(const HmmSet &set, const TransitionScales &scales, StateGraph *graph) : set_(set), graph_(graph) {
@@ -112,21 +104,19 @@ uint32_t HmmStates::shared_state(size_t begin, size_t end, uint32_t hmm_state) {
   add_arcs(topology.leaving[hmm_state], begin, end, least_cost(begin, end), &arcs);
   uint64_t hash = transition_id(begin, hmm_state, false);
   for (const StateArc &arc : arcs) hash = mix_hash(hash, arc.transition_id, float_bits(arc.cost), arc.next);
-  const auto [first, last] = states_by_hash_.equal_range(hash);
-  for (auto it = first; it != last; ++it) {
-    const uint32_t state = it->second;
+  const uint32_t found = states_by_hash_.find(hash, [&](uint32_t state) {
     const auto same = [&](const StateArc &a, const StateArc &b) {  // b is in the graph
       return a.transition_id == b.transition_id && a.cost == b.cost && (a.next == kSelf ? state : a.next) == b.next;
     };
-    if (graph_->n_arcs[state] == arcs.size() && std::equal(arcs.begin(), arcs.end(), graph_->first_arc(state), same))
-      return state;
-  }
+    return graph_->n_arcs[state] == arcs.size() && std::equal(arcs.begin(), arcs.end(), graph_->first_arc(state), same);
+  });
+  if (found != HashIndex::kNone) return found;
   const uint32_t state = graph_->add_state();
   for (StateArc &arc : arcs) {
     if (arc.next == kSelf) arc.next = state;
   }
   graph_->set_arcs(state, arcs);
-  states_by_hash_.emplace(hash, state);
+  states_by_hash_.add(hash, state);
   return state;
 }
 

@@ -3,9 +3,9 @@
 // self-loop. HMMs that begin with the same pdfs share states there, and equal states with the same successors are one.
 #pragma once
 
-#include <unordered_map>
 #include <vector>
 
+#include "core/graph/build/hash.h"
 #include "core/graph/build/state_graph.h"
 #include "core/model/hmm_set.h"
 
@@ -46,7 +46,7 @@ class HmmStates {
   StateGraph *graph_;
   std::vector<ScaledTopology> topologies_;
   TransitionTable table_;
-  std::unordered_multimap<uint64_t, uint32_t> states_by_hash_;
+  HashIndex states_by_hash_;
 
   // The call under way: branches sorted by topology and pdfs.
   uint32_t phone_ = 0;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
 
 #include "core/base/error.h"
 #include "core/graph/build/hash.h"
@@ -57,7 +56,7 @@ class TreeBuilder {
   std::vector<const std::vector<uint32_t> *> pronunciations_of_;  // by grammar word
   std::vector<Entry> entries_;
   LexicalGraph graph_;
-  std::unordered_multimap<uint64_t, uint32_t> states_by_hash_;
+  HashIndex states_by_hash_;
 
   static std::vector<uint32_t> spell(const std::vector<uint32_t> &phones) {
     std::vector<uint32_t> labels;
@@ -145,20 +144,17 @@ class TreeBuilder {
     add_children(begin, end, depth, word_paid, paid, &arcs);
     uint64_t hash = 0;
     for (const LexicalArc &arc : arcs) hash = mix_hash(hash, arc.label, arc.word, float_bits(arc.cost), arc.next);
-    const auto [first, last] = states_by_hash_.equal_range(hash);
-    for (auto it = first; it != last; ++it) {
-      const uint32_t state = it->second;
-      if (graph_.n_arcs[state] == arcs.size() &&
-          std::equal(arcs.begin(), arcs.end(), graph_.arcs.begin() + graph_.begin[state])) {
-        return state;
-      }
-    }
+    const uint32_t found = states_by_hash_.find(hash, [&](uint32_t state) {
+      return graph_.n_arcs[state] == arcs.size() &&
+             std::equal(arcs.begin(), arcs.end(), graph_.arcs.begin() + graph_.begin[state]);
+    });
+    if (found != HashIndex::kNone) return found;
     const uint32_t state = graph_.n_states();
     graph_.begin.push_back(graph_.arcs.size());
     graph_.n_arcs.push_back(static_cast<uint32_t>(arcs.size()));
     graph_.final_costs.push_back(kNotFinal);
     graph_.arcs.insert(graph_.arcs.end(), arcs.begin(), arcs.end());
-    states_by_hash_.emplace(hash, state);
+    states_by_hash_.add(hash, state);
     return state;
   }
 };

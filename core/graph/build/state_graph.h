@@ -55,7 +55,7 @@ class TransitionTable {
 
  private:
   std::vector<Transition> transitions_;
-  std::unordered_multimap<uint64_t, uint32_t> id_of_;
+  std::unordered_map<uint64_t, uint32_t> id_of_;
 };
 
 }  // namespace asr
