@@ -191,6 +191,28 @@ typedef struct asr_path {
   uint64_t n_tokens, n_arcs_expanded; /* summed over frames, for benchmarks */
 } asr_path;
 
+/* One arc of a lattice. */
+typedef struct asr_raw_arc {
+  uint32_t next_state;
+  uint32_t transition_id; /* 0 for epsilon arcs */
+  uint32_t word;          /* 0 = none */
+  float graph_cost;       /* word_insertion_cost not included */
+  float acoustic_cost;    /* -loglike, unscaled; 0 for epsilon arcs */
+} asr_raw_arc;
+
+/* The tokens and arcs that "The lattice" in docs/search.md leaves. States are sorted: by frame, then every arc leads to a
+ * state of a higher number; state 0 is the start. Arcs of state s: arcs[arc_begin[s] .. arc_begin[s + 1]). */
+typedef struct asr_raw_lattice {
+  uint32_t n_states, n_frames; /* n_frames: advanced so far */
+  uint64_t n_arcs;
+  const uint64_t *arc_begin; /* [n_states + 1]; all arrays are the channel's, until the next call for the channel */
+  const asr_raw_arc *arcs;   /* [n_arcs] */
+  const uint32_t *frames;    /* [n_states]: frames consumed before the state */
+  const float *final_costs;  /* [n_states], +inf = no path ends there */
+  uint32_t reached_final;    /* as in asr_path */
+  uint32_t beam_died;
+} asr_raw_lattice;
+
 /* ---- the table ----------------------------------------------------------------------------------------------------- */
 
 typedef struct asr_backend_api {
@@ -236,6 +258,10 @@ typedef struct asr_backend_api {
 
   /* Until all async work of the device is done; its failures are reported here. */
   asr_status (*wait)(asr_backend_device *);
+
+  /* The lattice of what was advanced so far (waits for it), of a channel whose lattice_beam is above 0. use_final as in
+   * best_path. ASR_UNSUPPORTED if the graph has a cycle of epsilon arcs. NULL in back ends that make no lattices. */
+  asr_status (*lattice)(asr_backend_device *, asr_backend_channel *, uint32_t use_final, asr_raw_lattice *lattice);
 } asr_backend_api;
 
 /* The one exported function. host_abi is the core's ASR_BACKEND_ABI; a plugin that cannot serve it returns NULL. The table
