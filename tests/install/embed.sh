@@ -34,7 +34,7 @@ eval "flags=($(pkg-config --cflags --libs senone))"
 cc -std=c99 -Wall -Wextra -Werror "$source/samples/hello.c" -o "$work/hello" "${flags[@]}" "-Wl,-rpath,$prefix/lib"
 check "$work/hello" "the program built by pkg-config"
 
-cmake -S "$source/tests/install/find_package" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DHELLO="$source/samples/hello.c" \
+cmake -G Ninja -S "$source/tests/install/find_package" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DHELLO="$source/samples/hello.c" \
   >"$work/log" 2>&1 && cmake --build "$work/cmake" >>"$work/log" 2>&1 || { cat "$work/log"; fail "the CMake project"; }
 check "$work/cmake/hello" "the program built by CMake"
 
