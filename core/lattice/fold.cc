@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folding. Path by path it would be the edit distance with back-pointers; over a lattice, a state's row of distances to the
+// first q slots is the average, weighted by posteriors, of what the arcs into it give:
+//
+//   distance(arc, q) = min( distance(source, q - 1) + mismatch(word, slot q)   the word goes into the slot
+//                           distance(arc, q - 1)    + mismatch(none, slot q)   the slot stays empty
+//                           distance(source, q)     + mismatch(word, none)     the word is left out )
+//   distance(state, q) = sum over arcs into it of (posterior of arc / posterior of state) * distance(arc, q)
+//
+// An average of least distances is at least the least of averages, so the distance at the end is an upper bound of the
+// expected errors, and exact where paths do not meet. Going back from the end, the share of the paths that took each choice
+// is passed on to where the choice came from, and gathered for each slot.
+#include "core/lattice/confusion_network.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/lattice/posteriors.h"
+
+namespace asr {
+namespace {
+
+// Of folds with equal errors: words far from the slot's time and words in no slot are avoided, by less than errors count.
+constexpr double kMismatchAFrame = 1e-5, kMostForTime = 1e-2;
+constexpr double kLeftOut = 1e-3;
+constexpr double kFar = 1e30;  // distance to slots out of reach
+
+struct Slot {
+  uint32_t word;      // 0 in the slots between words
+  double begin, end;  // frames
+};
+
+// A range of slot numbers: row q stands for the slots before q.
+struct Band {
+  uint32_t first = 0, last = 0;  // inclusive
+  size_t offset = 0;             // of the band's values in an array of all
+  uint32_t size() const { return last - first + 1; }
+};
+
+class Fold {
+ public:
+  Fold(const CompactLattice &lattice, const LatticePosteriors &posteriors, const std::vector<WordPlace> &words)
+      : lattice_(lattice), posteriors_(posteriors) {
+    make_slots(words);
+    make_bands();
+    go_forward();
+    go_back();
+  }
+
+  ConfusionNetwork network() const {
+    ConfusionNetwork network;
+    network.expected_errors = left_out_;
+    for (size_t q = 0; q < slots_.size(); ++q) {
+      std::vector<SlotWord> words;
+      for (const auto &[word, sums] : sums_[q]) {
+        if (sums.share <= 0) continue;
+        words.push_back({word, sums.share, sums.begin / sums.share, sums.end / sums.share});
+        if (word != slots_[q].word) network.expected_errors += sums.share;
+      }
+      const uint32_t own = slots_[q].word;  // is first among equals
+      const auto likelier = [own](const SlotWord &a, const SlotWord &b) {
+        return a.posterior != b.posterior ? a.posterior > b.posterior : a.word == own && b.word != own;
+      };
+      std::stable_sort(words.begin(), words.end(), likelier);
+      network.slots.push_back(std::move(words));
+    }
+    return network;
+  }
+
+ private:
+  struct Sums {
+    double share = 0, begin = 0, end = 0;
+  };
+  // What an arc does, or an end, which is like an arc without a word that leads out of the lattice.
+  struct Step {
+    uint32_t source, word;
+    double begin, end;  // frames
+    Band reach;         // slots that the word may go into
+  };
+
+  const CompactLattice &lattice_;
+  const LatticePosteriors &posteriors_;
+  std::vector<Slot> slots_;
+  std::vector<Band> bands_;               // [n_states]
+  std::vector<double> distance_, share_;  // of each state and each q of its band
+  std::vector<double> row_, row_share_;
+  std::vector<std::map<uint32_t, Sums>> sums_;  // [n_slots]: by word
+  double left_out_ = 0;
+
+  void make_slots(const std::vector<WordPlace> &words) {
+    double before = 0;
+    for (const WordPlace &word : words) {
+      slots_.push_back({0, before, word.begin});
+      slots_.push_back({word.word, word.begin, word.end});
+      before = word.end;
+    }
+    slots_.push_back({0, before, before});
+    sums_.resize(slots_.size());
+  }
+
+  // The slots within reach of frame `t`. Slot times may go back a little where words were moved; a running bound keeps the
+  // bands in order.
+  void make_bands() {
+    const uint32_t n_slots = static_cast<uint32_t>(slots_.size());
+    std::vector<double> latest(n_slots);
+    for (uint32_t q = 0; q < n_slots; ++q) latest[q] = std::max(slots_[q].end, q == 0 ? 0 : latest[q - 1]);
+    size_t n_values = 0;
+    for (uint32_t s = 0; s < lattice_.n_states(); ++s) {
+      const double t = lattice_.frames[s];
+      const auto slot_at = [&](double frame) {
+        return static_cast<uint32_t>(std::lower_bound(latest.begin(), latest.end(), frame) - latest.begin());
+      };
+      const Band band{slot_at(t - kFoldReach), std::min(n_slots, slot_at(t + kFoldReach) + 2), n_values};
+      n_values += band.size();
+      bands_.push_back(band);
+    }
+    distance_.assign(n_values, 0);
+    share_.assign(n_values, 0);
+  }
+
+  double distance(uint32_t s, uint32_t q) const {
+    const Band &band = bands_[s];
+    return q < band.first || q > band.last ? kFar : distance_[band.offset + q - band.first];
+  }
+
+  double mismatch(const Step &step, const Slot &slot) const {
+    const double apart = std::abs((step.begin + step.end) - (slot.begin + slot.end)) / 2;
+    return (step.word != slot.word) + std::min(kMismatchAFrame * apart, kMostForTime);
+  }
+
+  enum class Choice { kPair, kEmpty, kSkip };
+
+  // The cheapest choice for slots before q, given the row so far.
+  std::pair<double, Choice> choose(const Step &step, uint32_t q) const {
+    std::pair<double, Choice> best{distance(step.source, q) + (step.word == 0 ? 0 : 1 + kLeftOut), Choice::kSkip};
+    if (q == 0) return best;
+    if (q > step.reach.first) {
+      const double empty = row_[q - 1 - step.reach.first] + (slots_[q - 1].word != 0);
+      if (empty < best.first) best = {empty, Choice::kEmpty};
+    }
+    if (step.word != 0) {
+      const double pair = distance(step.source, q - 1) + mismatch(step, slots_[q - 1]);
+      if (pair < best.first) best = {pair, Choice::kPair};
+    }
+    return best;
+  }
+
+  void make_row(const Step &step) {
+    row_.resize(step.reach.size());
+    for (uint32_t q = step.reach.first; q <= step.reach.last; ++q) row_[q - step.reach.first] = choose(step, q).first;
+  }
+
+  Step arc_step(uint32_t s, const CompactArc &arc) const {
+    const Band &from = bands_[s], &to = bands_[arc.next_state];
+    return {s,
+            arc.word,
+            double(lattice_.frames[s]),
+            double(lattice_.frames[arc.next_state]),
+            {from.first, std::max(from.last, to.last), 0}};
+  }
+
+  Step end_step(uint32_t s) const {
+    const double frame = lattice_.frames[s];
+    return {s, 0, frame, frame, {bands_[s].first, static_cast<uint32_t>(slots_.size()), 0}};
+  }
+
+  // Share of the paths into an arc's next state that come by the arc.
+  double weight(uint64_t a) const {
+    const double whole = posteriors_.states[lattice_.arcs[a].next_state];
+    return whole > 0 ? posteriors_.arcs[a] / whole : 0;
+  }
+
+  void go_forward() {
+    distance_[0] = 0;
+    for (uint32_t q = 1; q <= bands_[0].last; ++q) distance_[q] = distance_[q - 1] + (slots_[q - 1].word != 0);
+    for (uint32_t s = 0; s < lattice_.n_states(); ++s) {
+      for (uint64_t a = lattice_.arc_begin[s]; a < lattice_.arc_begin[s + 1]; ++a) {
+        if (weight(a) == 0) continue;
+        const Step step = arc_step(s, lattice_.arcs[a]);
+        make_row(step);
+        const Band &to = bands_[lattice_.arcs[a].next_state];
+        for (uint32_t q = to.first; q <= to.last; ++q) {
+          distance_[to.offset + q - to.first] += weight(a) * row_[q - step.reach.first];
+        }
+      }
+    }
+  }
+
+  void go_back() {
+    const uint32_t n_slots = static_cast<uint32_t>(slots_.size());
+    for (uint32_t s = lattice_.n_states(); s-- > 0;) {
+      if (posteriors_.ends[s] > 0) {
+        const Step step = end_step(s);
+        row_share_.assign(step.reach.size(), 0);
+        row_share_[n_slots - step.reach.first] = posteriors_.ends[s];
+        pass_back(step);
+      }
+      for (uint64_t a = lattice_.arc_begin[s]; a < lattice_.arc_begin[s + 1]; ++a) {
+        if (weight(a) == 0) continue;
+        const Step step = arc_step(s, lattice_.arcs[a]);
+        const Band &to = bands_[lattice_.arcs[a].next_state];
+        row_share_.assign(step.reach.size(), 0);
+        for (uint32_t q = to.first; q <= to.last; ++q) {
+          row_share_[q - step.reach.first] = weight(a) * share_[to.offset + q - to.first];
+        }
+        pass_back(step);
+      }
+    }
+    for (uint32_t q = bands_[0].last; q > 0; --q) {  // slots before the first step of a path stay empty
+      sums_[q - 1][0].share += share_[q];
+      share_[q - 1] += share_[q];
+    }
+  }
+
+  // Hands row_share_ of a step on by the choices of its row.
+  void pass_back(const Step &step) {
+    make_row(step);
+    const Band &from = bands_[step.source];
+    for (uint32_t q = step.reach.last + 1; q-- > step.reach.first;) {
+      const double share = row_share_[q - step.reach.first];
+      if (share == 0) continue;
+      switch (choose(step, q).second) {
+        case Choice::kPair: {
+          Sums &sums = sums_[q - 1][step.word];
+          sums.share += share;
+          sums.begin += share * step.begin;
+          sums.end += share * step.end;
+          share_[from.offset + q - 1 - from.first] += share;
+          break;
+        }
+        case Choice::kEmpty:
+          sums_[q - 1][0].share += share;
+          row_share_[q - 1 - step.reach.first] += share;
+          break;
+        case Choice::kSkip:
+          if (step.word != 0) left_out_ += share;
+          share_[from.offset + q - from.first] += share;
+          break;
+      }
+    }
+  }
+};
+
+}  // namespace
+
+ConfusionNetwork fold_onto(const CompactLattice &lattice, const std::vector<WordPlace> &words, double acoustic_scale) {
+  const LatticePosteriors posteriors = lattice_posteriors(lattice, acoustic_scale);
+  if (std::isinf(posteriors.log_sum)) return {std::vector<std::vector<SlotWord>>(2 * words.size() + 1), double(words.size())};
+  return Fold(lattice, posteriors, words).network();
+}
+
+}  // namespace asr
