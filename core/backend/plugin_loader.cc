@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <set>
 
@@ -20,7 +21,8 @@ namespace {
 constexpr char kFilePrefix[] = "libsenone_";
 constexpr char kFileSuffix[] = ".so";
 
-// The slots of the table of ASR_BACKEND_ABI 1; all are needed.
+// The slots that the table of ASR_BACKEND_ABI 1 began with; all are needed. Those added since are NULL where a plugin lacks
+// them.
 struct Slot {
   const char *name;
   size_t offset;
@@ -33,6 +35,7 @@ constexpr Slot kSlots[] = {
     SLOT(channel_begin), SLOT(channel_end),   SLOT(advance),    SLOT(best_path),  SLOT(wait),
 };
 #undef SLOT
+constexpr size_t kLeastTableBytes = offsetof(asr_backend_api, lattice);
 
 void host_log(asr_log_level level, const char *message) {
   if (message) log(level, "%s", message);
@@ -68,6 +71,14 @@ std::vector<std::string> plugin_files(const std::string &directory) {
   return files;
 }
 
+// The table of a plugin older than this library, with the slots that it lacks. Kept like the plugin, until the process ends.
+const asr_backend_api *grown_table(const asr_backend_api *api) {
+  static auto *const tables = new std::deque<asr_backend_api>;
+  asr_backend_api &table = tables->emplace_back();
+  memcpy(&table, api, api->size - api->size % sizeof(void *));
+  return &table;
+}
+
 bool is_wanted(const std::vector<std::string> &only, const std::string &name) {
   return only.empty() || std::find(only.begin(), only.end(), name) != only.end();
 }
@@ -85,9 +96,8 @@ void check_backend(asr_backend_entry_fn entry, Backend *backend) {
   if (api->abi != ASR_BACKEND_ABI) {
     return reject(format("has back-end ABI %u, this library has %u; rebuild the plugin", api->abi, ASR_BACKEND_ABI));
   }
-  if (api->size < sizeof(asr_backend_api)) {
-    return reject(
-        format("its table has %zu bytes, this library needs %zu; rebuild the plugin", api->size, sizeof(asr_backend_api)));
+  if (api->size < kLeastTableBytes) {
+    return reject(format("its table has %zu bytes, this library needs %zu; rebuild the plugin", api->size, kLeastTableBytes));
   }
   if (!api->name || backend->name != api->name) {
     return reject(format("calls itself \"%s\", but the name of its file says \"%s\"; rename the file",
@@ -98,7 +108,7 @@ void check_backend(asr_backend_entry_fn entry, Backend *backend) {
     memcpy(&function, reinterpret_cast<const char *>(api) + slot.offset, sizeof(function));
     if (!function) return reject(format("slot \"%s\" of its table is NULL", slot.name));
   }
-  backend->api = api;
+  backend->api = api->size < sizeof(asr_backend_api) ? grown_table(api) : api;
 }
 
 Backend load_plugin(const std::string &path) {

@@ -134,7 +134,7 @@ asr_status wait(asr_backend_device *device) {
 constexpr asr_backend_api kApi = {
     ASR_BACKEND_ABI, sizeof(asr_backend_api), "cpu",         probe,         open,       close,      last_error,
     load_features,   free_features,           load_acoustic, free_acoustic, load_graph, free_graph, extract,
-    score,           channel_begin,           channel_end,   advance,       best_path,  wait};
+    score,           channel_begin,           channel_end,   advance,       best_path,  wait,       nullptr};
 
 }  // namespace
 }  // namespace asr::cpu

@@ -99,9 +99,20 @@ TEST(Loader, EntryThrows) { EXPECT_CONTAINS(reason_of("entry_throws"), "threw an
 TEST(Loader, OldAbiNamesBothNumbers) { EXPECT_CONTAINS(reason_of("old_abi"), "has back-end ABI 0, this library has 1"); }
 
 TEST(Loader, ShortTableNamesBothSizes) {
-  const std::string expected =
-      format("its table has %zu bytes, this library needs %zu", offsetof(asr_backend_api, wait), sizeof(asr_backend_api));
+  const std::string expected = format("its table has %zu bytes, this library needs %zu", offsetof(asr_backend_api, wait),
+                                      offsetof(asr_backend_api, lattice));
   EXPECT_CONTAINS(reason_of("short_table"), expected);
+}
+
+TEST(Loader, SlotsThatAnOlderTableLacksAreNull) {
+  const Backend backend = load_plugin(plugin("first_table"));
+  ASSERT_NE(backend.api, nullptr) << backend.reason;
+  EXPECT_EQ(backend.api->lattice, nullptr);
+  EXPECT_NE(backend.api->wait, nullptr);
+  const auto entries = list_devices({backend});
+  ASSERT_EQ(entries.size(), 2u);
+  const Device device(entries[0], options());
+  EXPECT_NE(device.get(), nullptr);
 }
 
 TEST(Loader, NullSlotIsNamed) { EXPECT_CONTAINS(reason_of("null_slot"), "slot \"advance\""); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table lacks its last slot.
+// The table lacks a slot that every back end has.
 #include <cstddef>
 
 #include "tests/loader/plugins/stub.h"
