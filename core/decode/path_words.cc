@@ -12,13 +12,6 @@ struct Span {
 
 bool position_is(const Transition &t, WordPosition position) { return t.position == static_cast<uint8_t>(position); }
 
-// Whether an instance of a phone begins at `now`, the transition after `before`. Transitions are those that enter a state
-// or stay in it, and states are passed in ascending order.
-bool phone_begins(const Transition &before, const Transition &now) {
-  if (now.phone != before.phone || now.position != before.position) return true;
-  return now.hmm_state < before.hmm_state || (now.hmm_state == before.hmm_state && !now.self_loop);
-}
-
 // The words that the phones spell out, the last perhaps cut off by the end of the path. Empty without word positions.
 std::vector<Span> spans_of_phones(const asr_path &path, const TransitionLookup &transition) {
   std::vector<Span> spans;

@@ -3,11 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "core/backend/asr_backend.h"
-#include "core/model/hmm_set.h"
+#include "core/lattice/alignment.h"
 
 namespace asr {
 
@@ -21,8 +20,6 @@ struct PathWords {
   double graph_cost = 0;     // with word insertion costs and the final cost
   double acoustic_cost = 0;  // unscaled
 };
-
-using TransitionLookup = std::function<const Transition &(uint32_t transition_id)>;
 
 // The labels of a path say which words were spoken, but optimising the graph moves a label away from where its word is
 // spoken. So times come from the phones: the path's transitions are cut into phones, phones into words by their word
