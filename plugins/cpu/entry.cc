@@ -131,10 +131,14 @@ asr_status wait(asr_backend_device *device) {
   return guard([&] { device->device.wait(); });
 }
 
+asr_status lattice(asr_backend_device *, asr_backend_channel *channel, uint32_t use_final, asr_raw_lattice *lattice) {
+  return guard([&] { channel->search.lattice(use_final != 0, lattice); });
+}
+
 constexpr asr_backend_api kApi = {
     ASR_BACKEND_ABI, sizeof(asr_backend_api), "cpu",         probe,         open,       close,      last_error,
     load_features,   free_features,           load_acoustic, free_acoustic, load_graph, free_graph, extract,
-    score,           channel_begin,           channel_end,   advance,       best_path,  wait,       nullptr};
+    score,           channel_begin,           channel_end,   advance,       best_path,  wait,       lattice};
 
 }  // namespace
 }  // namespace asr::cpu

@@ -18,6 +18,9 @@ void check(const asr_search_options &o) {
     fail(ASR_INVALID_ARGUMENT, "acoustic_scale %g is negative or not finite", double{o.acoustic_scale});
   }
   if (!std::isfinite(o.word_insertion_cost)) fail(ASR_INVALID_ARGUMENT, "word_insertion_cost is not finite");
+  if (!(o.lattice_beam >= 0 && o.lattice_beam < kInfinity)) {
+    fail(ASR_INVALID_ARGUMENT, "lattice_beam %g is negative or not finite", double{o.lattice_beam});
+  }
   if (o.max_active == 0) fail(ASR_INVALID_ARGUMENT, "max_active is 0; give at least 1");
 }
 
@@ -29,6 +32,7 @@ Search::Search(const SearchGraph &graph, const asr_search_options &options)
       trace_(graph, options.acoustic_scale, options.word_insertion_cost),
       loglike_(graph.view().n_pdfs + size_t{1}) {
   check(options);
+  if (options.lattice_beam > 0 && graph.epsilon_ranks() != nullptr) lattice_.emplace(graph, options.lattice_beam);
   begin();
 }
 
@@ -41,7 +45,9 @@ void Search::begin() {
   tokens_.bound = options_.beam;
   scratch.slot_of[start] = 0;
   scratch.fallen.assign(1, 0);
+  scratch.emitting_links.clear();
   follow_epsilons(tokens_, scratch);
+  if (lattice_) lattice_->add_frame(tokens_.tokens, scratch);
 }
 
 void Search::advance(const float *loglikes, size_t stride, uint32_t n_frames) {
@@ -65,6 +71,7 @@ bool Search::consume(const float *loglike, SearchScratch &scratch) {
   if (scratch.next.tokens.empty()) return false;
   loglike_.swap(scratch.loglike);
   follow_epsilons(scratch.next, scratch);
+  if (lattice_) lattice_->add_frame(scratch.next.tokens, scratch);
   std::swap(tokens_, scratch.next);
   trace_.compact(tokens_);
   ++n_frames_;
@@ -109,6 +116,22 @@ void Search::best_path(bool use_final, asr_path *path) {
   path->total_cost = cost + double{path->final_cost};
   path->n_tokens = n_tokens_;
   path->n_arcs_expanded = n_arcs_expanded_;
+}
+
+void Search::lattice(bool use_final, asr_raw_lattice *lattice) {
+  if (!(options_.lattice_beam > 0)) fail(ASR_INVALID_ARGUMENT, "lattice: the channel began with lattice_beam 0");
+  if (!lattice_) fail(ASR_UNSUPPORTED, "lattice: the graph has a cycle of epsilon arcs; remove it to get lattices");
+  const bool reached_final = use_final && best_token(true) != nullptr;
+  std::vector<float> end_costs(tokens_.tokens.size(), 0.0f);
+  if (reached_final) {
+    for (size_t slot = 0; slot < end_costs.size(); ++slot) {
+      end_costs[slot] = graph_.view().final_costs[tokens_.tokens[slot].state];
+    }
+  }
+  lattice_->output(tokens_.tokens, end_costs, lattice);
+  lattice->n_frames = n_frames_;
+  lattice->reached_final = reached_final ? 1 : 0;
+  lattice->beam_died = died_ ? 1 : 0;
 }
 
 }  // namespace asr::cpu

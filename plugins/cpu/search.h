@@ -6,10 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/backend/asr_backend.h"
 #include "plugins/cpu/search_graph.h"
+#include "plugins/cpu/search_lattice.h"
 #include "plugins/cpu/search_tokens.h"
 #include "plugins/cpu/search_trace.h"
 
@@ -26,6 +28,9 @@ class Search {
 
   // See asr_backend_api::best_path. The arcs are valid until the next call.
   void best_path(bool use_final, asr_path *path);
+
+  // See asr_backend_api::lattice. The arrays are valid until the next call.
+  void lattice(bool use_final, asr_raw_lattice *lattice);
 
  private:
   void begin();
@@ -48,6 +53,7 @@ class Search {
   const SearchGraph &graph_;
   const asr_search_options options_;
   Trace trace_;
+  std::optional<SearchLattice> lattice_;
   TokenList tokens_;            // after n_frames_ frames
   std::vector<float> loglike_;  // the row consumed last, and a 0 for epsilon arcs
   uint32_t n_frames_ = 0;

@@ -37,12 +37,12 @@ void Search::expand(SearchScratch &scratch) {
     const ActiveToken &token = active[i];
     const uint32_t begin = graph_.emitting_begin(token.state), end = graph_.emitting_end(token.state);
     if (scratch.candidates.size() < n + (end - begin)) scratch.candidates.resize(2 * (n + (end - begin)));
-    Token *const candidates = scratch.candidates.data();
+    Candidate *const candidates = scratch.candidates.data();
     for (uint32_t a = begin; a < end; ++a) {
       const SearchArc &arc = arcs[a];
       const float graph_cost = arc.graph_cost + insertion_cost[arc.label >> 31];
       const float cost = (token.cost + graph_cost) + acoustic_cost[arc.label & SearchArc::kPdfMask];
-      candidates[n] = {arc.next_state, cost, a + 1, token.record, arc.label};
+      candidates[n] = {arc.next_state, cost, a + 1, static_cast<uint32_t>(i), arc.label};
       n += cost <= bound ? 1 : 0;
       best = std::min(best, cost);
     }
@@ -55,24 +55,32 @@ void Search::expand(SearchScratch &scratch) {
 }
 
 void Search::insert_candidates(SearchScratch &scratch, size_t n_candidates) const {
-  const Token *const candidates = scratch.candidates.data();
+  const Candidate *const candidates = scratch.candidates.data();
+  const ActiveToken *const active = scratch.active.data();
   uint32_t *const slot_of = scratch.slot_of.data();
   const float bound = scratch.next.bound;
   std::vector<Token> &tokens = scratch.next.tokens;
   tokens.clear();
   tokens.reserve(n_candidates);
   scratch.fallen.clear();
+  scratch.emitting_links.clear();
   for (size_t i = 0; i < n_candidates; ++i) {
     if (i + kSlotsAhead < n_candidates) __builtin_prefetch(slot_of + candidates[i + kSlotsAhead].state);
-    const Token &candidate = candidates[i];
+    const Candidate &candidate = candidates[i];
     if (!(candidate.cost <= bound)) continue;
+    const ActiveToken &from = active[candidate.from];
+    const Token token{candidate.state, candidate.cost, candidate.arc, from.record, candidate.label};
     uint32_t &slot = slot_of[candidate.state];
     if (slot >= tokens.size() || tokens[slot].state != candidate.state) {
       slot = static_cast<uint32_t>(tokens.size());
-      tokens.push_back(candidate);
+      tokens.push_back(token);
       if ((candidate.label & SearchArc::kEpsilon) != 0) scratch.fallen.push_back(slot);
-    } else if (replaces(candidate, tokens[slot])) {
-      tokens[slot] = candidate;
+    } else if (replaces(token, tokens[slot])) {
+      tokens[slot] = token;
+    }
+    if (lattice_) {
+      const float acoustic_cost = 0.0f - scratch.loglike[token.label & SearchArc::kPdfMask];
+      scratch.emitting_links.push_back({from.slot, slot, token.arc - 1, token.cost, acoustic_cost});
     }
   }
 }
@@ -80,6 +88,7 @@ void Search::insert_candidates(SearchScratch &scratch, size_t n_candidates) cons
 // Follows epsilon arcs in rounds until no cost falls. In a round every token that fell in the round before is expanded with
 // the cost and the path it then had. It is recorded, so that later rounds must offer less, not equal, to replace it.
 void Search::follow_epsilons(TokenList &list, SearchScratch &scratch) {
+  scratch.epsilon_links.clear();
   for (size_t n_rounds = 0; !scratch.fallen.empty(); ++n_rounds) {
     if (n_rounds > list.tokens.size()) {
       fail(ASR_INVALID_ARGUMENT,
@@ -91,7 +100,7 @@ void Search::follow_epsilons(TokenList &list, SearchScratch &scratch) {
       const bool leads_on = (token.label & SearchArc::kEpsilon) != 0;
       list.best = std::min(list.best, token.cost);
       const uint32_t path = record(token);
-      if (leads_on) scratch.round.push_back({token.state, token.cost, path});
+      if (leads_on) scratch.round.push_back({token.state, token.cost, path, slot});
     }
     scratch.fallen.clear();
     expand_epsilons(list, scratch);
@@ -125,6 +134,7 @@ void Search::expand_epsilons(TokenList &list, SearchScratch &scratch) {
         tokens[slot] = token;
         if (!fell_before) scratch.fallen.push_back(slot);
       }
+      if (lattice_) scratch.epsilon_links.push_back({{from.slot, slot, a, cost, 0.0f}, from.cost});
     }
   }
 }

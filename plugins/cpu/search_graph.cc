@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/cpu/search_graph.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 
 namespace asr::cpu {
@@ -17,6 +19,32 @@ SearchGraph::SearchGraph(const asr_graph_view &view) : view_(view), arcs_(view.n
     if (epsilon_begin(arc.next_state) != epsilon_end(arc.next_state)) label |= SearchArc::kEpsilon;
     arcs_[i] = {arc.next_state, label, arc.graph_cost};
   }
+}
+
+const uint32_t *SearchGraph::epsilon_ranks() const {
+  std::call_once(ranked_, [this] { rank_epsilons(); });
+  return epsilon_ranks_.empty() ? nullptr : epsilon_ranks_.data();
+}
+
+// States in an order in which arcs lead on: a state is next when the arcs into it have been followed.
+void SearchGraph::rank_epsilons() const {
+  const SearchArc *const first = arcs_.data();
+  std::vector<uint32_t> n_arcs_into(view_.n_states), ranks(view_.n_states), next;
+  for (size_t a = n_emitting_arcs(); a < arcs_.size(); ++a) ++n_arcs_into[first[a].next_state];
+  for (uint32_t s = 0; s < view_.n_states; ++s) {
+    if (n_arcs_into[s] == 0) next.push_back(s);
+  }
+  uint32_t n_ranked = 0;
+  for (; !next.empty(); ++n_ranked) {
+    const uint32_t state = next.back();
+    next.pop_back();
+    for (uint32_t a = epsilon_begin(state); a < epsilon_end(state); ++a) {
+      const uint32_t to = first[a].next_state;
+      ranks[to] = std::max(ranks[to], ranks[state] + 1);
+      if (--n_arcs_into[to] == 0) next.push_back(to);
+    }
+  }
+  if (n_ranked == view_.n_states) epsilon_ranks_ = std::move(ranks);
 }
 
 std::unique_ptr<SearchScratch> SearchGraph::take_scratch() const {

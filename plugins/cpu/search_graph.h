@@ -27,6 +27,10 @@ class SearchGraph {
   uint32_t epsilon_end(uint32_t state) const { return begins_[state + size_t{1}].epsilon; }
   void prefetch_begins(uint32_t state) const { __builtin_prefetch(&begins_[state]); }
 
+  // For each state the number of arcs of the longest path of epsilon arcs that ends in it; nullptr if such arcs make a cycle.
+  // Found at the first call.
+  const uint32_t *epsilon_ranks() const;
+
   // Working memory, one for each thread that advances a channel at the moment; given back to be used again.
   std::unique_ptr<SearchScratch> take_scratch() const;
   void give_scratch(std::unique_ptr<SearchScratch> scratch) const;
@@ -35,9 +39,13 @@ class SearchGraph {
   struct Begins {
     uint32_t emitting, epsilon;
   };
+  void rank_epsilons() const;
+
   const asr_graph_view view_;
   MappedArray<SearchArc> arcs_;
   MappedArray<Begins> begins_;  // [n_states + 1]
+  mutable std::once_flag ranked_;
+  mutable std::vector<uint32_t> epsilon_ranks_;  // [n_states]; empty if there is a cycle
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<SearchScratch>> scratch_;
 };

@@ -29,7 +29,7 @@ void Search::select(SearchScratch &scratch) {
   scratch.active.clear();
   for (const uint32_t slot : scratch.within) {
     Token &token = tokens_.tokens[slot];
-    scratch.active.push_back({token.state, token.cost - tokens_.best, record(token)});
+    scratch.active.push_back({token.state, token.cost - tokens_.best, record(token), slot});
   }
   n_tokens_ += scratch.active.size();
 }

@@ -38,11 +38,34 @@ struct TokenList {
   float bound = 0;  // no token is above it
 };
 
-// A token that is expanded: its cost, relative to the best one's for emitting arcs, and its path.
+// A token that is expanded: its cost, relative to the best one's for emitting arcs, its path, and where it is in its list.
 struct ActiveToken {
   uint32_t state;
   float cost;
   uint32_t record;
+  uint32_t slot;
+};
+
+// Where emitting arc number arc - 1 of an active token leads to.
+struct Candidate {
+  uint32_t state;
+  float cost;
+  uint32_t arc;
+  uint32_t from;  // index of the active token
+  uint32_t label;
+};
+
+// An arc between tokens, for lattices. The slots are those of the source's frame and of the destination's.
+struct Link {
+  uint32_t source, destination;
+  uint32_t arc;
+  float cost;  // while its frame is searched that of the arc's candidate, then less that of the destination's token
+  float acoustic_cost;
+};
+
+struct EpsilonLink {
+  Link link;
+  float source_cost;  // when the arc was followed
 };
 
 // What one thread needs to advance any channel of a graph. Holds nothing between frames.
@@ -53,11 +76,13 @@ struct SearchScratch {
   std::vector<uint32_t> histogram;
   std::vector<uint64_t> keys;
   std::vector<ActiveToken> active;
-  std::vector<Token> candidates;  // what emitting arcs lead to, a state as often as arcs lead there
-  std::vector<uint32_t> fallen;   // slots of tokens whose cost fell in the last round of epsilon arcs
+  std::vector<Candidate> candidates;  // what emitting arcs lead to, a state as often as arcs lead there
+  std::vector<uint32_t> fallen;       // slots of tokens whose cost fell in the last round of epsilon arcs
   std::vector<ActiveToken> round;
   std::vector<float> loglike;        // [n_pdfs + 1], the last 0, for epsilon arcs
   std::vector<float> acoustic_cost;  // [n_pdfs]
+  std::vector<Link> emitting_links;  // of the frame, if there is to be a lattice
+  std::vector<EpsilonLink> epsilon_links;
 };
 
 }  // namespace asr::cpu

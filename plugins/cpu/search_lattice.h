@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The links of a channel that makes lattices, as "The lattice" in docs/search.md defines them. Search adds those of every
+// frame; what cannot be in the final lattice is removed every few frames, so memory is that of the lattice so far and of
+// those few frames.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/backend/asr_backend.h"
+#include "plugins/cpu/search_graph.h"
+#include "plugins/cpu/search_tokens.h"
+
+namespace asr::cpu {
+
+class SearchLattice {
+ public:
+  SearchLattice(const SearchGraph &graph, float lattice_beam) : graph_(graph), lattice_beam_(lattice_beam) {}
+
+  // Adds the frame of `tokens` with the links of scratch: emitting ones from the tokens of the frame before, epsilon ones
+  // within.
+  void add_frame(const std::vector<Token> &tokens, const SearchScratch &scratch);
+
+  // Fills the states and arcs of a lattice. Final costs of the newest frame's tokens are [n_tokens], +infinity where no path
+  // ends. The arrays are valid until the next call.
+  void output(const std::vector<Token> &tokens, const std::vector<float> &final_costs, asr_raw_lattice *lattice);
+
+ private:
+  // A frame's tokens have the numbers 0 ... n_tokens - 1. In the newest frame that is their slot; in others only those that
+  // pruning left are numbered.
+  struct Frame {
+    std::vector<Link> emitting, epsilon;  // that lead to its tokens
+    uint32_t n_tokens;
+    std::vector<float> extra;  // [n_tokens] when it was pruned last: at most the final extra costs; empty before
+  };
+  using Extra = std::vector<float>;
+
+  static void follow_back(const std::vector<Link> &epsilon, Extra &extra);
+  void prune();
+  void prune_frame(size_t t, Extra &extra, Extra &extra_before);
+  void number_states(const std::vector<Extra> &extra);
+  void output_arcs(const std::vector<Extra> &extra);
+
+  const SearchGraph &graph_;
+  const float lattice_beam_;
+  std::vector<Frame> frames_;
+  size_t n_added_ = 0;  // frames since the last pruning
+
+  std::vector<std::vector<uint32_t>> state_of_;  // the last output: of each frame's tokens, kNoState where they are left out
+  std::vector<uint32_t> frame_of_;
+  std::vector<float> final_costs_;
+  std::vector<uint64_t> arc_begin_;
+  std::vector<asr_raw_arc> arcs_;
+};
+
+}  // namespace asr::cpu

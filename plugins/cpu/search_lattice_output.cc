@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lattice as plain arrays: extra costs with the final costs of the newest frame, then states by frame, epsilon rank and
+// graph state, then arcs.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+#include "plugins/cpu/search_lattice.h"
+
+namespace asr::cpu {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr uint32_t kNoState = 0xffffffffu;
+
+}  // namespace
+
+void SearchLattice::output(const std::vector<Token> &tokens, const std::vector<float> &final_costs, asr_raw_lattice *lattice) {
+  prune();
+  std::vector<float> end_extra(tokens.size());
+  float least = kInfinity;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    end_extra[i] = tokens[i].cost + final_costs[i];
+    least = std::min(least, end_extra[i]);
+  }
+  for (float &extra : end_extra) extra -= least;
+
+  std::vector<Extra> extra(frames_.size());
+  extra.back() = end_extra;
+  for (size_t t = frames_.size(); t-- > 0;) {
+    follow_back(frames_[t].epsilon, extra[t]);
+    if (t == 0) break;
+    extra[t - 1].assign(frames_[t - 1].n_tokens, kInfinity);
+    for (const Link &link : frames_[t].emitting) {
+      float &before = extra[t - 1][link.source];
+      before = std::min(before, extra[t][link.destination] + link.cost);
+    }
+  }
+  number_states(extra);
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (end_extra[i] <= lattice_beam_) final_costs_[state_of_.back()[i]] = final_costs[i];
+  }
+  output_arcs(extra);
+
+  lattice->n_states = static_cast<uint32_t>(frame_of_.size());
+  lattice->n_arcs = arcs_.size();
+  lattice->arc_begin = arc_begin_.data();
+  lattice->arcs = arcs_.data();
+  lattice->frames = frame_of_.data();
+  lattice->final_costs = final_costs_.data();
+}
+
+// Fills state_of_ and frame_of_, and final_costs_ with none.
+void SearchLattice::number_states(const std::vector<Extra> &extra) {
+  const uint32_t *const ranks = graph_.epsilon_ranks();
+  state_of_.resize(frames_.size());
+  frame_of_.clear();
+  std::vector<uint32_t> graph_state, order;
+  for (size_t t = 0; t < frames_.size(); ++t) {
+    graph_state.assign(frames_[t].n_tokens, graph_.view().start_state);
+    for (const auto *links : {&frames_[t].emitting, &frames_[t].epsilon}) {
+      for (const Link &link : *links) graph_state[link.destination] = graph_.arcs()[link.arc].next_state;
+    }
+    order.clear();
+    for (uint32_t i = 0; i < frames_[t].n_tokens; ++i) {
+      if (extra[t][i] <= lattice_beam_) order.push_back(i);
+    }
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      const uint32_t s = graph_state[a], r = graph_state[b];
+      return std::tie(ranks[s], s) < std::tie(ranks[r], r);
+    });
+    state_of_[t].assign(frames_[t].n_tokens, kNoState);
+    for (const uint32_t i : order) {
+      state_of_[t][i] = static_cast<uint32_t>(frame_of_.size());
+      frame_of_.push_back(static_cast<uint32_t>(t));
+    }
+  }
+  final_costs_.assign(frame_of_.size(), kInfinity);
+}
+
+// Arcs by source state, in the order of their index: links are kept in that order, and emitting arcs come first.
+void SearchLattice::output_arcs(const std::vector<Extra> &extra) {
+  const asr_graph_arc *const graph_arcs = graph_.view().arcs;
+  const auto for_each_link = [&](const auto &call) {
+    const auto offer = [&](const Link &link, size_t t_source, size_t t) {
+      if (extra[t][link.destination] + link.cost <= lattice_beam_) {
+        call(state_of_[t_source][link.source], state_of_[t][link.destination], link);
+      }
+    };
+    for (size_t t = 0; t < frames_.size(); ++t) {
+      for (const Link &link : frames_[t].emitting) offer(link, t - 1, t);
+    }
+    for (size_t t = 0; t < frames_.size(); ++t) {
+      for (const Link &link : frames_[t].epsilon) offer(link, t, t);
+    }
+  };
+  arc_begin_.assign(frame_of_.size() + 1, 0);
+  for_each_link([&](uint32_t source, uint32_t, const Link &) { ++arc_begin_[source + 1]; });
+  std::partial_sum(arc_begin_.begin(), arc_begin_.end(), arc_begin_.begin());
+  arcs_.resize(arc_begin_.back());
+  std::vector<uint64_t> next(arc_begin_.begin(), arc_begin_.end() - 1);
+  for_each_link([&](uint32_t source, uint32_t destination, const Link &link) {
+    const asr_graph_arc &arc = graph_arcs[link.arc];
+    arcs_[next[source]++] = {destination, arc.transition_id, arc.word, arc.graph_cost, link.acoustic_cost};
+  });
+}
+
+}  // namespace asr::cpu
