@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// A* search. What waits are beginnings of paths, by the cost of the best path that continues them, which is known exactly. One
+// that is taken from the queue is followed to its end at once; the ways not taken are put into the queue. So as many are
+// taken as there are paths to find.
+#include "core/lattice/nbest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <queue>
+#include <tuple>
+
+#include "core/lattice/prune.h"
+
+namespace asr {
+namespace {
+
+constexpr uint32_t kNone = 0xffffffffu;
+
+class PathSearch {
+ public:
+  PathSearch(const CompactLattice &lattice, double acoustic_scale)
+      : lattice_(lattice), acoustic_scale_(acoustic_scale), to_end_(best_costs(lattice, acoustic_scale).to_end) {}
+
+  std::vector<LatticePath> run(size_t n) {
+    std::vector<LatticePath> paths;
+    if (to_end_.empty() || std::isinf(to_end_[0])) return paths;
+    add({0, 0, kNone, false, {}}, to_end_[0]);
+    while (!queue_.empty() && paths.size() < n) {
+      const Beginning next = beginnings_[queue_.top().second];
+      queue_.pop();
+      paths.push_back(follow(next));
+    }
+    return paths;
+  }
+
+ private:
+  struct Step {
+    uint64_t arc;
+    uint32_t before;  // kNone: the first
+  };
+  struct Beginning {
+    uint32_t state;
+    uint32_t n_steps;
+    uint32_t last_step;
+    bool ends;  // goes no further
+    LatticeCost cost;
+  };
+  using Waiting = std::pair<double, size_t>;  // estimate, index in beginnings_
+
+  const CompactLattice &lattice_;
+  const double acoustic_scale_;
+  const std::vector<double> to_end_;
+  std::vector<Step> steps_;
+  std::vector<Beginning> beginnings_;
+  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> queue_;
+
+  void add(const Beginning &beginning, double estimate) {
+    if (std::isinf(estimate)) return;
+    queue_.emplace(estimate, beginnings_.size());
+    beginnings_.push_back(beginning);
+  }
+
+  double estimate(const LatticeCost &cost, const CompactArc &arc) const {
+    return (cost + arc.cost).total(acoustic_scale_) + to_end_[arc.next_state];
+  }
+
+  Beginning continued(const Beginning &path, uint64_t a) {
+    steps_.push_back({a, path.last_step});
+    const CompactArc &arc = lattice_.arcs[a];
+    return {arc.next_state, path.n_steps + 1, static_cast<uint32_t>(steps_.size() - 1), false, path.cost + arc.cost};
+  }
+
+  LatticePath follow(Beginning path) {
+    while (!path.ends) {
+      const LatticeCost &end_cost = lattice_.ends[path.state].cost;
+      const uint64_t begin = lattice_.arc_begin[path.state], end = lattice_.arc_begin[path.state + 1];
+      double least = (path.cost + end_cost).total(acoustic_scale_);
+      uint64_t best = end;  // the way not to go further
+      for (uint64_t a = begin; a < end; ++a) {
+        const double cost = estimate(path.cost, lattice_.arcs[a]);
+        if (cost < least) std::tie(least, best) = std::tie(cost, a);
+      }
+      if (best != end && is_end(end_cost)) {
+        Beginning ended = path;
+        ended.ends = true;
+        add(ended, (path.cost + end_cost).total(acoustic_scale_));
+      }
+      for (uint64_t a = begin; a < end; ++a) {
+        const double cost = estimate(path.cost, lattice_.arcs[a]);
+        if (a != best && !std::isinf(cost)) add(continued(path, a), cost);
+      }
+      if (best == end) break;
+      path = continued(path, best);
+    }
+    return complete(path);
+  }
+
+  LatticePath complete(const Beginning &path) const {
+    std::vector<uint64_t> arcs(path.n_steps);
+    uint32_t step = path.last_step;
+    for (size_t i = arcs.size(); i-- > 0; step = steps_[step].before) arcs[i] = steps_[step].arc;
+
+    LatticePath result;
+    const auto append_ids = [&](const Alignment &alignment) {
+      const uint32_t *ids = lattice_.begin(alignment);
+      result.transition_ids.insert(result.transition_ids.end(), ids, ids + alignment.size);
+    };
+    uint32_t state = 0;
+    for (const uint64_t a : arcs) {
+      const CompactArc &arc = lattice_.arcs[a];
+      if (arc.word != 0) {
+        result.words.push_back(arc.word);
+        result.word_frames.push_back(lattice_.frames[state]);
+      }
+      append_ids(arc.alignment);
+      state = arc.next_state;
+    }
+    append_ids(lattice_.ends[state].alignment);
+    result.cost = path.cost + lattice_.ends[state].cost;
+    return result;
+  }
+};
+
+}  // namespace
+
+std::vector<LatticePath> n_best_paths(const CompactLattice &lattice, double acoustic_scale, size_t n) {
+  return PathSearch(lattice, acoustic_scale).run(n);
+}
+
+LatticePath best_path(const CompactLattice &lattice, double acoustic_scale) {
+  std::vector<LatticePath> paths = n_best_paths(lattice, acoustic_scale, 1);
+  return paths.empty() ? LatticePath{} : std::move(paths.front());
+}
+
+}  // namespace asr

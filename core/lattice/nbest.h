@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paths of a lattice, best first: the result of recognition and its alternatives.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/lattice/lattice.h"
+
+namespace asr {
+
+struct LatticePath {
+  std::vector<uint32_t> words;           // without 0
+  std::vector<uint32_t> word_frames;     // of each word: frames consumed before its arc
+  std::vector<uint32_t> transition_ids;  // one a frame
+  LatticeCost cost;                      // with that of the end
+};
+
+// The n paths of least total cost, best first, fewer if there are no more. Their words differ if determinise() made the
+// lattice. Where costs are equal, ends come before arcs and arcs in their order.
+std::vector<LatticePath> n_best_paths(const CompactLattice &lattice, double acoustic_scale, size_t n);
+
+// The first of these. An empty lattice has an empty path.
+LatticePath best_path(const CompactLattice &lattice, double acoustic_scale);
+
+}  // namespace asr

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/lattice/word_step.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace asr {
+
+WordStep::WordStep(const PreparedLattice &prepared, double acoustic_scale)
+    : prepared_(prepared),
+      acoustic_scale_(acoustic_scale),
+      visits_(prepared.lattice.n_states()),
+      waiting_(prepared.lattice.n_states() / 64 + 1) {}
+
+uint32_t WordStep::add_node(uint32_t before, uint32_t id) {
+  if (id == 0) return before;
+  nodes_.push_back({before, id, nodes_[before].depth + 1, 0});
+  return static_cast<uint32_t>(nodes_.size() - 1);
+}
+
+// Less than, equal to or greater than 0, as the first difference of two chains with equally many ids says.
+int WordStep::compare_ids(uint32_t a, uint32_t id_a, uint32_t b, uint32_t id_b) const {
+  int order = 0;
+  const auto take_last = [this](uint32_t *node, uint32_t *id) {
+    if (*id != 0) return std::exchange(*id, 0);
+    const Node &last = nodes_[*node];
+    *node = last.before;
+    return last.id;
+  };
+  while (a != b || id_a != id_b) {
+    const uint32_t last_a = take_last(&a, &id_a), last_b = take_last(&b, &id_b);
+    if (last_a != last_b) order = last_a < last_b ? -1 : 1;
+  }
+  return order;
+}
+
+bool WordStep::better(const Path &a, uint32_t id_a, const Path &b, uint32_t id_b) const {
+  if (a.total != b.total) return a.total < b.total;
+  if (a.cost.graph != b.cost.graph) return a.cost.graph < b.cost.graph;
+  return compare_ids(a.node, id_a, b.node, id_b) < 0;
+}
+
+void WordStep::visit(uint32_t state, const Path &path, uint32_t id) {
+  Visit &visit = visits_[state];
+  if (visit.round != round_) {
+    waiting_[state / 64] |= uint64_t{1} << state % 64;
+    ++n_waiting_;
+  } else if (!better(path, id, visit.path, visit.id)) {
+    return;
+  }
+  visit = {path, id, round_};
+}
+
+void WordStep::follow(uint32_t state, double cost_so_far) {
+  const Lattice &lattice = prepared_.lattice;
+  const Visit &from = visits_[state];
+  const uint32_t node = add_node(from.path.node, from.id);
+  if (is_end(lattice.final_costs[state])) {
+    const Path ended = path(from.path.cost + lattice.final_costs[state], node);
+    if (cost_so_far + ended.total <= prepared_.limit && (!is_end(end_.cost) || better(ended, 0, end_, 0))) end_ = ended;
+  }
+  const uint64_t words = prepared_.word_arc_begin[state];
+  for (uint64_t a = lattice.arc_begin[state]; a < lattice.arc_begin[state + 1]; ++a) {
+    const LatticeArc &arc = lattice.arcs[a];
+    const Path next = path(from.path.cost + arc.cost, node);
+    if (cost_so_far + next.total + prepared_.total_to_end[arc.next_state] > prepared_.limit) continue;
+    if (a < words) {
+      visit(arc.next_state, next, arc.transition_id);
+    } else {
+      arcs_.push_back({arc.word, arc.next_state, {next.cost, next.total, add_node(node, arc.transition_id)}});
+    }
+  }
+  work_ += 1 + lattice.arc_begin[state + 1] - lattice.arc_begin[state];
+}
+
+void WordStep::begin(const SubsetElement *elements, size_t n_elements, const uint32_t *pool, double cost_so_far) {
+  ++round_;
+  nodes_.assign(1, {0, 0, 0, 0});
+  mark_ = 0;
+  arcs_.clear();
+  end_ = path(kNoEnd, 0);
+  for (size_t e = 0; e < n_elements; ++e) {
+    const SubsetElement &element = elements[e];
+    uint32_t node = 0;
+    for (uint32_t i = 0; i < element.ids.size; ++i) node = add_node(node, pool[element.ids.begin + i]);
+    visit(element.state, path(element.cost, node), 0);
+    work_ += element.ids.size;
+  }
+  // Arcs lead to higher states, so when a state's turn comes its best path is known.
+  for (size_t block = elements[0].state / 64; n_waiting_ > 0; ++block) {
+    while (waiting_[block] != 0) {
+      const auto bit = static_cast<uint32_t>(__builtin_ctzll(waiting_[block]));
+      waiting_[block] &= waiting_[block] - 1;
+      --n_waiting_;
+      follow(static_cast<uint32_t>(block * 64) + bit, cost_so_far);
+    }
+  }
+  sort_arcs();
+  first_ = last_ = 0;
+}
+
+// By word and next state; of several arcs with the same, only the one of the best path stays.
+void WordStep::sort_arcs() {
+  std::sort(arcs_.begin(), arcs_.end(), [](const WordArc &a, const WordArc &b) {
+    return std::tie(a.word, a.next_state, a.path.total, a.path.node) <
+           std::tie(b.word, b.next_state, b.path.total, b.path.node);
+  });
+  size_t n_kept = 0;
+  for (const WordArc &arc : arcs_) {
+    if (n_kept > 0 && arcs_[n_kept - 1].word == arc.word && arcs_[n_kept - 1].next_state == arc.next_state) {
+      if (better(arc.path, 0, arcs_[n_kept - 1].path, 0)) arcs_[n_kept - 1] = arc;
+    } else {
+      arcs_[n_kept++] = arc;
+    }
+  }
+  arcs_.resize(n_kept);
+}
+
+bool WordStep::next_word() {
+  first_ = last_;
+  while (last_ < arcs_.size() && arcs_[last_].word == arcs_[first_].word) ++last_;
+  if (first_ == last_) return false;
+  find_common();
+  return true;
+}
+
+// The cost of the best arc, and the number of ids with which the chains of all arcs begin. A chain is compared with the
+// first one only as far as no other chain has been on the same nodes before.
+void WordStep::find_common() {
+  const auto best =
+      std::min_element(arcs_.begin() + static_cast<ptrdiff_t>(first_), arcs_.begin() + static_cast<ptrdiff_t>(last_),
+                       [](const WordArc &a, const WordArc &b) {
+                         return std::tie(a.path.total, a.path.cost.graph) < std::tie(b.path.total, b.path.cost.graph);
+                       });
+  cost_ = best->path.cost;
+  ++mark_;
+  n_ids_ = nodes_[arcs_[first_].path.node].depth;
+  chain_.resize(n_ids_ + 1);
+  for (uint32_t node = arcs_[first_].path.node; node != 0; node = nodes_[node].before) {
+    chain_[nodes_[node].depth] = node;
+    nodes_[node].mark = mark_;
+  }
+  work_ += n_ids_;
+  for (size_t i = first_ + 1; i < last_; ++i) {
+    uint32_t node = arcs_[i].path.node;
+    n_ids_ = std::min(n_ids_, nodes_[node].depth);
+    for (; nodes_[node].depth > n_ids_; ++work_) node = nodes_[node].before;
+    for (; node != 0 && nodes_[node].mark != mark_; ++work_) {
+      if (nodes_[node].id != nodes_[chain_[nodes_[node].depth]].id) n_ids_ = nodes_[node].depth - 1;
+      nodes_[node].mark = mark_;
+      node = nodes_[node].before;
+    }
+  }
+}
+
+// The ids of a chain from the given depth on.
+void WordStep::append_ids(uint32_t node, uint32_t from_depth, std::vector<uint32_t> *ids) const {
+  const size_t begin = ids->size();
+  for (; nodes_[node].depth > from_depth; node = nodes_[node].before) ids->push_back(nodes_[node].id);
+  std::reverse(ids->begin() + static_cast<ptrdiff_t>(begin), ids->end());
+}
+
+void WordStep::append_ids(std::vector<uint32_t> *ids) const { append_ids(chain_[n_ids_], 0, ids); }
+
+void WordStep::append_elements(std::vector<SubsetElement> *elements, std::vector<uint32_t> *pool) const {
+  for (size_t i = first_; i < last_; ++i) {
+    const WordArc &arc = arcs_[i];
+    const Alignment ids = {pool->size(), nodes_[arc.path.node].depth - n_ids_};
+    append_ids(arc.path.node, n_ids_, pool);
+    elements->push_back({arc.next_state, ids, arc.path.cost - cost_});
+  }
+}
+
+}  // namespace asr

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step of determinise(): from the lattice states that a word sequence leads to, to those that it leads to with one more
+// word.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/lattice/prepared_lattice.h"
+
+namespace asr {
+
+// A lattice state that a word sequence leads to, by its best path there. cost and ids are what this path has beyond what
+// all paths of the sequence have in common.
+struct SubsetElement {
+  uint32_t state;
+  Alignment ids;  // in a pool that belongs to determinise()
+  LatticeCost cost;
+};
+
+class WordStep {
+ public:
+  WordStep(const PreparedLattice &prepared, double acoustic_scale);
+
+  // Follows arcs without words from the elements, and from there one arc with a word, wherever cost_so_far + the path + the
+  // way to an end stays within the limit.
+  void begin(const SubsetElement *elements, size_t n_elements, const uint32_t *pool, double cost_so_far);
+
+  // The best way to end without another word; kNoEnd.
+  const LatticeCost &end_cost() const { return end_.cost; }
+  void append_end_ids(std::vector<uint32_t> *ids) const { append_ids(end_.node, 0, ids); }
+
+  // Moves to the first and the next word, in ascending order; false after the last. What follows is about that word.
+  bool next_word();
+  uint32_t word() const { return arcs_[first_].word; }
+  const LatticeCost &cost() const { return cost_; }  // in common: of the best of the elements
+  uint32_t n_ids() const { return n_ids_; }          // in common
+  void append_ids(std::vector<uint32_t> *ids) const;
+  void append_elements(std::vector<SubsetElement> *elements, std::vector<uint32_t> *pool) const;  // by ascending state
+
+  uint64_t work() const { return work_; }  // arcs followed and ids handled so far
+
+ private:
+  // The ids of a path are a chain of nodes that ends in node 0.
+  struct Node {
+    uint32_t before, id;
+    uint32_t depth;  // ids in the chain
+    uint32_t mark;
+  };
+  struct Path {
+    LatticeCost cost;
+    double total;
+    uint32_t node;
+  };
+  struct Visit {
+    Path path;
+    uint32_t id;  // follows the path's nodes, unless 0
+    uint32_t round = 0;
+  };
+  struct WordArc {
+    uint32_t word, next_state;
+    Path path;
+  };
+
+  const PreparedLattice &prepared_;
+  const double acoustic_scale_;
+  uint64_t work_ = 0;
+  std::vector<Node> nodes_;
+  std::vector<Visit> visits_;      // [state]
+  uint32_t round_ = 0;             // visits of other rounds do not count
+  std::vector<uint64_t> waiting_;  // a bit for each state: visited, arcs not yet followed
+  uint64_t n_waiting_ = 0;
+  Path end_;
+  std::vector<WordArc> arcs_;
+
+  size_t first_ = 0, last_ = 0;  // arcs of the current word
+  LatticeCost cost_;
+  uint32_t n_ids_ = 0;
+  uint32_t mark_ = 0;
+  std::vector<uint32_t> chain_;  // nodes of the first arc, by depth
+
+  Path path(const LatticeCost &cost, uint32_t node) const { return {cost, cost.total(acoustic_scale_), node}; }
+  uint32_t add_node(uint32_t before, uint32_t id);
+  int compare_ids(uint32_t node_a, uint32_t id_a, uint32_t node_b, uint32_t id_b) const;
+  bool better(const Path &a, uint32_t id_a, const Path &b, uint32_t id_b) const;
+  void visit(uint32_t state, const Path &path, uint32_t id);
+  void follow(uint32_t state, double cost_so_far);
+  void sort_arcs();
+  void find_common();
+  void append_ids(uint32_t node, uint32_t from_depth, std::vector<uint32_t> *ids) const;
+};
+
+}  // namespace asr
