@@ -21,6 +21,7 @@ struct Recognition {
   std::vector<RecognisedWord> words;
   double audio_s = 0, graph_cost = 0, acoustic_cost = 0;
   uint32_t flags = 0;  // ASR_FLAG_*
+  bool done = false;   // nothing more is added
 };
 
 std::string to_json(const Recognition &recognition);  // one line

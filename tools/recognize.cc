@@ -1,125 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone recognize`: recordings in, words out, through the C ABI alone: this is also an example of its use.
+// `senone recognize`: recordings or archives of features in, words out.
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
-#include <filesystem>
+#include <deque>
 #include <memory>
 #include <mutex>
-#include <sstream>
 #include <thread>
 
 #include "core/base/file.h"
-#include "tools/audio_file.h"
-#include "tools/recognition.h"
+#include "tools/recognize.h"
 #include "tools/tool.h"
+#include "tools/utterance_source.h"
 
 namespace asr::tool {
 namespace {
 
-struct Options {
-  std::string model, device, list, hyp, cmn = "model", lattice;
-  std::vector<std::string> files;
-  bool json = false, ctm = false, srt = false;
-  uint32_t n_jobs = 0, n_threads = 0, raw_rate_hz = 16000, n_best = 1, max_active = 0;
-  size_t chunk_samples = 16000;
-  float beam = 0, acoustic_scale = 0, word_insertion_cost = NAN;
-};
-
-struct Recording {
-  std::string path, id;
-};
-
+using Options = RecognizeOptions;
 using EnginePointer = std::unique_ptr<asr_engine, void (*)(asr_engine *)>;
-using StreamPointer = std::unique_ptr<asr_stream, void (*)(asr_stream *)>;
-using EventPointer = std::unique_ptr<asr_event, void (*)(asr_event *)>;
-
-void check(asr_status status) {
-  if (status != ASR_OK) fail(status, "%s", asr_last_error());
-}
-
-// ---- the recordings --------------------------------------------------------------------------------------------------
-
-// Lines "path [id]"; '#' begins a comment line.
-void read_list(const std::string &path, std::vector<Recording> *recordings) {
-  std::istringstream lines(read_file(path));
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream fields(line);
-    Recording recording;
-    if (!(fields >> recording.path) || recording.path[0] == '#') continue;
-    if (!(fields >> recording.id)) recording.id = std::filesystem::path(recording.path).stem();
-    recordings->push_back(recording);
-  }
-}
-
-std::vector<Recording> all_recordings(const Options &options) {
-  std::vector<Recording> recordings;
-  for (const std::string &file : options.files) recordings.push_back({file, std::filesystem::path(file).stem()});
-  if (!options.list.empty()) read_list(options.list, &recordings);
-  if (recordings.empty()) throw UsageError("recognize: no recordings; name files or give --list FILE");
-  return recordings;
-}
-
-// ---- recognising one -------------------------------------------------------------------------------------------------
-
-asr_cmn cmn_kind(const std::string &name) {
-  return name == "live" ? ASR_CMN_LIVE : name == "batch" ? ASR_CMN_BATCH : name == "none" ? ASR_CMN_NONE : ASR_CMN_MODEL;
-}
-
-StreamPointer open_stream(asr_engine *engine, const Options &options, const AudioFile &audio) {
-  asr_stream_config config;
-  asr_stream_config_default(&config);
-  config.input = ASR_INPUT_FLOAT;
-  config.sample_rate_hz = audio.rate_hz();
-  config.n_channels = audio.n_channels();
-  config.cmn = cmn_kind(options.cmn);
-  config.beam = options.beam;
-  config.acoustic_scale = options.acoustic_scale;
-  config.word_insertion_cost = options.word_insertion_cost;
-  config.max_active = options.max_active;
-  config.n_best = options.n_best;
-  config.lattice_beam = options.lattice.empty() ? 0 : 8;
-  asr_stream *stream = nullptr;
-  check(asr_open(engine, &config, &stream));
-  return {stream, asr_close};
-}
-
-void take_words(const asr_event *event, Recognition *result) {
-  result->text = asr_event_text(event);
-  result->flags = asr_event_flags(event);
-  check(asr_event_alternative_costs(event, 0, &result->graph_cost, &result->acoustic_cost));
-  for (size_t i = 0; i < asr_event_n_words(event, 0); ++i) {
-    asr_word word;
-    word.size = sizeof(word);
-    check(asr_event_word(event, 0, i, &word));
-    result->words.push_back({word.text, word.start_s, word.end_s, word.confidence});
-  }
-}
-
-void recognize(asr_engine *engine, const Options &options, Recognition *result) {
-  AudioFile audio(result->path, options.raw_rate_hz);
-  const StreamPointer stream = open_stream(engine, options, audio);
-  std::vector<float> samples(options.chunk_samples * audio.n_channels());
-  size_t n_samples = 0;
-  while (const size_t n = audio.read(samples.data(), options.chunk_samples)) {
-    check(asr_feed(stream.get(), samples.data(), n));
-    n_samples += n;
-  }
-  result->audio_s = static_cast<double>(n_samples) / audio.rate_hz();
-  check(asr_finish(stream.get()));
-  for (bool ended = false; !ended;) {
-    check(asr_wait(stream.get(), -1));
-    asr_event *taken = nullptr;
-    check(asr_result(stream.get(), &taken));
-    const EventPointer event(taken, asr_event_free);
-    const asr_event_kind kind = asr_event_get_kind(taken);
-    if (kind == ASR_EVENT_FINAL) take_words(taken, result);
-    if (kind == ASR_EVENT_ERROR) fail(asr_event_status(taken), "%s", asr_event_text(taken));
-    ended = kind == ASR_EVENT_END;
-  }
-}
-
-// ---- recognising all -------------------------------------------------------------------------------------------------
 
 void print(const Recognition &result, const Options &options, bool with_id) {
   if (!result.error.empty()) fprintf(stderr, "senone: %s\n", result.error.c_str());
@@ -138,21 +35,18 @@ void print(const Recognition &result, const Options &options, bool with_id) {
   fflush(stdout);
 }
 
-// Keeps n_jobs streams in flight and prints the results in the order of the recordings, each as soon as those before it.
+// Keeps n_jobs streams in flight and prints the results in the order of the source, each as soon as those before it.
 class Batch {
  public:
-  Batch(asr_engine *engine, const Options &options, const std::vector<Recording> &recordings)
-      : engine_(engine), options_(options), done_(recordings.size(), false) {
-    for (const Recording &recording : recordings) {
-      results_.emplace_back();
-      results_.back().path = recording.path;
-      results_.back().id = recording.id;
-    }
+  Batch(asr_engine *engine, const Options &options, UtteranceSource *source)
+      : engine_(engine), options_(options), source_(source) {
+    info_.size = sizeof(info_);
+    check(asr_engine_get_info(engine, &info_));
   }
 
-  const std::vector<Recognition> &run(size_t n_jobs) {
+  const std::deque<Recognition> &run(size_t n_jobs) {
     std::vector<std::thread> workers;
-    for (size_t j = 0; j < std::min(n_jobs, results_.size()); ++j) workers.emplace_back([this] { work(); });
+    for (size_t j = 0; j < std::min(n_jobs, source_->size().value_or(n_jobs)); ++j) workers.emplace_back([this] { work(); });
     print_all();
     for (std::thread &worker : workers) worker.join();
     return results_;
@@ -160,41 +54,75 @@ class Batch {
 
  private:
   void work() {
-    for (size_t i; (i = next_++) < results_.size();) {
+    Utterance utterance;
+    while (Recognition *result = next(&utterance)) {
       try {
-        recognize(engine_, options_, &results_[i]);
+        source_->prepare(&utterance, info_);
+        recognize_utterance(engine_, options_, utterance, result);
       } catch (const std::exception &error) {
         const std::string sentence = error.what();
-        const bool named = sentence.rfind(results_[i].path, 0) == 0;
-        results_[i].error = named ? sentence : results_[i].path + ": " + sentence;
+        const std::string &name = utterance.input == ASR_INPUT_FLOAT ? utterance.path : utterance.id;
+        result->error = sentence.rfind(name, 0) == 0 ? sentence : name + ": " + sentence;
       }
-      std::lock_guard lock(mutex_);
-      done_[i] = true;
-      changed_.notify_all();
+      finish(result);
     }
+  }
+
+  // The next utterance and where its result goes; nullptr at the end, which a damaged archive comes to early.
+  Recognition *next(Utterance *utterance) {
+    std::lock_guard lock(mutex_);
+    if (ended_) return nullptr;
+    try {
+      ended_ = !source_->next(utterance);
+    } catch (const std::exception &error) {
+      ended_ = true;
+      results_.emplace_back();
+      results_.back().error = error.what();
+      results_.back().done = true;
+    }
+    if (ended_) {
+      changed_.notify_all();
+      return nullptr;
+    }
+    results_.emplace_back();
+    results_.back().id = utterance->id;
+    results_.back().path = utterance->path;
+    return &results_.back();
+  }
+
+  void finish(Recognition *result) {
+    std::lock_guard lock(mutex_);
+    result->done = true;
+    changed_.notify_all();
+  }
+
+  // Waits for the result of number i; nullptr if there are only i.
+  const Recognition *wait(size_t i) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return i < results_.size() ? results_[i].done : ended_; });
+    return i < results_.size() ? &results_[i] : nullptr;
   }
 
   void print_all() {
     Progress progress("recognising");
-    for (size_t i = 0; i < results_.size(); ++i) {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return done_[i]; });
-      lock.unlock();
-      print(results_[i], options_, results_.size() > 1);
-      progress.update(static_cast<double>(i + 1) / static_cast<double>(results_.size()), results_[i].id);
+    const std::optional<size_t> n = source_->size();
+    for (size_t i = 0; const Recognition *result = wait(i); ++i) {
+      print(*result, options_, n != size_t{1});
+      if (n) progress.update(static_cast<double>(i + 1) / static_cast<double>(*n), result->id);
     }
   }
 
   asr_engine *engine_;
   const Options &options_;
-  std::vector<Recognition> results_;
-  std::atomic<size_t> next_{0};
-  std::mutex mutex_;  // of done_
+  UtteranceSource *source_;
+  asr_engine_info info_{};
+  std::mutex mutex_;  // of what follows
   std::condition_variable changed_;
-  std::vector<bool> done_;
+  std::deque<Recognition> results_;
+  bool ended_ = false;
 };
 
-void write_hyp(const std::vector<Recognition> &results, const std::string &path) {
+void write_hyp(const std::deque<Recognition> &results, const std::string &path) {
   OutputFile file(path);
   for (const Recognition &result : results) {
     if (result.error.empty()) file.write(to_hyp(result));
@@ -218,29 +146,29 @@ EnginePointer load_engine(const Options &options, uint32_t n_jobs) {
   return {engine, asr_engine_close};
 }
 
-void print_summary(const asr_engine *engine, const std::vector<Recognition> &results, double seconds) {
+void print_summary(const asr_engine *engine, const std::deque<Recognition> &results, double seconds) {
   asr_engine_info info;
   info.size = sizeof(info);
   check(asr_engine_get_info(engine, &info));
   double audio_s = 0;
   for (const Recognition &result : results) audio_s += result.audio_s;
-  fprintf(stderr, "%zu recordings, %.1f s of audio in %.2f s, real-time factor %.4f, on %s (%s)\n", results.size(), audio_s,
+  fprintf(stderr, "%zu utterances, %.1f s of audio in %.2f s, real-time factor %.4f, on %s (%s)\n", results.size(), audio_s,
           seconds, audio_s > 0 ? seconds / audio_s : 0.0, info.device_id, info.device_name);
 }
 
 void run(const Options &options) {
-  const std::vector<Recording> recordings = all_recordings(options);
-  if (options.srt && recordings.size() > 1) throw UsageError("recognize: --srt takes one recording at a time");
+  UtteranceSource source(options);
+  if (options.srt && source.size() != size_t{1}) throw UsageError("recognize: --srt takes one recording at a time");
   const uint32_t n_jobs = default_jobs(options);
   const EnginePointer engine = load_engine(options, n_jobs);
   const double begin_s = wall_seconds();
-  Batch batch(engine.get(), options, recordings);
-  const std::vector<Recognition> &results = batch.run(n_jobs);
+  Batch batch(engine.get(), options, &source);
+  const std::deque<Recognition> &results = batch.run(n_jobs);
   print_summary(engine.get(), results, wall_seconds() - begin_s);
   if (!options.hyp.empty()) write_hyp(results, options.hyp);
   const auto failed = [](const Recognition &result) { return !result.error.empty(); };
   const auto n_failed = std::count_if(results.begin(), results.end(), failed);
-  if (n_failed > 0) fail(ASR_IO, "%td of %zu recordings failed", n_failed, results.size());
+  if (n_failed > 0) fail(ASR_IO, "%td of %zu utterances failed", n_failed, results.size());
 }
 
 void add_recognize(CLI::App &app) {
@@ -249,6 +177,10 @@ void add_recognize(CLI::App &app) {
   command->add_option("--model", options->model, "Bundle: a directory made by `senone import` and `senone graph`")->required();
   command->add_option("files", options->files, "Recordings: flac, wav, NIST SPHERE, ..., .raw");
   command->add_option("--list", options->list, "File of recordings: a line each, path and optional id");
+  command->add_option("--features", options->features, "Archive of Kaldi instead of recordings: features, or MFCCs");
+  command->add_option("--cmvn", options->cmvn, "Archive of CMVN statistics for the MFCCs of --features, instead of --cmn");
+  command->add_option("--utt2spk", options->utt2spk, "Lines `utterance speaker`: the statistics are by speaker");
+  command->add_option("--loglikes", options->loglikes, "Archive of Kaldi instead of recordings: log-likelihoods of the states");
   auto *kind = command->add_option_group("output", "one of");
   kind->add_flag("--json", options->json, "Print a JSON object for each recording, one a line");
   kind->add_flag("--ctm", options->ctm, "Print word times as NIST CTM");
@@ -264,6 +196,8 @@ void add_recognize(CLI::App &app) {
   command->add_option("--acoustic-scale", options->acoustic_scale, "Factor on log-likelihoods; default: the bundle's");
   command->add_option("--word-insertion-cost", options->word_insertion_cost, "Cost of every word; default: the bundle's");
   command->add_option("--max-active", options->max_active, "Most tokens kept a frame; default: the bundle's");
+  command->add_option("--min-active", options->min_active, "Fewest tokens kept a frame, where there are as many")
+      ->capture_default_str();
   command->add_option("--cmn", options->cmn, "Cepstral mean: of the model's choice, running, of the recording, none")
       ->check(CLI::IsMember({"model", "live", "batch", "none"}))
       ->capture_default_str();

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of `senone recognize`: its options, what it recognises (utterance_source.h, archive_features.h) and the
+// recognition of one utterance through the C ABI (recognize_utterance.cc).
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "api/asr.h"
+#include "tools/recognition.h"
+
+namespace asr::tool {
+
+struct RecognizeOptions {
+  std::string model, device, list, hyp, cmn = "model", lattice;
+  std::vector<std::string> files;
+  std::string features, loglikes, cmvn, utt2spk;  // archives: ark:FILE or scp:FILE
+  bool json = false, ctm = false, srt = false;
+  uint32_t n_jobs = 0, n_threads = 0, raw_rate_hz = 16000, n_best = 1, max_active = 0, min_active = 200;
+  size_t chunk_samples = 16000;
+  float beam = 0, lattice_beam = 0, acoustic_scale = 0, word_insertion_cost = NAN;
+};
+
+// One thing to recognise: a recording, or rows of an archive.
+struct Utterance {
+  std::string id, path;  // path: the recording, or the archive
+  asr_input input = ASR_INPUT_FLOAT;
+  size_t n_rows = 0, row_length = 0;  // of rows
+  std::vector<float> rows;
+};
+
+// Throws asr::Error if a call of the C ABI failed.
+void check(asr_status status);
+
+// Recognises on a stream of its own; may be called on many threads at once.
+void recognize_utterance(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance, Recognition *result);
+
+}  // namespace asr::tool

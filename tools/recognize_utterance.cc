@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// One utterance through the C ABI alone: open, feed, finish, events, close. This is also an example of its use.
+#include <algorithm>
+#include <memory>
+
+#include "core/base/error.h"
+#include "tools/audio_file.h"
+#include "tools/recognize.h"
+
+namespace asr::tool {
+namespace {
+
+using StreamPointer = std::unique_ptr<asr_stream, void (*)(asr_stream *)>;
+using EventPointer = std::unique_ptr<asr_event, void (*)(asr_event *)>;
+
+asr_cmn cmn_kind(const std::string &name) {
+  return name == "live" ? ASR_CMN_LIVE : name == "batch" ? ASR_CMN_BATCH : name == "none" ? ASR_CMN_NONE : ASR_CMN_MODEL;
+}
+
+asr_stream_config stream_config(const RecognizeOptions &options) {
+  asr_stream_config config;
+  asr_stream_config_default(&config);
+  config.cmn = cmn_kind(options.cmn);
+  config.beam = options.beam;
+  config.acoustic_scale = options.acoustic_scale;
+  config.word_insertion_cost = options.word_insertion_cost;
+  config.max_active = options.max_active;
+  config.min_active = options.min_active;
+  config.n_best = options.n_best;
+  config.lattice_beam = options.lattice_beam;
+  return config;
+}
+
+StreamPointer open_stream(asr_engine *engine, const asr_stream_config &config) {
+  asr_stream *stream = nullptr;
+  check(asr_open(engine, &config, &stream));
+  return {stream, asr_close};
+}
+
+StreamPointer feed_audio(asr_engine *engine, const RecognizeOptions &options, const std::string &path, double *audio_s) {
+  AudioFile audio(path, options.raw_rate_hz);
+  asr_stream_config config = stream_config(options);
+  config.input = ASR_INPUT_FLOAT;
+  config.sample_rate_hz = audio.rate_hz();
+  config.n_channels = audio.n_channels();
+  StreamPointer stream = open_stream(engine, config);
+  std::vector<float> samples(options.chunk_samples * audio.n_channels());
+  size_t n_samples = 0;
+  while (const size_t n = audio.read(samples.data(), options.chunk_samples)) {
+    check(asr_feed(stream.get(), samples.data(), n));
+    n_samples += n;
+  }
+  *audio_s = static_cast<double>(n_samples) / audio.rate_hz();
+  return stream;
+}
+
+StreamPointer feed_rows(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance, double *audio_s) {
+  asr_engine_info info;
+  info.size = sizeof(info);
+  check(asr_engine_get_info(engine, &info));
+  asr_stream_config config = stream_config(options);
+  config.input = utterance.input;
+  StreamPointer stream = open_stream(engine, config);
+  for (size_t row = 0; row < utterance.n_rows; row += options.chunk_samples) {
+    const size_t n = std::min(options.chunk_samples, utterance.n_rows - row);
+    check(asr_feed(stream.get(), utterance.rows.data() + row * utterance.row_length, n));
+  }
+  *audio_s = static_cast<double>(utterance.n_rows) * info.frame_shift_ms / 1000;
+  return stream;
+}
+
+void take_words(const asr_event *event, Recognition *result) {
+  result->text = asr_event_text(event);
+  result->flags = asr_event_flags(event);
+  check(asr_event_alternative_costs(event, 0, &result->graph_cost, &result->acoustic_cost));
+  for (size_t i = 0; i < asr_event_n_words(event, 0); ++i) {
+    asr_word word;
+    word.size = sizeof(word);
+    check(asr_event_word(event, 0, i, &word));
+    result->words.push_back({word.text, word.start_s, word.end_s, word.confidence});
+  }
+}
+
+}  // namespace
+
+void check(asr_status status) {
+  if (status != ASR_OK) fail(status, "%s", asr_last_error());
+}
+
+void recognize_utterance(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance, Recognition *result) {
+  const StreamPointer stream = utterance.input == ASR_INPUT_FLOAT
+                                   ? feed_audio(engine, options, utterance.path, &result->audio_s)
+                                   : feed_rows(engine, options, utterance, &result->audio_s);
+  check(asr_finish(stream.get()));
+  for (bool ended = false; !ended;) {
+    check(asr_wait(stream.get(), -1));
+    asr_event *taken = nullptr;
+    check(asr_result(stream.get(), &taken));
+    const EventPointer event(taken, asr_event_free);
+    const asr_event_kind kind = asr_event_get_kind(taken);
+    if (kind == ASR_EVENT_FINAL) take_words(taken, result);
+    if (kind == ASR_EVENT_ERROR) fail(asr_event_status(taken), "%s", asr_event_text(taken));
+    ended = kind == ASR_EVENT_END;
+  }
+}
+
+}  // namespace asr::tool

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/utterance_source.h"
+
+#include <filesystem>
+#include <sstream>
+
+#include "core/base/file.h"
+#include "core/model/bundle.h"
+#include "tools/tool.h"
+
+namespace asr::tool {
+namespace {
+
+void check_usage(const RecognizeOptions &options) {
+  const int n_kinds = !options.features.empty() + !options.loglikes.empty() + !(options.files.empty() && options.list.empty());
+  if (n_kinds == 0) throw UsageError("recognize: no recordings; name files or give --list FILE");
+  if (n_kinds > 1) throw UsageError("recognize: give recordings, --features or --loglikes, only one of them");
+  if (options.features.empty() && !options.cmvn.empty()) throw UsageError("recognize: --cmvn is for --features");
+  if (options.cmvn.empty() && !options.utt2spk.empty()) throw UsageError("recognize: --utt2spk is for --cmvn; give both");
+}
+
+}  // namespace
+
+UtteranceSource::UtteranceSource(const RecognizeOptions &options) {
+  check_usage(options);
+  for (const std::string &file : options.files) {
+    recordings_.push_back({std::filesystem::path(file).stem(), file, ASR_INPUT_FLOAT, 0, 0, {}});
+  }
+  if (!options.list.empty()) read_list(options.list);
+  archive_path_ = options.features + options.loglikes;
+  if (!archive_path_.empty()) archive_ = std::make_unique<kaldi::ArchiveReader>(archive_path_);
+  if (!options.features.empty()) {
+    features_.emplace(read_bundle(options.model).front_end, options.cmn, options.cmvn, options.utt2spk);
+  }
+  if (!archive_ && recordings_.empty()) throw UsageError("recognize: no recordings; name files or give --list FILE");
+}
+
+// Lines "path [id]"; '#' begins a comment line.
+void UtteranceSource::read_list(const std::string &path) {
+  std::istringstream lines(read_file(path));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    Utterance recording;
+    if (!(fields >> recording.path) || recording.path[0] == '#') continue;
+    if (!(fields >> recording.id)) recording.id = std::filesystem::path(recording.path).stem();
+    recordings_.push_back(recording);
+  }
+}
+
+bool UtteranceSource::next(Utterance *utterance) {
+  if (!archive_) {
+    if (next_ == recordings_.size()) return false;
+    *utterance = recordings_[next_++];
+    return true;
+  }
+  kaldi::Matrix<float> matrix;
+  if (!archive_->next(&utterance->id, &matrix)) return false;
+  utterance->path = archive_path_;
+  utterance->input = features_ ? ASR_INPUT_FEATURES : ASR_INPUT_LOGLIKES;
+  utterance->n_rows = matrix.n_rows;
+  utterance->row_length = matrix.n_cols;
+  utterance->rows = std::move(matrix.values);
+  return true;
+}
+
+std::optional<size_t> UtteranceSource::size() const {
+  return archive_ ? std::nullopt : std::optional<size_t>(recordings_.size());
+}
+
+void UtteranceSource::prepare(Utterance *utterance, const asr_engine_info &info) const {
+  if (utterance->input == ASR_INPUT_FLOAT || utterance->n_rows == 0) return;
+  if (features_) {
+    const kaldi::Matrix<float> matrix{static_cast<uint32_t>(utterance->n_rows), static_cast<uint32_t>(utterance->row_length),
+                                      std::move(utterance->rows)};
+    utterance->rows = features_->rows(utterance->id, matrix);
+    utterance->row_length = info.n_feature_dims;
+    return;
+  }
+  if (utterance->row_length != info.n_states) {
+    fail(ASR_BAD_FILE, "%s: rows have %zu log-likelihoods; the model has %u states", utterance->id.c_str(),
+         utterance->row_length, info.n_states);
+  }
+}
+
+}  // namespace asr::tool

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `senone recognize` recognises, one utterance after another: recordings, or the entries of an archive.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "core/model/import/kaldi_archive.h"
+#include "tools/archive_features.h"
+#include "tools/recognize.h"
+
+namespace asr::tool {
+
+class UtteranceSource {
+ public:
+  // Throws UsageError unless the options name recordings, or one archive.
+  explicit UtteranceSource(const RecognizeOptions &options);
+
+  bool next(Utterance *utterance);                                 // false at the end; one thread at a time
+  std::optional<size_t> size() const;                              // number of utterances, where it is known
+  void prepare(Utterance *utterance, const asr_engine_info &info)  // turns its rows into what streams are fed; any thread
+      const;
+
+ private:
+  void read_list(const std::string &path);
+
+  std::vector<Utterance> recordings_;
+  size_t next_ = 0;
+  std::string archive_path_;
+  std::unique_ptr<kaldi::ArchiveReader> archive_;
+  std::optional<ArchiveFeatures> features_;
+};
+
+}  // namespace asr::tool
