@@ -2,24 +2,13 @@
 // The search against its double and literal references (tests/reference/viterbi.h), on thousands of small random graphs.
 #include <cmath>
 
-#include "tests/conformance/harness.h"
-#include "tests/conformance/random_graph.h"
+#include "tests/conformance/search_fixture.h"
 #include "tests/reference/viterbi.h"
 
 namespace asr::test {
 namespace {
 
 using reference::SearchResult;
-
-asr_search_options search_options(float beam, uint32_t max_active = 1000, uint32_t min_active = 0) {
-  asr_search_options options{};
-  options.size = sizeof(options);
-  options.beam = beam;
-  options.acoustic_scale = 0.7f;
-  options.max_active = max_active;
-  options.min_active = min_active;
-  return options;
-}
 
 bool same_arc(const asr_path_arc &a, const asr_path_arc &b) {
   return a.frame == b.frame && a.transition_id == b.transition_id && a.word == b.word && a.graph_cost == b.graph_cost &&
@@ -38,27 +27,8 @@ void expect_same(const SearchResult &got, const SearchResult &want) {
   for (size_t i = 0; i < got.arcs.size(); ++i) ASSERT_TRUE(same_arc(got.arcs[i], want.arcs[i])) << "arc " << i;
 }
 
-class SearchTest : public BackendTest {
+class SearchTest : public SearchFixture {
  protected:
-  // A graph on a device.
-  struct Loaded {
-    Loaded(const asr_backend_api &api, const Device &device, const asr_graph_view &view) : api(api) {
-      device.check(api.load_graph(device.get(), &view, &graph));
-    }
-    ~Loaded() { api.free_graph(graph); }
-    const asr_backend_api &api;
-    asr_backend_graph *graph = nullptr;
-  };
-  struct Channel {
-    Channel(const asr_backend_api &api, const Device &device, const Loaded &loaded, const asr_search_options &options)
-        : api(api) {
-      device.check(api.channel_begin(device.get(), loaded.graph, &options, &channel));
-    }
-    ~Channel() { api.channel_end(channel); }
-    const asr_backend_api &api;
-    asr_backend_channel *channel = nullptr;
-  };
-
   SearchResult best_path(const Device &device, const Channel &channel, bool use_final) {
     asr_path path{};
     device.check(api().best_path(device.get(), channel.channel, use_final ? 1 : 0, &path));
@@ -71,16 +41,6 @@ class SearchTest : public BackendTest {
             path.n_arcs_expanded};
   }
 
-  // Advances over rows[n_frames][n_pdfs], `chunk` frames at a time.
-  void advance(const Device &device, const Channel &channel, const float *rows, uint32_t n_pdfs, uint32_t n_frames,
-               uint32_t chunk) {
-    for (uint32_t t = 0; t < n_frames; t += chunk) {
-      const asr_advance_job job{channel.channel, rows + size_t{t} * n_pdfs, 0, 0, std::min(chunk, n_frames - t)};
-      device.check(api().advance(device.get(), nullptr, &job, 1));
-      device.check(api().wait(device.get()));
-    }
-  }
-
   SearchResult decode(const Device &device, const asr_graph_view &view, const asr_search_options &options,
                       const std::vector<float> &rows, uint32_t n_frames, bool use_final, uint32_t chunk = 64) {
     const Loaded loaded(api(), device, view);
@@ -89,18 +49,6 @@ class SearchTest : public BackendTest {
     return best_path(device, channel, use_final);
   }
 };
-
-GraphShape random_shape(std::mt19937 &random) {
-  GraphShape shape;
-  shape.n_states = 1 + random() % 30;
-  shape.n_pdfs = 1 + random() % 6;
-  shape.n_words = 1 + random() % 6;
-  shape.emitting_arcs = 0.3 + 0.01 * (random() % 300);
-  shape.epsilon_arcs = 0.01 * (random() % 150);
-  shape.final_states = random() % 4 == 0 ? 0.0 : 0.3;
-  shape.ties = random() % 2 == 0;
-  return shape;
-}
 
 TEST_P(SearchTest, PrunedSearchIsTheOneDefined) {
   const auto device = open();

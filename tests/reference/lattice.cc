@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/reference/lattice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+namespace asr::reference {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+struct Link {
+  uint32_t from, to;  // graph states
+  uint32_t arc;
+  float cost, acoustic_cost;
+};
+
+// What there is after a frame: the cost of each token, the links from the frame before and those within.
+struct Frame {
+  std::map<uint32_t, float> tokens;
+  std::vector<Link> emitting, epsilon;
+  std::map<uint32_t, float> extra;
+};
+
+class LatticeSearch {
+ public:
+  LatticeSearch(const asr_graph_view &graph, const asr_search_options &options) : graph_(graph), options_(options) {
+    Frame frame;
+    frame.tokens[graph.start_state] = 0.0f;
+    follow_epsilons(frame, 0.0f + options.beam);
+    frames_.push_back(frame);
+  }
+
+  void consume(const float *loglike) {
+    if (died_) return;
+    Frame frame;
+    float best = kInfinity;
+    for (const auto &[state, cost] : active()) {
+      for (uint32_t a = graph_.emitting_begin[state]; a < graph_.emitting_begin[state + 1]; ++a) {
+        const asr_graph_arc &arc = graph_.arcs[a];
+        const float score = loglike[graph_.pdf_of[arc.transition_id]];
+        const float scaled = -options_.acoustic_scale * score;
+        if (!std::isfinite(scaled)) continue;
+        frame.emitting.push_back({state, arc.next_state, a, (cost + graph_cost(a)) + scaled, -score});
+        best = std::min(best, frame.emitting.back().cost);
+      }
+    }
+    if (frame.emitting.empty()) {
+      died_ = true;
+      return;
+    }
+    const float bound = best + options_.beam;
+    const auto above = [&](const Link &link) { return link.cost > bound; };
+    frame.emitting.erase(std::remove_if(frame.emitting.begin(), frame.emitting.end(), above), frame.emitting.end());
+    for (const Link &link : frame.emitting) lower(frame.tokens, link.to, link.cost);
+    follow_epsilons(frame, bound);
+    frames_.push_back(frame);
+  }
+
+  RawLattice finish(bool use_final) {
+    RawLattice lattice;
+    lattice.n_frames = static_cast<uint32_t>(frames_.size() - 1);
+    lattice.beam_died = died_;
+    for (const auto &[state, cost] : frames_.back().tokens) {
+      lattice.reached_final |= use_final && std::isfinite(graph_.final_costs[state]);
+    }
+    find_extra(end_extra(lattice.reached_final));
+    write(lattice);
+    return lattice;
+  }
+
+ private:
+  float graph_cost(uint32_t a) const {
+    const asr_graph_arc &arc = graph_.arcs[a];
+    return arc.graph_cost + (arc.word != 0 ? options_.word_insertion_cost : 0.0f);
+  }
+
+  // Returns whether the cost fell.
+  static bool lower(std::map<uint32_t, float> &costs, uint32_t state, float cost) {
+    const auto [at, is_new] = costs.try_emplace(state, cost);
+    if (!is_new && !(cost < at->second)) return false;
+    at->second = cost;
+    return true;
+  }
+
+  // The selected tokens with their active costs.
+  std::vector<std::pair<uint32_t, float>> active() const {
+    std::vector<std::pair<float, uint32_t>> order;
+    for (const auto &[state, cost] : frames_.back().tokens) order.push_back({cost, state});
+    std::sort(order.begin(), order.end());
+    const float best = order[0].first;
+    std::vector<std::pair<uint32_t, float>> selected;
+    for (const auto &[cost, state] : order) {
+      const size_t n = selected.size();
+      const bool within = cost <= best + options_.beam && n < std::max(options_.max_active, options_.min_active);
+      if (within || n < options_.min_active) selected.push_back({state, cost - best});
+    }
+    return selected;
+  }
+
+  // The costs by the fixed point, then the links.
+  void follow_epsilons(Frame &frame, float bound) const {
+    for (bool fell = true; fell;) {
+      fell = false;
+      frame.epsilon.clear();
+      for (const auto &[state, token_cost] : std::map<uint32_t, float>(frame.tokens)) {
+        for (uint32_t a = graph_.epsilon_begin[state]; a < graph_.epsilon_begin[state + 1]; ++a) {
+          const float cost = token_cost + graph_cost(a);
+          if (cost > bound) continue;
+          frame.epsilon.push_back({state, graph_.arcs[a].next_state, a, cost, 0.0f});
+          fell |= lower(frame.tokens, graph_.arcs[a].next_state, cost);
+        }
+      }
+    }
+  }
+
+  // +infinity for tokens that cannot end the utterance.
+  std::map<uint32_t, float> end_extra(bool reached_final) const {
+    std::map<uint32_t, float> extra;
+    float least = kInfinity;
+    for (const auto &[state, cost] : frames_.back().tokens) {
+      extra[state] = reached_final ? cost + graph_.final_costs[state] : cost;
+      least = std::min(least, extra[state]);
+    }
+    for (auto &[state, cost] : extra) cost -= least;
+    return extra;
+  }
+
+  static float link_extra(const Link &link, const Frame &frame) {
+    return frame.extra.at(link.to) + (link.cost - frame.tokens.at(link.to));
+  }
+
+  void find_extra(const std::map<uint32_t, float> &end) {
+    end_ = end;
+    frames_.back().extra = end;
+    for (size_t t = frames_.size(); t-- > 0;) {
+      Frame &frame = frames_[t];
+      if (t + 1 < frames_.size()) {
+        for (const auto &[state, cost] : frame.tokens) frame.extra[state] = kInfinity;
+        for (const Link &link : frames_[t + 1].emitting) lower(frame.extra, link.from, link_extra(link, frames_[t + 1]));
+      }
+      for (size_t round = 0; round <= frame.tokens.size(); ++round) {
+        for (const Link &link : frame.epsilon) lower(frame.extra, link.from, link_extra(link, frame));
+      }
+    }
+  }
+
+  void write(RawLattice &lattice) const {
+    const std::vector<uint32_t> rank = *epsilon_ranks(graph_);
+    std::vector<std::map<uint32_t, uint32_t>> number(frames_.size());  // of the state of each token
+    uint32_t n_states = 0;
+    for (size_t t = 0; t < frames_.size(); ++t) {
+      for (const auto &[r, state] : in_order(frames_[t], rank)) number[t][state] = n_states++;
+    }
+    for (size_t t = 0; t < frames_.size(); ++t) {
+      for (const auto &[r, state] : in_order(frames_[t], rank)) {
+        lattice.arc_begin.push_back(lattice.arcs.size());
+        lattice.frames.push_back(static_cast<uint32_t>(t));
+        const bool ends = t + 1 == frames_.size() && end_.at(state) <= options_.lattice_beam;
+        lattice.final_costs.push_back(!ends ? kInfinity : lattice.reached_final ? graph_.final_costs[state] : 0.0f);
+        if (t + 1 < frames_.size()) write_arcs(state, frames_[t + 1].emitting, frames_[t + 1], number[t + 1], lattice.arcs);
+        write_arcs(state, frames_[t].epsilon, frames_[t], number[t], lattice.arcs);
+      }
+    }
+    lattice.arc_begin.push_back(lattice.arcs.size());
+  }
+
+  std::set<std::pair<uint32_t, uint32_t>> in_order(const Frame &frame, const std::vector<uint32_t> &rank) const {
+    std::set<std::pair<uint32_t, uint32_t>> order;
+    for (const auto &[state, extra] : frame.extra) {
+      if (extra <= options_.lattice_beam) order.insert({rank[state], state});
+    }
+    return order;
+  }
+
+  // Links of a state are in the order of their arcs.
+  void write_arcs(uint32_t from, const std::vector<Link> &links, const Frame &frame, const std::map<uint32_t, uint32_t> &number,
+                  std::vector<asr_raw_arc> &arcs) const {
+    for (const Link &link : links) {
+      if (link.from != from || link_extra(link, frame) > options_.lattice_beam) continue;
+      const asr_graph_arc &arc = graph_.arcs[link.arc];
+      arcs.push_back({number.at(link.to), arc.transition_id, arc.word, arc.graph_cost, link.acoustic_cost});
+    }
+  }
+
+  const asr_graph_view &graph_;
+  const asr_search_options options_;
+  std::vector<Frame> frames_;
+  std::map<uint32_t, float> end_;
+  bool died_ = false;
+};
+
+double cost_of(const asr_raw_arc &arc, const asr_search_options &options) {
+  return double{arc.graph_cost} + (arc.word != 0 ? double{options.word_insertion_cost} : 0.0) +
+         double{options.acoustic_scale} * double{arc.acoustic_cost};
+}
+
+// Walks all paths of a graph, depth first.
+class GraphPaths {
+ public:
+  GraphPaths(const asr_graph_view &graph, const asr_search_options &options, const float *loglike, uint32_t n_frames,
+             bool with_final, size_t limit)
+      : graph_(graph), options_(options), loglike_(loglike), n_frames_(n_frames), with_final_(with_final), limit_(limit) {}
+
+  std::vector<LatticePath> paths;
+
+  bool walk(uint32_t state, uint32_t t) {
+    const double final_cost = with_final_ ? double{graph_.final_costs[state]} : 0.0;
+    if (t == n_frames_ && std::isfinite(final_cost)) paths.push_back({path_.arcs, path_.cost + final_cost});
+    if (paths.size() > limit_ || ++n_steps_ > 100 * limit_) return false;
+    for (uint32_t a = graph_.epsilon_begin[state]; a < graph_.epsilon_begin[state + 1]; ++a) {
+      if (!step(graph_.arcs[a], 0.0f, t)) return false;
+    }
+    if (t == n_frames_) return true;
+    for (uint32_t a = graph_.emitting_begin[state]; a < graph_.emitting_begin[state + 1]; ++a) {
+      const float score = loglike_[size_t{t} * graph_.n_pdfs + graph_.pdf_of[graph_.arcs[a].transition_id]];
+      if (!step(graph_.arcs[a], -score, t + 1)) return false;
+    }
+    return true;
+  }
+
+ private:
+  bool step(const asr_graph_arc &arc, float acoustic_cost, uint32_t t) {
+    const double cost = path_.cost;
+    path_.arcs.push_back({0, arc.transition_id, arc.word, arc.graph_cost, acoustic_cost});
+    path_.cost += cost_of(path_.arcs.back(), options_);
+    const bool within_limit = walk(arc.next_state, t);
+    path_.arcs.pop_back();
+    path_.cost = cost;
+    return within_limit;
+  }
+
+  const asr_graph_view &graph_;
+  const asr_search_options options_;
+  const float *const loglike_;
+  const uint32_t n_frames_;
+  const bool with_final_;
+  const size_t limit_;
+  size_t n_steps_ = 0;
+  LatticePath path_{{}, 0};
+};
+
+bool walk_lattice(const RawLattice &lattice, const asr_search_options &options, size_t limit, uint32_t state, LatticePath &path,
+                  std::vector<LatticePath> &paths) {
+  if (std::isfinite(lattice.final_costs[state])) paths.push_back({path.arcs, path.cost + double{lattice.final_costs[state]}});
+  if (paths.size() > limit) return false;
+  for (uint64_t a = lattice.arc_begin[state]; a < lattice.arc_begin[state + 1]; ++a) {
+    asr_raw_arc arc = lattice.arcs[a];
+    const uint32_t next_state = arc.next_state;
+    arc.next_state = 0;
+    const double cost = path.cost;
+    path.arcs.push_back(arc);
+    path.cost += cost_of(arc, options);
+    if (!walk_lattice(lattice, options, limit, next_state, path, paths)) return false;
+    path.arcs.pop_back();
+    path.cost = cost;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::vector<uint32_t>> epsilon_ranks(const asr_graph_view &graph) {
+  std::vector<uint32_t> rank(graph.n_states, 0);
+  for (uint32_t round = 0; round <= graph.n_states; ++round) {
+    bool rose = false;
+    for (uint32_t s = 0; s < graph.n_states; ++s) {
+      for (uint32_t a = graph.epsilon_begin[s]; a < graph.epsilon_begin[s + 1]; ++a) {
+        uint32_t &to = rank[graph.arcs[a].next_state];
+        rose |= to < rank[s] + 1;
+        to = std::max(to, rank[s] + 1);
+      }
+    }
+    if (!rose) return rank;
+  }
+  return std::nullopt;
+}
+
+RawLattice lattice(const asr_graph_view &graph, const asr_search_options &options, const float *loglike, uint32_t n_frames,
+                   bool use_final) {
+  LatticeSearch search(graph, options);
+  for (uint32_t t = 0; t < n_frames; ++t) search.consume(loglike + size_t{t} * graph.n_pdfs);
+  return search.finish(use_final);
+}
+
+std::optional<std::vector<LatticePath>> all_paths(const asr_graph_view &graph, const asr_search_options &options,
+                                                  const float *loglike, uint32_t n_frames, bool use_final, size_t limit) {
+  for (const bool with_final : {true, false}) {
+    if (with_final && !use_final) continue;
+    GraphPaths walker(graph, options, loglike, n_frames, with_final, limit);
+    if (!walker.walk(graph.start_state, 0)) return std::nullopt;
+    if (!walker.paths.empty() || !with_final) return walker.paths;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<LatticePath>> all_paths(const RawLattice &lattice, const asr_search_options &options, size_t limit) {
+  LatticePath path{{}, 0};
+  std::vector<LatticePath> paths;
+  if (!walk_lattice(lattice, options, limit, 0, path, paths)) return std::nullopt;
+  return paths;
+}
+
+}  // namespace asr::reference

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two slow ways to a lattice to compare back ends with: "The lattice" of docs/search.md step by step, keeping every token and
+// link of all frames, and every path of a small graph one by one in double precision.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/backend/asr_backend.h"
+
+namespace asr::reference {
+
+// asr_raw_lattice that owns its arrays.
+struct RawLattice {
+  std::vector<uint64_t> arc_begin;
+  std::vector<asr_raw_arc> arcs;
+  std::vector<uint32_t> frames;
+  std::vector<float> final_costs;
+  uint32_t n_frames = 0;
+  bool reached_final = false, beam_died = false;
+};
+
+// The number of arcs of the longest path of epsilon arcs that ends in each state; nothing if there is a cycle.
+std::optional<std::vector<uint32_t>> epsilon_ranks(const asr_graph_view &graph);
+
+// The graph has no cycle of epsilon arcs.
+RawLattice lattice(const asr_graph_view &graph, const asr_search_options &options, const float *loglike, uint32_t n_frames,
+                   bool use_final);
+
+// A whole path: its arcs and the sum of graph, word insertion, scaled acoustic and final costs.
+struct LatticePath {
+  std::vector<asr_raw_arc> arcs;  // next_state is not set
+  double cost;
+};
+
+// All paths over loglike[n_frames][n_pdfs] of a graph without a cycle of epsilon arcs: into final states and with their
+// costs, or, if there are none or use_final is false, into any state. Nothing if they are more than `limit`.
+std::optional<std::vector<LatticePath>> all_paths(const asr_graph_view &graph, const asr_search_options &options,
+                                                  const float *loglike, uint32_t n_frames, bool use_final, size_t limit);
+
+// All paths of a lattice; nothing if they are more than `limit`.
+std::optional<std::vector<LatticePath>> all_paths(const RawLattice &lattice, const asr_search_options &options, size_t limit);
+
+}  // namespace asr::reference
