@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `senone bench decode`: the search through the back end's `advance`, on a graph of the user's or a random one. Scores are
-// given, so that nothing but the search is timed; RTF counts 100 frames a second.
+// given, so that nothing but the search is timed; RTF counts 100 frames a second. Decoder memory is that of the process less
+// the scores.
 //
 // A file for --loglikes: header "SenoneLL", u32 version 1, u32 n_pdfs, u64 n_utterances, u64 n_rows; then, each at a multiple
 // of 64 bytes, u32 n_frames[n_utterances] and f32 loglike[n_rows][n_pdfs], the rows of all utterances one after another.
@@ -113,6 +114,7 @@ class BenchRows {
   const float *rows() const { return rows_; }
   const std::vector<uint32_t> &utterances() const { return n_frames_; }
   uint64_t n_frames() const { return std::accumulate(n_frames_.begin(), n_frames_.end(), uint64_t{0}); }
+  uint64_t n_bytes() const { return n_frames() * n_pdfs_ * sizeof(float); }
 
  private:
   struct Header {
@@ -149,6 +151,7 @@ struct Totals {
   uint64_t n_tokens = 0, n_arcs = 0;
   double cost = 0;
   uint32_t n_died = 0;
+  uint64_t n_lattice_states = 0, n_lattice_arcs = 0;
 };
 
 // A graph on a device.
@@ -156,18 +159,21 @@ class Decoder {
  public:
   Decoder(const DeviceEntry &entry, const DecodeBench &bench, const asr_graph_view &view)
       : bench_(bench), device_(entry, backend_options(bench.common, bench.window, bench.n_lanes)), n_pdfs_(view.n_pdfs) {
+    if (bench.search.lattice_beam > 0 && api().lattice == nullptr) {
+      fail(ASR_UNSUPPORTED, "--lattice-beam: back end %s makes no lattices", entry.id.c_str());
+    }
     device_.check(api().load_graph(device_.get(), &view, &graph_));
   }
   ~Decoder() { api().free_graph(graph_); }
   Decoder(const Decoder &) = delete;
   Decoder &operator=(const Decoder &) = delete;
 
-  // Every lane decodes every utterance.
-  Totals run(const BenchRows &rows) {
+  // Every lane decodes every utterance; with lattices if there is a lattice beam.
+  Totals run(const BenchRows &rows, float lattice_beam) {
     Totals totals;
     const float *first = rows.rows();
     for (const uint32_t n_frames : rows.utterances()) {
-      decode(first, n_frames, totals);
+      decode(first, n_frames, lattice_beam, totals);
       first += size_t{n_frames} * n_pdfs_;
     }
     return totals;
@@ -176,12 +182,14 @@ class Decoder {
  private:
   const asr_backend_api &api() const { return *device_.api(); }
 
-  void decode(const float *rows, uint32_t n_frames, Totals &totals) {
+  void decode(const float *rows, uint32_t n_frames, float lattice_beam, Totals &totals) {
     using Channel = std::unique_ptr<asr_backend_channel, void (*)(asr_backend_channel *)>;
+    asr_search_options options = bench_.search;
+    options.lattice_beam = lattice_beam;
     std::vector<Channel> channels;
     for (uint32_t lane = 0; lane < bench_.n_lanes; ++lane) {
       asr_backend_channel *channel = nullptr;
-      device_.check(api().channel_begin(device_.get(), graph_, &bench_.search, &channel));
+      device_.check(api().channel_begin(device_.get(), graph_, &options, &channel));
       channels.emplace_back(channel, api().channel_end);
     }
     for (uint32_t t = 0; t < n_frames; t += bench_.window) {
@@ -199,7 +207,15 @@ class Decoder {
       totals.n_arcs += path.n_arcs_expanded;
       totals.cost += path.total_cost;
       totals.n_died += path.beam_died;
+      if (lattice_beam > 0) add_lattice(channel.get(), totals);
     }
+  }
+
+  void add_lattice(asr_backend_channel *channel, Totals &totals) {
+    asr_raw_lattice lattice{};
+    device_.check(api().lattice(device_.get(), channel, 1, &lattice));
+    totals.n_lattice_states += lattice.n_states;
+    totals.n_lattice_arcs += lattice.n_arcs;
   }
 
   const DecodeBench &bench_;
@@ -213,17 +229,19 @@ void run(const DecodeBench &bench) {
   const BenchRows rows(bench, graph.view().n_pdfs);
   const DeviceEntry entry = choose_device(bench.common.device);
   Decoder decoder(entry, bench, graph.view());
-  Totals totals;
-  const Timing time = time_repeats(bench.common.n_repeats, [&] { totals = decoder.run(rows); });
 
   BenchReport report("decode", bench.common, entry,
-                     {{"rtf", "RTF", 4},
+                     {{"lattice_beam", "lattice beam", 1},
+                      {"rtf", "RTF", 4},
                       {"rtf_median", "median", 4},
                       {"us_per_frame", "us/frame", 1},
                       {"tokens_per_frame", "tokens/frame", 0},
                       {"arcs_per_frame", "arcs/frame", 0},
                       {"million_arcs_per_s", "M arcs/s", 1},
                       {"cost_per_frame", "cost/frame", 4},
+                      {"lattice_states_per_frame", "states/frame", 1},
+                      {"lattice_arcs_per_frame", "links/frame", 1},
+                      {"decoder_memory_mb", "decoder MB", 0},
                       {"peak_memory_mb", "peak MB", 0}});
   report.option("graph", bench.graph.empty() && bench.model.empty() ? "random" : bench.graph + bench.model);
   report.option("states", graph.view().n_states);
@@ -233,16 +251,28 @@ void run(const DecodeBench &bench) {
   report.option("lanes", bench.n_lanes);
   report.option("window", bench.window);
   report.option("beam", bench.search.beam);
+  report.option("lattice_beam", bench.search.lattice_beam);
   report.option("max_active", bench.search.max_active);
   report.option("min_active", bench.search.min_active);
   report.option("acoustic_scale", bench.search.acoustic_scale);
   report.option("seed", bench.seed);
   const double n_frames = static_cast<double>(rows.n_frames()) * bench.n_lanes;
   const auto rtf = [&](double seconds) { return seconds * kFramesPerSecond / n_frames; };
-  report.row({rtf(time.min_s), rtf(time.median_s), 1e6 * time.min_s / n_frames, static_cast<double>(totals.n_tokens) / n_frames,
-              static_cast<double>(totals.n_arcs) / n_frames, 1e-6 * static_cast<double>(totals.n_arcs) / time.min_s,
-              totals.cost / n_frames, 1e-6 * static_cast<double>(peak_memory_bytes())});
-  if (totals.n_died != 0) report.note(format("the beam died in %u of the decodings", totals.n_died));
+  const auto per_frame = [&](uint64_t n) { return static_cast<double>(n) / n_frames; };
+  uint32_t n_died = 0;
+  const auto measure = [&](float lattice_beam) {
+    Totals totals;
+    const Timing time = time_repeats(bench.common.n_repeats, [&] { totals = decoder.run(rows, lattice_beam); });
+    const uint64_t peak_bytes = peak_memory_bytes();
+    report.row({lattice_beam, rtf(time.min_s), rtf(time.median_s), 1e6 * time.min_s / n_frames, per_frame(totals.n_tokens),
+                per_frame(totals.n_arcs), 1e-6 * static_cast<double>(totals.n_arcs) / time.min_s, totals.cost / n_frames,
+                per_frame(totals.n_lattice_states), per_frame(totals.n_lattice_arcs),
+                1e-6 * static_cast<double>(peak_bytes - rows.n_bytes()), 1e-6 * static_cast<double>(peak_bytes)});
+    n_died = totals.n_died;
+  };
+  measure(0);
+  if (bench.search.lattice_beam > 0) measure(bench.search.lattice_beam);
+  if (n_died != 0) report.note(format("the beam died in %u of the decodings", n_died));
   report.print();
 }
 
@@ -272,6 +302,8 @@ void add_decode(CLI::App &app) {
       ->capture_default_str();
   command->add_option("--window", bench->window, "Frames of one advance")->check(CLI::Range(1, 256))->capture_default_str();
   command->add_option("--beam", bench->search.beam, "Beam")->capture_default_str();
+  command->add_option("--lattice-beam", bench->search.lattice_beam, "Also measure with lattices of this beam; 0: do not")
+      ->capture_default_str();
   command->add_option("--max-active", bench->search.max_active, "Most tokens expanded in a frame")->capture_default_str();
   command->add_option("--min-active", bench->search.min_active, "Least tokens expanded in a frame")->capture_default_str();
   command->add_option("--acoustic-scale", bench->search.acoustic_scale, "Scale of the log-likelihoods")->capture_default_str();
