@@ -62,6 +62,15 @@ asr_backend_options backend_options(const BenchOptions &options, uint32_t window
   return result;
 }
 
+namespace {
+
+Timing timing_of(std::vector<double> seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  return {seconds.front(), seconds[seconds.size() / 2]};
+}
+
+}  // namespace
+
 Timing time_repeats(uint32_t n_repeats, const std::function<void()> &body) {
   body();
   std::vector<double> seconds(n_repeats);
@@ -70,8 +79,21 @@ Timing time_repeats(uint32_t n_repeats, const std::function<void()> &body) {
     body();
     s = wall_seconds() - begin;
   }
-  std::sort(seconds.begin(), seconds.end());
-  return {seconds.front(), seconds[seconds.size() / 2]};
+  return timing_of(std::move(seconds));
+}
+
+std::optional<Timing> time_kernels(const Device &device, uint32_t n_repeats, const std::function<void()> &body) {
+  if (device.api()->kernel_seconds == nullptr) return std::nullopt;
+  double warm_up = 0;
+  device.check(device.api()->kernel_seconds(device.get(), &warm_up));
+  body();
+  device.check(device.api()->kernel_seconds(device.get(), &warm_up));
+  std::vector<double> seconds(n_repeats);
+  for (double &s : seconds) {
+    body();
+    device.check(device.api()->kernel_seconds(device.get(), &s));
+  }
+  return timing_of(std::move(seconds));
 }
 
 BenchReport::BenchReport(std::string name, const BenchOptions &options, const DeviceEntry &device, std::vector<Column> columns)

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,10 @@ asr_backend_options backend_options(const BenchOptions &options, uint32_t window
 struct Timing {
   double min_s = 0, median_s = 0;
 };
+
+// How long the device's kernels ran in each of n_repeats calls of body, copies not counted, after one to warm up. None if the
+// back end does not measure it.
+std::optional<Timing> time_kernels(const Device &device, uint32_t n_repeats, const std::function<void()> &body);
 
 // Calls body once to warm up, then n_repeats times on the clock.
 Timing time_repeats(uint32_t n_repeats, const std::function<void()> &body);

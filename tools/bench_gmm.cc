@@ -40,12 +40,14 @@ class DeviceScorer {
   DeviceScorer(const DeviceScorer &) = delete;
   DeviceScorer &operator=(const DeviceScorer &) = delete;
 
-  // Both buffers in turn; every window's rows are brought to the host.
-  void score(const std::vector<float> &features, uint32_t n_frames, uint32_t window, std::vector<float> &loglikes) {
+  const Device &device() const { return device_; }
+
+  // Both buffers in turn; every window's rows are brought to the host, unless loglikes is NULL.
+  void score(const std::vector<float> &features, uint32_t n_frames, uint32_t window, float *loglikes) {
     for (uint32_t t = 0; t < n_frames; t += window) {
       const uint32_t n = std::min(window, n_frames - t);
       device_.check(device_.api()->score(device_.get(), acoustic_, features.data() + size_t{t} * n_dims_, n, t / window % 2,
-                                         loglikes.data() + size_t{t} * n_states_));
+                                         loglikes != nullptr ? loglikes + size_t{t} * n_states_ : nullptr));
     }
     device_.check(device_.api()->wait(device_.get()));
   }
@@ -88,6 +90,8 @@ void run(const GmmBench &bench) {
                       {"us_per_frame_median", "median", 1},
                       {"gflops", "GFLOPS", 1},
                       {"rtf", "RTF", 4},
+                      {"kernel_ms_per_window", "kernel ms/window", 4},
+                      {"kernel_gflops", "GFLOPS", 1},
                       {"largest_error", "error", -1},
                       {"openblas_us_per_frame", "OpenBLAS us/frame", 1},
                       {"openblas_largest_error", "error", -1},
@@ -106,8 +110,11 @@ void run(const GmmBench &bench) {
   }
   for (uint32_t window : bench.windows) {
     const auto us = [&](double seconds) { return 1e6 * seconds / bench.n_frames; };
-    const Timing time = time_repeats(bench.common.n_repeats, [&] { device.score(features, bench.n_frames, window, loglikes); });
-    nlohmann::json blas_us, blas_error, ratio;
+    const Timing time =
+        time_repeats(bench.common.n_repeats, [&] { device.score(features, bench.n_frames, window, loglikes.data()); });
+    const std::optional<Timing> kernels =
+        time_kernels(device.device(), bench.common.n_repeats, [&] { device.score(features, bench.n_frames, window, nullptr); });
+    nlohmann::json blas_us, blas_error, ratio, kernel_ms, kernel_gflops;
     if (blas && blas->missing().empty()) {
       const Timing blas_time = time_repeats(bench.common.n_repeats, [&] {
         for (uint32_t t = 0; t < bench.n_frames; t += window) {
@@ -120,8 +127,12 @@ void run(const GmmBench &bench) {
       ratio = blas_time.min_s / time.min_s;
     }
     const double operations = double(bench.n_states) * bench.n_gaussians * operations_per_gaussian(bench);
-    report.row({window, us(time.min_s), us(time.median_s), operations / us(time.min_s) / 1e3, us(time.min_s) / 1e4,
-                largest_error(*view.get(), features, loglikes), blas_us, blas_error, ratio});
+    if (kernels) {
+      kernel_ms = 1e3 * kernels->median_s * window / bench.n_frames;
+      kernel_gflops = operations / us(kernels->median_s) / 1e3;
+    }
+    report.row({window, us(time.min_s), us(time.median_s), operations / us(time.min_s) / 1e3, us(time.min_s) / 1e4, kernel_ms,
+                kernel_gflops, largest_error(*view.get(), features, loglikes), blas_us, blas_error, ratio});
   }
   report.print();
 }

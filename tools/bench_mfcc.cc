@@ -89,12 +89,15 @@ void add_row(const Options &options, const FrontEnd &f, const Device &device, co
 
   const auto extract = [&] { device.check(device.api()->extract(device.get(), features, jobs.data(), jobs.size())); };
   const Timing timing = time_repeats(options.common.n_repeats, extract);
+  const std::optional<Timing> kernels = time_kernels(device, options.common.n_repeats, extract);
   device.api()->free_features(features);
 
   const double audio_s = n_frames * f.shift_samples / f.sample_rate_hz;
   const double error = largest_error(f, signal, warps.back(), jobs.back());
-  report->row(
-      {n_warps, n_frames, timing.min_s / n_frames * 1e6, timing.median_s / n_frames * 1e6, timing.min_s / audio_s, error});
+  nlohmann::json kernel_ms;
+  if (kernels) kernel_ms = kernels->median_s * 1e3;
+  report->row({n_warps, n_frames, timing.min_s / n_frames * 1e6, timing.median_s / n_frames * 1e6, timing.min_s / audio_s,
+               kernel_ms, error});
 }
 
 void run(const Options &options) {
@@ -109,6 +112,7 @@ void run(const Options &options) {
                       {"us_per_frame", "us/frame", 4},
                       {"us_per_frame_median", "median", 4},
                       {"rtf", "RTF", -2},
+                      {"kernel_ms", "kernel ms", 4},
                       {"max_error", "error", -1}});
   report.option("seconds", options.seconds);
   report.option("rate_hz", options.rate_hz);

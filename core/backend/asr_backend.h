@@ -262,6 +262,10 @@ typedef struct asr_backend_api {
   /* The lattice of what was advanced so far (waits for it), of a channel whose lattice_beam is above 0. use_final as in
    * best_path. ASR_UNSUPPORTED if the graph has a cycle of epsilon arcs. NULL in back ends that make no lattices. */
   asr_status (*lattice)(asr_backend_device *, asr_backend_channel *, uint32_t use_final, asr_raw_lattice *lattice);
+
+  /* Seconds that the device's kernels ran, copies not counted, since the last call; the first call begins to measure. For
+   * benchmarks; all work must be done. NULL in back ends that have no kernels of their own. */
+  asr_status (*kernel_seconds)(asr_backend_device *, double *seconds);
 } asr_backend_api;
 
 /* The one exported function. host_abi is the core's ASR_BACKEND_ABI; a plugin that cannot serve it returns NULL. The table

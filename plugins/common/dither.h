@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The noise of asr_features_view.dither (F1 of docs/equations.md): a pure function of integers, so that every back end and
-// every run adds the same.
+// every run adds the same. constexpr, so that kernels may call it.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace asr {
 
 // Mixes all bits of x into all bits of the result (a bijection).
-inline uint64_t mix_bits(uint64_t x) {
+constexpr uint64_t mix_bits(uint64_t x) {
   x ^= x >> 33;
   x *= 0xff51afd7ed558ccdu;
   x ^= x >> 33;
@@ -18,7 +18,7 @@ inline uint64_t mix_bits(uint64_t x) {
 }
 
 // Mean 0, deviation 1, nearly normal: the sum of four uniform 16-bit numbers, centred and scaled.
-inline float dither_noise(uint32_t seed, uint64_t frame, uint32_t sample) {
+constexpr float dither_noise(uint32_t seed, uint64_t frame, uint32_t sample) {
   const uint64_t bits = mix_bits(mix_bits(frame + (uint64_t{seed} << 32)) + sample);
   const auto sum = static_cast<int32_t>((bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48));
   return static_cast<float>(sum - 2 * 65535) * 2.64289e-5f;  // sqrt(3) / 65536

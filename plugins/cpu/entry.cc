@@ -138,7 +138,8 @@ asr_status lattice(asr_backend_device *, asr_backend_channel *channel, uint32_t 
 constexpr asr_backend_api kApi = {
     ASR_BACKEND_ABI, sizeof(asr_backend_api), "cpu",         probe,         open,       close,      last_error,
     load_features,   free_features,           load_acoustic, free_acoustic, load_graph, free_graph, extract,
-    score,           channel_begin,           channel_end,   advance,       best_path,  wait,       lattice};
+    score,           channel_begin,           channel_end,   advance,       best_path,  wait,       lattice,
+    nullptr};
 
 }  // namespace
 }  // namespace asr::cpu

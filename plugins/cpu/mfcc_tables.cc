@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.h"
+#include "plugins/common/features_view.h"
 #include "plugins/cpu/mfcc_block.h"
 
 namespace asr::cpu {
@@ -33,24 +33,10 @@ uint32_t position_of(uint32_t k, uint32_t n_points) {
   return k % 4 * (n_points / 4) + position_of(k / 4, n_points / 4);
 }
 
-void check(const asr_features_view &view) {
-  const uint32_t n = view.fft_samples;
-  if (n < 64 || n > 8192 || (n & (n - 1)) != 0 || view.window_samples < 1 || view.window_samples > n) {
-    fail(ASR_INVALID_ARGUMENT,
-         "features: a window of %u and a transform of %u samples; must be 1..n and a power of two 64..8192",
-         view.window_samples, n);
-  }
-  for (uint32_t i = 0; i < view.n_warps * view.n_mel; ++i) {
-    if (uint64_t{view.mel_bands[i].first_bin} + view.mel_bands[i].n_bins > n / 2 + 1) {
-      fail(ASR_INVALID_ARGUMENT, "features: mel band %u ends after the last of %u bins", i, n / 2 + 1);
-    }
-  }
-}
-
 }  // namespace
 
 MfccTables::MfccTables(const asr_features_view &features) : view(features) {
-  check(view);
+  check_features_view(view);
   mel_bands.assign(view.mel_bands, view.mel_bands + size_t{view.n_warps} * view.n_mel);
   size_t n_weights = 0;
   first_bin = view.fft_samples / 2 + 1, end_bin = 0;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// An opened GPU: its streams, the clock of its kernels, and what the back end must know of it. Used by entry.cc, which owns it,
+// and by the classes that launch kernels. All its memory is plain device memory or pinned host memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/backend/asr_backend.h"
+#include "plugins/common/thread_pool.h"
+#include "plugins/cuda/runtime.h"
+
+namespace asr::cuda {
+
+// Measures how long kernels run, by events around them, from the first call of seconds() on.
+class KernelClock {
+ public:
+  template <typename Launch>
+  void time(cudaStream_t stream, Launch &&launch) {
+    if (running_) begin(stream);
+    launch();
+    check(cudaGetLastError(), "launching a kernel");
+    if (running_) end(stream);
+  }
+  // Since the last call; the work must be done.
+  double seconds();
+
+ private:
+  struct Span {
+    Event begin{cudaEventDefault}, end{cudaEventDefault};
+  };
+  void begin(cudaStream_t stream);
+  void end(cudaStream_t stream);
+
+  bool running_ = false;
+  size_t n_used_ = 0;
+  std::vector<Span> spans_;
+};
+
+class Device {
+ public:
+  Device(uint32_t index, const asr_backend_options &options);
+  Device(const Device &) = delete;
+  Device &operator=(const Device &) = delete;
+
+  void use() const;  // makes it the device of the calling thread
+  cudaStream_t compute() const { return compute_.get(); }
+  cudaStream_t copies() const { return copies_.get(); }  // results to the host, beside the next kernels
+  KernelClock &clock() { return clock_; }
+  ThreadPool &pool() { return pool_; }
+
+  uint32_t max_rows() const { return max_rows_; }
+  uint32_t n_multiprocessors() const { return n_multiprocessors_; }
+  size_t shared_bytes() const { return shared_bytes_; }        // most that a block may ask for
+  bool has_tensor_cores() const { return has_tensor_cores_; }  // those that kernels/*_tensor.cu is written for
+
+ private:
+  struct Chosen {
+    explicit Chosen(uint32_t index);
+    int index;
+  };
+  const Chosen chosen_;  // first: what follows is made on it
+  const uint32_t max_rows_;
+  uint32_t n_multiprocessors_ = 0;
+  size_t shared_bytes_ = 0;
+  bool has_tensor_cores_ = false;
+  ThreadPool pool_;
+  Stream compute_, copies_;
+  KernelClock clock_;
+};
+
+// What probe lists. None, with a reason, where there is no driver or no GPU.
+std::vector<asr_backend_device_info> list_gpus(std::string *reason);
+
+}  // namespace asr::cuda

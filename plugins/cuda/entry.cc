@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA back end's table: every slot is a guarded call of the class that does the work, on the device of the call. Features
+// and scores are computed on the GPU. The search is that of the CPU back end, on scores copied to the host.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/backend/asr_backend.h"
+#include "core/base/error.h"
+#include "plugins/common/guard.h"
+#include "plugins/cpu/search.h"
+#include "plugins/cuda/acoustic.h"
+#include "plugins/cuda/device.h"
+#include "plugins/cuda/mfcc.h"
+
+struct asr_backend_device {
+  asr_backend_device(uint32_t index, const asr_backend_options &options) : device(index, options) {}
+  asr::cuda::Device device;
+  std::vector<asr_backend_acoustic *> acoustics;  // that are loaded
+};
+struct asr_backend_features {
+  asr_backend_features(asr::cuda::Device &device, const asr_features_view &view) : device(device), mfcc(device, view) {}
+  asr::cuda::Device &device;
+  asr::cuda::Mfcc mfcc;
+};
+struct asr_backend_acoustic {
+  asr_backend_acoustic(asr_backend_device *owner, const asr_acoustic_view &view)
+      : owner(owner), acoustic(owner->device, view) {}
+  asr_backend_device *owner;
+  asr::cuda::Acoustic acoustic;
+};
+struct asr_backend_graph {
+  asr::cpu::SearchGraph graph;
+};
+struct asr_backend_channel {
+  asr::cpu::Search search;
+};
+
+namespace asr::cuda {
+namespace {
+
+const asr_host_api *g_host = nullptr;
+
+// A slot's body on its device.
+template <typename Body>
+asr_status guard_on(asr_backend_device *device, Body &&body) noexcept {
+  return guard([&] {
+    device->device.use();
+    body();
+  });
+}
+
+asr_status probe(asr_backend_device_info *infos, size_t capacity, size_t *n_devices) {
+  return guard([&] {
+    *n_devices = 0;
+    std::string reason;
+    const std::vector<asr_backend_device_info> gpus = list_gpus(&reason);
+    if (gpus.empty()) plugin_last_error() = reason;
+    for (size_t i = 0; i < std::min(capacity, gpus.size()); ++i) {
+      const size_t size = infos[i].size;
+      infos[i] = gpus[i];
+      infos[i].size = size;
+    }
+    *n_devices = gpus.size();
+    if (!gpus.empty()) g_host->log(ASR_LOG_INFO, "cuda: features and scores on the GPU, search on the host");
+  });
+}
+
+asr_status open(uint32_t index, const asr_backend_options *options, asr_backend_device **device) {
+  return guard([&] { *device = new asr_backend_device(index, *options); });
+}
+
+void close(asr_backend_device *device) { delete device; }
+
+const char *last_error() { return plugin_last_error().c_str(); }
+
+asr_status load_features(asr_backend_device *device, const asr_features_view *view, asr_backend_features **features) {
+  return guard_on(device, [&] { *features = new asr_backend_features(device->device, *view); });
+}
+
+void free_features(asr_backend_features *features) { delete features; }
+
+asr_status load_acoustic(asr_backend_device *device, const asr_acoustic_view *view, asr_backend_acoustic **acoustic) {
+  return guard_on(device, [&] {
+    auto loaded = std::make_unique<asr_backend_acoustic>(device, *view);
+    device->acoustics.push_back(loaded.get());
+    *acoustic = loaded.release();
+  });
+}
+
+void free_acoustic(asr_backend_acoustic *acoustic) {
+  if (acoustic == nullptr) return;
+  auto &all = acoustic->owner->acoustics;
+  all.erase(std::remove(all.begin(), all.end(), acoustic), all.end());
+  delete acoustic;
+}
+
+asr_status load_graph(asr_backend_device *, const asr_graph_view *view, asr_backend_graph **graph) {
+  return guard([&] { *graph = new asr_backend_graph{cpu::SearchGraph(*view)}; });
+}
+
+void free_graph(asr_backend_graph *graph) { delete graph; }
+
+asr_status extract(asr_backend_device *device, asr_backend_features *features, const asr_extract_job *jobs, size_t n_jobs) {
+  return guard_on(device, [&] { features->mfcc.extract(jobs, n_jobs); });
+}
+
+asr_status score(asr_backend_device *device, asr_backend_acoustic *acoustic, const float *features, uint32_t n_rows,
+                 uint32_t buffer, float *loglikes) {
+  return guard_on(device, [&] { acoustic->acoustic.score(features, n_rows, buffer, loglikes); });
+}
+
+asr_status channel_begin(asr_backend_device *, asr_backend_graph *graph, const asr_search_options *options,
+                         asr_backend_channel **channel) {
+  return guard([&] { *channel = new asr_backend_channel{cpu::Search(graph->graph, *options)}; });
+}
+
+void channel_end(asr_backend_channel *channel) { delete channel; }
+
+// The rows of a job: the host's, or those of a score buffer.
+struct Rows {
+  const float *first;
+  size_t stride;
+};
+
+Rows rows_of(asr_backend_acoustic *acoustic, const asr_advance_job &job) {
+  const uint32_t n_pdfs = job.channel->search.n_pdfs();
+  if (job.loglikes != nullptr) return {job.loglikes, n_pdfs};
+  if (acoustic == nullptr) fail(ASR_INVALID_ARGUMENT, "advance: a job names a score buffer but there is no acoustic model");
+  const uint32_t n_states = acoustic->acoustic.n_states();
+  if (n_states < n_pdfs) {
+    fail(ASR_INVALID_ARGUMENT, "advance: the graph has %u pdfs but the acoustic model %u; they do not belong together", n_pdfs,
+         n_states);
+  }
+  return {acoustic->acoustic.rows(job.buffer, job.first_row, job.n_frames), n_states};
+}
+
+asr_status advance(asr_backend_device *device, asr_backend_acoustic *acoustic, const asr_advance_job *jobs, size_t n_jobs) {
+  return guard_on(device, [&] {
+    std::vector<Rows> rows(n_jobs);
+    for (size_t j = 0; j < n_jobs; ++j) rows[j] = rows_of(acoustic, jobs[j]);
+    device->device.pool().run(
+        n_jobs, [&](size_t j) { jobs[j].channel->search.advance(rows[j].first, rows[j].stride, jobs[j].n_frames); });
+  });
+}
+
+asr_status best_path(asr_backend_device *, asr_backend_channel *channel, uint32_t use_final, asr_path *path) {
+  return guard([&] { channel->search.best_path(use_final != 0, path); });
+}
+
+asr_status wait(asr_backend_device *device) {
+  return guard_on(device, [&] {
+    for (asr_backend_acoustic *acoustic : device->acoustics) acoustic->acoustic.finish();
+    check(cudaStreamSynchronize(device->device.compute()), "waiting for the device");
+    check(cudaStreamSynchronize(device->device.copies()), "waiting for the device");
+  });
+}
+
+asr_status lattice(asr_backend_device *, asr_backend_channel *channel, uint32_t use_final, asr_raw_lattice *lattice) {
+  return guard([&] { channel->search.lattice(use_final != 0, lattice); });
+}
+
+asr_status kernel_seconds(asr_backend_device *device, double *seconds) {
+  return guard_on(device, [&] { *seconds = device->device.clock().seconds(); });
+}
+
+constexpr asr_backend_api kApi = {
+    ASR_BACKEND_ABI, sizeof(asr_backend_api), "cuda",        probe,         open,       close,      last_error,
+    load_features,   free_features,           load_acoustic, free_acoustic, load_graph, free_graph, extract,
+    score,           channel_begin,           channel_end,   advance,       best_path,  wait,       lattice,
+    kernel_seconds};
+
+}  // namespace
+}  // namespace asr::cuda
+
+extern "C" const asr_backend_api *asr_backend_entry(uint32_t host_abi, const asr_host_api *host) {
+  asr::cuda::g_host = host;
+  return host_abi == ASR_BACKEND_ABI ? &asr::cuda::kApi : nullptr;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/cuda/gmm.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+
+namespace asr::cuda {
+namespace {
+
+constexpr uint32_t kMaxDims = 190;       // of a stream: 64 rows of features in 48 KiB of shared memory
+constexpr uint32_t kDiagonalBlocks = 2;  // of a multiprocessor at once
+constexpr uint32_t kExpandedBlocks = 1;
+constexpr size_t kExpandedSharedBytes = 196608;
+
+// Where n stretches begin that take about as many units each, and the end; they may begin at `starts` only.
+std::vector<uint32_t> cut(const std::vector<uint32_t> &starts, uint32_t n) {
+  std::vector<uint32_t> begins;
+  for (uint64_t i = 0; i <= n; ++i) {
+    const auto ideal = static_cast<uint32_t>(starts.back() * i / n);
+    begins.push_back(*std::lower_bound(starts.begin(), starts.end(), ideal));
+  }
+  return begins;
+}
+
+}  // namespace
+
+struct Gmm::Stream {
+  bool full = false, diagonal_kernel = false;
+  DeviceArray<GmmDim> dims;
+  // FP32
+  DirectModel direct{};
+  DeviceArray<float> fours;
+  DeviceArray<DirectState> states;
+  DeviceArray<SharedStates> shared;
+  DeviceArray<float4> log_weights;
+  uint32_t n_shared_fours = 0, first_shared_four = 0;
+  // Tensor cores
+  TensorModel tensor{};
+  DeviceArray<uint32_t> fragments, monomials, stretches[kShapes];
+  DeviceArray<TileInfo> tiles;
+};
+
+Gmm::Gmm(Device &device, const asr_acoustic_view &view) : device_(device), n_dims_(view.n_dims), n_states_(view.n_states) {
+  const bool any_diagonal = device.has_tensor_cores(),
+             any_expanded = any_diagonal && device.shared_bytes() >= kExpandedSharedBytes;
+  if (any_diagonal) check(prepare_diagonal_tensor(), "preparing the scoring kernels");
+  if (any_expanded) check(prepare_expanded_tensor(), "preparing the scoring kernels");
+  const GmmPacker packer(view, device.pool());
+  for (uint32_t j = 0; j < view.n_streams; ++j) {
+    Stream &stream = streams_.emplace_back();
+    const uint32_t n_dims = view.streams[j].n_dims;
+    if (n_dims > kMaxDims)
+      fail(ASR_UNSUPPORTED, "acoustic model: %u features in a stream; the GPU takes up to %u", n_dims, kMaxDims);
+    stream.full = view.covariance == ASR_COVARIANCE_FULL;
+    stream.diagonal_kernel = uses_diagonal_kernel(view.covariance, n_dims);
+    const GmmParts parts = packer.parts(j, stream.diagonal_kernel ? any_diagonal : any_expanded);
+    stream.dims = to_device(parts.dims);
+
+    const DirectPack direct = packer.direct(j, parts);
+    stream.fours = to_device(direct.fours);
+    stream.states = to_device(direct.states);
+    stream.shared = to_device(direct.shared);
+    stream.log_weights = to_device(direct.log_weights);
+    stream.n_shared_fours = direct.n_shared_fours, stream.first_shared_four = direct.first_shared_four;
+    stream.direct = {reinterpret_cast<const float4 *>(stream.fours.data()), stream.dims.data(), n_dims, stream.full};
+    if (!parts.tensor_states.empty()) load_tensor(packer.tensor(j, parts), &stream);
+  }
+}
+
+Gmm::~Gmm() = default;
+
+void Gmm::load_tensor(const TensorPack &pack, Stream *stream) {
+  stream->fragments = to_device(pack.fragments);
+  stream->tiles = to_device(pack.tiles);
+  stream->monomials = to_device(pack.monomials);
+  TensorModel &model = stream->tensor;
+  model = {reinterpret_cast<const uint4 *>(stream->fragments.data()),
+           stream->tiles.data(),
+           stream->dims.data(),
+           static_cast<uint32_t>(stream->dims.size()),
+           pack.n_steps,
+           {},
+           {}};
+  const uint32_t n_blocks = device_.n_multiprocessors() * (stream->diagonal_kernel ? kDiagonalBlocks : kExpandedBlocks);
+  for (uint32_t shape = 0; shape < kShapes; ++shape) {
+    model.n_stretches[shape] = n_blocks * kTensorWarps >> shape;
+    stream->stretches[shape] = to_device(cut(pack.starts, model.n_stretches[shape]));
+    model.stretches[shape] = stream->stretches[shape].data();
+  }
+}
+
+void Gmm::score(const float *features, uint32_t n_rows, float *scores, cudaStream_t stream) {
+  GmmRows rows = {features, scores, n_rows, n_dims_, n_states_, false};
+  for (const Stream &s : streams_) {
+    if (s.fragments.size() > 0 && s.diagonal_kernel) launch_diagonal_tensor(s.tensor, rows, stream);
+    if (s.fragments.size() > 0 && !s.diagonal_kernel) {
+      const size_t n_row_tiles = (n_rows + 15) / 16;
+      expanded_.reserve(n_row_tiles * s.tensor.n_steps * 64);
+      inverse_scale_.reserve(n_row_tiles * 16);
+      const ExpandedRows expanded = {expanded_.data(), inverse_scale_.data()};
+      launch_expand(s.tensor, s.monomials.data(), rows, expanded, stream);
+      launch_expanded_tensor(s.tensor, rows, expanded, stream);
+    }
+    if (s.states.size() > 0) {
+      launch_direct_states(s.direct, s.states.data(), static_cast<uint32_t>(s.states.size()), rows, stream);
+    }
+    if (s.n_shared_fours > 0) {
+      gaussian_scores_.reserve(size_t{4} * s.n_shared_fours * n_rows);
+      DirectModel shared = s.direct;
+      shared.fours += size_t{s.first_shared_four} * direct_four_size(s.direct.n_dims, s.full);
+      launch_direct_scores(shared, s.n_shared_fours, rows, gaussian_scores_.data(), stream);
+      launch_mix_shared(s.shared.data(), static_cast<uint32_t>(s.shared.size()), s.log_weights.data(), gaussian_scores_.data(),
+                        rows, stream);
+    }
+    rows.add = true;
+  }
+}
+
+}  // namespace asr::cuda

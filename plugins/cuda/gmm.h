@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// loglike[t][s] of every row and state on the GPU (equations G1-G4): which kernel scores what, in which order. Called by
+// acoustic.cc.
+#pragma once
+
+#include <vector>
+
+#include "plugins/cuda/device.h"
+#include "plugins/cuda/gmm_pack.h"
+
+namespace asr::cuda {
+
+class Gmm {
+ public:
+  Gmm(Device &device, const asr_acoustic_view &view);
+  ~Gmm();
+  Gmm(const Gmm &) = delete;
+  Gmm &operator=(const Gmm &) = delete;
+
+  uint32_t n_dims() const { return n_dims_; }
+  uint32_t n_states() const { return n_states_; }
+
+  // Puts kernels into the stream: features[n_rows][n_dims] -> scores[n_rows][n_states], both on the device.
+  void score(const float *features, uint32_t n_rows, float *scores, cudaStream_t stream);
+
+ private:
+  struct Stream;
+  void load_tensor(const TensorPack &pack, Stream *stream);
+
+  Device &device_;
+  const uint32_t n_dims_, n_states_;
+  std::vector<Stream> streams_;
+  DeviceArray<float> gaussian_scores_;  // of shared codebooks
+  DeviceArray<uint4> expanded_;
+  DeviceArray<float> inverse_scale_;
+};
+
+}  // namespace asr::cuda

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// The expanded form of Gaussians, whether it keeps the tolerance, and its packing into fragments of mma operands.
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "plugins/common/packing.h"
+#include "plugins/cuda/gmm_pack.h"
+
+namespace asr::cuda {
+namespace {
+
+constexpr double kLog2E = 1.4426950408889634;
+constexpr double kMaxWeight = 60000;  // fp16 ends at 65504
+// Terms of the expanded form cancel where they matter, near the mean. Their sum without signs, in base 2, times the 2^-22 of
+// split fp16 numbers and the few 2^-24 of the sums, is the error: below this it stays well under the tolerance.
+constexpr double kMaxTermsDiagonal = 3000, kMaxTermsExpanded = 3000;
+constexpr uint32_t kMaxMonomials = 4096;
+
+// Halves whose sum is the value, and two of each in the order of their index in a register.
+struct SplitPair {
+  uint32_t hi, lo;
+};
+
+uint16_t half_bits(float value) { return __half_raw(__float2half_rn(value)).x; }
+float half_value(uint16_t bits) {
+  __half_raw raw;
+  raw.x = bits;
+  return __half2float(__half(raw));
+}
+SplitPair split_pair(double first, double second) {
+  const uint16_t hi[2] = {half_bits(float(first)), half_bits(float(second))};
+  const uint16_t lo[2] = {half_bits(float(first - half_value(hi[0]))), half_bits(float(second - half_value(hi[1])))};
+  return {hi[0] | uint32_t(hi[1]) << 16, lo[0] | uint32_t(lo[1]) << 16};
+}
+
+}  // namespace
+
+// A Gaussian with its weight as constant + sum_k weights[k] phi_k of scaled features, in base 2. phi: for the diagonal kernel
+// x_0, x_0^2, x_1, x_1^2 ...; for the expanded one as monomials_of() says.
+struct GmmPacker::Expanded {
+  double constant;
+  std::vector<double> weights;
+  double terms;  // sum of |weights[k] phi_k| at the mean
+};
+
+bool uses_diagonal_kernel(asr_covariance covariance, uint32_t n_dims) {
+  return covariance == ASR_COVARIANCE_DIAGONAL && n_dims <= kMaxDiagonalDims;
+}
+
+std::vector<uint32_t> GmmPacker::monomials_of(uint32_t n_dims) const {
+  std::vector<uint32_t> monomials;
+  for (uint32_t i = 0; i < n_dims; ++i) monomials.push_back(i | n_dims << 16);
+  for (uint32_t i = 0; i < n_dims; ++i) {
+    for (uint32_t j = i; j < (full() ? n_dims : i + 1); ++j) monomials.push_back(i | j << 16);
+  }
+  while (monomials.size() % 16 != 0) monomials.push_back((n_dims + 1) | (n_dims + 1) << 16);
+  return monomials;
+}
+
+GmmPacker::Expanded GmmPacker::expand(const asr_gmm_codebook &codebook, uint32_t k, double log_weight,
+                                      const std::vector<GmmDim> &dims) const {
+  const auto n = uint32_t(dims.size());
+  const PackedGaussian gaussian = pack_gaussian(view_, codebook, k, centre_);
+  const float *const mean = view_.means + codebook.first_mean + size_t{k} * n;
+  std::vector<double> x(n);  // the mean as a scaled feature
+  for (uint32_t d = 0; d < n; ++d) x[d] = (double(mean[d]) - dims[d].centre) * dims[d].scale;
+  Expanded expanded{kLog2E * (log_weight + gaussian.log_normaliser), {}, 0};
+  for (const double offset : gaussian.offset) expanded.constant -= kLog2E / 2 * offset * offset;
+  const auto add = [&](double weight, double phi) {
+    expanded.weights.push_back(weight);
+    expanded.terms += std::abs(weight * phi);
+  };
+  if (!full()) {
+    const bool interleaved = uses_diagonal_kernel(view_.covariance, n);
+    const auto linear = [&](uint32_t d) { add(kLog2E * gaussian.factor[d] * gaussian.offset[d] / dims[d].scale, x[d]); };
+    const auto square = [&](uint32_t d) {
+      const double factor = gaussian.factor[d] / dims[d].scale;
+      add(-kLog2E / 2 * factor * factor, x[d] * x[d]);
+    };
+    for (uint32_t d = 0; d < n; ++d) {
+      linear(d);
+      if (interleaved) square(d);
+    }
+    for (uint32_t d = 0; !interleaved && d < n; ++d) square(d);
+    return expanded;
+  }
+  const auto factor = [&](uint32_t row, uint32_t column) {  // row <= column
+    return gaussian.factor[row * n - row * (row + 1) / 2 + column] / dims[column].scale;
+  };
+  for (uint32_t j = 0; j < n; ++j) {
+    double sum = 0;
+    for (uint32_t row = 0; row <= j; ++row) sum += factor(row, j) * gaussian.offset[row];
+    add(kLog2E * sum, x[j]);
+  }
+  for (uint32_t i = 0; i < n; ++i) {
+    for (uint32_t j = i; j < n; ++j) {
+      double sum = 0;
+      for (uint32_t row = 0; row <= i; ++row) sum += factor(row, i) * factor(row, j);
+      add((i == j ? -kLog2E / 2 : -kLog2E) * sum, x[i] * x[j]);
+    }
+  }
+  return expanded;
+}
+
+bool GmmPacker::fits_tensor(uint32_t state, uint32_t stream, const std::vector<GmmDim> &dims) const {
+  if (!uses_diagonal_kernel(view_.covariance, uint32_t(dims.size())) &&
+      monomials_of(uint32_t(dims.size())).size() > kMaxMonomials) {
+    return false;
+  }
+  const double most = full() ? kMaxTermsExpanded : kMaxTermsDiagonal;
+  const asr_gmm_codebook &codebook = codebook_of(state, stream);
+  for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
+    const Expanded expanded = expand(codebook, k, 0, dims);
+    if (!(expanded.terms <= most)) return false;
+    for (const double weight : expanded.weights) {
+      if (!(std::abs(weight) <= kMaxWeight)) return false;
+    }
+  }
+  return true;
+}
+
+// Gaussians first ... first + 7 of a state. Step s of 16 values of k begins step_stride registers after the one before; lane l
+// of the warp has column l / 4 and the k of 2 (l % 4) and the next, and those 8 behind.
+void GmmPacker::put_tile(uint32_t state, uint32_t stream, uint32_t first, const GmmParts &parts, uint32_t *fragments,
+                         size_t step_stride, uint32_t n_steps, TileInfo *info) const {
+  const asr_gmm_codebook &codebook = codebook_of(state, stream);
+  for (uint32_t column = 0; column < kTileGaussians; ++column) {
+    info->constant[column] = kLogZero;
+    const uint32_t k = first + column;
+    if (k >= codebook.n_gaussians || log_weights(state, stream)[k] == -INFINITY) continue;
+    const Expanded expanded = expand(codebook, k, log_weights(state, stream)[k], parts.dims);
+    info->constant[column] = float(expanded.constant);
+    const auto pair = [&](uint32_t at) {
+      const auto weight = [&](uint32_t i) { return i < expanded.weights.size() ? expanded.weights[i] : 0; };
+      return split_pair(weight(at), weight(at + 1));
+    };
+    for (uint32_t step = 0; 2 * step < n_steps; ++step) {  // of 16; n_steps counts 8
+      for (uint32_t q = 0; q < 4; ++q) {
+        const uint32_t lane = 4 * column + q, at = 16 * step + 2 * q;
+        const SplitPair a = pair(at);
+        if (2 * step + 1 == n_steps) {
+          uint32_t *const out = fragments + step * step_stride + lane * 2;
+          out[0] = a.hi, out[1] = a.lo;
+        } else {
+          const SplitPair b = pair(at + 8);
+          uint32_t *const out = fragments + step * step_stride + lane * 4;
+          out[0] = a.hi, out[1] = b.hi, out[2] = a.lo, out[3] = b.lo;
+        }
+      }
+    }
+  }
+  info->state = first + kTileGaussians >= codebook.n_gaussians ? int32_t(state) : -1;
+}
+
+TensorPack GmmPacker::tensor(uint32_t stream, const GmmParts &parts) const {
+  return uses_diagonal_kernel(view_.covariance, uint32_t(parts.dims.size())) ? tensor_diagonal(stream, parts)
+                                                                             : tensor_expanded(stream, parts);
+}
+
+TensorPack GmmPacker::tensor_diagonal(uint32_t stream, const GmmParts &parts) const {
+  TensorPack pack;
+  pack.n_steps = diagonal_steps(uint32_t(parts.dims.size()));
+  const size_t tile_words = diagonal_tile_bytes(pack.n_steps) / 4;
+  pack.starts.push_back(0);
+  for (const uint32_t state : parts.tensor_states) {
+    pack.starts.push_back(pack.starts.back() + (codebook_of(state, stream).n_gaussians + kTileGaussians - 1) / kTileGaussians);
+  }
+  pack.fragments.assign(pack.starts.back() * tile_words, 0);
+  pool_.run(parts.tensor_states.size(), [&](size_t i) {
+    for (uint32_t tile = pack.starts[i]; tile < pack.starts[i + 1]; ++tile) {
+      uint32_t *const words = pack.fragments.data() + tile * tile_words;
+      TileInfo info{};
+      put_tile(parts.tensor_states[i], stream, (tile - pack.starts[i]) * kTileGaussians, parts, words, 128, pack.n_steps,
+               &info);
+      std::memcpy(words + pack.n_steps * 64, &info, sizeof info);
+    }
+  });
+  return pack;
+}
+
+// A state of up to a block's tiles lies in one block; a larger one begins with a block.
+TensorPack GmmPacker::tensor_expanded(uint32_t stream, const GmmParts &parts) const {
+  TensorPack pack;
+  pack.monomials = monomials_of(uint32_t(parts.dims.size()));
+  pack.n_steps = uint32_t(pack.monomials.size()) / 16;
+  std::vector<uint32_t> first_tile;
+  uint32_t n_tiles = 0;
+  for (const uint32_t state : parts.tensor_states) {
+    const uint32_t n = (codebook_of(state, stream).n_gaussians + kTileGaussians - 1) / kTileGaussians;
+    const uint32_t used = n_tiles % kBlockTiles;
+    if (used + n > kBlockTiles && used > 0) n_tiles += kBlockTiles - used;
+    if (n_tiles % kBlockTiles == 0) pack.starts.push_back(n_tiles / kBlockTiles);
+    first_tile.push_back(n_tiles);
+    n_tiles += n;
+  }
+  const uint32_t n_blocks = (n_tiles + kBlockTiles - 1) / kBlockTiles;
+  pack.starts.push_back(n_blocks);
+  TileInfo empty{};
+  std::fill_n(empty.constant, kTileGaussians, kLogZero);
+  empty.state = -1;
+  pack.tiles.assign(size_t{n_blocks} * kBlockTiles, empty);
+  const size_t step_words = size_t{kBlockTiles} * 128, block_words = step_words * pack.n_steps;
+  pack.fragments.assign(n_blocks * block_words, 0);
+  pool_.run(parts.tensor_states.size(), [&](size_t i) {
+    const uint32_t state = parts.tensor_states[i], n_gaussians = codebook_of(state, stream).n_gaussians;
+    for (uint32_t first = 0, tile = first_tile[i]; first < n_gaussians; first += kTileGaussians, ++tile) {
+      uint32_t *const words = pack.fragments.data() + tile / kBlockTiles * block_words + tile % kBlockTiles * 128;
+      put_tile(state, stream, first, parts, words, step_words, 2 * pack.n_steps, &pack.tiles[tile]);
+    }
+  });
+  return pack;
+}
+
+}  // namespace asr::cuda

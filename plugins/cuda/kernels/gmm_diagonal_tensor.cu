@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mixtures of diagonal Gaussians (G1, G3) on tensor cores: score = constant + sum_d u_d x_d + v_d x_d^2, a product of rows
+// [16][2 D] and Gaussians [2 D][8], fp16 halves of both, sums in FP32; double reference tests/reference/gmm.cc, tolerance 2e-3.
+//
+// A warp owns 16 or 32 rows, whose fragments stay in its registers, and takes one tile of 8 Gaussians after the other; their
+// log-sum-exp stays in registers too, four lanes a row, and leaves them once a state. `warps` warps with different rows share a
+// stretch of tiles and the ring in shared memory that they come through: all 8 warps for many rows, where products bound the
+// kernel; for up to 32 rows each warp has a stretch of its own, and reading the model bounds it.
+// Floors for 5000 x 256 Gaussians, D = 36: 8 rows read 428 MB of model, 100 us at 4.3 TB/s; 256 rows do 216 multiply-adds a row
+// and Gaussian, 0.14 P in all, 225 us at the 631 TFLOPS that mma.sync reaches on an H200, and one exponential each, 79 us.
+#include "plugins/cuda/kernels/gmm.h"
+#include "plugins/cuda/kernels/mixture.cuh"
+#include "plugins/cuda/kernels/tensor.cuh"
+
+namespace asr::cuda {
+namespace {
+
+constexpr uint32_t kWarp = 32, kThreads = kTensorWarps * kWarp;
+constexpr uint32_t kStages = 5, kBlocksPerMultiprocessor = 2;
+
+// The rows of a warp: fragments of phi, whose k = 2 d is x_d and 2 d + 1 is x_d^2, so that a register holds both of one x.
+template <int kSteps, int kTiles>
+struct RowFragments {
+  static constexpr int kPairs = kSteps / 2;
+  uint32_t hi[kTiles][kPairs][4], lo[kTiles][kPairs][4];
+  uint32_t last_hi[kTiles][2], last_lo[kTiles][2];  // of an odd number of steps
+  float inverse_scale[kTiles][2];
+
+  __device__ void load(const TensorModel &model, const GmmRows &rows, uint32_t first_row) {
+    const uint32_t lane = threadIdx.x % kWarp, quad = lane / 4, q = lane % 4;
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const uint32_t row = min(first_row + 16 * t + 8 * half + quad, rows.n_rows - 1);
+        const float *const features = rows.features + size_t{row} * rows.n_features;
+        float x[kSteps], largest = 0;  // of dimensions q, q + 4, q + 8 ...
+#pragma unroll
+        for (int s = 0; s < kSteps; ++s) {
+          const uint32_t d = 4 * s + q;
+          const GmmDim dim = model.dims[min(d, model.n_dims - 1)];
+          x[s] = d < model.n_dims ? (features[dim.dim] - dim.centre) * dim.scale : 0;
+          largest = fmaxf(largest, fabsf(x[s]));
+        }
+        largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, 1));
+        largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, 2));
+        const float scale = row_scale(largest);
+        inverse_scale[t][half] = 1 / scale;
+#pragma unroll
+        for (int s = 0; s < kSteps; ++s) {
+          const float2 phi = {x[s] * scale, x[s] * x[s] * scale};
+          if (s < 2 * kPairs) {
+            split(phi, &hi[t][s / 2][s % 2 * 2 + half], &lo[t][s / 2][s % 2 * 2 + half]);
+          } else {
+            split(phi, &last_hi[t][half], &last_lo[t][half]);
+          }
+        }
+      }
+    }
+  }
+};
+
+// A tile of 8 Gaussians in shared memory, and the log sums of the warp's rows.
+template <int kSteps, int kTiles>
+__device__ __forceinline__ void score_tile(const unsigned char *tile, const RowFragments<kSteps, kTiles> &rows,
+                                           LogSum (&mixture)[kTiles][2]) {
+  constexpr int kPairs = kSteps / 2;
+  const uint32_t lane = threadIdx.x % kWarp;
+  const uint4 *const fragments = reinterpret_cast<const uint4 *>(tile) + lane;
+  uint4 b[kPairs];
+#pragma unroll
+  for (int p = 0; p < kPairs; ++p) b[p] = fragments[p * kWarp];
+  uint2 last = {0, 0};
+  if constexpr (kSteps % 2 != 0) last = reinterpret_cast<const uint2 *>(tile + kPairs * 512)[lane];
+
+  float d[kTiles][4] = {};
+#pragma unroll
+  for (int p = 0; p < kPairs; ++p) {  // the small products first: the large sum is then rounded less often
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t) multiply(d[t], rows.hi[t][p], b[p].z, b[p].w);
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t) multiply(d[t], rows.lo[t][p], b[p].x, b[p].y);
+  }
+  if constexpr (kSteps % 2 != 0) {
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t) multiply(d[t], rows.last_hi[t], last.y);
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t) multiply(d[t], rows.last_lo[t], last.x);
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t) multiply(d[t], rows.last_hi[t], last.x);
+  }
+#pragma unroll
+  for (int p = 0; p < kPairs; ++p) {
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t) multiply(d[t], rows.hi[t][p], b[p].x, b[p].y);
+  }
+  const float2 constant = reinterpret_cast<const float2 *>(tile + kSteps * 256)[lane % 4];
+#pragma unroll
+  for (int t = 0; t < kTiles; ++t) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float scale = rows.inverse_scale[t][half];
+      mixture[t][half].add({fmaf(d[t][2 * half], scale, constant.x), fmaf(d[t][2 * half + 1], scale, constant.y)});
+    }
+  }
+}
+
+template <int kSteps, int kTiles>
+__global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
+    diagonal_tensor_kernel(TensorModel model, const uint32_t *stretches, uint32_t n_warps, GmmRows rows) {
+  constexpr uint32_t kTileBytes = kSteps * 256 + sizeof(TileInfo), kTileCopies = kTileBytes / 16;
+  extern __shared__ __align__(16) unsigned char memory[];
+  const uint32_t warp = threadIdx.x / kWarp, group = warp / n_warps, number = blockIdx.x * (kTensorWarps / n_warps) + group;
+  const uint32_t first_row = (blockIdx.y * n_warps + warp % n_warps) * 16 * kTiles;
+  const uint32_t chunk_bytes = n_warps * kTileBytes;  // a chunk of n_warps tiles is a stage of the ring
+  unsigned char *const ring = memory + group * kStages * chunk_bytes;
+  const uint32_t begin = stretches[number], end = stretches[number + 1], n_chunks = (end - begin + n_warps - 1) / n_warps;
+
+  const auto fetch = [&](uint32_t chunk) {
+    if (chunk < n_chunks) {
+      const uint32_t first = begin + chunk * n_warps, n_copies = min(n_warps, end - first) * kTileCopies;
+      const uint4 *const from = model.fragments + size_t{first} * kTileCopies;
+      uint4 *const to = reinterpret_cast<uint4 *>(ring + chunk % kStages * chunk_bytes);
+      for (uint32_t i = threadIdx.x % (n_warps * kWarp); i < n_copies; i += n_warps * kWarp) copy_16(to + i, from + i);
+    }
+    commit_copies();
+  };
+  for (uint32_t chunk = 0; chunk + 1 < kStages; ++chunk) fetch(chunk);
+
+  RowFragments<kSteps, kTiles> fragments;
+  fragments.load(model, rows, first_row);
+  LogSum mixture[kTiles][2];
+  for (uint32_t chunk = 0; chunk < n_chunks; ++chunk) {
+    wait_copies<kStages - 2>();
+    synchronise(n_warps, warp);  // the chunk is there, and that before it is free
+    fetch(chunk + kStages - 1);
+    const uint32_t n_tiles = min(n_warps, end - begin - chunk * n_warps);
+    for (uint32_t i = 0; i < n_tiles; ++i) {
+      const unsigned char *const tile = ring + chunk % kStages * chunk_bytes + i * kTileBytes;
+      score_tile(tile, fragments, mixture);
+      const int32_t state = reinterpret_cast<const TileInfo *>(tile + kSteps * 256)->state;
+      if (state >= 0) store_mixture(mixture, rows, first_row, static_cast<uint32_t>(state));
+    }
+  }
+}
+
+template <int kSteps>
+void launch(const TensorModel &model, const GmmRows &rows, cudaStream_t stream) {
+  const TensorShape shape = tensor_shape(rows.n_rows);
+  const uint32_t index = shape_index(shape), n_groups = kTensorWarps / shape.warps;
+  const uint32_t block_rows = shape.warps * shape.tiles_of_16_rows * 16;
+  const dim3 grid(model.n_stretches[index] / n_groups, (rows.n_rows + block_rows - 1) / block_rows);
+  const size_t shared_bytes = size_t{kTensorWarps} * kStages * diagonal_tile_bytes(kSteps);
+  const auto kernel = shape.tiles_of_16_rows == 1 ? diagonal_tensor_kernel<kSteps, 1> : diagonal_tensor_kernel<kSteps, 2>;
+  kernel<<<grid, kThreads, shared_bytes, stream>>>(model, model.stretches[index], shape.warps, rows);
+}
+
+template <int kSteps>
+cudaError_t prepare() {
+  constexpr int kBytes = kTensorWarps * kStages * (kSteps * 256 + sizeof(TileInfo));
+  const cudaError_t status =
+      cudaFuncSetAttribute(diagonal_tensor_kernel<kSteps, 1>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+  if (status != cudaSuccess) return status;
+  return cudaFuncSetAttribute(diagonal_tensor_kernel<kSteps, 2>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+}
+
+}  // namespace
+
+TensorShape tensor_shape(uint32_t n_rows) {
+  if (n_rows <= 16) return {1, 1};
+  return {n_rows <= 32 ? 1u : n_rows <= 64 ? 2u : n_rows <= 128 ? 4u : 8u, 2};
+}
+
+uint32_t diagonal_steps(uint32_t n_dims) { return n_dims <= 16 ? 4 : n_dims <= 36 ? 9 : 10; }
+
+void launch_diagonal_tensor(const TensorModel &model, const GmmRows &rows, cudaStream_t stream) {
+  if (model.n_steps == 4) return launch<4>(model, rows, stream);
+  if (model.n_steps == 9) return launch<9>(model, rows, stream);
+  launch<10>(model, rows, stream);
+}
+
+cudaError_t prepare_diagonal_tensor() {
+  for (const cudaError_t status : {prepare<4>(), prepare<9>(), prepare<10>()}) {
+    if (status != cudaSuccess) return status;
+  }
+  return cudaSuccess;
+}
+
+}  // namespace asr::cuda

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mixtures of Gaussians with any quadratic form (G2, G3) on tensor cores: score = constant + sum_k w_k phi_k(x), phi the D
+// features and their D (D + 1) / 2 products; a product of rows [16][K] and Gaussians [K][8], fp16 halves of both, sums in FP32;
+// double reference tests/reference/gmm.cc, tolerance 2e-3. The products x_i x_j are made once a window by expand_kernel.
+//
+// A warp owns 16 or 32 rows and a block of 64 Gaussians, whose sums stay in its registers while K passes; hi hi and the small
+// products are summed apart, so that the large sum is rounded a third as often. As in gmm_diagonal_tensor.cu, `warps` warps
+// with different rows share a stretch of blocks, and everything comes through a ring in shared memory, 16 values of k a stage.
+// Floors for 5000 x 16 Gaussians, D = 36 (K = 704): 225 MB of model, 52 us at 4.3 TB/s; 256 rows do 2112 multiply-adds a row
+// and Gaussian, 86.5 T, 137 us at the 631 TFLOPS that mma.sync reaches on an H200: 493 TFLOPS by the papers' count.
+#include "plugins/cuda/kernels/gmm.h"
+#include "plugins/cuda/kernels/mixture.cuh"
+#include "plugins/cuda/kernels/tensor.cuh"
+
+namespace asr::cuda {
+namespace {
+
+constexpr uint32_t kWarp = 32, kThreads = kTensorWarps * kWarp, kStages = 4;
+constexpr uint32_t kStepBytes = kBlockTiles * 512, kRowStepBytes = 1024;  // of a block's Gaussians, of 16 rows
+
+// ---- phi ---------------------------------------------------------------------------------------------------------------
+
+// A block makes the fragments of 16 rows, blockIdx.y one of gridDim.y parts of the steps.
+__global__ void __launch_bounds__(kThreads)
+    expand_kernel(TensorModel model, const uint32_t *monomials, GmmRows rows, ExpandedRows expanded) {
+  extern __shared__ float x[];  // [16][n_dims + 2]: features, 1, 0
+  __shared__ float scales[16];
+  const uint32_t lane = threadIdx.x % kWarp, quad = lane / 4, q = lane % 4, stride = model.n_dims + 2;
+  for (uint32_t r = threadIdx.x / kWarp; r < 16; r += kTensorWarps) {
+    const uint32_t row = min(blockIdx.x * 16 + r, rows.n_rows - 1);
+    const float *const features = rows.features + size_t{row} * rows.n_features;
+    float largest = 0;
+    for (uint32_t d = lane; d < stride; d += kWarp) {
+      float value = d == model.n_dims ? 1 : 0;
+      if (d < model.n_dims) {
+        const GmmDim dim = model.dims[d];
+        value = (features[dim.dim] - dim.centre) * dim.scale;
+      }
+      largest = fmaxf(largest, fabsf(value));
+      x[r * stride + d] = value;
+    }
+    for (int offset = 16; offset > 0; offset /= 2) largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, offset));
+    const float scale = row_scale(largest);
+    if (lane == 0) scales[r] = scale;
+    if (lane == 0 && blockIdx.y == 0) expanded.inverse_scale[blockIdx.x * 16 + r] = 1 / scale;
+  }
+  __syncthreads();
+  const auto phi = [&](uint32_t r, uint32_t k) {
+    const uint32_t pair = monomials[k];
+    return x[r * stride + (pair & 0xffff)] * x[r * stride + (pair >> 16)] * scales[r];
+  };
+  for (uint32_t step = blockIdx.y * kTensorWarps + threadIdx.x / kWarp; step < model.n_steps;
+       step += gridDim.y * kTensorWarps) {
+    uint32_t hi[4], lo[4];
+#pragma unroll
+    for (uint32_t i = 0; i < 4; ++i) {  // rows quad, quad + 8; k, k + 8
+      const uint32_t r = quad + i % 2 * 8, k = step * 16 + i / 2 * 8 + 2 * q;
+      split({phi(r, k), phi(r, k + 1)}, &hi[i], &lo[i]);
+    }
+    uint4 *const out = expanded.fragments + (size_t{blockIdx.x} * model.n_steps + step) * (kRowStepBytes / 16);
+    out[lane] = {hi[0], hi[1], hi[2], hi[3]};
+    out[kWarp + lane] = {lo[0], lo[1], lo[2], lo[3]};
+  }
+}
+
+// ---- scores ------------------------------------------------------------------------------------------------------------
+
+template <int kTiles>
+struct BlockSums {
+  float main[kBlockTiles][kTiles][4], small[kBlockTiles][kTiles][4];
+
+  __device__ __forceinline__ void clear() {
+#pragma unroll
+    for (int n = 0; n < int(kBlockTiles); ++n) {
+#pragma unroll
+      for (int t = 0; t < kTiles; ++t) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) main[n][t][i] = small[n][t][i] = 0;
+      }
+    }
+  }
+  // 16 values of k: a stage of the ring.
+  __device__ __forceinline__ void add(const unsigned char *gaussians, const unsigned char *rows) {
+    const uint32_t lane = threadIdx.x % kWarp;
+    uint32_t hi[kTiles][4], lo[kTiles][4];
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t) {
+      const uint4 *const fragments = reinterpret_cast<const uint4 *>(rows + t * kRowStepBytes) + lane;
+      const uint4 h = fragments[0], l = fragments[kWarp];
+      hi[t][0] = h.x, hi[t][1] = h.y, hi[t][2] = h.z, hi[t][3] = h.w;
+      lo[t][0] = l.x, lo[t][1] = l.y, lo[t][2] = l.z, lo[t][3] = l.w;
+    }
+#pragma unroll
+    for (int n = 0; n < int(kBlockTiles); ++n) {
+      const uint4 b = reinterpret_cast<const uint4 *>(gaussians)[n * kWarp + lane];
+#pragma unroll
+      for (int t = 0; t < kTiles; ++t) multiply(small[n][t], hi[t], b.z, b.w);
+#pragma unroll
+      for (int t = 0; t < kTiles; ++t) multiply(main[n][t], hi[t], b.x, b.y);
+#pragma unroll
+      for (int t = 0; t < kTiles; ++t) multiply(small[n][t], lo[t], b.x, b.y);
+    }
+  }
+};
+
+template <int kTiles>
+__global__ void __launch_bounds__(kThreads, 1) expanded_tensor_kernel(TensorModel model, const uint32_t *stretches,
+                                                                      uint32_t n_warps, GmmRows rows, ExpandedRows expanded) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  const uint32_t lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp, group = warp / n_warps;
+  const uint32_t number = blockIdx.x * (kTensorWarps / n_warps) + group, warp_of_group = warp % n_warps;
+  const uint32_t first_row = (blockIdx.y * n_warps + warp_of_group) * 16 * kTiles;
+  const uint32_t n_row_tiles = (rows.n_rows + 15) / 16, n_steps = model.n_steps;
+  const uint32_t stage_bytes = kStepBytes + n_warps * kTiles * kRowStepBytes;
+  unsigned char *const ring = memory + group * kStages * stage_bytes;
+  const uint32_t begin = stretches[number], n_stages = (stretches[number + 1] - begin) * n_steps;
+
+  // Stage by stage: 16 values of k of the group's Gaussians, and of each warp's own rows.
+  uint32_t fetched = 0, fetched_step = 0;
+  const auto fetch = [&] {
+    if (fetched < n_stages) {
+      uint4 *const to = reinterpret_cast<uint4 *>(ring + fetched % kStages * stage_bytes);
+      const uint4 *const from = model.fragments + (size_t{begin} * n_steps + fetched) * (kStepBytes / 16);
+      for (uint32_t i = warp_of_group * kWarp + lane; i < kStepBytes / 16; i += n_warps * kWarp) copy_16(to + i, from + i);
+      uint4 *const own = to + kStepBytes / 16 + warp_of_group * kTiles * (kRowStepBytes / 16);
+#pragma unroll
+      for (int t = 0; t < kTiles; ++t) {
+        const uint32_t row_tile = min(first_row / 16 + t, n_row_tiles - 1);
+        const uint4 *const row = expanded.fragments + (size_t{row_tile} * n_steps + fetched_step) * (kRowStepBytes / 16);
+#pragma unroll
+        for (uint32_t i = 0; i < kRowStepBytes / 16; i += kWarp)
+          copy_16(own + t * (kRowStepBytes / 16) + i + lane, row + i + lane);
+      }
+    }
+    commit_copies();
+    ++fetched;
+    if (++fetched_step == n_steps) fetched_step = 0;
+  };
+  for (uint32_t stage = 0; stage + 1 < kStages; ++stage) fetch();
+
+  float inverse_scale[kTiles][2];
+#pragma unroll
+  for (int t = 0; t < kTiles; ++t) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const uint32_t row = min(first_row + 16 * t + 8 * half + lane / 4, rows.n_rows - 1);
+      inverse_scale[t][half] = expanded.inverse_scale[row];
+    }
+  }
+  LogSum mixture[kTiles][2];
+  BlockSums<kTiles> sums;
+  sums.clear();
+  uint32_t step = 0, block = begin;
+  for (uint32_t stage = 0; stage < n_stages; ++stage) {
+    wait_copies<kStages - 2>();
+    synchronise(n_warps, warp);  // the stage is there, and that before it is free
+    fetch();
+    const unsigned char *const gaussians = ring + stage % kStages * stage_bytes;
+    sums.add(gaussians, gaussians + kStepBytes + warp_of_group * kTiles * kRowStepBytes);
+    if (++step < n_steps) continue;
+#pragma unroll
+    for (int n = 0; n < int(kBlockTiles); ++n) {
+      const TileInfo &tile = model.tiles[size_t{block} * kBlockTiles + n];
+      const float2 constant = reinterpret_cast<const float2 *>(tile.constant)[lane % 4];
+#pragma unroll
+      for (int t = 0; t < kTiles; ++t) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const float *const main = sums.main[n][t] + 2 * half, *const small = sums.small[n][t] + 2 * half;
+          const float scale = inverse_scale[t][half];
+          mixture[t][half].add({fmaf(main[0] + small[0], scale, constant.x), fmaf(main[1] + small[1], scale, constant.y)});
+        }
+      }
+      if (tile.state >= 0) store_mixture(mixture, rows, first_row, static_cast<uint32_t>(tile.state));
+    }
+    sums.clear();
+    step = 0;
+    ++block;
+  }
+}
+
+size_t shared_bytes_of(const TensorShape &shape) {
+  const uint32_t n_groups = kTensorWarps / shape.warps;
+  return size_t{n_groups} * kStages * (kStepBytes + shape.warps * shape.tiles_of_16_rows * kRowStepBytes);
+}
+
+}  // namespace
+
+void launch_expand(const TensorModel &model, const uint32_t *monomials, const GmmRows &rows, const ExpandedRows &expanded,
+                   cudaStream_t stream) {
+  const dim3 grid((rows.n_rows + 15) / 16, (model.n_steps + kTensorWarps - 1) / kTensorWarps);
+  const size_t shared_bytes = size_t{16} * (model.n_dims + 2) * sizeof(float);
+  expand_kernel<<<grid, kThreads, shared_bytes, stream>>>(model, monomials, rows, expanded);
+}
+
+void launch_expanded_tensor(const TensorModel &model, const GmmRows &rows, const ExpandedRows &expanded, cudaStream_t stream) {
+  const TensorShape shape = tensor_shape(rows.n_rows);
+  const uint32_t index = shape_index(shape), n_groups = kTensorWarps / shape.warps;
+  const uint32_t block_rows = shape.warps * shape.tiles_of_16_rows * 16;
+  const dim3 grid(model.n_stretches[index] / n_groups, (rows.n_rows + block_rows - 1) / block_rows);
+  const auto kernel = shape.tiles_of_16_rows == 1 ? expanded_tensor_kernel<1> : expanded_tensor_kernel<2>;
+  kernel<<<grid, kThreads, shared_bytes_of(shape), stream>>>(model, model.stretches[index], shape.warps, rows, expanded);
+}
+
+cudaError_t prepare_expanded_tensor() {
+  const auto bytes = [](TensorShape shape) { return static_cast<int>(shared_bytes_of(shape)); };
+  const cudaError_t status =
+      cudaFuncSetAttribute(expanded_tensor_kernel<1>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes({1, 1}));
+  if (status != cudaSuccess) return status;
+  return cudaFuncSetAttribute(expanded_tensor_kernel<2>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes({1, 2}));
+}
+
+}  // namespace asr::cuda

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/cuda/mfcc.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "plugins/common/features_view.h"
+
+namespace asr::cuda {
+namespace {
+
+const double kPi = std::acos(-1.0);
+constexpr uint32_t kRadix = 16;
+constexpr uint32_t kBlockPoints = 8192;           // complex numbers of all frames of a block
+constexpr size_t kBatchFloats = size_t{1} << 28;  // samples and cepstra on the device at once, about
+
+float2 root(double turns) {  // exp(-2 pi i turns)
+  return {static_cast<float>(std::cos(2 * kPi * turns)), static_cast<float>(-std::sin(2 * kPi * turns))};
+}
+
+// The roots of the passes over lengths n_points, n_points / 16 ... above 16, then those that make one real transform of a
+// complex one.
+std::vector<float2> make_twiddles(uint32_t n_points) {
+  std::vector<float2> roots;
+  for (uint32_t n = n_points; n > kRadix; n /= kRadix) {
+    for (uint32_t j = 0; j < n / kRadix; ++j) {
+      for (uint32_t power = 0; power < kRadix; ++power) roots.push_back(root(double(j) * power / n));
+    }
+  }
+  return roots;
+}
+
+std::vector<float2> make_real_twiddles(uint32_t n_points) {
+  std::vector<float2> roots;
+  for (uint32_t k = 0; k <= n_points / 2; ++k) roots.push_back(root(double(k) / (2 * n_points)));
+  return roots;
+}
+
+// A pass sends the frequencies with k mod 16 = r to part r of its block; the last pass leaves them in order.
+uint32_t position_of(uint32_t k, uint32_t n_points) {
+  if (n_points <= kRadix) return k;
+  return k % kRadix * (n_points / kRadix) + position_of(k / kRadix, n_points / kRadix);
+}
+
+// The bands with their weights in fours.
+std::vector<MfccBand> make_bands(const asr_features_view &view, std::vector<float4> *weights) {
+  std::vector<MfccBand> bands;
+  for (uint32_t i = 0; i < view.n_warps * view.n_mel; ++i) {
+    const asr_mel_band &band = view.mel_bands[i];
+    const auto n_fours = (band.n_bins + 3) / 4;
+    bands.push_back({band.first_bin, n_fours, static_cast<uint32_t>(weights->size())});
+    for (uint32_t four = 0; four < n_fours; ++four) {
+      float w[4] = {0, 0, 0, 0};
+      const uint32_t n = std::min(4u, band.n_bins - 4 * four);
+      std::copy_n(view.mel_weights + band.first_weight + 4 * four, n, w);
+      weights->push_back({w[0], w[1], w[2], w[3]});
+    }
+  }
+  return bands;
+}
+
+bool same_frames(const asr_extract_job &a, const asr_extract_job &b) {
+  return a.samples == b.samples && a.n_frames == b.n_frames && a.first_frame == b.first_frame;
+}
+
+}  // namespace
+
+// Frames that are computed by one launch. Jobs next to each other that want the same frames under several warps share them.
+struct Mfcc::Batch {
+  uint32_t n_lanes = 0;
+  size_t n_samples = 0, n_values = 0;
+  std::vector<MfccFrames> frames;
+  std::vector<MfccOutput> outputs;
+  std::vector<Piece<const float>> samples;
+  std::vector<Piece<float>> cepstra;
+
+  size_t n_floats() const { return n_samples + n_values; }
+
+  // n frames, from number `first` on, of jobs[0 ... n_jobs - 1].
+  void add(const MfccTables &tables, const asr_extract_job *jobs, size_t n_jobs, uint32_t first, uint32_t n) {
+    const size_t n_piece = size_t{n - 1} * tables.shift_samples + tables.window_samples + 1;
+    frames.push_back({n_samples + 1, jobs[0].first_frame + first, n_lanes, static_cast<uint32_t>(outputs.size()),
+                      static_cast<uint32_t>(n_jobs)});
+    samples.push_back({jobs[0].samples + size_t{first} * tables.shift_samples - 1, n_piece});
+    for (size_t j = 0; j < n_jobs; ++j) {
+      outputs.push_back({n_values, jobs[j].warp});
+      cepstra.push_back({jobs[j].cepstra + size_t{first} * tables.n_ceps, size_t{n} * tables.n_ceps});
+      n_values += size_t{n} * tables.n_ceps;
+    }
+    n_samples += n_piece;
+    n_lanes += n;
+  }
+};
+
+Mfcc::Mfcc(Device &device, const asr_features_view &view) : device_(device), staging_(device.pool()) {
+  check_features_view(view);
+  MfccTables &t = tables_;
+  t.window_samples = view.window_samples, t.shift_samples = view.shift_samples, t.n_points = view.fft_samples / 2;
+  t.n_mel = view.n_mel, t.n_ceps = view.n_ceps;
+  t.preemphasis = view.preemphasis, t.preemphasis_in_frame = view.preemphasis_in_frame;
+  t.dc_removal = view.dc_removal, t.magnitude = view.magnitude, t.log_add = view.log_add, t.log_floor = view.log_floor;
+  t.energy_row = view.energy_row, t.energy_windowed = view.energy_windowed;
+  t.dither = view.dither, t.dither_seed = view.dither_seed;
+
+  t.block_frames = std::min(32u, kBlockPoints / t.n_points);
+  const size_t shared_bytes = device.shared_bytes() - kMfccFixedBytes;
+  while (t.block_frames > 1 && mfcc_shared_bytes(t) > shared_bytes) t.block_frames /= 2;
+  if (mfcc_shared_bytes(t) > shared_bytes) {
+    fail(ASR_UNSUPPORTED, "features: %u mel bands and %u cepstra do not fit the GPU's shared memory; use the CPU", t.n_mel,
+         t.n_ceps);
+  }
+  check(mfcc_prepare(shared_bytes), "preparing the MFCC kernel");
+
+  std::vector<uint32_t> position;
+  for (uint32_t k = 0; k < t.n_points; ++k) position.push_back(position_of(k, t.n_points));
+  std::vector<float2> twiddles = make_twiddles(t.n_points);
+  const size_t n_pass_twiddles = twiddles.size();
+  const std::vector<float2> real_twiddles = make_real_twiddles(t.n_points);
+  twiddles.insert(twiddles.end(), real_twiddles.begin(), real_twiddles.end());
+  std::vector<float4> weights;
+  bands_ = to_device(make_bands(view, &weights));
+  weights_ = to_device(weights);
+  twiddles_ = to_device(twiddles);
+  position_ = to_device(position);
+  window_ = to_device(std::vector<float>(view.window, view.window + view.window_samples));
+  dct_ = to_device(std::vector<float>(view.dct, view.dct + size_t{view.n_ceps} * view.n_mel));
+  t.window = window_.data(), t.position = position_.data(), t.bands = bands_.data(), t.weights = weights_.data();
+  t.dct = dct_.data(), t.twiddles = twiddles_.data(), t.real_twiddles = twiddles_.data() + n_pass_twiddles;
+}
+
+void Mfcc::extract(const asr_extract_job *jobs, size_t n_jobs) {
+  Batch batch;
+  for (size_t i = 0; i < n_jobs;) {
+    const size_t group = i++;
+    while (i < n_jobs && same_frames(jobs[group], jobs[i])) ++i;
+    const size_t floats_a_frame = tables_.shift_samples + size_t{tables_.n_ceps} * (i - group);
+    for (uint32_t first = 0; first < jobs[group].n_frames;) {
+      if (batch.n_floats() >= kBatchFloats) {
+        compute(batch);
+        batch = Batch();
+      }
+      const size_t room = (kBatchFloats - batch.n_floats()) / floats_a_frame + 1;
+      const auto n = static_cast<uint32_t>(std::min<size_t>(room, jobs[group].n_frames - first));
+      batch.add(tables_, jobs + group, i - group, first, n);
+      first += n;
+    }
+  }
+  if (batch.n_lanes > 0) compute(batch);
+}
+
+void Mfcc::compute(const Batch &batch) {
+  const cudaStream_t stream = device_.compute();
+  samples_.reserve(batch.n_samples);
+  cepstra_.reserve(batch.n_values);
+  assign(batch.frames, &frames_, stream);
+  assign(batch.outputs, &outputs_, stream);
+  staging_.upload(batch.samples, samples_.data(), stream);
+  const MfccBatch on_device = {batch.n_lanes,   static_cast<uint32_t>(batch.frames.size()),
+                               samples_.data(), frames_.data(),
+                               outputs_.data(), cepstra_.data()};
+  device_.clock().time(stream, [&] { launch_mfcc(tables_, on_device, stream); });
+  staging_.download(cepstra_.data(), batch.cepstra, stream);
+}
+
+}  // namespace asr::cuda

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// MFCC on the GPU: jobs become a list of frames, blocks of frames of any jobs are computed by one kernel (kernels/mfcc.cu).
+// Called by entry.cc for the slots load_features and extract.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "plugins/cuda/device.h"
+#include "plugins/cuda/kernels/mfcc.h"
+#include "plugins/cuda/staging.h"
+
+namespace asr::cuda {
+
+class Mfcc {
+ public:
+  Mfcc(Device &device, const asr_features_view &view);
+
+  // Complete on return.
+  void extract(const asr_extract_job *jobs, size_t n_jobs);
+
+ private:
+  struct Batch;
+  void compute(const Batch &batch);
+
+  Device &device_;
+  MfccTables tables_{};
+  DeviceArray<float> window_, dct_;
+  DeviceArray<float2> twiddles_;
+  DeviceArray<uint32_t> position_;
+  DeviceArray<MfccBand> bands_;
+  DeviceArray<float4> weights_;
+  DeviceArray<float> samples_, cepstra_;
+  DeviceArray<MfccFrames> frames_;
+  DeviceArray<MfccOutput> outputs_;
+  Staging staging_;
+};
+
+}  // namespace asr::cuda

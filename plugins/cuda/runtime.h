@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the CUDA back end uses of the CUDA runtime, with owners for memory, streams and events. Every failure is an asr::Error
+// with CUDA's own text; destructors ignore failures, so that a lost device can be closed.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace asr::cuda {
+
+// Throws unless status is cudaSuccess; `what` says what was being done.
+void check(cudaError_t status, const char *what);
+
+void *allocate_device(size_t n_bytes);
+void *allocate_pinned(size_t n_bytes);
+
+enum class Memory { kDevice, kPinned };
+
+// n elements, their contents not set.
+template <typename T, Memory kMemory>
+class Array {
+ public:
+  Array() = default;
+  explicit Array(size_t n)
+      : data_(static_cast<T *>(kMemory == Memory::kDevice ? allocate_device(n * sizeof(T)) : allocate_pinned(n * sizeof(T)))),
+        n_(n) {}
+  Array(Array &&other) noexcept : data_(std::exchange(other.data_, nullptr)), n_(std::exchange(other.n_, 0)) {}
+  Array &operator=(Array &&other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(n_, other.n_);
+    return *this;
+  }
+  ~Array() { kMemory == Memory::kDevice ? cudaFree(data_) : cudaFreeHost(data_); }
+
+  T *data() { return data_; }
+  const T *data() const { return data_; }
+  size_t size() const { return n_; }
+
+  // Room for at least n elements; what was there is lost if there was not.
+  void reserve(size_t n) {
+    if (n > n_) {
+      *this = Array();
+      *this = Array(n);
+    }
+  }
+
+ private:
+  T *data_ = nullptr;
+  size_t n_ = 0;
+};
+
+template <typename T>
+using DeviceArray = Array<T, Memory::kDevice>;
+template <typename T>
+using PinnedArray = Array<T, Memory::kPinned>;
+
+// A copy of host data on the device, there on return.
+template <typename T>
+DeviceArray<T> to_device(const std::vector<T> &host) {
+  DeviceArray<T> array(host.size());
+  check(cudaMemcpy(array.data(), host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice),
+        "copying a table to the device");
+  return array;
+}
+
+// Puts a table of the host into an array that grows to it, in a stream; the table may change after return.
+template <typename T>
+void assign(const std::vector<T> &host, DeviceArray<T> *array, cudaStream_t stream) {
+  array->reserve(host.size());
+  check(cudaMemcpyAsync(array->data(), host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice, stream),
+        "copying a table to the device");
+}
+
+// Work of one stream is done in order, beside that of others.
+class Stream {
+ public:
+  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream"); }
+  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream(const Stream &) = delete;
+  Stream &operator=(const Stream &) = delete;
+  cudaStream_t get() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+// A point in the work of a stream.
+class Event {
+ public:
+  explicit Event(unsigned flags = cudaEventDisableTiming) {
+    check(cudaEventCreateWithFlags(&event_, flags), "creating an event");
+  }
+  Event(Event &&other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  ~Event() {
+    if (event_ != nullptr) cudaEventDestroy(event_);
+  }
+  cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+}  // namespace asr::cuda
