@@ -2,7 +2,8 @@
 #include "core/lattice/confusion_network.h"
 
 #include <algorithm>
-#include <limits>
+
+#include "core/lattice/nbest.h"
 
 namespace asr {
 namespace {
@@ -33,20 +34,12 @@ constexpr int kMostRounds = 20;  // of replacing words; 2 or 3 are usual
 }  // namespace
 
 std::vector<WordPlace> best_words(const CompactLattice &lattice, double acoustic_scale) {
-  constexpr uint64_t kNoArc = std::numeric_limits<uint64_t>::max();
-  std::vector<double> costs(lattice.n_states(), kNoEnd.graph);
-  std::vector<uint64_t> arc_of(lattice.n_states(), kNoArc);
-  for (uint32_t s = lattice.n_states(); s-- > 0;) {
-    if (is_end(lattice.ends[s].cost)) costs[s] = lattice.ends[s].cost.total(acoustic_scale);
-    for (uint64_t a = lattice.arc_begin[s]; a < lattice.arc_begin[s + 1]; ++a) {
-      const double cost = lattice.arcs[a].cost.total(acoustic_scale) + costs[lattice.arcs[a].next_state];
-      if (cost < costs[s]) costs[s] = cost, arc_of[s] = a;
-    }
-  }
+  const LatticePath path = best_path(lattice, acoustic_scale);
   std::vector<WordPlace> words;
-  for (uint32_t s = 0; s < lattice.n_states() && arc_of[s] != kNoArc; s = lattice.arcs[arc_of[s]].next_state) {
-    const CompactArc &arc = lattice.arcs[arc_of[s]];
-    if (arc.word != 0) words.push_back({arc.word, double(lattice.frames[s]), double(lattice.frames[arc.next_state])});
+  for (size_t i = 0; i < path.words.size(); ++i) {
+    const double begin = path.word_frames[i];
+    if (i > 0) words.back().end = begin;
+    words.push_back({path.words[i], begin, std::max(begin, double(path.transition_ids.size()))});
   }
   return words;
 }

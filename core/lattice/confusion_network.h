@@ -31,7 +31,7 @@ struct WordPlace {
   double begin, end;  // frames
 };
 
-// The least costly path and its words. Times are those of arcs, as everywhere here.
+// The words of the least costly path. Each lasts to the next one, the last to the end.
 std::vector<WordPlace> best_words(const CompactLattice &lattice, double acoustic_scale);
 
 // The lattice folded onto `words`, which need not be a path of it. Cost and memory grow with arcs times the words that lie

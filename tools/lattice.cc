@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// `senone lattice`: what lattices that were written to files are for.
+#include "tools/lattice.h"
+
+#include "core/lattice/kaldi_lattice.h"
+#include "core/model/bundle.h"
+
+namespace asr::tool {
+
+void LatticeInput::for_each(const std::function<void(const std::string &, const CompactLattice &)> &visit) const {
+  KaldiLatticeReader reader(path);
+  std::string id;
+  CompactLattice lattice;
+  while (reader.next(&id, &lattice)) visit(id, lattice);
+}
+
+void add_lattice_path(CLI::App *command, LatticeInput *input) {
+  command->add_option("LATTICES", input->path, "Archive of lattices in Kaldi's form, binary or text")->required();
+}
+
+void add_acoustic_scale(CLI::App *command, LatticeInput *input) {
+  command
+      ->add_option("--acoustic-scale", input->acoustic_scale, "Weight of acoustic costs; the one that the search had is best")
+      ->check(CLI::Range(1e-6, 1e6))
+      ->required();
+}
+
+void add_words_path(CLI::App *command, LatticeInput *input) {
+  command->add_option("--words", input->words_path, "words.txt of the graph")->required();
+}
+
+WordSymbols::WordSymbols(const std::string &path) : path_(path), symbols_(read_symbols(path)) {
+  for (uint32_t number = 0; number < symbols_.size(); ++number) numbers_.emplace(symbols_[number], number);
+}
+
+const std::string &WordSymbols::text(uint32_t word) const {
+  if (word >= symbols_.size()) {
+    fail(ASR_INVALID_ARGUMENT, "%s: the lattice has word %u, which is not listed; give the words.txt of the graph",
+         path_.c_str(), word);
+  }
+  return symbols_[word];
+}
+
+std::string WordSymbols::text(const std::vector<uint32_t> &words) const {
+  std::string line;
+  for (const uint32_t word : words) line += (line.empty() ? "" : " ") + text(word);
+  return line;
+}
+
+uint32_t WordSymbols::number(const std::string &word) const {
+  const auto found = numbers_.find(word);
+  return found == numbers_.end() ? static_cast<uint32_t>(symbols_.size()) : found->second;
+}
+
+namespace {
+
+void add_lattice(CLI::App &app) {
+  CLI::App *lattice = app.add_subcommand("lattice", "Words, confidences, statistics and other language models from lattices");
+  lattice->require_subcommand(1);
+  add_lattice_stats(lattice);
+  add_lattice_best(lattice);
+  add_lattice_prune(lattice);
+  add_lattice_confidence(lattice);
+  add_lattice_rescore(lattice);
+}
+
+const Subcommand kRegistration{"lattice", add_lattice};
+
+}  // namespace
+}  // namespace asr::tool

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the subcommands of `senone lattice` share. Each is in a file of its own, tools/lattice_<name>.cc.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/lattice/lattice.h"
+#include "tools/tool.h"
+
+namespace asr::tool {
+
+// Where lattices come from. Compact lattices in Kaldi's archives, binary or text.
+struct LatticeInput {
+  std::string path, words_path;
+  double acoustic_scale = 0;
+
+  // Calls visit for each lattice of the archive in turn.
+  void for_each(const std::function<void(const std::string &id, const CompactLattice &lattice)> &visit) const;
+};
+
+void add_lattice_path(CLI::App *command, LatticeInput *input);
+void add_acoustic_scale(CLI::App *command, LatticeInput *input);
+void add_words_path(CLI::App *command, LatticeInput *input);
+
+// The words of words.txt by their numbers and the other way round.
+class WordSymbols {
+ public:
+  explicit WordSymbols(const std::string &path);
+  const std::vector<std::string> &all() const { return symbols_; }
+  const std::string &text(uint32_t word) const;  // throws if the lattice was made with another list
+  std::string text(const std::vector<uint32_t> &words) const;
+  uint32_t number(const std::string &word) const;  // all().size() for words that are not listed
+
+ private:
+  std::string path_;
+  std::vector<std::string> symbols_;
+  std::unordered_map<std::string, uint32_t> numbers_;
+};
+
+void add_lattice_stats(CLI::App *lattice);
+void add_lattice_best(CLI::App *lattice);
+void add_lattice_prune(CLI::App *lattice);
+void add_lattice_confidence(CLI::App *lattice);
+void add_lattice_rescore(CLI::App *lattice);
+
+}  // namespace asr::tool

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// `senone lattice best` and `senone lattice nbest`: the words of the least costly paths.
+#include <cstdio>
+#include <memory>
+
+#include "core/lattice/nbest.h"
+#include "tools/lattice.h"
+
+namespace asr::tool {
+namespace {
+
+struct BestOptions {
+  LatticeInput input;
+  size_t n = 1;
+  bool costs = false;
+};
+
+void run(const BestOptions &options) {
+  const WordSymbols symbols(options.input.words_path);
+  options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
+    const std::vector<LatticePath> paths = n_best_paths(lattice, options.input.acoustic_scale, options.n);
+    if (paths.empty()) printf("%s\n", id.c_str());
+    for (size_t i = 0; i < paths.size(); ++i) {
+      printf("%s", id.c_str());
+      if (options.n > 1) printf("-%zu", i + 1);
+      if (options.costs) {
+        const LatticeCost &cost = paths[i].cost;
+        printf(" %.4f %.4f %.4f", cost.total(options.input.acoustic_scale), cost.graph, cost.acoustic);
+      }
+      const std::string words = symbols.text(paths[i].words);
+      printf("%s%s\n", words.empty() ? "" : " ", words.c_str());
+    }
+  });
+}
+
+void add(CLI::App *command, const std::shared_ptr<BestOptions> &options) {
+  add_lattice_path(command, &options->input);
+  add_words_path(command, &options->input);
+  add_acoustic_scale(command, &options->input);
+  command->add_flag("--costs", options->costs, "Before the words: total cost, graph cost, acoustic cost (unscaled)");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace
+
+void add_lattice_best(CLI::App *lattice) {
+  const auto best = std::make_shared<BestOptions>();
+  add(lattice->add_subcommand("best", "The words of the best path: lines \"utt-id words\""), best);
+
+  const auto n_best = std::make_shared<BestOptions>();
+  n_best->n = 10;
+  CLI::App *command = lattice->add_subcommand("nbest", "The words of the best paths: lines \"utt-id-rank words\"");
+  command->add_option("-n", n_best->n, "Paths of a lattice")->check(CLI::Range(1, 1000000))->capture_default_str();
+  add(command, n_best);
+}
+
+}  // namespace asr::tool
