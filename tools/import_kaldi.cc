@@ -14,6 +14,7 @@ ReadModel add_kaldi(CLI::App &app) {
   const auto splice = std::make_shared<std::vector<int>>();
   app.add_option("MODEL", options->model, "The model, such as exp/tri3/final.mdl")->required();
   app.add_option("--phones", options->phones, "Names of its phones, such as data/lang/phones.txt");
+  app.add_option("--tree", options->tree, "Its decision tree, such as exp/tri3/tree, to build graphs for it");
   app.add_option("--mfcc-conf", options->mfcc_conf, "Options of compute-mfcc-feats, such as conf/mfcc.conf");
   app.add_option("--lda", options->lda, "Matrix applied to the features, such as exp/tri3/final.mat");
   app.add_option("--splice", *splice, "Frames left and right of each that the matrix takes (default: by its columns)")

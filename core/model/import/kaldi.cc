@@ -3,11 +3,13 @@
 #include "core/model/import/kaldi.h"
 
 #include <filesystem>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/model/import/kaldi_archive.h"
 #include "core/model/import/kaldi_model.h"
+#include "core/model/import/kaldi_tree.h"
 
 namespace asr {
 namespace {
@@ -118,7 +120,9 @@ ImportedModel import_kaldi(const KaldiOptions &options) {
 
   ImportedModel model;
   model.acoustic = std::move(source.acoustic);
-  model.hmms = kaldi::make_hmm_set(source.transitions, phones, options.model);
+  std::optional<kaldi::Tree> tree;
+  if (!options.tree.empty()) tree.emplace(options.tree);
+  model.hmms = kaldi::make_hmm_set(source.transitions, phones, options.model, tree ? &*tree : nullptr);
   model.bundle.front_end = make_front_end(options, model.acoustic.n_dims);
   model.bundle.name = std::filesystem::path(options.model).stem().string();
   model.bundle.source = format("Kaldi, %s", model.acoustic.covariance == ASR_COVARIANCE_FULL ? "full covariance" : "diagonal");
@@ -132,7 +136,7 @@ ImportedModel import_kaldi(const KaldiOptions &options) {
   }
   if (!model.hmms.knows_contexts()) {
     model.notes.push_back(
-        "the model has contexts and its tree is not imported; use it with a graph made for it (senone graph --hclg)");
+        "the model has contexts and no --tree was given; use it with a graph made for it (senone graph --hclg)");
   }
   return model;
 }

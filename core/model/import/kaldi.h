@@ -11,6 +11,7 @@ namespace asr {
 struct KaldiOptions {
   std::string model;       // .mdl
   std::string phones;      // phones.txt; empty = phones are named by their numbers
+  std::string tree;        // which pdf is for which context of phones; empty = only graphs made for the model fit
   std::string mfcc_conf;   // options of compute-mfcc-feats; empty = its defaults
   std::string lda;         // LDA, LDA+MLLT or another matrix applied to spliced or delta features
   std::string cmvn_stats;  // archive or single matrix of statistics: the mean that live normalisation starts with

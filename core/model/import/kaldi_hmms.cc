@@ -5,9 +5,11 @@
 #include <cctype>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "core/base/error.h"
 #include "core/model/import/kaldi_model.h"
+#include "core/model/import/kaldi_tree.h"
 
 namespace asr::kaldi {
 namespace {
@@ -41,10 +43,11 @@ class HmmSetMaker {
     }
   }
 
-  HmmSet make() {
+  HmmSet make(const Tree *tree) {
     set_.n_pdfs = model_.n_pdfs;
     for (const auto &[phone, name] : names_) place(phone, name);
     add_hmms();
+    if (tree != nullptr && tree->width() > 1) add_contexts(*tree);
     add_transitions();
     for (uint32_t i = 0; i < set_.phones.size(); ++i) {
       if (set_.silence == kNoPhone && is_silence(set_.phones[i].name)) set_.silence = i;
@@ -92,8 +95,9 @@ class HmmSetMaker {
     placed_[phone] = placed;
   }
 
-  // One HMM for each phone: in every HMM state the first pdf that the phone has there. The first of a base phone's forms is
-  // its context-independent HMM; forms with other pdfs are not listed as contexts, which HmmSet::knows_contexts tells.
+  // One HMM for each phone, for where no context is listed: in every HMM state the first pdf that the phone has there. The
+  // first of a base phone's forms is its context-independent HMM. Without the tree other pdfs have no HMM, which
+  // HmmSet::knows_contexts tells.
   void add_hmms() {
     std::map<uint32_t, std::vector<uint32_t>> first_state_of;  // phone -> by HMM state, transition-state + 1
     for (uint32_t s = 0; s < model_.states.size(); ++s) {
@@ -144,6 +148,61 @@ class HmmSetMaker {
     return static_cast<uint32_t>(found - model_.ids.begin());
   }
 
+  // Lists the HMM of every phone between any two others, or none.
+  void add_contexts(const Tree &tree) {
+    if (tree.width() != 3 || tree.central() != 1) {
+      fail(ASR_UNSUPPORTED, "%s: its tree is not one for triphones; leave out --tree and give senone graph --hclg", source_);
+    }
+    std::map<TransitionState, uint32_t, StateOrder> index_of;
+    for (uint32_t s = 0; s < model_.states.size(); ++s) index_of.emplace(model_.states[s], s);
+    std::map<std::vector<uint32_t>, uint32_t> hmm_of;  // by its states
+    std::vector<uint32_t> neighbours = {0};
+    for (const auto &[phone, placed] : placed_) {
+      if (placed.position != kAnyPosition) {
+        fail(ASR_UNSUPPORTED,
+             "%s: its tree tells places in words apart, which --tree cannot; leave it out and give senone graph --hclg",
+             source_);
+      }
+      neighbours.push_back(phone);
+    }
+    const auto base_of = [&](uint32_t phone) { return phone == 0 ? kNoPhone : placed_.at(phone).base; };
+    for (const auto &[phone, placed] : placed_) {
+      for (const uint32_t left : neighbours) {
+        for (const uint32_t right : neighbours) {
+          const std::vector<uint32_t> states = states_in_context(tree, index_of, {left, phone, right});
+          const auto [found, is_new] = hmm_of.emplace(states, 0);
+          if (is_new) found->second = add_hmm(entry(phone), states);
+          set_.contexts.push_back({placed.base, base_of(left), base_of(right), kAnyPosition, found->second});
+        }
+      }
+    }
+  }
+
+  struct StateOrder {
+    bool operator()(const TransitionState &a, const TransitionState &b) const {
+      const auto key = [](const TransitionState &s) { return std::tie(s.phone, s.hmm_state, s.forward_pdf, s.self_loop_pdf); };
+      return key(a) < key(b);
+    }
+  };
+
+  // By HMM state, transition-state + 1, as add_hmm takes them.
+  std::vector<uint32_t> states_in_context(const Tree &tree, const std::map<TransitionState, uint32_t, StateOrder> &index_of,
+                                          const std::vector<uint32_t> &window) const {
+    const TopologyEntry &topology = entry(window[1]);
+    std::vector<uint32_t> states;
+    for (uint32_t k = 0; k + 1 < topology.size(); ++k) {
+      const int32_t forward = tree.pdf(window, topology[k].forward_class);
+      const int32_t self_loop = tree.pdf(window, topology[k].self_loop_class);
+      const auto found = index_of.find({window[1], k, static_cast<uint32_t>(forward), static_cast<uint32_t>(self_loop)});
+      if (found == index_of.end()) {
+        fail(ASR_INVALID_ARGUMENT, "%s: lacks pdf %d, to which the tree leads state %u of phone %u; give the model's own tree",
+             source_, forward, k, window[1]);
+      }
+      states.push_back(found->second + 1);
+    }
+    return states;
+  }
+
   void add_transitions() {
     set_.transitions.push_back({0, kAnyPosition, 0, false, 0});
     for (uint32_t id = 1; id < model_.ids.size(); ++id) {
@@ -158,8 +217,9 @@ class HmmSetMaker {
 
 }  // namespace
 
-HmmSet make_hmm_set(const TransitionModel &model, const std::vector<std::string> &phone_names, const std::string &source) {
-  HmmSet set = HmmSetMaker(model, phone_names, source).make();
+HmmSet make_hmm_set(const TransitionModel &model, const std::vector<std::string> &phone_names, const std::string &source,
+                    const Tree *tree) {
+  HmmSet set = HmmSetMaker(model, phone_names, source).make(tree);
   set.validate(source);
   return set;
 }

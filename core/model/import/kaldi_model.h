@@ -12,6 +12,8 @@
 
 namespace asr::kaldi {
 
+class Tree;
+
 struct TopologyArc {
   uint32_t to;
   float probability;
@@ -61,7 +63,9 @@ AcousticModel read_gmms(ObjectReader &reader, const std::string &path);
 Model read_model(const std::string &path);
 
 // The HMMs and the meaning of the transition-ids. phone_names: by Kaldi's phone number, empty = the number is the name.
-// Phones that exist with all of the endings _B _E _I _S are one base phone in four word positions.
-HmmSet make_hmm_set(const TransitionModel &model, const std::vector<std::string> &phone_names, const std::string &source);
+// Phones that exist with all of the endings _B _E _I _S are one base phone in four word positions. tree: NULL = contexts stay
+// unknown.
+HmmSet make_hmm_set(const TransitionModel &model, const std::vector<std::string> &phone_names, const std::string &source,
+                    const Tree *tree = nullptr);
 
 }  // namespace asr::kaldi
