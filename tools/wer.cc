@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `senone wer REF HYP`: word errors of recognised words against transcripts. An utterance that HYP lacks counts as empty; one
-// that REF lacks is not counted; both are reported.
+// that REF lacks is not counted; both are reported. With --nce also how good the words' confidences are.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/file.h"
+#include "tools/ctm.h"
 #include "tools/tool.h"
-#include "tools/word_errors.h"
 
 namespace asr::tool {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 struct WerOptions {
   std::string ref_path, hyp_path;
   TranscriptOptions transcripts;
-  bool align = false, json = false;
+  bool align = false, json = false, cross_entropy = false;
 };
 
 struct UtteranceResult {
@@ -31,6 +31,7 @@ struct WerResult {
   std::vector<std::string> missing, extra;  // ids that HYP lacks, that REF lacks
   WordErrors errors;
   size_t n_wrong = 0;  // utterances with an error
+  CrossEntropy cross_entropy;
 };
 
 WerResult compare(const Transcripts &refs, const Transcripts &hyps) {
@@ -48,6 +49,20 @@ WerResult compare(const Transcripts &refs, const Transcripts &hyps) {
     if (refs.count(id) == 0) result.extra.push_back(id);
   }
   return result;
+}
+
+// Recognised words are right where the alignment says so.
+CrossEntropy cross_entropy(const WerResult &result, const std::map<std::string, ConfidentWords> &hyps) {
+  CrossEntropy sum;
+  for (const UtteranceResult &utterance : result.utterances) {
+    const auto hyp = hyps.find(utterance.id);
+    if (hyp == hyps.end()) continue;
+    size_t i = 0;
+    for (const AlignedPair &pair : utterance.alignment) {
+      if (!pair.hyp.empty()) sum.add(pair.hyp == pair.ref, hyp->second.confidences[i++]);
+    }
+  }
+  return sum;
 }
 
 std::string percent_text(size_t part, size_t whole) {
@@ -107,6 +122,10 @@ void print_json(const WerResult &result, const WerOptions &options) {
   json["utterances"] = result.utterances.size();
   json["wrong_utterances"] = result.n_wrong;
   json["ser_percent"] = percent_json(result.n_wrong, result.utterances.size());
+  if (options.cross_entropy) {
+    const double value = result.cross_entropy.normalised();
+    json["nce"] = std::isnan(value) ? nlohmann::json() : nlohmann::json(value);
+  }
   json["missing"] = result.missing;
   json["extra"] = result.extra;
   if (options.align) {
@@ -121,13 +140,23 @@ void print_json(const WerResult &result, const WerOptions &options) {
   printf("%s\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }
 
+WerResult compare_files(const Transcripts &refs, const WerOptions &options) {
+  const std::string text = read_file(options.hyp_path);
+  if (!options.cross_entropy) return compare(refs, parse_transcripts(text, options.hyp_path, options.transcripts));
+  const auto hyps = parse_confident_words(text, options.hyp_path, options.transcripts);
+  Transcripts words;
+  for (const auto &[id, hyp] : hyps) words[id] = hyp.words;
+  WerResult result = compare(refs, words);
+  result.cross_entropy = cross_entropy(result, hyps);
+  return result;
+}
+
 void run(const WerOptions &options) {
-  const auto read = [&](const std::string &path) { return parse_transcripts(read_file(path), path, options.transcripts); };
-  const Transcripts refs = read(options.ref_path);
+  const Transcripts refs = parse_transcripts(read_file(options.ref_path), options.ref_path, options.transcripts);
   if (refs.empty()) {
     fail(ASR_BAD_FILE, "%s: no utterances; give lines of \"words (utt-id)\" or \"utt-id words\"", options.ref_path.c_str());
   }
-  const WerResult result = compare(refs, read(options.hyp_path));
+  const WerResult result = compare_files(refs, options);
   if (options.json) {
     print_json(result, options);
   } else {
@@ -144,6 +173,8 @@ void add_wer(CLI::App &app) {
   command->add_flag("--ignore-case", options->transcripts.ignore_case, "Take upper and lower case for the same");
   command->add_flag("--keep-fillers", options->transcripts.keep_fillers, "Count <...>, [...] and ++...++ as words");
   command->add_flag("--keep-variants", options->transcripts.keep_variants, "Take \"the(2)\" for another word than \"the\"");
+  command->add_flag("--nce", options->cross_entropy,
+                    "Also judge confidences: HYP is a CTM with them, or what `senone recognize --json` prints");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] { run(*options); });
 }

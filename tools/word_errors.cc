@@ -44,7 +44,15 @@ std::string without_variant(const std::string &word) {
   return is_variant ? word.substr(0, open) : word;
 }
 
-Words words_of(const std::string &text, const TranscriptOptions &options) {
+std::string first_word(const std::string &text) {
+  std::string word;
+  std::istringstream(text) >> word;
+  return word;
+}
+
+}  // namespace
+
+Words kept_words(const std::string &text, const TranscriptOptions &options) {
   Words words;
   std::istringstream stream(text);
   for (std::string word; stream >> word;) {
@@ -57,14 +65,6 @@ Words words_of(const std::string &text, const TranscriptOptions &options) {
   }
   return words;
 }
-
-std::string first_word(const std::string &text) {
-  std::string word;
-  std::istringstream(text) >> word;
-  return word;
-}
-
-}  // namespace
 
 Transcripts parse_transcripts(const std::string &text, const std::string &path, const TranscriptOptions &options) {
   const auto lines = lines_of(text);
@@ -81,7 +81,7 @@ Transcripts parse_transcripts(const std::string &text, const std::string &path, 
       id = first_word(line);
       words = line.substr(line.find(id) + id.size());
     }
-    if (!transcripts.emplace(id, words_of(words, options)).second) {
+    if (!transcripts.emplace(id, kept_words(words, options)).second) {
       fail(ASR_BAD_FILE, "%s: utterance \"%s\" is there twice; each must have one line", path.c_str(), id.c_str());
     }
   }

@@ -24,6 +24,9 @@ struct TranscriptOptions {
 // is ignored), or "utt-id words". `path` is for errors: asr::Error if an utterance is there twice.
 Transcripts parse_transcripts(const std::string &text, const std::string &path, const TranscriptOptions &options);
 
+// The words of a text that count, in the form in which they are compared.
+Words kept_words(const std::string &text, const TranscriptOptions &options);
+
 // One column of an alignment; an empty word is a gap: a deletion has no hyp, an insertion no ref.
 struct AlignedPair {
   std::string ref, hyp;
