@@ -107,6 +107,12 @@ void print_text(const WerResult &result, const WerOptions &options) {
          errors.n_insertions, errors.n_ref_words);
   printf("sentence error rate %s: %zu of %zu utterances\n", percent_text(result.n_wrong, result.utterances.size()).c_str(),
          result.n_wrong, result.utterances.size());
+  if (!options.cross_entropy) return;
+  const CrossEntropy &entropy = result.cross_entropy;
+  const double value = entropy.normalised();
+  printf("normalised cross entropy %s: %zu of %zu recognised words right\n",
+         std::isnan(value) ? "undefined (all words right, or all wrong)" : format("%.3f", value).c_str(), entropy.n_right(),
+         entropy.n_words());
 }
 
 nlohmann::json errors_json(const WordErrors &errors) {
