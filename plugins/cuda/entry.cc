@@ -175,7 +175,8 @@ constexpr asr_backend_api kApi = {
 }  // namespace
 }  // namespace asr::cuda
 
-extern "C" const asr_backend_api *asr_backend_entry(uint32_t host_abi, const asr_host_api *host) {
+extern "C" __attribute__((visibility("default"))) const asr_backend_api *asr_backend_entry(uint32_t host_abi,
+                                                                                           const asr_host_api *host) {
   asr::cuda::g_host = host;
   return host_abi == ASR_BACKEND_ABI ? &asr::cuda::kApi : nullptr;
 }

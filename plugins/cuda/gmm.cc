@@ -13,13 +13,25 @@ constexpr uint32_t kDiagonalBlocks = 2;  // of a multiprocessor at once
 constexpr uint32_t kExpandedBlocks = 1;
 constexpr size_t kExpandedSharedBytes = 196608;
 
-// Where n stretches begin that take about as many units each, and the end; they may begin at `starts` only.
+// Where n stretches begin, and the end. They may begin at `starts` only. The longest is as short as it can be, and as many as
+// possible are as long: the last ones may be empty, so that the others end together.
 std::vector<uint32_t> cut(const std::vector<uint32_t> &starts, uint32_t n) {
-  std::vector<uint32_t> begins;
-  for (uint64_t i = 0; i <= n; ++i) {
-    const auto ideal = static_cast<uint32_t>(starts.back() * i / n);
-    begins.push_back(*std::lower_bound(starts.begin(), starts.end(), ideal));
+  const auto fill = [&](uint32_t longest) {
+    std::vector<uint32_t> begins = {0};
+    for (size_t i = 1; i < starts.size(); ++i) {
+      if (starts[i] - begins.back() > longest && starts[i - 1] > begins.back()) begins.push_back(starts[i - 1]);
+    }
+    return begins;
+  };
+  uint32_t least = starts.back() / n, most = starts.back();  // least may be too short
+  while (most - least > 1) {
+    const uint32_t middle = least + (most - least) / 2;
+    bool fits = fill(middle).size() <= n;
+    for (size_t i = 1; i < starts.size() && fits; ++i) fits = starts[i] - starts[i - 1] <= middle;
+    (fits ? most : least) = middle;
   }
+  std::vector<uint32_t> begins = fill(most);
+  begins.resize(n + 1, starts.back());
   return begins;
 }
 

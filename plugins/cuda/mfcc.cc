@@ -60,6 +60,16 @@ std::vector<MfccBand> make_bands(const asr_features_view &view, std::vector<floa
   return bands;
 }
 
+std::vector<float4> make_dct(const asr_features_view &view) {
+  std::vector<float4> dct;
+  for (uint32_t i = 0; i < view.n_ceps; ++i) {
+    const float *const row = view.dct + size_t{i} * view.n_mel;
+    const auto at = [&](uint32_t m) { return m < view.n_mel ? row[m] : 0.0f; };
+    for (uint32_t m = 0; m < view.n_mel; m += 4) dct.push_back({at(m), at(m + 1), at(m + 2), at(m + 3)});
+  }
+  return dct;
+}
+
 bool same_frames(const asr_extract_job &a, const asr_extract_job &b) {
   return a.samples == b.samples && a.n_frames == b.n_frames && a.first_frame == b.first_frame;
 }
@@ -97,7 +107,7 @@ Mfcc::Mfcc(Device &device, const asr_features_view &view) : device_(device), sta
   check_features_view(view);
   MfccTables &t = tables_;
   t.window_samples = view.window_samples, t.shift_samples = view.shift_samples, t.n_points = view.fft_samples / 2;
-  t.n_mel = view.n_mel, t.n_ceps = view.n_ceps;
+  t.n_mel = view.n_mel, t.n_ceps = view.n_ceps, t.n_mel_padded = (view.n_mel + 3) / 4 * 4;
   t.preemphasis = view.preemphasis, t.preemphasis_in_frame = view.preemphasis_in_frame;
   t.dc_removal = view.dc_removal, t.magnitude = view.magnitude, t.log_add = view.log_add, t.log_floor = view.log_floor;
   t.energy_row = view.energy_row, t.energy_windowed = view.energy_windowed;
@@ -124,7 +134,7 @@ Mfcc::Mfcc(Device &device, const asr_features_view &view) : device_(device), sta
   twiddles_ = to_device(twiddles);
   position_ = to_device(position);
   window_ = to_device(std::vector<float>(view.window, view.window + view.window_samples));
-  dct_ = to_device(std::vector<float>(view.dct, view.dct + size_t{view.n_ceps} * view.n_mel));
+  dct_ = to_device(make_dct(view));
   t.window = window_.data(), t.position = position_.data(), t.bands = bands_.data(), t.weights = weights_.data();
   t.dct = dct_.data(), t.twiddles = twiddles_.data(), t.real_twiddles = twiddles_.data() + n_pass_twiddles;
 }

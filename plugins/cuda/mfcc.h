@@ -25,11 +25,11 @@ class Mfcc {
 
   Device &device_;
   MfccTables tables_{};
-  DeviceArray<float> window_, dct_;
+  DeviceArray<float> window_;
   DeviceArray<float2> twiddles_;
   DeviceArray<uint32_t> position_;
   DeviceArray<MfccBand> bands_;
-  DeviceArray<float4> weights_;
+  DeviceArray<float4> weights_, dct_;
   DeviceArray<float> samples_, cepstra_;
   DeviceArray<MfccFrames> frames_;
   DeviceArray<MfccOutput> outputs_;

@@ -63,7 +63,7 @@ struct RowFragments {
 // A tile of 8 Gaussians in shared memory, and the log sums of the warp's rows.
 template <int kSteps, int kTiles>
 __device__ __forceinline__ void score_tile(const unsigned char *tile, const RowFragments<kSteps, kTiles> &rows,
-                                           LogSum (&mixture)[kTiles][2]) {
+                                           RowLogSums<kTiles> &mixture) {
   constexpr int kPairs = kSteps / 2;
   const uint32_t lane = threadIdx.x % kWarp;
   const uint4 *const fragments = reinterpret_cast<const uint4 *>(tile) + lane;
@@ -95,14 +95,7 @@ __device__ __forceinline__ void score_tile(const unsigned char *tile, const RowF
     for (int t = 0; t < kTiles; ++t) multiply(d[t], rows.hi[t][p], b[p].x, b[p].y);
   }
   const float2 constant = reinterpret_cast<const float2 *>(tile + kSteps * 256)[lane % 4];
-#pragma unroll
-  for (int t = 0; t < kTiles; ++t) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const float scale = rows.inverse_scale[t][half];
-      mixture[t][half].add({fmaf(d[t][2 * half], scale, constant.x), fmaf(d[t][2 * half + 1], scale, constant.y)});
-    }
-  }
+  mixture.add(d, rows.inverse_scale, constant);
 }
 
 template <int kSteps, int kTiles>
@@ -110,7 +103,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
     diagonal_tensor_kernel(TensorModel model, const uint32_t *stretches, uint32_t n_warps, GmmRows rows) {
   constexpr uint32_t kTileBytes = kSteps * 256 + sizeof(TileInfo), kTileCopies = kTileBytes / 16;
   extern __shared__ __align__(16) unsigned char memory[];
-  const uint32_t warp = threadIdx.x / kWarp, group = warp / n_warps, number = blockIdx.x * (kTensorWarps / n_warps) + group;
+  const uint32_t warp = threadIdx.x / kWarp, group = warp / n_warps, number = group * gridDim.x + blockIdx.x;
   const uint32_t first_row = (blockIdx.y * n_warps + warp % n_warps) * 16 * kTiles;
   const uint32_t chunk_bytes = n_warps * kTileBytes;  // a chunk of n_warps tiles is a stage of the ring
   unsigned char *const ring = memory + group * kStages * chunk_bytes;
@@ -129,7 +122,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
 
   RowFragments<kSteps, kTiles> fragments;
   fragments.load(model, rows, first_row);
-  LogSum mixture[kTiles][2];
+  RowLogSums<kTiles> mixture;
+  mixture.clear();
   for (uint32_t chunk = 0; chunk < n_chunks; ++chunk) {
     wait_copies<kStages - 2>();
     synchronise(n_warps, warp);  // the chunk is there, and that before it is free
@@ -139,7 +133,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
       const unsigned char *const tile = ring + chunk % kStages * chunk_bytes + i * kTileBytes;
       score_tile(tile, fragments, mixture);
       const int32_t state = reinterpret_cast<const TileInfo *>(tile + kSteps * 256)->state;
-      if (state >= 0) store_mixture(mixture, rows, first_row, static_cast<uint32_t>(state));
+      if (state >= 0) mixture.store(rows, first_row, static_cast<uint32_t>(state));
     }
   }
 }

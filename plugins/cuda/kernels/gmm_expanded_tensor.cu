@@ -90,16 +90,31 @@ struct BlockSums {
       hi[t][0] = h.x, hi[t][1] = h.y, hi[t][2] = h.z, hi[t][3] = h.w;
       lo[t][0] = l.x, lo[t][1] = l.y, lo[t][2] = l.z, lo[t][3] = l.w;
     }
+    // Four tiles at a time, so that no product waits for the one before it.
 #pragma unroll
-    for (int n = 0; n < int(kBlockTiles); ++n) {
-      const uint4 b = reinterpret_cast<const uint4 *>(gaussians)[n * kWarp + lane];
+    for (int first = 0; first < int(kBlockTiles); first += 4) {
+      uint4 b[4];
 #pragma unroll
-      for (int t = 0; t < kTiles; ++t) multiply(small[n][t], hi[t], b.z, b.w);
+      for (int n = 0; n < 4; ++n) b[n] = reinterpret_cast<const uint4 *>(gaussians)[(first + n) * kWarp + lane];
 #pragma unroll
-      for (int t = 0; t < kTiles; ++t) multiply(main[n][t], hi[t], b.x, b.y);
+      for (int i = 0; i < 4 * kTiles; ++i)
+        multiply(small[first + i / kTiles][i % kTiles], hi[i % kTiles], b[i / kTiles].z, b[i / kTiles].w);
 #pragma unroll
-      for (int t = 0; t < kTiles; ++t) multiply(small[n][t], lo[t], b.x, b.y);
+      for (int i = 0; i < 4 * kTiles; ++i)
+        multiply(main[first + i / kTiles][i % kTiles], hi[i % kTiles], b[i / kTiles].x, b[i / kTiles].y);
+#pragma unroll
+      for (int i = 0; i < 4 * kTiles; ++i)
+        multiply(small[first + i / kTiles][i % kTiles], lo[i % kTiles], b[i / kTiles].x, b[i / kTiles].y);
     }
+  }
+  // The sums of a tile, in place.
+  __device__ __forceinline__ const float (&total(int n))[kTiles][4] {
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) main[n][t][i] += small[n][t][i];
+    }
+    return main[n];
   }
 };
 
@@ -108,7 +123,7 @@ __global__ void __launch_bounds__(kThreads, 1) expanded_tensor_kernel(TensorMode
                                                                       uint32_t n_warps, GmmRows rows, ExpandedRows expanded) {
   extern __shared__ __align__(16) unsigned char memory[];
   const uint32_t lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp, group = warp / n_warps;
-  const uint32_t number = blockIdx.x * (kTensorWarps / n_warps) + group, warp_of_group = warp % n_warps;
+  const uint32_t number = group * gridDim.x + blockIdx.x, warp_of_group = warp % n_warps;
   const uint32_t first_row = (blockIdx.y * n_warps + warp_of_group) * 16 * kTiles;
   const uint32_t n_row_tiles = (rows.n_rows + 15) / 16, n_steps = model.n_steps;
   const uint32_t stage_bytes = kStepBytes + n_warps * kTiles * kRowStepBytes;
@@ -147,7 +162,8 @@ __global__ void __launch_bounds__(kThreads, 1) expanded_tensor_kernel(TensorMode
       inverse_scale[t][half] = expanded.inverse_scale[row];
     }
   }
-  LogSum mixture[kTiles][2];
+  RowLogSums<kTiles> mixture;
+  mixture.clear();
   BlockSums<kTiles> sums;
   sums.clear();
   uint32_t step = 0, block = begin;
@@ -162,16 +178,8 @@ __global__ void __launch_bounds__(kThreads, 1) expanded_tensor_kernel(TensorMode
     for (int n = 0; n < int(kBlockTiles); ++n) {
       const TileInfo &tile = model.tiles[size_t{block} * kBlockTiles + n];
       const float2 constant = reinterpret_cast<const float2 *>(tile.constant)[lane % 4];
-#pragma unroll
-      for (int t = 0; t < kTiles; ++t) {
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          const float *const main = sums.main[n][t] + 2 * half, *const small = sums.small[n][t] + 2 * half;
-          const float scale = inverse_scale[t][half];
-          mixture[t][half].add({fmaf(main[0] + small[0], scale, constant.x), fmaf(main[1] + small[1], scale, constant.y)});
-        }
-      }
-      if (tile.state >= 0) store_mixture(mixture, rows, first_row, static_cast<uint32_t>(tile.state));
+      mixture.add(sums.total(n), inverse_scale, constant);
+      if (tile.state >= 0) mixture.store(rows, first_row, static_cast<uint32_t>(tile.state));
     }
     sums.clear();
     step = 0;

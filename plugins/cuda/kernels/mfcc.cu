@@ -31,7 +31,7 @@ struct Shared {
   __device__ Shared(const MfccTables &t, float *memory)
       : rows(memory),
         mel(rows + size_t{2} * t.n_points * (t.block_frames + 1)),
-        cepstra(mel + size_t{t.n_mel} * (t.block_frames + 1)),
+        cepstra(mel + size_t{t.n_mel_padded} * (t.block_frames + 1)),
         stride(t.block_frames + 1) {}
 };
 
@@ -59,39 +59,64 @@ __device__ float warp_sum(float value) {
   return value;
 }
 
+constexpr int kLaneSamples = 8;  // samples of a lane whose loads are under way together
+
 // x[n] of F1.
-__device__ float sample_at(const MfccTables &t, const Lane &lane, int32_t n) {
+template <bool kDither>
+__device__ __forceinline__ float sample_at(const MfccTables &t, const Lane &lane, int n) {
   const float x = lane.samples[n];
-  return t.dither > 0 && n >= 0 ? x + t.dither * dither_noise(t.dither_seed, lane.number, static_cast<uint32_t>(n)) : x;
+  return kDither && n >= 0 ? x + t.dither * dither_noise(t.dither_seed, lane.number, static_cast<uint32_t>(n)) : x;
+}
+
+// x[n - back] for the n = first + lane + 32 i before `end`; zero beyond.
+template <bool kDither>
+__device__ __forceinline__ void load_samples(const MfccTables &t, const Lane &lane, int first, int end, int back,
+                                             float (&x)[kLaneSamples]) {
+  const int n = first + static_cast<int>(threadIdx.x % kWarp);
+#pragma unroll
+  for (int i = 0; i < kLaneSamples; ++i) x[i] = n + 32 * i < end ? sample_at<kDither>(t, lane, n + 32 * i - back) : 0;
 }
 
 // F2, by a warp: y[n] = ((x[n] - offset) - a (x[n-1] - offset) - offset_after) w[n] into column f, then zeros. The mean after
 // pre-emphasis follows from the sum of the x. Returns the energy.
+template <bool kDither>
 __device__ float make_frame(const MfccTables &t, const Lane &lane, const Shared &shared, uint32_t f) {
-  const auto n_samples = static_cast<int32_t>(t.window_samples), i = static_cast<int32_t>(threadIdx.x % kWarp);
-  const float before = sample_at(t, lane, t.preemphasis_in_frame ? 0 : -1), per_sample = 1.0f / static_cast<float>(n_samples);
-  float offset = 0, offset_after = 0, energy = 0;
+  const int n_samples = static_cast<int>(t.window_samples), lane_number = static_cast<int>(threadIdx.x % kWarp);
+  constexpr int kStep = kLaneSamples * static_cast<int>(kWarp);
+  const float before = sample_at<kDither>(t, lane, t.preemphasis_in_frame ? 0 : -1),
+              per_sample = 1.0f / static_cast<float>(n_samples);
+  float offset = 0, offset_after = 0, energy = 0, x[kLaneSamples], previous[kLaneSamples];
   if (t.dc_removal != ASR_DC_KEEP) {
     float total = 0;
-    for (int32_t n = i; n < n_samples; n += kWarp) total += sample_at(t, lane, n);
+    for (int first = 0; first < n_samples; first += kStep) {
+      load_samples<kDither>(t, lane, first, n_samples, 0, x);
+#pragma unroll
+      for (int i = 0; i < kLaneSamples; ++i) total += x[i];
+    }
     total = warp_sum(total);
     if (t.dc_removal == ASR_DC_BEFORE_PREEMPHASIS) {
       offset = total * per_sample;
     } else {
-      offset_after = (total - t.preemphasis * (total - sample_at(t, lane, n_samples - 1) + before)) * per_sample;
+      offset_after = (total - t.preemphasis * (total - sample_at<kDither>(t, lane, n_samples - 1) + before)) * per_sample;
     }
   }
   float *const column = shared.rows + f;
-  for (int32_t n = i; n < n_samples; n += kWarp) {
-    const float x = sample_at(t, lane, n) - offset;
-    const float previous = (n > 0 ? sample_at(t, lane, n - 1) : before) - offset;
-    const float y = (x - t.preemphasis * previous - offset_after) * t.window[n];
-    const float counted = t.energy_windowed ? y : x;
-    energy += counted * counted;
-    column[n * shared.stride] = y;
+  for (int first = 0; first < n_samples; first += kStep) {
+    load_samples<kDither>(t, lane, first, n_samples, 0, x);
+    load_samples<kDither>(t, lane, first, n_samples, 1, previous);
+#pragma unroll
+    for (int i = 0; i < kLaneSamples; ++i) {
+      const int n = first + lane_number + 32 * i;
+      if (n >= n_samples) continue;
+      const float now = x[i] - offset, then = (n > 0 ? previous[i] : before) - offset;
+      const float y = (now - t.preemphasis * then - offset_after) * t.window[n];
+      const float counted = t.energy_windowed ? y : now;
+      energy += counted * counted;
+      column[n * shared.stride] = y;
+    }
   }
-  const auto n_total = static_cast<int32_t>(2 * t.n_points);
-  for (int32_t n = n_samples + i; n < n_total; n += kWarp) column[n * shared.stride] = 0;
+  const int n_total = static_cast<int>(2 * t.n_points);
+  for (int n = n_samples + lane_number; n < n_total; n += kWarp) column[n * shared.stride] = 0;
   return t.energy_row >= 0 ? warp_sum(energy) : 0;
 }
 
@@ -176,6 +201,7 @@ __device__ void make_log_mel(const MfccTables &t, uint32_t warp, const Shared &s
     const MfccBand band = t.bands[size_t{warp} * t.n_mel + m];
     const float *bin = shared.rows + size_t{band.first_bin} * shared.stride + f;
     float sum[2] = {0, 0};
+#pragma unroll 4
     for (uint32_t i = 0; i < band.n_fours; ++i, bin += 4 * shared.stride) {
       const float4 w = t.weights[band.first_four + i];
       sum[0] += w.x * bin[0];
@@ -185,21 +211,37 @@ __device__ void make_log_mel(const MfccTables &t, uint32_t warp, const Shared &s
     }
     shared.mel[m * shared.stride + f] = __logf(fmaxf(sum[0] + sum[1], t.log_floor) + t.log_add);
   }
+  const uint32_t m = t.n_mel + threadIdx.x / t.block_frames;
+  if (m < t.n_mel_padded) shared.mel[m * shared.stride + f] = 0;
 }
 
-// F7, F8: cepstra[f][i], as they will lie in the output.
+// F7, F8: cepstra[f][i], as they will lie in the output; two of a frame at once.
 __device__ void make_cepstra(const MfccTables &t, const float *energy, const Shared &shared) {
-  const uint32_t f = threadIdx.x % t.block_frames;
-  for (uint32_t i = threadIdx.x / t.block_frames; i < t.n_ceps; i += kThreads / t.block_frames) {
-    float sum = 0;
-    const float *const dct = t.dct + size_t{i} * t.n_mel;
-#pragma unroll 8
-    for (uint32_t m = 0; m < t.n_mel; ++m) sum += dct[m] * shared.mel[m * shared.stride + f];
-    const bool is_energy = static_cast<int32_t>(i) == t.energy_row;
-    shared.cepstra[f * t.n_ceps + i] = is_energy ? __logf(fmaxf(energy[f], t.log_floor)) : sum;
+  const uint32_t f = threadIdx.x % t.block_frames, n_units = kThreads / t.block_frames, n_fours = t.n_mel_padded / 4;
+  for (uint32_t i = threadIdx.x / t.block_frames; i < t.n_ceps; i += 2 * n_units) {
+    const uint32_t other = min(i + n_units, t.n_ceps - 1);
+    const float4 *const a = t.dct + size_t{i} * n_fours, *const b = t.dct + size_t{other} * n_fours;
+    float sum_a = 0, sum_b = 0;
+    const float *mel = shared.mel + f;
+#pragma unroll 4
+    for (uint32_t four = 0; four < n_fours; ++four, mel += 4 * shared.stride) {
+      const float4 wa = a[four], wb = b[four];
+      const float m[4] = {mel[0], mel[shared.stride], mel[2 * shared.stride], mel[3 * shared.stride]};
+      sum_a += wa.x * m[0], sum_b += wb.x * m[0];
+      sum_a += wa.y * m[1], sum_b += wb.y * m[1];
+      sum_a += wa.z * m[2], sum_b += wb.z * m[2];
+      sum_a += wa.w * m[3], sum_b += wb.w * m[3];
+    }
+    const auto store = [&](uint32_t c, float sum) {
+      const bool is_energy = static_cast<int32_t>(c) == t.energy_row;
+      shared.cepstra[f * t.n_ceps + c] = is_energy ? __logf(fmaxf(energy[f], t.log_floor)) : sum;
+    };
+    store(i, sum_a);
+    if (i + n_units < t.n_ceps) store(other, sum_b);
   }
 }
 
+template <bool kDither>
 __global__ void __launch_bounds__(kThreads, 3) mfcc_kernel(MfccTables t, MfccBatch batch) {
   extern __shared__ float memory[];
   __shared__ Lane lanes[kMaxFrames];
@@ -209,7 +251,8 @@ __global__ void __launch_bounds__(kThreads, 3) mfcc_kernel(MfccTables t, MfccBat
   // Lanes beyond the last frame repeat it and are not stored.
   if (threadIdx.x < t.block_frames) lanes[threadIdx.x] = find_lane(t, batch, first_lane + min(threadIdx.x, n_lanes - 1));
   __syncthreads();
-  for (uint32_t f = threadIdx.x / kWarp; f < t.block_frames; f += kWarps) energy[f] = make_frame(t, lanes[f], shared, f);
+  for (uint32_t f = threadIdx.x / kWarp; f < t.block_frames; f += kWarps)
+    energy[f] = make_frame<kDither>(t, lanes[f], shared, f);
   __syncthreads();
   fourier_transform(t, shared);
   make_spectrum(t, shared);
@@ -234,17 +277,21 @@ __global__ void __launch_bounds__(kThreads, 3) mfcc_kernel(MfccTables t, MfccBat
 }  // namespace
 
 size_t mfcc_shared_bytes(const MfccTables &t) {
-  const size_t n_rows = size_t{2} * t.n_points + t.n_mel;
+  const size_t n_rows = size_t{2} * t.n_points + t.n_mel_padded;
   return (n_rows * (t.block_frames + 1) + size_t{t.block_frames} * t.n_ceps) * sizeof(float);
 }
 
 cudaError_t mfcc_prepare(size_t shared_bytes) {
-  return cudaFuncSetAttribute(mfcc_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
+  const auto bytes = static_cast<int>(shared_bytes);
+  const cudaError_t status = cudaFuncSetAttribute(mfcc_kernel<false>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  if (status != cudaSuccess) return status;
+  return cudaFuncSetAttribute(mfcc_kernel<true>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
 }
 
 void launch_mfcc(const MfccTables &t, const MfccBatch &batch, cudaStream_t stream) {
   const uint32_t n_blocks = (batch.n_lanes + t.block_frames - 1) / t.block_frames;
-  mfcc_kernel<<<n_blocks, kThreads, mfcc_shared_bytes(t), stream>>>(t, batch);
+  const auto kernel = t.dither > 0 ? mfcc_kernel<true> : mfcc_kernel<false>;
+  kernel<<<n_blocks, kThreads, mfcc_shared_bytes(t), stream>>>(t, batch);
 }
 
 }  // namespace asr::cuda

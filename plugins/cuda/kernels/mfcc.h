@@ -31,6 +31,7 @@ struct MfccFrames {
 struct MfccTables {
   uint32_t window_samples, shift_samples, n_points;  // n_points: complex numbers of the transform, fft_samples / 2
   uint32_t n_mel, n_ceps;
+  uint32_t n_mel_padded;        // to a multiple of 4, with zeros in dct
   uint32_t block_frames;        // frames of a block, a power of two up to 32
   const float *window;          // [window_samples]
   const float2 *twiddles;       // [pass][j][16], roots of the radix-16 passes
@@ -38,7 +39,7 @@ struct MfccTables {
   const uint32_t *position;     // [n_points] where the transform leaves frequency k
   const MfccBand *bands;        // [n_warps][n_mel]
   const float4 *weights;
-  const float *dct;  // [n_ceps][n_mel]
+  const float4 *dct;  // [n_ceps][n_mel_padded / 4]
   float preemphasis, log_add, log_floor, dither;
   uint32_t preemphasis_in_frame, dc_removal, magnitude, energy_windowed, dither_seed;
   int32_t energy_row;

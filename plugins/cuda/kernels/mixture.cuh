@@ -59,24 +59,71 @@ __device__ __forceinline__ void put(const GmmRows &rows, uint32_t row, uint32_t 
   *out = rows.add ? *out + score : score;
 }
 
-// The end of a state in a tensor-core kernel: the log sums of a warp's rows, four lanes a row as mma spreads them, are brought
-// together, stored and begun anew.
+// The log sums of a warp's rows in a tensor-core kernel: four lanes a row, two columns a lane, as mma spreads them. One test
+// serves all rows, so that their exponentials follow one another without a branch.
 template <int kTiles>
-__device__ __forceinline__ void store_mixture(LogSum (&mixture)[kTiles][2], const GmmRows &rows, uint32_t first_row,
-                                              uint32_t state) {
-  const uint32_t lane = threadIdx.x % 32, q = lane % 4;
-  float score = 0;  // lane q of a quad stores the q-th of its rows
+struct RowLogSums {
+  LogSum of[kTiles][2];
+
+  __device__ __forceinline__ void clear() {
 #pragma unroll
-  for (int t = 0; t < kTiles; ++t) {
+    for (int t = 0; t < kTiles; ++t) {
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      mixture[t][half].merge_quad();
-      if (q == 2 * t + half) score = mixture[t][half].natural();
-      mixture[t][half] = LogSum();
+      for (int half = 0; half < 2; ++half) of[t][half].reference = kLogZero, of[t][half].sum = 0;
     }
   }
-  const uint32_t row = first_row + 8 * q + lane / 4;
-  if (q < 2 * kTiles && row < rows.n_rows) put(rows, row, state, score);
-}
+  // The next 8 Gaussians: d as mma leaves it.
+  __device__ __forceinline__ void add(const float (&d)[kTiles][4], const float (&scale)[kTiles][2], float2 constant) {
+    float v[kTiles][2][2], rise = kLogZero;
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        v[t][half][0] = fmaf(d[t][2 * half], scale[t][half], constant.x);
+        v[t][half][1] = fmaf(d[t][2 * half + 1], scale[t][half], constant.y);
+        rise = fmaxf(rise, fmaxf(v[t][half][0], v[t][half][1]) - of[t][half].reference);
+      }
+    }
+    if (rise > LogSum::kRoom) follow(v);
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        LogSum &row = of[t][half];
+        row.sum += exp2_fast(v[t][half][0] - row.reference) + exp2_fast(v[t][half][1] - row.reference);
+      }
+    }
+  }
+  // The end of a state: the lanes of a row come together, and the state's score is stored.
+  __device__ __forceinline__ void store(const GmmRows &rows, uint32_t first_row, uint32_t state) {
+    const uint32_t lane = threadIdx.x % 32, q = lane % 4;
+    float score = 0;  // lane q of a quad stores the q-th of its rows
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        of[t][half].merge_quad();
+        const float natural = of[t][half].natural();
+        score = q == 2 * t + half ? natural : score;
+      }
+    }
+    clear();
+    const uint32_t row = first_row + 8 * q + lane / 4;
+    if (q < 2 * kTiles && row < rows.n_rows) put(rows, row, state, score);
+  }
+
+ private:
+  __device__ __forceinline__ void follow(const float (&v)[kTiles][2][2]) {
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        LogSum &row = of[t][half];
+        const float top = fmaxf(v[t][half][0], v[t][half][1]);
+        if (top - row.reference > LogSum::kRoom) row.sum *= exp2_fast(row.reference - top), row.reference = top;
+      }
+    }
+  }
+};
 
 }  // namespace asr::cuda

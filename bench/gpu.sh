@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Checks and measures the CUDA back end on a machine with a GPU: conformance on cuda:0, the benchmarks of features and scores as
+# JSON, and on request compute-sanitizer. Arguments: BIN (folder with senone, conformance), PLUGINS, OUT, then any of
+# conformance, sanitize, mfcc, gmm, fullgmm; all but sanitize without an argument.
+set -uo pipefail
+bin=$1 out=$3
+SENONE_PLUGIN_PATH=$(realpath "$2")
+export SENONE_PLUGIN_PATH
+shift 3
+(($# > 0)) || set -- conformance mfcc gmm fullgmm
+mkdir -p "$out"
+status=0
+device=(--device cuda --threads "$(nproc)" --json)
+
+bench() { # FILE ARGUMENT...
+  local file=$out/$1.json
+  shift
+  "$bin/senone" bench "$@" "${device[@]}" >"$file" || status=1
+  awk '/"(window|n_warps|us_per_frame|kernel_[a-z_]*|largest_error|max_error)"/ { gsub(/[",]/, ""); printf "%s %s  ", $1, $2 }
+    /}/ && NR > 20 { print "" }' "$file" | sed "s|^|$(basename "$file" .json): |"
+}
+
+for part; do
+  case $part in
+    conformance)
+      "$bin/conformance" --gtest_filter='*cuda*' --gtest_brief=1 >"$out/conformance.log" 2>&1 || status=1
+      tail -n 60 "$out/conformance.log"
+      ;;
+    sanitize)
+      for tool in memcheck racecheck initcheck; do
+        compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/conformance" --gtest_brief=1 \
+          --gtest_filter='GmmTest.RowCounts/*cuda*:GmmTest.ThreeStreams/*cuda*:MfccTest.AwkwardShapes/*cuda*' \
+          >"$out/$tool.log" 2>&1 || status=1
+        tail -n 4 "$out/$tool.log"
+      done
+      ;;
+    mfcc) bench mfcc mfcc --seconds 3600 --repeats 5 ;;
+    gmm)
+      bench gmm_5000x16x36 gmm --gaussians 16 --frames 2560 --window 1 8 16 32 64 128 256 2560 --no-openblas
+      bench gmm_5000x256x36 gmm --gaussians 256 --frames 2560 --window 8 64 256 2560 --repeats 7 --no-openblas
+      ;;
+    fullgmm) bench fullgmm_5000x16x36 fullgmm --frames 2560 --window 8 64 256 2560 --repeats 7 --no-openblas ;;
+    *) echo "gpu.sh: no part \"$part\"" >&2 && exit 2 ;;
+  esac
+done
+exit $status
