@@ -159,14 +159,14 @@ ASR_API void asr_engine_config_default(asr_engine_config *config);
 ASR_API asr_status asr_engine_load(const char *bundle_path, const asr_engine_config *config, asr_engine **engine);
 
 typedef struct asr_engine_info {
-  size_t size;               /* set by the caller to sizeof(asr_engine_info) */
-  const char *device_id;     /* the device in use; this and all strings here are the engine's */
+  size_t size;           /* set by the caller to sizeof(asr_engine_info) */
+  const char *device_id; /* the device in use; this and all strings here are the engine's */
   const char *device_name;
-  double sample_rate_hz;     /* the model's; streams of any other rate are resampled */
+  double sample_rate_hz; /* the model's; streams of any other rate are resampled */
   double frame_shift_ms;
-  uint32_t n_feature_dims;   /* D: the row length of ASR_INPUT_FEATURES */
-  uint32_t n_states;         /* S: the row length of ASR_INPUT_LOGLIKES */
-  uint32_t n_words;          /* word symbols in the graph */
+  uint32_t n_feature_dims; /* D: the row length of ASR_INPUT_FEATURES */
+  uint32_t n_states;       /* S: the row length of ASR_INPUT_LOGLIKES */
+  uint32_t n_words;        /* word symbols in the graph */
   uint32_t n_graph_states;
   uint64_t n_graph_arcs;
 } asr_engine_info;
@@ -202,31 +202,32 @@ typedef enum asr_cmn {
 
 typedef struct asr_stream_config {
   size_t size;
-  asr_input input;               /* default ASR_INPUT_INT16 */
-  uint32_t sample_rate_hz;       /* of what is fed, 1000..768000; 0 (default) = the model's */
-  uint32_t n_channels;           /* interleaved channels in what is fed, 1..64; default 1 */
-  int32_t channel;               /* the one to recognise, from 0; -1 (default) = their mean */
-  asr_cmn cmn;                   /* default ASR_CMN_MODEL */
-  float vtln_warp;               /* warp of the frequency axis, 0.8..1.25; 1 (default) = none */
-  float beam;                    /* natural-log width of the search, > 0; 0 (default) = the bundle's */
-  float acoustic_scale;          /* factor on log-likelihoods, > 0; 0 (default) = the bundle's */
-  float word_insertion_cost;     /* added to the cost of every word; NaN (default) = the bundle's */
-  uint32_t max_active;           /* most tokens kept a frame; 0 (default) = the bundle's */
-  uint32_t min_active;           /* fewest tokens kept a frame where there are as many; default 200 */
-  uint32_t partial_interval_ms;  /* audio time between partial events; 0 = none; default 0 */
-  uint32_t max_backlog_ms;       /* asr_feed waits while more audio than this is not yet worked on; 0 = never waits;
-                                    default 30000. Not in batch normalisation, which must keep the utterance */
-  asr_event_fn callback;         /* NULL (default): events are polled */
-  void *user_data;               /* passed to the callback */
-  float lattice_beam;            /* > 0: final events carry a lattice of this width; default 0. Reserved: ASR_UNSUPPORTED
-                                    where not 0 in this version */
-  uint32_t n_best;               /* alternatives in final events; default 1. More: ASR_UNSUPPORTED in this version */
+  asr_input input;              /* default ASR_INPUT_INT16 */
+  uint32_t sample_rate_hz;      /* of what is fed, 1000..768000; 0 (default) = the model's */
+  uint32_t n_channels;          /* interleaved channels in what is fed, 1..64; default 1 */
+  int32_t channel;              /* the one to recognise, from 0; -1 (default) = their mean */
+  asr_cmn cmn;                  /* default ASR_CMN_MODEL */
+  float vtln_warp;              /* warp of the frequency axis, 0.8..1.25; 1 (default) = none */
+  float beam;                   /* natural-log width of the search, > 0; 0 (default) = the bundle's */
+  float acoustic_scale;         /* factor on log-likelihoods, > 0; 0 (default) = the bundle's */
+  float word_insertion_cost;    /* added to the cost of every word; NaN (default) = the bundle's */
+  uint32_t max_active;          /* most tokens kept a frame; 0 (default) = the bundle's */
+  uint32_t min_active;          /* fewest tokens kept a frame where there are as many; default 200 */
+  uint32_t partial_interval_ms; /* audio time between partial events; 0 = none; default 0 */
+  uint32_t max_backlog_ms;      /* asr_feed waits while more audio than this is not yet worked on; 0 = never waits;
+                                   default 30000. Not in batch normalisation, which must keep the utterance */
+  asr_event_fn callback;        /* NULL (default): events are polled */
+  void *user_data;              /* passed to the callback */
+  float lattice_beam;           /* > 0: final events carry a lattice of this width (natural log; 6..10 is usual), and
+                                   confidences; 0 (default) = neither. ASR_UNSUPPORTED if the device makes no lattices */
+  uint32_t n_best;              /* most alternatives in final events, 0..10000; default 1. More than 1 needs a lattice_beam
+                                   > 0, and there are no more than the lattice holds */
 } asr_stream_config;
 
 ASR_API void asr_stream_config_default(asr_stream_config *config);
 
-/* Opens a stream on the engine. Errors: ASR_INVALID_ARGUMENT (which field, and its range), ASR_UNSUPPORTED,
- * ASR_OUT_OF_MEMORY. Any thread. */
+/* Opens a stream on the engine. Errors: ASR_INVALID_ARGUMENT (which field, and its range), ASR_UNSUPPORTED (such as a
+ * lattice_beam on a device that makes no lattices), ASR_OUT_OF_MEMORY. Any thread. */
 ASR_API asr_status asr_open(asr_engine *engine, const asr_stream_config *config, asr_stream **stream);
 
 /* Appends n samples of each channel (or n rows, for features and log-likelihoods) and returns as soon as they are copied;
@@ -275,22 +276,22 @@ typedef enum asr_event_kind {
 #define ASR_FLAG_NO_SPEECH 4u       /* the audio was too short for one frame, or held no words */
 
 typedef struct asr_word {
-  size_t size;         /* set by the caller to sizeof(asr_word) */
-  const char *text;    /* the event's */
-  double start_s;      /* from the first sample fed */
+  size_t size;      /* set by the caller to sizeof(asr_word) */
+  const char *text; /* the event's */
+  double start_s;   /* from the first sample fed */
   double end_s;
-  float confidence;    /* 0..1; -1 where it is not computed (this version) */
-  uint32_t word_id;    /* its number in words.txt */
+  float confidence; /* 0..1: share of the lattice that says this word here; -1 without a lattice and in PARTIAL */
+  uint32_t word_id; /* its number in words.txt */
 } asr_word;
 
 /* All accessors allow NULL and give 0, "" or ASR_INVALID_ARGUMENT. Any thread; an event does not change. */
 ASR_API asr_event_kind asr_event_get_kind(const asr_event *event);
 ASR_API asr_status asr_event_status(const asr_event *event); /* ASR_OK except in ERROR events */
 ASR_API uint32_t asr_event_flags(const asr_event *event);
-ASR_API double asr_event_time_s(const asr_event *event);     /* audio time that the event speaks of, from the first sample */
-ASR_API const char *asr_event_text(const asr_event *event);  /* words joined by blanks; the sentence of an ERROR; else "" */
+ASR_API double asr_event_time_s(const asr_event *event);    /* audio time that the event speaks of, from the first sample */
+ASR_API const char *asr_event_text(const asr_event *event); /* words joined by blanks; the sentence of an ERROR; else "" */
 
-/* Alternatives, best first: 1 in this version, 0 for kinds without words. */
+/* Alternatives, best first, no two of the same words: 1 to n_best in FINAL, 1 in PARTIAL, 0 for kinds without words. */
 ASR_API size_t asr_event_n_alternatives(const asr_event *event);
 ASR_API const char *asr_event_alternative_text(const asr_event *event, size_t alternative);
 /* Natural-log costs of an alternative: graph_cost, with word insertions and the cost to end there, and acoustic_cost, not
@@ -299,6 +300,47 @@ ASR_API asr_status asr_event_alternative_costs(const asr_event *event, size_t al
                                                double *acoustic_cost);
 ASR_API size_t asr_event_n_words(const asr_event *event, size_t alternative);
 ASR_API asr_status asr_event_word(const asr_event *event, size_t alternative, size_t index, asr_word *word);
+
+/* The lattice of a FINAL event: every word sequence that costs at most `beam` more than the best is one path, with the
+ * costs and times of its best alignment, and no other is.
+ *
+ * A path begins in state 0, follows arcs, each a word, and ends in a state whose end costs are finite. It costs the sum over
+ * its arcs, and over that end, of graph_cost + acoustic_scale * acoustic_cost; costs are natural logarithms, negated. The arcs
+ * of a state lie together, in the order of the states, and lead to states of higher numbers. Equal audio and settings give
+ * the same lattice, bit for bit on one device, however the audio was fed and whatever else the engine does.
+ *
+ * A posterior is the share of a path, an arc or an end in all paths of the lattice, each weighted by exp(-cost).
+ * The times of arcs are those of the graph's labels, which may lie some frames beside where the word is heard; asr_word has
+ * the times of the words themselves. Transition-ids number what the model's HMMs did in each frame (docs/graph-file.md). */
+typedef struct asr_lattice {
+  size_t size;       /* set by the caller to sizeof(asr_lattice) */
+  uint32_t n_states; /* 0: no path, nothing was decoded */
+  uint32_t n_frames; /* frames of every path */
+  uint64_t n_arcs;
+  double beam;                     /* the stream's lattice_beam, or less if that would have taken too long */
+  double acoustic_scale;           /* the stream's */
+  const double *state_time_s;      /* [n_states] from the first sample fed */
+  const double *end_graph_cost;    /* [n_states] INFINITY where no path ends */
+  const double *end_acoustic_cost; /* [n_states] of what follows the last word; 0 where no path ends */
+  const double *end_posterior;     /* [n_states] */
+  const uint32_t *arc_from;        /* [n_arcs] state, ascending */
+  const uint32_t *arc_to;          /* [n_arcs] state, higher than arc_from */
+  const uint32_t *arc_word_id;     /* [n_arcs] as asr_word.word_id */
+  const char *const *arc_word;     /* [n_arcs] its text */
+  const double *arc_graph_cost;    /* [n_arcs] with word insertion cost */
+  const double *arc_acoustic_cost; /* [n_arcs] not scaled */
+  const double *arc_posterior;     /* [n_arcs] */
+  const double *arc_start_s;       /* [n_arcs] state_time_s of arc_from */
+  const double *arc_end_s;         /* [n_arcs] state_time_s of arc_to */
+  /* transition_id[alignment_begin[i]] ... transition_id[alignment_begin[i + 1] - 1], one a frame, are those of arc i where
+   * i < n_arcs, and of the end in state i - n_arcs otherwise. */
+  const uint64_t *alignment_begin; /* [n_arcs + n_states + 1] */
+  const uint32_t *transition_id;
+} asr_lattice;
+
+/* Fills *lattice; its arrays and strings are the event's and valid until that is freed. Errors: ASR_INVALID_ARGUMENT;
+ * ASR_NOT_FOUND (not a FINAL event, or its stream had no lattice_beam). Any thread. Since 0.2.0. */
+ASR_API asr_status asr_event_lattice(const asr_event *event, asr_lattice *lattice);
 
 /* Frees an event; NULL is allowed. Events may outlive their stream and engine. */
 ASR_API void asr_event_free(asr_event *event);

@@ -71,4 +71,35 @@ asr_status asr_event_word(const asr_event *event, size_t alternative, size_t ind
   });
 }
 
+asr_status asr_event_lattice(const asr_event *event, asr_lattice *lattice) {
+  return guard([&] {
+    require(event, "asr_event_lattice", "event");
+    require(lattice, "asr_event_lattice", "lattice");
+    if (!event->lattice) asr::fail(ASR_NOT_FOUND, "asr_event_lattice: no lattice; FINAL has one if lattice_beam is above 0");
+    const asr::EventLattice &found = *event->lattice;
+    asr_lattice value{};
+    value.n_states = static_cast<uint32_t>(found.state_times_s.size());
+    value.n_frames = found.n_frames;
+    value.n_arcs = found.arc_words.size();
+    value.beam = found.beam;
+    value.acoustic_scale = found.acoustic_scale;
+    value.state_time_s = found.state_times_s.data();
+    value.end_graph_cost = found.end_graph_costs.data();
+    value.end_acoustic_cost = found.end_acoustic_costs.data();
+    value.end_posterior = found.end_posteriors.data();
+    value.arc_from = found.arc_from.data();
+    value.arc_to = found.arc_to.data();
+    value.arc_word_id = found.arc_words.data();
+    value.arc_word = found.arc_texts.data();
+    value.arc_graph_cost = found.arc_graph_costs.data();
+    value.arc_acoustic_cost = found.arc_acoustic_costs.data();
+    value.arc_posterior = found.arc_posteriors.data();
+    value.arc_start_s = found.arc_starts_s.data();
+    value.arc_end_s = found.arc_ends_s.data();
+    value.alignment_begin = found.alignment_begin.data();
+    value.transition_id = found.transition_ids.data();
+    asr::api::fill(lattice, value, "asr_event_lattice: lattice->size");
+  });
+}
+
 void asr_event_free(asr_event *event) { delete event; }

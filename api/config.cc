@@ -78,11 +78,6 @@ SampleFormat sample_format(const asr_stream_config &c) {
   return format;
 }
 
-void refuse_what_is_to_come(const asr_stream_config &c) {
-  if (c.lattice_beam != 0) fail(ASR_UNSUPPORTED, "asr_stream_config.lattice_beam: this version makes no lattices; leave it 0");
-  if (c.n_best > 1) fail(ASR_UNSUPPORTED, "asr_stream_config.n_best: this version gives the best words only; leave it 1");
-}
-
 }  // namespace
 
 EngineOptions read_config(const asr_engine_config *config) {
@@ -101,7 +96,6 @@ EngineOptions read_config(const asr_engine_config *config) {
 
 StreamConfig read_config(const asr_stream_config *config) {
   const asr_stream_config c = resized(config, asr_stream_config_default, "asr_stream_config");
-  refuse_what_is_to_come(c);
   check_range<int>(number(c.input), ASR_INPUT_INT16, ASR_INPUT_LOGLIKES, "asr_stream_config.input");
   check_range(c.vtln_warp, 0.8f, 1.25f, "asr_stream_config.vtln_warp");
   StreamConfig result;
@@ -122,6 +116,13 @@ StreamConfig read_config(const asr_stream_config *config) {
   options.min_active = c.min_active;
   options.partial_interval_ms = c.partial_interval_ms;
   options.max_backlog_ms = c.max_backlog_ms;
+  check_range(c.lattice_beam, 0.0f, 1e6f, "asr_stream_config.lattice_beam");
+  check_range(c.n_best, 0u, 10000u, "asr_stream_config.n_best");
+  if (c.n_best > 1 && c.lattice_beam == 0) {
+    fail(ASR_INVALID_ARGUMENT, "asr_stream_config.n_best is %u; more than 1 needs a lattice_beam > 0, such as 8", c.n_best);
+  }
+  options.lattice_beam = c.lattice_beam;
+  options.n_best = std::max(1u, c.n_best);
   return result;
 }
 

@@ -9,6 +9,8 @@
 namespace asr::tool {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 // A subtitle ends at a pause, or when it is long to read or to hear.
 constexpr double kCuePause_s = 0.8, kCueLength_s = 6;
 constexpr size_t kCueCharacters = 72;
@@ -18,32 +20,58 @@ std::string srt_time(double seconds) {
   return format("%02ld:%02ld:%02ld,%03ld", ms / 3600000, ms / 60000 % 60, ms / 1000 % 60, ms % 1000);
 }
 
+void add_alternative(const RecognisedAlternative &alternative, Json *json) {
+  (*json)["text"] = alternative.text;
+  (*json)["graph_cost"] = alternative.graph_cost;
+  (*json)["acoustic_cost"] = alternative.acoustic_cost;
+}
+
+void add_words(const RecognisedAlternative &alternative, Json *json) {
+  Json &words = (*json)["words"] = Json::array();
+  for (const RecognisedWord &word : alternative.words) {
+    words.push_back({{"word", word.text}, {"start_s", word.start_s}, {"end_s", word.end_s}});
+    if (word.confidence >= 0) words.back()["confidence"] = word.confidence;
+  }
+}
+
 }  // namespace
 
+std::string to_text(const Recognition &r) {
+  if (r.others.empty()) return r.best.text + "\n";
+  std::string lines;
+  int number = 0;
+  const auto add = [&](const RecognisedAlternative &alternative) {
+    const double cost = alternative.graph_cost + r.acoustic_scale * alternative.acoustic_cost;
+    lines += format("%d\t%.3f\t%s\n", ++number, cost, alternative.text.c_str());
+  };
+  add(r.best);
+  for (const RecognisedAlternative &alternative : r.others) add(alternative);
+  return lines;
+}
+
 std::string to_json(const Recognition &r) {
-  nlohmann::ordered_json json{{"id", r.id}, {"file", r.path}};
+  Json json{{"id", r.id}, {"file", r.path}};
   if (!r.error.empty()) {
     json["error"] = r.error;
     return json.dump() + "\n";
   }
   json["audio_s"] = r.audio_s;
-  json["text"] = r.text;
-  json["graph_cost"] = r.graph_cost;
-  json["acoustic_cost"] = r.acoustic_cost;
+  add_alternative(r.best, &json);
   json["reached_final"] = (r.flags & ASR_FLAG_NOT_FINAL_STATE) == 0;
   json["beam_died"] = (r.flags & ASR_FLAG_BEAM_DIED) != 0;
-  json["words"] = nlohmann::ordered_json::array();
-  for (const RecognisedWord &word : r.words) {
-    nlohmann::ordered_json item{{"word", word.text}, {"start_s", word.start_s}, {"end_s", word.end_s}};
-    if (word.confidence >= 0) item["confidence"] = word.confidence;
-    json["words"].push_back(item);
+  add_words(r.best, &json);
+  for (const RecognisedAlternative &other : r.others) {
+    Json item;
+    add_alternative(other, &item);
+    add_words(other, &item);
+    json["others"].push_back(item);
   }
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string to_ctm(const Recognition &r) {
   std::string text;
-  for (const RecognisedWord &word : r.words) {
+  for (const RecognisedWord &word : r.best.words) {
     text += format("%s 1 %.2f %.2f %s", r.id.c_str(), word.start_s, word.end_s - word.start_s, word.text.c_str());
     text += word.confidence >= 0 ? format(" %.3f\n", static_cast<double>(word.confidence)) : "\n";
   }
@@ -53,22 +81,23 @@ std::string to_ctm(const Recognition &r) {
 std::string to_srt(const Recognition &r) {
   std::string all;
   int number = 0;
-  for (size_t begin = 0, end; begin < r.words.size(); begin = end) {
-    std::string cue = r.words[begin].text;
-    for (end = begin + 1; end < r.words.size(); ++end) {
-      const RecognisedWord &word = r.words[end];
-      const bool breaks = word.start_s - r.words[end - 1].end_s > kCuePause_s ||
-                          word.end_s - r.words[begin].start_s > kCueLength_s ||
+  const std::vector<RecognisedWord> &words = r.best.words;
+  for (size_t begin = 0, end; begin < words.size(); begin = end) {
+    std::string cue = words[begin].text;
+    for (end = begin + 1; end < words.size(); ++end) {
+      const RecognisedWord &word = words[end];
+      const bool breaks = word.start_s - words[end - 1].end_s > kCuePause_s ||
+                          word.end_s - words[begin].start_s > kCueLength_s ||
                           cue.size() + 1 + word.text.size() > kCueCharacters;
       if (breaks) break;
       cue += " " + word.text;
     }
-    all += format("%d\n%s --> %s\n%s\n\n", ++number, srt_time(r.words[begin].start_s).c_str(),
-                  srt_time(r.words[end - 1].end_s).c_str(), cue.c_str());
+    all += format("%d\n%s --> %s\n%s\n\n", ++number, srt_time(words[begin].start_s).c_str(),
+                  srt_time(words[end - 1].end_s).c_str(), cue.c_str());
   }
   return all;
 }
 
-std::string to_hyp(const Recognition &r) { return r.text + (r.text.empty() ? "(" : " (") + r.id + ")\n"; }
+std::string to_hyp(const Recognition &r) { return r.best.text + (r.best.text.empty() ? "(" : " (") + r.id + ")\n"; }
 
 }  // namespace asr::tool

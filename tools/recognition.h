@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "core/lattice/lattice.h"
 
 namespace asr::tool {
 
@@ -14,16 +17,24 @@ struct RecognisedWord {
   float confidence;  // -1: not computed
 };
 
+struct RecognisedAlternative {
+  std::string text;
+  std::vector<RecognisedWord> words;
+  double graph_cost = 0, acoustic_cost = 0;
+};
+
 struct Recognition {
   std::string id, path;
   std::string error;  // empty if all went well
-  std::string text;
-  std::vector<RecognisedWord> words;
-  double audio_s = 0, graph_cost = 0, acoustic_cost = 0;
-  uint32_t flags = 0;  // ASR_FLAG_*
-  bool done = false;   // nothing more is added
+  RecognisedAlternative best;
+  std::vector<RecognisedAlternative> others;  // that --nbest asked for
+  double audio_s = 0, acoustic_scale = 0;     // the scale is known where there is a lattice
+  uint32_t flags = 0;                         // ASR_FLAG_*
+  std::optional<CompactLattice> lattice;      // until it is written
+  bool done = false;                          // nothing more is added
 };
 
+std::string to_text(const Recognition &recognition);  // the words, or with --nbest lines: number, total cost, words
 std::string to_json(const Recognition &recognition);  // one line
 std::string to_ctm(const Recognition &recognition);   // NIST: id, channel, start, duration, word
 std::string to_srt(const Recognition &recognition);   // subtitles

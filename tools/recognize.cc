@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <sstream>
 #include <thread>
 
 #include "core/base/file.h"
+#include "tools/lattice_output.h"
 #include "tools/recognize.h"
 #include "tools/tool.h"
 #include "tools/utterance_source.h"
@@ -30,7 +33,10 @@ void print(const Recognition &result, const Options &options, bool with_id) {
   } else if (options.srt) {
     fputs(to_srt(result).c_str(), stdout);
   } else {
-    printf("%s%s%s\n", with_id ? result.id.c_str() : "", with_id ? "\t" : "", result.text.c_str());
+    std::istringstream lines(to_text(result));
+    for (std::string line; std::getline(lines, line);) {
+      printf("%s%s%s\n", with_id ? result.id.c_str() : "", with_id ? "\t" : "", line.c_str());
+    }
   }
   fflush(stdout);
 }
@@ -47,8 +53,16 @@ class Batch {
   const std::deque<Recognition> &run(size_t n_jobs) {
     std::vector<std::thread> workers;
     for (size_t j = 0; j < std::min(n_jobs, source_->size().value_or(n_jobs)); ++j) workers.emplace_back([this] { work(); });
-    print_all();
+    std::exception_ptr failure;  // of writing; the utterances under way are ended first
+    try {
+      print_all();
+    } catch (...) {
+      failure = std::current_exception();
+      std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
     for (std::thread &worker : workers) worker.join();
+    if (failure) std::rethrow_exception(failure);
     return results_;
   }
 
@@ -97,7 +111,7 @@ class Batch {
   }
 
   // Waits for the result of number i; nullptr if there are only i.
-  const Recognition *wait(size_t i) {
+  Recognition *wait(size_t i) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return i < results_.size() ? results_[i].done : ended_; });
     return i < results_.size() ? &results_[i] : nullptr;
@@ -105,11 +119,16 @@ class Batch {
 
   void print_all() {
     Progress progress("recognising");
+    std::optional<LatticeOutput> lattices;
+    if (!options_.lattice.empty()) lattices.emplace(options_.lattice);
     const std::optional<size_t> n = source_->size();
-    for (size_t i = 0; const Recognition *result = wait(i); ++i) {
+    for (size_t i = 0; Recognition *result = wait(i); ++i) {
       print(*result, options_, n != size_t{1});
+      if (result->lattice) lattices->write(result->id, *result->lattice);
+      result->lattice.reset();
       if (n) progress.update(static_cast<double>(i + 1) / static_cast<double>(*n), result->id);
     }
+    if (lattices) lattices->commit();
   }
 
   asr_engine *engine_;
@@ -207,9 +226,18 @@ void add_recognize(CLI::App &app) {
   command->add_option("--chunk", options->chunk_samples, "Samples fed at a time; does not change the words")
       ->check(CLI::Range(1, 1 << 24))
       ->capture_default_str();
-  command->add_option("--nbest", options->n_best, "Alternatives to print; this version has only the best");
-  command->add_option("--lattice", options->lattice, "File for lattices; this version has none");
-  command->callback([options] { run(*options); });
+  command->add_option("--nbest", options->n_best, "Most alternatives to print")->check(CLI::Range(1, 10000));
+  command->add_flag("--confidence", options->confidence, "Give words a confidence in --json and --ctm");
+  command->add_option("--lattice", options->lattice, "Write lattices as an archive of Kaldi, in text if FILE ends in .txt");
+  command
+      ->add_option("--lattice-beam", options->lattice_beam,
+                   "Width of lattices (natural log); default: 8 where something asked for needs one, else none")
+      ->check(CLI::Range(0.0, 1000.0));
+  command->callback([options] {
+    const bool needs_lattice = options->n_best > 1 || options->confidence || !options->lattice.empty();
+    if (options->lattice_beam == 0 && needs_lattice) options->lattice_beam = 8;
+    run(*options);
+  });
 }
 
 const Subcommand kRegistration{"recognize", add_recognize};

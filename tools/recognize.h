@@ -16,7 +16,7 @@ struct RecognizeOptions {
   std::string model, device, list, hyp, cmn = "model", lattice;
   std::vector<std::string> files;
   std::string features, loglikes, cmvn, utt2spk;  // archives: ark:FILE or scp:FILE
-  bool json = false, ctm = false, srt = false;
+  bool json = false, ctm = false, srt = false, confidence = false;
   uint32_t n_jobs = 0, n_threads = 0, raw_rate_hz = 16000, n_best = 1, max_active = 0, min_active = 200;
   size_t chunk_samples = 16000;
   float beam = 0, lattice_beam = 0, acoustic_scale = 0, word_insertion_cost = NAN;

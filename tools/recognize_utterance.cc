@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "tools/audio_file.h"
+#include "tools/lattice_output.h"
 #include "tools/recognize.h"
 
 namespace asr::tool {
@@ -54,10 +55,8 @@ StreamPointer feed_audio(asr_engine *engine, const RecognizeOptions &options, co
   return stream;
 }
 
-StreamPointer feed_rows(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance, double *audio_s) {
-  asr_engine_info info;
-  info.size = sizeof(info);
-  check(asr_engine_get_info(engine, &info));
+StreamPointer feed_rows(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance, double frame_shift_s,
+                        double *audio_s) {
   asr_stream_config config = stream_config(options);
   config.input = utterance.input;
   StreamPointer stream = open_stream(engine, config);
@@ -65,20 +64,33 @@ StreamPointer feed_rows(asr_engine *engine, const RecognizeOptions &options, con
     const size_t n = std::min(options.chunk_samples, utterance.n_rows - row);
     check(asr_feed(stream.get(), utterance.rows.data() + row * utterance.row_length, n));
   }
-  *audio_s = static_cast<double>(utterance.n_rows) * info.frame_shift_ms / 1000;
+  *audio_s = static_cast<double>(utterance.n_rows) * frame_shift_s;
   return stream;
 }
 
-void take_words(const asr_event *event, Recognition *result) {
-  result->text = asr_event_text(event);
-  result->flags = asr_event_flags(event);
-  check(asr_event_alternative_costs(event, 0, &result->graph_cost, &result->acoustic_cost));
-  for (size_t i = 0; i < asr_event_n_words(event, 0); ++i) {
+RecognisedAlternative take_alternative(const asr_event *event, size_t number) {
+  RecognisedAlternative result;
+  result.text = asr_event_alternative_text(event, number);
+  check(asr_event_alternative_costs(event, number, &result.graph_cost, &result.acoustic_cost));
+  for (size_t i = 0; i < asr_event_n_words(event, number); ++i) {
     asr_word word;
     word.size = sizeof(word);
-    check(asr_event_word(event, 0, i, &word));
-    result->words.push_back({word.text, word.start_s, word.end_s, word.confidence});
+    check(asr_event_word(event, number, i, &word));
+    result.words.push_back({word.text, word.start_s, word.end_s, word.confidence});
   }
+  return result;
+}
+
+void take_result(const asr_event *event, const RecognizeOptions &options, double frame_shift_s, Recognition *result) {
+  result->flags = asr_event_flags(event);
+  result->best = take_alternative(event, 0);
+  for (size_t i = 1; i < asr_event_n_alternatives(event); ++i) result->others.push_back(take_alternative(event, i));
+  if (options.lattice_beam == 0) return;
+  asr_lattice lattice;
+  lattice.size = sizeof(lattice);
+  check(asr_event_lattice(event, &lattice));
+  result->acoustic_scale = lattice.acoustic_scale;
+  if (!options.lattice.empty()) result->lattice = copy_lattice(event, frame_shift_s);
 }
 
 }  // namespace
@@ -88,9 +100,13 @@ void check(asr_status status) {
 }
 
 void recognize_utterance(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance, Recognition *result) {
+  asr_engine_info info;
+  info.size = sizeof(info);
+  check(asr_engine_get_info(engine, &info));
+  const double frame_shift_s = info.frame_shift_ms / 1000;
   const StreamPointer stream = utterance.input == ASR_INPUT_FLOAT
                                    ? feed_audio(engine, options, utterance.path, &result->audio_s)
-                                   : feed_rows(engine, options, utterance, &result->audio_s);
+                                   : feed_rows(engine, options, utterance, frame_shift_s, &result->audio_s);
   check(asr_finish(stream.get()));
   for (bool ended = false; !ended;) {
     check(asr_wait(stream.get(), -1));
@@ -98,7 +114,7 @@ void recognize_utterance(asr_engine *engine, const RecognizeOptions &options, co
     check(asr_result(stream.get(), &taken));
     const EventPointer event(taken, asr_event_free);
     const asr_event_kind kind = asr_event_get_kind(taken);
-    if (kind == ASR_EVENT_FINAL) take_words(taken, result);
+    if (kind == ASR_EVENT_FINAL) take_result(taken, options, frame_shift_s, result);
     if (kind == ASR_EVENT_ERROR) fail(asr_event_status(taken), "%s", asr_event_text(taken));
     ended = kind == ASR_EVENT_END;
   }

@@ -13,14 +13,13 @@ struct Span {
 bool position_is(const Transition &t, WordPosition position) { return t.position == static_cast<uint8_t>(position); }
 
 // The words that the phones spell out, the last perhaps cut off by the end of the path. Empty without word positions.
-std::vector<Span> spans_of_phones(const asr_path &path, const TransitionLookup &transition) {
+// transition_ids: one a frame.
+std::vector<Span> spans_of_phones(const std::vector<uint32_t> &transition_ids, const TransitionLookup &transition) {
   std::vector<Span> spans;
   const Transition *before = nullptr;
   bool in_word = false;
-  for (uint64_t i = 0; i < path.n_arcs; ++i) {
-    const asr_path_arc &arc = path.arcs[i];
-    if (arc.transition_id == 0) continue;
-    const Transition &now = transition(arc.transition_id);
+  for (uint32_t frame = 0; frame < transition_ids.size(); ++frame) {
+    const Transition &now = transition(transition_ids[frame]);
     if (before == nullptr || phone_begins(*before, now)) {
       if (before != nullptr && (position_is(*before, WordPosition::kEnd) || position_is(*before, WordPosition::kSingle))) {
         in_word = false;
@@ -28,10 +27,10 @@ std::vector<Span> spans_of_phones(const asr_path &path, const TransitionLookup &
       if (now.position == kAnyPosition) in_word = false;
       if (position_is(now, WordPosition::kBegin) || position_is(now, WordPosition::kSingle)) {
         in_word = true;
-        spans.push_back({arc.frame, arc.frame});
+        spans.push_back({frame, frame});
       }
     }
-    if (in_word) spans.back().end = arc.frame + 1;
+    if (in_word) spans.back().end = frame + 1;
     before = &now;
   }
   return spans;
@@ -45,30 +44,37 @@ std::vector<Span> spans_of_labels(const std::vector<uint32_t> &label_frames, uin
   return spans;
 }
 
+std::vector<WordSpan> spans_of_words(const LatticePath &path, const TransitionLookup &transition) {
+  std::vector<Span> spans = spans_of_phones(path.transition_ids, transition);
+  if (spans.empty()) spans = spans_of_labels(path.word_frames, static_cast<uint32_t>(path.transition_ids.size()));
+  const uint32_t end = spans.empty() ? 0 : spans.back().end;
+  std::vector<WordSpan> words;
+  for (size_t k = 0; k < path.words.size(); ++k) {
+    const Span span = k < spans.size() ? spans[k] : Span{end, end};
+    words.push_back({path.words[k], span.begin, span.end});
+  }
+  return words;
+}
+
 }  // namespace
 
+PathWords words_of_path(const LatticePath &path, const TransitionLookup &transition) {
+  return {spans_of_words(path, transition), path.cost.graph, path.cost.acoustic};
+}
+
 PathWords words_of_path(const asr_path &path, const TransitionLookup &transition, float acoustic_scale) {
-  PathWords result;
-  std::vector<uint32_t> label_frames;
+  LatticePath arcs;
   for (uint64_t i = 0; i < path.n_arcs; ++i) {
     const asr_path_arc &arc = path.arcs[i];
-    result.acoustic_cost += static_cast<double>(arc.acoustic_cost);
+    arcs.cost.acoustic += static_cast<double>(arc.acoustic_cost);
+    if (arc.transition_id != 0) arcs.transition_ids.push_back(arc.transition_id);
     if (arc.word == 0) continue;
-    result.words.push_back({arc.word, 0, 0});
-    label_frames.push_back(arc.frame);
+    arcs.words.push_back(arc.word);
+    arcs.word_frames.push_back(arc.frame);
   }
   // Not the sum over the arcs: epsilon arcs without a word have costs too and are not listed.
-  result.graph_cost = path.total_cost - static_cast<double>(acoustic_scale) * result.acoustic_cost;
-
-  std::vector<Span> spans = spans_of_phones(path, transition);
-  if (spans.empty()) spans = spans_of_labels(label_frames, path.n_frames);
-  const uint32_t end = spans.empty() ? 0 : spans.back().end;
-  for (size_t k = 0; k < result.words.size(); ++k) {
-    const Span span = k < spans.size() ? spans[k] : Span{end, end};
-    result.words[k].begin = span.begin;
-    result.words[k].end = span.end;
-  }
-  return result;
+  arcs.cost.graph = path.total_cost - static_cast<double>(acoustic_scale) * arcs.cost.acoustic;
+  return words_of_path(arcs, transition);
 }
 
 }  // namespace asr

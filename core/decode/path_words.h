@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the arcs of a path to words with times and costs. Called by the engine for partial and final results.
+// From a path of the search or of a lattice to words with times and costs. Called by the engine for partial and final
+// results.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 
 #include "core/backend/asr_backend.h"
 #include "core/lattice/alignment.h"
+#include "core/lattice/nbest.h"
 
 namespace asr {
 
@@ -26,5 +28,6 @@ struct PathWords {
 // positions, and the k-th label gets the k-th of these spans. Where the transitions carry no positions, a word lasts from
 // its label to the next one. acoustic_scale: the one that the path was searched with.
 PathWords words_of_path(const asr_path &path, const TransitionLookup &transition, float acoustic_scale);
+PathWords words_of_path(const LatticePath &path, const TransitionLookup &transition);
 
 }  // namespace asr

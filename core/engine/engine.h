@@ -5,16 +5,16 @@
 #include <memory>
 #include <string>
 
-#include "core/engine/callback_pool.h"
 #include "core/engine/loaded_model.h"
 #include "core/engine/scheduler.h"
 #include "core/engine/stream.h"
+#include "core/engine/worker_pool.h"
 
 namespace asr {
 
 class Engine {
  public:
-  Engine(const std::string &bundle_path, const EngineOptions &options) : model_(bundle_path, options), scheduler_(model_) {}
+  Engine(const std::string &bundle_path, const EngineOptions &options);
 
   const LoadedModel &model() const { return model_; }
 
@@ -23,8 +23,9 @@ class Engine {
 
  private:
   const LoadedModel model_;
-  CallbackPool pool_;
-  Scheduler scheduler_;  // ends before the pool, which ends before the model
+  WorkerPool callbacks_;
+  WorkerPool lattices_;  // makes results of lattices, while the engine's thread goes on with other streams
+  Scheduler scheduler_;  // each member ends before those above it
 };
 
 }  // namespace asr

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "core/base/error.h"
-#include "core/engine/callback_pool.h"
+#include "core/engine/worker_pool.h"
 
 namespace asr {
 
@@ -17,7 +17,7 @@ void EventQueue::post(Event event) {
     if (callback_ && !delivering_) needs_deliverer = delivering_ = true;
   }
   changed_.notify_all();
-  if (needs_deliverer) pool_->submit(shared_from_this());
+  if (needs_deliverer) pool_->submit([queue = shared_from_this()] { queue->deliver(); });
 }
 
 std::optional<Event> EventQueue::poll() {

@@ -15,12 +15,12 @@
 
 namespace asr {
 
-class CallbackPool;
+class WorkerPool;
 
 class EventQueue : public std::enable_shared_from_this<EventQueue> {
  public:
   // An empty callback: events are polled, and no pool is needed.
-  EventQueue(std::function<void(Event)> callback, CallbackPool *pool) : callback_(std::move(callback)), pool_(pool) {}
+  EventQueue(std::function<void(Event)> callback, WorkerPool *pool) : callback_(std::move(callback)), pool_(pool) {}
 
   void post(Event event);  // the engine's side; nothing happens once the queue is closed
 
@@ -33,7 +33,7 @@ class EventQueue : public std::enable_shared_from_this<EventQueue> {
 
  private:
   const std::function<void(Event)> callback_;
-  CallbackPool *const pool_;
+  WorkerPool *const pool_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Event> events_;

@@ -2,28 +2,11 @@
 #include "core/engine/scheduler.h"
 
 #include <algorithm>
-#include <new>
 #include <system_error>
 
 namespace asr {
-namespace {
 
-// The exception being handled, as an Error.
-Error current_error() {
-  try {
-    throw;
-  } catch (const Error &error) {
-    return error;
-  } catch (const std::bad_alloc &) {
-    return Error(ASR_OUT_OF_MEMORY, "out of host memory");
-  } catch (const std::exception &error) {
-    return Error(ASR_INTERNAL, std::string("internal error: ") + error.what());
-  }
-}
-
-}  // namespace
-
-Scheduler::Scheduler(const LoadedModel &model) : model_(model) {
+Scheduler::Scheduler(const LoadedModel &model, WorkerPool *lattices) : model_(model), lattices_(lattices) {
   windows_[1].buffer = 1;
   try {
     thread_ = std::thread([this] { run(); });
@@ -88,7 +71,7 @@ void Scheduler::step(const Streams &streams, Window *now, Window *before) {
 void Scheduler::prepare(const StreamPointer &stream) {
   Stream &s = *stream;
   if (s.ended_ || s.failure_) return;
-  if (s.cancelled_ || s.closed_) fail(ASR_CANCELLED, "the stream was cancelled by asr_cancel");
+  s.check_not_cancelled();
   if (!s.utterance_) {
     s.utterance_.emplace(model_, s.options_);
     live_.insert(stream);
@@ -175,19 +158,26 @@ void Scheduler::complete(Window *window) {
     if (!stream->is_decoding()) continue;
     for_stream(stream, [&] {
       if (part.partial) stream->post(stream->utterance_->result(ASR_EVENT_PARTIAL));
-      if (!part.last) return;
-      Event final = stream->utterance_->result(ASR_EVENT_FINAL);
-      const double end_s = stream->fed_s();
-      final.time_s = end_s;
-      stream->post(ASR_EVENT_ENDPOINT, end_s);
-      stream->post(std::move(final));
-      stream->post(ASR_EVENT_END, end_s);
-      end(stream);
+      if (part.last) finish(stream);
     });
   }
   window->parts.clear();
   window->features.clear();
   window->loglikes.clear();
+}
+
+// Takes the result from the device. What a lattice needs after that is left to the pool, which then posts the rest.
+void Scheduler::finish(const StreamPointer &stream) {
+  if (stream->options_.lattice_beam > 0) {
+    const auto found = std::make_shared<SearchLattice>(stream->utterance_->lattice());
+    stream->post(ASR_EVENT_ENDPOINT, stream->fed_s());
+    lattices_->submit([stream, found] { stream->make_result(std::move(*found)); });
+  } else {
+    Event final = stream->utterance_->result(ASR_EVENT_FINAL);
+    stream->post(ASR_EVENT_ENDPOINT, stream->fed_s());
+    stream->post_result(std::move(final));
+  }
+  end(stream);
 }
 
 template <typename Action>
@@ -225,14 +215,7 @@ void Scheduler::fail_stream(const StreamPointer &stream, const Error &error) {
 
 void Scheduler::end_failed() {
   for (const StreamPointer &stream : failed_) {
-    stream->intake_.close(*stream->failure_);
-    Event event;
-    event.kind = ASR_EVENT_ERROR;
-    event.status = stream->failure_->code();
-    event.message = stream->failure_->what();
-    event.time_s = stream->fed_s();
-    stream->post(std::move(event));
-    stream->post(ASR_EVENT_END, stream->fed_s());
+    stream->post_failure(*stream->failure_);
     end(stream);
   }
   failed_.clear();

@@ -17,12 +17,13 @@
 
 #include "core/base/error.h"
 #include "core/engine/stream.h"
+#include "core/engine/worker_pool.h"
 
 namespace asr {
 
 class Scheduler {
  public:
-  explicit Scheduler(const LoadedModel &model);
+  Scheduler(const LoadedModel &model, WorkerPool *lattices);
   ~Scheduler();  // every stream must have been closed
   Scheduler(const Scheduler &) = delete;
   Scheduler &operator=(const Scheduler &) = delete;
@@ -56,6 +57,7 @@ class Scheduler {
   void score(Window *window);
   void complete(Window *window);
   void advance(Window *window);
+  void finish(const StreamPointer &stream);
 
   // Runs an action for one stream, or one for all in the windows; what it throws fails that stream, or all of them.
   template <typename Action>
@@ -68,6 +70,7 @@ class Scheduler {
   void end(const StreamPointer &stream);
 
   const LoadedModel &model_;
+  WorkerPool *const lattices_;
   std::mutex mutex_;
   std::condition_variable work_;
   std::deque<StreamPointer> queue_;

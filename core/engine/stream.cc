@@ -2,10 +2,24 @@
 #include "core/engine/stream.h"
 
 #include <algorithm>
+#include <new>
 
 #include "core/engine/scheduler.h"
 
 namespace asr {
+
+Error current_error() {
+  try {
+    throw;
+  } catch (const Error &error) {
+    return error;
+  } catch (const std::bad_alloc &) {
+    return Error(ASR_OUT_OF_MEMORY, "out of host memory");
+  } catch (const std::exception &error) {
+    return Error(ASR_INTERNAL, std::string("internal error: ") + error.what());
+  }
+}
+
 namespace {
 
 constexpr size_t kMinFrames = 8;  // fewer are not worth a step, unless the audio has ended
@@ -25,8 +39,9 @@ size_t backlog_limit(const StreamOptions &options, const LoadedModel &model) {
 
 }  // namespace
 
-Stream::Stream(const StreamOptions &options, const LoadedModel &model, Scheduler *scheduler, CallbackPool *pool)
+Stream::Stream(const StreamOptions &options, const LoadedModel &model, Scheduler *scheduler, WorkerPool *pool)
     : options_(options),
+      model_(model),
       scheduler_(scheduler),
       value_s_(model.frame_shift_s() / static_cast<double>(values_of_frame(options, model))),
       events_(std::make_shared<EventQueue>(options.callback, pool)),
@@ -59,6 +74,40 @@ void Stream::post(asr_event_kind kind, double time_s) {
   event.kind = kind;
   event.time_s = time_s;
   post(std::move(event));
+}
+
+void Stream::post_result(Event final) {
+  const double end_s = fed_s();
+  final.time_s = end_s;
+  post(std::move(final));
+  post(ASR_EVENT_END, end_s);
+}
+
+void Stream::post_failure(const Error &reason) {
+  intake_.close(reason);
+  Event event;
+  event.kind = ASR_EVENT_ERROR;
+  event.status = reason.code();
+  event.message = reason.what();
+  event.time_s = fed_s();
+  post(std::move(event));
+  post(ASR_EVENT_END, fed_s());
+}
+
+void Stream::make_result(SearchLattice found) {
+  try {
+    if (closed_) return;
+    check_not_cancelled();
+    Event final = lattice_event(std::move(found), options_, model_);
+    check_not_cancelled();
+    post_result(std::move(final));
+  } catch (...) {
+    post_failure(current_error());
+  }
+}
+
+void Stream::check_not_cancelled() const {
+  if (cancelled_ || closed_) fail(ASR_CANCELLED, "the stream was cancelled by asr_cancel");
 }
 
 }  // namespace asr

@@ -15,10 +15,13 @@ namespace asr {
 
 class Scheduler;
 
+// The exception being handled, as an Error. Called in catch blocks of the engine.
+Error current_error();
+
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
   // `model`, `scheduler` and `pool` must outlive the stream. `options` has no unset fields but cmn.
-  Stream(const StreamOptions &options, const LoadedModel &model, Scheduler *scheduler, CallbackPool *pool);
+  Stream(const StreamOptions &options, const LoadedModel &model, Scheduler *scheduler, WorkerPool *pool);
 
   // The user's side.
   void start();  // posts READY
@@ -36,10 +39,15 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void notify();
   void post(Event event) { events_->post(std::move(event)); }
   void post(asr_event_kind kind, double time_s);
+  void post_result(Event final);           // FINAL and END
+  void post_failure(const Error &reason);  // ERROR and END; feeding throws the reason from now on
+  void make_result(SearchLattice found);   // of a worker: the result of a lattice, and END
+  void check_not_cancelled() const;
   bool is_decoding() const { return utterance_ && !failure_; }
   double fed_s() const { return static_cast<double>(intake_.n_values()) * value_s_; }
 
   const StreamOptions options_;
+  const LoadedModel &model_;
   Scheduler *const scheduler_;
   const double value_s_;  // seconds for one kept value of the intake
   const std::shared_ptr<EventQueue> events_;

@@ -21,8 +21,10 @@ struct StreamOptions {
   std::optional<float> beam, acoustic_scale, word_insertion_cost;
   std::optional<uint32_t> max_active;
   uint32_t min_active = 200;
-  uint32_t partial_interval_ms = 0;     // 0 = no partial events
-  uint32_t max_backlog_ms = 30000;      // 0 = feeding never waits
+  uint32_t partial_interval_ms = 0;  // 0 = no partial events
+  uint32_t max_backlog_ms = 30000;   // 0 = feeding never waits
+  float lattice_beam = 0;            // 0 = no lattice
+  uint32_t n_best = 1;
   std::function<void(Event)> callback;  // empty: events are polled
 
   bool is_audio() const { return input == ASR_INPUT_INT16 || input == ASR_INPUT_FLOAT; }

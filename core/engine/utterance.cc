@@ -4,27 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/decode/path_words.h"
+#include "core/lattice/from_backend.h"
 
 namespace asr {
 namespace {
-
-Alternative spell(const PathWords &path, const LoadedModel &model) {
-  Alternative result;
-  result.graph_cost = path.graph_cost;
-  result.acoustic_cost = path.acoustic_cost;
-  for (const WordSpan &span : path.words) {
-    Word word;
-    word.text = model.words()[span.word];
-    word.id = span.word;
-    word.start_s = span.begin * model.frame_shift_s();
-    word.end_s = span.end * model.frame_shift_s();
-    if (!result.text.empty()) result.text += ' ';
-    result.text += word.text;
-    result.words.push_back(std::move(word));
-  }
-  return result;
-}
 
 size_t length_of_rows(const LoadedModel &model, const StreamOptions &options) {
   return options.input == ASR_INPUT_LOGLIKES ? model.n_states() : model.n_dims();
@@ -50,6 +33,7 @@ void Utterance::begin_channel() {
   asr_search_options search{};
   search.size = sizeof(search);
   search.beam = *options_.beam;
+  search.lattice_beam = options_.lattice_beam;
   search.acoustic_scale = *options_.acoustic_scale;
   search.word_insertion_cost = *options_.word_insertion_cost;
   search.max_active = *options_.max_active;
@@ -108,17 +92,15 @@ void Utterance::take_rows(float *rows, size_t n) {
 bool Utterance::all_taken() const { return ended_ && (pipeline_ ? pipeline_->done() : rows_.empty()); }
 
 Event Utterance::result(asr_event_kind kind) {
-  Event event;
-  event.kind = kind;
   asr_path path{};
   model_.device().check(model_.api()->best_path(model_.device().get(), channel_.get(), kind == ASR_EVENT_FINAL ? 1 : 0, &path));
-  const auto transition = [&](uint32_t id) -> const Transition & { return model_.graph().transition(id); };
-  event.alternatives.push_back(spell(words_of_path(path, transition, *options_.acoustic_scale), model_));
-  event.time_s = path.n_frames * model_.frame_shift_s();
-  if (path.n_frames == 0 || event.alternatives[0].words.empty()) event.flags |= ASR_FLAG_NO_SPEECH;
-  if (path.beam_died != 0) event.flags |= ASR_FLAG_BEAM_DIED;
-  if (path.reached_final == 0 && kind == ASR_EVENT_FINAL) event.flags |= ASR_FLAG_NOT_FINAL_STATE;
-  return event;
+  return path_event(path, options_, model_, kind);
+}
+
+SearchLattice Utterance::lattice() {
+  asr_raw_lattice raw{};
+  model_.device().check(model_.api()->lattice(model_.device().get(), channel_.get(), 1, &raw));
+  return {lattice_from_backend(raw, *options_.word_insertion_cost), raw.n_frames, raw.reached_final != 0, raw.beam_died != 0};
 }
 
 }  // namespace asr

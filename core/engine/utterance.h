@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/engine/loaded_model.h"
+#include "core/engine/results.h"
 #include "core/engine/stream_options.h"
 #include "core/feature/feature_pipeline.h"
 
@@ -39,6 +40,7 @@ class Utterance {
 
   // A PARTIAL or FINAL event from the best path of what was advanced. Waits for the device.
   Event result(asr_event_kind kind);
+  SearchLattice lattice();  // of all that was advanced, where the stream has a lattice_beam; waits for the device
 
  private:
   void begin_channel();

@@ -73,5 +73,20 @@ TEST(Failures, ALostDeviceFailsAllItsStreams) {
   }
 }
 
+TEST(Failures, ADeviceWithoutLatticesSaysSo) {
+  asr_engine_config config;
+  asr_engine_config_default(&config);
+  config.device = "faulty:4";
+  asr_engine *engine = nullptr;
+  ASSERT_OK(asr_engine_load(tone_bundle().c_str(), &config, &engine));
+  const EnginePointer owner(engine, asr_engine_close);
+  asr_stream_config stream_config = default_stream();
+  stream_config.lattice_beam = 8;
+  asr_stream *stream = nullptr;
+  EXPECT_EQ(asr_open(engine, &stream_config, &stream), ASR_UNSUPPORTED);
+  EXPECT_NE(std::string(asr_last_error()).find("faulty:4"), std::string::npos) << asr_last_error();
+  EXPECT_EQ(stream, nullptr);
+}
+
 }  // namespace
 }  // namespace asr::test

@@ -49,6 +49,7 @@ TEST(Misuse, NullEverywhere) {
   EXPECT_EQ(asr_event_alternative_costs(nullptr, 0, nullptr, nullptr), ASR_INVALID_ARGUMENT);
   EXPECT_EQ(asr_event_n_words(nullptr, 0), 0u);
   EXPECT_EQ(asr_event_word(nullptr, 0, 0, nullptr), ASR_INVALID_ARGUMENT);
+  EXPECT_REFUSED(asr_event_lattice(nullptr, nullptr), ASR_INVALID_ARGUMENT, "event is NULL");
   asr_set_log(nullptr, ASR_LOG_DEBUG, nullptr);
   EXPECT_EQ(engine, nullptr);
   EXPECT_EQ(stream, nullptr);
@@ -124,8 +125,10 @@ TEST(Misuse, StreamConfigsOutOfRange) {
       {"beam", [](asr_stream_config *c) { c->beam = NAN; }, ASR_INVALID_ARGUMENT},
       {"acoustic_scale", [](asr_stream_config *c) { c->acoustic_scale = INFINITY; }, ASR_INVALID_ARGUMENT},
       {"word_insertion_cost", [](asr_stream_config *c) { c->word_insertion_cost = -INFINITY; }, ASR_INVALID_ARGUMENT},
-      {"lattice_beam", [](asr_stream_config *c) { c->lattice_beam = 8; }, ASR_UNSUPPORTED},
-      {"n_best", [](asr_stream_config *c) { c->n_best = 2; }, ASR_UNSUPPORTED},
+      {"lattice_beam", [](asr_stream_config *c) { c->lattice_beam = -1; }, ASR_INVALID_ARGUMENT},
+      {"lattice_beam", [](asr_stream_config *c) { c->lattice_beam = NAN; }, ASR_INVALID_ARGUMENT},
+      {"lattice_beam", [](asr_stream_config *c) { c->n_best = 2; }, ASR_INVALID_ARGUMENT},
+      {"n_best", [](asr_stream_config *c) { c->n_best = 10001; }, ASR_INVALID_ARGUMENT},
   };
   for (const Case &c : cases) {
     asr_stream_config config = default_stream();

@@ -76,6 +76,68 @@ TEST(RecognizeCommand, Formats) {
   EXPECT_TRUE(has(srt, "\nlow high\n\n")) << srt.output;
 }
 
+TEST(RecognizeCommand, AlternativesConfidencesAndLattices) {
+  const std::string options = "--acoustic-scale 0.004 --lattice-beam 6 ", file = tone_recording("low high");
+  const Outcome text = recognize_command(options + "--nbest 3 " + file);
+  EXPECT_EQ(text.exit_code, 0) << text.output;
+  EXPECT_EQ(text.output.rfind("1\t", 0), 0u) << text.output;
+  EXPECT_TRUE(has(text, "\n3\t")) << text.output;
+  const Outcome json = recognize_command(options + "--nbest 3 --json " + file);
+  EXPECT_TRUE(has(json, "\"others\":[{\"text\":")) << json.output;
+  EXPECT_TRUE(has(json, "\"confidence\":0.")) << json.output;
+  const Outcome ctm = recognize_command("--confidence --ctm " + file);
+  EXPECT_TRUE(has(ctm, " high 1.000\n")) << ctm.output;
+  const std::string lattice = tone_bundle() + "/lattice.txt";
+  const Outcome two = recognize_command(options + "--lattice " + lattice + " " + file + " " + tone_recording("mid"));
+  EXPECT_EQ(two.exit_code, 0) << two.output;
+  std::ostringstream written;
+  written << std::ifstream(lattice).rdbuf();
+  EXPECT_EQ(written.str().rfind("low_high", 0), 0u) << written.str();
+  EXPECT_NE(written.str().find("\nmid"), std::string::npos) << written.str();
+}
+
+// A Kaldi archive in text.
+std::string archive(const std::string &name,
+                    const std::vector<std::pair<std::string, std::vector<std::vector<float>>>> &entries) {
+  const std::string path = tone_bundle() + "/" + name;
+  std::ofstream file(path);
+  for (const auto &[key, rows] : entries) {
+    file << key << "  [";
+    for (const std::vector<float> &row : rows) {
+      file << "\n  ";
+      for (const float value : row) file << value << " ";
+    }
+    file << "]\n";
+  }
+  return "ark:" + path;
+}
+
+TEST(RecognizeCommand, ArchivesOfLogLikelihoods) {
+  std::vector<std::vector<float>> rows;
+  for (const size_t state : {0, 2, 0, 1, 3, 0}) {
+    for (int t = 0; t < 20; ++t) {
+      rows.emplace_back(4, -20.0f);
+      rows.back()[state] = -1;
+    }
+  }
+  const std::string good = archive("loglikes", {{"a", rows}, {"b", {}}, {"c", {rows.begin() + 20, rows.begin() + 60}}});
+  const Outcome outcome = recognize_command("--loglikes " + good);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_TRUE(has(outcome, "a\tmid low high\n")) << outcome.output;
+  EXPECT_TRUE(has(outcome, "c\tmid\n")) << outcome.output;
+  const Outcome wrong = recognize_command("--loglikes " + archive("wide", {{"a", {{1, 2, 3, 4, 5}}}, {"c", rows}}));
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_TRUE(has(wrong, "senone: a: rows have 5 log-likelihoods; the model has 4 states")) << wrong.output;
+  EXPECT_TRUE(has(wrong, "c\tmid low high\n")) << wrong.output;
+  std::ofstream(tone_bundle() + "/cut") << "a  [ 1 2 3";
+  const Outcome cut = recognize_command("--loglikes ark:" + tone_bundle() + "/cut");
+  EXPECT_EQ(cut.exit_code, 1);
+  EXPECT_TRUE(has(cut, "/cut:")) << cut.output;
+  const Outcome features = recognize_command("--features " + good);
+  EXPECT_EQ(features.exit_code, 1);
+  EXPECT_TRUE(has(features, "rows have 4 values")) << features.output;
+}
+
 TEST(RecognizeCommand, ListAndHypothesisFile) {
   const std::string list = tone_bundle() + "/list", hyp = tone_bundle() + "/hyp";
   std::ofstream(list) << "# recordings\n" << tone_recording("mid") << " first\n\n" << tone_recording("low low") << "\n";
@@ -115,12 +177,13 @@ TEST(RecognizeCommand, BadUsage) {
   EXPECT_EQ(recognize_command("--jobs 0 " + file).exit_code, 2);
   EXPECT_EQ(recognize_command("--json --ctm " + file).exit_code, 2);
   EXPECT_EQ(recognize_command("--srt " + file + " " + file).exit_code, 2);
-  const Outcome nbest = recognize_command("--nbest 3 " + file);
-  EXPECT_EQ(nbest.exit_code, 1);
-  EXPECT_TRUE(has(nbest, "n_best")) << nbest.output;
-  const Outcome lattice = recognize_command("--lattice x " + file);
+  EXPECT_EQ(recognize_command("--nbest 0 " + file).exit_code, 2);
+  EXPECT_EQ(recognize_command("--features ark:x " + file).exit_code, 2);
+  EXPECT_EQ(recognize_command("--cmvn ark:x " + file).exit_code, 2);
+  EXPECT_EQ(recognize_command("--features ark:x --utt2spk x").exit_code, 2);
+  const Outcome lattice = recognize_command("--lattice /no/such/directory/x " + file);
   EXPECT_EQ(lattice.exit_code, 1);
-  EXPECT_TRUE(has(lattice, "makes no lattices")) << lattice.output;
+  EXPECT_TRUE(has(lattice, "/no/such/directory/x")) << lattice.output;
   const Outcome device = run_program("senone", "recognize --model " + tone_bundle() + " --device nonesuch " + file);
   EXPECT_EQ(device.exit_code, 1);
   EXPECT_TRUE(has(device, "nonesuch")) << device.output;

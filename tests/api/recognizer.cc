@@ -36,6 +36,26 @@ StreamPointer open_stream(asr_engine *engine, const asr_stream_config &config) {
   return {stream, asr_close};
 }
 
+namespace {
+
+// All bits of a lattice.
+std::string shown(const asr_lattice &lattice) {
+  std::string text = format(" lattice %u %a %a", lattice.n_frames, lattice.beam, lattice.acoustic_scale);
+  for (uint32_t s = 0; s < lattice.n_states; ++s) {
+    text += format(" {%a %a %a %a}", lattice.state_time_s[s], lattice.end_graph_cost[s], lattice.end_acoustic_cost[s],
+                   lattice.end_posterior[s]);
+  }
+  for (uint64_t a = 0; a < lattice.n_arcs; ++a) {
+    text += format(" <%u %u %u %s %a %a %a>", lattice.arc_from[a], lattice.arc_to[a], lattice.arc_word_id[a],
+                   lattice.arc_word[a], lattice.arc_graph_cost[a], lattice.arc_acoustic_cost[a], lattice.arc_posterior[a]);
+  }
+  const uint64_t n_ids = lattice.n_states == 0 ? 0 : lattice.alignment_begin[lattice.n_arcs + lattice.n_states];
+  for (uint64_t i = 0; i < n_ids; ++i) text += format(" %u", lattice.transition_id[i]);
+  return text;
+}
+
+}  // namespace
+
 std::string shown(const asr_event *event) {
   static const char *const kKinds[] = {"?", "READY", "SPEECH_START", "PARTIAL", "ENDPOINT", "FINAL", "ERROR", "END"};
   std::string text =
@@ -50,9 +70,13 @@ std::string shown(const asr_event *event) {
       word.size = sizeof(word);
       EXPECT_OK(asr_event_word(event, a, i, &word));
       text += format(" %s#%u(%.3f-%.3f)", word.text, word.word_id, word.start_s, word.end_s);
+      if (word.confidence >= 0) text += format("~%a", static_cast<double>(word.confidence));
     }
     text += "]";
   }
+  asr_lattice lattice{};
+  lattice.size = sizeof(lattice);
+  if (asr_event_lattice(event, &lattice) == ASR_OK) text += shown(lattice);
   return text;
 }
 

@@ -26,5 +26,14 @@ TEST(Samples, CallbackPrintsPartialsAndTimes) {
   EXPECT_NE(outcome.output.find("  low\n"), std::string::npos) << outcome.output;
 }
 
+TEST(Samples, NbestLatticePrintsAlternativesConfidencesAndArcs) {
+  const Outcome outcome = run_program("nbest_lattice", tone_bundle() + " " + tone_recording("low high"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_EQ(outcome.output.rfind(" 1 ", 0), 0u) << outcome.output;
+  EXPECT_NE(outcome.output.find("  low high\n"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("  1.000  high\n"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("  0 -> 1  low\n"), std::string::npos) << outcome.output;
+}
+
 }  // namespace
 }  // namespace asr::test

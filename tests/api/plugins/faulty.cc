@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU back end with a defect: device faulty:N fails as kFaults[N] says. For the tests of failures (failures.cc).
+// The CPU back end with defects: it makes no lattices, and device faulty:N fails as kFaults[N] says. For the tests of failures
+// (failures.cc).
 #define asr_backend_entry cpu_backend_entry  // the CPU back end's, in this plugin
 #include "plugins/cpu/entry.cc"
 #undef asr_backend_entry
@@ -96,5 +97,6 @@ const asr_backend_api *asr_backend_entry(uint32_t host_abi, const asr_host_api *
   api.advance = advance;
   api.best_path = best_path;
   api.wait = wait;
+  api.lattice = nullptr;
   return &api;
 }

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/results.h"
+
+#include <map>
+
+#include "core/decode/path_words.h"
+#include "core/lattice/confusion_network.h"
+#include "core/lattice/determinise.h"
+#include "core/lattice/nbest.h"
+#include "core/lattice/posteriors.h"
+
+namespace asr {
+namespace {
+
+Alternative spell(const PathWords &path, const LoadedModel &model) {
+  Alternative result;
+  result.graph_cost = path.graph_cost;
+  result.acoustic_cost = path.acoustic_cost;
+  for (const WordSpan &span : path.words) {
+    Word word;
+    word.text = model.words()[span.word];
+    word.id = span.word;
+    word.start_s = span.begin * model.frame_shift_s();
+    word.end_s = span.end * model.frame_shift_s();
+    if (!result.text.empty()) result.text += ' ';
+    result.text += word.text;
+    result.words.push_back(std::move(word));
+  }
+  return result;
+}
+
+TransitionLookup transitions_of(const LoadedModel &model) {
+  return [&model](uint32_t id) -> const Transition & { return model.graph().transition(id); };
+}
+
+void set_flags(Event *event, uint32_t n_frames, bool reached_final, bool beam_died) {
+  if (n_frames == 0 || event->alternatives[0].words.empty()) event->flags |= ASR_FLAG_NO_SPEECH;
+  if (beam_died) event->flags |= ASR_FLAG_BEAM_DIED;
+  if (!reached_final && event->kind == ASR_EVENT_FINAL) event->flags |= ASR_FLAG_NOT_FINAL_STATE;
+}
+
+// Where the arcs of a path's words lie; the lattice has exactly one such path.
+std::vector<WordPlace> places_of(const std::vector<uint32_t> &words, const CompactLattice &lattice) {
+  std::vector<WordPlace> places;
+  uint32_t state = 0;
+  for (const uint32_t word : words) {
+    uint64_t a = lattice.arc_begin[state];
+    while (lattice.arcs[a].word != word) ++a;
+    const uint32_t next = lattice.arcs[a].next_state;
+    places.push_back({word, static_cast<double>(lattice.frames[state]), static_cast<double>(lattice.frames[next])});
+    state = next;
+  }
+  return places;
+}
+
+Alternative make_alternative(const LatticePath &path, const CompactLattice &lattice, double acoustic_scale,
+                             const LoadedModel &model) {
+  Alternative alternative = spell(words_of_path(path, transitions_of(model)), model);
+  const std::vector<double> confidences = word_confidences(lattice, places_of(path.words, lattice), acoustic_scale);
+  for (size_t i = 0; i < confidences.size(); ++i) alternative.words[i].confidence = static_cast<float>(confidences[i]);
+  return alternative;
+}
+
+void add_texts(EventLattice *arrays, const LoadedModel &model) {
+  std::map<uint32_t, size_t> index_of;
+  for (const uint32_t word : arrays->arc_words) {
+    if (index_of.emplace(word, arrays->texts.size()).second) arrays->texts.push_back(model.words()[word]);
+  }
+  for (const uint32_t word : arrays->arc_words) arrays->arc_texts.push_back(arrays->texts[index_of[word]].c_str());
+}
+
+std::shared_ptr<const EventLattice> make_arrays(const Determinised &found, double acoustic_scale, uint32_t n_frames,
+                                                const LoadedModel &model) {
+  const CompactLattice &lattice = found.lattice;
+  const LatticePosteriors posteriors = lattice_posteriors(lattice, acoustic_scale);
+  auto arrays = std::make_shared<EventLattice>();
+  arrays->n_frames = n_frames;
+  arrays->beam = found.beam;
+  arrays->acoustic_scale = acoustic_scale;
+  const auto add_alignment = [&](const Alignment &ids) {
+    arrays->alignment_begin.push_back(arrays->transition_ids.size());
+    arrays->transition_ids.insert(arrays->transition_ids.end(), lattice.begin(ids), lattice.begin(ids) + ids.size);
+  };
+  for (const uint32_t frames : lattice.frames) arrays->state_times_s.push_back(frames * model.frame_shift_s());
+  for (uint32_t state = 0; state < lattice.n_states(); ++state) {
+    for (uint64_t a = lattice.arc_begin[state]; a < lattice.arc_begin[state + 1]; ++a) {
+      const CompactArc &arc = lattice.arcs[a];
+      arrays->arc_from.push_back(state);
+      arrays->arc_to.push_back(arc.next_state);
+      arrays->arc_words.push_back(arc.word);
+      arrays->arc_graph_costs.push_back(arc.cost.graph);
+      arrays->arc_acoustic_costs.push_back(arc.cost.acoustic);
+      arrays->arc_starts_s.push_back(arrays->state_times_s[state]);
+      arrays->arc_ends_s.push_back(arrays->state_times_s[arc.next_state]);
+      add_alignment(arc.alignment);
+    }
+  }
+  for (const CompactLattice::End &end : lattice.ends) {
+    arrays->end_graph_costs.push_back(end.cost.graph);
+    arrays->end_acoustic_costs.push_back(end.cost.acoustic);
+    add_alignment(end.alignment);
+  }
+  arrays->alignment_begin.push_back(arrays->transition_ids.size());
+  arrays->arc_posteriors = posteriors.arcs;
+  arrays->end_posteriors = posteriors.ends;
+  add_texts(arrays.get(), model);
+  return arrays;
+}
+
+}  // namespace
+
+Event path_event(const asr_path &path, const StreamOptions &options, const LoadedModel &model, asr_event_kind kind) {
+  Event event;
+  event.kind = kind;
+  event.alternatives.push_back(spell(words_of_path(path, transitions_of(model), *options.acoustic_scale), model));
+  event.time_s = path.n_frames * model.frame_shift_s();
+  set_flags(&event, path.n_frames, path.reached_final != 0, path.beam_died != 0);
+  return event;
+}
+
+Event lattice_event(SearchLattice found, const StreamOptions &options, const LoadedModel &model) {
+  DeterminiseOptions determinise_options;
+  determinise_options.acoustic_scale = static_cast<double>(*options.acoustic_scale);
+  determinise_options.lattice_beam = static_cast<double>(options.lattice_beam);
+  const double scale = determinise_options.acoustic_scale;
+  const Determinised determinised = determinise(std::move(found.lattice), determinise_options);
+  const CompactLattice &lattice = determinised.lattice;
+
+  Event event;
+  event.kind = ASR_EVENT_FINAL;
+  uint32_t n_frames = 0;  // that the paths consume
+  for (const LatticePath &path : n_best_paths(lattice, scale, options.n_best)) {
+    n_frames = static_cast<uint32_t>(path.transition_ids.size());
+    event.alternatives.push_back(make_alternative(path, lattice, scale, model));
+  }
+  if (event.alternatives.empty()) event.alternatives.emplace_back();
+  event.lattice = make_arrays(determinised, scale, n_frames, model);
+  set_flags(&event, found.n_frames, found.reached_final, found.beam_died);
+  return event;
+}
+
+}  // namespace asr

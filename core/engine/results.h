@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events from what the search found: the best path so far, or the lattice at the end. Called by Utterance and, on a thread of
+// the engine's pool for lattices, by Stream.
+#pragma once
+
+#include "core/engine/event.h"
+#include "core/engine/loaded_model.h"
+#include "core/engine/stream_options.h"
+#include "core/lattice/lattice.h"
+
+namespace asr {
+
+// A PARTIAL or FINAL event.
+Event path_event(const asr_path &path, const StreamOptions &options, const LoadedModel &model, asr_event_kind kind);
+
+// What the search left of an utterance, taken from the device.
+struct SearchLattice {
+  Lattice lattice;
+  uint32_t n_frames = 0;
+  bool reached_final = false, beam_died = false;
+};
+
+// A FINAL event with alternatives, confidences and the lattice. Takes from milliseconds to seconds.
+Event lattice_event(SearchLattice found, const StreamOptions &options, const LoadedModel &model);
+
+}  // namespace asr

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# kaldi.sh SENONE: models, graphs and feature archives of Kaldi (SENONE_TEST_DATA) give the words and scores of its own decoder.
+# kaldi_indonesian: every hypothesis and every score of its logs, and the error rates of its sweep of acoustic scales;
+# kaldi_yesno: every recording of its test set.
+set -euo pipefail
+senone=$1
+data=${SENONE_TEST_DATA:-}
+[[ -n $data && -d $data/kaldi_indonesian ]] || { echo "skipped: SENONE_TEST_DATA names no directory with kaldi_indonesian/"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+status=0
+
+# wer REF HYP: percent, as Kaldi prints it.
+wer() { "$senone" wer --json "$1" "$2" | sed -n 's/.*"wer_percent": \([0-9.]*\).*/\1/p' | xargs printf '%.2f'; }
+
+# compare LOG JSON SCALE: words of each utterance, and the score a frame, as in the log of gmm-latgen-faster. Words may differ
+# where Kaldi's are one of our alternatives and cost the same.
+compare() {
+  awk -v scale="$3" '
+    NR == FNR && /Log-like per frame for utterance/ {
+      for (i = 1; i <= NF; ++i) if ($i == "utterance") { score[$(i + 1)] = $(i + 3); frames[$(i + 1)] = $(i + 5) }
+      next
+    }
+    NR == FNR { key = $1; $1 = ""; sub(/^ /, ""); sub(/ $/, ""); words[key] = $0; next }
+    {
+      match($0, /"id":"[^"]*"/); id = substr($0, RSTART + 6, RLENGTH - 7)
+      match($0, /"text":"[^"]*"/); text = substr($0, RSTART + 8, RLENGTH - 9)
+      match($0, /"graph_cost":[^,]*/); graph = substr($0, RSTART + 13, RLENGTH - 13)
+      match($0, /"acoustic_cost":[^,]*/); acoustic = substr($0, RSTART + 16, RLENGTH - 16)
+      off = score[id] + (graph + scale * acoustic) / frames[id]
+      if (off < 0) off = -off
+      if (off > most) most = off
+      ++n
+      if (text == words[id]) ++n_same
+      else if (index($0, "\"text\":\"" words[id] "\"")) { ++n_tied; print "  tied: " id ": " text " | Kaldi: " words[id] }
+      else print "  differs: " id ": " text " | Kaldi: " words[id]
+    }
+    END {
+      printf "  %d utterances: words of %d equal, of %d tied; largest difference of log-likelihood a frame %.2g\n", n, n_same, n_tied, most
+      exit !(n == 217 && n_same + n_tied == n && n_tied <= 1 && most <= 1e-4)
+    }' "$1" "$2"
+}
+
+# indonesian MODEL KALDI-BEST-WER: the sweep is that of steps/score_kaldi.sh, of lattices.
+indonesian() {
+  local name=$1 expected=$2 best=100 found lmwt
+  local from=$data/kaldi_indonesian exp=$data/kaldi_indonesian/exp/$1
+  "$senone" import kaldi "$exp/40.mdl" "$work/$name" --phones "$from/data/lang/phones.txt" --mfcc-conf "$from/conf/mfcc.conf" >/dev/null 2>&1
+  "$senone" graph --model "$work/$name" --hclg "$exp/graph/HCLG.fst" --words "$exp/graph/words.txt" >/dev/null
+  "$senone" recognize --model "$work/$name" --device cpu --features "ark:$from/mfcc/raw_mfcc_test.1.ark" \
+    --cmvn "ark:$from/mfcc/cmvn_test.ark" --utt2spk "$from/data/test/utt2spk" --beam 13 --max-active 7000 \
+    --acoustic-scale 0.083333 --lattice-beam 6 --lattice "$work/$name.lat" --nbest 5 --json >"$work/$name.json" 2>/dev/null
+  echo "$name:"
+  grep -Ev '^(#|[a-z-]+ |$)' "$exp/decode/log/decode.1.log" >"$work/$name.log"
+  compare "$work/$name.log" "$work/$name.json" 0.083333 || status=1
+  for lmwt in {7..20}; do
+    "$senone" lattice best "$work/$name.lat" --words "$exp/graph/words.txt" \
+      --acoustic-scale "$(awk -v w="$lmwt" 'BEGIN { print 1 / w }')" >"$work/hyp"
+    found=$(wer "$from/data/test/text" "$work/hyp")
+    best=$(awk -v a="$best" -v b="$found" 'BEGIN { print b < a ? b : a }')
+  done
+  echo "  least word error rate of the sweep: $best %, Kaldi's $expected %"
+  [[ $best == "$expected" ]] || status=1
+}
+
+yesno() {
+  local from=$data/kaldi_yesno found
+  sed -n 's/^\([^ ]*\) .*/\1/p' "$from/data/test_yesno/text" |
+    while read -r id; do echo "$(find "$from" -name "$id.wav" | head -1) $id"; done >"$work/list"
+  "$senone" import kaldi "$from/exp/mono/40.mdl" "$work/yesno" --phones "$from/exp/mono/graph/phones.txt" \
+    --mfcc-conf "$from/conf/mfcc.conf" >/dev/null 2>&1
+  "$senone" graph --model "$work/yesno" --hclg "$from/exp/mono/graph/HCLG.fst" --words "$from/exp/mono/graph/words.txt" >/dev/null
+  "$senone" recognize --model "$work/yesno" --device cpu --list "$work/list" --acoustic-scale 0.1 --hyp "$work/hyp" >/dev/null 2>&1
+  found=$(wer "$from/data/test_yesno/text" "$work/hyp")
+  echo "yesno: word error rate $found % of $(wc -l <"$work/list") recordings"
+  [[ $found == 0.00 ]] || status=1
+}
+
+indonesian mono 2.16
+indonesian tri1 2.46
+yesno
+exit $status
