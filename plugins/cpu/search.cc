@@ -45,9 +45,9 @@ void Search::begin() {
   tokens_.bound = options_.beam;
   scratch.slot_of[start] = 0;
   scratch.fallen.assign(1, 0);
-  scratch.emitting_links.clear();
+  scratch.n_links = 0;
   follow_epsilons(tokens_, scratch);
-  if (lattice_) lattice_->add_frame(tokens_.tokens, scratch);
+  if (lattice_) lattice_->add_frame(tokens_.tokens, scratch, loglike_);
 }
 
 void Search::advance(const float *loglikes, size_t stride, uint32_t n_frames) {
@@ -71,7 +71,7 @@ bool Search::consume(const float *loglike, SearchScratch &scratch) {
   if (scratch.next.tokens.empty()) return false;
   loglike_.swap(scratch.loglike);
   follow_epsilons(scratch.next, scratch);
-  if (lattice_) lattice_->add_frame(scratch.next.tokens, scratch);
+  if (lattice_) lattice_->add_frame(scratch.next.tokens, scratch, loglike_);
   std::swap(tokens_, scratch.next);
   trace_.compact(tokens_);
   ++n_frames_;

@@ -37,12 +37,12 @@ void Search::expand(SearchScratch &scratch) {
     const ActiveToken &token = active[i];
     const uint32_t begin = graph_.emitting_begin(token.state), end = graph_.emitting_end(token.state);
     if (scratch.candidates.size() < n + (end - begin)) scratch.candidates.resize(2 * (n + (end - begin)));
-    Candidate *const candidates = scratch.candidates.data();
+    Token *const candidates = scratch.candidates.data();
     for (uint32_t a = begin; a < end; ++a) {
       const SearchArc &arc = arcs[a];
       const float graph_cost = arc.graph_cost + insertion_cost[arc.label >> 31];
       const float cost = (token.cost + graph_cost) + acoustic_cost[arc.label & SearchArc::kPdfMask];
-      candidates[n] = {arc.next_state, cost, a + 1, static_cast<uint32_t>(i), arc.label};
+      candidates[n] = {arc.next_state, cost, a + 1, token.record, arc.label};
       n += cost <= bound ? 1 : 0;
       best = std::min(best, cost);
     }
@@ -55,34 +55,34 @@ void Search::expand(SearchScratch &scratch) {
 }
 
 void Search::insert_candidates(SearchScratch &scratch, size_t n_candidates) const {
-  const Candidate *const candidates = scratch.candidates.data();
-  const ActiveToken *const active = scratch.active.data();
+  Token *const candidates = scratch.candidates.data();
   uint32_t *const slot_of = scratch.slot_of.data();
   const float bound = scratch.next.bound;
+  const bool with_links = lattice_.has_value();
+  const ActiveToken *from = scratch.active.data();
   std::vector<Token> &tokens = scratch.next.tokens;
   tokens.clear();
   tokens.reserve(n_candidates);
   scratch.fallen.clear();
-  scratch.emitting_links.clear();
+  size_t n_links = 0;
   for (size_t i = 0; i < n_candidates; ++i) {
     if (i + kSlotsAhead < n_candidates) __builtin_prefetch(slot_of + candidates[i + kSlotsAhead].state);
-    const Candidate &candidate = candidates[i];
+    const Token &candidate = candidates[i];
     if (!(candidate.cost <= bound)) continue;
-    const ActiveToken &from = active[candidate.from];
-    const Token token{candidate.state, candidate.cost, candidate.arc, from.record, candidate.label};
     uint32_t &slot = slot_of[candidate.state];
     if (slot >= tokens.size() || tokens[slot].state != candidate.state) {
       slot = static_cast<uint32_t>(tokens.size());
-      tokens.push_back(token);
+      tokens.push_back(candidate);
       if ((candidate.label & SearchArc::kEpsilon) != 0) scratch.fallen.push_back(slot);
-    } else if (replaces(token, tokens[slot])) {
-      tokens[slot] = token;
+    } else if (replaces(candidate, tokens[slot])) {
+      tokens[slot] = candidate;
     }
-    if (lattice_) {
-      const float acoustic_cost = 0.0f - scratch.loglike[token.label & SearchArc::kPdfMask];
-      scratch.emitting_links.push_back({from.slot, slot, token.arc - 1, token.cost, acoustic_cost});
+    if (with_links) {
+      while (from->record != candidate.previous) ++from;
+      candidates[n_links++] = {slot, candidate.cost, candidate.arc, from->slot, candidate.label};
     }
   }
+  scratch.n_links = n_links;
 }
 
 // Follows epsilon arcs in rounds until no cost falls. In a round every token that fell in the round before is expanded with
@@ -134,7 +134,7 @@ void Search::expand_epsilons(TokenList &list, SearchScratch &scratch) {
         tokens[slot] = token;
         if (!fell_before) scratch.fallen.push_back(slot);
       }
-      if (lattice_) scratch.epsilon_links.push_back({{from.slot, slot, a, cost, 0.0f}, from.cost});
+      if (lattice_) scratch.epsilon_links.push_back({from.slot, slot, a, cost, from.cost});
     }
   }
 }

@@ -10,7 +10,7 @@ namespace asr::cpu {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr size_t kPruneFrames = 16;
+constexpr size_t kPruneFrames = 32;
 
 }  // namespace
 
@@ -27,68 +27,85 @@ void SearchLattice::follow_back(const std::vector<Link> &epsilon, Extra &extra) 
   }
 }
 
-void SearchLattice::add_frame(const std::vector<Token> &tokens, const SearchScratch &scratch) {
+void SearchLattice::add_frame(const std::vector<Token> &tokens, const SearchScratch &scratch,
+                              const std::vector<float> &loglike) {
   Frame &frame = frames_.emplace_back();
   frame.n_tokens = static_cast<uint32_t>(tokens.size());
-  const auto add = [&](Link link, std::vector<Link> &links) {
-    link.cost -= tokens[link.destination].cost;
-    if (link.cost <= lattice_beam_) links.push_back(link);
-  };
-  frame.emitting.reserve(scratch.emitting_links.size());
-  for (const Link &link : scratch.emitting_links) add(link, frame.emitting);
-  for (const EpsilonLink &followed : scratch.epsilon_links) {
-    if (followed.source_cost == tokens[followed.link.source].cost) add(followed.link, frame.epsilon);
+  if (recent_.size() < n_recent_ + scratch.n_links) recent_.resize(2 * (n_recent_ + scratch.n_links));
+  Link *const first = recent_.data() + n_recent_;
+  size_t n = 0;
+  for (size_t i = 0; i < scratch.n_links; ++i) {
+    const Token &link = scratch.candidates[i];
+    const float cost = link.cost - tokens[link.state].cost;
+    first[n] = {link.previous, link.state, link.arc - 1, cost, 0.0f - loglike[link.label & SearchArc::kPdfMask]};
+    n += cost <= lattice_beam_ ? 1 : 0;
+  }
+  frame.n_recent = n;
+  n_recent_ += n;
+  for (const EpsilonLink &link : scratch.epsilon_links) {
+    const float cost = link.cost - tokens[link.destination].cost;
+    const bool is_last = link.source_cost == tokens[link.source].cost;
+    if (is_last && cost <= lattice_beam_) frame.epsilon.push_back({link.source, link.destination, link.arc, cost, 0.0f});
   }
   if (++n_added_ >= kPruneFrames) prune();
 }
 
 void SearchLattice::prune() {
-  n_added_ = 0;
-  Extra extra(frames_.back().n_tokens, 0.0f), extra_before;
-  for (size_t t = frames_.size(); t-- > 0; extra.swap(extra_before)) {
-    Frame &frame = frames_[t];
-    follow_back(frame.epsilon, extra);
-    if (frame.extra == extra) return;
-    prune_frame(t, extra, extra_before);
+  extra_.assign(frames_.back().n_tokens, 0.0f);
+  for (size_t t = frames_.size(); t-- > 0; extra_.swap(extra_before_)) {
+    follow_back(frames_[t].epsilon, extra_);
+    if (frames_[t].extra == extra_) break;
+    extra_before_.assign(t > 0 ? frames_[t - 1].n_tokens : 0, kInfinity);
+    renumber(t);
+    prune_links(frames_[t]);
   }
+  n_added_ = 0;
 }
 
-// Numbers the tokens within the beam anew and removes links into frame t; gives extra costs to the tokens before.
-void SearchLattice::prune_frame(size_t t, Extra &extra, Extra &extra_before) {
+// Numbers the tokens of frame t that are within the beam: new_number_.
+void SearchLattice::renumber(size_t t) {
   Frame &frame = frames_[t];
-  std::vector<uint32_t> number(frame.n_tokens);
+  new_number_.resize(frame.n_tokens);
+  kept_extra_.resize(frame.n_tokens + size_t{1});
   uint32_t n = 0;
-  frame.extra.clear();
   for (uint32_t i = 0; i < frame.n_tokens; ++i) {
-    number[i] = n;
-    if (!(extra[i] <= lattice_beam_)) continue;
-    frame.extra.push_back(extra[i]);
-    ++n;
+    new_number_[i] = n;
+    kept_extra_[n] = extra_[i];
+    n += extra_[i] <= lattice_beam_ ? 1 : 0;
   }
-  frame.extra.shrink_to_fit();
   frame.n_tokens = n;
-  if (t + 1 < frames_.size()) {
-    for (Link &link : frames_[t + 1].emitting) link.source = number[link.source];
-  }
-  extra_before.assign(t > 0 ? frames_[t - 1].n_tokens : 0, kInfinity);
-  const auto remove = [&](std::vector<Link> &links, bool emitting) {
-    size_t n_kept = 0;
-    for (Link link : links) {
-      const float through = extra[link.destination] + link.cost;
-      if (!(through <= lattice_beam_)) continue;
-      link.destination = number[link.destination];
-      if (emitting) {
-        extra_before[link.source] = std::min(extra_before[link.source], through);
-      } else {
-        link.source = number[link.source];
-      }
-      links[n_kept++] = link;
+  frame.extra = Extra(kept_extra_.begin(), kept_extra_.begin() + n);
+  if (t + 1 == frames_.size()) return;
+  for (Link &link : frames_[t + 1].emitting) link.source = new_number_[link.source];
+}
+
+// Removes links into a frame by its extra costs, and finds those of the tokens before.
+void SearchLattice::prune_links(Frame &frame) {
+  const auto prune = [&](Link *first, Link *last, const auto &keep) {
+    Link *end = first;
+    for (; first != last; ++first) {
+      const float extra = extra_[first->destination] + first->cost;
+      if (!(extra <= lattice_beam_)) continue;
+      *end = *first;
+      end->destination = new_number_[first->destination];
+      keep(*end++, extra);
     }
-    links.resize(n_kept);
-    links.shrink_to_fit();
+    return end;
   };
-  remove(frame.epsilon, false);
-  remove(frame.emitting, true);
+  const auto prune_all = [&](std::vector<Link> &links, const auto &keep) {
+    Link *const first = links.data();
+    const auto n = static_cast<size_t>(prune(first, first + links.size(), keep) - first);
+    if (n < links.size()) links = std::vector<Link>(first, first + n);
+  };
+  const auto keep_emitting = [&](const Link &link, float extra) {
+    extra_before_[link.source] = std::min(extra_before_[link.source], extra);
+  };
+  prune_all(frame.epsilon, [&](Link &link, float) { link.source = new_number_[link.source]; });
+  if (frame.n_recent == 0) return prune_all(frame.emitting, keep_emitting);
+  n_recent_ -= frame.n_recent;
+  Link *const first = recent_.data() + n_recent_;
+  frame.emitting.assign(first, prune(first, first + frame.n_recent, keep_emitting));
+  frame.n_recent = 0;
 }
 
 }  // namespace asr::cpu

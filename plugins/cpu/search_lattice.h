@@ -18,9 +18,9 @@ class SearchLattice {
  public:
   SearchLattice(const SearchGraph &graph, float lattice_beam) : graph_(graph), lattice_beam_(lattice_beam) {}
 
-  // Adds the frame of `tokens` with the links of scratch: emitting ones from the tokens of the frame before, epsilon ones
-  // within.
-  void add_frame(const std::vector<Token> &tokens, const SearchScratch &scratch);
+  // Adds the frame of `tokens` with the links of scratch: emitting ones from the tokens of the frame before, for the row of
+  // log-likelihoods, and epsilon ones within.
+  void add_frame(const std::vector<Token> &tokens, const SearchScratch &scratch, const std::vector<float> &loglike);
 
   // Fills the states and arcs of a lattice. Final costs of the newest frame's tokens are [n_tokens], +infinity where no path
   // ends. The arrays are valid until the next call.
@@ -32,13 +32,15 @@ class SearchLattice {
   struct Frame {
     std::vector<Link> emitting, epsilon;  // that lead to its tokens
     uint32_t n_tokens;
+    size_t n_recent = 0;  // emitting links that are in recent_ so far: those of the frames since the last pruning, in order
     std::vector<float> extra;  // [n_tokens] when it was pruned last: at most the final extra costs; empty before
   };
   using Extra = std::vector<float>;
 
   static void follow_back(const std::vector<Link> &epsilon, Extra &extra);
   void prune();
-  void prune_frame(size_t t, Extra &extra, Extra &extra_before);
+  void renumber(size_t t);
+  void prune_links(Frame &frame);
   void number_states(const std::vector<Extra> &extra);
   void output_arcs(const std::vector<Extra> &extra);
 
@@ -46,6 +48,11 @@ class SearchLattice {
   const float lattice_beam_;
   std::vector<Frame> frames_;
   size_t n_added_ = 0;  // frames since the last pruning
+  std::vector<Link> recent_;
+  size_t n_recent_ = 0;
+
+  Extra extra_, extra_before_, kept_extra_;  // of the frame that is pruned, of the one before, of the tokens that stay
+  std::vector<uint32_t> new_number_;
 
   std::vector<std::vector<uint32_t>> state_of_;  // the last output: of each frame's tokens, kNoState where they are left out
   std::vector<uint32_t> frame_of_;

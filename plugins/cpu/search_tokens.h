@@ -46,26 +46,19 @@ struct ActiveToken {
   uint32_t slot;
 };
 
-// Where emitting arc number arc - 1 of an active token leads to.
-struct Candidate {
-  uint32_t state;
-  float cost;
-  uint32_t arc;
-  uint32_t from;  // index of the active token
-  uint32_t label;
-};
-
 // An arc between tokens, for lattices. The slots are those of the source's frame and of the destination's.
 struct Link {
   uint32_t source, destination;
   uint32_t arc;
-  float cost;  // while its frame is searched that of the arc's candidate, then less that of the destination's token
+  float cost;  // how much dearer than the destination's token
   float acoustic_cost;
 };
 
+// An epsilon arc that was followed when its source cost source_cost.
 struct EpsilonLink {
-  Link link;
-  float source_cost;  // when the arc was followed
+  uint32_t source, destination;
+  uint32_t arc;
+  float cost, source_cost;
 };
 
 // What one thread needs to advance any channel of a graph. Holds nothing between frames.
@@ -76,13 +69,15 @@ struct SearchScratch {
   std::vector<uint32_t> histogram;
   std::vector<uint64_t> keys;
   std::vector<ActiveToken> active;
-  std::vector<Candidate> candidates;  // what emitting arcs lead to, a state as often as arcs lead there
-  std::vector<uint32_t> fallen;       // slots of tokens whose cost fell in the last round of epsilon arcs
+  // What emitting arcs lead to, a state as often as arcs lead there. If there is to be a lattice, the first n_links are then
+  // its emitting links: tokens with the destination's slot for the state and the source's for what comes before.
+  std::vector<Token> candidates;
+  size_t n_links;
+  std::vector<uint32_t> fallen;  // slots of tokens whose cost fell in the last round of epsilon arcs
   std::vector<ActiveToken> round;
-  std::vector<float> loglike;        // [n_pdfs + 1], the last 0, for epsilon arcs
-  std::vector<float> acoustic_cost;  // [n_pdfs]
-  std::vector<Link> emitting_links;  // of the frame, if there is to be a lattice
-  std::vector<EpsilonLink> epsilon_links;
+  std::vector<float> loglike;              // [n_pdfs + 1], the last 0, for epsilon arcs
+  std::vector<float> acoustic_cost;        // [n_pdfs]
+  std::vector<EpsilonLink> epsilon_links;  // if there is to be a lattice
 };
 
 }  // namespace asr::cpu
