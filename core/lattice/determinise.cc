@@ -2,13 +2,14 @@
 // Subset construction (M. Mohri 1997; with strings of transition-ids as in D. Povey et al., Generating exact lattices in the
 // WFST framework, 2012), best subsets first.
 //
-// A state of the result is a subset: where one or more word sequences lead in the lattice, with what the paths there cost
-// and consume beyond their common part. Its estimate, the least cost of a complete path through it, is exact, so subsets are
-// taken up in the order of the best word sequences that need them, each after all better ways to reach it.
+// A subset is where a word sequence leads in the lattice: states, with what the best paths there cost and consume beyond
+// their common part. Its estimate, the least cost of a complete path through it, is exact, so subsets are taken up in the
+// order of the best word sequences that need them, each after all better ways to reach it. Then it turns out which of its
+// elements matter for what follows. Subsets that do not differ in these become one state of the result.
 #include "core/lattice/determinise.h"
 
 #include <algorithm>
-#include <cstddef>
+#include <cmath>
 #include <queue>
 #include <tuple>
 #include <unordered_map>
@@ -19,10 +20,57 @@
 namespace asr {
 namespace {
 
+constexpr uint32_t kNone = 0xffffffffu;
+
 uint64_t mix(uint64_t hash, uint64_t value) {
   hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
   return hash ^ hash >> 29;
 }
+
+// Lists of elements, and their numbers by what they hold.
+class ElementLists {
+ public:
+  std::vector<SubsetElement> elements;
+  std::vector<uint32_t> pool;  // ids of the elements
+
+  struct List {
+    size_t begin, end;  // in elements
+    uint32_t frame;     // frames consumed on the way to them, not counting their own ids
+  };
+  using Index = std::unordered_multimap<uint64_t, std::pair<List, uint32_t>>;
+
+  // The number of an equal list, or kNone; then this one is added with number `next`.
+  uint32_t find_or_add(Index &index, const List &list, uint32_t next) const {
+    const uint64_t hash = hash_of(list);
+    const auto [begin, end] = index.equal_range(hash);
+    for (auto found = begin; found != end; ++found) {
+      if (same(found->second.first, list)) return found->second.second;
+    }
+    index.emplace(hash, std::pair(list, next));
+    return kNone;
+  }
+
+ private:
+  uint64_t hash_of(const List &list) const {
+    uint64_t hash = list.frame;
+    for (size_t e = list.begin; e < list.end; ++e) {
+      const SubsetElement &element = elements[e];
+      hash = mix(mix(hash, element.state), std::hash<double>()(element.cost.graph));
+      hash = mix(hash, std::hash<double>()(element.cost.acoustic));
+      for (uint32_t i = 0; i < element.ids.size; ++i) hash = mix(hash, pool[element.ids.begin + i]);
+    }
+    return hash;
+  }
+
+  bool same(const List &a, const List &b) const {
+    if (a.frame != b.frame || a.end - a.begin != b.end - b.begin) return false;
+    const SubsetElement *const first = elements.data();
+    return std::equal(first + a.begin, first + a.end, first + b.begin, [this](const SubsetElement &x, const SubsetElement &y) {
+      const uint32_t *const ids_x = pool.data() + x.ids.begin, *const ids_y = pool.data() + y.ids.begin;
+      return x.state == y.state && x.cost == y.cost && x.ids.size == y.ids.size && std::equal(ids_x, ids_x + x.ids.size, ids_y);
+    });
+  }
+};
 
 class Determiniser {
  public:
@@ -35,7 +83,9 @@ class Determiniser {
     Determinised result;
     result.beam = options_.lattice_beam;
     if (prepared_.empty()) return result;
-    add_start();
+    lists_.elements.push_back({0, {}, {}});
+    subsets_.push_back({{0, 1, 0}, {}, kNone, {}, {}});
+    wait(0);
     while (!queue_.empty()) {
       const Waiting next = queue_.top();
       if (best_is_complete_ && step_.work() > options_.max_work) {
@@ -43,21 +93,27 @@ class Determiniser {
         break;
       }
       queue_.pop();
-      if (!subsets_[next.subset].expanded) expand(next.subset);
+      if (subsets_[next.subset].result_state == kNone) take_up(next.subset);
     }
     result.lattice = prune(assemble(), options_.acoustic_scale, result.beam);
     return result;
   }
 
  private:
+  using List = ElementLists::List;
   struct Subset {
-    size_t begin, end;     // in elements_
+    List list;
+    LatticeCost cost;       // of the best word sequence that leads here
+    uint32_t result_state;  // kNone until it is taken up
+    // What turned out to be common to all its elements that matter; on the way to the result's state.
+    LatticeCost lead_cost;
+    Alignment lead_ids;  // in the pool
+  };
+  struct ResultState {
     uint32_t first_state;  // the lowest of its elements
-    uint32_t frame;        // frames consumed on the way here, not counting the ids of elements
-    LatticeCost cost;      // of the best word sequence that leads here
-    bool expanded = false;
-    size_t arcs_begin = 0, arcs_end = 0;
-    CompactLattice::End ending = {};
+    uint32_t frame;
+    size_t arcs_begin, arcs_end;
+    CompactLattice::End end;
   };
   struct Waiting {
     double estimate;
@@ -70,131 +126,147 @@ class Determiniser {
   const DeterminiseOptions options_;
   const PreparedLattice prepared_;
   WordStep step_;
+  ElementLists lists_;
   std::vector<Subset> subsets_;
-  std::unordered_multimap<uint64_t, uint32_t> by_hash_;
-  std::vector<SubsetElement> elements_;
-  std::vector<uint32_t> pool_;    // ids of the elements
+  ElementLists::Index known_subsets_, known_states_;
+  std::vector<ResultState> states_;
   std::vector<CompactArc> arcs_;  // next_state is a subset
   std::vector<uint32_t> transition_ids_;
   std::priority_queue<Waiting> queue_;
   bool best_is_complete_ = false;
-
-  void add_start() {
-    elements_.push_back({0, {}, {}});
-    subsets_.push_back({0, 1, 0, 0, {}});
-    wait(0);
-  }
 
   double total(const LatticeCost &cost) const { return cost.total(options_.acoustic_scale); }
 
   void wait(uint32_t number) {
     const Subset &subset = subsets_[number];
     double estimate = kNoEnd.graph;
-    for (size_t e = subset.begin; e < subset.end; ++e) {
-      estimate = std::min(estimate, total(subset.cost + elements_[e].cost + prepared_.to_end[elements_[e].state]));
+    for (size_t e = subset.list.begin; e < subset.list.end; ++e) {
+      const SubsetElement &element = lists_.elements[e];
+      estimate = std::min(estimate, total(subset.cost + element.cost + prepared_.to_end[element.state]));
     }
-    queue_.push({estimate, subset.frame, number});
+    queue_.push({estimate, subset.list.frame, number});
   }
 
-  void expand(uint32_t number) {
+  void take_up(uint32_t number) {
+    const List list = subsets_[number].list;
+    step_.begin(&lists_.elements[list.begin], list.end - list.begin, lists_.pool.data(), prepared_.limit - prepared_.best);
+    if (join_state(number)) return;
     const Subset subset = subsets_[number];
-    step_.begin(&elements_[subset.begin], subset.end - subset.begin, pool_.data(), total(subset.cost));
-    CompactLattice::End ending;
-    ending.cost = step_.end_cost();
-    if (is_end(ending.cost)) {
-      ending.alignment.begin = transition_ids_.size();
-      step_.append_end_ids(&transition_ids_);
-      ending.alignment.size = static_cast<uint32_t>(transition_ids_.size() - ending.alignment.begin);
-      if (total(subset.cost + ending.cost) <= prepared_.best) best_is_complete_ = true;
+    const uint32_t n_lead_ids = subset.lead_ids.size;
+    ResultState &state = states_.back();
+    if (is_end(step_.end_cost())) {
+      if (total(subset.cost + step_.end_cost()) <= prepared_.best) best_is_complete_ = true;
+      state.end.cost = step_.end_cost() - subset.lead_cost;
+      state.end.alignment.begin = transition_ids_.size();
+      step_.append_end_ids(n_lead_ids, &transition_ids_);
+      state.end.alignment.size = static_cast<uint32_t>(transition_ids_.size() - state.end.alignment.begin);
     }
-    const size_t arcs_begin = arcs_.size();
+    state.arcs_begin = arcs_.size();
     while (step_.next_word()) {
-      const uint64_t ids_begin = transition_ids_.size();
-      step_.append_ids(&transition_ids_);
-      const uint32_t next = reach(subset);
-      arcs_.push_back({next, step_.word(), step_.cost(), {ids_begin, step_.n_ids()}});
+      if (total(subset.cost) + step_.estimate() > prepared_.limit) continue;
+      const Alignment ids = {transition_ids_.size(), step_.n_ids() - n_lead_ids};
+      step_.append_ids(n_lead_ids, &transition_ids_);
+      arcs_.push_back({reach(subset), step_.word(), step_.cost() - subset.lead_cost, ids});
     }
-    Subset &expanded = subsets_[number];
-    expanded.expanded = true;
-    expanded.ending = ending;
-    expanded.arcs_begin = arcs_begin;
-    expanded.arcs_end = arcs_.size();
+    state.arcs_end = arcs_.size();
+  }
+
+  // Gives the subset a state of the result: that of another subset if the elements that matter are the same (true), or a new
+  // one, which is then the last.
+  bool join_state(uint32_t number) {
+    Subset &subset = subsets_[number];
+    const size_t begin = lists_.elements.size();
+    for (size_t e = subset.list.begin; e < subset.list.end; ++e) {
+      if (step_.used()[e - subset.list.begin]) lists_.elements.push_back(lists_.elements[e]);
+    }
+    take_off_lead(&subset, begin);
+    const List list = {begin, lists_.elements.size(), subset.list.frame + subset.lead_ids.size};
+    const uint32_t known = lists_.find_or_add(known_states_, list, static_cast<uint32_t>(states_.size()));
+    if (known != kNone) {
+      lists_.elements.resize(begin);
+      subset.result_state = known;
+      return true;
+    }
+    subset.result_state = static_cast<uint32_t>(states_.size());
+    states_.push_back({lists_.elements[begin].state, list.frame, 0, 0, {}});
+    return false;
+  }
+
+  // Finds the lead of a subset, and takes it off the elements from `begin` on.
+  void take_off_lead(Subset *subset, size_t begin) {
+    std::vector<SubsetElement> &elements = lists_.elements;
+    const uint32_t *const pool = lists_.pool.data();
+    subset->lead_cost = elements[begin].cost;
+    subset->lead_ids = elements[begin].ids;
+    for (size_t e = begin + 1; e < elements.size(); ++e) {
+      const auto order = [this](const LatticeCost &cost) { return std::pair(total(cost), cost.graph); };
+      if (order(elements[e].cost) < order(subset->lead_cost)) subset->lead_cost = elements[e].cost;
+      uint32_t n_same = 0;
+      const uint32_t n = std::min(subset->lead_ids.size, elements[e].ids.size);
+      while (n_same < n && pool[subset->lead_ids.begin + n_same] == pool[elements[e].ids.begin + n_same]) ++n_same;
+      subset->lead_ids.size = n_same;
+    }
+    for (size_t e = begin; e < elements.size(); ++e) {
+      elements[e].cost = elements[e].cost - subset->lead_cost;
+      elements[e].ids.begin += subset->lead_ids.size;
+      elements[e].ids.size -= subset->lead_ids.size;
+    }
   }
 
   // The subset that the step's current word leads to from `before`: a new one, unless it was reached before.
   uint32_t reach(const Subset &before) {
-    Subset subset{elements_.size(), 0, 0, before.frame + step_.n_ids(), before.cost + step_.cost()};
-    const size_t pool_begin = pool_.size();
-    step_.append_elements(&elements_, &pool_);
-    subset.end = elements_.size();
-    subset.first_state = elements_[subset.begin].state;
-    const uint64_t hash = hash_of(subset);
-    const auto [begin, end] = by_hash_.equal_range(hash);
-    for (auto found = begin; found != end; ++found) {
-      if (!same(subsets_[found->second], subset)) continue;
-      elements_.resize(subset.begin);
-      pool_.resize(pool_begin);
-      Subset &known = subsets_[found->second];
-      if (!known.expanded && total(subset.cost) < total(known.cost)) {
-        known.cost = subset.cost;
-        wait(found->second);
-      }
-      return found->second;
+    const size_t begin = lists_.elements.size(), pool_begin = lists_.pool.size();
+    step_.append_elements(&lists_.elements, &lists_.pool);
+    const List list = {begin, lists_.elements.size(), before.list.frame + step_.n_ids()};
+    const LatticeCost cost = before.cost + step_.cost();
+    const uint32_t known = lists_.find_or_add(known_subsets_, list, static_cast<uint32_t>(subsets_.size()));
+    if (known == kNone) {
+      subsets_.push_back({list, cost, kNone, {}, {}});
+      wait(static_cast<uint32_t>(subsets_.size() - 1));
+      return static_cast<uint32_t>(subsets_.size() - 1);
     }
-    const auto number = static_cast<uint32_t>(subsets_.size());
-    subsets_.push_back(subset);
-    by_hash_.emplace(hash, number);
-    wait(number);
-    return number;
+    lists_.elements.resize(begin);
+    lists_.pool.resize(pool_begin);
+    if (subsets_[known].result_state == kNone && total(cost) < total(subsets_[known].cost)) {
+      subsets_[known].cost = cost;
+      wait(known);
+    }
+    return known;
   }
 
-  uint64_t hash_of(const Subset &subset) const {
-    uint64_t hash = subset.frame;
-    for (size_t e = subset.begin; e < subset.end; ++e) {
-      const SubsetElement &element = elements_[e];
-      hash = mix(mix(hash, element.state), std::hash<double>()(element.cost.graph));
-      hash = mix(hash, std::hash<double>()(element.cost.acoustic));
-      for (uint32_t i = 0; i < element.ids.size; ++i) hash = mix(hash, pool_[element.ids.begin + i]);
-    }
-    return hash;
-  }
-
-  bool same(const Subset &a, const Subset &b) const {
-    if (a.frame != b.frame || a.end - a.begin != b.end - b.begin) return false;
-    return std::equal(elements_.begin() + static_cast<ptrdiff_t>(a.begin), elements_.begin() + static_cast<ptrdiff_t>(a.end),
-                      elements_.begin() + static_cast<ptrdiff_t>(b.begin),
-                      [this](const SubsetElement &x, const SubsetElement &y) {
-                        const uint32_t *ids_x = pool_.data() + x.ids.begin, *ids_y = pool_.data() + y.ids.begin;
-                        return x.state == y.state && x.cost == y.cost && x.ids.size == y.ids.size &&
-                               std::equal(ids_x, ids_x + x.ids.size, ids_y);
-                      });
-  }
-
-  // The expanded subsets and the arcs between them. A word leads to higher lattice states, so the lowest state of a subset
-  // puts it after all that lead to it.
-  CompactLattice assemble() {
-    std::vector<uint32_t> order;
-    for (uint32_t i = 0; i < subsets_.size(); ++i) {
-      if (subsets_[i].expanded) order.push_back(i);
-    }
+  // The states and the arcs between them. A word leads to higher states of the lattice, so the lowest among the elements of a
+  // state puts it after all that lead to it.
+  CompactLattice assemble() const {
+    std::vector<uint32_t> order(states_.size());
+    for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(),
-                     [this](uint32_t a, uint32_t b) { return subsets_[a].first_state < subsets_[b].first_state; });
-    std::vector<uint32_t> numbers(subsets_.size());
+                     [this](uint32_t a, uint32_t b) { return states_[a].first_state < states_[b].first_state; });
+    std::vector<uint32_t> numbers(states_.size());
     for (uint32_t n = 0; n < order.size(); ++n) numbers[order[n]] = n;
 
     CompactLattice lattice;
+    const auto append_ids = [&lattice](const std::vector<uint32_t> &from, const Alignment &ids) {
+      const auto begin = from.begin() + static_cast<std::ptrdiff_t>(ids.begin);
+      lattice.transition_ids.insert(lattice.transition_ids.end(), begin, begin + ids.size);
+    };
     for (const uint32_t i : order) {
-      const Subset &subset = subsets_[i];
-      for (size_t a = subset.arcs_begin; a < subset.arcs_end; ++a) {
-        if (!subsets_[arcs_[a].next_state].expanded) continue;
-        lattice.arcs.push_back(arcs_[a]);
-        lattice.arcs.back().next_state = numbers[arcs_[a].next_state];
+      const ResultState &state = states_[i];
+      for (size_t a = state.arcs_begin; a < state.arcs_end; ++a) {
+        const CompactArc &arc = arcs_[a];
+        const Subset &next = subsets_[arc.next_state];
+        if (next.result_state == kNone) continue;
+        lattice.arcs.push_back({numbers[next.result_state],
+                                arc.word,
+                                arc.cost + next.lead_cost,
+                                {lattice.transition_ids.size(), arc.alignment.size + next.lead_ids.size}});
+        append_ids(transition_ids_, arc.alignment);
+        append_ids(lists_.pool, next.lead_ids);
       }
       lattice.arc_begin.push_back(lattice.arcs.size());
-      lattice.frames.push_back(subset.frame);
-      lattice.ends.push_back(subset.ending);
+      lattice.frames.push_back(state.frame);
+      lattice.ends.push_back({state.end.cost, {lattice.transition_ids.size(), state.end.alignment.size}});
+      append_ids(transition_ids_, state.end.alignment);
     }
-    lattice.transition_ids = std::move(transition_ids_);
     return lattice;
   }
 };

@@ -52,39 +52,43 @@ void WordStep::visit(uint32_t state, const Path &path, uint32_t id) {
   visit = {path, id, round_};
 }
 
-void WordStep::follow(uint32_t state, double cost_so_far) {
+void WordStep::follow(uint32_t state) {
   const Lattice &lattice = prepared_.lattice;
   const Visit &from = visits_[state];
   const uint32_t node = add_node(from.path.node, from.id);
   if (is_end(lattice.final_costs[state])) {
-    const Path ended = path(from.path.cost + lattice.final_costs[state], node);
-    if (cost_so_far + ended.total <= prepared_.limit && (!is_end(end_.cost) || better(ended, 0, end_, 0))) end_ = ended;
+    const Path ended = path(from.path.cost + lattice.final_costs[state], node, from.path.element);
+    if (ended.total <= limit_ && (!is_end(end_.cost) || better(ended, 0, end_, 0))) end_ = ended;
   }
   const uint64_t words = prepared_.word_arc_begin[state];
   for (uint64_t a = lattice.arc_begin[state]; a < lattice.arc_begin[state + 1]; ++a) {
     const LatticeArc &arc = lattice.arcs[a];
-    const Path next = path(from.path.cost + arc.cost, node);
-    if (cost_so_far + next.total + prepared_.total_to_end[arc.next_state] > prepared_.limit) continue;
+    Path next = path(from.path.cost + arc.cost, node, from.path.element);
+    if (next.total + prepared_.total_to_end[arc.next_state] > limit_) continue;
     if (a < words) {
       visit(arc.next_state, next, arc.transition_id);
     } else {
-      arcs_.push_back({arc.word, arc.next_state, {next.cost, next.total, add_node(node, arc.transition_id)}});
+      next.node = add_node(node, arc.transition_id);
+      arcs_.push_back({arc.word, arc.next_state, next});
     }
   }
   work_ += 1 + lattice.arc_begin[state + 1] - lattice.arc_begin[state];
 }
 
-void WordStep::begin(const SubsetElement *elements, size_t n_elements, const uint32_t *pool, double cost_so_far) {
+void WordStep::begin(const SubsetElement *elements, size_t n_elements, const uint32_t *pool, double beam) {
   ++round_;
   nodes_.assign(1, {0, 0, 0, 0});
   mark_ = 0;
   arcs_.clear();
-  end_ = path(kNoEnd, 0);
+  end_ = path(kNoEnd, 0, 0);
+  limit_ = kNoEnd.graph;
   for (size_t e = 0; e < n_elements; ++e) {
     const SubsetElement &element = elements[e];
     uint32_t node = 0;
     for (uint32_t i = 0; i < element.ids.size; ++i) node = add_node(node, pool[element.ids.begin + i]);
-    visit(element.state, path(element.cost, node), 0);
+    const Path start = path(element.cost, node, static_cast<uint32_t>(e));
+    limit_ = std::min(limit_, start.total + prepared_.total_to_end[element.state] + beam);
+    visit(element.state, start, 0);
     work_ += element.ids.size;
   }
   // Arcs lead to higher states, so when a state's turn comes its best path is known.
@@ -93,11 +97,18 @@ void WordStep::begin(const SubsetElement *elements, size_t n_elements, const uin
       const auto bit = static_cast<uint32_t>(__builtin_ctzll(waiting_[block]));
       waiting_[block] &= waiting_[block] - 1;
       --n_waiting_;
-      follow(static_cast<uint32_t>(block * 64) + bit, cost_so_far);
+      follow(static_cast<uint32_t>(block * 64) + bit);
     }
   }
   sort_arcs();
+  find_used(n_elements);
   first_ = last_ = 0;
+}
+
+void WordStep::find_used(size_t n_elements) {
+  used_.assign(n_elements, false);
+  if (is_end(end_.cost)) used_[end_.element] = true;
+  for (const WordArc &arc : arcs_) used_[arc.path.element] = true;
 }
 
 // By word and next state; of several arcs with the same, only the one of the best path stays.
@@ -134,6 +145,10 @@ void WordStep::find_common() {
                          return std::tie(a.path.total, a.path.cost.graph) < std::tie(b.path.total, b.path.cost.graph);
                        });
   cost_ = best->path.cost;
+  estimate_ = kNoEnd.graph;
+  for (size_t i = first_; i < last_; ++i) {
+    estimate_ = std::min(estimate_, arcs_[i].path.total + prepared_.total_to_end[arcs_[i].next_state]);
+  }
   ++mark_;
   n_ids_ = nodes_[arcs_[first_].path.node].depth;
   chain_.resize(n_ids_ + 1);
@@ -160,8 +175,6 @@ void WordStep::append_ids(uint32_t node, uint32_t from_depth, std::vector<uint32
   for (; nodes_[node].depth > from_depth; node = nodes_[node].before) ids->push_back(nodes_[node].id);
   std::reverse(ids->begin() + static_cast<ptrdiff_t>(begin), ids->end());
 }
-
-void WordStep::append_ids(std::vector<uint32_t> *ids) const { append_ids(chain_[n_ids_], 0, ids); }
 
 void WordStep::append_elements(std::vector<SubsetElement> *elements, std::vector<uint32_t> *pool) const {
   for (size_t i = first_; i < last_; ++i) {

@@ -22,20 +22,26 @@ class WordStep {
  public:
   WordStep(const PreparedLattice &prepared, double acoustic_scale);
 
-  // Follows arcs without words from the elements, and from there one arc with a word, wherever cost_so_far + the path + the
-  // way to an end stays within the limit.
-  void begin(const SubsetElement *elements, size_t n_elements, const uint32_t *pool, double cost_so_far);
+  // Follows arcs without words from the elements, and from there one arc with a word, but only paths that cost at most
+  // `beam` more than the best, each with its best way to an end. What is found does not depend on how the elements were
+  // reached, so it is the same for all word sequences that lead to the same elements.
+  void begin(const SubsetElement *elements, size_t n_elements, const uint32_t *pool, double beam);
+
+  // [n_elements]: whether a path that was found, the best one to where it leads, begins at the element.
+  const std::vector<bool> &used() const { return used_; }
 
   // The best way to end without another word; kNoEnd.
   const LatticeCost &end_cost() const { return end_.cost; }
-  void append_end_ids(std::vector<uint32_t> *ids) const { append_ids(end_.node, 0, ids); }
+  // These append what follows the first `from` ids, which all paths have in common.
+  void append_end_ids(uint32_t from, std::vector<uint32_t> *ids) const { append_ids(end_.node, from, ids); }
 
   // Moves to the first and the next word, in ascending order; false after the last. What follows is about that word.
   bool next_word();
+  double estimate() const { return estimate_; }  // total cost of the best path that goes on with the word, to an end
   uint32_t word() const { return arcs_[first_].word; }
   const LatticeCost &cost() const { return cost_; }  // in common: of the best of the elements
   uint32_t n_ids() const { return n_ids_; }          // in common
-  void append_ids(std::vector<uint32_t> *ids) const;
+  void append_ids(uint32_t from, std::vector<uint32_t> *ids) const { append_ids(chain_[n_ids_], from, ids); }
   void append_elements(std::vector<SubsetElement> *elements, std::vector<uint32_t> *pool) const;  // by ascending state
 
   uint64_t work() const { return work_; }  // arcs followed and ids handled so far
@@ -51,6 +57,7 @@ class WordStep {
     LatticeCost cost;
     double total;
     uint32_t node;
+    uint32_t element;  // where it begins
   };
   struct Visit {
     Path path;
@@ -72,20 +79,26 @@ class WordStep {
   uint64_t n_waiting_ = 0;
   Path end_;
   std::vector<WordArc> arcs_;
+  std::vector<bool> used_;
+  double limit_ = 0;
 
   size_t first_ = 0, last_ = 0;  // arcs of the current word
   LatticeCost cost_;
   uint32_t n_ids_ = 0;
+  double estimate_ = 0;
   uint32_t mark_ = 0;
   std::vector<uint32_t> chain_;  // nodes of the first arc, by depth
 
-  Path path(const LatticeCost &cost, uint32_t node) const { return {cost, cost.total(acoustic_scale_), node}; }
+  Path path(const LatticeCost &cost, uint32_t node, uint32_t element) const {
+    return {cost, cost.total(acoustic_scale_), node, element};
+  }
   uint32_t add_node(uint32_t before, uint32_t id);
   int compare_ids(uint32_t node_a, uint32_t id_a, uint32_t node_b, uint32_t id_b) const;
   bool better(const Path &a, uint32_t id_a, const Path &b, uint32_t id_b) const;
   void visit(uint32_t state, const Path &path, uint32_t id);
-  void follow(uint32_t state, double cost_so_far);
+  void follow(uint32_t state);
   void sort_arcs();
+  void find_used(size_t n_elements);
   void find_common();
   void append_ids(uint32_t node, uint32_t from_depth, std::vector<uint32_t> *ids) const;
 };
