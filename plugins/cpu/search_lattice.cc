@@ -10,7 +10,8 @@ namespace asr::cpu {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr size_t kPruneFrames = 32;
+// Pruned when there are as many frames or links since the last time: rarely is fast, the links are the memory it takes.
+constexpr size_t kPruneFrames = 32, kPruneLinks = size_t{1} << 18;
 
 }  // namespace
 
@@ -31,7 +32,8 @@ void SearchLattice::add_frame(const std::vector<Token> &tokens, const SearchScra
                               const std::vector<float> &loglike) {
   Frame &frame = frames_.emplace_back();
   frame.n_tokens = static_cast<uint32_t>(tokens.size());
-  if (recent_.size() < n_recent_ + scratch.n_links) recent_.resize(2 * (n_recent_ + scratch.n_links));
+  const size_t n_needed = n_recent_ + scratch.n_links;
+  if (recent_.size() < n_needed) recent_.resize(n_needed + n_needed / 4);
   Link *const first = recent_.data() + n_recent_;
   size_t n = 0;
   for (size_t i = 0; i < scratch.n_links; ++i) {
@@ -47,7 +49,7 @@ void SearchLattice::add_frame(const std::vector<Token> &tokens, const SearchScra
     const bool is_last = link.source_cost == tokens[link.source].cost;
     if (is_last && cost <= lattice_beam_) frame.epsilon.push_back({link.source, link.destination, link.arc, cost, 0.0f});
   }
-  if (++n_added_ >= kPruneFrames) prune();
+  if (++n_added_ >= kPruneFrames || n_recent_ >= kPruneLinks) prune();
 }
 
 void SearchLattice::prune() {
