@@ -82,6 +82,10 @@ MappedFile &MappedFile::operator=(MappedFile &&other) noexcept {
   return *this;
 }
 
+void MappedFile::release_pages() const {
+  if (data_ != nullptr) madvise(const_cast<uint8_t *>(data_), size_, MADV_DONTNEED);  // a wish
+}
+
 MappedFile::~MappedFile() {
   if (data_) munmap(const_cast<uint8_t *>(data_), size_);
 }

@@ -23,6 +23,7 @@ class MappedFile {
   ~MappedFile();
   const uint8_t *data() const { return data_; }
   size_t size() const { return size_; }
+  void release_pages() const;  // what was read leaves this process's memory, and comes back where it is read again
 
  private:
   const uint8_t *data_ = nullptr;

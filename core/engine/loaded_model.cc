@@ -71,6 +71,7 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
                           [&](asr_backend_acoustic **object) { return api->load_acoustic(device, acoustic.get(), object); });
   backend_graph_ = load_object(device_, api->free_graph,
                                [&](asr_backend_graph **object) { return api->load_graph(device, graph_.view(), object); });
+  graph_.release_pages();
   log(ASR_LOG_INFO, "%s: %u states, %zu words, graph of %u states and %llu arcs, on %s (%s)", bundle_path.c_str(), n_states_,
       words_.size(), graph_.view()->n_states, static_cast<unsigned long long>(graph_.view()->n_arcs),
       device_.entry().id.c_str(), device_.entry().info.name);

@@ -32,6 +32,7 @@ class Graph {
  public:
   explicit Graph(const std::string &path);
   const asr_graph_view *view() const { return &view_; }
+  void release_pages() const { file_.release_pages(); }  // once a back end has repacked what it reads often
   const Transition &transition(uint32_t id) const { return transitions_[id]; }
   uint32_t n_words() const { return n_words_; }
 
