@@ -29,6 +29,12 @@ void add_words_path(CLI::App *command, LatticeInput *input) {
   command->add_option("--words", input->words_path, "words.txt of the graph")->required();
 }
 
+void add_frame_shift(CLI::App *command, double *frame_shift_ms) {
+  command->add_option("--frame-shift-ms", *frame_shift_ms, "From one frame to the next")
+      ->check(CLI::Range(0.1, 1000.0))
+      ->capture_default_str();
+}
+
 WordSymbols::WordSymbols(const std::string &path) : path_(path), symbols_(read_symbols(path)) {
   for (uint32_t number = 0; number < symbols_.size(); ++number) numbers_.emplace(symbols_[number], number);
 }
@@ -61,6 +67,7 @@ void add_lattice(CLI::App &app) {
   add_lattice_best(lattice);
   add_lattice_prune(lattice);
   add_lattice_confidence(lattice);
+  add_lattice_align(lattice);
   add_lattice_rescore(lattice);
 }
 

@@ -24,6 +24,7 @@ struct LatticeInput {
 void add_lattice_path(CLI::App *command, LatticeInput *input);
 void add_acoustic_scale(CLI::App *command, LatticeInput *input);
 void add_words_path(CLI::App *command, LatticeInput *input);
+void add_frame_shift(CLI::App *command, double *frame_shift_ms);
 
 // The words of words.txt by their numbers and the other way round.
 class WordSymbols {
@@ -40,6 +41,7 @@ class WordSymbols {
   std::unordered_map<std::string, uint32_t> numbers_;
 };
 
+void add_lattice_align(CLI::App *lattice);
 void add_lattice_stats(CLI::App *lattice);
 void add_lattice_best(CLI::App *lattice);
 void add_lattice_prune(CLI::App *lattice);

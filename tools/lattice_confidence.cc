@@ -72,9 +72,7 @@ void add_lattice_confidence(CLI::App *lattice) {
   add_acoustic_scale(command, &options->input);
   command->add_flag("--minimum-risk", options->minimum_risk, "The words with the fewest expected errors, not the best path's");
   command->add_flag("--network", options->network, "Print the confusion network: a line for each slot, words by posterior");
-  command->add_option("--frame-shift-ms", options->frame_shift_ms, "From one frame to the next")
-      ->check(CLI::Range(0.1, 1000.0))
-      ->capture_default_str();
+  add_frame_shift(command, &options->frame_shift_ms);
   command->callback([options] { run(*options); });
 }
 

@@ -4,6 +4,7 @@
 #include "core/model/import/kaldi.h"
 #include "core/model/import/kaldi_archive.h"
 #include "core/model/import/kaldi_model.h"
+#include "core/model/import/kaldi_tree.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/import/sphinx_writer.h"
 #include "tests/unit/model/small_model.h"
@@ -148,6 +149,12 @@ void add_kaldi_targets(std::vector<Target> &targets) {
   targets.push_back({"kaldi-archive", {archive(), "key [ 1 2\n 3 4 ]\n"}, [](const std::string &p) {
                        kaldi::read_archive<float>("ark:" + p);
                      }});
+  targets.push_back(
+      {"kaldi-tree",
+       {"ContextDependency 3 1 ToPdf TE 1 2 ( NULL SE 0 [ 1 2 ]\n{ TE -1 2 ( CE 0 CE 1 ) CE 2 } )\nEndContextDependency\n"},
+       [](const std::string &p) {
+         kaldi::Tree(p).pdf({1, 1, 1}, 0);
+       }});
   targets.push_back({"mfcc.conf",
                      {"--use-energy=false\n--sample-frequency=8000 # a comment\n--num-mel-bins=20\n"},
                      [](const std::string &p) { read_mfcc_conf(p); }});
