@@ -3,6 +3,7 @@
 // the audio comes in changes a bit of them.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 #include <thread>
@@ -118,7 +119,7 @@ TEST(Lattices, ArraysKeepTheirRules) {
   in[0] = 1;
   double ends = 0;
   for (uint64_t a = 0; a < lattice.n_arcs; ++a) {
-    if (a > 0) EXPECT_LE(lattice.arc_from[a - 1], lattice.arc_from[a]);
+    EXPECT_LE(lattice.arc_from[a == 0 ? 0 : a - 1], lattice.arc_from[a]);
     ASSERT_LT(lattice.arc_from[a], lattice.arc_to[a]);
     ASSERT_LT(lattice.arc_to[a], lattice.n_states);
     EXPECT_EQ(lattice.arc_start_s[a], lattice.state_time_s[lattice.arc_from[a]]);

@@ -66,13 +66,13 @@ indonesian() {
 
 yesno() {
   local from=$data/kaldi_yesno found
-  sed -n 's/^\([^ ]*\) .*/\1/p' "$from/data/test_yesno/text" |
-    while read -r id; do echo "$(find "$from" -name "$id.wav" | head -1) $id"; done >"$work/list"
+  awk -v folder="$from/waves_yesno" '{ print folder "/" $1 ".wav", $1 }' "$from/data/test_yesno/wav.scp" >"$work/list"
+  awk 'NR == FNR { tested[$1] = 1; next } $1 in tested' "$from/data/test_yesno/wav.scp" "$from/data/test_yesno/text" >"$work/ref"
   "$senone" import kaldi "$from/exp/mono/40.mdl" "$work/yesno" --phones "$from/exp/mono/graph/phones.txt" \
     --mfcc-conf "$from/conf/mfcc.conf" >/dev/null 2>&1
   "$senone" graph --model "$work/yesno" --hclg "$from/exp/mono/graph/HCLG.fst" --words "$from/exp/mono/graph/words.txt" >/dev/null
   "$senone" recognize --model "$work/yesno" --device cpu --list "$work/list" --acoustic-scale 0.1 --hyp "$work/hyp" >/dev/null 2>&1
-  found=$(wer "$from/data/test_yesno/text" "$work/hyp")
+  found=$(wer "$work/ref" "$work/hyp")
   echo "yesno: word error rate $found % of $(wc -l <"$work/list") recordings"
   [[ $found == 0.00 ]] || status=1
 }
