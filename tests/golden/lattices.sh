@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# lattices.sh SENONE: the lattice tools on lattices that Kaldi's decoder wrote, in SENONE_TEST_DATA.
+set -euo pipefail
+senone=$1
+data=${SENONE_TEST_DATA:-}/kaldi_20k
+[[ -d $data ]] || { echo "skipped: SENONE_TEST_DATA names no directory with kaldi_20k/"; exit 77; }
+lattices=$data/ref/latgen.b13.l8.lat.ark
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+status=0
+lattice() { "$senone" lattice "$@"; }
+
+# expect NAME COMMAND...: the command prints what is read from here.
+expect() {
+  local name=$1
+  shift
+  if diff <("$@" 2>&1) - >"$work/diff"; then
+    echo "$name: as expected"
+  else
+    echo "$name:"
+    cat "$work/diff"
+    status=1
+  fi
+}
+
+# Costs and words of an archive's best paths.
+best() {
+  lattice best "$1" --words "$data/words.txt" --acoustic-scale 0.0769 --costs |
+    awk '{ $2 = sprintf("%.2f", $2); $3 = sprintf("%.2f", $3); $4 = sprintf("%.1f", $4); print }'
+}
+
+# Kaldi's own figures for its lattices.
+expect stats lattice stats "$lattices" --words "$data/words.txt" --ref "$data/test.text" <<END
+60 lattices, 3486 states, 6086 arcs, 25826 frames
+density 7.60 arcs a frame
+oracle word error rate 0.24 %: 2 errors (2 substitutions, 0 deletions, 0 insertions) in 851 words
+END
+
+# Pruned and written as text, the best path stays.
+lattice prune "$lattices" "$work/pruned" --acoustic-scale 0.0769 --beam 2 --text
+expect prune best "$work/pruned" < <(best "$lattices")
+
+# The words of the best path with confidences, judged.
+lattice confidence "$lattices" --words "$data/words.txt" --acoustic-scale 0.0769 >"$work/ctm"
+expect words awk '{ words[$1] = words[$1] " " $5 } END { for (id in words) print id words[id] | "sort" }' "$work/ctm" \
+  < <(lattice best "$lattices" --words "$data/words.txt" --acoustic-scale 0.0769 | sort)
+expect confidence "$senone" wer "$data/test.text" "$work/ctm" --nce <<END
+word error rate 4.23 %: 36 errors (24 substitutions, 10 deletions, 2 insertions) in 851 words
+sentence error rate 31.67 %: 19 of 60 utterances
+normalised cross entropy 0.391: 817 of 843 recognised words right
+END
+
+# The model that the graph was made of in its own place changes nothing.
+xz -dc "$data/pruned20k.arpa.xz" >"$work/arpa"
+lattice rescore "$lattices" "$work/rescored" --words "$data/words.txt" --old-lm "$work/arpa" --new-lm "$work/arpa" >/dev/null
+expect rescore best "$work/rescored" < <(best "$lattices")
+exit $status
