@@ -4,8 +4,9 @@
 //
 // A subset is where a word sequence leads in the lattice: states, with what the best paths there cost and consume beyond
 // their common part. Its estimate, the least cost of a complete path through it, is exact, so subsets are taken up in the
-// order of the best word sequences that need them, each after all better ways to reach it. Then it turns out which of its
-// elements matter for what follows. Subsets that do not differ in these become one state of the result.
+// order of the best word sequences that need them, each after all better ways to reach it. Then its paths are followed to
+// where the next words begin. What they have in common up to there goes to the arcs that lead here, and subsets that do not
+// differ in the rest are one state of the result.
 #include "core/lattice/determinise.h"
 
 #include <algorithm>
@@ -105,9 +106,8 @@ class Determiniser {
     List list;
     LatticeCost cost;       // of the best word sequence that leads here
     uint32_t result_state;  // kNone until it is taken up
-    // What turned out to be common to all its elements that matter; on the way to the result's state.
-    LatticeCost lead_cost;
-    Alignment lead_ids;  // in the pool
+    LatticeCost lead_cost;  // of what is common to all that follow, up to the state of the result
+    Alignment lead_ids;
   };
   struct ResultState {
     uint32_t first_state;  // the lowest of its elements
@@ -131,7 +131,7 @@ class Determiniser {
   ElementLists::Index known_subsets_, known_states_;
   std::vector<ResultState> states_;
   std::vector<CompactArc> arcs_;  // next_state is a subset
-  std::vector<uint32_t> transition_ids_;
+  std::vector<uint32_t> transition_ids_, lead_ids_;
   std::priority_queue<Waiting> queue_;
   bool best_is_complete_ = false;
 
@@ -171,46 +171,32 @@ class Determiniser {
     state.arcs_end = arcs_.size();
   }
 
-  // Gives the subset a state of the result: that of another subset if the elements that matter are the same (true), or a new
+  // Gives the subset a state of the result: that of another subset from which words go on in the same way (true), or a new
   // one, which is then the last.
   bool join_state(uint32_t number) {
     Subset &subset = subsets_[number];
-    const size_t begin = lists_.elements.size();
-    for (size_t e = subset.list.begin; e < subset.list.end; ++e) {
-      if (step_.used()[e - subset.list.begin]) lists_.elements.push_back(lists_.elements[e]);
+    if (number == 0) {  // no arc leads here that could take what is common
+      subset.result_state = 0;
+      states_.push_back({0, 0, 0, 0, {}});
+      return false;
     }
-    take_off_lead(&subset, begin);
-    const List list = {begin, lists_.elements.size(), subset.list.frame + subset.lead_ids.size};
-    const uint32_t known = lists_.find_or_add(known_states_, list, static_cast<uint32_t>(states_.size()));
-    if (known != kNone) {
-      lists_.elements.resize(begin);
-      subset.result_state = known;
-      return true;
+    subset.lead_cost = step_.cost();
+    subset.lead_ids = {lead_ids_.size(), step_.n_ids()};
+    step_.append_ids(0, &lead_ids_);
+    const size_t begin = lists_.elements.size(), pool_begin = lists_.pool.size();
+    step_.append_elements(&lists_.elements, &lists_.pool);
+    const List list = {begin, lists_.elements.size(), subset.list.frame + step_.n_ids()};
+    const auto next = static_cast<uint32_t>(states_.size());
+    const uint32_t known = lists_.find_or_add(known_states_, list, next);
+    if (known == kNone) {
+      subset.result_state = next;
+      states_.push_back({lists_.elements[begin].state, list.frame, 0, 0, {}});
+      return false;
     }
-    subset.result_state = static_cast<uint32_t>(states_.size());
-    states_.push_back({lists_.elements[begin].state, list.frame, 0, 0, {}});
-    return false;
-  }
-
-  // Finds the lead of a subset, and takes it off the elements from `begin` on.
-  void take_off_lead(Subset *subset, size_t begin) {
-    std::vector<SubsetElement> &elements = lists_.elements;
-    const uint32_t *const pool = lists_.pool.data();
-    subset->lead_cost = elements[begin].cost;
-    subset->lead_ids = elements[begin].ids;
-    for (size_t e = begin + 1; e < elements.size(); ++e) {
-      const auto order = [this](const LatticeCost &cost) { return std::pair(total(cost), cost.graph); };
-      if (order(elements[e].cost) < order(subset->lead_cost)) subset->lead_cost = elements[e].cost;
-      uint32_t n_same = 0;
-      const uint32_t n = std::min(subset->lead_ids.size, elements[e].ids.size);
-      while (n_same < n && pool[subset->lead_ids.begin + n_same] == pool[elements[e].ids.begin + n_same]) ++n_same;
-      subset->lead_ids.size = n_same;
-    }
-    for (size_t e = begin; e < elements.size(); ++e) {
-      elements[e].cost = elements[e].cost - subset->lead_cost;
-      elements[e].ids.begin += subset->lead_ids.size;
-      elements[e].ids.size -= subset->lead_ids.size;
-    }
+    subset.result_state = known;
+    lists_.elements.resize(begin);
+    lists_.pool.resize(pool_begin);
+    return true;
   }
 
   // The subset that the step's current word leads to from `before`: a new one, unless it was reached before.
@@ -260,7 +246,7 @@ class Determiniser {
                                 arc.cost + next.lead_cost,
                                 {lattice.transition_ids.size(), arc.alignment.size + next.lead_ids.size}});
         append_ids(transition_ids_, arc.alignment);
-        append_ids(lists_.pool, next.lead_ids);
+        append_ids(lead_ids_, next.lead_ids);
       }
       lattice.arc_begin.push_back(lattice.arcs.size());
       lattice.frames.push_back(state.frame);

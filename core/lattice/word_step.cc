@@ -54,22 +54,23 @@ void WordStep::visit(uint32_t state, const Path &path, uint32_t id) {
 
 void WordStep::follow(uint32_t state) {
   const Lattice &lattice = prepared_.lattice;
-  const Visit &from = visits_[state];
-  const uint32_t node = add_node(from.path.node, from.id);
+  Visit &from = visits_[state];
+  from.path.node = add_node(from.path.node, from.id);
+  from.id = 0;
   if (is_end(lattice.final_costs[state])) {
-    const Path ended = path(from.path.cost + lattice.final_costs[state], node, from.path.element);
-    if (ended.total <= limit_ && (!is_end(end_.cost) || better(ended, 0, end_, 0))) end_ = ended;
+    const Path ended = path(from.path.cost + lattice.final_costs[state], from.path.node);
+    if (ended.total <= limit_ && (!is_end(end_.path.cost) || better(ended, 0, end_.path, 0))) end_ = {state, ended};
   }
   const uint64_t words = prepared_.word_arc_begin[state];
   for (uint64_t a = lattice.arc_begin[state]; a < lattice.arc_begin[state + 1]; ++a) {
     const LatticeArc &arc = lattice.arcs[a];
-    Path next = path(from.path.cost + arc.cost, node, from.path.element);
+    Path next = path(from.path.cost + arc.cost, from.path.node);
     if (next.total + prepared_.total_to_end[arc.next_state] > limit_) continue;
     if (a < words) {
       visit(arc.next_state, next, arc.transition_id);
     } else {
-      next.node = add_node(node, arc.transition_id);
-      arcs_.push_back({arc.word, arc.next_state, next});
+      next.node = add_node(next.node, arc.transition_id);
+      arcs_.push_back({arc.word, state, {arc.next_state, next}});
     }
   }
   work_ += 1 + lattice.arc_begin[state + 1] - lattice.arc_begin[state];
@@ -80,13 +81,13 @@ void WordStep::begin(const SubsetElement *elements, size_t n_elements, const uin
   nodes_.assign(1, {0, 0, 0, 0});
   mark_ = 0;
   arcs_.clear();
-  end_ = path(kNoEnd, 0, 0);
+  end_ = {0, path(kNoEnd, 0)};
   limit_ = kNoEnd.graph;
   for (size_t e = 0; e < n_elements; ++e) {
     const SubsetElement &element = elements[e];
     uint32_t node = 0;
     for (uint32_t i = 0; i < element.ids.size; ++i) node = add_node(node, pool[element.ids.begin + i]);
-    const Path start = path(element.cost, node, static_cast<uint32_t>(e));
+    const Path start = path(element.cost, node);
     limit_ = std::min(limit_, start.total + prepared_.total_to_end[element.state] + beam);
     visit(element.state, start, 0);
     work_ += element.ids.size;
@@ -101,26 +102,20 @@ void WordStep::begin(const SubsetElement *elements, size_t n_elements, const uin
     }
   }
   sort_arcs();
-  find_used(n_elements);
   first_ = last_ = 0;
-}
-
-void WordStep::find_used(size_t n_elements) {
-  used_.assign(n_elements, false);
-  if (is_end(end_.cost)) used_[end_.element] = true;
-  for (const WordArc &arc : arcs_) used_[arc.path.element] = true;
+  group_sources();
 }
 
 // By word and next state; of several arcs with the same, only the one of the best path stays.
 void WordStep::sort_arcs() {
-  std::sort(arcs_.begin(), arcs_.end(), [](const WordArc &a, const WordArc &b) {
-    return std::tie(a.word, a.next_state, a.path.total, a.path.node) <
-           std::tie(b.word, b.next_state, b.path.total, b.path.node);
-  });
+  const auto key = [](const WordArc &arc) {
+    return std::tie(arc.word, arc.next.state, arc.next.path.total, arc.next.path.node);
+  };
+  std::sort(arcs_.begin(), arcs_.end(), [key](const WordArc &a, const WordArc &b) { return key(a) < key(b); });
   size_t n_kept = 0;
   for (const WordArc &arc : arcs_) {
-    if (n_kept > 0 && arcs_[n_kept - 1].word == arc.word && arcs_[n_kept - 1].next_state == arc.next_state) {
-      if (better(arc.path, 0, arcs_[n_kept - 1].path, 0)) arcs_[n_kept - 1] = arc;
+    if (n_kept > 0 && arcs_[n_kept - 1].word == arc.word && arcs_[n_kept - 1].next.state == arc.next.state) {
+      if (better(arc.next.path, 0, arcs_[n_kept - 1].next.path, 0)) arcs_[n_kept - 1] = arc;
     } else {
       arcs_[n_kept++] = arc;
     }
@@ -128,37 +123,48 @@ void WordStep::sort_arcs() {
   arcs_.resize(n_kept);
 }
 
+void WordStep::group_sources() {
+  std::vector<uint32_t> states;
+  if (is_end(end_.path.cost)) states.push_back(end_.state);
+  for (const WordArc &arc : arcs_) states.push_back(arc.from);
+  std::sort(states.begin(), states.end());
+  states.erase(std::unique(states.begin(), states.end()), states.end());
+  group_.clear();
+  for (const uint32_t state : states) group_.push_back({state, visits_[state].path});
+  find_common();
+}
+
 bool WordStep::next_word() {
   first_ = last_;
-  while (last_ < arcs_.size() && arcs_[last_].word == arcs_[first_].word) ++last_;
-  if (first_ == last_) return false;
+  group_.clear();
+  estimate_ = kNoEnd.graph;
+  for (; last_ < arcs_.size() && arcs_[last_].word == arcs_[first_].word; ++last_) {
+    const Reached &next = arcs_[last_].next;
+    group_.push_back(next);
+    estimate_ = std::min(estimate_, next.path.total + prepared_.total_to_end[next.state]);
+  }
+  if (group_.empty()) return false;
   find_common();
   return true;
 }
 
-// The cost of the best arc, and the number of ids with which the chains of all arcs begin. A chain is compared with the
-// first one only as far as no other chain has been on the same nodes before.
+// The cost of the best path of the group, and the number of ids with which all begin. A chain is compared with the first one
+// only as far as no other chain has been on the same nodes before.
 void WordStep::find_common() {
-  const auto best =
-      std::min_element(arcs_.begin() + static_cast<ptrdiff_t>(first_), arcs_.begin() + static_cast<ptrdiff_t>(last_),
-                       [](const WordArc &a, const WordArc &b) {
-                         return std::tie(a.path.total, a.path.cost.graph) < std::tie(b.path.total, b.path.cost.graph);
-                       });
+  const auto best = std::min_element(group_.begin(), group_.end(), [](const Reached &a, const Reached &b) {
+    return std::tie(a.path.total, a.path.cost.graph) < std::tie(b.path.total, b.path.cost.graph);
+  });
   cost_ = best->path.cost;
-  estimate_ = kNoEnd.graph;
-  for (size_t i = first_; i < last_; ++i) {
-    estimate_ = std::min(estimate_, arcs_[i].path.total + prepared_.total_to_end[arcs_[i].next_state]);
-  }
   ++mark_;
-  n_ids_ = nodes_[arcs_[first_].path.node].depth;
-  chain_.resize(n_ids_ + 1);
-  for (uint32_t node = arcs_[first_].path.node; node != 0; node = nodes_[node].before) {
+  n_ids_ = nodes_[group_[0].path.node].depth;
+  chain_.assign(n_ids_ + 1, 0);
+  for (uint32_t node = group_[0].path.node; node != 0; node = nodes_[node].before) {
     chain_[nodes_[node].depth] = node;
     nodes_[node].mark = mark_;
   }
   work_ += n_ids_;
-  for (size_t i = first_ + 1; i < last_; ++i) {
-    uint32_t node = arcs_[i].path.node;
+  for (const Reached &reached : group_) {
+    uint32_t node = reached.path.node;
     n_ids_ = std::min(n_ids_, nodes_[node].depth);
     for (; nodes_[node].depth > n_ids_; ++work_) node = nodes_[node].before;
     for (; node != 0 && nodes_[node].mark != mark_; ++work_) {
@@ -177,11 +183,10 @@ void WordStep::append_ids(uint32_t node, uint32_t from_depth, std::vector<uint32
 }
 
 void WordStep::append_elements(std::vector<SubsetElement> *elements, std::vector<uint32_t> *pool) const {
-  for (size_t i = first_; i < last_; ++i) {
-    const WordArc &arc = arcs_[i];
-    const Alignment ids = {pool->size(), nodes_[arc.path.node].depth - n_ids_};
-    append_ids(arc.path.node, n_ids_, pool);
-    elements->push_back({arc.next_state, ids, arc.path.cost - cost_});
+  for (const Reached &reached : group_) {
+    const Alignment ids = {pool->size(), nodes_[reached.path.node].depth - n_ids_};
+    append_ids(reached.path.node, n_ids_, pool);
+    elements->push_back({reached.state, ids, reached.path.cost - cost_});
   }
 }
 

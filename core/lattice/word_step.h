@@ -27,19 +27,18 @@ class WordStep {
   // reached, so it is the same for all word sequences that lead to the same elements.
   void begin(const SubsetElement *elements, size_t n_elements, const uint32_t *pool, double beam);
 
-  // [n_elements]: whether a path that was found, the best one to where it leads, begins at the element.
-  const std::vector<bool> &used() const { return used_; }
-
   // The best way to end without another word; kNoEnd.
-  const LatticeCost &end_cost() const { return end_.cost; }
-  // These append what follows the first `from` ids, which all paths have in common.
-  void append_end_ids(uint32_t from, std::vector<uint32_t> *ids) const { append_ids(end_.node, from, ids); }
+  const LatticeCost &end_cost() const { return end_.path.cost; }
+  void append_end_ids(uint32_t from, std::vector<uint32_t> *ids) const { append_ids(end_.path.node, from, ids); }
 
-  // Moves to the first and the next word, in ascending order; false after the last. What follows is about that word.
+  // Moves to the first and the next word, in ascending order; false after the last.
   bool next_word();
-  double estimate() const { return estimate_; }  // total cost of the best path that goes on with the word, to an end
   uint32_t word() const { return arcs_[first_].word; }
-  const LatticeCost &cost() const { return cost_; }  // in common: of the best of the elements
+  double estimate() const { return estimate_; }  // total cost of the best path that goes on with the word, to an end
+
+  // What follows is, before next_word(), about the paths to the states that are left by the next words' arcs or where
+  // the best way ends, and then about the paths that end with an arc of the word.
+  const LatticeCost &cost() const { return cost_; }  // in common: of the best of the paths
   uint32_t n_ids() const { return n_ids_; }          // in common
   void append_ids(uint32_t from, std::vector<uint32_t> *ids) const { append_ids(chain_[n_ids_], from, ids); }
   void append_elements(std::vector<SubsetElement> *elements, std::vector<uint32_t> *pool) const;  // by ascending state
@@ -57,16 +56,19 @@ class WordStep {
     LatticeCost cost;
     double total;
     uint32_t node;
-    uint32_t element;  // where it begins
   };
   struct Visit {
     Path path;
     uint32_t id;  // follows the path's nodes, unless 0
     uint32_t round = 0;
   };
-  struct WordArc {
-    uint32_t word, next_state;
+  struct Reached {
+    uint32_t state;
     Path path;
+  };
+  struct WordArc {
+    uint32_t word, from;
+    Reached next;
   };
 
   const PreparedLattice &prepared_;
@@ -77,28 +79,26 @@ class WordStep {
   uint32_t round_ = 0;             // visits of other rounds do not count
   std::vector<uint64_t> waiting_;  // a bit for each state: visited, arcs not yet followed
   uint64_t n_waiting_ = 0;
-  Path end_;
+  Reached end_;
   std::vector<WordArc> arcs_;
-  std::vector<bool> used_;
   double limit_ = 0;
 
   size_t first_ = 0, last_ = 0;  // arcs of the current word
+  std::vector<Reached> group_;   // the paths that cost(), n_ids() ... are about
   LatticeCost cost_;
   uint32_t n_ids_ = 0;
   double estimate_ = 0;
   uint32_t mark_ = 0;
-  std::vector<uint32_t> chain_;  // nodes of the first arc, by depth
+  std::vector<uint32_t> chain_;  // nodes of the first path, by depth
 
-  Path path(const LatticeCost &cost, uint32_t node, uint32_t element) const {
-    return {cost, cost.total(acoustic_scale_), node, element};
-  }
+  Path path(const LatticeCost &cost, uint32_t node) const { return {cost, cost.total(acoustic_scale_), node}; }
   uint32_t add_node(uint32_t before, uint32_t id);
   int compare_ids(uint32_t node_a, uint32_t id_a, uint32_t node_b, uint32_t id_b) const;
   bool better(const Path &a, uint32_t id_a, const Path &b, uint32_t id_b) const;
   void visit(uint32_t state, const Path &path, uint32_t id);
   void follow(uint32_t state);
   void sort_arcs();
-  void find_used(size_t n_elements);
+  void group_sources();
   void find_common();
   void append_ids(uint32_t node, uint32_t from_depth, std::vector<uint32_t> *ids) const;
 };
