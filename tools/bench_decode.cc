@@ -13,6 +13,8 @@
 #include "core/base/file.h"
 #include "core/base/sections.h"
 #include "core/graph/graph.h"
+#include "core/lattice/determinise.h"
+#include "core/lattice/from_backend.h"
 #include "core/model/bundle.h"
 #include "tools/bench.h"
 
@@ -88,6 +90,9 @@ class BenchGraph {
              pdf_of_.data()};
   }
   const asr_graph_view &view() const { return view_; }
+  void release_pages() const {
+    if (file_) file_->release_pages();
+  }
 
  private:
   std::unique_ptr<Graph> file_;
@@ -154,6 +159,10 @@ struct Totals {
   uint64_t n_lattice_states = 0, n_lattice_arcs = 0;
 };
 
+// What is made of an utterance.
+enum class Result { kBestPath, kLattice, kDeterminised };
+constexpr const char *kResultNames[] = {"best path", "lattice", "determinised"};
+
 // A graph on a device.
 class Decoder {
  public:
@@ -168,12 +177,12 @@ class Decoder {
   Decoder(const Decoder &) = delete;
   Decoder &operator=(const Decoder &) = delete;
 
-  // Every lane decodes every utterance; with lattices if there is a lattice beam.
-  Totals run(const BenchRows &rows, float lattice_beam) {
+  // Every lane decodes every utterance.
+  Totals run(const BenchRows &rows, Result result) {
     Totals totals;
     const float *first = rows.rows();
     for (const uint32_t n_frames : rows.utterances()) {
-      decode(first, n_frames, lattice_beam, totals);
+      decode(first, n_frames, result, totals);
       first += size_t{n_frames} * n_pdfs_;
     }
     return totals;
@@ -182,10 +191,10 @@ class Decoder {
  private:
   const asr_backend_api &api() const { return *device_.api(); }
 
-  void decode(const float *rows, uint32_t n_frames, float lattice_beam, Totals &totals) {
+  void decode(const float *rows, uint32_t n_frames, Result result, Totals &totals) {
     using Channel = std::unique_ptr<asr_backend_channel, void (*)(asr_backend_channel *)>;
     asr_search_options options = bench_.search;
-    options.lattice_beam = lattice_beam;
+    if (result == Result::kBestPath) options.lattice_beam = 0;
     std::vector<Channel> channels;
     for (uint32_t lane = 0; lane < bench_.n_lanes; ++lane) {
       asr_backend_channel *channel = nullptr;
@@ -207,15 +216,25 @@ class Decoder {
       totals.n_arcs += path.n_arcs_expanded;
       totals.cost += path.total_cost;
       totals.n_died += path.beam_died;
-      if (lattice_beam > 0) add_lattice(channel.get(), totals);
+      if (result != Result::kBestPath) add_lattice(channel.get(), result, totals);
     }
   }
 
-  void add_lattice(asr_backend_channel *channel, Totals &totals) {
+  void add_lattice(asr_backend_channel *channel, Result result, Totals &totals) {
     asr_raw_lattice lattice{};
     device_.check(api().lattice(device_.get(), channel, 1, &lattice));
-    totals.n_lattice_states += lattice.n_states;
-    totals.n_lattice_arcs += lattice.n_arcs;
+    if (result == Result::kLattice) {
+      totals.n_lattice_states += lattice.n_states;
+      totals.n_lattice_arcs += lattice.n_arcs;
+      return;
+    }
+    DeterminiseOptions options;
+    options.acoustic_scale = bench_.search.acoustic_scale;
+    options.lattice_beam = bench_.search.lattice_beam;
+    const CompactLattice compact =
+        determinise(lattice_from_backend(lattice, bench_.search.word_insertion_cost), options).lattice;
+    totals.n_lattice_states += compact.n_states();
+    totals.n_lattice_arcs += compact.arcs.size();
   }
 
   const DecodeBench &bench_;
@@ -229,18 +248,19 @@ void run(const DecodeBench &bench) {
   const BenchRows rows(bench, graph.view().n_pdfs);
   const DeviceEntry entry = choose_device(bench.common.device);
   Decoder decoder(entry, bench, graph.view());
+  graph.release_pages();
 
   BenchReport report("decode", bench.common, entry,
-                     {{"lattice_beam", "lattice beam", 1},
+                     {{"result", "result", 0},
                       {"rtf", "RTF", 4},
                       {"rtf_median", "median", 4},
                       {"us_per_frame", "us/frame", 1},
                       {"tokens_per_frame", "tokens/frame", 0},
-                      {"arcs_per_frame", "arcs/frame", 0},
+                      {"arcs_per_frame", "expanded/frame", 0},
                       {"million_arcs_per_s", "M arcs/s", 1},
                       {"cost_per_frame", "cost/frame", 4},
                       {"lattice_states_per_frame", "states/frame", 1},
-                      {"lattice_arcs_per_frame", "links/frame", 1},
+                      {"lattice_arcs_per_frame", "arcs/frame", 1},
                       {"decoder_memory_mb", "decoder MB", 0},
                       {"peak_memory_mb", "peak MB", 0}});
   report.option("graph", bench.graph.empty() && bench.model.empty() ? "random" : bench.graph + bench.model);
@@ -260,18 +280,21 @@ void run(const DecodeBench &bench) {
   const auto rtf = [&](double seconds) { return seconds * kFramesPerSecond / n_frames; };
   const auto per_frame = [&](uint64_t n) { return static_cast<double>(n) / n_frames; };
   uint32_t n_died = 0;
-  const auto measure = [&](float lattice_beam) {
+  const auto measure = [&](Result result) {
     Totals totals;
-    const Timing time = time_repeats(bench.common.n_repeats, [&] { totals = decoder.run(rows, lattice_beam); });
+    const Timing time = time_repeats(bench.common.n_repeats, [&] { totals = decoder.run(rows, result); });
     const uint64_t peak_bytes = peak_memory_bytes();
-    report.row({lattice_beam, rtf(time.min_s), rtf(time.median_s), 1e6 * time.min_s / n_frames, per_frame(totals.n_tokens),
-                per_frame(totals.n_arcs), 1e-6 * static_cast<double>(totals.n_arcs) / time.min_s, totals.cost / n_frames,
-                per_frame(totals.n_lattice_states), per_frame(totals.n_lattice_arcs),
+    report.row({kResultNames[static_cast<int>(result)], rtf(time.min_s), rtf(time.median_s), 1e6 * time.min_s / n_frames,
+                per_frame(totals.n_tokens), per_frame(totals.n_arcs), 1e-6 * static_cast<double>(totals.n_arcs) / time.min_s,
+                totals.cost / n_frames, per_frame(totals.n_lattice_states), per_frame(totals.n_lattice_arcs),
                 1e-6 * static_cast<double>(peak_bytes - rows.n_bytes()), 1e-6 * static_cast<double>(peak_bytes)});
     n_died = totals.n_died;
   };
-  measure(0);
-  if (bench.search.lattice_beam > 0) measure(bench.search.lattice_beam);
+  measure(Result::kBestPath);
+  if (bench.search.lattice_beam > 0) {
+    measure(Result::kLattice);
+    measure(Result::kDeterminised);
+  }
   if (n_died != 0) report.note(format("the beam died in %u of the decodings", n_died));
   report.print();
 }
@@ -302,7 +325,8 @@ void add_decode(CLI::App &app) {
       ->capture_default_str();
   command->add_option("--window", bench->window, "Frames of one advance")->check(CLI::Range(1, 256))->capture_default_str();
   command->add_option("--beam", bench->search.beam, "Beam")->capture_default_str();
-  command->add_option("--lattice-beam", bench->search.lattice_beam, "Also measure with lattices of this beam; 0: do not")
+  command
+      ->add_option("--lattice-beam", bench->search.lattice_beam, "Measure with lattices of this beam too; 0: best paths only")
       ->capture_default_str();
   command->add_option("--max-active", bench->search.max_active, "Most tokens expanded in a frame")->capture_default_str();
   command->add_option("--min-active", bench->search.min_active, "Least tokens expanded in a frame")->capture_default_str();
