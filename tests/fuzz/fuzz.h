@@ -22,6 +22,7 @@ void add_bundle_targets(std::vector<Target> &targets);
 void add_sphinx_targets(std::vector<Target> &targets);
 void add_kaldi_targets(std::vector<Target> &targets);
 void add_build_targets(std::vector<Target> &targets);
+void add_lattice_targets(std::vector<Target> &targets);
 
 using Random = std::mt19937_64;
 

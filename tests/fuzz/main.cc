@@ -118,6 +118,7 @@ int main(int argc, char **argv) {
   add_sphinx_targets(targets);
   add_kaldi_targets(targets);
   add_build_targets(targets);
+  add_lattice_targets(targets);
   bool good = true, any = false;
   for (const Target &target : targets) {
     if (!options.target.empty() && target.name != options.target) continue;
