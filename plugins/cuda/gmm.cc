@@ -8,10 +8,7 @@
 namespace asr::cuda {
 namespace {
 
-constexpr uint32_t kMaxDims = 190;       // of a stream: 64 rows of features in 48 KiB of shared memory
-constexpr uint32_t kDiagonalBlocks = 2;  // of a multiprocessor at once
-constexpr uint32_t kExpandedBlocks = 1;
-constexpr size_t kExpandedSharedBytes = 196608;
+constexpr uint32_t kMaxDims = 190;  // of a stream: 64 rows of features in 48 KiB of shared memory
 
 // Where n stretches begin, and the end. They may begin at `starts` only. The longest is as short as it can be, and as many as
 // possible are as long: the last ones may be empty, so that the others end together.
@@ -54,8 +51,8 @@ struct Gmm::Stream {
 };
 
 Gmm::Gmm(Device &device, const asr_acoustic_view &view) : device_(device), n_dims_(view.n_dims), n_states_(view.n_states) {
-  const bool any_diagonal = device.has_tensor_cores(),
-             any_expanded = any_diagonal && device.shared_bytes() >= kExpandedSharedBytes;
+  const bool any_diagonal = device.has_tensor_cores() && device.shared_bytes() >= diagonal_tensor_shared_bytes();
+  const bool any_expanded = device.has_tensor_cores() && device.shared_bytes() >= expanded_tensor_shared_bytes();
   if (any_diagonal) check(prepare_diagonal_tensor(), "preparing the scoring kernels");
   if (any_expanded) check(prepare_expanded_tensor(), "preparing the scoring kernels");
   const GmmPacker packer(view, device.pool());
@@ -94,7 +91,7 @@ void Gmm::load_tensor(const TensorPack &pack, Stream *stream) {
            pack.n_steps,
            {},
            {}};
-  const uint32_t n_blocks = device_.n_multiprocessors() * (stream->diagonal_kernel ? kDiagonalBlocks : kExpandedBlocks);
+  const uint32_t n_blocks = device_.n_multiprocessors() * (stream->diagonal_kernel ? kDiagonalBlocks : 1);
   for (uint32_t shape = 0; shape < kShapes; ++shape) {
     model.n_stretches[shape] = n_blocks * kTensorWarps >> shape;
     stream->stretches[shape] = to_device(cut(pack.starts, model.n_stretches[shape]));

@@ -56,7 +56,7 @@ std::vector<uint32_t> GmmPacker::monomials_of(uint32_t n_dims) const {
   for (uint32_t i = 0; i < n_dims; ++i) {
     for (uint32_t j = i; j < (full() ? n_dims : i + 1); ++j) monomials.push_back(i | j << 16);
   }
-  while (monomials.size() % 16 != 0) monomials.push_back((n_dims + 1) | (n_dims + 1) << 16);
+  while (monomials.size() % 32 != 0) monomials.push_back((n_dims + 1) | (n_dims + 1) << 16);
   return monomials;
 }
 

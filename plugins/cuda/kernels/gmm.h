@@ -97,6 +97,7 @@ struct TensorModel {
 constexpr uint32_t kMaxDiagonalDims = 40;
 uint32_t diagonal_steps(uint32_t n_dims);  // compiled for 4, 9 and 10 steps
 inline uint32_t diagonal_tile_bytes(uint32_t n_steps) { return n_steps * 256 + uint32_t(sizeof(TileInfo)); }
+constexpr uint32_t kDiagonalBlocks = 2;  // of a multiprocessor at once
 void launch_diagonal_tensor(const TensorModel &model, const GmmRows &rows, cudaStream_t stream);
 
 // Any quadratic form: phi_k = x_i x_j for monomials[k] = i | j << 16, where x_n_dims = 1 and x_n_dims+1 = 0. A block in memory:
@@ -109,7 +110,9 @@ void launch_expand(const TensorModel &model, const uint32_t *monomials, const Gm
                    cudaStream_t stream);
 void launch_expanded_tensor(const TensorModel &model, const GmmRows &rows, const ExpandedRows &expanded, cudaStream_t stream);
 
-// Lets the kernels have the shared memory that they ask for.
+// The most shared memory that a block asks for; prepare_* lets the kernels have it.
+size_t diagonal_tensor_shared_bytes();
+size_t expanded_tensor_shared_bytes();
 cudaError_t prepare_diagonal_tensor();
 cudaError_t prepare_expanded_tensor();
 

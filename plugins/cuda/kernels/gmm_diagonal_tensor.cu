@@ -16,7 +16,7 @@ namespace asr::cuda {
 namespace {
 
 constexpr uint32_t kWarp = 32, kThreads = kTensorWarps * kWarp;
-constexpr uint32_t kStages = 5, kBlocksPerMultiprocessor = 2;
+constexpr uint32_t kStages = 4;
 
 // The rows of a warp: fragments of phi, whose k = 2 d is x_d and 2 d + 1 is x_d^2, so that a register holds both of one x.
 template <int kSteps, int kTiles>
@@ -83,9 +83,10 @@ __device__ __forceinline__ void score_tile(const unsigned char *tile, const RowF
   }
   if constexpr (kSteps % 2 != 0) {
 #pragma unroll
-    for (int t = 0; t < kTiles; ++t) multiply(d[t], rows.last_hi[t], last.y);
-#pragma unroll
-    for (int t = 0; t < kTiles; ++t) multiply(d[t], rows.last_lo[t], last.x);
+    for (int t = 0; t < kTiles; ++t) {  // hi lo and lo hi of 8 values of k make one product of 16
+      const uint32_t both[4] = {rows.last_hi[t][0], rows.last_hi[t][1], rows.last_lo[t][0], rows.last_lo[t][1]};
+      multiply(d[t], both, last.y, last.x);
+    }
 #pragma unroll
     for (int t = 0; t < kTiles; ++t) multiply(d[t], rows.last_hi[t], last.x);
   }
@@ -99,7 +100,7 @@ __device__ __forceinline__ void score_tile(const unsigned char *tile, const RowF
 }
 
 template <int kSteps, int kTiles>
-__global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
+__global__ void __launch_bounds__(kThreads, kDiagonalBlocks)
     diagonal_tensor_kernel(TensorModel model, const uint32_t *stretches, uint32_t n_warps, GmmRows rows) {
   constexpr uint32_t kTileBytes = kSteps * 256 + sizeof(TileInfo), kTileCopies = kTileBytes / 16;
   extern __shared__ __align__(16) unsigned char memory[];
@@ -138,24 +139,26 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
   }
 }
 
+size_t shared_bytes_of(uint32_t n_steps) { return size_t{kTensorWarps} * kStages * diagonal_tile_bytes(n_steps); }
+
 template <int kSteps>
 void launch(const TensorModel &model, const GmmRows &rows, cudaStream_t stream) {
   const TensorShape shape = tensor_shape(rows.n_rows);
   const uint32_t index = shape_index(shape), n_groups = kTensorWarps / shape.warps;
   const uint32_t block_rows = shape.warps * shape.tiles_of_16_rows * 16;
   const dim3 grid(model.n_stretches[index] / n_groups, (rows.n_rows + block_rows - 1) / block_rows);
-  const size_t shared_bytes = size_t{kTensorWarps} * kStages * diagonal_tile_bytes(kSteps);
+  const size_t shared_bytes = shared_bytes_of(kSteps);
   const auto kernel = shape.tiles_of_16_rows == 1 ? diagonal_tensor_kernel<kSteps, 1> : diagonal_tensor_kernel<kSteps, 2>;
   kernel<<<grid, kThreads, shared_bytes, stream>>>(model, model.stretches[index], shape.warps, rows);
 }
 
 template <int kSteps>
 cudaError_t prepare() {
-  constexpr int kBytes = kTensorWarps * kStages * (kSteps * 256 + sizeof(TileInfo));
+  const auto bytes = static_cast<int>(shared_bytes_of(kSteps));
   const cudaError_t status =
-      cudaFuncSetAttribute(diagonal_tensor_kernel<kSteps, 1>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+      cudaFuncSetAttribute(diagonal_tensor_kernel<kSteps, 1>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (status != cudaSuccess) return status;
-  return cudaFuncSetAttribute(diagonal_tensor_kernel<kSteps, 2>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+  return cudaFuncSetAttribute(diagonal_tensor_kernel<kSteps, 2>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
 }
 
 }  // namespace
@@ -172,6 +175,8 @@ void launch_diagonal_tensor(const TensorModel &model, const GmmRows &rows, cudaS
   if (model.n_steps == 9) return launch<9>(model, rows, stream);
   launch<10>(model, rows, stream);
 }
+
+size_t diagonal_tensor_shared_bytes() { return shared_bytes_of(diagonal_steps(kMaxDiagonalDims)); }
 
 cudaError_t prepare_diagonal_tensor() {
   for (const cudaError_t status : {prepare<4>(), prepare<9>(), prepare<10>()}) {

@@ -5,9 +5,11 @@
 //
 // A warp owns 16 or 32 rows and a block of 64 Gaussians, whose sums stay in its registers while K passes; hi hi and the small
 // products are summed apart, so that the large sum is rounded a third as often. As in gmm_diagonal_tensor.cu, `warps` warps
-// with different rows share a stretch of blocks, and everything comes through a ring in shared memory, 16 values of k a stage.
+// with different rows share a stretch of blocks, and everything comes through a ring in shared memory, 32 values of k a stage.
 // Floors for 5000 x 16 Gaussians, D = 36 (K = 704): 225 MB of model, 52 us at 4.3 TB/s; 256 rows do 2112 multiply-adds a row
 // and Gaussian, 86.5 T, 137 us at the 631 TFLOPS that mma.sync reaches on an H200: 493 TFLOPS by the papers' count.
+#include <algorithm>
+
 #include "plugins/cuda/kernels/gmm.h"
 #include "plugins/cuda/kernels/mixture.cuh"
 #include "plugins/cuda/kernels/tensor.cuh"
@@ -15,8 +17,11 @@
 namespace asr::cuda {
 namespace {
 
-constexpr uint32_t kWarp = 32, kThreads = kTensorWarps * kWarp, kStages = 4;
+constexpr uint32_t kWarp = 32, kThreads = kTensorWarps * kWarp, kStageSteps = 2;
 constexpr uint32_t kStepBytes = kBlockTiles * 512, kRowStepBytes = 1024;  // of a block's Gaussians, of 16 rows
+
+// Stages of a group's ring: what shared memory has room for.
+__host__ __device__ inline uint32_t ring_stages(uint32_t n_warps) { return n_warps == 1 ? 2 : 3; }
 
 // ---- phi ---------------------------------------------------------------------------------------------------------------
 
@@ -126,32 +131,42 @@ __global__ void __launch_bounds__(kThreads, 1) expanded_tensor_kernel(TensorMode
   const uint32_t number = group * gridDim.x + blockIdx.x, warp_of_group = warp % n_warps;
   const uint32_t first_row = (blockIdx.y * n_warps + warp_of_group) * 16 * kTiles;
   const uint32_t n_row_tiles = (rows.n_rows + 15) / 16, n_steps = model.n_steps;
-  const uint32_t stage_bytes = kStepBytes + n_warps * kTiles * kRowStepBytes;
-  unsigned char *const ring = memory + group * kStages * stage_bytes;
-  const uint32_t begin = stretches[number], n_stages = (stretches[number + 1] - begin) * n_steps;
+  const uint32_t step_bytes = kStepBytes + n_warps * kTiles * kRowStepBytes, stage_bytes = kStageSteps * step_bytes;
+  const uint32_t n_ring = ring_stages(n_warps), thread_of_group = warp_of_group * kWarp + lane;
+  unsigned char *const ring = memory + group * n_ring * stage_bytes;
+  const uint32_t begin = stretches[number], n_stages = (stretches[number + 1] - begin) * (n_steps / kStageSteps);
 
-  // Stage by stage: 16 values of k of the group's Gaussians, and of each warp's own rows.
-  uint32_t fetched = 0, fetched_step = 0;
+  // Step by step: 16 values of k of the group's Gaussians, and of each warp's own rows.
+  const uint4 *gaussians_from = model.fragments + size_t{begin} * n_steps * (kStepBytes / 16) + thread_of_group;
+  const uint4 *rows_from[kTiles];
+#pragma unroll
+  for (int t = 0; t < kTiles; ++t) {
+    const uint32_t row_tile = min(first_row / 16 + t, n_row_tiles - 1);
+    rows_from[t] = expanded.fragments + size_t{row_tile} * n_steps * (kRowStepBytes / 16) + lane;
+  }
+  uint32_t fetched = 0, fetched_step = 0, fetch_slot = 0;
   const auto fetch = [&] {
     if (fetched < n_stages) {
-      uint4 *const to = reinterpret_cast<uint4 *>(ring + fetched % kStages * stage_bytes);
-      const uint4 *const from = model.fragments + (size_t{begin} * n_steps + fetched) * (kStepBytes / 16);
-      for (uint32_t i = warp_of_group * kWarp + lane; i < kStepBytes / 16; i += n_warps * kWarp) copy_16(to + i, from + i);
-      uint4 *const own = to + kStepBytes / 16 + warp_of_group * kTiles * (kRowStepBytes / 16);
+      uint4 *to = reinterpret_cast<uint4 *>(ring + fetch_slot * stage_bytes);
 #pragma unroll
-      for (int t = 0; t < kTiles; ++t) {
-        const uint32_t row_tile = min(first_row / 16 + t, n_row_tiles - 1);
-        const uint4 *const row = expanded.fragments + (size_t{row_tile} * n_steps + fetched_step) * (kRowStepBytes / 16);
+      for (uint32_t s = 0; s < kStageSteps; ++s, to += step_bytes / 16) {
+        for (uint32_t i = 0; i < kStepBytes / 16; i += n_warps * kWarp) copy_16(to + thread_of_group + i, gaussians_from + i);
+        gaussians_from += kStepBytes / 16;
+        uint4 *const own = to + kStepBytes / 16 + warp_of_group * kTiles * (kRowStepBytes / 16) + lane;
 #pragma unroll
-        for (uint32_t i = 0; i < kRowStepBytes / 16; i += kWarp)
-          copy_16(own + t * (kRowStepBytes / 16) + i + lane, row + i + lane);
+        for (int t = 0; t < kTiles; ++t) {
+          const uint4 *const row = rows_from[t] + (fetched_step + s) * (kRowStepBytes / 16);
+          copy_16(own + t * (kRowStepBytes / 16), row);
+          copy_16(own + t * (kRowStepBytes / 16) + kWarp, row + kWarp);
+        }
       }
     }
     commit_copies();
     ++fetched;
-    if (++fetched_step == n_steps) fetched_step = 0;
+    fetch_slot = fetch_slot + 1 < n_ring ? fetch_slot + 1 : 0;
+    fetched_step = fetched_step + kStageSteps < n_steps ? fetched_step + kStageSteps : 0;
   };
-  for (uint32_t stage = 0; stage + 1 < kStages; ++stage) fetch();
+  for (uint32_t stage = 0; stage + 1 < n_ring; ++stage) fetch();
 
   float inverse_scale[kTiles][2];
 #pragma unroll
@@ -166,14 +181,19 @@ __global__ void __launch_bounds__(kThreads, 1) expanded_tensor_kernel(TensorMode
   mixture.clear();
   BlockSums<kTiles> sums;
   sums.clear();
-  uint32_t step = 0, block = begin;
+  uint32_t step = 0, slot = 0, block = begin;
   for (uint32_t stage = 0; stage < n_stages; ++stage) {
-    wait_copies<kStages - 2>();
+    n_ring == 2 ? wait_copies<0>() : wait_copies<1>();
     synchronise(n_warps, warp);  // the stage is there, and that before it is free
     fetch();
-    const unsigned char *const gaussians = ring + stage % kStages * stage_bytes;
-    sums.add(gaussians, gaussians + kStepBytes + warp_of_group * kTiles * kRowStepBytes);
-    if (++step < n_steps) continue;
+    const unsigned char *const gaussians = ring + slot * stage_bytes;
+#pragma unroll
+    for (uint32_t s = 0; s < kStageSteps; ++s) {
+      sums.add(gaussians + s * step_bytes, gaussians + s * step_bytes + kStepBytes + warp_of_group * kTiles * kRowStepBytes);
+    }
+    slot = slot + 1 < n_ring ? slot + 1 : 0;
+    step += kStageSteps;
+    if (step < n_steps) continue;
 #pragma unroll
     for (int n = 0; n < int(kBlockTiles); ++n) {
       const TileInfo &tile = model.tiles[size_t{block} * kBlockTiles + n];
@@ -189,7 +209,8 @@ __global__ void __launch_bounds__(kThreads, 1) expanded_tensor_kernel(TensorMode
 
 size_t shared_bytes_of(const TensorShape &shape) {
   const uint32_t n_groups = kTensorWarps / shape.warps;
-  return size_t{n_groups} * kStages * (kStepBytes + shape.warps * shape.tiles_of_16_rows * kRowStepBytes);
+  return size_t{n_groups} * ring_stages(shape.warps) * kStageSteps *
+         (kStepBytes + shape.warps * shape.tiles_of_16_rows * kRowStepBytes);
 }
 
 }  // namespace
@@ -210,12 +231,14 @@ void launch_expanded_tensor(const TensorModel &model, const GmmRows &rows, const
   kernel<<<grid, kThreads, shared_bytes_of(shape), stream>>>(model, model.stretches[index], shape.warps, rows, expanded);
 }
 
+size_t expanded_tensor_shared_bytes() { return std::max(shared_bytes_of({1, 2}), shared_bytes_of({2, 2})); }
+
 cudaError_t prepare_expanded_tensor() {
-  const auto bytes = [](TensorShape shape) { return static_cast<int>(shared_bytes_of(shape)); };
+  const auto bytes = static_cast<int>(expanded_tensor_shared_bytes());
   const cudaError_t status =
-      cudaFuncSetAttribute(expanded_tensor_kernel<1>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes({1, 1}));
+      cudaFuncSetAttribute(expanded_tensor_kernel<1>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (status != cudaSuccess) return status;
-  return cudaFuncSetAttribute(expanded_tensor_kernel<2>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes({1, 2}));
+  return cudaFuncSetAttribute(expanded_tensor_kernel<2>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
 }
 
 }  // namespace asr::cuda

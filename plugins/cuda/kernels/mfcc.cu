@@ -22,16 +22,17 @@ namespace asr::cuda {
 namespace {
 
 constexpr uint32_t kThreads = 256, kWarp = 32, kWarps = kThreads / kWarp, kMaxFrames = 32;
-constexpr uint32_t kThreadPairs = 16;  // pairs of bins a thread: kBlockPoints / 2 / kThreads of mfcc.cc
+constexpr uint32_t kUsualPoints = 256;  // windows of 257 to 512 samples, such as 25 ms at 16 kHz
+constexpr uint32_t kThreadPairs = 16;   // pairs of bins a thread: kBlockPoints / 2 / kThreads of mfcc.cc
 
 // What a block works in.
 struct Shared {
   float *rows, *mel, *cepstra;
   uint32_t stride;
-  __device__ Shared(const MfccTables &t, float *memory)
+  __device__ __forceinline__ Shared(const MfccTables &t, float *memory)
       : rows(memory),
-        mel(rows + size_t{2} * t.n_points * (t.block_frames + 1)),
-        cepstra(mel + size_t{t.n_mel_padded} * (t.block_frames + 1)),
+        mel(rows + 2 * t.n_points * (t.block_frames + 1)),
+        cepstra(mel + t.n_mel_padded * (t.block_frames + 1)),
         stride(t.block_frames + 1) {}
 };
 
@@ -42,7 +43,7 @@ struct Lane {
   uint32_t row, first_output, n_outputs;  // row: of its jobs' cepstra
 };
 
-__device__ Lane find_lane(const MfccTables &t, const MfccBatch &batch, uint32_t lane) {
+__device__ __forceinline__ Lane find_lane(const MfccTables &t, const MfccBatch &batch, uint32_t lane) {
   uint32_t low = 0, high = batch.n_frames_entries;
   while (high - low > 1) {
     const uint32_t middle = (low + high) / 2;
@@ -54,7 +55,7 @@ __device__ Lane find_lane(const MfccTables &t, const MfccBatch &batch, uint32_t 
           frames.n_outputs};
 }
 
-__device__ float warp_sum(float value) {
+__device__ __forceinline__ float warp_sum(float value) {
   for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(0xffffffffu, value, offset);
   return value;
 }
@@ -122,12 +123,12 @@ __device__ float make_frame(const MfccTables &t, const Lane &lane, const Shared 
 
 // One pass of kRadix over blocks of `length`: x becomes its transform, output r times root j r.
 template <int kRadix>
-__device__ void pass(const MfccTables &t, const Shared &shared, uint32_t length, const float2 *twiddles) {
+__device__ __forceinline__ void pass(const MfccTables &t, const Shared &shared, uint32_t length, const float2 *twiddles) {
   const uint32_t f = threadIdx.x % t.block_frames, part = length / kRadix;
   for (uint32_t u = threadIdx.x / t.block_frames; u < t.n_points / kRadix; u += kThreads / t.block_frames) {
     const uint32_t j = u % part;
-    float *const first = shared.rows + size_t{2} * (u / part * length + j) * shared.stride + f;
-    const size_t step = size_t{2} * part * shared.stride;
+    float *const first = shared.rows + 2 * (u / part * length + j) * shared.stride + f;
+    const uint32_t step = 2 * part * shared.stride;
     float2 x[kRadix];
 #pragma unroll
     for (int r = 0; r < kRadix; ++r) x[r] = {first[r * step], first[r * step + shared.stride]};
@@ -142,7 +143,7 @@ __device__ void pass(const MfccTables &t, const Shared &shared, uint32_t length,
   __syncthreads();
 }
 
-__device__ void fourier_transform(const MfccTables &t, const Shared &shared) {
+__device__ __forceinline__ void fourier_transform(const MfccTables &t, const Shared &shared) {
   uint32_t length = t.n_points;
   for (const float2 *twiddles = t.twiddles; length > 16; twiddles += length, length /= 16)
     pass<16>(t, shared, length, twiddles);
@@ -152,14 +153,20 @@ __device__ void fourier_transform(const MfccTables &t, const Shared &shared) {
   if (length == 2) pass<2>(t, shared, length, nullptr);
 }
 
+__device__ __forceinline__ float square_root(float v) {
+  float result;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(result) : "f"(v));
+  return result;
+}
+
 // F3 from the transform Z of n = n_points complex numbers: even and odd samples have the transforms E = (Z[k] + conj Z[n-k]) /
 // 2 and O = (Z[k] - conj Z[n-k]) / 2i, and the frame X[k] = E + w^k O, X[n-k] = conj(E - w^k O). All pairs are in registers
 // before the first is stored.
-__device__ void make_spectrum(const MfccTables &t, const Shared &shared) {
+__device__ __forceinline__ void make_spectrum(const MfccTables &t, const Shared &shared) {
   const uint32_t f = threadIdx.x % t.block_frames, u = threadIdx.x / t.block_frames, n_units = kThreads / t.block_frames;
   const uint32_t n = t.n_points;
   const auto at = [&](uint32_t k) {
-    const float *const z = shared.rows + size_t{2} * t.position[k & (n - 1)] * shared.stride + f;
+    const float *const z = shared.rows + 2 * t.position[k & (n - 1)] * shared.stride + f;
     return float2{z[0], z[shared.stride]};
   };
   float low[kThreadPairs], high[kThreadPairs];
@@ -180,7 +187,7 @@ __device__ void make_spectrum(const MfccTables &t, const Shared &shared) {
   }
   __syncthreads();
   const auto store = [&](uint32_t k, float power) {
-    shared.rows[size_t{k} * shared.stride + f] = t.magnitude ? sqrtf(power) : power;
+    shared.rows[k * shared.stride + f] = t.magnitude ? square_root(power) : power;
   };
 #pragma unroll
   for (uint32_t i = 0; i < kThreadPairs; ++i) {
@@ -190,12 +197,12 @@ __device__ void make_spectrum(const MfccTables &t, const Shared &shared) {
     store(n - k, high[i]);
   }
   if (u == 0) store(n / 2, middle);
-  if (u < 3 && n + 1 + u < 2 * n) shared.rows[size_t{n + 1 + u} * shared.stride + f] = 0;  // under a band's last zero weights
+  if (u < 3 && n + 1 + u < 2 * n) shared.rows[(n + 1 + u) * shared.stride + f] = 0;  // under a band's last zero weights
   __syncthreads();
 }
 
 // F5, F6 under a filter bank.
-__device__ void make_log_mel(const MfccTables &t, uint32_t warp, const Shared &shared) {
+__device__ __forceinline__ void make_log_mel(const MfccTables &t, uint32_t warp, const Shared &shared) {
   const uint32_t f = threadIdx.x % t.block_frames;
   for (uint32_t m = threadIdx.x / t.block_frames; m < t.n_mel; m += kThreads / t.block_frames) {
     const MfccBand band = t.bands[size_t{warp} * t.n_mel + m];
@@ -216,7 +223,7 @@ __device__ void make_log_mel(const MfccTables &t, uint32_t warp, const Shared &s
 }
 
 // F7, F8: cepstra[f][i], as they will lie in the output; two of a frame at once.
-__device__ void make_cepstra(const MfccTables &t, const float *energy, const Shared &shared) {
+__device__ __forceinline__ void make_cepstra(const MfccTables &t, const float *energy, const Shared &shared) {
   const uint32_t f = threadIdx.x % t.block_frames, n_units = kThreads / t.block_frames, n_fours = t.n_mel_padded / 4;
   for (uint32_t i = threadIdx.x / t.block_frames; i < t.n_ceps; i += 2 * n_units) {
     const uint32_t other = min(i + n_units, t.n_ceps - 1);
@@ -241,8 +248,11 @@ __device__ void make_cepstra(const MfccTables &t, const float *energy, const Sha
   }
 }
 
-template <bool kDither>
-__global__ void __launch_bounds__(kThreads, 3) mfcc_kernel(MfccTables t, MfccBatch batch) {
+// kPoints: n_points where it is compiled for one number, 0 where not.
+template <uint32_t kPoints>
+__global__ void __launch_bounds__(kThreads, 3) mfcc_kernel(MfccTables tables, MfccBatch batch) {
+  MfccTables t = tables;
+  if (kPoints != 0) t.n_points = kPoints, t.block_frames = kMaxFrames;
   extern __shared__ float memory[];
   __shared__ Lane lanes[kMaxFrames];
   __shared__ float energy[kMaxFrames];
@@ -252,7 +262,7 @@ __global__ void __launch_bounds__(kThreads, 3) mfcc_kernel(MfccTables t, MfccBat
   if (threadIdx.x < t.block_frames) lanes[threadIdx.x] = find_lane(t, batch, first_lane + min(threadIdx.x, n_lanes - 1));
   __syncthreads();
   for (uint32_t f = threadIdx.x / kWarp; f < t.block_frames; f += kWarps)
-    energy[f] = make_frame<kDither>(t, lanes[f], shared, f);
+    energy[f] = t.dither > 0 ? make_frame<true>(t, lanes[f], shared, f) : make_frame<false>(t, lanes[f], shared, f);
   __syncthreads();
   fourier_transform(t, shared);
   make_spectrum(t, shared);
@@ -260,17 +270,23 @@ __global__ void __launch_bounds__(kThreads, 3) mfcc_kernel(MfccTables t, MfccBat
   uint32_t n_outputs = 0;
   for (uint32_t f = 0; f < n_lanes; ++f) n_outputs = max(n_outputs, lanes[f].n_outputs);
   const Lane lane = lanes[threadIdx.x % t.block_frames];
+  const auto warp_of = [&](uint32_t output) { return batch.outputs[lane.first_output + min(output, lane.n_outputs - 1)].warp; };
+  const uint32_t n_units = kThreads / t.block_frames, stored = threadIdx.x / n_units;  // the frame that this thread stores
+  const Lane to = lanes[stored];
+  uint32_t warp = warp_of(0);
   for (uint32_t output = 0; output < n_outputs; ++output) {
-    make_log_mel(t, batch.outputs[lane.first_output + min(output, lane.n_outputs - 1)].warp, shared);
+    const uint32_t next_warp = warp_of(output + 1);
+    const bool is_stored = stored < n_lanes && output < to.n_outputs;
+    const uint64_t first_value =
+        is_stored ? batch.outputs[to.first_output + output].first_value + uint64_t{to.row} * t.n_ceps : 0;
+    make_log_mel(t, warp, shared);
     __syncthreads();
     make_cepstra(t, energy, shared);
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < n_lanes * t.n_ceps; i += kThreads) {
-      const uint32_t f = i / t.n_ceps;
-      if (output >= lanes[f].n_outputs) continue;
-      const uint64_t first = batch.outputs[lanes[f].first_output + output].first_value + uint64_t{lanes[f].row} * t.n_ceps;
-      batch.cepstra[first + i % t.n_ceps] = shared.cepstra[i];
+    for (uint32_t i = threadIdx.x % n_units; i < t.n_ceps && is_stored; i += n_units) {
+      batch.cepstra[first_value + i] = shared.cepstra[stored * t.n_ceps + i];
     }
+    warp = next_warp;
   }
 }
 
@@ -283,14 +299,14 @@ size_t mfcc_shared_bytes(const MfccTables &t) {
 
 cudaError_t mfcc_prepare(size_t shared_bytes) {
   const auto bytes = static_cast<int>(shared_bytes);
-  const cudaError_t status = cudaFuncSetAttribute(mfcc_kernel<false>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  const cudaError_t status = cudaFuncSetAttribute(mfcc_kernel<0>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (status != cudaSuccess) return status;
-  return cudaFuncSetAttribute(mfcc_kernel<true>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  return cudaFuncSetAttribute(mfcc_kernel<kUsualPoints>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
 }
 
 void launch_mfcc(const MfccTables &t, const MfccBatch &batch, cudaStream_t stream) {
   const uint32_t n_blocks = (batch.n_lanes + t.block_frames - 1) / t.block_frames;
-  const auto kernel = t.dither > 0 ? mfcc_kernel<true> : mfcc_kernel<false>;
+  const auto kernel = t.n_points == kUsualPoints && t.block_frames == kMaxFrames ? mfcc_kernel<kUsualPoints> : mfcc_kernel<0>;
   kernel<<<n_blocks, kThreads, mfcc_shared_bytes(t), stream>>>(t, batch);
 }
 

@@ -24,7 +24,7 @@ __device__ __forceinline__ float log2_fast(float v) {
 // log2 of a sum of powers of 2: sum * 2^reference. The reference follows the terms only when they leave it far behind, so a
 // term costs one exponential.
 struct LogSum {
-  static constexpr float kRoom = 64;  // 2^64 times many terms is still a float
+  static constexpr float kRoom = 100;  // 2^100 times many terms is still a float
   float reference = kLogZero, sum = 0;
 
   template <int kN>
@@ -59,8 +59,7 @@ __device__ __forceinline__ void put(const GmmRows &rows, uint32_t row, uint32_t 
   *out = rows.add ? *out + score : score;
 }
 
-// The log sums of a warp's rows in a tensor-core kernel: four lanes a row, two columns a lane, as mma spreads them. One test
-// serves all rows, so that their exponentials follow one another without a branch.
+// The log sums of a warp's rows in a tensor-core kernel: four lanes a row, two columns a lane, as mma spreads them.
 template <int kTiles>
 struct RowLogSums {
   LogSum of[kTiles][2];
@@ -74,23 +73,12 @@ struct RowLogSums {
   }
   // The next 8 Gaussians: d as mma leaves it.
   __device__ __forceinline__ void add(const float (&d)[kTiles][4], const float (&scale)[kTiles][2], float2 constant) {
-    float v[kTiles][2][2], rise = kLogZero;
 #pragma unroll
     for (int t = 0; t < kTiles; ++t) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        v[t][half][0] = fmaf(d[t][2 * half], scale[t][half], constant.x);
-        v[t][half][1] = fmaf(d[t][2 * half + 1], scale[t][half], constant.y);
-        rise = fmaxf(rise, fmaxf(v[t][half][0], v[t][half][1]) - of[t][half].reference);
-      }
-    }
-    if (rise > LogSum::kRoom) follow(v);
-#pragma unroll
-    for (int t = 0; t < kTiles; ++t) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        LogSum &row = of[t][half];
-        row.sum += exp2_fast(v[t][half][0] - row.reference) + exp2_fast(v[t][half][1] - row.reference);
+        of[t][half].add(
+            {fmaf(d[t][2 * half], scale[t][half], constant.x), fmaf(d[t][2 * half + 1], scale[t][half], constant.y)});
       }
     }
   }
@@ -110,19 +98,6 @@ struct RowLogSums {
     clear();
     const uint32_t row = first_row + 8 * q + lane / 4;
     if (q < 2 * kTiles && row < rows.n_rows) put(rows, row, state, score);
-  }
-
- private:
-  __device__ __forceinline__ void follow(const float (&v)[kTiles][2][2]) {
-#pragma unroll
-    for (int t = 0; t < kTiles; ++t) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        LogSum &row = of[t][half];
-        const float top = fmaxf(v[t][half][0], v[t][half][1]);
-        if (top - row.reference > LogSum::kRoom) row.sum *= exp2_fast(row.reference - top), row.reference = top;
-      }
-    }
   }
 };
 
