@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// N-best and pruning against all paths of small lattices.
+#include "core/lattice/nbest.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/lattice/determinise.h"
+#include "core/lattice/prune.h"
+#include "tests/reference/determinise.h"
+#include "tests/unit/lattice/random_state_lattice.h"
+
+namespace asr {
+namespace {
+
+constexpr double kScale = 0.1;
+constexpr double kTolerance = 1e-6;
+
+class Paths : public testing::Test {
+ protected:
+  CompactLattice lattice_;
+  std::vector<double> totals_;  // of all paths, ascending
+
+  // The lattice of a seed and all its paths.
+  void make(uint32_t seed) {
+    std::mt19937 random(seed);
+    test::StateLatticeShape shape;
+    shape.ties = seed % 2 == 1;
+    lattice_ = determinise(test::random_state_lattice(shape, random), {kScale, 100}).lattice;
+    totals_.clear();
+    for (const auto &[words, path] : reference::all_paths(lattice_)) totals_.push_back(path.cost.total(kScale));
+    std::sort(totals_.begin(), totals_.end());
+  }
+};
+
+TEST_F(Paths, ComeInTheOrderOfTheirCosts) {
+  for (uint32_t seed = 0; seed < 1000 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    make(seed);
+    const std::vector<LatticePath> paths = n_best_paths(lattice_, kScale, totals_.size() + 5);
+    ASSERT_EQ(paths.size(), totals_.size());
+    std::vector<std::vector<uint32_t>> words;
+    for (size_t i = 0; i < paths.size(); ++i) {
+      EXPECT_NEAR(paths[i].cost.total(kScale), totals_[i], kTolerance);
+      EXPECT_EQ(paths[i].word_frames.size(), paths[i].words.size());
+      words.push_back(paths[i].words);
+    }
+    std::sort(words.begin(), words.end());
+    EXPECT_TRUE(std::unique(words.begin(), words.end()) == words.end());
+  }
+}
+
+TEST_F(Paths, OfFewAreTheFirstOfMany) {
+  for (uint32_t seed = 0; seed < 200 && !HasFailure(); ++seed) {
+    make(seed);
+    const std::vector<LatticePath> many = n_best_paths(lattice_, kScale, 10), few = n_best_paths(lattice_, kScale, 3);
+    ASSERT_EQ(few.size(), std::min<size_t>(3, many.size()));
+    for (size_t i = 0; i < few.size(); ++i) EXPECT_EQ(few[i].transition_ids, many[i].transition_ids);
+    EXPECT_EQ(best_path(lattice_, kScale).words, few.at(0).words);
+  }
+}
+
+TEST_F(Paths, OfNothing) {
+  EXPECT_TRUE(n_best_paths({}, kScale, 5).empty());
+  EXPECT_TRUE(best_path({}, kScale).words.empty());
+}
+
+TEST_F(Paths, WithinTheBeamSurvivePruning) {
+  for (uint32_t seed = 0; seed < 500 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    make(seed);
+    const double beam = 2;
+    const CompactLattice pruned = prune(lattice_, kScale, beam);
+    std::vector<double> totals;
+    for (const auto &[words, path] : reference::all_paths(pruned)) totals.push_back(path.cost.total(kScale));
+    std::sort(totals.begin(), totals.end());
+    const auto within = [&](double more) {
+      return static_cast<size_t>(std::upper_bound(totals_.begin(), totals_.end(), totals_[0] + beam + more) - totals_.begin());
+    };
+    ASSERT_GE(totals.size(), within(-kTolerance));
+    for (size_t i = 0; i < within(-kTolerance); ++i) EXPECT_NEAR(totals[i], totals_[i], kTolerance);
+    const BestCosts costs = best_costs(pruned, kScale);
+    for (uint32_t s = 0; s < pruned.n_states(); ++s) {
+      EXPECT_LE(costs.from_start[s] + costs.to_end[s], totals_[0] + beam + kTolerance);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace asr
