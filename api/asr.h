@@ -301,8 +301,9 @@ ASR_API asr_status asr_event_alternative_costs(const asr_event *event, size_t al
 ASR_API size_t asr_event_n_words(const asr_event *event, size_t alternative);
 ASR_API asr_status asr_event_word(const asr_event *event, size_t alternative, size_t index, asr_word *word);
 
-/* The lattice of a FINAL event: every word sequence that costs at most `beam` more than the best is one path, with the
- * costs and times of its best alignment, and no other is.
+/* The lattice of a FINAL event: every word sequence that costs at most `beam` more than the best is exactly one path, with
+ * the costs and times of its best alignment. Every arc lies on such a path; arcs of several may also make up paths that cost
+ * more, which alternatives leave out.
  *
  * A path begins in state 0, follows arcs, each a word, and ends in a state whose end costs are finite. It costs the sum over
  * its arcs, and over that end, of graph_cost + acoustic_scale * acoustic_cost; costs are natural logarithms, negated. The arcs

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/lattice/kaldi_lattice.h"
+#include "core/lattice/slf.h"
 #include "tools/recognize.h"
 
 namespace asr::tool {
@@ -31,14 +32,18 @@ CompactLattice copy_lattice(const asr_event *event, double frame_shift_s) {
   return lattice;
 }
 
-LatticeOutput::LatticeOutput(const std::string &path) : text_(std::filesystem::path(path).extension() == ".txt") {
-  archive_.emplace(path);
-}
+LatticeOutput::LatticeOutput(const std::string &path, std::vector<std::string> words, double frame_shift_s)
+    : extension_(std::filesystem::path(path).extension()),
+      words_(std::move(words)),
+      frame_shift_s_(frame_shift_s),
+      file_(path) {}
 
-void LatticeOutput::write(const std::string &id, const CompactLattice &lattice) {
-  write_kaldi_lattice(*archive_, id, lattice, text_ ? KaldiForm::kText : KaldiForm::kBinary);
+void LatticeOutput::write(const std::string &id, const CompactLattice &lattice, double acoustic_scale) {
+  if (extension_ == ".slf") {
+    write_slf(file_, lattice, {id, &words_, frame_shift_s_, acoustic_scale});
+  } else {
+    write_kaldi_lattice(file_, id, lattice, extension_ == ".txt" ? KaldiForm::kText : KaldiForm::kBinary);
+  }
 }
-
-void LatticeOutput::commit() { archive_->commit(); }
 
 }  // namespace asr::tool

@@ -2,8 +2,8 @@
 // The files that `senone recognize --lattice` writes.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "api/asr.h"
 #include "core/base/file.h"
@@ -14,16 +14,19 @@ namespace asr::tool {
 // A copy of the event's lattice in the form of core/lattice.
 CompactLattice copy_lattice(const asr_event *event, double frame_shift_s);
 
-// An archive of Kaldi, in text if its name ends in .txt, else binary.
+// A name that ends in .slf: HTK's form, of one lattice only. Else an archive of Kaldi, in text if the name ends in .txt.
 class LatticeOutput {
  public:
-  explicit LatticeOutput(const std::string &path);
-  void write(const std::string &id, const CompactLattice &lattice);
-  void commit();
+  // words: by word id, for HTK's form.
+  LatticeOutput(const std::string &path, std::vector<std::string> words, double frame_shift_s);
+  void write(const std::string &id, const CompactLattice &lattice, double acoustic_scale);
+  void commit() { file_.commit(); }
 
  private:
-  std::optional<OutputFile> archive_;
-  bool text_ = false;
+  const std::string extension_;
+  const std::vector<std::string> words_;
+  const double frame_shift_s_;
+  OutputFile file_;
 };
 
 }  // namespace asr::tool

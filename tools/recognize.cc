@@ -4,12 +4,14 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <sstream>
 #include <thread>
 
 #include "core/base/file.h"
+#include "core/model/bundle.h"
 #include "tools/lattice_output.h"
 #include "tools/recognize.h"
 #include "tools/tool.h"
@@ -120,11 +122,13 @@ class Batch {
   void print_all() {
     Progress progress("recognising");
     std::optional<LatticeOutput> lattices;
-    if (!options_.lattice.empty()) lattices.emplace(options_.lattice);
+    if (!options_.lattice.empty()) {
+      lattices.emplace(options_.lattice, read_symbols(options_.model + "/words.txt"), info_.frame_shift_ms / 1000);
+    }
     const std::optional<size_t> n = source_->size();
     for (size_t i = 0; Recognition *result = wait(i); ++i) {
       print(*result, options_, n != size_t{1});
-      if (result->lattice) lattices->write(result->id, *result->lattice);
+      if (result->lattice) lattices->write(result->id, *result->lattice, result->acoustic_scale);
       result->lattice.reset();
       if (n) progress.update(static_cast<double>(i + 1) / static_cast<double>(*n), result->id);
     }
@@ -178,6 +182,8 @@ void print_summary(const asr_engine *engine, const std::deque<Recognition> &resu
 void run(const Options &options) {
   UtteranceSource source(options);
   if (options.srt && source.size() != size_t{1}) throw UsageError("recognize: --srt takes one recording at a time");
+  const bool slf = std::filesystem::path(options.lattice).extension() == ".slf";
+  if (slf && source.size() != size_t{1}) throw UsageError("recognize: --lattice FILE.slf takes one recording at a time");
   const uint32_t n_jobs = default_jobs(options);
   const EnginePointer engine = load_engine(options, n_jobs);
   const double begin_s = wall_seconds();
@@ -228,7 +234,8 @@ void add_recognize(CLI::App &app) {
       ->capture_default_str();
   command->add_option("--nbest", options->n_best, "Most alternatives to print")->check(CLI::Range(1, 10000));
   command->add_flag("--confidence", options->confidence, "Give words a confidence in --json and --ctm");
-  command->add_option("--lattice", options->lattice, "Write lattices as an archive of Kaldi, in text if FILE ends in .txt");
+  command->add_option("--lattice", options->lattice,
+                      "Write lattices as an archive of Kaldi, in text if FILE ends in .txt; if in .slf, one in HTK's form");
   command
       ->add_option("--lattice-beam", options->lattice_beam,
                    "Width of lattices (natural log); default: 8 where something asked for needs one, else none")

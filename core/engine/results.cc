@@ -128,8 +128,11 @@ Event lattice_event(SearchLattice found, const StreamOptions &options, const Loa
 
   Event event;
   event.kind = ASR_EVENT_FINAL;
-  uint32_t n_frames = 0;  // that the paths consume
+  uint32_t n_frames = 0;       // that the paths consume
+  double most = kNoEnd.graph;  // that a path of the beam costs
   for (const LatticePath &path : n_best_paths(lattice, scale, options.n_best)) {
+    if (event.alternatives.empty()) most = path.cost.total(scale) + determinised.beam;
+    if (path.cost.total(scale) > most) break;
     n_frames = static_cast<uint32_t>(path.transition_ids.size());
     event.alternatives.push_back(make_alternative(path, lattice, scale, model));
   }

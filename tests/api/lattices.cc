@@ -20,8 +20,9 @@ using EventPointer = std::unique_ptr<asr_event, void (*)(asr_event *)>;
 // Scores that are hardly believed, so that many sentences are within the beam.
 asr_stream_config lattice_stream() {
   asr_stream_config config = default_stream();
-  config.acoustic_scale = 0.004f;
-  config.lattice_beam = 6;
+  config.acoustic_scale = 0.02f;
+  config.lattice_beam = 4;
+  config.word_insertion_cost = 2;
   config.n_best = 20;
   return config;
 }
@@ -86,13 +87,13 @@ TEST(Lattices, AlternativesAreItsBestPaths) {
   const std::map<std::string, Cost> paths = all_paths(lattice);
   const size_t n = asr_event_n_alternatives(event.get());
   ASSERT_GT(n, 2u);
-  EXPECT_EQ(n, std::min<size_t>(20, paths.size()));
   EXPECT_STREQ(asr_event_alternative_text(event.get(), 0), asr_event_text(event.get()));
   const auto total = [&](const Cost &cost) { return cost.graph + lattice.acoustic_scale * cost.acoustic; };
   std::vector<double> totals;
   for (const auto &[words, cost] : paths) totals.push_back(total(cost));
   std::sort(totals.begin(), totals.end());
-  EXPECT_LE(totals.back(), totals.front() + lattice.beam + 1e-9);
+  const auto end_of_beam = std::upper_bound(totals.begin(), totals.end(), totals.front() + lattice.beam);
+  EXPECT_EQ(n, std::min<size_t>(20, static_cast<size_t>(end_of_beam - totals.begin())));
   std::set<std::string> texts;
   for (size_t i = 0; i < n; ++i) {
     const std::string text = asr_event_alternative_text(event.get(), i);
@@ -112,8 +113,8 @@ TEST(Lattices, ArraysKeepTheirRules) {
   const EventPointer event = final_event(engine.get(), lattice_stream(), "mid low");
   const asr_lattice lattice = lattice_of(event.get());
   ASSERT_GT(lattice.n_arcs, 3u);
-  EXPECT_EQ(lattice.beam, 6);
-  EXPECT_EQ(lattice.acoustic_scale, double{0.004f});
+  EXPECT_EQ(lattice.beam, 4);
+  EXPECT_EQ(lattice.acoustic_scale, double{0.02f});
   EXPECT_EQ(lattice.state_time_s[0], 0);
   std::vector<double> in(lattice.n_states, 0), out(lattice.n_states, 0);
   in[0] = 1;
@@ -173,9 +174,10 @@ TEST(Lattices, NothingChangesABitOfThem) {
   const Events expected = recognize(load_engine().get(), config, samples, samples.size());
   EXPECT_NE(expected[3].find("lattice"), std::string::npos) << expected[3];
   const EnginePointer again = load_engine();
-  for (const size_t chunk : {1u, 160u, 1000u, 16000u}) EXPECT_EQ(recognize(again.get(), config, samples, chunk), expected);
+  for (const size_t chunk : {1u, 160u, 1000u, 16000u})
+    EXPECT_TRUE(recognize(again.get(), config, samples, chunk) == expected) << chunk;
   for (const uint32_t window_frames : {8u, 31u, 256u}) {
-    EXPECT_EQ(recognize(load_engine(1, window_frames).get(), config, samples, 4000), expected) << window_frames;
+    EXPECT_TRUE(recognize(load_engine(1, window_frames).get(), config, samples, 4000) == expected) << window_frames;
   }
   const EnginePointer shared = load_engine(3);
   std::vector<Events> found(8);
@@ -184,7 +186,7 @@ TEST(Lattices, NothingChangesABitOfThem) {
     threads.emplace_back([&, i] { found[i] = recognize(shared.get(), config, samples, 100 + 333 * i); });
   }
   for (std::thread &thread : threads) thread.join();
-  for (const Events &events : found) EXPECT_EQ(events, expected);
+  for (const Events &events : found) EXPECT_TRUE(events == expected);
 }
 
 TEST(Lattices, LiveLongerThanStreamAndEngine) {

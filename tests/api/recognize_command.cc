@@ -77,7 +77,8 @@ TEST(RecognizeCommand, Formats) {
 }
 
 TEST(RecognizeCommand, AlternativesConfidencesAndLattices) {
-  const std::string options = "--acoustic-scale 0.004 --lattice-beam 6 ", file = tone_recording("low high");
+  const std::string options = "--acoustic-scale 0.02 --word-insertion-cost 2 --lattice-beam 4 ",
+                    file = tone_recording("low high");
   const Outcome text = recognize_command(options + "--nbest 3 " + file);
   EXPECT_EQ(text.exit_code, 0) << text.output;
   EXPECT_EQ(text.output.rfind("1\t", 0), 0u) << text.output;
@@ -102,7 +103,7 @@ std::string archive(const std::string &name,
   const std::string path = tone_bundle() + "/" + name;
   std::ofstream file(path);
   for (const auto &[key, rows] : entries) {
-    file << key << "  [";
+    file << key << "  [ ";
     for (const std::vector<float> &row : rows) {
       file << "\n  ";
       for (const float value : row) file << value << " ";
