@@ -16,7 +16,7 @@ constexpr double kLog2E = 1.4426950408889634;
 constexpr double kMaxWeight = 60000;  // fp16 ends at 65504
 // Terms of the expanded form cancel where they matter, near the mean. Their sum without signs, in base 2, times the 2^-22 of
 // split fp16 numbers and the few 2^-24 of the sums, is the error: below this it stays well under the tolerance.
-constexpr double kMaxTermsDiagonal = 3000, kMaxTermsExpanded = 3000;
+constexpr double kMaxTerms = 3000;
 constexpr uint32_t kMaxMonomials = 4096;
 
 // Halves whose sum is the value, and two of each in the order of their index in a register.
@@ -110,11 +110,10 @@ bool GmmPacker::fits_tensor(uint32_t state, uint32_t stream, const std::vector<G
       monomials_of(uint32_t(dims.size())).size() > kMaxMonomials) {
     return false;
   }
-  const double most = full() ? kMaxTermsExpanded : kMaxTermsDiagonal;
   const asr_gmm_codebook &codebook = codebook_of(state, stream);
   for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
     const Expanded expanded = expand(codebook, k, 0, dims);
-    if (!(expanded.terms <= most)) return false;
+    if (!(expanded.terms <= kMaxTerms)) return false;
     for (const double weight : expanded.weights) {
       if (!(std::abs(weight) <= kMaxWeight)) return false;
     }

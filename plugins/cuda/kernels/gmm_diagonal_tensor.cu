@@ -6,7 +6,7 @@
 // log-sum-exp stays in registers too, four lanes a row, and leaves them once a state. `warps` warps with different rows share a
 // stretch of tiles and the ring in shared memory that they come through: all 8 warps for many rows, where products bound the
 // kernel; for up to 32 rows each warp has a stretch of its own, and reading the model bounds it.
-// Floors for 5000 x 256 Gaussians, D = 36: 8 rows read 428 MB of model, 100 us at 4.3 TB/s; 256 rows do 216 multiply-adds a row
+// Floors for 5000 x 256 Gaussians, D = 36: 8 rows read 376 MB of model, 87 us at 4.3 TB/s; 256 rows do 216 multiply-adds a row
 // and Gaussian, 0.14 P in all, 225 us at the 631 TFLOPS that mma.sync reaches on an H200, and one exponential each, 79 us.
 #include "plugins/cuda/kernels/gmm.h"
 #include "plugins/cuda/kernels/mixture.cuh"

@@ -7,7 +7,7 @@
 // products are summed apart, so that the large sum is rounded a third as often. As in gmm_diagonal_tensor.cu, `warps` warps
 // with different rows share a stretch of blocks, and everything comes through a ring in shared memory, 32 values of k a stage.
 // Floors for 5000 x 16 Gaussians, D = 36 (K = 704): 225 MB of model, 52 us at 4.3 TB/s; 256 rows do 2112 multiply-adds a row
-// and Gaussian, 86.5 T, 137 us at the 631 TFLOPS that mma.sync reaches on an H200: 493 TFLOPS by the papers' count.
+// and Gaussian, 86.5 G operations, 137 us at the 631 TFLOPS that mma.sync reaches on an H200: 493 TFLOPS by the papers' count.
 #include <algorithm>
 
 #include "plugins/cuda/kernels/gmm.h"
