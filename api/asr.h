@@ -71,7 +71,7 @@ extern "C" {
 /* The ABI number is the N of libsenone.so.N: programs built for N run with every later library of the same N. */
 #define ASR_ABI 0
 #define ASR_VERSION_MAJOR 0
-#define ASR_VERSION_MINOR 1
+#define ASR_VERSION_MINOR 2
 #define ASR_VERSION_PATCH 0
 
 /* ---- status ------------------------------------------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ ASR_API const char *asr_status_text(asr_status status);
 /* One sentence about the last call of this thread that failed; "" if none did. Valid until this thread's next call. */
 ASR_API const char *asr_last_error(void);
 
-/* The version of the library that runs, for example "0.1.0". Static. */
+/* The version of the library that runs, for example "0.2.0". Static. */
 ASR_API const char *asr_version(void);
 
 /* ---- log ---------------------------------------------------------------------------------------------------------- */

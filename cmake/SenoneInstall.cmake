@@ -20,7 +20,7 @@ set(SENONE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Senone)
 install(EXPORT SenoneTargets NAMESPACE Senone:: DESTINATION ${SENONE_CMAKE_DIR})
 configure_package_config_file(cmake/SenoneConfig.cmake.in ${CMAKE_BINARY_DIR}/SenoneConfig.cmake
                               INSTALL_DESTINATION ${SENONE_CMAKE_DIR} NO_SET_AND_CHECK_MACRO)
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/SenoneConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/SenoneConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/SenoneConfig.cmake ${CMAKE_BINARY_DIR}/SenoneConfigVersion.cmake
         DESTINATION ${SENONE_CMAKE_DIR})
 
