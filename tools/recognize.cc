@@ -25,7 +25,6 @@ using EnginePointer = std::unique_ptr<asr_engine, void (*)(asr_engine *)>;
 
 void print(const Recognition &result, const Options &options, bool with_id) {
   if (!result.error.empty()) fprintf(stderr, "senone: %s\n", result.error.c_str());
-  if (result.error.empty() && result.audio_s == 0) fprintf(stderr, "senone: %s: no audio in it\n", result.path.c_str());
   if (options.json) {
     fputs(to_json(result).c_str(), stdout);
   } else if (!result.error.empty()) {

@@ -38,7 +38,8 @@ StreamPointer open_stream(asr_engine *engine, const asr_stream_config &config) {
   return {stream, asr_close};
 }
 
-StreamPointer feed_audio(asr_engine *engine, const RecognizeOptions &options, const std::string &path, double *audio_s) {
+StreamPointer feed_audio(asr_engine *engine, const RecognizeOptions &options, const std::string &path, double frame_shift_s,
+                         double *audio_s) {
   AudioFile audio(path, options.raw_rate_hz);
   asr_stream_config config = stream_config(options);
   config.input = ASR_INPUT_FLOAT;
@@ -52,6 +53,11 @@ StreamPointer feed_audio(asr_engine *engine, const RecognizeOptions &options, co
     n_samples += n;
   }
   *audio_s = static_cast<double>(n_samples) / audio.rate_hz();
+  if (n_samples == 0) fail(ASR_BAD_AUDIO, "%s: no audio in it; check how it was recorded", path.c_str());
+  if (*audio_s < frame_shift_s) {
+    fail(ASR_BAD_AUDIO, "%s: %zu samples at %u Hz are less than a frame of %g ms; check how it was recorded", path.c_str(),
+         n_samples, audio.rate_hz(), frame_shift_s * 1000);
+  }
   return stream;
 }
 
@@ -105,7 +111,7 @@ void recognize_utterance(asr_engine *engine, const RecognizeOptions &options, co
   check(asr_engine_get_info(engine, &info));
   const double frame_shift_s = info.frame_shift_ms / 1000;
   const StreamPointer stream = utterance.input == ASR_INPUT_FLOAT
-                                   ? feed_audio(engine, options, utterance.path, &result->audio_s)
+                                   ? feed_audio(engine, options, utterance.path, frame_shift_s, &result->audio_s)
                                    : feed_rows(engine, options, utterance, frame_shift_s, &result->audio_s);
   check(asr_finish(stream.get()));
   for (bool ended = false; !ended;) {

@@ -164,11 +164,16 @@ TEST(RecognizeCommand, BadRecordingsAreNamedAndOthersGoOn) {
   }
 }
 
-TEST(RecognizeCommand, HardlyAnyAudioIsNoError) {
-  for (const size_t n : {0u, 1u, 100u}) {
-    const Outcome outcome = recognize_command(wav("short.wav", std::vector<float>(n, 0.01f)));
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
-    EXPECT_EQ(has(outcome, "no audio"), n == 0) << outcome.output;
+TEST(RecognizeCommand, LessAudioThanAFrameIsAnError) {
+  const std::string good = tone_recording("high");
+  for (const auto &[n, cause] :
+       {std::pair(0u, "no audio"), std::pair(1u, "less than a frame"), std::pair(100u, "less than a frame")}) {
+    const std::string path = wav("short.wav", std::vector<float>(n, 0.01f));
+    const Outcome outcome = recognize_command(path + " " + good);
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
+    EXPECT_TRUE(has(outcome, "senone: " + path + ": ")) << outcome.output;
+    EXPECT_TRUE(has(outcome, cause)) << outcome.output;
+    EXPECT_TRUE(has(outcome, "high\thigh\n")) << outcome.output;
   }
 }
 
