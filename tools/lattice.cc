@@ -65,6 +65,7 @@ void add_lattice(CLI::App &app) {
   lattice->require_subcommand(1);
   add_lattice_stats(lattice);
   add_lattice_best(lattice);
+  add_lattice_compare(lattice);
   add_lattice_prune(lattice);
   add_lattice_confidence(lattice);
   add_lattice_align(lattice);

@@ -44,6 +44,7 @@ class WordSymbols {
 void add_lattice_align(CLI::App *lattice);
 void add_lattice_stats(CLI::App *lattice);
 void add_lattice_best(CLI::App *lattice);
+void add_lattice_compare(CLI::App *lattice);
 void add_lattice_prune(CLI::App *lattice);
 void add_lattice_confidence(CLI::App *lattice);
 void add_lattice_rescore(CLI::App *lattice);

@@ -132,4 +132,28 @@ LatticePath best_path(const CompactLattice &lattice, double acoustic_scale) {
   return paths.empty() ? LatticePath{} : std::move(paths.front());
 }
 
+std::optional<double> cost_of_words(const CompactLattice &lattice, const std::vector<uint32_t> &words, double acoustic_scale) {
+  if (lattice.n_states() == 0) return std::nullopt;
+  // [state][words said before it]: the least cost of getting there. States are sorted, so one pass does.
+  const size_t n = words.size() + 1;
+  std::vector<double> costs(lattice.n_states() * n, kNoEnd.graph);
+  costs[0] = 0;
+  double best = kNoEnd.graph;
+  for (uint32_t state = 0; state < lattice.n_states(); ++state) {
+    for (size_t said = 0; said < n; ++said) {
+      const double cost = costs[state * n + said];
+      if (std::isinf(cost)) continue;
+      if (said == words.size()) best = std::min(best, cost + lattice.ends[state].cost.total(acoustic_scale));
+      for (uint64_t a = lattice.arc_begin[state]; a < lattice.arc_begin[state + 1]; ++a) {
+        const CompactArc &arc = lattice.arcs[a];
+        const size_t then = said + (arc.word != 0);
+        if (arc.word != 0 && (said == words.size() || arc.word != words[said])) continue;
+        double &next = costs[arc.next_state * n + then];
+        next = std::min(next, cost + arc.cost.total(acoustic_scale));
+      }
+    }
+  }
+  return std::isinf(best) ? std::nullopt : std::optional(best);
+}
+
 }  // namespace asr

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "core/lattice/lattice.h"
@@ -22,5 +23,8 @@ std::vector<LatticePath> n_best_paths(const CompactLattice &lattice, double acou
 
 // The first of these. An empty lattice has an empty path.
 LatticePath best_path(const CompactLattice &lattice, double acoustic_scale);
+
+// The least total cost of the paths with exactly these words; none if there is no such path.
+std::optional<double> cost_of_words(const CompactLattice &lattice, const std::vector<uint32_t> &words, double acoustic_scale);
 
 }  // namespace asr

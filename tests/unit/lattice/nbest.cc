@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "core/lattice/determinise.h"
 #include "core/lattice/prune.h"
 #include "tests/reference/determinise.h"
 #include "tests/unit/lattice/random_state_lattice.h"
+#include "tests/unit/lattice/small_lattice.h"
 
 namespace asr {
 namespace {
@@ -64,6 +66,29 @@ TEST_F(Paths, OfFewAreTheFirstOfMany) {
 TEST_F(Paths, OfNothing) {
   EXPECT_TRUE(n_best_paths({}, kScale, 5).empty());
   EXPECT_TRUE(best_path({}, kScale).words.empty());
+}
+
+TEST(CostOfWords, IsThatOfTheCheapestPath) {
+  for (uint32_t seed = 0; seed < 300 && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    test::LatticeShape shape;
+    shape.silent_arcs = seed % 2 == 1;
+    const CompactLattice lattice = test::random_lattice(shape, random);
+    std::map<std::vector<uint32_t>, double> least;
+    for (const test::LatticePath &path : test::list_paths(lattice, kScale)) {
+      const double total = path.cost.total(kScale);
+      const auto [found, is_new] = least.emplace(path.words, total);
+      if (!is_new) found->second = std::min(found->second, total);
+    }
+    for (const auto &[words, total] : least) {
+      EXPECT_NEAR(cost_of_words(lattice, words, kScale).value_or(-1000), total, kTolerance);
+      std::vector<uint32_t> longer = words;
+      longer.push_back(shape.n_words);
+      EXPECT_EQ(cost_of_words(lattice, longer, kScale).has_value(), least.count(longer) == 1);
+    }
+  }
+  EXPECT_FALSE(cost_of_words({}, {}, kScale).has_value());
 }
 
 TEST_F(Paths, WithinTheBeamSurvivePruning) {

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// `senone lattice compare`: are the word sequences of other lattices in these, at the same costs? For comparing decoders,
+// devices and settings.
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <memory>
+
+#include "core/lattice/nbest.h"
+#include "tools/lattice.h"
+
+namespace asr::tool {
+namespace {
+
+struct CompareOptions {
+  LatticeInput input;  // "these"
+  LatticeInput others;
+  double beam = 8, tolerance = 0.01;
+  size_t n_paths = 10000;
+  bool each = false;
+};
+
+struct Comparison {
+  size_t n_lattices = 0, n_missing_lattices = 0, n_cut_short = 0;
+  size_t n_paths = 0, n_missing = 0, n_cheaper = 0, n_dearer = 0;
+  double largest_difference = 0;  // of a path that both have
+};
+
+using Lattices = std::map<std::string, CompactLattice>;
+
+// Paths that cost at most the beam more than the best one, n at most.
+std::vector<LatticePath> paths_within(const CompactLattice &lattice, double acoustic_scale, double beam, size_t n) {
+  std::vector<LatticePath> paths = n_best_paths(lattice, acoustic_scale, n);
+  while (!paths.empty() && paths.back().cost.total(acoustic_scale) > paths[0].cost.total(acoustic_scale) + beam)
+    paths.pop_back();
+  return paths;
+}
+
+class Comparing {
+ public:
+  Comparing(const CompareOptions &options, const WordSymbols *symbols) : options_(options), symbols_(symbols) {}
+
+  void add(const std::string &id, const CompactLattice &lattice, const CompactLattice &other) {
+    const double scale = options_.input.acoustic_scale;
+    const std::vector<LatticePath> paths = paths_within(other, scale, options_.beam, options_.n_paths);
+    ++result.n_lattices;
+    result.n_cut_short += paths.size() == options_.n_paths;
+    result.n_paths += paths.size();
+    for (size_t i = 0; i < paths.size(); ++i) {
+      const double cost = paths[i].cost.total(scale);
+      const std::optional<double> found = cost_of_words(lattice, paths[i].words, scale);
+      if (found) result.largest_difference = std::max(result.largest_difference, std::abs(*found - cost));
+      result.n_missing += !found;
+      result.n_cheaper += found && *found < cost - options_.tolerance;
+      result.n_dearer += found && *found > cost + options_.tolerance;
+      if (options_.each && (!found || std::abs(*found - cost) > options_.tolerance)) {
+        print(id, i + 1, cost - paths[0].cost.total(scale), found ? *found - cost : kNoEnd.graph, paths[i].words);
+      }
+    }
+  }
+
+  Comparison result;
+
+ private:
+  void print(const std::string &id, size_t rank, double above_best, double difference,
+             const std::vector<uint32_t> &words) const {
+    printf("%s-%zu, %.3f above the best: ", id.c_str(), rank, above_best);
+    if (std::isinf(difference)) {
+      printf("missing:");
+    } else {
+      printf("%.4f %s:", std::abs(difference), difference < 0 ? "cheaper here" : "dearer here");
+    }
+    printf(" %s\n", symbols_->text(words).c_str());
+  }
+
+  const CompareOptions &options_;
+  const WordSymbols *symbols_;
+};
+
+void run(const CompareOptions &options) {
+  std::unique_ptr<WordSymbols> symbols;
+  if (options.each) {
+    if (options.input.words_path.empty()) throw UsageError("lattice compare: give --words with --each");
+    symbols = std::make_unique<WordSymbols>(options.input.words_path);
+  }
+  Lattices lattices;
+  options.input.for_each([&](const std::string &id, const CompactLattice &lattice) { lattices[id] = lattice; });
+  Comparing comparing(options, symbols.get());
+  options.others.for_each([&](const std::string &id, const CompactLattice &other) {
+    const auto found = lattices.find(id);
+    if (found != lattices.end()) return comparing.add(id, found->second, other);
+    ++comparing.result.n_missing_lattices;
+    if (options.each) printf("%s: missing\n", id.c_str());
+  });
+  const Comparison &all = comparing.result;
+  printf("%zu lattices compared, %zu missing\n", all.n_lattices, all.n_missing_lattices);
+  if (all.n_cut_short > 0)
+    printf("%zu have more than %zu paths within the beam; only so many were looked for\n", all.n_cut_short, options.n_paths);
+  printf("%zu word sequences within %g of the best: %zu missing, %zu cheaper and %zu dearer by more than %g\n", all.n_paths,
+         options.beam, all.n_missing, all.n_cheaper, all.n_dearer, options.tolerance);
+  printf("largest difference of cost %.6f\n", all.largest_difference);
+}
+
+}  // namespace
+
+void add_lattice_compare(CLI::App *lattice) {
+  CLI::App *command =
+      lattice->add_subcommand("compare", "Look for the word sequences of other lattices, and compare their costs");
+  const auto options = std::make_shared<CompareOptions>();
+  add_lattice_path(command, &options->input);
+  command->add_option("OTHERS", options->others.path, "The other archive")->required();
+  add_acoustic_scale(command, &options->input);
+  command->add_option("--beam", options->beam, "Word sequences that cost at most so much more than the best")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  command->add_option("--tolerance", options->tolerance, "Difference of costs that does not count")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  command->add_option("-n", options->n_paths, "Most word sequences of a lattice")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command->add_option("--words", options->input.words_path, "words.txt of the graph; with --each");
+  command->add_flag("--each", options->each, "Print each word sequence that is missing or differs");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace asr::tool
