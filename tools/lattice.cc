@@ -70,6 +70,7 @@ void add_lattice(CLI::App &app) {
   add_lattice_confidence(lattice);
   add_lattice_align(lattice);
   add_lattice_rescore(lattice);
+  add_lattice_slf(lattice);
 }
 
 const Subcommand kRegistration{"lattice", add_lattice};

@@ -48,5 +48,6 @@ void add_lattice_compare(CLI::App *lattice);
 void add_lattice_prune(CLI::App *lattice);
 void add_lattice_confidence(CLI::App *lattice);
 void add_lattice_rescore(CLI::App *lattice);
+void add_lattice_slf(CLI::App *lattice);
 
 }  // namespace asr::tool

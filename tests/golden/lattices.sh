@@ -41,6 +41,10 @@ END
 lattice prune "$lattices" "$work/pruned" --acoustic-scale 0.0769 --beam 2 --text
 expect prune best "$work/pruned" < <(best "$lattices")
 
+# HTK's form: a file for each, a link for each arc and for each end of a path.
+expect slf lattice slf "$lattices" "$work/slf" --words "$data/words.txt" --acoustic-scale 0.0769 <<<"60 lattices written"
+expect links bash -c "cat '$work'/slf/*.slf | grep -c '^J=.*W=[^!]'" <<<6086
+
 # The words of the best path with confidences, judged.
 lattice confidence "$lattices" --words "$data/words.txt" --acoustic-scale 0.0769 >"$work/ctm"
 expect words awk '{ words[$1] = words[$1] " " $5 } END { for (id in words) print id words[id] | "sort" }' "$work/ctm" \

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// `senone lattice slf`: lattices in HTK's form, a file each.
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "core/lattice/slf.h"
+#include "tools/lattice.h"
+
+namespace asr::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SlfCommand {
+  LatticeInput input;
+  std::string directory;
+  double frame_shift_ms = 10;
+};
+
+std::string file_of(const std::string &directory, const std::string &id) {
+  if (id.empty() || id.find('/') != std::string::npos) {
+    fail(ASR_INVALID_ARGUMENT, "%s: \"%s\" cannot be the name of a file; rename the utterance", directory.c_str(), id.c_str());
+  }
+  return directory + "/" + id + ".slf";
+}
+
+void run(const SlfCommand &options) {
+  const WordSymbols symbols(options.input.words_path);
+  std::error_code error;
+  fs::create_directories(options.directory, error);
+  if (error) fail(ASR_IO, "%s: cannot be created: %s", options.directory.c_str(), error.message().c_str());
+  size_t n_written = 0, n_empty = 0;
+  options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
+    const std::string path = file_of(options.directory, id);
+    if (lattice.n_states() == 0) {  // the form has none without a path
+      ++n_empty;
+      return;
+    }
+    OutputFile file(path);
+    write_slf(file, lattice, {id, &symbols.all(), options.frame_shift_ms / 1000, options.input.acoustic_scale});
+    file.commit();
+    ++n_written;
+  });
+  printf("%zu lattices written", n_written);
+  if (n_empty > 0) printf(", %zu left out: they have no path", n_empty);
+  printf("\n");
+}
+
+}  // namespace
+
+void add_lattice_slf(CLI::App *lattice) {
+  CLI::App *command =
+      lattice->add_subcommand("slf", "Write lattices in HTK's Standard Lattice Format: DIRECTORY/<utterance>.slf");
+  const auto options = std::make_shared<SlfCommand>();
+  add_lattice_path(command, &options->input);
+  command->add_option("DIRECTORY", options->directory, "Where to; made if it does not exist")->required();
+  add_words_path(command, &options->input);
+  add_acoustic_scale(command, &options->input);
+  add_frame_shift(command, &options->frame_shift_ms);
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace asr::tool
