@@ -19,6 +19,52 @@ SearchGraph::SearchGraph(const asr_graph_view &view) : view_(view), arcs_(view.n
     if (epsilon_begin(arc.next_state) != epsilon_end(arc.next_state)) label |= SearchArc::kEpsilon;
     arcs_[i] = {arc.next_state, label, arc.graph_cost};
   }
+  add_transition_ids();
+  add_words();
+}
+
+void SearchGraph::add_transition_ids() {
+  first_id_.assign(view_.n_pdfs + size_t{1}, 0);
+  for (uint32_t id = 1; id <= view_.n_transition_ids; ++id) ++first_id_[view_.pdf_of[id] + size_t{1}];
+  for (uint32_t pdf = 0; pdf < view_.n_pdfs; ++pdf) {
+    if (first_id_[pdf + size_t{1}] > UINT16_MAX) {
+      fail(ASR_UNSUPPORTED, "graph: pdf %u has %u transition-ids; the CPU back end takes up to %u", pdf,
+           first_id_[pdf + size_t{1}], UINT16_MAX);
+    }
+    first_id_[pdf + size_t{1}] += first_id_[pdf];
+  }
+  ids_by_pdf_.resize(view_.n_transition_ids);
+  std::vector<uint32_t> next(first_id_), place(view_.n_transition_ids + size_t{1});
+  for (uint32_t id = 1; id <= view_.n_transition_ids; ++id) {
+    const uint32_t pdf = view_.pdf_of[id];
+    place[id] = next[pdf] - first_id_[pdf];
+    ids_by_pdf_[next[pdf]++] = id;
+  }
+  id_of_arc_ = MappedArray<uint16_t>(n_emitting_arcs());
+  for (size_t i = 0; i < id_of_arc_.size(); ++i) id_of_arc_[i] = static_cast<uint16_t>(place[view_.arcs[i].transition_id]);
+}
+
+void SearchGraph::add_words() {
+  first_word_of_block_.reserve(arcs_.size() / kWordBlock + 1);
+  for (size_t i = 0; i < arcs_.size(); ++i) {
+    if (i % kWordBlock == 0) first_word_of_block_.push_back(static_cast<uint32_t>(words_.size()));
+    if (view_.arcs[i].word != 0) words_.push_back(view_.arcs[i].word);
+  }
+  words_.shrink_to_fit();
+}
+
+asr_graph_arc SearchGraph::arc(uint32_t index) const {
+  const SearchArc &arc = arcs_[index];
+  asr_graph_arc found{arc.next_state, 0, 0, arc.graph_cost};
+  if (index < n_emitting_arcs()) {
+    found.transition_id = ids_by_pdf_[first_id_[arc.label & SearchArc::kPdfMask] + id_of_arc_[index]];
+  }
+  if ((arc.label & SearchArc::kWord) != 0) {
+    uint32_t word = first_word_of_block_[index / kWordBlock];
+    for (uint32_t i = index - index % kWordBlock; i < index; ++i) word += arcs_[i].label / SearchArc::kWord;
+    found.word = words_[word];
+  }
+  return found;
 }
 
 const uint32_t *SearchGraph::epsilon_ranks() const {

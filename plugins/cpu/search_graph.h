@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A graph as the search reads it: arcs repacked to 12 bytes with the pdf in the place of the transition-id, the two arc
-// ranges of a state side by side. Shared by all channels of the graph.
+// ranges of a state side by side. What only results need, transition-ids and words, is kept apart in 2 bytes an arc and 4 a
+// word, so that the view's arcs need not stay in memory. Shared by all channels of the graph.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@ class SearchGraph {
 
   const asr_graph_view &view() const { return view_; }
   const SearchArc *arcs() const { return arcs_.data(); }
+  asr_graph_arc arc(uint32_t index) const;  // as in the view
   uint32_t n_emitting_arcs() const { return begins_[view_.n_states].emitting; }
   uint32_t emitting_begin(uint32_t state) const { return begins_[state].emitting; }
   uint32_t emitting_end(uint32_t state) const { return begins_[state + size_t{1}].emitting; }
@@ -36,14 +38,22 @@ class SearchGraph {
   void give_scratch(std::unique_ptr<SearchScratch> scratch) const;
 
  private:
+  static constexpr uint32_t kWordBlock = 64;
   struct Begins {
     uint32_t emitting, epsilon;
   };
+  void add_transition_ids();
+  void add_words();
   void rank_epsilons() const;
 
   const asr_graph_view view_;
   MappedArray<SearchArc> arcs_;
-  MappedArray<Begins> begins_;  // [n_states + 1]
+  MappedArray<Begins> begins_;                 // [n_states + 1]
+  std::vector<uint32_t> ids_by_pdf_;           // all transition-ids
+  std::vector<uint32_t> first_id_;             // [n_pdfs + 1]: where those of a pdf begin
+  MappedArray<uint16_t> id_of_arc_;            // [n_emitting_arcs]: which of its pdf's
+  std::vector<uint32_t> words_;                // of the arcs that have one
+  std::vector<uint32_t> first_word_of_block_;  // of kWordBlock arcs
   mutable std::once_flag ranked_;
   mutable std::vector<uint32_t> epsilon_ranks_;  // [n_states]; empty if there is a cycle
   mutable std::mutex mutex_;

@@ -81,7 +81,6 @@ void SearchLattice::number_states(const std::vector<Extra> &extra) {
 
 // Arcs by source state, in the order of their index: links are kept in that order, and emitting arcs come first.
 void SearchLattice::output_arcs(const std::vector<Extra> &extra) {
-  const asr_graph_arc *const graph_arcs = graph_.view().arcs;
   const auto for_each_link = [&](const auto &call) {
     const auto offer = [&](const Link &link, size_t t_source, size_t t) {
       if (extra[t][link.destination] + link.cost <= lattice_beam_) {
@@ -101,7 +100,7 @@ void SearchLattice::output_arcs(const std::vector<Extra> &extra) {
   arcs_.resize(arc_begin_.back());
   std::vector<uint64_t> next(arc_begin_.begin(), arc_begin_.end() - 1);
   for_each_link([&](uint32_t source, uint32_t destination, const Link &link) {
-    const asr_graph_arc &arc = graph_arcs[link.arc];
+    const asr_graph_arc arc = graph_.arc(link.arc);
     arcs_[next[source]++] = {destination, arc.transition_id, arc.word, arc.graph_cost, link.acoustic_cost};
   });
 }

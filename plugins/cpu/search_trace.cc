@@ -74,7 +74,7 @@ void Trace::chain(uint32_t last) {
 }
 
 void Trace::append(const Record &record, End &end) {
-  const asr_graph_arc &arc = graph_.view().arcs[record.arc];
+  const asr_graph_arc arc = graph_.arc(record.arc);
   if (arc.transition_id != 0 || arc.word != 0) {
     arcs_.push_back({end.n_frames, arc.transition_id, arc.word, arc.graph_cost, record.acoustic_cost});
     ++end.n_arcs;
