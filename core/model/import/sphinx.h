@@ -13,7 +13,7 @@ struct SphinxOptions {
   std::string model_dir;
   std::string mdef, feat_params, noisedict;  // paths; empty = the files of these names in model_dir
   double sample_rate_hz = 0;                 // 0 = the one of feat.params
-  std::optional<bool> noise_removal = {};        // unset = what feat.params says
+  std::optional<bool> noise_removal = {};    // unset = what feat.params says
 };
 
 ImportedModel import_sphinx(const SphinxOptions &options);
