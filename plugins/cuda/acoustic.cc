@@ -77,17 +77,29 @@ void Acoustic::finish() {
   for (Buffer &b : buffers_) deliver(b);
 }
 
-const float *Acoustic::rows(uint32_t buffer, uint32_t first_row, uint32_t n_rows) {
+// A buffer that holds such rows.
+Acoustic::Buffer &Acoustic::scored(uint32_t buffer, uint32_t first_row, uint32_t n_rows) {
   if (buffer > 1) fail(ASR_INVALID_ARGUMENT, "advance: there is no score buffer %u; give 0 or 1", buffer);
   Buffer &b = buffers_[buffer];
   if (uint64_t{first_row} + n_rows > b.n_rows) {
     fail(ASR_INVALID_ARGUMENT, "advance: rows %u to %u are asked for but only %u were scored", first_row, first_row + n_rows,
          b.n_rows);
   }
+  return b;
+}
+
+const float *Acoustic::rows(uint32_t buffer, uint32_t first_row, uint32_t n_rows) {
+  Buffer &b = scored(buffer, first_row, n_rows);
   if (b.n_rows == 0) return nullptr;
   if (!b.on_host) fetch(b);
   check(cudaEventSynchronize(b.fetched.get()), "waiting for scores");
   return b.host_scores.data() + size_t{first_row} * n_states();
+}
+
+const float *Acoustic::device_rows(uint32_t buffer, uint32_t first_row, uint32_t n_rows, cudaStream_t stream) {
+  const Buffer &b = scored(buffer, first_row, n_rows);
+  check(cudaStreamWaitEvent(stream, b.scored.get()), "ordering the work of the device");
+  return b.scores.data() + size_t{first_row} * n_states();
 }
 
 }  // namespace asr::cuda

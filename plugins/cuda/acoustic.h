@@ -25,6 +25,8 @@ class Acoustic {
   void finish();
   // Rows of a buffer [n_rows][n_states], on the host until the next score into it.
   const float *rows(uint32_t buffer, uint32_t first_row, uint32_t n_rows);
+  // The same on the device, for work that is put into `stream` afterwards.
+  const float *device_rows(uint32_t buffer, uint32_t first_row, uint32_t n_rows, cudaStream_t stream);
 
  private:
   struct Buffer {
@@ -35,6 +37,7 @@ class Acoustic {
     bool on_host = false;       // host_scores are those of scores, once `fetched` has come
     float *loglikes = nullptr;  // where they have yet to go
   };
+  Buffer &scored(uint32_t buffer, uint32_t first_row, uint32_t n_rows);
   void fetch(Buffer &buffer);
   void deliver(Buffer &buffer);
 

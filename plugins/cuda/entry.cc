@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA back end's table: every slot is a guarded call of the class that does the work, on the device of the call. Features
-// and scores are computed on the GPU. The search is that of the CPU back end, on scores copied to the host.
+// The CUDA back end's table: every slot is a guarded call of the class that does the work, on the device of the call. Features,
+// scores and best paths are found on the GPU. Channels that make lattices search with the CPU back end's code, on scores copied
+// to the host.
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,10 +16,12 @@
 #include "plugins/cuda/acoustic.h"
 #include "plugins/cuda/device.h"
 #include "plugins/cuda/mfcc.h"
+#include "plugins/cuda/search_lanes.h"
 
 struct asr_backend_device {
   asr_backend_device(uint32_t index, const asr_backend_options &options) : device(index, options) {}
   asr::cuda::Device device;
+  asr::cuda::SearchLanes lanes{device};
   std::vector<asr_backend_acoustic *> acoustics;  // that are loaded
 };
 struct asr_backend_features {
@@ -32,10 +36,14 @@ struct asr_backend_acoustic {
   asr::cuda::Acoustic acoustic;
 };
 struct asr_backend_graph {
-  asr::cpu::SearchGraph graph;
+  asr_backend_graph(asr::cuda::Device &device, const asr_graph_view &view) : graph(device, view) {}
+  asr::cuda::SearchGraph graph;
 };
+// On the GPU, or with lattices on the host.
 struct asr_backend_channel {
-  asr::cpu::Search search;
+  asr_backend_device *device;
+  std::unique_ptr<asr::cuda::Search> search;
+  std::optional<asr::cpu::Search> on_host;
 };
 
 namespace asr::cuda {
@@ -64,7 +72,7 @@ asr_status probe(asr_backend_device_info *infos, size_t capacity, size_t *n_devi
       infos[i].size = size;
     }
     *n_devices = gpus.size();
-    if (!gpus.empty()) g_host->log(ASR_LOG_INFO, "cuda: features and scores on the GPU, search on the host");
+    if (!gpus.empty()) g_host->log(ASR_LOG_INFO, "cuda: features, scores and best paths on the GPU, lattices on the host");
   });
 }
 
@@ -93,12 +101,13 @@ asr_status load_acoustic(asr_backend_device *device, const asr_acoustic_view *vi
 void free_acoustic(asr_backend_acoustic *acoustic) {
   if (acoustic == nullptr) return;
   auto &all = acoustic->owner->acoustics;
+  for (const uint32_t buffer : {0u, 1u}) acoustic->owner->lanes.release(&acoustic->acoustic, buffer);
   all.erase(std::remove(all.begin(), all.end(), acoustic), all.end());
   delete acoustic;
 }
 
-asr_status load_graph(asr_backend_device *, const asr_graph_view *view, asr_backend_graph **graph) {
-  return guard([&] { *graph = new asr_backend_graph{cpu::SearchGraph(*view)}; });
+asr_status load_graph(asr_backend_device *device, const asr_graph_view *view, asr_backend_graph **graph) {
+  return guard_on(device, [&] { *graph = new asr_backend_graph(device->device, *view); });
 }
 
 void free_graph(asr_backend_graph *graph) { delete graph; }
@@ -109,49 +118,86 @@ asr_status extract(asr_backend_device *device, asr_backend_features *features, c
 
 asr_status score(asr_backend_device *device, asr_backend_acoustic *acoustic, const float *features, uint32_t n_rows,
                  uint32_t buffer, float *loglikes) {
-  return guard_on(device, [&] { acoustic->acoustic.score(features, n_rows, buffer, loglikes); });
+  return guard_on(device, [&] {
+    device->lanes.release(&acoustic->acoustic, buffer);
+    acoustic->acoustic.score(features, n_rows, buffer, loglikes);
+  });
 }
 
-asr_status channel_begin(asr_backend_device *, asr_backend_graph *graph, const asr_search_options *options,
+asr_status channel_begin(asr_backend_device *device, asr_backend_graph *graph, const asr_search_options *options,
                          asr_backend_channel **channel) {
-  return guard([&] { *channel = new asr_backend_channel{cpu::Search(graph->graph, *options)}; });
+  return guard_on(device, [&] {
+    auto begun = std::make_unique<asr_backend_channel>();
+    begun->device = device;
+    if (options->lattice_beam == 0) {
+      begun->search = device->lanes.begin(graph->graph, *options);
+    } else {
+      begun->on_host.emplace(graph->graph.on_host(), *options);
+    }
+    *channel = begun.release();
+  });
 }
 
-void channel_end(asr_backend_channel *channel) { delete channel; }
+void channel_end(asr_backend_channel *channel) {
+  if (channel == nullptr) return;
+  channel->device->lanes.end(std::move(channel->search));
+  delete channel;
+}
 
-// The rows of a job: the host's, or those of a score buffer.
+void check_model(const asr_backend_acoustic *acoustic, const asr_advance_job &job) {
+  if (job.loglikes != nullptr) return;
+  if (acoustic == nullptr) fail(ASR_INVALID_ARGUMENT, "advance: a job names a score buffer but there is no acoustic model");
+  const asr_backend_channel &channel = *job.channel;
+  const uint32_t n_pdfs = channel.search ? channel.search->n_pdfs() : channel.on_host->n_pdfs();
+  const uint32_t n_states = acoustic->acoustic.n_states();
+  if (n_states >= n_pdfs) return;
+  fail(ASR_INVALID_ARGUMENT, "advance: the graph has %u pdfs but the acoustic model %u; they do not belong together", n_pdfs,
+       n_states);
+}
+
+// The rows of a job on the host.
 struct Rows {
   const float *first;
   size_t stride;
 };
 
 Rows rows_of(asr_backend_acoustic *acoustic, const asr_advance_job &job) {
-  const uint32_t n_pdfs = job.channel->search.n_pdfs();
-  if (job.loglikes != nullptr) return {job.loglikes, n_pdfs};
-  if (acoustic == nullptr) fail(ASR_INVALID_ARGUMENT, "advance: a job names a score buffer but there is no acoustic model");
-  const uint32_t n_states = acoustic->acoustic.n_states();
-  if (n_states < n_pdfs) {
-    fail(ASR_INVALID_ARGUMENT, "advance: the graph has %u pdfs but the acoustic model %u; they do not belong together", n_pdfs,
-         n_states);
-  }
-  return {acoustic->acoustic.rows(job.buffer, job.first_row, job.n_frames), n_states};
+  if (job.loglikes != nullptr) return {job.loglikes, job.channel->on_host->n_pdfs()};
+  return {acoustic->acoustic.rows(job.buffer, job.first_row, job.n_frames), acoustic->acoustic.n_states()};
 }
 
 asr_status advance(asr_backend_device *device, asr_backend_acoustic *acoustic, const asr_advance_job *jobs, size_t n_jobs) {
   return guard_on(device, [&] {
-    std::vector<Rows> rows(n_jobs);
-    for (size_t j = 0; j < n_jobs; ++j) rows[j] = rows_of(acoustic, jobs[j]);
-    device->device.pool().run(
-        n_jobs, [&](size_t j) { jobs[j].channel->search.advance(rows[j].first, rows[j].stride, jobs[j].n_frames); });
+    std::vector<SearchLanes::Task> tasks;
+    std::vector<const asr_advance_job *> host_jobs;
+    std::vector<Rows> rows;
+    for (size_t j = 0; j < n_jobs; ++j) {
+      const asr_advance_job &job = jobs[j];
+      check_model(acoustic, job);
+      if (job.channel->search) {
+        tasks.push_back({job.channel->search.get(), job.loglikes, job.buffer, job.first_row, job.n_frames});
+      } else {
+        host_jobs.push_back(&job);
+        rows.push_back(rows_of(acoustic, job));
+      }
+    }
+    if (!tasks.empty()) device->lanes.start(acoustic != nullptr ? &acoustic->acoustic : nullptr, tasks);
+    device->device.pool().run(host_jobs.size(), [&](size_t j) {
+      host_jobs[j]->channel->on_host->advance(rows[j].first, rows[j].stride, host_jobs[j]->n_frames);
+    });
   });
 }
 
-asr_status best_path(asr_backend_device *, asr_backend_channel *channel, uint32_t use_final, asr_path *path) {
-  return guard([&] { channel->search.best_path(use_final != 0, path); });
+asr_status best_path(asr_backend_device *device, asr_backend_channel *channel, uint32_t use_final, asr_path *path) {
+  return guard_on(device, [&] {
+    if (channel->search) return device->lanes.best_path(channel->search.get(), use_final != 0, path);
+    channel->on_host->best_path(use_final != 0, path);
+  });
 }
 
 asr_status wait(asr_backend_device *device) {
   return guard_on(device, [&] {
+    device->lanes.wait();
     for (asr_backend_acoustic *acoustic : device->acoustics) acoustic->acoustic.finish();
     check(cudaStreamSynchronize(device->device.compute()), "waiting for the device");
     check(cudaStreamSynchronize(device->device.copies()), "waiting for the device");
@@ -159,7 +205,10 @@ asr_status wait(asr_backend_device *device) {
 }
 
 asr_status lattice(asr_backend_device *, asr_backend_channel *channel, uint32_t use_final, asr_raw_lattice *lattice) {
-  return guard([&] { channel->search.lattice(use_final != 0, lattice); });
+  return guard([&] {
+    if (channel->search) fail(ASR_INVALID_ARGUMENT, "lattice: the channel began with lattice_beam 0");
+    channel->on_host->lattice(use_final != 0, lattice);
+  });
 }
 
 asr_status kernel_seconds(asr_backend_device *device, double *seconds) {

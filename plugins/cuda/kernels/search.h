@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between search*.cc and the search kernels: a graph, channels and their jobs as they lie in memory, and the launches. What is
+// found is defined by docs/search.md; how, by the paragraphs at the top of search.cu and of the files it includes.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace asr::cuda {
+
+// An arc; its index is that of the graph's arc. The label holds the pdf and two flags.
+struct alignas(16) SearchArc {
+  static constexpr uint32_t kWord = 1u << 31;     // the arc has a word
+  static constexpr uint32_t kEpsilon = 1u << 30;  // next_state has epsilon arcs
+  static constexpr uint32_t kPdfMask = kEpsilon - 1;
+
+  uint32_t next_state, label;
+  float graph_cost;
+  uint32_t unused;
+};
+
+struct ArcBegins {
+  uint32_t emitting, epsilon;
+};
+
+struct SearchTables {
+  const SearchArc *arcs;
+  const ArcBegins *begins;  // [n_states + 1]
+  const float *final_costs;
+  uint32_t start_state;
+};
+
+struct SearchToken {
+  uint32_t state;
+  float cost;
+  uint32_t record;  // its path
+};
+
+// The last arc of a path and the path before it.
+struct TraceRecord {
+  static constexpr uint32_t kRoot = 0xffffffffu;  // the end of the settled path
+
+  uint32_t previous, arc;
+  float acoustic_cost;
+};
+
+struct TraceStep {
+  uint32_t arc;
+  float acoustic_cost;
+};
+
+struct SearchBeam {
+  float beam, acoustic_scale, word_insertion_cost;
+  uint32_t max_active, min_active;  // max_active is at least min_active
+};
+
+enum class SearchStatus : uint32_t { kRunning, kDied, kOverflow, kNegativeCycle };
+
+// What was too small for a frame. The frame was not consumed.
+enum SearchOverflow : uint32_t { kEntriesFull = 1, kCandidatesFull = 2, kTokensFull = 4, kTraceFull = 8 };
+
+// A channel and the frames to consume. The kernel reads it at its start and writes it back at its end.
+struct SearchJob {
+  SearchTables graph;
+  SearchBeam beam;
+  const float *rows;  // of log-likelihoods
+  uint32_t row_stride, n_frames;
+  bool begin;  // first makes the token of the start state
+
+  SearchToken *tokens[2];  // [max_tokens], those of the last frame and of the next
+  TraceRecord *records;    // [max_records]
+  TraceStep *settled;      // [max_settled], the part that all paths share, as far as the host has not taken it
+  uint32_t max_tokens, max_records, max_settled;
+
+  uint32_t current;             // which of tokens are the last frame's
+  uint32_t n_tokens, n_within;  // of them within the beam
+  uint32_t n_records, n_settled;
+  uint32_t n_compacted;  // records there were after the last compaction
+  float best;            // the least cost
+  uint64_t n_active, n_arcs_expanded;
+
+  uint32_t n_consumed;  // of n_frames
+  SearchStatus status;
+  uint32_t overflow;
+};
+
+// A state with a token of the frame under construction: the least (cost, arc + 1), and the record of its path. Arc is 0 where
+// a candidate must be cheaper, not equal, to replace the token.
+struct alignas(16) TokenEntry {
+  static constexpr uint32_t kFree = 0xffffffffu;
+
+  uint32_t state, record;
+  unsigned long long key;
+};
+
+// A token whose arcs are followed: the first of them, the token's cost and path, and how many arcs the items before it have.
+struct alignas(16) ExpandItem {
+  uint32_t first_arc;
+  float cost;
+  uint32_t record, offset;
+};
+
+// An arc within the beam, and the entry of the state it leads to.
+struct alignas(16) Candidate {
+  uint32_t slot, arc;
+  float cost;
+  uint32_t record;
+};
+
+// Working memory of one block. Entries are free between frames.
+struct SearchScratch {
+  uint32_t max_tokens;      // a power of two and at least max_records / 128; the table has twice as many entries
+  uint32_t max_candidates;  // at least the max_records of every channel
+  uint4 *memory;            // search_scratch_size(...) for each block
+};
+inline size_t search_scratch_size(uint32_t max_tokens, uint32_t max_candidates) {
+  return size_t{max_tokens} * 4 + max_tokens / 4 + max_candidates;
+}
+
+void launch_search(SearchJob *jobs, uint32_t n_jobs, const SearchScratch &scratch, uint32_t n_blocks, uint32_t n_threads,
+                   cudaStream_t stream);
+
+// ---- best paths ----------------------------------------------------------------------------------------------------------
+
+struct SearchEnd {
+  uint32_t state;
+  uint32_t reached_final, n_steps;
+};
+// The best token (docs/search.md, "The best path"): *end, and its path from the last arc back in steps[0 ... n_steps - 1];
+// what was settled in settled[0 ... n_settled - 1]. All three in memory of the host that the device can write.
+struct SearchPathJob {
+  SearchTables graph;
+  const SearchToken *tokens;
+  const TraceRecord *records;
+  const TraceStep *settled;
+  uint32_t n_tokens, n_settled;
+  bool use_final;
+  SearchEnd *end;
+  TraceStep *steps, *settled_steps;
+};
+void launch_search_path(const SearchPathJob &job, cudaStream_t stream);
+
+}  // namespace asr::cuda

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the search kernels do as warps and blocks: numbers that order like costs, appending to lists, prefix sums. Functions
+// named warp_* are called by whole warps, block_* by whole blocks.
+#pragma once
+
+#include <cstdint>
+
+namespace asr::cuda {
+
+constexpr uint32_t kWarp = 32;
+constexpr uint32_t kAllLanes = 0xffffffffu;
+constexpr uint32_t kMaxWarps = 32;  // of a block
+
+__device__ inline uint32_t lane_number() { return threadIdx.x % kWarp; }
+__device__ inline uint32_t warp_number() { return threadIdx.x / kWarp; }
+
+// Costs as unsigned numbers of the same order; -0 is 0.
+__device__ inline uint32_t ordered(float cost) {
+  const uint32_t bits = __float_as_uint(__fadd_rn(cost, 0.0f));
+  return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
+}
+__device__ inline float cost_of(uint32_t ordered) {
+  return __uint_as_float((ordered & 0x80000000u) != 0 ? ordered & 0x7fffffffu : ~ordered);
+}
+__device__ inline unsigned long long make_key(float cost, uint32_t low) {
+  return static_cast<unsigned long long>(ordered(cost)) << 32 | low;
+}
+
+__device__ inline uint32_t warp_or(uint32_t bits) {
+#pragma unroll
+  for (uint32_t d = kWarp / 2; d > 0; d /= 2) bits |= __shfl_xor_sync(kAllLanes, bits, d);
+  return bits;
+}
+__device__ inline uint32_t warp_min(uint32_t value) {
+#pragma unroll
+  for (uint32_t d = kWarp / 2; d > 0; d /= 2) value = min(value, __shfl_xor_sync(kAllLanes, value, d));
+  return value;
+}
+// The sum over this lane and those before it.
+__device__ inline uint32_t warp_scan(uint32_t value) {
+#pragma unroll
+  for (uint32_t d = 1; d < kWarp; d *= 2) {
+    const uint32_t before = __shfl_up_sync(kAllLanes, value, d);
+    if (lane_number() >= d) value += before;
+  }
+  return value;
+}
+
+// Places in a list for the lanes that want one; one atomic operation a warp.
+__device__ inline uint32_t warp_append(uint32_t *size, bool wanted) {
+  const uint32_t mask = __ballot_sync(kAllLanes, wanted);
+  uint32_t first = 0;
+  if (lane_number() == 0 && mask != 0) first = atomicAdd(size, __popc(mask));
+  return __shfl_sync(kAllLanes, first, 0) + __popc(mask & ((1u << lane_number()) - 1));
+}
+
+// The sum over the threads before this one. sums: [kMaxWarps + 1] in shared memory.
+__device__ inline uint32_t block_scan(uint32_t value, uint32_t *sums, uint32_t *total) {
+  const uint32_t inclusive = warp_scan(value), n_warps = (blockDim.x + kWarp - 1) / kWarp;
+  __syncthreads();
+  if (lane_number() == kWarp - 1) sums[warp_number()] = inclusive;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    uint32_t sum = 0;
+    for (uint32_t w = 0; w < n_warps; ++w) {
+      const uint32_t of_warp = sums[w];
+      sums[w] = sum;
+      sum += of_warp;
+    }
+    sums[kMaxWarps] = sum;
+  }
+  __syncthreads();
+  *total = sums[kMaxWarps];
+  return sums[warp_number()] + inclusive - value;
+}
+
+}  // namespace asr::cuda

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/cuda/search_lanes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace asr::cuda {
+namespace {
+
+constexpr uint32_t kSharedThreads = 1024;  // of all blocks of a multiprocessor
+
+}  // namespace
+
+SearchLanes::~SearchLanes() { cudaStreamSynchronize(stream_.get()); }
+
+// Few channels get large blocks, for many channels several small ones share a multiprocessor.
+uint32_t SearchLanes::n_blocks(uint32_t n_jobs, uint32_t *n_threads) const {
+  uint32_t n_together = 1;
+  while (n_together < 4 && n_jobs > n_together * device_.n_multiprocessors()) n_together *= 2;
+  *n_threads = kSharedThreads / n_together;
+  return std::min(n_jobs, n_together * device_.n_multiprocessors());
+}
+
+// Scratch memory for so many blocks, all entries free.
+void SearchLanes::reserve_scratch(uint32_t n_blocks) {
+  const bool same = laid_out_.max_tokens == max_tokens_ && laid_out_.max_candidates == max_candidates_;
+  if (same && n_blocks <= n_scratch_) return;
+  const size_t n = n_blocks * search_scratch_size(max_tokens_, max_candidates_);
+  laid_out_ = {};
+  scratch_.reserve(n);
+  check(cudaMemsetAsync(scratch_.data(), 0xff, n * sizeof(uint4), stream_.get()), "clearing scratch memory");
+  laid_out_ = {max_tokens_, max_candidates_, scratch_.data()};
+  n_scratch_ = n_blocks;
+}
+
+std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_search_options &options) {
+  finish();
+  if (free_memory_.empty()) free_memory_.emplace_back(max_tokens_, kMaxRecords, kMaxSettled);
+  ChannelMemory memory = std::move(free_memory_.back());
+  free_memory_.pop_back();
+  auto search = std::make_unique<Search>(graph, options, std::move(memory));
+  const std::exception_ptr before = std::exchange(failure_, nullptr);
+  start_jobs({search->begin_job()}, {{search.get()}, nullptr, {false, false}});
+  finish();
+  const std::exception_ptr failure = std::exchange(failure_, before);
+  if (failure) std::rethrow_exception(failure);
+  return search;
+}
+
+void SearchLanes::end(std::unique_ptr<Search> search) {
+  if (search == nullptr) return;
+  finish();
+  try {
+    free_memory_.push_back(search->release_memory());
+  } catch (...) {  // then it is freed
+  }
+}
+
+// What the jobs were is known from then on as pending.
+void SearchLanes::start_jobs(const std::vector<SearchJob> &jobs, Pending pending) {
+  const auto n_jobs = static_cast<uint32_t>(jobs.size());
+  jobs_.reserve(n_jobs);
+  std::copy(jobs.begin(), jobs.end(), jobs_.data());
+  uint32_t n_threads = 0;
+  const uint32_t n = n_blocks(n_jobs, &n_threads);
+  for (const SearchJob &job : jobs) {
+    max_candidates_ = std::max(max_candidates_, job.max_records);
+    while (max_tokens_ < job.max_records / 128) max_tokens_ *= 2;
+  }
+  reserve_scratch(n);
+  device_.clock().time(stream_.get(), [&] { launch_search(jobs_.data(), n_jobs, laid_out_, n, n_threads, stream_.get()); });
+  pending_ = std::move(pending);
+}
+
+// Puts the rows of the host on the device. Tasks with the same rows share them.
+const float *SearchLanes::upload(const std::vector<Task> &tasks, std::vector<size_t> *row_at) {
+  std::vector<Piece<const float>> pieces;
+  size_t n_floats = 0;
+  row_at->assign(tasks.size(), 0);
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    const Task &task = tasks[i];
+    if (task.host_rows == nullptr) continue;
+    const size_t n = size_t{task.n_frames} * task.search->n_pdfs();
+    const bool same = i > 0 && tasks[i - 1].host_rows == task.host_rows && pieces.back().n == n;
+    if (!same) {
+      pieces.push_back({task.host_rows, n});
+      n_floats += n;
+    }
+    (*row_at)[i] = n_floats - n;
+  }
+  rows_.reserve(n_floats);
+  if (n_floats > 0) staging_.upload(pieces, rows_.data(), stream_.get());
+  return rows_.data();
+}
+
+void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
+  finish();
+  std::vector<size_t> row_at;
+  const float *const host_rows = upload(tasks, &row_at);
+  std::vector<SearchJob> jobs;
+  Pending pending;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    const Task &task = tasks[i];
+    const float *rows = host_rows + row_at[i];
+    size_t stride = task.search->n_pdfs();
+    if (task.host_rows == nullptr) {
+      rows = acoustic->device_rows(task.buffer, task.first_row, task.n_frames, stream_.get());
+      stride = acoustic->n_states();
+      pending.acoustic = acoustic;
+      pending.reads[task.buffer] = true;
+    }
+    if (task.search->died() || task.n_frames == 0) continue;
+    task.search->prepare(stream_.get());
+    jobs.push_back(task.search->job(rows, stride, task.n_frames));
+    pending.searches.push_back(task.search);
+  }
+  if (!jobs.empty()) start_jobs(jobs, std::move(pending));
+}
+
+// After a launch: what the channels did. Those that ran out of memory get more and go on, and are then what is pending.
+void SearchLanes::take_results() {
+  std::vector<Search *> again;
+  std::vector<SearchJob> jobs;
+  uint32_t overflow = 0;
+  const std::vector<Search *> searches = std::move(pending_.searches);
+  pending_.searches.clear();
+  for (size_t i = 0; i < searches.size(); ++i) {
+    const SearchJob done = jobs_.data()[i];
+    try {
+      if (!searches[i]->take(done)) continue;
+      searches[i]->grow(done.overflow, stream_.get());
+    } catch (...) {
+      searches[i]->give_up();
+      keep_failure();
+      continue;
+    }
+    overflow |= done.overflow;
+    again.push_back(searches[i]);
+    jobs.push_back(done.begin ? searches[i]->begin_job()
+                              : searches[i]->job(done.rows + size_t{done.n_consumed} * done.row_stride, done.row_stride,
+                                                 done.n_frames - done.n_consumed));
+  }
+  if (again.empty()) return;
+  if ((overflow & kEntriesFull) != 0) max_tokens_ *= 2;
+  if ((overflow & kCandidatesFull) != 0) max_candidates_ *= 2;
+  try {
+    start_jobs(jobs, {again, pending_.acoustic, {pending_.reads[0], pending_.reads[1]}});
+    check(cudaStreamSynchronize(stream_.get()), "searching");
+  } catch (...) {
+    for (Search *search : again) search->give_up();
+    throw;
+  }
+}
+
+void SearchLanes::keep_failure() noexcept {
+  if (!failure_) failure_ = std::current_exception();
+}
+
+void SearchLanes::finish() noexcept {
+  try {
+    if (pending_.searches.empty()) return;
+    check(cudaStreamSynchronize(stream_.get()), "searching");
+    while (!pending_.searches.empty()) take_results();
+  } catch (...) {
+    for (Search *search : pending_.searches) search->give_up();
+    keep_failure();
+  }
+  pending_ = {};
+}
+
+void SearchLanes::wait() {
+  finish();
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void SearchLanes::release(const Acoustic *acoustic, uint32_t buffer) {
+  if (pending_.acoustic == acoustic && buffer < 2 && pending_.reads[buffer]) finish();
+}
+
+void SearchLanes::best_path(Search *search, bool use_final, asr_path *path) {
+  finish();
+  search->best_path(use_final, &steps_, end_.data(), stream_.get(), path);
+}
+
+}  // namespace asr::cuda

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Advances many channels in one launch, a block each: scratch memory of the blocks, rows of the host on their way to the
+// device, and what happens when a channel's memory or the scratch is too small for a frame. One for a device; used by entry.cc.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "plugins/cuda/acoustic.h"
+#include "plugins/cuda/search.h"
+#include "plugins/cuda/staging.h"
+
+namespace asr::cuda {
+
+class SearchLanes {
+ public:
+  explicit SearchLanes(Device &device) : device_(device), staging_(device.pool()) {}
+  ~SearchLanes();
+  SearchLanes(const SearchLanes &) = delete;
+  SearchLanes &operator=(const SearchLanes &) = delete;
+
+  // Frames of a channel, from rows of the host (if not NULL) or of a score buffer.
+  struct Task {
+    Search *search;
+    const float *host_rows;
+    uint32_t buffer, first_row, n_frames;
+  };
+
+  // A channel with the tokens of its start state.
+  std::unique_ptr<Search> begin(const SearchGraph &graph, const asr_search_options &options);
+  void end(std::unique_ptr<Search> search);
+  // Starts advancing; earlier work is finished first.
+  void start(Acoustic *acoustic, const std::vector<Task> &tasks);
+  // Until all that was started is done. What failed is kept for wait().
+  void finish() noexcept;
+  // Also throws what failed.
+  void wait();
+  // Before a score buffer is written or freed.
+  void release(const Acoustic *acoustic, uint32_t buffer);
+  void best_path(Search *search, bool use_final, asr_path *path);
+
+ private:
+  struct Pending {
+    std::vector<Search *> searches;
+    const Acoustic *acoustic = nullptr;
+    bool reads[2] = {false, false};  // score buffers
+  };
+  uint32_t n_blocks(uint32_t n_jobs, uint32_t *n_threads) const;
+  void reserve_scratch(uint32_t n_blocks);
+  const float *upload(const std::vector<Task> &tasks, std::vector<size_t> *row_at);
+  void start_jobs(const std::vector<SearchJob> &jobs, Pending pending);
+  void take_results();
+  void keep_failure() noexcept;
+
+  Device &device_;
+  Stream stream_;
+  Staging staging_;
+  uint32_t max_tokens_ = kMaxTokens, max_candidates_ = kMaxCandidates;
+  DeviceArray<uint4> scratch_;
+  SearchScratch laid_out_{};  // in scratch_, for n_scratch_ blocks
+  uint32_t n_scratch_ = 0;
+  DeviceArray<float> rows_;
+  PinnedArray<SearchJob> jobs_;
+  PinnedArray<TraceStep> steps_;
+  PinnedArray<SearchEnd> end_{1};
+  std::vector<ChannelMemory> free_memory_;
+  Pending pending_;
+  std::exception_ptr failure_;
+
+  // To begin with; they double when a frame does not fit.
+  static constexpr uint32_t kMaxTokens = 1u << 14, kMaxCandidates = 1u << 16, kMaxRecords = 1u << 16, kMaxSettled = 1u << 12;
+};
+
+}  // namespace asr::cuda
