@@ -266,6 +266,11 @@ typedef struct asr_backend_api {
   /* Seconds that the device's kernels ran, copies not counted, since the last call; the first call begins to measure. For
    * benchmarks; all work must be done. NULL in back ends that have no kernels of their own. */
   asr_status (*kernel_seconds)(asr_backend_device *, double *seconds);
+
+  /* The next piece of the lattice that is settled ("Pieces" in docs/search.md), of a channel as for `lattice`; n_states = 0 if
+   * there is none yet. It leaves the channel: the next piece, and what `lattice` gives from then on, begin with the states that
+   * end it. final_costs of these are their extra costs. Between advances. NULL in back ends that make no pieces. */
+  asr_status (*lattice_piece)(asr_backend_device *, asr_backend_channel *, asr_raw_lattice *piece);
 } asr_backend_api;
 
 /* The one exported function. host_abi is the core's ASR_BACKEND_ABI; a plugin that cannot serve it returns NULL. The table

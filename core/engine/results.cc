@@ -5,7 +5,6 @@
 
 #include "core/decode/path_words.h"
 #include "core/lattice/confusion_network.h"
-#include "core/lattice/determinise.h"
 #include "core/lattice/nbest.h"
 #include "core/lattice/posteriors.h"
 
@@ -119,11 +118,9 @@ Event path_event(const asr_path &path, const StreamOptions &options, const Loade
 }
 
 Event lattice_event(SearchLattice found, const StreamOptions &options, const LoadedModel &model) {
-  DeterminiseOptions determinise_options;
-  determinise_options.acoustic_scale = static_cast<double>(*options.acoustic_scale);
-  determinise_options.lattice_beam = static_cast<double>(options.lattice_beam);
-  const double scale = determinise_options.acoustic_scale;
-  const Determinised determinised = determinise(std::move(found.lattice), determinise_options);
+  const auto scale = static_cast<double>(*options.acoustic_scale);
+  const Determinised determinised = found.pieces->finish(std::move(found.last));
+  found.pieces.reset();
   const CompactLattice &lattice = determinised.lattice;
 
   Event event;

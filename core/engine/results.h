@@ -6,7 +6,7 @@
 #include "core/engine/event.h"
 #include "core/engine/loaded_model.h"
 #include "core/engine/stream_options.h"
-#include "core/lattice/lattice.h"
+#include "core/lattice/determinise.h"
 
 namespace asr {
 
@@ -15,7 +15,8 @@ Event path_event(const asr_path &path, const StreamOptions &options, const Loade
 
 // What the search left of an utterance, taken from the device.
 struct SearchLattice {
-  Lattice lattice;
+  std::unique_ptr<PieceDeterminiser> pieces;  // was given what settled on the way
+  Lattice last;                               // the rest
   uint32_t n_frames = 0;
   bool reached_final = false, beam_died = false;
 };

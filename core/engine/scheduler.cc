@@ -158,6 +158,7 @@ void Scheduler::complete(Window *window) {
     if (!stream->is_decoding()) continue;
     for_stream(stream, [&] {
       if (part.partial) stream->post(stream->utterance_->result(ASR_EVENT_PARTIAL));
+      stream->utterance_->take_lattice_pieces();
       if (part.last) finish(stream);
     });
   }
@@ -169,7 +170,7 @@ void Scheduler::complete(Window *window) {
 // Takes the result from the device. What a lattice needs after that is left to the pool, which then posts the rest.
 void Scheduler::finish(const StreamPointer &stream) {
   if (stream->options_.lattice_beam > 0) {
-    const auto found = std::make_shared<SearchLattice>(stream->utterance_->lattice());
+    const auto found = std::make_shared<SearchLattice>(stream->utterance_->take_lattice());
     stream->post(ASR_EVENT_ENDPOINT, stream->fed_s());
     lattices_->submit([stream, found] { stream->make_result(std::move(*found)); });
   } else {

@@ -26,6 +26,12 @@ Utterance::Utterance(const LoadedModel &model, const StreamOptions &options)
     const double frames = options.partial_interval_ms / (1000 * model.frame_shift_s());
     partial_frames_ = static_cast<uint32_t>(std::max(1.0, std::round(frames)));
   }
+  if (options.lattice_beam > 0) {
+    DeterminiseOptions determinise;
+    determinise.acoustic_scale = static_cast<double>(*options.acoustic_scale);
+    determinise.lattice_beam = static_cast<double>(options.lattice_beam);
+    pieces_ = std::make_unique<PieceDeterminiser>(determinise);
+  }
   begin_channel();
 }
 
@@ -97,10 +103,22 @@ Event Utterance::result(asr_event_kind kind) {
   return path_event(path, options_, model_, kind);
 }
 
-SearchLattice Utterance::lattice() {
+void Utterance::take_lattice_pieces() {
+  if (!pieces_ || model_.api()->lattice_piece == nullptr) return;
+  for (;;) {
+    asr_raw_lattice raw{};
+    model_.device().check(model_.api()->lattice_piece(model_.device().get(), channel_.get(), &raw));
+    if (raw.n_states == 0) return;
+    pieces_->add(lattice_from_backend(raw, *options_.word_insertion_cost));
+  }
+}
+
+SearchLattice Utterance::take_lattice() {
+  take_lattice_pieces();
   asr_raw_lattice raw{};
   model_.device().check(model_.api()->lattice(model_.device().get(), channel_.get(), 1, &raw));
-  return {lattice_from_backend(raw, *options_.word_insertion_cost), raw.n_frames, raw.reached_final != 0, raw.beam_died != 0};
+  return {std::move(pieces_), lattice_from_backend(raw, *options_.word_insertion_cost), raw.n_frames, raw.reached_final != 0,
+          raw.beam_died != 0};
 }
 
 }  // namespace asr

@@ -3,6 +3,7 @@
 // Used by the engine's thread only.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -40,7 +41,11 @@ class Utterance {
 
   // A PARTIAL or FINAL event from the best path of what was advanced. Waits for the device.
   Event result(asr_event_kind kind);
-  SearchLattice lattice();  // of all that was advanced, where the stream has a lattice_beam; waits for the device
+
+  // Where the stream has a lattice_beam: determinises what settled of the lattice since the last call, and hands over the
+  // lattice of all that was advanced, once. Both wait for the device.
+  void take_lattice_pieces();
+  SearchLattice take_lattice();
 
  private:
   void begin_channel();
@@ -51,6 +56,7 @@ class Utterance {
   std::optional<FeaturePipeline> pipeline_;  // of audio
   std::vector<float> rows_;                  // fed rows not yet taken
   BackendPointer<asr_backend_channel> channel_;
+  std::unique_ptr<PieceDeterminiser> pieces_;  // for a lattice
   uint32_t partial_frames_ = 0, n_frames_ = 0;
   bool ended_ = false;
 };

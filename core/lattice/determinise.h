@@ -3,6 +3,8 @@
 // alignment. Called by the engine for final results and by the lattice tools for files. docs/lattices.md has the definition.
 #pragma once
 
+#include <memory>
+
 #include "core/lattice/lattice.h"
 
 namespace asr {
@@ -26,5 +28,22 @@ struct Determinised {
 // Word sequences are found from the best on, so a search that reaches max_work still gives all those within a narrower beam
 // (`beam`), the best among them always. Throws ASR_INVALID_ARGUMENT if the lattice breaks the rules of lattice.h.
 Determinised determinise(Lattice lattice, const DeterminiseOptions &options);
+
+// The same of a lattice whose pieces come one after another (asr_backend_api::lattice_piece), in memory that does not grow with
+// its length but for the result. The paths are those of determinise(); costs are rounded once to 2^-24, and a state may be
+// there twice where a piece ends. A piece may take a 16th of max_work.
+class PieceDeterminiser {
+ public:
+  explicit PieceDeterminiser(const DeterminiseOptions &options);
+  ~PieceDeterminiser();
+
+  void add(Lattice piece);            // not the last
+  Determinised finish(Lattice last);  // without pieces before: determinise(last)
+
+ private:
+  struct State;
+  const DeterminiseOptions options_;
+  std::unique_ptr<State> state_;  // from the first piece on
+};
 
 }  // namespace asr

@@ -12,22 +12,6 @@ namespace {
 
 bool is_finite(const LatticeCost &cost) { return std::isfinite(cost.graph) && std::isfinite(cost.acoustic); }
 
-// Lattices come from back ends and files, so none of this is taken for granted.
-void check(const Lattice &lattice) {
-  const uint32_t n = lattice.n_states();
-  bool good = lattice.arc_begin.size() == size_t{n} + 1 && lattice.final_costs.size() == n && lattice.arc_begin[0] == 0 &&
-              lattice.arc_begin[n] == lattice.arcs.size() && (n == 0 || lattice.frames[0] == 0);
-  for (uint32_t s = 0; good && s < n; ++s) {
-    good = lattice.arc_begin[s] <= lattice.arc_begin[s + 1] && lattice.arc_begin[s + 1] <= lattice.arcs.size();
-    for (uint64_t a = lattice.arc_begin[s]; good && a < lattice.arc_begin[s + 1]; ++a) {
-      const LatticeArc &arc = lattice.arcs[a];
-      good = arc.next_state > s && arc.next_state < n &&
-             lattice.frames[arc.next_state] == lattice.frames[s] + (arc.transition_id != 0 ? 1 : 0);
-    }
-  }
-  if (!good) fail(ASR_INVALID_ARGUMENT, "lattice: its states are not in order of frames and arcs; it is damaged");
-}
-
 // The largest sum of absolute costs on a path.
 double largest_sum(const Lattice &lattice) {
   const auto size = [](const LatticeCost &cost) {
@@ -43,12 +27,42 @@ double largest_sum(const Lattice &lattice) {
   return sums.empty() ? 0 : sums[0];
 }
 
-void round_costs(Lattice &lattice, double acoustic_scale) {
+double quantum_of(const Lattice &lattice, double acoustic_scale) {
   const double bound = std::max(1.0, largest_sum(lattice));
   if (!std::isfinite(4 * bound * std::max(1.0, std::fabs(acoustic_scale)))) {
     fail(ASR_INVALID_ARGUMENT, "lattice: its costs are too large to be added up; it is damaged");
   }
-  const double quantum = std::ldexp(1.0, std::ilogb(bound) - 50);
+  return std::ldexp(1.0, std::ilogb(bound) - 50);
+}
+
+[[noreturn]] void fail_damaged() {
+  fail(ASR_INVALID_ARGUMENT, "lattice: its states are not in order of frames and arcs; it is damaged");
+}
+
+}  // namespace
+
+void check_beam(double acoustic_scale, double lattice_beam) {
+  if (!std::isfinite(acoustic_scale)) fail(ASR_INVALID_ARGUMENT, "acoustic_scale: is not a finite number");
+  if (!(lattice_beam >= 0)) fail(ASR_INVALID_ARGUMENT, "lattice_beam: is negative or not a number");
+}
+
+// Lattices come from back ends and files, so none of this is taken for granted.
+void check_states(const Lattice &lattice) {
+  const uint32_t n = lattice.n_states();
+  bool good = lattice.arc_begin.size() == size_t{n} + 1 && lattice.final_costs.size() == n && lattice.arc_begin[0] == 0 &&
+              lattice.arc_begin[n] == lattice.arcs.size();
+  for (uint32_t s = 0; good && s < n; ++s) {
+    good = lattice.arc_begin[s] <= lattice.arc_begin[s + 1] && lattice.arc_begin[s + 1] <= lattice.arcs.size();
+    for (uint64_t a = lattice.arc_begin[s]; good && a < lattice.arc_begin[s + 1]; ++a) {
+      const LatticeArc &arc = lattice.arcs[a];
+      good = arc.next_state > s && arc.next_state < n &&
+             lattice.frames[arc.next_state] == lattice.frames[s] + (arc.transition_id != 0 ? 1 : 0);
+    }
+  }
+  if (!good) fail_damaged();
+}
+
+void round_costs(Lattice &lattice, double quantum) {
   const auto round = [quantum](LatticeCost &cost) {
     cost.graph = std::nearbyint(cost.graph / quantum) * quantum + 0.0;  // + 0.0: no negative zeros
     cost.acoustic = std::nearbyint(cost.acoustic / quantum) * quantum + 0.0;
@@ -84,8 +98,8 @@ void find_costs_to_end(PreparedLattice &prepared, double acoustic_scale) {
 // Takes out, in place, arcs and ends that lie on no path within the limit, and puts arcs with words last.
 void prune_and_order(PreparedLattice &prepared, double acoustic_scale) {
   Lattice &lattice = prepared.lattice;
-  std::vector<double> from_start(lattice.n_states(), kNoEnd.graph);
-  from_start[0] = 0;
+  std::vector<double> &from_start = prepared.from_start;
+  prepared.word_arc_begin.clear();
   uint64_t begin = 0, n_kept = 0;
   for (uint32_t s = 0; s < lattice.n_states(); ++s) {
     const uint64_t end = lattice.arc_begin[s + 1];
@@ -108,19 +122,19 @@ void prune_and_order(PreparedLattice &prepared, double acoustic_scale) {
   lattice.arcs.resize(n_kept);
 }
 
-}  // namespace
-
 PreparedLattice prepare(Lattice lattice, double acoustic_scale, double lattice_beam) {
-  if (!std::isfinite(acoustic_scale)) fail(ASR_INVALID_ARGUMENT, "acoustic_scale: is not a finite number");
-  if (!(lattice_beam >= 0)) fail(ASR_INVALID_ARGUMENT, "lattice_beam: is negative or not a number");
-  check(lattice);
-  round_costs(lattice, acoustic_scale);
+  check_beam(acoustic_scale, lattice_beam);
+  check_states(lattice);
+  if (lattice.n_states() > 0 && lattice.frames[0] != 0) fail_damaged();
+  round_costs(lattice, quantum_of(lattice, acoustic_scale));
   PreparedLattice prepared;
   prepared.lattice = std::move(lattice);
   find_costs_to_end(prepared, acoustic_scale);
   if (prepared.empty()) return prepared;
   prepared.best = prepared.total_to_end[0];
   prepared.limit = prepared.best + lattice_beam + 1e-9 * (1 + std::fabs(prepared.best));
+  prepared.from_start.assign(prepared.lattice.n_states(), kNoEnd.graph);
+  prepared.from_start[0] = 0;
   prune_and_order(prepared, acoustic_scale);
   return prepared;
 }

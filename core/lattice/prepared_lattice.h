@@ -15,6 +15,7 @@ struct PreparedLattice {
   std::vector<uint64_t> word_arc_begin;  // [n_states]: the first arc with a word
   std::vector<LatticeCost> to_end;       // [n_states]: of the best path to an end; kNoEnd
   std::vector<double> total_to_end;      // [n_states]
+  std::vector<double> from_start;        // [n_states]: total cost of the best path from the start
   double best = 0;                       // total cost of the best path
   double limit = 0;                      // paths that cost more are outside the beam
 
@@ -22,5 +23,12 @@ struct PreparedLattice {
 };
 
 PreparedLattice prepare(Lattice lattice, double acoustic_scale, double lattice_beam);
+
+// The parts of prepare(), for a lattice that comes in pieces.
+void check_beam(double acoustic_scale, double lattice_beam);
+void check_states(const Lattice &lattice);
+void round_costs(Lattice &lattice, double quantum);
+void find_costs_to_end(PreparedLattice &prepared, double acoustic_scale);
+void prune_and_order(PreparedLattice &prepared, double acoustic_scale);  // lowers from_start to what the kept arcs give
 
 }  // namespace asr

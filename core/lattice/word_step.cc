@@ -7,9 +7,10 @@
 
 namespace asr {
 
-WordStep::WordStep(const PreparedLattice &prepared, double acoustic_scale)
+WordStep::WordStep(const PreparedLattice &prepared, double acoustic_scale, uint32_t open)
     : prepared_(prepared),
       acoustic_scale_(acoustic_scale),
+      open_(open),
       visits_(prepared.lattice.n_states()),
       waiting_(prepared.lattice.n_states() / 64 + 1) {}
 
@@ -57,6 +58,7 @@ void WordStep::follow(uint32_t state) {
   Visit &from = visits_[state];
   from.path.node = add_node(from.path.node, from.id);
   from.id = 0;
+  if (state >= open_) reaches_open_ = true;
   if (is_end(lattice.final_costs[state])) {
     const Path ended = path(from.path.cost + lattice.final_costs[state], from.path.node);
     if (ended.total <= limit_ && (!is_end(end_.path.cost) || better(ended, 0, end_.path, 0))) end_ = {state, ended};
@@ -81,6 +83,7 @@ void WordStep::begin(const SubsetElement *elements, size_t n_elements, const uin
   nodes_.assign(1, {0, 0, 0, 0});
   mark_ = 0;
   arcs_.clear();
+  reaches_open_ = false;
   end_ = {0, path(kNoEnd, 0)};
   limit_ = kNoEnd.graph;
   for (size_t e = 0; e < n_elements; ++e) {

@@ -20,12 +20,16 @@ struct SubsetElement {
 
 class WordStep {
  public:
-  WordStep(const PreparedLattice &prepared, double acoustic_scale);
+  // The states from `open` on have arcs that are not in the lattice yet.
+  WordStep(const PreparedLattice &prepared, double acoustic_scale, uint32_t open);
 
   // Follows arcs without words from the elements, and from there one arc with a word, but only paths that cost at most
   // `beam` more than the best, each with its best way to an end. What is found does not depend on how the elements were
   // reached, so it is the same for all word sequences that lead to the same elements.
   void begin(const SubsetElement *elements, size_t n_elements, const uint32_t *pool, double beam);
+
+  // Whether such a path leads to an open state before its word. If so what follows is not all there is.
+  bool reaches_open() const { return reaches_open_; }
 
   // The best way to end without another word; kNoEnd.
   const LatticeCost &end_cost() const { return end_.path.cost; }
@@ -73,6 +77,8 @@ class WordStep {
 
   const PreparedLattice &prepared_;
   const double acoustic_scale_;
+  const uint32_t open_;
+  bool reaches_open_ = false;
   uint64_t work_ = 0;
   std::vector<Node> nodes_;
   std::vector<Visit> visits_;      // [state]

@@ -135,11 +135,16 @@ asr_status lattice(asr_backend_device *, asr_backend_channel *channel, uint32_t 
   return guard([&] { channel->search.lattice(use_final != 0, lattice); });
 }
 
+asr_status lattice_piece(asr_backend_device *, asr_backend_channel *channel, asr_raw_lattice *piece) {
+  return guard([&] { channel->search.lattice_piece(piece); });
+}
+
 constexpr asr_backend_api kApi = {
     ASR_BACKEND_ABI, sizeof(asr_backend_api), "cpu",         probe,         open,       close,      last_error,
     load_features,   free_features,           load_acoustic, free_acoustic, load_graph, free_graph, extract,
     score,           channel_begin,           channel_end,   advance,       best_path,  wait,       lattice,
-    nullptr};
+    nullptr,         lattice_piece,
+};
 
 }  // namespace
 }  // namespace asr::cpu

@@ -118,9 +118,14 @@ void Search::best_path(bool use_final, asr_path *path) {
   path->n_arcs_expanded = n_arcs_expanded_;
 }
 
-void Search::lattice(bool use_final, asr_raw_lattice *lattice) {
+SearchLattice &Search::links() {
   if (!(options_.lattice_beam > 0)) fail(ASR_INVALID_ARGUMENT, "lattice: the channel began with lattice_beam 0");
   if (!lattice_) fail(ASR_UNSUPPORTED, "lattice: the graph has a cycle of epsilon arcs; remove it to get lattices");
+  return *lattice_;
+}
+
+void Search::lattice(bool use_final, asr_raw_lattice *lattice) {
+  SearchLattice &links = this->links();
   const bool reached_final = use_final && best_token(true) != nullptr;
   std::vector<float> end_costs(tokens_.tokens.size(), 0.0f);
   if (reached_final) {
@@ -128,10 +133,17 @@ void Search::lattice(bool use_final, asr_raw_lattice *lattice) {
       end_costs[slot] = graph_.view().final_costs[tokens_.tokens[slot].state];
     }
   }
-  lattice_->output(tokens_.tokens, end_costs, lattice);
+  links.output(tokens_.tokens, end_costs, lattice);
   lattice->n_frames = n_frames_;
   lattice->reached_final = reached_final ? 1 : 0;
   lattice->beam_died = died_ ? 1 : 0;
+}
+
+void Search::lattice_piece(asr_raw_lattice *piece) {
+  *piece = {};
+  links().take_piece(piece);
+  piece->n_frames = n_frames_;
+  piece->beam_died = died_ ? 1 : 0;
 }
 
 }  // namespace asr::cpu

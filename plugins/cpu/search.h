@@ -31,6 +31,7 @@ class Search {
 
   // See asr_backend_api::lattice. The arrays are valid until the next call.
   void lattice(bool use_final, asr_raw_lattice *lattice);
+  void lattice_piece(asr_raw_lattice *piece);
 
  private:
   void begin();
@@ -46,6 +47,7 @@ class Search {
   void follow_epsilons(TokenList &list, SearchScratch &scratch);
   void expand_epsilons(TokenList &list, SearchScratch &scratch);
 
+  SearchLattice &links();
   const Token *best_token(bool with_final) const;
   uint32_t record(Token &token);
   float acoustic_cost(const Token &token) const { return 0.0f - loglike_[token.label & SearchArc::kPdfMask]; }

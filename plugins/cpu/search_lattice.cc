@@ -12,6 +12,8 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 // Pruned when there are as many frames or links since the last time: rarely is fast, the links are the memory it takes.
 constexpr size_t kPruneFrames = 32, kPruneLinks = size_t{1} << 18;
+// "Pieces" in docs/search.md.
+constexpr size_t kPieceFrames = 256;
 
 }  // namespace
 
@@ -49,12 +51,23 @@ void SearchLattice::add_frame(const std::vector<Token> &tokens, const SearchScra
     const bool is_last = link.source_cost == tokens[link.source].cost;
     if (is_last && cost <= lattice_beam_) frame.epsilon.push_back({link.source, link.destination, link.arc, cost, 0.0f});
   }
-  if (++n_added_ >= kPruneFrames || n_recent_ >= kPruneLinks) prune();
+  const bool ends_piece = (first_frame_ + frames_.size() - 1) % kPieceFrames == 0;
+  if (++n_added_ >= kPruneFrames || n_recent_ >= kPruneLinks || ends_piece) prune();
+  if (ends_piece) settle_piece();
+}
+
+// Up to kPieceFrames before the newest frame.
+void SearchLattice::settle_piece() {
+  const size_t newest = first_frame_ + frames_.size() - 1;
+  if (newest < 2 * kPieceFrames) return;
+  n_settled_ = newest - kPieceFrames - first_frame_;
+  pieces_.push_back({n_settled_ + first_frame_, frames_[n_settled_].extra});
 }
 
 void SearchLattice::prune() {
+  const size_t n_fixed = first_frame_ + n_settled_ > 0 ? n_settled_ + 1 : 0;
   extra_.assign(frames_.back().n_tokens, 0.0f);
-  for (size_t t = frames_.size(); t-- > 0; extra_.swap(extra_before_)) {
+  for (size_t t = frames_.size(); t-- > n_fixed; extra_.swap(extra_before_)) {
     follow_back(frames_[t].epsilon, extra_);
     if (frames_[t].extra == extra_) break;
     extra_before_.assign(t > 0 ? frames_[t - 1].n_tokens : 0, kInfinity);

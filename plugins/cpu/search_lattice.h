@@ -26,6 +26,9 @@ class SearchLattice {
   // ends. The arrays are valid until the next call.
   void output(const std::vector<Token> &tokens, const std::vector<float> &final_costs, asr_raw_lattice *lattice);
 
+  // Fills the next settled piece and forgets it; leaves the lattice as it is if there is none.
+  void take_piece(asr_raw_lattice *piece);
+
  private:
   // A frame's tokens have the numbers 0 ... n_tokens - 1. In the newest frame that is their slot; in others only those that
   // pruning left are numbered.
@@ -37,16 +40,29 @@ class SearchLattice {
   };
   using Extra = std::vector<float>;
 
+  // A piece that has not been taken.
+  struct Piece {
+    size_t last;      // its last frame
+    Extra end_extra;  // of that frame's tokens, when the piece was settled
+  };
+
   static void follow_back(const std::vector<Link> &epsilon, Extra &extra);
+  void settle_piece();
   void prune();
   void renumber(size_t t);
   void prune_links(Frame &frame);
+  std::vector<Extra> extra_costs(size_t n_frames, const Extra &end_extra) const;
+  void make_arrays(const std::vector<Extra> &extra, size_t n_closed);
   void number_states(const std::vector<Extra> &extra);
-  void output_arcs(const std::vector<Extra> &extra);
+  void output_arcs(const std::vector<Extra> &extra, size_t n_closed);
+  void point_to_arrays(asr_raw_lattice *lattice) const;
 
   const SearchGraph &graph_;
   const float lattice_beam_;
-  std::vector<Frame> frames_;
+  std::vector<Frame> frames_;  // from the last frame of the piece taken last on
+  size_t first_frame_ = 0;     // is the number of the first of them
+  size_t n_settled_ = 0;       // frames after the first that are pruned no more
+  std::vector<Piece> pieces_;
   size_t n_added_ = 0;  // frames since the last pruning
   std::vector<Link> recent_;
   size_t n_recent_ = 0;

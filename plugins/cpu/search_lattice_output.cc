@@ -26,9 +26,31 @@ void SearchLattice::output(const std::vector<Token> &tokens, const std::vector<f
   }
   for (float &extra : end_extra) extra -= least;
 
-  std::vector<Extra> extra(frames_.size());
+  make_arrays(extra_costs(frames_.size(), end_extra), frames_.size());
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (end_extra[i] <= lattice_beam_) final_costs_[state_of_.back()[i]] = final_costs[i];
+  }
+  point_to_arrays(lattice);
+}
+
+void SearchLattice::take_piece(asr_raw_lattice *piece) {
+  if (pieces_.empty()) return;
+  const size_t n_before = pieces_[0].last - first_frame_;
+  const Extra &end_extra = pieces_[0].end_extra;
+  make_arrays(extra_costs(n_before + 1, end_extra), n_before);
+  for (size_t i = 0; i < end_extra.size(); ++i) final_costs_[state_of_.back()[i]] = end_extra[i];
+  point_to_arrays(piece);
+  frames_.erase(frames_.begin(), frames_.begin() + static_cast<ptrdiff_t>(n_before));
+  first_frame_ += n_before;
+  n_settled_ -= n_before;
+  pieces_.erase(pieces_.begin());
+}
+
+// Of all tokens of the first n_frames frames, from those at the end.
+std::vector<SearchLattice::Extra> SearchLattice::extra_costs(size_t n_frames, const Extra &end_extra) const {
+  std::vector<Extra> extra(n_frames);
   extra.back() = end_extra;
-  for (size_t t = frames_.size(); t-- > 0;) {
+  for (size_t t = n_frames; t-- > 0;) {
     follow_back(frames_[t].epsilon, extra[t]);
     if (t == 0) break;
     extra[t - 1].assign(frames_[t - 1].n_tokens, kInfinity);
@@ -37,12 +59,16 @@ void SearchLattice::output(const std::vector<Token> &tokens, const std::vector<f
       before = std::min(before, extra[t][link.destination] + link.cost);
     }
   }
-  number_states(extra);
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    if (end_extra[i] <= lattice_beam_) final_costs_[state_of_.back()[i]] = final_costs[i];
-  }
-  output_arcs(extra);
+  return extra;
+}
 
+// Of n_closed frames the epsilon arcs too.
+void SearchLattice::make_arrays(const std::vector<Extra> &extra, size_t n_closed) {
+  number_states(extra);
+  output_arcs(extra, n_closed);
+}
+
+void SearchLattice::point_to_arrays(asr_raw_lattice *lattice) const {
   lattice->n_states = static_cast<uint32_t>(frame_of_.size());
   lattice->n_arcs = arcs_.size();
   lattice->arc_begin = arc_begin_.data();
@@ -51,20 +77,21 @@ void SearchLattice::output(const std::vector<Token> &tokens, const std::vector<f
   lattice->final_costs = final_costs_.data();
 }
 
-// Fills state_of_ and frame_of_, and final_costs_ with none.
+// Fills state_of_ and frame_of_, and final_costs_ with none. All tokens that ended the piece before are states.
 void SearchLattice::number_states(const std::vector<Extra> &extra) {
   const uint32_t *const ranks = graph_.epsilon_ranks();
-  state_of_.resize(frames_.size());
+  state_of_.resize(extra.size());
   frame_of_.clear();
   std::vector<uint32_t> graph_state, order;
-  for (size_t t = 0; t < frames_.size(); ++t) {
+  for (size_t t = 0; t < extra.size(); ++t) {
+    const bool ended_piece = t == 0 && first_frame_ > 0;
     graph_state.assign(frames_[t].n_tokens, graph_.view().start_state);
     for (const auto *links : {&frames_[t].emitting, &frames_[t].epsilon}) {
       for (const Link &link : *links) graph_state[link.destination] = graph_.arcs()[link.arc].next_state;
     }
     order.clear();
     for (uint32_t i = 0; i < frames_[t].n_tokens; ++i) {
-      if (extra[t][i] <= lattice_beam_) order.push_back(i);
+      if (ended_piece || extra[t][i] <= lattice_beam_) order.push_back(i);
     }
     std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
       const uint32_t s = graph_state[a], r = graph_state[b];
@@ -73,24 +100,24 @@ void SearchLattice::number_states(const std::vector<Extra> &extra) {
     state_of_[t].assign(frames_[t].n_tokens, kNoState);
     for (const uint32_t i : order) {
       state_of_[t][i] = static_cast<uint32_t>(frame_of_.size());
-      frame_of_.push_back(static_cast<uint32_t>(t));
+      frame_of_.push_back(static_cast<uint32_t>(first_frame_ + t));
     }
   }
   final_costs_.assign(frame_of_.size(), kInfinity);
 }
 
 // Arcs by source state, in the order of their index: links are kept in that order, and emitting arcs come first.
-void SearchLattice::output_arcs(const std::vector<Extra> &extra) {
+void SearchLattice::output_arcs(const std::vector<Extra> &extra, size_t n_closed) {
   const auto for_each_link = [&](const auto &call) {
     const auto offer = [&](const Link &link, size_t t_source, size_t t) {
       if (extra[t][link.destination] + link.cost <= lattice_beam_) {
         call(state_of_[t_source][link.source], state_of_[t][link.destination], link);
       }
     };
-    for (size_t t = 0; t < frames_.size(); ++t) {
+    for (size_t t = 1; t < extra.size(); ++t) {
       for (const Link &link : frames_[t].emitting) offer(link, t - 1, t);
     }
-    for (size_t t = 0; t < frames_.size(); ++t) {
+    for (size_t t = 0; t < n_closed; ++t) {
       for (const Link &link : frames_[t].epsilon) offer(link, t, t);
     }
   };

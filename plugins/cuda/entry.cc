@@ -211,6 +211,13 @@ asr_status lattice(asr_backend_device *, asr_backend_channel *channel, uint32_t 
   });
 }
 
+asr_status lattice_piece(asr_backend_device *, asr_backend_channel *channel, asr_raw_lattice *piece) {
+  return guard([&] {
+    if (channel->search) fail(ASR_INVALID_ARGUMENT, "lattice: the channel began with lattice_beam 0");
+    channel->on_host->lattice_piece(piece);
+  });
+}
+
 asr_status kernel_seconds(asr_backend_device *device, double *seconds) {
   return guard_on(device, [&] { *seconds = device->device.clock().seconds(); });
 }
@@ -219,7 +226,8 @@ constexpr asr_backend_api kApi = {
     ASR_BACKEND_ABI, sizeof(asr_backend_api), "cuda",        probe,         open,       close,      last_error,
     load_features,   free_features,           load_acoustic, free_acoustic, load_graph, free_graph, extract,
     score,           channel_begin,           channel_end,   advance,       best_path,  wait,       lattice,
-    kernel_seconds};
+    kernel_seconds,  lattice_piece,
+};
 
 }  // namespace
 }  // namespace asr::cuda

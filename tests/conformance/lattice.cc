@@ -4,65 +4,13 @@
 #include <cmath>
 #include <tuple>
 
-#include "tests/conformance/search_fixture.h"
-#include "tests/reference/lattice.h"
+#include "tests/conformance/lattice_fixture.h"
 
 namespace asr::test {
 namespace {
 
 using reference::LatticePath;
 using reference::RawLattice;
-
-bool same_arc(const asr_raw_arc &a, const asr_raw_arc &b) {
-  return a.next_state == b.next_state && a.transition_id == b.transition_id && a.word == b.word &&
-         a.graph_cost == b.graph_cost && a.acoustic_cost == b.acoustic_cost;
-}
-
-void expect_same(const RawLattice &got, const RawLattice &want) {
-  EXPECT_EQ(got.n_frames, want.n_frames);
-  EXPECT_EQ(got.reached_final, want.reached_final);
-  EXPECT_EQ(got.beam_died, want.beam_died);
-  EXPECT_EQ(got.frames, want.frames);
-  EXPECT_EQ(got.final_costs, want.final_costs);
-  EXPECT_EQ(got.arc_begin, want.arc_begin);
-  ASSERT_EQ(got.arcs.size(), want.arcs.size());
-  for (size_t i = 0; i < got.arcs.size(); ++i) ASSERT_TRUE(same_arc(got.arcs[i], want.arcs[i])) << "arc " << i;
-}
-
-class LatticeTest : public SearchFixture {
- protected:
-  void SetUp() override {
-    SearchFixture::SetUp();
-    if (!IsSkipped() && api().lattice == nullptr) GTEST_SKIP() << entry().id << ": makes no lattices";
-  }
-
-  RawLattice lattice(const Device &device, const Channel &channel, bool use_final) {
-    asr_raw_lattice raw{};
-    device.check(api().lattice(device.get(), channel.channel, use_final ? 1 : 0, &raw));
-    return {{raw.arc_begin, raw.arc_begin + raw.n_states + 1},
-            {raw.arcs, raw.arcs + raw.n_arcs},
-            {raw.frames, raw.frames + raw.n_states},
-            {raw.final_costs, raw.final_costs + raw.n_states},
-            raw.n_frames,
-            raw.reached_final != 0,
-            raw.beam_died != 0};
-  }
-
-  RawLattice decode(const Device &device, const asr_graph_view &view, const asr_search_options &options,
-                    const std::vector<float> &rows, uint32_t n_frames, bool use_final, uint32_t chunk = 64) {
-    const Loaded loaded(api(), device, view);
-    const Channel channel(api(), device, loaded, options);
-    advance(device, channel, rows.data(), view.n_pdfs, n_frames, chunk);
-    return lattice(device, channel, use_final);
-  }
-};
-
-// A shape without cycles of epsilon arcs.
-GraphShape acyclic_shape(std::mt19937 &random) {
-  GraphShape shape = random_shape(random);
-  shape.n_states += shape.n_states % 2;
-  return shape;
-}
 
 TEST_P(LatticeTest, IsTheOneDefined) {
   const auto device = open();

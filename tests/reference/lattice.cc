@@ -60,17 +60,37 @@ class LatticeSearch {
     frames_.push_back(frame);
   }
 
-  RawLattice finish(bool use_final) {
+  // From frame `first` on, where a piece ended unless it is 0.
+  RawLattice finish(bool use_final, size_t first = 0) {
     RawLattice lattice;
     lattice.n_frames = static_cast<uint32_t>(frames_.size() - 1);
     lattice.beam_died = died_;
     for (const auto &[state, cost] : frames_.back().tokens) {
       lattice.reached_final |= use_final && std::isfinite(graph_.final_costs[state]);
     }
-    find_extra(end_extra(lattice.reached_final));
-    write(lattice);
+    const std::map<uint32_t, float> end = end_extra(lattice.reached_final);
+    find_extra(end, frames_.size() - 1);
+    write(lattice, first, frames_.size() - 1);
+    for (const auto &[rank, state] : in_order(frames_.back())) {
+      const bool ends = end.at(state) <= options_.lattice_beam;
+      lattice.final_costs.push_back(!ends ? kInfinity : lattice.reached_final ? graph_.final_costs[state] : 0.0f);
+    }
     return lattice;
   }
+
+  // Of frames first ... last, with what is known at frame `newest`.
+  RawLattice piece(size_t first, size_t last, size_t newest) {
+    std::map<uint32_t, float> end;
+    for (const auto &[state, cost] : frames_[newest].tokens) end[state] = 0.0f;
+    find_extra(end, newest);
+    RawLattice lattice;
+    write(lattice, first, last);
+    ended_piece_ = in_order(frames_[last]);
+    for (const auto &[rank, state] : ended_piece_) lattice.final_costs.push_back(frames_[last].extra.at(state));
+    return lattice;
+  }
+
+  size_t n_frames() const { return frames_.size() - 1; }
 
  private:
   float graph_cost(uint32_t a) const {
@@ -133,12 +153,11 @@ class LatticeSearch {
     return frame.extra.at(link.to) + (link.cost - frame.tokens.at(link.to));
   }
 
-  void find_extra(const std::map<uint32_t, float> &end) {
-    end_ = end;
-    frames_.back().extra = end;
-    for (size_t t = frames_.size(); t-- > 0;) {
+  void find_extra(const std::map<uint32_t, float> &end, size_t newest) {
+    frames_[newest].extra = end;
+    for (size_t t = newest + 1; t-- > 0;) {
       Frame &frame = frames_[t];
-      if (t + 1 < frames_.size()) {
+      if (t < newest) {
         for (const auto &[state, cost] : frame.tokens) frame.extra[state] = kInfinity;
         for (const Link &link : frames_[t + 1].emitting) lower(frame.extra, link.from, link_extra(link, frames_[t + 1]));
       }
@@ -148,30 +167,32 @@ class LatticeSearch {
     }
   }
 
-  void write(RawLattice &lattice) const {
-    const std::vector<uint32_t> rank = *epsilon_ranks(graph_);
+  using Order = std::set<std::pair<uint32_t, uint32_t>>;  // by epsilon rank, then state
+
+  // All but the final costs of the last frame. In that frame a piece, which is not the newest frame's, has no arcs.
+  void write(RawLattice &lattice, size_t first, size_t last) const {
     std::vector<std::map<uint32_t, uint32_t>> number(frames_.size());  // of the state of each token
+    const auto states = [&](size_t t) { return t == first && first > 0 ? ended_piece_ : in_order(frames_[t]); };
     uint32_t n_states = 0;
-    for (size_t t = 0; t < frames_.size(); ++t) {
-      for (const auto &[r, state] : in_order(frames_[t], rank)) number[t][state] = n_states++;
+    for (size_t t = first; t <= last; ++t) {
+      for (const auto &[rank, state] : states(t)) number[t][state] = n_states++;
     }
-    for (size_t t = 0; t < frames_.size(); ++t) {
-      for (const auto &[r, state] : in_order(frames_[t], rank)) {
+    for (size_t t = first; t <= last; ++t) {
+      for (const auto &[rank, state] : states(t)) {
         lattice.arc_begin.push_back(lattice.arcs.size());
         lattice.frames.push_back(static_cast<uint32_t>(t));
-        const bool ends = t + 1 == frames_.size() && end_.at(state) <= options_.lattice_beam;
-        lattice.final_costs.push_back(!ends ? kInfinity : lattice.reached_final ? graph_.final_costs[state] : 0.0f);
-        if (t + 1 < frames_.size()) write_arcs(state, frames_[t + 1].emitting, frames_[t + 1], number[t + 1], lattice.arcs);
-        write_arcs(state, frames_[t].epsilon, frames_[t], number[t], lattice.arcs);
+        if (t < last) lattice.final_costs.push_back(kInfinity);
+        if (t < last) write_arcs(state, frames_[t + 1].emitting, frames_[t + 1], number[t + 1], lattice.arcs);
+        if (t < last || t == n_frames()) write_arcs(state, frames_[t].epsilon, frames_[t], number[t], lattice.arcs);
       }
     }
     lattice.arc_begin.push_back(lattice.arcs.size());
   }
 
-  std::set<std::pair<uint32_t, uint32_t>> in_order(const Frame &frame, const std::vector<uint32_t> &rank) const {
-    std::set<std::pair<uint32_t, uint32_t>> order;
+  Order in_order(const Frame &frame) const {
+    Order order;
     for (const auto &[state, extra] : frame.extra) {
-      if (extra <= options_.lattice_beam) order.insert({rank[state], state});
+      if (extra <= options_.lattice_beam) order.insert({rank_[state], state});
     }
     return order;
   }
@@ -188,8 +209,9 @@ class LatticeSearch {
 
   const asr_graph_view &graph_;
   const asr_search_options options_;
+  const std::vector<uint32_t> rank_ = *epsilon_ranks(graph_);
   std::vector<Frame> frames_;
-  std::map<uint32_t, float> end_;
+  Order ended_piece_;  // the last one
   bool died_ = false;
 };
 
@@ -284,6 +306,21 @@ RawLattice lattice(const asr_graph_view &graph, const asr_search_options &option
   LatticeSearch search(graph, options);
   for (uint32_t t = 0; t < n_frames; ++t) search.consume(loglike + size_t{t} * graph.n_pdfs);
   return search.finish(use_final);
+}
+
+std::vector<RawLattice> lattice_pieces(const asr_graph_view &graph, const asr_search_options &options, const float *loglike,
+                                       uint32_t n_frames, bool use_final) {
+  constexpr size_t kPieceFrames = 256;
+  LatticeSearch search(graph, options);
+  for (uint32_t t = 0; t < n_frames; ++t) search.consume(loglike + size_t{t} * graph.n_pdfs);
+  std::vector<RawLattice> pieces;
+  size_t first = 0;
+  for (size_t newest = 2 * kPieceFrames; newest <= search.n_frames(); newest += kPieceFrames) {
+    pieces.push_back(search.piece(first, newest - kPieceFrames, newest));
+    first = newest - kPieceFrames;
+  }
+  pieces.push_back(search.finish(use_final, first));
+  return pieces;
 }
 
 std::optional<std::vector<LatticePath>> all_paths(const asr_graph_view &graph, const asr_search_options &options,

@@ -28,6 +28,10 @@ std::optional<std::vector<uint32_t>> epsilon_ranks(const asr_graph_view &graph);
 RawLattice lattice(const asr_graph_view &graph, const asr_search_options &options, const float *loglike, uint32_t n_frames,
                    bool use_final);
 
+// The same in pieces ("Pieces" in docs/search.md), with the lattice of the rest last. n_frames and flags are set in that one.
+std::vector<RawLattice> lattice_pieces(const asr_graph_view &graph, const asr_search_options &options, const float *loglike,
+                                       uint32_t n_frames, bool use_final);
+
 // A whole path: its arcs and the sum of graph, word insertion, scaled acoustic and final costs.
 struct LatticePath {
   std::vector<asr_raw_arc> arcs;  // next_state is not set

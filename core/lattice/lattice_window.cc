@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The best way to the end is not known before the end. Pieces end with extra costs, which say at least how much dearer than the
+// best a path through a state will be; less what the best path to the state cost, that is the least a way on can cost, but for
+// a constant. So nothing is taken out that could come to lie within the beam.
+#include "core/lattice/lattice_window.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+
+namespace asr {
+namespace {
+
+constexpr double kQuantum = 1.0 / (1 << 24);
+constexpr double kSlack = 0.01;  // extra costs are sums in single precision
+
+template <typename T>
+void drop_first(std::vector<T> &values, size_t n) {
+  values.erase(values.begin(), values.begin() + static_cast<ptrdiff_t>(n));
+}
+
+[[noreturn]] void fail_damaged() {
+  fail(ASR_INVALID_ARGUMENT, "lattice: a piece does not go on where the one before ended; it is damaged");
+}
+
+}  // namespace
+
+void LatticeWindow::add(Lattice piece, bool is_last) {
+  check_states(piece);
+  round_costs(piece, kQuantum);
+  join(std::move(piece));
+  const Lattice &window = prepared_.lattice;
+  const auto open =
+      is_last ? window.frames.end() : std::lower_bound(window.frames.begin(), window.frames.end(), window.frames.back());
+  open_begin_ = static_cast<uint32_t>(open - window.frames.begin());
+  if (window.arc_begin[open_begin_] != window.arcs.size()) fail_damaged();
+  if (!is_last) find_open_costs();
+}
+
+void LatticeWindow::prepare(double lattice_beam) {
+  find_costs_to_end(prepared_, acoustic_scale_);
+  prepared_.best = kNoEnd.graph;
+  for (uint32_t s = 0; s < n_states(); ++s) {
+    prepared_.best = std::min(prepared_.best, prepared_.from_start[s] + prepared_.total_to_end[s]);
+  }
+  prepared_.limit = prepared_.best + lattice_beam + kSlack + 1e-9 * (1 + std::fabs(prepared_.best));
+  prune_and_order(prepared_, acoustic_scale_);
+}
+
+// Appends the piece, and finds the costs of the best paths from the start to its states.
+void LatticeWindow::join(Lattice piece) {
+  Lattice &window = prepared_.lattice;
+  std::vector<double> &from_start = prepared_.from_start;
+  const bool is_first = window.n_states() == 0;
+  const uint32_t n_shared = window.n_states() - open_begin_, n = piece.n_states();
+  const bool joins = is_first ? n > 0 && piece.frames[0] == 0
+                              : n > n_shared && n_shared > 0 && piece.frames[0] == window.frames.back() &&
+                                    piece.frames[n_shared - 1] == piece.frames[0] && piece.frames[n_shared] > piece.frames[0];
+  if (!joins) fail_damaged();
+  window.arc_begin.resize(size_t{open_begin_} + 1);
+  window.frames.resize(open_begin_);
+  window.final_costs.resize(open_begin_);
+  for (uint32_t s = 0; s < n; ++s) window.arc_begin.push_back(window.arcs.size() + piece.arc_begin[s + 1]);
+  for (LatticeArc &arc : piece.arcs) arc.next_state += open_begin_;
+  window.arcs.insert(window.arcs.end(), piece.arcs.begin(), piece.arcs.end());
+  window.frames.insert(window.frames.end(), piece.frames.begin(), piece.frames.end());
+  window.final_costs.insert(window.final_costs.end(), piece.final_costs.begin(), piece.final_costs.end());
+  from_start.resize(window.n_states(), kNoEnd.graph);
+  if (is_first) from_start[0] = 0;
+  for (uint32_t s = open_begin_; s < window.n_states(); ++s) {
+    for (uint64_t a = window.arc_begin[s]; a < window.arc_begin[s + 1]; ++a) {
+      double &next = from_start[window.arcs[a].next_state];
+      next = std::min(next, from_start[s] + window.arcs[a].cost.total(acoustic_scale_));
+    }
+  }
+}
+
+// Puts the least cost of the ways on in the place of the extra costs.
+void LatticeWindow::find_open_costs() {
+  std::vector<LatticeCost> &costs = prepared_.lattice.final_costs;
+  const std::vector<double> &from_start = prepared_.from_start;
+  double best = kNoEnd.graph;
+  for (size_t s = open_begin_; s < costs.size(); ++s) best = std::min(best, from_start[s]);
+  for (size_t s = open_begin_; s < costs.size(); ++s) {
+    costs[s] = std::isfinite(from_start[s]) ? LatticeCost{costs[s].graph + (best - from_start[s]), 0} : kNoEnd;
+  }
+}
+
+void LatticeWindow::drop(uint32_t n_states) {
+  Lattice &window = prepared_.lattice;
+  const uint64_t n_arcs = window.arc_begin[n_states];
+  drop_first(window.arcs, n_arcs);
+  drop_first(window.arc_begin, n_states);
+  drop_first(window.frames, n_states);
+  drop_first(window.final_costs, n_states);
+  drop_first(prepared_.from_start, n_states);
+  for (uint64_t &begin : window.arc_begin) begin -= n_arcs;
+  for (LatticeArc &arc : window.arcs) arc.next_state -= n_states;
+  open_begin_ -= n_states;
+}
+
+}  // namespace asr

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// PieceDeterminiser against determinise() by definition, on random lattices cut at random frames.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/lattice/determinise.h"
+#include "tests/unit/lattice/determinised.h"
+#include "tests/unit/lattice/random_state_lattice.h"
+#include "tests/unit/scratch.h"
+
+namespace asr {
+namespace {
+
+using test::kScale;
+
+// How much dearer than the best the best path through each state is.
+std::vector<double> extra_costs(const Lattice &lattice) {
+  const uint32_t n = lattice.n_states();
+  std::vector<double> from_start(n, kNoEnd.graph), to_end(n);
+  from_start[0] = 0;
+  for (uint32_t s = 0; s < n; ++s) {
+    for (uint64_t a = lattice.arc_begin[s]; a < lattice.arc_begin[s + 1]; ++a) {
+      double &next = from_start[lattice.arcs[a].next_state];
+      next = std::min(next, from_start[s] + lattice.arcs[a].cost.total(kScale));
+    }
+  }
+  for (uint32_t s = n; s-- > 0;) {
+    to_end[s] = lattice.final_costs[s].total(kScale);
+    for (uint64_t a = lattice.arc_begin[s]; a < lattice.arc_begin[s + 1]; ++a) {
+      to_end[s] = std::min(to_end[s], lattice.arcs[a].cost.total(kScale) + to_end[lattice.arcs[a].next_state]);
+    }
+  }
+  std::vector<double> extra(n);
+  for (uint32_t s = 0; s < n; ++s) extra[s] = from_start[s] + to_end[s] - to_end[0];
+  return extra;
+}
+
+uint32_t first_of_frame(const Lattice &lattice, uint32_t frame) {
+  return static_cast<uint32_t>(std::lower_bound(lattice.frames.begin(), lattice.frames.end(), frame) - lattice.frames.begin());
+}
+
+// States of frames begin ... end; those of the last frame without their arcs, unless it is the lattice's last.
+Lattice piece_of(const Lattice &lattice, uint32_t begin, uint32_t end) {
+  const uint32_t first = first_of_frame(lattice, begin), last = first_of_frame(lattice, end + 1);
+  const bool is_last = last == lattice.n_states();
+  const uint32_t open = is_last ? last : first_of_frame(lattice, end);
+  Lattice piece;
+  for (uint32_t s = first; s < last; ++s) {
+    for (uint64_t a = lattice.arc_begin[s]; s < open && a < lattice.arc_begin[s + 1]; ++a) {
+      piece.arcs.push_back(lattice.arcs[a]);
+      piece.arcs.back().next_state -= first;
+    }
+    piece.arc_begin.push_back(piece.arcs.size());
+    piece.frames.push_back(lattice.frames[s]);
+    piece.final_costs.push_back(is_last ? lattice.final_costs[s] : kNoEnd);
+  }
+  return piece;
+}
+
+// Cuts a lattice at random frames. Extra costs are known the less the smaller `share`.
+Determinised in_pieces(const Lattice &lattice, double beam, double share, std::mt19937 &random) {
+  const std::vector<double> extra = extra_costs(lattice);
+  PieceDeterminiser pieces({kScale, beam});
+  uint32_t begin = 0;
+  for (uint32_t frame = 1; frame < lattice.frames.back(); ++frame) {
+    if (random() % 2 == 0) continue;
+    Lattice piece = piece_of(lattice, begin, frame);
+    const uint32_t first = first_of_frame(lattice, begin);
+    for (uint32_t s = first_of_frame(piece, frame); s < piece.n_states(); ++s) {
+      piece.final_costs[s] = {std::min(share * extra[first + s], 1e6), 0};
+    }
+    pieces.add(std::move(piece));
+    begin = frame;
+  }
+  return pieces.finish(piece_of(lattice, begin, lattice.frames.back()));
+}
+
+void compare_with_reference(test::StateLatticeShape shape, double beam, double share, uint32_t n_seeds) {
+  shape.end_share = 0;
+  for (uint32_t seed = 0; seed < n_seeds && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    const Lattice lattice = test::random_state_lattice(shape, random);
+    const Determinised result = in_pieces(lattice, beam, share, random);
+    EXPECT_EQ(result.beam, beam);
+    test::expect_well_formed(result.lattice);
+    test::expect_pruned(result.lattice, beam);
+    test::expect_same_paths(lattice, result.lattice, beam);
+  }
+}
+
+TEST(LatticePieces, HaveTheBestPathOfEveryWordSequence) { compare_with_reference({}, 4, 1, 2000); }
+
+TEST(LatticePieces, LittleIsKnownOfWhatFollows) { compare_with_reference({}, 3, 0.2, 1000); }
+
+TEST(LatticePieces, NothingIsKnownOfWhatFollows) { compare_with_reference({}, 2, 0, 1000); }
+
+TEST(LatticePieces, WithoutPruning) { compare_with_reference({}, 1000, 1, 1000); }
+
+TEST(LatticePieces, EqualCostsAreDecidedByAlignments) {
+  test::StateLatticeShape shape;
+  shape.ties = true;
+  compare_with_reference(shape, 3, 1, 1000);
+}
+
+TEST(LatticePieces, FewWords) {
+  test::StateLatticeShape shape;
+  shape.n_frames = 8;
+  shape.word_share = 0.15;
+  compare_with_reference(shape, 5, 0.5, 500);
+}
+
+TEST(LatticePieces, ManyArcsWithoutFrames) {
+  test::StateLatticeShape shape;
+  shape.n_frames = 3;
+  shape.states_per_frame = 4;
+  shape.epsilon_share = 0.6;
+  compare_with_reference(shape, 5, 0.5, 1000);
+}
+
+// States that are there twice are few, where pieces are long.
+TEST(LatticePieces, AddFewStates) {
+  test::StateLatticeShape shape;
+  shape.n_frames = 300;
+  shape.states_per_frame = 3;
+  shape.n_words = 90;
+  shape.n_transition_ids = 50;
+  shape.end_share = 0;
+  size_t n_whole = 0, n_pieces = 0;
+  for (uint32_t seed = 0; seed < 10; ++seed) {
+    std::mt19937 random(seed);
+    const Lattice lattice = test::random_state_lattice(shape, random);
+    n_whole += determinise(lattice, {kScale, 3}).lattice.n_states();
+    n_pieces += in_pieces(lattice, 3, 1, random).lattice.n_states();
+  }
+  EXPECT_GT(n_whole, 1000u);
+  EXPECT_LT(static_cast<double>(n_pieces), 1.1 * static_cast<double>(n_whole));
+}
+
+TEST(LatticePieces, OnePieceIsTheWhole) {
+  std::mt19937 random(1);
+  const Lattice lattice = test::random_state_lattice({}, random);
+  const CompactLattice whole = determinise(lattice, {kScale, 4}).lattice,
+                       one = PieceDeterminiser({kScale, 4}).finish(lattice).lattice;
+  EXPECT_EQ(one.arc_begin, whole.arc_begin);
+  EXPECT_EQ(one.transition_ids, whole.transition_ids);
+}
+
+TEST(LatticePieces, ThatDoNotFitAreRefused) {
+  std::mt19937 random(2);
+  test::StateLatticeShape shape;
+  shape.states_per_frame = 3;
+  const Lattice lattice = test::random_state_lattice(shape, random);
+  const Lattice first = piece_of(lattice, 0, 2), second = piece_of(lattice, 3, 5);
+  PieceDeterminiser pieces({kScale, 4});
+  test::expect_error([&] { PieceDeterminiser({kScale, 4}).add(second); }, ASR_INVALID_ARGUMENT, "damaged");
+  pieces.add(first);
+  test::expect_error([&] { pieces.finish(second); }, ASR_INVALID_ARGUMENT, "damaged");
+  test::expect_error([&] { PieceDeterminiser({kScale, -1}); }, ASR_INVALID_ARGUMENT, "lattice_beam");
+}
+
+}  // namespace
+}  // namespace asr

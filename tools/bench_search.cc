@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/bench_search.h"
+
+#include <numeric>
+#include <random>
+
+#include "core/base/sections.h"
+#include "core/model/bundle.h"
+
+namespace asr::tool {
+namespace {
+
+// Three arcs in four are emitting; one of them at every state is a self-loop, the others lead a short way on or anywhere.
+GraphData random_graph(const SearchBench &bench) {
+  std::mt19937_64 random(bench.seed);
+  const auto below = [&](uint64_t n) { return static_cast<uint32_t>(random() % n); };
+  const auto cost = [&] { return static_cast<float>(below(6000)) / 1000; };
+  const auto near = [&](uint32_t s) { return below(4) != 0 ? (s + 1 + below(64)) % bench.n_states : below(bench.n_states); };
+  GraphData graph;
+  graph.n_pdfs = bench.n_pdfs;
+  graph.n_words = 1000;
+  const uint32_t extra = bench.n_arcs > bench.n_states ? bench.n_arcs - bench.n_states : 0;
+  const uint32_t n_epsilon = extra / 4, n_forward = extra - n_epsilon;
+  for (uint32_t s = 0; s < bench.n_states; ++s) {
+    graph.emitting_begin.push_back(static_cast<uint32_t>(graph.arcs.size()));
+    graph.arcs.push_back({s, 1 + below(bench.n_pdfs), 0, 0.7f});
+    const auto n =
+        static_cast<uint32_t>((uint64_t{n_forward} * (s + 1)) / bench.n_states - uint64_t{n_forward} * s / bench.n_states);
+    for (uint32_t i = 0; i < n; ++i)
+      graph.arcs.push_back({near(s), 1 + below(bench.n_pdfs), below(8) == 0 ? below(1000) : 0, cost()});
+  }
+  graph.emitting_begin.push_back(static_cast<uint32_t>(graph.arcs.size()));
+  for (uint32_t s = 0; s < bench.n_states; ++s) {
+    graph.epsilon_begin.push_back(static_cast<uint32_t>(graph.arcs.size()));
+    const auto n =
+        static_cast<uint32_t>((uint64_t{n_epsilon} * (s + 1)) / bench.n_states - uint64_t{n_epsilon} * s / bench.n_states);
+    for (uint32_t i = 0; i < n; ++i) graph.arcs.push_back({near(s), 0, 0, cost()});
+  }
+  graph.epsilon_begin.push_back(static_cast<uint32_t>(graph.arcs.size()));
+  graph.final_costs.assign(bench.n_states, 0.0f);
+  graph.transitions.resize(bench.n_pdfs + size_t{1});
+  for (uint32_t id = 1; id <= bench.n_pdfs; ++id) graph.transitions[id].pdf = id - 1;
+  return graph;
+}
+
+struct Header {
+  char magic[8];
+  uint32_t version, n_pdfs;
+  uint64_t n_utterances, n_rows;
+};
+
+}  // namespace
+
+BenchGraph::BenchGraph(const SearchBench &bench) {
+  if (!bench.graph.empty() || !bench.model.empty()) {
+    file_ = std::make_unique<Graph>(bench.graph.empty() ? read_bundle(bench.model).file("graph.bin") : bench.graph);
+    view_ = *file_->view();
+    return;
+  }
+  random_ = random_graph(bench);
+  pdf_of_.push_back(0);
+  for (size_t id = 1; id < random_.transitions.size(); ++id) pdf_of_.push_back(random_.transitions[id].pdf);
+  view_ = {sizeof(view_),
+           random_.n_states(),
+           0,
+           static_cast<uint32_t>(random_.transitions.size() - 1),
+           random_.n_pdfs,
+           random_.arcs.size(),
+           random_.emitting_begin.data(),
+           random_.epsilon_begin.data(),
+           random_.arcs.data(),
+           random_.final_costs.data(),
+           pdf_of_.data()};
+}
+
+BenchRows::BenchRows(const SearchBench &bench, uint32_t n_pdfs) : n_pdfs_(n_pdfs) {
+  if (!bench.loglikes.empty()) {
+    read(bench.loglikes);
+    return;
+  }
+  std::mt19937_64 random(bench.seed + 1);
+  std::normal_distribution<float> normal(-50, 8);
+  random_.resize(size_t{bench.n_frames} * n_pdfs);
+  for (float &x : random_) x = normal(random);
+  rows_ = random_.data();
+  n_frames_ = {bench.n_frames};
+}
+
+uint64_t BenchRows::n_frames() const { return std::accumulate(n_frames_.begin(), n_frames_.end(), uint64_t{0}); }
+
+void BenchRows::read(const std::string &path) {
+  file_ = MappedFile(path);
+  SectionReader reader(file_.data(), file_.size(), path);
+  const auto header = reader.header<Header>("SenoneLL", 1);
+  if (header.n_pdfs != n_pdfs_) {
+    fail(ASR_BAD_FILE, "%s: has %u columns but the graph %u pdfs; give scores of the graph's model", path.c_str(),
+         header.n_pdfs, n_pdfs_);
+  }
+  n_frames_ = reader.copy<uint32_t>(header.n_utterances, "lengths");
+  if (n_frames() != header.n_rows || header.n_rows == 0 || header.n_rows > file_.size()) {
+    fail(ASR_BAD_FILE, "%s: the lengths do not add up to the number of rows", path.c_str());
+  }
+  rows_ = reader.section<float>(header.n_rows * n_pdfs_, "rows");
+  reader.finish();
+}
+
+void SearchBench::add_to(CLI::App &app) {
+  common.add_to(app);
+  CLI::Option *graph_option = app.add_option("--graph", graph, "graph.bin to search; default: a random graph");
+  app.add_option("--model", model, "Bundle whose graph is searched")->excludes(graph_option);
+  app.add_option("--loglikes", loglikes, "Scores (docs/search.md, \"Measuring\"); default: random ones");
+  app.add_option("--states", n_states, "States of the random graph")->check(CLI::Range(1, 200000000))->capture_default_str();
+  app.add_option("--arcs", n_arcs, "Arcs of the random graph")->check(CLI::Range(1, 1000000000))->capture_default_str();
+  app.add_option("--pdfs", n_pdfs, "Pdfs of the random graph")->check(CLI::Range(1, 1000000))->capture_default_str();
+  app.add_option("--frames", n_frames, "Frames of random scores")->check(CLI::Range(1, 10000000))->capture_default_str();
+  app.add_option("--seed", seed, "Seed of graph and scores")->capture_default_str();
+  app.add_option("--window", window, "Frames of one advance")->check(CLI::Range(1, 256))->capture_default_str();
+  app.add_option("--beam", search.beam, "Beam")->capture_default_str();
+  app.add_option("--max-active", search.max_active, "Most tokens expanded in a frame")->capture_default_str();
+  app.add_option("--min-active", search.min_active, "Least tokens expanded in a frame")->capture_default_str();
+  app.add_option("--acoustic-scale", search.acoustic_scale, "Scale of the log-likelihoods")->capture_default_str();
+}
+
+void add_options(const SearchBench &bench, const BenchGraph &graph, const BenchRows &rows, BenchReport *report) {
+  report->option("graph", bench.graph.empty() && bench.model.empty() ? "random" : bench.graph + bench.model);
+  report->option("states", graph.view().n_states);
+  report->option("arcs", graph.view().n_arcs);
+  report->option("pdfs", graph.view().n_pdfs);
+  report->option("frames", rows.n_frames());
+  report->option("window", bench.window);
+  report->option("beam", bench.search.beam);
+  report->option("lattice_beam", bench.search.lattice_beam);
+  report->option("max_active", bench.search.max_active);
+  report->option("min_active", bench.search.min_active);
+  report->option("acoustic_scale", bench.search.acoustic_scale);
+  report->option("seed", bench.seed);
+}
+
+}  // namespace asr::tool

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the benchmarks of the search read or make up: a graph and rows of log-likelihoods. Used by bench_decode.cc and
+// bench_recording.cc.
+//
+// A file for --loglikes: header "SenoneLL", u32 version 1, u32 n_pdfs, u64 n_utterances, u64 n_rows; then, each at a multiple
+// of 64 bytes, u32 n_frames[n_utterances] and f32 loglike[n_rows][n_pdfs], the rows of all utterances one after another.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/base/file.h"
+#include "core/graph/graph.h"
+#include "tools/bench.h"
+
+namespace asr::tool {
+
+constexpr double kFramesPerSecond = 100;
+
+// Their options.
+struct SearchBench {
+  BenchOptions common;
+  std::string graph, model, loglikes;
+  uint32_t n_states = 200000, n_arcs = 500000, n_pdfs = 2000, n_frames = 1000;
+  uint64_t seed = 1;
+  uint32_t window = 32;
+  asr_search_options search{sizeof(asr_search_options), 13, 0, 0.1f, 0, 7000, 200};
+
+  void add_to(CLI::App &app);
+};
+
+// The graph of a file or a random one.
+class BenchGraph {
+ public:
+  explicit BenchGraph(const SearchBench &bench);
+  const asr_graph_view &view() const { return view_; }
+  void release_pages() const {
+    if (file_) file_->release_pages();
+  }
+
+ private:
+  std::unique_ptr<Graph> file_;
+  GraphData random_;
+  std::vector<uint32_t> pdf_of_;
+  asr_graph_view view_{};
+};
+
+// Rows of log-likelihoods, cut into utterances.
+class BenchRows {
+ public:
+  BenchRows(const SearchBench &bench, uint32_t n_pdfs);
+  const float *rows() const { return rows_; }
+  const std::vector<uint32_t> &utterances() const { return n_frames_; }
+  uint64_t n_frames() const;
+  uint64_t n_bytes() const { return n_frames() * n_pdfs_ * sizeof(float); }
+
+ private:
+  void read(const std::string &path);
+
+  const uint32_t n_pdfs_;
+  MappedFile file_;
+  std::vector<float> random_;
+  const float *rows_ = nullptr;
+  std::vector<uint32_t> n_frames_;
+};
+
+// What both say of themselves in a report.
+void add_options(const SearchBench &bench, const BenchGraph &graph, const BenchRows &rows, BenchReport *report);
+
+}  // namespace asr::tool
