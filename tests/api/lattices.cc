@@ -168,14 +168,14 @@ TEST(Lattices, ConfidencesFallWithTheEvidence) {
   EXPECT_GT(least_confidence(), 0.999f);
 }
 
-TEST(Lattices, NothingChangesABitOfThem) {
-  const std::vector<int16_t> samples = speak("low high mid low");
-  const asr_stream_config config = lattice_stream();
+// However the audio comes in, and whoever shares the engine.
+void expect_same_whatever(const asr_stream_config &config, const std::vector<int16_t> &samples, size_t least_chunk) {
   const Events expected = recognize(load_engine().get(), config, samples, samples.size());
   EXPECT_NE(expected[3].find("lattice"), std::string::npos) << expected[3];
   const EnginePointer again = load_engine();
-  for (const size_t chunk : {1u, 160u, 1000u, 16000u})
+  for (const size_t chunk : {least_chunk, size_t{160}, size_t{1000}, size_t{16000}}) {
     EXPECT_TRUE(recognize(again.get(), config, samples, chunk) == expected) << chunk;
+  }
   for (const uint32_t window_frames : {8u, 31u, 256u}) {
     EXPECT_TRUE(recognize(load_engine(1, window_frames).get(), config, samples, 4000) == expected) << window_frames;
   }
@@ -187,6 +187,45 @@ TEST(Lattices, NothingChangesABitOfThem) {
   }
   for (std::thread &thread : threads) thread.join();
   for (const Events &events : found) EXPECT_TRUE(events == expected);
+}
+
+TEST(Lattices, NothingChangesABitOfThem) { expect_same_whatever(lattice_stream(), speak("low high mid low"), 1); }
+
+// So long that the search hands it over in pieces.
+std::string many_words() {
+  std::string words = "low";
+  for (int i = 0; i < 12; ++i) words += " high mid low";
+  return words;
+}
+
+asr_stream_config many_words_stream() {
+  asr_stream_config config = lattice_stream();
+  config.acoustic_scale = 0.1f;
+  return config;
+}
+
+TEST(Lattices, NothingChangesABitOfThoseInPieces) { expect_same_whatever(many_words_stream(), speak(many_words()), 37); }
+
+TEST(Lattices, InPiecesHaveEveryWordSequenceOnce) {
+  const EventPointer event = final_event(load_engine().get(), many_words_stream(), many_words());
+  const asr_lattice lattice = lattice_of(event.get());
+  EXPECT_GT(lattice.n_frames, 1000u);
+  EXPECT_EQ(lattice.beam, 4);
+  std::set<std::pair<uint32_t, std::string>> arcs;
+  for (uint64_t a = 0; a < lattice.n_arcs; ++a) EXPECT_TRUE(arcs.emplace(lattice.arc_from[a], lattice.arc_word[a]).second) << a;
+  EXPECT_STREQ(asr_event_text(event.get()), many_words().c_str());
+  const size_t n = asr_event_n_alternatives(event.get());
+  EXPECT_GT(n, 2u);
+  double before = -HUGE_VAL;
+  std::set<std::string> texts;
+  for (size_t i = 0; i < n; ++i) {
+    EXPECT_TRUE(texts.insert(asr_event_alternative_text(event.get(), i)).second);
+    Cost cost{};
+    ASSERT_OK(asr_event_alternative_costs(event.get(), i, &cost.graph, &cost.acoustic));
+    const double total = cost.graph + lattice.acoustic_scale * cost.acoustic;
+    EXPECT_GE(total, before);
+    before = total;
+  }
 }
 
 TEST(Lattices, LiveLongerThanStreamAndEngine) {
