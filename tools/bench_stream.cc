@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// `senone bench stream`: recordings through the C ABI, as products use it, on many streams at once. Each number of streams is
+// measured twice: fed as fast as the engine takes the audio (how many times real time it works), and fed as microphones
+// would, a chunk when it has been spoken (how long after a chunk the words of its audio come).
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "tools/audio_file.h"
+#include "tools/bench.h"
+#include "tools/recognize.h"
+
+namespace asr::tool {
+namespace {
+
+struct StreamBench {
+  BenchOptions common;
+  std::string model;
+  std::vector<std::string> files;
+  std::vector<uint32_t> n_streams = {1, 64, 512};
+  uint32_t n_lanes = 0, window = 32, chunk_ms = 100, partial_ms = 200;
+  double seconds = 10;
+  float lattice_beam = 0;
+};
+
+// All recordings one after the other, mono, full scale -1..1.
+struct Audio {
+  uint32_t rate_hz = 0;
+  std::vector<float> samples;
+};
+
+Audio read_audio(const std::vector<std::string> &files) {
+  Audio audio;
+  for (const std::string &path : files) {
+    AudioFile file(path, 16000);
+    if (file.n_channels() != 1)
+      fail(ASR_UNSUPPORTED, "%s: has %u channels; give mono recordings", path.c_str(), file.n_channels());
+    if (audio.rate_hz != 0 && audio.rate_hz != file.rate_hz()) {
+      fail(ASR_UNSUPPORTED, "%s: has %u Hz and those before it %u; give recordings of one rate", path.c_str(), file.rate_hz(),
+           audio.rate_hz);
+    }
+    audio.rate_hz = file.rate_hz();
+    float block[4096];
+    while (const size_t n = file.read(block, std::size(block))) audio.samples.insert(audio.samples.end(), block, block + n);
+  }
+  if (audio.samples.empty()) fail(ASR_BAD_AUDIO, "%s: no audio in it; check how it was recorded", files.front().c_str());
+  return audio;
+}
+
+using EnginePointer = std::unique_ptr<asr_engine, void (*)(asr_engine *)>;
+using StreamPointer = std::unique_ptr<asr_stream, void (*)(asr_stream *)>;
+
+EnginePointer load_engine(const StreamBench &bench, uint32_t n_streams) {
+  asr_engine_config config;
+  asr_engine_config_default(&config);
+  config.device = bench.common.device.c_str();
+  config.max_lanes = std::min(bench.n_lanes > 0 ? bench.n_lanes : n_streams, 1024u);
+  config.window_frames = bench.window;
+  config.n_threads = bench.common.n_threads;
+  asr_engine *engine = nullptr;
+  check(asr_engine_load(bench.model.c_str(), &config, &engine));
+  return {engine, asr_engine_close};
+}
+
+// One source of audio. It says the recordings over and over, each source from a place of its own.
+class Source {
+ public:
+  Source(asr_engine *engine, const StreamBench &bench, const Audio &audio, size_t number, bool with_partials)
+      : audio_(audio),
+        at_(audio.samples.size() / 97 * number % audio.samples.size()),
+        n_left_(static_cast<size_t>(bench.seconds * audio.rate_hz)),
+        chunk_(std::max<size_t>(1, size_t{audio.rate_hz} * bench.chunk_ms / 1000)) {
+    asr_stream_config config;
+    asr_stream_config_default(&config);
+    config.input = ASR_INPUT_FLOAT;
+    config.sample_rate_hz = audio.rate_hz;
+    config.cmn = ASR_CMN_LIVE;
+    config.partial_interval_ms = with_partials ? bench.partial_ms : 0;
+    config.max_backlog_ms = 0;
+    config.lattice_beam = bench.lattice_beam;
+    config.callback = on_event;
+    config.user_data = this;
+    asr_stream *stream = nullptr;
+    check(asr_open(engine, &config, &stream));
+    stream_ = {stream, asr_close};
+  }
+
+  // Feeds the next chunk, or says that there is no more; false after that.
+  bool feed() {
+    if (n_left_ == 0) {
+      finished_s_ = wall_seconds();
+      check(asr_finish(stream_.get()));
+      return false;
+    }
+    const size_t n = std::min({chunk_, n_left_, audio_.samples.size() - at_});
+    {
+      std::lock_guard lock(mutex_);
+      n_fed_ += n;
+      fed_.push_back({static_cast<double>(n_fed_) / audio_.rate_hz, wall_seconds()});
+    }
+    check(asr_feed(stream_.get(), audio_.samples.data() + at_, n));
+    at_ = (at_ + n) % audio_.samples.size();
+    n_left_ -= n;
+    return true;
+  }
+
+  void wait() {
+    check(asr_wait(stream_.get(), -1));
+    if (!error_.empty()) fail(ASR_INTERNAL, "bench stream: %s", error_.c_str());
+  }
+
+  // After wait(). Seconds from feeding the chunk that ends a partial result's audio to that result, of each result.
+  const std::vector<double> &latencies() const { return latencies_; }
+  double final_latency() const { return final_s_ - finished_s_; }
+  double audio_s() const { return static_cast<double>(n_fed_) / audio_.rate_hz; }
+
+ private:
+  struct Fed {
+    double audio_s, wall_s;  // the audio up to here was fed then
+  };
+
+  static void on_event(asr_stream *, asr_event *event, void *user_data) {
+    const double now = wall_seconds();
+    auto *source = static_cast<Source *>(user_data);
+    const asr_event_kind kind = asr_event_get_kind(event);
+    if (kind == ASR_EVENT_PARTIAL) source->take_partial(asr_event_time_s(event), now);
+    if (kind == ASR_EVENT_FINAL) source->final_s_ = now;
+    if (kind == ASR_EVENT_ERROR) source->error_ = asr_event_text(event);
+    asr_event_free(event);
+  }
+
+  void take_partial(double audio_s, double now) {
+    std::lock_guard lock(mutex_);
+    const auto fed = std::lower_bound(fed_.begin(), fed_.end(), audio_s, [](const Fed &f, double s) { return f.audio_s < s; });
+    if (fed != fed_.end()) latencies_.push_back(now - fed->wall_s);
+  }
+
+  const Audio &audio_;
+  size_t at_, n_left_, chunk_;
+  StreamPointer stream_{nullptr, asr_close};
+  std::mutex mutex_;  // of what follows: fed here, taken in the stream's callback
+  size_t n_fed_ = 0;
+  std::vector<Fed> fed_;
+  std::vector<double> latencies_;
+  double finished_s_ = 0, final_s_ = 0;
+  std::string error_;
+};
+
+using Sources = std::vector<std::unique_ptr<Source>>;
+
+Sources open_sources(asr_engine *engine, const StreamBench &bench, const Audio &audio, uint32_t n, bool with_partials) {
+  Sources sources;
+  for (uint32_t i = 0; i < n; ++i) sources.push_back(std::make_unique<Source>(engine, bench, audio, i, with_partials));
+  return sources;
+}
+
+// Audio time over the time that it took.
+double times_real_time(asr_engine *engine, const StreamBench &bench, const Audio &audio, uint32_t n_streams) {
+  const Sources sources = open_sources(engine, bench, audio, n_streams, false);
+  const double begin_s = wall_seconds();
+  for (const auto &source : sources) {
+    while (source->feed()) {
+    }
+  }
+  double audio_s = 0;
+  for (const auto &source : sources) {
+    source->wait();
+    audio_s += source->audio_s();
+  }
+  return audio_s / (wall_seconds() - begin_s);
+}
+
+// Feeds every source a chunk whenever one has been spoken; the sources' chunks are spread evenly over that time.
+void feed_in_real_time(const Sources &sources, double chunk_s) {
+  std::vector<bool> speaking(sources.size(), true);
+  size_t n_speaking = sources.size();
+  const auto begin = std::chrono::steady_clock::now();
+  for (size_t step = 0; n_speaking > 0; ++step) {
+    for (size_t i = 0; i < sources.size(); ++i) {
+      const double due_s =
+          chunk_s * (static_cast<double>(step + 1) + static_cast<double>(i) / static_cast<double>(sources.size()));
+      std::this_thread::sleep_until(begin +
+                                    std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(due_s)));
+      if (!speaking[i] || sources[i]->feed()) continue;
+      speaking[i] = false;
+      --n_speaking;
+    }
+  }
+}
+
+// Milliseconds below which a share of the values lies; null if there are none.
+nlohmann::json quantile_ms(std::vector<double> seconds, double share) {
+  if (seconds.empty()) return nullptr;
+  std::sort(seconds.begin(), seconds.end());
+  return 1e3 * seconds[static_cast<size_t>(share * static_cast<double>(seconds.size() - 1))];
+}
+
+void add_row(const StreamBench &bench, const Audio &audio, uint32_t n_streams, BenchReport *report) {
+  const EnginePointer engine = load_engine(bench, n_streams);
+  double fastest = 0;
+  for (uint32_t i = 0; i < bench.common.n_repeats; ++i)
+    fastest = std::max(fastest, times_real_time(engine.get(), bench, audio, n_streams));
+
+  const Sources sources = open_sources(engine.get(), bench, audio, n_streams, true);
+  feed_in_real_time(sources, bench.chunk_ms / 1e3);
+  std::vector<double> partials, finals;
+  for (const auto &source : sources) {
+    source->wait();
+    partials.insert(partials.end(), source->latencies().begin(), source->latencies().end());
+    finals.push_back(source->final_latency());
+  }
+  report->row({n_streams, fastest, fastest / n_streams, quantile_ms(partials, 0.5), quantile_ms(partials, 0.99),
+               quantile_ms(finals, 0.5), quantile_ms(finals, 0.99)});
+}
+
+void run(const StreamBench &bench) {
+  const Audio audio = read_audio(bench.files);
+  BenchReport report("stream", bench.common, choose_device(bench.common.device),
+                     {{"n_streams", "streams", 0},
+                      {"times_real_time", "x real time", 1},
+                      {"times_real_time_per_stream", "per stream", 2},
+                      {"partial_ms_median", "partial ms", 1},
+                      {"partial_ms_99", "99 %", 1},
+                      {"final_ms_median", "final ms", 1},
+                      {"final_ms_99", "99 %", 1}});
+  report.option("model", std::filesystem::path(bench.model).filename().string());
+  report.option("recordings", bench.files.size());
+  report.option("seconds", bench.seconds);
+  report.option("chunk_ms", bench.chunk_ms);
+  report.option("partial_ms", bench.partial_ms);
+  report.option("window", bench.window);
+  report.option("lattice_beam", bench.lattice_beam);
+  for (const uint32_t n : bench.n_streams) add_row(bench, audio, n, &report);
+  report.note(
+      "x real time: audio of all streams over the time taken, fed at once; 1 or more a stream: all can be spoken at once");
+  report.note(
+      "partial ms: fed as spoken, from feeding the chunk that ends a partial result's audio to the result; final: from "
+      "asr_finish");
+  report.print();
+}
+
+void add_stream(CLI::App &bench) {
+  CLI::App *app = bench.add_subcommand("stream", "From samples to words through the C ABI, on many streams at once");
+  auto options = std::make_shared<StreamBench>();
+  options->common.n_repeats = 3;
+  options->common.n_threads = 0;
+  options->common.add_to(*app);
+  app->add_option("--model", options->model, "Bundle")->required();
+  app->add_option("recordings", options->files, "Mono recordings of one rate; said over and over")->required();
+  app->add_option("--streams", options->n_streams, "Numbers of streams, a row each")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  app->add_option("--lanes", options->n_lanes, "Streams advanced in one step; default: all, 1024 at most")
+      ->check(CLI::Range(1, 1024));
+  app->add_option("--window", options->window, "Most frames of a step")->check(CLI::Range(8, 256))->capture_default_str();
+  app->add_option("--seconds", options->seconds, "Audio of each stream")->check(CLI::Range(0.1, 1e5))->capture_default_str();
+  app->add_option("--chunk-ms", options->chunk_ms, "Audio fed at a time")->check(CLI::Range(1, 10000))->capture_default_str();
+  app->add_option("--partial-ms", options->partial_ms, "Audio between partial results")
+      ->check(CLI::Range(10, 100000))
+      ->capture_default_str();
+  app->add_option("--lattice-beam", options->lattice_beam, "Final results with lattices of this width; 0: without")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->capture_default_str();
+  app->callback([options] { run(*options); });
+}
+
+const Benchmark kRegistration{"stream", add_stream};
+
+}  // namespace
+}  // namespace asr::tool
