@@ -75,6 +75,7 @@ SearchJob Search::begin_job() const {
 
 bool Search::take(const SearchJob &job) {
   job_ = job;
+  job_.wide = job.wide && job.status == SearchStatus::kOverflow;  // only as long as it must
   n_frames_ += job.n_consumed;
   died_ = died_ || job.status == SearchStatus::kDied || job.status == SearchStatus::kNegativeCycle;
   if (job.status == SearchStatus::kNegativeCycle) {
@@ -90,6 +91,8 @@ void Search::prepare(cudaStream_t stream) {
 
 void Search::grow(uint32_t overflow, cudaStream_t stream) {
   if (job_.n_settled > 0) drain_settled(stream);
+  if ((overflow & kEntriesFull) != 0) job_.wide = true;
+  if ((overflow & (kTokensFull | kTraceFull)) == 0) return;
   const uint32_t max_tokens = job_.max_tokens * ((overflow & kTokensFull) != 0 ? 2 : 1);
   const uint32_t max_records = job_.max_records * ((overflow & kTraceFull) != 0 ? 2 : 1);
   ChannelMemory memory(max_tokens, max_records, job_.max_settled);

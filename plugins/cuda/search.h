@@ -38,7 +38,7 @@ class Search {
 
   // Before a job: makes room where little is left. Must not run beside a job of the channel.
   void prepare(cudaStream_t stream);
-  // Room for what did not fit.
+  // Room for what did not fit, as far as it is the channel's.
   void grow(uint32_t overflow, cudaStream_t stream);
   // Nothing can be consumed any more.
   void give_up() { died_ = true; }

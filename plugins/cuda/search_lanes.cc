@@ -7,23 +7,16 @@
 #include "core/base/error.h"
 
 namespace asr::cuda {
-namespace {
 
-constexpr uint32_t kSharedThreads = 1024;  // of all blocks of a multiprocessor
-
-}  // namespace
+SearchLanes::SearchLanes(Device &device)
+    : device_(device), staging_(device.pool()), n_shared_slots_(search_shared_slots(device.shared_bytes())) {
+  check(prepare_search(n_shared_slots_), "preparing the search kernel");
+  max_tokens_ = std::max(max_tokens_, n_shared_slots_);
+}
 
 SearchLanes::~SearchLanes() { cudaStreamSynchronize(stream_.get()); }
 
-// Few channels get large blocks, for many channels several small ones share a multiprocessor.
-uint32_t SearchLanes::n_blocks(uint32_t n_jobs, uint32_t *n_threads) const {
-  uint32_t n_together = 1;
-  while (n_together < 4 && n_jobs > n_together * device_.n_multiprocessors()) n_together *= 2;
-  *n_threads = kSharedThreads / n_together;
-  return std::min(n_jobs, n_together * device_.n_multiprocessors());
-}
-
-// Scratch memory for so many blocks, all entries free.
+// Scratch memory for so many blocks, the wide tables free.
 void SearchLanes::reserve_scratch(uint32_t n_blocks) {
   const bool same = laid_out_.max_tokens == max_tokens_ && laid_out_.max_candidates == max_candidates_;
   if (same && n_blocks <= n_scratch_) return;
@@ -31,7 +24,7 @@ void SearchLanes::reserve_scratch(uint32_t n_blocks) {
   laid_out_ = {};
   scratch_.reserve(n);
   check(cudaMemsetAsync(scratch_.data(), 0xff, n * sizeof(uint4), stream_.get()), "clearing scratch memory");
-  laid_out_ = {max_tokens_, max_candidates_, scratch_.data()};
+  laid_out_ = {n_shared_slots_, max_tokens_, max_candidates_, scratch_.data()};
   n_scratch_ = n_blocks;
 }
 
@@ -63,14 +56,13 @@ void SearchLanes::start_jobs(const std::vector<SearchJob> &jobs, Pending pending
   const auto n_jobs = static_cast<uint32_t>(jobs.size());
   jobs_.reserve(n_jobs);
   std::copy(jobs.begin(), jobs.end(), jobs_.data());
-  uint32_t n_threads = 0;
-  const uint32_t n = n_blocks(n_jobs, &n_threads);
+  const uint32_t n_blocks = std::min(n_jobs, device_.n_multiprocessors());
   for (const SearchJob &job : jobs) {
     max_candidates_ = std::max(max_candidates_, job.max_records);
     while (max_tokens_ < job.max_records / 128) max_tokens_ *= 2;
   }
-  reserve_scratch(n);
-  device_.clock().time(stream_.get(), [&] { launch_search(jobs_.data(), n_jobs, laid_out_, n, n_threads, stream_.get()); });
+  reserve_scratch(n_blocks);
+  device_.clock().time(stream_.get(), [&] { launch_search(jobs_.data(), n_jobs, laid_out_, n_blocks, stream_.get()); });
   pending_ = std::move(pending);
 }
 
@@ -124,12 +116,14 @@ void SearchLanes::take_results() {
   std::vector<Search *> again;
   std::vector<SearchJob> jobs;
   uint32_t overflow = 0;
+  bool wide_full = false;
   const std::vector<Search *> searches = std::move(pending_.searches);
   pending_.searches.clear();
   for (size_t i = 0; i < searches.size(); ++i) {
     const SearchJob done = jobs_.data()[i];
     try {
       if (!searches[i]->take(done)) continue;
+      wide_full |= done.wide && (done.overflow & kEntriesFull) != 0;
       searches[i]->grow(done.overflow, stream_.get());
     } catch (...) {
       searches[i]->give_up();
@@ -143,7 +137,7 @@ void SearchLanes::take_results() {
                                                  done.n_frames - done.n_consumed));
   }
   if (again.empty()) return;
-  if ((overflow & kEntriesFull) != 0) max_tokens_ *= 2;
+  if (wide_full) max_tokens_ *= 2;
   if ((overflow & kCandidatesFull) != 0) max_candidates_ *= 2;
   try {
     start_jobs(jobs, {again, pending_.acoustic, {pending_.reads[0], pending_.reads[1]}});

@@ -15,7 +15,7 @@ namespace asr::cuda {
 
 class SearchLanes {
  public:
-  explicit SearchLanes(Device &device) : device_(device), staging_(device.pool()) {}
+  explicit SearchLanes(Device &device);
   ~SearchLanes();
   SearchLanes(const SearchLanes &) = delete;
   SearchLanes &operator=(const SearchLanes &) = delete;
@@ -46,7 +46,6 @@ class SearchLanes {
     const Acoustic *acoustic = nullptr;
     bool reads[2] = {false, false};  // score buffers
   };
-  uint32_t n_blocks(uint32_t n_jobs, uint32_t *n_threads) const;
   void reserve_scratch(uint32_t n_blocks);
   const float *upload(const std::vector<Task> &tasks, std::vector<size_t> *row_at);
   void start_jobs(const std::vector<SearchJob> &jobs, Pending pending);
@@ -56,7 +55,7 @@ class SearchLanes {
   Device &device_;
   Stream stream_;
   Staging staging_;
-  uint32_t max_tokens_ = kMaxTokens, max_candidates_ = kMaxCandidates;
+  uint32_t n_shared_slots_, max_tokens_ = kMaxTokens, max_candidates_ = kMaxCandidates;
   DeviceArray<uint4> scratch_;
   SearchScratch laid_out_{};  // in scratch_, for n_scratch_ blocks
   uint32_t n_scratch_ = 0;

@@ -19,6 +19,7 @@ namespace asr::cuda {
 namespace {
 
 constexpr uint32_t kThreads = 1024;
+constexpr size_t kSlotBytes = sizeof(unsigned long long) + sizeof(uint32_t);
 
 // Before a frame; the caller's barrier follows.
 __device__ void reset(Lane &lane) {
@@ -34,8 +35,9 @@ __device__ void reset(Lane &lane) {
 }
 
 // A frame that cannot be finished: as if it had not begun.
+template <bool kWide>
 __device__ void give_up(Lane &lane, SearchStatus status) {
-  for (uint32_t i = threadIdx.x; i < 2 * lane.max_tokens; i += blockDim.x) free_entry(&lane.table[i]);
+  Table<kWide>(lane).block_free_all();
   if (threadIdx.x == 0) {
     lane.job.status = status;
     lane.job.overflow = lane.overflow;
@@ -45,6 +47,7 @@ __device__ void give_up(Lane &lane, SearchStatus status) {
 }
 
 // Follows epsilon arcs, those of list 1 first, until no cost falls. Returns false if the frame was given up.
+template <bool kWide>
 __device__ bool follow_epsilons(Lane &lane) {
   uint32_t list = 1;
   for (uint32_t n_rounds = 0;; ++n_rounds, list ^= 1) {
@@ -52,20 +55,23 @@ __device__ bool follow_epsilons(Lane &lane) {
     const bool endless = !done && n_rounds > lane.n_used;
     __syncthreads();  // all have read this before any goes on
     if (full || endless) {
-      give_up(lane, full ? SearchStatus::kOverflow : SearchStatus::kNegativeCycle);
+      give_up<kWide>(lane, full ? SearchStatus::kOverflow : SearchStatus::kNegativeCycle);
       return false;
     }
     if (done) return true;
     if (threadIdx.x == 0) lane.list_size[list ^ 1] = lane.n_candidates[list ^ 1] = 0;
-    block_expand<false>(lane, list, nullptr);
+    block_expand<false, kWide>(lane, list, nullptr);
     __syncthreads();
-    block_resolve<false>(lane, list, nullptr);
+    block_resolve<false, kWide>(lane, list, nullptr);
     __syncthreads();
+    block_mark_winners<kWide>(lane, list);
   }
 }
 
-// Writes the tokens down and frees their entries.
+// Writes the tokens down and frees their slots.
+template <bool kWide>
 __device__ void finish_tokens(Lane &lane) {
+  const Table<kWide> table(lane);
   SearchToken *const tokens = lane.job.tokens[lane.job.current ^ 1];
   const float cutoff = __fadd_rn(cost_of(lane.best), lane.job.beam.beam);
   uint32_t n_within = 0;
@@ -74,11 +80,10 @@ __device__ void finish_tokens(Lane &lane) {
     SearchToken token{0, 0, 0};
     bool keep = false;
     if (i < lane.n_used) {
-      TokenEntry *const entry = &lane.table[lane.used[i]];
-      const TokenEntry found = load_entry(entry);
-      token = {found.state, cost_of(static_cast<uint32_t>(found.key >> 32)), found.record};
+      const uint32_t slot = lane.used[i];
+      token = {table.state(slot), cost_of(static_cast<uint32_t>(table.key(slot) >> 32)), lane.record_of[slot]};
       keep = token.cost <= lane.bound;
-      free_entry(entry);
+      table.free(slot);
     }
     const uint32_t place = warp_append(&lane.n_next, keep);
     if (keep && place < lane.job.max_tokens) tokens[place] = token;
@@ -102,24 +107,28 @@ __device__ void commit(Lane &lane, uint32_t n_frames) {
 }
 
 // Epsilon arcs and what follows them. `n_frames`: 1, or 0 for the beginning.
+template <bool kWide>
 __device__ void finish_frame(Lane &lane, uint32_t n_frames) {
-  if (!follow_epsilons(lane)) return;
-  finish_tokens(lane);
+  if (!follow_epsilons<kWide>(lane)) return;
+  finish_tokens<kWide>(lane);
   __syncthreads();
   const bool full = lane.overflow != 0;
   __syncthreads();
-  if (full) return give_up(lane, SearchStatus::kOverflow);
+  if (full) return give_up<kWide>(lane, SearchStatus::kOverflow);
   commit(lane, n_frames);
   __syncthreads();
 }
 
+template <bool kWide>
 __device__ void begin(Lane &lane) {
   reset(lane);
   __syncthreads();
   if (threadIdx.x == 0) {
     const uint32_t state = lane.job.graph.start_state;
-    const uint32_t slot = find_entry(lane, state);
-    store_entry(&lane.table[slot], state, TraceRecord::kRoot, make_key(0.0f, 0));
+    const Table<kWide> table(lane);
+    const uint32_t slot = table.find(state);
+    table.keys[slot] = make_key(0.0f, 0);
+    lane.record_of[slot] = TraceRecord::kRoot;
     const uint32_t first = lane.job.graph.begins[state].epsilon, n_arcs = lane.job.graph.begins[state + 1].epsilon - first;
     lane.best = ordered(0.0f);
     lane.bound = bound_of(0.0f, lane.job.beam.beam);
@@ -127,9 +136,10 @@ __device__ void begin(Lane &lane) {
     if (n_arcs > 0) lane.list_size[1] = 1ull << 32 | n_arcs;
   }
   __syncthreads();
-  finish_frame(lane, 0);
+  finish_frame<kWide>(lane, 0);
 }
 
+template <bool kWide>
 __device__ void consume(Lane &lane) {
   SearchJob &job = lane.job;
   const bool crowded = job.n_records + 2 * job.n_tokens > job.max_records && job.n_records > job.n_compacted;
@@ -138,15 +148,15 @@ __device__ void consume(Lane &lane) {
   reset(lane);
   __syncthreads();
   const float *const row = job.rows + size_t{job.n_consumed} * job.row_stride;
-  block_select(lane);
+  block_select(lane, row);
   __syncthreads();
-  block_expand<true>(lane, 0, row);
+  block_expand<true, kWide>(lane, 0, row);
   __syncthreads();
   const bool full = lane.is_full != 0;
   const float best = cost_of(lane.best);
   if (threadIdx.x == 0) lane.bound = bound_of(best, job.beam.beam);
   __syncthreads();
-  if (full) return give_up(lane, SearchStatus::kOverflow);
+  if (full) return give_up<kWide>(lane, SearchStatus::kOverflow);
   if (!(best <= FLT_MAX)) {
     if (threadIdx.x == 0) {
       job.status = SearchStatus::kDied;
@@ -156,21 +166,30 @@ __device__ void consume(Lane &lane) {
     __syncthreads();
     return;
   }
-  block_resolve<true>(lane, 0, row);
+  block_resolve<true, kWide>(lane, 0, row);
   __syncthreads();
-  finish_frame(lane, 1);
+  finish_frame<kWide>(lane, 1);
+}
+
+template <bool kWide>
+__device__ void advance(Lane &lane) {
+  if (lane.job.begin) begin<kWide>(lane);
+  while (lane.job.status == SearchStatus::kRunning && lane.job.n_consumed < lane.job.n_frames) consume<kWide>(lane);
 }
 
 __global__ void __launch_bounds__(kThreads) search_kernel(SearchJob *jobs, uint32_t n_jobs, SearchScratch scratch) {
   __shared__ Lane lane;
+  if (threadIdx.x == 0) set_scratch(lane, scratch);
+  __syncthreads();
+  Table<false>(lane).block_free_all();
   for (uint32_t j = blockIdx.x; j < n_jobs; j += gridDim.x) {
-    if (threadIdx.x == 0) {
-      set_scratch(lane, scratch);
-      lane.job = jobs[j];
-    }
+    if (threadIdx.x == 0) lane.job = jobs[j];
     __syncthreads();
-    if (lane.job.begin) begin(lane);
-    while (lane.job.status == SearchStatus::kRunning && lane.job.n_consumed < lane.job.n_frames) consume(lane);
+    if (lane.job.wide) {
+      advance<true>(lane);
+    } else {
+      advance<false>(lane);
+    }
     if (threadIdx.x == 0) jobs[j] = lane.job;
     __syncthreads();
   }
@@ -178,9 +197,19 @@ __global__ void __launch_bounds__(kThreads) search_kernel(SearchJob *jobs, uint3
 
 }  // namespace
 
-void launch_search(SearchJob *jobs, uint32_t n_jobs, const SearchScratch &scratch, uint32_t n_blocks, uint32_t n_threads,
-                   cudaStream_t stream) {
-  search_kernel<<<n_blocks, n_threads, 0, stream>>>(jobs, n_jobs, scratch);
+uint32_t search_shared_slots(size_t shared_bytes) {
+  uint32_t n = 1;
+  while (2 * n * kSlotBytes + sizeof(Lane) <= shared_bytes) n *= 2;
+  return n;
+}
+
+cudaError_t prepare_search(uint32_t n_shared_slots) {
+  return cudaFuncSetAttribute(search_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              static_cast<int>(n_shared_slots * kSlotBytes));
+}
+
+void launch_search(SearchJob *jobs, uint32_t n_jobs, const SearchScratch &scratch, uint32_t n_blocks, cudaStream_t stream) {
+  search_kernel<<<n_blocks, kThreads, scratch.n_shared_slots * kSlotBytes, stream>>>(jobs, n_jobs, scratch);
 }
 
 }  // namespace asr::cuda

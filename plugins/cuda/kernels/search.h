@@ -68,6 +68,7 @@ struct SearchJob {
   const float *rows;  // of log-likelihoods
   uint32_t row_stride, n_frames;
   bool begin;  // first makes the token of the start state
+  bool wide;   // finds tokens in a table in global memory, because that in shared memory was full
 
   SearchToken *tokens[2];  // [max_tokens], those of the last frame and of the next
   TraceRecord *records;    // [max_records]
@@ -86,15 +87,6 @@ struct SearchJob {
   uint32_t overflow;
 };
 
-// A state with a token of the frame under construction: the least (cost, arc + 1), and the record of its path. Arc is 0 where
-// a candidate must be cheaper, not equal, to replace the token.
-struct alignas(16) TokenEntry {
-  static constexpr uint32_t kFree = 0xffffffffu;
-
-  uint32_t state, record;
-  unsigned long long key;
-};
-
 // A token whose arcs are followed: the first of them, the token's cost and path, and how many arcs the items before it have.
 struct alignas(16) ExpandItem {
   uint32_t first_arc;
@@ -102,16 +94,21 @@ struct alignas(16) ExpandItem {
   uint32_t record, offset;
 };
 
-// An arc within the beam, and the entry of the state it leads to.
+// An arc within the beam, and the slot of the state it leads to, with two flags.
 struct alignas(16) Candidate {
+  static constexpr uint32_t kWon = 1u << 31;      // it is the path of its token
+  static constexpr uint32_t kEpsilon = 1u << 30;  // that state has epsilon arcs
+  static constexpr uint32_t kSlotMask = kEpsilon - 1;
+
   uint32_t slot, arc;
   float cost;
   uint32_t record;
 };
 
-// Working memory of one block. Entries are free between frames.
+// Working memory of one block. Tables are free between frames.
 struct SearchScratch {
-  uint32_t max_tokens;      // a power of two and at least max_records / 128; the table has twice as many entries
+  uint32_t n_shared_slots;  // of the table in shared memory, a power of two
+  uint32_t max_tokens;  // a power of two, at least n_shared_slots and max_records / 128; the wide table has two slots for each
   uint32_t max_candidates;  // at least the max_records of every channel
   uint4 *memory;            // search_scratch_size(...) for each block
 };
@@ -119,8 +116,10 @@ inline size_t search_scratch_size(uint32_t max_tokens, uint32_t max_candidates) 
   return size_t{max_tokens} * 4 + max_tokens / 4 + max_candidates;
 }
 
-void launch_search(SearchJob *jobs, uint32_t n_jobs, const SearchScratch &scratch, uint32_t n_blocks, uint32_t n_threads,
-                   cudaStream_t stream);
+// Slots that fit the shared memory of a block, and what must be called once for them.
+uint32_t search_shared_slots(size_t shared_bytes);
+cudaError_t prepare_search(uint32_t n_shared_slots);
+void launch_search(SearchJob *jobs, uint32_t n_jobs, const SearchScratch &scratch, uint32_t n_blocks, cudaStream_t stream);
 
 // ---- best paths ----------------------------------------------------------------------------------------------------------
 

@@ -26,16 +26,19 @@ __device__ inline unsigned long long make_key(float cost, uint32_t low) {
   return static_cast<unsigned long long>(ordered(cost)) << 32 | low;
 }
 
+#if __CUDA_ARCH__ >= 800
+__device__ inline uint32_t warp_or(uint32_t bits) { return __reduce_or_sync(kAllLanes, bits); }
+__device__ inline uint32_t warp_min(uint32_t value) { return __reduce_min_sync(kAllLanes, value); }
+#else
 __device__ inline uint32_t warp_or(uint32_t bits) {
-#pragma unroll
   for (uint32_t d = kWarp / 2; d > 0; d /= 2) bits |= __shfl_xor_sync(kAllLanes, bits, d);
   return bits;
 }
 __device__ inline uint32_t warp_min(uint32_t value) {
-#pragma unroll
   for (uint32_t d = kWarp / 2; d > 0; d /= 2) value = min(value, __shfl_xor_sync(kAllLanes, value, d));
   return value;
 }
+#endif
 // The sum over this lane and those before it.
 __device__ inline uint32_t warp_scan(uint32_t value) {
 #pragma unroll

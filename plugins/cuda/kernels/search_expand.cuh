@@ -2,8 +2,8 @@
 // Steps 2 and 3 of a frame. The arcs of all items of a list are numbered through and shared out evenly: a warp takes a stretch
 // of them, finds its first item by bisection, and from then on 32 arcs at a time: as every item has an arc, the items that
 // begin among those 32 are the next 32 at most, one load and one mask tell each lane its own. An arc within the beam so far
-// enters its state's entry by a 64-bit minimum and is remembered as a candidate. After a barrier the candidate that
-// is the minimum of its state has won, writes its path's record, and goes on the next list if its state has epsilon arcs.
+// lowers the key of its state's slot, and if it did is remembered as a candidate. After a barrier the candidate that is the
+// least of its state has won, writes its path's record, and goes on the next list if its state has epsilon arcs.
 #pragma once
 
 #include <cfloat>
@@ -42,81 +42,141 @@ __device__ inline float warp_lower_bound(Lane &lane, float cost, bool counts) {
   return bound_of(cost_of(*const_cast<volatile uint32_t *>(&lane.best)), lane.job.beam.beam);
 }
 
-// Follows the arcs of a list's items into candidates.
-template <bool kEmitting>
-__device__ inline void block_expand(Lane &lane, uint32_t list, const float *row) {
-  const unsigned long long size = lane.list_size[list];
-  const uint32_t n_items = static_cast<uint32_t>(size >> 32), n_arcs = static_cast<uint32_t>(size);
-  const ExpandItem *const items = lane.list[list];
-  if (threadIdx.x == 0) lane.n_arcs += n_arcs;
-  const uint32_t n_steps = (n_arcs + blockDim.x - 1) / blockDim.x;  // of each warp
-  const uint32_t begin = warp_number() * n_steps * kWarp, end = min(n_arcs, begin + n_steps * kWarp);
-  if (begin >= end) return;
-  uint32_t item = item_of(items, n_items, begin);
-  for (uint32_t base = begin; base < end; base += kWarp) {
-    const uint32_t next = item + 1 + lane_number();
-    const uint32_t starts = next < n_items ? items[next].offset - base : kWarp;
+// The arcs of a list's items, 32 at a time: a warp's stretch of them.
+class ArcStretch {
+ public:
+  // An arc that a lane has to follow, and the cost and path of its token.
+  struct Step {
+    bool there = false;
+    uint32_t arc_index = 0, record = 0;
+    float from_cost = 0;
+    SearchArc arc{0, 0, 0, 0};
+  };
+
+  __device__ ArcStretch(const Lane &lane, uint32_t list)
+      : items_(lane.list[list]), arcs_(lane.job.graph.arcs), n_items_(static_cast<uint32_t>(lane.list_size[list] >> 32)) {
+    const auto n_arcs = static_cast<uint32_t>(lane.list_size[list]);
+    const uint32_t n_steps = (n_arcs + blockDim.x - 1) / blockDim.x;  // of each warp
+    base_ = warp_number() * n_steps * kWarp;
+    end_ = min(n_arcs, base_ + n_steps * kWarp);
+    if (base_ < end_) item_ = item_of(items_, n_items_, base_);
+  }
+
+  __device__ bool at_end() const { return base_ >= end_; }
+
+  // The step of each lane; then goes on by 32.
+  __device__ Step next() {
+    Step step;
+    const uint32_t following = item_ + 1 + lane_number();
+    const uint32_t starts = following < n_items_ ? items_[following].offset - base_ : kWarp;
     const uint32_t mask = warp_or(starts < kWarp ? 1u << starts : 0u);
-    item += __popc(mask & ((2u << lane_number()) - 1));
-    const bool there = base + lane_number() < end;
-    float cost = CUDART_INF_F;
-    uint32_t arc_index = 0, next_state = 0, record = 0;
-    if (there) {
-      const ExpandItem from = items[item];
-      arc_index = from.first_arc + (base + lane_number() - from.offset);
-      const SearchArc arc = lane.job.graph.arcs[arc_index];
-      next_state = arc.next_state;
-      record = from.record;
-      cost = arc_cost<kEmitting>(lane.job.beam, row, arc, from.cost);
+    const uint32_t own = item_ + __popc(mask & ((2u << lane_number()) - 1));
+    step.there = base_ + lane_number() < end_;
+    if (step.there) {
+      const ExpandItem from = items_[own];
+      step.arc_index = from.first_arc + (base_ + lane_number() - from.offset);
+      step.arc = arcs_[step.arc_index];
+      step.record = from.record;
+      step.from_cost = from.cost;
     }
-    const float bound = kEmitting ? warp_lower_bound(lane, cost, there) : lane.bound;
-    const bool keep = there && cost <= bound;
+    item_ += __popc(mask);
+    base_ += kWarp;
+    return step;
+  }
+
+ private:
+  const ExpandItem *const items_;
+  const SearchArc *const arcs_;
+  const uint32_t n_items_;
+  uint32_t base_, end_, item_ = 0;
+};
+
+// Follows the arcs of a list's items into candidates. The loads of a step are under way while the one before enters the table.
+template <bool kEmitting, bool kWide>
+__device__ inline void block_expand(Lane &lane, uint32_t list, const float *row) {
+  const Table<kWide> table(lane);
+  const SearchBeam beam = lane.job.beam;
+  Candidate *const candidates = lane.candidates;
+  if (threadIdx.x == 0) lane.n_arcs += static_cast<uint32_t>(lane.list_size[list]);
+  ArcStretch stretch(lane, list);
+  if (stretch.at_end()) return;
+  ArcStretch::Step step = stretch.next();
+  for (bool last = false; !last;) {
+    ArcStretch::Step following;
+    last = stretch.at_end();
+    if (!last) following = stretch.next();
+    const float cost = step.there ? arc_cost<kEmitting>(beam, row, step.arc, step.from_cost) : CUDART_INF_F;
+    const float bound = kEmitting ? warp_lower_bound(lane, cost, step.there) : lane.bound;
+    bool keep = step.there && cost <= bound;
     uint32_t slot = 0;
     if (keep) {
-      slot = find_entry(lane, next_state);
-      atomicMin(&lane.table[slot].key, make_key(cost, arc_index + 1));
+      slot = table.find(step.arc.next_state);
+      keep = slot != kNoSlot && table.lower(slot, make_key(cost, step.arc_index + 1));
     }
     __syncwarp();
     const uint32_t place = warp_append(&lane.n_candidates[list], keep);
-    if (keep && place < lane.max_candidates) lane.candidates[place] = {slot, arc_index, cost, record};
+    if (keep && place < lane.max_candidates)
+      candidates[place] = {slot | (step.arc.label & SearchArc::kEpsilon), step.arc_index, cost, step.record};
     if (keep && place >= lane.max_candidates) report_full(lane, kCandidatesFull);
-    item = __shfl_sync(kAllLanes, item, kWarp - 1);
+    step = following;
   }
 }
 
 // Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed.
-template <bool kEmitting>
+template <bool kEmitting, bool kWide>
 __device__ inline void block_resolve(Lane &lane, uint32_t list, const float *row) {
-  const SearchTables &graph = lane.job.graph;
+  const Table<kWide> table(lane);
+  const SearchTables graph = lane.job.graph;
+  Candidate *const candidates = lane.candidates;
+  TraceRecord *const records = lane.job.records;
   const uint32_t n_candidates = min(lane.n_candidates[list], lane.max_candidates);
+  const float bound = lane.bound;
   for (uint32_t first = warp_number() * kWarp; first < n_candidates; first += blockDim.x) {
     const uint32_t i = first + lane_number();
     Candidate candidate{0, 0, 0, 0};
-    unsigned long long key = 0;
     bool won = false;
     if (i < n_candidates) {
-      candidate = lane.candidates[i];
-      key = make_key(candidate.cost, candidate.arc + 1);
-      won = candidate.cost <= lane.bound && __ldcg(&lane.table[candidate.slot].key) == key;
+      candidate = candidates[i];
+      const unsigned long long key = make_key(candidate.cost, candidate.arc + 1);
+      won = candidate.cost <= bound && table.key(candidate.slot & Candidate::kSlotMask) == key;
     }
-    const uint32_t record = warp_append(&lane.job.n_records, won);
+    const uint32_t record = warp_append(&lane.job.n_records, won), slot = candidate.slot & Candidate::kSlotMask;
     uint32_t epsilon_begin = 0, n_arcs = 0;
     if (won) {
-      const SearchArc arc = graph.arcs[candidate.arc];
-      const float acoustic_cost = kEmitting ? __fsub_rn(0.0f, __ldg(row + (arc.label & SearchArc::kPdfMask))) : 0.0f;
+      if ((candidate.slot & Candidate::kEpsilon) != 0) {
+        const uint32_t state = table.state(slot);
+        epsilon_begin = graph.begins[state].epsilon;
+        n_arcs = graph.begins[state + 1].epsilon - epsilon_begin;
+      }
+      float acoustic_cost = 0.0f;
+      if (kEmitting) {
+        acoustic_cost = __fsub_rn(0.0f, __ldg(row + (graph.arcs[candidate.arc].label & SearchArc::kPdfMask)));
+      } else {
+        candidates[i].slot = candidate.slot | Candidate::kWon;
+      }
+      lane.record_of[slot] = record;
       if (record < lane.job.max_records) {
-        lane.job.records[record] = {candidate.record, candidate.arc, acoustic_cost};
+        records[record] = {candidate.record, candidate.arc, acoustic_cost};
       } else {
         report_full(lane, kTraceFull);
-      }
-      store_entry(&lane.table[candidate.slot], arc.next_state, record, key & ~0xffffffffull);
-      if ((arc.label & SearchArc::kEpsilon) != 0) {
-        epsilon_begin = graph.begins[arc.next_state].epsilon;
-        n_arcs = graph.begins[arc.next_state + 1].epsilon - epsilon_begin;
       }
     }
     if (!kEmitting) warp_lower_bound(lane, candidate.cost, won);
     warp_add_item(lane, list ^ 1, epsilon_begin, n_arcs, candidate.cost, record);
+  }
+}
+
+// After a round of epsilon arcs: what won must be undercut to be replaced in the next. Emitting arcs need no such mark, since
+// an epsilon arc of the same cost has the higher index.
+template <bool kWide>
+__device__ inline void block_mark_winners(Lane &lane, uint32_t list) {
+  const Table<kWide> table(lane);
+  const uint32_t n_candidates = min(lane.n_candidates[list], lane.max_candidates);
+  for (uint32_t i = threadIdx.x; i < n_candidates; i += blockDim.x) {
+    const Candidate candidate = lane.candidates[i];
+    if ((candidate.slot & Candidate::kWon) != 0) {
+      table.keys[candidate.slot & Candidate::kSlotMask] = make_key(candidate.cost, 0);
+    }
   }
 }
 

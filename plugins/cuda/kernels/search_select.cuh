@@ -4,7 +4,7 @@
 // top: a histogram of the keys that agree so far, until the threshold's bin is taken whole. Most frames need none of that.
 #pragma once
 
-#include "plugins/cuda/kernels/search_lane.cuh"
+#include "plugins/cuda/kernels/search_expand.cuh"
 
 namespace asr::cuda {
 
@@ -51,8 +51,17 @@ __device__ inline unsigned long long block_threshold(Lane &lane) {
   return make_key(__fadd_rn(job.best, job.beam.beam), 0xffffffffu);
 }
 
+// A first bound for the emitting arcs: few arcs of a best token are enough to keep most of what is beyond the beam out of the
+// table.
+__device__ inline void lower_best(Lane &lane, const float *row, uint32_t first_arc, uint32_t n_arcs) {
+  for (uint32_t a = 0; a < min(n_arcs, 4u); ++a) {
+    const float cost = arc_cost<true>(lane.job.beam, row, lane.job.graph.arcs[first_arc + a], 0.0f);
+    if (cost <= FLT_MAX) atomicMin(&lane.best, ordered(cost));
+  }
+}
+
 // Puts the active tokens, with costs relative to the best one's, on list 0.
-__device__ inline void block_select(Lane &lane) {
+__device__ inline void block_select(Lane &lane, const float *row) {
   const unsigned long long threshold = block_threshold(lane);
   const SearchJob &job = lane.job;
   const SearchToken *const tokens = job.tokens[job.current];
@@ -69,6 +78,7 @@ __device__ inline void block_select(Lane &lane) {
     if (active) {
       begin = job.graph.begins[token.state].emitting;
       n_arcs = job.graph.begins[token.state + 1].emitting - begin;
+      if (token.cost == job.best) lower_best(lane, row, begin, n_arcs);
     }
     n_active += __popc(__ballot_sync(kAllLanes, active));
     warp_add_item(lane, 0, begin, n_arcs, __fsub_rn(token.cost, job.best), token.record);
