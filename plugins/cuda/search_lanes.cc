@@ -58,7 +58,7 @@ void SearchLanes::start_jobs(const std::vector<SearchJob> &jobs, Pending pending
   std::copy(jobs.begin(), jobs.end(), jobs_.data());
   const uint32_t n_blocks = std::min(n_jobs, device_.n_multiprocessors());
   for (const SearchJob &job : jobs) {
-    max_candidates_ = std::max(max_candidates_, job.max_records);
+    while (max_candidates_ <= job.max_records / 2) max_candidates_ *= 2;
     while (max_tokens_ < job.max_records / 128) max_tokens_ *= 2;
   }
   reserve_scratch(n_blocks);

@@ -162,6 +162,18 @@ TEST_P(SearchTest, LongAudio) {
   expect_same(best_path(*device, channel, true), reference::pruned_search(graph.view(), options, rows.data(), kFrames, true));
 }
 
+// A beam that keeps every token of a graph with many states, so that a back end's first tables and lists overflow.
+TEST_P(SearchTest, MoreTokensThanExpected) {
+  const auto device = open();
+  std::mt19937 random(11);
+  RandomGraph graph({60000, 5, 6, 3.0, 0.5, 0.01, false}, random);
+  const std::vector<float> rows = graph.loglikes(14);
+  const asr_search_options options = search_options(1e6f, 1000000);
+  const SearchResult got = decode(*device, graph.view(), options, rows, 14, true, 6);
+  EXPECT_GT(got.n_tokens, 60000u);
+  expect_same(got, reference::pruned_search(graph.view(), options, rows.data(), 14, true));
+}
+
 TEST_P(SearchTest, NoFrames) {
   const auto device = open();
   std::mt19937 random(7);

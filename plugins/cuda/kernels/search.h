@@ -109,7 +109,7 @@ struct alignas(16) Candidate {
 struct SearchScratch {
   uint32_t n_shared_slots;  // of the table in shared memory, a power of two
   uint32_t max_tokens;  // a power of two, at least n_shared_slots and max_records / 128; the wide table has two slots for each
-  uint32_t max_candidates;  // at least the max_records of every channel
+  uint32_t max_candidates;  // more than half the max_records of every channel
   uint4 *memory;            // search_scratch_size(...) for each block
 };
 inline size_t search_scratch_size(uint32_t max_tokens, uint32_t max_candidates) {

@@ -131,12 +131,14 @@ __device__ inline void block_resolve(Lane &lane, uint32_t list, const float *row
   TraceRecord *const records = lane.job.records;
   const uint32_t n_candidates = min(lane.n_candidates[list], lane.max_candidates);
   const float bound = lane.bound;
+  Candidate following{0, 0, 0, 0};
+  if (threadIdx.x < n_candidates) following = candidates[threadIdx.x];
   for (uint32_t first = warp_number() * kWarp; first < n_candidates; first += blockDim.x) {
     const uint32_t i = first + lane_number();
-    Candidate candidate{0, 0, 0, 0};
+    const Candidate candidate = following;
+    if (i + blockDim.x < n_candidates) following = candidates[i + blockDim.x];
     bool won = false;
     if (i < n_candidates) {
-      candidate = candidates[i];
       const unsigned long long key = make_key(candidate.cost, candidate.arc + 1);
       won = candidate.cost <= bound && table.key(candidate.slot & Candidate::kSlotMask) == key;
     }

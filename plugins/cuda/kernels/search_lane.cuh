@@ -96,7 +96,8 @@ struct Table {
   // every thread claims at most one more before it sees that.
   __device__ uint32_t find(uint32_t wanted) const {
     const uint32_t mask = n_slots() - 1;
-    uint32_t slot = __umulhi(wanted * 0x9e3779b1u, mask + 1);
+    const uint32_t hash = wanted * 0x9e3779b1u, step = hash >> 3 | 1;  // odd: it visits every slot
+    uint32_t slot = __umulhi(hash, mask + 1);
     while (lane.is_full == 0) {
       uint32_t there = state(slot);
       if (there == kFreeSlot) {
@@ -112,7 +113,7 @@ struct Table {
         }
       }
       if (there == wanted) return slot;
-      slot = (slot + 1) & mask;
+      slot = (slot + step) & mask;
     }
     return kNoSlot;
   }

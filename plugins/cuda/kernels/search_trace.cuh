@@ -2,7 +2,8 @@
 // Removes the records that no token can reach, and moves the part of the path that all tokens share to the settled steps.
 // Every token walks back and sets a bit for each record on its path until it meets one that is set; how many records follow a
 // record is counted on the way. From the root on, records with a single follower are shared by all. New places are the
-// numbers of bits before, which a sum for each word of 32 gives without a table; records move through the scratch memory.
+// numbers of bits before, which a sum for each word of 32 gives without a table; records move through the scratch memory, as
+// many at a time as fit there.
 #pragma once
 
 #include "plugins/cuda/kernels/search_lane.cuh"
@@ -77,14 +78,20 @@ __device__ inline void block_compact_trace(Lane &lane) {
     n += __popc(c.bits[w]);
   }
   __syncthreads();
-  for (uint32_t r = threadIdx.x; r < n_records; r += blockDim.x) {
-    if ((c.bits[r / 32] >> r % 32 & 1) == 0) continue;
-    const TraceRecord record = job.records[r];
-    c.moved[c.place(r)] = {c.place(record.previous), record.arc, record.acoustic_cost};
-  }
   for (uint32_t i = threadIdx.x; i < job.n_tokens; i += blockDim.x) tokens[i].record = c.place(tokens[i].record);
-  __syncthreads();
-  for (uint32_t r = threadIdx.x; r < total; r += blockDim.x) job.records[r] = c.moved[r];
+  const uint32_t n_part = lane.max_candidates;  // a record is smaller than a candidate
+  for (uint32_t part = 0; part < total; part += n_part) {
+    for (uint32_t r = part + threadIdx.x; r < n_records; r += blockDim.x) {
+      if ((c.bits[r / 32] >> r % 32 & 1) == 0) continue;
+      const uint32_t place = c.place(r) - part;  // no record moves up, so that the next parts are not overwritten
+      if (place >= n_part) continue;
+      const TraceRecord record = job.records[r];
+      c.moved[place] = {c.place(record.previous), record.arc, record.acoustic_cost};
+    }
+    __syncthreads();
+    for (uint32_t r = threadIdx.x; r < min(total - part, n_part); r += blockDim.x) job.records[part + r] = c.moved[r];
+    __syncthreads();
+  }
   if (threadIdx.x == 0) job.n_records = job.n_compacted = total;
   __syncthreads();
 }
