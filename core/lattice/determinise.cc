@@ -129,12 +129,13 @@ class Determiniser {
       const SubsetElement &element = lists_.elements[e];
       least = std::min(least, total(subset.cost + element.cost + lattice_->to_end[element.state]));
     }
-    if (is_end({least, 0})) queue_.push({least, subset.list.frame, number});
+    if (least <= lattice_->limit) queue_.push({least, subset.list.frame, number});
   }
 
   void take_up(uint32_t number) {
     const List list = subsets_[number].list;
     step_->begin(&lists_.elements[list.begin], list.end - list.begin, lists_.pool.data(), lattice_->limit - lattice_->best);
+    if (step_->leads_nowhere()) return;
     if (step_->reaches_open()) {
       best_is_complete_ = true;
       waiting_.push_back(number);

@@ -134,7 +134,7 @@ void WordStep::group_sources() {
   states.erase(std::unique(states.begin(), states.end()), states.end());
   group_.clear();
   for (const uint32_t state : states) group_.push_back({state, visits_[state].path});
-  find_common();
+  if (!group_.empty()) find_common();
 }
 
 bool WordStep::next_word() {

@@ -28,6 +28,9 @@ class WordStep {
   // reached, so it is the same for all word sequences that lead to the same elements.
   void begin(const SubsetElement *elements, size_t n_elements, const uint32_t *pool, double beam);
 
+  // Whether there is no such path and no end.
+  bool leads_nowhere() const { return group_.empty() && !reaches_open_; }
+
   // Whether such a path leads to an open state before its word. If so what follows is not all there is.
   bool reaches_open() const { return reaches_open_; }
 
