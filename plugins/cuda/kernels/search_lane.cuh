@@ -35,7 +35,7 @@ struct Lane {
   uint32_t overflow;
   volatile uint32_t is_full;  // a thread could not go on, the others need not
 
-  unsigned long long threshold;  // keys of active tokens are not above it
+  unsigned long long threshold;  // of the keys of active tokens, where it is not the beam's
   uint32_t histogram[kBins];
   uint32_t bin, n_in_bin, n_left;
   uint32_t sums[kMaxWarps + 1];

@@ -1,45 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 // Step 1 of a frame: which tokens are expanded. The beam, min_active and max_active all come down to one threshold of the
-// keys (cost, state). Where one of the last two cuts, it is the k-th smallest key, found exactly by digits of 11 bits from the
-// top: a histogram of the keys that agree so far, until the threshold's bin is taken whole. Most frames need none of that.
+// keys (cost, state). Where one of the last two cuts, it is the k-th smallest key, found exactly: a histogram over the beam
+// tells the bin of costs that it is in, and among the few tokens of that bin digits of 11 bits from the top tell the rest,
+// until a bin is taken whole. Most frames need none of that.
 #pragma once
 
 #include "plugins/cuda/kernels/search_expand.cuh"
 
 namespace asr::cuda {
 
-// The k-th smallest key of the tokens, or one above it and below the next; 0 < k <= n_tokens.
-__device__ inline unsigned long long block_kth_key(Lane &lane, uint32_t k) {
+// The bin with the k-th smallest of the tokens for which bin_of(token, &bin) is true; also how many are in the bin, and which
+// of these it is.
+template <typename BinOf>
+__device__ inline uint32_t block_find_bin(Lane &lane, uint32_t k, const BinOf &bin_of) {
   const SearchToken *const tokens = lane.job.tokens[lane.job.current];
-  const uint32_t n_tokens = lane.job.n_tokens, n_bins = (kBins + blockDim.x - 1) / blockDim.x;
-  const uint32_t first_bin = threadIdx.x * n_bins;
+  const uint32_t n_tokens = lane.job.n_tokens, n_own = (kBins + blockDim.x - 1) / blockDim.x;
+  const uint32_t first_bin = threadIdx.x * n_own;
+  for (uint32_t b = threadIdx.x; b < kBins; b += blockDim.x) lane.histogram[b] = 0;
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < n_tokens; i += blockDim.x) {
+    uint32_t bin;
+    if (bin_of(tokens[i], &bin)) atomicAdd(&lane.histogram[bin], 1u);
+  }
+  __syncthreads();
+  uint32_t n = 0, total;
+  for (uint32_t b = first_bin; b < min(first_bin + n_own, kBins); ++b) n += lane.histogram[b];
+  uint32_t before = block_scan(n, lane.sums, &total);
+  if (before < k && k <= before + n) {
+    uint32_t bin = first_bin;
+    while (before + lane.histogram[bin] < k) before += lane.histogram[bin++];
+    lane.bin = bin, lane.n_in_bin = lane.histogram[bin], lane.n_left = k - before;
+  }
+  __syncthreads();
+  return lane.bin;
+}
+
+// The k-th smallest key of the tokens; 0 < k <= n_tokens.
+__device__ inline unsigned long long block_kth_key(Lane &lane, uint32_t k) {
+  const float best = lane.job.best, scale = kBins / lane.job.beam.beam;
+  const auto bin_of_cost = [&](float cost) {
+    return min(kBins - 1, static_cast<uint32_t>(__fmul_rn(__fsub_rn(cost, best), scale)));
+  };
+  const uint32_t cost_bin = block_find_bin(lane, k, [&](const SearchToken &token, uint32_t *bin) {
+    *bin = bin_of_cost(token.cost);
+    return true;
+  });
   unsigned long long prefix = 0;
   uint32_t top = 64;
-  while (top > 0) {
+  const auto agrees = [&](const SearchToken &token, unsigned long long key) {
+    return bin_of_cost(token.cost) == cost_bin && (top == 64 || key >> top == prefix);
+  };
+  do {
     const uint32_t width = min(11u, top), shift = top - width;
-    for (uint32_t b = threadIdx.x; b < kBins; b += blockDim.x) lane.histogram[b] = 0;
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < n_tokens; i += blockDim.x) {
-      const unsigned long long key = make_key(tokens[i].cost, tokens[i].state);
-      if (top < 64 && key >> top != prefix) continue;
-      atomicAdd(&lane.histogram[(key >> shift) & ((1u << width) - 1)], 1u);
-    }
-    __syncthreads();
-    uint32_t n = 0, total;
-    for (uint32_t b = first_bin; b < min(first_bin + n_bins, kBins); ++b) n += lane.histogram[b];
-    uint32_t before = block_scan(n, lane.sums, &total);
-    if (before < k && k <= before + n) {
-      uint32_t bin = first_bin;
-      while (before + lane.histogram[bin] < k) before += lane.histogram[bin++];
-      lane.bin = bin, lane.n_in_bin = lane.histogram[bin], lane.n_left = k - before;
-    }
-    __syncthreads();
-    prefix = prefix << width | lane.bin;
-    k = lane.n_left;
+    const uint32_t digit = block_find_bin(lane, lane.n_left, [&](const SearchToken &token, uint32_t *bin) {
+      const unsigned long long key = make_key(token.cost, token.state);
+      *bin = static_cast<uint32_t>(key >> shift) & ((1u << width) - 1);
+      return agrees(token, key);
+    });
+    prefix = prefix << width | digit;
     top = shift;
-    if (lane.n_in_bin == k) break;
+  } while (top > 0 && lane.n_in_bin != lane.n_left);
+  if (threadIdx.x == 0) lane.threshold = 0;
+  __syncthreads();
+  const SearchToken *const tokens = lane.job.tokens[lane.job.current];
+  for (uint32_t i = threadIdx.x; i < lane.job.n_tokens; i += blockDim.x) {
+    const unsigned long long key = make_key(tokens[i].cost, tokens[i].state);
+    if (agrees(tokens[i], key)) atomicMax(&lane.threshold, key);
   }
-  return top == 0 ? prefix : prefix << top | ((1ull << top) - 1);
+  __syncthreads();
+  return lane.threshold;
 }
 
 __device__ inline unsigned long long block_threshold(Lane &lane) {
