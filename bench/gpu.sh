@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Checks and measures the CUDA back end on a machine with a GPU: conformance on cuda:0, the benchmarks of features and scores as
 # JSON, and on request compute-sanitizer. Arguments: BIN (folder with senone, conformance), PLUGINS, OUT, then any of
-# conformance, sanitize, mfcc, gmm, fullgmm; all but sanitize without an argument.
+# conformance, sanitize, mfcc, gmm, fullgmm, decode; the first and mfcc, gmm, fullgmm without an argument. decode searches GRAPH with
+# the scores LOGLIKES (docs/search.md, "Measuring"), both from the environment.
 set -uo pipefail
 bin=$1 out=$3
 SENONE_PLUGIN_PATH=$(realpath "$2")
@@ -17,7 +18,7 @@ bench() { # FILE ARGUMENT...
   local file=$out/$1.json
   shift
   "$bin/senone" bench "$@" "${device[@]}" >"$file" || status=1
-  awk '/"(window|n_warps|us_per_frame|kernel_[a-z_]*|largest_error|max_error)"/ { gsub(/[",]/, ""); printf "%s %s  ", $1, $2 }
+  awk '/"(window|n_warps|us_per_frame|rtf|kernel_[a-z_]*|largest_error|max_error)"/ { gsub(/[",]/, ""); printf "%s %s  ", $1, $2 }
     /}/ && NR > 20 { print "" }' "$file" | sed "s|^|$(basename "$file" .json): |"
 }
 
@@ -30,7 +31,7 @@ for part; do
     sanitize)
       for tool in memcheck racecheck initcheck; do
         compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/conformance" --gtest_brief=1 \
-          --gtest_filter='GmmTest.RowCounts/*cuda*:GmmTest.ThreeStreams/*cuda*:MfccTest.AwkwardShapes/*cuda*' \
+          --gtest_filter='GmmTest.RowCounts/*cuda*:GmmTest.ThreeStreams/*cuda*:MfccTest.AwkwardShapes/*cuda*:SearchTest.Chunks*/*cuda*:SearchTest.Lanes*/*cuda*' \
           >"$out/$tool.log" 2>&1 || status=1
         tail -n 4 "$out/$tool.log"
       done
@@ -41,6 +42,12 @@ for part; do
       bench gmm_5000x256x36 gmm --gaussians 256 --frames 2560 --window 8 64 256 2560 --repeats 7 --no-openblas
       ;;
     fullgmm) bench fullgmm_5000x16x36 fullgmm --frames 2560 --window 8 64 256 2560 --repeats 7 --no-openblas ;;
+    decode)
+      for lanes in 1 16 128 512; do
+        bench "decode_lanes$lanes" decode --graph "$GRAPH" --loglikes "$LOGLIKES" --lanes "$lanes" --beam 13 --max-active 7000 \
+          --acoustic-scale 0.0769
+      done
+      ;;
     *) echo "gpu.sh: no part \"$part\"" >&2 && exit 2 ;;
   esac
 done

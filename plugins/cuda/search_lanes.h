@@ -68,7 +68,7 @@ class SearchLanes {
   std::exception_ptr failure_;
 
   // To begin with; they double when a frame does not fit.
-  static constexpr uint32_t kMaxTokens = 1u << 14, kMaxCandidates = 1u << 16, kMaxRecords = 120u << 10, kMaxSettled = 1u << 12;
+  static constexpr uint32_t kMaxTokens = 1u << 14, kMaxCandidates = 1u << 16, kMaxRecords = 112u << 10, kMaxSettled = 1u << 12;
 };
 
 }  // namespace asr::cuda
