@@ -43,7 +43,7 @@ for part; do
       ;;
     fullgmm) bench fullgmm_5000x16x36 fullgmm --frames 2560 --window 8 64 256 2560 --repeats 7 --no-openblas ;;
     decode)
-      for lanes in 1 16 128 512; do
+      for lanes in 1 16 64 128 512; do
         bench "decode_lanes$lanes" decode --graph "$GRAPH" --loglikes "$LOGLIKES" --lanes "$lanes" --beam 13 --max-active 7000 \
           --acoustic-scale 0.0769
       done

@@ -155,6 +155,7 @@ void SearchLanes::keep_failure() noexcept {
 void SearchLanes::finish() noexcept {
   try {
     if (pending_.searches.empty()) return;
+    device_.use();
     check(cudaStreamSynchronize(stream_.get()), "searching");
     while (!pending_.searches.empty()) take_results();
   } catch (...) {
