@@ -127,13 +127,12 @@ SearchLattice &Search::links() {
 void Search::lattice(bool use_final, asr_raw_lattice *lattice) {
   SearchLattice &links = this->links();
   const bool reached_final = use_final && best_token(true) != nullptr;
-  std::vector<float> end_costs(tokens_.tokens.size(), 0.0f);
-  if (reached_final) {
-    for (size_t slot = 0; slot < end_costs.size(); ++slot) {
-      end_costs[slot] = graph_.view().final_costs[tokens_.tokens[slot].state];
-    }
+  std::vector<float> costs, final_costs;
+  for (const Token &token : tokens_.tokens) {
+    costs.push_back(token.cost);
+    final_costs.push_back(reached_final ? graph_.view().final_costs[token.state] : 0.0f);
   }
-  links.output(tokens_.tokens, end_costs, lattice);
+  links.output(costs, final_costs, lattice);
   lattice->n_frames = n_frames_;
   lattice->reached_final = reached_final ? 1 : 0;
   lattice->beam_died = died_ ? 1 : 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "plugins/common/epsilon_ranks.h"
 
 namespace asr::cpu {
 
@@ -68,30 +69,8 @@ asr_graph_arc SearchGraph::arc(uint32_t index) const {
 }
 
 const uint32_t *SearchGraph::epsilon_ranks() const {
-  std::call_once(ranked_, [this] { rank_epsilons(); });
+  std::call_once(ranked_, [this] { epsilon_ranks_ = asr::epsilon_ranks(*this); });
   return epsilon_ranks_.empty() ? nullptr : epsilon_ranks_.data();
-}
-
-// States in an order in which arcs lead on: a state is next when the arcs into it have been followed.
-void SearchGraph::rank_epsilons() const {
-  const SearchArc *const first = arcs_.data();
-  std::vector<uint32_t> n_arcs_into(view_.n_states), ranks(view_.n_states), next;
-  for (size_t a = n_emitting_arcs(); a < arcs_.size(); ++a) ++n_arcs_into[first[a].next_state];
-  for (uint32_t s = 0; s < view_.n_states; ++s) {
-    if (n_arcs_into[s] == 0 && epsilon_begin(s) != epsilon_end(s)) next.push_back(s);
-  }
-  size_t n_followed = 0;
-  while (!next.empty()) {
-    const uint32_t state = next.back();
-    next.pop_back();
-    for (uint32_t a = epsilon_begin(state); a < epsilon_end(state); ++a) {
-      const uint32_t to = first[a].next_state;
-      ranks[to] = std::max(ranks[to], ranks[state] + 1);
-      if (--n_arcs_into[to] == 0) next.push_back(to);
-      ++n_followed;
-    }
-  }
-  if (n_followed == arcs_.size() - n_emitting_arcs()) epsilon_ranks_ = std::move(ranks);
 }
 
 std::unique_ptr<SearchScratch> SearchGraph::take_scratch() const {

@@ -10,18 +10,23 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "plugins/common/lattice_frames.h"
 #include "plugins/common/mapped_array.h"
 #include "plugins/cpu/search_tokens.h"
 
 namespace asr::cpu {
 
-class SearchGraph {
+class SearchGraph : public LatticeGraph {
  public:
   explicit SearchGraph(const asr_graph_view &view);  // the view's arrays stay readable
 
   const asr_graph_view &view() const { return view_; }
   const SearchArc *arcs() const { return arcs_.data(); }
-  asr_graph_arc arc(uint32_t index) const;  // as in the view
+  asr_graph_arc arc(uint32_t index) const override;  // as in the view
+  uint32_t start_state() const override { return view_.start_state; }
+  uint32_t next_state(size_t arc) const override { return arcs_[arc].next_state; }
+  uint32_t n_states() const { return view_.n_states; }
+  size_t n_arcs() const { return arcs_.size(); }
   uint32_t n_emitting_arcs() const { return begins_[view_.n_states].emitting; }
   uint32_t emitting_begin(uint32_t state) const { return begins_[state].emitting; }
   uint32_t emitting_end(uint32_t state) const { return begins_[state + size_t{1}].emitting; }
@@ -29,9 +34,8 @@ class SearchGraph {
   uint32_t epsilon_end(uint32_t state) const { return begins_[state + size_t{1}].epsilon; }
   void prefetch_begins(uint32_t state) const { __builtin_prefetch(&begins_[state]); }
 
-  // For each state the number of arcs of the longest path of epsilon arcs that ends in it; nullptr if such arcs make a cycle.
   // Found at the first call.
-  const uint32_t *epsilon_ranks() const;
+  const uint32_t *epsilon_ranks() const override;
 
   // Working memory, one for each thread that advances a channel at the moment; given back to be used again.
   std::unique_ptr<SearchScratch> take_scratch() const;
@@ -44,7 +48,6 @@ class SearchGraph {
   };
   void add_transition_ids();
   void add_words();
-  void rank_epsilons() const;
 
   const asr_graph_view view_;
   MappedArray<SearchArc> arcs_;

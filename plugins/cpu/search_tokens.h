@@ -46,14 +46,6 @@ struct ActiveToken {
   uint32_t slot;
 };
 
-// An arc between tokens, for lattices. The slots are those of the source's frame and of the destination's.
-struct Link {
-  uint32_t source, destination;
-  uint32_t arc;
-  float cost;  // how much dearer than the destination's token
-  float acoustic_cost;
-};
-
 // An epsilon arc that was followed when its source cost source_cost.
 struct EpsilonLink {
   uint32_t source, destination;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lattice as plain arrays: extra costs with the final costs of the newest frame, then states by frame, epsilon rank and
 // graph state, then arcs.
+#include "plugins/common/lattice_frames.h"
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
 #include <tuple>
 
-#include "plugins/cpu/search_lattice.h"
-
-namespace asr::cpu {
+namespace asr {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -16,24 +16,40 @@ constexpr uint32_t kNoState = 0xffffffffu;
 
 }  // namespace
 
-void SearchLattice::output(const std::vector<Token> &tokens, const std::vector<float> &final_costs, asr_raw_lattice *lattice) {
-  prune();
-  std::vector<float> end_extra(tokens.size());
+void LatticeFrames::follow_back(const std::vector<LatticeLink> &epsilon, Extra &extra) {
+  for (bool fell = true; fell;) {
+    fell = false;
+    for (size_t i = epsilon.size(); i-- > 0;) {
+      const LatticeLink &link = epsilon[i];
+      const float through = extra[link.destination] + link.cost;
+      fell |= through < extra[link.source];
+      extra[link.source] = std::min(extra[link.source], through);
+    }
+  }
+}
+
+void LatticeFrames::settle(size_t last) {
+  n_settled_ = last - first_frame_;
+  pieces_.push_back({last, frames_[n_settled_].extra});
+}
+
+void LatticeFrames::output(const std::vector<float> &costs, const std::vector<float> &final_costs, asr_raw_lattice *lattice) {
+  std::vector<float> end_extra(costs.size());
   float least = kInfinity;
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    end_extra[i] = tokens[i].cost + final_costs[i];
+  for (size_t i = 0; i < costs.size(); ++i) {
+    end_extra[i] = costs[i] + final_costs[i];
     least = std::min(least, end_extra[i]);
   }
   for (float &extra : end_extra) extra -= least;
 
   make_arrays(extra_costs(frames_.size(), end_extra), frames_.size());
-  for (size_t i = 0; i < tokens.size(); ++i) {
+  for (size_t i = 0; i < costs.size(); ++i) {
     if (end_extra[i] <= lattice_beam_) final_costs_[state_of_.back()[i]] = final_costs[i];
   }
   point_to_arrays(lattice);
 }
 
-void SearchLattice::take_piece(asr_raw_lattice *piece) {
+void LatticeFrames::take_piece(asr_raw_lattice *piece) {
   if (pieces_.empty()) return;
   const size_t n_before = pieces_[0].last - first_frame_;
   const Extra &end_extra = pieces_[0].end_extra;
@@ -47,14 +63,14 @@ void SearchLattice::take_piece(asr_raw_lattice *piece) {
 }
 
 // Of all tokens of the first n_frames frames, from those at the end.
-std::vector<SearchLattice::Extra> SearchLattice::extra_costs(size_t n_frames, const Extra &end_extra) const {
+std::vector<LatticeFrames::Extra> LatticeFrames::extra_costs(size_t n_frames, const Extra &end_extra) const {
   std::vector<Extra> extra(n_frames);
   extra.back() = end_extra;
   for (size_t t = n_frames; t-- > 0;) {
     follow_back(frames_[t].epsilon, extra[t]);
     if (t == 0) break;
     extra[t - 1].assign(frames_[t - 1].n_tokens, kInfinity);
-    for (const Link &link : frames_[t].emitting) {
+    for (const LatticeLink &link : frames_[t].emitting) {
       float &before = extra[t - 1][link.source];
       before = std::min(before, extra[t][link.destination] + link.cost);
     }
@@ -63,12 +79,12 @@ std::vector<SearchLattice::Extra> SearchLattice::extra_costs(size_t n_frames, co
 }
 
 // Of n_closed frames the epsilon arcs too.
-void SearchLattice::make_arrays(const std::vector<Extra> &extra, size_t n_closed) {
+void LatticeFrames::make_arrays(const std::vector<Extra> &extra, size_t n_closed) {
   number_states(extra);
   output_arcs(extra, n_closed);
 }
 
-void SearchLattice::point_to_arrays(asr_raw_lattice *lattice) const {
+void LatticeFrames::point_to_arrays(asr_raw_lattice *lattice) const {
   lattice->n_states = static_cast<uint32_t>(frame_of_.size());
   lattice->n_arcs = arcs_.size();
   lattice->arc_begin = arc_begin_.data();
@@ -78,16 +94,16 @@ void SearchLattice::point_to_arrays(asr_raw_lattice *lattice) const {
 }
 
 // Fills state_of_ and frame_of_, and final_costs_ with none. All tokens that ended the piece before are states.
-void SearchLattice::number_states(const std::vector<Extra> &extra) {
+void LatticeFrames::number_states(const std::vector<Extra> &extra) {
   const uint32_t *const ranks = graph_.epsilon_ranks();
   state_of_.resize(extra.size());
   frame_of_.clear();
   std::vector<uint32_t> graph_state, order;
   for (size_t t = 0; t < extra.size(); ++t) {
     const bool ended_piece = t == 0 && first_frame_ > 0;
-    graph_state.assign(frames_[t].n_tokens, graph_.view().start_state);
+    graph_state.assign(frames_[t].n_tokens, graph_.start_state());
     for (const auto *links : {&frames_[t].emitting, &frames_[t].epsilon}) {
-      for (const Link &link : *links) graph_state[link.destination] = graph_.arcs()[link.arc].next_state;
+      for (const LatticeLink &link : *links) graph_state[link.destination] = graph_.next_state(link.arc);
     }
     order.clear();
     for (uint32_t i = 0; i < frames_[t].n_tokens; ++i) {
@@ -107,29 +123,29 @@ void SearchLattice::number_states(const std::vector<Extra> &extra) {
 }
 
 // Arcs by source state, in the order of their index: links are kept in that order, and emitting arcs come first.
-void SearchLattice::output_arcs(const std::vector<Extra> &extra, size_t n_closed) {
+void LatticeFrames::output_arcs(const std::vector<Extra> &extra, size_t n_closed) {
   const auto for_each_link = [&](const auto &call) {
-    const auto offer = [&](const Link &link, size_t t_source, size_t t) {
+    const auto offer = [&](const LatticeLink &link, size_t t_source, size_t t) {
       if (extra[t][link.destination] + link.cost <= lattice_beam_) {
         call(state_of_[t_source][link.source], state_of_[t][link.destination], link);
       }
     };
     for (size_t t = 1; t < extra.size(); ++t) {
-      for (const Link &link : frames_[t].emitting) offer(link, t - 1, t);
+      for (const LatticeLink &link : frames_[t].emitting) offer(link, t - 1, t);
     }
     for (size_t t = 0; t < n_closed; ++t) {
-      for (const Link &link : frames_[t].epsilon) offer(link, t, t);
+      for (const LatticeLink &link : frames_[t].epsilon) offer(link, t, t);
     }
   };
   arc_begin_.assign(frame_of_.size() + 1, 0);
-  for_each_link([&](uint32_t source, uint32_t, const Link &) { ++arc_begin_[source + 1]; });
+  for_each_link([&](uint32_t source, uint32_t, const LatticeLink &) { ++arc_begin_[source + 1]; });
   std::partial_sum(arc_begin_.begin(), arc_begin_.end(), arc_begin_.begin());
   arcs_.resize(arc_begin_.back());
   std::vector<uint64_t> next(arc_begin_.begin(), arc_begin_.end() - 1);
-  for_each_link([&](uint32_t source, uint32_t destination, const Link &link) {
+  for_each_link([&](uint32_t source, uint32_t destination, const LatticeLink &link) {
     const asr_graph_arc arc = graph_.arc(link.arc);
     arcs_[next[source]++] = {destination, arc.transition_id, arc.word, arc.graph_cost, link.acoustic_cost};
   });
 }
 
-}  // namespace asr::cpu
+}  // namespace asr
