@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# senone_embed_kernels(target file.cl ...): file.cl becomes the KernelSource asr::ocl::kernel_<file> of the target, its text with
+# the files that it includes in place (#include "path/from/the/root"), each once. Kernels are compiled on the user's machine.
+set(SENONE_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/embed_kernel.cmake)
+function(senone_embed_kernels target)
+  foreach(file IN LISTS ARGN)
+    get_filename_component(name ${file} NAME_WE)
+    set(output ${CMAKE_CURRENT_BINARY_DIR}/kernel_${target}_${name}.cc)
+    file(GLOB included CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/plugins/common/ocl/kernels/*)
+    add_custom_command(OUTPUT ${output} DEPENDS ${file} ${included} ${SENONE_EMBED_SCRIPT} VERBATIM
+                       COMMAND ${CMAKE_COMMAND} -DINPUT=${file} -DOUTPUT=${output} -DROOT=${CMAKE_SOURCE_DIR}
+                               -P ${SENONE_EMBED_SCRIPT})
+    target_sources(${target} PRIVATE ${output})
+  endforeach()
+endfunction()

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/common/ocl/device.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+
+namespace asr::ocl {
+namespace {
+
+constexpr int32_t kOwnScore = 150, kForeignScore = 1;  // CUDA has 200 on the same GPU; the CPU back end has 10
+constexpr size_t kLeastLocalBytes = 32768, kLeastGroupSize = 256;
+constexpr cl_int kNoPlatform = -1001;  // CL_PLATFORM_NOT_FOUND_KHR of cl_khr_icd
+
+template <typename T>
+T property(cl_device_id device, cl_device_info what) {
+  T value{};
+  check(api().GetDeviceInfo(device, what, sizeof value, &value, nullptr), "asking for a property of the device");
+  return value;
+}
+
+std::string text(cl_device_id device, cl_device_info what) {
+  size_t n_bytes = 0;
+  check(api().GetDeviceInfo(device, what, 0, nullptr, &n_bytes), "asking for a property of the device");
+  std::string value(n_bytes, '\0');
+  check(api().GetDeviceInfo(device, what, n_bytes, value.data(), nullptr), "asking for a property of the device");
+  return value.substr(0, value.find('\0'));
+}
+
+std::string platform_version(cl_platform_id platform) {
+  char version[256] = "";
+  api().GetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version - 1, version, nullptr);
+  return version;
+}
+
+DeviceFacts facts_of(cl_platform_id platform, cl_device_id device) {
+  DeviceFacts facts;
+  facts.id = device;
+  facts.name = text(device, CL_DEVICE_NAME);
+  facts.driver = facts.name + "; " + text(device, CL_DEVICE_VERSION) + "; " + text(device, CL_DRIVER_VERSION) + "; " +
+                 platform_version(platform);
+  facts.vendor_id = property<cl_uint>(device, CL_DEVICE_VENDOR_ID);
+  facts.n_compute_units = property<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS);
+  facts.memory_bytes = property<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE);
+  facts.local_bytes = property<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE);
+  facts.group_size = property<size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  facts.is_gpu = (property<cl_device_type>(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_GPU) != 0;
+  facts.is_little_endian = property<cl_bool>(device, CL_DEVICE_ENDIAN_LITTLE) != CL_FALSE;
+  facts.has_compiler = property<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE) != CL_FALSE;
+  const std::string extensions = text(device, CL_DEVICE_EXTENSIONS);
+  const auto has = [&](const char *extension) { return extensions.find(extension) != std::string::npos; };
+  facts.has_int64_atomics = has("cl_khr_int64_base_atomics") && has("cl_khr_int64_extended_atomics");
+  facts.has_fp64 = has("cl_khr_fp64");
+  return facts;
+}
+
+// "" if the kernels can run there.
+std::string what_is_missing(const DeviceFacts &facts) {
+  std::string missing;
+  const auto need = [&](bool there, const char *what) {
+    if (!there) missing += (missing.empty() ? "" : ", ") + std::string(what);
+  };
+  need(facts.has_compiler, "a compiler");
+  need(facts.is_little_endian, "little-endian numbers");
+  need(facts.has_int64_atomics, "64-bit atomic operations");
+  need(facts.local_bytes >= kLeastLocalBytes, "32 KiB of local memory");
+  need(facts.group_size >= kLeastGroupSize, "work-groups of 256");
+  return missing;
+}
+
+std::vector<cl_platform_id> list_platforms() {
+  cl_uint n = 0;
+  const cl_int status = api().GetPlatformIDs(0, nullptr, &n);
+  if (status == kNoPlatform || n == 0) return {};
+  check(status, "listing platforms");
+  std::vector<cl_platform_id> platforms(n);
+  check(api().GetPlatformIDs(n, platforms.data(), nullptr), "listing platforms");
+  return platforms;
+}
+
+std::vector<cl_device_id> devices_of(cl_platform_id platform) {
+  cl_uint n = 0;
+  if (api().GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &n) != CL_SUCCESS || n == 0) return {};
+  std::vector<cl_device_id> devices(n);
+  check(api().GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, devices.data(), nullptr), "listing devices");
+  return devices;
+}
+
+bool is_own(const Variant &variant, const DeviceFacts &facts) { return facts.is_gpu && facts.vendor_id == variant.vendor_id; }
+
+DeviceFacts find_device(const Variant &variant, uint32_t index) {
+  const DeviceList list = list_devices(variant);
+  if (index < list.devices.size()) return list.devices[index];
+  fail(ASR_NO_DEVICE, "%s:%u does not exist; there are %zu devices%s%s", variant.name, index, list.devices.size(),
+       list.reason.empty() ? "" : ": ", list.reason.c_str());
+}
+
+}  // namespace
+
+DeviceList list_devices(const Variant &variant) {
+  DeviceList list;
+  const std::vector<cl_platform_id> platforms = list_platforms();
+  for (const cl_platform_id platform : platforms) {
+    for (const cl_device_id device : devices_of(platform)) {
+      const DeviceFacts facts = facts_of(platform, device);
+      const std::string missing = what_is_missing(facts);
+      if (missing.empty()) {
+        list.devices.push_back(facts);
+      } else {
+        list.reason += (list.reason.empty() ? "" : "; ") + facts.name + " lacks " + missing;
+      }
+    }
+  }
+  std::stable_partition(list.devices.begin(), list.devices.end(), [&](const auto &facts) { return is_own(variant, facts); });
+  if (platforms.empty()) {
+    list.reason = "no OpenCL driver is installed (none is listed in /etc/OpenCL/vendors)";
+  } else if (list.devices.empty() && list.reason.empty()) {
+    list.reason = "the OpenCL drivers here have no devices";
+  }
+  return list;
+}
+
+asr_backend_device_info info_of(const Variant &variant, const DeviceFacts &facts) {
+  asr_backend_device_info info{};
+  facts.name.copy(info.name, sizeof info.name - 1);
+  info.memory_bytes = facts.memory_bytes;
+  info.score = is_own(variant, facts) ? kOwnScore : kForeignScore;
+  info.n_cores = facts.n_compute_units;
+  return info;
+}
+
+Device::Device(const Variant &variant, uint32_t index, const asr_backend_options &options)
+    : variant_(variant),
+      facts_(find_device(variant, index)),
+      max_rows_(std::max(1u, options.max_lanes) * std::max(1u, options.window_frames)),
+      pool_(options.n_threads),
+      context_(facts_.id),
+      compute_(context_),
+      copies_(context_) {}
+
+const Program &Device::program(const KernelSource &source, const std::string &options) {
+  const std::string all = "-cl-std=CL1.2 -w " + options, key = source.name + (' ' + all);
+  auto found = programs_.find(key);
+  if (found == programs_.end()) found = programs_.emplace(key, Program(context_, facts_.driver, source, all)).first;
+  return found->second;
+}
+
+void Device::launch(const Kernel &kernel, Range groups, Range group) {
+  if (measures_) measured_.emplace_back();
+  compute_.launch(kernel, groups, group, measures_ ? &measured_.back() : nullptr);
+}
+
+double Device::kernel_seconds() {
+  if (!measures_) {
+    compute_.finish();
+    compute_ = Queue(context_, true);
+    measures_ = true;
+  }
+  double total = 0;
+  for (const Event &event : measured_) total += event.seconds();
+  measured_.clear();
+  return total;
+}
+
+}  // namespace asr::ocl

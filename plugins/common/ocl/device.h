@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The devices that OpenCL offers, which of them a back end takes, and an opened one: its queues, programs and the clock of its
+// kernels. Used by backend.cc, which owns the opened device, and by the classes that launch kernels.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/backend/asr_backend.h"
+#include "plugins/common/ocl/program.h"
+#include "plugins/common/ocl/runtime.h"
+#include "plugins/common/ocl/variant.h"
+#include "plugins/common/thread_pool.h"
+
+namespace asr::ocl {
+
+// Devices that a back end can use, those of its vendor first. The others, such as a CPU under PoCL, get the least score: less
+// than the CPU back end, so that they are used when they are named and never by choice. `reason` says why there is none, or
+// why some are left out.
+struct DeviceList {
+  std::vector<DeviceFacts> devices;
+  std::string reason;
+};
+DeviceList list_devices(const Variant &variant);
+asr_backend_device_info info_of(const Variant &variant, const DeviceFacts &facts);
+
+class Device {
+ public:
+  Device(const Variant &variant, uint32_t index, const asr_backend_options &options);
+  Device(const Device &) = delete;
+  Device &operator=(const Device &) = delete;
+
+  const Variant &variant() const { return variant_; }
+  const DeviceFacts &facts() const { return facts_; }
+  const Context &context() const { return context_; }
+  Queue &compute() { return compute_; }
+  Queue &copies() { return copies_; }  // results to the host, beside the next kernels
+  ThreadPool &pool() { return pool_; }
+  uint32_t max_rows() const { return max_rows_; }
+
+  // Built once; `options` as for the OpenCL compiler ("-D NAME=1").
+  const Program &program(const KernelSource &source, const std::string &options = "");
+
+  // Puts a kernel into the compute queue, timed if the clock runs.
+  void launch(const Kernel &kernel, Range groups, Range group);
+  // That kernels ran since the last call, which must be done; the first call starts the clock.
+  double kernel_seconds();
+
+ private:
+  const Variant &variant_;
+  const DeviceFacts facts_;
+  const uint32_t max_rows_;
+  ThreadPool pool_;
+  Context context_;
+  Queue compute_, copies_;
+  std::map<std::string, Program> programs_;  // by name and options
+  bool measures_ = false;
+  std::vector<Event> measured_;
+};
+
+}  // namespace asr::ocl

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// An acoustic model in the order in which the scoring kernels read it (kernels/gmm_types.h), one feature stream at a time. Made
+// when a model is loaded, used by gmm.cc.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "core/backend/asr_backend.h"
+#include "plugins/common/ocl/kernels/gmm_types.h"
+
+namespace asr::ocl {
+
+// How many fours stand side by side, and how many of these lanes share a state.
+struct GmmLayout {
+  uint32_t lanes, parts;
+};
+
+struct GmmPack {
+  std::vector<GmmDim> dims;
+  std::vector<float> fours;  // rounds of blocks, then of shared codebooks
+  std::vector<GmmBlock> blocks;
+  std::vector<uint32_t> states;   // [blocks][lanes / parts]; n_states where there is none
+  size_t first_shared_value = 0;  // of fours
+  uint32_t n_shared_fours = 0;
+  std::vector<GmmShared> shared;
+  std::vector<std::array<float, 4>> log_weights;
+};
+
+// Floats of a four, by 4.
+inline uint32_t four_size(uint32_t n_dims, bool full) { return 1 + n_dims + (full ? n_dims * (n_dims + 1) / 2 : n_dims); }
+
+// Throws ASR_BAD_FILE if a precision is not positive definite.
+GmmPack pack_stream(const asr_acoustic_view &view, uint32_t stream, const std::vector<float> &centre, GmmLayout layout);
+
+}  // namespace asr::ocl

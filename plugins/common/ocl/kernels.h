@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels that all OpenCL back ends share, from plugins/common/ocl/kernels.
+#pragma once
+
+#include "plugins/common/ocl/program.h"
+
+namespace asr::ocl {
+
+extern const KernelSource kernel_gmm_rows, kernel_gmm_shared;
+
+}  // namespace asr::ocl

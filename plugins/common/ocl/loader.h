@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of OpenCL that the back ends use, from the ICD loader of this machine. It is opened at run time, so that a
+// plugin loads, and says what is missing, where there is no OpenCL. Tests put functions of their own into the table.
+#pragma once
+
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+
+namespace asr::ocl {
+
+#define ASR_OCL_FUNCTIONS(X)                                                                                          \
+  X(GetPlatformIDs)                                                                                                   \
+  X(GetPlatformInfo)                                                                                                  \
+  X(GetDeviceIDs) X(GetDeviceInfo) X(CreateContext) X(ReleaseContext) X(CreateCommandQueue) X(ReleaseCommandQueue)    \
+      X(CreateBuffer) X(ReleaseMemObject) X(CreateProgramWithSource) X(CreateProgramWithBinary) X(BuildProgram)       \
+          X(GetProgramInfo) X(GetProgramBuildInfo) X(ReleaseProgram) X(CreateKernel) X(ReleaseKernel) X(SetKernelArg) \
+              X(GetKernelWorkGroupInfo) X(EnqueueNDRangeKernel) X(EnqueueReadBuffer) X(EnqueueWriteBuffer)            \
+                  X(EnqueueCopyBuffer) X(EnqueueFillBuffer) X(EnqueueMapBuffer) X(EnqueueUnmapMemObject)              \
+                      X(EnqueueMarkerWithWaitList) X(EnqueueBarrierWithWaitList) X(WaitForEvents) X(ReleaseEvent)     \
+                          X(GetEventProfilingInfo) X(Flush) X(Finish)
+
+// GetPlatformIDs is clGetPlatformIDs, and so on.
+struct Api {
+#define ASR_OCL_MEMBER(name) decltype(&::cl##name) name;
+  ASR_OCL_FUNCTIONS(ASR_OCL_MEMBER)
+#undef ASR_OCL_MEMBER
+};
+
+// Throws ASR_NO_DEVICE if there is no ICD loader or it lacks a function.
+Api &api();
+
+}  // namespace asr::ocl

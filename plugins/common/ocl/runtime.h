@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the back ends use of OpenCL, with owners for its objects. Every failure is an asr::Error with the name that OpenCL has
+// for it; destructors ignore failures, so that a lost device can be closed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "plugins/common/ocl/loader.h"
+
+namespace asr::ocl {
+
+// "CL_OUT_OF_RESOURCES"
+const char *error_name(cl_int status);
+// Throws unless status is CL_SUCCESS; `what` says what was being done.
+void check(cl_int status, const char *what);
+
+// Owns an object that is released by a function of the API.
+template <typename T, auto kRelease>
+class Handle {
+ public:
+  Handle() = default;
+  explicit Handle(T object) : object_(object) {}
+  Handle(Handle &&other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Handle &operator=(Handle &&other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Handle() {
+    if (object_ != nullptr) (api().*kRelease)(object_);
+  }
+  T get() const { return object_; }
+
+ private:
+  T object_ = nullptr;
+};
+
+// A point in the work of a queue; an empty one is past.
+class Event {
+ public:
+  Event() = default;
+  explicit Event(cl_event event) : event_(event) {}
+  cl_event get() const { return event_.get(); }
+  void wait() const;
+  double seconds() const;  // that the command took, of a queue that measures
+
+ private:
+  Handle<cl_event, &Api::ReleaseEvent> event_;
+};
+
+class Kernel;
+class Context;
+
+// Sizes of a launch in up to two dimensions.
+struct Range {
+  size_t x, y = 1;
+};
+
+// Work of one queue is done in order, beside that of others.
+class Queue {
+ public:
+  explicit Queue(const Context &context, bool measures = false);
+
+  // Offsets and sizes in bytes. Host memory must stay until the work is done.
+  void write(cl_mem to, size_t offset, const void *from, size_t n_bytes);
+  void read(cl_mem from, size_t offset, void *to, size_t n_bytes);
+  void copy(cl_mem from, size_t from_offset, cl_mem to, size_t to_offset, size_t n_bytes);
+  void fill(cl_mem to, size_t offset, uint32_t word, size_t n_bytes);
+  // groups of `group` work items; returns an event if asked to.
+  void launch(const Kernel &kernel, Range groups, Range group, Event *event = nullptr);
+
+  Event mark();                       // after all that was put in; and sends it to the device
+  void wait_for(const Event &event);  // before what is put in from now on
+  void flush();
+  void finish();
+  cl_command_queue get() const { return queue_.get(); }
+
+ private:
+  Handle<cl_command_queue, &Api::ReleaseCommandQueue> queue_;
+};
+
+// A device's context, and a queue for what must be complete on return.
+class Context {
+ public:
+  explicit Context(cl_device_id device);
+  cl_context get() const { return context_.get(); }
+  cl_device_id device() const { return device_; }
+  Queue &at_once() const { return at_once_; }
+
+ private:
+  cl_device_id device_;
+  Handle<cl_context, &Api::ReleaseContext> context_;
+  mutable Queue at_once_;
+};
+
+Handle<cl_mem, &Api::ReleaseMemObject> allocate(const Context &context, cl_mem_flags flags, size_t n_bytes);
+
+// n elements on the device, their contents not set.
+template <typename T>
+class DeviceArray {
+ public:
+  explicit DeviceArray(const Context &context, size_t n = 0) : context_(&context) { reserve(n); }
+  DeviceArray(const Context &context, const std::vector<T> &host) : DeviceArray(context, host.size()) {
+    if (host.empty()) return;
+    context.at_once().write(get(), 0, host.data(), host.size() * sizeof(T));
+    context.at_once().finish();
+  }
+  cl_mem get() const { return memory_.get(); }
+  size_t size() const { return n_; }
+
+  // Room for at least n elements, and at least one; what was there is lost if there was not.
+  void reserve(size_t n) {
+    if (n <= n_ && get() != nullptr) return;
+    memory_ = {};
+    n_ = 0;
+    memory_ = allocate(*context_, CL_MEM_READ_WRITE, n * sizeof(T));
+    n_ = n;
+  }
+
+ private:
+  const Context *context_;
+  Handle<cl_mem, &Api::ReleaseMemObject> memory_;
+  size_t n_ = 0;
+};
+
+// n elements of host memory that the device copies from and to without the host's help.
+template <typename T>
+class PinnedArray {
+ public:
+  explicit PinnedArray(const Context &context) : context_(&context) {}
+  PinnedArray(PinnedArray &&) = delete;
+  ~PinnedArray() { release(); }
+
+  T *data() { return data_; }
+  size_t size() const { return n_; }
+  void reserve(size_t n);
+
+ private:
+  void release();
+  const Context *context_;
+  Handle<cl_mem, &Api::ReleaseMemObject> memory_;
+  T *data_ = nullptr;
+  size_t n_ = 0;
+};
+
+void *map(const Context &context, cl_mem memory, size_t n_bytes);
+void unmap(const Context &context, cl_mem memory, void *data);
+
+template <typename T>
+void PinnedArray<T>::reserve(size_t n) {
+  if (n <= n_) return;
+  release();
+  memory_ = allocate(*context_, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, n * sizeof(T));
+  data_ = static_cast<T *>(map(*context_, memory_.get(), n * sizeof(T)));
+  n_ = n;
+}
+
+template <typename T>
+void PinnedArray<T>::release() {
+  if (data_ != nullptr) unmap(*context_, memory_.get(), data_);
+  data_ = nullptr;
+  n_ = 0;
+  memory_ = {};
+}
+
+// Local memory as an argument of a kernel.
+struct LocalBytes {
+  size_t n;
+};
+
+class Kernel {
+ public:
+  Kernel(cl_program program, const char *name);
+  cl_kernel get() const { return kernel_.get(); }
+
+  // All arguments: device arrays, LocalBytes, and numbers of exactly the types that the kernel declares.
+  template <typename... Args>
+  void set(const Args &...args) const {
+    cl_uint index = 0;
+    (set_one(index++, args), ...);
+  }
+
+ private:
+  template <typename T>
+  void set_one(cl_uint index, const DeviceArray<T> &array) const {
+    const cl_mem memory = array.get();
+    set_bytes(index, sizeof memory, &memory);
+  }
+  void set_one(cl_uint index, LocalBytes local) const { set_bytes(index, local.n, nullptr); }
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+  void set_one(cl_uint index, T value) const {
+    static_assert(!std::is_same_v<T, bool>, "kernels take no bool");
+    set_bytes(index, sizeof value, &value);
+  }
+  void set_bytes(cl_uint index, size_t n_bytes, const void *value) const;
+
+  Handle<cl_kernel, &Api::ReleaseKernel> kernel_;
+};
+
+}  // namespace asr::ocl

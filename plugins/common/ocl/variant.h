@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tells the OpenCL back ends apart: the vendor whose devices they are made for, their kernels and how these are launched.
+// Each plugin fills in one Variant; backend.cc makes the back end of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "plugins/common/ocl/program.h"
+
+namespace asr::ocl {
+
+// What is known of a device before it is opened.
+struct DeviceFacts {
+  cl_device_id id = nullptr;
+  std::string name;
+  std::string driver;  // device, driver and platform with their versions: a compiled kernel is for these only
+  uint32_t vendor_id = 0, n_compute_units = 0;
+  uint64_t memory_bytes = 0;
+  size_t local_bytes = 0, group_size = 0;  // most of a work-group
+  bool is_gpu = false, is_little_endian = false, has_compiler = false, has_int64_atomics = false, has_fp64 = false;
+};
+
+// How the scoring kernels of a variant are compiled and launched.
+struct GmmTuning {
+  uint32_t lanes, parts;  // GmmLayout
+  uint32_t tile_rows;     // that a work-group scores
+  uint32_t group_blocks;  // blocks, or lanes of fours, of a work-group
+  uint32_t group_size;
+  bool rows_in_local;       // features lie in local memory; else they are tiled beforehand
+  uint32_t shared_rows;     // of a work-group that mixes shared codebooks,
+  uint32_t shared_entries;  // and entries
+};
+
+struct Variant {
+  const char *name;    // of the back end
+  const char *vendor;  // of its devices, in words
+  uint32_t vendor_id;
+  const KernelSource *gmm_score;
+  GmmTuning (*gmm_tuning)(const DeviceFacts &facts, bool full);
+};
+
+}  // namespace asr::ocl

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes of the kernels' launches on AMD GPUs (docs/opencl.md). Used by device.cc.
+#pragma once
+
+#include "plugins/common/ocl/variant.h"
+
+namespace asr::ocl_amd {
+
+// A group of 64 lanes is a wave of GCN and CDNA, or two of RDNA: 16 states, four lanes each, and 8 rows.
+constexpr ocl::GmmTuning kGmmTuning = {64, 4, 8, 1, 64, false, 64, 4};
+
+}  // namespace asr::ocl_amd
