@@ -10,7 +10,7 @@
 namespace asr::cuda {
 namespace {
 
-constexpr int kLeastCapability = 75, kTensorCapability = 80;  // ten times the major number and the minor
+constexpr int kLeastCapability = 75, kTensorCapability = 80, kWgmmaCapability = 90;  // ten times the major number and the minor
 
 int attribute(cudaDeviceAttr attribute, int device) {
   int value = 0;
@@ -60,6 +60,7 @@ Device::Device(uint32_t index, const asr_backend_options &options)
   n_multiprocessors_ = static_cast<uint32_t>(attribute(cudaDevAttrMultiProcessorCount, chosen_.index));
   shared_bytes_ = static_cast<size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, chosen_.index));
   has_tensor_cores_ = capability(chosen_.index) >= kTensorCapability;
+  has_wgmma_ = capability(chosen_.index) == kWgmmaCapability;
 }
 
 void Device::use() const { check(cudaSetDevice(chosen_.index), "choosing the device"); }

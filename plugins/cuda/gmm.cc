@@ -35,7 +35,7 @@ std::vector<uint32_t> cut(const std::vector<uint32_t> &starts, uint32_t n) {
 }  // namespace
 
 struct Gmm::Stream {
-  bool full = false, diagonal_kernel = false;
+  bool full = false, diagonal_kernel = false, wgmma = false;
   DeviceArray<GmmDim> dims;
   // FP32
   DirectModel direct{};
@@ -54,6 +54,7 @@ Gmm::Gmm(Device &device, const asr_acoustic_view &view) : device_(device), n_dim
   const bool any_diagonal = device.has_tensor_cores() && device.shared_bytes() >= diagonal_tensor_shared_bytes();
   const bool any_expanded = device.has_tensor_cores() && device.shared_bytes() >= expanded_tensor_shared_bytes();
   if (any_diagonal) check(prepare_diagonal_tensor(), "preparing the scoring kernels");
+  if (device.has_wgmma()) check(prepare_diagonal_wgmma(), "preparing the scoring kernels");
   if (any_expanded) check(prepare_expanded_tensor(), "preparing the scoring kernels");
   const GmmPacker packer(view, device.pool());
   for (uint32_t j = 0; j < view.n_streams; ++j) {
@@ -63,6 +64,7 @@ Gmm::Gmm(Device &device, const asr_acoustic_view &view) : device_(device), n_dim
       fail(ASR_UNSUPPORTED, "acoustic model: %u features in a stream; the GPU takes up to %u", n_dims, kMaxDims);
     stream.full = view.covariance == ASR_COVARIANCE_FULL;
     stream.diagonal_kernel = uses_diagonal_kernel(view.covariance, n_dims);
+    stream.wgmma = stream.diagonal_kernel && device.has_wgmma();
     const GmmParts parts = packer.parts(j, stream.diagonal_kernel ? any_diagonal : any_expanded);
     stream.dims = to_device(parts.dims);
 
@@ -73,7 +75,7 @@ Gmm::Gmm(Device &device, const asr_acoustic_view &view) : device_(device), n_dim
     stream.log_weights = to_device(direct.log_weights);
     stream.n_shared_fours = direct.n_shared_fours, stream.first_shared_four = direct.first_shared_four;
     stream.direct = {reinterpret_cast<const float4 *>(stream.fours.data()), stream.dims.data(), n_dims, stream.full};
-    if (!parts.tensor_states.empty()) load_tensor(packer.tensor(j, parts), &stream);
+    if (!parts.tensor_states.empty()) load_tensor(packer.tensor(j, parts, stream.wgmma), &stream);
   }
 }
 
@@ -91,9 +93,11 @@ void Gmm::load_tensor(const TensorPack &pack, Stream *stream) {
            pack.n_steps,
            {},
            {}};
-  const uint32_t n_blocks = device_.n_multiprocessors() * (stream->diagonal_kernel ? kDiagonalBlocks : 1);
+  const uint32_t n_most = device_.n_multiprocessors() * (stream->wgmma             ? kWarpgroups
+                                                         : stream->diagonal_kernel ? kDiagonalBlocks * kTensorWarps
+                                                                                   : kTensorWarps);
   for (uint32_t shape = 0; shape < kShapes; ++shape) {
-    model.n_stretches[shape] = n_blocks * kTensorWarps >> shape;
+    model.n_stretches[shape] = n_most >> shape;
     stream->stretches[shape] = to_device(cut(pack.starts, model.n_stretches[shape]));
     model.stretches[shape] = stream->stretches[shape].data();
   }
@@ -102,7 +106,9 @@ void Gmm::load_tensor(const TensorPack &pack, Stream *stream) {
 void Gmm::score(const float *features, uint32_t n_rows, float *scores, cudaStream_t stream) {
   GmmRows rows = {features, scores, n_rows, n_dims_, n_states_, false};
   for (const Stream &s : streams_) {
-    if (s.fragments.size() > 0 && s.diagonal_kernel) launch_diagonal_tensor(s.tensor, rows, stream);
+    if (s.fragments.size() > 0 && s.diagonal_kernel) {
+      (s.wgmma ? launch_diagonal_wgmma : launch_diagonal_tensor)(s.tensor, rows, stream);
+    }
     if (s.fragments.size() > 0 && !s.diagonal_kernel) {
       const size_t n_row_tiles = (n_rows + 15) / 16;
       expanded_.reserve(n_row_tiles * s.tensor.n_steps * 64);

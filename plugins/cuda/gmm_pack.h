@@ -44,7 +44,8 @@ class GmmPacker {
   // `tensor`: whether the device has tensor cores that the kernels can use.
   GmmParts parts(uint32_t stream, bool tensor) const;
   DirectPack direct(uint32_t stream, const GmmParts &parts) const;
-  TensorPack tensor(uint32_t stream, const GmmParts &parts) const;
+  // `wgmma`: the diagonal kernel is that of kernels/gmm_diagonal_wgmma.cu.
+  TensorPack tensor(uint32_t stream, const GmmParts &parts, bool wgmma) const;
 
  private:
   struct Expanded;
@@ -58,9 +59,9 @@ class GmmPacker {
                   const std::vector<GmmDim> &dims) const;
   bool fits_tensor(uint32_t state, uint32_t stream, const std::vector<GmmDim> &dims) const;
   void put_direct(const asr_gmm_codebook &codebook, uint32_t gaussian, double log_weight, float *four, uint32_t place) const;
-  void put_tile(uint32_t state, uint32_t stream, uint32_t first, const GmmParts &parts, uint32_t *fragments, size_t step_stride,
-                uint32_t n_steps, TileInfo *info) const;
-  TensorPack tensor_diagonal(uint32_t stream, const GmmParts &parts) const;
+  template <typename Put>
+  void put_tile(uint32_t state, uint32_t stream, uint32_t first, const GmmParts &parts, TileInfo *info, Put &&put) const;
+  TensorPack tensor_diagonal(uint32_t stream, const GmmParts &parts, bool wgmma) const;
   TensorPack tensor_expanded(uint32_t stream, const GmmParts &parts) const;
 
   const asr_acoustic_view &view_;

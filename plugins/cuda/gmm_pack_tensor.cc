@@ -36,6 +36,14 @@ SplitPair split_pair(double first, double second) {
   return {hi[0] | uint32_t(hi[1]) << 16, lo[0] | uint32_t(lo[1]) << 16};
 }
 
+// Where mma wants the values of k and k + 1 of a column among 16 values of k, or 8 for a `half` step: lane l of the warp has
+// column l / 4 and the k of 2 (l % 4) and the next, and those 8 behind.
+void put_fragment(uint32_t *step, uint32_t column, uint32_t k, bool half, SplitPair pair) {
+  const uint32_t lane = 4 * column + k % 8 / 2;
+  uint32_t *const out = step + (half ? lane * 2 : lane * 4 + k / 8);
+  out[0] = pair.hi, out[half ? 1 : 2] = pair.lo;
+}
+
 }  // namespace
 
 // A Gaussian with its weight as constant + sum_k weights[k] phi_k of scaled features, in base 2. phi: for the diagonal kernel
@@ -121,10 +129,10 @@ bool GmmPacker::fits_tensor(uint32_t state, uint32_t stream, const std::vector<G
   return true;
 }
 
-// Gaussians first ... first + 7 of a state. Step s of 16 values of k begins step_stride registers after the one before; lane l
-// of the warp has column l / 4 and the k of 2 (l % 4) and the next, and those 8 behind.
-void GmmPacker::put_tile(uint32_t state, uint32_t stream, uint32_t first, const GmmParts &parts, uint32_t *fragments,
-                         size_t step_stride, uint32_t n_steps, TileInfo *info) const {
+// Gaussians first ... first + 7 of a state: put(column, k, SplitPair) takes the weights of k (an even number) and k + 1.
+template <typename Put>
+void GmmPacker::put_tile(uint32_t state, uint32_t stream, uint32_t first, const GmmParts &parts, TileInfo *info,
+                         Put &&put) const {
   const asr_gmm_codebook &codebook = codebook_of(state, stream);
   for (uint32_t column = 0; column < kTileGaussians; ++column) {
     info->constant[column] = kLogZero;
@@ -132,34 +140,20 @@ void GmmPacker::put_tile(uint32_t state, uint32_t stream, uint32_t first, const 
     if (k >= codebook.n_gaussians || log_weights(state, stream)[k] == -INFINITY) continue;
     const Expanded expanded = expand(codebook, k, log_weights(state, stream)[k], parts.dims);
     info->constant[column] = float(expanded.constant);
-    const auto pair = [&](uint32_t at) {
-      const auto weight = [&](uint32_t i) { return i < expanded.weights.size() ? expanded.weights[i] : 0; };
-      return split_pair(weight(at), weight(at + 1));
-    };
-    for (uint32_t step = 0; 2 * step < n_steps; ++step) {  // of 16; n_steps counts 8
-      for (uint32_t q = 0; q < 4; ++q) {
-        const uint32_t lane = 4 * column + q, at = 16 * step + 2 * q;
-        const SplitPair a = pair(at);
-        if (2 * step + 1 == n_steps) {
-          uint32_t *const out = fragments + step * step_stride + lane * 2;
-          out[0] = a.hi, out[1] = a.lo;
-        } else {
-          const SplitPair b = pair(at + 8);
-          uint32_t *const out = fragments + step * step_stride + lane * 4;
-          out[0] = a.hi, out[1] = b.hi, out[2] = a.lo, out[3] = b.lo;
-        }
-      }
+    const auto n = uint32_t(expanded.weights.size());
+    for (uint32_t at = 0; at < n; at += 2) {
+      put(column, at, split_pair(expanded.weights[at], at + 1 < n ? expanded.weights[at + 1] : 0));
     }
   }
   info->state = first + kTileGaussians >= codebook.n_gaussians ? int32_t(state) : -1;
 }
 
-TensorPack GmmPacker::tensor(uint32_t stream, const GmmParts &parts) const {
-  return uses_diagonal_kernel(view_.covariance, uint32_t(parts.dims.size())) ? tensor_diagonal(stream, parts)
+TensorPack GmmPacker::tensor(uint32_t stream, const GmmParts &parts, bool wgmma) const {
+  return uses_diagonal_kernel(view_.covariance, uint32_t(parts.dims.size())) ? tensor_diagonal(stream, parts, wgmma)
                                                                              : tensor_expanded(stream, parts);
 }
 
-TensorPack GmmPacker::tensor_diagonal(uint32_t stream, const GmmParts &parts) const {
+TensorPack GmmPacker::tensor_diagonal(uint32_t stream, const GmmParts &parts, bool wgmma) const {
   TensorPack pack;
   pack.n_steps = diagonal_steps(uint32_t(parts.dims.size()));
   const size_t tile_words = diagonal_tile_bytes(pack.n_steps) / 4;
@@ -172,8 +166,15 @@ TensorPack GmmPacker::tensor_diagonal(uint32_t stream, const GmmParts &parts) co
     for (uint32_t tile = pack.starts[i]; tile < pack.starts[i + 1]; ++tile) {
       uint32_t *const words = pack.fragments.data() + tile * tile_words;
       TileInfo info{};
-      put_tile(parts.tensor_states[i], stream, (tile - pack.starts[i]) * kTileGaussians, parts, words, 128, pack.n_steps,
-               &info);
+      put_tile(parts.tensor_states[i], stream, (tile - pack.starts[i]) * kTileGaussians, parts, &info,
+               [&](uint32_t column, uint32_t k, SplitPair pair) {
+                 if (wgmma) {
+                   uint32_t *const core = words + k / 8 * 32 + column * 4 + k % 8 / 2;
+                   core[0] = pair.hi, core[pack.n_steps * 32] = pair.lo;
+                 } else {
+                   put_fragment(words + k / 16 * 128, column, k % 16, k / 8 + 1 == pack.n_steps && k % 16 < 8, pair);
+                 }
+               });
       std::memcpy(words + pack.n_steps * 64, &info, sizeof info);
     }
   });
@@ -207,7 +208,9 @@ TensorPack GmmPacker::tensor_expanded(uint32_t stream, const GmmParts &parts) co
     const uint32_t state = parts.tensor_states[i], n_gaussians = codebook_of(state, stream).n_gaussians;
     for (uint32_t first = 0, tile = first_tile[i]; first < n_gaussians; first += kTileGaussians, ++tile) {
       uint32_t *const words = pack.fragments.data() + tile / kBlockTiles * block_words + tile % kBlockTiles * 128;
-      put_tile(state, stream, first, parts, words, step_words, 2 * pack.n_steps, &pack.tiles[tile]);
+      put_tile(state, stream, first, parts, &pack.tiles[tile], [&](uint32_t column, uint32_t k, SplitPair pair) {
+        put_fragment(words + k / 16 * step_words, column, k % 16, false, pair);
+      });
     }
   });
   return pack;

@@ -8,6 +8,7 @@
 // kernel; for up to 32 rows each warp has a stretch of its own, and reading the model bounds it.
 // Floors for 5000 x 256 Gaussians, D = 36: 8 rows read 376 MB of model, 87 us at 4.3 TB/s; 256 rows do 216 multiply-adds a row
 // and Gaussian, 0.14 P in all, 225 us at the 631 TFLOPS that mma.sync reaches on an H200, and one exponential each, 79 us.
+#include "plugins/cuda/kernels/diagonal_rows.cuh"
 #include "plugins/cuda/kernels/gmm.h"
 #include "plugins/cuda/kernels/mixture.cuh"
 #include "plugins/cuda/kernels/tensor.cuh"
@@ -17,48 +18,6 @@ namespace {
 
 constexpr uint32_t kWarp = 32, kThreads = kTensorWarps * kWarp;
 constexpr uint32_t kStages = 4;
-
-// The rows of a warp: fragments of phi, whose k = 2 d is x_d and 2 d + 1 is x_d^2, so that a register holds both of one x.
-template <int kSteps, int kTiles>
-struct RowFragments {
-  static constexpr int kPairs = kSteps / 2;
-  uint32_t hi[kTiles][kPairs][4], lo[kTiles][kPairs][4];
-  uint32_t last_hi[kTiles][2], last_lo[kTiles][2];  // of an odd number of steps
-  float inverse_scale[kTiles][2];
-
-  __device__ void load(const TensorModel &model, const GmmRows &rows, uint32_t first_row) {
-    const uint32_t lane = threadIdx.x % kWarp, quad = lane / 4, q = lane % 4;
-#pragma unroll
-    for (int t = 0; t < kTiles; ++t) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const uint32_t row = min(first_row + 16 * t + 8 * half + quad, rows.n_rows - 1);
-        const float *const features = rows.features + size_t{row} * rows.n_features;
-        float x[kSteps], largest = 0;  // of dimensions q, q + 4, q + 8 ...
-#pragma unroll
-        for (int s = 0; s < kSteps; ++s) {
-          const uint32_t d = 4 * s + q;
-          const GmmDim dim = model.dims[min(d, model.n_dims - 1)];
-          x[s] = d < model.n_dims ? (features[dim.dim] - dim.centre) * dim.scale : 0;
-          largest = fmaxf(largest, fabsf(x[s]));
-        }
-        largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, 1));
-        largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, 2));
-        const float scale = row_scale(largest);
-        inverse_scale[t][half] = 1 / scale;
-#pragma unroll
-        for (int s = 0; s < kSteps; ++s) {
-          const float2 phi = {x[s] * scale, x[s] * x[s] * scale};
-          if (s < 2 * kPairs) {
-            split(phi, &hi[t][s / 2][s % 2 * 2 + half], &lo[t][s / 2][s % 2 * 2 + half]);
-          } else {
-            split(phi, &last_hi[t][half], &last_lo[t][half]);
-          }
-        }
-      }
-    }
-  }
-};
 
 // A tile of 8 Gaussians in shared memory, and the log sums of the warp's rows.
 template <int kSteps, int kTiles>
