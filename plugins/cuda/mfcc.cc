@@ -12,7 +12,9 @@ namespace {
 
 const double kPi = std::acos(-1.0);
 constexpr uint32_t kRadix = 16;
-constexpr uint32_t kBlockPoints = 8192;           // complex numbers of all frames of a block
+constexpr uint32_t kBlockPoints = 8192;  // complex numbers of all frames of a block
+constexpr uint32_t kUsualPoints = 256;
+constexpr float kFiller = 0;
 constexpr size_t kBatchFloats = size_t{1} << 28;  // samples and cepstra on the device at once, about
 
 float2 root(double turns) {  // exp(-2 pi i turns)
@@ -89,6 +91,10 @@ struct Mfcc::Batch {
 
   // n frames, from number `first` on, of jobs[0 ... n_jobs - 1].
   void add(const MfccTables &tables, const asr_extract_job *jobs, size_t n_jobs, uint32_t first, uint32_t n) {
+    if (n_samples % 2 == 0) {  // frame 0 begins at an even number, after the sample before it
+      samples.push_back({&kFiller, 1});
+      ++n_samples;
+    }
     const size_t n_piece = size_t{n - 1} * tables.shift_samples + tables.window_samples + 1;
     frames.push_back({n_samples + 1, jobs[0].first_frame + first, n_lanes, static_cast<uint32_t>(outputs.size()),
                       static_cast<uint32_t>(n_jobs)});
@@ -113,6 +119,9 @@ Mfcc::Mfcc(Device &device, const asr_features_view &view) : device_(device), sta
   t.energy_row = view.energy_row, t.energy_windowed = view.energy_windowed;
   t.dither = view.dither, t.dither_seed = view.dither_seed;
 
+  usual_ = t.n_points == kUsualPoints && t.shift_samples % 2 == 0 && t.dither == 0 &&
+           mfcc_512_shared_bytes(t) + kMfcc512FixedBytes <= device.shared_bytes();
+  if (usual_) check(mfcc_512_prepare(mfcc_512_shared_bytes(t)), "preparing the MFCC kernel");
   t.block_frames = std::min(32u, kBlockPoints / t.n_points);
   const size_t shared_bytes = device.shared_bytes() - kMfccFixedBytes;
   while (t.block_frames > 1 && mfcc_shared_bytes(t) > shared_bytes) t.block_frames /= 2;
@@ -161,7 +170,7 @@ void Mfcc::extract(const asr_extract_job *jobs, size_t n_jobs) {
 
 void Mfcc::compute(const Batch &batch) {
   const cudaStream_t stream = device_.compute();
-  samples_.reserve(batch.n_samples);
+  samples_.reserve(batch.n_samples + 1);
   cepstra_.reserve(batch.n_values);
   assign(batch.frames, &frames_, stream);
   assign(batch.outputs, &outputs_, stream);
@@ -169,7 +178,7 @@ void Mfcc::compute(const Batch &batch) {
   const MfccBatch on_device = {batch.n_lanes,   static_cast<uint32_t>(batch.frames.size()),
                                samples_.data(), frames_.data(),
                                outputs_.data(), cepstra_.data()};
-  device_.clock().time(stream, [&] { launch_mfcc(tables_, on_device, stream); });
+  device_.clock().time(stream, [&] { (usual_ ? launch_mfcc_512 : launch_mfcc)(tables_, on_device, stream); });
   staging_.download(cepstra_.data(), batch.cepstra, stream);
 }
 

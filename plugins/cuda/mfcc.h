@@ -25,6 +25,7 @@ class Mfcc {
 
   Device &device_;
   MfccTables tables_{};
+  bool usual_ = false;  // mfcc_512.cu serves it
   DeviceArray<float> window_;
   DeviceArray<float2> twiddles_;
   DeviceArray<uint32_t> position_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// F1 ... F8 of docs/equations.md in one kernel, in float; double reference tests/reference/mfcc.cc, tolerance 1e-3 of a
-// cepstrum.
+// F1 ... F8 of docs/equations.md in one kernel, in float, for windows of any length; double reference tests/reference/mfcc.cc,
+// tolerance 1e-3 of a cepstrum. mfcc_512.cu is faster for the usual ones.
 //
 // A block owns F frames (32 for transforms up to 512 samples, fewer above), of any jobs. They stay in its shared memory as rows
 // of F values and one of padding, a frame a lane, from samples to cepstra; twiddles, weights and the cosine transform are then
@@ -9,22 +9,19 @@
 //   rows[2 e], rows[2 e + 1]  samples taken as complex numbers, transformed in place: radix-16 passes, then one of 2 to 16
 //   rows[k]                   spectrum, over the same memory
 //   mel[m], cepstra           once for each job that wants the frame: many VTLN factors share what comes before (paper 004)
-// Floor for an hour at 16 kHz: 230 MB of samples read, 19 MB written, 58 us at 4.3 TB/s. Operations are 25,000 a frame, 9 G in
-// all, 0.14 ms at 64.9 TFLOPS: the kernel is bound by issuing
-// them: 1,400 instructions of a warp a frame.
 #include <cmath>
 
 #include "core/backend/asr_backend.h"
 #include "plugins/common/dither.h"
 #include "plugins/cuda/kernels/fft.cuh"
 #include "plugins/cuda/kernels/mfcc.h"
+#include "plugins/cuda/kernels/mfcc_stages.cuh"
 
 namespace asr::cuda {
 namespace {
 
 constexpr uint32_t kThreads = 256, kWarp = 32, kWarps = kThreads / kWarp, kMaxFrames = 32;
-constexpr uint32_t kUsualPoints = 256;  // windows of 257 to 512 samples, such as 25 ms at 16 kHz
-constexpr uint32_t kThreadPairs = 16;   // pairs of bins a thread: kBlockPoints / 2 / kThreads of mfcc.cc
+constexpr uint32_t kThreadPairs = 16;  // pairs of bins a thread: kBlockPoints / 2 / kThreads of mfcc.cc
 
 // What a block works in.
 struct Shared {
@@ -36,25 +33,6 @@ struct Shared {
         cepstra(mel + t.n_mel_padded * (t.block_frames + 1)),
         stride(t.block_frames + 1) {}
 };
-
-// Where a frame comes from and goes to.
-struct Lane {
-  const float *samples;
-  uint64_t number;
-  uint32_t row, first_output, n_outputs;  // row: of its jobs' cepstra
-};
-
-__device__ __forceinline__ Lane find_lane(const MfccTables &t, const MfccBatch &batch, uint32_t lane) {
-  uint32_t low = 0, high = batch.n_frames_entries;
-  while (high - low > 1) {
-    const uint32_t middle = (low + high) / 2;
-    (batch.frames[middle].first_lane <= lane ? low : high) = middle;
-  }
-  const MfccFrames frames = batch.frames[low];
-  const uint32_t row = lane - frames.first_lane;
-  return {batch.samples + frames.first_sample + size_t{row} * t.shift_samples, frames.number + row, row, frames.first_output,
-          frames.n_outputs};
-}
 
 __device__ __forceinline__ float warp_sum(float value) {
   for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(0xffffffffu, value, offset);
@@ -154,12 +132,6 @@ __device__ __forceinline__ void fourier_transform(const MfccTables &t, const Sha
   if (length == 2) pass<2>(t, shared, length, nullptr);
 }
 
-__device__ __forceinline__ float square_root(float v) {
-  float result;
-  asm("sqrt.approx.f32 %0, %1;" : "=f"(result) : "f"(v));
-  return result;
-}
-
 // F3 from the transform Z of n = n_points complex numbers: even and odd samples have the transforms E = (Z[k] + conj Z[n-k]) /
 // 2 and O = (Z[k] - conj Z[n-k]) / 2i, and the frame X[k] = E + w^k O, X[n-k] = conj(E - w^k O). All pairs are in registers
 // before the first is stored.
@@ -207,17 +179,7 @@ __device__ __forceinline__ void make_log_mel(const MfccTables &t, uint32_t warp,
   const uint32_t f = threadIdx.x % t.block_frames;
   for (uint32_t m = threadIdx.x / t.block_frames; m < t.n_mel; m += kThreads / t.block_frames) {
     const MfccBand band = t.bands[size_t{warp} * t.n_mel + m];
-    const float *bin = shared.rows + size_t{band.first_bin} * shared.stride + f;
-    float sum[2] = {0, 0};
-#pragma unroll 4
-    for (uint32_t i = 0; i < band.n_fours; ++i, bin += 4 * shared.stride) {
-      const float4 w = t.weights[band.first_four + i];
-      sum[0] += w.x * bin[0];
-      sum[1] += w.y * bin[shared.stride];
-      sum[0] += w.z * bin[2 * shared.stride];
-      sum[1] += w.w * bin[3 * shared.stride];
-    }
-    shared.mel[m * shared.stride + f] = __logf(fmaxf(sum[0] + sum[1], t.log_floor) + t.log_add);
+    shared.mel[m * shared.stride + f] = logarithm(t, band_energy(t, band, shared.rows + f, shared.stride));
   }
   const uint32_t m = t.n_mel + threadIdx.x / t.block_frames;
   if (m < t.n_mel_padded) shared.mel[m * shared.stride + f] = 0;
@@ -225,35 +187,20 @@ __device__ __forceinline__ void make_log_mel(const MfccTables &t, uint32_t warp,
 
 // F7, F8: cepstra[f][i], as they will lie in the output; two of a frame at once.
 __device__ __forceinline__ void make_cepstra(const MfccTables &t, const float *energy, const Shared &shared) {
-  const uint32_t f = threadIdx.x % t.block_frames, n_units = kThreads / t.block_frames, n_fours = t.n_mel_padded / 4;
+  const uint32_t f = threadIdx.x % t.block_frames, n_units = kThreads / t.block_frames;
+  const auto store = [&](uint32_t c, float sum) {
+    const bool is_energy = static_cast<int32_t>(c) == t.energy_row;
+    shared.cepstra[f * t.n_ceps + c] = is_energy ? __logf(fmaxf(energy[f], t.log_floor)) : sum;
+  };
   for (uint32_t i = threadIdx.x / t.block_frames; i < t.n_ceps; i += 2 * n_units) {
-    const uint32_t other = min(i + n_units, t.n_ceps - 1);
-    const float4 *const a = t.dct + size_t{i} * n_fours, *const b = t.dct + size_t{other} * n_fours;
-    float sum_a = 0, sum_b = 0;
-    const float *mel = shared.mel + f;
-#pragma unroll 4
-    for (uint32_t four = 0; four < n_fours; ++four, mel += 4 * shared.stride) {
-      const float4 wa = a[four], wb = b[four];
-      const float m[4] = {mel[0], mel[shared.stride], mel[2 * shared.stride], mel[3 * shared.stride]};
-      sum_a += wa.x * m[0], sum_b += wb.x * m[0];
-      sum_a += wa.y * m[1], sum_b += wb.y * m[1];
-      sum_a += wa.z * m[2], sum_b += wb.z * m[2];
-      sum_a += wa.w * m[3], sum_b += wb.w * m[3];
-    }
-    const auto store = [&](uint32_t c, float sum) {
-      const bool is_energy = static_cast<int32_t>(c) == t.energy_row;
-      shared.cepstra[f * t.n_ceps + c] = is_energy ? __logf(fmaxf(energy[f], t.log_floor)) : sum;
-    };
+    float sum_a, sum_b;
+    cosine_sums(t, i, min(i + n_units, t.n_ceps - 1), shared.mel + f, shared.stride, &sum_a, &sum_b);
     store(i, sum_a);
-    if (i + n_units < t.n_ceps) store(other, sum_b);
+    if (i + n_units < t.n_ceps) store(i + n_units, sum_b);
   }
 }
 
-// kPoints: n_points where it is compiled for one number, 0 where not.
-template <uint32_t kPoints>
-__global__ void __launch_bounds__(kThreads, 3) mfcc_kernel(MfccTables tables, MfccBatch batch) {
-  MfccTables t = tables;
-  if (kPoints != 0) t.n_points = kPoints, t.block_frames = kMaxFrames;
+__global__ void __launch_bounds__(kThreads, 3) mfcc_kernel(MfccTables t, MfccBatch batch) {
   extern __shared__ float memory[];
   __shared__ Lane lanes[kMaxFrames];
   __shared__ float energy[kMaxFrames];
@@ -299,16 +246,12 @@ size_t mfcc_shared_bytes(const MfccTables &t) {
 }
 
 cudaError_t mfcc_prepare(size_t shared_bytes) {
-  const auto bytes = static_cast<int>(shared_bytes);
-  const cudaError_t status = cudaFuncSetAttribute(mfcc_kernel<0>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-  if (status != cudaSuccess) return status;
-  return cudaFuncSetAttribute(mfcc_kernel<kUsualPoints>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  return cudaFuncSetAttribute(mfcc_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
 }
 
 void launch_mfcc(const MfccTables &t, const MfccBatch &batch, cudaStream_t stream) {
   const uint32_t n_blocks = (batch.n_lanes + t.block_frames - 1) / t.block_frames;
-  const auto kernel = t.n_points == kUsualPoints && t.block_frames == kMaxFrames ? mfcc_kernel<kUsualPoints> : mfcc_kernel<0>;
-  kernel<<<n_blocks, kThreads, mfcc_shared_bytes(t), stream>>>(t, batch);
+  mfcc_kernel<<<n_blocks, kThreads, mfcc_shared_bytes(t), stream>>>(t, batch);
 }
 
 }  // namespace asr::cuda

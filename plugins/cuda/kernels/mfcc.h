@@ -60,4 +60,11 @@ constexpr size_t kMfccFixedBytes = 2048;
 cudaError_t mfcc_prepare(size_t shared_bytes);
 void launch_mfcc(const MfccTables &tables, const MfccBatch &batch, cudaStream_t stream);
 
+// The same for 256 points, where frames begin at even samples and nothing is dithered; block_frames unused. It may read a
+// sample more than a frame has.
+size_t mfcc_512_shared_bytes(const MfccTables &tables);
+constexpr size_t kMfcc512FixedBytes = 4096;
+cudaError_t mfcc_512_prepare(size_t shared_bytes);
+void launch_mfcc_512(const MfccTables &tables, const MfccBatch &batch, cudaStream_t stream);
+
 }  // namespace asr::cuda
