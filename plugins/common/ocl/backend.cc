@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every slot is a guarded call of the class that does the work, on the device of the call. Features and scores are computed on
-// the device; channels search with the code of the CPU back end, on scores copied to the host.
+// Every slot is a guarded call of the class that does the work, on the device of the call. Features, scores and best paths are
+// found on the device. Channels that make lattices search with the CPU back end's code, on scores copied to the host.
 #include "plugins/common/ocl/backend.h"
 
 #include <algorithm>
@@ -12,17 +12,20 @@
 #include "plugins/common/guard.h"
 #include "plugins/common/ocl/acoustic.h"
 #include "plugins/common/ocl/device.h"
-#include "plugins/cpu/mfcc.h"
+#include "plugins/common/ocl/search_lanes.h"
+#include "plugins/common/ocl/mfcc.h"
 #include "plugins/cpu/search.h"
 
 struct asr_backend_device {
   asr_backend_device(const asr::ocl::Variant &variant, uint32_t index, const asr_backend_options &options)
       : device(variant, index, options) {}
   asr::ocl::Device device;
+  asr::ocl::SearchLanes lanes{device, asr::ocl::search_tuning(device.facts())};
   std::vector<asr_backend_acoustic *> acoustics;  // that are loaded
 };
 struct asr_backend_features {
-  asr::cpu::Mfcc mfcc;
+  asr_backend_features(asr::ocl::Device &device, const asr_features_view &view) : mfcc(device, view) {}
+  asr::ocl::Mfcc mfcc;
 };
 struct asr_backend_acoustic {
   asr_backend_acoustic(asr_backend_device *owner, const asr_acoustic_view &view)
@@ -31,10 +34,14 @@ struct asr_backend_acoustic {
   asr::ocl::Acoustic acoustic;
 };
 struct asr_backend_graph {
-  asr::cpu::SearchGraph graph;
+  asr_backend_graph(asr::ocl::Device &device, const asr_graph_view &view) : graph(device, view) {}
+  asr::ocl::SearchGraph graph;
 };
+// On the device, or with lattices on the host.
 struct asr_backend_channel {
-  asr::cpu::Search search;
+  asr_backend_device *device;
+  std::unique_ptr<asr::ocl::Search> search;
+  std::optional<asr::cpu::Search> on_host;
 };
 
 namespace asr::ocl {
@@ -68,8 +75,8 @@ void close(asr_backend_device *device) { delete device; }
 
 const char *last_error() { return plugin_last_error().c_str(); }
 
-asr_status load_features(asr_backend_device *, const asr_features_view *view, asr_backend_features **features) {
-  return guard([&] { *features = new asr_backend_features{cpu::Mfcc(*view)}; });
+asr_status load_features(asr_backend_device *device, const asr_features_view *view, asr_backend_features **features) {
+  return guard([&] { *features = new asr_backend_features(device->device, *view); });
 }
 
 void free_features(asr_backend_features *features) { delete features; }
@@ -85,31 +92,59 @@ asr_status load_acoustic(asr_backend_device *device, const asr_acoustic_view *vi
 void free_acoustic(asr_backend_acoustic *acoustic) {
   if (acoustic == nullptr) return;
   auto &all = acoustic->owner->acoustics;
+  for (const uint32_t buffer : {0u, 1u}) acoustic->owner->lanes.release(&acoustic->acoustic, buffer);
   all.erase(std::remove(all.begin(), all.end(), acoustic), all.end());
   delete acoustic;
 }
 
-asr_status load_graph(asr_backend_device *, const asr_graph_view *view, asr_backend_graph **graph) {
-  return guard([&] { *graph = new asr_backend_graph{cpu::SearchGraph(*view)}; });
+asr_status load_graph(asr_backend_device *device, const asr_graph_view *view, asr_backend_graph **graph) {
+  return guard([&] { *graph = new asr_backend_graph(device->device, *view); });
 }
 
 void free_graph(asr_backend_graph *graph) { delete graph; }
 
-asr_status extract(asr_backend_device *device, asr_backend_features *features, const asr_extract_job *jobs, size_t n_jobs) {
-  return guard([&] { features->mfcc.extract(jobs, n_jobs, device->device.pool()); });
+asr_status extract(asr_backend_device *, asr_backend_features *features, const asr_extract_job *jobs, size_t n_jobs) {
+  return guard([&] { features->mfcc.extract(jobs, n_jobs); });
 }
 
-asr_status score(asr_backend_device *, asr_backend_acoustic *acoustic, const float *features, uint32_t n_rows, uint32_t buffer,
-                 float *loglikes) {
-  return guard([&] { acoustic->acoustic.score(features, n_rows, buffer, loglikes); });
+asr_status score(asr_backend_device *device, asr_backend_acoustic *acoustic, const float *features, uint32_t n_rows,
+                 uint32_t buffer, float *loglikes) {
+  return guard([&] {
+    device->lanes.release(&acoustic->acoustic, buffer);
+    acoustic->acoustic.score(features, n_rows, buffer, loglikes);
+  });
 }
 
-asr_status channel_begin(asr_backend_device *, asr_backend_graph *graph, const asr_search_options *options,
+asr_status channel_begin(asr_backend_device *device, asr_backend_graph *graph, const asr_search_options *options,
                          asr_backend_channel **channel) {
-  return guard([&] { *channel = new asr_backend_channel{cpu::Search(graph->graph, *options)}; });
+  return guard([&] {
+    auto begun = std::make_unique<asr_backend_channel>();
+    begun->device = device;
+    if (options->lattice_beam == 0) {
+      begun->search = device->lanes.begin(graph->graph, *options);
+    } else {
+      begun->on_host.emplace(graph->graph.on_host(), *options);
+    }
+    *channel = begun.release();
+  });
 }
 
-void channel_end(asr_backend_channel *channel) { delete channel; }
+void channel_end(asr_backend_channel *channel) {
+  if (channel == nullptr) return;
+  channel->device->lanes.end(std::move(channel->search));
+  delete channel;
+}
+
+void check_model(const asr_backend_acoustic *acoustic, const asr_advance_job &job) {
+  if (job.loglikes != nullptr) return;
+  if (acoustic == nullptr) fail(ASR_INVALID_ARGUMENT, "advance: a job names a score buffer but there is no acoustic model");
+  const asr_backend_channel &channel = *job.channel;
+  const uint32_t n_pdfs = channel.search ? channel.search->n_pdfs() : channel.on_host->n_pdfs();
+  const uint32_t n_states = acoustic->acoustic.n_states();
+  if (n_states >= n_pdfs) return;
+  fail(ASR_INVALID_ARGUMENT, "advance: the graph has %u pdfs but the acoustic model %u; they do not belong together", n_pdfs,
+       n_states);
+}
 
 // The rows of a job on the host.
 struct Rows {
@@ -118,83 +153,80 @@ struct Rows {
 };
 
 Rows rows_of(asr_backend_acoustic *acoustic, const asr_advance_job &job) {
-  const uint32_t n_pdfs = job.channel->search.n_pdfs();
-  if (job.loglikes != nullptr) return {job.loglikes, n_pdfs};
-  if (acoustic == nullptr) fail(ASR_INVALID_ARGUMENT, "advance: a job names a score buffer but there is no acoustic model");
-  const uint32_t n_states = acoustic->acoustic.n_states();
-  if (n_states < n_pdfs) {
-    fail(ASR_INVALID_ARGUMENT, "advance: the graph has %u pdfs but the acoustic model %u; they do not belong together", n_pdfs,
-         n_states);
-  }
-  return {acoustic->acoustic.rows(job.buffer, job.first_row, job.n_frames), n_states};
+  if (job.loglikes != nullptr) return {job.loglikes, job.channel->on_host->n_pdfs()};
+  return {acoustic->acoustic.rows(job.buffer, job.first_row, job.n_frames), acoustic->acoustic.n_states()};
 }
 
 asr_status advance(asr_backend_device *device, asr_backend_acoustic *acoustic, const asr_advance_job *jobs, size_t n_jobs) {
   return guard([&] {
+    std::vector<SearchLanes::Task> tasks;
+    std::vector<const asr_advance_job *> host_jobs;
     std::vector<Rows> rows;
-    for (size_t j = 0; j < n_jobs; ++j) rows.push_back(rows_of(acoustic, jobs[j]));
-    device->device.pool().run(
-        n_jobs, [&](size_t j) { jobs[j].channel->search.advance(rows[j].first, rows[j].stride, jobs[j].n_frames); });
+    for (size_t j = 0; j < n_jobs; ++j) {
+      const asr_advance_job &job = jobs[j];
+      check_model(acoustic, job);
+      if (job.channel->search) {
+        tasks.push_back({job.channel->search.get(), job.loglikes, job.buffer, job.first_row, job.n_frames});
+      } else {
+        host_jobs.push_back(&job);
+        rows.push_back(rows_of(acoustic, job));
+      }
+    }
+    if (!tasks.empty()) device->lanes.start(acoustic != nullptr ? &acoustic->acoustic : nullptr, tasks);
+    device->device.pool().run(host_jobs.size(), [&](size_t j) {
+      host_jobs[j]->channel->on_host->advance(rows[j].first, rows[j].stride, host_jobs[j]->n_frames);
+    });
   });
 }
 
-asr_status best_path(asr_backend_device *, asr_backend_channel *channel, uint32_t use_final, asr_path *path) {
-  return guard([&] { channel->search.best_path(use_final != 0, path); });
+asr_status best_path(asr_backend_device *device, asr_backend_channel *channel, uint32_t use_final, asr_path *path) {
+  return guard([&] {
+    if (channel->search) return device->lanes.best_path(channel->search.get(), use_final != 0, path);
+    channel->on_host->best_path(use_final != 0, path);
+  });
 }
 
 asr_status wait(asr_backend_device *device) {
   return guard([&] {
+    device->lanes.wait();
     for (asr_backend_acoustic *acoustic : device->acoustics) acoustic->acoustic.finish();
     device->device.compute().finish();
     device->device.copies().finish();
   });
 }
 
+cpu::Search &with_lattice(asr_backend_channel *channel) {
+  if (channel->on_host) return *channel->on_host;
+  fail(ASR_INVALID_ARGUMENT, "lattice: the channel began with lattice_beam 0");
+}
+
 asr_status lattice(asr_backend_device *, asr_backend_channel *channel, uint32_t use_final, asr_raw_lattice *lattice) {
-  return guard([&] { channel->search.lattice(use_final != 0, lattice); });
+  return guard([&] { with_lattice(channel).lattice(use_final != 0, lattice); });
 }
 
 asr_status lattice_piece(asr_backend_device *, asr_backend_channel *channel, asr_raw_lattice *piece) {
-  return guard([&] { channel->search.lattice_piece(piece); });
+  return guard([&] { with_lattice(channel).lattice_piece(piece); });
 }
 
 asr_status kernel_seconds(asr_backend_device *device, double *seconds) {
   return guard([&] { *seconds = device->device.kernel_seconds(); });
 }
 
-asr_backend_api g_table = {
-    ASR_BACKEND_ABI,
-    sizeof(asr_backend_api),
-    "",
-    probe,
-    open,
-    close,
-    last_error,
-    load_features,
-    free_features,
-    load_acoustic,
-    free_acoustic,
-    load_graph,
-    free_graph,
-    extract,
-    score,
-    channel_begin,
-    channel_end,
-    advance,
-    best_path,
-    wait,
-    lattice,
-    kernel_seconds,
-    lattice_piece,
-};
-
 }  // namespace
 
 const asr_backend_api *backend_table(const Variant &variant, uint32_t host_abi, const asr_host_api *host) {
+  static asr_backend_api table{};
   g_host = host;
   g_variant = &variant;
-  g_table.name = variant.name;
-  return host_abi == ASR_BACKEND_ABI ? &g_table : nullptr;
+  table.abi = ASR_BACKEND_ABI, table.size = sizeof table, table.name = variant.name;
+  table.probe = probe, table.open = open, table.close = close, table.last_error = last_error, table.wait = wait;
+  table.load_features = load_features, table.free_features = free_features, table.extract = extract;
+  table.load_acoustic = load_acoustic, table.free_acoustic = free_acoustic, table.score = score;
+  table.load_graph = load_graph, table.free_graph = free_graph;
+  table.channel_begin = channel_begin, table.channel_end = channel_end, table.advance = advance;
+  table.best_path = best_path, table.lattice = lattice, table.lattice_piece = lattice_piece;
+  table.kernel_seconds = kernel_seconds;
+  return host_abi == ASR_BACKEND_ABI ? &table : nullptr;
 }
 
 }  // namespace asr::ocl

@@ -51,6 +51,7 @@ DeviceFacts facts_of(cl_platform_id platform, cl_device_id device) {
   const auto has = [&](const char *extension) { return extensions.find(extension) != std::string::npos; };
   facts.has_int64_atomics = has("cl_khr_int64_base_atomics") && has("cl_khr_int64_extended_atomics");
   facts.has_fp64 = has("cl_khr_fp64");
+  facts.has_subgroups = has("cl_khr_subgroups");
   return facts;
 }
 

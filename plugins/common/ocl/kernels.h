@@ -6,6 +6,6 @@
 
 namespace asr::ocl {
 
-extern const KernelSource kernel_gmm_rows, kernel_gmm_shared;
+extern const KernelSource kernel_gmm_rows, kernel_gmm_shared, kernel_search, kernel_mfcc;
 
 }  // namespace asr::ocl

@@ -19,7 +19,8 @@ struct DeviceFacts {
   uint32_t vendor_id = 0, n_compute_units = 0;
   uint64_t memory_bytes = 0;
   size_t local_bytes = 0, group_size = 0;  // most of a work-group
-  bool is_gpu = false, is_little_endian = false, has_compiler = false, has_int64_atomics = false, has_fp64 = false;
+  bool is_gpu = false, is_little_endian = false, has_compiler = false, has_int64_atomics = false, has_fp64 = false,
+       has_subgroups = false;
 };
 
 // How the scoring kernels of a variant are compiled and launched.
@@ -39,6 +40,7 @@ struct Variant {
   uint32_t vendor_id;
   const KernelSource *gmm_score;
   GmmTuning (*gmm_tuning)(const DeviceFacts &facts, bool full);
+  uint32_t mfcc_points;  // complex numbers of the transforms of a work-group, 4096 at least for windows of 8192 samples
 };
 
 }  // namespace asr::ocl

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Viterbi beam search: a work-group owns a channel and takes it through all frames of a window, with barriers of that group
+// only. Nothing waits for the host or for other groups, so as many channels run beside each other as there are compute units,
+// and further ones after them. A frame is a sequence of steps: select (search_select.h), expand and resolve the emitting arcs,
+// expand and resolve epsilon arcs until no cost falls (search_expand.h), write the tokens down and free their slots. Between
+// two steps one work-item decides about the next (search_steps.h), so that the only barriers are the two below: compilers that
+// copy code for every path between barriers have nothing to copy, and what happens rarely costs nothing.
+//
+// A frame that does not fit its memory leaves the channel as it was before it: the kernel ends there and the host, with more
+// memory, goes on. What is found depends on the order of work-items in nothing but the numbers of tokens and records. Kinds of
+// warps and of atomic operations are chosen by the host (search_program.cc).
+//
+// Floor, a frame of kaldi_20k (3000 active tokens, 10,500 arcs, 3300 new tokens): arcs 170 KB, where they begin 100 KB of
+// sectors, tokens, candidates and records, written and read, 600 KB: 0.9 MB. What a frame takes is the chain of its loads.
+#include "plugins/common/ocl/kernels/search_types.h"
+
+#if WARP_KIND == 1
+#include "plugins/common/ocl/kernels/search_warp_nvidia.h"
+#elif WARP_KIND == 2
+#include "plugins/common/ocl/kernels/search_warp_subgroups.h"
+#else
+#include "plugins/common/ocl/kernels/search_warp_one.h"
+#endif
+#include "plugins/common/ocl/kernels/search_group.h"
+#include "plugins/common/ocl/kernels/search_lane.h"
+#if INT64_ATOMICS
+#include "plugins/common/ocl/kernels/search_keys_64.h"
+#else
+#include "plugins/common/ocl/kernels/search_keys_32.h"
+#endif
+#include "plugins/common/ocl/kernels/search_expand.h"
+#include "plugins/common/ocl/kernels/search_select.h"
+#include "plugins/common/ocl/kernels/search_trace.h"
+#include "plugins/common/ocl/kernels/search_steps.h"
+#include "plugins/common/ocl/kernels/search_path.h"
+
+// Writes the tokens down and frees their slots.
+void group_finish_tokens(__local Lane *lane, const Memory *m) {
+  __global SearchToken *const tokens = next_tokens(lane, m);
+  const float cutoff = cost_of(lane->best) + lane->job.beam.beam;
+  const uint n_used = lane->n_used;
+  uint n_within = 0;
+  for (uint first = warp_number() * WARP; first < n_used; first += GROUP_SIZE) {
+    const uint i = first + warp_lane();
+    SearchToken token = {0, 0.0f, 0};
+    bool keep = false;
+    if (i < n_used) {
+      const Slot slot = m->slots[m->used[i]];
+      token.state = slot.state;
+      token.cost = cost_of(slot.cost);
+      token.record = slot.record;
+      keep = token.cost <= lane->bound;
+      free_slot(m, m->used[i]);
+    }
+    const uint place = warp_append(&lane->n_next, keep);
+    if (keep && place < lane->job.max_tokens) tokens[place] = token;
+    if (keep && place >= lane->job.max_tokens) report_full(lane, kSearchTokensFull);
+    n_within += keep && token.cost <= cutoff ? 1 : 0;
+  }
+  warp_add(&lane->n_within, n_within);
+}
+
+void group_do(__local Lane *lane, const Memory *m) {
+  switch (lane->step) {
+    case kStepFreeSlots: group_free_slots(lane, m); break;
+    case kStepClearMarks: group_clear_marks(lane, m); break;
+    case kStepMarkPaths: group_mark_paths(lane, m); break;
+    case kStepCountBits: group_count_bits(lane, m); break;
+    case kStepNumberBits: group_number_bits(lane, m); break;
+    case kStepMoveTokens: group_move_tokens(lane, m); break;
+    case kStepGatherRecords: group_gather_records(lane, m); break;
+    case kStepPutRecords: group_put_records(lane, m); break;
+    case kStepClearBins: group_clear_bins(lane); break;
+    case kStepFillBins: group_fill_bins(lane, m); break;
+    case kStepFindMostCost: group_find_most(lane, m, false); break;
+    case kStepFindMostState: group_find_most(lane, m, true); break;
+    case kStepSelect: group_select(lane, m); break;
+#if !INT64_ATOMICS
+    case kStepCountArcs: group_count_arcs(lane, m); break;
+    case kStepNumberArcs: group_number_arcs(lane, m); break;
+    case kStepSettleKeys: group_settle_keys(lane, m); break;
+#endif
+    case kStepExpand: group_expand(lane, m, true); break;
+    case kStepResolve: group_resolve(lane, m, true); break;
+    case kStepExpandEpsilons: group_expand(lane, m, false); break;
+    case kStepResolveEpsilons: group_resolve(lane, m, false); break;
+    case kStepFinishTokens: group_finish_tokens(lane, m); break;
+    default: break;
+  }
+}
+
+// jobs[first_job ... end_job - 1]; arcs and begins: the graph; rows and channels: where the jobs' parts lie; scratch: scratch_of() for each group,
+// all bits of its slots set.
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void search(
+    __global SearchJob *jobs, uint first_job, uint end_job, __global const SearchArc *arcs, __global const SearchBegins *begins,
+    __global const float *rows, __global uint *channels, __global uint4 *scratch, uint max_slots, uint max_candidates) {
+  __local Lane lane;
+  if (get_local_id(0) == 0) {
+    lane.job_number = first_job + get_group_id(0);
+    lane.step = take_job(&lane, jobs, end_job);
+  }
+  sync();
+  while (lane.step != kStepEnd) {
+    Memory m = scratch_of(scratch, max_slots, max_candidates);
+    m.arcs = arcs;
+    m.begins = begins;
+    set_channel(&m, &lane.job, rows, channels);
+    group_do(&lane, &m);
+    sync();
+    if (get_local_id(0) == 0) {
+      lane.step = next_step(&lane, &m);
+      if (lane.step == kStepEndJob) {
+        jobs[lane.job_number] = lane.job;
+        lane.job_number += get_num_groups(0);
+        lane.step = take_job(&lane, jobs, end_job);
+      }
+    }
+    sync();
+  }
+}

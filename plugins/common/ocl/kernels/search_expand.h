@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps 2 and 3 of a frame. The arcs of all items of a list are numbered through and shared out evenly: a warp takes a stretch
+// of them, finds its first item by bisection, and from then on as many arcs at a time as it has lanes: as every item has an arc,
+// the items that begin among those are the next few, one load tells each lane its own. An arc within the beam so far lowers the
+// key of its state's slot, and if it did is remembered as a candidate. In the next step the candidate that is the least of its
+// state has won, writes its path's record, and goes on the next list if its state has epsilon arcs.
+
+// The last item that begins at or before an arc.
+uint item_of(__global const Item *items, uint n_items, uint arc) {
+  uint low = 0, high = n_items;
+  while (high - low > 1) {
+    const uint middle = (low + high) / 2;
+    if (items[middle].offset <= arc) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+float bound_of(float best, float beam) { return fmin(best + beam, FLT_MAX); }
+
+// The cost of an arc after a token of cost c. An emitting arc whose score is not finite is closed.
+float arc_cost(const SearchBeam *beam, bool emitting, __global const float *row, SearchArc arc, float c) {
+  const float word_cost = (arc.label & SEARCH_ARC_WORD) != 0 ? beam->word_insertion_cost : 0.0f;
+  const float cost = c + (arc.graph_cost + word_cost);
+  if (!emitting) return cost;
+  const float score = -beam->acoustic_scale * row[arc.label & SEARCH_ARC_PDF];
+  return fabs(score) <= FLT_MAX ? cost + score : INFINITY;
+}
+
+// A warp's stretch of the arcs of a list.
+typedef struct {
+  uint base, end, item;
+} Stretch;
+
+Stretch warp_stretch(__local const Lane *lane, const Memory *m, uint list) {
+  const uint n_arcs = n_arcs_of(lane, list), n_steps = (n_arcs + GROUP_SIZE - 1) / GROUP_SIZE;  // of each warp
+  Stretch stretch = {warp_number() * n_steps * WARP, 0, 0};
+  stretch.end = min(n_arcs, stretch.base + n_steps * WARP);
+  if (stretch.base < stretch.end) stretch.item = item_of(items_of(m, list), n_items_of(lane, list), stretch.base);
+  return stretch;
+}
+
+// An arc that a lane has to follow, and the cost and path of its token.
+typedef struct {
+  bool there;
+  uint index, record;
+  float from_cost;
+  SearchArc arc;
+} Step;
+
+// The step of each lane; then the stretch goes on by a warp.
+Step warp_step(__local const Lane *lane, const Memory *m, uint list, Stretch *stretch) {
+  __global const Item *const items = items_of(m, list);
+  const uint following = stretch->item + 1 + warp_lane();
+  const uint first = following < n_items_of(lane, list) ? items[following].offset - stretch->base : WARP;
+  uint n_begun;
+  const uint own = stretch->item + warp_begun(first, &n_begun);
+  Step step = {stretch->base + warp_lane() < stretch->end, 0, 0, 0.0f, {0, 0, 0.0f, 0}};
+  if (step.there) {
+    const Item from = items[own];
+    step.index = from.first_arc + (stretch->base + warp_lane() - from.offset);
+    step.arc = m->arcs[step.index];
+    step.record = from.record;
+    step.from_cost = from.cost;
+  }
+  stretch->item += n_begun;
+  stretch->base += WARP;
+  return step;
+}
+
+// Follows the arcs of a list's items into candidates. The loads of a step are under way while the one before enters the table.
+void group_expand(__local Lane *lane, const Memory *m, bool emitting) {
+  const SearchBeam beam = lane->job.beam;
+  __global const float *const row = row_of(lane, m);
+  const uint list = lane->list;
+  Stretch stretch = warp_stretch(lane, m, list);
+  if (stretch.base >= stretch.end) return;
+  Step step = warp_step(lane, m, list, &stretch);
+  for (bool last = false; !last;) {
+    Step following = step;
+    last = stretch.base >= stretch.end;
+    if (!last) following = warp_step(lane, m, list, &stretch);
+    const float cost = step.there ? arc_cost(&beam, emitting, row, step.arc, step.from_cost) : INFINITY;
+    float bound = lane->bound;
+    if (emitting) {
+      if (step.there && ordered(cost) < now(&lane->best)) atomic_min(&lane->best, ordered(cost));
+      bound = bound_of(cost_of(now(&lane->best)), beam.beam);
+    }
+    bool keep = step.there && cost <= bound;
+    uint slot = 0;
+    if (keep) {
+      slot = find_slot(lane, m, step.arc.next_state);
+      keep = slot != NO_SLOT && lower_key(m, slot, ordered(cost), step.index + 1);
+    }
+    const uint place = warp_append(&lane->n_candidates, keep);
+    if (keep && place < m->max_candidates) {
+      const Candidate candidate = {slot | (step.arc.label & SEARCH_ARC_EPSILON), step.index, cost, step.record};
+      m->candidates[place] = candidate;
+    }
+    if (keep && place >= m->max_candidates) report_full(lane, kSearchCandidatesFull);
+    step = following;
+  }
+}
+
+// Makes a token of a candidate that won: its record, and how many epsilon arcs, from *epsilon_begin on, are to be followed.
+// In a round of epsilon arcs it must be undercut to be replaced in the next.
+uint make_token(__local Lane *lane, const Memory *m, bool emitting, Candidate candidate, uint record, uint *epsilon_begin) {
+  const uint slot = candidate.slot & CANDIDATE_SLOT;
+  m->slots[slot].record = record;
+  if (!emitting) m->slots[slot].arc = 0;
+  if (record < lane->job.max_records) {
+    const float acoustic_cost = emitting ? 0.0f - row_of(lane, m)[m->arcs[candidate.arc].label & SEARCH_ARC_PDF] : 0.0f;
+    const SearchRecord made = {candidate.record, candidate.arc, acoustic_cost};
+    m->records[record] = made;
+  } else {
+    report_full(lane, kSearchTraceFull);
+  }
+  if ((candidate.slot & CANDIDATE_EPSILON) == 0) return 0;
+  const uint state = m->slots[slot].state;
+  *epsilon_begin = m->begins[state].epsilon;
+  return m->begins[state + 1].epsilon - *epsilon_begin;
+}
+
+// Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed.
+void group_resolve(__local Lane *lane, const Memory *m, bool emitting) {
+  const uint list = lane->list;
+  const uint n_candidates = n_candidates_of(lane, m);
+  const float bound = lane->bound;
+  Candidate following = {0, 0, 0.0f, 0};
+  if (get_local_id(0) < n_candidates) following = m->candidates[get_local_id(0)];
+  for (uint first = warp_number() * WARP; first < n_candidates; first += GROUP_SIZE) {
+    const uint i = first + warp_lane();
+    const Candidate candidate = following;
+    if (i + GROUP_SIZE < n_candidates) following = m->candidates[i + GROUP_SIZE];
+    bool won = false;
+    if (i < n_candidates && candidate.cost <= bound) {
+      const Slot slot = m->slots[candidate.slot & CANDIDATE_SLOT];
+      won = slot.cost == ordered(candidate.cost) && slot.arc == candidate.arc + 1;
+    }
+    const uint record = warp_append(&lane->job.n_records, won);
+    uint epsilon_begin = 0, n_arcs = 0;
+    if (won) {
+      n_arcs = make_token(lane, m, emitting, candidate, record, &epsilon_begin);
+      if (!emitting && ordered(candidate.cost) < now(&lane->best)) atomic_min(&lane->best, ordered(candidate.cost));
+    }
+    warp_add_item(lane, m, list ^ 1, epsilon_begin, n_arcs, candidate.cost, record);
+  }
+}

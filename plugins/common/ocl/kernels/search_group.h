@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the search's kernels do as warps (search_warp_*.h) and work-groups: numbers that order like costs, appending to lists,
+// sums. Functions named warp_* are called by whole warps, group_* by whole work-groups, and have no barriers.
+#pragma OPENCL FP_CONTRACT OFF
+
+uint warp_number(void) { return (uint)get_local_id(0) / WARP; }
+
+void sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); }
+
+// Costs as unsigned numbers of the same order; -0 is 0.
+uint ordered(float cost) {
+  const uint bits = as_uint(cost + 0.0f);
+  return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
+}
+float cost_of(uint ordered) { return as_float((ordered & 0x80000000u) != 0 ? ordered & 0x7fffffffu : ~ordered); }
+ulong make_key(float cost, uint low) { return (ulong)ordered(cost) << 32 | low; }
+
+uint now(__local const uint *value) { return *(volatile __local const uint *)value; }  // while others may change it
+
+// Places in a list for the lanes that want one; one atomic operation a warp.
+uint warp_append(__local uint *size, bool wanted) {
+  uint n_wanted, first = 0;
+  const uint rank = warp_rank(wanted, &n_wanted);
+  if (n_wanted == 0) return 0;
+  if (warp_lane() == WARP - 1) first = atomic_add(size, n_wanted);
+  return warp_last(first) + rank;
+}
+
+// Adds the values of a warp to a sum.
+void warp_add(__local uint *sum, uint value) {
+  const uint scanned = warp_scan(value);
+  if (warp_lane() == WARP - 1 && scanned > 0) atomic_add(sum, scanned);
+}
+
+// A sum over all work-items in two steps: what a warp has, and then, after one work-item has called add_up, the sum over the
+// work-items before this one. sums: [GROUP_SIZE].
+void warp_sum(__local uint *sums, uint value) {
+  const uint scanned = warp_scan(value);
+  if (warp_lane() == WARP - 1) sums[warp_number()] = scanned;
+}
+uint add_up(__local uint *sums) {
+  uint sum = 0;
+  for (uint w = 0; w < GROUP_SIZE / WARP; ++w) {
+    const uint of_warp = sums[w];
+    sums[w] = sum;
+    sum += of_warp;
+  }
+  return sum;
+}
+uint warp_sum_before(__local const uint *sums, uint value) { return sums[warp_number()] + warp_scan(value) - value; }
+
+// The work-item's share of n things that lie side by side.
+typedef struct {
+  uint begin, end;
+} Share;
+Share share_of(uint n) {
+  const uint n_own = (n + GROUP_SIZE - 1) / GROUP_SIZE;
+  const Share share = {min((uint)get_local_id(0) * n_own, n), min(((uint)get_local_id(0) + 1) * n_own, n)};
+  return share;
+}

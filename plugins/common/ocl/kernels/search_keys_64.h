@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Least candidates and places in lists, where the device has atomic operations of 64 bits: one for each.
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
+
+// Lowers a slot's key. False if it was no higher.
+bool lower_key(const Memory *m, uint slot, uint cost, uint arc) {
+  volatile __global ulong *const key = (volatile __global ulong *)&m->slots[slot];
+  const ulong to = (ulong)cost << 32 | arc;
+  return to < *key && atom_min(key, to) > to;
+}
+
+// Adds a token with n_arcs > 0 arcs to a list, for the lanes that want to.
+void warp_add_item(__local Lane *lane, const Memory *m, uint list, uint first_arc, uint n_arcs, float cost, uint record) {
+  uint n_wanted;
+  const uint scanned = warp_scan(n_arcs), rank = warp_rank(n_arcs != 0, &n_wanted);
+  if (n_wanted == 0) return;
+  ulong size = 0;
+  if (warp_lane() == WARP - 1) size = atom_add(&lane->list_size[list], (ulong)n_wanted << 32 | scanned);
+  const uint place = warp_last((uint)(size >> 32)) + rank, offset = warp_last((uint)size) + scanned - n_arcs;
+  if (n_arcs == 0 || place >= m->max_slots) return;  // beyond them the frame is void
+  const Item item = {first_arc, cost, record, offset};
+  items_of(m, list)[place] = item;
+}

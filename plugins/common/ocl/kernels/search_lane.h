@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a work-group knows of the channel it advances, and the table in which it finds the token of a state: open addressing in
+// global memory, where a slot is claimed by one compare-and-swap and search_keys_*.h find the least candidate of a state. All of a
+// slot lies in 16 bytes, and a channel uses no more slots than its tokens need, so that the tables of many channels stay in the
+// cache: a frame that they are too few for begins again with twice as many, and a channel with few tokens goes back to half.
+
+enum {
+  kLeastSlots = 1024,
+  kBins = 2048,
+  kBinsOfBlock = 32,
+};
+#define FREE_SLOT 0xffffffffu
+#define NO_SLOT 0xffffffffu
+
+// A token whose arcs are followed: the first of them, the token's cost and path, and how many arcs the items before it have.
+typedef struct {
+  uint first_arc;
+  float cost;
+  uint record, offset;
+} Item;
+
+// An arc within the beam, and the slot of the state it leads to, with a flag.
+#define CANDIDATE_EPSILON SEARCH_ARC_EPSILON  // that state has epsilon arcs
+#define CANDIDATE_SLOT (CANDIDATE_EPSILON - 1)
+typedef struct {
+  uint slot, arc;
+  float cost;
+  uint record;
+} Candidate;
+
+// A slot belongs to a state with a token of the frame under construction. Its key is the least (cost, arc + 1); arc is 0 where a
+// candidate must be cheaper, not equal, to replace the token.
+typedef struct {
+  uint arc, cost;  // the key's lower and upper half
+  uint state, record;
+} Slot;
+
+// What is known of the k-th smallest key of the tokens: its bin of costs, once that was found, and its bits from `top` on.
+typedef struct {
+  uint k;  // of those that agree with what is known
+  bool has_bin;
+  uint bin, top;
+  ulong prefix;
+} KthKey;
+
+// In local memory.
+typedef struct {
+  SearchJob job;
+  uint job_number, step;  // what all do next
+  uint status;            // why a frame is given up
+
+  uint list, n_rounds;  // the list that is followed
+  uint is_emitting;     // by its emitting arcs
+  ulong list_size[2];  // items << 32 | arcs
+  uint n_candidates, n_used, n_active, n_next, n_within, n_arcs;
+  uint best;  // ordered, so far
+  float bound;
+  uint n_records_before;
+  uint overflow;
+  uint is_full;  // a work-item could not go on, the others need not
+
+  ulong threshold;  // of the keys of active tokens
+  KthKey kth;
+  uint most_cost, most_state;  // of the tokens up to the k-th
+  uint histogram[kBins], blocks[kBins / kBinsOfBlock];
+  uint n_staying, first_of_part;  // of the records of a trace that is compacted
+  uint sums[GROUP_SIZE];          // of warps
+} Lane;
+
+// In global memory: the graph, the job's rows and channel, and the work-group's scratch, whose slots are free between frames.
+typedef struct {
+  __global const SearchArc *arcs;
+  __global const SearchBegins *begins;
+  __global const float *rows;
+  __global SearchToken *tokens;  // [2][job.max_tokens]
+  __global SearchRecord *records;
+  __global SearchStep *settled;
+  uint max_slots, max_candidates;
+  __global Slot *slots;  // [max_slots]
+  __global Item *items;  // [2][max_slots], the list that is followed and the one that is made
+  __global Candidate *candidates;
+  __global uint *used;  // [max_slots], the slots in use
+} Memory;
+
+// The scratch memory of a group; the host's search_scratch_size() is the size of it.
+Memory scratch_of(__global uint4 *scratch, uint max_slots, uint max_candidates) {
+  const size_t n = max_slots;
+  __global uint4 *const own = scratch + get_group_id(0) * (3 * n + n / 4 + max_candidates);
+  Memory m;
+  m.max_slots = max_slots;
+  m.max_candidates = max_candidates;
+  m.slots = (__global Slot *)own;
+  m.items = (__global Item *)(own + n);
+  m.candidates = (__global Candidate *)(own + 3 * n);
+  m.used = (__global uint *)(own + 3 * n + max_candidates);
+  return m;
+}
+
+void set_channel(Memory *m, const __local SearchJob *job, __global const float *rows, __global uint *channels) {
+  m->rows = rows + job->rows;
+  m->tokens = (__global SearchToken *)(channels + job->channel);
+  m->records = (__global SearchRecord *)(m->tokens + 2 * job->max_tokens);
+  m->settled = (__global SearchStep *)(m->records + job->max_records);
+}
+
+// Tokens after the last frame, and those of the next.
+__global SearchToken *last_tokens(__local const Lane *lane, const Memory *m) {
+  return m->tokens + lane->job.current * lane->job.max_tokens;
+}
+__global SearchToken *next_tokens(__local const Lane *lane, const Memory *m) {
+  return m->tokens + (lane->job.current ^ 1) * lane->job.max_tokens;
+}
+
+__global Item *items_of(const Memory *m, uint list) { return m->items + (size_t)list * m->max_slots; }
+uint n_items_of(__local const Lane *lane, uint list) { return (uint)(lane->list_size[list] >> 32); }
+uint n_arcs_of(__local const Lane *lane, uint list) { return (uint)lane->list_size[list]; }
+uint n_candidates_of(__local const Lane *lane, const Memory *m) { return min(lane->n_candidates, m->max_candidates); }
+
+__global const float *row_of(__local const Lane *lane, const Memory *m) {
+  return m->rows + (size_t)lane->job.n_consumed * lane->job.row_stride;
+}
+
+void report_full(__local Lane *lane, uint what) {
+  atomic_or(&lane->overflow, what);
+  *(volatile __local uint *)&lane->is_full = 1;
+}
+
+// A slot while others may change it.
+uint state_now(const Memory *m, uint slot) { return *(volatile __global const uint *)&m->slots[slot].state; }
+
+void free_slot(const Memory *m, uint slot) {
+  const uint4 free = (uint4)(0xffffffffu, 0xffffffffu, FREE_SLOT, 0);
+  *(__global uint4 *)&m->slots[slot] = free;
+}
+
+void group_free_slots(__local const Lane *lane, const Memory *m) {
+  for (uint slot = get_local_id(0); slot < lane->job.n_slots; slot += GROUP_SIZE) free_slot(m, slot);
+}
+
+// The slot of a state, claimed if it had none. When more are used than there is room for, none, and the frame is void: every
+// work-item claims at most one more before it sees that.
+uint find_slot(__local Lane *lane, const Memory *m, uint wanted) {
+  const uint n_slots = lane->job.n_slots, mask = n_slots - 1;
+  const uint hash = wanted * 0x9e3779b1u, step = hash >> 3 | 1;  // odd: it visits every slot
+  uint slot = mul_hi(hash, n_slots);
+  while (now(&lane->is_full) == 0) {
+    uint there = state_now(m, slot);
+    if (there == FREE_SLOT) {
+      there = atomic_cmpxchg(&m->slots[slot].state, FREE_SLOT, wanted);
+      if (there == FREE_SLOT) {
+        const uint n = atomic_inc(&lane->n_used);
+        if (n < n_slots / 4 * 3) {
+          m->used[n] = slot;
+        } else {
+          report_full(lane, kSearchTableFull);
+        }
+        return slot;
+      }
+    }
+    if (there == wanted) return slot;
+    slot = (slot + step) & mask;
+  }
+  return NO_SLOT;
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows what: one work-item of the group calls these functions between two steps.
+
+enum {
+  kStepBegin,  // nothing to do
+  kStepEndJob,
+  kStepEnd,
+  kStepFreeSlots,
+  // search_trace.h
+  kStepClearMarks,
+  kStepMarkPaths,
+  kStepCountBits,
+  kStepNumberBits,
+  kStepMoveTokens,
+  kStepGatherRecords,
+  kStepPutRecords,
+  // search_select.h
+  kStepClearBins,
+  kStepFillBins,
+  kStepFindMostCost,
+  kStepFindMostState,
+  kStepSelect,
+  // search_keys_32.h
+  kStepCountArcs,
+  kStepNumberArcs,
+  kStepSettleKeys,
+  // search_expand.h, for emitting arcs and for epsilon arcs
+  kStepExpand,
+  kStepResolve,
+  kStepExpandEpsilons,
+  kStepResolveEpsilons,
+  kStepFinishTokens,  // search.cl
+};
+
+uint take_job(__local Lane *lane, __global const SearchJob *jobs, uint end_job) {
+  if (lane->job_number >= end_job) return kStepEnd;
+  lane->job = jobs[lane->job_number];
+  return kStepBegin;
+}
+
+void reset_frame(__local Lane *lane) {
+  lane->list = lane->n_rounds = 0;
+  lane->is_emitting = lane->job.begin == 0;
+  lane->list_size[0] = lane->list_size[1] = 0;
+  lane->n_candidates = lane->n_used = lane->n_active = lane->n_next = lane->n_within = lane->n_arcs = 0;
+  lane->best = ordered(INFINITY);
+  lane->overflow = 0;
+  lane->is_full = 0;
+  lane->n_records_before = lane->job.n_records;
+}
+
+// The steps of a list whose items are complete. With 64-bit atomic operations their arcs are numbered and keys settled already.
+uint expand_numbered(__local Lane *lane) {
+  lane->n_arcs += n_arcs_of(lane, lane->list);
+  return lane->is_emitting ? kStepExpand : kStepExpandEpsilons;
+}
+uint resolve_settled(__local const Lane *lane) { return lane->is_emitting ? kStepResolve : kStepResolveEpsilons; }
+#if INT64_ATOMICS
+uint expand_list(__local Lane *lane) { return expand_numbered(lane); }
+uint resolve_list(__local const Lane *lane) { return resolve_settled(lane); }
+#else
+uint expand_list(__local Lane *lane) { return kStepCountArcs; }
+uint resolve_list(__local const Lane *lane) { return kStepSettleKeys; }
+#endif
+
+uint give_up(__local Lane *lane, uint status) {
+  lane->status = status;
+  return kStepFreeSlots;
+}
+
+// Epsilon arcs of the list that was made, until no cost falls.
+uint follow_epsilons(__local Lane *lane) {
+  if (lane->overflow != 0) return give_up(lane, kSearchOverflow);
+  lane->list ^= 1;
+  lane->is_emitting = 0;
+  if (n_items_of(lane, lane->list) == 0) return kStepFinishTokens;
+  if (lane->n_rounds++ > lane->n_used) return give_up(lane, kSearchNegativeCycle);
+  lane->list_size[lane->list ^ 1] = 0;
+  lane->n_candidates = 0;
+  return expand_list(lane);
+}
+
+uint begin_selection(__local Lane *lane) {
+  reset_frame(lane);
+  return choose_threshold(lane) ? kStepSelect : kStepClearBins;
+}
+
+// The token of the start state, and the list with its epsilon arcs.
+uint begin_channel(__local Lane *lane, const Memory *m) {
+  reset_frame(lane);
+  const uint state = lane->job.start_state, slot = find_slot(lane, m, state);
+  const Slot first = {0, ordered(0.0f), state, SEARCH_ROOT};
+  m->slots[slot] = first;
+  lane->best = ordered(0.0f);
+  lane->bound = bound_of(0.0f, lane->job.beam.beam);
+  const uint begin = m->begins[state].epsilon, n_arcs = m->begins[state + 1].epsilon - begin;
+  const Item item = {begin, 0.0f, SEARCH_ROOT, INT64_ATOMICS ? 0 : n_arcs};
+  items_of(m, 1)[0] = item;
+  if (n_arcs > 0) lane->list_size[1] = 1ul << 32 | (INT64_ATOMICS ? n_arcs : 0);
+  return follow_epsilons(lane);
+}
+
+uint begin_frame(__local Lane *lane, const Memory *m) {
+  __local const SearchJob *const job = &lane->job;
+  if (job->status != kSearchRunning) return kStepEndJob;
+  if (job->begin) return begin_channel(lane, m);
+  if (job->n_consumed == job->n_frames) return kStepEndJob;
+  return is_crowded(job) ? kStepClearMarks : begin_selection(lane);
+}
+
+// The least cost of the emitting arcs is known.
+uint end_expansion(__local Lane *lane, const Memory *m) {
+  if (lane->is_full) return give_up(lane, kSearchOverflow);
+  if (!lane->is_emitting) return resolve_list(lane);
+  const float best = cost_of(lane->best);
+  lane->bound = bound_of(best, lane->job.beam.beam);
+  if (best <= FLT_MAX) return resolve_list(lane);
+  lane->job.status = kSearchDied;
+  lane->job.n_active += lane->n_active;
+  lane->job.n_arcs_expanded += lane->n_arcs;
+  return begin_frame(lane, m);
+}
+
+// A frame that cannot be finished: as if it had not begun. If only slots were missing and there are more, it begins again.
+uint end_giving_up(__local Lane *lane, const Memory *m) {
+  __local SearchJob *const job = &lane->job;
+  job->n_records = lane->n_records_before;
+  if (lane->status == kSearchOverflow && lane->overflow == kSearchTableFull && job->n_slots < m->max_slots) {
+    job->n_slots *= 2;
+  } else {
+    job->status = lane->status;
+    job->overflow = lane->overflow;
+  }
+  return begin_frame(lane, m);
+}
+
+// The frame's tokens become the channel's.
+uint end_frame(__local Lane *lane, const Memory *m) {
+  if (lane->overflow != 0) return give_up(lane, kSearchOverflow);
+  __local SearchJob *const job = &lane->job;
+  job->current ^= 1;
+  job->n_tokens = lane->n_next;
+  job->n_within = lane->n_within;
+  job->best = cost_of(lane->best);
+  job->n_active += lane->n_active;
+  job->n_arcs_expanded += lane->n_arcs;
+  if (!job->begin) ++job->n_consumed;
+  job->begin = 0;
+  if (job->n_slots > kLeastSlots && lane->n_used < job->n_slots / 8) job->n_slots /= 2;
+  return begin_frame(lane, m);
+}
+
+uint next_part(__local Lane *lane, uint first) {
+  lane->first_of_part = first;
+  if (first < lane->n_staying) return kStepGatherRecords;
+  lane->job.n_records = lane->job.n_compacted = lane->n_staying;
+  return begin_selection(lane);
+}
+
+uint next_step(__local Lane *lane, const Memory *m) {
+  switch (lane->step) {
+    case kStepBegin: return begin_frame(lane, m);
+    case kStepFreeSlots: return end_giving_up(lane, m);
+    case kStepClearMarks: return kStepMarkPaths;
+    case kStepMarkPaths: settle(lane, m); return kStepCountBits;
+    case kStepCountBits: lane->n_staying = add_up(lane->sums); return kStepNumberBits;
+    case kStepNumberBits: return kStepMoveTokens;
+    case kStepMoveTokens: return next_part(lane, 0);
+    case kStepGatherRecords: return kStepPutRecords;
+    case kStepPutRecords: return next_part(lane, lane->first_of_part + m->max_candidates);
+    case kStepClearBins: return kStepFillBins;
+    case kStepFillBins: return narrow_kth(lane) ? kStepFindMostCost : kStepClearBins;
+    case kStepFindMostCost: return kStepFindMostState;
+    case kStepFindMostState: lane->threshold = (ulong)lane->most_cost << 32 | lane->most_state; return kStepSelect;
+    case kStepSelect: return expand_list(lane);
+    case kStepCountArcs: lane->list_size[lane->list] += add_up(lane->sums); return kStepNumberArcs;
+    case kStepNumberArcs: return expand_numbered(lane);
+    case kStepSettleKeys: return resolve_settled(lane);
+    case kStepExpand:
+    case kStepExpandEpsilons: return end_expansion(lane, m);
+    case kStepResolve:
+    case kStepResolveEpsilons: return follow_epsilons(lane);
+    default: return end_frame(lane, m);
+  }
+}

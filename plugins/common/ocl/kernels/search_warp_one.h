@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search's warps where work-items have nothing in common but local memory: every work-item is a warp of its own.
+#define WARP 1u
+
+uint warp_lane(void) { return 0; }
+
+// The sum over this lane and those before it.
+uint warp_scan(uint value) { return value; }
+
+// What the last lane has.
+uint warp_last(uint value) { return value; }
+
+// How many lanes before this one want something, and how many of all.
+uint warp_rank(bool wanted, uint *n_wanted) {
+  *n_wanted = wanted ? 1 : 0;
+  return 0;
+}
+
+// Of numbers that rise from lane to lane: how many are at most the number of this lane, and how many are less than WARP.
+uint warp_begun(uint first, uint *n_begun) {
+  *n_begun = first == 0 ? 1 : 0;
+  return *n_begun;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search's warps on GPUs with sub-groups of at most 64 work-items (AMD: waves of 64 or 32): the operations of
+// cl_khr_subgroups, no others. Work-groups are whole sub-groups.
+#pragma OPENCL EXTENSION cl_khr_subgroups : enable
+#define WARP get_max_sub_group_size()
+
+uint warp_lane(void) { return get_sub_group_local_id(); }
+
+// The sum over this lane and those before it.
+uint warp_scan(uint value) { return sub_group_scan_inclusive_add(value); }
+
+// What the last lane has.
+uint warp_last(uint value) { return sub_group_broadcast(value, WARP - 1); }
+
+// How many lanes before this one want something, and how many of all.
+uint warp_rank(bool wanted, uint *n_wanted) {
+  const uint rank = sub_group_scan_inclusive_add(wanted ? 1u : 0u);
+  *n_wanted = sub_group_broadcast(rank, WARP - 1);
+  return rank - (wanted ? 1 : 0);
+}
+
+// Of numbers that rise from lane to lane: how many are at most the number of this lane, and how many are less than WARP.
+uint warp_begun(uint first, uint *n_begun) {
+  const ulong mask = sub_group_reduce_add(first < WARP ? 1ul << first : 0ul);  // bits of their own, so that the sum is their union
+  *n_begun = (uint)popcount(mask);
+  return (uint)popcount(mask & ((2ul << warp_lane()) - 1));
+}

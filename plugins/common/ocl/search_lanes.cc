@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/common/ocl/search_lanes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace asr::ocl {
+namespace {
+
+// Of a work-group, in fours of words: the parts in scratch_of() of kernels/search_lane.h.
+size_t scratch_size(size_t max_slots, size_t max_candidates) { return 3 * max_slots + max_slots / 4 + max_candidates; }
+
+}  // namespace
+
+SearchLanes::SearchLanes(Device &device, const SearchTuning &tuning)
+    : device_(device),
+      queue_(device.context()),
+      program_(device, tuning),
+      pool_(device.context(), queue_),
+      scratch_(device.context()),
+      rows_(device.context()),
+      device_jobs_(device.context()),
+      jobs_(device.context()),
+      steps_(device.context()),
+      end_(device.context(), 1) {}
+
+SearchLanes::~SearchLanes() { finish(); }
+
+// Scratch memory for so many groups, their tables free.
+void SearchLanes::reserve_scratch(uint32_t n_groups) {
+  const bool same = scratch_slots_ == max_slots_ && scratch_candidates_ == max_candidates_;
+  if (same && n_groups <= n_scratch_) return;
+  const size_t n = n_groups * scratch_size(max_slots_, max_candidates_);
+  n_scratch_ = 0;
+  scratch_.reserve(n);
+  queue_.fill(scratch_.get(), 0, 0xffffffffu, n * sizeof(uint32_t[4]));
+  scratch_slots_ = max_slots_, scratch_candidates_ = max_candidates_, n_scratch_ = n_groups;
+}
+
+std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_search_options &options) {
+  finish();
+  auto search = std::make_unique<Search>(graph, options, pool_);
+  const std::exception_ptr before = std::exchange(failure_, nullptr);
+  pending_.lanes = {{search.get(), &rows_, search->begin_job()}};
+  try {
+    start_jobs();
+  } catch (...) {
+    pending_ = {};
+    failure_ = before;
+    throw;
+  }
+  finish();
+  const std::exception_ptr failure = std::exchange(failure_, before);
+  if (failure) std::rethrow_exception(failure);
+  return search;
+}
+
+void SearchLanes::end(std::unique_ptr<Search> search) {
+  if (search != nullptr) finish();
+}
+
+// Launches the jobs that are pending: those of one graph with rows in one array together.
+void SearchLanes::start_jobs() {
+  std::vector<Lane> &lanes = pending_.lanes;
+  const auto key = [](const Lane &lane) { return std::pair(&lane.search->graph(), lane.rows); };
+  std::stable_sort(lanes.begin(), lanes.end(), [&](const Lane &a, const Lane &b) { return key(a) < key(b); });
+  jobs_.reserve(lanes.size());
+  device_jobs_.reserve(lanes.size());
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    const SearchJob &job = jobs_.data()[i] = lanes[i].job;
+    while (max_candidates_ <= job.max_records / 2) max_candidates_ *= 2;
+    while (max_slots_ < job.max_records / 128) max_slots_ *= 2;
+  }
+  reserve_scratch(std::min(static_cast<uint32_t>(lanes.size()), device_.facts().n_compute_units));
+  queue_.write(device_jobs_.get(), 0, jobs_.data(), lanes.size() * sizeof(SearchJob));
+  for (size_t first = 0, end = 0; first < lanes.size(); first = end) {
+    while (end < lanes.size() && key(lanes[end]) == key(lanes[first])) ++end;
+    launch(first, end);
+  }
+  queue_.read(device_jobs_.get(), 0, jobs_.data(), lanes.size() * sizeof(SearchJob));
+  queue_.flush();
+}
+
+void SearchLanes::launch(size_t first, size_t end) {
+  const Lane &lane = pending_.lanes[first];
+  const SearchGraph &graph = lane.search->graph();
+  program_.search.set(device_jobs_, static_cast<uint32_t>(first), static_cast<uint32_t>(end), graph.arcs(), graph.begins(),
+                      *lane.rows, pool_.memory(), scratch_, max_slots_, max_candidates_);
+  queue_.launch(program_.search, {std::min<size_t>(end - first, n_scratch_)}, {program_.group_size});
+}
+
+// Puts the rows of the host on the device; returns where they begin. Neighbours with the same rows share them.
+std::vector<uint64_t> SearchLanes::upload(const std::vector<Task> &tasks) {
+  std::vector<uint64_t> begins(tasks.size());
+  std::vector<size_t> uploads;
+  uint64_t n_floats = 0;
+  const auto n_of = [](const Task &task) { return uint64_t{task.n_frames} * task.search->n_pdfs(); };
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    const Task &task = tasks[i];
+    if (task.host_rows == nullptr) continue;
+    const bool same =
+        !uploads.empty() && tasks[uploads.back()].host_rows == task.host_rows && n_of(tasks[uploads.back()]) == n_of(task);
+    if (!same) {
+      uploads.push_back(i);
+      n_floats += n_of(task);
+    }
+    begins[i] = n_floats - n_of(task);
+  }
+  rows_.reserve(n_floats);
+  for (const size_t i : uploads) {
+    queue_.write(rows_.get(), begins[i] * sizeof(float), tasks[i].host_rows, n_of(tasks[i]) * sizeof(float));
+  }
+  return begins;
+}
+
+void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
+  finish();
+  const std::vector<uint64_t> host_rows = upload(tasks);
+  Pending pending;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    const Task &task = tasks[i];
+    const DeviceArray<float> *rows = &rows_;
+    uint64_t first = host_rows[i];
+    uint32_t stride = task.search->n_pdfs();
+    if (task.host_rows == nullptr) {
+      rows = &acoustic->device_rows(task.buffer, task.first_row, task.n_frames);
+      stride = acoustic->n_states();
+      first = uint64_t{task.first_row} * stride;
+      pending.acoustic = acoustic;
+      pending.reads[task.buffer] = true;
+    }
+    if (task.search->died() || task.n_frames == 0) continue;
+    task.search->prepare();
+    pending.lanes.push_back({task.search, rows, task.search->job(first, stride, task.n_frames)});
+  }
+  if (pending.lanes.empty()) return queue_.finish();
+  if (pending.acoustic != nullptr) queue_.wait_for(device_.compute().mark());
+  pending_ = std::move(pending);
+  try {
+    start_jobs();
+  } catch (...) {
+    for (const Lane &lane : pending_.lanes) lane.search->give_up();
+    pending_ = {};
+    throw;
+  }
+}
+
+// After a launch: what the channels did. Those that ran out of memory get more and go on, and are then what is pending.
+void SearchLanes::take_results() {
+  std::vector<Lane> lanes = std::move(pending_.lanes), again;
+  pending_.lanes.clear();
+  uint32_t overflow = 0;
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    const SearchJob done = jobs_.data()[i];
+    Search *const search = lanes[i].search;
+    try {
+      if (!search->take(done)) continue;
+      search->grow(done.overflow);
+    } catch (...) {
+      search->give_up();
+      keep_failure();
+      continue;
+    }
+    overflow |= done.overflow;
+    again.push_back({search, lanes[i].rows,
+                     done.begin != 0 ? search->begin_job()
+                                     : search->job(done.rows + uint64_t{done.n_consumed} * done.row_stride, done.row_stride,
+                                                   done.n_frames - done.n_consumed)});
+  }
+  if (again.empty()) return;
+  if ((overflow & kSearchTableFull) != 0) max_slots_ *= 2;
+  if ((overflow & kSearchCandidatesFull) != 0) max_candidates_ *= 2;
+  pending_.lanes = std::move(again);
+  start_jobs();
+  queue_.finish();
+}
+
+void SearchLanes::keep_failure() noexcept {
+  if (!failure_) failure_ = std::current_exception();
+}
+
+void SearchLanes::finish() noexcept {
+  try {
+    if (pending_.lanes.empty()) return;
+    queue_.finish();
+    while (!pending_.lanes.empty()) take_results();
+  } catch (...) {
+    for (const Lane &lane : pending_.lanes) lane.search->give_up();
+    keep_failure();
+  }
+  pending_ = {};
+}
+
+void SearchLanes::wait() {
+  finish();
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void SearchLanes::release(const Acoustic *acoustic, uint32_t buffer) {
+  if (pending_.acoustic == acoustic && buffer < 2 && pending_.reads[buffer]) finish();
+}
+
+void SearchLanes::best_path(Search *search, bool use_final, asr_path *path) {
+  finish();
+  search->best_path(program_.best_path, program_.group_size, use_final, &steps_, end_, path);
+}
+
+}  // namespace asr::ocl

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Advances many channels in one launch, a work-group each: scratch memory of the groups, rows of the host on their way to the
+// device, and what happens when a channel's memory or the scratch is too small for a frame. One for a device; used by
+// backend.cc.
+#pragma once
+
+#include <array>
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "plugins/common/ocl/acoustic.h"
+#include "plugins/common/ocl/search.h"
+#include "plugins/common/ocl/search_program.h"
+
+namespace asr::ocl {
+
+class SearchLanes {
+ public:
+  SearchLanes(Device &device, const SearchTuning &tuning);
+  ~SearchLanes();
+  SearchLanes(const SearchLanes &) = delete;
+  SearchLanes &operator=(const SearchLanes &) = delete;
+
+  // Frames of a channel, from rows of the host (if not NULL) or of a score buffer.
+  struct Task {
+    Search *search;
+    const float *host_rows;
+    uint32_t buffer, first_row, n_frames;
+  };
+
+  // A channel with the tokens of its start state.
+  std::unique_ptr<Search> begin(const SearchGraph &graph, const asr_search_options &options);
+  void end(std::unique_ptr<Search> search);
+  // Starts advancing; earlier work is finished first.
+  void start(Acoustic *acoustic, const std::vector<Task> &tasks);
+  // Until all that was started is done. What failed is kept for wait().
+  void finish() noexcept;
+  // Also throws what failed.
+  void wait();
+  // Before a score buffer is written or freed.
+  void release(const Acoustic *acoustic, uint32_t buffer);
+  void best_path(Search *search, bool use_final, asr_path *path);
+
+ private:
+  // A channel's job and the array that its rows lie in.
+  struct Lane {
+    Search *search;
+    const DeviceArray<float> *rows;
+    SearchJob job;
+  };
+  struct Pending {
+    std::vector<Lane> lanes;
+    const Acoustic *acoustic = nullptr;
+    bool reads[2] = {false, false};  // score buffers
+  };
+  void reserve_scratch(uint32_t n_groups);
+  std::vector<uint64_t> upload(const std::vector<Task> &tasks);
+  void start_jobs();
+  void launch(size_t first, size_t end);
+  void take_results();
+  void keep_failure() noexcept;
+
+  Device &device_;
+  Queue queue_;
+  const SearchProgram program_;
+  ChannelPool pool_;
+  uint32_t max_slots_ = kMaxSlots, max_candidates_ = kMaxCandidates;
+  DeviceArray<std::array<uint32_t, 4>> scratch_;
+  uint32_t n_scratch_ = 0, scratch_slots_ = 0, scratch_candidates_ = 0;  // as it is laid out: for so many groups
+  DeviceArray<float> rows_;
+  DeviceArray<SearchJob> device_jobs_;
+  PinnedArray<SearchJob> jobs_;
+  DeviceArray<SearchStep> steps_;
+  DeviceArray<SearchEnd> end_;
+  Pending pending_;
+  std::exception_ptr failure_;
+
+  // To begin with; they double when a frame does not fit.
+  static constexpr uint32_t kMaxSlots = 1u << 14, kMaxCandidates = 1u << 16;
+};
+
+}  // namespace asr::ocl

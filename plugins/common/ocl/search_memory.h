@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of channels: one array of the device, because a kernel that advances many channels can be given no more, from which
+// every channel has a piece. It moves when it grows, so that pieces are known by their places in it. Used by search.cc.
+#pragma once
+
+#include <map>
+
+#include "plugins/common/ocl/kernels/search_types.h"
+#include "plugins/common/ocl/runtime.h"
+
+namespace asr::ocl {
+
+class ChannelPool {
+ public:
+  ChannelPool(const Context &context, Queue &queue) : context_(context), queue_(queue), memory_(context) {}
+
+  const DeviceArray<uint32_t> &memory() const { return memory_; }
+  Queue &queue() { return queue_; }
+  // The place of a free piece. No work with the memory may be under way, for it may move.
+  uint64_t take(uint64_t n_words);
+  void give_back(uint64_t place, uint64_t n_words) noexcept;
+
+ private:
+  void grow(uint64_t n_words);
+  void add_free(uint64_t place, uint64_t n_words);
+
+  const Context &context_;
+  Queue &queue_;
+  DeviceArray<uint32_t> memory_;
+  uint64_t n_words_ = 0;
+  std::map<uint64_t, uint64_t> free_;  // words from a place on; no two touch each other
+};
+
+// A channel's piece: its tokens, records and settled steps.
+class ChannelMemory {
+ public:
+  ChannelMemory(ChannelPool &pool, uint32_t max_tokens, uint32_t max_records, uint32_t max_settled);
+  ChannelMemory(ChannelMemory &&other) noexcept;
+  ChannelMemory &operator=(ChannelMemory &&other) noexcept;
+  ~ChannelMemory();
+
+  // Puts place and sizes into a job.
+  void give(SearchJob *job) const;
+  uint64_t tokens(uint32_t which) const;
+  uint64_t records() const;
+  uint64_t settled() const;
+
+ private:
+  uint64_t n_words() const;
+  ChannelPool *pool_;
+  uint32_t max_tokens_, max_records_, max_settled_;
+  uint64_t place_;
+};
+
+}  // namespace asr::ocl

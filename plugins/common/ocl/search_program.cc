@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/common/ocl/search_program.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "plugins/common/ocl/kernels.h"
+
+namespace asr::ocl {
+namespace {
+
+constexpr uint32_t kGpuGroupSize = 1024, kHostGroupSize = 32;  // a CPU's work-group is one thread
+constexpr uint32_t kReduxCapability = 8;
+constexpr cl_device_info kNvidiaCapability = 0x4000;  // CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
+
+std::string options_of(const SearchTuning &tuning) {
+  std::string options = format("-DGROUP_SIZE=%u -DWARP_KIND=%d -DWARP_REDUX=%d -DINT64_ATOMICS=%d", tuning.group_size,
+                               static_cast<int>(tuning.warps), tuning.has_redux ? 1 : 0, tuning.int64_atomics ? 1 : 0);
+  if (tuning.warps == WarpKind::kSubgroups) options += " -cl-std=CL2.0";
+  return options;
+}
+
+// 0 where there is no such thing.
+uint32_t nvidia_capability(const DeviceFacts &facts) {
+  cl_uint major = 0;
+  const bool known = api().GetDeviceInfo(facts.id, kNvidiaCapability, sizeof major, &major, nullptr) == CL_SUCCESS;
+  return facts.is_gpu && known ? major : 0;
+}
+
+}  // namespace
+
+SearchTuning search_tuning(const DeviceFacts &facts) {
+  const uint32_t capability = nvidia_capability(facts);
+  SearchTuning tuning{WarpKind::kOne, capability >= kReduxCapability, facts.has_int64_atomics, kHostGroupSize};
+  if (!facts.is_gpu) return tuning;
+  if (capability > 0) {
+    tuning.warps = WarpKind::kNvidia;
+  } else if (facts.has_subgroups) {
+    tuning.warps = WarpKind::kSubgroups;
+  }
+  tuning.group_size = kGpuGroupSize;
+  while (tuning.group_size > facts.group_size) tuning.group_size /= 2;
+  return tuning;
+}
+
+SearchProgram::SearchProgram(Device &device, const SearchTuning &tuning)
+    : group_size(tuning.group_size),
+      search(device.program(kernel_search, options_of(tuning)).kernel("search")),
+      best_path(device.program(kernel_search, options_of(tuning)).kernel("search_path")) {}
+
+}  // namespace asr::ocl

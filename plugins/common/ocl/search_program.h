@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of the search as they are compiled for a device: size of a work-group, kind of warps, kind of atomic operations.
+// Made by SearchLanes (search_lanes.h).
+#pragma once
+
+#include "plugins/common/ocl/device.h"
+
+namespace asr::ocl {
+
+// What lanes of a work-group can do together: search_warp_*.h.
+enum class WarpKind { kOne = 0, kNvidia = 1, kSubgroups = 2 };
+
+struct SearchTuning {
+  WarpKind warps;
+  bool has_redux;  // of kNvidia: reductions of a warp in one instruction
+  bool int64_atomics;
+  uint32_t group_size;
+};
+
+SearchTuning search_tuning(const DeviceFacts &facts);
+
+struct SearchProgram {
+  SearchProgram(Device &device, const SearchTuning &tuning);
+  uint32_t group_size;
+  Kernel search, best_path;
+};
+
+}  // namespace asr::ocl

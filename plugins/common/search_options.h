@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every back end demands of the options of a search.
+#pragma once
+
+#include <cmath>
+
+#include "core/backend/asr_backend.h"
+#include "core/base/error.h"
+
+namespace asr {
+
+inline const asr_search_options &checked(const asr_search_options &options) {
+  const auto is_positive = [](float x) { return x > 0 && std::isfinite(x); };
+  if (!is_positive(options.beam)) fail(ASR_INVALID_ARGUMENT, "beam %g is not above 0", double{options.beam});
+  if (options.acoustic_scale != 0 && !is_positive(options.acoustic_scale)) {
+    fail(ASR_INVALID_ARGUMENT, "acoustic_scale %g is negative or not finite", double{options.acoustic_scale});
+  }
+  if (!std::isfinite(options.word_insertion_cost)) fail(ASR_INVALID_ARGUMENT, "word_insertion_cost is not finite");
+  if (options.max_active == 0) fail(ASR_INVALID_ARGUMENT, "max_active is 0; give at least 1");
+  return options;
+}
+
+}  // namespace asr

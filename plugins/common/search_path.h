@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A channel's best path on the host, for back ends whose trace is on a device: the arcs that are told of it, and its cost,
+// summed in double from the start. What all paths share is added for good; the rest, which the next frames may change, is added
+// anew for every best path.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/backend/asr_backend.h"
+
+namespace asr {
+
+// An arc of a path.
+struct PathStep {
+  uint32_t arc;
+  float acoustic_cost;
+};
+
+class SearchPath {
+ public:
+  SearchPath(const asr_graph_view &view, float acoustic_scale, float word_insertion_cost)
+      : view_(view), acoustic_scale_(acoustic_scale), word_insertion_cost_(word_insertion_cost) {}
+
+  void settle(const PathStep *steps, size_t n_steps);
+  // The settled path and then `steps`, the last first. Returns the cost.
+  double path(const PathStep *steps, size_t n_steps);
+  const std::vector<asr_path_arc> &arcs() const { return arcs_; }
+
+ private:
+  struct End {
+    uint32_t n_frames = 0;
+    size_t n_arcs = 0;
+    double cost = 0;
+  };
+  void append(const PathStep &step, End *end);
+
+  const asr_graph_view &view_;
+  const float acoustic_scale_, word_insertion_cost_;
+  std::vector<asr_path_arc> arcs_;
+  End settled_;
+};
+
+}  // namespace asr
