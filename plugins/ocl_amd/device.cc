@@ -17,7 +17,7 @@ ocl::GmmTuning gmm_tuning(const ocl::DeviceFacts &, bool) { return kGmmTuning; }
 }  // namespace
 
 const ocl::Variant &variant() {
-  static const ocl::Variant variant = {"ocl_amd", "AMD", kVendorId, &ocl::kernel_gmm_score, gmm_tuning};
+  static const ocl::Variant variant = {"ocl_amd", "AMD", kVendorId, &ocl::kernel_gmm_score, gmm_tuning, kMfccPoints};
   return variant;
 }
 

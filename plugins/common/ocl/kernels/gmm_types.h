@@ -3,6 +3,8 @@
 // each dimension i -offset_i[4] and factor_i[4] or, if full, the row factor_ii[4], factor_i,i+1[4] ... of the triangle (G1, G2).
 // LANES fours stand side by side: value q of the fours of round r is at (r * size + q) * LANES. Scores inside are base-2
 // logarithms. A row's bits do not depend on the rows beside it or on their number.
+#ifndef SENONE_OCL_GMM_TYPES_H
+#define SENONE_OCL_GMM_TYPES_H
 #include "plugins/common/ocl/kernels/types.h"
 #ifdef __cplusplus
 namespace asr::ocl {
@@ -29,3 +31,4 @@ typedef struct GmmShared {
 #ifdef __cplusplus
 }  // namespace asr::ocl
 #endif
+#endif  // SENONE_OCL_GMM_TYPES_H

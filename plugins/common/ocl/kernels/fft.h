@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fourier transforms of 2, 4, 8 and 16 complex numbers in registers, by decimation in frequency. Included by mfcc.cl.
+inline float2 times(float2 a, float2 b) { return (float2)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
+
+// exp(-2 pi i k / 16)
+__constant float2 kRootOf16[10] = {
+    (float2)(1.0f, 0.0f),          (float2)(0.92387953f, -0.38268343f),  (float2)(0.70710678f, -0.70710678f),
+    (float2)(0.38268343f, -0.92387953f), (float2)(0.0f, -1.0f),          (float2)(-0.38268343f, -0.92387953f),
+    (float2)(-0.70710678f, -0.70710678f), (float2)(-0.92387953f, -0.38268343f), (float2)(-1.0f, 0.0f),
+    (float2)(-0.92387953f, 0.38268343f)};
+
+inline void transform_2(float2 *x) {
+  const float2 difference = x[0] - x[1];
+  x[0] += x[1];
+  x[1] = difference;
+}
+
+inline void transform_4(float2 *a, float2 *b, float2 *c, float2 *d) {
+  const float2 sum_ac = *a + *c, difference_ac = *a - *c, sum_bd = *b + *d, difference_bd = *b - *d;
+  const float2 turned = (float2)(difference_bd.y, -difference_bd.x);  // times -i
+  *a = sum_ac + sum_bd;
+  *b = difference_ac + turned;
+  *c = sum_ac - sum_bd;
+  *d = difference_ac - turned;
+}
+
+inline void transform_8(float2 *x) {
+  float2 y[8];
+#pragma unroll
+  for (int c = 0; c < 2; ++c) {
+    transform_4(&x[c], &x[c + 2], &x[c + 4], &x[c + 6]);
+#pragma unroll
+    for (int s = 0; s < 4; ++s) y[2 * s + c] = c * s == 0 ? x[c + 2 * s] : times(x[c + 2 * s], kRootOf16[2 * s]);
+  }
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+    transform_2(&y[2 * s]);
+    x[s] = y[2 * s];
+    x[s + 4] = y[2 * s + 1];
+  }
+}
+
+inline void transform_16(float2 *x) {
+  float2 y[16];
+#pragma unroll
+  for (int c = 0; c < 4; ++c) {
+    transform_4(&x[c], &x[c + 4], &x[c + 8], &x[c + 12]);
+#pragma unroll
+    for (int s = 0; s < 4; ++s) y[4 * s + c] = c * s == 0 ? x[c + 4 * s] : times(x[c + 4 * s], kRootOf16[c * s]);
+  }
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+    transform_4(&y[4 * s], &y[4 * s + 1], &y[4 * s + 2], &y[4 * s + 3]);
+#pragma unroll
+    for (int t = 0; t < 4; ++t) x[s + 4 * t] = y[4 * s + t];
+  }
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// F1 ... F8 of docs/equations.md in one kernel, in float; double reference tests/reference/mfcc.cc, tolerance 1e-3 of a
+// cepstrum.
+//
+// A work-group owns FRAMES frames, whose transforms have 16 points a work item. A frame is an item's place among FRAMES
+// neighbours, so that twiddles, windows, weights and the cosine transform are the same for all of these. Local memory holds one
+// after the other, the next over the last:
+//   samples           as they come, each once, though frames overlap
+//   rows[e][frame]    complex numbers, transformed in place: radix-16 passes, then one of 2 to 16. The first takes the frame
+//                     from the samples: pre-emphasis and window cost no pass of their own
+//   power[k][frame], mel[m][frame], cepstra[frame][i]; the last two once for each job that wants the frame: many VTLN factors
+//                     share what comes before (paper 004)
+// Floor: samples read and cepstra written once; 1,000 instructions an item for 1/16 frame.
+//   -D N_POINTS=... (complex numbers of a transform) FRAMES=... DITHER=0 or 1; groups of N_POINTS * FRAMES / 16
+#include "plugins/common/ocl/kernels/mfcc_types.h"
+#include "plugins/common/ocl/kernels/dither.h"
+#include "plugins/common/ocl/kernels/fft.h"
+
+#define GROUP_SIZE (N_POINTS * FRAMES / 16)
+#define UNITS (N_POINTS / 16)  // items of a frame
+#define DC_BEFORE 1            // asr_dc_removal
+#define DC_AFTER 2
+
+// What an item knows of its frame.
+typedef struct Frame {
+  __local const float *samples;  // sample 0
+  ulong number;
+} Frame;
+
+// Samples of a segment into local memory, `padding` floats after each shift, also after the one before the first; and a zero.
+inline void load_samples(__constant MfccOptions *o, const MfccSegment *segment, __global const float *samples,
+                         __local float *local_samples) {
+  const uint n = (segment->n_frames - 1) * o->shift_samples + o->window_samples, row_items = min(32u, (uint)GROUP_SIZE);
+  __global const float *const from = samples + segment->first_sample;
+  __local float *const to = local_samples + segment->first_local + 1 + o->padding;
+  if (get_local_id(0) == 0) {
+    to[-1 - (int)o->padding] = from[-1];
+    to[n + n / o->shift_samples * o->padding] = 0;
+  }
+  for (uint row = get_local_id(0) / row_items; row * o->shift_samples < n; row += GROUP_SIZE / row_items) {
+    const uint first = row * o->shift_samples, end = min(first + o->shift_samples, n);
+    for (uint i = first + get_local_id(0) % row_items; i < end; i += row_items) to[i + row * o->padding] = from[i];
+  }
+}
+
+// x[n] of F1, which is at `at`.
+inline float sample_at(__constant MfccOptions *o, const Frame *frame, int n, int at) {
+#if DITHER
+  return n < 0 ? frame->samples[at] : frame->samples[at] + o->dither * dither_noise(o->dither_seed, frame->number, n);
+#else
+  return frame->samples[at];
+#endif
+}
+
+// The sum of the items of a frame, for all of them.
+inline float sum_of_frame(float value, __local float *sums) {
+  const uint f = get_local_id(0) % FRAMES;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  sums[get_local_id(0)] = value;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  float sum = 0;
+  for (uint u = 0; u < UNITS; ++u) sum += sums[u * FRAMES + f];
+  return sum;
+}
+
+// F2: complex number e = u + r UNITS of the frame, from samples 2 e and 2 e + 1, into x[r]. Returns the energy. The mean after
+// pre-emphasis follows from the sum of the samples.
+inline float make_frame(__constant MfccOptions *o, __global const MfccPair *pairs, const Frame *frame, __local float *sums,
+                        float2 *x) {
+  const uint u = get_local_id(0) / FRAMES;
+  const int n_samples = o->window_samples;
+  float offset = 0, offset_after = 0, energy = 0;
+  if (o->dc_removal != 0) {
+    float total = 0;
+    for (uint e = u; 2 * e < o->window_samples; e += UNITS) {
+      const int n = 2 * e, at = pairs[e].at;
+      total += sample_at(o, frame, n, at);
+      if (n + 1 < n_samples) total += sample_at(o, frame, n + 1, at + 1);
+    }
+    total = sum_of_frame(total, sums);
+    if (o->dc_removal == DC_BEFORE) {
+      offset = total / n_samples;
+    } else {
+      const int last = n_samples - 1;
+      const float first = sample_at(o, frame, o->preemphasis_in_frame ? 0 : -1, pairs[0].before);
+      const float rest = total - sample_at(o, frame, last, pairs[last / 2].at + last % 2);
+      offset_after = (total - o->preemphasis * (rest + first)) / n_samples;
+    }
+  }
+#pragma unroll
+  for (uint r = 0; r < 16; ++r) {
+    const uint e = u + r * UNITS;
+    x[r] = (float2)(0);
+    if (2 * r * UNITS >= o->window_samples) continue;
+    const MfccPair pair = pairs[e];
+    const int n = 2 * e;
+    const float x0 = sample_at(o, frame, n, pair.at) - offset, x1 = sample_at(o, frame, n + 1, pair.at + 1) - offset;
+    const float before = sample_at(o, frame, n == 0 && o->preemphasis_in_frame ? 0 : n - 1, pair.before) - offset;
+    x[r].x = (x0 - o->preemphasis * before - offset_after) * pair.window[0];
+    x[r].y = (x1 - o->preemphasis * x0 - offset_after) * pair.window[1];
+    if (o->energy_row >= 0) {
+      const float c0 = o->energy_windowed ? x[r].x : x0, c1 = o->energy_windowed ? x[r].y : x1;
+      if (n < n_samples) energy += c0 * c0;
+      if (n + 1 < n_samples) energy += c1 * c1;
+    }
+  }
+  return o->energy_row >= 0 ? sum_of_frame(energy, sums) : 0;
+}
+
+// Passes over blocks of `length` that are 16 points apart each; all that follow the first.
+inline void fourier_transform(__global const float2 *twiddles, __local float2 *rows, float2 *x) {
+  const uint f = get_local_id(0) % FRAMES, u = get_local_id(0) / FRAMES;
+  __local float2 *first = rows + u * FRAMES + f;
+  uint length = N_POINTS, part = N_POINTS / 16, j = u;
+#pragma unroll
+  for (uint level = 0; level < 3; ++level) {
+    if (length >= 16) {
+      transform_16(x);
+#pragma unroll
+      for (uint r = 0; r < 16; ++r) {
+        first[r * part * FRAMES] = length > 16 && r > 0 ? times(x[r], twiddles[j * 16 + r]) : x[r];
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+      if (length > 16) {  // the next points: of a block of `part`, or, where that is less than 16, of 16 / part blocks
+        twiddles += length;
+        length = part;
+        part = length / 16;
+        if (part > 0) {
+          j = u % part;
+          first = rows + (u / part * length + j) * FRAMES + f;
+#pragma unroll
+          for (uint r = 0; r < 16; ++r) x[r] = first[r * part * FRAMES];
+        }
+      } else {
+        length = 0;
+      }
+    }
+  }
+  if (length > 1) {
+    first = rows + u * 16 * FRAMES + f;
+#pragma unroll
+    for (uint r = 0; r < 16; ++r) x[r] = first[r * FRAMES];
+#pragma unroll
+    for (uint r = 0; r < 16; r += 2) {
+      if (length == 2) transform_2(&x[r]);
+      if (length == 4 && r % 4 == 0) transform_4(&x[r], &x[r + 1], &x[r + 2], &x[r + 3]);
+      if (length == 8 && r % 8 == 0) transform_8(&x[r]);
+    }
+#pragma unroll
+    for (uint r = 0; r < 16; ++r) first[r * FRAMES] = x[r];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+}
+
+// Where the transform leaves frequency k: a pass sends those with k mod 16 = r to part r of its block, the last one leaves them
+// in order.
+inline uint position_of(uint k) {
+  uint position = 0, length = N_POINTS;
+#pragma unroll
+  for (uint level = 0; level < 3; ++level) {
+    if (length > 16) {
+      position += k % 16 * (length / 16);
+      k /= 16;
+      length /= 16;
+    }
+  }
+  return position + k;
+}
+
+// F3 from the transform Z of n = N_POINTS complex numbers: even and odd samples have the transforms E = (Z[k] + conj Z[n-k]) /
+// 2 and O = (Z[k] - conj Z[n-k]) / 2i, and the frame X[k] = E + w^k O, X[n-k] = conj(E - w^k O). All pairs are in registers
+// before the first is stored.
+inline void make_spectrum(__constant MfccOptions *o, __global const float2 *twiddles, __local const float2 *rows,
+                          __local float *power) {
+  const uint f = get_local_id(0) % FRAMES, u = get_local_id(0) / FRAMES, n = N_POINTS;
+  float low[8], high[8];
+#pragma unroll
+  for (uint i = 0; i < 8; ++i) {
+    const uint k = u + i * UNITS;
+    const float2 a = rows[position_of(k) * FRAMES + f], b = rows[position_of((n - k) % n) * FRAMES + f];
+    const float2 even = 0.5f * (float2)(a.x + b.x, a.y - b.y), odd = 0.5f * (float2)(a.y + b.y, b.x - a.x);
+    const float2 turned = times(odd, twiddles[k]), x = even + turned, y = even - turned;
+    low[i] = x.x * x.x + x.y * x.y;
+    high[i] = y.x * y.x + y.y * y.y;
+  }
+  const float2 z = rows[position_of(n / 2) * FRAMES + f];
+  const float middle = z.x * z.x + z.y * z.y;
+  barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+  for (uint i = 0; i < 8; ++i) {
+    const uint k = u + i * UNITS;
+    power[k * FRAMES + f] = o->magnitude ? native_sqrt(low[i]) : low[i];
+    power[(n - k) * FRAMES + f] = o->magnitude ? native_sqrt(high[i]) : high[i];
+  }
+  if (u == 0) {
+    power[n / 2 * FRAMES + f] = o->magnitude ? native_sqrt(middle) : middle;
+    for (uint k = n + 1; k < n + 4; ++k) power[k * FRAMES + f] = 0;  // under a band's last zero weights
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+// F5, F6 under a filter bank.
+inline void make_log_mel(__constant MfccOptions *o, __global const MfccBand *bands, __global const float4 *weights,
+                         __local const float *power, __local float *mel) {
+  const uint f = get_local_id(0) % FRAMES;
+  for (uint m = get_local_id(0) / FRAMES; m < o->n_mel_padded; m += UNITS) {
+    float value = 0;
+    if (m < o->n_mel) {
+      const MfccBand band = bands[m];
+      __local const float *bin = power + band.first_bin * FRAMES + f;
+      float2 sum = (float2)(0);
+#pragma unroll 2
+      for (uint i = 0; i < band.n_fours; ++i, bin += 4 * FRAMES) {
+        const float4 w = weights[band.first_four + i];
+        sum += w.lo * (float2)(bin[0], bin[FRAMES]);
+        sum += w.hi * (float2)(bin[2 * FRAMES], bin[3 * FRAMES]);
+      }
+      value = native_log(fmax(sum.x + sum.y, o->log_floor) + o->log_add);
+    }
+    mel[m * FRAMES + f] = value;
+  }
+}
+
+// F7, F8: cepstra[frame][i], as they will lie in the output.
+inline void make_cepstra(__constant MfccOptions *o, __global const float4 *dct, float energy, __local const float *mel,
+                         __local float *cepstra) {
+  const uint f = get_local_id(0) % FRAMES, n_fours = o->n_mel_padded / 4;
+  for (uint i = get_local_id(0) / FRAMES; i < o->n_ceps; i += UNITS) {
+    float2 sum = (float2)(0);
+#pragma unroll 4
+    for (uint four = 0; four < n_fours; ++four) {
+      const float4 w = dct[i * n_fours + four];
+      __local const float *const m = mel + 4 * four * FRAMES + f;
+      sum += w.lo * (float2)(m[0], m[FRAMES]);
+      sum += w.hi * (float2)(m[2 * FRAMES], m[3 * FRAMES]);
+    }
+    cepstra[f * o->n_ceps + i] = (int)i == o->energy_row ? native_log(fmax(energy, o->log_floor)) : sum.x + sum.y;
+  }
+}
+
+// Segment of a lane; lanes beyond the last frame repeat it and are not stored.
+inline uint segment_of(__global const MfccSegment *segments, MfccGroup group, uint lane) {
+  uint s = group.first_segment;
+  while (s + 1 < group.first_segment + group.n_segments && lane >= segments[s + 1].first_lane) ++s;
+  return s;
+}
+
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void mfcc(
+    __constant MfccOptions *o, __global const MfccPair *restrict pairs, __global const float2 *restrict twiddles,
+    __global const float2 *restrict real_twiddles, __global const MfccBand *restrict bands,
+    __global const float4 *restrict weights, __global const float4 *restrict dct, __global const MfccGroup *restrict groups,
+    __global const MfccSegment *restrict segments, __global const MfccOutput *restrict outputs,
+    __global const float *restrict samples, __global float *restrict cepstra, __local float *memory, __local float *sums) {
+  const MfccGroup group = groups[get_group_id(0)];
+  for (uint s = 0; s < group.n_segments; ++s) {
+    const MfccSegment segment = segments[group.first_segment + s];
+    load_samples(o, &segment, samples, memory);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const uint lane = min((uint)get_local_id(0) % FRAMES, group.n_lanes - 1);
+  const MfccSegment own = segments[segment_of(segments, group, lane)];
+  const uint in_segment = lane - own.first_lane;
+  const Frame frame = {memory + own.first_local + 1 + o->padding + in_segment * (o->shift_samples + o->padding), own.number + in_segment};
+  float2 x[16];
+  const float energy = make_frame(o, pairs, &frame, sums, x);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  __local float2 *const rows = (__local float2 *)memory;
+  fourier_transform(twiddles, rows, x);
+  make_spectrum(o, real_twiddles, rows, memory);
+
+  __local float *const mel = memory + (N_POINTS + 4) * FRAMES, *const local_cepstra = mel + o->n_mel_padded * FRAMES;
+  const uint stored = get_local_id(0) / UNITS;  // the frame that this item stores
+  const MfccSegment to = segments[segment_of(segments, group, min(stored, group.n_lanes - 1))];
+  for (uint i = 0; i < group.n_outputs; ++i) {
+    const uint warp = outputs[own.first_output + min(i, own.n_outputs - 1)].warp;
+    make_log_mel(o, bands + warp * o->n_mel, weights, memory, mel);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    make_cepstra(o, dct, energy, mel, local_cepstra);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (stored < group.n_lanes && i < to.n_outputs) {
+      __global float *const out =
+          cepstra + outputs[to.first_output + i].first_value + (ulong)(to.row + stored - to.first_lane) * o->n_ceps;
+      for (uint c = get_local_id(0) % UNITS; c < o->n_ceps; c += UNITS) out[c] = local_cepstra[stored * o->n_ceps + c];
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A front end and a batch of frames as they lie in device memory, for host and kernel.
+#ifndef SENONE_OCL_MFCC_TYPES_H
+#define SENONE_OCL_MFCC_TYPES_H
+#include "plugins/common/ocl/kernels/types.h"
+#ifdef __cplusplus
+namespace asr::ocl {
+#endif
+
+// Two samples of a frame, n and n + 1 for even n: their window, and where sample n and the one before it are counted from the
+// frame's sample 0 in local memory.
+typedef struct MfccPair {
+  float window[2];
+  int32_t at, before;
+} MfccPair;
+
+// A triangle of a filter bank in fours of bins; weights beyond its end are zero.
+typedef struct MfccBand {
+  uint32_t first_bin, n_fours, first_four, unused;
+} MfccBand;
+
+// Frames in a row that a work-group computes, from lane `first_lane` on.
+typedef struct MfccSegment {
+  uint64_t first_sample;  // of the first frame, in the batch's samples; the sample before it is there too
+  uint64_t number;        // of the first frame in its utterance
+  uint32_t first_lane, n_frames;
+  uint32_t first_local;  // in local memory, of the sample before the first
+  uint32_t row;          // of its jobs' cepstra
+  uint32_t first_output, n_outputs;
+} MfccSegment;
+
+// Where a job's cepstra go, and its filter bank.
+typedef struct MfccOutput {
+  uint64_t first_value;  // in the batch's cepstra
+  uint32_t warp, unused;
+} MfccOutput;
+
+typedef struct MfccGroup {
+  uint32_t first_segment, n_segments, n_lanes, n_outputs;  // n_outputs: most of a segment
+} MfccGroup;
+
+typedef struct MfccOptions {
+  uint32_t window_samples, shift_samples;
+  uint32_t padding;  // after each shift_samples in local memory, so that the frames' samples are in different banks
+  uint32_t n_mel, n_mel_padded, n_ceps;
+  float preemphasis, log_add, log_floor, dither;
+  uint32_t preemphasis_in_frame, dc_removal, magnitude, energy_windowed, dither_seed;
+  int32_t energy_row;
+} MfccOptions;
+
+#ifdef __cplusplus
+}  // namespace asr::ocl
+#endif
+#endif  // SENONE_OCL_MFCC_TYPES_H

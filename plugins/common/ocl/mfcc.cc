@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/common/ocl/mfcc.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "plugins/common/features_view.h"
+#include "plugins/common/ocl/kernels.h"
+
+namespace asr::ocl {
+namespace {
+
+constexpr uint32_t kPointsAnItem = 16, kMostFrames = 64;
+constexpr size_t kBatchFloats = size_t{1} << 26;  // samples and cepstra on the device at once, about
+
+const asr_features_view &checked(const asr_features_view &view) {
+  check_features_view(view);
+  return view;
+}
+
+uint32_t group_frames(const Device &device, uint32_t n_points) {
+  return std::clamp(device.variant().mfcc_points / n_points, 1u, kMostFrames);
+}
+
+// Compilers of CPUs take very long over the unrolled transforms.
+const Program &program(Device &device, const MfccOptions &options, uint32_t n_points) {
+  return device.program(kernel_mfcc, format("-DN_POINTS=%u -DFRAMES=%u -DDITHER=%d%s", n_points, group_frames(device, n_points),
+                                            options.dither > 0 ? 1 : 0, device.facts().is_gpu ? "" : " -cl-opt-disable"));
+}
+
+bool same_frames(const asr_extract_job &a, const asr_extract_job &b) {
+  return a.samples == b.samples && a.n_frames == b.n_frames && a.first_frame == b.first_frame;
+}
+
+}  // namespace
+
+Mfcc::Mfcc(Device &device, const asr_features_view &view) : Mfcc(device, MfccTables(checked(view)), view.fft_samples / 2) {}
+
+Mfcc::Mfcc(Device &device, const MfccTables &tables, uint32_t n_points)
+    : device_(device),
+      options_(tables.options),
+      n_points_(n_points),
+      room_{group_frames(device, n_points), 0},
+      kernel_(program(device, tables.options, n_points).kernel("mfcc")),
+      options_array_(device.context(), std::vector<MfccOptions>{tables.options}),
+      pairs_(device.context(), tables.pairs),
+      twiddles_(device.context(), tables.twiddles),
+      real_twiddles_(device.context(), tables.real_twiddles),
+      bands_(device.context(), tables.bands),
+      weights_(device.context(), tables.weights),
+      dct_(device.context(), tables.dct),
+      samples_(device.context()),
+      cepstra_(device.context()),
+      staging_(device.context(), device.pool()) {
+  const size_t rows = size_t{2} * n_points * room_.n_frames;
+  const size_t spectra = size_t{n_points + 4 + options_.n_mel_padded + options_.n_ceps} * room_.n_frames;
+  local_floats_ = std::max({rows, spectra, MfccBatch::local_floats(options_, 1)});
+  room_.sample_floats = local_floats_;
+  const size_t n_bytes = (local_floats_ + rows / 2 / kPointsAnItem) * sizeof(float);
+  if (n_bytes > device.facts().local_bytes) {
+    fail(ASR_UNSUPPORTED, "features: %u mel bands and %u cepstra do not fit the device's local memory; use the CPU",
+         options_.n_mel, options_.n_ceps);
+  }
+}
+
+void Mfcc::extract(const asr_extract_job *jobs, size_t n_jobs) {
+  MfccBatch batch(options_, room_);
+  for (size_t i = 0; i < n_jobs;) {
+    const size_t group = i++;
+    while (i < n_jobs && same_frames(jobs[group], jobs[i])) ++i;
+    const size_t floats_a_frame = options_.shift_samples + size_t{options_.n_ceps} * (i - group);
+    for (uint32_t first = 0; first < jobs[group].n_frames;) {
+      if (batch.n_floats() >= kBatchFloats) {
+        compute(batch);
+        batch = MfccBatch(options_, room_);
+      }
+      const size_t room = (kBatchFloats - batch.n_floats()) / floats_a_frame + 1;
+      const auto n = static_cast<uint32_t>(std::min<size_t>(room, jobs[group].n_frames - first));
+      batch.add(jobs + group, i - group, first, n);
+      first += n;
+    }
+  }
+  if (!batch.groups().empty()) compute(batch);
+}
+
+void Mfcc::compute(const MfccBatch &batch) {
+  const DeviceArray<MfccGroup> groups(device_.context(), batch.groups());
+  const DeviceArray<MfccSegment> segments(device_.context(), batch.segments());
+  const DeviceArray<MfccOutput> outputs(device_.context(), batch.outputs());
+  samples_.reserve(batch.n_samples());
+  cepstra_.reserve(batch.n_values());
+  staging_.upload(batch.samples(), samples_, device_.compute());
+  const size_t group_size = size_t{n_points_} * room_.n_frames / kPointsAnItem;
+  kernel_.set(options_array_, pairs_, twiddles_, real_twiddles_, bands_, weights_, dct_, groups, segments, outputs, samples_,
+              cepstra_, LocalBytes{local_floats_ * sizeof(float)}, LocalBytes{group_size * sizeof(float)});
+  device_.launch(kernel_, {batch.groups().size()}, {group_size});
+  staging_.download(cepstra_, batch.cepstra(), device_.compute());
+}
+
+}  // namespace asr::ocl

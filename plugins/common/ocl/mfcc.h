@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// MFCC on the device: jobs become work-groups of frames, of any jobs, that one kernel computes (kernels/mfcc.cl). Called by
+// backend.cc for the slots load_features and extract.
+#pragma once
+
+#include "plugins/common/ocl/device.h"
+#include "plugins/common/ocl/mfcc_batch.h"
+#include "plugins/common/ocl/mfcc_tables.h"
+#include "plugins/common/ocl/staging.h"
+
+namespace asr::ocl {
+
+class Mfcc {
+ public:
+  Mfcc(Device &device, const asr_features_view &view);
+
+  // Complete on return.
+  void extract(const asr_extract_job *jobs, size_t n_jobs);
+
+ private:
+  Mfcc(Device &device, const MfccTables &tables, uint32_t n_points);
+  void compute(const MfccBatch &batch);
+
+  Device &device_;
+  const MfccOptions options_;
+  const uint32_t n_points_;
+  MfccRoom room_;
+  size_t local_floats_ = 0;
+  Kernel kernel_;
+  DeviceArray<MfccOptions> options_array_;
+  DeviceArray<MfccPair> pairs_;
+  DeviceArray<Float2> twiddles_, real_twiddles_;
+  DeviceArray<MfccBand> bands_;
+  DeviceArray<Float4> weights_, dct_;
+  DeviceArray<float> samples_, cepstra_;
+  Staging staging_;
+};
+
+}  // namespace asr::ocl

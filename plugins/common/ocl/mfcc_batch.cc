@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/common/ocl/mfcc_batch.h"
+
+#include <algorithm>
+
+namespace asr::ocl {
+
+// The sample before the first, the samples with their padding, and a zero behind them.
+size_t MfccBatch::local_floats(const MfccOptions &options, uint32_t n_frames) {
+  const size_t n = size_t{n_frames - 1} * options.shift_samples + options.window_samples;
+  return 1 + options.padding + n + n / options.shift_samples * options.padding + 1;
+}
+
+// How many of n frames the last work-group has room for.
+uint32_t MfccBatch::frames_that_fit(uint32_t n) const {
+  if (groups_.empty()) return 0;
+  n = std::min(n, room_.n_frames - groups_.back().n_lanes);
+  while (n > 0 && local_used_ + local_floats(options_, n) > room_.sample_floats) --n;
+  return n;
+}
+
+void MfccBatch::add(const asr_extract_job *jobs, size_t n_jobs, uint32_t first, uint32_t n) {
+  const uint32_t shift = options_.shift_samples;
+  const auto first_output = static_cast<uint32_t>(outputs_.size()), n_outputs = static_cast<uint32_t>(n_jobs);
+  for (uint32_t done = 0; done < n;) {
+    uint32_t n_now = frames_that_fit(n - done);
+    if (n_now == 0) {
+      groups_.push_back({static_cast<uint32_t>(segments_.size()), 0, 0, 0});
+      local_used_ = 0;
+      n_now = frames_that_fit(n - done);
+    }
+    MfccGroup &group = groups_.back();
+    segments_.push_back({n_samples_ + 1 + uint64_t{done} * shift, jobs[0].first_frame + first + done, group.n_lanes, n_now,
+                         static_cast<uint32_t>(local_used_), done, first_output, n_outputs});
+    local_used_ += local_floats(options_, n_now);
+    ++group.n_segments;
+    group.n_lanes += n_now;
+    group.n_outputs = std::max(group.n_outputs, n_outputs);
+    done += n_now;
+  }
+  const size_t n_piece = size_t{n - 1} * shift + options_.window_samples + 1;
+  samples_.push_back({jobs[0].samples + size_t{first} * shift - 1, n_piece});
+  n_samples_ += n_piece;
+  for (size_t j = 0; j < n_jobs; ++j) {
+    outputs_.push_back({n_values_, jobs[j].warp, 0});
+    cepstra_.push_back({jobs[j].cepstra + size_t{first} * options_.n_ceps, size_t{n} * options_.n_ceps});
+    n_values_ += size_t{n} * options_.n_ceps;
+  }
+}
+
+}  // namespace asr::ocl

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames that one launch of kernels/mfcc.cl computes, in work-groups. Used by mfcc.cc.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/backend/asr_backend.h"
+#include "plugins/common/ocl/kernels/mfcc_types.h"
+#include "plugins/common/ocl/staging.h"
+
+namespace asr::ocl {
+
+// What a work-group has room for.
+struct MfccRoom {
+  uint32_t n_frames;
+  size_t sample_floats;  // of local memory
+};
+
+class MfccBatch {
+ public:
+  MfccBatch(const MfccOptions &options, MfccRoom room) : options_(options), room_(room) {}
+
+  // n frames, from number `first` on, of jobs that want the same frames under several warps.
+  void add(const asr_extract_job *jobs, size_t n_jobs, uint32_t first, uint32_t n);
+
+  size_t n_floats() const { return n_samples_ + n_values_; }
+  size_t n_samples() const { return n_samples_; }
+  size_t n_values() const { return n_values_; }
+  const std::vector<MfccGroup> &groups() const { return groups_; }
+  const std::vector<MfccSegment> &segments() const { return segments_; }
+  const std::vector<MfccOutput> &outputs() const { return outputs_; }
+  const std::vector<Piece<const float>> &samples() const { return samples_; }
+  const std::vector<Piece<float>> &cepstra() const { return cepstra_; }
+
+  // Floats of local memory that n frames in a row take.
+  static size_t local_floats(const MfccOptions &options, uint32_t n_frames);
+
+ private:
+  uint32_t frames_that_fit(uint32_t n) const;
+
+  MfccOptions options_;
+  MfccRoom room_;
+  size_t n_samples_ = 0, n_values_ = 0, local_used_ = 0;
+  std::vector<MfccGroup> groups_;
+  std::vector<MfccSegment> segments_;
+  std::vector<MfccOutput> outputs_;
+  std::vector<Piece<const float>> samples_;
+  std::vector<Piece<float>> cepstra_;
+};
+
+}  // namespace asr::ocl

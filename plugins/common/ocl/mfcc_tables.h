@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A front end's tables as kernels/mfcc.cl reads them. Made when a front end is loaded, used by mfcc.cc.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "core/backend/asr_backend.h"
+#include "plugins/common/ocl/kernels/mfcc_types.h"
+
+namespace asr::ocl {
+
+using Float2 = std::array<float, 2>;
+using Float4 = std::array<float, 4>;
+
+struct MfccTables {
+  explicit MfccTables(const asr_features_view &view);
+  MfccOptions options{};
+  std::vector<MfccPair> pairs;        // [n_points]
+  std::vector<Float2> twiddles;       // [pass][j][16], roots of the radix-16 passes
+  std::vector<Float2> real_twiddles;  // [n_points / 2], exp(-i pi k / n_points)
+  std::vector<MfccBand> bands;        // [n_warps][n_mel]
+  std::vector<Float4> weights, dct;   // dct: [n_ceps][n_mel_padded / 4]
+};
+
+}  // namespace asr::ocl
