@@ -271,6 +271,10 @@ typedef struct asr_backend_api {
    * there is none yet. It leaves the channel: the next piece, and what `lattice` gives from then on, begin with the states that
    * end it. final_costs of these are their extra costs. Between advances. NULL in back ends that make no pieces. */
   asr_status (*lattice_piece)(asr_backend_device *, asr_backend_channel *, asr_raw_lattice *piece);
+
+  /* `lattice` of many channels, each at most once, into lattices[n_channels]. NULL in back ends for which that is no faster. */
+  asr_status (*lattices)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t use_final,
+                         asr_raw_lattice *lattices);
 } asr_backend_api;
 
 /* The one exported function. host_abi is the core's ASR_BACKEND_ABI; a plugin that cannot serve it returns NULL. The table

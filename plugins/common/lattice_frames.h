@@ -47,6 +47,7 @@ class LatticeFrames {
   float lattice_beam() const { return lattice_beam_; }
   // From the last frame of the piece taken last on; the number of the first of them is first_frame().
   std::vector<LatticeFrame> &frames() { return frames_; }
+  const std::vector<LatticeFrame> &frames() const { return frames_; }
   size_t first_frame() const { return first_frame_; }
 
   // The frames up to frame `last`, whose extra costs are final for its piece, are pruned no more.

@@ -139,11 +139,18 @@ asr_status lattice_piece(asr_backend_device *, asr_backend_channel *channel, asr
   return guard([&] { channel->search.lattice_piece(piece); });
 }
 
+asr_status lattices(asr_backend_device *device, asr_backend_channel *const *channels, size_t n_channels, uint32_t use_final,
+                    asr_raw_lattice *lattices) {
+  return guard([&] {
+    device->device.pool().run(n_channels, [&](size_t i) { channels[i]->search.lattice(use_final != 0, &lattices[i]); });
+  });
+}
+
 constexpr asr_backend_api kApi = {
     ASR_BACKEND_ABI, sizeof(asr_backend_api), "cpu",         probe,         open,       close,      last_error,
     load_features,   free_features,           load_acoustic, free_acoustic, load_graph, free_graph, extract,
     score,           channel_begin,           channel_end,   advance,       best_path,  wait,       lattice,
-    nullptr,         lattice_piece,
+    nullptr,         lattice_piece,           lattices,
 };
 
 }  // namespace

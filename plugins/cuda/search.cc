@@ -18,6 +18,9 @@ const asr_search_options &checked(const asr_search_options &o) {
     fail(ASR_INVALID_ARGUMENT, "acoustic_scale %g is negative or not finite", double{o.acoustic_scale});
   }
   if (!std::isfinite(o.word_insertion_cost)) fail(ASR_INVALID_ARGUMENT, "word_insertion_cost is not finite");
+  if (!(o.lattice_beam >= 0 && o.lattice_beam < kInfinity)) {
+    fail(ASR_INVALID_ARGUMENT, "lattice_beam %g is negative or not finite", double{o.lattice_beam});
+  }
   if (o.max_active == 0) fail(ASR_INVALID_ARGUMENT, "max_active is 0; give at least 1");
   return o;
 }
@@ -27,29 +30,59 @@ void copy(T *to, const T *from, size_t n, cudaStream_t stream) {
   check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDefault, stream), "copying a channel");
 }
 
-constexpr size_t words_of(size_t n_bytes) { return n_bytes / sizeof(uint32_t); }
+// Gives out parts of a piece of memory, one after the other, each at a multiple of 16 bytes; with none, counts them.
+class Parts {
+ public:
+  explicit Parts(uint4 *memory) : memory_(memory) {}
+  template <typename T>
+  void give(size_t n, T **part) {
+    *part = reinterpret_cast<T *>(memory_ + n_given_);
+    n_given_ += (n * sizeof(T) + sizeof(uint4) - 1) / sizeof(uint4);
+  }
+  size_t n_given() const { return n_given_; }
+
+ private:
+  uint4 *const memory_;
+  size_t n_given_ = 0;
+};
+
+size_t give_parts(const ChannelSize &size, uint4 *memory, SearchJob *job) {
+  Parts parts(memory);
+  parts.give(size.max_tokens, &job->tokens[0]);
+  parts.give(size.max_tokens, &job->tokens[1]);
+  parts.give(size.max_records, &job->records);
+  parts.give(size.max_settled, &job->settled);
+  parts.give(size.max_links, &job->lattice.links);
+  parts.give(size.max_links, &job->lattice.acoustic_costs);
+  parts.give(size.max_links + size_t{1}, &job->lattice.extras);
+  parts.give(size.max_frames, &job->lattice.frames);
+  return parts.n_given();
+}
+
+size_t size_in_memory(const ChannelSize &size) {
+  SearchJob job;
+  return give_parts(size, nullptr, &job);
+}
 
 }  // namespace
 
-ChannelMemory::ChannelMemory(uint32_t max_tokens, uint32_t max_records, uint32_t max_settled)
-    : max_tokens_(max_tokens),
-      max_records_(max_records),
-      max_settled_(max_settled),
-      memory_(2 * max_tokens * words_of(sizeof(SearchToken)) + max_records * words_of(sizeof(TraceRecord)) +
-              max_settled * words_of(sizeof(TraceStep))) {}
+ChannelMemory::ChannelMemory(const ChannelSize &size) : size_(size), memory_(size_in_memory(size)) {}
 
 void ChannelMemory::give(SearchJob *job) {
-  job->max_tokens = max_tokens_, job->max_records = max_records_, job->max_settled = max_settled_;
-  job->tokens[0] = reinterpret_cast<SearchToken *>(memory_.data());
-  job->tokens[1] = job->tokens[0] + max_tokens_;
-  job->records = reinterpret_cast<TraceRecord *>(job->tokens[1] + max_tokens_);
-  job->settled = reinterpret_cast<TraceStep *>(job->records + max_records_);
+  give_parts(size_, memory_.data(), job);
+  job->max_tokens = size_.max_tokens, job->max_records = size_.max_records, job->max_settled = size_.max_settled;
+  job->lattice.max_links = size_.max_links, job->lattice.max_frames = size_.max_frames;
 }
 
 Search::Search(const SearchGraph &graph, const asr_search_options &options, ChannelMemory memory)
     : graph_(graph),
       memory_(std::move(memory)),
-      path_(graph.view(), checked(options).acoustic_scale, options.word_insertion_cost) {
+      path_(graph.view(), checked(options).acoustic_scale, options.word_insertion_cost),
+      lattice_beam_(options.lattice_beam) {
+  if (lattice_beam_ > 0 && graph.epsilon_ranks() != nullptr) {
+    lattice_.emplace(graph, lattice_beam_);
+    job_.lattice.lattice_beam = lattice_beam_;
+  }
   memory_.give(&job_);
   job_.graph = graph.tables();
   job_.beam = {options.beam, options.acoustic_scale, options.word_insertion_cost,
@@ -64,6 +97,7 @@ SearchJob Search::job(const float *rows, size_t stride, uint32_t n_frames) const
   job.n_consumed = 0;
   job.status = SearchStatus::kRunning;
   job.begin = false;
+  job.prune = false;
   return job;
 }
 
@@ -84,23 +118,37 @@ bool Search::take(const SearchJob &job) {
   return job.status == SearchStatus::kOverflow;
 }
 
+void Search::take_settled(LatticeReader *reader, cudaStream_t stream) {
+  if (lattice_) lattice_->take_settled(&job_.lattice, reader, stream);
+}
+
 void Search::prepare(cudaStream_t stream) {
   if (job_.n_settled > job_.max_settled / 2) drain_settled(stream);
   if (job_.n_compacted > job_.max_records / 2) grow(kTraceFull, stream);
+  if (job_.lattice.n_kept > job_.lattice.max_links / 4 * 3) grow(kLinksFull, stream);
 }
 
 void Search::grow(uint32_t overflow, cudaStream_t stream) {
   if (job_.n_settled > 0) drain_settled(stream);
   if ((overflow & kEntriesFull) != 0) job_.wide = true;
-  if ((overflow & (kTokensFull | kTraceFull)) == 0) return;
-  const uint32_t max_tokens = job_.max_tokens * ((overflow & kTokensFull) != 0 ? 2 : 1);
-  const uint32_t max_records = job_.max_records * ((overflow & kTraceFull) != 0 ? 2 : 1);
-  ChannelMemory memory(max_tokens, max_records, job_.max_settled);
+  const bool frames_full = (overflow & kFramesFull) != 0 && job_.lattice.n_taken == 0;
+  if ((overflow & (kTokensFull | kTraceFull | kLinksFull)) == 0 && !frames_full) return;
+  ChannelSize size = memory_.size();
+  if ((overflow & kTokensFull) != 0) size.max_tokens *= 2;
+  if ((overflow & kTraceFull) != 0) size.max_records *= 2;
+  if ((overflow & kLinksFull) != 0) size.max_links += size.max_links / 2;
+  if (frames_full) size.max_frames *= 2;
+  ChannelMemory memory(size);
   const SearchJob before = job_;
   memory.give(&job_);
   job_.n_compacted = 0;
   copy(job_.tokens[job_.current], before.tokens[job_.current], job_.n_tokens, stream);
   copy(job_.records, before.records, job_.n_records, stream);
+  const SearchLinks &links = before.lattice;
+  copy(job_.lattice.frames, links.frames, links.n_frames, stream);
+  copy(job_.lattice.links, links.links, links.n_links, stream);
+  copy(job_.lattice.acoustic_costs, links.acoustic_costs, links.n_links, stream);
+  copy(job_.lattice.extras, links.extras, links.n_links == 0 ? 0 : links.n_links + size_t{1}, stream);
   check(cudaStreamSynchronize(stream), "copying a channel");
   memory_ = std::move(memory);
 }
@@ -133,6 +181,47 @@ void Search::best_path(bool use_final, PinnedArray<TraceStep> *steps, SearchEnd 
   path->total_cost = cost + double{path->final_cost};
   path->n_tokens = job_.n_active;
   path->n_arcs_expanded = job_.n_arcs_expanded;
+}
+
+SearchJob Search::lattice_job() const {
+  checked_lattice();
+  SearchJob pruning = job(nullptr, 0, 0);
+  pruning.prune = true;
+  return pruning;
+}
+
+void Search::start_reading_table(LatticeReader *reader, cudaStream_t stream) const {
+  reader->start_table(job_.lattice, lattice_->first_missing(job_.lattice), job_.lattice.n_frames, stream);
+  reader->start_tokens(job_.tokens[job_.current], job_.n_tokens, stream);
+}
+
+void Search::lattice(const LatticeReader &reader, bool use_final, asr_raw_lattice *lattice) {
+  std::vector<float> costs(job_.n_tokens), final_costs(job_.n_tokens);
+  bool reached_final = false;
+  for (uint32_t i = 0; i < job_.n_tokens; ++i) {
+    costs[i] = reader.tokens()[i].cost;
+    final_costs[i] = use_final ? graph_.view().final_costs[reader.tokens()[i].state] : 0.0f;
+    reached_final |= use_final && costs[i] + final_costs[i] < kInfinity;
+  }
+  if (!reached_final) std::fill(final_costs.begin(), final_costs.end(), 0.0f);
+  lattice_->output(reader, costs, final_costs, lattice);
+  lattice->n_frames = n_frames_;
+  lattice->reached_final = reached_final ? 1 : 0;
+  lattice->beam_died = died_ ? 1 : 0;
+}
+
+void Search::lattice_piece(asr_raw_lattice *piece) {
+  checked_lattice();
+  *piece = {};
+  lattice_->take_piece(piece);
+  piece->n_frames = n_frames_;
+  piece->beam_died = died_ ? 1 : 0;
+}
+
+const SearchLattice &Search::checked_lattice() const {
+  if (!(lattice_beam_ > 0)) fail(ASR_INVALID_ARGUMENT, "lattice: the channel began with lattice_beam 0");
+  if (!lattice_) fail(ASR_UNSUPPORTED, "lattice: the graph has a cycle of epsilon arcs; remove it to get lattices");
+  return *lattice_;
 }
 
 }  // namespace asr::cuda

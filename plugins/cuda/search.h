@@ -1,27 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// Viterbi beam search of one channel on the GPU: its tokens and trace in device memory, and the part of its path that is
-// settled. entry.cc makes one for each channel without lattices; SearchLanes (search_lanes.h) advances many together.
+// Viterbi beam search of one channel on the GPU: its tokens, trace and links in device memory, and on the host the parts of its
+// path and of its lattice that are settled. entry.cc makes one for each channel; SearchLanes (search_lanes.h) advances many
+// together.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "plugins/cuda/kernels/search.h"
 #include "plugins/cuda/search_graph.h"
+#include "plugins/cuda/search_lattice.h"
 #include "plugins/cuda/search_path.h"
 
 namespace asr::cuda {
 
+// How many of each a channel has room for; links are 0 in channels without lattices.
+struct ChannelSize {
+  uint32_t max_tokens, max_records, max_settled, max_links, max_frames;
+};
+
 // Device memory of a channel, in one piece. Channels that ended leave theirs to those that begin.
 class ChannelMemory {
  public:
-  ChannelMemory(uint32_t max_tokens, uint32_t max_records, uint32_t max_settled);
+  explicit ChannelMemory(const ChannelSize &size);
   // Puts where its parts are into a job.
   void give(SearchJob *job);
-  size_t n_bytes() const { return memory_.size() * sizeof(uint32_t); }
+  const ChannelSize &size() const { return size_; }
+  size_t n_bytes() const { return memory_.size() * sizeof(uint4); }
 
  private:
-  uint32_t max_tokens_, max_records_, max_settled_;
-  DeviceArray<uint32_t> memory_;
+  ChannelSize size_;
+  DeviceArray<uint4> memory_;
 };
 
 class Search {
@@ -35,6 +44,8 @@ class Search {
   SearchJob job(const float *rows, size_t stride, uint32_t n_frames) const;
   SearchJob begin_job() const;
   bool take(const SearchJob &job);
+  // Brings what has settled of the lattice to the host.
+  void take_settled(LatticeReader *reader, cudaStream_t stream);
 
   // Before a job: makes room where little is left. Must not run beside a job of the channel.
   void prepare(cudaStream_t stream);
@@ -47,6 +58,15 @@ class Search {
   // See asr_backend_api::best_path. The arcs are valid until the next call. `steps` is memory to use.
   void best_path(bool use_final, PinnedArray<TraceStep> *steps, SearchEnd *end, cudaStream_t stream, asr_path *path);
 
+  // See asr_backend_api::lattice: the job that prunes what is on the device, then reading in three steps with waits between.
+  // The arrays are valid until the next call.
+  SearchJob lattice_job() const;
+  void start_reading_table(LatticeReader *reader, cudaStream_t stream) const;
+  void lattice(const LatticeReader &reader, bool use_final, asr_raw_lattice *lattice);
+  void lattice_piece(asr_raw_lattice *piece);
+  // Throws unless the channel makes lattices.
+  const SearchLattice &checked_lattice() const;
+
  private:
   // Brings what was settled on the device to the host.
   void drain_settled(cudaStream_t stream);
@@ -55,6 +75,8 @@ class Search {
   ChannelMemory memory_;
   SearchJob job_{};  // as it was when the channel was advanced last
   SearchPath path_;
+  const float lattice_beam_;
+  std::optional<SearchLattice> lattice_;
   uint32_t n_frames_ = 0;
   bool died_ = false;
 };

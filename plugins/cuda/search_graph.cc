@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "plugins/common/epsilon_ranks.h"
 
 namespace asr::cuda {
 namespace {
@@ -28,6 +29,18 @@ DeviceArray<T> make_on_device(size_t n, ThreadPool &pool, const Make &make) {
   return array;
 }
 
+// What asr::epsilon_ranks asks of a graph.
+struct ViewOfEpsilons {
+  const asr_graph_view &view;
+
+  uint32_t n_states() const { return view.n_states; }
+  size_t n_arcs() const { return view.n_arcs; }
+  size_t n_emitting_arcs() const { return view.emitting_begin[view.n_states]; }
+  uint32_t next_state(size_t arc) const { return view.arcs[arc].next_state; }
+  uint32_t epsilon_begin(uint32_t state) const { return view.epsilon_begin[state]; }
+  uint32_t epsilon_end(uint32_t state) const { return view.epsilon_begin[state + size_t{1}]; }
+};
+
 }  // namespace
 
 SearchGraph::SearchGraph(Device &device, const asr_graph_view &view) : view_(view) {
@@ -50,9 +63,9 @@ SearchGraph::SearchGraph(Device &device, const asr_graph_view &view) : view_(vie
 
 SearchTables SearchGraph::tables() const { return {arcs_.data(), begins_.data(), final_costs_.data(), view_.start_state}; }
 
-const cpu::SearchGraph &SearchGraph::on_host() {
-  std::call_once(on_host_made_, [this] { on_host_.emplace(view_); });
-  return *on_host_;
+const uint32_t *SearchGraph::epsilon_ranks() const {
+  std::call_once(ranked_, [this] { epsilon_ranks_ = asr::epsilon_ranks(ViewOfEpsilons{view_}); });
+  return epsilon_ranks_.empty() ? nullptr : epsilon_ranks_.data();
 }
 
 }  // namespace asr::cuda

@@ -30,9 +30,14 @@ void SearchLanes::reserve_scratch(uint32_t n_blocks) {
 
 std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_search_options &options) {
   finish();
-  if (free_memory_.empty()) free_memory_.emplace_back(max_tokens_, kMaxRecords, kMaxSettled);
-  ChannelMemory memory = std::move(free_memory_.back());
-  free_memory_.pop_back();
+  const bool makes_lattice = options.lattice_beam > 0;
+  std::vector<ChannelMemory> &free = free_memory_[makes_lattice ? 1 : 0];
+  if (free.empty()) {
+    free.emplace_back(ChannelSize{max_tokens_, kMaxRecords[makes_lattice ? 1 : 0], kMaxSettled, makes_lattice ? kMaxLinks : 0,
+                                  makes_lattice ? kMaxFrames : 0});
+  }
+  ChannelMemory memory = std::move(free.back());
+  free.pop_back();
   auto search = std::make_unique<Search>(graph, options, std::move(memory));
   const std::exception_ptr before = std::exchange(failure_, nullptr);
   start_jobs({search->begin_job()}, {{search.get()}, nullptr, {false, false}});
@@ -46,7 +51,8 @@ void SearchLanes::end(std::unique_ptr<Search> search) {
   if (search == nullptr) return;
   finish();
   try {
-    free_memory_.push_back(search->release_memory());
+    ChannelMemory memory = search->release_memory();
+    free_memory_[memory.size().max_links > 0 ? 1 : 0].push_back(std::move(memory));
   } catch (...) {  // then it is freed
   }
 }
@@ -122,7 +128,9 @@ void SearchLanes::take_results() {
   for (size_t i = 0; i < searches.size(); ++i) {
     const SearchJob done = jobs_.data()[i];
     try {
-      if (!searches[i]->take(done)) continue;
+      const bool goes_on = searches[i]->take(done);
+      searches[i]->take_settled(readers_.data(), stream_.get());
+      if (!goes_on) continue;
       wide_full |= done.wide && (done.overflow & kEntriesFull) != 0;
       searches[i]->grow(done.overflow, stream_.get());
     } catch (...) {
@@ -177,6 +185,28 @@ void SearchLanes::release(const Acoustic *acoustic, uint32_t buffer) {
 void SearchLanes::best_path(Search *search, bool use_final, asr_path *path) {
   finish();
   search->best_path(use_final, &steps_, end_.data(), stream_.get(), path);
+}
+
+void SearchLanes::lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices) {
+  finish();
+  std::vector<SearchJob> jobs;
+  for (const Search *search : searches) jobs.push_back(search->lattice_job());
+  const std::exception_ptr before = std::exchange(failure_, nullptr);
+  start_jobs(jobs, {searches, nullptr, {false, false}});
+  finish();
+  const std::exception_ptr failure = std::exchange(failure_, before);
+  if (failure) std::rethrow_exception(failure);
+  if (readers_.size() < searches.size()) readers_.resize(searches.size());
+  for (size_t i = 0; i < searches.size(); ++i) searches[i]->start_reading_table(&readers_[i], stream_.get());
+  check(cudaStreamSynchronize(stream_.get()), "reading lattices");
+  for (size_t i = 0; i < searches.size(); ++i) readers_[i].start_links(stream_.get());
+  check(cudaStreamSynchronize(stream_.get()), "reading lattices");
+  device_.pool().run(searches.size(), [&](size_t i) { searches[i]->lattice(readers_[i], use_final, &lattices[i]); });
+}
+
+void SearchLanes::lattice_piece(Search *search, asr_raw_lattice *piece) {
+  finish();
+  search->lattice_piece(piece);
 }
 
 }  // namespace asr::cuda

@@ -39,6 +39,9 @@ class SearchLanes {
   // Before a score buffer is written or freed.
   void release(const Acoustic *acoustic, uint32_t buffer);
   void best_path(Search *search, bool use_final, asr_path *path);
+  // Of many channels at once: one launch prunes them, threads of the pool make the arrays.
+  void lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices);
+  void lattice_piece(Search *search, asr_raw_lattice *piece);
 
  private:
   struct Pending {
@@ -63,12 +66,14 @@ class SearchLanes {
   PinnedArray<SearchJob> jobs_;
   PinnedArray<TraceStep> steps_;
   PinnedArray<SearchEnd> end_{1};
-  std::vector<ChannelMemory> free_memory_;
+  std::vector<LatticeReader> readers_{1};
+  std::vector<ChannelMemory> free_memory_[2];  // of channels without lattices, with
   Pending pending_;
   std::exception_ptr failure_;
 
   // To begin with; they double when a frame does not fit.
-  static constexpr uint32_t kMaxTokens = 1u << 14, kMaxCandidates = 1u << 16, kMaxRecords = 112u << 10, kMaxSettled = 1u << 12;
+  static constexpr uint32_t kMaxTokens = 1u << 14, kMaxCandidates = 1u << 16, kMaxSettled = 1u << 12;
+  static constexpr uint32_t kMaxRecords[2] = {112u << 10, 64u << 10}, kMaxLinks = 80u << 10, kMaxFrames = 1u << 10;
 };
 
 }  // namespace asr::cuda

@@ -3,8 +3,9 @@
 // only. Nothing waits for the host or for other blocks, so as many channels run beside each other as there are multiprocessors,
 // and further ones after them. A frame is: select (search_select.cuh), expand and resolve the emitting arcs, expand and resolve
 // epsilon arcs until no cost falls (search_expand.cuh), write the tokens down and free their slots. A frame that does not fit
-// its memory leaves the channel as it was before it: the kernel ends there and the host, with more memory, goes on. What is
-// found depends on the order of threads in nothing but the numbers of tokens and records.
+// its memory leaves the channel as it was before it: the kernel ends there and the host, with more memory, goes on. Channels
+// that make lattices keep the frame's links (search_links.cuh), and every few frames prune what they have (search_prune.cuh).
+// What is found depends on the order of threads in nothing but the numbers of tokens and records and the order of links.
 //
 // Floor, a frame of kaldi_20k (3000 active tokens, 10,500 arcs, 3300 new tokens): arcs 170 KB, where they begin 100 KB of
 // sectors, tokens, candidates and records, written and read, 600 KB: 0.9 MB, 0.2 us of an H200's memory. What a frame takes is
@@ -12,6 +13,8 @@
 #include <math_constants.h>
 
 #include "plugins/cuda/kernels/search_expand.cuh"
+#include "plugins/cuda/kernels/search_links.cuh"
+#include "plugins/cuda/kernels/search_prune.cuh"
 #include "plugins/cuda/kernels/search_select.cuh"
 #include "plugins/cuda/kernels/search_trace.cuh"
 
@@ -25,7 +28,8 @@ constexpr size_t kSlotBytes = sizeof(unsigned long long) + sizeof(uint32_t);
 __device__ void reset(Lane &lane) {
   if (threadIdx.x != 0) return;
   lane.list_size[0] = lane.list_size[1] = 0;
-  lane.n_candidates[0] = lane.n_candidates[1] = 0;
+  lane.n_candidates[0] = lane.n_candidates[1] = lane.first_candidate = 0;
+  lane.n_epsilon_links = lane.n_links[0] = lane.n_links[1] = 0;
   lane.n_used = lane.n_active = lane.n_next = lane.n_within = 0;
   lane.n_arcs = 0;
   lane.best = ordered(CUDART_INF_F);
@@ -49,6 +53,7 @@ __device__ void give_up(Lane &lane, SearchStatus status) {
 // Follows epsilon arcs, those of list 1 first, until no cost falls. Returns false if the frame was given up.
 template <bool kWide>
 __device__ bool follow_epsilons(Lane &lane) {
+  if (threadIdx.x == 0 && lane.job.lattice.lattice_beam > 0) lane.first_candidate = lane.n_candidates[0];  // the emitting stay
   uint32_t list = 1;
   for (uint32_t n_rounds = 0;; ++n_rounds, list ^= 1) {
     const bool done = lane.list_size[list] >> 32 == 0, full = lane.overflow != 0;
@@ -68,10 +73,12 @@ __device__ bool follow_epsilons(Lane &lane) {
   }
 }
 
-// Writes the tokens down and frees their slots.
+// Writes the tokens down and frees their slots, or, if there are links to be made, puts the tokens' numbers in the place of
+// their records.
 template <bool kWide>
 __device__ void finish_tokens(Lane &lane) {
   const Table<kWide> table(lane);
+  const bool makes_lattice = lane.job.lattice.lattice_beam > 0;
   SearchToken *const tokens = lane.job.tokens[lane.job.current ^ 1];
   const float cutoff = __fadd_rn(cost_of(lane.best), lane.job.beam.beam);
   uint32_t n_within = 0;
@@ -79,13 +86,15 @@ __device__ void finish_tokens(Lane &lane) {
     const uint32_t i = first + lane_number();
     SearchToken token{0, 0, 0};
     bool keep = false;
+    uint32_t slot = 0;
     if (i < lane.n_used) {
-      const uint32_t slot = lane.used[i];
+      slot = lane.used[i];
       token = {table.state(slot), cost_of(static_cast<uint32_t>(table.key(slot) >> 32)), lane.record_of[slot]};
       keep = token.cost <= lane.bound;
-      table.free(slot);
+      if (!makes_lattice) table.free(slot);
     }
     const uint32_t place = warp_append(&lane.n_next, keep);
+    if (keep && makes_lattice) lane.record_of[slot] = place;
     if (keep && place < lane.job.max_tokens) tokens[place] = token;
     if (keep && place >= lane.job.max_tokens) report_full(lane, kTokensFull);
     n_within += __popc(__ballot_sync(kAllLanes, keep && token.cost <= cutoff));
@@ -104,14 +113,16 @@ __device__ void commit(Lane &lane, uint32_t n_frames) {
   job.n_active += lane.n_active;
   job.n_arcs_expanded += lane.n_arcs;
   job.n_consumed += n_frames;
+  if (job.lattice.lattice_beam > 0) add_frame(lane);
 }
 
-// Epsilon arcs and what follows them. `n_frames`: 1, or 0 for the beginning.
+// Epsilon arcs and what follows them. `n_frames`: 1, or 0 for the beginning, which has no row.
 template <bool kWide>
-__device__ void finish_frame(Lane &lane, uint32_t n_frames) {
+__device__ void finish_frame(Lane &lane, uint32_t n_frames, const float *row) {
   if (!follow_epsilons<kWide>(lane)) return;
   finish_tokens<kWide>(lane);
   __syncthreads();
+  if (lane.job.lattice.lattice_beam > 0) block_make_links<kWide>(lane, row);
   const bool full = lane.overflow != 0;
   __syncthreads();
   if (full) return give_up<kWide>(lane, SearchStatus::kOverflow);
@@ -132,11 +143,11 @@ __device__ void begin(Lane &lane) {
     const uint32_t first = lane.job.graph.begins[state].epsilon, n_arcs = lane.job.graph.begins[state + 1].epsilon - first;
     lane.best = ordered(0.0f);
     lane.bound = bound_of(0.0f, lane.job.beam.beam);
-    lane.list[1][0] = {first, 0.0f, TraceRecord::kRoot, 0};
+    lane.list[1][0] = {first, 0.0f, slot, 0};
     if (n_arcs > 0) lane.list_size[1] = 1ull << 32 | n_arcs;
   }
   __syncthreads();
-  finish_frame<kWide>(lane, 0);
+  finish_frame<kWide>(lane, 0, nullptr);
 }
 
 template <bool kWide>
@@ -168,13 +179,19 @@ __device__ void consume(Lane &lane) {
   }
   block_resolve<true, kWide>(lane, 0, row);
   __syncthreads();
-  finish_frame<kWide>(lane, 1);
+  finish_frame<kWide>(lane, 1, row);
 }
 
 template <bool kWide>
 __device__ void advance(Lane &lane) {
-  if (lane.job.begin) begin<kWide>(lane);
-  while (lane.job.status == SearchStatus::kRunning && lane.job.n_consumed < lane.job.n_frames) consume<kWide>(lane);
+  SearchJob &job = lane.job;
+  if (job.begin) begin<kWide>(lane);
+  while (job.status == SearchStatus::kRunning && job.n_consumed < job.n_frames) {
+    if (job.lattice.lattice_beam > 0 && !block_make_room(lane)) return;
+    consume<kWide>(lane);
+    if (job.lattice.lattice_beam > 0) block_tend_lattice(lane);
+  }
+  if (job.prune) block_prune(lane, true);
 }
 
 __global__ void __launch_bounds__(kThreads) search_kernel(SearchJob *jobs, uint32_t n_jobs, SearchScratch scratch) {

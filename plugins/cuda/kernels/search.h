@@ -59,7 +59,49 @@ struct SearchBeam {
 enum class SearchStatus : uint32_t { kRunning, kDied, kOverflow, kNegativeCycle };
 
 // What was too small for a frame. The frame was not consumed.
-enum SearchOverflow : uint32_t { kEntriesFull = 1, kCandidatesFull = 2, kTokensFull = 4, kTraceFull = 8 };
+enum SearchOverflow : uint32_t {
+  kEntriesFull = 1,
+  kCandidatesFull = 2,
+  kTokensFull = 4,
+  kTraceFull = 8,
+  kLinksFull = 16,
+  kFramesFull = 32  // the host has to take what is settled
+};
+
+// An arc between tokens of a lattice, numbered in the source's frame and in the destination's. `cost` says how much dearer it
+// is than the destination's token.
+struct alignas(16) SearchLink {
+  uint32_t source, destination, arc;
+  float cost;
+};
+
+// A frame of a lattice: its emitting links, which lead to its tokens, then its epsilon links, and, if it has been pruned, the
+// extra costs of its tokens (search_prune.cuh).
+struct SearchFrame {
+  uint32_t first_link, n_emitting, n_epsilon, n_tokens;
+  uint32_t is_pruned;
+};
+
+// What a channel has of its lattice; all zero in channels without.
+struct SearchLinks {
+  float lattice_beam;
+  uint32_t max_links, max_frames;
+  SearchLink *links;      // [max_links]
+  float *acoustic_costs;  // [max_links]
+  float *extras;          // [max_links + 1]
+  SearchFrame *frames;    // [max_frames]
+
+  uint32_t n_links;       // up to the end of the newest frame's; there may be gaps between frames
+  uint32_t n_kept;        // without gaps, when they were closed last
+  uint32_t n_frames;      // in `frames`
+  uint32_t first_frame;   // the number of the first of them
+  uint32_t n_taken;       // frames at the front that the host has taken
+  uint32_t last_settled;  // the number of the last frame that is pruned no more
+  uint32_t n_unpruned;    // frames at the end
+
+  // Where the extra costs of a frame's tokens are: there are no more tokens than links, but in frame 0 one more.
+  __host__ __device__ uint32_t first_extra(uint32_t t) const { return frames[t].first_link + (first_frame + t > 0 ? 1 : 0); }
+};
 
 // A channel and the frames to consume. The kernel reads it at its start and writes it back at its end.
 struct SearchJob {
@@ -69,6 +111,7 @@ struct SearchJob {
   uint32_t row_stride, n_frames;
   bool begin;  // first makes the token of the start state
   bool wide;   // finds tokens in a table in global memory, because that in shared memory was full
+  bool prune;  // at the end prunes the lattice and closes its gaps
 
   SearchToken *tokens[2];  // [max_tokens], those of the last frame and of the next
   TraceRecord *records;    // [max_records]
@@ -81,20 +124,23 @@ struct SearchJob {
   uint32_t n_compacted;  // records there were after the last compaction
   float best;            // the least cost
   uint64_t n_active, n_arcs_expanded;
+  SearchLinks lattice;
 
   uint32_t n_consumed;  // of n_frames
   SearchStatus status;
   uint32_t overflow;
 };
 
-// A token whose arcs are followed: the first of them, the token's cost and path, and how many arcs the items before it have.
+// A token whose arcs are followed: the first of them, the token's cost, which token it is (its number for emitting arcs, its
+// slot for epsilon arcs), and how many arcs the items before it have.
 struct alignas(16) ExpandItem {
   uint32_t first_arc;
   float cost;
-  uint32_t record, offset;
+  uint32_t token, offset;
 };
 
-// An arc within the beam, and the slot of the state it leads to, with two flags.
+// An arc within the beam, and the slot of the state it leads to, with two flags. `from`: of an emitting arc the number of its
+// token, of an epsilon arc the record of its token's path.
 struct alignas(16) Candidate {
   static constexpr uint32_t kWon = 1u << 31;      // it is the path of its token
   static constexpr uint32_t kEpsilon = 1u << 30;  // that state has epsilon arcs
@@ -102,7 +148,13 @@ struct alignas(16) Candidate {
 
   uint32_t slot, arc;
   float cost;
-  uint32_t record;
+  uint32_t from;
+};
+
+// An epsilon arc that was followed when its source cost source_cost, between slots.
+struct alignas(16) EpsilonLink {
+  uint32_t source, destination, arc;
+  float source_cost;
 };
 
 // Working memory of one block. Tables are free between frames.
@@ -113,7 +165,7 @@ struct SearchScratch {
   uint4 *memory;            // search_scratch_size(...) for each block
 };
 inline size_t search_scratch_size(uint32_t max_tokens, uint32_t max_candidates) {
-  return size_t{max_tokens} * 4 + max_tokens / 4 + max_candidates;
+  return size_t{max_tokens} * 4 + max_tokens / 4 + max_candidates + max_candidates / 4;
 }
 
 // Slots that fit the shared memory of a block, and what must be called once for them.

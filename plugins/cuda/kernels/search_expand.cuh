@@ -2,8 +2,9 @@
 // Steps 2 and 3 of a frame. The arcs of all items of a list are numbered through and shared out evenly: a warp takes a stretch
 // of them, finds its first item by bisection, and from then on 32 arcs at a time: as every item has an arc, the items that
 // begin among those 32 are the next 32 at most, one load and one mask tell each lane its own. An arc within the beam so far
-// lowers the key of its state's slot, and if it did is remembered as a candidate. After a barrier the candidate that is the
-// least of its state has won, writes its path's record, and goes on the next list if its state has epsilon arcs.
+// lowers the key of its state's slot, and if it did, or if there is to be a lattice, is remembered as a candidate. After a
+// barrier the candidate that is the least of its state has won, writes its path's record, and goes on the next list if its
+// state has epsilon arcs.
 #pragma once
 
 #include <cfloat>
@@ -45,10 +46,10 @@ __device__ inline float warp_lower_bound(Lane &lane, float cost, bool counts) {
 // The arcs of a list's items, 32 at a time: a warp's stretch of them.
 class ArcStretch {
  public:
-  // An arc that a lane has to follow, and the cost and path of its token.
+  // An arc that a lane has to follow, its token and the token's cost.
   struct Step {
     bool there = false;
-    uint32_t arc_index = 0, record = 0;
+    uint32_t arc_index = 0, token = 0;
     float from_cost = 0;
     SearchArc arc{0, 0, 0, 0};
   };
@@ -76,7 +77,7 @@ class ArcStretch {
       const ExpandItem from = items_[own];
       step.arc_index = from.first_arc + (base_ + lane_number() - from.offset);
       step.arc = arcs_[step.arc_index];
-      step.record = from.record;
+      step.token = from.token;
       step.from_cost = from.cost;
     }
     item_ += __popc(mask);
@@ -91,12 +92,21 @@ class ArcStretch {
   uint32_t base_, end_, item_ = 0;
 };
 
+// Remembers epsilon arcs for the lattice, for the lanes that want to.
+__device__ inline void warp_add_epsilon_link(Lane &lane, bool wanted, const EpsilonLink &link) {
+  const uint32_t place = warp_append(&lane.n_epsilon_links, wanted);
+  if (wanted && place < lane.max_candidates / 4) lane.epsilon_links[place] = link;
+  if (wanted && place >= lane.max_candidates / 4) report_full(lane, kCandidatesFull);
+}
+
 // Follows the arcs of a list's items into candidates. The loads of a step are under way while the one before enters the table.
 template <bool kEmitting, bool kWide>
 __device__ inline void block_expand(Lane &lane, uint32_t list, const float *row) {
   const Table<kWide> table(lane);
   const SearchBeam beam = lane.job.beam;
-  Candidate *const candidates = lane.candidates;
+  const bool makes_lattice = lane.job.lattice.lattice_beam > 0;
+  Candidate *const candidates = lane.candidates + lane.first_candidate;
+  const uint32_t max_candidates = lane.max_candidates - lane.first_candidate;
   if (threadIdx.x == 0) lane.n_arcs += static_cast<uint32_t>(lane.list_size[list]);
   ArcStretch stretch(lane, list);
   if (stretch.at_end()) return;
@@ -111,13 +121,16 @@ __device__ inline void block_expand(Lane &lane, uint32_t list, const float *row)
     uint32_t slot = 0;
     if (keep) {
       slot = table.find(step.arc.next_state);
-      keep = slot != kNoSlot && table.lower(slot, make_key(cost, step.arc_index + 1));
+      keep = slot != kNoSlot && (table.lower(slot, make_key(cost, step.arc_index + 1)) || makes_lattice);
     }
     __syncwarp();
     const uint32_t place = warp_append(&lane.n_candidates[list], keep);
-    if (keep && place < lane.max_candidates)
-      candidates[place] = {slot | (step.arc.label & SearchArc::kEpsilon), step.arc_index, cost, step.record};
-    if (keep && place >= lane.max_candidates) report_full(lane, kCandidatesFull);
+    if (keep && place < max_candidates) {
+      const uint32_t from = kEmitting ? step.token : lane.record_of[step.token];
+      candidates[place] = {slot | (step.arc.label & SearchArc::kEpsilon), step.arc_index, cost, from};
+    }
+    if (keep && place >= max_candidates) report_full(lane, kCandidatesFull);
+    if (!kEmitting && makes_lattice) warp_add_epsilon_link(lane, keep, {step.token, slot, step.arc_index, step.from_cost});
     step = following;
   }
 }
@@ -127,9 +140,10 @@ template <bool kEmitting, bool kWide>
 __device__ inline void block_resolve(Lane &lane, uint32_t list, const float *row) {
   const Table<kWide> table(lane);
   const SearchTables graph = lane.job.graph;
-  Candidate *const candidates = lane.candidates;
+  Candidate *const candidates = lane.candidates + lane.first_candidate;
+  const SearchToken *const tokens = lane.job.tokens[lane.job.current];
   TraceRecord *const records = lane.job.records;
-  const uint32_t n_candidates = min(lane.n_candidates[list], lane.max_candidates);
+  const uint32_t n_candidates = min(lane.n_candidates[list], lane.max_candidates - lane.first_candidate);
   const float bound = lane.bound;
   Candidate following{0, 0, 0, 0};
   if (threadIdx.x < n_candidates) following = candidates[threadIdx.x];
@@ -158,13 +172,14 @@ __device__ inline void block_resolve(Lane &lane, uint32_t list, const float *row
       }
       lane.record_of[slot] = record;
       if (record < lane.job.max_records) {
-        records[record] = {candidate.record, candidate.arc, acoustic_cost};
+        const uint32_t previous = kEmitting ? tokens[candidate.from].record : candidate.from;
+        records[record] = {previous, candidate.arc, acoustic_cost};
       } else {
         report_full(lane, kTraceFull);
       }
     }
     if (!kEmitting) warp_lower_bound(lane, candidate.cost, won);
-    warp_add_item(lane, list ^ 1, epsilon_begin, n_arcs, candidate.cost, record);
+    warp_add_item(lane, list ^ 1, epsilon_begin, n_arcs, candidate.cost, slot);
   }
 }
 
@@ -173,9 +188,10 @@ __device__ inline void block_resolve(Lane &lane, uint32_t list, const float *row
 template <bool kWide>
 __device__ inline void block_mark_winners(Lane &lane, uint32_t list) {
   const Table<kWide> table(lane);
-  const uint32_t n_candidates = min(lane.n_candidates[list], lane.max_candidates);
+  const Candidate *const candidates = lane.candidates + lane.first_candidate;
+  const uint32_t n_candidates = min(lane.n_candidates[list], lane.max_candidates - lane.first_candidate);
   for (uint32_t i = threadIdx.x; i < n_candidates; i += blockDim.x) {
-    const Candidate candidate = lane.candidates[i];
+    const Candidate candidate = candidates[i];
     if ((candidate.slot & Candidate::kWon) != 0) {
       table.keys[candidate.slot & Candidate::kSlotMask] = make_key(candidate.cost, 0);
     }

@@ -24,10 +24,13 @@ struct Lane {
   uint32_t *used;                 // [max_tokens], the slots in use
   ExpandItem *list[2];            // [max_tokens] each, the one that is followed and the one that is made
   Candidate *candidates;
+  EpsilonLink *epsilon_links;  // [max_candidates / 4]
 
   unsigned long long list_size[2];  // items << 32 | arcs
   uint32_t n_candidates[2];         // with the list of that number
+  uint32_t first_candidate;         // of the present list; in lattices those of emitting arcs stay before it
   uint32_t n_used, n_active, n_next, n_within;
+  uint32_t n_epsilon_links, n_links[2];  // followed; of the frame, emitting ones and epsilon ones
   unsigned long long n_arcs;
   uint32_t best;  // ordered, so far
   float bound;
@@ -43,7 +46,8 @@ struct Lane {
 
 __device__ inline void set_scratch(Lane &lane, const SearchScratch &scratch) {
   const size_t n = scratch.max_tokens;
-  uint4 *const memory = scratch.memory + blockIdx.x * (n * 4 + n / 4 + scratch.max_candidates);
+  const size_t n_candidates = scratch.max_candidates;
+  uint4 *const memory = scratch.memory + blockIdx.x * (n * 4 + n / 4 + n_candidates + n_candidates / 4);
   lane.n_shared_slots = scratch.n_shared_slots;
   lane.max_tokens = scratch.max_tokens;
   lane.max_candidates = scratch.max_candidates;
@@ -53,7 +57,8 @@ __device__ inline void set_scratch(Lane &lane, const SearchScratch &scratch) {
   lane.list[0] = reinterpret_cast<ExpandItem *>(memory + 2 * n);
   lane.list[1] = reinterpret_cast<ExpandItem *>(memory + 3 * n);
   lane.candidates = reinterpret_cast<Candidate *>(memory + 4 * n);
-  lane.used = reinterpret_cast<uint32_t *>(memory + 4 * n + scratch.max_candidates);
+  lane.epsilon_links = reinterpret_cast<EpsilonLink *>(memory + 4 * n + n_candidates);
+  lane.used = reinterpret_cast<uint32_t *>(memory + 4 * n + n_candidates + n_candidates / 4);
 }
 
 __device__ inline void report_full(Lane &lane, uint32_t what) {
@@ -136,7 +141,7 @@ struct Table {
 
 // Adds a token with n_arcs > 0 arcs to a list, for the lanes that want to.
 __device__ inline void warp_add_item(Lane &lane, uint32_t list, uint32_t first_arc, uint32_t n_arcs, float cost,
-                                     uint32_t record) {
+                                     uint32_t token) {
   const uint32_t scanned = warp_scan(n_arcs), mask = __ballot_sync(kAllLanes, n_arcs != 0);
   unsigned long long size = 0;
   if (lane_number() == kWarp - 1 && mask != 0) {
@@ -145,7 +150,7 @@ __device__ inline void warp_add_item(Lane &lane, uint32_t list, uint32_t first_a
   size = __shfl_sync(kAllLanes, size, kWarp - 1);
   const uint32_t place = static_cast<uint32_t>(size >> 32) + __popc(mask & ((1u << lane_number()) - 1));
   if (n_arcs == 0 || place >= lane.max_tokens) return;  // beyond them the frame is void
-  lane.list[list][place] = {first_arc, cost, record, static_cast<uint32_t>(size) + scanned - n_arcs};
+  lane.list[list][place] = {first_arc, cost, token, static_cast<uint32_t>(size) + scanned - n_arcs};
 }
 
 }  // namespace asr::cuda

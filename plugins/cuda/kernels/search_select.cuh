@@ -110,7 +110,7 @@ __device__ inline void block_select(Lane &lane, const float *row) {
       if (token.cost == job.best) lower_best(lane, row, begin, n_arcs);
     }
     n_active += __popc(__ballot_sync(kAllLanes, active));
-    warp_add_item(lane, 0, begin, n_arcs, __fsub_rn(token.cost, job.best), token.record);
+    warp_add_item(lane, 0, begin, n_arcs, __fsub_rn(token.cost, job.best), i);
   }
   if (lane_number() == 0 && n_active > 0) atomicAdd(&lane.n_active, n_active);
 }

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// Removes the links that cannot be in the final lattice (docs/search.md, "The lattice"): extra costs are found from the newest
+// frame backwards, with 0 for all of its tokens, until a frame has the extra costs it had the last time. In a frame they are
+// the fixed point of its epsilon links; then its tokens within the beam are numbered anew, and its links within the beam move
+// to the front of the frame's place, 1024 at a time behind a barrier. Extra costs are at least 0, so that their bits order like
+// they do. Those of a frame and of the one before lie in the table in shared memory, which is free between frames, if they fit.
+#pragma once
+
+#include <math_constants.h>
+
+#include "plugins/cuda/kernels/search_lane.cuh"
+
+namespace asr::cuda {
+
+constexpr uint32_t kPruneFrames = 16;   // pruned when so many are new
+constexpr uint32_t kPieceFrames = 256;  // "Pieces" in docs/search.md
+
+struct Extras {
+  uint32_t *of_frame, *before, *new_number;  // by token
+
+  __device__ Extras(const Lane &lane, bool in_shared) {
+    if (in_shared) {
+      of_frame = reinterpret_cast<uint32_t *>(shared_table);
+      before = of_frame + lane.n_shared_slots;
+      new_number = before + lane.n_shared_slots;
+    } else {
+      of_frame = reinterpret_cast<uint32_t *>(lane.list[0]);
+      before = of_frame + lane.max_tokens;
+      new_number = before + lane.max_tokens;
+    }
+  }
+  __device__ static uint32_t read(const uint32_t *extra) { return *const_cast<const volatile uint32_t *>(extra); }
+  // The extra cost of the best path through a link.
+  __device__ uint32_t through(const SearchLink &link) const {
+    return __float_as_uint(__fadd_rn(__uint_as_float(read(of_frame + link.destination)), link.cost));
+  }
+};
+
+// The frames that the host has taken go.
+__device__ inline void block_drop_taken(Lane &lane) {
+  SearchLinks &lattice = lane.job.lattice;
+  const uint32_t n_taken = lattice.n_taken;
+  if (n_taken == 0) return;
+  for (uint32_t first = n_taken; first < lattice.n_frames; first += blockDim.x) {
+    const uint32_t t = first + threadIdx.x;
+    SearchFrame frame{};
+    if (t < lattice.n_frames) frame = lattice.frames[t];
+    __syncthreads();
+    if (t < lattice.n_frames) lattice.frames[t - n_taken] = frame;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    lattice.first_frame += n_taken;
+    lattice.n_frames -= n_taken;
+    lattice.n_taken = 0;
+  }
+  __syncthreads();
+}
+
+// Moves every frame's links to the end of those before.
+__device__ inline void block_close_gaps(Lane &lane) {
+  SearchLinks &lattice = lane.job.lattice;
+  uint32_t to = 0;
+  for (uint32_t t = 0; t < lattice.n_frames; ++t) {
+    const SearchFrame frame = lattice.frames[t];
+    const uint32_t n = frame.n_emitting + frame.n_epsilon, from_extra = lattice.first_extra(t);
+    const uint32_t to_extra = from_extra - frame.first_link + to;
+    for (uint32_t first = 0; first < n && frame.first_link != to; first += blockDim.x) {
+      const uint32_t i = first + threadIdx.x;
+      SearchLink link{};
+      float acoustic_cost = 0, extra = 0;
+      if (i < n) {
+        link = lattice.links[frame.first_link + i];
+        acoustic_cost = lattice.acoustic_costs[frame.first_link + i];
+        if (i < frame.n_tokens && frame.is_pruned != 0) extra = lattice.extras[from_extra + i];
+      }
+      __syncthreads();
+      if (threadIdx.x == 0) lattice.frames[t].first_link = to;
+      if (i < n) {
+        lattice.links[to + i] = link;
+        lattice.acoustic_costs[to + i] = acoustic_cost;
+        lattice.extras[to_extra + i] = extra;
+      }
+    }
+    if (n == 0 && threadIdx.x == 0) lattice.frames[t].first_link = to;
+    to += n;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) lattice.n_links = lattice.n_kept = to;
+  __syncthreads();
+}
+
+// Extra costs of tokens that epsilon links leave.
+__device__ inline void block_follow_back(const SearchLink *links, uint32_t n_links, const Extras &extras) {
+  for (bool fell = n_links > 0; fell;) {
+    fell = false;
+    for (uint32_t i = threadIdx.x; i < n_links; i += blockDim.x) {
+      const SearchLink link = links[i];
+      const uint32_t through = extras.through(link);
+      uint32_t *const source = extras.of_frame + link.source;
+      if (through < Extras::read(source)) fell |= atomicMin(source, through) > through;
+    }
+    fell = __syncthreads_or(fell ? 1 : 0) != 0;
+  }
+}
+
+__device__ inline bool block_is_as_before(const float *stored, uint32_t n_tokens, const Extras &extras) {
+  bool differs = false;
+  for (uint32_t i = threadIdx.x; i < n_tokens; i += blockDim.x) {
+    differs |= __float_as_uint(stored[i]) != Extras::read(extras.of_frame + i);
+  }
+  return __syncthreads_or(differs ? 1 : 0) == 0;
+}
+
+// Numbers the tokens within the beam, stores their extra costs, and returns how many there are.
+__device__ inline uint32_t block_renumber(Lane &lane, uint32_t n_tokens, const Extras &extras, float *stored) {
+  const uint32_t most = __float_as_uint(lane.job.lattice.lattice_beam);
+  const uint32_t n_own = (n_tokens + blockDim.x - 1) / blockDim.x, first = threadIdx.x * n_own;
+  const uint32_t end = min(first + n_own, n_tokens);
+  uint32_t n = 0, n_kept;
+  for (uint32_t i = first; i < end; ++i) n += Extras::read(extras.of_frame + i) <= most ? 1 : 0;
+  n = block_scan(n, lane.sums, &n_kept);
+  for (uint32_t i = first; i < end; ++i) {
+    const uint32_t extra = Extras::read(extras.of_frame + i);
+    extras.new_number[i] = n;
+    if (extra <= most) stored[n++] = __uint_as_float(extra);
+  }
+  __syncthreads();
+  return n_kept;
+}
+
+// Removes links of one kind from `from` on, n of them; those that stay go to `to` on. Emitting ones lower the extra costs of
+// the frame before. Returns how many stay.
+template <bool kEmitting>
+__device__ inline uint32_t block_prune_links(Lane &lane, uint32_t from, uint32_t n, uint32_t to, const Extras &extras) {
+  const SearchLinks &lattice = lane.job.lattice;
+  const uint32_t most = __float_as_uint(lattice.lattice_beam);
+  uint32_t *const n_kept = &lane.n_links[kEmitting ? 0 : 1];
+  if (threadIdx.x == 0) *n_kept = 0;
+  for (uint32_t first = 0; first < n; first += blockDim.x) {
+    const uint32_t i = first + threadIdx.x;
+    SearchLink link{};
+    float acoustic_cost = 0;
+    uint32_t through = 0;
+    bool keep = false;
+    if (i < n) {
+      link = lattice.links[from + i];
+      acoustic_cost = lattice.acoustic_costs[from + i];
+      through = extras.through(link);
+      keep = through <= most;
+    }
+    __syncthreads();  // what is overwritten has been read
+    const uint32_t place = to + warp_append(n_kept, keep);
+    if (!keep) continue;
+    if (kEmitting) {
+      atomicMin(extras.before + link.source, through);
+    } else {
+      link.source = extras.new_number[link.source];
+    }
+    link.destination = extras.new_number[link.destination];
+    lattice.links[place] = link;
+    lattice.acoustic_costs[place] = acoustic_cost;
+  }
+  __syncthreads();
+  return *n_kept;
+}
+
+// Prunes frame t by extras.of_frame and makes extras.before. False if nothing changes in it.
+__device__ inline bool block_prune_frame(Lane &lane, uint32_t t, const Extras &extras) {
+  SearchLinks &lattice = lane.job.lattice;
+  SearchFrame frame = lattice.frames[t];
+  float *const stored = lattice.extras + lattice.first_extra(t);
+  block_follow_back(lattice.links + frame.first_link + frame.n_emitting, frame.n_epsilon, extras);
+  if (frame.is_pruned != 0 && block_is_as_before(stored, frame.n_tokens, extras)) return false;
+  const uint32_t n_before = t > 0 ? lattice.frames[t - 1].n_tokens : 0;
+  for (uint32_t i = threadIdx.x; i < n_before; i += blockDim.x) extras.before[i] = __float_as_uint(CUDART_INF_F);
+  const uint32_t n_tokens = block_renumber(lane, frame.n_tokens, extras, stored);
+  if (t + 1 < lattice.n_frames) {
+    const SearchFrame next = lattice.frames[t + 1];
+    for (uint32_t i = threadIdx.x; i < next.n_emitting; i += blockDim.x) {
+      uint32_t &source = lattice.links[next.first_link + i].source;
+      source = extras.new_number[source];
+    }
+  }
+  const uint32_t first = frame.first_link;
+  const uint32_t n_emitting = block_prune_links<true>(lane, first, frame.n_emitting, first, extras);
+  const uint32_t n_epsilon =
+      block_prune_links<false>(lane, first + frame.n_emitting, frame.n_epsilon, first + n_emitting, extras);
+  if (threadIdx.x == 0) lattice.frames[t] = {first, n_emitting, n_epsilon, n_tokens, 1};
+  __syncthreads();
+  return true;
+}
+
+__device__ inline void block_prune(Lane &lane, bool close_gaps) {
+  SearchLinks &lattice = lane.job.lattice;
+  block_drop_taken(lane);
+  bool fits = true;
+  for (uint32_t t = threadIdx.x; t < lattice.n_frames; t += blockDim.x)
+    fits &= lattice.frames[t].n_tokens <= lane.n_shared_slots;
+  const bool in_shared = __syncthreads_and(fits ? 1 : 0) != 0;
+  Extras extras(lane, in_shared);
+  const uint32_t n_fixed = lattice.last_settled > 0 ? lattice.last_settled - lattice.first_frame + 1 : 0;
+  uint32_t t = lattice.n_frames;
+  for (uint32_t i = threadIdx.x; i < lattice.frames[t - 1].n_tokens; i += blockDim.x) extras.of_frame[i] = 0;
+  __syncthreads();
+  while (t > n_fixed && block_prune_frame(lane, t - 1, extras)) {
+    uint32_t *const of_frame = extras.of_frame;
+    extras.of_frame = extras.before;
+    extras.before = of_frame;
+    --t;
+  }
+  __syncthreads();
+  if (in_shared) Table<false>(lane).block_free_all();
+  if (threadIdx.x == 0) lattice.n_unpruned = 0;
+  if (close_gaps) block_close_gaps(lane);
+  __syncthreads();
+}
+
+// Before a frame: whether there is place for it.
+__device__ inline bool block_make_room(Lane &lane) {
+  SearchJob &job = lane.job;
+  SearchLinks &lattice = job.lattice;
+  const bool links_crowded =
+      lattice.n_unpruned > 0 &&
+      lattice.n_links + (lattice.n_links - lattice.frames[lattice.n_frames - 1].first_link) * 5 / 4 > lattice.max_links;
+  const bool frames_full = lattice.n_frames == lattice.max_frames;
+  __syncthreads();
+  if (links_crowded || frames_full) block_prune(lane, true);
+  if (lattice.n_frames < lattice.max_frames) return true;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    job.status = SearchStatus::kOverflow;
+    job.overflow = kFramesFull;
+  }
+  __syncthreads();
+  return false;
+}
+
+// After a frame: prunes now and then. A frame whose links did not fit is tried again if pruning can help.
+__device__ inline void block_tend_lattice(Lane &lane) {
+  SearchJob &job = lane.job;
+  SearchLinks &lattice = job.lattice;
+  const uint32_t newest = lattice.first_frame + lattice.n_frames - 1;
+  const bool links_full = job.status == SearchStatus::kOverflow && job.overflow == kLinksFull && lattice.n_unpruned > 0;
+  const bool ends_piece = job.status == SearchStatus::kRunning && newest % kPieceFrames == 0;
+  const bool settles = ends_piece && newest >= 2 * kPieceFrames && newest - kPieceFrames > lattice.last_settled;
+  const bool is_due = lattice.n_unpruned >= kPruneFrames || (ends_piece && lattice.n_unpruned > 0);
+  __syncthreads();
+  if (links_full || is_due) block_prune(lane, links_full || settles);
+  if (threadIdx.x == 0) {
+    if (settles) lattice.last_settled = newest - kPieceFrames;
+    if (links_full) job.status = SearchStatus::kRunning;
+  }
+  __syncthreads();
+}
+
+}  // namespace asr::cuda
