@@ -63,7 +63,6 @@ std::string what_is_missing(const DeviceFacts &facts) {
   };
   need(facts.has_compiler, "a compiler");
   need(facts.is_little_endian, "little-endian numbers");
-  need(facts.has_int64_atomics, "64-bit atomic operations");
   need(facts.local_bytes >= kLeastLocalBytes, "32 KiB of local memory");
   need(facts.group_size >= kLeastGroupSize, "work-groups of 256");
   return missing;

@@ -8,16 +8,15 @@
 
 namespace asr::ocl {
 
-#define ASR_OCL_FUNCTIONS(X)                                                                                          \
-  X(GetPlatformIDs)                                                                                                   \
-  X(GetPlatformInfo)                                                                                                  \
-  X(GetDeviceIDs) X(GetDeviceInfo) X(CreateContext) X(ReleaseContext) X(CreateCommandQueue) X(ReleaseCommandQueue)    \
-      X(CreateBuffer) X(ReleaseMemObject) X(CreateProgramWithSource) X(CreateProgramWithBinary) X(BuildProgram)       \
-          X(GetProgramInfo) X(GetProgramBuildInfo) X(ReleaseProgram) X(CreateKernel) X(ReleaseKernel) X(SetKernelArg) \
-              X(GetKernelWorkGroupInfo) X(EnqueueNDRangeKernel) X(EnqueueReadBuffer) X(EnqueueWriteBuffer)            \
-                  X(EnqueueCopyBuffer) X(EnqueueFillBuffer) X(EnqueueMapBuffer) X(EnqueueUnmapMemObject)              \
-                      X(EnqueueMarkerWithWaitList) X(EnqueueBarrierWithWaitList) X(WaitForEvents) X(ReleaseEvent)     \
-                          X(GetEventProfilingInfo) X(Flush) X(Finish)
+// clang-format off
+#define ASR_OCL_FUNCTIONS(X)                                                                                            \
+  X(GetPlatformIDs) X(GetPlatformInfo) X(GetDeviceIDs) X(GetDeviceInfo) X(CreateContext) X(ReleaseContext)              \
+  X(CreateCommandQueue) X(ReleaseCommandQueue) X(CreateBuffer) X(ReleaseMemObject) X(CreateProgramWithSource)           \
+  X(CreateProgramWithBinary) X(BuildProgram) X(GetProgramInfo) X(GetProgramBuildInfo) X(ReleaseProgram) X(CreateKernel) \
+  X(ReleaseKernel) X(SetKernelArg) X(EnqueueNDRangeKernel) X(EnqueueReadBuffer) X(EnqueueWriteBuffer)                   \
+  X(EnqueueCopyBuffer) X(EnqueueFillBuffer) X(EnqueueMapBuffer) X(EnqueueUnmapMemObject) X(EnqueueMarkerWithWaitList)   \
+  X(EnqueueBarrierWithWaitList) X(WaitForEvents) X(ReleaseEvent) X(GetEventProfilingInfo) X(Flush) X(Finish)
+// clang-format on
 
 // GetPlatformIDs is clGetPlatformIDs, and so on.
 struct Api {

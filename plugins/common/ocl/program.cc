@@ -29,10 +29,14 @@ std::string first_lines(const std::string &log) {
 
 Program::Program(const Context &context, const std::string &driver, const KernelSource &source, const std::string &options) {
   const ProgramCache cache;
-  const std::string key = driver + '\0' + options + '\0' + source.text;
+  const std::string key = cache_key(driver, source, options);
   if (load_binary(context, cache.load(key))) return;
   compile(context, source, options);
   cache.store(key, binary());
+}
+
+std::string Program::cache_key(const std::string &driver, const KernelSource &source, const std::string &options) {
+  return driver + '\0' + options + '\0' + source.text;
 }
 
 // False if the driver does not take it.
