@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search's kernels as they are compiled for other devices than the one at hand: with atomic operations of 32 bits only, and
+// for other sizes of work-groups. Needs a device, such as PoCL's.
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "core/base/error.h"
+#include "plugins/common/ocl/search_lanes.h"
+#include "tests/conformance/random_graph.h"
+#include "tests/reference/viterbi.h"
+
+namespace asr::ocl {
+namespace {
+
+constexpr Variant kVariant = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096};
+
+asr_backend_options backend_options() {
+  asr_backend_options options{};
+  options.size = sizeof(options);
+  options.max_lanes = 4;
+  options.window_frames = 64;
+  options.n_threads = 2;
+  return options;
+}
+
+// A tuning by the size of a work-group and whether there are 64-bit atomic operations.
+class SearchKernelsTest : public testing::TestWithParam<std::pair<uint32_t, bool>> {
+ protected:
+  void SetUp() override {
+    try {
+      if (!list_devices(kVariant).devices.empty()) device_.emplace(kVariant, 0, backend_options());
+    } catch (const Error &error) {
+      GTEST_SKIP() << error.what();
+    }
+    if (!device_) GTEST_SKIP() << "no OpenCL device";
+    SearchTuning tuning = search_tuning(device_->facts());
+    tuning.group_size = GetParam().first;
+    tuning.int64_atomics = GetParam().second && tuning.int64_atomics;
+    lanes_.emplace(*device_, tuning);
+  }
+
+  void expect_reference(test::RandomGraph &graph, uint32_t n_frames, const asr_search_options &options) {
+    const std::vector<float> rows = graph.loglikes(n_frames);
+    const reference::SearchResult want = reference::pruned_search(graph.view(), options, rows.data(), n_frames, true);
+    const SearchGraph loaded(*device_, graph.view());
+    std::unique_ptr<Search> search = lanes_->begin(loaded, options);
+    lanes_->start(nullptr, {{search.get(), rows.data(), 0, 0, n_frames}});
+    lanes_->wait();
+    asr_path got{};
+    lanes_->best_path(search.get(), true, &got);
+    EXPECT_EQ(got.n_frames, want.n_frames);
+    EXPECT_EQ(got.beam_died != 0, want.beam_died);
+    EXPECT_EQ(got.reached_final != 0, want.reached_final);
+    EXPECT_EQ(got.n_tokens, want.n_tokens);
+    EXPECT_EQ(got.n_arcs_expanded, want.n_arcs_expanded);
+    EXPECT_NEAR(got.total_cost, want.total_cost, 1e-9 * (1 + std::abs(want.total_cost)));
+    ASSERT_EQ(got.n_arcs, want.arcs.size());
+    for (size_t i = 0; i < want.arcs.size(); ++i) {
+      EXPECT_EQ(got.arcs[i].transition_id, want.arcs[i].transition_id);
+      EXPECT_EQ(got.arcs[i].word, want.arcs[i].word);
+      EXPECT_EQ(got.arcs[i].graph_cost, want.arcs[i].graph_cost);
+    }
+    lanes_->end(std::move(search));
+  }
+
+  std::optional<Device> device_;
+  std::optional<SearchLanes> lanes_;
+};
+
+asr_search_options options_of(float beam, uint32_t max_active, uint32_t min_active) {
+  return {sizeof(asr_search_options), beam, 0, 0.7f, 0.25f, max_active, min_active};
+}
+
+TEST_P(SearchKernelsTest, FindThePathsDefined) {
+  std::mt19937 random(21);
+  for (int i = 0; i < 200 && !HasFailure(); ++i) {
+    SCOPED_TRACE(i);
+    const test::GraphShape shape{1 + static_cast<uint32_t>(random() % 60), 4, 5, 2.5, 0.01 * (random() % 150), 0.3, i % 2 == 0};
+    test::RandomGraph graph(shape, random);
+    expect_reference(graph, 1 + random() % 40,
+                     options_of(1.0f + static_cast<float>(random() % 15), 1 + random() % 30, random() % 8));
+  }
+}
+
+// Tables, lists and traces that overflow; k-th keys among many tokens.
+TEST_P(SearchKernelsTest, ManyTokens) {
+  std::mt19937 random(22);
+  test::RandomGraph graph({30000, 5, 6, 3.0, 0.5, 0.01, true}, random);
+  expect_reference(graph, 14, options_of(1e6f, 1000000, 0));
+  expect_reference(graph, 14, options_of(8.0f, 700, 200));
+}
+
+INSTANTIATE_TEST_SUITE_P(, SearchKernelsTest,
+                         testing::Values(std::pair(32u, false), std::pair(1u, true), std::pair(256u, true)),
+                         [](const auto &info) {
+                           return std::to_string(info.param.first) + (info.param.second ? "_64_bits" : "_32_bits");
+                         });
+
+}  // namespace
+}  // namespace asr::ocl
