@@ -12,13 +12,19 @@ namespace {
 
 size_t ceil_div(size_t a, size_t b) { return (a + b - 1) / b; }
 
-std::string score_options(const GmmTuning &t, bool full) {
-  return format("-DFULL=%d -DLANES=%u -DPARTS=%u -DTILE_ROWS=%u -DGROUP_SIZE=%u", full ? 1 : 0, t.lanes, t.parts, t.tile_rows,
-                t.group_size);
+const Program &score_program(Device &device, const GmmTuning &t, uint32_t tile_rows, bool full) {
+  return device.program(*device.variant().gmm_score,
+                        format("-DFULL=%d -DLANES=%u -DPARTS=%u -DDIMS=%u -DFACTOR_ROWS=%u -DTILE_ROWS=%u -DGROUP_SIZE=%u "
+                               "-cl-denorms-are-zero",
+                               full ? 1 : 0, t.lanes, t.parts, t.dims, t.factor_rows, tile_rows, t.group_size));
 }
 
-const Program &score_program(Device &device, const GmmTuning &tuning, const asr_acoustic_view &view) {
-  return device.program(*device.variant().gmm_score, score_options(tuning, view.covariance == ASR_COVARIANCE_FULL));
+const Program &tile_program(Device &device, const GmmTuning &t, uint32_t tile_rows) {
+  return device.program(kernel_gmm_rows, format("-DTILE_ROWS=%u -DDIMS=%u", tile_rows, t.dims));
+}
+
+const Program &shared_program(Device &device, const GmmTuning &t) {
+  return device.program(kernel_gmm_shared, format("-DGROUP_ROWS=%u -DGROUP_ENTRIES=%u", t.shared_rows, t.shared_entries));
 }
 
 std::vector<float> part(const std::vector<float> &values, size_t begin, size_t end) {
@@ -35,83 +41,93 @@ Gmm::Stream::Stream(const Context &context, const GmmPack &pack)
       states(context, pack.states),
       shared(context, pack.shared),
       log_weights(context, pack.log_weights),
+      four_size(pack.four_size),
       n_shared_fours(pack.n_shared_fours) {}
+
+Gmm::Shape::Shape(Device &device, const GmmTuning &tuning, uint32_t tile_rows, bool full)
+    : tile_rows(tile_rows),
+      states(score_program(device, tuning, tile_rows, full).kernel("gmm_states")),
+      gaussians(score_program(device, tuning, tile_rows, full).kernel("gmm_gaussians")),
+      tile(tile_program(device, tuning, tile_rows).kernel("gmm_tile_rows")) {}
 
 Gmm::Gmm(Device &device, const asr_acoustic_view &view)
     : device_(device),
       tuning_(device.variant().gmm_tuning(device.facts(), view.covariance == ASR_COVARIANCE_FULL)),
       n_dims_(view.n_dims),
       n_states_(view.n_states),
-      states_(score_program(device, tuning_, view).kernel("gmm_states")),
-      gaussians_(score_program(device, tuning_, view).kernel("gmm_gaussians")),
-      mix_shared_(device
-                      .program(kernel_gmm_shared,
-                               format("-DGROUP_ROWS=%u -DGROUP_ENTRIES=%u", tuning_.shared_rows, tuning_.shared_entries))
-                      .kernel("gmm_mix_shared")),
-      tile_rows_(device.program(kernel_gmm_rows, format("-DTILE_ROWS=%u", tuning_.tile_rows)).kernel("gmm_tile_rows")),
+      mix_shared_(shared_program(device, tuning_).kernel("gmm_mix_shared")),
       tiles_(device.context()),
       gaussian_scores_(device.context()) {
-  const std::vector<float> centre = feature_centre(view);
-  const size_t most_dims = device.facts().local_bytes / (tuning_.tile_rows * sizeof(float));
-  for (uint32_t j = 0; j < view.n_streams; ++j) {
-    const uint32_t n_dims = view.streams[j].n_dims;
-    if (tuning_.rows_in_local && n_dims > most_dims) {
-      fail(ASR_UNSUPPORTED, "acoustic model: %u features in a stream; this device takes up to %zu", n_dims, most_dims);
-    }
-    streams_.emplace_back(device.context(), pack_stream(view, j, centre, {tuning_.lanes, tuning_.parts}));
+  for (uint32_t j = 0; j < view.n_streams; ++j) most_stream_dims_ = std::max(most_stream_dims_, view.streams[j].n_dims);
+  for (const uint32_t tile_rows : tuning_.tile_rows) {
+    const size_t local_bytes = size_t{most_stream_dims_} * tile_rows * sizeof(float);
+    if (tuning_.rows_in_local && local_bytes > device.facts().local_bytes) break;
+    shapes_.emplace_back(device, tuning_, tile_rows, view.covariance == ASR_COVARIANCE_FULL);
   }
+  if (shapes_.empty()) {
+    fail(ASR_UNSUPPORTED, "acoustic model: %u features in a stream are too many for this device's local memory; use the CPU",
+         most_stream_dims_);
+  }
+  const std::vector<float> centre = feature_centre(view);
+  const GmmLayout layout = {tuning_.lanes, tuning_.parts, tuning_.dims, tuning_.factor_rows};
+  for (uint32_t j = 0; j < view.n_streams; ++j) streams_.emplace_back(device.context(), pack_stream(view, j, centre, layout));
+}
+
+const Gmm::Shape &Gmm::shape_for(uint32_t n_rows) const {
+  const auto enough = std::find_if(shapes_.begin(), shapes_.end(), [&](const Shape &s) { return s.tile_rows >= n_rows; });
+  return enough != shapes_.end() ? *enough : shapes_.back();
 }
 
 void Gmm::score(const DeviceArray<float> &features, uint32_t n_rows, const DeviceArray<float> &scores) {
-  uint32_t add = 0;
+  const Shape &shape = shape_for(n_rows);
+  Rows rows = {features, n_rows, scores, 0};
   for (const Stream &stream : streams_) {
-    if (!tuning_.rows_in_local) tile_rows(stream, features, n_rows);
-    if (stream.blocks.size() > 0) score_states(stream, features, n_rows, scores, add);
-    if (stream.n_shared_fours > 0) score_shared(stream, features, n_rows, scores, add);
-    add = 1;
+    if (!tuning_.rows_in_local) tile(shape, stream, rows);
+    if (stream.blocks.size() > 0) score_states(shape, stream, rows);
+    if (stream.n_shared_fours > 0) score_shared(shape, stream, rows);
+    rows.add = 1;
   }
 }
 
-void Gmm::tile_rows(const Stream &stream, const DeviceArray<float> &features, uint32_t n_rows) {
+void Gmm::tile(const Shape &shape, const Stream &stream, const Rows &rows) {
   constexpr size_t kGroup = 64;
   const auto n_dims = static_cast<uint32_t>(stream.dims.size());
-  const size_t n_values = ceil_div(n_rows, tuning_.tile_rows) * tuning_.tile_rows * n_dims;
-  if (tiles_.size() < n_values) tiles_.reserve(std::max(n_values, size_t{device_.max_rows()} * n_dims));
-  tile_rows_.set(features, n_rows, n_dims_, stream.dims, n_dims, tiles_);
-  device_.launch(tile_rows_, {ceil_div(n_values, kGroup)}, {kGroup});
+  const size_t n_padded = ceil_div(n_dims, tuning_.dims) * tuning_.dims;
+  const size_t n_values = ceil_div(rows.n, shape.tile_rows) * shape.tile_rows * n_padded;
+  tiles_.reserve(2 * n_values);
+  shape.tile.set(rows.features, rows.n, n_dims_, stream.dims, n_dims, tiles_);
+  device_.launch(shape.tile, {ceil_div(n_values, kGroup)}, {kGroup});
 }
 
-void Gmm::score_states(const Stream &stream, const DeviceArray<float> &features, uint32_t n_rows,
-                       const DeviceArray<float> &scores, uint32_t add) {
+void Gmm::score_states(const Shape &shape, const Stream &stream, const Rows &rows) {
   const auto n_dims = static_cast<uint32_t>(stream.dims.size()), n_blocks = static_cast<uint32_t>(stream.blocks.size());
   if (tuning_.rows_in_local) {
-    const LocalBytes x = {size_t{n_dims} * tuning_.tile_rows * sizeof(float)};
-    states_.set(stream.fours, stream.blocks, n_blocks, stream.states, features, n_rows, n_dims_, stream.dims, n_dims, scores,
-                n_states_, add, x);
+    const LocalBytes x = {size_t{n_dims} * shape.tile_rows * sizeof(float)};
+    shape.states.set(stream.fours, stream.blocks, n_blocks, stream.states, rows.features, rows.n, n_dims_, stream.dims, n_dims,
+                     stream.four_size, rows.scores, n_states_, rows.add, x);
   } else {
-    const LocalBytes parts = {size_t{tuning_.tile_rows} * tuning_.lanes * 2 * sizeof(float)};
-    states_.set(stream.fours, stream.blocks, stream.states, tiles_, n_dims, n_rows, scores, n_states_, add, parts);
+    const LocalBytes parts = {size_t{shape.tile_rows} * tuning_.lanes * 2 * sizeof(float)};
+    shape.states.set(stream.fours, stream.blocks, stream.states, tiles_, n_dims, stream.four_size, rows.n, rows.scores,
+                     n_states_, rows.add, parts);
   }
-  device_.launch(states_, {ceil_div(n_blocks, tuning_.group_blocks), ceil_div(n_rows, tuning_.tile_rows)},
+  device_.launch(shape.states, {ceil_div(n_blocks, tuning_.group_blocks), ceil_div(rows.n, shape.tile_rows)},
                  {tuning_.group_size});
 }
 
-void Gmm::score_shared(const Stream &stream, const DeviceArray<float> &features, uint32_t n_rows,
-                       const DeviceArray<float> &scores, uint32_t add) {
+void Gmm::score_shared(const Shape &shape, const Stream &stream, const Rows &rows) {
   const auto n_dims = static_cast<uint32_t>(stream.dims.size()), n_entries = static_cast<uint32_t>(stream.shared.size());
-  gaussian_scores_.reserve(size_t{4} * stream.n_shared_fours * n_rows);
+  gaussian_scores_.reserve(size_t{4} * stream.n_shared_fours * rows.n);
   if (tuning_.rows_in_local) {
-    const LocalBytes x = {size_t{n_dims} * tuning_.tile_rows * sizeof(float)};
-    gaussians_.set(stream.shared_fours, stream.n_shared_fours, features, n_rows, n_dims_, stream.dims, n_dims, gaussian_scores_,
-                   x);
+    const LocalBytes x = {size_t{n_dims} * shape.tile_rows * sizeof(float)};
+    shape.gaussians.set(stream.shared_fours, stream.n_shared_fours, rows.features, rows.n, n_dims_, stream.dims, n_dims,
+                        stream.four_size, gaussian_scores_, x);
   } else {
-    gaussians_.set(stream.shared_fours, stream.n_shared_fours, tiles_, n_dims, n_rows, gaussian_scores_);
+    shape.gaussians.set(stream.shared_fours, stream.n_shared_fours, tiles_, n_dims, stream.four_size, rows.n, gaussian_scores_);
   }
-  device_.launch(gaussians_,
-                 {ceil_div(stream.n_shared_fours, tuning_.group_blocks * tuning_.lanes), ceil_div(n_rows, tuning_.tile_rows)},
-                 {tuning_.group_size});
-  mix_shared_.set(stream.shared, n_entries, stream.log_weights, gaussian_scores_, n_rows, scores, n_states_, add);
-  device_.launch(mix_shared_, {ceil_div(n_rows, tuning_.shared_rows), ceil_div(n_entries, tuning_.shared_entries)},
+  const size_t n_groups = ceil_div(stream.n_shared_fours, tuning_.group_blocks * tuning_.lanes);
+  device_.launch(shape.gaussians, {n_groups, ceil_div(rows.n, shape.tile_rows)}, {tuning_.group_size});
+  mix_shared_.set(stream.shared, n_entries, stream.log_weights, gaussian_scores_, rows.n, rows.scores, n_states_, rows.add);
+  device_.launch(mix_shared_, {ceil_div(rows.n, tuning_.shared_rows), ceil_div(n_entries, tuning_.shared_entries)},
                  {tuning_.shared_rows, tuning_.shared_entries});
 }
 

@@ -30,18 +30,32 @@ class Gmm {
     DeviceArray<uint32_t> states;
     DeviceArray<GmmShared> shared;
     DeviceArray<std::array<float, 4>> log_weights;
-    uint32_t n_shared_fours;
+    uint32_t four_size, n_shared_fours;
   };
-  void tile_rows(const Stream &stream, const DeviceArray<float> &features, uint32_t n_rows);
-  void score_states(const Stream &stream, const DeviceArray<float> &features, uint32_t n_rows, const DeviceArray<float> &scores,
-                    uint32_t add);
-  void score_shared(const Stream &stream, const DeviceArray<float> &features, uint32_t n_rows, const DeviceArray<float> &scores,
-                    uint32_t add);
+  // The kernels for work-groups of so many rows.
+  struct Shape {
+    Shape(Device &device, const GmmTuning &tuning, uint32_t tile_rows, bool full);
+    uint32_t tile_rows;
+    Kernel states, gaussians, tile;
+  };
+  // What a call scores.
+  struct Rows {
+    const DeviceArray<float> &features;
+    uint32_t n;
+    const DeviceArray<float> &scores;
+    uint32_t add;  // 1: to what is there
+  };
+  const Shape &shape_for(uint32_t n_rows) const;
+  void tile(const Shape &shape, const Stream &stream, const Rows &rows);
+  void score_states(const Shape &shape, const Stream &stream, const Rows &rows);
+  void score_shared(const Shape &shape, const Stream &stream, const Rows &rows);
 
   Device &device_;
   const GmmTuning tuning_;
   const uint32_t n_dims_, n_states_;
-  Kernel states_, gaussians_, mix_shared_, tile_rows_;
+  uint32_t most_stream_dims_ = 0;
+  std::vector<Shape> shapes_;
+  Kernel mix_shared_;
   std::vector<Stream> streams_;
   DeviceArray<float> tiles_, gaussian_scores_;
 };

@@ -17,7 +17,12 @@ class Packer {
   Packer(const asr_acoustic_view &view, uint32_t stream, const std::vector<float> &centre, GmmLayout layout)
       : view_(view), stream_(stream), centre_(centre), layout_(layout) {
     n_dims_ = view.streams[stream].n_dims;
-    size_ = four_size(n_dims_, full());
+    n_padded_ = (n_dims_ + layout.dims - 1) / layout.dims * layout.dims;
+    size_ = full() ? 1 : 1 + 2 * n_padded_;
+    for (uint32_t i = 0; full() && i < n_dims_; i += layout.factor_rows) {
+      size_ += layout.factor_rows * (1 + n_padded_ - row_begin(i));
+    }
+    pack_.four_size = size_;
   }
 
   GmmPack pack() {
@@ -40,6 +45,8 @@ class Packer {
   }
   uint32_t n_rounds() const { return static_cast<uint32_t>(pack_.fours.size() / (size_t{4} * size_ * layout_.lanes)); }
 
+  uint32_t row_begin(uint32_t i) const { return i / layout_.dims * layout_.dims; }  // of rows i ... of a triangle
+
   // So many rounds of fours without Gaussians.
   void add_rounds(uint32_t n) {
     const uint32_t first = n_rounds(), n_four_values = 4 * layout_.lanes;
@@ -61,10 +68,22 @@ class Packer {
       out += size_t{4} * layout_.lanes;
     };
     next(kLog2E * (log_weight + gaussian.log_normaliser));
-    const double *factor = gaussian.factor.data();
-    for (uint32_t i = 0; i < n_dims_; ++i) {
-      next(-scale * gaussian.offset[i]);
-      for (uint32_t j = i; j < (full() ? n_dims_ : i + 1); ++j) next(scale * *factor++);
+    if (!full()) {
+      for (uint32_t i = 0; i < n_dims_; ++i) {
+        next(-scale * gaussian.offset[i]);
+        next(scale * gaussian.factor[i]);
+      }
+      return;
+    }
+    const auto factor = [&](uint32_t i, uint32_t j) {
+      return i < n_dims_ && j >= i && j < n_dims_ ? scale * gaussian.factor[i * n_dims_ - i * (i + 1) / 2 + j] : 0;
+    };
+    for (uint32_t first = 0; first < n_dims_; first += layout_.factor_rows) {
+      const uint32_t end = first + layout_.factor_rows;
+      for (uint32_t i = first; i < end; ++i) next(i < n_dims_ ? -scale * gaussian.offset[i] : 0);
+      for (uint32_t j = row_begin(first); j < n_padded_; ++j) {
+        for (uint32_t i = first; i < end; ++i) next(factor(i, j));
+      }
     }
   }
 
@@ -138,7 +157,7 @@ class Packer {
   const uint32_t stream_;
   const std::vector<float> &centre_;
   const GmmLayout layout_;
-  uint32_t n_dims_ = 0, size_ = 0;
+  uint32_t n_dims_ = 0, n_padded_ = 0, size_ = 0;
   GmmPack pack_;
 };
 

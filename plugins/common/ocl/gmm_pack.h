@@ -11,13 +11,15 @@
 
 namespace asr::ocl {
 
-// How many fours stand side by side, and how many of these lanes share a state.
+// How many fours stand side by side, how many of these lanes share a state, and how many dimensions and rows of a triangle are
+// taken at once.
 struct GmmLayout {
-  uint32_t lanes, parts;
+  uint32_t lanes, parts, dims, factor_rows;
 };
 
 struct GmmPack {
   std::vector<GmmDim> dims;
+  uint32_t four_size = 0;    // floats of a four, by 4
   std::vector<float> fours;  // rounds of blocks, then of shared codebooks
   std::vector<GmmBlock> blocks;
   std::vector<uint32_t> states;   // [blocks][lanes / parts]; n_states where there is none
@@ -26,9 +28,6 @@ struct GmmPack {
   std::vector<GmmShared> shared;
   std::vector<std::array<float, 4>> log_weights;
 };
-
-// Floats of a four, by 4.
-inline uint32_t four_size(uint32_t n_dims, bool full) { return 1 + n_dims + (full ? n_dims * (n_dims + 1) / 2 : n_dims); }
 
 // Throws ASR_BAD_FILE if a precision is not positive definite.
 GmmPack pack_stream(const asr_acoustic_view &view, uint32_t stream, const std::vector<float> &centre, GmmLayout layout);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "plugins/common/ocl/program.h"
 
@@ -25,9 +26,9 @@ struct DeviceFacts {
 
 // How the scoring kernels of a variant are compiled and launched.
 struct GmmTuning {
-  uint32_t lanes, parts;  // GmmLayout
-  uint32_t tile_rows;     // that a work-group scores
-  uint32_t group_blocks;  // blocks, or lanes of fours, of a work-group
+  uint32_t lanes, parts, dims, factor_rows;  // GmmLayout
+  std::vector<uint32_t> tile_rows;           // that a work-group scores: the least that is enough, else the last
+  uint32_t group_blocks;                     // blocks, or lanes of fours, of a work-group
   uint32_t group_size;
   bool rows_in_local;       // features lie in local memory; else they are tiled beforehand
   uint32_t shared_rows;     // of a work-group that mixes shared codebooks,

@@ -4,80 +4,97 @@
 //
 // The design of papers 000 and 001 for this vendor, brought to wide registers: a work-group is 64 lanes, a lane has four
 // Gaussians of its own and 8 rows. Model data go from memory to registers, 16 bytes a lane and 1 KiB in a row for the group;
-// none of it is in local memory. Rows are the same for all lanes, so that they come by scalar loads (tiles of gmm_rows.cl), 8
-// values of a dimension at once. The body is 4 Gaussians x 4 dimensions x 8 rows; pairs of Gaussians are float2, which CDNA
-// multiplies and adds in one packed instruction. PARTS lanes share a state and bring their sums together in local memory.
-// Floor: 2 D or D (D + 3) / 2 fused operations a Gaussian and row.
-//   -D FULL=0 or 1, LANES=GROUP_SIZE=..., PARTS=..., TILE_ROWS=8
+// none of it is in local memory. Rows are the same for all lanes, so that they come by scalar loads (tiles of gmm_rows.cl). The
+// body is 4 Gaussians x 4 dimensions x 8 rows; pairs of Gaussians are float2, and tiles hold each feature twice, so that CDNA
+// multiplies and adds pairs in one packed instruction without moves. PARTS lanes share a state and bring their sums together in
+// local memory. Floor: 2 D or D (D + 3) / 2 fused operations a Gaussian and row, dimensions in fours.
+//   -D FULL=0 or 1, LANES=GROUP_SIZE=..., PARTS=..., TILE_ROWS=8, DIMS=4, FACTOR_ROWS=1 or 2
 #include "plugins/common/ocl/kernels/gmm_types.h"
 #include "plugins/common/ocl/kernels/mixture.h"
 
-typedef struct Pairs {
-  float2 low[TILE_ROWS], high[TILE_ROWS];  // [row]: Gaussians 0 and 1, 2 and 3 of the four
-} Pairs;
+// [pair of Gaussians of the four][row]
+typedef struct Scores {
+  float2 of[2][TILE_ROWS];
+} Scores;
 
-inline void set(Pairs *y, float4 v) {
+inline void set(Scores *y, float4 v) {
 #pragma unroll
-  for (uint r = 0; r < TILE_ROWS; ++r) y->low[r] = v.lo, y->high[r] = v.hi;
+  for (uint r = 0; r < TILE_ROWS; ++r) y->of[0][r] = v.lo, y->of[1][r] = v.hi;
 }
 
-inline void multiply_add(Pairs *y, float4 factor, __global const float *restrict x) {
+inline void multiply_add(Scores *y, float4 factor, __global const float2 *restrict x) {
 #pragma unroll
   for (uint r = 0; r < TILE_ROWS; ++r) {
-    y->low[r] = fma(factor.lo, (float2)(x[r]), y->low[r]);
-    y->high[r] = fma(factor.hi, (float2)(x[r]), y->high[r]);
+    y->of[0][r] = fma(factor.lo, x[r], y->of[0][r]);
+    y->of[1][r] = fma(factor.hi, x[r], y->of[1][r]);
   }
 }
 
-inline void subtract_squares(Pairs *score, const Pairs *y) {
+inline void subtract_squares(Scores *score, const Scores *y) {
 #pragma unroll
   for (uint r = 0; r < TILE_ROWS; ++r) {
-    score->low[r] = fma(-y->low[r], y->low[r], score->low[r]);
-    score->high[r] = fma(-y->high[r], y->high[r], score->high[r]);
+    score->of[0][r] = fma(-y->of[0][r], y->of[0][r], score->of[0][r]);
+    score->of[1][r] = fma(-y->of[1][r], y->of[1][r], score->of[1][r]);
   }
 }
 
 // This lane's four Gaussians at p[q * LANES], all rows of a tile x[dim][row].
-inline void score_four(__global const float4 *restrict p, uint n_dims, __global const float *restrict x, Pairs *score) {
-  Pairs y;
+inline void score_four(__global const float4 *restrict p, uint n_dims, __global const float2 *restrict x, Scores *score) {
   set(score, *p);
   p += LANES;
 #if FULL
-  for (uint i = 0; i < n_dims; ++i) {
-    set(&y, *p);  // -offset
-    p += LANES;
-#pragma unroll 4
-    for (uint j = i; j < n_dims; ++j, p += LANES) multiply_add(&y, *p, x + j * TILE_ROWS);
-    subtract_squares(score, &y);
+  for (uint i = 0; i < n_dims; i += FACTOR_ROWS) {
+    Scores y[FACTOR_ROWS];
+#pragma unroll
+    for (uint k = 0; k < FACTOR_ROWS; ++k) set(&y[k], p[k * LANES]);  // -offset
+    p += FACTOR_ROWS * LANES;
+    __global const float2 *xs = x + i / DIMS * DIMS * TILE_ROWS;
+    for (uint j = i / DIMS * DIMS; j < n_dims; j += DIMS, p += DIMS * FACTOR_ROWS * LANES, xs += DIMS * TILE_ROWS) {
+      float4 body[DIMS * FACTOR_ROWS];
+#pragma unroll
+      for (uint q = 0; q < DIMS * FACTOR_ROWS; ++q) body[q] = p[q * LANES];
+#pragma unroll
+      for (uint q = 0; q < DIMS * FACTOR_ROWS; ++q) {
+        multiply_add(&y[q % FACTOR_ROWS], body[q], xs + q / FACTOR_ROWS * TILE_ROWS);
+      }
+    }
+#pragma unroll
+    for (uint k = 0; k < FACTOR_ROWS; ++k) subtract_squares(score, &y[k]);
   }
 #else
-#pragma unroll 4
-  for (uint i = 0; i < n_dims; ++i, p += 2 * LANES) {
-    set(&y, p[0]);
-    multiply_add(&y, p[LANES], x + i * TILE_ROWS);
-    subtract_squares(score, &y);
+  for (uint i = 0; i < n_dims; i += DIMS, p += 2 * DIMS * LANES, x += DIMS * TILE_ROWS) {
+    float4 body[2 * DIMS];  // offsets and factors
+#pragma unroll
+    for (uint q = 0; q < 2 * DIMS; ++q) body[q] = p[q * LANES];
+#pragma unroll
+    for (uint d = 0; d < DIMS; ++d) {
+      Scores y;
+      set(&y, body[2 * d]);
+      multiply_add(&y, body[2 * d + 1], x + d * TILE_ROWS);
+      subtract_squares(score, &y);
+    }
   }
 #endif
 }
 
-inline uint four_size(uint n_dims) { return 1 + n_dims + (FULL ? n_dims * (n_dims + 1) / 2 : n_dims); }
+inline uint tile_dims(uint n_dims) { return (n_dims + DIMS - 1) / DIMS * DIMS; }
 
 // scores[row][state] of states that have their Gaussians for themselves.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_states(
     __global const float4 *restrict fours, __global const GmmBlock *restrict blocks, __global const uint *restrict states,
-    __global const float *restrict tiles, uint n_dims, uint n_rows, __global float *restrict scores, uint n_states, uint add,
+    __global const float2 *restrict tiles, uint n_dims, uint four_size, uint n_rows, __global float *restrict scores, uint n_states, uint add,
     __local float2 *parts) {
   const uint lane = get_local_id(0), block_states = LANES / PARTS;
   const GmmBlock block = blocks[get_group_id(0)];
-  __global const float *const x = tiles + (size_t)get_group_id(1) * n_dims * TILE_ROWS;
+  __global const float2 *const x = tiles + (size_t)get_group_id(1) * tile_dims(n_dims) * TILE_ROWS;
   LogSum mixture[TILE_ROWS];
 #pragma unroll
   for (uint r = 0; r < TILE_ROWS; ++r) log_sum_clear(&mixture[r]);
   for (uint round = 0; round < block.n_rounds; ++round) {
-    Pairs score;
-    score_four(fours + (size_t)(block.first_round + round) * four_size(n_dims) * LANES + lane, n_dims, x, &score);
+    Scores score;
+    score_four(fours + (size_t)(block.first_round + round) * four_size * LANES + lane, n_dims, x, &score);
 #pragma unroll
-    for (uint r = 0; r < TILE_ROWS; ++r) log_sum_add(&mixture[r], (float4)(score.low[r], score.high[r]));
+    for (uint r = 0; r < TILE_ROWS; ++r) log_sum_add(&mixture[r], (float4)(score.of[0][r], score.of[1][r]));
   }
 #if PARTS > 1
 #pragma unroll
@@ -111,20 +128,21 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_states
 
 // scores[Gaussian][row] of the codebooks that states share.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_gaussians(
-    __global const float4 *restrict fours, uint n_fours, __global const float *restrict tiles, uint n_dims, uint n_rows,
+    __global const float4 *restrict fours, uint n_fours, __global const float2 *restrict tiles, uint n_dims, uint four_size, uint n_rows,
     __global float *restrict scores) {
   const uint lane = get_local_id(0), four = get_group_id(0) * LANES + lane, first_row = get_group_id(1) * TILE_ROWS;
-  Pairs score;
-  score_four(fours + (size_t)get_group_id(0) * four_size(n_dims) * LANES + lane, n_dims,
-             tiles + (size_t)get_group_id(1) * n_dims * TILE_ROWS, &score);
+  Scores score;
+  score_four(fours + (size_t)get_group_id(0) * four_size * LANES + lane, n_dims,
+             tiles + (size_t)get_group_id(1) * tile_dims(n_dims) * TILE_ROWS, &score);
   if (four >= n_fours) return;
   __global float *const out = scores + (size_t)4 * four * n_rows + first_row;
 #pragma unroll
   for (uint r = 0; r < TILE_ROWS; ++r) {
     if (first_row + r >= n_rows) break;
-    out[r] = score.low[r].x;
-    out[n_rows + r] = score.low[r].y;
-    out[2 * (size_t)n_rows + r] = score.high[r].x;
-    out[3 * (size_t)n_rows + r] = score.high[r].y;
+    const float4 v = (float4)(score.of[0][r], score.of[1][r]);
+    out[r] = v.x;
+    out[n_rows + r] = v.y;
+    out[2 * (size_t)n_rows + r] = v.z;
+    out[3 * (size_t)n_rows + r] = v.w;
   }
 }
