@@ -73,7 +73,7 @@ void SearchLanes::start_jobs() {
     while (max_candidates_ <= job.max_records / 2) max_candidates_ *= 2;
     while (max_slots_ < job.max_records / 128) max_slots_ *= 2;
   }
-  reserve_scratch(std::min(static_cast<uint32_t>(lanes.size()), device_.facts().n_compute_units));
+  reserve_scratch(std::min(static_cast<uint32_t>(lanes.size()), program_.n_groups));
   queue_.write(device_jobs_.get(), 0, jobs_.data(), lanes.size() * sizeof(SearchJob));
   for (size_t first = 0, end = 0; first < lanes.size(); first = end) {
     while (end < lanes.size() && key(lanes[end]) == key(lanes[first])) ++end;

@@ -31,7 +31,8 @@ uint32_t nvidia_capability(const DeviceFacts &facts) {
 
 SearchTuning search_tuning(const DeviceFacts &facts) {
   const uint32_t capability = nvidia_capability(facts);
-  SearchTuning tuning{WarpKind::kOne, capability >= kReduxCapability, facts.has_int64_atomics, kHostGroupSize};
+  SearchTuning tuning{WarpKind::kOne, capability >= kReduxCapability, facts.has_int64_atomics, kHostGroupSize,
+                      facts.n_compute_units};
   if (!facts.is_gpu) return tuning;
   if (capability > 0) {
     tuning.warps = WarpKind::kNvidia;
@@ -45,6 +46,7 @@ SearchTuning search_tuning(const DeviceFacts &facts) {
 
 SearchProgram::SearchProgram(Device &device, const SearchTuning &tuning)
     : group_size(tuning.group_size),
+      n_groups(tuning.n_groups),
       search(device.program(kernel_search, options_of(tuning)).kernel("search")),
       best_path(device.program(kernel_search, options_of(tuning)).kernel("search_path")) {}
 

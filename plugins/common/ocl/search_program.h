@@ -15,13 +15,14 @@ struct SearchTuning {
   bool has_redux;  // of kNvidia: reductions of a warp in one instruction
   bool int64_atomics;
   uint32_t group_size;
+  uint32_t n_groups;  // most of a launch, each with scratch memory of its own
 };
 
 SearchTuning search_tuning(const DeviceFacts &facts);
 
 struct SearchProgram {
   SearchProgram(Device &device, const SearchTuning &tuning);
-  uint32_t group_size;
+  uint32_t group_size, n_groups;
   Kernel search, best_path;
 };
 
