@@ -16,22 +16,23 @@ __kernel __attribute__((reqd_work_group_size(GROUP_ROWS, GROUP_ENTRIES, 1))) voi
   __global const float *const of_row = gaussian_scores + (size_t)entry.first_gaussian * n_rows + row;
   __global const float4 *const weights = log_weights + entry.first_weight;
   LogSum mixture[4];
+#pragma unroll
   for (uint s = 0; s < 4; ++s) log_sum_clear(&mixture[s]);
   for (uint k = 0; k < entry.n_gaussians; k += 4) {
-    float4 v[4];  // [state], four Gaussians
+    float4 v[4];  // of each Gaussian, a value a state
+#pragma unroll
     for (uint i = 0; i < 4; ++i) {
       const bool there = k + i < entry.n_gaussians;
-      const float score = there ? of_row[(size_t)(k + i) * n_rows] : LOG_ZERO;
-      const float4 w = there ? weights[k + i] : (float4)(0);
-      const float4 sum = score + w;
-      ((float *)&v[0])[i] = sum.x;
-      ((float *)&v[1])[i] = sum.y;
-      ((float *)&v[2])[i] = sum.z;
-      ((float *)&v[3])[i] = sum.w;
+      v[i] = there ? of_row[(size_t)(k + i) * n_rows] + weights[k + i] : (float4)(LOG_ZERO);
     }
-    for (uint s = 0; s < 4; ++s) log_sum_add(&mixture[s], v[s]);
+    log_sum_add(&mixture[0], (float4)(v[0].x, v[1].x, v[2].x, v[3].x));
+    log_sum_add(&mixture[1], (float4)(v[0].y, v[1].y, v[2].y, v[3].y));
+    log_sum_add(&mixture[2], (float4)(v[0].z, v[1].z, v[2].z, v[3].z));
+    log_sum_add(&mixture[3], (float4)(v[0].w, v[1].w, v[2].w, v[3].w));
   }
-  for (uint s = 0; s < entry.n_states; ++s) {
-    put_score(scores + (size_t)row * n_states + entry.states[s], log_sum_natural(mixture[s]), add);
+#pragma unroll
+  for (uint s = 0; s < 4; ++s) {
+    __global float *const score = scores + (size_t)row * n_states + entry.states[s];
+    if (s < entry.n_states) put_score(score, log_sum_natural(mixture[s]), add);
   }
 }
