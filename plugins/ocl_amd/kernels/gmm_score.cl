@@ -17,12 +17,12 @@ typedef struct Scores {
   float2 of[2][TILE_ROWS];
 } Scores;
 
-inline void set(Scores *y, float4 v) {
+static inline void set(Scores *y, float4 v) {
 #pragma unroll
   for (uint r = 0; r < TILE_ROWS; ++r) y->of[0][r] = v.lo, y->of[1][r] = v.hi;
 }
 
-inline void multiply_add(Scores *y, float4 factor, __global const float2 *restrict x) {
+static inline void multiply_add(Scores *y, float4 factor, __global const float2 *restrict x) {
 #pragma unroll
   for (uint r = 0; r < TILE_ROWS; ++r) {
     y->of[0][r] = fma(factor.lo, x[r], y->of[0][r]);
@@ -30,7 +30,7 @@ inline void multiply_add(Scores *y, float4 factor, __global const float2 *restri
   }
 }
 
-inline void subtract_squares(Scores *score, const Scores *y) {
+static inline void subtract_squares(Scores *score, const Scores *y) {
 #pragma unroll
   for (uint r = 0; r < TILE_ROWS; ++r) {
     score->of[0][r] = fma(-y->of[0][r], y->of[0][r], score->of[0][r]);
@@ -39,7 +39,8 @@ inline void subtract_squares(Scores *score, const Scores *y) {
 }
 
 // This lane's four Gaussians at p[q * LANES], all rows of a tile x[dim][row].
-inline void score_four(__global const float4 *restrict p, uint n_dims, __global const float2 *restrict x, Scores *score) {
+static inline void score_four(__global const float4 *restrict p, uint n_dims, __global const float2 *restrict x,
+                              Scores *score) {
   set(score, *p);
   p += LANES;
 #if FULL
@@ -77,13 +78,13 @@ inline void score_four(__global const float4 *restrict p, uint n_dims, __global 
 #endif
 }
 
-inline uint tile_dims(uint n_dims) { return (n_dims + DIMS - 1) / DIMS * DIMS; }
+static inline uint tile_dims(uint n_dims) { return (n_dims + DIMS - 1) / DIMS * DIMS; }
 
 // scores[row][state] of states that have their Gaussians for themselves.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_states(
     __global const float4 *restrict fours, __global const GmmBlock *restrict blocks, __global const uint *restrict states,
-    __global const float2 *restrict tiles, uint n_dims, uint four_size, uint n_rows, __global float *restrict scores, uint n_states, uint add,
-    __local float2 *parts) {
+    __global const float2 *restrict tiles, uint n_dims, uint four_size, uint n_rows, __global float *restrict scores,
+    uint n_states, uint add, __local float2 *parts) {
   const uint lane = get_local_id(0), block_states = LANES / PARTS;
   const GmmBlock block = blocks[get_group_id(0)];
   __global const float2 *const x = tiles + (size_t)get_group_id(1) * tile_dims(n_dims) * TILE_ROWS;
@@ -127,9 +128,11 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_states
 }
 
 // scores[Gaussian][row] of the codebooks that states share.
-__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_gaussians(
-    __global const float4 *restrict fours, uint n_fours, __global const float2 *restrict tiles, uint n_dims, uint four_size, uint n_rows,
-    __global float *restrict scores) {
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_gaussians(__global const float4 *restrict fours,
+                                                                                    uint n_fours,
+                                                                                    __global const float2 *restrict tiles,
+                                                                                    uint n_dims, uint four_size, uint n_rows,
+                                                                                    __global float *restrict scores) {
   const uint lane = get_local_id(0), four = get_group_id(0) * LANES + lane, first_row = get_group_id(1) * TILE_ROWS;
   Scores score;
   score_four(fours + (size_t)get_group_id(0) * four_size * LANES + lane, n_dims,

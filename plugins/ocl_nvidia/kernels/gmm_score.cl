@@ -4,8 +4,8 @@
 //
 // A warp of 32 takes one state (or four Gaussians) and TILE_ROWS rows, LANE_ROWS a lane. Its parameters are the same for all
 // lanes, four Gaussians a load (LANES = PARTS = DIMS = 1 of gmm_types.h); features lie in local memory [dim][row]. A load of
-// parameters serves 4 LANE_ROWS fused operations, one of features 4 FACTOR_ROWS LANE_ROWS: more rows a lane are faster, as long as
-// there are so many. Floor: 2 D or D (D + 3) / 2 fused operations a Gaussian and row.
+// parameters serves 4 LANE_ROWS fused operations, one of features 4 FACTOR_ROWS LANE_ROWS: more rows a lane are faster, as long
+// as there are so many. Floor: 2 D or D (D + 3) / 2 fused operations a Gaussian and row.
 //   -D FULL=0 or 1, GROUP_SIZE=..., TILE_ROWS=32, 64 or 128, FACTOR_ROWS=...; local memory: n_dims * TILE_ROWS floats
 #include "plugins/common/ocl/kernels/gmm_types.h"
 #include "plugins/common/ocl/kernels/mixture.h"
@@ -28,8 +28,8 @@ typedef struct Scores {
 } Scores;
 
 // x[dim][row], centred; rows beyond the last are zero.
-inline void load_rows(__global const float *features, uint n_rows, uint n_features, __global const GmmDim *dims, uint n_dims,
-                      uint first_row, __local float *x) {
+static inline void load_rows(__global const float *features, uint n_rows, uint n_features, __global const GmmDim *dims,
+                             uint n_dims, uint first_row, __local float *x) {
   for (uint i = get_local_id(0); i < n_dims * TILE_ROWS; i += GROUP_SIZE) {
     const uint row = first_row + i % TILE_ROWS;
     const GmmDim dim = dims[i / TILE_ROWS];
@@ -38,12 +38,12 @@ inline void load_rows(__global const float *features, uint n_rows, uint n_featur
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-inline void set(Scores *y, float4 v) {
+static inline void set(Scores *y, float4 v) {
 #pragma unroll
   for (uint r = 0; r < LANE_ROWS; ++r) y->of[r] = v;
 }
 
-inline void multiply_add(Scores *y, float4 factor, RowValues x) {
+static inline void multiply_add(Scores *y, float4 factor, RowValues x) {
 #if LANE_ROWS == 1
   y->of[0] = fma(factor, x, y->of[0]);
 #else
@@ -56,13 +56,13 @@ inline void multiply_add(Scores *y, float4 factor, RowValues x) {
 #endif
 }
 
-inline void subtract_squares(Scores *score, const Scores *y) {
+static inline void subtract_squares(Scores *score, const Scores *y) {
 #pragma unroll
   for (uint r = 0; r < LANE_ROWS; ++r) score->of[r] = fma(-y->of[r], y->of[r], score->of[r]);
 }
 
 // Four Gaussians, this lane's rows.
-inline void score_four(__global const float4 *restrict p, uint n_dims, __local const float *x, Scores *score) {
+static inline void score_four(__global const float4 *restrict p, uint n_dims, __local const float *x, Scores *score) {
   __local const RowValues *const xs = (__local const RowValues *)x + get_local_id(0) % WARP;  // of dimension d: xs[d * WARP]
   set(score, *p++);
 #if FULL

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fourier transforms of 2, 4, 8 and 16 complex numbers in registers, by decimation in frequency. Included by mfcc.cl.
-inline float2 times(float2 a, float2 b) { return (float2)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
+static inline float2 times(float2 a, float2 b) { return (float2)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
 
 // exp(-2 pi i k / 16)
-__constant float2 kRootOf16[10] = {
-    (float2)(1.0f, 0.0f),          (float2)(0.92387953f, -0.38268343f),  (float2)(0.70710678f, -0.70710678f),
-    (float2)(0.38268343f, -0.92387953f), (float2)(0.0f, -1.0f),          (float2)(-0.38268343f, -0.92387953f),
-    (float2)(-0.70710678f, -0.70710678f), (float2)(-0.92387953f, -0.38268343f), (float2)(-1.0f, 0.0f),
-    (float2)(-0.92387953f, 0.38268343f)};
+__constant float2 kRootOf16[10] = {(float2)(1.0f, 0.0f),
+                                   (float2)(0.92387953f, -0.38268343f),
+                                   (float2)(0.70710678f, -0.70710678f),
+                                   (float2)(0.38268343f, -0.92387953f),
+                                   (float2)(0.0f, -1.0f),
+                                   (float2)(-0.38268343f, -0.92387953f),
+                                   (float2)(-0.70710678f, -0.70710678f),
+                                   (float2)(-0.92387953f, -0.38268343f),
+                                   (float2)(-1.0f, 0.0f),
+                                   (float2)(-0.92387953f, 0.38268343f)};
 
-inline void transform_2(float2 *x) {
+static inline void transform_2(float2 *x) {
   const float2 difference = x[0] - x[1];
   x[0] += x[1];
   x[1] = difference;
 }
 
-inline void transform_4(float2 *a, float2 *b, float2 *c, float2 *d) {
+static inline void transform_4(float2 *a, float2 *b, float2 *c, float2 *d) {
   const float2 sum_ac = *a + *c, difference_ac = *a - *c, sum_bd = *b + *d, difference_bd = *b - *d;
   const float2 turned = (float2)(difference_bd.y, -difference_bd.x);  // times -i
   *a = sum_ac + sum_bd;
@@ -24,7 +29,7 @@ inline void transform_4(float2 *a, float2 *b, float2 *c, float2 *d) {
   *d = difference_ac - turned;
 }
 
-inline void transform_8(float2 *x) {
+static inline void transform_8(float2 *x) {
   float2 y[8];
 #pragma unroll
   for (int c = 0; c < 2; ++c) {
@@ -40,7 +45,7 @@ inline void transform_8(float2 *x) {
   }
 }
 
-inline void transform_16(float2 *x) {
+static inline void transform_16(float2 *x) {
   float2 y[16];
 #pragma unroll
   for (int c = 0; c < 4; ++c) {

@@ -12,9 +12,9 @@
 //                     share what comes before (paper 004)
 // Floor: samples read and cepstra written once; 1,000 instructions an item for 1/16 frame.
 //   -D N_POINTS=... (complex numbers of a transform) FRAMES=... DITHER=0 or 1; groups of N_POINTS * FRAMES / 16
-#include "plugins/common/ocl/kernels/mfcc_types.h"
 #include "plugins/common/ocl/kernels/dither.h"
 #include "plugins/common/ocl/kernels/fft.h"
+#include "plugins/common/ocl/kernels/mfcc_types.h"
 
 #define GROUP_SIZE (N_POINTS * FRAMES / 16)
 #define UNITS (N_POINTS / 16)  // items of a frame
@@ -28,8 +28,8 @@ typedef struct Frame {
 } Frame;
 
 // Samples of a segment into local memory, `padding` floats after each shift, also after the one before the first; and a zero.
-inline void load_samples(__constant MfccOptions *o, const MfccSegment *segment, __global const float *samples,
-                         __local float *local_samples) {
+static inline void load_samples(__constant MfccOptions *o, const MfccSegment *segment, __global const float *samples,
+                                __local float *local_samples) {
   const uint n = (segment->n_frames - 1) * o->shift_samples + o->window_samples, row_items = min(32u, (uint)GROUP_SIZE);
   __global const float *const from = samples + segment->first_sample;
   __local float *const to = local_samples + segment->first_local + 1 + o->padding;
@@ -44,7 +44,7 @@ inline void load_samples(__constant MfccOptions *o, const MfccSegment *segment, 
 }
 
 // x[n] of F1, which is at `at`.
-inline float sample_at(__constant MfccOptions *o, const Frame *frame, int n, int at) {
+static inline float sample_at(__constant MfccOptions *o, const Frame *frame, int n, int at) {
 #if DITHER
   return n < 0 ? frame->samples[at] : frame->samples[at] + o->dither * dither_noise(o->dither_seed, frame->number, n);
 #else
@@ -53,7 +53,7 @@ inline float sample_at(__constant MfccOptions *o, const Frame *frame, int n, int
 }
 
 // The sum of the items of a frame, for all of them.
-inline float sum_of_frame(float value, __local float *sums) {
+static inline float sum_of_frame(float value, __local float *sums) {
   const uint f = get_local_id(0) % FRAMES;
   barrier(CLK_LOCAL_MEM_FENCE);
   sums[get_local_id(0)] = value;
@@ -65,8 +65,8 @@ inline float sum_of_frame(float value, __local float *sums) {
 
 // F2: complex number e = u + r UNITS of the frame, from samples 2 e and 2 e + 1, into x[r]. Returns the energy. The mean after
 // pre-emphasis follows from the sum of the samples.
-inline float make_frame(__constant MfccOptions *o, __global const MfccPair *pairs, const Frame *frame, __local float *sums,
-                        float2 *x) {
+static inline float make_frame(__constant MfccOptions *o, __global const MfccPair *pairs, const Frame *frame,
+                               __local float *sums, float2 *x) {
   const uint u = get_local_id(0) / FRAMES;
   const int n_samples = o->window_samples;
   float offset = 0, offset_after = 0, energy = 0;
@@ -108,7 +108,7 @@ inline float make_frame(__constant MfccOptions *o, __global const MfccPair *pair
 }
 
 // Passes over blocks of `length` that are 16 points apart each; all that follow the first.
-inline void fourier_transform(__global const float2 *twiddles, __local float2 *rows, float2 *x) {
+static inline void fourier_transform(__global const float2 *twiddles, __local float2 *rows, float2 *x) {
   const uint f = get_local_id(0) % FRAMES, u = get_local_id(0) / FRAMES;
   __local float2 *first = rows + u * FRAMES + f;
   uint length = N_POINTS, part = N_POINTS / 16, j = u;
@@ -154,7 +154,7 @@ inline void fourier_transform(__global const float2 *twiddles, __local float2 *r
 
 // Where the transform leaves frequency k: a pass sends those with k mod 16 = r to part r of its block, the last one leaves them
 // in order.
-inline uint position_of(uint k) {
+static inline uint position_of(uint k) {
   uint position = 0, length = N_POINTS;
 #pragma unroll
   for (uint level = 0; level < 3; ++level) {
@@ -170,8 +170,8 @@ inline uint position_of(uint k) {
 // F3 from the transform Z of n = N_POINTS complex numbers: even and odd samples have the transforms E = (Z[k] + conj Z[n-k]) /
 // 2 and O = (Z[k] - conj Z[n-k]) / 2i, and the frame X[k] = E + w^k O, X[n-k] = conj(E - w^k O). All pairs are in registers
 // before the first is stored.
-inline void make_spectrum(__constant MfccOptions *o, __global const float2 *twiddles, __local const float2 *rows,
-                          __local float *power) {
+static inline void make_spectrum(__constant MfccOptions *o, __global const float2 *twiddles, __local const float2 *rows,
+                                 __local float *power) {
   const uint f = get_local_id(0) % FRAMES, u = get_local_id(0) / FRAMES, n = N_POINTS;
   float low[8], high[8];
 #pragma unroll
@@ -200,8 +200,8 @@ inline void make_spectrum(__constant MfccOptions *o, __global const float2 *twid
 }
 
 // F5, F6 under a filter bank.
-inline void make_log_mel(__constant MfccOptions *o, __global const MfccBand *bands, __global const float4 *weights,
-                         __local const float *power, __local float *mel) {
+static inline void make_log_mel(__constant MfccOptions *o, __global const MfccBand *bands, __global const float4 *weights,
+                                __local const float *power, __local float *mel) {
   const uint f = get_local_id(0) % FRAMES;
   for (uint m = get_local_id(0) / FRAMES; m < o->n_mel_padded; m += UNITS) {
     float value = 0;
@@ -222,8 +222,8 @@ inline void make_log_mel(__constant MfccOptions *o, __global const MfccBand *ban
 }
 
 // F7, F8: cepstra[frame][i], as they will lie in the output.
-inline void make_cepstra(__constant MfccOptions *o, __global const float4 *dct, float energy, __local const float *mel,
-                         __local float *cepstra) {
+static inline void make_cepstra(__constant MfccOptions *o, __global const float4 *dct, float energy, __local const float *mel,
+                                __local float *cepstra) {
   const uint f = get_local_id(0) % FRAMES, n_fours = o->n_mel_padded / 4;
   for (uint i = get_local_id(0) / FRAMES; i < o->n_ceps; i += UNITS) {
     float2 sum = (float2)(0);
@@ -239,7 +239,7 @@ inline void make_cepstra(__constant MfccOptions *o, __global const float4 *dct, 
 }
 
 // Segment of a lane; lanes beyond the last frame repeat it and are not stored.
-inline uint segment_of(__global const MfccSegment *segments, MfccGroup group, uint lane) {
+static inline uint segment_of(__global const MfccSegment *segments, MfccGroup group, uint lane) {
   uint s = group.first_segment;
   while (s + 1 < group.first_segment + group.n_segments && lane >= segments[s + 1].first_lane) ++s;
   return s;
@@ -260,7 +260,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void mfcc(
   const uint lane = min((uint)get_local_id(0) % FRAMES, group.n_lanes - 1);
   const MfccSegment own = segments[segment_of(segments, group, lane)];
   const uint in_segment = lane - own.first_lane;
-  const Frame frame = {memory + own.first_local + 1 + o->padding + in_segment * (o->shift_samples + o->padding), own.number + in_segment};
+  const Frame frame = {memory + own.first_local + 1 + o->padding + in_segment * (o->shift_samples + o->padding),
+                       own.number + in_segment};
   float2 x[16];
   const float energy = make_frame(o, pairs, &frame, sums, x);
   barrier(CLK_LOCAL_MEM_FENCE);
