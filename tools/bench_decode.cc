@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `senone bench decode`: the search through the back end's `advance`, on a graph of the user's or a random one. Scores are
 // given, so that nothing but the search is timed; RTF counts 100 frames a second. Decoder memory is that of the process less
-// the scores.
+// the scores. Lattices are determinised by as many threads as the back end may use, while the next utterance is searched.
 #include <algorithm>
+#include <future>
 
 #include "core/lattice/determinise.h"
 #include "core/lattice/from_backend.h"
+#include "plugins/common/thread_pool.h"
 #include "tools/bench_search.h"
 
 namespace asr::tool {
@@ -31,7 +33,10 @@ constexpr const char *kResultNames[] = {"best path", "lattice", "determinised"};
 class Decoder {
  public:
   Decoder(const DeviceEntry &entry, const DecodeBench &bench, const asr_graph_view &view)
-      : bench_(bench), device_(entry, backend_options(bench.common, bench.window, bench.n_lanes)), n_pdfs_(view.n_pdfs) {
+      : bench_(bench),
+        device_(entry, backend_options(bench.common, bench.window, bench.n_lanes)),
+        n_pdfs_(view.n_pdfs),
+        pool_(bench.common.n_threads) {
     if (bench.search.lattice_beam > 0 && api().lattice == nullptr) {
       fail(ASR_UNSUPPORTED, "--lattice-beam: back end %s makes no lattices", entry.id.c_str());
     }
@@ -49,14 +54,16 @@ class Decoder {
       decode(first, n_frames, result, totals);
       first += size_t{n_frames} * n_pdfs_;
     }
+    wait_for_determinised(totals);
     return totals;
   }
 
  private:
   const asr_backend_api &api() const { return *device_.api(); }
 
+  using Channel = std::unique_ptr<asr_backend_channel, void (*)(asr_backend_channel *)>;
+
   void decode(const float *rows, uint32_t n_frames, Result result, Totals &totals) {
-    using Channel = std::unique_ptr<asr_backend_channel, void (*)(asr_backend_channel *)>;
     asr_search_options options = bench_.search;
     if (result == Result::kBestPath) options.lattice_beam = 0;
     std::vector<Channel> channels;
@@ -80,31 +87,64 @@ class Decoder {
       totals.n_arcs += path.n_arcs_expanded;
       totals.cost += path.total_cost;
       totals.n_died += path.beam_died;
-      if (result != Result::kBestPath) add_lattice(channel.get(), result, totals);
     }
+    if (result != Result::kBestPath) add_lattices(channels, result, totals);
   }
 
-  void add_lattice(asr_backend_channel *channel, Result result, Totals &totals) {
-    asr_raw_lattice lattice{};
-    device_.check(api().lattice(device_.get(), channel, 1, &lattice));
+  // Of channels that live until this returns.
+  void add_lattices(const std::vector<Channel> &channels, Result result, Totals &totals) {
+    const size_t n = channels.size();
+    std::vector<asr_backend_channel *> handles;
+    for (const Channel &channel : channels) handles.push_back(channel.get());
+    std::vector<asr_raw_lattice> raw(n);
+    if (api().lattices != nullptr) {
+      device_.check(api().lattices(device_.get(), handles.data(), n, 1, raw.data()));
+    } else {
+      for (size_t i = 0; i < n; ++i) device_.check(api().lattice(device_.get(), handles[i], 1, &raw[i]));
+    }
     if (result == Result::kLattice) {
-      totals.n_lattice_states += lattice.n_states;
-      totals.n_lattice_arcs += lattice.n_arcs;
+      for (const asr_raw_lattice &lattice : raw) {
+        totals.n_lattice_states += lattice.n_states;
+        totals.n_lattice_arcs += lattice.n_arcs;
+      }
       return;
     }
+    std::vector<Lattice> lattices(n);
+    pool_.run(n, [&](size_t i) { lattices[i] = lattice_from_backend(raw[i], bench_.search.word_insertion_cost); });
+    wait_for_determinised(totals);
+    determinised_ = std::async(
+        std::launch::async, [this, lattices = std::move(lattices)]() mutable { return determinise_all(std::move(lattices)); });
+  }
+
+  // How large they become.
+  using Size = std::pair<uint64_t, uint64_t>;
+  Size determinise_all(std::vector<Lattice> lattices) {
     DeterminiseOptions options;
     options.acoustic_scale = bench_.search.acoustic_scale;
     options.lattice_beam = bench_.search.lattice_beam;
-    const CompactLattice compact =
-        determinise(lattice_from_backend(lattice, bench_.search.word_insertion_cost), options).lattice;
-    totals.n_lattice_states += compact.n_states();
-    totals.n_lattice_arcs += compact.arcs.size();
+    std::vector<Size> sizes(lattices.size());
+    pool_.run(lattices.size(), [&](size_t i) {
+      const CompactLattice compact = determinise(std::move(lattices[i]), options).lattice;
+      sizes[i] = {compact.n_states(), compact.arcs.size()};
+    });
+    Size total{0, 0};
+    for (const Size &size : sizes) total = {total.first + size.first, total.second + size.second};
+    return total;
+  }
+
+  void wait_for_determinised(Totals &totals) {
+    if (!determinised_.valid()) return;
+    const Size size = determinised_.get();
+    totals.n_lattice_states += size.first;
+    totals.n_lattice_arcs += size.second;
   }
 
   const DecodeBench &bench_;
   Device device_;
   const uint32_t n_pdfs_;
   asr_backend_graph *graph_ = nullptr;
+  ThreadPool pool_;
+  std::future<Size> determinised_;
 };
 
 void run(const DecodeBench &bench) {

@@ -153,32 +153,53 @@ void Scheduler::advance(Window *window) {
 
 // Posts what the streams of an advanced window have to say.
 void Scheduler::complete(Window *window) {
+  Streams with_lattice;
   for (const Part &part : window->parts) {
     const StreamPointer &stream = part.stream;
     if (!stream->is_decoding()) continue;
     for_stream(stream, [&] {
       if (part.partial) stream->post(stream->utterance_->result(ASR_EVENT_PARTIAL));
       stream->utterance_->take_lattice_pieces();
-      if (part.last) finish(stream);
+      if (part.last && stream->options_.lattice_beam > 0) {
+        with_lattice.push_back(stream);
+      } else if (part.last) {
+        finish(stream);
+      }
     });
   }
+  finish_with_lattices(with_lattice);
   window->parts.clear();
   window->features.clear();
   window->loglikes.clear();
 }
 
-// Takes the result from the device. What a lattice needs after that is left to the pool, which then posts the rest.
 void Scheduler::finish(const StreamPointer &stream) {
-  if (stream->options_.lattice_beam > 0) {
-    const auto found = std::make_shared<SearchLattice>(stream->utterance_->take_lattice());
-    stream->post(ASR_EVENT_ENDPOINT, stream->fed_s());
-    lattices_->submit([stream, found] { stream->make_result(std::move(*found)); });
-  } else {
-    Event final = stream->utterance_->result(ASR_EVENT_FINAL);
-    stream->post(ASR_EVENT_ENDPOINT, stream->fed_s());
-    stream->post_result(std::move(final));
-  }
+  Event final = stream->utterance_->result(ASR_EVENT_FINAL);
+  stream->post(ASR_EVENT_ENDPOINT, stream->fed_s());
+  stream->post_result(std::move(final));
   end(stream);
+}
+
+// Takes lattices from the device, all in one call where it can. What they need after that is left to the pool, which then posts
+// the rest.
+void Scheduler::finish_with_lattices(const Streams &streams) {
+  const asr_backend_api &api = *model_.api();
+  std::vector<asr_backend_channel *> channels;
+  for (const StreamPointer &stream : streams) channels.push_back(stream->utterance_->channel());
+  std::vector<asr_raw_lattice> lattices(streams.size());
+  const bool together = api.lattices != nullptr && !streams.empty();
+  const asr_status status =
+      together ? api.lattices(model_.device().get(), channels.data(), channels.size(), 1, lattices.data()) : ASR_OK;
+  for (size_t i = 0; i < streams.size(); ++i) {
+    const StreamPointer &stream = streams[i];
+    for_stream(stream, [&] {
+      model_.device().check(together ? status : api.lattice(model_.device().get(), channels[i], 1, &lattices[i]));
+      const auto found = std::make_shared<SearchLattice>(stream->utterance_->take_lattice(lattices[i]));
+      stream->post(ASR_EVENT_ENDPOINT, stream->fed_s());
+      lattices_->submit([stream, found] { stream->make_result(std::move(*found)); });
+      end(stream);
+    });
+  }
 }
 
 template <typename Action>

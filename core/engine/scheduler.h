@@ -58,6 +58,7 @@ class Scheduler {
   void complete(Window *window);
   void advance(Window *window);
   void finish(const StreamPointer &stream);
+  void finish_with_lattices(const Streams &streams);
 
   // Runs an action for one stream, or one for all in the windows; what it throws fails that stream, or all of them.
   template <typename Action>

@@ -113,10 +113,7 @@ void Utterance::take_lattice_pieces() {
   }
 }
 
-SearchLattice Utterance::take_lattice() {
-  take_lattice_pieces();
-  asr_raw_lattice raw{};
-  model_.device().check(model_.api()->lattice(model_.device().get(), channel_.get(), 1, &raw));
+SearchLattice Utterance::take_lattice(const asr_raw_lattice &raw) {
   return {std::move(pieces_), lattice_from_backend(raw, *options_.word_insertion_cost), raw.n_frames, raw.reached_final != 0,
           raw.beam_died != 0};
 }

@@ -42,10 +42,10 @@ class Utterance {
   // A PARTIAL or FINAL event from the best path of what was advanced. Waits for the device.
   Event result(asr_event_kind kind);
 
-  // Where the stream has a lattice_beam: determinises what settled of the lattice since the last call, and hands over the
-  // lattice of all that was advanced, once. Both wait for the device.
+  // Where the stream has a lattice_beam: determinises what settled of the lattice since the last call (waits for the device), and
+  // hands over what is to be made of the pieces and of the channel's lattice after them, once.
   void take_lattice_pieces();
-  SearchLattice take_lattice();
+  SearchLattice take_lattice(const asr_raw_lattice &raw);
 
  private:
   void begin_channel();

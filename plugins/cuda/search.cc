@@ -97,7 +97,7 @@ SearchJob Search::job(const float *rows, size_t stride, uint32_t n_frames) const
   job.n_consumed = 0;
   job.status = SearchStatus::kRunning;
   job.begin = false;
-  job.prune = false;
+  job.output = false;
   return job;
 }
 
@@ -105,6 +105,12 @@ SearchJob Search::begin_job() const {
   SearchJob first = job(nullptr, 0, 0);
   first.begin = true;
   return first;
+}
+
+SearchJob Search::rest_of(const SearchJob &done) const {
+  if (done.begin) return begin_job();
+  if (done.output) return lattice_job(done.use_final);
+  return job(done.rows + size_t{done.n_consumed} * done.row_stride, done.row_stride, done.n_frames - done.n_consumed);
 }
 
 bool Search::take(const SearchJob &job) {
@@ -125,18 +131,18 @@ void Search::take_settled(LatticeReader *reader, cudaStream_t stream) {
 void Search::prepare(cudaStream_t stream) {
   if (job_.n_settled > job_.max_settled / 2) drain_settled(stream);
   if (job_.n_compacted > job_.max_records / 2) grow(kTraceFull, stream);
-  if (job_.lattice.n_kept > job_.lattice.max_links / 4 * 3) grow(kLinksFull, stream);
+  if (job_.lattice.n_kept > job_.lattice.max_links / 8 * 7) grow(kLinksFull, stream);
 }
 
 void Search::grow(uint32_t overflow, cudaStream_t stream) {
   if (job_.n_settled > 0) drain_settled(stream);
   if ((overflow & kEntriesFull) != 0) job_.wide = true;
-  const bool frames_full = (overflow & kFramesFull) != 0 && job_.lattice.n_taken == 0;
+  const bool frames_full = (overflow & kFramesFull) != 0 && (job_.lattice.n_taken == 0 || job_.output);
   if ((overflow & (kTokensFull | kTraceFull | kLinksFull)) == 0 && !frames_full) return;
   ChannelSize size = memory_.size();
   if ((overflow & kTokensFull) != 0) size.max_tokens *= 2;
   if ((overflow & kTraceFull) != 0) size.max_records *= 2;
-  if ((overflow & kLinksFull) != 0) size.max_links += size.max_links / 2;
+  if ((overflow & kLinksFull) != 0) size.max_links += size.max_links / 4;
   if (frames_full) size.max_frames *= 2;
   ChannelMemory memory(size);
   const SearchJob before = job_;
@@ -183,30 +189,28 @@ void Search::best_path(bool use_final, PinnedArray<TraceStep> *steps, SearchEnd 
   path->n_arcs_expanded = job_.n_arcs_expanded;
 }
 
-SearchJob Search::lattice_job() const {
+SearchJob Search::lattice_job(bool use_final) const {
   checked_lattice();
-  SearchJob pruning = job(nullptr, 0, 0);
-  pruning.prune = true;
-  return pruning;
+  SearchJob writing = job(nullptr, 0, 0);
+  writing.output = true;
+  writing.use_final = use_final;
+  return writing;
 }
 
-void Search::start_reading_table(LatticeReader *reader, cudaStream_t stream) const {
-  reader->start_table(job_.lattice, lattice_->first_missing(job_.lattice), job_.lattice.n_frames, stream);
-  reader->start_tokens(job_.tokens[job_.current], job_.n_tokens, stream);
+void Search::start_reading(LatticeReader *reader, cudaStream_t stream) const {
+  reader->start(job_.lattice, job_.written, job_.tokens[job_.current ^ 1], stream);
 }
 
-void Search::lattice(const LatticeReader &reader, bool use_final, asr_raw_lattice *lattice) {
-  std::vector<float> costs(job_.n_tokens), final_costs(job_.n_tokens);
-  bool reached_final = false;
-  for (uint32_t i = 0; i < job_.n_tokens; ++i) {
-    costs[i] = reader.tokens()[i].cost;
-    final_costs[i] = use_final ? graph_.view().final_costs[reader.tokens()[i].state] : 0.0f;
-    reached_final |= use_final && costs[i] + final_costs[i] < kInfinity;
+void Search::lattice(const LatticeReader &reader, asr_raw_lattice *lattice) {
+  std::vector<float> costs, final_costs;
+  for (size_t i = 0; i < reader.n_tokens(); ++i) {
+    const SearchToken &token = reader.tokens()[i];
+    costs.push_back(token.cost);
+    final_costs.push_back(job_.written.reached_final != 0 ? graph_.view().final_costs[token.state] : 0.0f);
   }
-  if (!reached_final) std::fill(final_costs.begin(), final_costs.end(), 0.0f);
   lattice_->output(reader, costs, final_costs, lattice);
   lattice->n_frames = n_frames_;
-  lattice->reached_final = reached_final ? 1 : 0;
+  lattice->reached_final = job_.written.reached_final;
   lattice->beam_died = died_ ? 1 : 0;
 }
 

@@ -44,6 +44,8 @@ class Search {
   SearchJob job(const float *rows, size_t stride, uint32_t n_frames) const;
   SearchJob begin_job() const;
   bool take(const SearchJob &job);
+  // What is left to do of a job.
+  SearchJob rest_of(const SearchJob &done) const;
   // Brings what has settled of the lattice to the host.
   void take_settled(LatticeReader *reader, cudaStream_t stream);
 
@@ -58,11 +60,11 @@ class Search {
   // See asr_backend_api::best_path. The arcs are valid until the next call. `steps` is memory to use.
   void best_path(bool use_final, PinnedArray<TraceStep> *steps, SearchEnd *end, cudaStream_t stream, asr_path *path);
 
-  // See asr_backend_api::lattice: the job that prunes what is on the device, then reading in three steps with waits between.
-  // The arrays are valid until the next call.
-  SearchJob lattice_job() const;
-  void start_reading_table(LatticeReader *reader, cudaStream_t stream) const;
-  void lattice(const LatticeReader &reader, bool use_final, asr_raw_lattice *lattice);
+  // See asr_backend_api::lattice: the job that writes it, reading what was written, and, when that is there, the arrays. They
+  // are valid until the next call.
+  SearchJob lattice_job(bool use_final) const;
+  void start_reading(LatticeReader *reader, cudaStream_t stream) const;
+  void lattice(const LatticeReader &reader, asr_raw_lattice *lattice);
   void lattice_piece(asr_raw_lattice *piece);
   // Throws unless the channel makes lattices.
   const SearchLattice &checked_lattice() const;

@@ -140,9 +140,7 @@ void SearchLanes::take_results() {
     }
     overflow |= done.overflow;
     again.push_back(searches[i]);
-    jobs.push_back(done.begin ? searches[i]->begin_job()
-                              : searches[i]->job(done.rows + size_t{done.n_consumed} * done.row_stride, done.row_stride,
-                                                 done.n_frames - done.n_consumed));
+    jobs.push_back(searches[i]->rest_of(done));
   }
   if (again.empty()) return;
   if (wide_full) max_tokens_ *= 2;
@@ -190,18 +188,16 @@ void SearchLanes::best_path(Search *search, bool use_final, asr_path *path) {
 void SearchLanes::lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices) {
   finish();
   std::vector<SearchJob> jobs;
-  for (const Search *search : searches) jobs.push_back(search->lattice_job());
+  for (const Search *search : searches) jobs.push_back(search->lattice_job(use_final));
   const std::exception_ptr before = std::exchange(failure_, nullptr);
   start_jobs(jobs, {searches, nullptr, {false, false}});
   finish();
   const std::exception_ptr failure = std::exchange(failure_, before);
   if (failure) std::rethrow_exception(failure);
   if (readers_.size() < searches.size()) readers_.resize(searches.size());
-  for (size_t i = 0; i < searches.size(); ++i) searches[i]->start_reading_table(&readers_[i], stream_.get());
+  for (size_t i = 0; i < searches.size(); ++i) searches[i]->start_reading(&readers_[i], stream_.get());
   check(cudaStreamSynchronize(stream_.get()), "reading lattices");
-  for (size_t i = 0; i < searches.size(); ++i) readers_[i].start_links(stream_.get());
-  check(cudaStreamSynchronize(stream_.get()), "reading lattices");
-  device_.pool().run(searches.size(), [&](size_t i) { searches[i]->lattice(readers_[i], use_final, &lattices[i]); });
+  device_.pool().run(searches.size(), [&](size_t i) { searches[i]->lattice(readers_[i], &lattices[i]); });
 }
 
 void SearchLanes::lattice_piece(Search *search, asr_raw_lattice *piece) {

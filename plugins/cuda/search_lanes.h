@@ -73,7 +73,7 @@ class SearchLanes {
 
   // To begin with; they double when a frame does not fit.
   static constexpr uint32_t kMaxTokens = 1u << 14, kMaxCandidates = 1u << 16, kMaxSettled = 1u << 12;
-  static constexpr uint32_t kMaxRecords[2] = {112u << 10, 64u << 10}, kMaxLinks = 80u << 10, kMaxFrames = 1u << 10;
+  static constexpr uint32_t kMaxRecords[2] = {112u << 10, 64u << 10}, kMaxLinks = 80u << 10, kMaxFrames = 1u << 11;
 };
 
 }  // namespace asr::cuda

@@ -8,31 +8,36 @@ namespace {
 
 template <typename T>
 void start_copy(const T *from, size_t n, PinnedArray<T> *to, cudaStream_t stream) {
-  to->reserve(n);
+  if (n > to->size()) to->reserve(n + n / 2);
   check(cudaMemcpyAsync(to->data(), from, n * sizeof(T), cudaMemcpyDeviceToHost, stream), "reading a lattice");
 }
 
 }  // namespace
 
-void LatticeReader::start_table(const SearchLinks &lattice, uint32_t first, uint32_t end, cudaStream_t stream) {
-  lattice_ = lattice;
-  first_ = first;
-  n_frames_ = end - first;
-  start_copy(lattice.frames + first, n_frames_, &table_, stream);
+void LatticeReader::start_frames(const SearchLinks &lattice, uint32_t first, uint32_t n_frames, cudaStream_t stream) {
+  n_frames_ = n_frames;
+  start_copy(lattice.frames + first, n_frames, &frames_, stream);
 }
 
-void LatticeReader::start_tokens(const SearchToken *tokens, uint32_t n_tokens, cudaStream_t stream) {
-  start_copy(tokens, n_tokens, &tokens_, stream);
+void LatticeReader::start_links(const SearchLinks &lattice, uint32_t first, uint32_t n, cudaStream_t stream) {
+  first_link_ = first;
+  start_copy(lattice.links + first, n, &links_, stream);
+  start_copy(lattice.acoustic_costs + first, n, &acoustic_costs_, stream);
 }
 
-void LatticeReader::start_links(cudaStream_t stream) {
-  if (n_frames_ == 0) return;
-  const SearchFrame &last = table_.data()[n_frames_ - 1];
-  first_link_ = table_.data()[0].first_link;
-  const size_t n_links = last.first_link + last.n_emitting + last.n_epsilon - first_link_;
-  start_copy(lattice_.links + first_link_, n_links, &links_, stream);
-  start_copy(lattice_.acoustic_costs + first_link_, n_links, &acoustic_costs_, stream);
-  start_copy(lattice_.extras + first_link_, n_links + 1, &extras_, stream);
+void LatticeReader::start_links(const SearchLinks &lattice, cudaStream_t stream) {
+  const SearchFrame &last = frames_.data()[n_frames_ - 1];
+  const uint32_t first = frames_.data()[0].first_link, n = last.first_link + last.n_emitting + last.n_epsilon - first;
+  start_links(lattice, first, n, stream);
+  start_copy(lattice.extras + first, n + size_t{1}, &extras_, stream);
+}
+
+void LatticeReader::start(const SearchLinks &lattice, const SearchOutput &written, const SearchToken *tokens,
+                          cudaStream_t stream) {
+  start_frames(lattice, lattice.n_frames, written.n_frames, stream);
+  start_links(lattice, lattice.n_links, written.n_links, stream);
+  n_tokens_ = written.n_tokens;
+  start_copy(tokens, written.n_tokens, &tokens_, stream);
 }
 
 std::vector<LatticeLink> LatticeReader::links_of(uint32_t first, uint32_t n) const {
@@ -45,35 +50,41 @@ std::vector<LatticeLink> LatticeReader::links_of(uint32_t first, uint32_t n) con
   return links;
 }
 
-void LatticeReader::append_to(std::vector<LatticeFrame> *frames) const {
-  for (uint32_t t = 0; t < n_frames_; ++t) {
-    const SearchFrame &frame = table_.data()[t];
-    LatticeFrame &added = frames->emplace_back();
-    added.emitting = links_of(frame.first_link, frame.n_emitting);
-    added.epsilon = links_of(frame.first_link + frame.n_emitting, frame.n_epsilon);
-    added.n_tokens = frame.n_tokens;
-    if (frame.is_pruned == 0) continue;
-    const float *const extra =
-        extras_.data() + (frame.first_link - first_link_) + (lattice_.first_frame + first_ + t > 0 ? 1 : 0);
-    added.extra.assign(extra, extra + frame.n_tokens);
+LatticeFrame LatticeReader::frame(uint32_t i) const {
+  const SearchFrame &from = frames_.data()[i];
+  LatticeFrame frame;
+  frame.emitting = links_of(from.first_link, from.n_emitting);
+  frame.epsilon = links_of(from.first_link + from.n_emitting, from.n_epsilon);
+  frame.n_tokens = from.n_tokens;
+  return frame;
+}
+
+void LatticeReader::append_settled(std::vector<LatticeFrame> *frames) const {
+  for (uint32_t i = 0; i < n_frames_; ++i) {
+    const uint32_t after_links = frames->empty() ? 0 : 1;  // as SearchLinks::first_extra
+    const float *const extra = extras_.data() + (frames_.data()[i].first_link - first_link_) + after_links;
+    frames->push_back(frame(i));
+    frames->back().extra.assign(extra, extra + frames->back().n_tokens);
   }
 }
 
-uint32_t SearchLattice::first_missing(const SearchLinks &lattice) const {
-  return static_cast<uint32_t>(n_known() - lattice.first_frame);
+void LatticeReader::append_written(std::vector<LatticeFrame> *frames) const {
+  for (uint32_t i = n_frames_; i-- > 0;) frames->push_back(frame(i));
 }
 
 void SearchLattice::take_settled(SearchLinks *lattice, LatticeReader *reader, cudaStream_t stream) {
   const size_t n_before = n_known();
   if (lattice->last_settled == 0 || lattice->last_settled < n_before) return;
-  reader->start_table(*lattice, first_missing(*lattice), lattice->last_settled + 1 - lattice->first_frame, stream);
+  const auto first = static_cast<uint32_t>(n_before - lattice->first_frame);
+  reader->start_frames(*lattice, first, lattice->last_settled + 1 - lattice->first_frame - first, stream);
   check(cudaStreamSynchronize(stream), "reading a lattice");
-  reader->start_links(stream);
+  reader->start_links(*lattice, stream);
   check(cudaStreamSynchronize(stream), "reading a lattice");
-  reader->append_to(&frames_.frames());
+  reader->append_settled(&frames_.frames());
   constexpr size_t kPiece = LatticeFrames::kPieceFrames;
-  for (size_t last = (n_before + kPiece - 1) / kPiece * kPiece; last <= lattice->last_settled; last += kPiece) {
-    if (last > 0) frames_.settle(last);
+  for (size_t last = std::max<size_t>(1, (n_before + kPiece - 1) / kPiece) * kPiece; last <= lattice->last_settled;
+       last += kPiece) {
+    frames_.settle(last);
   }
   lattice->n_taken = lattice->last_settled - lattice->first_frame;
 }
@@ -82,7 +93,7 @@ void SearchLattice::output(const LatticeReader &reader, const std::vector<float>
                            asr_raw_lattice *lattice) {
   std::vector<LatticeFrame> &frames = frames_.frames();
   const size_t n_settled = frames.size();
-  reader.append_to(&frames);
+  reader.append_written(&frames);
   frames_.output(costs, final_costs, lattice);
   frames.resize(n_settled);
 }

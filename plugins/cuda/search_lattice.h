@@ -11,23 +11,30 @@
 
 namespace asr::cuda {
 
-// Copies frames from the device: start_table, wait for the stream, start_links, wait, append_to.
+// Copies frames and what belongs to them from the device into pinned memory. Copies are there when the stream has done them.
 class LatticeReader {
  public:
-  // Frames first ... end - 1 of those on the device, and the tokens of the newest frame.
-  void start_table(const SearchLinks &lattice, uint32_t first, uint32_t end, cudaStream_t stream);
-  void start_tokens(const SearchToken *tokens, uint32_t n_tokens, cudaStream_t stream);
-  void start_links(cudaStream_t stream);
-  void append_to(std::vector<LatticeFrame> *frames) const;
-  const SearchToken *tokens() const { return tokens_.data(); }
+  // The frames, of a channel's lattice, from number `first` of its table on.
+  void start_frames(const SearchLinks &lattice, uint32_t first, uint32_t n_frames, cudaStream_t stream);
+  // Their links and extra costs: those from the first frame, whose copy must be there, to the last.
+  void start_links(const SearchLinks &lattice, cudaStream_t stream);
+  // All of a written lattice.
+  void start(const SearchLinks &lattice, const SearchOutput &written, const SearchToken *tokens, cudaStream_t stream);
+
+  // Appends the frames to those of the host, with extra costs; of a written lattice in the other order and without.
+  void append_settled(std::vector<LatticeFrame> *frames) const;
+  void append_written(std::vector<LatticeFrame> *frames) const;
+  const SearchToken *tokens() const { return tokens_.data(); }  // of a written lattice
+  size_t n_tokens() const { return n_tokens_; }
 
  private:
+  void start_links(const SearchLinks &lattice, uint32_t first, uint32_t n, cudaStream_t stream);
   std::vector<LatticeLink> links_of(uint32_t first, uint32_t n) const;
+  LatticeFrame frame(uint32_t i) const;
 
-  SearchLinks lattice_{};
-  uint32_t first_ = 0, n_frames_ = 0, n_tokens_ = 0;
-  uint32_t first_link_ = 0;
-  PinnedArray<SearchFrame> table_;
+  uint32_t n_frames_ = 0, n_tokens_ = 0;
+  uint32_t first_link_ = 0;  // that links_ has
+  PinnedArray<SearchFrame> frames_;
   PinnedArray<SearchLink> links_;
   PinnedArray<float> acoustic_costs_, extras_;
   PinnedArray<SearchToken> tokens_;
@@ -39,9 +46,7 @@ class SearchLattice {
 
   // Takes what has settled since the last time, and notes that in `lattice`.
   void take_settled(SearchLinks *lattice, LatticeReader *reader, cudaStream_t stream);
-  // The first of the frames on the device that the host lacks.
-  uint32_t first_missing(const SearchLinks &lattice) const;
-  // The lattice with the frames that `reader` has read from the first missing one on.
+  // The lattice with what `reader` has of a written one behind what has settled.
   void output(const LatticeReader &reader, const std::vector<float> &costs, const std::vector<float> &final_costs,
               asr_raw_lattice *lattice);
   void take_piece(asr_raw_lattice *piece) { frames_.take_piece(piece); }

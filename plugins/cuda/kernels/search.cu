@@ -14,7 +14,7 @@
 
 #include "plugins/cuda/kernels/search_expand.cuh"
 #include "plugins/cuda/kernels/search_links.cuh"
-#include "plugins/cuda/kernels/search_prune.cuh"
+#include "plugins/cuda/kernels/search_output.cuh"
 #include "plugins/cuda/kernels/search_select.cuh"
 #include "plugins/cuda/kernels/search_trace.cuh"
 
@@ -122,9 +122,14 @@ __device__ void finish_frame(Lane &lane, uint32_t n_frames, const float *row) {
   if (!follow_epsilons<kWide>(lane)) return;
   finish_tokens<kWide>(lane);
   __syncthreads();
-  if (lane.job.lattice.lattice_beam > 0) block_make_links<kWide>(lane, row);
-  const bool full = lane.overflow != 0;
+  bool full = lane.overflow != 0;
   __syncthreads();
+  if (!full && lane.job.lattice.lattice_beam > 0) {
+    block_make_links<kWide>(lane, row);
+    __syncthreads();
+    full = lane.overflow != 0;
+    __syncthreads();
+  }
   if (full) return give_up<kWide>(lane, SearchStatus::kOverflow);
   commit(lane, n_frames);
   __syncthreads();
@@ -191,7 +196,7 @@ __device__ void advance(Lane &lane) {
     consume<kWide>(lane);
     if (job.lattice.lattice_beam > 0) block_tend_lattice(lane);
   }
-  if (job.prune) block_prune(lane, true);
+  if (job.output) block_output(lane);
 }
 
 __global__ void __launch_bounds__(kThreads) search_kernel(SearchJob *jobs, uint32_t n_jobs, SearchScratch scratch) {

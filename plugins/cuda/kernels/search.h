@@ -103,15 +103,23 @@ struct SearchLinks {
   __host__ __device__ uint32_t first_extra(uint32_t t) const { return frames[t].first_link + (first_frame + t > 0 ? 1 : 0); }
 };
 
+// A lattice as it is after the last frame (search_output.cuh): frames from the newest back in the place behind the channel's
+// frames, their links behind the channel's links, and the tokens of the newest in the place of the next frame's.
+struct SearchOutput {
+  uint32_t n_frames, n_links, n_tokens;
+  uint32_t reached_final;
+};
+
 // A channel and the frames to consume. The kernel reads it at its start and writes it back at its end.
 struct SearchJob {
   SearchTables graph;
   SearchBeam beam;
   const float *rows;  // of log-likelihoods
   uint32_t row_stride, n_frames;
-  bool begin;  // first makes the token of the start state
-  bool wide;   // finds tokens in a table in global memory, because that in shared memory was full
-  bool prune;  // at the end prunes the lattice and closes its gaps
+  bool begin;      // first makes the token of the start state
+  bool wide;       // finds tokens in a table in global memory, because that in shared memory was full
+  bool output;     // writes the lattice as it would be if the utterance ended here, and changes nothing
+  bool use_final;  // in that
 
   SearchToken *tokens[2];  // [max_tokens], those of the last frame and of the next
   TraceRecord *records;    // [max_records]
@@ -125,6 +133,7 @@ struct SearchJob {
   float best;            // the least cost
   uint64_t n_active, n_arcs_expanded;
   SearchLinks lattice;
+  SearchOutput written;
 
   uint32_t n_consumed;  // of n_frames
   SearchStatus status;

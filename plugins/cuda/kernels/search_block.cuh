@@ -57,24 +57,15 @@ __device__ inline uint32_t warp_append(uint32_t *size, bool wanted) {
   return __shfl_sync(kAllLanes, first, 0) + __popc(mask & ((1u << lane_number()) - 1));
 }
 
-// The sum over the threads before this one. sums: [kMaxWarps + 1] in shared memory.
+// The sum over the threads before this one. sums: [kMaxWarps] in shared memory.
 __device__ inline uint32_t block_scan(uint32_t value, uint32_t *sums, uint32_t *total) {
-  const uint32_t inclusive = warp_scan(value), n_warps = (blockDim.x + kWarp - 1) / kWarp;
+  const uint32_t inclusive = warp_scan(value), n_warps = blockDim.x / kWarp;
   __syncthreads();
   if (lane_number() == kWarp - 1) sums[warp_number()] = inclusive;
   __syncthreads();
-  if (threadIdx.x == 0) {
-    uint32_t sum = 0;
-    for (uint32_t w = 0; w < n_warps; ++w) {
-      const uint32_t of_warp = sums[w];
-      sums[w] = sum;
-      sum += of_warp;
-    }
-    sums[kMaxWarps] = sum;
-  }
-  __syncthreads();
-  *total = sums[kMaxWarps];
-  return sums[warp_number()] + inclusive - value;
+  const uint32_t of_warp = lane_number() < n_warps ? sums[lane_number()] : 0, scanned = warp_scan(of_warp);
+  *total = __shfl_sync(kAllLanes, scanned, kWarp - 1);
+  return __shfl_sync(kAllLanes, scanned - of_warp, warp_number()) + inclusive - value;
 }
 
 }  // namespace asr::cuda

@@ -41,7 +41,7 @@ struct Lane {
   unsigned long long threshold;  // of the keys of active tokens, where it is not the beam's
   uint32_t histogram[kBins];
   uint32_t bin, n_in_bin, n_left;
-  uint32_t sums[kMaxWarps + 1];
+  uint32_t sums[kMaxWarps];
 };
 
 __device__ inline void set_scratch(Lane &lane, const SearchScratch &scratch) {

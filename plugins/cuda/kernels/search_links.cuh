@@ -71,10 +71,9 @@ __device__ inline void block_make_epsilon_links(Lane &lane) {
   }
 }
 
-// After the tokens have been numbered; then frees their slots. A frame whose lists were too small has no links.
+// After the tokens have been numbered; then frees their slots.
 template <bool kWide>
 __device__ inline void block_make_links(Lane &lane, const float *row) {
-  if (lane.overflow != 0) return;
   block_make_emitting_links<kWide>(lane, row);
   __syncthreads();
   block_make_epsilon_links<kWide>(lane);

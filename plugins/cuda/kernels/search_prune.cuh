@@ -29,6 +29,11 @@ struct Extras {
       new_number = before + lane.max_tokens;
     }
   }
+  __device__ void swap() {
+    uint32_t *const of_this = of_frame;
+    of_frame = before;
+    before = of_this;
+  }
   __device__ static uint32_t read(const uint32_t *extra) { return *const_cast<const volatile uint32_t *>(extra); }
   // The extra cost of the best path through a link.
   __device__ uint32_t through(const SearchLink &link) const {
@@ -90,12 +95,13 @@ __device__ inline void block_close_gaps(Lane &lane) {
   __syncthreads();
 }
 
-// Extra costs of tokens that epsilon links leave.
+// Extra costs of tokens that epsilon links leave. The first link of a thread is read once only.
 __device__ inline void block_follow_back(const SearchLink *links, uint32_t n_links, const Extras &extras) {
+  const SearchLink first = threadIdx.x < n_links ? links[threadIdx.x] : SearchLink{};
   for (bool fell = n_links > 0; fell;) {
     fell = false;
     for (uint32_t i = threadIdx.x; i < n_links; i += blockDim.x) {
-      const SearchLink link = links[i];
+      const SearchLink link = i == threadIdx.x ? first : links[i];
       const uint32_t through = extras.through(link);
       uint32_t *const source = extras.of_frame + link.source;
       if (through < Extras::read(source)) fell |= atomicMin(source, through) > through;
@@ -112,7 +118,7 @@ __device__ inline bool block_is_as_before(const float *stored, uint32_t n_tokens
   return __syncthreads_or(differs ? 1 : 0) == 0;
 }
 
-// Numbers the tokens within the beam, stores their extra costs, and returns how many there are.
+// Numbers the tokens within the beam, stores their extra costs unless `stored` is nullptr, and returns how many there are.
 __device__ inline uint32_t block_renumber(Lane &lane, uint32_t n_tokens, const Extras &extras, float *stored) {
   const uint32_t most = __float_as_uint(lane.job.lattice.lattice_beam);
   const uint32_t n_own = (n_tokens + blockDim.x - 1) / blockDim.x, first = threadIdx.x * n_own;
@@ -123,7 +129,9 @@ __device__ inline uint32_t block_renumber(Lane &lane, uint32_t n_tokens, const E
   for (uint32_t i = first; i < end; ++i) {
     const uint32_t extra = Extras::read(extras.of_frame + i);
     extras.new_number[i] = n;
-    if (extra <= most) stored[n++] = __uint_as_float(extra);
+    if (extra > most) continue;
+    if (stored != nullptr) stored[n] = __uint_as_float(extra);
+    ++n;
   }
   __syncthreads();
   return n_kept;
@@ -158,56 +166,60 @@ __device__ inline uint32_t block_prune_links(Lane &lane, uint32_t from, uint32_t
       link.source = extras.new_number[link.source];
     }
     link.destination = extras.new_number[link.destination];
-    lattice.links[place] = link;
-    lattice.acoustic_costs[place] = acoustic_cost;
+    if (place < lattice.max_links) {
+      lattice.links[place] = link;
+      lattice.acoustic_costs[place] = acoustic_cost;
+    } else {
+      report_full(lane, kLinksFull);
+    }
   }
   __syncthreads();
   return *n_kept;
 }
 
-// Prunes frame t by extras.of_frame and makes extras.before. False if nothing changes in it.
-__device__ inline bool block_prune_frame(Lane &lane, uint32_t t, const Extras &extras) {
-  SearchLinks &lattice = lane.job.lattice;
-  SearchFrame frame = lattice.frames[t];
-  float *const stored = lattice.extras + lattice.first_extra(t);
-  block_follow_back(lattice.links + frame.first_link + frame.n_emitting, frame.n_epsilon, extras);
-  if (frame.is_pruned != 0 && block_is_as_before(stored, frame.n_tokens, extras)) return false;
-  const uint32_t n_before = t > 0 ? lattice.frames[t - 1].n_tokens : 0;
+// What stays of `frame` by extras.of_frame, its links from `to` on; makes extras.before for the n_before tokens of the frame
+// before. `next` is the frame after it, as it has been pruned; its links get the new numbers of their sources.
+__device__ inline SearchFrame block_prune_frame(Lane &lane, const SearchFrame &frame, uint32_t n_before,
+                                                const SearchFrame &next, uint32_t to, const Extras &extras, float *stored) {
+  const SearchLinks &lattice = lane.job.lattice;
   for (uint32_t i = threadIdx.x; i < n_before; i += blockDim.x) extras.before[i] = __float_as_uint(CUDART_INF_F);
   const uint32_t n_tokens = block_renumber(lane, frame.n_tokens, extras, stored);
-  if (t + 1 < lattice.n_frames) {
-    const SearchFrame next = lattice.frames[t + 1];
-    for (uint32_t i = threadIdx.x; i < next.n_emitting; i += blockDim.x) {
-      uint32_t &source = lattice.links[next.first_link + i].source;
-      source = extras.new_number[source];
-    }
+  for (uint32_t i = threadIdx.x; i < next.n_emitting; i += blockDim.x) {
+    uint32_t &source = lattice.links[next.first_link + i].source;
+    source = extras.new_number[source];
   }
   const uint32_t first = frame.first_link;
-  const uint32_t n_emitting = block_prune_links<true>(lane, first, frame.n_emitting, first, extras);
-  const uint32_t n_epsilon =
-      block_prune_links<false>(lane, first + frame.n_emitting, frame.n_epsilon, first + n_emitting, extras);
-  if (threadIdx.x == 0) lattice.frames[t] = {first, n_emitting, n_epsilon, n_tokens, 1};
-  __syncthreads();
-  return true;
+  const uint32_t n_emitting = block_prune_links<true>(lane, first, frame.n_emitting, to, extras);
+  const uint32_t n_epsilon = block_prune_links<false>(lane, first + frame.n_emitting, frame.n_epsilon, to + n_emitting, extras);
+  return {to, n_emitting, n_epsilon, n_tokens, 1};
+}
+
+__device__ inline Extras block_place_extras(Lane &lane, bool *in_shared) {
+  const SearchLinks &lattice = lane.job.lattice;
+  bool fits = true;
+  for (uint32_t t = threadIdx.x; t < lattice.n_frames; t += blockDim.x)
+    fits &= lattice.frames[t].n_tokens <= lane.n_shared_slots;
+  *in_shared = __syncthreads_and(fits ? 1 : 0) != 0;
+  return Extras(lane, *in_shared);
 }
 
 __device__ inline void block_prune(Lane &lane, bool close_gaps) {
   SearchLinks &lattice = lane.job.lattice;
   block_drop_taken(lane);
-  bool fits = true;
-  for (uint32_t t = threadIdx.x; t < lattice.n_frames; t += blockDim.x)
-    fits &= lattice.frames[t].n_tokens <= lane.n_shared_slots;
-  const bool in_shared = __syncthreads_and(fits ? 1 : 0) != 0;
-  Extras extras(lane, in_shared);
+  bool in_shared;
+  Extras extras = block_place_extras(lane, &in_shared);
   const uint32_t n_fixed = lattice.last_settled > 0 ? lattice.last_settled - lattice.first_frame + 1 : 0;
-  uint32_t t = lattice.n_frames;
-  for (uint32_t i = threadIdx.x; i < lattice.frames[t - 1].n_tokens; i += blockDim.x) extras.of_frame[i] = 0;
+  SearchFrame frame = lattice.frames[lattice.n_frames - 1], next{};
+  for (uint32_t i = threadIdx.x; i < frame.n_tokens; i += blockDim.x) extras.of_frame[i] = 0;
   __syncthreads();
-  while (t > n_fixed && block_prune_frame(lane, t - 1, extras)) {
-    uint32_t *const of_frame = extras.of_frame;
-    extras.of_frame = extras.before;
-    extras.before = of_frame;
-    --t;
+  for (uint32_t t = lattice.n_frames; t-- > n_fixed; extras.swap()) {
+    const SearchFrame before = t > 0 ? lattice.frames[t - 1] : SearchFrame{};
+    float *const stored = lattice.extras + lattice.first_extra(t);
+    block_follow_back(lattice.links + frame.first_link + frame.n_emitting, frame.n_epsilon, extras);
+    if (frame.is_pruned != 0 && block_is_as_before(stored, frame.n_tokens, extras)) break;
+    next = block_prune_frame(lane, frame, before.n_tokens, next, frame.first_link, extras, stored);
+    if (threadIdx.x == 0) lattice.frames[t] = next;
+    frame = before;
   }
   __syncthreads();
   if (in_shared) Table<false>(lane).block_free_all();
