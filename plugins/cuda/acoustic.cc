@@ -27,11 +27,10 @@ void Acoustic::score(const float *features, uint32_t n_rows, uint32_t buffer, fl
     fail(ASR_INVALID_ARGUMENT, "score: %u rows are more than max_lanes * window_frames = %u", n_rows, device_.max_rows());
   }
   Buffer &b = buffers_[buffer];
-  deliver(b);
   check(cudaEventSynchronize(b.scored.get()), "waiting for scores");  // then host_features may be written
   b.n_rows = n_rows;
   b.on_host = false;
-  if (n_rows == 0) return;
+  if (n_rows == 0) return deliver(b);
   const size_t n_features = size_t{n_rows} * gmm_.n_dims();
   b.host_features.reserve(n_features);
   b.features.reserve(n_features);
@@ -44,9 +43,11 @@ void Acoustic::score(const float *features, uint32_t n_rows, uint32_t buffer, fl
         "copying features to the device");
   device_.clock().time(stream, [&] { gmm_.score(b.features.data(), n_rows, b.scores.data(), stream); });
   check(cudaEventRecord(b.scored.get(), stream), "ordering the work of the device");
+  deliver(b);  // the scores before these, while the kernels run
   if (loglikes != nullptr) {
     fetch(b);
     b.loglikes = loglikes;
+    b.n_loglikes = size_t{n_rows} * n_states();
   }
 }
 
@@ -66,7 +67,7 @@ void Acoustic::deliver(Buffer &b) {
   float *const loglikes = std::exchange(b.loglikes, nullptr);
   if (loglikes == nullptr) return;
   check(cudaEventSynchronize(b.fetched.get()), "waiting for scores");
-  const size_t n = size_t{b.n_rows} * n_states();
+  const size_t n = b.n_loglikes;
   device_.pool().run((n + kCopyFloats - 1) / kCopyFloats, [&](size_t i) {
     const size_t begin = i * kCopyFloats;
     std::copy_n(b.host_scores.data() + begin, std::min(kCopyFloats, n - begin), loglikes + begin);

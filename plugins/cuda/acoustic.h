@@ -35,7 +35,8 @@ class Acoustic {
     PinnedArray<float> host_features, host_scores;
     Event scored, fetched;
     bool on_host = false;       // host_scores are those of scores, once `fetched` has come
-    float *loglikes = nullptr;  // where they have yet to go
+    float *loglikes = nullptr;  // where so many of them have yet to go
+    size_t n_loglikes = 0;
   };
   Buffer &scored(uint32_t buffer, uint32_t first_row, uint32_t n_rows);
   void fetch(Buffer &buffer);
