@@ -15,10 +15,10 @@ namespace {
 struct GmmBench {
   BenchOptions common;
   asr_covariance covariance;
-  uint32_t n_states = 5000, n_gaussians = 16, n_dims = 36, n_frames = 256;
+  uint32_t n_states = 5000, n_gaussians = 16, n_dims = 36, n_frames = 256, model_bits = 32;
   std::vector<uint32_t> windows = {8, 64, 256};
   uint64_t seed = 1;
-  bool blas = true;
+  bool blas = true, tune = false;
 };
 
 constexpr uint32_t kCheckedScores = 2000;
@@ -33,7 +33,7 @@ double operations_per_gaussian(const GmmBench &bench) {
 class DeviceScorer {
  public:
   DeviceScorer(const DeviceEntry &entry, const GmmBench &bench, const asr_acoustic_view *view)
-      : device_(entry, backend_options(bench.common, bench.n_frames)), n_dims_(bench.n_dims), n_states_(bench.n_states) {
+      : device_(entry, options_of(bench)), n_dims_(bench.n_dims), n_states_(bench.n_states) {
     device_.check(device_.api()->load_acoustic(device_.get(), view, &acoustic_));
   }
   ~DeviceScorer() { device_.api()->free_acoustic(acoustic_); }
@@ -53,6 +53,12 @@ class DeviceScorer {
   }
 
  private:
+  static asr_backend_options options_of(const GmmBench &bench) {
+    asr_backend_options options = backend_options(bench.common, bench.n_frames);
+    options.model_bits = bench.model_bits;
+    return options;
+  }
+
   Device device_;
   asr_backend_acoustic *acoustic_ = nullptr;
   uint32_t n_dims_, n_states_;
@@ -70,6 +76,15 @@ double largest_error(const asr_acoustic_view &view, const std::vector<float> &fe
   return largest;
 }
 
+// What the back end measured, and chose for models like this one.
+std::string tune(const DeviceEntry &entry, const GmmBench &bench, const asr_acoustic_view *view) {
+  if (entry.api->tune == nullptr) throw UsageError("--tune: " + entry.id + " has nothing to choose from");
+  const Device device(entry, backend_options(bench.common, bench.n_frames));
+  const char *report = nullptr;
+  device.check(entry.api->tune(device.get(), view, &report));
+  return report;
+}
+
 void run(const GmmBench &bench) {
   reference::RandomGmm random;
   random.covariance = bench.covariance;
@@ -83,6 +98,7 @@ void run(const GmmBench &bench) {
   std::vector<float> loglikes(size_t{bench.n_frames} * bench.n_states), blas_loglikes(loglikes.size());
 
   const DeviceEntry entry = choose_device(bench.common.device);
+  const std::string tuned = bench.tune ? tune(entry, bench, view.get()) : "";
   DeviceScorer device(entry, bench, view.get());
   BenchReport report(bench.covariance == ASR_COVARIANCE_FULL ? "fullgmm" : "gmm", bench.common, entry,
                      {{"window", "window", 0},
@@ -101,7 +117,9 @@ void run(const GmmBench &bench) {
   report.option("dims", bench.n_dims);
   report.option("frames", bench.n_frames);
   report.option("seed", bench.seed);
+  report.option("model_bits", bench.model_bits);
 
+  if (bench.tune) report.note(tuned);
   std::unique_ptr<BlasScorer> blas;
   if (bench.blas) blas = std::make_unique<BlasScorer>(*view.get());
   if (blas && !blas->missing().empty()) report.note(blas->missing());
@@ -150,7 +168,11 @@ void add(CLI::App &app, const char *name, const char *what, asr_covariance covar
       ->capture_default_str();
   command->add_option("--frames", bench->n_frames, "Frames in all")->check(positive)->capture_default_str();
   command->add_option("--seed", bench->seed, "Of the random model")->capture_default_str();
+  command->add_option("--model-bits", bench->model_bits, "Of a parameter on the device; 16: half the model, where it can")
+      ->check(CLI::IsMember({16u, 32u}))
+      ->capture_default_str();
   command->add_flag("!--no-openblas", bench->blas, "Do not compare with OpenBLAS");
+  command->add_flag("--tune", bench->tune, "First choose the fastest way for this device, and keep the choice");
   bench->common.add_to(*command);
   command->callback([bench] { run(*bench); });
 }

@@ -56,6 +56,8 @@ typedef struct asr_backend_options {
   uint32_t max_lanes;     /* most channels in one advance */
   uint32_t window_frames; /* most frames of one channel in one advance */
   uint32_t n_threads;     /* host threads the back end may use for computing, 0 = one for each core */
+  uint32_t model_bits;    /* of a parameter of a Gaussian: 16 lets a back end halve its models and lose exactness beyond the
+                             tolerance of docs/equations.md, G; 0 or 32: it may not */
 } asr_backend_options;
 
 /* ---- front end: 004_... (MFCC); equations F1-F8 in docs/equations.md ---------------------------------------------- */

@@ -60,6 +60,7 @@ Device::Device(uint32_t index, const asr_backend_options &options)
   n_multiprocessors_ = static_cast<uint32_t>(attribute(cudaDevAttrMultiProcessorCount, chosen_.index));
   shared_bytes_ = static_cast<size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, chosen_.index));
   has_tensor_cores_ = capability(chosen_.index) >= kTensorCapability;
+  halves_models_ = options.size >= sizeof options && options.model_bits == 16;
   has_wgmma_ = capability(chosen_.index) == kWgmmaCapability;
 }
 

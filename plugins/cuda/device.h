@@ -55,6 +55,7 @@ class Device {
   size_t shared_bytes() const { return shared_bytes_; }        // most that a block may ask for
   bool has_tensor_cores() const { return has_tensor_cores_; }  // those that kernels/*_tensor.cu is written for
   bool has_wgmma() const { return has_wgmma_; }                // those that kernels/*_wgmma.cu is written for
+  bool halves_models() const { return halves_models_; }        // 16 bits for a parameter of a Gaussian are enough
 
  private:
   struct Chosen {
@@ -65,7 +66,7 @@ class Device {
   const uint32_t max_rows_;
   uint32_t n_multiprocessors_ = 0;
   size_t shared_bytes_ = 0;
-  bool has_tensor_cores_ = false, has_wgmma_ = false;
+  bool has_tensor_cores_ = false, has_wgmma_ = false, halves_models_ = false;
   ThreadPool pool_;
   Stream compute_, copies_;
   KernelClock clock_;

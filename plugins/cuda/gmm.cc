@@ -35,7 +35,7 @@ std::vector<uint32_t> cut(const std::vector<uint32_t> &starts, uint32_t n) {
 }  // namespace
 
 struct Gmm::Stream {
-  bool full = false, diagonal_kernel = false, wgmma = false;
+  bool full = false, diagonal_kernel = false, wgmma = false, halved = false;
   DeviceArray<GmmDim> dims;
   // FP32
   DirectModel direct{};
@@ -65,6 +65,7 @@ Gmm::Gmm(Device &device, const asr_acoustic_view &view) : device_(device), n_dim
     stream.full = view.covariance == ASR_COVARIANCE_FULL;
     stream.diagonal_kernel = uses_diagonal_kernel(view.covariance, n_dims);
     stream.wgmma = stream.diagonal_kernel && device.has_wgmma();
+    stream.halved = stream.wgmma && device.halves_models();
     const GmmParts parts = packer.parts(j, stream.diagonal_kernel ? any_diagonal : any_expanded);
     stream.dims = to_device(parts.dims);
 
@@ -75,7 +76,7 @@ Gmm::Gmm(Device &device, const asr_acoustic_view &view) : device_(device), n_dim
     stream.log_weights = to_device(direct.log_weights);
     stream.n_shared_fours = direct.n_shared_fours, stream.first_shared_four = direct.first_shared_four;
     stream.direct = {reinterpret_cast<const float4 *>(stream.fours.data()), stream.dims.data(), n_dims, stream.full};
-    if (!parts.tensor_states.empty()) load_tensor(packer.tensor(j, parts, stream.wgmma), &stream);
+    if (!parts.tensor_states.empty()) load_tensor(packer.tensor(j, parts, {stream.wgmma, stream.halved}), &stream);
   }
 }
 
@@ -107,7 +108,10 @@ void Gmm::score(const float *features, uint32_t n_rows, float *scores, cudaStrea
   GmmRows rows = {features, scores, n_rows, n_dims_, n_states_, false};
   for (const Stream &s : streams_) {
     if (s.fragments.size() > 0 && s.diagonal_kernel) {
-      (s.wgmma ? launch_diagonal_wgmma : launch_diagonal_tensor)(s.tensor, rows, stream);
+      if (s.wgmma)
+        launch_diagonal_wgmma(s.tensor, s.halved, rows, stream);
+      else
+        launch_diagonal_tensor(s.tensor, rows, stream);
     }
     if (s.fragments.size() > 0 && !s.diagonal_kernel) {
       const size_t n_row_tiles = (n_rows + 15) / 16;

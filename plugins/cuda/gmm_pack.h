@@ -37,6 +37,11 @@ struct TensorPack {
   std::vector<uint32_t> starts;     // tiles (diagonal) or blocks (expanded) with which a state begins, and the end
 };
 
+// Of diagonal Gaussians: for kernels/gmm_diagonal_wgmma.cu; and there for a halved model.
+struct TensorLayout {
+  bool wgmma, halved;
+};
+
 class GmmPacker {
  public:
   GmmPacker(const asr_acoustic_view &view, ThreadPool &pool);
@@ -44,8 +49,7 @@ class GmmPacker {
   // `tensor`: whether the device has tensor cores that the kernels can use.
   GmmParts parts(uint32_t stream, bool tensor) const;
   DirectPack direct(uint32_t stream, const GmmParts &parts) const;
-  // `wgmma`: the diagonal kernel is that of kernels/gmm_diagonal_wgmma.cu.
-  TensorPack tensor(uint32_t stream, const GmmParts &parts, bool wgmma) const;
+  TensorPack tensor(uint32_t stream, const GmmParts &parts, const TensorLayout &layout) const;
 
  private:
   struct Expanded;
@@ -57,11 +61,13 @@ class GmmPacker {
   std::vector<uint32_t> monomials_of(uint32_t n_dims) const;
   Expanded expand(const asr_gmm_codebook &codebook, uint32_t gaussian, double log_weight,
                   const std::vector<GmmDim> &dims) const;
+  void halve(Expanded *expanded) const;
   bool fits_tensor(uint32_t state, uint32_t stream, const std::vector<GmmDim> &dims) const;
   void put_direct(const asr_gmm_codebook &codebook, uint32_t gaussian, double log_weight, float *four, uint32_t place) const;
   template <typename Put>
-  void put_tile(uint32_t state, uint32_t stream, uint32_t first, const GmmParts &parts, TileInfo *info, Put &&put) const;
-  TensorPack tensor_diagonal(uint32_t stream, const GmmParts &parts, bool wgmma) const;
+  void put_tile(uint32_t state, uint32_t stream, uint32_t first, const GmmParts &parts, bool halved, TileInfo *info,
+                Put &&put) const;
+  TensorPack tensor_diagonal(uint32_t stream, const GmmParts &parts, const TensorLayout &layout) const;
   TensorPack tensor_expanded(uint32_t stream, const GmmParts &parts) const;
 
   const asr_acoustic_view &view_;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The expanded form of Gaussians, whether it keeps the tolerance, and its packing into fragments of mma operands.
-#include <cuda_fp16.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "plugins/common/packing.h"
 #include "plugins/cuda/gmm_pack.h"
+#include "plugins/cuda/halves.h"
 
 namespace asr::cuda {
 namespace {
@@ -19,26 +18,9 @@ constexpr double kMaxWeight = 60000;  // fp16 ends at 65504
 constexpr double kMaxTerms = 3000;
 constexpr uint32_t kMaxMonomials = 4096;
 
-// Halves whose sum is the value, and two of each in the order of their index in a register.
-struct SplitPair {
-  uint32_t hi, lo;
-};
-
-uint16_t half_bits(float value) { return __half_raw(__float2half_rn(value)).x; }
-float half_value(uint16_t bits) {
-  __half_raw raw;
-  raw.x = bits;
-  return __half2float(__half(raw));
-}
-SplitPair split_pair(double first, double second) {
-  const uint16_t hi[2] = {half_bits(float(first)), half_bits(float(second))};
-  const uint16_t lo[2] = {half_bits(float(first - half_value(hi[0]))), half_bits(float(second - half_value(hi[1])))};
-  return {hi[0] | uint32_t(hi[1]) << 16, lo[0] | uint32_t(lo[1]) << 16};
-}
-
 // Where mma wants the values of k and k + 1 of a column among 16 values of k, or 8 for a `half` step: lane l of the warp has
 // column l / 4 and the k of 2 (l % 4) and the next, and those 8 behind.
-void put_fragment(uint32_t *step, uint32_t column, uint32_t k, bool half, SplitPair pair) {
+void put_fragment(uint32_t *step, uint32_t column, uint32_t k, bool half, HalfPairs pair) {
   const uint32_t lane = 4 * column + k % 8 / 2;
   uint32_t *const out = step + (half ? lane * 2 : lane * 4 + k / 8);
   out[0] = pair.hi, out[half ? 1 : 2] = pair.lo;
@@ -113,6 +95,19 @@ GmmPacker::Expanded GmmPacker::expand(const asr_gmm_codebook &codebook, uint32_t
   return expanded;
 }
 
+// Rounds the weights of a diagonal Gaussian to one half each, so that its mean stays where it is, as far as halves go, and so
+// does its score there: what is lost grows with the distance from the mean.
+void GmmPacker::halve(Expanded *expanded) const {
+  const auto rounded = [](double value) { return double(half_value(half_bits(float(value)))); };
+  for (size_t i = 0; i + 1 < expanded->weights.size(); i += 2) {
+    double &linear = expanded->weights[i], &square = expanded->weights[i + 1];
+    const double mean = -linear / (2 * square), at_mean = (linear + square * mean) * mean;
+    const double new_square = rounded(square);
+    linear = rounded(-2 * new_square * mean), square = new_square;
+    expanded->constant += at_mean - (linear + square * mean) * mean;
+  }
+}
+
 bool GmmPacker::fits_tensor(uint32_t state, uint32_t stream, const std::vector<GmmDim> &dims) const {
   if (!uses_diagonal_kernel(view_.covariance, uint32_t(dims.size())) &&
       monomials_of(uint32_t(dims.size())).size() > kMaxMonomials) {
@@ -129,34 +124,35 @@ bool GmmPacker::fits_tensor(uint32_t state, uint32_t stream, const std::vector<G
   return true;
 }
 
-// Gaussians first ... first + 7 of a state: put(column, k, SplitPair) takes the weights of k (an even number) and k + 1.
+// Gaussians first ... first + 7 of a state: put(column, k, HalfPairs) takes the weights of k (an even number) and k + 1.
 template <typename Put>
-void GmmPacker::put_tile(uint32_t state, uint32_t stream, uint32_t first, const GmmParts &parts, TileInfo *info,
+void GmmPacker::put_tile(uint32_t state, uint32_t stream, uint32_t first, const GmmParts &parts, bool halved, TileInfo *info,
                          Put &&put) const {
   const asr_gmm_codebook &codebook = codebook_of(state, stream);
   for (uint32_t column = 0; column < kTileGaussians; ++column) {
     info->constant[column] = kLogZero;
     const uint32_t k = first + column;
     if (k >= codebook.n_gaussians || log_weights(state, stream)[k] == -INFINITY) continue;
-    const Expanded expanded = expand(codebook, k, log_weights(state, stream)[k], parts.dims);
+    Expanded expanded = expand(codebook, k, log_weights(state, stream)[k], parts.dims);
+    if (halved) halve(&expanded);
     info->constant[column] = float(expanded.constant);
     const auto n = uint32_t(expanded.weights.size());
     for (uint32_t at = 0; at < n; at += 2) {
-      put(column, at, split_pair(expanded.weights[at], at + 1 < n ? expanded.weights[at + 1] : 0));
+      put(column, at, split_halves(expanded.weights[at], at + 1 < n ? expanded.weights[at + 1] : 0));
     }
   }
   info->state = first + kTileGaussians >= codebook.n_gaussians ? int32_t(state) : -1;
 }
 
-TensorPack GmmPacker::tensor(uint32_t stream, const GmmParts &parts, bool wgmma) const {
-  return uses_diagonal_kernel(view_.covariance, uint32_t(parts.dims.size())) ? tensor_diagonal(stream, parts, wgmma)
+TensorPack GmmPacker::tensor(uint32_t stream, const GmmParts &parts, const TensorLayout &layout) const {
+  return uses_diagonal_kernel(view_.covariance, uint32_t(parts.dims.size())) ? tensor_diagonal(stream, parts, layout)
                                                                              : tensor_expanded(stream, parts);
 }
 
-TensorPack GmmPacker::tensor_diagonal(uint32_t stream, const GmmParts &parts, bool wgmma) const {
+TensorPack GmmPacker::tensor_diagonal(uint32_t stream, const GmmParts &parts, const TensorLayout &layout) const {
   TensorPack pack;
   pack.n_steps = diagonal_steps(uint32_t(parts.dims.size()));
-  const size_t tile_words = diagonal_tile_bytes(pack.n_steps) / 4;
+  const size_t info_at = pack.n_steps * (layout.halved ? 32 : 64), tile_words = info_at + sizeof(TileInfo) / 4;
   pack.starts.push_back(0);
   for (const uint32_t state : parts.tensor_states) {
     pack.starts.push_back(pack.starts.back() + (codebook_of(state, stream).n_gaussians + kTileGaussians - 1) / kTileGaussians);
@@ -166,16 +162,17 @@ TensorPack GmmPacker::tensor_diagonal(uint32_t stream, const GmmParts &parts, bo
     for (uint32_t tile = pack.starts[i]; tile < pack.starts[i + 1]; ++tile) {
       uint32_t *const words = pack.fragments.data() + tile * tile_words;
       TileInfo info{};
-      put_tile(parts.tensor_states[i], stream, (tile - pack.starts[i]) * kTileGaussians, parts, &info,
-               [&](uint32_t column, uint32_t k, SplitPair pair) {
-                 if (wgmma) {
+      put_tile(parts.tensor_states[i], stream, (tile - pack.starts[i]) * kTileGaussians, parts, layout.halved, &info,
+               [&](uint32_t column, uint32_t k, HalfPairs pair) {
+                 if (layout.wgmma) {
                    uint32_t *const core = words + k / 8 * 32 + column * 4 + k % 8 / 2;
-                   core[0] = pair.hi, core[pack.n_steps * 32] = pair.lo;
+                   core[0] = pair.hi;
+                   if (!layout.halved) core[pack.n_steps * 32] = pair.lo;
                  } else {
                    put_fragment(words + k / 16 * 128, column, k % 16, k / 8 + 1 == pack.n_steps && k % 16 < 8, pair);
                  }
                });
-      std::memcpy(words + pack.n_steps * 64, &info, sizeof info);
+      std::memcpy(words + info_at, &info, sizeof info);
     }
   });
   return pack;
@@ -208,7 +205,7 @@ TensorPack GmmPacker::tensor_expanded(uint32_t stream, const GmmParts &parts) co
     const uint32_t state = parts.tensor_states[i], n_gaussians = codebook_of(state, stream).n_gaussians;
     for (uint32_t first = 0, tile = first_tile[i]; first < n_gaussians; first += kTileGaussians, ++tile) {
       uint32_t *const words = pack.fragments.data() + tile / kBlockTiles * block_words + tile % kBlockTiles * 128;
-      put_tile(state, stream, first, parts, &pack.tiles[tile], [&](uint32_t column, uint32_t k, SplitPair pair) {
+      put_tile(state, stream, first, parts, false, &pack.tiles[tile], [&](uint32_t column, uint32_t k, HalfPairs pair) {
         put_fragment(words + k / 16 * step_words, column, k % 16, false, pair);
       });
     }

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "core/base/error.h"
 #include "plugins/common/features_view.h"
+#include "plugins/cuda/halves.h"
 
 namespace asr::cuda {
 namespace {
@@ -14,7 +16,8 @@ const double kPi = std::acos(-1.0);
 constexpr uint32_t kRadix = 16;
 constexpr uint32_t kBlockPoints = 8192;  // complex numbers of all frames of a block
 constexpr uint32_t kUsualPoints = 256;
-constexpr float kFiller = 0;
+constexpr uint32_t kLineFloats = 32;  // frame 0 of a piece begins with a line of 128 bytes
+constexpr float kFiller[kLineFloats] = {};
 constexpr size_t kBatchFloats = size_t{1} << 28;  // samples and cepstra on the device at once, about
 
 float2 root(double turns) {  // exp(-2 pi i turns)
@@ -62,6 +65,33 @@ std::vector<MfccBand> make_bands(const asr_features_view &view, std::vector<floa
   return bands;
 }
 
+// The same as one piece a filter bank, all of one length.
+std::vector<float4> make_banks(const asr_features_view &view, const std::vector<MfccBand> &bands,
+                               const std::vector<float4> &weights, uint32_t *bank_fours) {
+  const uint32_t n_band_fours = (view.n_mel + 1) / 2;  // two bands fill one
+  const auto end_of = [&](uint32_t bank) {
+    const MfccBand &last = bands[(bank + 1) * view.n_mel - 1];
+    return last.first_four + last.n_fours;
+  };
+  *bank_fours = 0;
+  for (uint32_t bank = 0; bank < view.n_warps; ++bank) {
+    *bank_fours = std::max(*bank_fours, n_band_fours + end_of(bank) - bands[bank * view.n_mel].first_four);
+  }
+  std::vector<float4> banks(size_t{view.n_warps} * *bank_fours);
+  for (uint32_t bank = 0; bank < view.n_warps; ++bank) {
+    float4 *const to = banks.data() + size_t{bank} * *bank_fours;
+    const MfccBand *const band = &bands[bank * view.n_mel];
+    std::vector<MfccBankBand> packed;
+    for (uint32_t m = 0; m < view.n_mel; ++m) {
+      packed.push_back({static_cast<uint16_t>(band[m].first_bin), static_cast<uint16_t>(band[m].n_fours),
+                        n_band_fours + band[m].first_four - band[0].first_four});
+    }
+    std::memcpy(to, packed.data(), packed.size() * sizeof packed[0]);
+    std::copy(weights.begin() + band[0].first_four, weights.begin() + end_of(bank), to + n_band_fours);
+  }
+  return banks;
+}
+
 std::vector<float4> make_dct(const asr_features_view &view) {
   std::vector<float4> dct;
   for (uint32_t i = 0; i < view.n_ceps; ++i) {
@@ -70,6 +100,24 @@ std::vector<float4> make_dct(const asr_features_view &view) {
     for (uint32_t m = 0; m < view.n_mel; m += 4) dct.push_back({at(m), at(m + 1), at(m + 2), at(m + 3)});
   }
   return dct;
+}
+
+// The same as mma wants it: tiles of 8 cepstra by steps of 16 bands, each number as the sum of two halves.
+std::vector<uint4> make_dct_fragments(const asr_features_view &view) {
+  std::vector<uint4> fragments;
+  for (uint32_t tile = 0; tile < view.n_ceps; tile += 8) {
+    for (uint32_t step = 0; step < view.n_mel; step += 16) {
+      for (uint32_t lane = 0; lane < 32; ++lane) {
+        const uint32_t i = tile + lane / 4, m = step + lane % 4 * 2;
+        const auto at = [&](uint32_t band) {
+          return i < view.n_ceps && band < view.n_mel ? view.dct[size_t{i} * view.n_mel + band] : 0;
+        };
+        const HalfPairs low = split_halves(at(m), at(m + 1)), high = split_halves(at(m + 8), at(m + 9));
+        fragments.push_back({low.hi, high.hi, low.lo, high.lo});
+      }
+    }
+  }
+  return fragments;
 }
 
 bool same_frames(const asr_extract_job &a, const asr_extract_job &b) {
@@ -91,10 +139,9 @@ struct Mfcc::Batch {
 
   // n frames, from number `first` on, of jobs[0 ... n_jobs - 1].
   void add(const MfccTables &tables, const asr_extract_job *jobs, size_t n_jobs, uint32_t first, uint32_t n) {
-    if (n_samples % 2 == 0) {  // frame 0 begins at an even number, after the sample before it
-      samples.push_back({&kFiller, 1});
-      ++n_samples;
-    }
+    const size_t n_filler = kLineFloats - 1 - n_samples % kLineFloats;  // then the sample before frame 0
+    samples.push_back({kFiller, n_filler});
+    n_samples += n_filler;
     const size_t n_piece = size_t{n - 1} * tables.shift_samples + tables.window_samples + 1;
     frames.push_back({n_samples + 1, jobs[0].first_frame + first, n_lanes, static_cast<uint32_t>(outputs.size()),
                       static_cast<uint32_t>(n_jobs)});
@@ -119,7 +166,10 @@ Mfcc::Mfcc(Device &device, const asr_features_view &view) : device_(device), sta
   t.energy_row = view.energy_row, t.energy_windowed = view.energy_windowed;
   t.dither = view.dither, t.dither_seed = view.dither_seed;
 
-  usual_ = t.n_points == kUsualPoints && t.shift_samples % 2 == 0 && t.dither == 0 &&
+  std::vector<float4> weights;
+  const std::vector<MfccBand> bands = make_bands(view, &weights);
+  banks_ = to_device(make_banks(view, bands, weights, &t.bank_fours));
+  usual_ = device.has_tensor_cores() && t.n_points == kUsualPoints && t.shift_samples % 2 == 0 && t.dither == 0 &&
            mfcc_512_shared_bytes(t) + kMfcc512FixedBytes <= device.shared_bytes();
   if (usual_) check(mfcc_512_prepare(mfcc_512_shared_bytes(t)), "preparing the MFCC kernel");
   t.block_frames = std::min(32u, kBlockPoints / t.n_points);
@@ -137,15 +187,16 @@ Mfcc::Mfcc(Device &device, const asr_features_view &view) : device_(device), sta
   const size_t n_pass_twiddles = twiddles.size();
   const std::vector<float2> real_twiddles = make_real_twiddles(t.n_points);
   twiddles.insert(twiddles.end(), real_twiddles.begin(), real_twiddles.end());
-  std::vector<float4> weights;
-  bands_ = to_device(make_bands(view, &weights));
+  bands_ = to_device(bands);
   weights_ = to_device(weights);
   twiddles_ = to_device(twiddles);
   position_ = to_device(position);
   window_ = to_device(std::vector<float>(view.window, view.window + view.window_samples));
   dct_ = to_device(make_dct(view));
+  dct_fragments_ = to_device(make_dct_fragments(view));
   t.window = window_.data(), t.position = position_.data(), t.bands = bands_.data(), t.weights = weights_.data();
-  t.dct = dct_.data(), t.twiddles = twiddles_.data(), t.real_twiddles = twiddles_.data() + n_pass_twiddles;
+  t.banks = banks_.data(), t.dct = dct_.data(), t.dct_fragments = dct_fragments_.data(), t.twiddles = twiddles_.data(),
+  t.real_twiddles = twiddles_.data() + n_pass_twiddles;
 }
 
 void Mfcc::extract(const asr_extract_job *jobs, size_t n_jobs) {

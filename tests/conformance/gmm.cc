@@ -163,8 +163,29 @@ TEST_P(GmmTest, ScoresDoNotDependOnThreads) {
   options.n_states = 300;
   options.stream_dims = {12, 7};
   const std::vector<float> features = random_features(options, 200);
-  const std::vector<float> expected = Scorer(*this, random_gmm(options), 1).score(features);
-  for (uint32_t n_threads : {2u, 5u}) expect_same_bits(expected, Scorer(*this, random_gmm(options), n_threads).score(features));
+  const std::vector<float> expected = Scorer(*this, random_gmm(options)).score(features);
+  for (uint32_t n_threads : {2u, 5u}) {
+    expect_same_bits(expected, Scorer(*this, random_gmm(options), backend_options(1, 256, n_threads)).score(features));
+  }
+}
+
+TEST_P(GmmTest, ModelsOf16Bits) {  // a back end may halve them or not; what halves lose stays small
+  asr_backend_options halved = backend_options(1, 256);
+  halved.model_bits = 16;
+  for (uint32_t n_dims : {13u, 36u, 39u}) {
+    RandomGmm options;
+    options.stream_dims = {n_dims};
+    const AcousticModel model = random_gmm(options);
+    const Scorer scorer(*this, model, halved);
+    const std::vector<float> features = random_features(options, 70);
+    const std::vector<float> scores = scorer.score(features);
+    expect_same_bits(scores, scorer.score(features, 8));
+    for (size_t i = 0; i < scores.size(); ++i) {
+      const size_t t = i / options.n_states;
+      const double expected = reference::log_likelihood(scorer.view(), uint32_t(i % options.n_states), &features[t * n_dims]);
+      ASSERT_NEAR(scores[i], expected, 0.02 + 1e-3 * std::abs(expected)) << n_dims << " features, row " << t;
+    }
+  }
 }
 
 TEST_P(GmmTest, PrecisionThatIsNotPositiveDefinite) {

@@ -17,8 +17,8 @@ class GmmTest : public BackendTest {
   // A model on the device. Rows are scored `window` at a time, into poisoned memory.
   class Scorer {
    public:
-    Scorer(const GmmTest &test, const AcousticModel &model, uint32_t n_threads = 1)
-        : test_(test), view_(model), device_(test.open(backend_options(1, 256, n_threads))) {
+    Scorer(const GmmTest &test, const AcousticModel &model, const asr_backend_options &options = backend_options(1, 256))
+        : test_(test), view_(model), device_(test.open(options)) {
       device_->check(api().load_acoustic(device_->get(), view_.get(), &acoustic_));
     }
     ~Scorer() { api().free_acoustic(acoustic_); }

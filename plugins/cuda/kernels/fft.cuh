@@ -36,8 +36,21 @@ __device__ __forceinline__ void transform_4(float2 &a, float2 &b, float2 &c, flo
   d = difference_ac - turned;
 }
 
-// x[0 ... kN - 1] becomes its transform, in order.
-template <int kN>
+// The same where d is zero before.
+__device__ __forceinline__ void transform_3(float2 &a, float2 &b, float2 &c, float2 &d) {
+  const float2 sum_ac = a + c, difference_ac = a - c, turned = {b.y, -b.x};
+  a = sum_ac + b;
+  c = sum_ac - b;
+  b = difference_ac + turned;
+  d = difference_ac - turned;
+}
+
+__device__ __forceinline__ float2 times_root_of_16(float2 v, int k) {
+  return k == 0 ? v : k == 4 ? float2{v.y, -v.x} : v * root_of_16(k);
+}
+
+// x[0 ... kN - 1] becomes its transform, in order; those from kInputs on, at most a quarter, are taken as zero.
+template <int kN, int kInputs = kN>
 __device__ __forceinline__ void transform(float2 (&x)[kN]) {
   if constexpr (kN == 2) {
     const float2 difference = x[0] - x[1];
@@ -51,9 +64,12 @@ __device__ __forceinline__ void transform(float2 (&x)[kN]) {
 #pragma unroll
     for (int c = 0; c < kColumns; ++c) {
       float2 column[4] = {x[c], x[c + kColumns], x[c + 2 * kColumns], x[c + 3 * kColumns]};
-      transform_4(column[0], column[1], column[2], column[3]);
+      if (c + 3 * kColumns < kInputs)
+        transform_4(column[0], column[1], column[2], column[3]);
+      else
+        transform_3(column[0], column[1], column[2], column[3]);
 #pragma unroll
-      for (int s = 0; s < 4; ++s) y[s * kColumns + c] = c * s == 0 ? column[s] : column[s] * root_of_16(c * s * 16 / kN);
+      for (int s = 0; s < 4; ++s) y[s * kColumns + c] = times_root_of_16(column[s], c * s * 16 / kN);
     }
 #pragma unroll
     for (int s = 0; s < 4; ++s) {

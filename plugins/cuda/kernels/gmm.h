@@ -101,9 +101,10 @@ constexpr uint32_t kDiagonalBlocks = 2;  // of a multiprocessor at once
 void launch_diagonal_tensor(const TensorModel &model, const GmmRows &rows, cudaStream_t stream);
 
 // The same on GPUs of capability 9.0, for which alone it is compiled. A tile in memory: for each 8 values of k, hi of 8
-// Gaussians, 16 bytes each; the same of lo; TileInfo. Stretches by how many warpgroups share one: 1, 2, 4.
+// Gaussians, 16 bytes each; the same of lo, unless the model is `halved`; TileInfo. Stretches by how many warpgroups share
+// one: 1, 2, 4.
 constexpr uint32_t kWarpgroups = 4;  // of a block, of which a multiprocessor has one
-void launch_diagonal_wgmma(const TensorModel &model, const GmmRows &rows, cudaStream_t stream);
+void launch_diagonal_wgmma(const TensorModel &model, bool halved, const GmmRows &rows, cudaStream_t stream);
 cudaError_t prepare_diagonal_wgmma();
 
 // Any quadratic form: phi_k = x_i x_j for monomials[k] = i | j << 16, where x_n_dims = 1 and x_n_dims+1 = 0. A block in memory:

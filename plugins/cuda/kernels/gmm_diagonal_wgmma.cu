@@ -6,9 +6,10 @@
 // shared memory; their log-sum-exp stays in registers, as in the other kernel. A block's four warpgroups have rows of their own
 // and share a stretch of the model and a ring for many rows; for up to 128 or 64 rows, two have or each has a stretch and a
 // ring. While a warpgroup takes exponentials, the tensor cores work for the others.
-// A tile in memory: blocks of 8 values of k of its 8 Gaussians, 128 bytes each, hi of all k and then lo; TileInfo.
-// Floors for 5000 x 256 Gaussians, D = 36: 8 rows read 376 MB of model, 87 us at 4.3 TB/s; 256 rows do 224 multiply-adds a row
-// and Gaussian (216 and padding), 186 us at the 790 TFLOPS that wgmma reaches on an H200, and one exponential each, 79 us.
+// A tile in memory: blocks of 8 values of k of its 8 Gaussians, 128 bytes each, hi of all k and then lo; TileInfo. A halved
+// model is without lo: half the bytes and 10 products for 14, beyond the tolerance. Floors for 5000 x 256 Gaussians, D = 36: 8
+// rows read 376 MB of model, 87 us at 4.3 TB/s; 256 rows do 224 multiply-adds a row and Gaussian (216 and padding), 186 us at
+// the 790 TFLOPS that wgmma reaches on an H200, and one exponential each, 79 us.
 #include "plugins/cuda/kernels/diagonal_rows.cuh"
 #include "plugins/cuda/kernels/gmm.h"
 #include "plugins/cuda/kernels/hopper.cuh"
@@ -20,9 +21,11 @@ namespace {
 constexpr uint32_t kWarp = 32, kGroupThreads = 128, kThreads = kWarpgroups * kGroupThreads;
 constexpr uint32_t kCoreBytes = 128;  // 8 Gaussians, 8 values of k
 
-template <int kSteps>
+// kHalved: a model of hi alone.
+template <int kSteps, bool kHalved>
 struct Ring {
-  static constexpr uint32_t kTileBytes = kSteps * 2 * kCoreBytes + sizeof(TileInfo), kStageBytes = kProductTiles * kTileBytes;
+  static constexpr uint32_t kTileBytes = kSteps * (kHalved ? 1 : 2) * kCoreBytes + sizeof(TileInfo),
+                            kStageBytes = kProductTiles * kTileBytes;
   static constexpr uint32_t kRoom = 227 * 1024 - 1024, kFit = kRoom / kStageBytes / 2 * 2;
   static constexpr uint32_t kStages = kFit < 16 ? kFit : 16;                     // of all rings of a block
   static constexpr uint32_t kLeastSharing = kStages % kWarpgroups == 0 ? 1 : 2;  // warpgroups
@@ -31,25 +34,33 @@ struct Ring {
 
 // d = rows times the tiles at `tiles`, which is an address in shared memory; small products first: the large sum is then
 // rounded less often.
-template <int kSteps>
+template <int kSteps, bool kHalved>
 __device__ __forceinline__ void start_products(float (&d)[kProductTiles][4], const RowFragments<kSteps, 1> &rows,
                                                uint32_t tiles) {
   constexpr int kPairs = kSteps / 2;
   constexpr uint32_t kLo = kSteps * kCoreBytes, kPair = 2 * kCoreBytes;
-  const uint64_t operand = operand_of(kCoreBytes, Ring<kSteps>::kTileBytes);
+  const uint64_t operand = operand_of(kCoreBytes, Ring<kSteps, kHalved>::kTileBytes);
   begin_products();
-  multiply<false>(d, rows.hi[0][0], operand_at(operand, tiles + kLo));
-  multiply<true>(d, rows.lo[0][0], operand_at(operand, tiles));
+  if constexpr (!kHalved) {
+    multiply<false>(d, rows.hi[0][0], operand_at(operand, tiles + kLo));
+    multiply<true>(d, rows.lo[0][0], operand_at(operand, tiles));
+  } else {
+    multiply<false>(d, rows.lo[0][0], operand_at(operand, tiles));
+  }
 #pragma unroll
   for (int p = 1; p < kPairs; ++p) {
-    multiply<true>(d, rows.hi[0][p], operand_at(operand, tiles + kLo + p * kPair));
+    if constexpr (!kHalved) multiply<true>(d, rows.hi[0][p], operand_at(operand, tiles + kLo + p * kPair));
     multiply<true>(d, rows.lo[0][p], operand_at(operand, tiles + p * kPair));
   }
-  if constexpr (kSteps % 2 != 0) {  // lo hi and hi lo of the last 8 values of k make one product; zeros meet lo's first 8
+  if constexpr (kSteps % 2 != 0 && !kHalved) {  // lo hi and hi lo of the last 8 values of k make one product
     const uint32_t both[4] = {rows.last_lo[0][0], rows.last_lo[0][1], rows.last_hi[0][0], rows.last_hi[0][1]};
-    const uint32_t one[4] = {rows.last_hi[0][0], rows.last_hi[0][1], 0, 0};
-    multiply<true>(d, both, operand_at(operand_of(kLo, Ring<kSteps>::kTileBytes), tiles + kPairs * kPair));
-    multiply<true>(d, one, operand_at(operand, tiles + kPairs * kPair));
+    multiply<true>(d, both, operand_at(operand_of(kLo, Ring<kSteps, kHalved>::kTileBytes), tiles + kPairs * kPair));
+  }
+  if constexpr (kSteps % 2 != 0) {  // zeros meet the values of k before the last
+    const uint32_t last_lo[4] = {0, 0, rows.last_lo[0][0], rows.last_lo[0][1]};
+    const uint32_t last_hi[4] = {0, 0, rows.last_hi[0][0], rows.last_hi[0][1]};
+    if constexpr (kHalved) multiply<true>(d, last_lo, operand_at(operand, tiles + kPairs * kPair - kCoreBytes));
+    multiply<true>(d, last_hi, operand_at(operand, tiles + kPairs * kPair - kCoreBytes));
   }
 #pragma unroll
   for (int p = 0; p < kPairs; ++p) multiply<true>(d, rows.hi[0][p], operand_at(operand, tiles + p * kPair));
@@ -57,14 +68,14 @@ __device__ __forceinline__ void start_products(float (&d)[kProductTiles][4], con
 }
 
 // The sums of up to 12 tiles into the mixture of a warp's 16 rows.
-template <int kSteps>
+template <int kSteps, bool kHalved>
 __device__ __forceinline__ void mix_tiles(const float (&d)[kProductTiles][4], const unsigned char *tiles, uint32_t n_tiles,
                                           const float (&inverse_scale)[1][2], const GmmRows &rows, uint32_t first_row,
                                           RowLogSums<1> &mixture) {
 #pragma unroll
   for (uint32_t i = 0; i < kProductTiles; ++i) {
     if (i >= n_tiles) continue;
-    const auto *const info = reinterpret_cast<const TileInfo *>(tiles + (i + 1) * Ring<kSteps>::kTileBytes) - 1;
+    const auto *const info = reinterpret_cast<const TileInfo *>(tiles + (i + 1) * Ring<kSteps, kHalved>::kTileBytes) - 1;
     const float2 constant = reinterpret_cast<const float2 *>(info->constant)[threadIdx.x % 4];
     mixture.add(reinterpret_cast<const float(&)[1][4]>(d[i]), inverse_scale, constant);
     if (info->state >= 0) mixture.store(rows, first_row, static_cast<uint32_t>(info->state));
@@ -79,10 +90,10 @@ struct Place {
   }
 };
 
-template <int kSteps>
+template <int kSteps, bool kHalved>
 __global__ void __launch_bounds__(kThreads, 1)
     diagonal_wgmma_kernel(TensorModel model, const uint32_t *stretches, uint32_t n_sharing, GmmRows rows) {
-  using R = Ring<kSteps>;
+  using R = Ring<kSteps, kHalved>;
   extern __shared__ __align__(128) unsigned char memory[];
   __shared__ uint64_t full[R::kStages], empty[R::kStages];
   // What the compiler must know to be the same for all lanes goes through a shuffle.
@@ -100,8 +111,8 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
   __syncthreads();
 
-  // One thread of those that share a ring fills it, so far ahead that the stage it fills has been left, or is about to be.
-  const uint32_t ahead = n_stages - (n_stages > 4 ? 2 : 1);
+  // One thread of those that share a ring fills it, a stage or two behind the reader, so that others have left it too.
+  const uint32_t behind = n_stages > 4 ? 2 : 1;
   const auto *const model_bytes = reinterpret_cast<const unsigned char *>(model.fragments) + size_t{begin} * R::kTileBytes;
   Place filling;
   const auto fill = [&](uint32_t block) {
@@ -114,7 +125,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     __syncwarp();
     filling.next(n_stages);
   };
-  for (uint32_t block = 0; block < ahead; ++block) fill(block);
+  for (uint32_t block = 0; block < n_stages; ++block) fill(block);
 
   RowFragments<kSteps, 1> fragments;
   fragments.load(model, rows, first_row);
@@ -122,16 +133,16 @@ __global__ void __launch_bounds__(kThreads, 1)
   mixture.clear();
   Place place;
   for (uint32_t block = 0; block < n_blocks; ++block) {
-    fill(block + ahead);
+    if (block >= behind) fill(block - behind + n_stages);
     const uint32_t stage = first_stage + place.slot;
     const unsigned char *const tiles = memory + stage * R::kStageBytes;
     barrier_wait(&full[stage], place.odd);
     if (group_row < rows.n_rows) {
       float d[kProductTiles][4];
-      start_products(d, fragments, shared_address(tiles));
+      start_products<kSteps, kHalved>(d, fragments, shared_address(tiles));
       wait_products(d);
       if (first_row < rows.n_rows)
-        mix_tiles<kSteps>(d, tiles, tiles_of(block), fragments.inverse_scale, rows, first_row, mixture);
+        mix_tiles<kSteps, kHalved>(d, tiles, tiles_of(block), fragments.inverse_scale, rows, first_row, mixture);
     }
     __syncwarp();
     if (threadIdx.x % kWarp == 0) barrier_arrive(&empty[stage]);
@@ -139,32 +150,33 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
 }
 
-template <int kSteps>
+template <int kSteps, bool kHalved>
 void launch(const TensorModel &model, const GmmRows &rows, cudaStream_t stream) {
   const uint32_t n_groups = rows.n_rows <= 64 ? 1 : rows.n_rows <= 128 ? 2 : kWarpgroups;
-  const uint32_t n_sharing = n_groups < Ring<kSteps>::kLeastSharing ? Ring<kSteps>::kLeastSharing : n_groups,
+  const uint32_t n_sharing = n_groups < Ring<kSteps, kHalved>::kLeastSharing ? Ring<kSteps, kHalved>::kLeastSharing : n_groups,
                  index = n_sharing / 2;
   const dim3 grid(model.n_stretches[index] / (kWarpgroups / n_sharing), (rows.n_rows + 64 * n_sharing - 1) / (64 * n_sharing));
-  diagonal_wgmma_kernel<kSteps>
-      <<<grid, kThreads, Ring<kSteps>::kSharedBytes, stream>>>(model, model.stretches[index], n_sharing, rows);
+  diagonal_wgmma_kernel<kSteps, kHalved>
+      <<<grid, kThreads, Ring<kSteps, kHalved>::kSharedBytes, stream>>>(model, model.stretches[index], n_sharing, rows);
 }
 
-template <int kSteps>
+template <int kSteps, bool kHalved>
 cudaError_t prepare() {
-  return cudaFuncSetAttribute(diagonal_wgmma_kernel<kSteps>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              static_cast<int>(Ring<kSteps>::kSharedBytes));
+  return cudaFuncSetAttribute(diagonal_wgmma_kernel<kSteps, kHalved>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              static_cast<int>(Ring<kSteps, kHalved>::kSharedBytes));
 }
 
 }  // namespace
 
-void launch_diagonal_wgmma(const TensorModel &model, const GmmRows &rows, cudaStream_t stream) {
-  if (model.n_steps == 4) return launch<4>(model, rows, stream);
-  if (model.n_steps == 9) return launch<9>(model, rows, stream);
-  launch<10>(model, rows, stream);
+void launch_diagonal_wgmma(const TensorModel &model, bool halved, const GmmRows &rows, cudaStream_t stream) {
+  if (model.n_steps == 4) return (halved ? launch<4, true> : launch<4, false>)(model, rows, stream);
+  if (model.n_steps == 9) return (halved ? launch<9, true> : launch<9, false>)(model, rows, stream);
+  (halved ? launch<10, true> : launch<10, false>)(model, rows, stream);
 }
 
 cudaError_t prepare_diagonal_wgmma() {
-  for (const cudaError_t status : {prepare<4>(), prepare<9>(), prepare<10>()}) {
+  for (const cudaError_t status : {prepare<4, false>(), prepare<9, false>(), prepare<10, false>(), prepare<4, true>(),
+                                   prepare<9, true>(), prepare<10, true>()}) {
     if (status != cudaSuccess) return status;
   }
   return cudaSuccess;

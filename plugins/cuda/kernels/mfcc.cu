@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // F1 ... F8 of docs/equations.md in one kernel, in float, for windows of any length; double reference tests/reference/mfcc.cc,
-// tolerance 1e-3 of a cepstrum. mfcc_512.cu is faster for the usual ones.
+// tolerance 1e-3 of a cepstrum. mfcc_512.cu is faster for usual ones where a block may have 107 KiB of shared memory.
 //
 // A block owns F frames (32 for transforms up to 512 samples, fewer above), of any jobs. They stay in its shared memory as rows
 // of F values and one of padding, a frame a lane, from samples to cepstra; twiddles, weights and the cosine transform are then
@@ -21,7 +21,8 @@ namespace asr::cuda {
 namespace {
 
 constexpr uint32_t kThreads = 256, kWarp = 32, kWarps = kThreads / kWarp, kMaxFrames = 32;
-constexpr uint32_t kThreadPairs = 16;  // pairs of bins a thread: kBlockPoints / 2 / kThreads of mfcc.cc
+constexpr uint32_t kUsualPoints = 256;  // windows of 257 to 512 samples, such as 25 ms at 16 kHz
+constexpr uint32_t kThreadPairs = 16;   // pairs of bins a thread: kBlockPoints / 2 / kThreads of mfcc.cc
 
 // What a block works in.
 struct Shared {
@@ -179,7 +180,9 @@ __device__ __forceinline__ void make_log_mel(const MfccTables &t, uint32_t warp,
   const uint32_t f = threadIdx.x % t.block_frames;
   for (uint32_t m = threadIdx.x / t.block_frames; m < t.n_mel; m += kThreads / t.block_frames) {
     const MfccBand band = t.bands[size_t{warp} * t.n_mel + m];
-    shared.mel[m * shared.stride + f] = logarithm(t, band_energy(t, band, shared.rows + f, shared.stride));
+    const float *const bin = shared.rows + size_t{band.first_bin} * shared.stride + f;
+    shared.mel[m * shared.stride + f] =
+        logarithm(t, band_energy(t.weights + band.first_four, band.n_fours, bin, shared.stride));
   }
   const uint32_t m = t.n_mel + threadIdx.x / t.block_frames;
   if (m < t.n_mel_padded) shared.mel[m * shared.stride + f] = 0;
@@ -187,20 +190,35 @@ __device__ __forceinline__ void make_log_mel(const MfccTables &t, uint32_t warp,
 
 // F7, F8: cepstra[f][i], as they will lie in the output; two of a frame at once.
 __device__ __forceinline__ void make_cepstra(const MfccTables &t, const float *energy, const Shared &shared) {
-  const uint32_t f = threadIdx.x % t.block_frames, n_units = kThreads / t.block_frames;
-  const auto store = [&](uint32_t c, float sum) {
-    const bool is_energy = static_cast<int32_t>(c) == t.energy_row;
-    shared.cepstra[f * t.n_ceps + c] = is_energy ? __logf(fmaxf(energy[f], t.log_floor)) : sum;
-  };
+  const uint32_t f = threadIdx.x % t.block_frames, n_units = kThreads / t.block_frames, n_fours = t.n_mel_padded / 4;
   for (uint32_t i = threadIdx.x / t.block_frames; i < t.n_ceps; i += 2 * n_units) {
-    float sum_a, sum_b;
-    cosine_sums(t, i, min(i + n_units, t.n_ceps - 1), shared.mel + f, shared.stride, &sum_a, &sum_b);
+    const uint32_t other = min(i + n_units, t.n_ceps - 1);
+    const float4 *const a = t.dct + size_t{i} * n_fours, *const b = t.dct + size_t{other} * n_fours;
+    float sum_a = 0, sum_b = 0;
+    const float *mel = shared.mel + f;
+#pragma unroll 4
+    for (uint32_t four = 0; four < n_fours; ++four, mel += 4 * shared.stride) {
+      const float4 wa = a[four], wb = b[four];
+      const float m[4] = {mel[0], mel[shared.stride], mel[2 * shared.stride], mel[3 * shared.stride]};
+      sum_a += wa.x * m[0], sum_b += wb.x * m[0];
+      sum_a += wa.y * m[1], sum_b += wb.y * m[1];
+      sum_a += wa.z * m[2], sum_b += wb.z * m[2];
+      sum_a += wa.w * m[3], sum_b += wb.w * m[3];
+    }
+    const auto store = [&](uint32_t c, float sum) {
+      const bool is_energy = static_cast<int32_t>(c) == t.energy_row;
+      shared.cepstra[f * t.n_ceps + c] = is_energy ? __logf(fmaxf(energy[f], t.log_floor)) : sum;
+    };
     store(i, sum_a);
-    if (i + n_units < t.n_ceps) store(i + n_units, sum_b);
+    if (i + n_units < t.n_ceps) store(other, sum_b);
   }
 }
 
-__global__ void __launch_bounds__(kThreads, 3) mfcc_kernel(MfccTables t, MfccBatch batch) {
+// kPoints: n_points where it is compiled for one number, 0 where not.
+template <uint32_t kPoints>
+__global__ void __launch_bounds__(kThreads, 3) mfcc_kernel(MfccTables tables, MfccBatch batch) {
+  MfccTables t = tables;
+  if (kPoints != 0) t.n_points = kPoints, t.block_frames = kMaxFrames;
   extern __shared__ float memory[];
   __shared__ Lane lanes[kMaxFrames];
   __shared__ float energy[kMaxFrames];
@@ -246,12 +264,16 @@ size_t mfcc_shared_bytes(const MfccTables &t) {
 }
 
 cudaError_t mfcc_prepare(size_t shared_bytes) {
-  return cudaFuncSetAttribute(mfcc_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
+  const auto bytes = static_cast<int>(shared_bytes);
+  const cudaError_t status = cudaFuncSetAttribute(mfcc_kernel<0>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  if (status != cudaSuccess) return status;
+  return cudaFuncSetAttribute(mfcc_kernel<kUsualPoints>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
 }
 
 void launch_mfcc(const MfccTables &t, const MfccBatch &batch, cudaStream_t stream) {
   const uint32_t n_blocks = (batch.n_lanes + t.block_frames - 1) / t.block_frames;
-  mfcc_kernel<<<n_blocks, kThreads, mfcc_shared_bytes(t), stream>>>(t, batch);
+  const auto kernel = t.n_points == kUsualPoints && t.block_frames == kMaxFrames ? mfcc_kernel<kUsualPoints> : mfcc_kernel<0>;
+  kernel<<<n_blocks, kThreads, mfcc_shared_bytes(t), stream>>>(t, batch);
 }
 
 }  // namespace asr::cuda

@@ -14,6 +14,12 @@ struct MfccBand {
   uint32_t first_bin, n_fours, first_four;
 };
 
+// The same in a bank: a filter bank in one piece, bands in an even number of places and then the weights.
+struct MfccBankBand {
+  uint16_t first_bin, n_fours;
+  uint32_t first_four;
+};
+
 // Where a job's cepstra go.
 struct MfccOutput {
   uint64_t first_value;  // in the batch's cepstra
@@ -39,6 +45,9 @@ struct MfccTables {
   const uint32_t *position;     // [n_points] where the transform leaves frequency k
   const MfccBand *bands;        // [n_warps][n_mel]
   const float4 *weights;
+  const float4 *banks;         // [n_warps][bank_fours]
+  const uint4 *dct_fragments;  // [cepstra / 8][mel / 16][32], halves as mma wants them: hi, hi, lo, lo
+  uint32_t bank_fours;
   const float4 *dct;  // [n_ceps][n_mel_padded / 4]
   float preemphasis, log_add, log_floor, dither;
   uint32_t preemphasis_in_frame, dc_removal, magnitude, energy_windowed, dither_seed;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both MFCC kernels do alike: finding a frame's samples, and F5 to F8 for one frame of a lane (V = float) or two (float2).
+// What both MFCC kernels do alike: finding a frame's samples, and F5 and F6 for one frame of a lane (V = float) or two
+// (float2).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -38,14 +39,12 @@ __device__ __forceinline__ void add_product(float w, float2 v, float2 *sum) { su
 __device__ __forceinline__ float sum_of(float a, float b) { return a + b; }
 __device__ __forceinline__ float2 sum_of(float2 a, float2 b) { return {a.x + b.x, a.y + b.y}; }
 
-// F5: one band of the spectrum column[bin * stride].
+// F5: one band of the spectrum, from bin[0] on.
 template <typename V>
-__device__ __forceinline__ V band_energy(const MfccTables &t, const MfccBand &band, const V *column, uint32_t stride) {
-  const V *bin = column + size_t{band.first_bin} * stride;
+__device__ __forceinline__ V band_energy(const float4 *weights, uint32_t n_fours, const V *bin, uint32_t stride) {
   V sum[2] = {};
-#pragma unroll 4
-  for (uint32_t i = 0; i < band.n_fours; ++i, bin += 4 * stride) {
-    const float4 w = t.weights[band.first_four + i];
+  for (uint32_t i = 0; i < n_fours; ++i, bin += 4 * stride) {
+    const float4 w = weights[i];
     add_product(w.x, bin[0], &sum[0]);
     add_product(w.y, bin[stride], &sum[1]);
     add_product(w.z, bin[2 * stride], &sum[0]);
@@ -60,24 +59,6 @@ __device__ __forceinline__ float logarithm(const MfccTables &t, float energy) {
 }
 __device__ __forceinline__ float2 logarithm(const MfccTables &t, float2 energy) {
   return {logarithm(t, energy.x), logarithm(t, energy.y)};
-}
-
-// F7, F8: cepstra a and b of the log bands column[m * stride].
-template <typename V>
-__device__ __forceinline__ void cosine_sums(const MfccTables &t, uint32_t a, uint32_t b, const V *column, uint32_t stride,
-                                            V *sum_a, V *sum_b) {
-  const uint32_t n_fours = t.n_mel_padded / 4;
-  const float4 *const row_a = t.dct + size_t{a} * n_fours, *const row_b = t.dct + size_t{b} * n_fours;
-  *sum_a = *sum_b = V{};
-#pragma unroll 4
-  for (uint32_t four = 0; four < n_fours; ++four, column += 4 * stride) {
-    const float4 wa = row_a[four], wb = row_b[four];
-    const V m[4] = {column[0], column[stride], column[2 * stride], column[3 * stride]};
-    add_product(wa.x, m[0], sum_a), add_product(wb.x, m[0], sum_b);
-    add_product(wa.y, m[1], sum_a), add_product(wb.y, m[1], sum_b);
-    add_product(wa.z, m[2], sum_a), add_product(wb.z, m[2], sum_b);
-    add_product(wa.w, m[3], sum_a), add_product(wb.w, m[3], sum_b);
-  }
 }
 
 }  // namespace asr::cuda

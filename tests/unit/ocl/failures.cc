@@ -16,7 +16,7 @@ namespace asr::ocl {
 namespace {
 
 constexpr Variant kVariant = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096};
-constexpr asr_backend_options kOptions = {sizeof(asr_backend_options), 1, 8, 1};
+constexpr asr_backend_options kOptions = {sizeof(asr_backend_options), 1, 8, 1, 0};
 constexpr char kRows[] = "-DTILE_ROWS=8";
 
 int g_n_compiled = 0;

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first half of kernels/mfcc_512.cu, which describes it: from samples to the spectrum, F1 to F3, half a warp a frame.
+#pragma once
+
+#include "core/backend/asr_backend.h"
+#include "plugins/cuda/kernels/fft.cuh"
+#include "plugins/cuda/kernels/mfcc.h"
+#include "plugins/cuda/kernels/mfcc_stages.cuh"
+
+namespace asr::cuda::mfcc_512 {
+
+constexpr uint32_t kThreads = 256, kWarp = 32, kWarps = kThreads / kWarp, kFrames = 64, kAll = 0xffffffffu;
+constexpr uint32_t kPoints = 256;
+constexpr int kHalf = 16;                                          // complex numbers; lanes of a frame
+constexpr uint32_t kPairs = kFrames / 2 + 1, kPitch = 2 * kPairs;  // of a row of frames, in pairs and in floats
+constexpr uint32_t kMelPitch = 68;                                 // of a row of frames, in floats
+constexpr uint32_t kBins = kPoints + 4;              // those above 256 stay zero, under a band's last zero weights
+constexpr uint32_t kExchange = kHalf * (kHalf + 1);  // float2 a frame
+
+struct Shared {
+  float *power;
+  float2 *window, *real_twiddles, *exchange;  // window: halved, which makes the spectrum's halves of sums
+  // Over exchange, when it is done with: the cosine transform, and two sets of a bank and its log bands.
+  uint4 *dct;
+  __device__ __forceinline__ Shared(const MfccTables &t, float *memory)
+      : power(memory),
+        window(reinterpret_cast<float2 *>(power + kBins * kPitch)),
+        real_twiddles(window + kPoints),
+        exchange(real_twiddles + kPoints / 2),
+        dct(reinterpret_cast<uint4 *>(exchange)) {}
+  static __host__ __device__ uint32_t mel_steps(const MfccTables &t) { return (t.n_mel + 15) / 16; }
+  static __host__ __device__ uint32_t dct_fours(const MfccTables &t) { return (t.n_ceps + 7) / 8 * mel_steps(t) * kWarp; }
+  static __host__ __device__ uint32_t set_fours(const MfccTables &t) { return t.bank_fours + mel_steps(t) * 4 * kMelPitch; }
+  __device__ __forceinline__ float4 *bank(const MfccTables &t, uint32_t set) const {
+    return reinterpret_cast<float4 *>(dct + dct_fours(t)) + set * set_fours(t);
+  }
+  __device__ __forceinline__ float *mel(const MfccTables &t, uint32_t set) const {
+    return reinterpret_cast<float *>(bank(t, set) + t.bank_fours);
+  }
+};
+
+__device__ __forceinline__ float half_warp_sum(float value) {
+  for (int offset = kHalf / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(kAll, value, offset);
+  return value;
+}
+
+// To the L2 cache.
+__device__ __forceinline__ void prefetch(const float *samples) { asm volatile("prefetch.global.L2 [%0];" ::"l"(samples)); }
+
+// Whether sample i (0 or 1) of row r of lane j lies in the window; the first kFull rows do wholly.
+template <int kFull>
+__device__ __forceinline__ bool inside(const MfccTables &t, int r, uint32_t j, uint32_t i) {
+  return r < kFull || 2 * (j + kHalf * r) + i < t.window_samples;
+}
+
+// F1 of lane j: x[r] are samples 2 (j + 16 r) and the next; rows from kRows on lie beyond the window.
+template <int kFull, int kRows>
+__device__ __forceinline__ void load_samples(const MfccTables &t, const Lane &lane, uint32_t j, float2 (&x)[kHalf]) {
+  const float2 *const pairs = reinterpret_cast<const float2 *>(lane.samples) + j;
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    x[r] = inside<kFull>(t, r, j, 0) ? __ldg(pairs + r * kHalf) : float2{0, 0};
+    if (!inside<kFull>(t, r, j, 1)) x[r].y = 0;
+  }
+}
+
+// F2 of lane j, in place. Returns the frame's energy if it is wanted.
+template <int kFull, int kRows>
+__device__ __forceinline__ float make_frame(const MfccTables &t, const Lane &lane, const Shared &shared, uint32_t j,
+                                            float2 (&x)[kHalf]) {
+  const float before = lane.samples[t.preemphasis_in_frame ? 0 : -1], a = t.preemphasis;
+  float offset = 0, offset_after = 0;
+  if (t.dc_removal != ASR_DC_KEEP) {
+    const float per_sample = 1.0f / static_cast<float>(t.window_samples);
+    float total = 0;
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) total += x[r].x + x[r].y;
+    total = half_warp_sum(total);
+    if (t.dc_removal == ASR_DC_BEFORE_PREEMPHASIS)
+      offset = total * per_sample;
+    else
+      offset_after = (total - a * (total - lane.samples[t.window_samples - 1] + before)) * per_sample;
+  }
+  float energy = 0;
+  if (t.energy_row >= 0 && !t.energy_windowed) {
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      const float2 now = {inside<kFull>(t, r, j, 0) ? x[r].x - offset : 0, inside<kFull>(t, r, j, 1) ? x[r].y - offset : 0};
+      energy += now.x * now.x + now.y * now.y;
+    }
+  }
+  const float constant = offset - a * offset + offset_after;
+  float carried = before;  // what lane 0 has before its pair: the last sample of lane 15 in the row above
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    const float neighbour = __shfl_sync(kAll, x[r].y, j + kHalf - 1, kHalf);
+    const float previous = j > 0 ? neighbour : carried;
+    carried = neighbour;
+    const float2 w = shared.window[j + kHalf * r];
+    x[r] = {(x[r].x - a * previous - constant) * w.x, (x[r].y - a * x[r].x - constant) * w.y};
+  }
+#pragma unroll
+  for (int r = kRows; r < int(kHalf); ++r) x[r] = {0, 0};
+  if (t.energy_row >= 0 && t.energy_windowed) {
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) energy += 4 * (x[r].x * x[r].x + x[r].y * x[r].y);
+  }
+  return t.energy_row >= 0 ? half_warp_sum(energy) : 0;
+}
+
+// The transform of a frame's 256 complex numbers: x[r] of lane j goes from number j + 16 r to frequency j + 16 r.
+template <int kRows>
+__device__ __forceinline__ void fourier_transform(const float2 (&twiddles)[kHalf], float2 *exchange, uint32_t j,
+                                                  float2 (&x)[kHalf]) {
+  transform<kHalf, kRows>(x);
+  exchange[j] = x[0];
+#pragma unroll
+  for (uint32_t r = 1; r < kHalf; ++r) exchange[r * (kHalf + 1) + j] = x[r] * twiddles[r];
+  __syncwarp();
+#pragma unroll
+  for (uint32_t r = 0; r < kHalf; ++r) x[r] = exchange[j * (kHalf + 1) + r];
+  __syncwarp();
+  transform(x);
+}
+
+// F3 from the transform Z: even and odd samples have the transforms E = (Z[k] + conj Z[256-k]) / 2 and O = (Z[k] - conj
+// Z[256-k]) / 2i, and the frame X[k] = E + w^k O, X[256-k] = conj(E - w^k O). The halves are in Z already.
+__device__ __forceinline__ void make_spectrum(const MfccTables &t, const Shared &shared, uint32_t j, uint32_t f,
+                                              const float2 (&z)[kHalf]) {
+  float power[kHalf];
+#pragma unroll
+  for (uint32_t r = 0; r < kHalf / 2; ++r) {
+    const uint32_t other = (kHalf - j) % kHalf;
+    float2 b = {__shfl_sync(kAll, z[kHalf - 1 - r].x, other, kHalf), __shfl_sync(kAll, z[kHalf - 1 - r].y, other, kHalf)};
+    if (j == 0) b = z[(kHalf - r) % kHalf];
+    const float2 even = {z[r].x + b.x, z[r].y - b.y}, odd = {z[r].y + b.y, b.x - z[r].x};
+    const float2 turned = odd * shared.real_twiddles[j + kHalf * r], low = even + turned, high = even - turned;
+    power[r] = low.x * low.x + low.y * low.y;
+    power[kHalf - 1 - r] = high.x * high.x + high.y * high.y;
+  }
+  float middle = 4 * (z[kHalf / 2].x * z[kHalf / 2].x + z[kHalf / 2].y * z[kHalf / 2].y);
+  if (t.magnitude) {
+#pragma unroll
+    for (uint32_t r = 0; r < kHalf; ++r) power[r] = square_root(power[r]);
+    middle = square_root(middle);
+  }
+  float *const low = shared.power + j * kPitch + f, *const high = shared.power + (kPoints - j) * kPitch + f;
+#pragma unroll
+  for (uint32_t r = 0; r < kHalf / 2; ++r) {
+    low[r * kHalf * kPitch] = power[r];
+    high[-static_cast<int>(r * kHalf * kPitch)] = power[kHalf - 1 - r];
+  }
+  if (j == 0) shared.power[kPoints / 2 * kPitch + f] = middle;
+}
+
+}  // namespace asr::cuda::mfcc_512
