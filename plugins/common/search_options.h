@@ -16,6 +16,9 @@ inline const asr_search_options &checked(const asr_search_options &options) {
     fail(ASR_INVALID_ARGUMENT, "acoustic_scale %g is negative or not finite", double{options.acoustic_scale});
   }
   if (!std::isfinite(options.word_insertion_cost)) fail(ASR_INVALID_ARGUMENT, "word_insertion_cost is not finite");
+  if (options.lattice_beam != 0 && !is_positive(options.lattice_beam)) {
+    fail(ASR_INVALID_ARGUMENT, "lattice_beam %g is negative or not finite", double{options.lattice_beam});
+  }
   if (options.max_active == 0) fail(ASR_INVALID_ARGUMENT, "max_active is 0; give at least 1");
   return options;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every slot is a guarded call of the class that does the work, on the device of the call. Features, scores and best paths are
-// found on the device. Channels that make lattices search with the CPU back end's code, on scores copied to the host.
+// Every slot is a guarded call of the class that does the work, on the device of the call.
 #include "plugins/common/ocl/backend.h"
 
 #include <algorithm>
@@ -14,7 +13,6 @@
 #include "plugins/common/ocl/device.h"
 #include "plugins/common/ocl/search_lanes.h"
 #include "plugins/common/ocl/mfcc.h"
-#include "plugins/cpu/search.h"
 
 struct asr_backend_device {
   asr_backend_device(const asr::ocl::Variant &variant, uint32_t index, const asr_backend_options &options)
@@ -37,11 +35,9 @@ struct asr_backend_graph {
   asr_backend_graph(asr::ocl::Device &device, const asr_graph_view &view) : graph(device, view) {}
   asr::ocl::SearchGraph graph;
 };
-// On the device, or with lattices on the host.
 struct asr_backend_channel {
   asr_backend_device *device;
   std::unique_ptr<asr::ocl::Search> search;
-  std::optional<asr::cpu::Search> on_host;
 };
 
 namespace asr::ocl {
@@ -120,11 +116,7 @@ asr_status channel_begin(asr_backend_device *device, asr_backend_graph *graph, c
   return guard([&] {
     auto begun = std::make_unique<asr_backend_channel>();
     begun->device = device;
-    if (options->lattice_beam == 0) {
-      begun->search = device->lanes.begin(graph->graph, *options);
-    } else {
-      begun->on_host.emplace(graph->graph.on_host(), *options);
-    }
+    begun->search = device->lanes.begin(graph->graph, *options);
     *channel = begun.release();
   });
 }
@@ -138,52 +130,26 @@ void channel_end(asr_backend_channel *channel) {
 void check_model(const asr_backend_acoustic *acoustic, const asr_advance_job &job) {
   if (job.loglikes != nullptr) return;
   if (acoustic == nullptr) fail(ASR_INVALID_ARGUMENT, "advance: a job names a score buffer but there is no acoustic model");
-  const asr_backend_channel &channel = *job.channel;
-  const uint32_t n_pdfs = channel.search ? channel.search->n_pdfs() : channel.on_host->n_pdfs();
-  const uint32_t n_states = acoustic->acoustic.n_states();
+  const uint32_t n_pdfs = job.channel->search->n_pdfs(), n_states = acoustic->acoustic.n_states();
   if (n_states >= n_pdfs) return;
   fail(ASR_INVALID_ARGUMENT, "advance: the graph has %u pdfs but the acoustic model %u; they do not belong together", n_pdfs,
        n_states);
 }
 
-// The rows of a job on the host.
-struct Rows {
-  const float *first;
-  size_t stride;
-};
-
-Rows rows_of(asr_backend_acoustic *acoustic, const asr_advance_job &job) {
-  if (job.loglikes != nullptr) return {job.loglikes, job.channel->on_host->n_pdfs()};
-  return {acoustic->acoustic.rows(job.buffer, job.first_row, job.n_frames), acoustic->acoustic.n_states()};
-}
-
 asr_status advance(asr_backend_device *device, asr_backend_acoustic *acoustic, const asr_advance_job *jobs, size_t n_jobs) {
   return guard([&] {
     std::vector<SearchLanes::Task> tasks;
-    std::vector<const asr_advance_job *> host_jobs;
-    std::vector<Rows> rows;
     for (size_t j = 0; j < n_jobs; ++j) {
       const asr_advance_job &job = jobs[j];
       check_model(acoustic, job);
-      if (job.channel->search) {
-        tasks.push_back({job.channel->search.get(), job.loglikes, job.buffer, job.first_row, job.n_frames});
-      } else {
-        host_jobs.push_back(&job);
-        rows.push_back(rows_of(acoustic, job));
-      }
+      tasks.push_back({job.channel->search.get(), job.loglikes, job.buffer, job.first_row, job.n_frames});
     }
-    if (!tasks.empty()) device->lanes.start(acoustic != nullptr ? &acoustic->acoustic : nullptr, tasks);
-    device->device.pool().run(host_jobs.size(), [&](size_t j) {
-      host_jobs[j]->channel->on_host->advance(rows[j].first, rows[j].stride, host_jobs[j]->n_frames);
-    });
+    device->lanes.start(acoustic != nullptr ? &acoustic->acoustic : nullptr, tasks);
   });
 }
 
 asr_status best_path(asr_backend_device *device, asr_backend_channel *channel, uint32_t use_final, asr_path *path) {
-  return guard([&] {
-    if (channel->search) return device->lanes.best_path(channel->search.get(), use_final != 0, path);
-    channel->on_host->best_path(use_final != 0, path);
-  });
+  return guard([&] { device->lanes.best_path(channel->search.get(), use_final != 0, path); });
 }
 
 asr_status wait(asr_backend_device *device) {
@@ -195,17 +161,21 @@ asr_status wait(asr_backend_device *device) {
   });
 }
 
-cpu::Search &with_lattice(asr_backend_channel *channel) {
-  if (channel->on_host) return *channel->on_host;
-  fail(ASR_INVALID_ARGUMENT, "lattice: the channel began with lattice_beam 0");
+asr_status lattice(asr_backend_device *device, asr_backend_channel *channel, uint32_t use_final, asr_raw_lattice *lattice) {
+  return guard([&] { device->lanes.lattices({channel->search.get()}, use_final != 0, lattice); });
 }
 
-asr_status lattice(asr_backend_device *, asr_backend_channel *channel, uint32_t use_final, asr_raw_lattice *lattice) {
-  return guard([&] { with_lattice(channel).lattice(use_final != 0, lattice); });
+asr_status lattices(asr_backend_device *device, asr_backend_channel *const *channels, size_t n_channels, uint32_t use_final,
+                    asr_raw_lattice *lattices) {
+  return guard([&] {
+    std::vector<Search *> searches;
+    for (size_t i = 0; i < n_channels; ++i) searches.push_back(channels[i]->search.get());
+    device->lanes.lattices(searches, use_final != 0, lattices);
+  });
 }
 
-asr_status lattice_piece(asr_backend_device *, asr_backend_channel *channel, asr_raw_lattice *piece) {
-  return guard([&] { with_lattice(channel).lattice_piece(piece); });
+asr_status lattice_piece(asr_backend_device *device, asr_backend_channel *channel, asr_raw_lattice *piece) {
+  return guard([&] { device->lanes.lattice_piece(channel->search.get(), piece); });
 }
 
 asr_status kernel_seconds(asr_backend_device *device, double *seconds) {
@@ -225,6 +195,7 @@ const asr_backend_api *backend_table(const Variant &variant, uint32_t host_abi, 
   table.load_graph = load_graph, table.free_graph = free_graph;
   table.channel_begin = channel_begin, table.channel_end = channel_end, table.advance = advance;
   table.best_path = best_path, table.lattice = lattice, table.lattice_piece = lattice_piece;
+  table.lattices = lattices;
   table.kernel_seconds = kernel_seconds;
   return host_abi == ASR_BACKEND_ABI ? &table : nullptr;
 }

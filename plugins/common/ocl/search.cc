@@ -2,6 +2,7 @@
 #include "plugins/common/ocl/search.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/base/error.h"
 #include "plugins/common/search_options.h"
@@ -10,14 +11,21 @@ namespace asr::ocl {
 namespace {
 
 constexpr float kBins = 2048;  // of the histogram in kernels/search_select.h
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 }  // namespace
 
 Search::Search(const SearchGraph &graph, const asr_search_options &options, ChannelPool &pool)
     : graph_(graph),
       pool_(pool),
-      memory_(pool, kMaxTokens, kMaxRecords, kMaxSettled),
-      path_(graph.view(), checked(options).acoustic_scale, options.word_insertion_cost) {
+      memory_(pool, {kMaxTokens, kMaxRecords, kMaxSettled, options.lattice_beam > 0 ? kMaxLinks : 0,
+                     options.lattice_beam > 0 ? kMaxFrames : 0}),
+      path_(graph.view(), checked(options).acoustic_scale, options.word_insertion_cost),
+      lattice_beam_(options.lattice_beam) {
+  if (lattice_beam_ > 0 && graph.epsilon_ranks() != nullptr) {
+    lattice_.emplace(graph, lattice_beam_);
+    job_.lattice.lattice_beam = lattice_beam_;
+  }
   memory_.give(&job_);
   job_.start_state = graph.view().start_state;
   job_.n_slots = kSlots;
@@ -36,7 +44,7 @@ SearchJob Search::job(uint64_t rows, uint32_t stride, uint32_t n_frames) const {
   job.n_frames = died_ ? 0 : n_frames;
   job.n_consumed = 0;
   job.status = kSearchRunning;
-  job.begin = 0;
+  job.begin = job.prune = 0;
   return job;
 }
 
@@ -56,23 +64,36 @@ bool Search::take(const SearchJob &job) {
   return job.status == kSearchOverflow;
 }
 
+void Search::take_settled() {
+  if (lattice_) lattice_->take_settled(pool_, memory_, &job_.lattice);
+}
+
 void Search::prepare() {
   if (job_.n_settled > job_.max_settled / 2) drain_settled();
   if (job_.n_compacted > job_.max_records / 2) grow(kSearchTraceFull);
+  if (job_.lattice.n_kept > job_.lattice.max_links / 4 * 3) grow(kSearchLinksFull);
 }
 
 void Search::grow(uint32_t overflow) {
   if (job_.n_settled > 0) drain_settled();
-  if ((overflow & (kSearchTokensFull | kSearchTraceFull)) == 0) return;
-  const uint32_t max_tokens = job_.max_tokens * ((overflow & kSearchTokensFull) != 0 ? 2 : 1);
-  const uint32_t max_records = job_.max_records * ((overflow & kSearchTraceFull) != 0 ? 2 : 1);
-  ChannelMemory larger(pool_, max_tokens, max_records, job_.max_settled);
+  const bool frames_full = (overflow & kSearchFramesFull) != 0 && job_.lattice.n_taken == 0;
+  if ((overflow & (kSearchTokensFull | kSearchTraceFull | kSearchLinksFull)) == 0 && !frames_full) return;
+  ChannelSize size = memory_.size();
+  if ((overflow & kSearchTokensFull) != 0) size.max_tokens *= 2;
+  if ((overflow & kSearchTraceFull) != 0) size.max_records *= 2;
+  if ((overflow & kSearchLinksFull) != 0) size.max_links += size.max_links / 2;
+  if (frames_full) size.max_frames *= 2;
+  ChannelMemory larger(pool_, size);
   const cl_mem memory = pool_.memory().get();
   const auto copy = [&](uint64_t from, uint64_t to, size_t n_bytes) {
     pool_.queue().copy(memory, from * sizeof(uint32_t), memory, to * sizeof(uint32_t), n_bytes);
   };
   copy(memory_.tokens(job_.current), larger.tokens(job_.current), job_.n_tokens * sizeof(SearchToken));
   copy(memory_.records(), larger.records(), job_.n_records * sizeof(SearchRecord));
+  const SearchLinks &lattice = job_.lattice;
+  copy(memory_.links(), larger.links(), lattice.n_links * sizeof(SearchLink));
+  copy(memory_.extras(), larger.extras(), lattice.n_frames == 0 ? 0 : (lattice.n_links + size_t{1}) * sizeof(float));
+  copy(memory_.frames(), larger.frames(), lattice.n_frames * sizeof(SearchFrame));
   pool_.queue().finish();
   memory_ = std::move(larger);
   memory_.give(&job_);
@@ -111,6 +132,46 @@ void Search::best_path(const Kernel &kernel, uint32_t group_size, bool use_final
   path->total_cost = cost + double{path->final_cost};
   path->n_tokens = job_.n_active;
   path->n_arcs_expanded = job_.n_arcs_expanded;
+}
+
+SearchJob Search::lattice_job() const {
+  check_lattice();
+  SearchJob pruning = job(0, 0, 0);
+  pruning.prune = 1;
+  return pruning;
+}
+
+void Search::start_reading_table(LatticeReader *reader) const {
+  reader->start_table(pool_, memory_, job_.lattice, lattice_->first_missing(job_.lattice), job_.lattice.n_frames);
+  reader->start_tokens(pool_, memory_, job_.current, job_.n_tokens);
+}
+
+void Search::lattice(const LatticeReader &reader, bool use_final, asr_raw_lattice *lattice) {
+  std::vector<float> costs, final_costs;
+  bool reached_final = false;
+  for (const SearchToken &token : reader.tokens()) {
+    costs.push_back(token.cost);
+    final_costs.push_back(use_final ? graph_.view().final_costs[token.state] : 0.0f);
+    reached_final |= use_final && costs.back() + final_costs.back() < kInfinity;
+  }
+  if (!reached_final) std::fill(final_costs.begin(), final_costs.end(), 0.0f);
+  lattice_->output(reader, costs, final_costs, lattice);
+  lattice->n_frames = n_frames_;
+  lattice->reached_final = reached_final ? 1 : 0;
+  lattice->beam_died = died_ ? 1 : 0;
+}
+
+void Search::lattice_piece(asr_raw_lattice *piece) {
+  check_lattice();
+  *piece = {};
+  lattice_->take_piece(piece);
+  piece->n_frames = n_frames_;
+  piece->beam_died = died_ ? 1 : 0;
+}
+
+void Search::check_lattice() const {
+  if (!(lattice_beam_ > 0)) fail(ASR_INVALID_ARGUMENT, "lattice: the channel began with lattice_beam 0");
+  if (!lattice_) fail(ASR_UNSUPPORTED, "lattice: the graph has a cycle of epsilon arcs; remove it to get lattices");
 }
 
 }  // namespace asr::ocl

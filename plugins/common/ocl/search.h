@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Viterbi beam search of one channel on the device: its tokens and trace in device memory, and the part of its path that is
-// settled. backend.cc makes one for each channel without lattices; SearchLanes (search_lanes.h) advances many together.
+// Viterbi beam search of one channel on the device: its tokens, trace and links in device memory, and on the host the parts of
+// its path and of its lattice that are settled. backend.cc makes one for each channel; SearchLanes (search_lanes.h) advances
+// many together.
 #pragma once
 
+#include <optional>
+
 #include "plugins/common/ocl/search_graph.h"
+#include "plugins/common/ocl/search_lattice.h"
 #include "plugins/common/ocl/search_memory.h"
 #include "plugins/common/search_path.h"
 
@@ -22,6 +26,8 @@ class Search {
   SearchJob job(uint64_t rows, uint32_t stride, uint32_t n_frames) const;
   SearchJob begin_job() const;
   bool take(const SearchJob &job);
+  // Brings what has settled of the lattice to the host.
+  void take_settled();
 
   // Before a job: makes room where little is left. Must not run beside a job of any channel.
   void prepare();
@@ -34,7 +40,17 @@ class Search {
   void best_path(const Kernel &kernel, uint32_t group_size, bool use_final, DeviceArray<SearchStep> *steps,
                  const DeviceArray<SearchEnd> &end, asr_path *path);
 
+  // See asr_backend_api::lattice: the job that prunes what is on the device, then reading in three steps, the queue finished
+  // between them. The arrays are valid until the next call.
+  SearchJob lattice_job() const;
+  void start_reading_table(LatticeReader *reader) const;
+  void start_reading_links(LatticeReader *reader) const { reader->start_links(pool_, memory_); }
+  void lattice(const LatticeReader &reader, bool use_final, asr_raw_lattice *lattice);
+  void lattice_piece(asr_raw_lattice *piece);
+
  private:
+  // Throws unless the channel makes lattices.
+  void check_lattice() const;
   // Brings what was settled on the device to the host.
   void drain_settled();
 
@@ -43,11 +59,14 @@ class Search {
   ChannelMemory memory_;
   SearchJob job_{};  // as it was when the channel was advanced last
   SearchPath path_;
+  const float lattice_beam_;
+  std::optional<SearchLattice> lattice_;
   uint32_t n_frames_ = 0;
   bool died_ = false;
 
   // To begin with; they double when a frame does not fit.
   static constexpr uint32_t kMaxTokens = 1u << 13, kMaxRecords = 112u << 10, kMaxSettled = 1u << 12, kSlots = 1u << 10;
+  static constexpr uint32_t kMaxLinks = 3u << 16, kMaxFrames = 768;
 };
 
 }  // namespace asr::ocl

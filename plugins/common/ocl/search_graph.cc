@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "plugins/common/epsilon_ranks.h"
 
 namespace asr::ocl {
 namespace {
@@ -42,6 +43,18 @@ SearchArc arc_of(const asr_graph_view &view, const asr_graph_arc &arc) {
   return {arc.next_state, label, arc.graph_cost, 0};
 }
 
+// What asr::epsilon_ranks asks of a graph.
+struct ViewOfEpsilons {
+  const asr_graph_view &view;
+
+  uint32_t n_states() const { return view.n_states; }
+  size_t n_arcs() const { return view.n_arcs; }
+  size_t n_emitting_arcs() const { return view.emitting_begin[view.n_states]; }
+  uint32_t next_state(size_t arc) const { return view.arcs[arc].next_state; }
+  uint32_t epsilon_begin(uint32_t state) const { return view.epsilon_begin[state]; }
+  uint32_t epsilon_end(uint32_t state) const { return view.epsilon_begin[state + size_t{1}]; }
+};
+
 }  // namespace
 
 SearchGraph::SearchGraph(Device &device, const asr_graph_view &view)
@@ -53,9 +66,9 @@ SearchGraph::SearchGraph(Device &device, const asr_graph_view &view)
                                            })),
       final_costs_(make_on_device<float>(device, view.n_states, [&](size_t s) { return view.final_costs[s]; })) {}
 
-const cpu::SearchGraph &SearchGraph::on_host() {
-  std::call_once(on_host_made_, [this] { on_host_.emplace(view_); });
-  return *on_host_;
+const uint32_t *SearchGraph::epsilon_ranks() const {
+  std::call_once(ranked_, [this] { epsilon_ranks_ = asr::epsilon_ranks(ViewOfEpsilons{view_}); });
+  return epsilon_ranks_.empty() ? nullptr : epsilon_ranks_.data();
 }
 
 }  // namespace asr::ocl

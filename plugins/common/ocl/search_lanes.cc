@@ -10,7 +10,9 @@ namespace asr::ocl {
 namespace {
 
 // Of a work-group, in fours of words: the parts in scratch_of() of kernels/search_lane.h.
-size_t scratch_size(size_t max_slots, size_t max_candidates) { return 3 * max_slots + max_slots / 4 + max_candidates; }
+size_t scratch_size(size_t max_slots, size_t max_candidates) {
+  return 3 * max_slots + max_slots / 4 + max_candidates + max_candidates / 4 * 3;
+}
 
 }  // namespace
 
@@ -39,21 +41,26 @@ void SearchLanes::reserve_scratch(uint32_t n_groups) {
   scratch_slots_ = max_slots_, scratch_candidates_ = max_candidates_, n_scratch_ = n_groups;
 }
 
-std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_search_options &options) {
+// Jobs that consume nothing, done on return. What failed before is still kept for wait().
+void SearchLanes::run_at_once(std::vector<Lane> lanes) {
   finish();
-  auto search = std::make_unique<Search>(graph, options, pool_);
   const std::exception_ptr before = std::exchange(failure_, nullptr);
-  pending_.lanes = {{search.get(), &rows_, search->begin_job()}};
+  pending_.lanes = std::move(lanes);
   try {
     start_jobs();
   } catch (...) {
+    keep_failure();
     pending_ = {};
-    failure_ = before;
-    throw;
   }
   finish();
   const std::exception_ptr failure = std::exchange(failure_, before);
   if (failure) std::rethrow_exception(failure);
+}
+
+std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_search_options &options) {
+  finish();
+  auto search = std::make_unique<Search>(graph, options, pool_);
+  run_at_once({{search.get(), &rows_, search->begin_job()}});
   return search;
 }
 
@@ -156,7 +163,9 @@ void SearchLanes::take_results() {
     const SearchJob done = jobs_.data()[i];
     Search *const search = lanes[i].search;
     try {
-      if (!search->take(done)) continue;
+      const bool goes_on = search->take(done);
+      search->take_settled();
+      if (!goes_on) continue;
       search->grow(done.overflow);
     } catch (...) {
       search->give_up();
@@ -205,6 +214,24 @@ void SearchLanes::release(const Acoustic *acoustic, uint32_t buffer) {
 void SearchLanes::best_path(Search *search, bool use_final, asr_path *path) {
   finish();
   search->best_path(program_.best_path, program_.group_size, use_final, &steps_, end_, path);
+}
+
+void SearchLanes::lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices) {
+  finish();
+  std::vector<Lane> lanes;
+  for (Search *search : searches) lanes.push_back({search, &rows_, search->lattice_job()});
+  run_at_once(std::move(lanes));
+  std::vector<LatticeReader> readers(searches.size());
+  for (size_t i = 0; i < searches.size(); ++i) searches[i]->start_reading_table(&readers[i]);
+  queue_.finish();
+  for (size_t i = 0; i < searches.size(); ++i) searches[i]->start_reading_links(&readers[i]);
+  queue_.finish();
+  device_.pool().run(searches.size(), [&](size_t i) { searches[i]->lattice(readers[i], use_final, &lattices[i]); });
+}
+
+void SearchLanes::lattice_piece(Search *search, asr_raw_lattice *piece) {
+  finish();
+  search->lattice_piece(piece);
 }
 
 }  // namespace asr::ocl

@@ -41,6 +41,9 @@ class SearchLanes {
   // Before a score buffer is written or freed.
   void release(const Acoustic *acoustic, uint32_t buffer);
   void best_path(Search *search, bool use_final, asr_path *path);
+  // The lattice of each.
+  void lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices);
+  void lattice_piece(Search *search, asr_raw_lattice *piece);
 
  private:
   // A channel's job and the array that its rows lie in.
@@ -57,6 +60,7 @@ class SearchLanes {
   void reserve_scratch(uint32_t n_groups);
   std::vector<uint64_t> upload(const std::vector<Task> &tasks);
   void start_jobs();
+  void run_at_once(std::vector<Lane> lanes);
   void launch(size_t first, size_t end);
   void take_results();
   void keep_failure() noexcept;

@@ -56,46 +56,39 @@ void ChannelPool::add_free(uint64_t place, uint64_t n_words) {
   free_.erase(added);
 }
 
-ChannelMemory::ChannelMemory(ChannelPool &pool, uint32_t max_tokens, uint32_t max_records, uint32_t max_settled)
-    : pool_(&pool),
-      max_tokens_(max_tokens),
-      max_records_(max_records),
-      max_settled_(max_settled),
-      place_(pool.take(n_words())) {}
+ChannelMemory::ChannelMemory(ChannelPool &pool, const ChannelSize &size) : pool_(&pool), size_(size), n_words_(end()) {
+  place_ = pool.take(n_words_);
+}
 
 ChannelMemory::ChannelMemory(ChannelMemory &&other) noexcept
-    : pool_(std::exchange(other.pool_, nullptr)),
-      max_tokens_(other.max_tokens_),
-      max_records_(other.max_records_),
-      max_settled_(other.max_settled_),
-      place_(other.place_) {}
+    : pool_(std::exchange(other.pool_, nullptr)), size_(other.size_), place_(other.place_), n_words_(other.n_words_) {}
 
 ChannelMemory &ChannelMemory::operator=(ChannelMemory &&other) noexcept {
   std::swap(pool_, other.pool_);
-  std::swap(max_tokens_, other.max_tokens_);
-  std::swap(max_records_, other.max_records_);
-  std::swap(max_settled_, other.max_settled_);
+  std::swap(size_, other.size_);
+  std::swap(n_words_, other.n_words_);
   std::swap(place_, other.place_);
   return *this;
 }
 
 ChannelMemory::~ChannelMemory() {
-  if (pool_ != nullptr) pool_->give_back(place_, n_words());
+  if (pool_ != nullptr) pool_->give_back(place_, n_words_);
 }
 
 void ChannelMemory::give(SearchJob *job) const {
   job->channel = place_;
-  job->max_tokens = max_tokens_, job->max_records = max_records_, job->max_settled = max_settled_;
+  job->max_tokens = size_.max_tokens, job->max_records = size_.max_records, job->max_settled = size_.max_settled;
+  job->lattice.max_links = size_.max_links, job->lattice.max_frames = size_.max_frames;
 }
 
 uint64_t ChannelMemory::tokens(uint32_t which) const {
-  return place_ + uint64_t{which} * max_tokens_ * words_of(sizeof(SearchToken));
+  return place_ + uint64_t{which} * size_.max_tokens * words_of(sizeof(SearchToken));
 }
 uint64_t ChannelMemory::records() const { return tokens(2); }
-uint64_t ChannelMemory::settled() const { return records() + max_records_ * words_of(sizeof(SearchRecord)); }
-uint64_t ChannelMemory::n_words() const {
-  return uint64_t{2} * max_tokens_ * words_of(sizeof(SearchToken)) + max_records_ * words_of(sizeof(SearchRecord)) +
-         max_settled_ * words_of(sizeof(SearchStep));
-}
+uint64_t ChannelMemory::settled() const { return records() + size_.max_records * words_of(sizeof(SearchRecord)); }
+uint64_t ChannelMemory::links() const { return settled() + size_.max_settled * words_of(sizeof(SearchStep)); }
+uint64_t ChannelMemory::extras() const { return links() + size_.max_links * words_of(sizeof(SearchLink)); }
+uint64_t ChannelMemory::frames() const { return extras() + size_.max_links + 1; }
+uint64_t ChannelMemory::end() const { return frames() + size_.max_frames * words_of(sizeof(SearchFrame)); }
 
 }  // namespace asr::ocl

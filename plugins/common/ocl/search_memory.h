@@ -31,25 +31,36 @@ class ChannelPool {
   std::map<uint64_t, uint64_t> free_;  // words from a place on; no two touch each other
 };
 
-// A channel's piece: its tokens, records and settled steps.
+// How many of each a channel has room for; links and frames are 0 in channels without lattices.
+struct ChannelSize {
+  uint32_t max_tokens, max_records, max_settled, max_links, max_frames;
+};
+
+// A channel's piece: its tokens, records, settled steps and links, as SearchJob::channel says.
 class ChannelMemory {
  public:
-  ChannelMemory(ChannelPool &pool, uint32_t max_tokens, uint32_t max_records, uint32_t max_settled);
+  ChannelMemory(ChannelPool &pool, const ChannelSize &size);
   ChannelMemory(ChannelMemory &&other) noexcept;
   ChannelMemory &operator=(ChannelMemory &&other) noexcept;
   ~ChannelMemory();
 
   // Puts place and sizes into a job.
   void give(SearchJob *job) const;
+  const ChannelSize &size() const { return size_; }
+
+  // Places in the pool.
   uint64_t tokens(uint32_t which) const;
   uint64_t records() const;
   uint64_t settled() const;
+  uint64_t links() const;
+  uint64_t extras() const;
+  uint64_t frames() const;
 
  private:
-  uint64_t n_words() const;
+  uint64_t end() const;
   ChannelPool *pool_;
-  uint32_t max_tokens_, max_records_, max_settled_;
-  uint64_t place_;
+  ChannelSize size_;
+  uint64_t place_ = 0, n_words_;
 };
 
 }  // namespace asr::ocl

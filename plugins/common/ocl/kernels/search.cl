@@ -2,12 +2,13 @@
 // The Viterbi beam search: a work-group owns a channel and takes it through all frames of a window, with barriers of that group
 // only. Nothing waits for the host or for other groups, so as many channels run beside each other as there are compute units,
 // and further ones after them. A frame is a sequence of steps: select (search_select.h), expand and resolve the emitting arcs,
-// expand and resolve epsilon arcs until no cost falls (search_expand.h), write the tokens down and free their slots. Between
+// expand and resolve epsilon arcs until no cost falls (search_expand.h), write the tokens down and free their slots. Channels that
+// make lattices keep the frame's links (search_links.h), and every few frames prune what they have (search_prune.h). Between
 // two steps one work-item decides about the next (search_steps.h), so that the only barriers are the two below: compilers that
 // copy code for every path between barriers have nothing to copy, and what happens rarely costs nothing.
 //
 // A frame that does not fit its memory leaves the channel as it was before it: the kernel ends there and the host, with more
-// memory, goes on. What is found depends on the order of work-items in nothing but the numbers of tokens and records. Kinds of
+// memory, goes on. What is found depends on the order of work-items in nothing but the numbers of tokens and records and the order of links. Kinds of
 // warps and of atomic operations are chosen by the host (search_program.cc).
 //
 // Floor, a frame of kaldi_20k (3000 active tokens, 10,500 arcs, 3300 new tokens): arcs 170 KB, where they begin 100 KB of
@@ -30,14 +31,19 @@
 #endif
 #include "plugins/common/ocl/kernels/search_expand.h"
 #include "plugins/common/ocl/kernels/search_select.h"
+#include "plugins/common/ocl/kernels/search_links.h"
+#include "plugins/common/ocl/kernels/search_prune.h"
+#include "plugins/common/ocl/kernels/search_gaps.h"
 #include "plugins/common/ocl/kernels/search_trace.h"
 #include "plugins/common/ocl/kernels/search_steps.h"
 #include "plugins/common/ocl/kernels/search_path.h"
 
-// Writes the tokens down and frees their slots.
+// Writes the tokens down and frees their slots, or, if there are links to be made, puts the tokens' numbers in the place of their
+// records.
 void group_finish_tokens(__local Lane *lane, const Memory *m) {
   __global SearchToken *const tokens = next_tokens(lane, m);
   const float cutoff = cost_of(lane->best) + lane->job.beam.beam;
+  const bool frees = !makes_lattice(lane);
   const uint n_used = lane->n_used;
   uint n_within = 0;
   for (uint first = warp_number() * WARP; first < n_used; first += GROUP_SIZE) {
@@ -50,9 +56,10 @@ void group_finish_tokens(__local Lane *lane, const Memory *m) {
       token.cost = cost_of(slot.cost);
       token.record = slot.record;
       keep = token.cost <= lane->bound;
-      free_slot(m, m->used[i]);
+      if (frees) free_slot(m, m->used[i]);
     }
     const uint place = warp_append(&lane->n_next, keep);
+    if (keep && !frees) m->slots[m->used[i]].record = place;
     if (keep && place < lane->job.max_tokens) tokens[place] = token;
     if (keep && place >= lane->job.max_tokens) report_full(lane, kSearchTokensFull);
     n_within += keep && token.cost <= cutoff ? 1 : 0;
@@ -85,6 +92,22 @@ void group_do(__local Lane *lane, const Memory *m) {
     case kStepExpandEpsilons: group_expand(lane, m, false); break;
     case kStepResolveEpsilons: group_resolve(lane, m, false); break;
     case kStepFinishTokens: group_finish_tokens(lane, m); break;
+    case kStepMakeEmittingLinks: group_make_emitting_links(lane, m); break;
+    case kStepMakeEpsilonLinks: group_make_epsilon_links(lane, m); break;
+    case kStepFreeUsed: group_free_used(lane, m); break;
+    case kStepGatherFrames: group_gather_frames(lane, m); break;
+    case kStepPutFrames: group_put_frames(lane, m); break;
+    case kStepClearNewest: group_clear_newest(lane, m); break;
+    case kStepFollowBack: group_follow_back(lane, m); break;
+    case kStepCountKept: group_count_kept(lane, m); break;
+    case kStepNumberKept: group_number_kept(lane, m); break;
+    case kStepPruneLinks: group_prune_links(lane, m); break;
+    case kStepPutLinks: group_put_links(lane, m); break;
+    case kStepCountLinks: group_count_links(lane, m); break;
+    case kStepPlaceFrames: group_place_frames(lane, m); break;
+    case kStepGatherPart: group_gather_part(lane, m); break;
+    case kStepPutPart: group_put_part(lane, m); break;
+    case kStepSettleFrames: group_settle_frames(lane, m); break;
     default: break;
   }
 }

@@ -2,7 +2,7 @@
 // Steps 2 and 3 of a frame. The arcs of all items of a list are numbered through and shared out evenly: a warp takes a stretch
 // of them, finds its first item by bisection, and from then on as many arcs at a time as it has lanes: as every item has an arc,
 // the items that begin among those are the next few, one load tells each lane its own. An arc within the beam so far lowers the
-// key of its state's slot, and if it did is remembered as a candidate. In the next step the candidate that is the least of its
+// key of its state's slot, and if it did, or if there is to be a lattice, is remembered as a candidate. In the next step the candidate that is the least of its
 // state has won, writes its path's record, and goes on the next list if its state has epsilon arcs.
 
 // The last item that begins at or before an arc.
@@ -43,10 +43,10 @@ Stretch warp_stretch(__local const Lane *lane, const Memory *m, uint list) {
   return stretch;
 }
 
-// An arc that a lane has to follow, and the cost and path of its token.
+// An arc that a lane has to follow, its token and the token's cost.
 typedef struct {
   bool there;
-  uint index, record;
+  uint index, token;
   float from_cost;
   SearchArc arc;
 } Step;
@@ -63,7 +63,7 @@ Step warp_step(__local const Lane *lane, const Memory *m, uint list, Stretch *st
     const Item from = items[own];
     step.index = from.first_arc + (stretch->base + warp_lane() - from.offset);
     step.arc = m->arcs[step.index];
-    step.record = from.record;
+    step.token = from.token;
     step.from_cost = from.cost;
   }
   stretch->item += n_begun;
@@ -71,11 +71,20 @@ Step warp_step(__local const Lane *lane, const Memory *m, uint list, Stretch *st
   return step;
 }
 
+// Remembers epsilon arcs for the lattice, for the lanes that want to.
+void warp_add_epsilon_link(__local Lane *lane, const Memory *m, bool wanted, EpsilonLink link) {
+  const uint place = warp_append(&lane->n_epsilon_links, wanted);
+  if (wanted && place < m->max_candidates / 4) m->epsilon_links[place] = link;
+  if (wanted && place >= m->max_candidates / 4) report_full(lane, kSearchCandidatesFull);
+}
+
 // Follows the arcs of a list's items into candidates. The loads of a step are under way while the one before enters the table.
 void group_expand(__local Lane *lane, const Memory *m, bool emitting) {
   const SearchBeam beam = lane->job.beam;
+  const bool keeps_all = makes_lattice(lane);
   __global const float *const row = row_of(lane, m);
-  const uint list = lane->list;
+  __global Candidate *const candidates = m->candidates + lane->first_candidate;
+  const uint list = lane->list, max_candidates = m->max_candidates - lane->first_candidate;
   Stretch stretch = warp_stretch(lane, m, list);
   if (stretch.base >= stretch.end) return;
   Step step = warp_step(lane, m, list, &stretch);
@@ -93,14 +102,19 @@ void group_expand(__local Lane *lane, const Memory *m, bool emitting) {
     uint slot = 0;
     if (keep) {
       slot = find_slot(lane, m, step.arc.next_state);
-      keep = slot != NO_SLOT && lower_key(m, slot, ordered(cost), step.index + 1);
+      keep = slot != NO_SLOT && (lower_key(m, slot, ordered(cost), step.index + 1) || keeps_all);
     }
     const uint place = warp_append(&lane->n_candidates, keep);
-    if (keep && place < m->max_candidates) {
-      const Candidate candidate = {slot | (step.arc.label & SEARCH_ARC_EPSILON), step.index, cost, step.record};
-      m->candidates[place] = candidate;
+    if (keep && place < max_candidates) {
+      const uint from = emitting ? step.token : m->slots[step.token].record;
+      const Candidate candidate = {slot | (step.arc.label & SEARCH_ARC_EPSILON), step.index, cost, from};
+      candidates[place] = candidate;
     }
-    if (keep && place >= m->max_candidates) report_full(lane, kSearchCandidatesFull);
+    if (keep && place >= max_candidates) report_full(lane, kSearchCandidatesFull);
+    if (!emitting && keeps_all) {
+      const EpsilonLink link = {step.token, slot, step.index, step.from_cost};
+      warp_add_epsilon_link(lane, m, keep, link);
+    }
     step = following;
   }
 }
@@ -113,7 +127,8 @@ uint make_token(__local Lane *lane, const Memory *m, bool emitting, Candidate ca
   if (!emitting) m->slots[slot].arc = 0;
   if (record < lane->job.max_records) {
     const float acoustic_cost = emitting ? 0.0f - row_of(lane, m)[m->arcs[candidate.arc].label & SEARCH_ARC_PDF] : 0.0f;
-    const SearchRecord made = {candidate.record, candidate.arc, acoustic_cost};
+    const uint previous = emitting ? last_tokens(lane, m)[candidate.from].record : candidate.from;
+    const SearchRecord made = {previous, candidate.arc, acoustic_cost};
     m->records[record] = made;
   } else {
     report_full(lane, kSearchTraceFull);
@@ -129,12 +144,13 @@ void group_resolve(__local Lane *lane, const Memory *m, bool emitting) {
   const uint list = lane->list;
   const uint n_candidates = n_candidates_of(lane, m);
   const float bound = lane->bound;
+  __global const Candidate *const candidates = m->candidates + lane->first_candidate;
   Candidate following = {0, 0, 0.0f, 0};
-  if (get_local_id(0) < n_candidates) following = m->candidates[get_local_id(0)];
+  if (get_local_id(0) < n_candidates) following = candidates[get_local_id(0)];
   for (uint first = warp_number() * WARP; first < n_candidates; first += GROUP_SIZE) {
     const uint i = first + warp_lane();
     const Candidate candidate = following;
-    if (i + GROUP_SIZE < n_candidates) following = m->candidates[i + GROUP_SIZE];
+    if (i + GROUP_SIZE < n_candidates) following = candidates[i + GROUP_SIZE];
     bool won = false;
     if (i < n_candidates && candidate.cost <= bound) {
       const Slot slot = m->slots[candidate.slot & CANDIDATE_SLOT];
@@ -146,6 +162,7 @@ void group_resolve(__local Lane *lane, const Memory *m, bool emitting) {
       n_arcs = make_token(lane, m, emitting, candidate, record, &epsilon_begin);
       if (!emitting && ordered(candidate.cost) < now(&lane->best)) atomic_min(&lane->best, ordered(candidate.cost));
     }
-    warp_add_item(lane, m, list ^ 1, epsilon_begin, n_arcs, candidate.cost, record);
+    warp_add_item(lane, m, list ^ 1, epsilon_begin, n_arcs, candidate.cost,
+                  candidate.slot & CANDIDATE_SLOT);
   }
 }

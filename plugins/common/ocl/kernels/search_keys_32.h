@@ -15,17 +15,17 @@ bool lower_key(const Memory *m, uint slot, uint cost, uint arc) {
 void group_settle_keys(__local const Lane *lane, const Memory *m) {
   const uint n_candidates = n_candidates_of(lane, m);
   for (uint i = get_local_id(0); i < n_candidates; i += GROUP_SIZE) {
-    const Candidate candidate = m->candidates[i];
+    const Candidate candidate = m->candidates[lane->first_candidate + i];
     __global Slot *const slot = &m->slots[candidate.slot & CANDIDATE_SLOT];
     if (slot->cost == ordered(candidate.cost)) atomic_min(&slot->arc, candidate.arc + 1);
   }
 }
 
 // Adds a token with n_arcs > 0 arcs to a list, for the lanes that want to. Its offset is the number of arcs for now.
-void warp_add_item(__local Lane *lane, const Memory *m, uint list, uint first_arc, uint n_arcs, float cost, uint record) {
+void warp_add_item(__local Lane *lane, const Memory *m, uint list, uint first_arc, uint n_arcs, float cost, uint token) {
   const uint place = warp_append((__local uint *)&lane->list_size[list] + 1, n_arcs != 0);
   if (n_arcs == 0 || place >= m->max_slots) return;  // beyond them the frame is void
-  const Item item = {first_arc, cost, record, n_arcs};
+  const Item item = {first_arc, cost, token, n_arcs};
   items_of(m, list)[place] = item;
 }
 

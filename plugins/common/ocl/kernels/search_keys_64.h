@@ -11,7 +11,7 @@ bool lower_key(const Memory *m, uint slot, uint cost, uint arc) {
 }
 
 // Adds a token with n_arcs > 0 arcs to a list, for the lanes that want to.
-void warp_add_item(__local Lane *lane, const Memory *m, uint list, uint first_arc, uint n_arcs, float cost, uint record) {
+void warp_add_item(__local Lane *lane, const Memory *m, uint list, uint first_arc, uint n_arcs, float cost, uint token) {
   uint n_wanted;
   const uint scanned = warp_scan(n_arcs), rank = warp_rank(n_arcs != 0, &n_wanted);
   if (n_wanted == 0) return;
@@ -19,6 +19,6 @@ void warp_add_item(__local Lane *lane, const Memory *m, uint list, uint first_ar
   if (warp_lane() == WARP - 1) size = atom_add(&lane->list_size[list], (ulong)n_wanted << 32 | scanned);
   const uint place = warp_last((uint)(size >> 32)) + rank, offset = warp_last((uint)size) + scanned - n_arcs;
   if (n_arcs == 0 || place >= m->max_slots) return;  // beyond them the frame is void
-  const Item item = {first_arc, cost, record, offset};
+  const Item item = {first_arc, cost, token, offset};
   items_of(m, list)[place] = item;
 }

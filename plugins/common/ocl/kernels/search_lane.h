@@ -12,21 +12,29 @@ enum {
 #define FREE_SLOT 0xffffffffu
 #define NO_SLOT 0xffffffffu
 
-// A token whose arcs are followed: the first of them, the token's cost and path, and how many arcs the items before it have.
+// A token whose arcs are followed: the first of them, the token's cost, which token it is (its number for emitting arcs, its
+// slot for epsilon arcs), and how many arcs the items before it have.
 typedef struct {
   uint first_arc;
   float cost;
-  uint record, offset;
+  uint token, offset;
 } Item;
 
-// An arc within the beam, and the slot of the state it leads to, with a flag.
+// An arc within the beam, and the slot of the state it leads to, with a flag. `from`: of an emitting arc the number of its
+// token, of an epsilon arc the record of its token's path.
 #define CANDIDATE_EPSILON SEARCH_ARC_EPSILON  // that state has epsilon arcs
 #define CANDIDATE_SLOT (CANDIDATE_EPSILON - 1)
 typedef struct {
   uint slot, arc;
   float cost;
-  uint record;
+  uint from;
 } Candidate;
+
+// An epsilon arc that was followed when its source cost source_cost, between slots.
+typedef struct {
+  uint source, destination, arc;
+  float source_cost;
+} EpsilonLink;
 
 // A slot belongs to a state with a token of the frame under construction. Its key is the least (cost, arc + 1); arc is 0 where a
 // candidate must be cheaper, not equal, to replace the token.
@@ -52,6 +60,7 @@ typedef struct {
   uint list, n_rounds;  // the list that is followed
   uint is_emitting;     // by its emitting arcs
   ulong list_size[2];  // items << 32 | arcs
+  uint first_candidate;  // those before are kept for the frame's links
   uint n_candidates, n_used, n_active, n_next, n_within, n_arcs;
   uint best;  // ordered, so far
   float bound;
@@ -63,7 +72,12 @@ typedef struct {
   KthKey kth;
   uint most_cost, most_state;  // of the tokens up to the k-th
   uint histogram[kBins], blocks[kBins / kBinsOfBlock];
-  uint n_staying, first_of_part;  // of the records of a trace that is compacted
+  uint n_staying, first_of_part;  // of what moves in parts: records, links
+
+  uint n_epsilon_links, n_links[2];        // of the frame: emitting, epsilon
+  uint prunes_for_room;                    // since the last frame
+  uint frame, of_frame;                    // that is pruned, and which of the two extra costs are those of its tokens
+  uint changes, closes_gaps, last_settled;  // of a pruning
   uint sums[GROUP_SIZE];          // of warps
 } Lane;
 
@@ -79,20 +93,25 @@ typedef struct {
   __global Slot *slots;  // [max_slots]
   __global Item *items;  // [2][max_slots], the list that is followed and the one that is made
   __global Candidate *candidates;
-  __global uint *used;  // [max_slots], the slots in use
+  __global EpsilonLink *epsilon_links;  // [max_candidates / 4]; then as much again, twice, for links that are moved
+  __global uint *used;                  // [max_slots], the slots in use
+  __global SearchLink *links;           // the channel's lattice
+  __global float *extras;
+  __global SearchFrame *frames;
 } Memory;
 
 // The scratch memory of a group; the host's search_scratch_size() is the size of it.
 Memory scratch_of(__global uint4 *scratch, uint max_slots, uint max_candidates) {
   const size_t n = max_slots;
-  __global uint4 *const own = scratch + get_group_id(0) * (3 * n + n / 4 + max_candidates);
+  __global uint4 *const own = scratch + get_group_id(0) * (3 * n + n / 4 + max_candidates + max_candidates / 4 * 3);
   Memory m;
   m.max_slots = max_slots;
   m.max_candidates = max_candidates;
   m.slots = (__global Slot *)own;
   m.items = (__global Item *)(own + n);
   m.candidates = (__global Candidate *)(own + 3 * n);
-  m.used = (__global uint *)(own + 3 * n + max_candidates);
+  m.epsilon_links = (__global EpsilonLink *)(m.candidates + max_candidates);
+  m.used = (__global uint *)(m.candidates + max_candidates / 4 * 7);
   return m;
 }
 
@@ -101,6 +120,9 @@ void set_channel(Memory *m, const __local SearchJob *job, __global const float *
   m->tokens = (__global SearchToken *)(channels + job->channel);
   m->records = (__global SearchRecord *)(m->tokens + 2 * job->max_tokens);
   m->settled = (__global SearchStep *)(m->records + job->max_records);
+  m->links = (__global SearchLink *)(m->settled + job->max_settled);
+  m->extras = (__global float *)(m->links + job->lattice.max_links);
+  m->frames = (__global SearchFrame *)(m->extras + job->lattice.max_links + 1);
 }
 
 // Tokens after the last frame, and those of the next.
@@ -114,7 +136,10 @@ __global SearchToken *next_tokens(__local const Lane *lane, const Memory *m) {
 __global Item *items_of(const Memory *m, uint list) { return m->items + (size_t)list * m->max_slots; }
 uint n_items_of(__local const Lane *lane, uint list) { return (uint)(lane->list_size[list] >> 32); }
 uint n_arcs_of(__local const Lane *lane, uint list) { return (uint)lane->list_size[list]; }
-uint n_candidates_of(__local const Lane *lane, const Memory *m) { return min(lane->n_candidates, m->max_candidates); }
+bool makes_lattice(__local const Lane *lane) { return lane->job.lattice.lattice_beam > 0; }
+uint n_candidates_of(__local const Lane *lane, const Memory *m) {
+  return min(lane->n_candidates, m->max_candidates - lane->first_candidate);
+}
 
 __global const float *row_of(__local const Lane *lane, const Memory *m) {
   return m->rows + (size_t)lane->job.n_consumed * lane->job.row_stride;
@@ -131,6 +156,11 @@ uint state_now(const Memory *m, uint slot) { return *(volatile __global const ui
 void free_slot(const Memory *m, uint slot) {
   const uint4 free = (uint4)(0xffffffffu, 0xffffffffu, FREE_SLOT, 0);
   *(__global uint4 *)&m->slots[slot] = free;
+}
+
+// After a frame, those of its tokens.
+void group_free_used(__local const Lane *lane, const Memory *m) {
+  for (uint i = get_local_id(0); i < lane->n_used; i += GROUP_SIZE) free_slot(m, m->used[i]);
 }
 
 void group_free_slots(__local const Lane *lane, const Memory *m) {

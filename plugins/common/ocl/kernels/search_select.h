@@ -114,7 +114,7 @@ void group_select(__local Lane *lane, const Memory *m) {
       if (token.cost == best) lower_best(lane, m, begin, n_arcs);
       ++n_active;
     }
-    warp_add_item(lane, m, 0, begin, n_arcs, token.cost - best, token.record);
+    warp_add_item(lane, m, 0, begin, n_arcs, token.cost - best, i);
   }
   warp_add(&lane->n_active, n_active);
 }

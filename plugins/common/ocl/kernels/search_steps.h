@@ -2,6 +2,11 @@
 // What follows what: one work-item of the group calls these functions between two steps.
 
 enum {
+  kPruneFrames = 16,   // pruned when so many are new
+  kPieceFrames = 256,  // "Pieces" in docs/search.md
+};
+
+enum {
   kStepBegin,  // nothing to do
   kStepEndJob,
   kStepEnd,
@@ -30,11 +35,31 @@ enum {
   kStepExpandEpsilons,
   kStepResolveEpsilons,
   kStepFinishTokens,  // search.cl
+  // search_links.h
+  kStepMakeEmittingLinks,
+  kStepMakeEpsilonLinks,
+  kStepFreeUsed,
+  // search_prune.h
+  kStepGatherFrames,
+  kStepPutFrames,
+  kStepClearNewest,
+  kStepFollowBack,
+  kStepCountKept,
+  kStepNumberKept,
+  kStepPruneLinks,
+  kStepPutLinks,
+  // search_gaps.h
+  kStepCountLinks,
+  kStepPlaceFrames,
+  kStepGatherPart,
+  kStepPutPart,
+  kStepSettleFrames,
 };
 
 uint take_job(__local Lane *lane, __global const SearchJob *jobs, uint end_job) {
   if (lane->job_number >= end_job) return kStepEnd;
   lane->job = jobs[lane->job_number];
+  lane->prunes_for_room = 0;
   return kStepBegin;
 }
 
@@ -42,6 +67,7 @@ void reset_frame(__local Lane *lane) {
   lane->list = lane->n_rounds = 0;
   lane->is_emitting = lane->job.begin == 0;
   lane->list_size[0] = lane->list_size[1] = 0;
+  lane->first_candidate = lane->n_epsilon_links = lane->n_links[0] = lane->n_links[1] = 0;
   lane->n_candidates = lane->n_used = lane->n_active = lane->n_next = lane->n_within = lane->n_arcs = 0;
   lane->best = ordered(INFINITY);
   lane->overflow = 0;
@@ -71,6 +97,7 @@ uint give_up(__local Lane *lane, uint status) {
 // Epsilon arcs of the list that was made, until no cost falls.
 uint follow_epsilons(__local Lane *lane) {
   if (lane->overflow != 0) return give_up(lane, kSearchOverflow);
+  if (makes_lattice(lane) && lane->is_emitting) lane->first_candidate = lane->n_candidates;  // these stay
   lane->list ^= 1;
   lane->is_emitting = 0;
   if (n_items_of(lane, lane->list) == 0) return kStepFinishTokens;
@@ -94,17 +121,48 @@ uint begin_channel(__local Lane *lane, const Memory *m) {
   lane->best = ordered(0.0f);
   lane->bound = bound_of(0.0f, lane->job.beam.beam);
   const uint begin = m->begins[state].epsilon, n_arcs = m->begins[state + 1].epsilon - begin;
-  const Item item = {begin, 0.0f, SEARCH_ROOT, INT64_ATOMICS ? 0 : n_arcs};
+  const Item item = {begin, 0.0f, slot, INT64_ATOMICS ? 0 : n_arcs};
   items_of(m, 1)[0] = item;
   if (n_arcs > 0) lane->list_size[1] = 1ul << 32 | (INT64_ATOMICS ? n_arcs : 0);
   return follow_epsilons(lane);
 }
 
+// Prunes the lattice and, with what was settled by this if it is not 0, goes on with the next frame.
+uint begin_pruning(__local Lane *lane, bool closes_gaps, uint last_settled) {
+  lane->closes_gaps = closes_gaps ? 1 : 0;
+  lane->last_settled = last_settled;
+  lane->of_frame = 0;
+  lane->frame = lane->job.lattice.n_frames - lane->job.lattice.n_taken - 1;
+  return lane->job.lattice.n_taken > 0 ? kStepGatherFrames : kStepClearNewest;
+}
+
+// Whether the next frame's links may not fit, by those of the last; pruning can help once.
+bool is_cramped(__local const Lane *lane, const Memory *m) {
+  __local const SearchLinks *const lattice = &lane->job.lattice;
+  if (lane->prunes_for_room) return false;
+  if (lattice->n_frames == lattice->max_frames) return true;
+  const uint n_last = lattice->n_links - m->frames[lattice->n_frames - 1].first_link;
+  return lattice->n_unpruned > 0 && lattice->n_links + n_last * 5 / 4 > lattice->max_links;
+}
+
 uint begin_frame(__local Lane *lane, const Memory *m) {
-  __local const SearchJob *const job = &lane->job;
+  __local SearchJob *const job = &lane->job;
   if (job->status != kSearchRunning) return kStepEndJob;
   if (job->begin) return begin_channel(lane, m);
+  if (job->prune) {
+    job->prune = 0;
+    return begin_pruning(lane, true, 0);
+  }
   if (job->n_consumed == job->n_frames) return kStepEndJob;
+  if (makes_lattice(lane) && is_cramped(lane, m)) {
+    lane->prunes_for_room = 1;
+    return begin_pruning(lane, true, 0);
+  }
+  if (makes_lattice(lane) && job->lattice.n_frames == job->lattice.max_frames) {
+    job->status = kSearchOverflow;
+    job->overflow = kSearchFramesFull;
+    return kStepEndJob;
+  }
   return is_crowded(job) ? kStepClearMarks : begin_selection(lane);
 }
 
@@ -121,12 +179,16 @@ uint end_expansion(__local Lane *lane, const Memory *m) {
   return begin_frame(lane, m);
 }
 
-// A frame that cannot be finished: as if it had not begun. If only slots were missing and there are more, it begins again.
+// A frame that cannot be finished: as if it had not begun. If only slots were missing and there are more, or links and pruning can
+// help, it begins again.
 uint end_giving_up(__local Lane *lane, const Memory *m) {
   __local SearchJob *const job = &lane->job;
   job->n_records = lane->n_records_before;
-  if (lane->status == kSearchOverflow && lane->overflow == kSearchTableFull && job->n_slots < m->max_slots) {
+  const bool is_overflow = lane->status == kSearchOverflow;
+  if (is_overflow && lane->overflow == kSearchTableFull && job->n_slots < m->max_slots) {
     job->n_slots *= 2;
+  } else if (is_overflow && lane->overflow == kSearchLinksFull && job->lattice.n_unpruned > 0) {
+    return begin_pruning(lane, true, 0);
   } else {
     job->status = lane->status;
     job->overflow = lane->overflow;
@@ -134,7 +196,18 @@ uint end_giving_up(__local Lane *lane, const Memory *m) {
   return begin_frame(lane, m);
 }
 
-// The frame's tokens become the channel's.
+// After a frame: the lattice is pruned now and then.
+uint tend_lattice(__local Lane *lane, const Memory *m) {
+  __local const SearchLinks *const lattice = &lane->job.lattice;
+  const uint newest = lattice->first_frame + lattice->n_frames - 1;
+  const bool ends_piece = newest % kPieceFrames == 0;
+  const bool settles = ends_piece && newest >= 2 * kPieceFrames && newest - kPieceFrames > lattice->last_settled;
+  lane->prunes_for_room = 0;
+  if (lattice->n_unpruned < kPruneFrames && !ends_piece) return begin_frame(lane, m);
+  return begin_pruning(lane, settles, settles ? newest - kPieceFrames : 0);
+}
+
+// The frame's tokens and links become the channel's.
 uint end_frame(__local Lane *lane, const Memory *m) {
   if (lane->overflow != 0) return give_up(lane, kSearchOverflow);
   __local SearchJob *const job = &lane->job;
@@ -147,7 +220,70 @@ uint end_frame(__local Lane *lane, const Memory *m) {
   if (!job->begin) ++job->n_consumed;
   job->begin = 0;
   if (job->n_slots > kLeastSlots && lane->n_used < job->n_slots / 8) job->n_slots /= 2;
-  return begin_frame(lane, m);
+  if (!makes_lattice(lane)) return begin_frame(lane, m);
+  add_frame(lane, m);
+  return tend_lattice(lane, m);
+}
+
+// The tokens are written down; with a lattice their slots are not yet free.
+uint end_tokens(__local Lane *lane, const Memory *m) {
+  if (!makes_lattice(lane)) return end_frame(lane, m);
+  return lane->overflow != 0 ? give_up(lane, kSearchOverflow) : kStepMakeEmittingLinks;
+}
+
+// Frames older than those that are settled, and the first whose extra costs are what they were, end a pruning.
+uint end_pruning(__local Lane *lane, const Memory *m) {
+  lane->job.lattice.n_unpruned = 0;
+  if (lane->last_settled > 0) lane->job.lattice.last_settled = lane->last_settled;
+  return lane->closes_gaps ? kStepCountLinks : begin_frame(lane, m);
+}
+
+uint count_kept(__local Lane *lane, const Memory *m) {
+  lane->changes = m->frames[lane->frame].is_pruned ? 0 : 1;
+  return kStepCountKept;
+}
+
+uint prune_frame(__local Lane *lane, const Memory *m) {
+  __local const SearchLinks *const lattice = &lane->job.lattice;
+  const uint n_fixed = lattice->last_settled > 0 ? lattice->last_settled - lattice->first_frame + 1 : 0;
+  if (lane->frame + 1 <= n_fixed) return end_pruning(lane, m);
+  lane->changes = 0;
+  return m->frames[lane->frame].n_epsilon > 0 ? kStepFollowBack : count_kept(lane, m);
+}
+
+uint end_following_back(__local Lane *lane, const Memory *m) {
+  if (!lane->changes) return count_kept(lane, m);
+  lane->changes = 0;
+  return kStepFollowBack;
+}
+
+uint end_counting_kept(__local Lane *lane, const Memory *m) {
+  if (!lane->changes) return end_pruning(lane, m);
+  lane->n_staying = add_up(lane->sums);
+  lane->n_links[0] = lane->n_links[1] = 0;
+  return kStepNumberKept;
+}
+
+uint end_pruning_frame(__local Lane *lane, const Memory *m) {
+  __global SearchFrame *const frame = &m->frames[lane->frame];
+  const SearchFrame pruned = {frame->first_link, lane->n_links[0], lane->n_links[1], lane->n_staying, 1, 0};
+  *frame = pruned;
+  --lane->frame;
+  lane->of_frame ^= 1;
+  return prune_frame(lane, m);
+}
+
+uint end_taking_frames(__local Lane *lane) {
+  __local SearchLinks *const lattice = &lane->job.lattice;
+  lattice->first_frame += lattice->n_taken;
+  lattice->n_frames -= lattice->n_taken;
+  lattice->n_taken = 0;
+  return kStepClearNewest;
+}
+
+uint next_part_of_links(__local Lane *lane, uint first) {
+  lane->first_of_part = first;
+  return first < lane->n_staying || first == 0 ? kStepGatherPart : kStepSettleFrames;
 }
 
 uint next_part(__local Lane *lane, uint first) {
@@ -180,6 +316,22 @@ uint next_step(__local Lane *lane, const Memory *m) {
     case kStepExpandEpsilons: return end_expansion(lane, m);
     case kStepResolve:
     case kStepResolveEpsilons: return follow_epsilons(lane);
-    default: return end_frame(lane, m);
+    case kStepFinishTokens: return end_tokens(lane, m);
+    case kStepMakeEmittingLinks: return kStepMakeEpsilonLinks;
+    case kStepMakeEpsilonLinks: return lane->overflow != 0 ? give_up(lane, kSearchOverflow) : kStepFreeUsed;
+    case kStepFreeUsed: return end_frame(lane, m);
+    case kStepGatherFrames: return kStepPutFrames;
+    case kStepPutFrames: return end_taking_frames(lane);
+    case kStepClearNewest: return prune_frame(lane, m);
+    case kStepFollowBack: return end_following_back(lane, m);
+    case kStepCountKept: return end_counting_kept(lane, m);
+    case kStepNumberKept: return kStepPruneLinks;
+    case kStepPruneLinks: return kStepPutLinks;
+    case kStepPutLinks: return end_pruning_frame(lane, m);
+    case kStepCountLinks: lane->n_staying = add_up(lane->sums); return kStepPlaceFrames;
+    case kStepPlaceFrames: return next_part_of_links(lane, 0);
+    case kStepGatherPart: return kStepPutPart;
+    case kStepPutPart: return next_part_of_links(lane, lane->first_of_part + links_of_part(m));
+    default: lane->job.lattice.n_links = lane->job.lattice.n_kept = lane->n_staying; return begin_frame(lane, m);
   }
 }

@@ -6,6 +6,7 @@
 
 #include "plugins/common/ocl/kernels/types.h"
 #ifdef __cplusplus
+#include "plugins/common/lattice_frames.h"
 #include "plugins/common/search_path.h"
 namespace asr::ocl {
 #endif
@@ -69,16 +70,52 @@ typedef enum SearchOverflow {
   kSearchCandidatesFull = 2,
   kSearchTokensFull = 4,
   kSearchTraceFull = 8,
+  kSearchLinksFull = 16,
+  kSearchFramesFull = 32,  // the host has to take what is settled
 } SearchOverflow;
+
+// An arc between tokens of a lattice, as LatticeLink of lattice_frames.h. `cost` says how much dearer it is than the
+// destination's token.
+#ifdef __cplusplus
+using SearchLink = LatticeLink;
+#else
+typedef struct SearchLink {
+  uint32_t source, destination, arc;
+  float cost, acoustic_cost;
+} SearchLink;
+#endif
+
+// A frame of a lattice: its emitting links, which lead to its tokens, then its epsilon links, and, if it has been pruned, the
+// extra costs of its tokens (search_prune.h).
+typedef struct SearchFrame {
+  uint32_t first_link, n_emitting, n_epsilon, n_tokens;
+  uint32_t is_pruned;
+  uint32_t moves_to;  // while gaps are closed: the first link's new place
+} SearchFrame;
+
+// What a channel has of its lattice; all zero in channels without.
+typedef struct SearchLinks {
+  float lattice_beam;
+  uint32_t max_links, max_frames;
+  uint32_t n_links;       // up to the end of the newest frame's; there may be gaps between frames
+  uint32_t n_kept;        // without gaps, when they were closed last
+  uint32_t n_frames;      // on the device
+  uint32_t first_frame;   // the number of the first of them
+  uint32_t n_taken;       // frames at the front that the host has taken
+  uint32_t last_settled;  // the number of the last frame that is pruned no more
+  uint32_t n_unpruned;    // frames at the end
+} SearchLinks;
 
 // A channel and the frames to consume. The kernel reads it at its start and writes it back at its end. Places are indices
 // into the buffers that the kernel gets.
 typedef struct SearchJob {
   uint64_t rows;     // float, of log-likelihoods
-  uint64_t channel;  // uint, its tokens [2][max_tokens], records [max_records] and settled steps [max_settled]
+  uint64_t channel;  // uint, its tokens [2][max_tokens], records [max_records], settled steps [max_settled], and of its lattice
+                     // links [max_links], extra costs [max_links + 1] and frames [max_frames]
   uint64_t n_active, n_arcs_expanded;
   uint32_t row_stride, n_frames;
   uint32_t begin, start_state;  // begin: 1 = first makes the token of the start state
+  uint32_t prune;               // 1 = at the end prunes the lattice and closes its gaps
   SearchBeam beam;
 
   uint32_t max_tokens, max_records, max_settled;
@@ -88,6 +125,7 @@ typedef struct SearchJob {
   uint32_t n_records, n_settled;
   uint32_t n_compacted;  // records there were after the last compaction
   float best;            // the least cost
+  SearchLinks lattice;
 
   uint32_t n_consumed;  // of n_frames
   uint32_t status, overflow;
