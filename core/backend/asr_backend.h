@@ -215,6 +215,16 @@ typedef struct asr_raw_lattice {
   uint32_t beam_died;
 } asr_raw_lattice;
 
+/* What a back end has of a device's own memory, by purpose; what is left of the total is buffers for work under way. */
+typedef struct asr_backend_memory {
+  size_t size;
+  uint64_t total_bytes;
+  uint64_t graph_bytes, acoustic_bytes, features_bytes;
+  uint64_t lane_bytes;    /* working memory of the search, of n_lanes channels at a time */
+  uint64_t channel_bytes; /* of n_channels that have begun, or ended and left their memory to the next */
+  uint32_t n_lanes, n_channels;
+} asr_backend_memory;
+
 /* ---- the table ----------------------------------------------------------------------------------------------------- */
 
 typedef struct asr_backend_api {
@@ -277,6 +287,14 @@ typedef struct asr_backend_api {
   /* `lattice` of many channels, each at most once, into lattices[n_channels]. NULL in back ends for which that is no faster. */
   asr_status (*lattices)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t use_final,
                          asr_raw_lattice *lattices);
+
+  /* Measures in which of several ways the device scores models like this one fastest, and keeps the choice in the user's cache
+   * for every model that is loaded from then on. *report, a line for each way, is the device's until its next call. For
+   * benchmarks; all work must be done. NULL in back ends that have one way only. */
+  asr_status (*tune)(asr_backend_device *, const asr_acoustic_view *, const char **report);
+
+  /* Fills what the table above says, for the present. NULL in back ends without memory of their own. */
+  asr_status (*memory)(asr_backend_device *, asr_backend_memory *memory);
 } asr_backend_api;
 
 /* The one exported function. host_abi is the core's ASR_BACKEND_ABI; a plugin that cannot serve it returns NULL. The table

@@ -12,12 +12,10 @@ namespace {
 
 constexpr uint32_t kVendorId = 0x1002;  // of PCI
 
-ocl::GmmTuning tuning_of(const ocl::DeviceFacts &, bool full) { return gmm_tuning(full); }
-
 }  // namespace
 
 const ocl::Variant &variant() {
-  static const ocl::Variant variant = {"ocl_amd", "AMD", kVendorId, &ocl::kernel_gmm_score, tuning_of, kMfccPoints};
+  static const ocl::Variant variant = {"ocl_amd", "AMD", kVendorId, &ocl::kernel_gmm_score, gmm_tunings, kMfccPoints};
   return variant;
 }
 

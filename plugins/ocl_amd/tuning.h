@@ -6,8 +6,12 @@
 
 namespace asr::ocl_amd {
 
-// A group of 64 lanes is a wave of GCN and CDNA, or two of RDNA: 16 states, four lanes each, and 8 rows.
-inline ocl::GmmTuning gmm_tuning(bool full) { return {64, 4, 4, full ? 2u : 1u, {8}, 1, 64, false, 64, 4}; }
+// A group of 64 lanes is a wave of GCN and CDNA, or two of RDNA, and has 8 rows of 64 states, or of fewer with more lanes each.
+inline std::vector<ocl::GmmTuning> gmm_tunings(const ocl::DeviceFacts &, bool full) {
+  std::vector<ocl::GmmTuning> tunings;
+  for (const uint32_t parts : {4, 1, 2, 8}) tunings.push_back({64, parts, 4, full ? 2u : 1u, {8}, 1, 64, false, 64, 4});
+  return tunings;
+}
 
 // Complex numbers of a group's transforms: 16 an item, 8 bytes of local memory each.
 constexpr uint32_t kMfccPoints = 4096;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "plugins/common/ocl/gmm_tuning.h"
 
 namespace asr::ocl {
 namespace {
@@ -14,7 +15,9 @@ constexpr size_t kCopyFloats = size_t{1} << 18;  // of one task of a copy on the
 }  // namespace
 
 Acoustic::Acoustic(Device &device, const asr_acoustic_view &view)
-    : device_(device), gmm_(device, view), buffers_{Buffer(device.context()), Buffer(device.context())} {}
+    : device_(device),
+      gmm_(device, view, chosen_tuning(device, view.covariance == ASR_COVARIANCE_FULL)),
+      buffers_{Buffer(device.context()), Buffer(device.context())} {}
 
 Acoustic::~Acoustic() {
   api().Finish(device_.compute().get());

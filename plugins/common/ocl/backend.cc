@@ -11,8 +11,9 @@
 #include "plugins/common/guard.h"
 #include "plugins/common/ocl/acoustic.h"
 #include "plugins/common/ocl/device.h"
-#include "plugins/common/ocl/search_lanes.h"
+#include "plugins/common/ocl/gmm_tuning.h"
 #include "plugins/common/ocl/mfcc.h"
+#include "plugins/common/ocl/search_lanes.h"
 
 struct asr_backend_device {
   asr_backend_device(const asr::ocl::Variant &variant, uint32_t index, const asr_backend_options &options)
@@ -20,6 +21,7 @@ struct asr_backend_device {
   asr::ocl::Device device;
   asr::ocl::SearchLanes lanes{device, asr::ocl::search_tuning(device.facts())};
   std::vector<asr_backend_acoustic *> acoustics;  // that are loaded
+  std::string report;                             // of tune
 };
 struct asr_backend_features {
   asr_backend_features(asr::ocl::Device &device, const asr_features_view &view) : mfcc(device, view) {}
@@ -178,6 +180,13 @@ asr_status lattice_piece(asr_backend_device *device, asr_backend_channel *channe
   return guard([&] { device->lanes.lattice_piece(channel->search.get(), piece); });
 }
 
+asr_status tune(asr_backend_device *device, const asr_acoustic_view *view, const char **report) {
+  return guard([&] {
+    device->report = ocl::tune(device->device, *view);
+    *report = device->report.c_str();
+  });
+}
+
 asr_status kernel_seconds(asr_backend_device *device, double *seconds) {
   return guard([&] { *seconds = device->device.kernel_seconds(); });
 }
@@ -196,7 +205,7 @@ const asr_backend_api *backend_table(const Variant &variant, uint32_t host_abi, 
   table.channel_begin = channel_begin, table.channel_end = channel_end, table.advance = advance;
   table.best_path = best_path, table.lattice = lattice, table.lattice_piece = lattice_piece;
   table.lattices = lattices;
-  table.kernel_seconds = kernel_seconds;
+  table.kernel_seconds = kernel_seconds, table.tune = tune;
   return host_abi == ASR_BACKEND_ABI ? &table : nullptr;
 }
 

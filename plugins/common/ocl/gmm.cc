@@ -12,11 +12,15 @@ namespace {
 
 size_t ceil_div(size_t a, size_t b) { return (a + b - 1) / b; }
 
-const Program &score_program(Device &device, const GmmTuning &t, uint32_t tile_rows, bool full) {
-  return device.program(*device.variant().gmm_score,
-                        format("-DFULL=%d -DLANES=%u -DPARTS=%u -DDIMS=%u -DFACTOR_ROWS=%u -DTILE_ROWS=%u -DGROUP_SIZE=%u "
-                               "-cl-denorms-are-zero",
-                               full ? 1 : 0, t.lanes, t.parts, t.dims, t.factor_rows, tile_rows, t.group_size));
+// Few sizes, so that models of many share a compiled kernel.
+uint32_t local_dims(uint32_t n_dims) { return n_dims <= 40 ? 40 : (n_dims + 95) / 96 * 96; }
+
+const Program &score_program(Device &device, const GmmTuning &t, uint32_t tile_rows, uint32_t n_dims, bool full) {
+  std::string options =
+      format("-DFULL=%d -DLANES=%u -DPARTS=%u -DDIMS=%u -DFACTOR_ROWS=%u -DTILE_ROWS=%u -DGROUP_SIZE=%u -cl-denorms-are-zero",
+             full ? 1 : 0, t.lanes, t.parts, t.dims, t.factor_rows, tile_rows, t.group_size);
+  if (t.rows_in_local) options += format(" -DLOCAL_DIMS=%u", local_dims(n_dims));
+  return device.program(*device.variant().gmm_score, options);
 }
 
 const Program &tile_program(Device &device, const GmmTuning &t, uint32_t tile_rows) {
@@ -44,29 +48,30 @@ Gmm::Stream::Stream(const Context &context, const GmmPack &pack)
       four_size(pack.four_size),
       n_shared_fours(pack.n_shared_fours) {}
 
-Gmm::Shape::Shape(Device &device, const GmmTuning &tuning, uint32_t tile_rows, bool full)
+Gmm::Shape::Shape(Device &device, const GmmTuning &tuning, uint32_t tile_rows, uint32_t n_dims, bool full)
     : tile_rows(tile_rows),
-      states(score_program(device, tuning, tile_rows, full).kernel("gmm_states")),
-      gaussians(score_program(device, tuning, tile_rows, full).kernel("gmm_gaussians")),
+      states(score_program(device, tuning, tile_rows, n_dims, full).kernel("gmm_states")),
+      gaussians(score_program(device, tuning, tile_rows, n_dims, full).kernel("gmm_gaussians")),
       tile(tile_program(device, tuning, tile_rows).kernel("gmm_tile_rows")) {}
 
-Gmm::Gmm(Device &device, const asr_acoustic_view &view)
+Gmm::Gmm(Device &device, const asr_acoustic_view &view, const GmmTuning &tuning)
     : device_(device),
-      tuning_(device.variant().gmm_tuning(device.facts(), view.covariance == ASR_COVARIANCE_FULL)),
+      tuning_(tuning),
       n_dims_(view.n_dims),
       n_states_(view.n_states),
       mix_shared_(shared_program(device, tuning_).kernel("gmm_mix_shared")),
       tiles_(device.context()),
       gaussian_scores_(device.context()) {
-  for (uint32_t j = 0; j < view.n_streams; ++j) most_stream_dims_ = std::max(most_stream_dims_, view.streams[j].n_dims);
+  uint32_t most_dims = 0;
+  for (uint32_t j = 0; j < view.n_streams; ++j) most_dims = std::max(most_dims, view.streams[j].n_dims);
   for (const uint32_t tile_rows : tuning_.tile_rows) {
-    const size_t local_bytes = size_t{most_stream_dims_} * tile_rows * sizeof(float);
+    const size_t local_bytes = size_t{local_dims(most_dims)} * tile_rows * sizeof(float);
     if (tuning_.rows_in_local && local_bytes > device.facts().local_bytes) break;
-    shapes_.emplace_back(device, tuning_, tile_rows, view.covariance == ASR_COVARIANCE_FULL);
+    shapes_.emplace_back(device, tuning_, tile_rows, most_dims, view.covariance == ASR_COVARIANCE_FULL);
   }
   if (shapes_.empty()) {
     fail(ASR_UNSUPPORTED, "acoustic model: %u features in a stream are too many for this device's local memory; use the CPU",
-         most_stream_dims_);
+         most_dims);
   }
   const std::vector<float> centre = feature_centre(view);
   const GmmLayout layout = {tuning_.lanes, tuning_.parts, tuning_.dims, tuning_.factor_rows};
@@ -102,13 +107,11 @@ void Gmm::tile(const Shape &shape, const Stream &stream, const Rows &rows) {
 void Gmm::score_states(const Shape &shape, const Stream &stream, const Rows &rows) {
   const auto n_dims = static_cast<uint32_t>(stream.dims.size()), n_blocks = static_cast<uint32_t>(stream.blocks.size());
   if (tuning_.rows_in_local) {
-    const LocalBytes x = {size_t{n_dims} * shape.tile_rows * sizeof(float)};
     shape.states.set(stream.fours, stream.blocks, n_blocks, stream.states, rows.features, rows.n, n_dims_, stream.dims, n_dims,
-                     stream.four_size, rows.scores, n_states_, rows.add, x);
+                     stream.four_size, rows.scores, n_states_, rows.add);
   } else {
-    const LocalBytes parts = {size_t{shape.tile_rows} * tuning_.lanes * 2 * sizeof(float)};
     shape.states.set(stream.fours, stream.blocks, stream.states, tiles_, n_dims, stream.four_size, rows.n, rows.scores,
-                     n_states_, rows.add, parts);
+                     n_states_, rows.add);
   }
   device_.launch(shape.states, {ceil_div(n_blocks, tuning_.group_blocks), ceil_div(rows.n, shape.tile_rows)},
                  {tuning_.group_size});
@@ -118,9 +121,8 @@ void Gmm::score_shared(const Shape &shape, const Stream &stream, const Rows &row
   const auto n_dims = static_cast<uint32_t>(stream.dims.size()), n_entries = static_cast<uint32_t>(stream.shared.size());
   gaussian_scores_.reserve(size_t{4} * stream.n_shared_fours * rows.n);
   if (tuning_.rows_in_local) {
-    const LocalBytes x = {size_t{n_dims} * shape.tile_rows * sizeof(float)};
     shape.gaussians.set(stream.shared_fours, stream.n_shared_fours, rows.features, rows.n, n_dims_, stream.dims, n_dims,
-                        stream.four_size, gaussian_scores_, x);
+                        stream.four_size, gaussian_scores_);
   } else {
     shape.gaussians.set(stream.shared_fours, stream.n_shared_fours, tiles_, n_dims, stream.four_size, rows.n, gaussian_scores_);
   }

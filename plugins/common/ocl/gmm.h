@@ -13,7 +13,7 @@ namespace asr::ocl {
 
 class Gmm {
  public:
-  Gmm(Device &device, const asr_acoustic_view &view);
+  Gmm(Device &device, const asr_acoustic_view &view, const GmmTuning &tuning);
 
   uint32_t n_dims() const { return n_dims_; }
   uint32_t n_states() const { return n_states_; }
@@ -34,7 +34,7 @@ class Gmm {
   };
   // The kernels for work-groups of so many rows.
   struct Shape {
-    Shape(Device &device, const GmmTuning &tuning, uint32_t tile_rows, bool full);
+    Shape(Device &device, const GmmTuning &tuning, uint32_t tile_rows, uint32_t n_dims, bool full);
     uint32_t tile_rows;
     Kernel states, gaussians, tile;
   };
@@ -53,7 +53,6 @@ class Gmm {
   Device &device_;
   const GmmTuning tuning_;
   const uint32_t n_dims_, n_states_;
-  uint32_t most_stream_dims_ = 0;
   std::vector<Shape> shapes_;
   Kernel mix_shared_;
   std::vector<Stream> streams_;

@@ -18,14 +18,24 @@ const asr_features_view &checked(const asr_features_view &view) {
   return view;
 }
 
-uint32_t group_frames(const Device &device, uint32_t n_points) {
-  return std::clamp(device.variant().mfcc_points / n_points, 1u, kMostFrames);
+// Local memory holds samples, then transforms, then spectra with what is made of them.
+MfccRoom room_of(const Device &device, const MfccOptions &options, uint32_t n_points) {
+  const uint32_t n_frames = std::clamp(device.variant().mfcc_points / n_points, 1u, kMostFrames);
+  const size_t rows = size_t{2} * n_points * n_frames;
+  const size_t spectra = size_t{n_points + 4 + options.n_mel_padded + options.n_ceps} * n_frames;
+  const size_t n_floats = (std::max({rows, spectra, MfccBatch::local_floats(options, 1)}) + 1) / 2 * 2;
+  if ((n_floats + rows / 2 / kPointsAnItem) * sizeof(float) > device.facts().local_bytes) {
+    fail(ASR_UNSUPPORTED, "features: %u mel bands and %u cepstra do not fit the device's local memory; use the CPU",
+         options.n_mel, options.n_ceps);
+  }
+  return {n_frames, n_floats};
 }
 
 // Compilers of CPUs take very long over the unrolled transforms.
-const Program &program(Device &device, const MfccOptions &options, uint32_t n_points) {
-  return device.program(kernel_mfcc, format("-DN_POINTS=%u -DFRAMES=%u -DDITHER=%d%s", n_points, group_frames(device, n_points),
-                                            options.dither > 0 ? 1 : 0, device.facts().is_gpu ? "" : " -cl-opt-disable"));
+const Program &program(Device &device, const MfccOptions &options, uint32_t n_points, MfccRoom room) {
+  return device.program(
+      kernel_mfcc, format("-DN_POINTS=%u -DFRAMES=%u -DDITHER=%d -DLOCAL_FLOATS=%zu%s", n_points, room.n_frames,
+                          options.dither > 0 ? 1 : 0, room.sample_floats, device.facts().is_gpu ? "" : " -cl-opt-disable"));
 }
 
 bool same_frames(const asr_extract_job &a, const asr_extract_job &b) {
@@ -40,8 +50,8 @@ Mfcc::Mfcc(Device &device, const MfccTables &tables, uint32_t n_points)
     : device_(device),
       options_(tables.options),
       n_points_(n_points),
-      room_{group_frames(device, n_points), 0},
-      kernel_(program(device, tables.options, n_points).kernel("mfcc")),
+      room_(room_of(device, tables.options, n_points)),
+      kernel_(program(device, tables.options, n_points, room_).kernel("mfcc")),
       options_array_(device.context(), std::vector<MfccOptions>{tables.options}),
       pairs_(device.context(), tables.pairs),
       twiddles_(device.context(), tables.twiddles),
@@ -51,17 +61,7 @@ Mfcc::Mfcc(Device &device, const MfccTables &tables, uint32_t n_points)
       dct_(device.context(), tables.dct),
       samples_(device.context()),
       cepstra_(device.context()),
-      staging_(device.context(), device.pool()) {
-  const size_t rows = size_t{2} * n_points * room_.n_frames;
-  const size_t spectra = size_t{n_points + 4 + options_.n_mel_padded + options_.n_ceps} * room_.n_frames;
-  local_floats_ = std::max({rows, spectra, MfccBatch::local_floats(options_, 1)});
-  room_.sample_floats = local_floats_;
-  const size_t n_bytes = (local_floats_ + rows / 2 / kPointsAnItem) * sizeof(float);
-  if (n_bytes > device.facts().local_bytes) {
-    fail(ASR_UNSUPPORTED, "features: %u mel bands and %u cepstra do not fit the device's local memory; use the CPU",
-         options_.n_mel, options_.n_ceps);
-  }
-}
+      staging_(device.context(), device.pool()) {}
 
 void Mfcc::extract(const asr_extract_job *jobs, size_t n_jobs) {
   MfccBatch batch(options_, room_);
@@ -92,7 +92,7 @@ void Mfcc::compute(const MfccBatch &batch) {
   staging_.upload(batch.samples(), samples_, device_.compute());
   const size_t group_size = size_t{n_points_} * room_.n_frames / kPointsAnItem;
   kernel_.set(options_array_, pairs_, twiddles_, real_twiddles_, bands_, weights_, dct_, groups, segments, outputs, samples_,
-              cepstra_, LocalBytes{local_floats_ * sizeof(float)}, LocalBytes{group_size * sizeof(float)});
+              cepstra_);
   device_.launch(kernel_, {batch.groups().size()}, {group_size});
   staging_.download(cepstra_, batch.cepstra(), device_.compute());
 }

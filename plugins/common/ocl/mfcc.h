@@ -24,8 +24,7 @@ class Mfcc {
   Device &device_;
   const MfccOptions options_;
   const uint32_t n_points_;
-  MfccRoom room_;
-  size_t local_floats_ = 0;
+  const MfccRoom room_;
   Kernel kernel_;
   DeviceArray<MfccOptions> options_array_;
   DeviceArray<MfccPair> pairs_;

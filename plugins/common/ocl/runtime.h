@@ -166,17 +166,12 @@ void PinnedArray<T>::release() {
   memory_ = {};
 }
 
-// Local memory as an argument of a kernel.
-struct LocalBytes {
-  size_t n;
-};
-
 class Kernel {
  public:
   Kernel(cl_program program, const char *name);
   cl_kernel get() const { return kernel_.get(); }
 
-  // All arguments: device arrays, LocalBytes, and numbers of exactly the types that the kernel declares.
+  // All arguments: device arrays, and numbers of exactly the types that the kernel declares.
   template <typename... Args>
   void set(const Args &...args) const {
     cl_uint index = 0;
@@ -189,7 +184,6 @@ class Kernel {
     const cl_mem memory = array.get();
     set_bytes(index, sizeof memory, &memory);
   }
-  void set_one(cl_uint index, LocalBytes local) const { set_bytes(index, local.n, nullptr); }
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
   void set_one(cl_uint index, T value) const {
     static_assert(!std::is_same_v<T, bool>, "kernels take no bool");

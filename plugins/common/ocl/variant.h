@@ -40,7 +40,8 @@ struct Variant {
   const char *vendor;  // of its devices, in words
   uint32_t vendor_id;
   const KernelSource *gmm_score;
-  GmmTuning (*gmm_tuning)(const DeviceFacts &facts, bool full);
+  // Candidates for a device (gmm_tuning.h), the one that is shipped for its architecture first.
+  std::vector<GmmTuning> (*gmm_tunings)(const DeviceFacts &facts, bool full);
   uint32_t mfcc_points;  // complex numbers of the transforms of a work-group, 4096 at least for windows of 8192 samples
 };
 

@@ -84,7 +84,7 @@ static inline uint tile_dims(uint n_dims) { return (n_dims + DIMS - 1) / DIMS * 
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_states(
     __global const float4 *restrict fours, __global const GmmBlock *restrict blocks, __global const uint *restrict states,
     __global const float2 *restrict tiles, uint n_dims, uint four_size, uint n_rows, __global float *restrict scores,
-    uint n_states, uint add, __local float2 *parts) {
+    uint n_states, uint add) {
   const uint lane = get_local_id(0), block_states = LANES / PARTS;
   const GmmBlock block = blocks[get_group_id(0)];
   __global const float2 *const x = tiles + (size_t)get_group_id(1) * tile_dims(n_dims) * TILE_ROWS;
@@ -98,6 +98,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_states
     for (uint r = 0; r < TILE_ROWS; ++r) log_sum_add(&mixture[r], (float4)(score.of[0][r], score.of[1][r]));
   }
 #if PARTS > 1
+  __local float2 parts[TILE_ROWS * LANES];
 #pragma unroll
   for (uint r = 0; r < TILE_ROWS; ++r) parts[r * LANES + lane] = (float2)(mixture[r].reference, mixture[r].sum);
   barrier(CLK_LOCAL_MEM_FENCE);

@@ -6,7 +6,7 @@
 // lanes, four Gaussians a load (LANES = PARTS = DIMS = 1 of gmm_types.h); features lie in local memory [dim][row]. A load of
 // parameters serves 4 LANE_ROWS fused operations, one of features 4 FACTOR_ROWS LANE_ROWS: more rows a lane are faster, as long
 // as there are so many. Floor: 2 D or D (D + 3) / 2 fused operations a Gaussian and row.
-//   -D FULL=0 or 1, GROUP_SIZE=..., TILE_ROWS=32, 64 or 128, FACTOR_ROWS=...; local memory: n_dims * TILE_ROWS floats
+//   -D FULL=0 or 1, GROUP_SIZE=..., TILE_ROWS=32, 64 or 128, FACTOR_ROWS=..., LOCAL_DIMS=... (at least n_dims)
 #include "plugins/common/ocl/kernels/gmm_types.h"
 #include "plugins/common/ocl/kernels/mixture.h"
 
@@ -62,8 +62,8 @@ static inline void subtract_squares(Scores *score, const Scores *y) {
 }
 
 // Four Gaussians, this lane's rows.
-static inline void score_four(__global const float4 *restrict p, uint n_dims, __local const float *x, Scores *score) {
-  __local const RowValues *const xs = (__local const RowValues *)x + get_local_id(0) % WARP;  // of dimension d: xs[d * WARP]
+static inline void score_four(__global const float4 *restrict p, uint n_dims, __local const RowValues *x, Scores *score) {
+  __local const RowValues *const xs = x + get_local_id(0) % WARP;  // of dimension d: xs[d * WARP]
   set(score, *p++);
 #if FULL
   for (uint i = 0; i < n_dims; i += FACTOR_ROWS) {
@@ -94,10 +94,10 @@ static inline void score_four(__global const float4 *restrict p, uint n_dims, __
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_states(
     __global const float4 *restrict fours, __global const GmmBlock *restrict blocks, uint n_blocks,
     __global const uint *restrict states, __global const float *restrict features, uint n_rows, uint n_features,
-    __global const GmmDim *restrict dims, uint n_dims, uint four_size, __global float *restrict scores, uint n_states, uint add,
-    __local float *x) {
+    __global const GmmDim *restrict dims, uint n_dims, uint four_size, __global float *restrict scores, uint n_states, uint add) {
+  __local RowValues x[LOCAL_DIMS * WARP];
   const uint first_row = get_group_id(1) * TILE_ROWS, row = first_row + LANE_ROWS * (get_local_id(0) % WARP);
-  load_rows(features, n_rows, n_features, dims, n_dims, first_row, x);
+  load_rows(features, n_rows, n_features, dims, n_dims, first_row, (__local float *)x);
   const uint number = get_group_id(0) * WARPS + get_local_id(0) / WARP;
   if (number >= n_blocks) return;
   const GmmBlock block = blocks[number];
@@ -118,9 +118,10 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_states
 // scores[Gaussian][row] of the codebooks that states share.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_gaussians(
     __global const float4 *restrict fours, uint n_fours, __global const float *restrict features, uint n_rows, uint n_features,
-    __global const GmmDim *restrict dims, uint n_dims, uint four_size, __global float *restrict scores, __local float *x) {
+    __global const GmmDim *restrict dims, uint n_dims, uint four_size, __global float *restrict scores) {
+  __local RowValues x[LOCAL_DIMS * WARP];
   const uint first_row = get_group_id(1) * TILE_ROWS, row = first_row + LANE_ROWS * (get_local_id(0) % WARP);
-  load_rows(features, n_rows, n_features, dims, n_dims, first_row, x);
+  load_rows(features, n_rows, n_features, dims, n_dims, first_row, (__local float *)x);
   const uint four = get_group_id(0) * WARPS + get_local_id(0) / WARP;
   if (four >= n_fours) return;
   Scores s;

@@ -11,7 +11,7 @@
 //   power[k][frame], mel[m][frame], cepstra[frame][i]; the last two once for each job that wants the frame: many VTLN factors
 //                     share what comes before (paper 004)
 // Floor: samples read and cepstra written once; 1,000 instructions an item for 1/16 frame.
-//   -D N_POINTS=... (complex numbers of a transform) FRAMES=... DITHER=0 or 1; groups of N_POINTS * FRAMES / 16
+//   -D N_POINTS=... (complex numbers of a transform) FRAMES=... DITHER=0 or 1, LOCAL_FLOATS=...; groups of N_POINTS * FRAMES / 16
 #include "plugins/common/ocl/kernels/dither.h"
 #include "plugins/common/ocl/kernels/fft.h"
 #include "plugins/common/ocl/kernels/mfcc_types.h"
@@ -250,7 +250,10 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void mfcc(
     __global const float2 *restrict real_twiddles, __global const MfccBand *restrict bands,
     __global const float4 *restrict weights, __global const float4 *restrict dct, __global const MfccGroup *restrict groups,
     __global const MfccSegment *restrict segments, __global const MfccOutput *restrict outputs,
-    __global const float *restrict samples, __global float *restrict cepstra, __local float *memory, __local float *sums) {
+    __global const float *restrict samples, __global float *restrict cepstra) {
+  __local float2 rows[LOCAL_FLOATS / 2];
+  __local float sums[GROUP_SIZE];
+  __local float *const memory = (__local float *)rows;
   const MfccGroup group = groups[get_group_id(0)];
   for (uint s = 0; s < group.n_segments; ++s) {
     const MfccSegment segment = segments[group.first_segment + s];
@@ -265,7 +268,6 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void mfcc(
   float2 x[16];
   const float energy = make_frame(o, pairs, &frame, sums, x);
   barrier(CLK_LOCAL_MEM_FENCE);
-  __local float2 *const rows = (__local float2 *)memory;
   fourier_transform(twiddles, rows, x);
   make_spectrum(o, real_twiddles, rows, memory);
 
