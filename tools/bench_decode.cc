@@ -9,12 +9,14 @@
 #include "core/lattice/from_backend.h"
 #include "plugins/common/thread_pool.h"
 #include "tools/bench_search.h"
+#include "tools/device_memory.h"
 
 namespace asr::tool {
 namespace {
 
 struct DecodeBench : SearchBench {
   uint32_t n_lanes = 1;
+  bool lattices_only = false;
 };
 
 // What a run over all utterances did.
@@ -45,6 +47,14 @@ class Decoder {
   ~Decoder() { api().free_graph(graph_); }
   Decoder(const Decoder &) = delete;
   Decoder &operator=(const Decoder &) = delete;
+
+  // Of the device's own memory: in all, and of each channel; null where the back end has none.
+  std::pair<nlohmann::json, nlohmann::json> memory_mb() const {
+    if (api().memory == nullptr) return {};
+    const asr_backend_memory memory = memory_of(device_);
+    return {1e-6 * static_cast<double>(memory.total_bytes),
+            1e-6 * static_cast<double>(memory.channel_bytes) / std::max(1u, memory.n_channels)};
+  }
 
   // Every lane decodes every utterance.
   Totals run(const BenchRows &rows, Result result) {
@@ -166,7 +176,9 @@ void run(const DecodeBench &bench) {
                       {"lattice_states_per_frame", "states/frame", 1},
                       {"lattice_arcs_per_frame", "arcs/frame", 1},
                       {"decoder_memory_mb", "decoder MB", 0},
-                      {"peak_memory_mb", "peak MB", 0}});
+                      {"peak_memory_mb", "peak MB", 0},
+                      {"device_memory_mb", "device MB", 0},
+                      {"channel_memory_mb", "channel MB", 2}});
   add_options(bench, graph, rows, &report);
   report.option("lanes", bench.n_lanes);
   const double n_frames = static_cast<double>(rows.n_frames()) * bench.n_lanes;
@@ -177,13 +189,15 @@ void run(const DecodeBench &bench) {
     Totals totals;
     const Timing time = time_repeats(bench.common.n_repeats, [&] { totals = decoder.run(rows, result); });
     const uint64_t peak_bytes = peak_memory_bytes();
+    const auto [device_mb, channel_mb] = decoder.memory_mb();
     report.row({kResultNames[static_cast<int>(result)], rtf(time.min_s), rtf(time.median_s), 1e6 * time.min_s / n_frames,
                 per_frame(totals.n_tokens), per_frame(totals.n_arcs), 1e-6 * static_cast<double>(totals.n_arcs) / time.min_s,
                 totals.cost / n_frames, per_frame(totals.n_lattice_states), per_frame(totals.n_lattice_arcs),
-                1e-6 * static_cast<double>(peak_bytes - rows.n_bytes()), 1e-6 * static_cast<double>(peak_bytes)});
+                1e-6 * static_cast<double>(peak_bytes - rows.n_bytes()), 1e-6 * static_cast<double>(peak_bytes), device_mb,
+                channel_mb});
     n_died = totals.n_died;
   };
-  measure(Result::kBestPath);
+  if (!bench.lattices_only) measure(Result::kBestPath);
   if (bench.search.lattice_beam > 0) {
     measure(Result::kLattice);
     measure(Result::kDeterminised);
@@ -203,6 +217,7 @@ void add_decode(CLI::App &app) {
   command
       ->add_option("--lattice-beam", bench->search.lattice_beam, "Measure with lattices of this beam too; 0: best paths only")
       ->capture_default_str();
+  command->add_flag("--lattices-only", bench->lattices_only, "Leave out best paths")->needs("--lattice-beam");
   command->callback([bench] { run(*bench); });
 }
 

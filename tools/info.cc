@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone info BUNDLE`: what a bundle holds, for people or as JSON. Reading it checks every file of it.
+// `senone info BUNDLE`: what a bundle holds, for people or as JSON. Reading it checks every file of it. With --device also what
+// it takes of the device's memory.
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include "core/model/acoustic_model.h"
 #include "core/model/bundle.h"
 #include "core/model/hmm_set.h"
+#include "tools/device_memory.h"
 #include "tools/tool.h"
 
 namespace asr::tool {
@@ -95,11 +97,15 @@ void print_for_people(const Json &info) {
 void add_info(CLI::App &app) {
   CLI::App *const info = app.add_subcommand("info", "Show what a bundle holds, and check it");
   const auto path = std::make_shared<std::string>();
+  const auto device = std::make_shared<std::string>();
   const auto as_json = std::make_shared<bool>(false);
   info->add_option("BUNDLE", *path, "Directory made by `senone import`")->required();
+  info->add_option("--device", *device,
+                   "Also load it on this device (\"cuda\", \"cuda:1\") and show the memory it takes there");
   info->add_flag("--json", *as_json, "Print JSON");
   info->callback([=] {
-    const Json collected = collect(read_bundle(*path));
+    Json collected = collect(read_bundle(*path));
+    if (!device->empty()) collected["memory"] = device_memory(*path, *device);
     if (*as_json) {
       printf("%s\n", collected.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
     } else {

@@ -18,21 +18,48 @@ struct asr_backend_device {
   asr_backend_device(uint32_t index, const asr_backend_options &options) : device(index, options) {}
   asr::cuda::Device device;
   asr::cuda::SearchLanes lanes{device};
-  std::vector<asr_backend_acoustic *> acoustics;  // that are loaded
+  std::vector<asr_backend_acoustic *> acoustics;                     // that are loaded
+  uint64_t features_bytes = 0, acoustic_bytes = 0, graph_bytes = 0;  // of device memory, of all that is loaded
 };
+
+// The device memory that the members after this one take, added to one of a device's sums while they live.
+class MemoryShare {
+ public:
+  explicit MemoryShare(uint64_t *sum) : sum_(sum), n_before_(asr::cuda::n_device_bytes()) {}
+  ~MemoryShare() { *sum_ -= n_bytes_; }
+  MemoryShare(const MemoryShare &) = delete;
+  MemoryShare &operator=(const MemoryShare &) = delete;
+  void close() { *sum_ += n_bytes_ = asr::cuda::n_device_bytes() - n_before_; }
+
+ private:
+  uint64_t *const sum_;
+  const uint64_t n_before_;
+  uint64_t n_bytes_ = 0;
+};
+
 struct asr_backend_features {
-  asr_backend_features(asr::cuda::Device &device, const asr_features_view &view) : device(device), mfcc(device, view) {}
-  asr::cuda::Device &device;
+  asr_backend_features(asr_backend_device *owner, const asr_features_view &view)
+      : share(&owner->features_bytes), mfcc(owner->device, view) {
+    share.close();
+  }
+  MemoryShare share;
   asr::cuda::Mfcc mfcc;
 };
 struct asr_backend_acoustic {
   asr_backend_acoustic(asr_backend_device *owner, const asr_acoustic_view &view)
-      : owner(owner), acoustic(owner->device, view) {}
+      : owner(owner), share(&owner->acoustic_bytes), acoustic(owner->device, view) {
+    share.close();
+  }
   asr_backend_device *owner;
+  MemoryShare share;
   asr::cuda::Acoustic acoustic;
 };
 struct asr_backend_graph {
-  asr_backend_graph(asr::cuda::Device &device, const asr_graph_view &view) : graph(device, view) {}
+  asr_backend_graph(asr_backend_device *owner, const asr_graph_view &view)
+      : share(&owner->graph_bytes), graph(owner->device, view) {
+    share.close();
+  }
+  MemoryShare share;
   asr::cuda::SearchGraph graph;
 };
 struct asr_backend_channel {
@@ -78,7 +105,7 @@ void close(asr_backend_device *device) { delete device; }
 const char *last_error() { return plugin_last_error().c_str(); }
 
 asr_status load_features(asr_backend_device *device, const asr_features_view *view, asr_backend_features **features) {
-  return guard_on(device, [&] { *features = new asr_backend_features(device->device, *view); });
+  return guard_on(device, [&] { *features = new asr_backend_features(device, *view); });
 }
 
 void free_features(asr_backend_features *features) { delete features; }
@@ -100,7 +127,7 @@ void free_acoustic(asr_backend_acoustic *acoustic) {
 }
 
 asr_status load_graph(asr_backend_device *device, const asr_graph_view *view, asr_backend_graph **graph) {
-  return guard_on(device, [&] { *graph = new asr_backend_graph(device->device, *view); });
+  return guard_on(device, [&] { *graph = new asr_backend_graph(device, *view); });
 }
 
 void free_graph(asr_backend_graph *graph) { delete graph; }
@@ -189,11 +216,23 @@ asr_status kernel_seconds(asr_backend_device *device, double *seconds) {
   return guard_on(device, [&] { *seconds = device->device.clock().seconds(); });
 }
 
+asr_status memory(asr_backend_device *device, asr_backend_memory *memory) {
+  return guard_on(device, [&] {
+    *memory = {};
+    memory->size = sizeof(*memory);
+    memory->total_bytes = n_device_bytes();
+    memory->graph_bytes = device->graph_bytes;
+    memory->acoustic_bytes = device->acoustic_bytes;
+    memory->features_bytes = device->features_bytes;
+    device->lanes.add_memory(memory);
+  });
+}
+
 constexpr asr_backend_api kApi = {
     ASR_BACKEND_ABI, sizeof(asr_backend_api), "cuda",        probe,         open,       close,      last_error,
     load_features,   free_features,           load_acoustic, free_acoustic, load_graph, free_graph, extract,
     score,           channel_begin,           channel_end,   advance,       best_path,  wait,       lattice,
-    kernel_seconds,  lattice_piece,           lattices,      nullptr,
+    kernel_seconds,  lattice_piece,           lattices,      nullptr,       memory,
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/cuda/runtime.h"
 
+#include <atomic>
+
 #include "core/base/error.h"
 
 namespace asr::cuda {
@@ -23,6 +25,15 @@ asr_status status_of(cudaError_t error) {
   }
 }
 
+constexpr size_t kMaxDevices = 64;
+std::atomic<uint64_t> g_n_bytes[kMaxDevices];  // allocated, by device
+
+size_t current_device() {
+  int device = 0;
+  cudaGetDevice(&device);
+  return static_cast<size_t>(device) % kMaxDevices;
+}
+
 }  // namespace
 
 void check(cudaError_t status, const char *what) {
@@ -33,9 +44,22 @@ void check(cudaError_t status, const char *what) {
 
 void *allocate_device(size_t n_bytes) {
   void *memory = nullptr;
-  if (n_bytes > 0) check(cudaMalloc(&memory, n_bytes), "allocating device memory");
+  if (n_bytes == 0) return memory;
+  check(cudaMalloc(&memory, n_bytes), "allocating device memory");
+  g_n_bytes[current_device()] += n_bytes;
   return memory;
 }
+
+void free_device(void *memory, size_t n_bytes) {
+  if (memory == nullptr) return;
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess) {
+    g_n_bytes[static_cast<size_t>(attributes.device) % kMaxDevices] -= n_bytes;
+  }
+  cudaFree(memory);
+}
+
+uint64_t n_device_bytes() { return g_n_bytes[current_device()]; }
 
 void *allocate_pinned(size_t n_bytes) {
   void *memory = nullptr;

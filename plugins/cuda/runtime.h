@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,8 @@ namespace asr::cuda {
 void check(cudaError_t status, const char *what);
 
 void *allocate_device(size_t n_bytes);
+void free_device(void *memory, size_t n_bytes);
+uint64_t n_device_bytes();  // that are allocated on the device of the calling thread
 void *allocate_pinned(size_t n_bytes);
 
 enum class Memory { kDevice, kPinned };
@@ -33,7 +36,13 @@ class Array {
     std::swap(n_, other.n_);
     return *this;
   }
-  ~Array() { kMemory == Memory::kDevice ? cudaFree(data_) : cudaFreeHost(data_); }
+  ~Array() {
+    if (kMemory == Memory::kDevice) {
+      free_device(data_, n_ * sizeof(T));
+    } else {
+      cudaFreeHost(data_);
+    }
+  }
 
   T *data() { return data_; }
   const T *data() const { return data_; }

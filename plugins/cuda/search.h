@@ -55,6 +55,7 @@ class Search {
   void grow(uint32_t overflow, cudaStream_t stream);
   // Nothing can be consumed any more.
   void give_up() { died_ = true; }
+  const ChannelMemory &memory() const { return memory_; }
   ChannelMemory release_memory() { return std::move(memory_); }
 
   // See asr_backend_api::best_path. The arcs are valid until the next call. `steps` is memory to use.

@@ -44,12 +44,14 @@ std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_s
   finish();
   const std::exception_ptr failure = std::exchange(failure_, before);
   if (failure) std::rethrow_exception(failure);
+  searches_.insert(search.get());
   return search;
 }
 
 void SearchLanes::end(std::unique_ptr<Search> search) {
   if (search == nullptr) return;
   finish();
+  searches_.erase(search.get());
   try {
     ChannelMemory memory = search->release_memory();
     free_memory_[memory.size().max_links > 0 ? 1 : 0].push_back(std::move(memory));
@@ -198,6 +200,17 @@ void SearchLanes::lattices(const std::vector<Search *> &searches, bool use_final
   for (size_t i = 0; i < searches.size(); ++i) searches[i]->start_reading(&readers_[i], stream_.get());
   check(cudaStreamSynchronize(stream_.get()), "reading lattices");
   device_.pool().run(searches.size(), [&](size_t i) { searches[i]->lattice(readers_[i], &lattices[i]); });
+}
+
+void SearchLanes::add_memory(asr_backend_memory *memory) const {
+  memory->lane_bytes = scratch_.size() * sizeof(uint4);
+  memory->n_lanes = n_scratch_;
+  for (const Search *search : searches_) memory->channel_bytes += search->memory().n_bytes();
+  memory->n_channels = static_cast<uint32_t>(searches_.size());
+  for (const auto &free : free_memory_) {
+    for (const ChannelMemory &channel : free) memory->channel_bytes += channel.n_bytes();
+    memory->n_channels += static_cast<uint32_t>(free.size());
+  }
 }
 
 void SearchLanes::lattice_piece(Search *search, asr_raw_lattice *piece) {

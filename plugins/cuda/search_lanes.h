@@ -5,6 +5,7 @@
 
 #include <exception>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "plugins/cuda/acoustic.h"
@@ -42,6 +43,8 @@ class SearchLanes {
   // Of many channels at once: one launch prunes them, threads of the pool make the arrays.
   void lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices);
   void lattice_piece(Search *search, asr_raw_lattice *piece);
+  // The lanes' and the channels' part.
+  void add_memory(asr_backend_memory *memory) const;
 
  private:
   struct Pending {
@@ -68,6 +71,7 @@ class SearchLanes {
   PinnedArray<SearchEnd> end_{1};
   std::vector<LatticeReader> readers_{1};
   std::vector<ChannelMemory> free_memory_[2];  // of channels without lattices, with
+  std::set<const Search *> searches_;          // that have begun
   Pending pending_;
   std::exception_ptr failure_;
 

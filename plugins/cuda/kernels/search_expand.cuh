@@ -13,12 +13,15 @@
 
 namespace asr::cuda {
 
-// The last item that begins at or before an arc.
-__device__ inline uint32_t item_of(const ExpandItem *items, uint32_t n_items, uint32_t arc) {
-  uint32_t low = 0, high = n_items;
-  while (high - low > 1) {
-    const uint32_t middle = (low + high) / 2;
-    (items[middle].offset <= arc ? low : high) = middle;
+// The last item that begins at or before an arc: 32 places are looked at at a time, by the lanes of a warp.
+__device__ inline uint32_t warp_item_of(const ExpandItem *items, uint32_t n_items, uint32_t arc) {
+  uint32_t low = 0, n = n_items;  // it is one of n from `low` on
+  while (n > 1) {
+    const uint32_t step = (n + kWarp - 1) / kWarp, place = lane_number() * step;
+    const bool at_or_before = place < n && items[low + place].offset <= arc;
+    const uint32_t last = __popc(__ballot_sync(kAllLanes, at_or_before)) - 1;
+    low += last * step;
+    n = min(step, n - last * step);
   }
   return low;
 }
@@ -60,7 +63,7 @@ class ArcStretch {
     const uint32_t n_steps = (n_arcs + blockDim.x - 1) / blockDim.x;  // of each warp
     base_ = warp_number() * n_steps * kWarp;
     end_ = min(n_arcs, base_ + n_steps * kWarp);
-    if (base_ < end_) item_ = item_of(items_, n_items_, base_);
+    if (base_ < end_) item_ = warp_item_of(items_, n_items_, base_);
   }
 
   __device__ bool at_end() const { return base_ >= end_; }
@@ -135,9 +138,11 @@ __device__ inline void block_expand(Lane &lane, uint32_t list, const float *row)
   }
 }
 
-// Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed.
+// Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed. The loads of a few
+// candidates of a lane are under way together.
 template <bool kEmitting, bool kWide>
 __device__ inline void block_resolve(Lane &lane, uint32_t list, const float *row) {
+  constexpr uint32_t kTogether = 2;
   const Table<kWide> table(lane);
   const SearchTables graph = lane.job.graph;
   Candidate *const candidates = lane.candidates + lane.first_candidate;
@@ -145,41 +150,44 @@ __device__ inline void block_resolve(Lane &lane, uint32_t list, const float *row
   TraceRecord *const records = lane.job.records;
   const uint32_t n_candidates = min(lane.n_candidates[list], lane.max_candidates - lane.first_candidate);
   const float bound = lane.bound;
-  Candidate following{0, 0, 0, 0};
-  if (threadIdx.x < n_candidates) following = candidates[threadIdx.x];
-  for (uint32_t first = warp_number() * kWarp; first < n_candidates; first += blockDim.x) {
-    const uint32_t i = first + lane_number();
-    const Candidate candidate = following;
-    if (i + blockDim.x < n_candidates) following = candidates[i + blockDim.x];
-    bool won = false;
-    if (i < n_candidates) {
-      const unsigned long long key = make_key(candidate.cost, candidate.arc + 1);
-      won = candidate.cost <= bound && table.key(candidate.slot & Candidate::kSlotMask) == key;
+  for (uint32_t first = warp_number() * kWarp; first < n_candidates; first += kTogether * blockDim.x) {
+    Candidate candidate[kTogether];
+    uint32_t label[kTogether], previous[kTogether], epsilon_begin[kTogether], n_arcs[kTogether];
+    bool won[kTogether];
+#pragma unroll
+    for (uint32_t k = 0; k < kTogether; ++k) {
+      const uint32_t i = first + k * blockDim.x + lane_number();
+      won[k] = i < n_candidates;
+      candidate[k] = won[k] ? candidates[i] : Candidate{0, 0, 0, 0};
     }
-    const uint32_t record = warp_append(&lane.job.n_records, won), slot = candidate.slot & Candidate::kSlotMask;
-    uint32_t epsilon_begin = 0, n_arcs = 0;
-    if (won) {
-      if ((candidate.slot & Candidate::kEpsilon) != 0) {
-        const uint32_t state = table.state(slot);
-        epsilon_begin = graph.begins[state].epsilon;
-        n_arcs = graph.begins[state + 1].epsilon - epsilon_begin;
-      }
-      float acoustic_cost = 0.0f;
-      if (kEmitting) {
-        acoustic_cost = __fsub_rn(0.0f, __ldg(row + (graph.arcs[candidate.arc].label & SearchArc::kPdfMask)));
-      } else {
-        candidates[i].slot = candidate.slot | Candidate::kWon;
-      }
-      lane.record_of[slot] = record;
-      if (record < lane.job.max_records) {
-        const uint32_t previous = kEmitting ? tokens[candidate.from].record : candidate.from;
-        records[record] = {previous, candidate.arc, acoustic_cost};
-      } else {
-        report_full(lane, kTraceFull);
-      }
+#pragma unroll
+    for (uint32_t k = 0; k < kTogether; ++k) {
+      const uint32_t slot = candidate[k].slot & Candidate::kSlotMask;
+      won[k] = won[k] && candidate[k].cost <= bound && table.key(slot) == make_key(candidate[k].cost, candidate[k].arc + 1);
+      const bool leads_on = won[k] && (candidate[k].slot & Candidate::kEpsilon) != 0;
+      const ArcBegins *const begins = graph.begins + (leads_on ? table.state(slot) : 0);
+      epsilon_begin[k] = leads_on ? begins[0].epsilon : 0;
+      n_arcs[k] = leads_on ? begins[1].epsilon - epsilon_begin[k] : 0;
+      previous[k] = kEmitting && won[k] ? tokens[candidate[k].from].record : candidate[k].from;
+      label[k] = kEmitting && won[k] ? graph.arcs[candidate[k].arc].label : 0;
     }
-    if (!kEmitting) warp_lower_bound(lane, candidate.cost, won);
-    warp_add_item(lane, list ^ 1, epsilon_begin, n_arcs, candidate.cost, slot);
+#pragma unroll
+    for (uint32_t k = 0; k < kTogether; ++k) {
+      const uint32_t slot = candidate[k].slot & Candidate::kSlotMask;
+      const uint32_t record = warp_append(&lane.job.n_records, won[k]);
+      if (won[k]) {
+        const float acoustic_cost = kEmitting ? __fsub_rn(0.0f, __ldg(row + (label[k] & SearchArc::kPdfMask))) : 0.0f;
+        if (!kEmitting) candidates[first + k * blockDim.x + lane_number()].slot = candidate[k].slot | Candidate::kWon;
+        lane.record_of[slot] = record;
+        if (record < lane.job.max_records) {
+          records[record] = {previous[k], candidate[k].arc, acoustic_cost};
+        } else {
+          report_full(lane, kTraceFull);
+        }
+      }
+      if (!kEmitting) warp_lower_bound(lane, candidate[k].cost, won[k]);
+      warp_add_item(lane, list ^ 1, epsilon_begin[k], n_arcs[k], candidate[k].cost, slot);
+    }
   }
 }
 

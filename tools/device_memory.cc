@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/device_memory.h"
+
+#include "core/base/error.h"
+#include "core/engine/loaded_model.h"
+
+namespace asr::tool {
+namespace {
+
+// What a channel adds, to begin with.
+uint64_t channel_bytes(const LoadedModel &model, float lattice_beam) {
+  asr_search_options options{};
+  options.size = sizeof(options);
+  options.beam = static_cast<float>(model.bundle().decoding.beam);
+  options.lattice_beam = lattice_beam;
+  options.acoustic_scale = static_cast<float>(model.bundle().decoding.acoustic_scale);
+  options.word_insertion_cost = static_cast<float>(model.bundle().decoding.word_insertion_cost);
+  options.max_active = model.bundle().decoding.max_active;
+  const uint64_t before = memory_of(model.device()).channel_bytes;
+  asr_backend_channel *channel = nullptr;
+  model.device().check(model.api()->channel_begin(model.device().get(), model.backend_graph(), &options, &channel));
+  const BackendPointer<asr_backend_channel> owner(channel, model.api()->channel_end);
+  return memory_of(model.device()).channel_bytes - before;
+}
+
+}  // namespace
+
+asr_backend_memory memory_of(const Device &device) {
+  asr_backend_memory memory{};
+  memory.size = sizeof(memory);
+  if (device.api()->memory == nullptr) {
+    fail(ASR_UNSUPPORTED, "back end %s has no memory of its own; name another device", device.api()->name);
+  }
+  device.check(device.api()->memory(device.get(), &memory));
+  return memory;
+}
+
+nlohmann::ordered_json device_memory(const std::string &bundle, const std::string &device) {
+  EngineOptions options;
+  options.device = device;
+  const LoadedModel model(bundle, options);
+  const auto mb = [](uint64_t bytes) { return static_cast<double>(bytes / 10000) / 100; };
+  const uint64_t best_path = channel_bytes(model, 0), with_lattice = channel_bytes(model, 8);
+  const asr_backend_memory memory = memory_of(model.device());
+  return {{"device", model.device().entry().id},
+          {"graph_mb", mb(memory.graph_bytes)},
+          {"acoustic_mb", mb(memory.acoustic_bytes)},
+          {"features_mb", mb(memory.features_bytes)},
+          {"lane_mb", memory.n_lanes == 0 ? 0.0 : mb(memory.lane_bytes / memory.n_lanes)},
+          {"channel_mb", mb(best_path)},
+          {"channel_with_lattice_mb", mb(with_lattice)}};
+}
+
+}  // namespace asr::tool
