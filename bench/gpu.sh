@@ -40,6 +40,10 @@ for part; do
     gmm)
       bench gmm_5000x16x36 gmm --gaussians 16 --frames 2560 --window 1 8 16 32 64 128 256 2560 --no-openblas
       bench gmm_5000x256x36 gmm --gaussians 256 --frames 2560 --window 8 64 256 2560 --repeats 7 --no-openblas
+      for gaussians in 16 256; do
+        bench "gmm_5000x${gaussians}x36_16bit" gmm --gaussians "$gaussians" --frames 2560 --window 8 64 256 2560 --repeats 7 \
+          --no-openblas --model-bits 16
+      done
       ;;
     fullgmm) bench fullgmm_5000x16x36 fullgmm --frames 2560 --window 8 64 256 2560 --repeats 7 --no-openblas ;;
     decode)
