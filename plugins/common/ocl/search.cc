@@ -28,7 +28,6 @@ Search::Search(const SearchGraph &graph, const asr_search_options &options, Chan
   }
   memory_.give(&job_);
   job_.start_state = graph.view().start_state;
-  job_.n_slots = kSlots;
   job_.beam = {options.beam,
                options.acoustic_scale,
                options.word_insertion_cost,

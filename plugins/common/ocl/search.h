@@ -65,7 +65,7 @@ class Search {
   bool died_ = false;
 
   // To begin with; they double when a frame does not fit.
-  static constexpr uint32_t kMaxTokens = 1u << 13, kMaxRecords = 112u << 10, kMaxSettled = 1u << 12, kSlots = 1u << 10;
+  static constexpr uint32_t kMaxTokens = 1u << 13, kMaxRecords = 112u << 10, kMaxSettled = 1u << 12;
   static constexpr uint32_t kMaxLinks = 3u << 16, kMaxFrames = 768;
 };
 

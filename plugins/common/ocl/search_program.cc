@@ -10,12 +10,14 @@ namespace asr::ocl {
 namespace {
 
 constexpr uint32_t kGpuGroupSize = 1024, kHostGroupSize = 32;  // a CPU's work-group is one thread
+constexpr size_t kLaneBytes = 1024, kMostSlots = 8191;         // half of kWideSlots in kernels/search_lane.h
 constexpr uint32_t kReduxCapability = 8;
 constexpr cl_device_info kNvidiaCapability = 0x4000;  // CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
 
 std::string options_of(const SearchTuning &tuning) {
-  std::string options = format("-DGROUP_SIZE=%u -DWARP_KIND=%d -DWARP_REDUX=%d -DINT64_ATOMICS=%d", tuning.group_size,
-                               static_cast<int>(tuning.warps), tuning.has_redux ? 1 : 0, tuning.int64_atomics ? 1 : 0);
+  std::string options =
+      format("-DGROUP_SIZE=%u -DWARP_KIND=%d -DWARP_REDUX=%d -DINT64_ATOMICS=%d -DLOCAL_SLOTS=%u", tuning.group_size,
+             static_cast<int>(tuning.warps), tuning.has_redux ? 1 : 0, tuning.int64_atomics ? 1 : 0, tuning.local_slots());
   if (tuning.warps == WarpKind::kSubgroups) options += " -cl-std=CL2.0";
   return options;
 }
@@ -29,10 +31,16 @@ uint32_t nvidia_capability(const DeviceFacts &facts) {
 
 }  // namespace
 
+uint32_t SearchTuning::local_slots() const {
+  const size_t least_warp = warps == WarpKind::kNvidia ? 32 : warps == WarpKind::kSubgroups ? 8 : 1;
+  const size_t n_bytes = local_bytes - kLaneBytes - group_size / least_warp * sizeof(uint32_t);
+  return static_cast<uint32_t>(std::min(n_bytes / (2 * sizeof(uint32_t)), kMostSlots) - 1) | 1;
+}
+
 SearchTuning search_tuning(const DeviceFacts &facts) {
   const uint32_t capability = nvidia_capability(facts);
-  SearchTuning tuning{WarpKind::kOne, capability >= kReduxCapability, facts.has_int64_atomics, kHostGroupSize,
-                      facts.n_compute_units};
+  SearchTuning tuning{WarpKind::kOne, capability >= kReduxCapability, facts.has_int64_atomics,
+                      kHostGroupSize, facts.n_compute_units,          facts.local_bytes};
   if (!facts.is_gpu) return tuning;
   if (capability > 0) {
     tuning.warps = WarpKind::kNvidia;

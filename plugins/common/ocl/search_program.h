@@ -15,7 +15,9 @@ struct SearchTuning {
   bool has_redux;  // of kNvidia: reductions of a warp in one instruction
   bool int64_atomics;
   uint32_t group_size;
-  uint32_t n_groups;  // most of a launch, each with scratch memory of its own
+  uint32_t n_groups;             // most of a launch, each with scratch memory of its own
+  uint32_t local_slots() const;  // of the table in local memory, an odd number
+  size_t local_bytes;            // that a work-group has
 };
 
 SearchTuning search_tuning(const DeviceFacts &facts);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search's kernels as they are compiled for other devices than the one at hand: with atomic operations of 32 bits only, and
-// for other sizes of work-groups. Needs a device, such as PoCL's.
+// The search's kernels as they are compiled for other devices than the one at hand: with atomic operations of 32 bits only, for
+// other sizes of work-groups, without warps and with little local memory. Needs a device, such as PoCL's.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -36,6 +36,8 @@ class SearchKernelsTest : public testing::TestWithParam<std::pair<uint32_t, bool
     if (!device_) GTEST_SKIP() << "no OpenCL device";
     SearchTuning tuning = search_tuning(device_->facts());
     tuning.group_size = GetParam().first;
+    tuning.warps = WarpKind::kOne;
+    tuning.local_bytes = 16384;
     tuning.int64_atomics = GetParam().second && tuning.int64_atomics;
     lanes_.emplace(*device_, tuning);
   }

@@ -24,10 +24,11 @@
 #endif
 #include "plugins/common/ocl/kernels/search_group.h"
 #include "plugins/common/ocl/kernels/search_lane.h"
+#include "plugins/common/ocl/kernels/search_keys.h"
 #if INT64_ATOMICS
-#include "plugins/common/ocl/kernels/search_keys_64.h"
+#include "plugins/common/ocl/kernels/search_items_64.h"
 #else
-#include "plugins/common/ocl/kernels/search_keys_32.h"
+#include "plugins/common/ocl/kernels/search_items_32.h"
 #endif
 #include "plugins/common/ocl/kernels/search_expand.h"
 #include "plugins/common/ocl/kernels/search_select.h"
@@ -51,12 +52,12 @@ void group_finish_tokens(__local Lane *lane, const Memory *m) {
     SearchToken token = {0, 0.0f, 0};
     bool keep = false;
     if (i < n_used) {
-      const Slot slot = m->slots[m->used[i]];
-      token.state = slot.state;
-      token.cost = cost_of(slot.cost);
-      token.record = slot.record;
+      const uint slot = m->used[i];
+      token.state = state_in(lane, m, slot);
+      token.cost = cost_of(cost_in(lane, m, slot));
+      token.record = m->slots[slot].record;
       keep = token.cost <= lane->bound;
-      if (frees) free_slot(m, m->used[i]);
+      if (frees) free_slot(lane, m, slot);
     }
     const uint place = warp_append(&lane->n_next, keep);
     if (keep && !frees) m->slots[m->used[i]].record = place;
@@ -77,7 +78,8 @@ void group_do(__local Lane *lane, const Memory *m) {
     case kStepMoveTokens: group_move_tokens(lane, m); break;
     case kStepGatherRecords: group_gather_records(lane, m); break;
     case kStepPutRecords: group_put_records(lane, m); break;
-    case kStepClearBins: group_clear_bins(lane); break;
+    case kStepFreeLocal: group_free_local(m); break;
+    case kStepClearBins: group_clear_bins(m); break;
     case kStepFillBins: group_fill_bins(lane, m); break;
     case kStepFindMostCost: group_find_most(lane, m, false); break;
     case kStepFindMostState: group_find_most(lane, m, true); break;
@@ -85,8 +87,8 @@ void group_do(__local Lane *lane, const Memory *m) {
 #if !INT64_ATOMICS
     case kStepCountArcs: group_count_arcs(lane, m); break;
     case kStepNumberArcs: group_number_arcs(lane, m); break;
-    case kStepSettleKeys: group_settle_keys(lane, m); break;
 #endif
+    case kStepSettleKeys: group_settle_keys(lane, m); break;
     case kStepExpand: group_expand(lane, m, true); break;
     case kStepResolve: group_resolve(lane, m, true); break;
     case kStepExpandEpsilons: group_expand(lane, m, false); break;
@@ -118,15 +120,17 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void search(
     __global SearchJob *jobs, uint first_job, uint end_job, __global const SearchArc *arcs, __global const SearchBegins *begins,
     __global const float *rows, __global uint *channels, __global uint4 *scratch, uint max_slots, uint max_candidates) {
   __local Lane lane;
+  __local LocalTable table;
+  Memory m = scratch_of(scratch, &table, max_slots, max_candidates);
+  m.arcs = arcs;
+  m.begins = begins;
+  group_free_local(&m);
   if (get_local_id(0) == 0) {
     lane.job_number = first_job + get_group_id(0);
     lane.step = take_job(&lane, jobs, end_job);
   }
   sync();
   while (lane.step != kStepEnd) {
-    Memory m = scratch_of(scratch, max_slots, max_candidates);
-    m.arcs = arcs;
-    m.begins = begins;
     set_channel(&m, &lane.job, rows, channels);
     group_do(&lane, &m);
     sync();

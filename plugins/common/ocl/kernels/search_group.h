@@ -33,7 +33,7 @@ void warp_add(__local uint *sum, uint value) {
 }
 
 // A sum over all work-items in two steps: what a warp has, and then, after one work-item has called add_up, the sum over the
-// work-items before this one. sums: [GROUP_SIZE].
+// work-items before this one. sums: [MAX_WARPS].
 void warp_sum(__local uint *sums, uint value) {
   const uint scanned = warp_scan(value);
   if (warp_lane() == WARP - 1) sums[warp_number()] = scanned;

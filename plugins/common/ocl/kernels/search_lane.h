@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a work-group knows of the channel it advances, and the table in which it finds the token of a state: open addressing in
-// global memory, where a slot is claimed by one compare-and-swap and search_keys_*.h find the least candidate of a state. All of a
-// slot lies in 16 bytes, and a channel uses no more slots than its tokens need, so that the tables of many channels stay in the
-// cache: a frame that they are too few for begins again with twice as many, and a channel with few tokens goes back to half.
+// What a work-group knows of the channel it advances, and the table in which it finds the token of a state: open addressing, where
+// a slot is claimed by one compare-and-swap and search_keys.h finds the least candidate of a state. States and costs, which every
+// arc asks for, lie in local memory; a frame with more tokens than fit there begins again with a wide table in global memory, until
+// they are fewer.
 
 enum {
-  kLeastSlots = 1024,
+  kWideSlots = 16384,  // of a wide table, at least
   kBins = 2048,
   kBinsOfBlock = 32,
 };
@@ -37,7 +37,7 @@ typedef struct {
 } EpsilonLink;
 
 // A slot belongs to a state with a token of the frame under construction. Its key is the least (cost, arc + 1); arc is 0 where a
-// candidate must be cheaper, not equal, to replace the token.
+// candidate must be cheaper, not equal, to replace the token. Of the table in local memory cost and state are there.
 typedef struct {
   uint arc, cost;  // the key's lower and upper half
   uint state, record;
@@ -71,17 +71,21 @@ typedef struct {
   ulong threshold;  // of the keys of active tokens
   KthKey kth;
   uint most_cost, most_state;  // of the tokens up to the k-th
-  uint histogram[kBins], blocks[kBins / kBinsOfBlock];
   uint n_staying, first_of_part;  // of what moves in parts: records, links
 
   uint n_epsilon_links, n_links[2];        // of the frame: emitting, epsilon
   uint prunes_for_room;                    // since the last frame
   uint frame, of_frame;                    // that is pruned, and which of the two extra costs are those of its tokens
   uint changes, closes_gaps, last_settled;  // of a pruning
-  uint sums[GROUP_SIZE];          // of warps
+  uint sums[MAX_WARPS];           // of warps
 } Lane;
 
-// In global memory: the graph, the job's rows and channel, and the work-group's scratch, whose slots are free between frames.
+// The table in local memory: states and costs, or in their place bins, which are needed when the table is free.
+typedef struct {
+  uint states[LOCAL_SLOTS], costs[LOCAL_SLOTS];
+} LocalTable;
+
+// In global memory, if not said otherwise: the graph, the job's rows and channel, and the work-group's scratch, whose slots are free between frames.
 typedef struct {
   __global const SearchArc *arcs;
   __global const SearchBegins *begins;
@@ -90,7 +94,9 @@ typedef struct {
   __global SearchRecord *records;
   __global SearchStep *settled;
   uint max_slots, max_candidates;
-  __global Slot *slots;  // [max_slots]
+  __local LocalTable *table;
+  __local uint *bins, *blocks;  // [kBins], [kBins / kBinsOfBlock]
+  __global Slot *slots;         // [max_slots]
   __global Item *items;  // [2][max_slots], the list that is followed and the one that is made
   __global Candidate *candidates;
   __global EpsilonLink *epsilon_links;  // [max_candidates / 4]; then as much again, twice, for links that are moved
@@ -100,13 +106,16 @@ typedef struct {
   __global SearchFrame *frames;
 } Memory;
 
-// The scratch memory of a group; the host's search_scratch_size() is the size of it.
-Memory scratch_of(__global uint4 *scratch, uint max_slots, uint max_candidates) {
+// The scratch memory of a group, in global memory as the host's scratch_size() says and in local memory.
+Memory scratch_of(__global uint4 *scratch, __local LocalTable *table, uint max_slots, uint max_candidates) {
   const size_t n = max_slots;
   __global uint4 *const own = scratch + get_group_id(0) * (3 * n + n / 4 + max_candidates + max_candidates / 4 * 3);
   Memory m;
   m.max_slots = max_slots;
   m.max_candidates = max_candidates;
+  m.table = table;
+  m.bins = table->states;
+  m.blocks = m.bins + kBins;
   m.slots = (__global Slot *)own;
   m.items = (__global Item *)(own + n);
   m.candidates = (__global Candidate *)(own + 3 * n);
@@ -150,36 +159,68 @@ void report_full(__local Lane *lane, uint what) {
   *(volatile __local uint *)&lane->is_full = 1;
 }
 
-// A slot while others may change it.
-uint state_now(const Memory *m, uint slot) { return *(volatile __global const uint *)&m->slots[slot].state; }
+// Whether the table is the wide one. If not, job.n_slots is 0.
+bool is_wide(__local const Lane *lane) { return lane->job.n_slots != 0; }
 
-void free_slot(const Memory *m, uint slot) {
-  const uint4 free = (uint4)(0xffffffffu, 0xffffffffu, FREE_SLOT, 0);
-  *(__global uint4 *)&m->slots[slot] = free;
+uint cost_in(__local const Lane *lane, const Memory *m, uint slot) {
+  return is_wide(lane) ? m->slots[slot].cost : m->table->costs[slot];
+}
+uint state_in(__local const Lane *lane, const Memory *m, uint slot) {
+  return is_wide(lane) ? m->slots[slot].state : m->table->states[slot];
+}
+// While others may change it.
+uint state_now(__local const Lane *lane, const Memory *m, uint slot) {
+  if (!is_wide(lane)) return now(&m->table->states[slot]);
+  return *(volatile __global const uint *)&m->slots[slot].state;
+}
+
+void free_slot(__local const Lane *lane, const Memory *m, uint slot) {
+  if (is_wide(lane)) {
+    const uint4 free = (uint4)(0xffffffffu, 0xffffffffu, FREE_SLOT, 0);
+    *(__global uint4 *)&m->slots[slot] = free;
+  } else {
+    m->table->states[slot] = FREE_SLOT;
+    m->table->costs[slot] = 0xffffffffu;
+    m->slots[slot].arc = 0xffffffffu;
+  }
 }
 
 // After a frame, those of its tokens.
 void group_free_used(__local const Lane *lane, const Memory *m) {
-  for (uint i = get_local_id(0); i < lane->n_used; i += GROUP_SIZE) free_slot(m, m->used[i]);
+  for (uint i = get_local_id(0); i < lane->n_used; i += GROUP_SIZE) free_slot(lane, m, m->used[i]);
 }
 
 void group_free_slots(__local const Lane *lane, const Memory *m) {
-  for (uint slot = get_local_id(0); slot < lane->job.n_slots; slot += GROUP_SIZE) free_slot(m, slot);
+  const uint n_slots = is_wide(lane) ? lane->job.n_slots : LOCAL_SLOTS;
+  for (uint slot = get_local_id(0); slot < n_slots; slot += GROUP_SIZE) free_slot(lane, m, slot);
+}
+
+void group_free_local(const Memory *m) {
+  for (uint slot = get_local_id(0); slot < LOCAL_SLOTS; slot += GROUP_SIZE) {
+    m->table->states[slot] = FREE_SLOT;
+    m->table->costs[slot] = 0xffffffffu;
+  }
+}
+
+uint claim(__local const Lane *lane, const Memory *m, uint slot, uint state) {
+  return is_wide(lane) ? atomic_cmpxchg(&m->slots[slot].state, FREE_SLOT, state)
+                       : atomic_cmpxchg(&m->table->states[slot], FREE_SLOT, state);
 }
 
 // The slot of a state, claimed if it had none. When more are used than there is room for, none, and the frame is void: every
-// work-item claims at most one more before it sees that.
+// work-item claims at most one more before it sees that. Steps visit every slot: the wide table has a power of two of them, the
+// local one an odd number.
 uint find_slot(__local Lane *lane, const Memory *m, uint wanted) {
-  const uint n_slots = lane->job.n_slots, mask = n_slots - 1;
-  const uint hash = wanted * 0x9e3779b1u, step = hash >> 3 | 1;  // odd: it visits every slot
+  const uint n_slots = is_wide(lane) ? lane->job.n_slots : LOCAL_SLOTS, hash = wanted * 0x9e3779b1u;
+  const uint step = is_wide(lane) ? (hash >> 3 | 1) & (n_slots - 1) : 1u << (hash >> 3 & 7);
   uint slot = mul_hi(hash, n_slots);
   while (now(&lane->is_full) == 0) {
-    uint there = state_now(m, slot);
+    uint there = state_now(lane, m, slot);
     if (there == FREE_SLOT) {
-      there = atomic_cmpxchg(&m->slots[slot].state, FREE_SLOT, wanted);
+      there = claim(lane, m, slot, wanted);
       if (there == FREE_SLOT) {
         const uint n = atomic_inc(&lane->n_used);
-        if (n < n_slots / 4 * 3) {
+        if (n < n_slots / 8 * 7) {
           m->used[n] = slot;
         } else {
           report_full(lane, kSearchTableFull);
@@ -188,7 +229,8 @@ uint find_slot(__local Lane *lane, const Memory *m, uint wanted) {
       }
     }
     if (there == wanted) return slot;
-    slot = (slot + step) & mask;
+    slot += step;
+    if (slot >= n_slots) slot -= n_slots;
   }
   return NO_SLOT;
 }

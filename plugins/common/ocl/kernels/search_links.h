@@ -22,11 +22,11 @@ void group_make_emitting_links(__local Lane *lane, const Memory *m) {
     SearchLink link = {0, 0, 0, 0.0f, 0.0f};
     if (i < n_candidates) {
       const Candidate candidate = m->candidates[i];
-      const Slot slot = m->slots[candidate.slot & CANDIDATE_SLOT];
+      const uint slot = candidate.slot & CANDIDATE_SLOT;
       link.source = candidate.from;
-      link.destination = slot.record;
+      link.destination = m->slots[slot].record;
       link.arc = candidate.arc;
-      link.cost = candidate.cost - cost_of(slot.cost);
+      link.cost = candidate.cost - cost_of(cost_in(lane, m, slot));
       keep = candidate.cost <= bound && link.cost <= lattice_beam;
       if (keep) link.acoustic_cost = 0.0f - row_of(lane, m)[m->arcs[candidate.arc].label & SEARCH_ARC_PDF];
     }
@@ -44,13 +44,12 @@ void group_make_epsilon_links(__local Lane *lane, const Memory *m) {
     SearchLink link = {0, 0, 0, 0.0f, 0.0f};
     if (i < n_followed) {
       const EpsilonLink followed = m->epsilon_links[i];
-      const Slot source = m->slots[followed.source], destination = m->slots[followed.destination];
       const float cost = arc_cost(&beam, false, 0, m->arcs[followed.arc], followed.source_cost);
-      link.source = source.record;
-      link.destination = destination.record;
+      link.source = m->slots[followed.source].record;
+      link.destination = m->slots[followed.destination].record;
       link.arc = followed.arc;
-      link.cost = cost - cost_of(destination.cost);
-      keep = followed.source_cost == cost_of(source.cost) && link.cost <= lattice_beam;
+      link.cost = cost - cost_of(cost_in(lane, m, followed.destination));
+      keep = followed.source_cost == cost_of(cost_in(lane, m, followed.source)) && link.cost <= lattice_beam;
     }
     warp_add_link(lane, m, 1, keep, link);
   }

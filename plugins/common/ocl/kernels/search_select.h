@@ -28,9 +28,9 @@ bool choose_threshold(__local Lane *lane) {
   return false;
 }
 
-void group_clear_bins(__local Lane *lane) {
-  for (uint b = get_local_id(0); b < kBins; b += GROUP_SIZE) lane->histogram[b] = 0;
-  for (uint b = get_local_id(0); b < kBins / kBinsOfBlock; b += GROUP_SIZE) lane->blocks[b] = 0;
+void group_clear_bins(const Memory *m) {
+  for (uint b = get_local_id(0); b < kBins; b += GROUP_SIZE) m->bins[b] = 0;
+  for (uint b = get_local_id(0); b < kBins / kBinsOfBlock; b += GROUP_SIZE) m->blocks[b] = 0;
 }
 
 // Counts the tokens that agree with what is known by their cost, or by the next digit.
@@ -44,18 +44,18 @@ void group_fill_bins(__local Lane *lane, const Memory *m) {
       if (!agrees(lane, token)) continue;
       bin = (uint)(make_key(token.cost, token.state) >> shift) & ((1u << width) - 1);
     }
-    atomic_inc(&lane->histogram[bin]);
-    atomic_inc(&lane->blocks[bin / kBinsOfBlock]);
+    atomic_inc(&m->bins[bin]);
+    atomic_inc(&m->blocks[bin / kBinsOfBlock]);
   }
 }
 
 // The bin with the k-th: by one work-item. True if all that agree now are wanted.
-bool narrow_kth(__local Lane *lane) {
+bool narrow_kth(__local Lane *lane, const Memory *m) {
   __local KthKey *const kth = &lane->kth;
   uint block = 0, k = kth->k;
-  while (lane->blocks[block] < k) k -= lane->blocks[block++];
+  while (m->blocks[block] < k) k -= m->blocks[block++];
   uint bin = block * kBinsOfBlock;
-  while (lane->histogram[bin] < k) k -= lane->histogram[bin++];
+  while (m->bins[bin] < k) k -= m->bins[bin++];
   kth->k = k;
   if (!kth->has_bin) {
     kth->has_bin = true;
@@ -66,7 +66,7 @@ bool narrow_kth(__local Lane *lane) {
     kth->top -= width;
   }
   lane->most_cost = lane->most_state = 0;
-  return kth->top == 0 || lane->histogram[bin] == k;
+  return kth->top == 0 || m->bins[bin] == k;
 }
 
 // The greatest key of the tokens that agree: its cost, and in the next step its state.

@@ -20,14 +20,16 @@ enum {
   kStepGatherRecords,
   kStepPutRecords,
   // search_select.h
+  kStepFreeLocal,
   kStepClearBins,
   kStepFillBins,
   kStepFindMostCost,
   kStepFindMostState,
   kStepSelect,
-  // search_keys_32.h
+  // search_items_32.h
   kStepCountArcs,
   kStepNumberArcs,
+  // search_keys.h
   kStepSettleKeys,
   // search_expand.h, for emitting arcs and for epsilon arcs
   kStepExpand,
@@ -75,19 +77,14 @@ void reset_frame(__local Lane *lane) {
   lane->n_records_before = lane->job.n_records;
 }
 
-// The steps of a list whose items are complete. With 64-bit atomic operations their arcs are numbered and keys settled already.
+// The steps of a list whose items are complete. With 64-bit atomic operations their arcs are numbered already.
 uint expand_numbered(__local Lane *lane) {
   lane->n_arcs += n_arcs_of(lane, lane->list);
   return lane->is_emitting ? kStepExpand : kStepExpandEpsilons;
 }
 uint resolve_settled(__local const Lane *lane) { return lane->is_emitting ? kStepResolve : kStepResolveEpsilons; }
-#if INT64_ATOMICS
-uint expand_list(__local Lane *lane) { return expand_numbered(lane); }
-uint resolve_list(__local const Lane *lane) { return resolve_settled(lane); }
-#else
-uint expand_list(__local Lane *lane) { return kStepCountArcs; }
-uint resolve_list(__local const Lane *lane) { return kStepSettleKeys; }
-#endif
+uint expand_list(__local Lane *lane) { return INT64_ATOMICS ? expand_numbered(lane) : kStepCountArcs; }
+uint resolve_list(__local const Lane *lane) { return settles_keys(lane) ? kStepSettleKeys : resolve_settled(lane); }
 
 uint give_up(__local Lane *lane, uint status) {
   lane->status = status;
@@ -116,8 +113,9 @@ uint begin_selection(__local Lane *lane) {
 uint begin_channel(__local Lane *lane, const Memory *m) {
   reset_frame(lane);
   const uint state = lane->job.start_state, slot = find_slot(lane, m, state);
-  const Slot first = {0, ordered(0.0f), state, SEARCH_ROOT};
-  m->slots[slot] = first;
+  lower_key(lane, m, true, slot, ordered(0.0f), 0);
+  m->slots[slot].arc = 0;
+  m->slots[slot].record = SEARCH_ROOT;
   lane->best = ordered(0.0f);
   lane->bound = bound_of(0.0f, lane->job.beam.beam);
   const uint begin = m->begins[state].epsilon, n_arcs = m->begins[state + 1].epsilon - begin;
@@ -186,7 +184,7 @@ uint end_giving_up(__local Lane *lane, const Memory *m) {
   job->n_records = lane->n_records_before;
   const bool is_overflow = lane->status == kSearchOverflow;
   if (is_overflow && lane->overflow == kSearchTableFull && job->n_slots < m->max_slots) {
-    job->n_slots *= 2;
+    job->n_slots = is_wide(lane) ? job->n_slots * 2 : kWideSlots;
   } else if (is_overflow && lane->overflow == kSearchLinksFull && job->lattice.n_unpruned > 0) {
     return begin_pruning(lane, true, 0);
   } else {
@@ -219,7 +217,7 @@ uint end_frame(__local Lane *lane, const Memory *m) {
   job->n_arcs_expanded += lane->n_arcs;
   if (!job->begin) ++job->n_consumed;
   job->begin = 0;
-  if (job->n_slots > kLeastSlots && lane->n_used < job->n_slots / 8) job->n_slots /= 2;
+  if (lane->n_used < LOCAL_SLOTS / 4 * 3) job->n_slots = 0;
   if (!makes_lattice(lane)) return begin_frame(lane, m);
   add_frame(lane, m);
   return tend_lattice(lane, m);
@@ -305,9 +303,10 @@ uint next_step(__local Lane *lane, const Memory *m) {
     case kStepGatherRecords: return kStepPutRecords;
     case kStepPutRecords: return next_part(lane, lane->first_of_part + m->max_candidates);
     case kStepClearBins: return kStepFillBins;
-    case kStepFillBins: return narrow_kth(lane) ? kStepFindMostCost : kStepClearBins;
+    case kStepFillBins: return narrow_kth(lane, m) ? kStepFindMostCost : kStepClearBins;
     case kStepFindMostCost: return kStepFindMostState;
-    case kStepFindMostState: lane->threshold = (ulong)lane->most_cost << 32 | lane->most_state; return kStepSelect;
+    case kStepFindMostState: lane->threshold = (ulong)lane->most_cost << 32 | lane->most_state; return kStepFreeLocal;
+    case kStepFreeLocal: return kStepSelect;
     case kStepSelect: return expand_list(lane);
     case kStepCountArcs: lane->list_size[lane->list] += add_up(lane->sums); return kStepNumberArcs;
     case kStepNumberArcs: return expand_numbered(lane);

@@ -119,7 +119,7 @@ typedef struct SearchJob {
   SearchBeam beam;
 
   uint32_t max_tokens, max_records, max_settled;
-  uint32_t n_slots;             // of the table, a power of two
+  uint32_t n_slots;             // of the wide table, a power of two; 0 = tokens are found in the one in local memory
   uint32_t current;             // which of the tokens are the last frame's
   uint32_t n_tokens, n_within;  // of them within the beam
   uint32_t n_records, n_settled;

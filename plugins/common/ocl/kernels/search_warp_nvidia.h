@@ -2,6 +2,7 @@
 // The search's warps on NVIDIA's GPUs, whose OpenCL has no sub-groups: 32 neighbouring work-items and PTX's own instructions.
 // WARP_REDUX is 1 where a warp can be reduced by one instruction (compute capability 8.0).
 #define WARP 32u
+#define MAX_WARPS (GROUP_SIZE / 32)
 
 uint warp_lane(void) { return get_local_id(0) % WARP; }
 

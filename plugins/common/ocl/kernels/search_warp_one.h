@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search's warps where work-items have nothing in common but local memory: every work-item is a warp of its own.
 #define WARP 1u
+#define MAX_WARPS GROUP_SIZE
 
 uint warp_lane(void) { return 0; }
 

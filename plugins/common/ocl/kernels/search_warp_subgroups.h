@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search's warps on GPUs with sub-groups of at most 64 work-items (AMD: waves of 64 or 32): the operations of
+// The search's warps on GPUs with sub-groups of 8 to 64 work-items (AMD: waves of 64 or 32): the operations of
 // cl_khr_subgroups, no others. Work-groups are whole sub-groups.
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
 #define WARP get_max_sub_group_size()
+#define MAX_WARPS (GROUP_SIZE / 8)
 
 uint warp_lane(void) { return get_sub_group_local_id(); }
 

@@ -1,14 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Least candidates and places in lists, where the device has atomic operations of 64 bits: one for each.
-#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
-#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
-
-// Lowers a slot's key. False if it was no higher.
-bool lower_key(const Memory *m, uint slot, uint cost, uint arc) {
-  volatile __global ulong *const key = (volatile __global ulong *)&m->slots[slot];
-  const ulong to = (ulong)cost << 32 | arc;
-  return to < *key && atom_min(key, to) > to;
-}
+// Places in the lists, where the device has atomic operations of 64 bits: one for items and arcs together.
 
 // Adds a token with n_arcs > 0 arcs to a list, for the lanes that want to.
 void warp_add_item(__local Lane *lane, const Memory *m, uint list, uint first_arc, uint n_arcs, float cost, uint token) {
