@@ -28,6 +28,7 @@ Search::Search(const SearchGraph &graph, const asr_search_options &options, Chan
   }
   memory_.give(&job_);
   job_.start_state = graph.view().start_state;
+  job_.local_share = 0xffffffffu;
   job_.beam = {options.beam,
                options.acoustic_scale,
                options.word_insertion_cost,

@@ -81,7 +81,7 @@ class SearchLanes {
   std::exception_ptr failure_;
 
   // To begin with; they double when a frame does not fit.
-  static constexpr uint32_t kMaxSlots = 1u << 14, kMaxCandidates = 1u << 16;
+  static constexpr uint32_t kMaxSlots = 1u << 15, kMaxCandidates = 1u << 16;
 };
 
 }  // namespace asr::ocl

@@ -10,7 +10,7 @@ namespace asr::ocl {
 namespace {
 
 constexpr uint32_t kGpuGroupSize = 1024, kHostGroupSize = 32;  // a CPU's work-group is one thread
-constexpr size_t kLaneBytes = 1024, kMostSlots = 8191;         // half of kWideSlots in kernels/search_lane.h
+constexpr size_t kLaneBytes = 1024, kMostSlots = 8191;         // less than half of the least max_slots
 constexpr uint32_t kReduxCapability = 8;
 constexpr cl_device_info kNvidiaCapability = 0x4000;  // CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
 

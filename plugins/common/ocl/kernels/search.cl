@@ -45,22 +45,23 @@ void group_finish_tokens(__local Lane *lane, const Memory *m) {
   __global SearchToken *const tokens = next_tokens(lane, m);
   const float cutoff = cost_of(lane->best) + lane->job.beam.beam;
   const bool frees = !makes_lattice(lane);
-  const uint n_used = lane->n_used;
+  const uint n_used = n_used_of(lane);
   uint n_within = 0;
   for (uint first = warp_number() * WARP; first < n_used; first += GROUP_SIZE) {
     const uint i = first + warp_lane();
     SearchToken token = {0, 0.0f, 0};
     bool keep = false;
+    uint slot = 0;
     if (i < n_used) {
-      const uint slot = m->used[i];
-      token.state = state_in(lane, m, slot);
-      token.cost = cost_of(cost_in(lane, m, slot));
+      slot = used_slot(lane, m, i);
+      token.state = state_in(m, slot);
+      token.cost = cost_of(cost_in(m, slot));
       token.record = m->slots[slot].record;
       keep = token.cost <= lane->bound;
-      if (frees) free_slot(lane, m, slot);
+      if (frees) free_slot(m, slot);
     }
     const uint place = warp_append(&lane->n_next, keep);
-    if (keep && !frees) m->slots[m->used[i]].record = place;
+    if (keep && !frees) m->slots[slot].record = place;
     if (keep && place < lane->job.max_tokens) tokens[place] = token;
     if (keep && place >= lane->job.max_tokens) report_full(lane, kSearchTokensFull);
     n_within += keep && token.cost <= cutoff ? 1 : 0;
@@ -70,7 +71,7 @@ void group_finish_tokens(__local Lane *lane, const Memory *m) {
 
 void group_do(__local Lane *lane, const Memory *m) {
   switch (lane->step) {
-    case kStepFreeSlots: group_free_slots(lane, m); break;
+    case kStepFreeSlots: group_free_slots(m); break;
     case kStepClearMarks: group_clear_marks(lane, m); break;
     case kStepMarkPaths: group_mark_paths(lane, m); break;
     case kStepCountBits: group_count_bits(lane, m); break;

@@ -102,7 +102,7 @@ void group_expand(__local Lane *lane, const Memory *m, bool emitting) {
     uint slot = 0;
     if (keep) {
       slot = find_slot(lane, m, step.arc.next_state);
-      keep = slot != NO_SLOT && (lower_key(lane, m, emitting, slot, ordered(cost), step.index + 1) || keeps_all);
+      keep = slot != NO_SLOT && (lower_key(m, emitting, slot, ordered(cost), step.index + 1) || keeps_all);
     }
     const uint place = warp_append(&lane->n_candidates, keep);
     if (keep && place < max_candidates) {
@@ -134,7 +134,7 @@ uint make_token(__local Lane *lane, const Memory *m, bool emitting, Candidate ca
     report_full(lane, kSearchTraceFull);
   }
   if ((candidate.slot & CANDIDATE_EPSILON) == 0) return 0;
-  const uint state = state_in(lane, m, slot);
+  const uint state = state_in(m, slot);
   *epsilon_begin = m->begins[state].epsilon;
   return m->begins[state + 1].epsilon - *epsilon_begin;
 }
@@ -154,7 +154,7 @@ void group_resolve(__local Lane *lane, const Memory *m, bool emitting) {
     bool won = false;
     if (i < n_candidates && candidate.cost <= bound) {
       const uint slot = candidate.slot & CANDIDATE_SLOT;
-      won = cost_in(lane, m, slot) == ordered(candidate.cost) && m->slots[slot].arc == candidate.arc + 1;
+      won = cost_in(m, slot) == ordered(candidate.cost) && m->slots[slot].arc == candidate.arc + 1;
     }
     const uint record = warp_append(&lane->job.n_records, won);
     uint epsilon_begin = 0, n_arcs = 0;

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least candidate of a state. In the wide table, where the device has atomic operations of 64 bits, one minimum of cost and arc;
-// elsewhere the least cost first, and then, in a step of its own, the least arc of those that have it.
+// The least candidate of a state: its least cost first, and then, in a step of its own, the least arc of those that have it. In
+// global memory, where the device has atomic operations of 64 bits, one minimum of cost and arc does both.
 #if INT64_ATOMICS
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 #endif
-
-// Whether that step is to follow.
-bool settles_keys(__local const Lane *lane) { return !INT64_ATOMICS || !is_wide(lane); }
 
 // Lowers a slot's cost; the arc of a higher cost no longer counts. False if it was lower. A slot has no arc before the first step
 // of emitting arcs ends.
@@ -17,9 +14,9 @@ bool lower_cost(volatile __global uint *slot_arc, bool has_arc, uint before, uin
 }
 
 // Lowers a slot's key. False if the arc cannot be the best.
-bool lower_key(__local const Lane *lane, const Memory *m, bool emitting, uint slot, uint cost, uint arc) {
+bool lower_key(const Memory *m, bool emitting, uint slot, uint cost, uint arc) {
   volatile __global uint *const slot_arc = &m->slots[slot].arc;
-  if (!is_wide(lane)) {
+  if (is_local(m, slot)) {
     volatile __local uint *const least = &m->table->costs[slot];
     return cost <= *least && lower_cost(slot_arc, !emitting, atomic_min(least, cost), cost);
   }
@@ -38,6 +35,6 @@ void group_settle_keys(__local const Lane *lane, const Memory *m) {
   for (uint i = get_local_id(0); i < n_candidates; i += GROUP_SIZE) {
     const Candidate candidate = m->candidates[lane->first_candidate + i];
     const uint slot = candidate.slot & CANDIDATE_SLOT;
-    if (cost_in(lane, m, slot) == ordered(candidate.cost)) atomic_min(&m->slots[slot].arc, candidate.arc + 1);
+    if (cost_in(m, slot) == ordered(candidate.cost)) atomic_min(&m->slots[slot].arc, candidate.arc + 1);
   }
 }

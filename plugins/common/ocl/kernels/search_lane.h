@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a work-group knows of the channel it advances, and the table in which it finds the token of a state: open addressing, where
 // a slot is claimed by one compare-and-swap and search_keys.h finds the least candidate of a state. States and costs, which every
-// arc asks for, lie in local memory; a frame with more tokens than fit there begins again with a wide table in global memory, until
-// they are fewer.
+// arc asks for, lie in local memory. Where tokens are more than fit there, a share of the states, as the number of tokens of the
+// frame before demands, has a table there and the others one in global memory; if that share was too large, the frame begins again.
 
 enum {
-  kWideSlots = 16384,  // of a wide table, at least
   kBins = 2048,
   kBinsOfBlock = 32,
 };
 #define FREE_SLOT 0xffffffffu
 #define NO_SLOT 0xffffffffu
+#define ALL_LOCAL 0xffffffffu
 
 // A token whose arcs are followed: the first of them, the token's cost, which token it is (its number for emitting arcs, its
 // slot for epsilon arcs), and how many arcs the items before it have.
@@ -37,7 +37,7 @@ typedef struct {
 } EpsilonLink;
 
 // A slot belongs to a state with a token of the frame under construction. Its key is the least (cost, arc + 1); arc is 0 where a
-// candidate must be cheaper, not equal, to replace the token. Of the table in local memory cost and state are there.
+// candidate must be cheaper, not equal, to replace the token. Of a slot in local memory cost and state are there.
 typedef struct {
   uint arc, cost;  // the key's lower and upper half
   uint state, record;
@@ -61,7 +61,8 @@ typedef struct {
   uint is_emitting;     // by its emitting arcs
   ulong list_size[2];  // items << 32 | arcs
   uint first_candidate;  // those before are kept for the frame's links
-  uint n_candidates, n_used, n_active, n_next, n_within, n_arcs;
+  uint n_used[2];        // slots in local memory, in global memory
+  uint n_candidates, n_active, n_next, n_within, n_arcs;
   uint best;  // ordered, so far
   float bound;
   uint n_records_before;
@@ -96,11 +97,11 @@ typedef struct {
   uint max_slots, max_candidates;
   __local LocalTable *table;
   __local uint *bins, *blocks;  // [kBins], [kBins / kBinsOfBlock]
-  __global Slot *slots;         // [max_slots]
+  __global Slot *slots;         // [max_slots], those in local memory first, from the middle on those in global memory
   __global Item *items;  // [2][max_slots], the list that is followed and the one that is made
   __global Candidate *candidates;
   __global EpsilonLink *epsilon_links;  // [max_candidates / 4]; then as much again, twice, for links that are moved
-  __global uint *used;                  // [max_slots], the slots in use
+  __global uint *used;                  // [max_slots], the slots in use, as they are in `slots`
   __global SearchLink *links;           // the channel's lattice
   __global float *extras;
   __global SearchFrame *frames;
@@ -159,40 +160,36 @@ void report_full(__local Lane *lane, uint what) {
   *(volatile __local uint *)&lane->is_full = 1;
 }
 
-// Whether the table is the wide one. If not, job.n_slots is 0.
-bool is_wide(__local const Lane *lane) { return lane->job.n_slots != 0; }
+bool is_local(const Memory *m, uint slot) { return slot < m->max_slots / 2; }
 
-uint cost_in(__local const Lane *lane, const Memory *m, uint slot) {
-  return is_wide(lane) ? m->slots[slot].cost : m->table->costs[slot];
-}
-uint state_in(__local const Lane *lane, const Memory *m, uint slot) {
-  return is_wide(lane) ? m->slots[slot].state : m->table->states[slot];
-}
-// While others may change it.
-uint state_now(__local const Lane *lane, const Memory *m, uint slot) {
-  if (!is_wide(lane)) return now(&m->table->states[slot]);
-  return *(volatile __global const uint *)&m->slots[slot].state;
-}
+uint cost_in(const Memory *m, uint slot) { return is_local(m, slot) ? m->table->costs[slot] : m->slots[slot].cost; }
+uint state_in(const Memory *m, uint slot) { return is_local(m, slot) ? m->table->states[slot] : m->slots[slot].state; }
 
-void free_slot(__local const Lane *lane, const Memory *m, uint slot) {
-  if (is_wide(lane)) {
-    const uint4 free = (uint4)(0xffffffffu, 0xffffffffu, FREE_SLOT, 0);
-    *(__global uint4 *)&m->slots[slot] = free;
-  } else {
+void free_slot(const Memory *m, uint slot) {
+  if (is_local(m, slot)) {
     m->table->states[slot] = FREE_SLOT;
     m->table->costs[slot] = 0xffffffffu;
     m->slots[slot].arc = 0xffffffffu;
+  } else {
+    const uint4 free = (uint4)(0xffffffffu, 0xffffffffu, FREE_SLOT, 0);
+    *(__global uint4 *)&m->slots[slot] = free;
   }
 }
 
-// After a frame, those of its tokens.
-void group_free_used(__local const Lane *lane, const Memory *m) {
-  for (uint i = get_local_id(0); i < lane->n_used; i += GROUP_SIZE) free_slot(lane, m, m->used[i]);
+uint n_used_of(__local const Lane *lane) { return lane->n_used[0] + lane->n_used[1]; }
+uint used_slot(__local const Lane *lane, const Memory *m, uint i) {
+  const uint n_local = lane->n_used[0];
+  return m->used[i < n_local ? i : m->max_slots / 2 + (i - n_local)];
 }
 
-void group_free_slots(__local const Lane *lane, const Memory *m) {
-  const uint n_slots = is_wide(lane) ? lane->job.n_slots : LOCAL_SLOTS;
-  for (uint slot = get_local_id(0); slot < n_slots; slot += GROUP_SIZE) free_slot(lane, m, slot);
+// After a frame, the slots of its tokens.
+void group_free_used(__local const Lane *lane, const Memory *m) {
+  for (uint i = get_local_id(0); i < n_used_of(lane); i += GROUP_SIZE) free_slot(m, used_slot(lane, m, i));
+}
+
+void group_free_slots(const Memory *m) {
+  for (uint slot = get_local_id(0); slot < LOCAL_SLOTS; slot += GROUP_SIZE) free_slot(m, slot);
+  for (uint slot = m->max_slots / 2 + get_local_id(0); slot < m->max_slots; slot += GROUP_SIZE) free_slot(m, slot);
 }
 
 void group_free_local(const Memory *m) {
@@ -202,35 +199,41 @@ void group_free_local(const Memory *m) {
   }
 }
 
-uint claim(__local const Lane *lane, const Memory *m, uint slot, uint state) {
-  return is_wide(lane) ? atomic_cmpxchg(&m->slots[slot].state, FREE_SLOT, state)
-                       : atomic_cmpxchg(&m->table->states[slot], FREE_SLOT, state);
+// The state of a slot while others may change it, and what it was before it was claimed if it was free.
+uint state_now(const Memory *m, uint slot) {
+  return is_local(m, slot) ? now(&m->table->states[slot]) : *(volatile __global const uint *)&m->slots[slot].state;
+}
+uint claim(const Memory *m, uint slot, uint state) {
+  return is_local(m, slot) ? atomic_cmpxchg(&m->table->states[slot], FREE_SLOT, state)
+                           : atomic_cmpxchg(&m->slots[slot].state, FREE_SLOT, state);
 }
 
 // The slot of a state, claimed if it had none. When more are used than there is room for, none, and the frame is void: every
-// work-item claims at most one more before it sees that. Steps visit every slot: the wide table has a power of two of them, the
-// local one an odd number.
+// work-item claims at most one more before it sees that. Steps visit every slot: in global memory there is a power of two of them,
+// in local memory an odd number.
 uint find_slot(__local Lane *lane, const Memory *m, uint wanted) {
-  const uint n_slots = is_wide(lane) ? lane->job.n_slots : LOCAL_SLOTS, hash = wanted * 0x9e3779b1u;
-  const uint step = is_wide(lane) ? (hash >> 3 | 1) & (n_slots - 1) : 1u << (hash >> 3 & 7);
-  uint slot = mul_hi(hash, n_slots);
+  const bool is_global = wanted * 0x85ebca6bu > lane->job.local_share;
+  const uint begin = is_global ? m->max_slots / 2 : 0, n_slots = is_global ? m->max_slots / 2 : LOCAL_SLOTS;
+  const uint hash = wanted * 0x9e3779b1u, step = is_global ? (hash >> 3 | 1) & (n_slots - 1) : 1u << (hash >> 3 & 7);
+  uint place = mul_hi(hash, n_slots);
   while (now(&lane->is_full) == 0) {
-    uint there = state_now(lane, m, slot);
+    const uint slot = begin + place;
+    uint there = state_now(m, slot);
     if (there == FREE_SLOT) {
-      there = claim(lane, m, slot, wanted);
+      there = claim(m, slot, wanted);
       if (there == FREE_SLOT) {
-        const uint n = atomic_inc(&lane->n_used);
+        const uint n = atomic_inc(&lane->n_used[is_global ? 1 : 0]);
         if (n < n_slots / 8 * 7) {
-          m->used[n] = slot;
+          m->used[begin + n] = slot;
         } else {
-          report_full(lane, kSearchTableFull);
+          report_full(lane, is_global ? kSearchTableFull : kSearchLocalFull);
         }
         return slot;
       }
     }
     if (there == wanted) return slot;
-    slot += step;
-    if (slot >= n_slots) slot -= n_slots;
+    place += step;
+    if (place >= n_slots) place -= n_slots;
   }
   return NO_SLOT;
 }

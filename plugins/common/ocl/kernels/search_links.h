@@ -26,7 +26,7 @@ void group_make_emitting_links(__local Lane *lane, const Memory *m) {
       link.source = candidate.from;
       link.destination = m->slots[slot].record;
       link.arc = candidate.arc;
-      link.cost = candidate.cost - cost_of(cost_in(lane, m, slot));
+      link.cost = candidate.cost - cost_of(cost_in(m, slot));
       keep = candidate.cost <= bound && link.cost <= lattice_beam;
       if (keep) link.acoustic_cost = 0.0f - row_of(lane, m)[m->arcs[candidate.arc].label & SEARCH_ARC_PDF];
     }
@@ -48,8 +48,8 @@ void group_make_epsilon_links(__local Lane *lane, const Memory *m) {
       link.source = m->slots[followed.source].record;
       link.destination = m->slots[followed.destination].record;
       link.arc = followed.arc;
-      link.cost = cost - cost_of(cost_in(lane, m, followed.destination));
-      keep = followed.source_cost == cost_of(cost_in(lane, m, followed.source)) && link.cost <= lattice_beam;
+      link.cost = cost - cost_of(cost_in(m, followed.destination));
+      keep = followed.source_cost == cost_of(cost_in(m, followed.source)) && link.cost <= lattice_beam;
     }
     warp_add_link(lane, m, 1, keep, link);
   }

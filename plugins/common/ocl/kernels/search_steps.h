@@ -70,7 +70,8 @@ void reset_frame(__local Lane *lane) {
   lane->is_emitting = lane->job.begin == 0;
   lane->list_size[0] = lane->list_size[1] = 0;
   lane->first_candidate = lane->n_epsilon_links = lane->n_links[0] = lane->n_links[1] = 0;
-  lane->n_candidates = lane->n_used = lane->n_active = lane->n_next = lane->n_within = lane->n_arcs = 0;
+  lane->n_used[0] = lane->n_used[1] = 0;
+  lane->n_candidates = lane->n_active = lane->n_next = lane->n_within = lane->n_arcs = 0;
   lane->best = ordered(INFINITY);
   lane->overflow = 0;
   lane->is_full = 0;
@@ -84,7 +85,6 @@ uint expand_numbered(__local Lane *lane) {
 }
 uint resolve_settled(__local const Lane *lane) { return lane->is_emitting ? kStepResolve : kStepResolveEpsilons; }
 uint expand_list(__local Lane *lane) { return INT64_ATOMICS ? expand_numbered(lane) : kStepCountArcs; }
-uint resolve_list(__local const Lane *lane) { return settles_keys(lane) ? kStepSettleKeys : resolve_settled(lane); }
 
 uint give_up(__local Lane *lane, uint status) {
   lane->status = status;
@@ -98,7 +98,7 @@ uint follow_epsilons(__local Lane *lane) {
   lane->list ^= 1;
   lane->is_emitting = 0;
   if (n_items_of(lane, lane->list) == 0) return kStepFinishTokens;
-  if (lane->n_rounds++ > lane->n_used) return give_up(lane, kSearchNegativeCycle);
+  if (lane->n_rounds++ > n_used_of(lane)) return give_up(lane, kSearchNegativeCycle);
   lane->list_size[lane->list ^ 1] = 0;
   lane->n_candidates = 0;
   return expand_list(lane);
@@ -113,7 +113,7 @@ uint begin_selection(__local Lane *lane) {
 uint begin_channel(__local Lane *lane, const Memory *m) {
   reset_frame(lane);
   const uint state = lane->job.start_state, slot = find_slot(lane, m, state);
-  lower_key(lane, m, true, slot, ordered(0.0f), 0);
+  lower_key(m, true, slot, ordered(0.0f), 0);
   m->slots[slot].arc = 0;
   m->slots[slot].record = SEARCH_ROOT;
   lane->best = ordered(0.0f);
@@ -167,24 +167,24 @@ uint begin_frame(__local Lane *lane, const Memory *m) {
 // The least cost of the emitting arcs is known.
 uint end_expansion(__local Lane *lane, const Memory *m) {
   if (lane->is_full) return give_up(lane, kSearchOverflow);
-  if (!lane->is_emitting) return resolve_list(lane);
+  if (!lane->is_emitting) return kStepSettleKeys;
   const float best = cost_of(lane->best);
   lane->bound = bound_of(best, lane->job.beam.beam);
-  if (best <= FLT_MAX) return resolve_list(lane);
+  if (best <= FLT_MAX) return kStepSettleKeys;
   lane->job.status = kSearchDied;
   lane->job.n_active += lane->n_active;
   lane->job.n_arcs_expanded += lane->n_arcs;
   return begin_frame(lane, m);
 }
 
-// A frame that cannot be finished: as if it had not begun. If only slots were missing and there are more, or links and pruning can
-// help, it begins again.
+// A frame that cannot be finished: as if it had not begun. If only slots in local memory were missing, or links and pruning can help,
+// it begins again.
 uint end_giving_up(__local Lane *lane, const Memory *m) {
   __local SearchJob *const job = &lane->job;
   job->n_records = lane->n_records_before;
   const bool is_overflow = lane->status == kSearchOverflow;
-  if (is_overflow && lane->overflow == kSearchTableFull && job->n_slots < m->max_slots) {
-    job->n_slots = is_wide(lane) ? job->n_slots * 2 : kWideSlots;
+  if (is_overflow && lane->overflow == kSearchLocalFull) {
+    job->local_share = job->local_share / 4 * 3;
   } else if (is_overflow && lane->overflow == kSearchLinksFull && job->lattice.n_unpruned > 0) {
     return begin_pruning(lane, true, 0);
   } else {
@@ -205,6 +205,12 @@ uint tend_lattice(__local Lane *lane, const Memory *m) {
   return begin_pruning(lane, settles, settles ? newest - kPieceFrames : 0);
 }
 
+// How many states the next frame finds in local memory: so many that about three quarters of its slots are used.
+void share_states(__local Lane *lane) {
+  const float share = (float)(LOCAL_SLOTS / 4 * 3) / (float)max(n_used_of(lane), 1u);
+  lane->job.local_share = share >= 1 ? ALL_LOCAL : (uint)(share * 4294967040.0f);
+}
+
 // The frame's tokens and links become the channel's.
 uint end_frame(__local Lane *lane, const Memory *m) {
   if (lane->overflow != 0) return give_up(lane, kSearchOverflow);
@@ -217,7 +223,7 @@ uint end_frame(__local Lane *lane, const Memory *m) {
   job->n_arcs_expanded += lane->n_arcs;
   if (!job->begin) ++job->n_consumed;
   job->begin = 0;
-  if (lane->n_used < LOCAL_SLOTS / 4 * 3) job->n_slots = 0;
+  share_states(lane);
   if (!makes_lattice(lane)) return begin_frame(lane, m);
   add_frame(lane, m);
   return tend_lattice(lane, m);

@@ -72,6 +72,7 @@ typedef enum SearchOverflow {
   kSearchTraceFull = 8,
   kSearchLinksFull = 16,
   kSearchFramesFull = 32,  // the host has to take what is settled
+  kSearchLocalFull = 64,   // the kernel itself goes on with a smaller share
 } SearchOverflow;
 
 // An arc between tokens of a lattice, as LatticeLink of lattice_frames.h. `cost` says how much dearer it is than the
@@ -119,7 +120,7 @@ typedef struct SearchJob {
   SearchBeam beam;
 
   uint32_t max_tokens, max_records, max_settled;
-  uint32_t n_slots;             // of the wide table, a power of two; 0 = tokens are found in the one in local memory
+  uint32_t local_share;         // of the states, in 2^-32: their tokens are found in local memory
   uint32_t current;             // which of the tokens are the last frame's
   uint32_t n_tokens, n_within;  // of them within the beam
   uint32_t n_records, n_settled;
