@@ -75,6 +75,6 @@ for gpu in gfx90a gfx942 gfx1100; do
   compile $gpu $common/gmm_shared.cl -DGROUP_ROWS=64 -DGROUP_ENTRIES=4 && report $gpu gmm_shared
   compile $gpu $common/mfcc.cl -DN_POINTS=256 -DFRAMES=16 -DDITHER=0 && report $gpu "mfcc, 512 samples"
   compile $gpu $common/mfcc.cl -DN_POINTS=4096 -DFRAMES=1 -DDITHER=1 && report $gpu "mfcc, 8192 samples, dither"
-  compile $gpu $common/search.cl -DGROUP_SIZE=1024 -DWARP_KIND=2 -DWARP_REDUX=0 -DINT64_ATOMICS=1 && report $gpu search
+  compile $gpu $common/search.cl -DGROUP_SIZE=512 -DWARP_KIND=2 -DINT64_ATOMICS=1 -DLOCAL_SLOTS=8031 && report $gpu search
 done
 exit $status

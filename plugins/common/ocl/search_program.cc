@@ -9,8 +9,9 @@
 namespace asr::ocl {
 namespace {
 
-constexpr uint32_t kGpuGroupSize = 1024, kHostGroupSize = 32;  // a CPU's work-group is one thread
-constexpr size_t kLaneBytes = 1024, kMostSlots = 8191;         // less than half of the least max_slots
+// With sub-groups half as many work-items have the registers that the kernel wants on AMD; a CPU's work-group is one thread.
+constexpr uint32_t kGpuGroupSize = 1024, kSubgroupsGroupSize = 512, kHostGroupSize = 32;
+constexpr size_t kLaneBytes = 1024, kMostSlots = 8191;  // less than half of the least max_slots
 constexpr uint32_t kReduxCapability = 8;
 constexpr cl_device_info kNvidiaCapability = 0x4000;  // CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
 
@@ -42,12 +43,13 @@ SearchTuning search_tuning(const DeviceFacts &facts) {
   SearchTuning tuning{WarpKind::kOne, capability >= kReduxCapability, facts.has_int64_atomics,
                       kHostGroupSize, facts.n_compute_units,          facts.local_bytes};
   if (!facts.is_gpu) return tuning;
+  tuning.group_size = kGpuGroupSize;
   if (capability > 0) {
     tuning.warps = WarpKind::kNvidia;
   } else if (facts.has_subgroups) {
     tuning.warps = WarpKind::kSubgroups;
+    tuning.group_size = kSubgroupsGroupSize;
   }
-  tuning.group_size = kGpuGroupSize;
   while (tuning.group_size > facts.group_size) tuning.group_size /= 2;
   return tuning;
 }
