@@ -44,7 +44,8 @@ DeviceFacts facts_of(cl_platform_id platform, cl_device_id device) {
   facts.memory_bytes = property<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE);
   facts.local_bytes = property<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE);
   facts.group_size = property<size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
-  facts.is_gpu = (property<cl_device_type>(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_GPU) != 0;
+  const auto type = property<cl_device_type>(device, CL_DEVICE_TYPE);
+  facts.is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0, facts.is_gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
   facts.is_little_endian = property<cl_bool>(device, CL_DEVICE_ENDIAN_LITTLE) != CL_FALSE;
   facts.has_compiler = property<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE) != CL_FALSE;
   const std::string extensions = text(device, CL_DEVICE_EXTENSIONS);

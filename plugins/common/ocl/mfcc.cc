@@ -31,11 +31,17 @@ MfccRoom room_of(const Device &device, const MfccOptions &options, uint32_t n_po
   return {n_frames, n_floats};
 }
 
-// Compilers of CPUs take very long over the unrolled transforms.
-const Program &program(Device &device, const MfccOptions &options, uint32_t n_points, MfccRoom room) {
-  return device.program(
-      kernel_mfcc, format("-DN_POINTS=%u -DFRAMES=%u -DDITHER=%d -DLOCAL_FLOATS=%zu%s", n_points, room.n_frames,
-                          options.dither > 0 ? 1 : 0, room.sample_floats, device.facts().is_gpu ? "" : " -cl-opt-disable"));
+// Compilers of CPUs take very long over the unrolled transforms, so that there a program serves all front ends of its sizes.
+const Program &program(Device &device, const MfccOptions &o, uint32_t n_points, MfccRoom room) {
+  std::string options = format("-DN_POINTS=%u -DFRAMES=%u -DDITHER=%d -DLOCAL_FLOATS=%zu", n_points, room.n_frames,
+                               o.dither > 0 ? 1 : 0, room.sample_floats);
+  if (device.facts().is_gpu) {
+    options +=
+        format(" -DWINDOW_SAMPLES=%uu -DSHIFT_SAMPLES=%uu -DN_MEL=%uu -DN_CEPS=%uu -DDC_REMOVAL=%u -DENERGY=%u -DMAGNITUDE=%u",
+               o.window_samples, o.shift_samples, o.n_mel, o.n_ceps, o.dc_removal, o.energy, o.magnitude);
+  }
+  if (device.facts().is_cpu) options += " -cl-opt-disable";
+  return device.program(kernel_mfcc, options);
 }
 
 bool same_frames(const asr_extract_job &a, const asr_extract_job &b) {

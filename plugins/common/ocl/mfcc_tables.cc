@@ -23,7 +23,8 @@ MfccOptions options_of(const asr_features_view &view) {
   o.log_add = view.log_add, o.log_floor = view.log_floor;
   o.dither = view.dither, o.dither_seed = view.dither_seed;
   o.dc_removal = view.dc_removal, o.magnitude = view.magnitude;
-  o.energy_row = view.energy_row, o.energy_windowed = view.energy_windowed;
+  o.energy_row = view.energy_row;
+  if (view.energy_row >= 0) o.energy = view.energy_windowed != 0 ? 2 : 1;
   return o;
 }
 

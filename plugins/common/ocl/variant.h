@@ -20,8 +20,8 @@ struct DeviceFacts {
   uint32_t vendor_id = 0, n_compute_units = 0;
   uint64_t memory_bytes = 0;
   size_t local_bytes = 0, group_size = 0;  // most of a work-group
-  bool is_gpu = false, is_little_endian = false, has_compiler = false, has_int64_atomics = false, has_fp64 = false,
-       has_subgroups = false;
+  bool is_cpu = false, is_gpu = false, is_little_endian = false, has_compiler = false, has_int64_atomics = false,
+       has_fp64 = false, has_subgroups = false;
 };
 
 // How the scoring kernels of a variant are compiled and launched.

@@ -11,15 +11,31 @@
 //   power[k][frame], mel[m][frame], cepstra[frame][i]; the last two once for each job that wants the frame: many VTLN factors
 //                     share what comes before (paper 004)
 // Floor: samples read and cepstra written once; 1,000 instructions an item for 1/16 frame.
-//   -D N_POINTS=... (complex numbers of a transform) FRAMES=... DITHER=0 or 1, LOCAL_FLOATS=...; groups of N_POINTS * FRAMES / 16
+//   -D N_POINTS=... (complex numbers of a transform) FRAMES=... DITHER=0 or 1, LOCAL_FLOATS=...; groups of N_POINTS * FRAMES /
+//   16
+// For GPUs the front end's numbers are compiled in as well; where they are not, they are read.
 #include "plugins/common/ocl/kernels/dither.h"
 #include "plugins/common/ocl/kernels/fft.h"
 #include "plugins/common/ocl/kernels/mfcc_types.h"
 
+#ifndef WINDOW_SAMPLES
+#define WINDOW_SAMPLES o->window_samples
+#define SHIFT_SAMPLES o->shift_samples
+#define N_MEL o->n_mel
+#define N_CEPS o->n_ceps
+#define DC_REMOVAL o->dc_removal
+#define ENERGY o->energy
+#define MAGNITUDE o->magnitude
+#endif
+
 #define GROUP_SIZE (N_POINTS * FRAMES / 16)
 #define UNITS (N_POINTS / 16)  // items of a frame
-#define DC_BEFORE 1            // asr_dc_removal
+#define PADDING (1 - SHIFT_SAMPLES % 2)
+#define N_MEL_FOURS ((N_MEL + 3) / 4)
+#define DC_BEFORE 1  // asr_dc_removal
 #define DC_AFTER 2
+#define ENERGY_RAW 1  // before the window
+#define ENERGY_WINDOWED 2
 
 // What an item knows of its frame.
 typedef struct Frame {
@@ -27,19 +43,20 @@ typedef struct Frame {
   ulong number;
 } Frame;
 
-// Samples of a segment into local memory, `padding` floats after each shift, also after the one before the first; and a zero.
+// Samples of a segment into local memory, PADDING floats after each shift, also after the one before the first; and a zero.
 static inline void load_samples(__constant MfccOptions *o, const MfccSegment *segment, __global const float *samples,
                                 __local float *local_samples) {
-  const uint n = (segment->n_frames - 1) * o->shift_samples + o->window_samples, row_items = min(32u, (uint)GROUP_SIZE);
+  const uint n = (segment->n_frames - 1) * SHIFT_SAMPLES + WINDOW_SAMPLES, row_items = min(32u, (uint)GROUP_SIZE);
   __global const float *const from = samples + segment->first_sample;
-  __local float *const to = local_samples + segment->first_local + 1 + o->padding;
+  __local float *const to = local_samples + segment->first_local + 1 + PADDING;
   if (get_local_id(0) == 0) {
-    to[-1 - (int)o->padding] = from[-1];
-    to[n + n / o->shift_samples * o->padding] = 0;
+    to[-1 - (int)PADDING] = from[-1];
+    to[n + n / SHIFT_SAMPLES * PADDING] = 0;
   }
-  for (uint row = get_local_id(0) / row_items; row * o->shift_samples < n; row += GROUP_SIZE / row_items) {
-    const uint first = row * o->shift_samples, end = min(first + o->shift_samples, n);
-    for (uint i = first + get_local_id(0) % row_items; i < end; i += row_items) to[i + row * o->padding] = from[i];
+  for (uint row = get_local_id(0) / row_items; row * SHIFT_SAMPLES < n; row += GROUP_SIZE / row_items) {
+    const uint first = row * SHIFT_SAMPLES, n_row = min((uint)SHIFT_SAMPLES, n - first);
+#pragma unroll 8
+    for (uint i = get_local_id(0) % row_items; i < n_row; i += row_items) to[first + i + row * PADDING] = from[first + i];
   }
 }
 
@@ -63,48 +80,64 @@ static inline float sum_of_frame(float value, __local float *sums) {
   return sum;
 }
 
-// F2: complex number e = u + r UNITS of the frame, from samples 2 e and 2 e + 1, into x[r]. Returns the energy. The mean after
-// pre-emphasis follows from the sum of the samples.
+// The mean that is subtracted: of the samples, or of what pre-emphasis makes of them, which follows from the samples' sum.
+static inline float mean_to_remove(__constant MfccOptions *o, __global const MfccPair *pairs, const Frame *frame, float total) {
+  if (DC_REMOVAL == DC_BEFORE) return total / WINDOW_SAMPLES * (1 - o->preemphasis);
+  const int last = WINDOW_SAMPLES - 1;
+  const float first = sample_at(o, frame, o->preemphasis_in_frame ? 0 : -1, pairs[0].before);
+  const float rest = total - sample_at(o, frame, last, pairs[last / 2].at + last % 2);
+  return (total - o->preemphasis * (rest + first)) / WINDOW_SAMPLES;
+}
+
+// The energy before the window: of the samples, without their mean if that is removed from them.
+static inline float raw_energy(__constant MfccOptions *o, __global const MfccPair *pairs, const Frame *frame, float total) {
+  const float mean = DC_REMOVAL == DC_BEFORE ? total / WINDOW_SAMPLES : 0;
+  float energy = 0;
+  for (uint e = get_local_id(0) / FRAMES; 2 * e < WINDOW_SAMPLES; e += UNITS) {
+    const int n = 2 * e, at = pairs[e].at;
+    const float x0 = sample_at(o, frame, n, at) - mean, x1 = sample_at(o, frame, n + 1, at + 1) - mean;
+    energy += n + 1 < (int)WINDOW_SAMPLES ? x0 * x0 + x1 * x1 : x0 * x0;
+  }
+  return energy;
+}
+
+// F2: complex number e = u + r UNITS of the frame, from samples 2 e and 2 e + 1, into x[r]. Returns the energy. A mean m that
+// is removed before pre-emphasis leaves it as (1 - a) m.
 static inline float make_frame(__constant MfccOptions *o, __global const MfccPair *pairs, const Frame *frame,
                                __local float *sums, float2 *x) {
   const uint u = get_local_id(0) / FRAMES;
-  const int n_samples = o->window_samples;
-  float offset = 0, offset_after = 0, energy = 0;
-  if (o->dc_removal != 0) {
-    float total = 0;
-    for (uint e = u; 2 * e < o->window_samples; e += UNITS) {
-      const int n = 2 * e, at = pairs[e].at;
-      total += sample_at(o, frame, n, at);
-      if (n + 1 < n_samples) total += sample_at(o, frame, n + 1, at + 1);
-    }
-    total = sum_of_frame(total, sums);
-    if (o->dc_removal == DC_BEFORE) {
-      offset = total / n_samples;
-    } else {
-      const int last = n_samples - 1;
-      const float first = sample_at(o, frame, o->preemphasis_in_frame ? 0 : -1, pairs[0].before);
-      const float rest = total - sample_at(o, frame, last, pairs[last / 2].at + last % 2);
-      offset_after = (total - o->preemphasis * (rest + first)) / n_samples;
-    }
-  }
+  float total = 0, energy = 0;
 #pragma unroll
   for (uint r = 0; r < 16; ++r) {
-    const uint e = u + r * UNITS;
     x[r] = (float2)(0);
-    if (2 * r * UNITS >= o->window_samples) continue;
-    const MfccPair pair = pairs[e];
-    const int n = 2 * e;
-    const float x0 = sample_at(o, frame, n, pair.at) - offset, x1 = sample_at(o, frame, n + 1, pair.at + 1) - offset;
-    const float before = sample_at(o, frame, n == 0 && o->preemphasis_in_frame ? 0 : n - 1, pair.before) - offset;
-    x[r].x = (x0 - o->preemphasis * before - offset_after) * pair.window[0];
-    x[r].y = (x1 - o->preemphasis * x0 - offset_after) * pair.window[1];
-    if (o->energy_row >= 0) {
-      const float c0 = o->energy_windowed ? x[r].x : x0, c1 = o->energy_windowed ? x[r].y : x1;
-      if (n < n_samples) energy += c0 * c0;
-      if (n + 1 < n_samples) energy += c1 * c1;
+    if (2 * r * UNITS >= WINDOW_SAMPLES) continue;
+    const MfccPair pair = pairs[u + r * UNITS];
+    const int n = 2 * (u + r * UNITS);
+    const float x0 = sample_at(o, frame, n, pair.at), x1 = sample_at(o, frame, n + 1, pair.at + 1);
+    const float before = sample_at(o, frame, n == 0 && o->preemphasis_in_frame ? 0 : n - 1, pair.before);
+    x[r] = (float2)(x0 - o->preemphasis * before, x1 - o->preemphasis * x0);
+    if (DC_REMOVAL == 0) x[r] *= (float2)(pair.window[0], pair.window[1]);
+    if (n < (int)WINDOW_SAMPLES) total += x0;
+    if (n + 1 < (int)WINDOW_SAMPLES) total += x1;
+  }
+  if (DC_REMOVAL != 0) {
+    total = sum_of_frame(total, sums);
+    const float mean = mean_to_remove(o, pairs, frame, total);
+#pragma unroll
+    for (uint r = 0; r < 16; ++r) {
+      if (2 * r * UNITS >= WINDOW_SAMPLES) continue;
+      __global const float *const window = pairs[u + r * UNITS].window;
+      x[r] = (x[r] - mean) * (float2)(window[0], window[1]);
     }
   }
-  return o->energy_row >= 0 ? sum_of_frame(energy, sums) : 0;
+  if (ENERGY == 0) return 0;
+  if (ENERGY == ENERGY_RAW) {
+    energy = raw_energy(o, pairs, frame, total);
+  } else {
+#pragma unroll
+    for (uint r = 0; r < 16; ++r) energy += x[r].x * x[r].x + x[r].y * x[r].y;
+  }
+  return sum_of_frame(energy, sums);
 }
 
 // Passes over blocks of `length` that are 16 points apart each; all that follow the first.
@@ -167,6 +200,16 @@ static inline uint position_of(uint k) {
   return position + k;
 }
 
+// Where it leaves frequency n - k of k = u + i UNITS.
+static inline uint mirrored_position(uint u, uint i) {
+#if N_POINTS == 256
+  if (i == 0 && u == 0) return 0;
+  return (u == 0 ? 16 : (16 - u) * 16 + 15) - i;
+#else
+  return position_of((N_POINTS - u - i * UNITS) % N_POINTS);
+#endif
+}
+
 // F3 from the transform Z of n = N_POINTS complex numbers: even and odd samples have the transforms E = (Z[k] + conj Z[n-k]) /
 // 2 and O = (Z[k] - conj Z[n-k]) / 2i, and the frame X[k] = E + w^k O, X[n-k] = conj(E - w^k O). All pairs are in registers
 // before the first is stored.
@@ -177,7 +220,7 @@ static inline void make_spectrum(__constant MfccOptions *o, __global const float
 #pragma unroll
   for (uint i = 0; i < 8; ++i) {
     const uint k = u + i * UNITS;
-    const float2 a = rows[position_of(k) * FRAMES + f], b = rows[position_of((n - k) % n) * FRAMES + f];
+    const float2 a = rows[position_of(k) * FRAMES + f], b = rows[mirrored_position(u, i) * FRAMES + f];
     const float2 even = 0.5f * (float2)(a.x + b.x, a.y - b.y), odd = 0.5f * (float2)(a.y + b.y, b.x - a.x);
     const float2 turned = times(odd, twiddles[k]), x = even + turned, y = even - turned;
     low[i] = x.x * x.x + x.y * x.y;
@@ -189,11 +232,11 @@ static inline void make_spectrum(__constant MfccOptions *o, __global const float
 #pragma unroll
   for (uint i = 0; i < 8; ++i) {
     const uint k = u + i * UNITS;
-    power[k * FRAMES + f] = o->magnitude ? native_sqrt(low[i]) : low[i];
-    power[(n - k) * FRAMES + f] = o->magnitude ? native_sqrt(high[i]) : high[i];
+    power[k * FRAMES + f] = MAGNITUDE ? native_sqrt(low[i]) : low[i];
+    power[(n - k) * FRAMES + f] = MAGNITUDE ? native_sqrt(high[i]) : high[i];
   }
   if (u == 0) {
-    power[n / 2 * FRAMES + f] = o->magnitude ? native_sqrt(middle) : middle;
+    power[n / 2 * FRAMES + f] = MAGNITUDE ? native_sqrt(middle) : middle;
     for (uint k = n + 1; k < n + 4; ++k) power[k * FRAMES + f] = 0;  // under a band's last zero weights
   }
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -203,9 +246,9 @@ static inline void make_spectrum(__constant MfccOptions *o, __global const float
 static inline void make_log_mel(__constant MfccOptions *o, __global const MfccBand *bands, __global const float4 *weights,
                                 __local const float *power, __local float *mel) {
   const uint f = get_local_id(0) % FRAMES;
-  for (uint m = get_local_id(0) / FRAMES; m < o->n_mel_padded; m += UNITS) {
+  for (uint m = get_local_id(0) / FRAMES; m < 4 * N_MEL_FOURS; m += UNITS) {
     float value = 0;
-    if (m < o->n_mel) {
+    if (m < N_MEL) {
       const MfccBand band = bands[m];
       __local const float *bin = power + band.first_bin * FRAMES + f;
       float2 sum = (float2)(0);
@@ -224,17 +267,17 @@ static inline void make_log_mel(__constant MfccOptions *o, __global const MfccBa
 // F7, F8: cepstra[frame][i], as they will lie in the output.
 static inline void make_cepstra(__constant MfccOptions *o, __global const float4 *dct, float energy, __local const float *mel,
                                 __local float *cepstra) {
-  const uint f = get_local_id(0) % FRAMES, n_fours = o->n_mel_padded / 4;
-  for (uint i = get_local_id(0) / FRAMES; i < o->n_ceps; i += UNITS) {
+  const uint f = get_local_id(0) % FRAMES;
+  for (uint i = get_local_id(0) / FRAMES; i < N_CEPS; i += UNITS) {
     float2 sum = (float2)(0);
 #pragma unroll 4
-    for (uint four = 0; four < n_fours; ++four) {
-      const float4 w = dct[i * n_fours + four];
+    for (uint four = 0; four < N_MEL_FOURS; ++four) {
+      const float4 w = dct[i * N_MEL_FOURS + four];
       __local const float *const m = mel + 4 * four * FRAMES + f;
       sum += w.lo * (float2)(m[0], m[FRAMES]);
       sum += w.hi * (float2)(m[2 * FRAMES], m[3 * FRAMES]);
     }
-    cepstra[f * o->n_ceps + i] = (int)i == o->energy_row ? native_log(fmax(energy, o->log_floor)) : sum.x + sum.y;
+    cepstra[f * N_CEPS + i] = ENERGY != 0 && (int)i == o->energy_row ? native_log(fmax(energy, o->log_floor)) : sum.x + sum.y;
   }
 }
 
@@ -263,7 +306,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void mfcc(
   const uint lane = min((uint)get_local_id(0) % FRAMES, group.n_lanes - 1);
   const MfccSegment own = segments[segment_of(segments, group, lane)];
   const uint in_segment = lane - own.first_lane;
-  const Frame frame = {memory + own.first_local + 1 + o->padding + in_segment * (o->shift_samples + o->padding),
+  const Frame frame = {memory + own.first_local + 1 + PADDING + in_segment * (SHIFT_SAMPLES + PADDING),
                        own.number + in_segment};
   float2 x[16];
   const float energy = make_frame(o, pairs, &frame, sums, x);
@@ -271,19 +314,19 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void mfcc(
   fourier_transform(twiddles, rows, x);
   make_spectrum(o, real_twiddles, rows, memory);
 
-  __local float *const mel = memory + (N_POINTS + 4) * FRAMES, *const local_cepstra = mel + o->n_mel_padded * FRAMES;
+  __local float *const mel = memory + (N_POINTS + 4) * FRAMES, *const local_cepstra = mel + 4 * N_MEL_FOURS * FRAMES;
   const uint stored = get_local_id(0) / UNITS;  // the frame that this item stores
   const MfccSegment to = segments[segment_of(segments, group, min(stored, group.n_lanes - 1))];
   for (uint i = 0; i < group.n_outputs; ++i) {
     const uint warp = outputs[own.first_output + min(i, own.n_outputs - 1)].warp;
-    make_log_mel(o, bands + warp * o->n_mel, weights, memory, mel);
+    make_log_mel(o, bands + warp * N_MEL, weights, memory, mel);
     barrier(CLK_LOCAL_MEM_FENCE);
     make_cepstra(o, dct, energy, mel, local_cepstra);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (stored < group.n_lanes && i < to.n_outputs) {
       __global float *const out =
-          cepstra + outputs[to.first_output + i].first_value + (ulong)(to.row + stored - to.first_lane) * o->n_ceps;
-      for (uint c = get_local_id(0) % UNITS; c < o->n_ceps; c += UNITS) out[c] = local_cepstra[stored * o->n_ceps + c];
+          cepstra + outputs[to.first_output + i].first_value + (ulong)(to.row + stored - to.first_lane) * N_CEPS;
+      for (uint c = get_local_id(0) % UNITS; c < N_CEPS; c += UNITS) out[c] = local_cepstra[stored * N_CEPS + c];
     }
   }
 }

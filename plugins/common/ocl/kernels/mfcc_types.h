@@ -12,7 +12,7 @@ namespace asr::ocl {
 typedef struct MfccPair {
   float window[2];
   int32_t at, before;
-} MfccPair;
+} KERNEL_ALIGNED(16) MfccPair;
 
 // A triangle of a filter bank in fours of bins; weights beyond its end are zero.
 typedef struct MfccBand {
@@ -44,7 +44,8 @@ typedef struct MfccOptions {
   uint32_t padding;  // after each shift_samples in local memory, so that the frames' samples are in different banks
   uint32_t n_mel, n_mel_padded, n_ceps;
   float preemphasis, log_add, log_floor, dither;
-  uint32_t preemphasis_in_frame, dc_removal, magnitude, energy_windowed, dither_seed;
+  uint32_t preemphasis_in_frame, dc_removal, magnitude, dither_seed;
+  uint32_t energy;  // 0 none, 1 before the window, 2 after it
   int32_t energy_row;
 } MfccOptions;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of numbers for the structs that host and kernels share.
+// Names for the structs that host and kernels share.
+#define KERNEL_ALIGNED(bytes) __attribute__((aligned(bytes)))  // so that one load brings all of it
 #ifdef __OPENCL_C_VERSION__
 typedef int int32_t;
 typedef uint uint32_t;

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The MFCC kernel as GPUs get it, with the front end's numbers compiled in, against the one that reads them, which conformance
+// checks on PoCL. The device is made to call itself a GPU too.
+#include "plugins/common/ocl/mfcc.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/feature/mfcc_tables.h"
+
+namespace asr::ocl {
+namespace {
+
+constexpr Variant kVariant = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096};
+constexpr uint32_t kFrames = 21;
+
+Api g_real;
+
+cl_int call_it_a_gpu_too(cl_device_id device, cl_device_info what, size_t n_bytes, void *value, size_t *n_written) {
+  const cl_int status = g_real.GetDeviceInfo(device, what, n_bytes, value, n_written);
+  if (what == CL_DEVICE_TYPE && value != nullptr) *static_cast<cl_device_type *>(value) |= CL_DEVICE_TYPE_GPU;
+  return status;
+}
+
+std::vector<float> cepstra(const FrontEnd &front_end, bool as_gpu) {
+  api().GetDeviceInfo = as_gpu ? call_it_a_gpu_too : g_real.GetDeviceInfo;
+  asr_backend_options options{};
+  options.size = sizeof options, options.max_lanes = 1, options.window_frames = 8, options.n_threads = 1;
+  Device device(kVariant, 0, options);
+  api() = g_real;
+  const FeatureTables tables(front_end, {1});
+  Mfcc mfcc(device, *tables.view());
+  std::vector<float> samples, result(kFrames * front_end.n_ceps);
+  for (size_t i = 0; i < 1 + front_end.window_samples + kFrames * front_end.shift_samples; ++i) {
+    samples.push_back(
+        static_cast<float>(std::round(700 + 3000 * std::sin(0.07 * double(i)) + 900 * std::sin(0.9 * double(i)))));
+  }
+  const asr_extract_job job = {samples.data() + 1, 0, kFrames, 0, result.data()};
+  mfcc.extract(&job, 1);
+  return result;
+}
+
+TEST(MfccAsOnGpus, NumbersThatAreCompiledIn) {
+  try {
+    g_real = api();
+    if (list_devices(kVariant).devices.empty()) GTEST_SKIP() << list_devices(kVariant).reason;
+  } catch (const Error &error) {
+    GTEST_SKIP() << error.what();
+  }
+  FrontEnd f = kaldi_front_end();
+  f.n_mel = 23, f.n_ceps = 13;
+  const std::vector<float> expected = cepstra(f, false), found = cepstra(f, true);
+  for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(found[i], expected[i], 2e-4) << "value " << i;
+  EXPECT_NE(expected[0], 0);
+}
+
+}  // namespace
+}  // namespace asr::ocl
