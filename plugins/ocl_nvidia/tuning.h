@@ -12,7 +12,7 @@ inline std::vector<ocl::GmmTuning> gmm_tunings(const ocl::DeviceFacts &, bool fu
   const std::vector<std::vector<uint32_t>> tiles = {{32, 64, 128}, {32, 64}, {64}};
   std::vector<ocl::GmmTuning> tunings;
   for (const std::vector<uint32_t> &rows : tiles) {
-    for (const uint32_t warps : {4, 2, 8}) {
+    for (const uint32_t warps : {8, 4, 2}) {
       tunings.push_back({1, 1, 1, factor_rows, rows, warps, 32 * warps, true, 32, 8});
     }
   }

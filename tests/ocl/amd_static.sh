@@ -68,13 +68,17 @@ echo "| GPU | kernel file | kernel | VGPRs | SGPRs | waves | fused operations of
 echo "|---|---|---|---|---|---|---|---|"
 common=common/ocl/kernels score=ocl_amd/kernels/gmm_score.cl
 group=(-DLANES=64 -DPARTS=4 -DDIMS=4 -DTILE_ROWS=8 -DGROUP_SIZE=64)
+usual=(-DN_POINTS=256 -DFRAMES=16 -DLOCAL_FLOATS=8192 -DDITHER=0 -DWINDOW_SAMPLES=400u -DSHIFT_SAMPLES=160u -DN_MEL=40u
+  -DN_CEPS=13u -DDC_REMOVAL=1 -DENERGY=1 -DMAGNITUDE=0)
+long=(-DN_POINTS=4096 -DFRAMES=1 -DLOCAL_FLOATS=8454 -DDITHER=1 -DWINDOW_SAMPLES=8191u -DSHIFT_SAMPLES=2000u -DN_MEL=101u
+  -DN_CEPS=101u -DDC_REMOVAL=2 -DENERGY=2 -DMAGNITUDE=1)
 for gpu in gfx90a gfx942 gfx1100; do
   compile $gpu $score "${group[@]}" -DFULL=0 -DFACTOR_ROWS=1 && report $gpu "gmm_score, diagonal"
   compile $gpu $score "${group[@]}" -DFULL=1 -DFACTOR_ROWS=2 && report $gpu "gmm_score, full"
   compile $gpu $common/gmm_rows.cl -DTILE_ROWS=8 -DDIMS=4 && report $gpu gmm_rows
   compile $gpu $common/gmm_shared.cl -DGROUP_ROWS=64 -DGROUP_ENTRIES=4 && report $gpu gmm_shared
-  compile $gpu $common/mfcc.cl -DN_POINTS=256 -DFRAMES=16 -DDITHER=0 && report $gpu "mfcc, 512 samples"
-  compile $gpu $common/mfcc.cl -DN_POINTS=4096 -DFRAMES=1 -DDITHER=1 && report $gpu "mfcc, 8192 samples, dither"
+  compile $gpu $common/mfcc.cl "${usual[@]}" && report $gpu "mfcc, 25 ms at 16 kHz"
+  compile $gpu $common/mfcc.cl "${long[@]}" && report $gpu "mfcc, 8191 samples, dither"
   compile $gpu $common/search.cl -DGROUP_SIZE=512 -DWARP_KIND=2 -DINT64_ATOMICS=1 -DLOCAL_SLOTS=8031 && report $gpu search
 done
 exit $status

@@ -18,23 +18,23 @@ const asr_features_view &checked(const asr_features_view &view) {
   return view;
 }
 
-// Local memory holds samples, then transforms, then spectra with what is made of them.
+// Local memory holds samples and a sum an item, then transforms, then spectra with what is made of them.
 MfccRoom room_of(const Device &device, const MfccOptions &options, uint32_t n_points) {
   const uint32_t n_frames = std::clamp(device.variant().mfcc_points / n_points, 1u, kMostFrames);
-  const size_t rows = size_t{2} * n_points * n_frames;
+  const size_t rows = size_t{2} * n_points * n_frames, n_items = size_t{n_points} * n_frames / kPointsAnItem;
   const size_t spectra = size_t{n_points + 4 + options.n_mel_padded + options.n_ceps} * n_frames;
-  const size_t n_floats = (std::max({rows, spectra, MfccBatch::local_floats(options, 1)}) + 1) / 2 * 2;
-  if ((n_floats + rows / 2 / kPointsAnItem) * sizeof(float) > device.facts().local_bytes) {
+  const size_t n_floats = (std::max({rows, spectra, MfccBatch::local_floats(options, 1) + n_items}) + 1) / 2 * 2;
+  if (n_floats * sizeof(float) > device.facts().local_bytes) {
     fail(ASR_UNSUPPORTED, "features: %u mel bands and %u cepstra do not fit the device's local memory; use the CPU",
          options.n_mel, options.n_ceps);
   }
-  return {n_frames, n_floats};
+  return {n_frames, n_floats - n_items};
 }
 
 // Compilers of CPUs take very long over the unrolled transforms, so that there a program serves all front ends of its sizes.
 const Program &program(Device &device, const MfccOptions &o, uint32_t n_points, MfccRoom room) {
   std::string options = format("-DN_POINTS=%u -DFRAMES=%u -DDITHER=%d -DLOCAL_FLOATS=%zu", n_points, room.n_frames,
-                               o.dither > 0 ? 1 : 0, room.sample_floats);
+                               o.dither > 0 ? 1 : 0, room.sample_floats + size_t{n_points} * room.n_frames / kPointsAnItem);
   if (device.facts().is_gpu) {
     options +=
         format(" -DWINDOW_SAMPLES=%uu -DSHIFT_SAMPLES=%uu -DN_MEL=%uu -DN_CEPS=%uu -DDC_REMOVAL=%u -DENERGY=%u -DMAGNITUDE=%u",

@@ -5,7 +5,7 @@
 // A work-group owns FRAMES frames, whose transforms have 16 points a work item. A frame is an item's place among FRAMES
 // neighbours, so that twiddles, windows, weights and the cosine transform are the same for all of these. Local memory holds one
 // after the other, the next over the last:
-//   samples           as they come, each once, though frames overlap
+//   samples           as they come, each once, though frames overlap; at the end sums of the items
 //   rows[e][frame]    complex numbers, transformed in place: radix-16 passes, then one of 2 to 16. The first takes the frame
 //                     from the samples: pre-emphasis and window cost no pass of their own
 //   power[k][frame], mel[m][frame], cepstra[frame][i]; the last two once for each job that wants the frame: many VTLN factors
@@ -295,8 +295,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void mfcc(
     __global const MfccSegment *restrict segments, __global const MfccOutput *restrict outputs,
     __global const float *restrict samples, __global float *restrict cepstra) {
   __local float2 rows[LOCAL_FLOATS / 2];
-  __local float sums[GROUP_SIZE];
-  __local float *const memory = (__local float *)rows;
+  __local float *const memory = (__local float *)rows, *const sums = memory + LOCAL_FLOATS - GROUP_SIZE;
   const MfccGroup group = groups[get_group_id(0)];
   for (uint s = 0; s < group.n_segments; ++s) {
     const MfccSegment segment = segments[group.first_segment + s];
