@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks and measures the CUDA back end on a machine with a GPU: conformance on cuda:0, the benchmarks of features and scores as
-# JSON, and on request compute-sanitizer. Arguments: BIN (folder with senone, conformance), PLUGINS, OUT, then any of
+# Checks and measures a back end on a machine with a GPU: conformance, the benchmarks of features and scores as JSON, and on request
+# compute-sanitizer (CUDA only). The back end is DEVICE of the environment: cuda, unless it is set to ocl_nvidia or ocl_amd. Arguments: BIN (folder with senone, conformance), PLUGINS, OUT, then any of
 # conformance, sanitize, mfcc, gmm, fullgmm, decode; the first and mfcc, gmm, fullgmm without an argument. decode searches GRAPH with
 # the scores LOGLIKES (docs/search.md, "Measuring"), both from the environment.
 set -uo pipefail
@@ -12,7 +12,8 @@ shift 3
 (($# > 0)) || set -- conformance mfcc gmm fullgmm
 mkdir -p "$out"
 status=0
-device=(--device cuda --threads "$(nproc)" --json)
+back_end=${DEVICE:-cuda}
+device=(--device "$back_end" --threads "$(nproc)" --json)
 
 bench() { # FILE ARGUMENT...
   local file=$out/$1.json
@@ -25,7 +26,7 @@ bench() { # FILE ARGUMENT...
 for part; do
   case $part in
     conformance)
-      "$bin/conformance" --gtest_filter='*cuda*' --gtest_brief=1 >"$out/conformance.log" 2>&1 || status=1
+      "$bin/conformance" --gtest_filter="*$back_end*" --gtest_brief=1 >"$out/conformance.log" 2>&1 || status=1
       tail -n 60 "$out/conformance.log"
       ;;
     sanitize)
