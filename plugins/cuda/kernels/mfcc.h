@@ -72,8 +72,8 @@ void launch_mfcc(const MfccTables &tables, const MfccBatch &batch, cudaStream_t 
 // The same for 256 points, where frames begin at even samples and nothing is dithered; block_frames unused. It may read a
 // sample more than a frame has.
 size_t mfcc_512_shared_bytes(const MfccTables &tables);
-constexpr size_t kMfcc512FixedBytes = 4096;
+constexpr size_t kMfcc512FixedBytes = 6144;
 cudaError_t mfcc_512_prepare(size_t shared_bytes);
-void launch_mfcc_512(const MfccTables &tables, const MfccBatch &batch, cudaStream_t stream);
+void launch_mfcc_512(const MfccTables &tables, const MfccBatch &batch, uint32_t n_multiprocessors, cudaStream_t stream);
 
 }  // namespace asr::cuda

@@ -19,20 +19,20 @@ constexpr uint32_t kExchange = kHalf * (kHalf + 1);  // float2 a frame
 
 struct Shared {
   float *power;
-  float2 *window, *real_twiddles, *exchange;  // window: halved, which makes the spectrum's halves of sums
-  // Over exchange, when it is done with: the cosine transform, and two sets of a bank and its log bands.
+  float2 *window, *real_twiddles;  // window: halved, which makes the spectrum's halves of sums
   uint4 *dct;
+  float2 *exchange;  // and later over it two sets of a bank and its log bands
   __device__ __forceinline__ Shared(const MfccTables &t, float *memory)
       : power(memory),
         window(reinterpret_cast<float2 *>(power + kBins * kPitch)),
         real_twiddles(window + kPoints),
-        exchange(real_twiddles + kPoints / 2),
-        dct(reinterpret_cast<uint4 *>(exchange)) {}
+        dct(reinterpret_cast<uint4 *>(real_twiddles + kPoints / 2)),
+        exchange(reinterpret_cast<float2 *>(dct + dct_fours(t))) {}
   static __host__ __device__ uint32_t mel_steps(const MfccTables &t) { return (t.n_mel + 15) / 16; }
   static __host__ __device__ uint32_t dct_fours(const MfccTables &t) { return (t.n_ceps + 7) / 8 * mel_steps(t) * kWarp; }
   static __host__ __device__ uint32_t set_fours(const MfccTables &t) { return t.bank_fours + mel_steps(t) * 4 * kMelPitch; }
   __device__ __forceinline__ float4 *bank(const MfccTables &t, uint32_t set) const {
-    return reinterpret_cast<float4 *>(dct + dct_fours(t)) + set * set_fours(t);
+    return reinterpret_cast<float4 *>(exchange) + set * set_fours(t);
   }
   __device__ __forceinline__ float *mel(const MfccTables &t, uint32_t set) const {
     return reinterpret_cast<float *>(bank(t, set) + t.bank_fours);

@@ -43,6 +43,7 @@ __device__ __forceinline__ float2 sum_of(float2 a, float2 b) { return {a.x + b.x
 template <typename V>
 __device__ __forceinline__ V band_energy(const float4 *weights, uint32_t n_fours, const V *bin, uint32_t stride) {
   V sum[2] = {};
+#pragma unroll 1
   for (uint32_t i = 0; i < n_fours; ++i, bin += 4 * stride) {
     const float4 w = weights[i];
     add_product(w.x, bin[0], &sum[0]);
