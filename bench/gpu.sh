@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Checks and measures a back end on a machine with a GPU: conformance, the benchmarks of features and scores as JSON, and on request
-# compute-sanitizer (CUDA only). The back end is DEVICE of the environment: cuda, unless it is set to ocl_nvidia or ocl_amd. Arguments: BIN (folder with senone, conformance), PLUGINS, OUT, then any of
-# conformance, sanitize, mfcc, gmm, fullgmm, decode; the first and mfcc, gmm, fullgmm without an argument. decode searches GRAPH with
-# the scores LOGLIKES (docs/search.md, "Measuring"), both from the environment.
+# compute-sanitizer (CUDA only). DEVICE of the environment names it: cuda, ocl_nvidia, ocl_amd. Arguments: BIN (folder with senone,
+# conformance), PLUGINS, OUT, then any of conformance, sanitize, mfcc, gmm, fullgmm, decode; the first and mfcc, gmm, fullgmm without
+# an argument. decode searches GRAPH with the scores LOGLIKES (docs/search.md, "Measuring"), both from the environment.
 set -uo pipefail
 bin=$1 out=$3
 SENONE_PLUGIN_PATH=$(realpath "$2")

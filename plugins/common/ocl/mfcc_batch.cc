@@ -31,7 +31,7 @@ void MfccBatch::add(const asr_extract_job *jobs, size_t n_jobs, uint32_t first, 
     }
     MfccGroup &group = groups_.back();
     segments_.push_back({n_samples_ + 1 + uint64_t{done} * shift, jobs[0].first_frame + first + done, group.n_lanes, n_now,
-                         static_cast<uint32_t>(local_used_), done, first_output, n_outputs});
+                         static_cast<uint32_t>(local_used_), done, first_output, n_outputs, 0});
     local_used_ += local_floats(options_, n_now);
     ++group.n_segments;
     group.n_lanes += n_now;

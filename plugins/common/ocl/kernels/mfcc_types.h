@@ -17,7 +17,7 @@ typedef struct MfccPair {
 // A triangle of a filter bank in fours of bins; weights beyond its end are zero.
 typedef struct MfccBand {
   uint32_t first_bin, n_fours, first_four, unused;
-} MfccBand;
+} KERNEL_ALIGNED(16) MfccBand;
 
 // Frames in a row that a work-group computes, from lane `first_lane` on.
 typedef struct MfccSegment {
@@ -27,17 +27,18 @@ typedef struct MfccSegment {
   uint32_t first_local;  // in local memory, of the sample before the first
   uint32_t row;          // of its jobs' cepstra
   uint32_t first_output, n_outputs;
-} MfccSegment;
+  uint64_t unused;
+} KERNEL_ALIGNED(16) MfccSegment;
 
 // Where a job's cepstra go, and its filter bank.
 typedef struct MfccOutput {
   uint64_t first_value;  // in the batch's cepstra
   uint32_t warp, unused;
-} MfccOutput;
+} KERNEL_ALIGNED(16) MfccOutput;
 
 typedef struct MfccGroup {
   uint32_t first_segment, n_segments, n_lanes, n_outputs;  // n_outputs: most of a segment
-} MfccGroup;
+} KERNEL_ALIGNED(16) MfccGroup;
 
 typedef struct MfccOptions {
   uint32_t window_samples, shift_samples;
