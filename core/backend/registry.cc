@@ -133,7 +133,29 @@ DeviceEntry choose_device(const std::string &wanted) {
   return choose_device(process_backends(), variable ? variable : "", "SENONE_DEVICE");
 }
 
-Device::Device(const DeviceEntry &entry, const asr_backend_options &options) : entry_(entry) {
+std::vector<DeviceEntry> candidate_devices(const std::string &wanted) {
+  if (!wanted.empty() || secure_getenv("SENONE_DEVICE") != nullptr) return {choose_device(wanted)};
+  std::vector<DeviceEntry> candidates = list_devices();
+  candidates.erase(std::find_if_not(candidates.begin(), candidates.end(), is_usable), candidates.end());
+  if (candidates.empty()) candidates.push_back(choose_device(wanted));  // which says why
+  return candidates;
+}
+
+Device::Device(const DeviceEntry &entry, const asr_backend_options &options) : entry_(entry) { open(options); }
+
+Device::Device(const std::vector<DeviceEntry> &candidates, const asr_backend_options &options) {
+  for (size_t i = 0; i < candidates.size() && device_ == nullptr; ++i) {
+    entry_ = candidates[i];
+    try {
+      open(options);
+    } catch (const Error &error) {
+      if (i + 1 == candidates.size()) throw;
+      log(ASR_LOG_WARNING, "%s; trying %s", error.what(), candidates[i + 1].id.c_str());
+    }
+  }
+}
+
+void Device::open(const asr_backend_options &options) {
   asr_status status = ASR_OK;
   const std::string thrown = guarded_call([&] { status = entry_.api->open(entry_.index, &options, &device_); });
   if (!thrown.empty()) fail(ASR_INTERNAL, "%s: cannot be opened: the back end %s", entry_.id.c_str(), thrown.c_str());

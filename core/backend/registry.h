@@ -27,6 +27,9 @@ std::vector<DeviceEntry> list_devices();
 // reason if the one named cannot be had.
 DeviceEntry choose_device(const std::string &wanted);
 
+// The devices to try: the one named, as above, or all usable ones, highest score first.
+std::vector<DeviceEntry> candidate_devices(const std::string &wanted);
+
 // The same for given back ends. `source` names who wants the device in the error's sentence: "device", "SENONE_DEVICE".
 std::vector<DeviceEntry> list_devices(const std::vector<Backend> &backends);
 DeviceEntry choose_device(const std::vector<Backend> &backends, const std::string &wanted, const std::string &source);
@@ -35,6 +38,8 @@ DeviceEntry choose_device(const std::vector<Backend> &backends, const std::strin
 class Device {
  public:
   Device(const DeviceEntry &entry, const asr_backend_options &options);
+  // The first that can be opened; why those before it cannot is logged.
+  Device(const std::vector<DeviceEntry> &candidates, const asr_backend_options &options);
   ~Device();
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
@@ -45,6 +50,7 @@ class Device {
   void check(asr_status status) const;  // throws if not ASR_OK
 
  private:
+  void open(const asr_backend_options &options);
   DeviceEntry entry_;
   asr_backend_device *device_ = nullptr;
 };

@@ -44,7 +44,7 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
       tables_(bundle_.front_end),
       graph_(bundle_.file("graph.bin")),
       words_(read_symbols(bundle_.file("words.txt"))),
-      device_(choose_device(options.device), backend_options(options)),
+      device_(candidate_devices(options.device), backend_options(options)),
       features_(nullptr, nullptr),
       acoustic_(nullptr, nullptr),
       backend_graph_(nullptr, nullptr) {

@@ -115,6 +115,26 @@ TEST(Choice, VariableNamesTheDevice) {
   unsetenv("SENONE_DEVICE");
 }
 
+TEST(Devices, OneThatCannotBeOpenedGivesWayToTheNext) {
+  asr_backend_api failing = kGpu, opening = kCpu;
+  failing.open = [](uint32_t, const asr_backend_options *, asr_backend_device **) { return ASR_UNSUPPORTED; };
+  opening.open = [](uint32_t index, const asr_backend_options *, asr_backend_device **device) {
+    *device = reinterpret_cast<asr_backend_device *>(uintptr_t{index} + 1);
+    return ASR_OK;
+  };
+  failing.close = opening.close = [](asr_backend_device *) {};
+  const asr_backend_options options{};
+  const std::vector<DeviceEntry> both = list_devices({Backend{"gpu", "/p", &failing, ""}, Backend{"cpu", "", &opening, ""}});
+  EXPECT_EQ(Device(std::vector<DeviceEntry>{both[0], both[3]}, options).entry().id, "cpu:0");
+  try {
+    Device(std::vector<DeviceEntry>{both[0], both[1]}, options);
+    ADD_FAILURE() << "opened";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.code(), ASR_UNSUPPORTED);
+    EXPECT_EQ(std::string(error.what()), both[1].id + ": no driver");
+  }
+}
+
 TEST(Devices, UsableOnesFirstThenRejectedOnesWithReasons) {
   std::vector<std::string> ids;
   for (const DeviceEntry &entry : list_devices({broken, cpu, none, gpu})) {
