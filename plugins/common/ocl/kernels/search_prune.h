@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Removes the links that cannot be in the final lattice (docs/search.md, "The lattice"): extra costs are found from the newest
 // frame backwards, with 0 for all of its tokens, until a frame has the extra costs it had the last time. In a frame they are
-// the fixed point of its epsilon links. Where nothing goes, as in most older frames, that is all; else its tokens within the beam
-// are numbered anew, and its links within the beam go by way of the scratch memory to the front of the frame's place. Extra costs
-// are at least 0, so that their bits order like they do.
+// the fixed point of its epsilon links; then its tokens within the beam are numbered anew, and its links within the beam go by
+// way of the scratch memory to the front of the frame's place. Extra costs are at least 0, so that their bits order like they do.
 
 // By token, in the place of the lists, which are free between frames.
 typedef struct {
@@ -48,12 +47,10 @@ void group_clear_newest(__local const Lane *lane, const Memory *m) {
   for (uint i = get_local_id(0); i < m->frames[lane->frame].n_tokens; i += GROUP_SIZE) extras.of_frame[i] = 0;
 }
 
-// Extra costs of tokens that epsilon links leave; again until none falls. Those of the frame before are not known yet.
+// Extra costs of tokens that epsilon links leave; again until none falls.
 void group_follow_back(__local Lane *lane, const Memory *m) {
   const Extras extras = extras_of(lane, m);
   const SearchFrame frame = m->frames[lane->frame];
-  const uint n_before = lane->frame > 0 ? m->frames[lane->frame - 1].n_tokens : 0;
-  for (uint i = get_local_id(0); i < n_before; i += GROUP_SIZE) extras.before[i] = as_uint(INFINITY);
   __global const SearchLink *const links = m->links + frame.first_link + frame.n_emitting;
   bool fell = false;
   for (uint i = get_local_id(0); i < frame.n_epsilon; i += GROUP_SIZE) {
@@ -64,7 +61,7 @@ void group_follow_back(__local Lane *lane, const Memory *m) {
   if (fell) lane->changes = 1;
 }
 
-// How many tokens of the work-item's share are within the beam.
+// How many tokens are within the beam, and whether extra costs are other than the last time.
 uint n_own_kept(__local const Lane *lane, const Memory *m, const Extras *extras) {
   const uint most = as_uint(lane->job.lattice.lattice_beam);
   const Share share = share_of(m->frames[lane->frame].n_tokens);
@@ -72,38 +69,20 @@ uint n_own_kept(__local const Lane *lane, const Memory *m, const Extras *extras)
   for (uint i = share.begin; i < share.end; ++i) n += extras->of_frame[i] <= most ? 1 : 0;
   return n;
 }
-
-// Links of one kind that are within the beam are counted; emitting ones lower the extra costs of the frame before.
-void group_count_links_of(__local Lane *lane, const Memory *m, const Extras *extras, uint kind, uint begin, uint n) {
-  const uint most = as_uint(lane->job.lattice.lattice_beam);
-  uint n_kept = 0;
-  for (uint i = get_local_id(0); i < n; i += GROUP_SIZE) {
-    const SearchLink link = m->links[begin + i];
-    const uint through = extra_through(extras, link);
-    if (through > most) continue;
-    if (kind == 0) atomic_min(extras->before + link.source, through);
-    ++n_kept;
-  }
-  warp_add(&lane->n_links[kind], n_kept);
-}
-
-// How many tokens and links are within the beam, and whether extra costs are other than the last time. Keeps these.
 void group_count_kept(__local Lane *lane, const Memory *m) {
   const Extras extras = extras_of(lane, m);
   const SearchFrame frame = m->frames[lane->frame];
-  __global float *const stored = m->extras + first_extra(lane, m, lane->frame);
+  const uint n_before = lane->frame > 0 ? m->frames[lane->frame - 1].n_tokens : 0, stored = first_extra(lane, m, lane->frame);
+  for (uint i = get_local_id(0); i < n_before; i += GROUP_SIZE) extras.before[i] = as_uint(INFINITY);
   bool differs = false;
-  for (uint i = get_local_id(0); i < frame.n_tokens; i += GROUP_SIZE) {
-    differs |= as_uint(stored[i]) != extras.of_frame[i];
-    stored[i] = as_float(extras.of_frame[i]);
+  for (uint i = get_local_id(0); i < frame.n_tokens && frame.is_pruned; i += GROUP_SIZE) {
+    differs |= as_uint(m->extras[stored + i]) != extras.of_frame[i];
   }
-  if (differs || !frame.is_pruned) lane->changes = 1;
+  if (differs) lane->changes = 1;
   warp_sum(lane->sums, n_own_kept(lane, m, &extras));
-  group_count_links_of(lane, m, &extras, 0, frame.first_link, frame.n_emitting);
-  group_count_links_of(lane, m, &extras, 1, frame.first_link + frame.n_emitting, frame.n_epsilon);
 }
 
-// Numbers the tokens within the beam, and keeps their extra costs.
+// Numbers them, and keeps their extra costs.
 void group_number_kept(__local const Lane *lane, const Memory *m) {
   const Extras extras = extras_of(lane, m);
   const uint most = as_uint(lane->job.lattice.lattice_beam), stored = first_extra(lane, m, lane->frame);
@@ -116,21 +95,27 @@ void group_number_kept(__local const Lane *lane, const Memory *m) {
   }
 }
 
-// Gathers the links of one kind that stay.
+// Gathers the links of one kind that stay; emitting ones lower the extra costs of the frame before.
 void group_gather_links_of(__local Lane *lane, const Memory *m, const Extras *extras, uint kind, uint begin, uint n,
                            __global SearchLink *kept) {
   const uint most = as_uint(lane->job.lattice.lattice_beam);
   for (uint first = warp_number() * WARP; first < n; first += GROUP_SIZE) {
     const uint i = first + warp_lane();
     bool keep = false;
+    uint through = 0;
     SearchLink link = {0, 0, 0, 0.0f, 0.0f};
     if (i < n) {
       link = m->links[begin + i];
-      keep = extra_through(extras, link) <= most;
+      through = extra_through(extras, link);
+      keep = through <= most;
     }
     const uint place = warp_append(&lane->n_links[kind], keep);
     if (!keep) continue;
-    if (kind == 1) link.source = extras->new_number[link.source];
+    if (kind == 0) {
+      atomic_min(extras->before + link.source, through);
+    } else {
+      link.source = extras->new_number[link.source];
+    }
     link.destination = extras->new_number[link.destination];
     kept[place] = link;
   }

@@ -242,41 +242,39 @@ uint end_pruning(__local Lane *lane, const Memory *m) {
   return lane->closes_gaps ? kStepCountLinks : begin_frame(lane, m);
 }
 
+uint count_kept(__local Lane *lane, const Memory *m) {
+  lane->changes = m->frames[lane->frame].is_pruned ? 0 : 1;
+  return kStepCountKept;
+}
+
 uint prune_frame(__local Lane *lane, const Memory *m) {
   __local const SearchLinks *const lattice = &lane->job.lattice;
   const uint n_fixed = lattice->last_settled > 0 ? lattice->last_settled - lattice->first_frame + 1 : 0;
+  if (lane->frame + 1 <= n_fixed) return end_pruning(lane, m);
   lane->changes = 0;
-  return lane->frame + 1 > n_fixed ? kStepFollowBack : end_pruning(lane, m);
+  return m->frames[lane->frame].n_epsilon > 0 ? kStepFollowBack : count_kept(lane, m);
 }
 
-uint end_following_back(__local Lane *lane) {
-  const bool again = lane->changes != 0;
-  lane->changes = lane->n_links[0] = lane->n_links[1] = 0;
-  return again ? kStepFollowBack : kStepCountKept;
+uint end_following_back(__local Lane *lane, const Memory *m) {
+  if (!lane->changes) return count_kept(lane, m);
+  lane->changes = 0;
+  return kStepFollowBack;
 }
 
-uint end_pruning_frame(__local Lane *lane, const Memory *m) {
-  --lane->frame;
-  lane->of_frame ^= 1;
-  return prune_frame(lane, m);
-}
-
-// If all tokens and links stay, so do their numbers and places.
 uint end_counting_kept(__local Lane *lane, const Memory *m) {
   if (!lane->changes) return end_pruning(lane, m);
-  const SearchFrame frame = m->frames[lane->frame];
   lane->n_staying = add_up(lane->sums);
-  const bool stays = lane->n_staying == frame.n_tokens && lane->n_links[0] == frame.n_emitting && lane->n_links[1] == frame.n_epsilon;
-  if (stays && frame.is_pruned) return end_pruning_frame(lane, m);
   lane->n_links[0] = lane->n_links[1] = 0;
   return kStepNumberKept;
 }
 
-uint end_putting_links(__local Lane *lane, const Memory *m) {
+uint end_pruning_frame(__local Lane *lane, const Memory *m) {
   __global SearchFrame *const frame = &m->frames[lane->frame];
   const SearchFrame pruned = {frame->first_link, lane->n_links[0], lane->n_links[1], lane->n_staying, 1, 0};
   *frame = pruned;
-  return end_pruning_frame(lane, m);
+  --lane->frame;
+  lane->of_frame ^= 1;
+  return prune_frame(lane, m);
 }
 
 uint end_taking_frames(__local Lane *lane) {
@@ -330,11 +328,11 @@ uint next_step(__local Lane *lane, const Memory *m) {
     case kStepGatherFrames: return kStepPutFrames;
     case kStepPutFrames: return end_taking_frames(lane);
     case kStepClearNewest: return prune_frame(lane, m);
-    case kStepFollowBack: return end_following_back(lane);
+    case kStepFollowBack: return end_following_back(lane, m);
     case kStepCountKept: return end_counting_kept(lane, m);
     case kStepNumberKept: return kStepPruneLinks;
     case kStepPruneLinks: return kStepPutLinks;
-    case kStepPutLinks: return end_putting_links(lane, m);
+    case kStepPutLinks: return end_pruning_frame(lane, m);
     case kStepCountLinks: lane->n_staying = add_up(lane->sums); return kStepPlaceFrames;
     case kStepPlaceFrames: return next_part_of_links(lane, 0);
     case kStepGatherPart: return kStepPutPart;
