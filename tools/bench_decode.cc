@@ -90,22 +90,26 @@ class Decoder {
       device_.check(api().advance(device_.get(), nullptr, jobs.data(), jobs.size()));
       device_.check(api().wait(device_.get()));
     }
-    for (const Channel &channel : channels) {
-      asr_path path{};
-      device_.check(api().best_path(device_.get(), channel.get(), 1, &path));
+    std::vector<asr_backend_channel *> handles;
+    for (const Channel &channel : channels) handles.push_back(channel.get());
+    std::vector<asr_path> paths(channels.size());
+    if (api().best_paths != nullptr) {
+      device_.check(api().best_paths(device_.get(), handles.data(), handles.size(), 1, paths.data()));
+    } else {
+      for (size_t i = 0; i < paths.size(); ++i) device_.check(api().best_path(device_.get(), handles[i], 1, &paths[i]));
+    }
+    for (const asr_path &path : paths) {
       totals.n_tokens += path.n_tokens;
       totals.n_arcs += path.n_arcs_expanded;
       totals.cost += path.total_cost;
       totals.n_died += path.beam_died;
     }
-    if (result != Result::kBestPath) add_lattices(channels, result, totals);
+    if (result != Result::kBestPath) add_lattices(handles, result, totals);
   }
 
   // Of channels that live until this returns.
-  void add_lattices(const std::vector<Channel> &channels, Result result, Totals &totals) {
-    const size_t n = channels.size();
-    std::vector<asr_backend_channel *> handles;
-    for (const Channel &channel : channels) handles.push_back(channel.get());
+  void add_lattices(const std::vector<asr_backend_channel *> &handles, Result result, Totals &totals) {
+    const size_t n = handles.size();
     std::vector<asr_raw_lattice> raw(n);
     if (api().lattices != nullptr) {
       device_.check(api().lattices(device_.get(), handles.data(), n, 1, raw.data()));

@@ -293,8 +293,12 @@ typedef struct asr_backend_api {
    * benchmarks; all work must be done. NULL in back ends that have one way only. */
   asr_status (*tune)(asr_backend_device *, const asr_acoustic_view *, const char **report);
 
-  /* Fills what the table above says, for the present. NULL in back ends without memory of their own. */
+  /* Fills *memory for the present. NULL in back ends without memory of their own. */
   asr_status (*memory)(asr_backend_device *, asr_backend_memory *memory);
+
+  /* `best_path` of many channels, each at most once, into paths[n_channels]. NULL in back ends for which that is no faster. */
+  asr_status (*best_paths)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t use_final,
+                           asr_path *paths);
 } asr_backend_api;
 
 /* The one exported function. host_abi is the core's ASR_BACKEND_ABI; a plugin that cannot serve it returns NULL. The table

@@ -153,31 +153,47 @@ void Scheduler::advance(Window *window) {
 
 // Posts what the streams of an advanced window have to say.
 void Scheduler::complete(Window *window) {
-  Streams with_lattice;
+  Streams partial, last, last_with_lattice;
   for (const Part &part : window->parts) {
-    const StreamPointer &stream = part.stream;
-    if (!stream->is_decoding()) continue;
-    for_stream(stream, [&] {
-      if (part.partial) stream->post(stream->utterance_->result(ASR_EVENT_PARTIAL));
-      stream->utterance_->take_lattice_pieces();
-      if (part.last && stream->options_.lattice_beam > 0) {
-        with_lattice.push_back(stream);
-      } else if (part.last) {
-        finish(stream);
-      }
-    });
+    if (!part.stream->is_decoding()) continue;
+    const bool with_lattice = part.stream->options_.lattice_beam > 0;
+    if (part.partial) partial.push_back(part.stream);
+    if (part.last) (with_lattice ? last_with_lattice : last).push_back(part.stream);
+    if (with_lattice) for_stream(part.stream, [&] { part.stream->utterance_->take_lattice_pieces(); });
   }
-  finish_with_lattices(with_lattice);
+  for_best_paths(partial, 0, [](const StreamPointer &stream, const asr_path &path) {
+    stream->post(stream->utterance_->result(ASR_EVENT_PARTIAL, path));
+  });
+  for_best_paths(last, 1, [this](const StreamPointer &stream, const asr_path &path) {
+    Event final = stream->utterance_->result(ASR_EVENT_FINAL, path);
+    stream->post(ASR_EVENT_ENDPOINT, stream->fed_s());
+    stream->post_result(std::move(final));
+    end(stream);
+  });
+  finish_with_lattices(last_with_lattice);
   window->parts.clear();
   window->features.clear();
   window->loglikes.clear();
 }
 
-void Scheduler::finish(const StreamPointer &stream) {
-  Event final = stream->utterance_->result(ASR_EVENT_FINAL);
-  stream->post(ASR_EVENT_ENDPOINT, stream->fed_s());
-  stream->post_result(std::move(final));
-  end(stream);
+// Takes best paths from the device, all in one call where it can.
+template <typename Action>
+void Scheduler::for_best_paths(const Streams &streams, uint32_t use_final, Action action) {
+  const asr_backend_api &api = *model_.api();
+  asr_backend_device *const device = model_.device().get();
+  std::vector<asr_backend_channel *> channels;
+  for (const StreamPointer &stream : streams) channels.push_back(stream->utterance_->channel());
+  std::vector<asr_path> paths(streams.size());
+  const bool together = api.best_paths != nullptr && !streams.empty();
+  const asr_status status =
+      together ? api.best_paths(device, channels.data(), channels.size(), use_final, paths.data()) : ASR_OK;
+  for (size_t i = 0; i < streams.size(); ++i) {
+    if (!streams[i]->is_decoding()) continue;
+    for_stream(streams[i], [&] {
+      model_.device().check(together ? status : api.best_path(device, channels[i], use_final, &paths[i]));
+      action(streams[i], paths[i]);
+    });
+  }
 }
 
 // Takes lattices from the device, all in one call where it can. What they need after that is left to the pool, which then posts
@@ -192,6 +208,7 @@ void Scheduler::finish_with_lattices(const Streams &streams) {
       together ? api.lattices(model_.device().get(), channels.data(), channels.size(), 1, lattices.data()) : ASR_OK;
   for (size_t i = 0; i < streams.size(); ++i) {
     const StreamPointer &stream = streams[i];
+    if (!stream->is_decoding()) continue;
     for_stream(stream, [&] {
       model_.device().check(together ? status : api.lattice(model_.device().get(), channels[i], 1, &lattices[i]));
       const auto found = std::make_shared<SearchLattice>(stream->utterance_->take_lattice(lattices[i]));

@@ -57,7 +57,8 @@ class Scheduler {
   void score(Window *window);
   void complete(Window *window);
   void advance(Window *window);
-  void finish(const StreamPointer &stream);
+  template <typename Action>
+  void for_best_paths(const Streams &streams, uint32_t use_final, Action action);
   void finish_with_lattices(const Streams &streams);
 
   // Runs an action for one stream, or one for all in the windows; what it throws fails that stream, or all of them.

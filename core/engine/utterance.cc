@@ -97,11 +97,7 @@ void Utterance::take_rows(float *rows, size_t n) {
 
 bool Utterance::all_taken() const { return ended_ && (pipeline_ ? pipeline_->done() : rows_.empty()); }
 
-Event Utterance::result(asr_event_kind kind) {
-  asr_path path{};
-  model_.device().check(model_.api()->best_path(model_.device().get(), channel_.get(), kind == ASR_EVENT_FINAL ? 1 : 0, &path));
-  return path_event(path, options_, model_, kind);
-}
+Event Utterance::result(asr_event_kind kind, const asr_path &path) const { return path_event(path, options_, model_, kind); }
 
 void Utterance::take_lattice_pieces() {
   if (!pieces_ || model_.api()->lattice_piece == nullptr) return;

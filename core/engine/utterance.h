@@ -39,11 +39,11 @@ class Utterance {
 
   asr_backend_channel *channel() const { return channel_.get(); }
 
-  // A PARTIAL or FINAL event from the best path of what was advanced. Waits for the device.
-  Event result(asr_event_kind kind);
+  // A PARTIAL or FINAL event from the channel's best path.
+  Event result(asr_event_kind kind, const asr_path &path) const;
 
-  // Where the stream has a lattice_beam: determinises what settled of the lattice since the last call (waits for the device), and
-  // hands over what is to be made of the pieces and of the channel's lattice after them, once.
+  // Where the stream has a lattice_beam: determinises what settled of the lattice since the last call (waits for the device),
+  // and hands over what is to be made of the pieces and of the channel's lattice after them, once.
   void take_lattice_pieces();
   SearchLattice take_lattice(const asr_raw_lattice &raw);
 

@@ -150,7 +150,7 @@ constexpr asr_backend_api kApi = {
     ASR_BACKEND_ABI, sizeof(asr_backend_api), "cpu",         probe,         open,       close,      last_error,
     load_features,   free_features,           load_acoustic, free_acoustic, load_graph, free_graph, extract,
     score,           channel_begin,           channel_end,   advance,       best_path,  wait,       lattice,
-    nullptr,         lattice_piece,           lattices,      nullptr,       nullptr,
+    nullptr,         lattice_piece,           lattices,      nullptr,       nullptr,    nullptr,
 };
 
 }  // namespace

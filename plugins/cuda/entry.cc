@@ -183,7 +183,7 @@ asr_status advance(asr_backend_device *device, asr_backend_acoustic *acoustic, c
 }
 
 asr_status best_path(asr_backend_device *device, asr_backend_channel *channel, uint32_t use_final, asr_path *path) {
-  return guard_on(device, [&] { device->lanes.best_path(channel->search.get(), use_final != 0, path); });
+  return guard_on(device, [&] { device->lanes.best_paths({channel->search.get()}, use_final != 0, path); });
 }
 
 asr_status wait(asr_backend_device *device) {
@@ -203,13 +203,20 @@ asr_status lattice_piece(asr_backend_device *device, asr_backend_channel *channe
   return guard_on(device, [&] { device->lanes.lattice_piece(channel->search.get(), piece); });
 }
 
+std::vector<Search *> searches_of(asr_backend_channel *const *channels, size_t n_channels) {
+  std::vector<Search *> searches;
+  for (size_t i = 0; i < n_channels; ++i) searches.push_back(channels[i]->search.get());
+  return searches;
+}
+
 asr_status lattices(asr_backend_device *device, asr_backend_channel *const *channels, size_t n_channels, uint32_t use_final,
                     asr_raw_lattice *lattices) {
-  return guard_on(device, [&] {
-    std::vector<Search *> searches;
-    for (size_t i = 0; i < n_channels; ++i) searches.push_back(channels[i]->search.get());
-    device->lanes.lattices(searches, use_final != 0, lattices);
-  });
+  return guard_on(device, [&] { device->lanes.lattices(searches_of(channels, n_channels), use_final != 0, lattices); });
+}
+
+asr_status best_paths(asr_backend_device *device, asr_backend_channel *const *channels, size_t n_channels, uint32_t use_final,
+                      asr_path *paths) {
+  return guard_on(device, [&] { device->lanes.best_paths(searches_of(channels, n_channels), use_final != 0, paths); });
 }
 
 asr_status kernel_seconds(asr_backend_device *device, double *seconds) {
@@ -232,7 +239,7 @@ constexpr asr_backend_api kApi = {
     ASR_BACKEND_ABI, sizeof(asr_backend_api), "cuda",        probe,         open,       close,      last_error,
     load_features,   free_features,           load_acoustic, free_acoustic, load_graph, free_graph, extract,
     score,           channel_begin,           channel_end,   advance,       best_path,  wait,       lattice,
-    kernel_seconds,  lattice_piece,           lattices,      nullptr,       memory,
+    kernel_seconds,  lattice_piece,           lattices,      nullptr,       memory,     best_paths,
 };
 
 }  // namespace

@@ -229,7 +229,12 @@ void Mfcc::compute(const Batch &batch) {
   const MfccBatch on_device = {batch.n_lanes,   static_cast<uint32_t>(batch.frames.size()),
                                samples_.data(), frames_.data(),
                                outputs_.data(), cepstra_.data()};
-  device_.clock().time(stream, [&] { (usual_ ? launch_mfcc_512 : launch_mfcc)(tables_, on_device, stream); });
+  device_.clock().time(stream, [&] {
+    if (usual_)
+      launch_mfcc_512(tables_, on_device, device_.n_multiprocessors(), stream);
+    else
+      launch_mfcc(tables_, on_device, stream);
+  });
   staging_.download(cepstra_.data(), batch.cepstra, stream);
 }
 

@@ -167,23 +167,29 @@ void Search::drain_settled(cudaStream_t stream) {
   job_.n_settled = 0;
 }
 
-void Search::best_path(bool use_final, PinnedArray<TraceStep> *steps, SearchEnd *end, cudaStream_t stream, asr_path *path) {
-  steps->reserve(job_.n_records + size_t{job_.n_settled});
-  TraceStep *const settled_steps = steps->data() + job_.n_records;
-  launch_search_path({job_.graph, job_.tokens[job_.current], job_.records, job_.settled, job_.n_tokens, job_.n_settled,
-                      use_final, end, steps->data(), settled_steps},
-                     stream);
-  check(cudaGetLastError(), "launching a kernel");
-  check(cudaStreamSynchronize(stream), "reading a path");
-  path_.settle(settled_steps, job_.n_settled);
+SearchPathJob Search::path_job(bool use_final) const {
+  SearchPathJob job{};
+  job.graph = job_.graph;
+  job.tokens = job_.tokens[job_.current];
+  job.records = job_.records;
+  job.settled = job_.settled;
+  job.n_tokens = job_.n_tokens;
+  job.n_settled = job_.n_settled;
+  job.use_final = use_final;
+  return job;
+}
+
+void Search::best_path(const SearchPathJob &done, asr_path *path) {
+  path_.settle(done.settled_steps, job_.n_settled);
   job_.n_settled = 0;
-  const double cost = path_.path(steps->data(), end->n_steps);
+  const SearchEnd &end = *done.end;
+  const double cost = path_.path(done.steps, end.n_steps);
   path->arcs = path_.arcs().data();
   path->n_arcs = path_.arcs().size();
   path->n_frames = n_frames_;
-  path->reached_final = end->reached_final;
+  path->reached_final = end.reached_final;
   path->beam_died = died_ ? 1 : 0;
-  path->final_cost = end->reached_final != 0 ? graph_.view().final_costs[end->state] : 0.0f;
+  path->final_cost = end.reached_final != 0 ? graph_.view().final_costs[end.state] : 0.0f;
   path->total_cost = cost + double{path->final_cost};
   path->n_tokens = job_.n_active;
   path->n_arcs_expanded = job_.n_arcs_expanded;

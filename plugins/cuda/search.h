@@ -58,8 +58,11 @@ class Search {
   const ChannelMemory &memory() const { return memory_; }
   ChannelMemory release_memory() { return std::move(memory_); }
 
-  // See asr_backend_api::best_path. The arcs are valid until the next call. `steps` is memory to use.
-  void best_path(bool use_final, PinnedArray<TraceStep> *steps, SearchEnd *end, cudaStream_t stream, asr_path *path);
+  // See asr_backend_api::best_path: the job, without the places it writes to, and the path when it is done. The arcs are valid
+  // until the next call.
+  SearchPathJob path_job(bool use_final) const;
+  uint32_t max_path_steps() const { return job_.n_records; }
+  void best_path(const SearchPathJob &done, asr_path *path);
 
   // See asr_backend_api::lattice: the job that writes it, reading what was written, and, when that is there, the arrays. They
   // are valid until the next call.

@@ -33,8 +33,8 @@ std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_s
   const bool makes_lattice = options.lattice_beam > 0;
   std::vector<ChannelMemory> &free = free_memory_[makes_lattice ? 1 : 0];
   if (free.empty()) {
-    free.emplace_back(ChannelSize{max_tokens_, kMaxRecords[makes_lattice ? 1 : 0], kMaxSettled, makes_lattice ? kMaxLinks : 0,
-                                  makes_lattice ? kMaxFrames : 0});
+    free.emplace_back(
+        ChannelSize{max_tokens_, kMaxRecords, kMaxSettled, makes_lattice ? kMaxLinks : 0, makes_lattice ? kMaxFrames : 0});
   }
   ChannelMemory memory = std::move(free.back());
   free.pop_back();
@@ -182,9 +182,48 @@ void SearchLanes::release(const Acoustic *acoustic, uint32_t buffer) {
   if (pending_.acoustic == acoustic && buffer < 2 && pending_.reads[buffer]) finish();
 }
 
-void SearchLanes::best_path(Search *search, bool use_final, asr_path *path) {
+// Fills path_jobs_ and what they write to, with so many steps for each.
+void SearchLanes::find_paths(const std::vector<Search *> &searches, bool use_final, uint32_t max_steps) {
+  const size_t n = searches.size();
+  size_t n_steps = 0;
+  path_jobs_.reserve(n);
+  ends_.reserve(n);
+  for (size_t i = 0; i < n; ++i) {
+    SearchPathJob &job = path_jobs_.data()[i];
+    job = searches[i]->path_job(use_final);
+    job.max_steps = std::min(max_steps, searches[i]->max_path_steps());
+    job.end = ends_.data() + i;
+    n_steps += job.max_steps + job.n_settled;
+  }
+  steps_.reserve(n_steps);
+  TraceStep *steps = steps_.data();
+  for (size_t i = 0; i < n; ++i) {
+    SearchPathJob &job = path_jobs_.data()[i];
+    job.steps = steps;
+    job.settled_steps = steps + job.max_steps;
+    steps = job.settled_steps + job.n_settled;
+  }
+  launch_search_paths(path_jobs_.data(), static_cast<uint32_t>(n), stream_.get());
+  check(cudaGetLastError(), "launching a kernel");
+  check(cudaStreamSynchronize(stream_.get()), "reading paths");
+}
+
+void SearchLanes::best_paths(const std::vector<Search *> &searches, bool use_final, asr_path *paths) {
+  if (searches.empty()) return;
   finish();
-  search->best_path(use_final, &steps_, end_.data(), stream_.get(), path);
+  find_paths(searches, use_final, kMaxPathSteps);
+  std::vector<size_t> longer;
+  for (size_t i = 0; i < searches.size(); ++i) {
+    if (ends_.data()[i].n_steps > path_jobs_.data()[i].max_steps) longer.push_back(i);
+  }
+  device_.pool().run(searches.size(), [&](size_t i) {
+    const SearchPathJob &job = path_jobs_.data()[i];
+    if (job.end->n_steps <= job.max_steps) searches[i]->best_path(job, &paths[i]);
+  });
+  for (const size_t i : longer) {
+    find_paths({searches[i]}, use_final, searches[i]->max_path_steps());
+    searches[i]->best_path(*path_jobs_.data(), &paths[i]);
+  }
 }
 
 void SearchLanes::lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices) {

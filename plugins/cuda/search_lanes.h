@@ -39,8 +39,8 @@ class SearchLanes {
   void wait();
   // Before a score buffer is written or freed.
   void release(const Acoustic *acoustic, uint32_t buffer);
-  void best_path(Search *search, bool use_final, asr_path *path);
-  // Of many channels at once: one launch prunes them, threads of the pool make the arrays.
+  // Of many channels in one launch; threads of the pool make the arrays.
+  void best_paths(const std::vector<Search *> &searches, bool use_final, asr_path *paths);
   void lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices);
   void lattice_piece(Search *search, asr_raw_lattice *piece);
   // The lanes' and the channels' part.
@@ -57,6 +57,7 @@ class SearchLanes {
   void start_jobs(const std::vector<SearchJob> &jobs, Pending pending);
   void take_results();
   void keep_failure() noexcept;
+  void find_paths(const std::vector<Search *> &searches, bool use_final, uint32_t max_steps);
 
   Device &device_;
   Stream stream_;
@@ -67,17 +68,19 @@ class SearchLanes {
   uint32_t n_scratch_ = 0;
   DeviceArray<float> rows_;
   PinnedArray<SearchJob> jobs_;
+  PinnedArray<SearchPathJob> path_jobs_;
   PinnedArray<TraceStep> steps_;
-  PinnedArray<SearchEnd> end_{1};
+  PinnedArray<SearchEnd> ends_;
   std::vector<LatticeReader> readers_{1};
   std::vector<ChannelMemory> free_memory_[2];  // of channels without lattices, with
   std::set<const Search *> searches_;          // that have begun
   Pending pending_;
   std::exception_ptr failure_;
 
+  static constexpr uint32_t kMaxPathSteps = 2048;  // not yet settled; longer paths are found once more
   // To begin with; they double when a frame does not fit.
   static constexpr uint32_t kMaxTokens = 1u << 14, kMaxCandidates = 1u << 16, kMaxSettled = 1u << 12;
-  static constexpr uint32_t kMaxRecords[2] = {112u << 10, 64u << 10}, kMaxLinks = 80u << 10, kMaxFrames = 1u << 11;
+  static constexpr uint32_t kMaxRecords = 112u << 10, kMaxLinks = 80u << 10, kMaxFrames = 1u << 11;
 };
 
 }  // namespace asr::cuda

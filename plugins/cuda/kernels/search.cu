@@ -81,32 +81,23 @@ __device__ void finish_tokens(Lane &lane) {
   const bool makes_lattice = lane.job.lattice.lattice_beam > 0;
   SearchToken *const tokens = lane.job.tokens[lane.job.current ^ 1];
   const float cutoff = __fadd_rn(cost_of(lane.best), lane.job.beam.beam);
-  constexpr uint32_t kTogether = 4;  // tokens of a lane whose loads are under way together
   uint32_t n_within = 0;
-  for (uint32_t first = warp_number() * kWarp; first < lane.n_used; first += kTogether * blockDim.x) {
-    uint32_t slot[kTogether], record[kTogether];
-#pragma unroll
-    for (uint32_t k = 0; k < kTogether; ++k) {
-      const uint32_t i = first + k * blockDim.x + lane_number();
-      slot[k] = i < lane.n_used ? lane.used[i] : kNoSlot;
+  for (uint32_t first = warp_number() * kWarp; first < lane.n_used; first += blockDim.x) {
+    const uint32_t i = first + lane_number();
+    SearchToken token{0, 0, 0};
+    bool keep = false;
+    uint32_t slot = 0;
+    if (i < lane.n_used) {
+      slot = lane.used[i];
+      token = {table.state(slot), cost_of(static_cast<uint32_t>(table.key(slot) >> 32)), lane.record_of[slot]};
+      keep = token.cost <= lane.bound;
+      if (!makes_lattice) table.free(slot);
     }
-#pragma unroll
-    for (uint32_t k = 0; k < kTogether; ++k) record[k] = slot[k] != kNoSlot ? lane.record_of[slot[k]] : 0;
-#pragma unroll
-    for (uint32_t k = 0; k < kTogether; ++k) {
-      SearchToken token{0, CUDART_INF_F, record[k]};
-      if (slot[k] != kNoSlot) {
-        token.state = table.state(slot[k]);
-        token.cost = cost_of(static_cast<uint32_t>(table.key(slot[k]) >> 32));
-        if (!makes_lattice) table.free(slot[k]);
-      }
-      const bool keep = token.cost <= lane.bound;
-      const uint32_t place = warp_append(&lane.n_next, keep);
-      if (keep && makes_lattice) lane.record_of[slot[k]] = place;
-      if (keep && place < lane.job.max_tokens) tokens[place] = token;
-      if (keep && place >= lane.job.max_tokens) report_full(lane, kTokensFull);
-      n_within += __popc(__ballot_sync(kAllLanes, keep && token.cost <= cutoff));
-    }
+    const uint32_t place = warp_append(&lane.n_next, keep);
+    if (keep && makes_lattice) lane.record_of[slot] = place;
+    if (keep && place < lane.job.max_tokens) tokens[place] = token;
+    if (keep && place >= lane.job.max_tokens) report_full(lane, kTokensFull);
+    n_within += __popc(__ballot_sync(kAllLanes, keep && token.cost <= cutoff));
   }
   if (lane_number() == 0 && n_within > 0) atomicAdd(&lane.n_within, n_within);
 }

@@ -188,18 +188,19 @@ struct SearchEnd {
   uint32_t state;
   uint32_t reached_final, n_steps;
 };
-// The best token (docs/search.md, "The best path"): *end, and its path from the last arc back in steps[0 ... n_steps - 1];
-// what was settled in settled[0 ... n_settled - 1]. All three in memory of the host that the device can write.
+// The best token of a channel (docs/search.md, "The best path"): *end, and its path from the last arc back in
+// steps[0 ... n_steps - 1], of which the first max_steps are written; what was settled in settled_steps[0 ... n_settled - 1].
+// All three in memory of the host that the device can write.
 struct SearchPathJob {
   SearchTables graph;
   const SearchToken *tokens;
   const TraceRecord *records;
   const TraceStep *settled;
-  uint32_t n_tokens, n_settled;
+  uint32_t n_tokens, n_settled, max_steps;
   bool use_final;
   SearchEnd *end;
   TraceStep *steps, *settled_steps;
 };
-void launch_search_path(const SearchPathJob &job, cudaStream_t stream);
+void launch_search_paths(const SearchPathJob *jobs, uint32_t n_jobs, cudaStream_t stream);
 
 }  // namespace asr::cuda

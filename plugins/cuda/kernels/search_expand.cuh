@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps 2 and 3 of a frame. The arcs of all items of a list are numbered through and shared out evenly: a warp takes a stretch
-// of them, finds its first item by bisection, and from then on 32 arcs at a time: as every item has an arc, the items that
+// of them, finds its first item, and from then on 32 arcs at a time: as every item has an arc, the items that
 // begin among those 32 are the next 32 at most, one load and one mask tell each lane its own. An arc within the beam so far
 // lowers the key of its state's slot, and if it did, or if there is to be a lattice, is remembered as a candidate. After a
 // barrier the candidate that is the least of its state has won, writes its path's record, and goes on the next list if its
@@ -138,11 +138,9 @@ __device__ inline void block_expand(Lane &lane, uint32_t list, const float *row)
   }
 }
 
-// Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed. The loads of a few
-// candidates of a lane are under way together.
+// Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed.
 template <bool kEmitting, bool kWide>
 __device__ inline void block_resolve(Lane &lane, uint32_t list, const float *row) {
-  constexpr uint32_t kTogether = 2;
   const Table<kWide> table(lane);
   const SearchTables graph = lane.job.graph;
   Candidate *const candidates = lane.candidates + lane.first_candidate;
@@ -150,44 +148,41 @@ __device__ inline void block_resolve(Lane &lane, uint32_t list, const float *row
   TraceRecord *const records = lane.job.records;
   const uint32_t n_candidates = min(lane.n_candidates[list], lane.max_candidates - lane.first_candidate);
   const float bound = lane.bound;
-  for (uint32_t first = warp_number() * kWarp; first < n_candidates; first += kTogether * blockDim.x) {
-    Candidate candidate[kTogether];
-    uint32_t label[kTogether], previous[kTogether], epsilon_begin[kTogether], n_arcs[kTogether];
-    bool won[kTogether];
-#pragma unroll
-    for (uint32_t k = 0; k < kTogether; ++k) {
-      const uint32_t i = first + k * blockDim.x + lane_number();
-      won[k] = i < n_candidates;
-      candidate[k] = won[k] ? candidates[i] : Candidate{0, 0, 0, 0};
+  Candidate following{0, 0, 0, 0};
+  if (threadIdx.x < n_candidates) following = candidates[threadIdx.x];
+  for (uint32_t first = warp_number() * kWarp; first < n_candidates; first += blockDim.x) {
+    const uint32_t i = first + lane_number();
+    const Candidate candidate = following;
+    if (i + blockDim.x < n_candidates) following = candidates[i + blockDim.x];
+    bool won = false;
+    if (i < n_candidates) {
+      const unsigned long long key = make_key(candidate.cost, candidate.arc + 1);
+      won = candidate.cost <= bound && table.key(candidate.slot & Candidate::kSlotMask) == key;
     }
-#pragma unroll
-    for (uint32_t k = 0; k < kTogether; ++k) {
-      const uint32_t slot = candidate[k].slot & Candidate::kSlotMask;
-      won[k] = won[k] && candidate[k].cost <= bound && table.key(slot) == make_key(candidate[k].cost, candidate[k].arc + 1);
-      const bool leads_on = won[k] && (candidate[k].slot & Candidate::kEpsilon) != 0;
-      const ArcBegins *const begins = graph.begins + (leads_on ? table.state(slot) : 0);
-      epsilon_begin[k] = leads_on ? begins[0].epsilon : 0;
-      n_arcs[k] = leads_on ? begins[1].epsilon - epsilon_begin[k] : 0;
-      previous[k] = kEmitting && won[k] ? tokens[candidate[k].from].record : candidate[k].from;
-      label[k] = kEmitting && won[k] ? graph.arcs[candidate[k].arc].label : 0;
-    }
-#pragma unroll
-    for (uint32_t k = 0; k < kTogether; ++k) {
-      const uint32_t slot = candidate[k].slot & Candidate::kSlotMask;
-      const uint32_t record = warp_append(&lane.job.n_records, won[k]);
-      if (won[k]) {
-        const float acoustic_cost = kEmitting ? __fsub_rn(0.0f, __ldg(row + (label[k] & SearchArc::kPdfMask))) : 0.0f;
-        if (!kEmitting) candidates[first + k * blockDim.x + lane_number()].slot = candidate[k].slot | Candidate::kWon;
-        lane.record_of[slot] = record;
-        if (record < lane.job.max_records) {
-          records[record] = {previous[k], candidate[k].arc, acoustic_cost};
-        } else {
-          report_full(lane, kTraceFull);
-        }
+    const uint32_t record = warp_append(&lane.job.n_records, won), slot = candidate.slot & Candidate::kSlotMask;
+    uint32_t epsilon_begin = 0, n_arcs = 0;
+    if (won) {
+      if ((candidate.slot & Candidate::kEpsilon) != 0) {
+        const uint32_t state = table.state(slot);
+        epsilon_begin = graph.begins[state].epsilon;
+        n_arcs = graph.begins[state + 1].epsilon - epsilon_begin;
       }
-      if (!kEmitting) warp_lower_bound(lane, candidate[k].cost, won[k]);
-      warp_add_item(lane, list ^ 1, epsilon_begin[k], n_arcs[k], candidate[k].cost, slot);
+      float acoustic_cost = 0.0f;
+      if (kEmitting) {
+        acoustic_cost = __fsub_rn(0.0f, __ldg(row + (graph.arcs[candidate.arc].label & SearchArc::kPdfMask)));
+      } else {
+        candidates[i].slot = candidate.slot | Candidate::kWon;
+      }
+      lane.record_of[slot] = record;
+      if (record < lane.job.max_records) {
+        const uint32_t previous = kEmitting ? tokens[candidate.from].record : candidate.from;
+        records[record] = {previous, candidate.arc, acoustic_cost};
+      } else {
+        report_full(lane, kTraceFull);
+      }
     }
+    if (!kEmitting) warp_lower_bound(lane, candidate.cost, won);
+    warp_add_item(lane, list ^ 1, epsilon_begin, n_arcs, candidate.cost, slot);
   }
 }
 

@@ -31,33 +31,23 @@ template <bool kWide>
 __device__ inline void block_make_emitting_links(Lane &lane, const float *row) {
   const Table<kWide> table(lane);
   const float lattice_beam = lane.job.lattice.lattice_beam;
-  constexpr uint32_t kTogether = 4;  // candidates of a lane whose loads are under way together
   const uint32_t n_candidates = lane.first_candidate;
-  for (uint32_t first = warp_number() * kWarp; first < n_candidates; first += kTogether * blockDim.x) {
-    SearchLink link[kTogether];
-    uint32_t label[kTogether];
-    bool keep[kTogether];
-#pragma unroll
-    for (uint32_t k = 0; k < kTogether; ++k) {
-      const uint32_t i = first + k * blockDim.x + lane_number();
-      keep[k] = i < n_candidates;
-      const Candidate candidate = keep[k] ? lane.candidates[i] : Candidate{0, 0, 0, 0};
-      link[k] = {candidate.from, candidate.slot & Candidate::kSlotMask, candidate.arc, candidate.cost};
+  for (uint32_t first = warp_number() * kWarp; first < n_candidates; first += blockDim.x) {
+    const uint32_t i = first + lane_number();
+    bool keep = false;
+    SearchLink link{0, 0, 0, 0};
+    float acoustic_cost = 0;
+    if (i < n_candidates) {
+      const Candidate candidate = lane.candidates[i];
+      const uint32_t slot = candidate.slot & Candidate::kSlotMask;
+      link = {candidate.from, 0, candidate.arc, __fsub_rn(candidate.cost, cost_in(table, slot))};
+      keep = candidate.cost <= lane.bound && link.cost <= lattice_beam;
+      if (keep) {
+        link.destination = lane.record_of[slot];
+        acoustic_cost = __fsub_rn(0.0f, __ldg(row + (lane.job.graph.arcs[candidate.arc].label & SearchArc::kPdfMask)));
+      }
     }
-#pragma unroll
-    for (uint32_t k = 0; k < kTogether; ++k) {
-      const uint32_t slot = link[k].destination;
-      keep[k] = keep[k] && link[k].cost <= lane.bound;
-      link[k].cost = __fsub_rn(link[k].cost, cost_in(table, slot));
-      keep[k] = keep[k] && link[k].cost <= lattice_beam;
-      link[k].destination = keep[k] ? lane.record_of[slot] : 0;
-      label[k] = keep[k] ? lane.job.graph.arcs[link[k].arc].label : 0;
-    }
-#pragma unroll
-    for (uint32_t k = 0; k < kTogether; ++k) {
-      const float acoustic_cost = keep[k] ? __fsub_rn(0.0f, __ldg(row + (label[k] & SearchArc::kPdfMask))) : 0.0f;
-      warp_add_link(lane, 0, keep[k], link[k], acoustic_cost);
-    }
+    warp_add_link(lane, 0, keep, link, acoustic_cost);
   }
 }
 

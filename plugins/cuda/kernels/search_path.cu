@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The best path of a channel. A block finds the best token, with final costs and without, by the least key of cost and state;
-// then one thread follows the trace back, which is short, for what all paths share has been settled (search_trace.cuh), and
-// writes it straight into the host's memory.
+// The best paths of channels, a block each. It finds the best token, with final costs and without, by the least key of cost and
+// state; then one thread follows the trace back, which is short, for what all paths share has been settled (search_trace.cuh),
+// and writes it straight into the host's memory.
 #include <math_constants.h>
 
 #include <cfloat>
@@ -14,7 +14,8 @@ namespace {
 
 constexpr uint32_t kThreads = 1024;
 
-__global__ void __launch_bounds__(kThreads) search_path_kernel(SearchPathJob job) {
+__global__ void __launch_bounds__(kThreads) search_path_kernel(const SearchPathJob *jobs) {
+  const SearchPathJob job = jobs[blockIdx.x];
   __shared__ unsigned long long best_key[2];  // without final costs, with
   __shared__ uint32_t record;
   if (threadIdx.x == 0) best_key[0] = best_key[1] = ~0ull;
@@ -43,7 +44,7 @@ __global__ void __launch_bounds__(kThreads) search_path_kernel(SearchPathJob job
   uint32_t n = 0;
   for (uint32_t r = record; r != TraceRecord::kRoot; ++n) {
     const TraceRecord at = job.records[r];
-    job.steps[n] = {at.arc, at.acoustic_cost};
+    if (n < job.max_steps) job.steps[n] = {at.arc, at.acoustic_cost};
     r = at.previous;
   }
   *job.end = {static_cast<uint32_t>(best_key[with_final]), with_final, n};
@@ -51,6 +52,8 @@ __global__ void __launch_bounds__(kThreads) search_path_kernel(SearchPathJob job
 
 }  // namespace
 
-void launch_search_path(const SearchPathJob &job, cudaStream_t stream) { search_path_kernel<<<1, kThreads, 0, stream>>>(job); }
+void launch_search_paths(const SearchPathJob *jobs, uint32_t n_jobs, cudaStream_t stream) {
+  search_path_kernel<<<n_jobs, kThreads, 0, stream>>>(jobs);
+}
 
 }  // namespace asr::cuda

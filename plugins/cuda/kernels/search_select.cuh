@@ -91,36 +91,28 @@ __device__ inline void lower_best(Lane &lane, const float *row, uint32_t first_a
   if (least <= FLT_MAX) atomicMin(&lane.best, ordered(least));
 }
 
-// Puts the active tokens, with costs relative to the best one's, on list 0. The loads of a few tokens of a lane are under way
-// together.
+// Puts the active tokens, with costs relative to the best one's, on list 0.
 __device__ inline void block_select(Lane &lane, const float *row) {
-  constexpr uint32_t kTogether = 4;
   const unsigned long long threshold = block_threshold(lane);
   const SearchJob &job = lane.job;
   const SearchToken *const tokens = job.tokens[job.current];
   uint32_t n_active = 0;
-  for (uint32_t first = warp_number() * kWarp; first < job.n_tokens; first += kTogether * blockDim.x) {
-    SearchToken token[kTogether];
-    uint32_t begin[kTogether], n_arcs[kTogether];
-#pragma unroll
-    for (uint32_t k = 0; k < kTogether; ++k) {
-      const uint32_t i = first + k * blockDim.x + lane_number();
-      token[k] = i < job.n_tokens ? tokens[i] : SearchToken{0, CUDART_INF_F, 0};
+  for (uint32_t first = warp_number() * kWarp; first < job.n_tokens; first += blockDim.x) {
+    const uint32_t i = first + lane_number();
+    SearchToken token{0, 0, 0};
+    uint32_t begin = 0, n_arcs = 0;
+    bool active = false;
+    if (i < job.n_tokens) {
+      token = tokens[i];
+      active = make_key(token.cost, token.state) <= threshold;
     }
-#pragma unroll
-    for (uint32_t k = 0; k < kTogether; ++k) {
-      const bool active =
-          first + k * blockDim.x + lane_number() < job.n_tokens && make_key(token[k].cost, token[k].state) <= threshold;
-      begin[k] = active ? job.graph.begins[token[k].state].emitting : 0;
-      n_arcs[k] = active ? job.graph.begins[token[k].state + 1].emitting - begin[k] : 0;
-      n_active += __popc(__ballot_sync(kAllLanes, active));
+    if (active) {
+      begin = job.graph.begins[token.state].emitting;
+      n_arcs = job.graph.begins[token.state + 1].emitting - begin;
+      if (token.cost == job.best) lower_best(lane, row, begin, n_arcs);
     }
-#pragma unroll
-    for (uint32_t k = 0; k < kTogether; ++k) {
-      if (n_arcs[k] > 0 && token[k].cost == job.best) lower_best(lane, row, begin[k], n_arcs[k]);
-      const uint32_t i = first + k * blockDim.x + lane_number();
-      warp_add_item(lane, 0, begin[k], n_arcs[k], __fsub_rn(token[k].cost, job.best), i);
-    }
+    n_active += __popc(__ballot_sync(kAllLanes, active));
+    warp_add_item(lane, 0, begin, n_arcs, __fsub_rn(token.cost, job.best), i);
   }
   if (lane_number() == 0 && n_active > 0) atomicAdd(&lane.n_active, n_active);
 }
