@@ -75,7 +75,8 @@ Gmm::Gmm(Device &device, const asr_acoustic_view &view, const GmmTuning &tuning)
   }
   const std::vector<float> centre = feature_centre(view);
   const GmmLayout layout = {tuning_.lanes, tuning_.parts, tuning_.dims, tuning_.factor_rows};
-  for (uint32_t j = 0; j < view.n_streams; ++j) streams_.emplace_back(device.context(), pack_stream(view, j, centre, layout));
+  for (uint32_t j = 0; j < view.n_streams; ++j)
+    streams_.emplace_back(device.context(), pack_stream(view, j, centre, layout, device.pool()));
 }
 
 const Gmm::Shape &Gmm::shape_for(uint32_t n_rows) const {

@@ -10,6 +10,7 @@ namespace asr::ocl {
 namespace {
 
 constexpr double kLog2E = 1.4426950408889634;
+constexpr size_t kTaskGaussians = 256;
 constexpr float kLogZero = -3e38f;  // LOG_ZERO of kernels/mixture.h
 
 class Packer {
@@ -25,7 +26,7 @@ class Packer {
     pack_.four_size = size_;
   }
 
-  GmmPack pack() {
+  GmmPack pack(ThreadPool &pool) {
     for (uint32_t d = 0; d < n_dims_; ++d) {
       const uint32_t dim = view_.streams[stream_].dims[d];
       pack_.dims.push_back({dim, centre_[dim]});
@@ -34,6 +35,10 @@ class Packer {
     for (uint32_t s = 0; s < view_.n_states; ++s) states_of[codebook_number(s)].push_back(s);
     add_blocks(states_of);
     add_shared(states_of);
+    pool.run((gaussians_.size() + kTaskGaussians - 1) / kTaskGaussians, [&](size_t task) {
+      const size_t end = std::min(gaussians_.size(), (task + 1) * kTaskGaussians);
+      for (size_t i = task * kTaskGaussians; i < end; ++i) put(gaussians_[i]);
+    });
     return std::move(pack_);
   }
 
@@ -57,17 +62,24 @@ class Packer {
     }
   }
 
-  // Gaussian k becomes number k % 4 of the four of a lane in a round.
-  void put(const asr_gmm_codebook &codebook, uint32_t k, double log_weight, uint32_t round, uint32_t lane) {
-    const PackedGaussian gaussian = pack_gaussian(view_, codebook, k, centre_);
-    if (log_weight == -INFINITY) return;
+  // Gaussian `number` of a codebook becomes number % 4 of the four of a lane in a round.
+  struct Place {
+    const asr_gmm_codebook *codebook;
+    uint32_t number;
+    float log_weight;
+    uint32_t round, lane;
+  };
+
+  void put(const Place &place) {
+    const PackedGaussian gaussian = pack_gaussian(view_, *place.codebook, place.number, centre_);
+    if (place.log_weight == -INFINITY) return;
     const double scale = std::sqrt(kLog2E / 2);  // turns a factor of the precision into one of base-2 scores
-    float *out = &pack_.fours[(size_t{round} * size_ * layout_.lanes + lane) * 4 + k % 4];
+    float *out = &pack_.fours[(size_t{place.round} * size_ * layout_.lanes + place.lane) * 4 + place.number % 4];
     const auto next = [&](double value) {
       *out = static_cast<float>(value);
       out += size_t{4} * layout_.lanes;
     };
-    next(kLog2E * (log_weight + gaussian.log_normaliser));
+    next(kLog2E * (double{place.log_weight} + gaussian.log_normaliser));
     if (!full()) {
       for (uint32_t i = 0; i < n_dims_; ++i) {
         next(-scale * gaussian.offset[i]);
@@ -115,8 +127,8 @@ class Packer {
     const uint32_t block_states = layout_.lanes / layout_.parts;
     for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
       const uint32_t four = k / 4;
-      put(codebook, k, double{log_weights(state)[k]}, first_round + four / layout_.parts,
-          four % layout_.parts * block_states + place);
+      gaussians_.push_back({&codebook, k, log_weights(state)[k], first_round + four / layout_.parts,
+                            four % layout_.parts * block_states + place});
     }
   }
 
@@ -132,7 +144,7 @@ class Packer {
       add_rounds(first_round + n_wanted - n_rounds());
       for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
         const uint32_t four = first_four + k / 4;
-        put(codebook, k, 0, first_round + four / layout_.lanes, four % layout_.lanes);
+        gaussians_.push_back({&codebook, k, 0, first_round + four / layout_.lanes, four % layout_.lanes});
       }
       add_shared_states(states_of[c], 4 * first_four, codebook.n_gaussians);
     }
@@ -158,13 +170,15 @@ class Packer {
   const std::vector<float> &centre_;
   const GmmLayout layout_;
   uint32_t n_dims_ = 0, n_padded_ = 0, size_ = 0;
+  std::vector<Place> gaussians_;  // to be put when there is room for all
   GmmPack pack_;
 };
 
 }  // namespace
 
-GmmPack pack_stream(const asr_acoustic_view &view, uint32_t stream, const std::vector<float> &centre, GmmLayout layout) {
-  return Packer(view, stream, centre, layout).pack();
+GmmPack pack_stream(const asr_acoustic_view &view, uint32_t stream, const std::vector<float> &centre, GmmLayout layout,
+                    ThreadPool &pool) {
+  return Packer(view, stream, centre, layout).pack(pool);
 }
 
 }  // namespace asr::ocl

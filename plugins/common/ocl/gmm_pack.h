@@ -8,6 +8,7 @@
 
 #include "core/backend/asr_backend.h"
 #include "plugins/common/ocl/kernels/gmm_types.h"
+#include "plugins/common/thread_pool.h"
 
 namespace asr::ocl {
 
@@ -30,6 +31,7 @@ struct GmmPack {
 };
 
 // Throws ASR_BAD_FILE if a precision is not positive definite.
-GmmPack pack_stream(const asr_acoustic_view &view, uint32_t stream, const std::vector<float> &centre, GmmLayout layout);
+GmmPack pack_stream(const asr_acoustic_view &view, uint32_t stream, const std::vector<float> &centre, GmmLayout layout,
+                    ThreadPool &pool);
 
 }  // namespace asr::ocl
