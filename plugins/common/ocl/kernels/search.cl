@@ -2,14 +2,14 @@
 // The Viterbi beam search: a work-group owns a channel and takes it through all frames of a window, with barriers of that group
 // only. Nothing waits for the host or for other groups, so as many channels run beside each other as there are compute units,
 // and further ones after them. A frame is a sequence of steps: select (search_select.h), expand and resolve the emitting arcs,
-// expand and resolve epsilon arcs until no cost falls (search_expand.h), write the tokens down and free their slots. Channels that
-// make lattices keep the frame's links (search_links.h), and every few frames prune what they have (search_prune.h). Between
-// two steps one work-item decides about the next (search_steps.h), so that the only barriers are the two below: compilers that
-// copy code for every path between barriers have nothing to copy, and what happens rarely costs nothing.
+// expand and resolve epsilon arcs until no cost falls (search_expand.h), write the tokens down and free their slots. Channels
+// that make lattices keep the frame's links (search_links.h), and every few frames prune what they have (search_prune.h).
+// Between two steps one work-item decides about the next (search_steps.h), so that the only barriers are the two below:
+// compilers that copy code for every path between barriers have nothing to copy, and what happens rarely costs nothing.
 //
 // A frame that does not fit its memory leaves the channel as it was before it: the kernel ends there and the host, with more
-// memory, goes on. What is found depends on the order of work-items in nothing but the numbers of tokens and records and the order of links. Kinds of
-// warps and of atomic operations are chosen by the host (search_program.cc).
+// memory, goes on. What is found depends on the order of work-items in nothing but the numbers of tokens and records and the
+// order of links. Kinds of warps and of atomic operations are chosen by the host (search_program.cc).
 //
 // Floor, a frame of kaldi_20k (3000 active tokens, 10,500 arcs, 3300 new tokens): arcs 170 KB, where they begin 100 KB of
 // sectors, tokens, candidates and records, written and read, 600 KB: 0.9 MB. What a frame takes is the chain of its loads.
@@ -36,11 +36,12 @@
 #include "plugins/common/ocl/kernels/search_prune.h"
 #include "plugins/common/ocl/kernels/search_gaps.h"
 #include "plugins/common/ocl/kernels/search_trace.h"
+#include "plugins/common/ocl/kernels/search_prune_steps.h"
 #include "plugins/common/ocl/kernels/search_steps.h"
 #include "plugins/common/ocl/kernels/search_path.h"
 
-// Writes the tokens down and frees their slots, or, if there are links to be made, puts the tokens' numbers in the place of their
-// records.
+// Writes the tokens down and frees their slots, or, if there are links to be made, puts the tokens' numbers in the place of
+// their records.
 void group_finish_tokens(__local Lane *lane, const Memory *m) {
   __global SearchToken *const tokens = next_tokens(lane, m);
   const float cutoff = cost_of(lane->best) + lane->job.beam.beam;
@@ -115,8 +116,8 @@ void group_do(__local Lane *lane, const Memory *m) {
   }
 }
 
-// jobs[first_job ... end_job - 1]; arcs and begins: the graph; rows and channels: where the jobs' parts lie; scratch: scratch_of() for each group,
-// all bits of its slots set.
+// jobs[first_job ... end_job - 1]; arcs and begins: the graph; rows and channels: where the jobs' parts lie; scratch:
+// scratch_of() for each group, all bits of its slots set.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void search(
     __global SearchJob *jobs, uint first_job, uint end_job, __global const SearchArc *arcs, __global const SearchBegins *begins,
     __global const float *rows, __global uint *channels, __global uint4 *scratch, uint max_slots, uint max_candidates) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps 2 and 3 of a frame. The arcs of all items of a list are numbered through and shared out evenly: a warp takes a stretch
-// of them, finds its first item by bisection, and from then on as many arcs at a time as it has lanes: as every item has an arc,
-// the items that begin among those are the next few, one load tells each lane its own. An arc within the beam so far lowers the
-// key of its state's slot, and if it did, or if there is to be a lattice, is remembered as a candidate. In the next step the candidate that is the least of its
-// state has won, writes its path's record, and goes on the next list if its state has epsilon arcs.
+// of them, finds its first item by bisection, and from then on as many arcs at a time as it has lanes: as every item has an
+// arc, the items that begin among those are the next few, one load tells each lane its own. An arc within the beam so far
+// lowers the key of its state's slot, and if it did, or if there is to be a lattice, is remembered as a candidate. In the next
+// step the candidate that is the least of its state has won, writes its path's record, and goes on the next list if its state
+// has epsilon arcs.
 
 // The last item that begins at or before an arc.
 uint item_of(__global const Item *items, uint n_items, uint arc) {
@@ -162,7 +163,6 @@ void group_resolve(__local Lane *lane, const Memory *m, bool emitting) {
       n_arcs = make_token(lane, m, emitting, candidate, record, &epsilon_begin);
       if (!emitting && ordered(candidate.cost) < now(&lane->best)) atomic_min(&lane->best, ordered(candidate.cost));
     }
-    warp_add_item(lane, m, list ^ 1, epsilon_begin, n_arcs, candidate.cost,
-                  candidate.slot & CANDIDATE_SLOT);
+    warp_add_item(lane, m, list ^ 1, epsilon_begin, n_arcs, candidate.cost, candidate.slot & CANDIDATE_SLOT);
   }
 }

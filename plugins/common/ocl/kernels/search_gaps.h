@@ -46,5 +46,6 @@ void group_put_part(__local const Lane *lane, const Memory *m) {
 }
 
 void group_settle_frames(__local const Lane *lane, const Memory *m) {
-  for (uint t = get_local_id(0); t < lane->job.lattice.n_frames; t += GROUP_SIZE) m->frames[t].first_link = m->frames[t].moves_to;
+  for (uint t = get_local_id(0); t < lane->job.lattice.n_frames; t += GROUP_SIZE)
+    m->frames[t].first_link = m->frames[t].moves_to;
 }

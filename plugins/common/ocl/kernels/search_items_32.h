@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places in the lists, where the device has atomic operations of 32 bits only: those of items at once, the arcs before them in two
-// steps of their own.
+// Places in the lists, where the device has atomic operations of 32 bits only: those of items at once, the arcs before them in
+// two steps of their own.
 
 // Adds a token with n_arcs > 0 arcs to a list, for the lanes that want to. Its offset is the number of arcs for now.
 void warp_add_item(__local Lane *lane, const Memory *m, uint list, uint first_arc, uint n_arcs, float cost, uint token) {

@@ -6,8 +6,8 @@
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 #endif
 
-// Lowers a slot's cost; the arc of a higher cost no longer counts. False if it was lower. A slot has no arc before the first step
-// of emitting arcs ends.
+// Lowers a slot's cost; the arc of a higher cost no longer counts. False if it was lower. A slot has no arc before the first
+// step of emitting arcs ends.
 bool lower_cost(volatile __global uint *slot_arc, bool has_arc, uint before, uint cost) {
   if (has_arc && cost < before) *slot_arc = 0xffffffffu;
   return cost <= before;

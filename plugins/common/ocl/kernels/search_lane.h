@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a work-group knows of the channel it advances, and the table in which it finds the token of a state: open addressing, where
-// a slot is claimed by one compare-and-swap and search_keys.h finds the least candidate of a state. States and costs, which every
-// arc asks for, lie in local memory. Where tokens are more than fit there, a share of the states, as the number of tokens of the
-// frame before demands, has a table there and the others one in global memory; if that share was too large, the frame begins again.
+// What a work-group knows of the channel it advances, and the table in which it finds the token of a state: open addressing,
+// where a slot is claimed by one compare-and-swap and search_keys.h finds the least candidate of a state. States and costs,
+// which every arc asks for, lie in local memory. Where tokens are more than fit there, a share of the states, as the number of
+// tokens of the frame before demands, has a table there and the others one in global memory; if that share was too large, the
+// frame begins again.
 
 enum {
   kBins = 2048,
@@ -11,6 +12,59 @@ enum {
 #define FREE_SLOT 0xffffffffu
 #define NO_SLOT 0xffffffffu
 #define ALL_LOCAL 0xffffffffu
+
+// The steps of a work-group; search_steps.h tells what follows what.
+enum {
+  kStepBegin,  // nothing to do
+  kStepEndJob,
+  kStepEnd,
+  kStepFreeSlots,
+  // search_trace.h
+  kStepClearMarks,
+  kStepMarkPaths,
+  kStepCountBits,
+  kStepNumberBits,
+  kStepMoveTokens,
+  kStepGatherRecords,
+  kStepPutRecords,
+  // search_select.h
+  kStepFreeLocal,
+  kStepClearBins,
+  kStepFillBins,
+  kStepFindMostCost,
+  kStepFindMostState,
+  kStepSelect,
+  // search_items_32.h
+  kStepCountArcs,
+  kStepNumberArcs,
+  // search_keys.h
+  kStepSettleKeys,
+  // search_expand.h, for emitting arcs and for epsilon arcs
+  kStepExpand,
+  kStepResolve,
+  kStepExpandEpsilons,
+  kStepResolveEpsilons,
+  kStepFinishTokens,  // search.cl
+  // search_links.h
+  kStepMakeEmittingLinks,
+  kStepMakeEpsilonLinks,
+  kStepFreeUsed,
+  // search_prune.h
+  kStepGatherFrames,
+  kStepPutFrames,
+  kStepClearNewest,
+  kStepFollowBack,
+  kStepCountKept,
+  kStepNumberKept,
+  kStepPruneLinks,
+  kStepPutLinks,
+  // search_gaps.h
+  kStepCountLinks,
+  kStepPlaceFrames,
+  kStepGatherPart,
+  kStepPutPart,
+  kStepSettleFrames,
+};
 
 // A token whose arcs are followed: the first of them, the token's cost, which token it is (its number for emitting arcs, its
 // slot for epsilon arcs), and how many arcs the items before it have.
@@ -36,8 +90,8 @@ typedef struct {
   float source_cost;
 } EpsilonLink;
 
-// A slot belongs to a state with a token of the frame under construction. Its key is the least (cost, arc + 1); arc is 0 where a
-// candidate must be cheaper, not equal, to replace the token. Of a slot in local memory cost and state are there.
+// A slot belongs to a state with a token of the frame under construction. Its key is the least (cost, arc + 1); arc is 0 where
+// a candidate must be cheaper, not equal, to replace the token. Of a slot in local memory cost and state are there.
 typedef struct {
   uint arc, cost;  // the key's lower and upper half
   uint state, record;
@@ -57,9 +111,9 @@ typedef struct {
   uint job_number, step;  // what all do next
   uint status;            // why a frame is given up
 
-  uint list, n_rounds;  // the list that is followed
-  uint is_emitting;     // by its emitting arcs
-  ulong list_size[2];  // items << 32 | arcs
+  uint list, n_rounds;   // the list that is followed
+  uint is_emitting;      // by its emitting arcs
+  ulong list_size[2];    // items << 32 | arcs
   uint first_candidate;  // those before are kept for the frame's links
   uint n_used[2];        // slots in local memory, in global memory
   uint n_candidates, n_active, n_next, n_within, n_arcs;
@@ -71,14 +125,14 @@ typedef struct {
 
   ulong threshold;  // of the keys of active tokens
   KthKey kth;
-  uint most_cost, most_state;  // of the tokens up to the k-th
+  uint most_cost, most_state;     // of the tokens up to the k-th
   uint n_staying, first_of_part;  // of what moves in parts: records, links
 
-  uint n_epsilon_links, n_links[2];        // of the frame: emitting, epsilon
-  uint prunes_for_room;                    // since the last frame
-  uint frame, of_frame;                    // that is pruned, and which of the two extra costs are those of its tokens
+  uint n_epsilon_links, n_links[2];         // of the frame: emitting, epsilon
+  uint prunes_for_room;                     // since the last frame
+  uint frame, of_frame;                     // that is pruned, and which of the two extra costs are those of its tokens
   uint changes, closes_gaps, last_settled;  // of a pruning
-  uint sums[MAX_WARPS];           // of warps
+  uint sums[MAX_WARPS];                     // of warps
 } Lane;
 
 // The table in local memory: states and costs, or in their place bins, which are needed when the table is free.
@@ -86,7 +140,8 @@ typedef struct {
   uint states[LOCAL_SLOTS], costs[LOCAL_SLOTS];
 } LocalTable;
 
-// In global memory, if not said otherwise: the graph, the job's rows and channel, and the work-group's scratch, whose slots are free between frames.
+// In global memory, if not said otherwise: the graph, the job's rows and channel, and the work-group's scratch, whose slots are
+// free between frames.
 typedef struct {
   __global const SearchArc *arcs;
   __global const SearchBegins *begins;
@@ -98,7 +153,7 @@ typedef struct {
   __local LocalTable *table;
   __local uint *bins, *blocks;  // [kBins], [kBins / kBinsOfBlock]
   __global Slot *slots;         // [max_slots], those in local memory first, from the middle on those in global memory
-  __global Item *items;  // [2][max_slots], the list that is followed and the one that is made
+  __global Item *items;         // [2][max_slots], the list that is followed and the one that is made
   __global Candidate *candidates;
   __global EpsilonLink *epsilon_links;  // [max_candidates / 4]; then as much again, twice, for links that are moved
   __global uint *used;                  // [max_slots], the slots in use, as they are in `slots`
@@ -209,8 +264,8 @@ uint claim(const Memory *m, uint slot, uint state) {
 }
 
 // The slot of a state, claimed if it had none. When more are used than there is room for, none, and the frame is void: every
-// work-item claims at most one more before it sees that. Steps visit every slot: in global memory there is a power of two of them,
-// in local memory an odd number.
+// work-item claims at most one more before it sees that. Steps visit every slot: in global memory there is a power of two of
+// them, in local memory an odd number.
 uint find_slot(__local Lane *lane, const Memory *m, uint wanted) {
   const bool is_global = wanted * 0x85ebca6bu > lane->job.local_share;
   const uint begin = is_global ? m->max_slots / 2 : 0, n_slots = is_global ? m->max_slots / 2 : LOCAL_SLOTS;

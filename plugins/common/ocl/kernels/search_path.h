@@ -29,7 +29,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void search_pat
   sync();
   const uint with_final = best_cost[1] != 0xffffffffu ? 1 : 0;
   for (uint i = get_local_id(0); i < n_tokens; i += GROUP_SIZE) {
-    if (ordered(end_cost(tokens[i], with_final, final_costs)) == best_cost[with_final]) atomic_min(&best_state, tokens[i].state);
+    if (ordered(end_cost(tokens[i], with_final, final_costs)) == best_cost[with_final])
+      atomic_min(&best_state, tokens[i].state);
   }
   sync();
   for (uint i = get_local_id(0); i < n_tokens; i += GROUP_SIZE) {

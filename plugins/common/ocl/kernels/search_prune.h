@@ -2,7 +2,8 @@
 // Removes the links that cannot be in the final lattice (docs/search.md, "The lattice"): extra costs are found from the newest
 // frame backwards, with 0 for all of its tokens, until a frame has the extra costs it had the last time. In a frame they are
 // the fixed point of its epsilon links; then its tokens within the beam are numbered anew, and its links within the beam go by
-// way of the scratch memory to the front of the frame's place. Extra costs are at least 0, so that their bits order like they do.
+// way of the scratch memory to the front of the frame's place. Extra costs are at least 0, so that their bits order like they
+// do.
 
 // By token, in the place of the lists, which are free between frames.
 typedef struct {

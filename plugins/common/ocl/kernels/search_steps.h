@@ -1,63 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What follows what: one work-item of the group calls these functions between two steps.
 
-enum {
-  kPruneFrames = 16,   // pruned when so many are new
-  kPieceFrames = 256,  // "Pieces" in docs/search.md
-};
-
-enum {
-  kStepBegin,  // nothing to do
-  kStepEndJob,
-  kStepEnd,
-  kStepFreeSlots,
-  // search_trace.h
-  kStepClearMarks,
-  kStepMarkPaths,
-  kStepCountBits,
-  kStepNumberBits,
-  kStepMoveTokens,
-  kStepGatherRecords,
-  kStepPutRecords,
-  // search_select.h
-  kStepFreeLocal,
-  kStepClearBins,
-  kStepFillBins,
-  kStepFindMostCost,
-  kStepFindMostState,
-  kStepSelect,
-  // search_items_32.h
-  kStepCountArcs,
-  kStepNumberArcs,
-  // search_keys.h
-  kStepSettleKeys,
-  // search_expand.h, for emitting arcs and for epsilon arcs
-  kStepExpand,
-  kStepResolve,
-  kStepExpandEpsilons,
-  kStepResolveEpsilons,
-  kStepFinishTokens,  // search.cl
-  // search_links.h
-  kStepMakeEmittingLinks,
-  kStepMakeEpsilonLinks,
-  kStepFreeUsed,
-  // search_prune.h
-  kStepGatherFrames,
-  kStepPutFrames,
-  kStepClearNewest,
-  kStepFollowBack,
-  kStepCountKept,
-  kStepNumberKept,
-  kStepPruneLinks,
-  kStepPutLinks,
-  // search_gaps.h
-  kStepCountLinks,
-  kStepPlaceFrames,
-  kStepGatherPart,
-  kStepPutPart,
-  kStepSettleFrames,
-};
-
 uint take_job(__local Lane *lane, __global const SearchJob *jobs, uint end_job) {
   if (lane->job_number >= end_job) return kStepEnd;
   lane->job = jobs[lane->job_number];
@@ -125,24 +68,6 @@ uint begin_channel(__local Lane *lane, const Memory *m) {
   return follow_epsilons(lane);
 }
 
-// Prunes the lattice and, with what was settled by this if it is not 0, goes on with the next frame.
-uint begin_pruning(__local Lane *lane, bool closes_gaps, uint last_settled) {
-  lane->closes_gaps = closes_gaps ? 1 : 0;
-  lane->last_settled = last_settled;
-  lane->of_frame = 0;
-  lane->frame = lane->job.lattice.n_frames - lane->job.lattice.n_taken - 1;
-  return lane->job.lattice.n_taken > 0 ? kStepGatherFrames : kStepClearNewest;
-}
-
-// Whether the next frame's links may not fit, by those of the last; pruning can help once.
-bool is_cramped(__local const Lane *lane, const Memory *m) {
-  __local const SearchLinks *const lattice = &lane->job.lattice;
-  if (lane->prunes_for_room) return false;
-  if (lattice->n_frames == lattice->max_frames) return true;
-  const uint n_last = lattice->n_links - m->frames[lattice->n_frames - 1].first_link;
-  return lattice->n_unpruned > 0 && lattice->n_links + n_last * 5 / 4 > lattice->max_links;
-}
-
 uint begin_frame(__local Lane *lane, const Memory *m) {
   __local SearchJob *const job = &lane->job;
   if (job->status != kSearchRunning) return kStepEndJob;
@@ -177,8 +102,8 @@ uint end_expansion(__local Lane *lane, const Memory *m) {
   return begin_frame(lane, m);
 }
 
-// A frame that cannot be finished: as if it had not begun. If only slots in local memory were missing, or links and pruning can help,
-// it begins again.
+// A frame that cannot be finished: as if it had not begun. If only slots in local memory were missing, or links and pruning can
+// help, it begins again.
 uint end_giving_up(__local Lane *lane, const Memory *m) {
   __local SearchJob *const job = &lane->job;
   job->n_records = lane->n_records_before;
@@ -192,17 +117,6 @@ uint end_giving_up(__local Lane *lane, const Memory *m) {
     job->overflow = lane->overflow;
   }
   return begin_frame(lane, m);
-}
-
-// After a frame: the lattice is pruned now and then.
-uint tend_lattice(__local Lane *lane, const Memory *m) {
-  __local const SearchLinks *const lattice = &lane->job.lattice;
-  const uint newest = lattice->first_frame + lattice->n_frames - 1;
-  const bool ends_piece = newest % kPieceFrames == 0;
-  const bool settles = ends_piece && newest >= 2 * kPieceFrames && newest - kPieceFrames > lattice->last_settled;
-  lane->prunes_for_room = 0;
-  if (lattice->n_unpruned < kPruneFrames && !ends_piece) return begin_frame(lane, m);
-  return begin_pruning(lane, settles, settles ? newest - kPieceFrames : 0);
 }
 
 // How many states the next frame finds in local memory: so many that about three quarters of its slots are used.
@@ -235,61 +149,6 @@ uint end_tokens(__local Lane *lane, const Memory *m) {
   return lane->overflow != 0 ? give_up(lane, kSearchOverflow) : kStepMakeEmittingLinks;
 }
 
-// Frames older than those that are settled, and the first whose extra costs are what they were, end a pruning.
-uint end_pruning(__local Lane *lane, const Memory *m) {
-  lane->job.lattice.n_unpruned = 0;
-  if (lane->last_settled > 0) lane->job.lattice.last_settled = lane->last_settled;
-  return lane->closes_gaps ? kStepCountLinks : begin_frame(lane, m);
-}
-
-uint count_kept(__local Lane *lane, const Memory *m) {
-  lane->changes = m->frames[lane->frame].is_pruned ? 0 : 1;
-  return kStepCountKept;
-}
-
-uint prune_frame(__local Lane *lane, const Memory *m) {
-  __local const SearchLinks *const lattice = &lane->job.lattice;
-  const uint n_fixed = lattice->last_settled > 0 ? lattice->last_settled - lattice->first_frame + 1 : 0;
-  if (lane->frame + 1 <= n_fixed) return end_pruning(lane, m);
-  lane->changes = 0;
-  return m->frames[lane->frame].n_epsilon > 0 ? kStepFollowBack : count_kept(lane, m);
-}
-
-uint end_following_back(__local Lane *lane, const Memory *m) {
-  if (!lane->changes) return count_kept(lane, m);
-  lane->changes = 0;
-  return kStepFollowBack;
-}
-
-uint end_counting_kept(__local Lane *lane, const Memory *m) {
-  if (!lane->changes) return end_pruning(lane, m);
-  lane->n_staying = add_up(lane->sums);
-  lane->n_links[0] = lane->n_links[1] = 0;
-  return kStepNumberKept;
-}
-
-uint end_pruning_frame(__local Lane *lane, const Memory *m) {
-  __global SearchFrame *const frame = &m->frames[lane->frame];
-  const SearchFrame pruned = {frame->first_link, lane->n_links[0], lane->n_links[1], lane->n_staying, 1, 0};
-  *frame = pruned;
-  --lane->frame;
-  lane->of_frame ^= 1;
-  return prune_frame(lane, m);
-}
-
-uint end_taking_frames(__local Lane *lane) {
-  __local SearchLinks *const lattice = &lane->job.lattice;
-  lattice->first_frame += lattice->n_taken;
-  lattice->n_frames -= lattice->n_taken;
-  lattice->n_taken = 0;
-  return kStepClearNewest;
-}
-
-uint next_part_of_links(__local Lane *lane, uint first) {
-  lane->first_of_part = first;
-  return first < lane->n_staying || first == 0 ? kStepGatherPart : kStepSettleFrames;
-}
-
 uint next_part(__local Lane *lane, uint first) {
   lane->first_of_part = first;
   if (first < lane->n_staying) return kStepGatherRecords;
@@ -299,44 +158,87 @@ uint next_part(__local Lane *lane, uint first) {
 
 uint next_step(__local Lane *lane, const Memory *m) {
   switch (lane->step) {
-    case kStepBegin: return begin_frame(lane, m);
-    case kStepFreeSlots: return end_giving_up(lane, m);
-    case kStepClearMarks: return kStepMarkPaths;
-    case kStepMarkPaths: settle(lane, m); return kStepCountBits;
-    case kStepCountBits: lane->n_staying = add_up(lane->sums); return kStepNumberBits;
-    case kStepNumberBits: return kStepMoveTokens;
-    case kStepMoveTokens: return next_part(lane, 0);
-    case kStepGatherRecords: return kStepPutRecords;
-    case kStepPutRecords: return next_part(lane, lane->first_of_part + m->max_candidates);
-    case kStepClearBins: return kStepFillBins;
-    case kStepFillBins: return narrow_kth(lane, m) ? kStepFindMostCost : kStepClearBins;
-    case kStepFindMostCost: return kStepFindMostState;
-    case kStepFindMostState: lane->threshold = (ulong)lane->most_cost << 32 | lane->most_state; return kStepFreeLocal;
-    case kStepFreeLocal: return kStepSelect;
-    case kStepSelect: return expand_list(lane);
-    case kStepCountArcs: lane->list_size[lane->list] += add_up(lane->sums); return kStepNumberArcs;
-    case kStepNumberArcs: return expand_numbered(lane);
-    case kStepSettleKeys: return resolve_settled(lane);
+    case kStepBegin:
+      return begin_frame(lane, m);
+    case kStepFreeSlots:
+      return end_giving_up(lane, m);
+    case kStepClearMarks:
+      return kStepMarkPaths;
+    case kStepMarkPaths:
+      settle(lane, m);
+      return kStepCountBits;
+    case kStepCountBits:
+      lane->n_staying = add_up(lane->sums);
+      return kStepNumberBits;
+    case kStepNumberBits:
+      return kStepMoveTokens;
+    case kStepMoveTokens:
+      return next_part(lane, 0);
+    case kStepGatherRecords:
+      return kStepPutRecords;
+    case kStepPutRecords:
+      return next_part(lane, lane->first_of_part + m->max_candidates);
+    case kStepClearBins:
+      return kStepFillBins;
+    case kStepFillBins:
+      return narrow_kth(lane, m) ? kStepFindMostCost : kStepClearBins;
+    case kStepFindMostCost:
+      return kStepFindMostState;
+    case kStepFindMostState:
+      lane->threshold = (ulong)lane->most_cost << 32 | lane->most_state;
+      return kStepFreeLocal;
+    case kStepFreeLocal:
+      return kStepSelect;
+    case kStepSelect:
+      return expand_list(lane);
+    case kStepCountArcs:
+      lane->list_size[lane->list] += add_up(lane->sums);
+      return kStepNumberArcs;
+    case kStepNumberArcs:
+      return expand_numbered(lane);
+    case kStepSettleKeys:
+      return resolve_settled(lane);
     case kStepExpand:
-    case kStepExpandEpsilons: return end_expansion(lane, m);
+    case kStepExpandEpsilons:
+      return end_expansion(lane, m);
     case kStepResolve:
-    case kStepResolveEpsilons: return follow_epsilons(lane);
-    case kStepFinishTokens: return end_tokens(lane, m);
-    case kStepMakeEmittingLinks: return kStepMakeEpsilonLinks;
-    case kStepMakeEpsilonLinks: return lane->overflow != 0 ? give_up(lane, kSearchOverflow) : kStepFreeUsed;
-    case kStepFreeUsed: return end_frame(lane, m);
-    case kStepGatherFrames: return kStepPutFrames;
-    case kStepPutFrames: return end_taking_frames(lane);
-    case kStepClearNewest: return prune_frame(lane, m);
-    case kStepFollowBack: return end_following_back(lane, m);
-    case kStepCountKept: return end_counting_kept(lane, m);
-    case kStepNumberKept: return kStepPruneLinks;
-    case kStepPruneLinks: return kStepPutLinks;
-    case kStepPutLinks: return end_pruning_frame(lane, m);
-    case kStepCountLinks: lane->n_staying = add_up(lane->sums); return kStepPlaceFrames;
-    case kStepPlaceFrames: return next_part_of_links(lane, 0);
-    case kStepGatherPart: return kStepPutPart;
-    case kStepPutPart: return next_part_of_links(lane, lane->first_of_part + links_of_part(m));
-    default: lane->job.lattice.n_links = lane->job.lattice.n_kept = lane->n_staying; return begin_frame(lane, m);
+    case kStepResolveEpsilons:
+      return follow_epsilons(lane);
+    case kStepFinishTokens:
+      return end_tokens(lane, m);
+    case kStepMakeEmittingLinks:
+      return kStepMakeEpsilonLinks;
+    case kStepMakeEpsilonLinks:
+      return lane->overflow != 0 ? give_up(lane, kSearchOverflow) : kStepFreeUsed;
+    case kStepFreeUsed:
+      return end_frame(lane, m);
+    case kStepGatherFrames:
+      return kStepPutFrames;
+    case kStepPutFrames:
+      return end_taking_frames(lane);
+    case kStepClearNewest:
+      return prune_frame(lane, m);
+    case kStepFollowBack:
+      return end_following_back(lane, m);
+    case kStepCountKept:
+      return end_counting_kept(lane, m);
+    case kStepNumberKept:
+      return kStepPruneLinks;
+    case kStepPruneLinks:
+      return kStepPutLinks;
+    case kStepPutLinks:
+      return end_pruning_frame(lane, m);
+    case kStepCountLinks:
+      lane->n_staying = add_up(lane->sums);
+      return kStepPlaceFrames;
+    case kStepPlaceFrames:
+      return next_part_of_links(lane, 0);
+    case kStepGatherPart:
+      return kStepPutPart;
+    case kStepPutPart:
+      return next_part_of_links(lane, lane->first_of_part + links_of_part(m));
+    default:
+      lane->job.lattice.n_links = lane->job.lattice.n_kept = lane->n_staying;
+      return begin_frame(lane, m);
   }
 }

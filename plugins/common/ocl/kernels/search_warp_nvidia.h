@@ -8,7 +8,9 @@ uint warp_lane(void) { return get_local_id(0) % WARP; }
 
 uint ballot(bool wanted) {
   uint mask;
-  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }" : "=r"(mask) : "r"((uint)wanted));
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
+               : "=r"(mask)
+               : "r"((uint)wanted));
   return mask;
 }
 

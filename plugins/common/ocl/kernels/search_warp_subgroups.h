@@ -22,7 +22,8 @@ uint warp_rank(bool wanted, uint *n_wanted) {
 
 // Of numbers that rise from lane to lane: how many are at most the number of this lane, and how many are less than WARP.
 uint warp_begun(uint first, uint *n_begun) {
-  const ulong mask = sub_group_reduce_add(first < WARP ? 1ul << first : 0ul);  // bits of their own, so that the sum is their union
+  const ulong mask =
+      sub_group_reduce_add(first < WARP ? 1ul << first : 0ul);  // bits of their own, so that the sum is their union
   *n_begun = (uint)popcount(mask);
   return (uint)popcount(mask & ((2ul << warp_lane()) - 1));
 }
