@@ -6,32 +6,20 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "plugins/common/search_options.h"
 
 namespace asr::cpu {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-void check(const asr_search_options &o) {
-  if (!(o.beam > 0 && o.beam < kInfinity)) fail(ASR_INVALID_ARGUMENT, "beam %g is not above 0", double{o.beam});
-  if (!(o.acoustic_scale >= 0 && o.acoustic_scale < kInfinity)) {
-    fail(ASR_INVALID_ARGUMENT, "acoustic_scale %g is negative or not finite", double{o.acoustic_scale});
-  }
-  if (!std::isfinite(o.word_insertion_cost)) fail(ASR_INVALID_ARGUMENT, "word_insertion_cost is not finite");
-  if (!(o.lattice_beam >= 0 && o.lattice_beam < kInfinity)) {
-    fail(ASR_INVALID_ARGUMENT, "lattice_beam %g is negative or not finite", double{o.lattice_beam});
-  }
-  if (o.max_active == 0) fail(ASR_INVALID_ARGUMENT, "max_active is 0; give at least 1");
-}
-
 }  // namespace
 
 Search::Search(const SearchGraph &graph, const asr_search_options &options)
     : graph_(graph),
-      options_(options),
+      options_(checked(options)),
       trace_(graph, options.acoustic_scale, options.word_insertion_cost),
       loglike_(graph.view().n_pdfs + size_t{1}) {
-  check(options);
   if (options.lattice_beam > 0 && graph.epsilon_ranks() != nullptr) lattice_.emplace(graph, options.lattice_beam);
   begin();
 }

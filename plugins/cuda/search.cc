@@ -6,24 +6,12 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "plugins/common/search_options.h"
 
 namespace asr::cuda {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-const asr_search_options &checked(const asr_search_options &o) {
-  if (!(o.beam > 0 && o.beam < kInfinity)) fail(ASR_INVALID_ARGUMENT, "beam %g is not above 0", double{o.beam});
-  if (!(o.acoustic_scale >= 0 && o.acoustic_scale < kInfinity)) {
-    fail(ASR_INVALID_ARGUMENT, "acoustic_scale %g is negative or not finite", double{o.acoustic_scale});
-  }
-  if (!std::isfinite(o.word_insertion_cost)) fail(ASR_INVALID_ARGUMENT, "word_insertion_cost is not finite");
-  if (!(o.lattice_beam >= 0 && o.lattice_beam < kInfinity)) {
-    fail(ASR_INVALID_ARGUMENT, "lattice_beam %g is negative or not finite", double{o.lattice_beam});
-  }
-  if (o.max_active == 0) fail(ASR_INVALID_ARGUMENT, "max_active is 0; give at least 1");
-  return o;
-}
 
 template <typename T>
 void copy(T *to, const T *from, size_t n, cudaStream_t stream) {
@@ -160,7 +148,7 @@ void Search::grow(uint32_t overflow, cudaStream_t stream) {
 }
 
 void Search::drain_settled(cudaStream_t stream) {
-  std::vector<TraceStep> steps(job_.n_settled);
+  std::vector<PathStep> steps(job_.n_settled);
   copy(steps.data(), job_.settled, steps.size(), stream);
   check(cudaStreamSynchronize(stream), "reading a path");
   path_.settle(steps.data(), steps.size());

@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
+#include "plugins/common/search_path.h"
 #include "plugins/cuda/kernels/search.h"
 #include "plugins/cuda/search_graph.h"
 #include "plugins/cuda/search_lattice.h"
-#include "plugins/cuda/search_path.h"
 
 namespace asr::cuda {
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "plugins/common/epsilon_ranks.h"
 
 namespace asr::cuda {
 namespace {
@@ -29,21 +28,9 @@ DeviceArray<T> make_on_device(size_t n, ThreadPool &pool, const Make &make) {
   return array;
 }
 
-// What asr::epsilon_ranks asks of a graph.
-struct ViewOfEpsilons {
-  const asr_graph_view &view;
-
-  uint32_t n_states() const { return view.n_states; }
-  size_t n_arcs() const { return view.n_arcs; }
-  size_t n_emitting_arcs() const { return view.emitting_begin[view.n_states]; }
-  uint32_t next_state(size_t arc) const { return view.arcs[arc].next_state; }
-  uint32_t epsilon_begin(uint32_t state) const { return view.epsilon_begin[state]; }
-  uint32_t epsilon_end(uint32_t state) const { return view.epsilon_begin[state + size_t{1}]; }
-};
-
 }  // namespace
 
-SearchGraph::SearchGraph(Device &device, const asr_graph_view &view) : view_(view) {
+SearchGraph::SearchGraph(Device &device, const asr_graph_view &view) : ViewLatticeGraph(view) {
   if (view.n_pdfs > SearchArc::kPdfMask || view.n_arcs >= 0xffffffffu) {
     fail(ASR_UNSUPPORTED, "graph: %u pdfs or %llu arcs are more than the CUDA back end takes", view.n_pdfs,
          static_cast<unsigned long long>(view.n_arcs));
@@ -61,11 +48,6 @@ SearchGraph::SearchGraph(Device &device, const asr_graph_view &view) : view_(vie
   final_costs_ = make_on_device<float>(view.n_states, device.pool(), [&](size_t s) { return view.final_costs[s]; });
 }
 
-SearchTables SearchGraph::tables() const { return {arcs_.data(), begins_.data(), final_costs_.data(), view_.start_state}; }
-
-const uint32_t *SearchGraph::epsilon_ranks() const {
-  std::call_once(ranked_, [this] { epsilon_ranks_ = asr::epsilon_ranks(ViewOfEpsilons{view_}); });
-  return epsilon_ranks_.empty() ? nullptr : epsilon_ranks_.data();
-}
+SearchTables SearchGraph::tables() const { return {arcs_.data(), begins_.data(), final_costs_.data(), view().start_state}; }
 
 }  // namespace asr::cuda

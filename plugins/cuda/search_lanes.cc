@@ -196,7 +196,7 @@ void SearchLanes::find_paths(const std::vector<Search *> &searches, bool use_fin
     n_steps += job.max_steps + job.n_settled;
   }
   steps_.reserve(n_steps);
-  TraceStep *steps = steps_.data();
+  PathStep *steps = steps_.data();
   for (size_t i = 0; i < n; ++i) {
     SearchPathJob &job = path_jobs_.data()[i];
     job.steps = steps;

@@ -69,7 +69,7 @@ class SearchLanes {
   DeviceArray<float> rows_;
   PinnedArray<SearchJob> jobs_;
   PinnedArray<SearchPathJob> path_jobs_;
-  PinnedArray<TraceStep> steps_;
+  PinnedArray<PathStep> steps_;
   PinnedArray<SearchEnd> ends_;
   std::vector<LatticeReader> readers_{1};
   std::vector<ChannelMemory> free_memory_[2];  // of channels without lattices, with

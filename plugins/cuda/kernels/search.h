@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "plugins/common/search_path.h"
+
 namespace asr::cuda {
 
 // An arc; its index is that of the graph's arc. The label holds the pdf and two flags.
@@ -43,11 +45,6 @@ struct TraceRecord {
   static constexpr uint32_t kRoot = 0xffffffffu;  // the end of the settled path
 
   uint32_t previous, arc;
-  float acoustic_cost;
-};
-
-struct TraceStep {
-  uint32_t arc;
   float acoustic_cost;
 };
 
@@ -123,7 +120,7 @@ struct SearchJob {
 
   SearchToken *tokens[2];  // [max_tokens], those of the last frame and of the next
   TraceRecord *records;    // [max_records]
-  TraceStep *settled;      // [max_settled], the part that all paths share, as far as the host has not taken it
+  PathStep *settled;       // [max_settled], the part that all paths share, as far as the host has not taken it
   uint32_t max_tokens, max_records, max_settled;
 
   uint32_t current;             // which of tokens are the last frame's
@@ -195,11 +192,11 @@ struct SearchPathJob {
   SearchTables graph;
   const SearchToken *tokens;
   const TraceRecord *records;
-  const TraceStep *settled;
+  const PathStep *settled;
   uint32_t n_tokens, n_settled, max_steps;
   bool use_final;
   SearchEnd *end;
-  TraceStep *steps, *settled_steps;
+  PathStep *steps, *settled_steps;
 };
 void launch_search_paths(const SearchPathJob *jobs, uint32_t n_jobs, cudaStream_t stream);
 
