@@ -82,12 +82,8 @@ class Recording {
 
   void take_pieces() {
     if (api().lattice_piece == nullptr) return;
-    for (;;) {
-      asr_raw_lattice piece{};
-      device_.check(api().lattice_piece(device_.get(), channel_.get(), &piece));
-      if (piece.n_states == 0) return;
-      pieces_.add(lattice_from_backend(piece, bench_.search.word_insertion_cost));
-    }
+    const auto take = [&](asr_raw_lattice *piece) { device_.check(api().lattice_piece(device_.get(), channel_.get(), piece)); };
+    add_settled_pieces(take, bench_.search.word_insertion_cost, &pieces_);
   }
 
   const RecordingBench &bench_;

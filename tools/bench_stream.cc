@@ -50,9 +50,6 @@ Audio read_audio(const std::vector<std::string> &files) {
   return audio;
 }
 
-using EnginePointer = std::unique_ptr<asr_engine, void (*)(asr_engine *)>;
-using StreamPointer = std::unique_ptr<asr_stream, void (*)(asr_stream *)>;
-
 EnginePointer load_engine(const StreamBench &bench, uint32_t n_streams) {
   asr_engine_config config;
   asr_engine_config_default(&config);

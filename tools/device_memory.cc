@@ -29,7 +29,7 @@ asr_backend_memory memory_of(const Device &device) {
   asr_backend_memory memory{};
   memory.size = sizeof(memory);
   if (device.api()->memory == nullptr) {
-    fail(ASR_UNSUPPORTED, "back end %s has no memory of its own; name another device", device.api()->name);
+    fail(ASR_UNSUPPORTED, "back end %s does not tell what memory it takes; name another device", device.api()->name);
   }
   device.check(device.api()->memory(device.get(), &memory));
   return memory;

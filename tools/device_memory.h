@@ -9,7 +9,7 @@
 
 namespace asr::tool {
 
-// What the back end says of itself; throws ASR_UNSUPPORTED where it has no memory of its own.
+// What the back end says of itself; throws ASR_UNSUPPORTED where it does not.
 asr_backend_memory memory_of(const Device &device);
 
 // Loads the bundle on the device and begins a stream without lattices and one with: MB of each part, and of a lane and a

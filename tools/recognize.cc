@@ -21,7 +21,6 @@ namespace asr::tool {
 namespace {
 
 using Options = RecognizeOptions;
-using EnginePointer = std::unique_ptr<asr_engine, void (*)(asr_engine *)>;
 
 void print(const Recognition &result, const Options &options, bool with_id) {
   if (!result.error.empty()) fprintf(stderr, "senone: %s\n", result.error.c_str());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/asr.h"
+#include "tools/handles.h"
 #include "tools/recognition.h"
 
 namespace asr::tool {

@@ -11,9 +11,6 @@
 namespace asr::tool {
 namespace {
 
-using StreamPointer = std::unique_ptr<asr_stream, void (*)(asr_stream *)>;
-using EventPointer = std::unique_ptr<asr_event, void (*)(asr_event *)>;
-
 asr_cmn cmn_kind(const std::string &name) {
   return name == "live" ? ASR_CMN_LIVE : name == "batch" ? ASR_CMN_BATCH : name == "none" ? ASR_CMN_NONE : ASR_CMN_MODEL;
 }

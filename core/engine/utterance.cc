@@ -100,13 +100,12 @@ bool Utterance::all_taken() const { return ended_ && (pipeline_ ? pipeline_->don
 Event Utterance::result(asr_event_kind kind, const asr_path &path) const { return path_event(path, options_, model_, kind); }
 
 void Utterance::take_lattice_pieces() {
-  if (!pieces_ || model_.api()->lattice_piece == nullptr) return;
-  for (;;) {
-    asr_raw_lattice raw{};
-    model_.device().check(model_.api()->lattice_piece(model_.device().get(), channel_.get(), &raw));
-    if (raw.n_states == 0) return;
-    pieces_->add(lattice_from_backend(raw, *options_.word_insertion_cost));
-  }
+  const asr_backend_api &api = *model_.api();
+  if (!pieces_ || api.lattice_piece == nullptr) return;
+  const auto take = [&](asr_raw_lattice *piece) {
+    model_.device().check(api.lattice_piece(model_.device().get(), channel_.get(), piece));
+  };
+  add_settled_pieces(take, *options_.word_insertion_cost, pieces_.get());
 }
 
 SearchLattice Utterance::take_lattice(const asr_raw_lattice &raw) {

@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Lattice of what a back end's search left.
+// The Lattice of what a back end's search left, whole or in pieces.
 #pragma once
 
 #include "core/backend/asr_backend.h"
+#include "core/lattice/determinise.h"
 #include "core/lattice/lattice.h"
 
 namespace asr {
 
 // word_insertion_cost: the search's; it becomes part of the graph costs.
 Lattice lattice_from_backend(const asr_raw_lattice &raw, float word_insertion_cost);
+
+// Gives all settled pieces of a channel's lattice to `pieces`. take_piece(asr_raw_lattice *) is asr_backend_api::lattice_piece.
+template <typename TakePiece>
+void add_settled_pieces(TakePiece take_piece, float word_insertion_cost, PieceDeterminiser *pieces) {
+  for (;;) {
+    asr_raw_lattice piece{};
+    take_piece(&piece);
+    if (piece.n_states == 0) return;
+    pieces->add(lattice_from_backend(piece, word_insertion_cost));
+  }
+}
 
 }  // namespace asr

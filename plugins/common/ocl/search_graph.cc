@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "plugins/common/epsilon_ranks.h"
 
 namespace asr::ocl {
 namespace {
@@ -43,32 +42,15 @@ SearchArc arc_of(const asr_graph_view &view, const asr_graph_arc &arc) {
   return {arc.next_state, label, arc.graph_cost, 0};
 }
 
-// What asr::epsilon_ranks asks of a graph.
-struct ViewOfEpsilons {
-  const asr_graph_view &view;
-
-  uint32_t n_states() const { return view.n_states; }
-  size_t n_arcs() const { return view.n_arcs; }
-  size_t n_emitting_arcs() const { return view.emitting_begin[view.n_states]; }
-  uint32_t next_state(size_t arc) const { return view.arcs[arc].next_state; }
-  uint32_t epsilon_begin(uint32_t state) const { return view.epsilon_begin[state]; }
-  uint32_t epsilon_end(uint32_t state) const { return view.epsilon_begin[state + size_t{1}]; }
-};
-
 }  // namespace
 
 SearchGraph::SearchGraph(Device &device, const asr_graph_view &view)
-    : view_(checked(view)),
+    : ViewLatticeGraph(checked(view)),
       arcs_(make_on_device<SearchArc>(device, view.n_arcs, [&](size_t i) { return arc_of(view, view.arcs[i]); })),
       begins_(make_on_device<SearchBegins>(device, view.n_states + size_t{1},
                                            [&](size_t s) {
                                              return SearchBegins{view.emitting_begin[s], view.epsilon_begin[s]};
                                            })),
       final_costs_(make_on_device<float>(device, view.n_states, [&](size_t s) { return view.final_costs[s]; })) {}
-
-const uint32_t *SearchGraph::epsilon_ranks() const {
-  std::call_once(ranked_, [this] { epsilon_ranks_ = asr::epsilon_ranks(ViewOfEpsilons{view_}); });
-  return epsilon_ranks_.empty() ? nullptr : epsilon_ranks_.data();
-}
 
 }  // namespace asr::ocl
