@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/common/ocl/device.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -27,10 +29,16 @@ std::string text(cl_device_id device, cl_device_info what) {
   return value.substr(0, value.find('\0'));
 }
 
-std::string platform_version(cl_platform_id platform) {
-  char version[256] = "";
-  api().GetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version - 1, version, nullptr);
-  return version;
+std::string platform_text(cl_platform_id platform, cl_platform_info what) {
+  char value[256] = "";
+  api().GetPlatformInfo(platform, what, sizeof value - 1, value, nullptr);
+  return value;
+}
+
+// PoCL ends the process when it is asked for devices and cannot read the machine's topology, as in containers without /sys.
+bool would_abort(cl_platform_id platform) {
+  return platform_text(platform, CL_PLATFORM_NAME) == "Portable Computing Language" &&
+         access("/sys/devices/system/cpu", R_OK) != 0;
 }
 
 DeviceFacts facts_of(cl_platform_id platform, cl_device_id device) {
@@ -38,7 +46,7 @@ DeviceFacts facts_of(cl_platform_id platform, cl_device_id device) {
   facts.id = device;
   facts.name = text(device, CL_DEVICE_NAME);
   facts.driver = facts.name + "; " + text(device, CL_DEVICE_VERSION) + "; " + text(device, CL_DRIVER_VERSION) + "; " +
-                 platform_version(platform);
+                 platform_text(platform, CL_PLATFORM_VERSION);
   facts.vendor_id = property<cl_uint>(device, CL_DEVICE_VENDOR_ID);
   facts.n_compute_units = property<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS);
   facts.memory_bytes = property<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE);
@@ -81,6 +89,7 @@ std::vector<cl_platform_id> list_platforms() {
 
 std::vector<cl_device_id> devices_of(cl_platform_id platform) {
   cl_uint n = 0;
+  if (would_abort(platform)) return {};
   if (api().GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &n) != CL_SUCCESS || n == 0) return {};
   std::vector<cl_device_id> devices(n);
   check(api().GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, devices.data(), nullptr), "listing devices");
