@@ -59,6 +59,7 @@ cl_mem failing_buffer(cl_context, cl_mem_flags, size_t, void *, cl_int *status) 
 class FailuresTest : public testing::Test {
  protected:
   void SetUp() override {
+    setenv("POCL_CACHE_DIR", SENONE_BUILD_DIR "/tests/cache/pocl", 0);  // PoCL's own outlives this test
     setenv("XDG_CACHE_HOME", (scratch_ / "cache").c_str(), 1);
     g_n_compiled = 0;
     try {
