@@ -33,6 +33,11 @@ void LatticeFrames::settle(size_t last) {
   pieces_.push_back({last, frames_[n_settled_].extra});
 }
 
+void LatticeFrames::settle_pieces(size_t first, size_t last) {
+  const size_t piece = std::max<size_t>(1, (first + kPieceFrames - 1) / kPieceFrames);
+  for (size_t end = piece * kPieceFrames; end <= last; end += kPieceFrames) settle(end);
+}
+
 void LatticeFrames::output(const std::vector<float> &costs, const std::vector<float> &final_costs, asr_raw_lattice *lattice) {
   std::vector<float> end_extra(costs.size());
   float least = kInfinity;

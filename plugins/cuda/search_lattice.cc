@@ -81,11 +81,7 @@ void SearchLattice::take_settled(SearchLinks *lattice, LatticeReader *reader, cu
   reader->start_links(*lattice, stream);
   check(cudaStreamSynchronize(stream), "reading a lattice");
   reader->append_settled(&frames_.frames());
-  constexpr size_t kPiece = LatticeFrames::kPieceFrames;
-  for (size_t last = std::max<size_t>(1, (n_before + kPiece - 1) / kPiece) * kPiece; last <= lattice->last_settled;
-       last += kPiece) {
-    frames_.settle(last);
-  }
+  frames_.settle_pieces(n_before, lattice->last_settled);
   lattice->n_taken = lattice->last_settled - lattice->first_frame;
 }
 

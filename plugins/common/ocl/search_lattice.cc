@@ -67,10 +67,7 @@ void SearchLattice::take_settled(ChannelPool &pool, const ChannelMemory &memory,
   reader.start_links(pool, memory);
   pool.queue().finish();
   reader.append_to(&frames_.frames());
-  constexpr size_t kPiece = LatticeFrames::kPieceFrames;
-  for (size_t last = (n_before + kPiece - 1) / kPiece * kPiece; last <= lattice->last_settled; last += kPiece) {
-    if (last > 0) frames_.settle(last);
-  }
+  frames_.settle_pieces(n_before, lattice->last_settled);
   lattice->n_taken = lattice->last_settled - lattice->first_frame;
 }
 
