@@ -36,6 +36,7 @@ typedef struct asr_backend_features asr_backend_features; /* a loaded front end 
 typedef struct asr_backend_acoustic asr_backend_acoustic; /* a loaded acoustic model and its two score buffers */
 typedef struct asr_backend_graph asr_backend_graph;       /* a loaded graph */
 typedef struct asr_backend_channel asr_backend_channel;   /* the search state of one utterance */
+typedef struct asr_backend_signal asr_backend_signal;     /* the feature state of one utterance */
 
 /* What the core offers to a plugin; valid until the plugin is unloaded. */
 typedef struct asr_host_api {
@@ -70,6 +71,36 @@ typedef struct asr_mel_band {
 
 typedef enum asr_dc_removal { ASR_DC_KEEP = 0, ASR_DC_BEFORE_PREEMPHASIS = 1, ASR_DC_AFTER_PREEMPHASIS = 2 } asr_dc_removal;
 
+/* From cepstra to rows; equations F6, F9 and F10. weight * cepstrum i of a level, from the frame `offset` after the row's;
+ * column: level * n_ceps + i. */
+typedef struct asr_dynamic_tap {
+  int32_t offset;
+  uint32_t column;
+  float weight;
+} asr_dynamic_tap;
+
+/* For each frame, in order: [noise removal] -> [live normalisation] = level 0. Level k of frame t is the sum over j of
+ * slope[j] * level k - 1 of frame t + j - n_slope / 2. Value i of row t is the sum of taps[tap_begin[i] .. tap_begin[i + 1]).
+ * [transform] of the values gives the row. Frames before the first are the first and, once the signal has ended, those after
+ * the last are the last, of each level. Sums are taken in double, in the order of the tables, and rounded to float where a
+ * cepstrum, a level, a value or a row is stored. */
+typedef struct asr_dynamics_view {
+  size_t size;
+  uint32_t n_ceps;                    /* of a level */
+  const float *noise_dct;             /* [n_ceps][n_mel]: `extract` gives log mel energies, which lose their noise and go
+                                         through this transform; NULL: it gives cepstra */
+  const float *prior_mean;            /* [n_ceps], the mean that live normalisation begins with */
+  double prior_frames, window_frames; /* weight of a mean; frames after which it is renewed */
+  int32_t counted_cepstrum;           /* frames where this one is negative are not counted and stay as they are; -1 = none */
+  uint32_t n_levels, n_slope;         /* 1 or more; odd where there are several levels */
+  const float *slope;                 /* [n_slope] */
+  uint32_t n_values, lookahead;       /* lookahead: frames after its own that a row needs */
+  const uint32_t *tap_begin;          /* [n_values + 1] */
+  const asr_dynamic_tap *taps;
+  uint32_t n_dims, transform_cols; /* length of a row; n_values, or one more: the last column is added */
+  const float *transform;          /* [n_dims][transform_cols]; NULL: rows are the values */
+} asr_dynamics_view;
+
 /* In order: [dither] -> [dc] -> [raw energy] -> y[n] = x[n] - preemphasis * x[n-1] -> [dc] -> window -> [windowed energy]
  * -> FFT of fft_samples (zero-padded) -> spectrum -> mel -> log -> dct. Samples have the scale of 16-bit integers. */
 typedef struct asr_features_view {
@@ -89,6 +120,7 @@ typedef struct asr_features_view {
   uint32_t energy_windowed;      /* energy of the frame: 0 after dc removal, before pre-emphasis; 1 after the window */
   float dither;                  /* 0 = none, else noise of this deviation made from (dither_seed, frame, sample) */
   uint32_t dither_seed;
+  const asr_dynamics_view *dynamics; /* what `step` makes rows with; NULL: not described */
 } asr_features_view;
 
 typedef struct asr_extract_job {
@@ -225,6 +257,27 @@ typedef struct asr_backend_memory {
   uint32_t n_lanes, n_channels;
 } asr_backend_memory;
 
+/* ---- the fused step ------------------------------------------------------------------------------------------------- */
+
+typedef struct asr_signal_options {
+  size_t size;
+  uint32_t warp;           /* which filter bank, < n_warps */
+  uint32_t normalise_live; /* 0: cepstra are not normalised */
+} asr_signal_options;
+
+/* One utterance's part of a step: n_frames more frames of its signal, then the next n_rows rows of it, into rows first_row ...
+ * of the score buffer. The rows of all jobs together are rows 0 ... of the buffer, each once. No more rows are made than frames
+ * are there less `lookahead`, or, once the signal has ended, than frames. Frames of which no row is made yet stay in the
+ * signal: at most 2 * window_frames + lookahead. */
+typedef struct asr_step_job {
+  asr_backend_signal *signal; /* NULL: n_rows rows of the host */
+  const float *samples;       /* as in asr_extract_job; n_frames may be 0 */
+  uint32_t n_frames;
+  uint32_t ends;     /* 1: the signal has no frames after these */
+  const float *rows; /* [n_rows][n_dims] where signal is NULL */
+  uint32_t first_row, n_rows;
+} asr_step_job;
+
 /* ---- the table ----------------------------------------------------------------------------------------------------- */
 
 typedef struct asr_backend_api {
@@ -299,6 +352,17 @@ typedef struct asr_backend_api {
   /* `best_path` of many channels, each at most once, into paths[n_channels]. NULL in back ends for which that is no faster. */
   asr_status (*best_paths)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t use_final,
                            asr_path *paths);
+
+  /* The signal of an utterance, for features whose dynamics are described; signal_end frees it. ASR_UNSUPPORTED where the
+   * device cannot make its rows: then they come from the host. These three slots are NULL in back ends that share the host's
+   * memory. */
+  asr_status (*signal_begin)(asr_backend_device *, asr_backend_features *, const asr_signal_options *, asr_backend_signal **);
+  void (*signal_end)(asr_backend_signal *);
+
+  /* [async] `extract`, dynamics and `score` in one, for many signals, each at most once: samples -> log-likelihoods of the rows
+   * in a score buffer, for advance; nothing comes to the host. After a failure the signals of the call can only be ended. */
+  asr_status (*step)(asr_backend_device *, asr_backend_features *, asr_backend_acoustic *, const asr_step_job *jobs,
+                     size_t n_jobs, uint32_t buffer);
 } asr_backend_api;
 
 /* The one exported function. host_abi is the core's ASR_BACKEND_ABI; a plugin that cannot serve it returns NULL. The table

@@ -146,12 +146,20 @@ asr_status lattices(asr_backend_device *device, asr_backend_channel *const *chan
   });
 }
 
-constexpr asr_backend_api kApi = {
-    ASR_BACKEND_ABI, sizeof(asr_backend_api), "cpu",         probe,         open,       close,      last_error,
-    load_features,   free_features,           load_acoustic, free_acoustic, load_graph, free_graph, extract,
-    score,           channel_begin,           channel_end,   advance,       best_path,  wait,       lattice,
-    nullptr,         lattice_piece,           lattices,      nullptr,       nullptr,    nullptr,
-};
+constexpr asr_backend_api make_table() {
+  asr_backend_api table{};
+  table.abi = ASR_BACKEND_ABI, table.size = sizeof table, table.name = "cpu";
+  table.probe = probe, table.open = open, table.close = close, table.last_error = last_error, table.wait = wait;
+  table.load_features = load_features, table.free_features = free_features, table.extract = extract;
+  table.load_acoustic = load_acoustic, table.free_acoustic = free_acoustic, table.score = score;
+  table.load_graph = load_graph, table.free_graph = free_graph;
+  table.channel_begin = channel_begin, table.channel_end = channel_end, table.advance = advance;
+  table.best_path = best_path, table.lattice = lattice, table.lattice_piece = lattice_piece;
+  table.lattices = lattices;
+  return table;
+}
+
+constexpr asr_backend_api kApi = make_table();
 
 }  // namespace
 }  // namespace asr::cpu
