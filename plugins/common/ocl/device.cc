@@ -12,7 +12,8 @@ namespace {
 
 constexpr int32_t kOwnScore = 150, kForeignScore = 1;  // CUDA has 200 on the same GPU; the CPU back end has 10
 constexpr size_t kLeastLocalBytes = 32768, kLeastGroupSize = 256;
-constexpr cl_int kNoPlatform = -1001;  // CL_PLATFORM_NOT_FOUND_KHR of cl_khr_icd
+constexpr cl_device_info kNvidiaCapability = 0x4000;  // CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
+constexpr cl_int kNoPlatform = -1001;                 // CL_PLATFORM_NOT_FOUND_KHR of cl_khr_icd
 
 template <typename T>
 T property(cl_device_id device, cl_device_info what) {
@@ -41,6 +42,13 @@ bool would_abort(cl_platform_id platform) {
          access("/sys/devices/system/cpu", R_OK) != 0;
 }
 
+// 0 where there is no such thing.
+uint32_t nvidia_capability(cl_device_id device) {
+  cl_uint major = 0;
+  const cl_int status = api().GetDeviceInfo(device, kNvidiaCapability, sizeof major, &major, nullptr);
+  return status == CL_SUCCESS ? major : 0;
+}
+
 DeviceFacts facts_of(cl_platform_id platform, cl_device_id device) {
   DeviceFacts facts;
   facts.id = device;
@@ -53,6 +61,7 @@ DeviceFacts facts_of(cl_platform_id platform, cl_device_id device) {
   facts.local_bytes = property<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE);
   facts.group_size = property<size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
   const auto type = property<cl_device_type>(device, CL_DEVICE_TYPE);
+  if ((type & CL_DEVICE_TYPE_GPU) != 0) facts.nvidia_capability = nvidia_capability(device);
   facts.is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0, facts.is_gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
   facts.is_little_endian = property<cl_bool>(device, CL_DEVICE_ENDIAN_LITTLE) != CL_FALSE;
   facts.has_compiler = property<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE) != CL_FALSE;

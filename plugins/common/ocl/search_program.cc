@@ -13,7 +13,6 @@ namespace {
 constexpr uint32_t kGpuGroupSize = 1024, kSubgroupsGroupSize = 512, kHostGroupSize = 32;
 constexpr size_t kLaneBytes = 1024, kMostSlots = 8191;  // less than half of the least max_slots
 constexpr uint32_t kReduxCapability = 8;
-constexpr cl_device_info kNvidiaCapability = 0x4000;  // CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
 
 std::string options_of(const SearchTuning &tuning) {
   std::string options =
@@ -21,13 +20,6 @@ std::string options_of(const SearchTuning &tuning) {
              static_cast<int>(tuning.warps), tuning.has_redux ? 1 : 0, tuning.int64_atomics ? 1 : 0, tuning.local_slots());
   if (tuning.warps == WarpKind::kSubgroups) options += " -cl-std=CL2.0";
   return options;
-}
-
-// 0 where there is no such thing.
-uint32_t nvidia_capability(const DeviceFacts &facts) {
-  cl_uint major = 0;
-  const bool known = api().GetDeviceInfo(facts.id, kNvidiaCapability, sizeof major, &major, nullptr) == CL_SUCCESS;
-  return facts.is_gpu && known ? major : 0;
 }
 
 }  // namespace
@@ -39,7 +31,7 @@ uint32_t SearchTuning::local_slots() const {
 }
 
 SearchTuning search_tuning(const DeviceFacts &facts) {
-  const uint32_t capability = nvidia_capability(facts);
+  const uint32_t capability = facts.nvidia_capability;
   SearchTuning tuning{WarpKind::kOne, capability >= kReduxCapability, facts.has_int64_atomics,
                       kHostGroupSize, facts.n_compute_units,          facts.local_bytes};
   if (!facts.is_gpu) return tuning;

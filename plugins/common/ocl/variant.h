@@ -18,6 +18,7 @@ struct DeviceFacts {
   std::string name;
   std::string driver;  // device, driver and platform with their versions: a compiled kernel is for these only
   uint32_t vendor_id = 0, n_compute_units = 0;
+  uint32_t nvidia_capability = 0;  // its first number; 0 for other devices
   uint64_t memory_bytes = 0;
   size_t local_bytes = 0, group_size = 0;  // most of a work-group
   bool is_cpu = false, is_gpu = false, is_little_endian = false, has_compiler = false, has_int64_atomics = false,
@@ -43,6 +44,7 @@ struct Variant {
   // Candidates for a device (gmm_tuning.h), the one that is shipped for its architecture first.
   std::vector<GmmTuning> (*gmm_tunings)(const DeviceFacts &facts, bool full);
   uint32_t mfcc_points;  // complex numbers of the transforms of a work-group, 4096 at least for windows of 8192 samples
+  bool mfcc_in_registers = false;  // usual windows are transformed in the registers of 16 work-items (mfcc_plan.h)
 };
 
 }  // namespace asr::ocl
