@@ -15,7 +15,8 @@ constexpr uint32_t kVendorId = 0x10de;  // of PCI
 }  // namespace
 
 const ocl::Variant &variant() {
-  static const ocl::Variant variant = {"ocl_nvidia", "NVIDIA", kVendorId, &ocl::kernel_gmm_score, gmm_tunings, kMfccPoints};
+  static const ocl::Variant variant = {"ocl_nvidia", "NVIDIA",    kVendorId, &ocl::kernel_gmm_score,
+                                       gmm_tunings,  kMfccPoints, true};
   return variant;
 }
 

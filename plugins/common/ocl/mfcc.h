@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// MFCC on the device: jobs become work-groups of frames, of any jobs, that one kernel computes (kernels/mfcc.cl). Called by
+// MFCC on the device: jobs become work-groups of frames, of any jobs, that one kernel computes (mfcc_plan.h). Called by
 // backend.cc for the slots load_features and extract.
 #pragma once
 
 #include "plugins/common/ocl/device.h"
 #include "plugins/common/ocl/mfcc_batch.h"
+#include "plugins/common/ocl/mfcc_plan.h"
 #include "plugins/common/ocl/mfcc_tables.h"
 #include "plugins/common/ocl/staging.h"
 
@@ -23,12 +24,10 @@ class Mfcc {
 
   Device &device_;
   const MfccOptions options_;
-  const uint32_t n_points_;
-  const MfccRoom room_;
-  Kernel kernel_;
+  const MfccPlan plan_;
   DeviceArray<MfccOptions> options_array_;
   DeviceArray<MfccPair> pairs_;
-  DeviceArray<Float2> twiddles_, real_twiddles_;
+  DeviceArray<Float2> window_, twiddles_, real_twiddles_;
   DeviceArray<MfccBand> bands_;
   DeviceArray<Float4> weights_, dct_;
   DeviceArray<float> samples_, cepstra_;

@@ -5,6 +5,13 @@
 
 namespace asr::ocl {
 
+namespace {
+
+constexpr uint32_t kLineFloats = 32;  // frame 0 of a piece begins with a line of 128 bytes
+constexpr float kFiller[kLineFloats] = {};
+
+}  // namespace
+
 // The sample before the first, the samples with their padding, and a zero behind them.
 size_t MfccBatch::local_floats(const MfccOptions &options, uint32_t n_frames) {
   const size_t n = size_t{n_frames - 1} * options.shift_samples + options.window_samples;
@@ -21,6 +28,9 @@ uint32_t MfccBatch::frames_that_fit(uint32_t n) const {
 
 void MfccBatch::add(const asr_extract_job *jobs, size_t n_jobs, uint32_t first, uint32_t n) {
   const uint32_t shift = options_.shift_samples;
+  const size_t n_filler = kLineFloats - 1 - n_samples_ % kLineFloats;
+  samples_.push_back({kFiller, n_filler});
+  n_samples_ += n_filler;
   const auto first_output = static_cast<uint32_t>(outputs_.size()), n_outputs = static_cast<uint32_t>(n_jobs);
   for (uint32_t done = 0; done < n;) {
     uint32_t n_now = frames_that_fit(n - done);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames that one launch of kernels/mfcc.cl computes, in work-groups. Used by mfcc.cc.
+// Frames that one launch computes, in work-groups. Used by mfcc.cc.
 #pragma once
 
 #include <cstddef>

@@ -45,6 +45,12 @@ std::vector<MfccPair> make_pairs(const asr_features_view &view, uint32_t padding
   return pairs;
 }
 
+std::vector<Float2> make_window(const asr_features_view &view) {
+  std::vector<Float2> window(view.fft_samples / 2);
+  for (uint32_t n = 0; n < view.window_samples; ++n) window[n / 2][n % 2] = view.window[n] / 2;
+  return window;
+}
+
 std::vector<MfccBand> make_bands(const asr_features_view &view, std::vector<Float4> *weights) {
   std::vector<MfccBand> bands;
   for (uint32_t i = 0; i < view.n_warps * view.n_mel; ++i) {
@@ -73,11 +79,20 @@ std::vector<Float4> make_dct(const asr_features_view &view) {
   return dct;
 }
 
+std::vector<Float4> make_dct_by_fours(const asr_features_view &view) {
+  std::vector<Float4> dct(size_t{(view.n_ceps + 3) / 4} * view.n_mel);
+  for (uint32_t i = 0; i < view.n_ceps; ++i) {
+    for (uint32_t m = 0; m < view.n_mel; ++m) dct[size_t{i / 4} * view.n_mel + m][i % 4] = view.dct[size_t{i} * view.n_mel + m];
+  }
+  return dct;
+}
+
 }  // namespace
 
 MfccTables::MfccTables(const asr_features_view &view) : options(options_of(view)) {
   const uint32_t n_points = view.fft_samples / 2;
   pairs = make_pairs(view, options.padding);
+  window = make_window(view);
   for (uint32_t n = n_points; n > kRadix; n /= kRadix) {
     for (uint32_t j = 0; j < n / kRadix; ++j) {
       for (uint32_t power = 0; power < kRadix; ++power) twiddles.push_back(root(double(j) * power / n));
@@ -86,6 +101,7 @@ MfccTables::MfccTables(const asr_features_view &view) : options(options_of(view)
   for (uint32_t k = 0; k < n_points / 2; ++k) real_twiddles.push_back(root(double(k) / (2 * n_points)));
   bands = make_bands(view, &weights);
   dct = make_dct(view);
+  dct_by_fours = make_dct_by_fours(view);
 }
 
 }  // namespace asr::ocl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A front end's tables as kernels/mfcc.cl reads them. Made when a front end is loaded, used by mfcc.cc.
+// A front end's tables as kernels/mfcc.cl and mfcc_512.cl read them. Made when a front end is loaded, used by mfcc.cc.
 #pragma once
 
 #include <array>
@@ -17,10 +17,13 @@ struct MfccTables {
   explicit MfccTables(const asr_features_view &view);
   MfccOptions options{};
   std::vector<MfccPair> pairs;        // [n_points]
+  std::vector<Float2> window;         // [n_points], halved
   std::vector<Float2> twiddles;       // [pass][j][16], roots of the radix-16 passes
   std::vector<Float2> real_twiddles;  // [n_points / 2], exp(-i pi k / n_points)
   std::vector<MfccBand> bands;        // [n_warps][n_mel]
-  std::vector<Float4> weights, dct;   // dct: [n_ceps][n_mel_padded / 4]
+  std::vector<Float4> weights;
+  std::vector<Float4> dct;           // [n_ceps][n_mel_padded / 4]
+  std::vector<Float4> dct_by_fours;  // [n_ceps / 4][n_mel], for four cepstra each
 };
 
 }  // namespace asr::ocl

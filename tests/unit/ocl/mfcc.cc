@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MFCC kernel as GPUs get it, with the front end's numbers compiled in, against the one that reads them, which conformance
-// checks on PoCL. The device is made to call itself a GPU too.
+// The MFCC kernels as GPUs get them, with the front end's numbers compiled in, against those that read them, which conformance
+// checks on PoCL, and one kernel against the other. The device is made to call itself a GPU too.
 #include "plugins/common/ocl/mfcc.h"
 
 #include <gtest/gtest.h>
@@ -13,8 +13,9 @@
 namespace asr::ocl {
 namespace {
 
-constexpr Variant kVariant = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096};
-constexpr uint32_t kFrames = 21;
+constexpr Variant kInMemory = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096},
+                  kInRegisters = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096, true};
+constexpr uint32_t kFrames = 70;
 
 Api g_real;
 
@@ -24,11 +25,11 @@ cl_int call_it_a_gpu_too(cl_device_id device, cl_device_info what, size_t n_byte
   return status;
 }
 
-std::vector<float> cepstra(const FrontEnd &front_end, bool as_gpu) {
+std::vector<float> cepstra(const Variant &variant, const FrontEnd &front_end, bool as_gpu) {
   api().GetDeviceInfo = as_gpu ? call_it_a_gpu_too : g_real.GetDeviceInfo;
   asr_backend_options options{};
   options.size = sizeof options, options.max_lanes = 1, options.window_frames = 8, options.n_threads = 1;
-  Device device(kVariant, 0, options);
+  Device device(variant, 0, options);
   api() = g_real;
   const FeatureTables tables(front_end, {1});
   Mfcc mfcc(device, *tables.view());
@@ -42,18 +43,38 @@ std::vector<float> cepstra(const FrontEnd &front_end, bool as_gpu) {
   return result;
 }
 
-TEST(MfccAsOnGpus, NumbersThatAreCompiledIn) {
-  try {
-    g_real = api();
-    if (list_devices(kVariant).devices.empty()) GTEST_SKIP() << list_devices(kVariant).reason;
-  } catch (const Error &error) {
-    GTEST_SKIP() << error.what();
+class MfccAsOnGpus : public testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      g_real = api();
+      if (list_devices(kInMemory).devices.empty()) GTEST_SKIP() << list_devices(kInMemory).reason;
+    } catch (const Error &error) {
+      GTEST_SKIP() << error.what();
+    }
   }
+  static void expect_same(const std::vector<float> &found, const std::vector<float> &expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(found[i], expected[i], 2e-4) << "value " << i;
+    EXPECT_NE(expected[0], 0);
+  }
+};
+
+TEST_F(MfccAsOnGpus, NumbersThatAreCompiledIn) {
   FrontEnd f = kaldi_front_end();
   f.n_mel = 23, f.n_ceps = 13;
-  const std::vector<float> expected = cepstra(f, false), found = cepstra(f, true);
-  for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(found[i], expected[i], 2e-4) << "value " << i;
-  EXPECT_NE(expected[0], 0);
+  const std::vector<float> expected = cepstra(kInMemory, f, false);
+  expect_same(cepstra(kInMemory, f, true), expected);
+  expect_same(cepstra(kInRegisters, f, true), expected);
+}
+
+TEST_F(MfccAsOnGpus, RowsBeyondShortWindows) {
+  FrontEnd f = kaldi_front_end();
+  f.n_mel = 30, f.n_ceps = 30, f.use_energy = false;
+  for (const uint32_t window : {257u, 391u, 512u}) {
+    f.window_samples = window;
+    expect_same(cepstra(kInRegisters, f, true), cepstra(kInMemory, f, false));
+  }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fourier transforms of 2, 4, 8 and 16 complex numbers in registers, by decimation in frequency. Included by mfcc.cl.
+// Fourier transforms of 2, 4, 8 and 16 complex numbers in registers, by decimation in frequency. Included by the MFCC kernels.
 static inline float2 times(float2 a, float2 b) { return (float2)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
 
 // exp(-2 pi i k / 16)
@@ -29,13 +29,26 @@ static inline void transform_4(float2 *a, float2 *b, float2 *c, float2 *d) {
   *d = difference_ac - turned;
 }
 
+// The same where d is zero before.
+static inline void transform_3(float2 *a, float2 *b, float2 *c, float2 *d) {
+  const float2 sum = *a + *c, difference = *a - *c, turned = (float2)(b->y, -b->x);
+  *a = sum + *b;
+  *c = sum - *b;
+  *b = difference + turned;
+  *d = difference - turned;
+}
+
+static inline float2 times_root_of_16(float2 v, int k) {
+  return k == 0 ? v : k == 4 ? (float2)(v.y, -v.x) : times(v, kRootOf16[k]);
+}
+
 static inline void transform_8(float2 *x) {
   float2 y[8];
 #pragma unroll
   for (int c = 0; c < 2; ++c) {
     transform_4(&x[c], &x[c + 2], &x[c + 4], &x[c + 6]);
 #pragma unroll
-    for (int s = 0; s < 4; ++s) y[2 * s + c] = c * s == 0 ? x[c + 2 * s] : times(x[c + 2 * s], kRootOf16[2 * s]);
+    for (int s = 0; s < 4; ++s) y[2 * s + c] = times_root_of_16(x[c + 2 * s], 2 * c * s);
   }
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
@@ -45,13 +58,17 @@ static inline void transform_8(float2 *x) {
   }
 }
 
-static inline void transform_16(float2 *x) {
+// x[0 ... 15] becomes its transform, in order; those from n_inputs on, at most a quarter, are taken as zero.
+static inline void transform_first_of_16(float2 *x, uint n_inputs) {
   float2 y[16];
 #pragma unroll
   for (int c = 0; c < 4; ++c) {
-    transform_4(&x[c], &x[c + 4], &x[c + 8], &x[c + 12]);
+    if (c + 12 < (int)n_inputs)
+      transform_4(&x[c], &x[c + 4], &x[c + 8], &x[c + 12]);
+    else
+      transform_3(&x[c], &x[c + 4], &x[c + 8], &x[c + 12]);
 #pragma unroll
-    for (int s = 0; s < 4; ++s) y[4 * s + c] = c * s == 0 ? x[c + 4 * s] : times(x[c + 4 * s], kRootOf16[c * s]);
+    for (int s = 0; s < 4; ++s) y[4 * s + c] = times_root_of_16(x[c + 4 * s], c * s);
   }
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
@@ -60,3 +77,5 @@ static inline void transform_16(float2 *x) {
     for (int t = 0; t < 4; ++t) x[s + 4 * t] = y[4 * s + t];
   }
 }
+
+static inline void transform_16(float2 *x) { transform_first_of_16(x, 16); }

@@ -13,28 +13,13 @@
 // Floor: samples read and cepstra written once; 1,000 instructions an item for 1/16 frame.
 //   -D N_POINTS=... (complex numbers of a transform) FRAMES=... DITHER=0 or 1, LOCAL_FLOATS=...; groups of N_POINTS * FRAMES /
 //   16
-// For GPUs the front end's numbers are compiled in as well; where they are not, they are read.
 #include "plugins/common/ocl/kernels/dither.h"
-#include "plugins/common/ocl/kernels/mfcc_types.h"
-
-#ifndef WINDOW_SAMPLES
-#define WINDOW_SAMPLES o->window_samples
-#define SHIFT_SAMPLES o->shift_samples
-#define N_MEL o->n_mel
-#define N_CEPS o->n_ceps
-#define DC_REMOVAL o->dc_removal
-#define ENERGY o->energy
-#define MAGNITUDE o->magnitude
-#endif
+#include "plugins/common/ocl/kernels/mfcc_stages.h"
 
 #define GROUP_SIZE (N_POINTS * FRAMES / 16)
 #define UNITS (N_POINTS / 16)  // items of a frame
 #define PADDING (1 - SHIFT_SAMPLES % 2)
 #define N_MEL_FOURS ((N_MEL + 3) / 4)
-#define DC_BEFORE 1  // asr_dc_removal
-#define DC_AFTER 2
-#define ENERGY_RAW 1  // before the window
-#define ENERGY_WINDOWED 2
 
 #include "plugins/common/ocl/kernels/mfcc_transform.h"
 
@@ -173,25 +158,12 @@ static inline void make_spectrum(__constant MfccOptions *o, __global const float
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// F5, F6 under a filter bank.
+// F5, F6 under a filter bank; zeros up to a multiple of 4 bands.
 static inline void make_log_mel(__constant MfccOptions *o, __global const MfccBand *bands, __global const float4 *weights,
                                 __local const float *power, __local float *mel) {
   const uint f = get_local_id(0) % FRAMES;
   for (uint m = get_local_id(0) / FRAMES; m < 4 * N_MEL_FOURS; m += UNITS) {
-    float value = 0;
-    if (m < N_MEL) {
-      const MfccBand band = bands[m];
-      __local const float *bin = power + band.first_bin * FRAMES + f;
-      float2 sum = (float2)(0);
-#pragma unroll 2
-      for (uint i = 0; i < band.n_fours; ++i, bin += 4 * FRAMES) {
-        const float4 w = weights[band.first_four + i];
-        sum += w.lo * (float2)(bin[0], bin[FRAMES]);
-        sum += w.hi * (float2)(bin[2 * FRAMES], bin[3 * FRAMES]);
-      }
-      value = native_log(fmax(sum.x + sum.y, o->log_floor) + o->log_add);
-    }
-    mel[m * FRAMES + f] = value;
+    mel[m * FRAMES + f] = m < N_MEL ? log_band(o, bands[m], weights, power + f, FRAMES) : 0;
   }
 }
 
@@ -210,13 +182,6 @@ static inline void make_cepstra(__constant MfccOptions *o, __global const float4
     }
     cepstra[f * N_CEPS + i] = ENERGY != 0 && (int)i == o->energy_row ? native_log(fmax(energy, o->log_floor)) : sum.x + sum.y;
   }
-}
-
-// Segment of a lane; lanes beyond the last frame repeat it and are not stored.
-static inline uint segment_of(__global const MfccSegment *segments, MfccGroup group, uint lane) {
-  uint s = group.first_segment;
-  while (s + 1 < group.first_segment + group.n_segments && lane >= segments[s + 1].first_lane) ++s;
-  return s;
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void mfcc(

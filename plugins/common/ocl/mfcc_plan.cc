@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/common/ocl/mfcc_plan.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/base/error.h"
+#include "plugins/common/ocl/kernels.h"
+
+namespace asr::ocl {
+namespace {
+
+constexpr uint32_t kPointsAnItem = 16, kMostFrames = 64;
+
+// Of kernels/mfcc_512.cl.
+constexpr uint32_t kRegisterPoints = 256, kRegisterFrames = 32, kRegisterGroupSize = 128, kGroupsAtOnce = 4;
+constexpr size_t kPowerFloats = (kRegisterPoints + 4) * (kRegisterFrames + 2), kExchangeFloats = 16 * 17, kLaneBytes = 32;
+
+size_t work_floats(const MfccOptions &o) {
+  return std::max<size_t>(kRegisterGroupSize / 16 * kExchangeFloats, size_t{kRegisterFrames} * (o.n_mel + (o.n_ceps | 1)));
+}
+
+bool suits_registers(const Device &device, const MfccOptions &o, uint32_t n_points) {
+  const size_t n_bytes = (kPowerFloats + work_floats(o)) * sizeof(float) + kRegisterFrames * (kLaneBytes + sizeof(float));
+  return device.variant().mfcc_in_registers && n_points == kRegisterPoints && o.shift_samples % 2 == 0 && o.dither == 0 &&
+         n_bytes <= device.facts().local_bytes;
+}
+
+// Local memory of kernels/mfcc.cl holds samples and a sum an item, then transforms, then spectra with what is made of them.
+MfccRoom room_in_memory(const Device &device, const MfccOptions &options, uint32_t n_points) {
+  const uint32_t n_frames = std::clamp(device.variant().mfcc_points / n_points, 1u, kMostFrames);
+  const size_t rows = size_t{2} * n_points * n_frames, n_items = size_t{n_points} * n_frames / kPointsAnItem;
+  const size_t spectra = size_t{n_points + 4 + options.n_mel_padded + options.n_ceps} * n_frames;
+  const size_t n_floats = (std::max({rows, spectra, MfccBatch::local_floats(options, 1) + n_items}) + 1) / 2 * 2;
+  if (n_floats * sizeof(float) > device.facts().local_bytes) {
+    fail(ASR_UNSUPPORTED, "features: %u mel bands and %u cepstra do not fit the device's local memory; use the CPU",
+         options.n_mel, options.n_ceps);
+  }
+  return {n_frames, n_floats - n_items};
+}
+
+// Compilers of CPUs take very long over the unrolled transforms, so that there a program serves all front ends of its sizes.
+std::string compiled_in(const Device &device, const MfccOptions &o) {
+  std::string options;
+  if (device.facts().is_gpu) {
+    options =
+        format(" -DWINDOW_SAMPLES=%uu -DSHIFT_SAMPLES=%uu -DN_MEL=%uu -DN_CEPS=%uu -DDC_REMOVAL=%u -DENERGY=%u -DMAGNITUDE=%u",
+               o.window_samples, o.shift_samples, o.n_mel, o.n_ceps, o.dc_removal, o.energy, o.magnitude);
+  }
+  if (device.facts().is_cpu) options += " -cl-opt-disable";
+  return options;
+}
+
+Kernel kernel_in_registers(Device &device, const MfccOptions &o) {
+  const bool nvidia = device.facts().nvidia_capability > 0;
+  const std::string options =
+      format("-DNVIDIA=%d -DWORK_FLOATS=%zu%s", nvidia ? 1 : 0, work_floats(o), nvidia ? " -cl-nv-maxrregcount=128" : "");
+  return device.program(kernel_mfcc_512, options + compiled_in(device, o)).kernel("mfcc_512");
+}
+
+Kernel kernel_in_memory(Device &device, const MfccOptions &o, uint32_t n_points, MfccRoom room) {
+  const std::string options =
+      format("-DN_POINTS=%u -DFRAMES=%u -DDITHER=%d -DLOCAL_FLOATS=%zu", n_points, room.n_frames, o.dither > 0 ? 1 : 0,
+             room.sample_floats + size_t{n_points} * room.n_frames / kPointsAnItem);
+  return device.program(kernel_mfcc, options + compiled_in(device, o)).kernel("mfcc");
+}
+
+}  // namespace
+
+MfccPlan::MfccPlan(Device &device, const MfccOptions &options, uint32_t n_points)
+    : in_registers(suits_registers(device, options, n_points)),
+      room(in_registers ? MfccRoom{kRegisterFrames, std::numeric_limits<size_t>::max()}
+                        : room_in_memory(device, options, n_points)),
+      group_size(in_registers ? kRegisterGroupSize : n_points * room.n_frames / kPointsAnItem),
+      most_groups(in_registers ? kGroupsAtOnce * device.facts().n_compute_units : std::numeric_limits<uint32_t>::max()),
+      kernel(in_registers ? kernel_in_registers(device, options) : kernel_in_memory(device, options, n_points, room)) {}
+
+}  // namespace asr::ocl

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernel computes a front end on a device, compiled for it, and what a work-group of it takes. Used by mfcc.cc.
+#pragma once
+
+#include "plugins/common/ocl/device.h"
+#include "plugins/common/ocl/mfcc_batch.h"
+
+namespace asr::ocl {
+
+struct MfccPlan {
+  MfccPlan(Device &device, const MfccOptions &options, uint32_t n_points);
+  bool in_registers;  // kernels/mfcc_512.cl; else kernels/mfcc.cl
+  MfccRoom room{};
+  uint32_t group_size;
+  uint32_t most_groups;  // of a launch; they take all groups of frames
+  Kernel kernel;
+};
+
+}  // namespace asr::ocl
