@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "plugins/common/guard.h"
+#include "plugins/common/memory_share.h"
 #include "plugins/common/ocl/acoustic.h"
 #include "plugins/common/ocl/device.h"
 #include "plugins/common/ocl/gmm_tuning.h"
@@ -18,23 +19,37 @@
 struct asr_backend_device {
   asr_backend_device(const asr::ocl::Variant &variant, uint32_t index, const asr_backend_options &options)
       : device(variant, index, options) {}
+  uint64_t n_bytes() const { return device.context().n_bytes(); }
+
   asr::ocl::Device device;
   asr::ocl::SearchLanes lanes{device, asr::ocl::search_tuning(device.facts())};
-  std::vector<asr_backend_acoustic *> acoustics;  // that are loaded
-  std::string report;                             // of tune
+  std::vector<asr_backend_acoustic *> acoustics;                     // that are loaded
+  std::string report;                                                // of tune
+  uint64_t features_bytes = 0, acoustic_bytes = 0, graph_bytes = 0;  // of device memory, of all that is loaded
 };
 struct asr_backend_features {
-  asr_backend_features(asr::ocl::Device &device, const asr_features_view &view) : mfcc(device, view) {}
+  asr_backend_features(asr_backend_device *owner, const asr_features_view &view)
+      : share(&owner->features_bytes, owner->n_bytes()), mfcc(owner->device, view) {
+    share.close(owner->n_bytes());
+  }
+  asr::MemoryShare share;
   asr::ocl::Mfcc mfcc;
 };
 struct asr_backend_acoustic {
   asr_backend_acoustic(asr_backend_device *owner, const asr_acoustic_view &view)
-      : owner(owner), acoustic(owner->device, view) {}
+      : owner(owner), share(&owner->acoustic_bytes, owner->n_bytes()), acoustic(owner->device, view) {
+    share.close(owner->n_bytes());
+  }
   asr_backend_device *owner;
+  asr::MemoryShare share;
   asr::ocl::Acoustic acoustic;
 };
 struct asr_backend_graph {
-  asr_backend_graph(asr::ocl::Device &device, const asr_graph_view &view) : graph(device, view) {}
+  asr_backend_graph(asr_backend_device *owner, const asr_graph_view &view)
+      : share(&owner->graph_bytes, owner->n_bytes()), graph(owner->device, view) {
+    share.close(owner->n_bytes());
+  }
+  asr::MemoryShare share;
   asr::ocl::SearchGraph graph;
 };
 struct asr_backend_channel {
@@ -74,7 +89,7 @@ void close(asr_backend_device *device) { delete device; }
 const char *last_error() { return plugin_last_error().c_str(); }
 
 asr_status load_features(asr_backend_device *device, const asr_features_view *view, asr_backend_features **features) {
-  return guard([&] { *features = new asr_backend_features(device->device, *view); });
+  return guard([&] { *features = new asr_backend_features(device, *view); });
 }
 
 void free_features(asr_backend_features *features) { delete features; }
@@ -96,7 +111,7 @@ void free_acoustic(asr_backend_acoustic *acoustic) {
 }
 
 asr_status load_graph(asr_backend_device *device, const asr_graph_view *view, asr_backend_graph **graph) {
-  return guard([&] { *graph = new asr_backend_graph(device->device, *view); });
+  return guard([&] { *graph = new asr_backend_graph(device, *view); });
 }
 
 void free_graph(asr_backend_graph *graph) { delete graph; }
@@ -151,7 +166,18 @@ asr_status advance(asr_backend_device *device, asr_backend_acoustic *acoustic, c
 }
 
 asr_status best_path(asr_backend_device *device, asr_backend_channel *channel, uint32_t use_final, asr_path *path) {
-  return guard([&] { device->lanes.best_path(channel->search.get(), use_final != 0, path); });
+  return guard([&] { device->lanes.best_paths({channel->search.get()}, use_final != 0, path); });
+}
+
+std::vector<Search *> searches_of(asr_backend_channel *const *channels, size_t n_channels) {
+  std::vector<Search *> searches;
+  for (size_t i = 0; i < n_channels; ++i) searches.push_back(channels[i]->search.get());
+  return searches;
+}
+
+asr_status best_paths(asr_backend_device *device, asr_backend_channel *const *channels, size_t n_channels, uint32_t use_final,
+                      asr_path *paths) {
+  return guard([&] { device->lanes.best_paths(searches_of(channels, n_channels), use_final != 0, paths); });
 }
 
 asr_status wait(asr_backend_device *device) {
@@ -169,11 +195,7 @@ asr_status lattice(asr_backend_device *device, asr_backend_channel *channel, uin
 
 asr_status lattices(asr_backend_device *device, asr_backend_channel *const *channels, size_t n_channels, uint32_t use_final,
                     asr_raw_lattice *lattices) {
-  return guard([&] {
-    std::vector<Search *> searches;
-    for (size_t i = 0; i < n_channels; ++i) searches.push_back(channels[i]->search.get());
-    device->lanes.lattices(searches, use_final != 0, lattices);
-  });
+  return guard([&] { device->lanes.lattices(searches_of(channels, n_channels), use_final != 0, lattices); });
 }
 
 asr_status lattice_piece(asr_backend_device *device, asr_backend_channel *channel, asr_raw_lattice *piece) {
@@ -188,7 +210,19 @@ asr_status tune(asr_backend_device *device, const asr_acoustic_view *view, const
 }
 
 asr_status kernel_seconds(asr_backend_device *device, double *seconds) {
-  return guard([&] { *seconds = device->device.kernel_seconds(); });
+  return guard([&] { *seconds = device->device.compute().kernel_seconds() + device->lanes.kernel_seconds(); });
+}
+
+asr_status memory(asr_backend_device *device, asr_backend_memory *memory) {
+  return guard([&] {
+    *memory = {};
+    memory->size = sizeof(*memory);
+    memory->total_bytes = device->n_bytes();
+    memory->graph_bytes = device->graph_bytes;
+    memory->acoustic_bytes = device->acoustic_bytes;
+    memory->features_bytes = device->features_bytes;
+    device->lanes.add_memory(memory);
+  });
 }
 
 }  // namespace
@@ -204,8 +238,8 @@ const asr_backend_api *backend_table(const Variant &variant, uint32_t host_abi, 
   table.load_graph = load_graph, table.free_graph = free_graph;
   table.channel_begin = channel_begin, table.channel_end = channel_end, table.advance = advance;
   table.best_path = best_path, table.lattice = lattice, table.lattice_piece = lattice_piece;
-  table.lattices = lattices;
-  table.kernel_seconds = kernel_seconds, table.tune = tune;
+  table.lattices = lattices, table.best_paths = best_paths;
+  table.kernel_seconds = kernel_seconds, table.tune = tune, table.memory = memory;
   return host_abi == ASR_BACKEND_ABI ? &table : nullptr;
 }
 

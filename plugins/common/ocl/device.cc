@@ -164,21 +164,4 @@ const Program &Device::program(const KernelSource &source, const std::string &op
   return found->second;
 }
 
-void Device::launch(const Kernel &kernel, Range groups, Range group) {
-  if (measures_) measured_.emplace_back();
-  compute_.launch(kernel, groups, group, measures_ ? &measured_.back() : nullptr);
-}
-
-double Device::kernel_seconds() {
-  if (!measures_) {
-    compute_.finish();
-    compute_ = Queue(context_, true);
-    measures_ = true;
-  }
-  double total = 0;
-  for (const Event &event : measured_) total += event.seconds();
-  measured_.clear();
-  return total;
-}
-
 }  // namespace asr::ocl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices that OpenCL offers, which of them a back end takes, and an opened one: its queues, programs and the clock of its
-// kernels. Used by backend.cc, which owns the opened device, and by the classes that launch kernels.
+// The devices that OpenCL offers, which of them a back end takes, and an opened one: its queues and programs. Used by
+// backend.cc, which owns the opened device, and by the classes that launch kernels.
 #pragma once
 
 #include <cstdint>
@@ -43,10 +43,7 @@ class Device {
   // Built once; `options` as for the OpenCL compiler ("-D NAME=1").
   const Program &program(const KernelSource &source, const std::string &options = "");
 
-  // Puts a kernel into the compute queue, timed if the clock runs.
-  void launch(const Kernel &kernel, Range groups, Range group);
-  // That kernels ran since the last call, which must be done; the first call starts the clock.
-  double kernel_seconds();
+  void launch(const Kernel &kernel, Range groups, Range group) { compute_.launch(kernel, groups, group); }
 
  private:
   const Variant &variant_;
@@ -56,8 +53,6 @@ class Device {
   Context context_;
   Queue compute_, copies_;
   std::map<std::string, Program> programs_;  // by name and options
-  bool measures_ = false;
-  std::vector<Event> measured_;
 };
 
 }  // namespace asr::ocl

@@ -35,10 +35,10 @@ double time_of(Device &device, Gmm &gmm, uint32_t n_rows) {
   const DeviceArray<float> scores(device.context(), size_t{n_rows} * gmm.n_states());
   double least = INFINITY;
   for (uint32_t i = 0; i <= kRepeats; ++i) {
-    device.kernel_seconds();
+    device.compute().kernel_seconds();
     gmm.score(features, n_rows, scores);
     device.compute().finish();
-    if (i > 0) least = std::min(least, device.kernel_seconds());
+    if (i > 0) least = std::min(least, device.compute().kernel_seconds());
   }
   return least;
 }

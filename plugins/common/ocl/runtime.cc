@@ -87,10 +87,11 @@ double Event::seconds() const {
   return double(end - begin) / 1e9;
 }
 
-Queue::Queue(const Context &context, bool measures) {
+Queue::Queue(const Context &context) : context_(&context) { create(0); }
+
+void Queue::create(cl_command_queue_properties properties) {
   cl_int status = CL_SUCCESS;
-  const cl_command_queue_properties properties = measures ? CL_QUEUE_PROFILING_ENABLE : 0;
-  queue_ = decltype(queue_)(api().CreateCommandQueue(context.get(), context.device(), properties, &status));
+  queue_ = decltype(queue_)(api().CreateCommandQueue(context_->get(), context_->device(), properties, &status));
   check(status, "creating a queue");
 }
 
@@ -116,13 +117,24 @@ void Queue::fill(cl_mem to, size_t offset, uint32_t word, size_t n_bytes) {
         "filling memory of the device");
 }
 
-void Queue::launch(const Kernel &kernel, Range groups, Range group, Event *event) {
+void Queue::launch(const Kernel &kernel, Range groups, Range group) {
   const size_t global[2] = {groups.x * group.x, groups.y * group.y}, local[2] = {group.x, group.y};
-  cl_event raw = nullptr;
-  check(
-      api().EnqueueNDRangeKernel(get(), kernel.get(), 2, nullptr, global, local, 0, nullptr, event != nullptr ? &raw : nullptr),
-      "launching a kernel");
-  if (event != nullptr) *event = Event(raw);
+  cl_event event = nullptr;
+  check(api().EnqueueNDRangeKernel(get(), kernel.get(), 2, nullptr, global, local, 0, nullptr, measures_ ? &event : nullptr),
+        "launching a kernel");
+  if (measures_) measured_.emplace_back(event);
+}
+
+double Queue::kernel_seconds() {
+  if (!measures_) {
+    finish();
+    create(CL_QUEUE_PROFILING_ENABLE);
+    measures_ = true;
+  }
+  double total = 0;
+  for (const Event &event : measured_) total += event.seconds();
+  measured_.clear();
+  return total;
 }
 
 Event Queue::mark() {

@@ -3,6 +3,7 @@
 // for it; destructors ignore failures, so that a lost device can be closed.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -62,15 +63,17 @@ struct Range {
 // Work of one queue is done in order, beside that of others.
 class Queue {
  public:
-  explicit Queue(const Context &context, bool measures = false);
+  explicit Queue(const Context &context);
 
   // Offsets and sizes in bytes. Host memory must stay until the work is done.
   void write(cl_mem to, size_t offset, const void *from, size_t n_bytes);
   void read(cl_mem from, size_t offset, void *to, size_t n_bytes);
   void copy(cl_mem from, size_t from_offset, cl_mem to, size_t to_offset, size_t n_bytes);
   void fill(cl_mem to, size_t offset, uint32_t word, size_t n_bytes);
-  // groups of `group` work items; returns an event if asked to.
-  void launch(const Kernel &kernel, Range groups, Range group, Event *event = nullptr);
+  // groups of `group` work items
+  void launch(const Kernel &kernel, Range groups, Range group);
+  // That kernels ran since the last call, which must be done; the first call starts the clock.
+  double kernel_seconds();
 
   Event mark();                       // after all that was put in; and sends it to the device
   void wait_for(const Event &event);  // before what is put in from now on
@@ -79,7 +82,12 @@ class Queue {
   cl_command_queue get() const { return queue_.get(); }
 
  private:
+  void create(cl_command_queue_properties properties);
+
+  const Context *context_;
   Handle<cl_command_queue, &Api::ReleaseCommandQueue> queue_;
+  bool measures_ = false;
+  std::vector<Event> measured_;  // kernels since the last call
 };
 
 // A device's context, and a queue for what must be complete on return.
@@ -89,14 +97,42 @@ class Context {
   cl_context get() const { return context_.get(); }
   cl_device_id device() const { return device_; }
   Queue &at_once() const { return at_once_; }
+  std::atomic<uint64_t> &n_bytes() const { return n_bytes_; }  // that DeviceMemory has of it
 
  private:
+  mutable std::atomic<uint64_t> n_bytes_{0};
   cl_device_id device_;
   Handle<cl_context, &Api::ReleaseContext> context_;
   mutable Queue at_once_;
 };
 
 Handle<cl_mem, &Api::ReleaseMemObject> allocate(const Context &context, cl_mem_flags flags, size_t n_bytes);
+
+// Memory of the device, counted by its context.
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  DeviceMemory(const Context &context, size_t n_bytes)
+      : memory_(allocate(context, CL_MEM_READ_WRITE, n_bytes)), context_(&context), n_bytes_(n_bytes) {
+    context.n_bytes() += n_bytes;
+  }
+  DeviceMemory(DeviceMemory &&other) noexcept { *this = std::move(other); }
+  DeviceMemory &operator=(DeviceMemory &&other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(context_, other.context_);
+    std::swap(n_bytes_, other.n_bytes_);
+    return *this;
+  }
+  ~DeviceMemory() {
+    if (context_ != nullptr) context_->n_bytes() -= n_bytes_;
+  }
+  cl_mem get() const { return memory_.get(); }
+
+ private:
+  Handle<cl_mem, &Api::ReleaseMemObject> memory_;
+  const Context *context_ = nullptr;
+  size_t n_bytes_ = 0;
+};
 
 // n elements on the device, their contents not set.
 template <typename T>
@@ -114,15 +150,15 @@ class DeviceArray {
   // Room for at least n elements, and at least one; what was there is lost if there was not.
   void reserve(size_t n) {
     if (n <= n_ && get() != nullptr) return;
-    memory_ = {};
+    memory_ = DeviceMemory();
     n_ = 0;
-    memory_ = allocate(*context_, CL_MEM_READ_WRITE, n * sizeof(T));
+    memory_ = DeviceMemory(*context_, n * sizeof(T));
     n_ = n;
   }
 
  private:
   const Context *context_;
-  Handle<cl_mem, &Api::ReleaseMemObject> memory_;
+  DeviceMemory memory_;
   size_t n_ = 0;
 };
 

@@ -2,7 +2,6 @@
 #include "plugins/common/ocl/search.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/base/error.h"
 #include "plugins/common/search_options.h"
@@ -11,7 +10,6 @@ namespace asr::ocl {
 namespace {
 
 constexpr float kBins = 2048;  // of the histogram in kernels/search_select.h
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 }  // namespace
 
@@ -27,6 +25,7 @@ Search::Search(const SearchGraph &graph, const asr_search_options &options, Chan
     job_.lattice.lattice_beam = lattice_beam_;
   }
   memory_.give(&job_);
+  job_.begin = 1;
   job_.start_state = graph.view().start_state;
   job_.local_share = 0xffffffffu;
   job_.beam = {options.beam,
@@ -44,14 +43,13 @@ SearchJob Search::job(uint64_t rows, uint32_t stride, uint32_t n_frames) const {
   job.n_frames = died_ ? 0 : n_frames;
   job.n_consumed = 0;
   job.status = kSearchRunning;
-  job.begin = job.prune = 0;
+  job.output = 0;
   return job;
 }
 
-SearchJob Search::begin_job() const {
-  SearchJob first = job(0, 0, 0);
-  first.begin = 1;
-  return first;
+SearchJob Search::rest_of(const SearchJob &done) const {
+  if (done.output != 0) return lattice_job(done.use_final != 0);
+  return job(done.rows + uint64_t{done.n_consumed} * done.row_stride, done.row_stride, done.n_frames - done.n_consumed);
 }
 
 bool Search::take(const SearchJob &job) {
@@ -64,19 +62,15 @@ bool Search::take(const SearchJob &job) {
   return job.status == kSearchOverflow;
 }
 
-void Search::take_settled() {
-  if (lattice_) lattice_->take_settled(pool_, memory_, &job_.lattice);
-}
-
 void Search::prepare() {
-  if (job_.n_settled > job_.max_settled / 2) drain_settled();
+  if (job_.n_settled > job_.max_settled / 2) drain();
   if (job_.n_compacted > job_.max_records / 2) grow(kSearchTraceFull);
-  if (job_.lattice.n_kept > job_.lattice.max_links / 4 * 3) grow(kSearchLinksFull);
+  if (job_.lattice.n_kept > job_.lattice.max_links / 2) grow(kSearchLinksFull);  // less room is pruned too often
 }
 
 void Search::grow(uint32_t overflow) {
-  if (job_.n_settled > 0) drain_settled();
-  const bool frames_full = (overflow & kSearchFramesFull) != 0 && job_.lattice.n_taken == 0;
+  if (job_.n_settled > 0) drain();
+  const bool frames_full = (overflow & kSearchFramesFull) != 0 && (job_.lattice.n_taken == 0 || job_.output != 0);
   if ((overflow & (kSearchTokensFull | kSearchTraceFull | kSearchLinksFull)) == 0 && !frames_full) return;
   ChannelSize size = memory_.size();
   if ((overflow & kSearchTokensFull) != 0) size.max_tokens *= 2;
@@ -100,64 +94,54 @@ void Search::grow(uint32_t overflow) {
   job_.n_compacted = 0;
 }
 
-void Search::drain_settled() {
-  std::vector<SearchStep> steps(job_.n_settled);
-  pool_.queue().read(pool_.memory().get(), memory_.settled() * sizeof(uint32_t), steps.data(),
-                     steps.size() * sizeof(SearchStep));
-  pool_.queue().finish();
-  path_.settle(steps.data(), steps.size());
+void Search::start_draining() {
+  drained_.resize(job_.n_settled);
+  pool_.queue().read(pool_.memory().get(), memory_.settled() * sizeof(uint32_t), drained_.data(),
+                     drained_.size() * sizeof(SearchStep));
+}
+
+void Search::end_draining() {
+  path_.settle(drained_.data(), drained_.size());
+  drained_.clear();
   job_.n_settled = 0;
 }
 
-void Search::best_path(const Kernel &kernel, uint32_t group_size, bool use_final, DeviceArray<SearchStep> *steps,
-                       const DeviceArray<SearchEnd> &end, asr_path *path) {
-  steps->reserve(job_.n_records);
-  kernel.set(graph_.final_costs(), pool_.memory(), memory_.tokens(job_.current), memory_.records(), job_.n_tokens,
-             use_final ? 1u : 0u, end, *steps);
-  Queue &queue = pool_.queue();
-  queue.launch(kernel, {1}, {group_size});
-  SearchEnd found{};
-  queue.read(end.get(), 0, &found, sizeof found);
-  drain_settled();
-  std::vector<SearchStep> unsettled(found.n_steps);
-  queue.read(steps->get(), 0, unsettled.data(), unsettled.size() * sizeof(SearchStep));
-  queue.finish();
-  const double cost = path_.path(unsettled.data(), unsettled.size());
+void Search::drain() {
+  start_draining();
+  pool_.queue().finish();
+  end_draining();
+}
+
+SearchPathJob Search::path_job() const {
+  return {memory_.tokens(job_.current), memory_.records(), 0, job_.n_tokens, job_.n_records};
+}
+
+void Search::best_path(const SearchEnd &end, const SearchStep *steps, asr_path *path) {
+  end_draining();
+  const double cost = path_.path(steps, end.n_steps);
   path->arcs = path_.arcs().data();
   path->n_arcs = path_.arcs().size();
   path->n_frames = n_frames_;
-  path->reached_final = found.reached_final;
+  path->reached_final = end.reached_final;
   path->beam_died = died_ ? 1 : 0;
-  path->final_cost = found.reached_final != 0 ? graph_.view().final_costs[found.state] : 0.0f;
+  path->final_cost = end.reached_final != 0 ? graph_.view().final_costs[end.state] : 0.0f;
   path->total_cost = cost + double{path->final_cost};
   path->n_tokens = job_.n_active;
   path->n_arcs_expanded = job_.n_arcs_expanded;
 }
 
-SearchJob Search::lattice_job() const {
+SearchJob Search::lattice_job(bool use_final) const {
   check_lattice();
-  SearchJob pruning = job(0, 0, 0);
-  pruning.prune = 1;
-  return pruning;
+  SearchJob writing = job(0, 0, 0);
+  writing.output = 1;
+  writing.use_final = use_final ? 1 : 0;
+  return writing;
 }
 
-void Search::start_reading_table(LatticeReader *reader) const {
-  reader->start_table(pool_, memory_, job_.lattice, lattice_->first_missing(job_.lattice), job_.lattice.n_frames);
-  reader->start_tokens(pool_, memory_, job_.current, job_.n_tokens);
-}
-
-void Search::lattice(const LatticeReader &reader, bool use_final, asr_raw_lattice *lattice) {
-  std::vector<float> costs, final_costs;
-  bool reached_final = false;
-  for (const SearchToken &token : reader.tokens()) {
-    costs.push_back(token.cost);
-    final_costs.push_back(use_final ? graph_.view().final_costs[token.state] : 0.0f);
-    reached_final |= use_final && costs.back() + final_costs.back() < kInfinity;
-  }
-  if (!reached_final) std::fill(final_costs.begin(), final_costs.end(), 0.0f);
-  lattice_->output(reader, costs, final_costs, lattice);
+void Search::lattice(asr_raw_lattice *lattice) {
+  lattice_->output(job_.written.reached_final != 0, lattice);
   lattice->n_frames = n_frames_;
-  lattice->reached_final = reached_final ? 1 : 0;
+  lattice->reached_final = job_.written.reached_final;
   lattice->beam_died = died_ ? 1 : 0;
 }
 

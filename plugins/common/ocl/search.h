@@ -21,13 +21,17 @@ class Search {
   uint32_t n_pdfs() const { return graph_.view().n_pdfs; }
   bool died() const { return died_; }
 
-  // The job of consuming rows, from their place in an array on, or of beginning, and what came of it. Returns whether there is
-  // more to do.
+  // The job of consuming rows, from their place in an array on; the first one begins, too. And what came of it: take() returns
+  // whether there is more to do.
   SearchJob job(uint64_t rows, uint32_t stride, uint32_t n_frames) const;
-  SearchJob begin_job() const;
+  SearchJob rest_of(const SearchJob &done) const;
   bool take(const SearchJob &job);
-  // Brings what has settled of the lattice to the host.
-  void take_settled();
+  bool has_begun() const { return job_.begin == 0; }
+  // Brings what has settled of the lattice to the host, the queue finished after each step but the last. The first says whether
+  // there is anything.
+  bool start_settled_frames() { return lattice_ && lattice_->start_settled_frames(pool_, memory_, job_.lattice); }
+  void start_settled_links() { lattice_->start_settled_links(pool_, memory_); }
+  void take_settled() { lattice_->take_settled(&job_.lattice); }
 
   // Before a job: makes room where little is left. Must not run beside a job of any channel.
   void prepare();
@@ -36,29 +40,32 @@ class Search {
   // Nothing can be consumed any more.
   void give_up() { died_ = true; }
 
-  // See asr_backend_api::best_path. The arcs are valid until the next call. `steps` is memory to use.
-  void best_path(const Kernel &kernel, uint32_t group_size, bool use_final, DeviceArray<SearchStep> *steps,
-                 const DeviceArray<SearchEnd> &end, asr_path *path);
+  // See asr_backend_api::best_path: the job, without the place of its steps; what has settled, there when the queue is
+  // finished; and the path by what was found, the last step first. The arcs are valid until the next call.
+  SearchPathJob path_job() const;
+  void start_draining();
+  void best_path(const SearchEnd &end, const SearchStep *steps, asr_path *path);
 
-  // See asr_backend_api::lattice: the job that prunes what is on the device, then reading in three steps, the queue finished
-  // between them. The arrays are valid until the next call.
-  SearchJob lattice_job() const;
-  void start_reading_table(LatticeReader *reader) const;
-  void start_reading_links(LatticeReader *reader) const { reader->start_links(pool_, memory_); }
-  void lattice(const LatticeReader &reader, bool use_final, asr_raw_lattice *lattice);
+  // See asr_backend_api::lattice: the job that writes it, the copy, and, when the queue is finished, the arrays. They are valid
+  // until the next call.
+  SearchJob lattice_job(bool use_final) const;
+  void start_written() { lattice_->start_written(pool_, memory_, job_); }
+  void lattice(asr_raw_lattice *lattice);
   void lattice_piece(asr_raw_lattice *piece);
 
  private:
   // Throws unless the channel makes lattices.
   void check_lattice() const;
-  // Brings what was settled on the device to the host.
-  void drain_settled();
+  // Brings the steps that were settled on the device to the host.
+  void drain();
+  void end_draining();
 
   const SearchGraph &graph_;
   ChannelPool &pool_;
   ChannelMemory memory_;
   SearchJob job_{};  // as it was when the channel was advanced last
   SearchPath path_;
+  std::vector<SearchStep> drained_;  // on their way
   const float lattice_beam_;
   std::optional<SearchLattice> lattice_;
   uint32_t n_frames_ = 0;
@@ -66,7 +73,7 @@ class Search {
 
   // To begin with; they double when a frame does not fit.
   static constexpr uint32_t kMaxTokens = 1u << 13, kMaxRecords = 112u << 10, kMaxSettled = 1u << 12;
-  static constexpr uint32_t kMaxLinks = 3u << 16, kMaxFrames = 768;
+  static constexpr uint32_t kMaxLinks = 3u << 16, kMaxFrames = 1u << 11;
 };
 
 }  // namespace asr::ocl

@@ -2,6 +2,7 @@
 #include "plugins/common/ocl/search_lanes.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "core/base/error.h"
@@ -25,8 +26,12 @@ SearchLanes::SearchLanes(Device &device, const SearchTuning &tuning)
       rows_(device.context()),
       device_jobs_(device.context()),
       jobs_(device.context()),
+      device_path_jobs_(device.context()),
+      device_steps_(device.context()),
+      device_ends_(device.context()),
+      path_jobs_(device.context()),
       steps_(device.context()),
-      end_(device.context(), 1) {}
+      ends_(device.context()) {}
 
 SearchLanes::~SearchLanes() { finish(); }
 
@@ -60,12 +65,27 @@ void SearchLanes::run_at_once(std::vector<Lane> lanes) {
 std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_search_options &options) {
   finish();
   auto search = std::make_unique<Search>(graph, options, pool_);
-  run_at_once({{search.get(), &rows_, search->begin_job()}});
+  if (!graph.begins(options)) {
+    run_at_once({{search.get(), &rows_, search->job(0, 0, 0)}});
+    graph.note_begun(options);
+  }
+  most_channels_ = std::max(most_channels_, ++n_channels_);
   return search;
 }
 
+// Channels of which nothing was wanted yet.
+void SearchLanes::begin_all(const std::vector<Search *> &searches) {
+  std::vector<Lane> lanes;
+  for (Search *search : searches) {
+    if (!search->has_begun()) lanes.push_back({search, &rows_, search->job(0, 0, 0)});
+  }
+  if (!lanes.empty()) run_at_once(std::move(lanes));
+}
+
 void SearchLanes::end(std::unique_ptr<Search> search) {
-  if (search != nullptr) finish();
+  if (search == nullptr) return;
+  finish();
+  --n_channels_;
 }
 
 // Launches the jobs that are pending: those of one graph with rows in one array together.
@@ -94,7 +114,7 @@ void SearchLanes::launch(size_t first, size_t end) {
   const Lane &lane = pending_.lanes[first];
   const SearchGraph &graph = lane.search->graph();
   program_.search.set(device_jobs_, static_cast<uint32_t>(first), static_cast<uint32_t>(end), graph.arcs(), graph.begins(),
-                      *lane.rows, pool_.memory(), scratch_, max_slots_, max_candidates_);
+                      graph.final_costs(), *lane.rows, pool_.memory(), scratch_, max_slots_, max_candidates_);
   queue_.launch(program_.search, {std::min<size_t>(end - first, n_scratch_)}, {program_.group_size});
 }
 
@@ -158,25 +178,31 @@ void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
 void SearchLanes::take_results() {
   std::vector<Lane> lanes = std::move(pending_.lanes), again;
   pending_.lanes.clear();
+  std::vector<Search *> searches;
+  for (const Lane &lane : lanes) searches.push_back(lane.search);
+  std::vector<bool> goes_on(lanes.size(), false);
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    try {
+      goes_on[i] = searches[i]->take(jobs_.data()[i]);
+    } catch (...) {
+      searches[i]->give_up();
+      keep_failure();
+    }
+  }
+  take_settled(searches);
   uint32_t overflow = 0;
   for (size_t i = 0; i < lanes.size(); ++i) {
+    if (!goes_on[i]) continue;
     const SearchJob done = jobs_.data()[i];
-    Search *const search = lanes[i].search;
     try {
-      const bool goes_on = search->take(done);
-      search->take_settled();
-      if (!goes_on) continue;
-      search->grow(done.overflow);
+      searches[i]->grow(done.overflow);
     } catch (...) {
-      search->give_up();
+      searches[i]->give_up();
       keep_failure();
       continue;
     }
     overflow |= done.overflow;
-    again.push_back({search, lanes[i].rows,
-                     done.begin != 0 ? search->begin_job()
-                                     : search->job(done.rows + uint64_t{done.n_consumed} * done.row_stride, done.row_stride,
-                                                   done.n_frames - done.n_consumed)});
+    again.push_back({searches[i], lanes[i].rows, searches[i]->rest_of(done)});
   }
   if (again.empty()) return;
   if ((overflow & kSearchTableFull) != 0) max_slots_ *= 2;
@@ -184,6 +210,19 @@ void SearchLanes::take_results() {
   pending_.lanes = std::move(again);
   start_jobs();
   queue_.finish();
+}
+
+// Of lattices: all channels' copies are waited for together.
+void SearchLanes::take_settled(const std::vector<Search *> &searches) {
+  std::vector<Search *> settling;
+  for (Search *search : searches) {
+    if (search->start_settled_frames()) settling.push_back(search);
+  }
+  if (settling.empty()) return;
+  queue_.finish();
+  for (Search *search : settling) search->start_settled_links();
+  queue_.finish();
+  device_.pool().run(settling.size(), [&](size_t i) { settling[i]->take_settled(); });
 }
 
 void SearchLanes::keep_failure() noexcept {
@@ -211,22 +250,77 @@ void SearchLanes::release(const Acoustic *acoustic, uint32_t buffer) {
   if (pending_.acoustic == acoustic && buffer < 2 && pending_.reads[buffer]) finish();
 }
 
-void SearchLanes::best_path(Search *search, bool use_final, asr_path *path) {
+// Fills ends_ and steps_ for path_jobs_, with up to so many steps each.
+void SearchLanes::find_paths(const std::vector<Search *> &searches, bool use_final, uint32_t max_steps) {
+  const size_t n = searches.size();
+  path_jobs_.reserve(n);
+  ends_.reserve(n);
+  uint64_t n_steps = 0;
+  for (size_t i = 0; i < n; ++i) {
+    SearchPathJob &job = path_jobs_.data()[i] = searches[i]->path_job();
+    job.max_steps = std::min(job.max_steps, max_steps);
+    job.steps = n_steps;
+    n_steps += job.max_steps;
+  }
+  device_path_jobs_.reserve(n);
+  device_ends_.reserve(n);
+  device_steps_.reserve(n_steps);
+  steps_.reserve(n_steps);
+  queue_.write(device_path_jobs_.get(), 0, path_jobs_.data(), n * sizeof(SearchPathJob));
+  for (size_t first = 0, end = 0; first < n; first = end) {
+    const SearchGraph &graph = searches[first]->graph();
+    while (end < n && &searches[end]->graph() == &graph) ++end;
+    program_.best_path.set(device_path_jobs_, static_cast<uint32_t>(first), graph.final_costs(), pool_.memory(),
+                           use_final ? 1u : 0u, device_ends_, device_steps_);
+    queue_.launch(program_.best_path, {end - first}, {program_.group_size});
+  }
+  queue_.read(device_ends_.get(), 0, ends_.data(), n * sizeof(SearchEnd));
+  for (Search *search : searches) search->start_draining();
+  queue_.finish();
+  for (size_t i = 0; i < n; ++i) {
+    const SearchPathJob &job = path_jobs_.data()[i];
+    queue_.read(device_steps_.get(), job.steps * sizeof(SearchStep), steps_.data() + job.steps,
+                std::min(ends_.data()[i].n_steps, job.max_steps) * sizeof(SearchStep));
+  }
+  queue_.finish();
+}
+
+void SearchLanes::best_paths(const std::vector<Search *> &searches, bool use_final, asr_path *paths) {
+  if (searches.empty()) return;
   finish();
-  search->best_path(program_.best_path, program_.group_size, use_final, &steps_, end_, path);
+  begin_all(searches);
+  find_paths(searches, use_final, kMaxPathSteps);
+  std::vector<size_t> longer;
+  for (size_t i = 0; i < searches.size(); ++i) {
+    if (ends_.data()[i].n_steps > path_jobs_.data()[i].max_steps) longer.push_back(i);
+  }
+  const auto make = [&](size_t i, asr_path *path) {
+    searches[i]->best_path(ends_.data()[i], steps_.data() + path_jobs_.data()[i].steps, path);
+  };
+  device_.pool().run(searches.size(), [&](size_t i) {
+    if (ends_.data()[i].n_steps <= path_jobs_.data()[i].max_steps) make(i, &paths[i]);
+  });
+  for (const size_t i : longer) {
+    find_paths({searches[i]}, use_final, UINT32_MAX);
+    searches[i]->best_path(*ends_.data(), steps_.data(), &paths[i]);
+  }
 }
 
 void SearchLanes::lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices) {
   finish();
   std::vector<Lane> lanes;
-  for (Search *search : searches) lanes.push_back({search, &rows_, search->lattice_job()});
+  for (Search *search : searches) lanes.push_back({search, &rows_, search->lattice_job(use_final)});
   run_at_once(std::move(lanes));
-  std::vector<LatticeReader> readers(searches.size());
-  for (size_t i = 0; i < searches.size(); ++i) searches[i]->start_reading_table(&readers[i]);
+  for (Search *search : searches) search->start_written();
   queue_.finish();
-  for (size_t i = 0; i < searches.size(); ++i) searches[i]->start_reading_links(&readers[i]);
-  queue_.finish();
-  device_.pool().run(searches.size(), [&](size_t i) { searches[i]->lattice(readers[i], use_final, &lattices[i]); });
+  device_.pool().run(searches.size(), [&](size_t i) { searches[i]->lattice(&lattices[i]); });
+}
+
+void SearchLanes::add_memory(asr_backend_memory *memory) const {
+  memory->lane_bytes = scratch_.size() * sizeof(uint32_t[4]);
+  memory->n_lanes = n_scratch_;
+  memory->channel_bytes = pool_.memory().size() * sizeof(uint32_t);
+  memory->n_channels = most_channels_;
 }
 
 void SearchLanes::lattice_piece(Search *search, asr_raw_lattice *piece) {

@@ -40,10 +40,13 @@ class SearchLanes {
   void wait();
   // Before a score buffer is written or freed.
   void release(const Acoustic *acoustic, uint32_t buffer);
-  void best_path(Search *search, bool use_final, asr_path *path);
-  // The lattice of each.
+  // Of many channels in one launch; threads of the pool make the arrays.
+  void best_paths(const std::vector<Search *> &searches, bool use_final, asr_path *paths);
   void lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices);
   void lattice_piece(Search *search, asr_raw_lattice *piece);
+  // The lanes' and the channels' part.
+  void add_memory(asr_backend_memory *memory) const;
+  double kernel_seconds() { return queue_.kernel_seconds(); }
 
  private:
   // A channel's job and the array that its rows lie in.
@@ -59,10 +62,13 @@ class SearchLanes {
   };
   void reserve_scratch(uint32_t n_groups);
   std::vector<uint64_t> upload(const std::vector<Task> &tasks);
+  void begin_all(const std::vector<Search *> &searches);
   void start_jobs();
   void run_at_once(std::vector<Lane> lanes);
   void launch(size_t first, size_t end);
   void take_results();
+  void take_settled(const std::vector<Search *> &searches);
+  void find_paths(const std::vector<Search *> &searches, bool use_final, uint32_t max_steps);
   void keep_failure() noexcept;
 
   Device &device_;
@@ -75,11 +81,17 @@ class SearchLanes {
   DeviceArray<float> rows_;
   DeviceArray<SearchJob> device_jobs_;
   PinnedArray<SearchJob> jobs_;
-  DeviceArray<SearchStep> steps_;
-  DeviceArray<SearchEnd> end_;
+  DeviceArray<SearchPathJob> device_path_jobs_;
+  DeviceArray<SearchStep> device_steps_;
+  DeviceArray<SearchEnd> device_ends_;
+  PinnedArray<SearchPathJob> path_jobs_;
+  PinnedArray<SearchStep> steps_;
+  PinnedArray<SearchEnd> ends_;
+  uint32_t n_channels_ = 0, most_channels_ = 0;  // that have begun and not ended, and the most there were
   Pending pending_;
   std::exception_ptr failure_;
 
+  static constexpr uint32_t kMaxPathSteps = 2048;  // not yet settled; longer paths are found once more
   // To begin with; they double when a frame does not fit.
   static constexpr uint32_t kMaxSlots = 1u << 15, kMaxCandidates = 1u << 16;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's part of a channel's lattice: the frames that have settled on the device are kept here, and for the lattice those
-// that have not are read behind them. Used by Search (search.h) and SearchLanes (search_lanes.h).
+// The host's part of a channel's lattice: the frames that have settled on the device are kept here, and a lattice that was
+// written there is read behind them. Used by Search (search.h) and SearchLanes (search_lanes.h).
 #pragma once
 
 #include <vector>
@@ -11,44 +11,37 @@
 
 namespace asr::ocl {
 
-// Copies frames from the device: start_table, finish the queue, start_links, finish it, append_to.
-class LatticeReader {
- public:
-  // Frames first ... end - 1 of those on the device, and the tokens of the newest frame.
-  void start_table(ChannelPool &pool, const ChannelMemory &memory, const SearchLinks &lattice, uint32_t first, uint32_t end);
-  void start_tokens(ChannelPool &pool, const ChannelMemory &memory, uint32_t current, uint32_t n_tokens);
-  void start_links(ChannelPool &pool, const ChannelMemory &memory);
-  void append_to(std::vector<LatticeFrame> *frames) const;
-  const std::vector<SearchToken> &tokens() const { return tokens_; }
-
- private:
-  std::vector<LatticeLink> links_of(uint32_t first, uint32_t n) const;
-
-  uint32_t first_number_ = 0;  // of the first frame that is read
-  uint32_t first_link_ = 0;
-  std::vector<SearchFrame> table_;
-  std::vector<SearchLink> links_;
-  std::vector<float> extras_;
-  std::vector<SearchToken> tokens_;
+// A channel's frames as they were copied from the device.
+struct DeviceFrames {
+  std::vector<SearchFrame> frames;
+  uint32_t first_link = 0;  // that `links` has
+  std::vector<SearchLink> links;
+  std::vector<float> extras;        // of links.size() + 1 places from there on; empty for a lattice that was written
+  std::vector<SearchToken> tokens;  // of the newest frame of a lattice that was written
 };
 
 class SearchLattice {
  public:
-  SearchLattice(const SearchGraph &graph, float lattice_beam) : frames_(graph, lattice_beam) {}
+  SearchLattice(const SearchGraph &graph, float lattice_beam) : graph_(graph), frames_(graph, lattice_beam) {}
 
-  // Takes what has settled since the last time, and notes that in `lattice`.
-  void take_settled(ChannelPool &pool, const ChannelMemory &memory, SearchLinks *lattice);
-  // The first of the frames on the device that the host lacks.
-  uint32_t first_missing(const SearchLinks &lattice) const;
-  // The lattice with the frames that `reader` has read from the first missing one on.
-  void output(const LatticeReader &reader, const std::vector<float> &costs, const std::vector<float> &final_costs,
-              asr_raw_lattice *lattice);
+  // What has settled since the last time, if anything has: copies it in two steps, the queue finished after each, and takes it
+  // and notes that in `lattice`.
+  bool start_settled_frames(ChannelPool &pool, const ChannelMemory &memory, const SearchLinks &lattice);
+  void start_settled_links(ChannelPool &pool, const ChannelMemory &memory);
+  void take_settled(SearchLinks *lattice);
+
+  // A lattice that was written: copies it, and, when the queue is finished, gives it behind what has settled.
+  void start_written(ChannelPool &pool, const ChannelMemory &memory, const SearchJob &job);
+  void output(bool reached_final, asr_raw_lattice *lattice);
+
   void take_piece(asr_raw_lattice *piece) { frames_.take_piece(piece); }
 
  private:
   size_t n_known() const { return frames_.first_frame() + frames_.frames().size(); }
 
+  const SearchGraph &graph_;
   LatticeFrames frames_;
+  DeviceFrames copied_;
 };
 
 }  // namespace asr::ocl

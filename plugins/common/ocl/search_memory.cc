@@ -31,9 +31,9 @@ void ChannelPool::give_back(uint64_t place, uint64_t n_words) noexcept {
   }
 }
 
-// Room for n more words at its end, and at least as much as there was.
+// Room for n more words at its end, and at least half as much as there was.
 void ChannelPool::grow(uint64_t n_words) {
-  const uint64_t n_more = std::max(n_words, n_words_);
+  const uint64_t n_more = std::max(n_words, n_words_ / 2);
   DeviceArray<uint32_t> larger(context_, n_words_ + n_more);
   queue_.copy(memory_.get(), 0, larger.get(), 0, n_words_ * sizeof(uint32_t));
   queue_.finish();

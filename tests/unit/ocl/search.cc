@@ -8,12 +8,13 @@
 #include "core/base/error.h"
 #include "plugins/common/ocl/search_lanes.h"
 #include "tests/conformance/random_graph.h"
+#include "tests/reference/lattice.h"
 #include "tests/reference/viterbi.h"
 
 namespace asr::ocl {
 namespace {
 
-constexpr Variant kVariant = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096};
+constexpr Variant kVariant = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096, false};
 
 asr_backend_options backend_options() {
   asr_backend_options options{};
@@ -50,7 +51,7 @@ class SearchKernelsTest : public testing::TestWithParam<std::pair<uint32_t, bool
     lanes_->start(nullptr, {{search.get(), rows.data(), 0, 0, n_frames}});
     lanes_->wait();
     asr_path got{};
-    lanes_->best_path(search.get(), true, &got);
+    lanes_->best_paths({search.get()}, true, &got);
     EXPECT_EQ(got.n_frames, want.n_frames);
     EXPECT_EQ(got.beam_died != 0, want.beam_died);
     EXPECT_EQ(got.reached_final != 0, want.reached_final);
@@ -91,6 +92,33 @@ TEST_P(SearchKernelsTest, ManyTokens) {
   test::RandomGraph graph({30000, 5, 6, 3.0, 0.5, 0.01, true}, random);
   expect_reference(graph, 14, options_of(1e6f, 1000000, 0));
   expect_reference(graph, 14, options_of(8.0f, 700, 200));
+}
+
+// More tokens than local memory has extra costs for; the reference's lattice, taken twice, since writing it changes nothing.
+TEST_P(SearchKernelsTest, LatticesOfManyTokens) {
+  std::mt19937 random(23);
+  test::RandomGraph graph({3000, 5, 6, 3.0, 0.0, 0.01, false}, random);
+  asr_search_options options = options_of(30.0f, 1000000, 0);
+  options.lattice_beam = 2;
+  constexpr uint32_t kFrames = 40;
+  const std::vector<float> rows = graph.loglikes(kFrames);
+  const reference::RawLattice want = reference::lattice(graph.view(), options, rows.data(), kFrames, true);
+  const SearchGraph loaded(*device_, graph.view());
+  std::unique_ptr<Search> search = lanes_->begin(loaded, options);
+  lanes_->start(nullptr, {{search.get(), rows.data(), 0, 0, kFrames}});
+  lanes_->wait();
+  for (int i = 0; i < 2; ++i) {
+    asr_raw_lattice got{};
+    lanes_->lattices({search.get()}, true, &got);
+    EXPECT_EQ(got.reached_final != 0, want.reached_final);
+    ASSERT_EQ(got.n_states, want.frames.size());
+    ASSERT_EQ(got.n_arcs, want.arcs.size());
+    for (size_t a = 0; a < want.arcs.size(); ++a) {
+      ASSERT_EQ(got.arcs[a].next_state, want.arcs[a].next_state);
+      ASSERT_EQ(got.arcs[a].acoustic_cost, want.arcs[a].acoustic_cost);
+    }
+  }
+  lanes_->end(std::move(search));
 }
 
 INSTANTIATE_TEST_SUITE_P(, SearchKernelsTest,

@@ -3,9 +3,10 @@
 // only. Nothing waits for the host or for other groups, so as many channels run beside each other as there are compute units,
 // and further ones after them. A frame is a sequence of steps: select (search_select.h), expand and resolve the emitting arcs,
 // expand and resolve epsilon arcs until no cost falls (search_expand.h), write the tokens down and free their slots. Channels
-// that make lattices keep the frame's links (search_links.h), and every few frames prune what they have (search_prune.h).
-// Between two steps one work-item decides about the next (search_steps.h), so that the only barriers are the two below:
-// compilers that copy code for every path between barriers have nothing to copy, and what happens rarely costs nothing.
+// that make lattices keep the frame's links (search_links.h), every few frames prune what they have (search_prune.h), and write
+// the lattice when it is wanted (search_output.h). Between two steps one work-item decides about the next (search_steps.h), so
+// that the only barriers are the two below: compilers that copy code for every path between barriers have nothing to copy, and
+// what happens rarely costs nothing.
 //
 // A frame that does not fit its memory leaves the channel as it was before it: the kernel ends there and the host, with more
 // memory, goes on. What is found depends on the order of work-items in nothing but the numbers of tokens and records and the
@@ -35,10 +36,11 @@
 #include "plugins/common/ocl/kernels/search_links.h"
 #include "plugins/common/ocl/kernels/search_prune.h"
 #include "plugins/common/ocl/kernels/search_gaps.h"
+#include "plugins/common/ocl/kernels/search_path.h"
 #include "plugins/common/ocl/kernels/search_trace.h"
 #include "plugins/common/ocl/kernels/search_prune_steps.h"
+#include "plugins/common/ocl/kernels/search_output.h"
 #include "plugins/common/ocl/kernels/search_steps.h"
-#include "plugins/common/ocl/kernels/search_path.h"
 
 // Writes the tokens down and frees their slots, or, if there are links to be made, puts the tokens' numbers in the place of
 // their records.
@@ -103,10 +105,12 @@ void group_do(__local Lane *lane, const Memory *m) {
     case kStepPutFrames: group_put_frames(lane, m); break;
     case kStepClearNewest: group_clear_newest(lane, m); break;
     case kStepFollowBack: group_follow_back(lane, m); break;
-    case kStepCountKept: group_count_kept(lane, m); break;
     case kStepNumberKept: group_number_kept(lane, m); break;
     case kStepPruneLinks: group_prune_links(lane, m); break;
     case kStepPutLinks: group_put_links(lane, m); break;
+    case kStepFreeExtras: group_free_local(m); break;
+    case kStepFindLeast: group_find_least(lane, m); break;
+    case kStepEndExtras: group_end_extras(lane, m); break;
     case kStepCountLinks: group_count_links(lane, m); break;
     case kStepPlaceFrames: group_place_frames(lane, m); break;
     case kStepGatherPart: group_gather_part(lane, m); break;
@@ -116,16 +120,18 @@ void group_do(__local Lane *lane, const Memory *m) {
   }
 }
 
-// jobs[first_job ... end_job - 1]; arcs and begins: the graph; rows and channels: where the jobs' parts lie; scratch:
+// jobs[first_job ... end_job - 1]; arcs, begins and final_costs: the graph; rows and channels: where the jobs' parts lie; scratch:
 // scratch_of() for each group, all bits of its slots set.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void search(
     __global SearchJob *jobs, uint first_job, uint end_job, __global const SearchArc *arcs, __global const SearchBegins *begins,
-    __global const float *rows, __global uint *channels, __global uint4 *scratch, uint max_slots, uint max_candidates) {
+    __global const float *final_costs, __global const float *rows, __global uint *channels, __global uint4 *scratch,
+    uint max_slots, uint max_candidates) {
   __local Lane lane;
   __local LocalTable table;
   Memory m = scratch_of(scratch, &table, max_slots, max_candidates);
   m.arcs = arcs;
   m.begins = begins;
+  m.final_costs = final_costs;
   group_free_local(&m);
   if (get_local_id(0) == 0) {
     lane.job_number = first_job + get_group_id(0);

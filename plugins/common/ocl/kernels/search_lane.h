@@ -54,10 +54,13 @@ enum {
   kStepPutFrames,
   kStepClearNewest,
   kStepFollowBack,
-  kStepCountKept,
   kStepNumberKept,
   kStepPruneLinks,
   kStepPutLinks,
+  kStepFreeExtras,
+  // search_output.h
+  kStepFindLeast,
+  kStepEndExtras,
   // search_gaps.h
   kStepCountLinks,
   kStepPlaceFrames,
@@ -130,8 +133,11 @@ typedef struct {
 
   uint n_epsilon_links, n_links[2];         // of the frame: emitting, epsilon
   uint prunes_for_room;                     // since the last frame
-  uint frame, of_frame;                     // that is pruned, and which of the two extra costs are those of its tokens
+  SearchFrame pruned, before, after;        // the frame that is pruned, the one before it, and the one after it, as it now is
+  uint frame, of_frame;                     // its number, and which of the two extra costs are those of its tokens
+  uint to;                                  // where its links go
   uint changes, closes_gaps, last_settled;  // of a pruning
+  uint writes, least[2], n_newest;          // whether the lattice is written; costs of its ends, and how many there are
   uint sums[MAX_WARPS];                     // of warps
 } Lane;
 
@@ -145,6 +151,7 @@ typedef struct {
 typedef struct {
   __global const SearchArc *arcs;
   __global const SearchBegins *begins;
+  __global const float *final_costs;
   __global const float *rows;
   __global SearchToken *tokens;  // [2][job.max_tokens]
   __global SearchRecord *records;

@@ -2,31 +2,57 @@
 // Removes the links that cannot be in the final lattice (docs/search.md, "The lattice"): extra costs are found from the newest
 // frame backwards, with 0 for all of its tokens, until a frame has the extra costs it had the last time. In a frame they are
 // the fixed point of its epsilon links; then its tokens within the beam are numbered anew, and its links within the beam go by
-// way of the scratch memory to the front of the frame's place. Extra costs are at least 0, so that their bits order like they
-// do.
+// way of the scratch memory to their place: the front of the frame's own, or, when the lattice is written (search_output.h),
+// behind those of the frames after it. Extra costs are at least 0, so that their bits order like they do. Of a frame and of the
+// one before they lie in local memory, whose table is free between frames, if they fit there.
 
-// By token, in the place of the lists, which are free between frames.
+#define NEAR_TOKENS (2 * LOCAL_SLOTS / 3)
+
+// A value of each token of a frame: where the table in local memory is, or where the lists are, which are free, too.
 typedef struct {
-  __global uint *of_frame, *before, *new_number;
+  bool is_near;
+  __local uint *near;
+  __global uint *far;
+} TokenValues;
+
+TokenValues token_values(const Memory *m, uint which, uint n_tokens) {
+  const TokenValues values = {n_tokens <= NEAR_TOKENS, (__local uint *)m->table + which * NEAR_TOKENS,
+                              (__global uint *)m->items + (size_t)which * m->max_slots};
+  return values;
+}
+uint value_now(const TokenValues *v, uint token) {
+  return v->is_near ? now(v->near + token) : *(volatile __global const uint *)(v->far + token);
+}
+void set_value(const TokenValues *v, uint token, uint value) {
+  if (v->is_near) {
+    v->near[token] = value;
+  } else {
+    v->far[token] = value;
+  }
+}
+// Returns what it was.
+uint lower_value(const TokenValues *v, uint token, uint value) {
+  return v->is_near ? atomic_min(v->near + token, value) : atomic_min(v->far + token, value);
+}
+
+typedef struct {
+  TokenValues of_frame, before, new_number;
 } Extras;
 
 Extras extras_of(__local const Lane *lane, const Memory *m) {
-  __global uint *const all = (__global uint *)m->items;
-  const Extras extras = {all + (size_t)lane->of_frame * m->max_slots, all + (size_t)(lane->of_frame ^ 1) * m->max_slots,
-                         all + 2 * (size_t)m->max_slots};
+  const Extras extras = {token_values(m, lane->of_frame, lane->pruned.n_tokens),
+                         token_values(m, lane->of_frame ^ 1, lane->before.n_tokens), token_values(m, 2, lane->pruned.n_tokens)};
   return extras;
 }
 
-uint extra_now(__global const uint *extra) { return *(volatile __global const uint *)extra; }
-
 // The extra cost of the best path through a link.
 uint extra_through(const Extras *extras, SearchLink link) {
-  return as_uint(as_float(extra_now(extras->of_frame + link.destination)) + link.cost);
+  return as_uint(as_float(value_now(&extras->of_frame, link.destination)) + link.cost);
 }
 
 // Where the extra costs of a frame's tokens are kept: there are no more tokens than links, but in frame 0 one more.
-uint first_extra(__local const Lane *lane, const Memory *m, uint t) {
-  return m->frames[t].first_link + (lane->job.lattice.first_frame + t > 0 ? 1 : 0);
+uint first_extra(__local const Lane *lane, uint t, uint first_link) {
+  return first_link + (lane->job.lattice.first_frame + t > 0 ? 1 : 0);
 }
 
 __global SearchLink *link_scratch(const Memory *m) { return (__global SearchLink *)m->candidates; }
@@ -43,57 +69,45 @@ void group_put_frames(__local const Lane *lane, const Memory *m) {
   for (uint t = get_local_id(0); t < n; t += GROUP_SIZE) m->frames[t] = scratch[t];
 }
 
+bool is_newest(__local const Lane *lane) { return lane->frame + 1 == lane->job.lattice.n_frames; }
+
 void group_clear_newest(__local const Lane *lane, const Memory *m) {
   const Extras extras = extras_of(lane, m);
-  for (uint i = get_local_id(0); i < m->frames[lane->frame].n_tokens; i += GROUP_SIZE) extras.of_frame[i] = 0;
+  for (uint i = get_local_id(0); i < lane->pruned.n_tokens; i += GROUP_SIZE) set_value(&extras.of_frame, i, 0);
 }
 
 // Extra costs of tokens that epsilon links leave; again until none falls.
 void group_follow_back(__local Lane *lane, const Memory *m) {
   const Extras extras = extras_of(lane, m);
-  const SearchFrame frame = m->frames[lane->frame];
-  __global const SearchLink *const links = m->links + frame.first_link + frame.n_emitting;
+  __global const SearchLink *const links = m->links + lane->pruned.first_link + lane->pruned.n_emitting;
   bool fell = false;
-  for (uint i = get_local_id(0); i < frame.n_epsilon; i += GROUP_SIZE) {
-    const uint through = extra_through(&extras, links[i]);
-    __global uint *const source = extras.of_frame + links[i].source;
-    if (through < extra_now(source)) fell |= atomic_min(source, through) > through;
+  for (uint i = get_local_id(0); i < lane->pruned.n_epsilon; i += GROUP_SIZE) {
+    const SearchLink link = links[i];
+    const uint through = extra_through(&extras, link);
+    if (through < value_now(&extras.of_frame, link.source))
+      fell |= lower_value(&extras.of_frame, link.source, through) > through;
   }
   if (fell) lane->changes = 1;
 }
 
-// How many tokens are within the beam, and whether extra costs are other than the last time.
-uint n_own_kept(__local const Lane *lane, const Memory *m, const Extras *extras) {
-  const uint most = as_uint(lane->job.lattice.lattice_beam);
-  const Share share = share_of(m->frames[lane->frame].n_tokens);
-  uint n = 0;
-  for (uint i = share.begin; i < share.end; ++i) n += extras->of_frame[i] <= most ? 1 : 0;
-  return n;
-}
-void group_count_kept(__local Lane *lane, const Memory *m) {
+// Numbers the tokens within the beam, and sees whether extra costs are other than the last time. The newest tokens are all
+// kept, and have the numbers that they are known by.
+void group_number_kept(__local Lane *lane, const Memory *m) {
   const Extras extras = extras_of(lane, m);
-  const SearchFrame frame = m->frames[lane->frame];
-  const uint n_before = lane->frame > 0 ? m->frames[lane->frame - 1].n_tokens : 0, stored = first_extra(lane, m, lane->frame);
-  for (uint i = get_local_id(0); i < n_before; i += GROUP_SIZE) extras.before[i] = as_uint(INFINITY);
+  const uint most = as_uint(lane->job.lattice.lattice_beam), n_tokens = lane->pruned.n_tokens;
+  const uint stored = first_extra(lane, lane->frame, lane->pruned.first_link);
+  const bool compares = !lane->writes && lane->pruned.is_pruned;
+  const bool keeps_numbers = !lane->writes && is_newest(lane);
   bool differs = false;
-  for (uint i = get_local_id(0); i < frame.n_tokens && frame.is_pruned; i += GROUP_SIZE) {
-    differs |= as_uint(m->extras[stored + i]) != extras.of_frame[i];
+  for (uint first = warp_number() * WARP; first < n_tokens; first += GROUP_SIZE) {
+    const uint i = first + warp_lane();
+    const uint extra = i < n_tokens ? value_now(&extras.of_frame, i) : as_uint(INFINITY);
+    if (i < n_tokens && compares) differs |= as_uint(m->extras[stored + i]) != extra;
+    const uint number = warp_append(&lane->n_staying, extra <= most);
+    if (extra <= most) set_value(&extras.new_number, i, keeps_numbers ? i : number);
   }
   if (differs) lane->changes = 1;
-  warp_sum(lane->sums, n_own_kept(lane, m, &extras));
-}
-
-// Numbers them, and keeps their extra costs.
-void group_number_kept(__local const Lane *lane, const Memory *m) {
-  const Extras extras = extras_of(lane, m);
-  const uint most = as_uint(lane->job.lattice.lattice_beam), stored = first_extra(lane, m, lane->frame);
-  const Share share = share_of(m->frames[lane->frame].n_tokens);
-  uint n = warp_sum_before(lane->sums, n_own_kept(lane, m, &extras));
-  for (uint i = share.begin; i < share.end; ++i) {
-    const uint extra = extras.of_frame[i];
-    extras.new_number[i] = n;
-    if (extra <= most) m->extras[stored + n++] = as_float(extra);
-  }
+  for (uint i = get_local_id(0); i < lane->before.n_tokens; i += GROUP_SIZE) set_value(&extras.before, i, as_uint(INFINITY));
 }
 
 // Gathers the links of one kind that stay; emitting ones lower the extra costs of the frame before.
@@ -113,34 +127,48 @@ void group_gather_links_of(__local Lane *lane, const Memory *m, const Extras *ex
     const uint place = warp_append(&lane->n_links[kind], keep);
     if (!keep) continue;
     if (kind == 0) {
-      atomic_min(extras->before + link.source, through);
+      lower_value(&extras->before, link.source, through);
     } else {
-      link.source = extras->new_number[link.source];
+      link.source = value_now(&extras->new_number, link.source);
     }
-    link.destination = extras->new_number[link.destination];
+    link.destination = value_now(&extras->new_number, link.destination);
     kept[place] = link;
+  }
+}
+
+// Keeps the extra costs of the tokens that stay, or, when the lattice is written, the newest tokens themselves.
+void group_keep_tokens(__local const Lane *lane, const Memory *m, const Extras *extras) {
+  const uint most = as_uint(lane->job.lattice.lattice_beam), stored = first_extra(lane, lane->frame, lane->pruned.first_link);
+  if (lane->writes && !is_newest(lane)) return;
+  for (uint i = get_local_id(0); i < lane->pruned.n_tokens; i += GROUP_SIZE) {
+    const uint extra = value_now(&extras->of_frame, i);
+    if (extra > most) continue;
+    const uint number = value_now(&extras->new_number, i);
+    if (lane->writes) {
+      next_tokens(lane, m)[number] = last_tokens(lane, m)[i];
+    } else {
+      m->extras[stored + number] = as_float(extra);
+    }
   }
 }
 
 void group_prune_links(__local Lane *lane, const Memory *m) {
   const Extras extras = extras_of(lane, m);
-  const SearchFrame frame = m->frames[lane->frame];
+  const SearchFrame frame = lane->pruned;
   const uint first = frame.first_link;
   group_gather_links_of(lane, m, &extras, 0, first, frame.n_emitting, link_scratch(m));
   group_gather_links_of(lane, m, &extras, 1, first + frame.n_emitting, frame.n_epsilon, link_scratch(m) + frame.n_emitting);
-  if (lane->frame + 1 == lane->job.lattice.n_frames) return;
-  const SearchFrame next = m->frames[lane->frame + 1];
-  for (uint i = get_local_id(0); i < next.n_emitting; i += GROUP_SIZE) {
-    __global uint *const source = &m->links[next.first_link + i].source;
-    *source = extras.new_number[*source];
+  group_keep_tokens(lane, m, &extras);
+  for (uint i = get_local_id(0); i < lane->after.n_emitting; i += GROUP_SIZE) {
+    __global uint *const source = &m->links[lane->after.first_link + i].source;
+    *source = value_now(&extras.new_number, *source);
   }
 }
 
 void group_put_links(__local const Lane *lane, const Memory *m) {
-  const SearchFrame frame = m->frames[lane->frame];
   __global const SearchLink *const kept = link_scratch(m);
-  const uint n_emitting = lane->n_links[0], n = n_emitting + lane->n_links[1];
+  const uint n_before = lane->pruned.n_emitting, n_emitting = lane->n_links[0], n = n_emitting + lane->n_links[1];
   for (uint i = get_local_id(0); i < n; i += GROUP_SIZE) {
-    m->links[frame.first_link + i] = kept[i < n_emitting ? i : frame.n_emitting + (i - n_emitting)];
+    m->links[lane->to + i] = kept[i < n_emitting ? i : n_before + (i - n_emitting)];
   }
 }

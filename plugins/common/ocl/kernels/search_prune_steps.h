@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows what while a lattice is pruned (search_prune.h, search_gaps.h) and when that is; called by search_steps.h.
+// What follows what while a lattice is pruned or written (search_prune.h, search_output.h, search_gaps.h) and when that is;
+// called by search_steps.h.
 
 enum {
   kPruneFrames = 16,   // pruned when so many are new
@@ -7,14 +8,28 @@ enum {
 };
 
 uint begin_frame(__local Lane *lane, const Memory *m);  // what follows
+uint end_output(__local Lane *lane, bool fits);
+uint n_known(__local const SearchLinks *lattice);
+
+// From the newest frame on.
+void begin_visits(__local Lane *lane, const Memory *m) {
+  const SearchFrame none = {0, 0, 0, 0, 0, 0};
+  lane->writes = 0;
+  lane->of_frame = 0;
+  lane->frame = lane->job.lattice.n_frames - 1;
+  lane->pruned = m->frames[lane->frame];
+  lane->before = lane->after = none;
+}
+uint begin_newest(__local Lane *lane, const Memory *m) {
+  begin_visits(lane, m);
+  return kStepClearNewest;
+}
 
 // Prunes the lattice and, with what was settled by this if it is not 0, goes on with the next frame.
-uint begin_pruning(__local Lane *lane, bool closes_gaps, uint last_settled) {
+uint begin_pruning(__local Lane *lane, const Memory *m, bool closes_gaps, uint last_settled) {
   lane->closes_gaps = closes_gaps ? 1 : 0;
   lane->last_settled = last_settled;
-  lane->of_frame = 0;
-  lane->frame = lane->job.lattice.n_frames - lane->job.lattice.n_taken - 1;
-  return lane->job.lattice.n_taken > 0 ? kStepGatherFrames : kStepClearNewest;
+  return lane->job.lattice.n_taken > 0 ? kStepGatherFrames : begin_newest(lane, m);
 }
 
 // Whether the next frame's links may not fit, by those of the last; pruning can help once.
@@ -34,57 +49,72 @@ uint tend_lattice(__local Lane *lane, const Memory *m) {
   const bool settles = ends_piece && newest >= 2 * kPieceFrames && newest - kPieceFrames > lattice->last_settled;
   lane->prunes_for_room = 0;
   if (lattice->n_unpruned < kPruneFrames && !ends_piece) return begin_frame(lane, m);
-  return begin_pruning(lane, settles, settles ? newest - kPieceFrames : 0);
+  return begin_pruning(lane, m, settles, settles ? newest - kPieceFrames : 0);
 }
 
 // Frames older than those that are settled, and the first whose extra costs are what they were, end a pruning.
-uint end_pruning(__local Lane *lane, const Memory *m) {
+uint end_visits(__local Lane *lane) {
+  if (lane->writes) return end_output(lane, true);
   lane->job.lattice.n_unpruned = 0;
   if (lane->last_settled > 0) lane->job.lattice.last_settled = lane->last_settled;
-  return lane->closes_gaps ? kStepCountLinks : begin_frame(lane, m);
+  return kStepFreeExtras;
 }
 
-uint count_kept(__local Lane *lane, const Memory *m) {
-  lane->changes = m->frames[lane->frame].is_pruned ? 0 : 1;
-  return kStepCountKept;
+uint end_free_extras(__local Lane *lane, const Memory *m) {
+  return !lane->writes && lane->closes_gaps ? kStepCountLinks : begin_frame(lane, m);
 }
 
-uint prune_frame(__local Lane *lane, const Memory *m) {
+uint number_kept(__local Lane *lane) {
+  lane->changes = lane->writes || !lane->pruned.is_pruned ? 1 : 0;
+  lane->n_staying = lane->n_links[0] = lane->n_links[1] = 0;
+  return kStepNumberKept;
+}
+
+// The frame lane->frame, which is lane->pruned.
+uint visit_frame(__local Lane *lane, const Memory *m) {
   __local const SearchLinks *const lattice = &lane->job.lattice;
-  const uint n_fixed = lattice->last_settled > 0 ? lattice->last_settled - lattice->first_frame + 1 : 0;
-  if (lane->frame + 1 <= n_fixed) return end_pruning(lane, m);
+  const uint n_settled = lattice->last_settled > 0 ? lattice->last_settled - lattice->first_frame + 1 : 0;
+  if (lane->frame + 1 <= (lane->writes ? n_known(lattice) : n_settled)) return end_visits(lane);
+  if (lane->frame > 0) lane->before = m->frames[lane->frame - 1];
+  if (!lane->writes) lane->to = lane->pruned.first_link;
   lane->changes = 0;
-  return m->frames[lane->frame].n_epsilon > 0 ? kStepFollowBack : count_kept(lane, m);
+  return lane->pruned.n_epsilon > 0 ? kStepFollowBack : number_kept(lane);
 }
 
-uint end_following_back(__local Lane *lane, const Memory *m) {
-  if (!lane->changes) return count_kept(lane, m);
+uint end_following_back(__local Lane *lane) {
+  if (!lane->changes) return number_kept(lane);
   lane->changes = 0;
   return kStepFollowBack;
 }
 
-uint end_counting_kept(__local Lane *lane, const Memory *m) {
-  if (!lane->changes) return end_pruning(lane, m);
-  lane->n_staying = add_up(lane->sums);
-  lane->n_links[0] = lane->n_links[1] = 0;
-  return kStepNumberKept;
+uint end_numbering_kept(__local Lane *lane) {
+  if (is_newest(lane)) lane->n_newest = lane->n_staying;
+  return lane->changes ? kStepPruneLinks : end_visits(lane);
 }
 
-uint end_pruning_frame(__local Lane *lane, const Memory *m) {
-  __global SearchFrame *const frame = &m->frames[lane->frame];
-  const SearchFrame pruned = {frame->first_link, lane->n_links[0], lane->n_links[1], lane->n_staying, 1, 0};
-  *frame = pruned;
+uint end_pruning_links(__local Lane *lane) {
+  const bool fits = lane->to + lane->n_links[0] + lane->n_links[1] <= lane->job.lattice.max_links;
+  return fits ? kStepPutLinks : end_output(lane, false);
+}
+
+uint end_visit(__local Lane *lane, const Memory *m) {
+  const uint n_frames = lane->job.lattice.n_frames;
+  const SearchFrame pruned = {lane->to, lane->n_links[0], lane->n_links[1], lane->n_staying, 1, 0};
+  m->frames[lane->writes ? n_frames + (n_frames - 1 - lane->frame) : lane->frame] = pruned;
+  if (lane->writes) lane->to += pruned.n_emitting + pruned.n_epsilon;
+  lane->after = pruned;
+  lane->pruned = lane->before;
   --lane->frame;
   lane->of_frame ^= 1;
-  return prune_frame(lane, m);
+  return visit_frame(lane, m);
 }
 
-uint end_taking_frames(__local Lane *lane) {
+uint end_taking_frames(__local Lane *lane, const Memory *m) {
   __local SearchLinks *const lattice = &lane->job.lattice;
   lattice->first_frame += lattice->n_taken;
   lattice->n_frames -= lattice->n_taken;
   lattice->n_taken = 0;
-  return kStepClearNewest;
+  return begin_newest(lane, m);
 }
 
 uint next_part_of_links(__local Lane *lane, uint first) {

@@ -72,14 +72,13 @@ uint begin_frame(__local Lane *lane, const Memory *m) {
   __local SearchJob *const job = &lane->job;
   if (job->status != kSearchRunning) return kStepEndJob;
   if (job->begin) return begin_channel(lane, m);
-  if (job->prune) {
-    job->prune = 0;
-    return begin_pruning(lane, true, 0);
+  if (job->n_consumed == job->n_frames) {
+    if (!job->output) return kStepEndJob;
+    return job->lattice.n_unpruned > 0 ? begin_pruning(lane, m, true, 0) : begin_output(lane, m);
   }
-  if (job->n_consumed == job->n_frames) return kStepEndJob;
   if (makes_lattice(lane) && is_cramped(lane, m)) {
     lane->prunes_for_room = 1;
-    return begin_pruning(lane, true, 0);
+    return begin_pruning(lane, m, true, 0);
   }
   if (makes_lattice(lane) && job->lattice.n_frames == job->lattice.max_frames) {
     job->status = kSearchOverflow;
@@ -111,7 +110,7 @@ uint end_giving_up(__local Lane *lane, const Memory *m) {
   if (is_overflow && lane->overflow == kSearchLocalFull) {
     job->local_share = job->local_share / 4 * 3;
   } else if (is_overflow && lane->overflow == kSearchLinksFull && job->lattice.n_unpruned > 0) {
-    return begin_pruning(lane, true, 0);
+    return begin_pruning(lane, m, true, 0);
   } else {
     job->status = lane->status;
     job->overflow = lane->overflow;
@@ -215,19 +214,22 @@ uint next_step(__local Lane *lane, const Memory *m) {
     case kStepGatherFrames:
       return kStepPutFrames;
     case kStepPutFrames:
-      return end_taking_frames(lane);
+      return end_taking_frames(lane, m);
+    case kStepFindLeast:
+      return kStepEndExtras;
     case kStepClearNewest:
-      return prune_frame(lane, m);
+    case kStepEndExtras:
+      return visit_frame(lane, m);
     case kStepFollowBack:
-      return end_following_back(lane, m);
-    case kStepCountKept:
-      return end_counting_kept(lane, m);
+      return end_following_back(lane);
     case kStepNumberKept:
-      return kStepPruneLinks;
+      return end_numbering_kept(lane);
     case kStepPruneLinks:
-      return kStepPutLinks;
+      return end_pruning_links(lane);
     case kStepPutLinks:
-      return end_pruning_frame(lane, m);
+      return end_visit(lane, m);
+    case kStepFreeExtras:
+      return end_free_extras(lane, m);
     case kStepCountLinks:
       lane->n_staying = add_up(lane->sums);
       return kStepPlaceFrames;

@@ -107,6 +107,13 @@ typedef struct SearchLinks {
   uint32_t n_unpruned;    // frames at the end
 } SearchLinks;
 
+// A lattice that was written behind the channel's links and frames: the frames from the newest one back to the first that the
+// host lacks, each with the final extra costs' links. The newest frame's tokens are in the place of the next frame's.
+typedef struct SearchOutput {
+  uint32_t n_frames, n_links, n_tokens;
+  uint32_t reached_final;
+} SearchOutput;
+
 // A channel and the frames to consume. The kernel reads it at its start and writes it back at its end. Places are indices
 // into the buffers that the kernel gets.
 typedef struct SearchJob {
@@ -116,7 +123,7 @@ typedef struct SearchJob {
   uint64_t n_active, n_arcs_expanded;
   uint32_t row_stride, n_frames;
   uint32_t begin, start_state;  // begin: 1 = first makes the token of the start state
-  uint32_t prune;               // 1 = at the end prunes the lattice and closes its gaps
+  uint32_t output, use_final;   // output: 1 = at the end writes the lattice (search_output.h)
   SearchBeam beam;
 
   uint32_t max_tokens, max_records, max_settled;
@@ -127,12 +134,20 @@ typedef struct SearchJob {
   uint32_t n_compacted;  // records there were after the last compaction
   float best;            // the least cost
   SearchLinks lattice;
+  SearchOutput written;
 
   uint32_t n_consumed;  // of n_frames
   uint32_t status, overflow;
 } SearchJob;
 
-// What the kernel of the best path finds.
+// A channel whose best path is looked for: places of its tokens and records in the channels' memory, and of its steps, of which
+// the last max_steps are written.
+typedef struct SearchPathJob {
+  uint64_t tokens, records, steps;
+  uint32_t n_tokens, max_steps;
+} SearchPathJob;
+
+// What the kernel of the best paths finds: the state in which the path ends, and how many steps it has.
 typedef struct SearchEnd {
   uint32_t state;
   uint32_t reached_final, n_steps;

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each thing that a back end has loaded takes of the device's memory, for asr_backend_api::memory: told by how much is
+// allocated before and after it is loaded.
+#pragma once
+
+#include <cstdint>
+
+namespace asr {
+
+// The device memory that is allocated between constructor and close(), added to a sum while this lives.
+class MemoryShare {
+ public:
+  MemoryShare(uint64_t *sum, uint64_t n_allocated) : sum_(sum), n_before_(n_allocated) {}
+  ~MemoryShare() { *sum_ -= n_bytes_; }
+  MemoryShare(const MemoryShare &) = delete;
+  MemoryShare &operator=(const MemoryShare &) = delete;
+  void close(uint64_t n_allocated) { *sum_ += n_bytes_ = n_allocated - n_before_; }
+
+ private:
+  uint64_t *const sum_;
+  const uint64_t n_before_;
+  uint64_t n_bytes_ = 0;
+};
+
+}  // namespace asr
