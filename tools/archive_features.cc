@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/feature/dynamic.h"
+#include "core/feature/dynamic_tables.h"
 #include "core/feature/normalise.h"
 #include "core/model/import/kaldi_archive.h"
 
@@ -101,7 +102,8 @@ std::vector<float> ArchiveFeatures::rows(const std::string &key, const kaldi::Ma
   Normaliser normaliser(front_end_, cmn_);
   normaliser.push(cepstra.data(), matrix.n_rows, &normalised);
   normaliser.finish(&normalised);
-  DynamicFeatures dynamic(front_end_);
+  const DynamicTables tables(front_end_);
+  DynamicFeatures dynamic(*tables.view());
   dynamic.push(normalised.data(), matrix.n_rows);
   dynamic.finish();
   return std::vector<float>(dynamic.rows(), dynamic.rows() + dynamic.ready_rows() * n_dims);

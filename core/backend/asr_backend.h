@@ -266,9 +266,9 @@ typedef struct asr_signal_options {
 } asr_signal_options;
 
 /* One utterance's part of a step: n_frames more frames of its signal, then the next n_rows rows of it, into rows first_row ...
- * of the score buffer. The rows of all jobs together are rows 0 ... of the buffer, each once. No more rows are made than frames
- * are there less `lookahead`, or, once the signal has ended, than frames. Frames of which no row is made yet stay in the
- * signal: at most 2 * window_frames + lookahead. */
+ * of the score buffer; the rows of a job follow those of the job before, from row 0 on. No more rows are made than frames are
+ * there less `lookahead`, or, once the signal has ended, than frames. Frames of which no row is made when a step begins, its own
+ * included, are at most 2 * window_frames + lookahead. */
 typedef struct asr_step_job {
   asr_backend_signal *signal; /* NULL: n_rows rows of the host */
   const float *samples;       /* as in asr_extract_job; n_frames may be 0 */

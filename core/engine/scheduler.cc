@@ -104,28 +104,47 @@ void Scheduler::extract(const Streams &streams) {
   }
 }
 
-// Copies the streams' ready rows into the window. A stream that moved, or whose end is near, is visited again.
+// Takes the streams' ready rows into the window. A stream that moved, or whose end is near, is visited again.
 void Scheduler::gather(const Streams &streams, Window *window) {
   for (const StreamPointer &stream : streams) {
     if (!stream->is_decoding() || stream->last_taken_) continue;
     Utterance &utterance = *stream->utterance_;
-    std::vector<float> &rows = utterance.is_fed_loglikes() ? window->loglikes : window->features;
-    const size_t n = utterance.n_ready_rows(), row_length = utterance.row_length(), at = rows.size();
-    rows.resize(at + n * row_length);
-    utterance.take_rows(rows.data() + at, n);
+    asr_step_job job{};
+    utterance.next_frames(&job);
+    if (job.n_frames > 0) stream->progressed_ = true;
+    const size_t n = utterance.n_ready_rows();
+    size_t first_row = window->loglikes.size() / model_.n_states();
+    if (!utterance.is_fed_loglikes()) {
+      first_row = job.first_row = window->n_rows;
+      job.n_rows = static_cast<uint32_t>(n);
+      if (n > 0 || job.n_frames > 0) window->steps.push_back(job);
+      window->n_rows += job.n_rows;
+    }
+    utterance.take_rows(n, utterance.is_fed_loglikes() ? &window->loglikes : &window->features);
     stream->last_taken_ = utterance.all_taken();
-    if (n > 0 || stream->last_taken_) {
-      window->parts.push_back({stream, at / row_length, n, n > 0 && utterance.at_partial(), stream->last_taken_});
+    if (n > 0 || job.n_frames > 0 || stream->last_taken_) {
+      window->parts.push_back({stream, first_row, n, n > 0 && utterance.at_partial(), stream->last_taken_});
     }
     if (!stream->last_taken_ && (n > 0 || stream->progressed_ || utterance.has_ended())) enqueue(stream);
   }
 }
 
 void Scheduler::score(Window *window) {
-  const size_t n_rows = window->features.size() / model_.n_dims();
-  if (n_rows == 0) return;
-  model_.device().check(model_.api()->score(model_.device().get(), model_.acoustic(), window->features.data(),
-                                            static_cast<uint32_t>(n_rows), window->buffer, nullptr));
+  if (window->steps.empty()) return;
+  asr_backend_device *const device = model_.device().get();
+  if (!model_.has_step()) {
+    model_.device().check(
+        model_.api()->score(device, model_.acoustic(), window->features.data(), window->n_rows, window->buffer, nullptr));
+    return;
+  }
+  const float *rows = window->features.data();
+  for (asr_step_job &job : window->steps) {
+    if (job.signal != nullptr) continue;
+    job.rows = rows;
+    rows += size_t{job.n_rows} * model_.n_dims();
+  }
+  model_.device().check(model_.api()->step(device, model_.features(), model_.acoustic(), window->steps.data(),
+                                           window->steps.size(), window->buffer));
 }
 
 void Scheduler::advance(Window *window) {
@@ -174,6 +193,8 @@ void Scheduler::complete(Window *window) {
   window->parts.clear();
   window->features.clear();
   window->loglikes.clear();
+  window->steps.clear();
+  window->n_rows = 0;
 }
 
 // Takes best paths from the device, all in one call where it can.

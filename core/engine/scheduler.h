@@ -2,9 +2,10 @@
 // The engine's thread: the only one that calls the device. It advances streams step by step, up to max_lanes of them by a
 // window each, and posts their events.
 //
-// Two windows are under way at a time, in score buffers 0 and 1: window n is gathered, its features are computed and its
-// scoring is issued; while the device scores it, window n - 1 is searched; then both are awaited and results of n - 1 are
-// read. A stream's failure is noted where it happens and carried out when the device is idle.
+// Two windows are under way at a time, in score buffers 0 and 1: window n is gathered and its scoring is issued, from samples
+// where the device has the fused step, else from rows whose cepstra it computed before; while the device scores it, window
+// n - 1 is searched; then both are awaited and results of n - 1 are read. A stream's failure is noted where it happens and
+// carried out when the device is idle.
 #pragma once
 
 #include <condition_variable>
@@ -34,7 +35,7 @@ class Scheduler {
   using StreamPointer = std::shared_ptr<Stream>;
   using Streams = std::vector<StreamPointer>;
 
-  // A stream's share of a window: n_rows rows from first_row of the window's features, or of its log-likelihoods.
+  // A stream's share of a window: n_rows rows from first_row of the window's score buffer, or of its log-likelihoods.
   struct Part {
     StreamPointer stream;
     size_t first_row, n_rows;
@@ -43,7 +44,9 @@ class Scheduler {
   struct Window {
     uint32_t buffer = 0;
     std::vector<Part> parts;
-    std::vector<float> features, loglikes;  // rows of n_dims, of n_states
+    std::vector<float> features, loglikes;  // rows of the host, of n_dims, of n_states
+    std::vector<asr_step_job> steps;        // what is scored, in the order of its rows
+    uint32_t n_rows = 0;                    // of the score buffer
     std::vector<asr_advance_job> jobs;
   };
 

@@ -16,12 +16,12 @@ size_t length_of_rows(const LoadedModel &model, const StreamOptions &options) {
 }  // namespace
 
 Utterance::Utterance(const LoadedModel &model, const StreamOptions &options)
-    : model_(model), options_(options), row_length_(length_of_rows(model, options)), channel_(nullptr, nullptr) {
-  if (options.is_audio()) {
-    const FeatureTables &tables = model.tables();
-    const CmnKind cmn = options.cmn.value_or(tables.front_end().cmn);
-    pipeline_.emplace(tables, cmn, tables.warp_index(static_cast<double>(options.vtln_warp)));
-  }
+    : model_(model),
+      options_(options),
+      row_length_(length_of_rows(model, options)),
+      signal_(nullptr, nullptr),
+      channel_(nullptr, nullptr) {
+  if (options.is_audio()) begin_features();
   if (options.partial_interval_ms > 0) {
     const double frames = options.partial_interval_ms / (1000 * model.frame_shift_s());
     partial_frames_ = static_cast<uint32_t>(std::max(1.0, std::round(frames)));
@@ -33,6 +33,26 @@ Utterance::Utterance(const LoadedModel &model, const StreamOptions &options)
     pieces_ = std::make_unique<PieceDeterminiser>(determinise);
   }
   begin_channel();
+}
+
+// On the device where it can normalise as the stream wants, else here.
+void Utterance::begin_features() {
+  const FeatureTables &tables = model_.tables();
+  const CmnKind cmn = options_.cmn.value_or(tables.front_end().cmn);
+  const uint32_t warp = tables.warp_index(static_cast<double>(options_.vtln_warp));
+  const bool is_live = cmn == CmnKind::kLive;
+  if (model_.has_step() && cmn != CmnKind::kBatch && !(is_live && tables.front_end().cmn_variance)) {
+    const asr_signal_options signal_options{sizeof(signal_options), warp, is_live};
+    asr_backend_signal *signal = nullptr;
+    const asr_status status = model_.api()->signal_begin(model_.device().get(), model_.features(), &signal_options, &signal);
+    if (status != ASR_UNSUPPORTED) {
+      model_.device().check(status);
+      signal_ = {signal, model_.api()->signal_end};
+      feed_.emplace(tables, model_.options().window_frames);
+      return;
+    }
+  }
+  pipeline_.emplace(tables, cmn, warp);
 }
 
 void Utterance::begin_channel() {
@@ -49,16 +69,21 @@ void Utterance::begin_channel() {
   channel_ = {channel, model_.api()->channel_end};
 }
 
+size_t Utterance::n_waiting_rows() const {
+  if (feed_) return feed_->ready_rows();
+  return pipeline_ ? pipeline_->ready_rows() : rows_.size() / row_length_;
+}
+
 size_t Utterance::n_wanted() const {
-  const size_t n_ready = pipeline_ ? pipeline_->ready_rows() : rows_.size() / row_length_;
-  const size_t window = model_.options().window_frames;
+  const size_t n_ready = n_waiting_rows(), window = model_.options().window_frames;
   if (n_ready >= window) return 0;
-  if (!pipeline_) return (window - n_ready) * row_length_;
-  return (window - n_ready) * model_.tables().front_end().shift_samples;
+  return (window - n_ready) * (options_.is_audio() ? model_.tables().front_end().shift_samples : row_length_);
 }
 
 void Utterance::add(const float *values, size_t n) {
-  if (pipeline_) {
+  if (feed_) {
+    feed_->add_samples(values, n);
+  } else if (pipeline_) {
     pipeline_->add_samples(values, n);
   } else {
     rows_.insert(rows_.end(), values, values + n);
@@ -68,6 +93,7 @@ void Utterance::add(const float *values, size_t n) {
 void Utterance::end() {
   if (ended_) return;
   ended_ = true;
+  if (feed_) feed_->finish();
   if (pipeline_) pipeline_->finish();
 }
 
@@ -77,25 +103,37 @@ bool Utterance::next_extract(asr_extract_job *job) {
 
 void Utterance::extracted() { pipeline_->extracted(); }
 
+void Utterance::next_frames(asr_step_job *job) {
+  if (!feed_) return;
+  job->signal = signal_.get();
+  feed_->next_frames(job);
+}
+
 size_t Utterance::n_ready_rows() const {
-  size_t n = pipeline_ ? pipeline_->ready_rows() : rows_.size() / row_length_;
-  n = std::min<size_t>(n, model_.options().window_frames);
+  size_t n = std::min<size_t>(n_waiting_rows(), model_.options().window_frames);
   if (partial_frames_ > 0) n = std::min<size_t>(n, partial_frames_ - n_frames_ % partial_frames_);
   return n;
 }
 
-void Utterance::take_rows(float *rows, size_t n) {
-  const float *from = pipeline_ ? pipeline_->rows() : rows_.data();
-  std::copy_n(from, n * row_length_, rows);
-  if (pipeline_) {
+void Utterance::take_rows(size_t n, std::vector<float> *rows) {
+  const auto n_values = static_cast<ptrdiff_t>(n * row_length_);
+  if (feed_) {
+    feed_->consume(n);
+  } else if (pipeline_) {
+    rows->insert(rows->end(), pipeline_->rows(), pipeline_->rows() + n_values);
     pipeline_->consume(n);
   } else {
-    rows_.erase(rows_.begin(), rows_.begin() + static_cast<ptrdiff_t>(n * row_length_));
+    rows->insert(rows->end(), rows_.begin(), rows_.begin() + n_values);
+    rows_.erase(rows_.begin(), rows_.begin() + n_values);
   }
   n_frames_ += static_cast<uint32_t>(n);
 }
 
-bool Utterance::all_taken() const { return ended_ && (pipeline_ ? pipeline_->done() : rows_.empty()); }
+bool Utterance::all_taken() const {
+  if (!ended_) return false;
+  if (feed_) return feed_->done();
+  return pipeline_ ? pipeline_->done() : rows_.empty();
+}
 
 Event Utterance::result(asr_event_kind kind, const asr_path &path) const { return path_event(path, options_, model_, kind); }
 

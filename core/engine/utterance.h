@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoding of one stream's audio: its feature pipeline, its search channel on the device, and how far each has come.
-// Used by the engine's thread only.
+// The decoding of one stream's audio: its features, made on the device if that has the fused step and the stream allows it,
+// else by a pipeline here; its search channel on the device; and how far each has come. Used by the engine's thread only.
 #pragma once
 
 #include <memory>
@@ -11,6 +11,7 @@
 #include "core/engine/results.h"
 #include "core/engine/stream_options.h"
 #include "core/feature/feature_pipeline.h"
+#include "core/feature/signal_feed.h"
 
 namespace asr {
 
@@ -28,11 +29,15 @@ class Utterance {
   bool next_extract(asr_extract_job *job);
   void extracted();
 
-  // The rows of the next window: at most a window's frames, and not over the frame of the next partial result.
+  // Describes the frames that the device makes rows of in its next step; the job has no signal if rows are made here, or fed.
+  void next_frames(asr_step_job *job);
+
+  // The rows of the next window: at most a window's frames, and not over the frame of the next partial result. They are written
+  // to *rows, unless the device makes them.
   size_t n_ready_rows() const;
   size_t row_length() const { return row_length_; }
   bool is_fed_loglikes() const { return options_.input == ASR_INPUT_LOGLIKES; }
-  void take_rows(float *rows, size_t n);
+  void take_rows(size_t n, std::vector<float> *rows);
   bool has_ended() const { return ended_; }
   bool all_taken() const;  // ended, and no row is left or will come
   bool at_partial() const { return partial_frames_ > 0 && n_frames_ % partial_frames_ == 0; }
@@ -48,13 +53,17 @@ class Utterance {
   SearchLattice take_lattice(const asr_raw_lattice &raw);
 
  private:
+  void begin_features();
   void begin_channel();
+  size_t n_waiting_rows() const;
 
   const LoadedModel &model_;
   const StreamOptions &options_;
   const size_t row_length_;
-  std::optional<FeaturePipeline> pipeline_;  // of audio
-  std::vector<float> rows_;                  // fed rows not yet taken
+  std::optional<FeaturePipeline> pipeline_;  // of audio whose rows are made here
+  std::optional<SignalFeed> feed_;           // of audio whose rows the device makes
+  BackendPointer<asr_backend_signal> signal_;
+  std::vector<float> rows_;  // fed rows not yet taken
   BackendPointer<asr_backend_channel> channel_;
   std::unique_ptr<PieceDeterminiser> pieces_;  // for a lattice
   uint32_t partial_frames_ = 0, n_frames_ = 0;

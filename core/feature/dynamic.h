@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dynamic features, splicing and the linear transform: from normalised cepstra to the rows that are scored, one row for
-// each frame, as soon as the frames to its right are known (F10 of docs/equations.md). Used by FeaturePipeline. At both ends of
-// the signal the edge frame stands in for the missing ones.
+// each frame, as soon as the frames to its right are known (F10 of docs/equations.md). Used by FeaturePipeline. Evaluates the
+// tables of an asr_dynamics_view, in the order that back ends keep to as well.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "core/feature/front_end.h"
+#include "core/backend/asr_backend.h"
 
 namespace asr {
 
@@ -29,34 +29,34 @@ class RowHistory {
 
 class DynamicFeatures {
  public:
-  explicit DynamicFeatures(const FrontEnd &front_end);
+  explicit DynamicFeatures(const asr_dynamics_view &tables);  // must outlive this
 
   void push(const float *cepstra, size_t n);  // [n][n_ceps]
   void finish();
 
-  uint32_t n_dims() const { return n_dims_; }
-  size_t ready_rows() const { return (rows_.size() - consumed_) / n_dims_; }
+  uint32_t n_dims() const { return tables_.n_dims; }
+  size_t ready_rows() const { return (rows_.size() - consumed_) / n_dims(); }
   const float *rows() const { return rows_.data() + consumed_; }  // [ready_rows()][n_dims]
   void consume(size_t n);
 
  private:
+  // A tap as it is evaluated: value `index` of row number `row` of those around a frame.
+  struct Tap {
+    uint32_t row, index;
+    double weight;
+  };
   void emit_ready(bool at_end);
-  void make_row(int64_t t, float *row) const;
-  void make_sphinx(int64_t t, float *row) const;
-  void make_regression(int64_t t, float *row) const;
-  void push_repeated_deltas(bool at_end);
-  void append_transformed(const float *row);
+  void push_levels(bool at_end);
+  void make_values(int64_t t);
+  void append_row();
 
-  DynamicKind kind_;
-  uint32_t n_ceps_, n_dims_;
-  uint32_t order_, left_, right_;
-  bool drop_energy_, energy_last_;
-  std::vector<float> transform_;
-  uint32_t transform_cols_;
-  std::vector<std::vector<float>> kernels_;  // kRegressionSquared: taps of each order
-  std::vector<RowHistory> levels_;           // statics, then for kRegressionRepeated the deltas of each order
-  int64_t next_ = 0;                         // row to be emitted next
-  std::vector<float> inner_row_;             // a row before the transform
+  const asr_dynamics_view &tables_;
+  const int64_t lookback_, n_around_, radius_;  // frames that a row looks at; of the slope
+  std::vector<Tap> taps_;
+  std::vector<RowHistory> levels_;
+  int64_t next_ = 0;                   // row to be emitted next
+  std::vector<const float *> around_;  // [n_levels][n_around_]
+  std::vector<float> values_;          // of a row before the transform
   std::vector<float> rows_;
   size_t consumed_ = 0;
 };

@@ -14,7 +14,7 @@ FeaturePipeline::FeaturePipeline(const FeatureTables &tables, CmnKind cmn, uint3
       framer_(tables.front_end()),
       noise_removal_(tables),
       normaliser_(tables.front_end(), cmn),
-      dynamic_(tables.front_end()) {
+      dynamic_(*tables.view()->dynamics) {
   if (warp >= tables.view()->n_warps) {
     fail(ASR_INVALID_ARGUMENT, "warp %u: the model has %u filter banks", warp, tables.view()->n_warps);
   }

@@ -93,6 +93,8 @@ FeatureTables::FeatureTables(const FrontEnd &front_end, const std::vector<double
   view_.energy_windowed = f.energy_windowed;
   view_.dither = static_cast<float>(f.dither);
   view_.dither_seed = 1;
+  dynamics_.emplace(f, f.noise_removal ? dct_.data() : nullptr);
+  view_.dynamics = dynamics_->view();
 }
 
 uint32_t FeatureTables::warp_index(double warp) const {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables that a back end computes cepstra from (asr_features_view), made in double from a FrontEnd: window, mel bands
-// for a list of VTLN warp factors, cosine transform with lifter. Equations F2, F4, F5, F7 and F8 of docs/equations.md.
+// for a list of VTLN warp factors, cosine transform with lifter; and those from cepstra to rows. Equations F2, F4, F5, F7 and
+// F8 of docs/equations.md.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "core/feature/dynamic_tables.h"
 #include "core/feature/front_end.h"
 
 namespace asr {
@@ -41,6 +44,7 @@ class FeatureTables {
   std::vector<double> warps_;
   std::vector<float> window_, mel_weights_, dct_, identity_;
   std::vector<asr_mel_band> bands_;
+  std::optional<DynamicTables> dynamics_;
   asr_features_view view_{};
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/feature/dynamic.h"
 
+#include "core/feature/dynamic_tables.h"
 #include "tests/unit/feature/signals.h"
 
 namespace asr {
@@ -46,7 +47,8 @@ TEST(DynamicFeatures, EveryKindForAnyPieces) {
       const reference::Rows cepstra = test::random_rows(n, f.n_ceps, 17);
       const reference::Rows want = reference::dynamic(f, cepstra);
       const std::vector<float> in = test::flat(cepstra);
-      DynamicFeatures dynamic(f);
+      const DynamicTables tables(f);
+      DynamicFeatures dynamic(*tables.view());
       ASSERT_EQ(dynamic.n_dims(), f.n_dims());
       std::vector<float> got;
       const auto take = [&](size_t n_rows) {
@@ -70,7 +72,8 @@ TEST(DynamicFeatures, EveryKindForAnyPieces) {
 TEST(DynamicFeatures, DelayIsTheRightContext) {
   FrontEnd f;
   f.n_ceps = 1, f.dynamic = DynamicKind::kSphinx_c_d_dd;
-  DynamicFeatures dynamic(f);
+  const DynamicTables tables(f);
+  DynamicFeatures dynamic(*tables.view());
   const float frames[] = {1, 2, 4, 8};
   dynamic.push(frames, 3);
   EXPECT_EQ(dynamic.ready_rows(), 0u);
@@ -87,7 +90,8 @@ TEST(DynamicFeatures, KaldiSecondOrderHasNineTaps) {
   f.n_ceps = 1, f.dynamic = DynamicKind::kRegressionSquared;
   std::vector<float> impulse(13, 0);
   impulse[6] = 1;
-  DynamicFeatures dynamic(f);
+  const DynamicTables tables(f);
+  DynamicFeatures dynamic(*tables.view());
   dynamic.push(impulse.data(), impulse.size());
   dynamic.finish();
   const float second[] = {0, 0, 0.04f, 0.04f, 0.01f, -0.04f, -0.1f, -0.04f, 0.01f, 0.04f, 0.04f, 0, 0};
@@ -104,7 +108,8 @@ TEST(DynamicFeatures, HtkRepeatsTheEdgeDeltas) {
   const auto accelerations = [](DynamicKind kind) {
     FrontEnd f = htk_front_end();
     f.n_ceps = 1, f.dynamic = kind;
-    DynamicFeatures dynamic(f);
+    const DynamicTables tables(f);
+    DynamicFeatures dynamic(*tables.view());
     for (int t = 0; t < 20; ++t) {
       const auto frame = static_cast<float>(t);
       dynamic.push(&frame, 1);

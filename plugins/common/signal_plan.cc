@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/common/signal_plan.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+
+namespace asr {
+namespace {
+
+// How far a row looks back, or a level at the one below.
+uint32_t lookback_of(const asr_dynamics_view &d) {
+  int64_t frames = d.n_slope / 2;
+  for (uint32_t i = 0; i < d.tap_begin[d.n_values]; ++i) frames = std::max(frames, -int64_t{d.taps[i].offset});
+  return static_cast<uint32_t>(frames);
+}
+
+void check_taps(const asr_dynamics_view &d) {
+  for (uint32_t i = 0; i < d.tap_begin[d.n_values]; ++i) {
+    const asr_dynamic_tap &tap = d.taps[i];
+    const int64_t needs = int64_t{tap.offset} + int64_t{tap.column / d.n_ceps} * (d.n_slope / 2);
+    if (tap.column / d.n_ceps < d.n_levels && needs <= int64_t{d.lookahead}) continue;
+    fail(ASR_INVALID_ARGUMENT, "dynamics: tap %u takes column %u at %d of %u levels of %u, looking ahead %u frames", i,
+         tap.column, tap.offset, d.n_levels, d.n_ceps, d.lookahead);
+  }
+}
+
+}  // namespace
+
+const asr_dynamics_view *dynamics_of(const asr_features_view &view) {
+  const bool is_there = view.size >= offsetof(asr_features_view, dynamics) + sizeof(view.dynamics);
+  return is_there ? view.dynamics : nullptr;
+}
+
+DynamicsNumbers check_dynamics(const asr_features_view &view, uint32_t window_frames) {
+  const asr_dynamics_view &d = *dynamics_of(view);
+  const bool removes_noise = d.noise_dct != nullptr;
+  if (d.n_ceps == 0 || d.n_levels == 0 || d.n_values == 0 || view.n_ceps != (removes_noise ? view.n_mel : d.n_ceps)) {
+    fail(ASR_INVALID_ARGUMENT, "dynamics: %u levels of %u cepstra give %u values of what MFCC has %u of", d.n_levels, d.n_ceps,
+         d.n_values, view.n_ceps);
+  }
+  const uint32_t n_cols = d.transform_cols;
+  if (d.transform != nullptr ? n_cols != d.n_values && n_cols != d.n_values + 1 : d.n_dims != d.n_values) {
+    fail(ASR_INVALID_ARGUMENT, "dynamics: %u values do not become %u by a transform of %u columns", d.n_values, d.n_dims,
+         n_cols);
+  }
+  check_taps(d);
+  DynamicsNumbers n{};
+  n.prior_frames = d.prior_frames, n.window_frames = d.window_frames;
+  n.log_add = view.log_add, n.log_floor = view.log_floor;
+  n.n_ceps = d.n_ceps, n.n_mel = view.n_mel, n.row_values = view.n_ceps, n.removes_noise = removes_noise;
+  n.counted_cepstrum = d.counted_cepstrum;
+  n.n_levels = d.n_levels, n.n_slope = d.n_slope, n.n_values = d.n_values, n.n_dims = d.n_dims;
+  n.transform_cols = n_cols, n.has_transform = d.transform != nullptr;
+  n.lookahead = d.lookahead;
+  n.max_waiting = 2 * window_frames + d.lookahead;
+  n.n_ring = lookback_of(d) + n.max_waiting;
+  const uint32_t n_floats = n.n_ring * n.n_columns();
+  n.n_state_doubles = 3 * n.n_ceps + (removes_noise ? 4 * n.n_mel : 0) + (n_floats + 1) / 2;
+  return n;
+}
+
+SignalProgress::SignalProgress(const DynamicsNumbers &numbers, uint32_t n_warps, const asr_signal_options &options,
+                               uint32_t slot)
+    : numbers_(numbers), slot_(slot), warp_(options.warp), live_(options.normalise_live != 0) {
+  if (warp_ >= n_warps) fail(ASR_INVALID_ARGUMENT, "signal_begin: there is no filter bank %u of %u", warp_, n_warps);
+}
+
+void SignalProgress::check(const asr_step_job &job) const {
+  if (ended_ && job.n_frames > 0) fail(ASR_INVALID_STATE, "step: frames after the end of a signal; begin another");
+  const uint64_t n_frames = uint64_t{n_frames_} + job.n_frames, n_rows = uint64_t{n_rows_} + job.n_rows;
+  if (n_frames - n_rows_ > numbers_.max_waiting) {
+    fail(ASR_INVALID_ARGUMENT, "step: %llu frames of a signal would wait for their rows; at most %u may",
+         static_cast<unsigned long long>(n_frames - n_rows_), numbers_.max_waiting);
+  }
+  const bool at_end = ended_ || job.ends != 0;
+  if (n_rows + (at_end ? 0 : numbers_.lookahead) > n_frames && job.n_rows > 0) {
+    fail(ASR_INVALID_ARGUMENT, "step: %llu rows are wanted of a signal with %llu frames%s",
+         static_cast<unsigned long long>(n_rows), static_cast<unsigned long long>(n_frames),
+         at_end ? "" : " that has not ended");
+  }
+}
+
+SignalJob SignalProgress::take(const asr_step_job &job) {
+  SignalJob taken{};
+  taken.slot = slot_;
+  taken.begins = n_frames_ == 0, taken.live = live_;
+  taken.first_frame = n_frames_, taken.n_frames = job.n_frames;
+  taken.ends = job.ends != 0 || ended_, taken.ended = ended_;
+  taken.first_row = n_rows_, taken.n_rows = job.n_rows, taken.to_row = job.first_row;
+  n_frames_ += job.n_frames, n_rows_ += job.n_rows;
+  ended_ = taken.ends != 0;
+  return taken;
+}
+
+uint32_t check_step_rows(const asr_step_job *jobs, size_t n_jobs, uint32_t max_rows) {
+  uint64_t n_rows = 0;
+  for (size_t i = 0; i < n_jobs; ++i) {
+    if (jobs[i].first_row != n_rows) {
+      fail(ASR_INVALID_ARGUMENT, "step: the rows of job %zu begin at %u; those before end at %llu", i, jobs[i].first_row,
+           static_cast<unsigned long long>(n_rows));
+    }
+    n_rows += jobs[i].n_rows;
+  }
+  if (n_rows > max_rows) {
+    fail(ASR_INVALID_ARGUMENT, "step: %llu rows are more than max_lanes * window_frames = %u",
+         static_cast<unsigned long long>(n_rows), max_rows);
+  }
+  return static_cast<uint32_t>(n_rows);
+}
+
+}  // namespace asr

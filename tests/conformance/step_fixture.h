@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the cases of the fused step share: signals that are taken to scores by `step`, in random pieces, and by extract, the
+// host's pipeline and score. The graph is a circle of states, each with an arc of a pdf of its own, so that the costs of the
+// one path there is are the scores of all rows.
+#pragma once
+
+#include <limits>
+#include <random>
+
+#include "core/feature/feature_pipeline.h"
+#include "core/feature/signal_feed.h"
+#include "tests/conformance/search_fixture.h"
+#include "tests/reference/random_gmm.h"
+#include "tests/unit/feature/signals.h"
+
+namespace asr::test {
+
+class StepFixture : public SearchFixture {
+ protected:
+  static constexpr uint32_t kPdfs = 5, kWindow = 16;
+
+  void SetUp() override {
+    SearchFixture::SetUp();
+    if (!IsSkipped() && api().step == nullptr) GTEST_SKIP() << entry().id << ": has no fused step";
+  }
+
+  // A front end, a model of its rows and the graph on a device.
+  struct World {
+    World(const StepFixture &test, const FrontEnd &f, uint32_t max_lanes = 8)
+        : api(test.api()), tables(f, {1, 1.1}), model(model_of(f)), device(test.open(backend_options(max_lanes, kWindow, 2))) {
+      device->check(api.load_features(device->get(), tables.view(), &features));
+      const AcousticView view(model);
+      device->check(api.load_acoustic(device->get(), view.get(), &acoustic));
+      for (uint32_t s = 0; s < kPdfs; ++s) {
+        begin[s] = s, pdf_of[s + 1] = s;
+        arcs[s] = {(s + 1) % kPdfs, s + 1, 0, 0};
+      }
+      begin[kPdfs] = kPdfs;
+      const asr_graph_view circle{sizeof(circle), kPdfs, 0, kPdfs, kPdfs, kPdfs, begin, epsilon, arcs, final_costs, pdf_of};
+      device->check(api.load_graph(device->get(), &circle, &graph));
+    }
+    ~World() {
+      api.free_graph(graph);
+      api.free_acoustic(acoustic);
+      api.free_features(features);
+    }
+    static AcousticModel model_of(const FrontEnd &f) {
+      reference::RandomGmm options;
+      options.n_states = kPdfs, options.stream_dims = {f.n_dims()}, options.scale = 8;
+      return random_gmm(options);
+    }
+    bool makes_signals() const {
+      asr_backend_signal *signal = nullptr;
+      const asr_signal_options options{sizeof(options), 0, 0};
+      const asr_status status = api.signal_begin(device->get(), features, &options, &signal);
+      api.signal_end(signal);
+      return status != ASR_UNSUPPORTED;
+    }
+
+    const asr_backend_api &api;
+    const FeatureTables tables;
+    const AcousticModel model;
+    std::unique_ptr<Device> device;
+    asr_backend_features *features = nullptr;
+    asr_backend_acoustic *acoustic = nullptr;
+    asr_backend_graph *graph = nullptr;
+    asr_graph_arc arcs[kPdfs];
+    uint32_t begin[kPdfs + 1], epsilon[kPdfs + 1] = {kPdfs, kPdfs, kPdfs, kPdfs, kPdfs, kPdfs}, pdf_of[kPdfs + 1] = {};
+    float final_costs[kPdfs] = {};
+  };
+
+  // What is recognised of one utterance.
+  struct Source {
+    std::vector<float> samples;
+    CmnKind cmn = CmnKind::kNone;
+    uint32_t warp = 0;
+    bool on_host = false;  // rows are made by the host's pipeline
+  };
+
+  // A source on its way.
+  class Stream {
+   public:
+    Stream(const World &world, const Source &source) : world_(world), source_(source), feed_(world.tables, kWindow) {
+      const asr_search_options search = search_options(100);
+      world.device->check(world.api.channel_begin(world.device->get(), world.graph, &search, &channel_));
+      if (source.on_host) {
+        rows_ = rows_of(world, source);
+        return;
+      }
+      const asr_signal_options options{sizeof(options), source.warp, source.cmn == CmnKind::kLive};
+      world.device->check(world.api.signal_begin(world.device->get(), world.features, &options, &signal_));
+    }
+    ~Stream() {
+      world_.api.signal_end(signal_);
+      world_.api.channel_end(channel_);
+    }
+    bool done() const { return source_.on_host ? n_taken_ * n_dims() == rows_.size() : feed_.done(); }
+
+    // Describes some frames and rows; what they point to is `given`'s.
+    asr_step_job next(std::mt19937 &random, std::vector<float> *given) {
+      asr_step_job job{};
+      const auto some_of = [&](size_t n) { return static_cast<uint32_t>(std::min<size_t>(random() % (n + 2), n)); };
+      if (source_.on_host) {
+        job.n_rows = some_of(std::min<size_t>(kWindow, rows_.size() / n_dims() - n_taken_));
+        given->assign(&rows_[n_taken_ * n_dims()], &rows_[(n_taken_ + job.n_rows) * n_dims()]);
+        job.rows = given->data();
+        n_taken_ += job.n_rows;
+        return job;
+      }
+      const uint32_t n = some_of(std::min<size_t>(3000, source_.samples.size() - n_fed_));
+      feed_.add_samples(&source_.samples[n_fed_], n);
+      n_fed_ += n;
+      if (n_fed_ == source_.samples.size() && !ended_ && random() % 2 == 0) {
+        feed_.finish();
+        ended_ = true;
+      }
+      job.signal = signal_;
+      feed_.next_frames(&job);
+      job.n_rows = some_of(std::min<size_t>(kWindow, feed_.ready_rows()));
+      feed_.consume(job.n_rows);
+      if (job.n_frames > 0) {
+        const FrontEnd &f = world_.tables.front_end();
+        given->assign(job.samples - 1, job.samples + size_t{job.n_frames - 1} * f.shift_samples + f.window_samples);
+        job.samples = given->data() + 1;
+      }
+      return job;
+    }
+    asr_backend_channel *channel() const { return channel_; }
+
+   private:
+    uint32_t n_dims() const { return world_.model.n_dims; }
+    const World &world_;
+    const Source &source_;
+    SignalFeed feed_;
+    std::vector<float> rows_;
+    size_t n_fed_ = 0, n_taken_ = 0;
+    bool ended_ = false;
+    asr_backend_signal *signal_ = nullptr;
+    asr_backend_channel *channel_ = nullptr;
+  };
+
+  // Rows by extract and the host's pipeline.
+  static std::vector<float> rows_of(const World &world, const Source &source) {
+    FeaturePipeline pipeline(world.tables, source.cmn, source.warp);
+    pipeline.add_samples(source.samples.data(), source.samples.size());
+    pipeline.finish();
+    asr_extract_job job;
+    while (pipeline.next_extract(&job, kWindow)) {
+      world.device->check(world.api.extract(world.device->get(), world.features, &job, 1));
+      pipeline.extracted();
+    }
+    return {pipeline.rows(), pipeline.rows() + pipeline.ready_rows() * pipeline.n_dims()};
+  }
+
+  static std::vector<float> scores_of(const World &world, asr_backend_channel *channel) {
+    asr_path path{};
+    world.device->check(world.api.best_path(world.device->get(), channel, 0, &path));
+    std::vector<float> scores;
+    for (uint64_t i = 0; i < path.n_arcs; ++i) scores.push_back(path.arcs[i].acoustic_cost);
+    return scores;
+  }
+
+  // Scores of rows of the host, by `score`.
+  static std::vector<float> host_scores(const World &world, const Source &source) {
+    const std::vector<float> rows = rows_of(world, source);
+    const uint32_t n_dims = world.model.n_dims, n_rows = static_cast<uint32_t>(rows.size() / n_dims);
+    const Source none{{}, CmnKind::kNone, 0, true};
+    const Stream stream(world, none);
+    for (uint32_t t = 0; t < n_rows; t += kWindow) {
+      const asr_advance_job job{stream.channel(), nullptr, 0, 0, std::min(kWindow, n_rows - t)};
+      world.device->check(
+          world.api.score(world.device->get(), world.acoustic, &rows[size_t{t} * n_dims], job.n_frames, 0, nullptr));
+      world.device->check(world.api.advance(world.device->get(), world.acoustic, &job, 1));
+      world.device->check(world.api.wait(world.device->get()));
+    }
+    return scores_of(world, stream.channel());
+  }
+
+  // Scores by `step`, all sources together, in random pieces; nothing is waited for in between.
+  static std::vector<std::vector<float>> step_scores(const World &world, const std::vector<Source> &sources, uint32_t seed) {
+    std::mt19937 random(seed);
+    std::vector<std::unique_ptr<Stream>> streams;
+    for (const Source &source : sources) streams.push_back(std::make_unique<Stream>(world, source));
+    const auto done = [](const auto &stream) { return stream->done(); };
+    for (uint32_t buffer = 0; !std::all_of(streams.begin(), streams.end(), done); buffer = 1 - buffer) {
+      std::vector<std::vector<float>> given(streams.size());
+      std::vector<asr_step_job> jobs;
+      std::vector<asr_advance_job> advances;
+      uint32_t n_rows = 0;
+      for (size_t i = 0; i < streams.size(); ++i) {
+        if (streams[i]->done() || random() % 4 == 0) continue;
+        jobs.push_back(streams[i]->next(random, &given[i]));
+        jobs.back().first_row = n_rows;
+        advances.push_back({streams[i]->channel(), nullptr, buffer, n_rows, jobs.back().n_rows});
+        n_rows += jobs.back().n_rows;
+      }
+      world.device->check(
+          world.api.step(world.device->get(), world.features, world.acoustic, jobs.data(), jobs.size(), buffer));
+      for (std::vector<float> &values : given) {  // they were read during the call
+        std::fill(values.begin(), values.end(), std::numeric_limits<float>::quiet_NaN());
+      }
+      world.device->check(world.api.advance(world.device->get(), world.acoustic, advances.data(), advances.size()));
+    }
+    world.device->check(world.api.wait(world.device->get()));
+    std::vector<std::vector<float>> scores;
+    for (const auto &stream : streams) scores.push_back(scores_of(world, stream->channel()));
+    return scores;
+  }
+};
+
+}  // namespace asr::test
