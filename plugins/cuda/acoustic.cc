@@ -21,30 +21,43 @@ Acoustic::~Acoustic() {
   cudaStreamSynchronize(device_.copies());
 }
 
-void Acoustic::score(const float *features, uint32_t n_rows, uint32_t buffer, float *loglikes) {
+float *Acoustic::prepare(uint32_t n_rows, uint32_t buffer) {
   if (buffer > 1) fail(ASR_INVALID_ARGUMENT, "score: there is no score buffer %u; give 0 or 1", buffer);
   if (n_rows > device_.max_rows()) {
     fail(ASR_INVALID_ARGUMENT, "score: %u rows are more than max_lanes * window_frames = %u", n_rows, device_.max_rows());
   }
   Buffer &b = buffers_[buffer];
-  check(cudaEventSynchronize(b.scored.get()), "waiting for scores");  // then host_features may be written
   b.n_rows = n_rows;
   b.on_host = false;
-  if (n_rows == 0) return deliver(b);
-  const size_t n_features = size_t{n_rows} * gmm_.n_dims();
-  b.host_features.reserve(n_features);
-  b.features.reserve(n_features);
+  b.features.reserve(size_t{n_rows} * n_dims());
   b.scores.reserve(size_t{n_rows} * n_states());
-  std::copy_n(features, n_features, b.host_features.data());
+  return b.features.data();
+}
 
+void Acoustic::score_prepared(uint32_t buffer) {
+  Buffer &b = buffers_[buffer];
   const cudaStream_t stream = device_.compute();
   check(cudaStreamWaitEvent(stream, b.fetched.get()), "ordering the work of the device");
-  check(cudaMemcpyAsync(b.features.data(), b.host_features.data(), n_features * sizeof(float), cudaMemcpyHostToDevice, stream),
-        "copying features to the device");
-  device_.clock().time(stream, [&] { gmm_.score(b.features.data(), n_rows, b.scores.data(), stream); });
+  if (b.n_rows > 0) {
+    device_.clock().time(stream, [&] { gmm_.score(b.features.data(), b.n_rows, b.scores.data(), stream); });
+  }
   check(cudaEventRecord(b.scored.get(), stream), "ordering the work of the device");
   deliver(b);  // the scores before these, while the kernels run
-  if (loglikes != nullptr) {
+}
+
+void Acoustic::score(const float *features, uint32_t n_rows, uint32_t buffer, float *loglikes) {
+  float *const rows = prepare(n_rows, buffer);
+  Buffer &b = buffers_[buffer];
+  check(cudaEventSynchronize(b.scored.get()), "waiting for scores");  // then host_features may be written
+  if (n_rows > 0) {
+    const size_t n_features = size_t{n_rows} * n_dims();
+    b.host_features.reserve(n_features);
+    std::copy_n(features, n_features, b.host_features.data());
+    check(cudaMemcpyAsync(rows, b.host_features.data(), n_features * sizeof(float), cudaMemcpyHostToDevice, device_.compute()),
+          "copying features to the device");
+  }
+  score_prepared(buffer);
+  if (loglikes != nullptr && n_rows > 0) {
     fetch(b);
     b.loglikes = loglikes;
     b.n_loglikes = size_t{n_rows} * n_states();

@@ -55,7 +55,8 @@ Device::Chosen::Chosen(uint32_t number) : index(static_cast<int>(number)) {
 
 Device::Device(uint32_t index, const asr_backend_options &options)
     : chosen_(index),
-      max_rows_(std::max(1u, options.max_lanes) * std::max(1u, options.window_frames)),
+      window_frames_(std::max(1u, options.window_frames)),
+      max_rows_(std::max(1u, options.max_lanes) * window_frames_),
       pool_(options.n_threads) {
   n_multiprocessors_ = static_cast<uint32_t>(attribute(cudaDevAttrMultiProcessorCount, chosen_.index));
   shared_bytes_ = static_cast<size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, chosen_.index));

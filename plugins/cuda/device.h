@@ -50,6 +50,7 @@ class Device {
   KernelClock &clock() { return clock_; }
   ThreadPool &pool() { return pool_; }
 
+  uint32_t window_frames() const { return window_frames_; }
   uint32_t max_rows() const { return max_rows_; }
   uint32_t n_multiprocessors() const { return n_multiprocessors_; }
   size_t shared_bytes() const { return shared_bytes_; }        // most that a block may ask for
@@ -63,7 +64,7 @@ class Device {
     int index;
   };
   const Chosen chosen_;  // first: what follows is made on it
-  const uint32_t max_rows_;
+  const uint32_t window_frames_, max_rows_;
   uint32_t n_multiprocessors_ = 0;
   size_t shared_bytes_ = 0;
   bool has_tensor_cores_ = false, has_wgmma_ = false, halves_models_ = false;

@@ -13,6 +13,7 @@
 #include "plugins/cuda/device.h"
 #include "plugins/cuda/mfcc.h"
 #include "plugins/cuda/search_lanes.h"
+#include "plugins/cuda/signal.h"
 
 struct asr_backend_device {
   asr_backend_device(uint32_t index, const asr_backend_options &options) : device(index, options) {}
@@ -40,10 +41,16 @@ class MemoryShare {
 struct asr_backend_features {
   asr_backend_features(asr_backend_device *owner, const asr_features_view &view)
       : share(&owner->features_bytes), mfcc(owner->device, view) {
+    if (asr::dynamics_of(view) != nullptr) signals = std::make_unique<asr::cuda::Signals>(owner->device, mfcc, view);
     share.close();
   }
   MemoryShare share;
   asr::cuda::Mfcc mfcc;
+  std::unique_ptr<asr::cuda::Signals> signals;
+};
+struct asr_backend_signal {
+  asr_backend_features *features;
+  std::unique_ptr<asr::SignalProgress> progress;
 };
 struct asr_backend_acoustic {
   asr_backend_acoustic(asr_backend_device *owner, const asr_acoustic_view &view)
@@ -141,6 +148,36 @@ asr_status score(asr_backend_device *device, asr_backend_acoustic *acoustic, con
   return guard_on(device, [&] {
     device->lanes.release(&acoustic->acoustic, buffer);
     acoustic->acoustic.score(features, n_rows, buffer, loglikes);
+  });
+}
+
+asr_status signal_begin(asr_backend_device *device, asr_backend_features *features, const asr_signal_options *options,
+                        asr_backend_signal **signal) {
+  return guard_on(device, [&] {
+    if (features->signals == nullptr) fail(ASR_UNSUPPORTED, "signal_begin: these features have no dynamics");
+    auto begun = std::make_unique<asr_backend_signal>();
+    begun->features = features;
+    begun->progress = features->signals->begin(*options);
+    *signal = begun.release();
+  });
+}
+
+void signal_end(asr_backend_signal *signal) {
+  if (signal == nullptr) return;
+  signal->features->signals->end(std::move(signal->progress));
+  delete signal;
+}
+
+asr_status step(asr_backend_device *device, asr_backend_features *features, asr_backend_acoustic *acoustic,
+                const asr_step_job *jobs, size_t n_jobs, uint32_t buffer) {
+  return guard_on(device, [&] {
+    if (features->signals == nullptr) fail(ASR_UNSUPPORTED, "step: these features have no dynamics");
+    std::vector<SignalProgress *> progress;
+    for (size_t j = 0; j < n_jobs; ++j) {
+      progress.push_back(jobs[j].signal != nullptr ? jobs[j].signal->progress.get() : nullptr);
+    }
+    device->lanes.release(&acoustic->acoustic, buffer);
+    features->signals->step(acoustic->acoustic, jobs, progress, buffer);
   });
 }
 
@@ -246,6 +283,7 @@ constexpr asr_backend_api make_table() {
   table.best_path = best_path, table.lattice = lattice, table.lattice_piece = lattice_piece;
   table.lattices = lattices, table.best_paths = best_paths;
   table.kernel_seconds = kernel_seconds, table.memory = memory;
+  table.signal_begin = signal_begin, table.signal_end = signal_end, table.step = step;
   return table;
 }
 

@@ -226,16 +226,19 @@ void Mfcc::compute(const Batch &batch) {
   assign(batch.frames, &frames_, stream);
   assign(batch.outputs, &outputs_, stream);
   staging_.upload(batch.samples, samples_.data(), stream);
-  const MfccBatch on_device = {batch.n_lanes,   static_cast<uint32_t>(batch.frames.size()),
-                               samples_.data(), frames_.data(),
-                               outputs_.data(), cepstra_.data()};
+  launch({batch.n_lanes, static_cast<uint32_t>(batch.frames.size()), samples_.data(), frames_.data(), outputs_.data(),
+          cepstra_.data()});
+  staging_.download(cepstra_.data(), batch.cepstra, stream);
+}
+
+void Mfcc::launch(const MfccBatch &batch) {
+  const cudaStream_t stream = device_.compute();
   device_.clock().time(stream, [&] {
     if (usual_)
-      launch_mfcc_512(tables_, on_device, device_.n_multiprocessors(), stream);
+      launch_mfcc_512(tables_, batch, device_.n_multiprocessors(), stream);
     else
-      launch_mfcc(tables_, on_device, stream);
+      launch_mfcc(tables_, batch, stream);
   });
-  staging_.download(cepstra_.data(), batch.cepstra, stream);
 }
 
 }  // namespace asr::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MFCC on the GPU: jobs become a list of frames, blocks of frames of any jobs are computed by one kernel (kernels/mfcc.cu).
-// Called by entry.cc for the slots load_features and extract.
+// Called by entry.cc for the slots load_features and extract, and by signal.cc.
 #pragma once
 
 #include <memory>
@@ -18,6 +18,10 @@ class Mfcc {
 
   // Complete on return.
   void extract(const asr_extract_job *jobs, size_t n_jobs);
+
+  const MfccTables &tables() const { return tables_; }
+  // Puts the kernel for a batch that is on the device into the compute stream.
+  void launch(const MfccBatch &batch);
 
  private:
   struct Batch;

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between signal.cc and kernels/signal.cu: from cepstra to rows, as the tables lie in device memory.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "plugins/common/signal_plan.h"
+
+namespace asr::cuda {
+
+struct SignalTables {
+  DynamicsNumbers n;
+  const float *noise_dct, *prior_mean, *slope;
+  const uint32_t *tap_begin;
+  const asr_dynamic_tap *taps;
+  const float *transform;  // [transform_cols][n_dims]
+};
+
+struct SignalBatch {
+  const SignalJob *jobs;
+  uint32_t n_jobs, most_rows;  // of a job
+  float *cepstra;              // [frames][row_values]; noise removal makes its cepstra in place
+  double *states;              // [slots][n_state_doubles]
+  float *rows;                 // [rows][n_dims]
+};
+
+constexpr size_t kMaxSignalSharedBytes = 48 << 10;
+size_t signal_frames_shared_bytes(const DynamicsNumbers &n);
+size_t signal_rows_shared_bytes(const DynamicsNumbers &n);
+void launch_signal_frames(const SignalTables &tables, const SignalBatch &batch, cudaStream_t stream);
+void launch_signal_rows(const SignalTables &tables, const SignalBatch &batch, cudaStream_t stream);
+
+}  // namespace asr::cuda
