@@ -10,28 +10,6 @@ namespace {
 
 constexpr uint32_t kMaxDims = 190;  // of a stream: 64 rows of features in 48 KiB of shared memory
 
-// Where n stretches begin, and the end. They may begin at `starts` only. The longest is as short as it can be, and as many as
-// possible are as long: the last ones may be empty, so that the others end together.
-std::vector<uint32_t> cut(const std::vector<uint32_t> &starts, uint32_t n) {
-  const auto fill = [&](uint32_t longest) {
-    std::vector<uint32_t> begins = {0};
-    for (size_t i = 1; i < starts.size(); ++i) {
-      if (starts[i] - begins.back() > longest && starts[i - 1] > begins.back()) begins.push_back(starts[i - 1]);
-    }
-    return begins;
-  };
-  uint32_t least = starts.back() / n, most = starts.back();  // least may be too short
-  while (most - least > 1) {
-    const uint32_t middle = least + (most - least) / 2;
-    bool fits = fill(middle).size() <= n;
-    for (size_t i = 1; i < starts.size() && fits; ++i) fits = starts[i] - starts[i - 1] <= middle;
-    (fits ? most : least) = middle;
-  }
-  std::vector<uint32_t> begins = fill(most);
-  begins.resize(n + 1, starts.back());
-  return begins;
-}
-
 }  // namespace
 
 struct Gmm::Stream {
@@ -99,7 +77,7 @@ void Gmm::load_tensor(const TensorPack &pack, Stream *stream) {
                                                                                    : kTensorWarps);
   for (uint32_t shape = 0; shape < kShapes; ++shape) {
     model.n_stretches[shape] = n_most >> shape;
-    stream->stretches[shape] = to_device(cut(pack.starts, model.n_stretches[shape]));
+    stream->stretches[shape] = to_device(cut_stretches(pack.starts, model.n_stretches[shape]));
     model.stretches[shape] = stream->stretches[shape].data();
   }
 }

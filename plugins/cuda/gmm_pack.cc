@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernel scores which state, and the packing for FP32; that for tensor cores is in gmm_pack_tensor.cc.
+// Which kernel scores which state, and the packing for FP32.
 #include "plugins/cuda/gmm_pack.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ constexpr double kLog2E = 1.4426950408889634;
 }  // namespace
 
 GmmPacker::GmmPacker(const asr_acoustic_view &view, ThreadPool &pool)
-    : view_(view), pool_(pool), centre_(feature_centre(view)) {}
+    : view_(view), centre_(feature_centre(view)), tensor_(view, centre_, pool) {}
 
 uint32_t GmmPacker::codebook_number(uint32_t state, uint32_t stream) const {
   return view_.state_codebook[size_t{state} * view_.n_streams + stream];
@@ -27,36 +27,9 @@ const float *GmmPacker::log_weights(uint32_t state, uint32_t stream) const {
   return view_.log_weights + view_.state_weight[size_t{state} * view_.n_streams + stream];
 }
 
-// The scale of a feature is the power of two next to the inverse of its deviation, that within and that between Gaussians.
-std::vector<GmmDim> GmmPacker::dims_of(uint32_t stream) const {
-  const asr_gmm_stream &features = view_.streams[stream];
-  std::vector<double> squares(features.n_dims, 0);
-  uint64_t n = 0;
-  for (uint32_t c = 0; c < view_.n_codebooks; ++c) {
-    const asr_gmm_codebook &codebook = view_.codebooks[c];
-    if (codebook.stream != stream) continue;
-    n += codebook.n_gaussians;
-    for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
-      const float *const mean = view_.means + codebook.first_mean + size_t{k} * features.n_dims;
-      const float *const precision = view_.precisions + view_.precision_at[view_.covariance_of[codebook.first_gaussian + k]];
-      for (uint32_t d = 0; d < features.n_dims; ++d) {
-        const double difference = double(mean[d]) - centre_[features.dims[d]];
-        squares[d] += difference * difference + 1.0 / precision[full() ? d * (d + 1) / 2 + d : d];
-      }
-    }
-  }
-  std::vector<GmmDim> dims;
-  for (uint32_t d = 0; d < features.n_dims; ++d) {
-    const double exponent = std::round(-0.5 * std::log2(squares[d] / double(n)));
-    const bool sensible = std::isfinite(exponent) && std::abs(exponent) < 60;
-    dims.push_back({features.dims[d], centre_[features.dims[d]], sensible ? float(std::exp2(exponent)) : 1.0f, 0});
-  }
-  return dims;
-}
-
 GmmParts GmmPacker::parts(uint32_t stream, bool tensor) const {
   GmmParts parts;
-  parts.dims = dims_of(stream);
+  parts.dims = tensor_.dims_of(stream);
   parts.states_of.resize(view_.n_codebooks);
   for (uint32_t s = 0; s < view_.n_states; ++s) parts.states_of[codebook_number(s, stream)].push_back(s);
   std::vector<uint32_t> own;
@@ -66,9 +39,12 @@ GmmParts GmmPacker::parts(uint32_t stream, bool tensor) const {
   for (std::vector<uint32_t> &states : parts.states_of) {
     if (states.size() == 1) states.clear();
   }
-  std::vector<uint8_t> fits(own.size(), 0);
-  pool_.run(tensor ? own.size() : 0, [&](size_t i) { fits[i] = fits_tensor(own[i], stream, parts.dims); });
-  for (size_t i = 0; i < own.size(); ++i) (fits[i] != 0 ? parts.tensor_states : parts.direct_states).push_back(own[i]);
+  if (!tensor) {
+    parts.direct_states = std::move(own);
+    return parts;
+  }
+  const std::vector<uint8_t> fit = tensor_.which_fit(stream, own, parts.dims);
+  for (size_t i = 0; i < own.size(); ++i) (fit[i] != 0 ? parts.tensor_states : parts.direct_states).push_back(own[i]);
   return parts;
 }
 

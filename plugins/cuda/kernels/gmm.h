@@ -9,15 +9,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "plugins/common/gmm_tensor.h"
+
 namespace asr::cuda {
 
 constexpr float kLogZero = -3e38f;  // log weight of a Gaussian that is not there: finite, so that no NaN arises
 
-// A feature of a stream: (row[dim] - centre) * scale.
-struct GmmDim {
-  uint32_t dim;
-  float centre, scale, unused;
-};
+using GmmDim = TensorDim;  // of a stream
 
 // The rows of a call and where a stream's scores go: the first stream writes, the others add.
 struct GmmRows {
@@ -59,29 +57,7 @@ struct SharedStates {
 void launch_mix_shared(const SharedStates *states, uint32_t n_items, const float4 *log_weights, const float *gaussian_scores,
                        const GmmRows &rows, cudaStream_t stream);
 
-// ---- tensor-core kernels: quadratic forms as products of matrices --------------------------------------------------------
-// score = constant + sum_k weight_k phi_k(x), phi the features and their products. Both factors are split into two fp16
-// numbers, hi and lo; hi lo + lo hi + hi hi is the product to 2^-22 of itself.
-
-constexpr uint32_t kTileGaussians = 8;  // of one state, padded: the columns of an mma
-constexpr uint32_t kBlockTiles = 8;     // of the expanded kernel
-constexpr uint32_t kTensorWarps = 8;    // of a block
-
-// Constants of a tile's Gaussians, and the state that ends with it, or -1.
-struct TileInfo {
-  float constant[kTileGaussians];
-  int32_t state, unused[3];
-};
-
-// How many warps share a stretch of the model, each with its own rows, and rows a warp: chosen by the number of rows.
-struct TensorShape {
-  uint32_t warps, tiles_of_16_rows;
-};
-TensorShape tensor_shape(uint32_t n_rows);
-constexpr uint32_t kShapes = 4;  // warps: 1, 2, 4, 8
-inline uint32_t shape_index(const TensorShape &shape) {
-  return shape.warps == 1 ? 0 : shape.warps == 2 ? 1 : shape.warps == 4 ? 2 : 3;
-}
+// ---- tensor-core kernels: quadratic forms as products of matrices (plugins/common/gmm_tensor.h) --------------------------
 
 struct TensorModel {
   const uint4 *fragments;
@@ -92,23 +68,17 @@ struct TensorModel {
   uint32_t n_stretches[kShapes];
 };
 
-// Diagonal Gaussians of up to 40 dimensions. A tile in memory: for each 16 values of k, {hi, hi, lo, lo} of 32 lanes, for a
-// last 8 of them {hi, lo} of 32 lanes; TileInfo.
-constexpr uint32_t kMaxDiagonalDims = 40;
-uint32_t diagonal_steps(uint32_t n_dims);  // compiled for 4, 9 and 10 steps
+// Diagonal Gaussians of up to kMaxDiagonalDims dimensions.
 inline uint32_t diagonal_tile_bytes(uint32_t n_steps) { return n_steps * 256 + uint32_t(sizeof(TileInfo)); }
 constexpr uint32_t kDiagonalBlocks = 2;  // of a multiprocessor at once
 void launch_diagonal_tensor(const TensorModel &model, const GmmRows &rows, cudaStream_t stream);
 
-// The same on GPUs of capability 9.0, for which alone it is compiled. A tile in memory: for each 8 values of k, hi of 8
-// Gaussians, 16 bytes each; the same of lo, unless the model is `halved`; TileInfo. Stretches by how many warpgroups share
-// one: 1, 2, 4.
+// The same on GPUs of capability 9.0, for which alone it is compiled. Stretches by how many warpgroups share one: 1, 2, 4.
 constexpr uint32_t kWarpgroups = 4;  // of a block, of which a multiprocessor has one
 void launch_diagonal_wgmma(const TensorModel &model, bool halved, const GmmRows &rows, cudaStream_t stream);
 cudaError_t prepare_diagonal_wgmma();
 
-// Any quadratic form: phi_k = x_i x_j for monomials[k] = i | j << 16, where x_n_dims = 1 and x_n_dims+1 = 0. A block in memory:
-// for each step of 16 values of k, for each of 8 tiles, {hi, hi, lo, lo} of 32 lanes.
+// Any quadratic form.
 struct ExpandedRows {
   uint4 *fragments;      // [rows / 16][n_steps][32][2]: hi of 4, lo of 4
   float *inverse_scale;  // [rows]

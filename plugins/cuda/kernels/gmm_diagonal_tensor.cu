@@ -122,13 +122,6 @@ cudaError_t prepare() {
 
 }  // namespace
 
-TensorShape tensor_shape(uint32_t n_rows) {
-  if (n_rows <= 16) return {1, 1};
-  return {n_rows <= 32 ? 1u : n_rows <= 64 ? 2u : n_rows <= 128 ? 4u : 8u, 2};
-}
-
-uint32_t diagonal_steps(uint32_t n_dims) { return n_dims <= 16 ? 4 : n_dims <= 36 ? 9 : 10; }
-
 void launch_diagonal_tensor(const TensorModel &model, const GmmRows &rows, cudaStream_t stream) {
   if (model.n_steps == 4) return launch<4>(model, rows, stream);
   if (model.n_steps == 9) return launch<9>(model, rows, stream);

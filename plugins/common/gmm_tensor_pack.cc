@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The expanded form of Gaussians, whether it keeps the tolerance, and its packing into fragments of mma operands.
+#include "plugins/common/gmm_tensor_pack.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
+#include "plugins/common/halves.h"
 #include "plugins/common/packing.h"
-#include "plugins/cuda/gmm_pack.h"
-#include "plugins/cuda/halves.h"
 
-namespace asr::cuda {
+namespace asr {
 namespace {
 
 constexpr double kLog2E = 1.4426950408889634;
@@ -17,6 +18,7 @@ constexpr double kMaxWeight = 60000;  // fp16 ends at 65504
 // split fp16 numbers and the few 2^-24 of the sums, is the error: below this it stays well under the tolerance.
 constexpr double kMaxTerms = 3000;
 constexpr uint32_t kMaxMonomials = 4096;
+constexpr float kLogZero = -3e38f;  // log weight of a Gaussian that is not there: finite, so that no NaN arises
 
 // Where mma wants the values of k and k + 1 of a column among 16 values of k, or 8 for a `half` step: lane l of the warp has
 // column l / 4 and the k of 2 (l % 4) and the next, and those 8 behind.
@@ -30,17 +32,57 @@ void put_fragment(uint32_t *step, uint32_t column, uint32_t k, bool half, HalfPa
 
 // A Gaussian with its weight as constant + sum_k weights[k] phi_k of scaled features, in base 2. phi: for the diagonal kernel
 // x_0, x_0^2, x_1, x_1^2 ...; for the expanded one as monomials_of() says.
-struct GmmPacker::Expanded {
+struct TensorPacker::Expanded {
   double constant;
   std::vector<double> weights;
   double terms;  // sum of |weights[k] phi_k| at the mean
 };
 
+struct TensorPacker::States {
+  uint32_t stream;
+  const std::vector<uint32_t> &numbers;
+  const std::vector<TensorDim> &dims;
+};
+
+const asr_gmm_codebook &TensorPacker::codebook_of(uint32_t state, uint32_t stream) const {
+  return view_.codebooks[view_.state_codebook[size_t{state} * view_.n_streams + stream]];
+}
+const float *TensorPacker::log_weights(uint32_t state, uint32_t stream) const {
+  return view_.log_weights + view_.state_weight[size_t{state} * view_.n_streams + stream];
+}
+
+// The scale of a feature is the power of two next to the inverse of its deviation, that within and that between Gaussians.
+std::vector<TensorDim> TensorPacker::dims_of(uint32_t stream) const {
+  const asr_gmm_stream &features = view_.streams[stream];
+  std::vector<double> squares(features.n_dims, 0);
+  uint64_t n = 0;
+  for (uint32_t c = 0; c < view_.n_codebooks; ++c) {
+    const asr_gmm_codebook &codebook = view_.codebooks[c];
+    if (codebook.stream != stream) continue;
+    n += codebook.n_gaussians;
+    for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
+      const float *const mean = view_.means + codebook.first_mean + size_t{k} * features.n_dims;
+      const float *const precision = view_.precisions + view_.precision_at[view_.covariance_of[codebook.first_gaussian + k]];
+      for (uint32_t d = 0; d < features.n_dims; ++d) {
+        const double difference = double(mean[d]) - centre_[features.dims[d]];
+        squares[d] += difference * difference + 1.0 / precision[full() ? d * (d + 1) / 2 + d : d];
+      }
+    }
+  }
+  std::vector<TensorDim> dims;
+  for (uint32_t d = 0; d < features.n_dims; ++d) {
+    const double exponent = std::round(-0.5 * std::log2(squares[d] / double(n)));
+    const bool sensible = std::isfinite(exponent) && std::abs(exponent) < 60;
+    dims.push_back({features.dims[d], centre_[features.dims[d]], sensible ? float(std::exp2(exponent)) : 1.0f, 0});
+  }
+  return dims;
+}
+
 bool uses_diagonal_kernel(asr_covariance covariance, uint32_t n_dims) {
   return covariance == ASR_COVARIANCE_DIAGONAL && n_dims <= kMaxDiagonalDims;
 }
 
-std::vector<uint32_t> GmmPacker::monomials_of(uint32_t n_dims) const {
+std::vector<uint32_t> TensorPacker::monomials_of(uint32_t n_dims) const {
   std::vector<uint32_t> monomials;
   for (uint32_t i = 0; i < n_dims; ++i) monomials.push_back(i | n_dims << 16);
   for (uint32_t i = 0; i < n_dims; ++i) {
@@ -50,8 +92,8 @@ std::vector<uint32_t> GmmPacker::monomials_of(uint32_t n_dims) const {
   return monomials;
 }
 
-GmmPacker::Expanded GmmPacker::expand(const asr_gmm_codebook &codebook, uint32_t k, double log_weight,
-                                      const std::vector<GmmDim> &dims) const {
+TensorPacker::Expanded TensorPacker::expand(const asr_gmm_codebook &codebook, uint32_t k, double log_weight,
+                                            const std::vector<TensorDim> &dims) const {
   const auto n = uint32_t(dims.size());
   const PackedGaussian gaussian = pack_gaussian(view_, codebook, k, centre_);
   const float *const mean = view_.means + codebook.first_mean + size_t{k} * n;
@@ -97,7 +139,7 @@ GmmPacker::Expanded GmmPacker::expand(const asr_gmm_codebook &codebook, uint32_t
 
 // Rounds the weights of a diagonal Gaussian to one half each, so that its mean stays where it is, as far as halves go, and so
 // does its score there: what is lost grows with the distance from the mean.
-void GmmPacker::halve(Expanded *expanded) const {
+void TensorPacker::halve(Expanded *expanded) const {
   const auto rounded = [](double value) { return double(half_value(half_bits(float(value)))); };
   for (size_t i = 0; i + 1 < expanded->weights.size(); i += 2) {
     double &linear = expanded->weights[i], &square = expanded->weights[i + 1];
@@ -108,7 +150,14 @@ void GmmPacker::halve(Expanded *expanded) const {
   }
 }
 
-bool GmmPacker::fits_tensor(uint32_t state, uint32_t stream, const std::vector<GmmDim> &dims) const {
+std::vector<uint8_t> TensorPacker::which_fit(uint32_t stream, const std::vector<uint32_t> &states,
+                                             const std::vector<TensorDim> &dims) const {
+  std::vector<uint8_t> fit(states.size(), 0);
+  pool_.run(states.size(), [&](size_t i) { fit[i] = fits(states[i], stream, dims) ? 1 : 0; });
+  return fit;
+}
+
+bool TensorPacker::fits(uint32_t state, uint32_t stream, const std::vector<TensorDim> &dims) const {
   if (!uses_diagonal_kernel(view_.covariance, uint32_t(dims.size())) &&
       monomials_of(uint32_t(dims.size())).size() > kMaxMonomials) {
     return false;
@@ -126,14 +175,15 @@ bool GmmPacker::fits_tensor(uint32_t state, uint32_t stream, const std::vector<G
 
 // Gaussians first ... first + 7 of a state: put(column, k, HalfPairs) takes the weights of k (an even number) and k + 1.
 template <typename Put>
-void GmmPacker::put_tile(uint32_t state, uint32_t stream, uint32_t first, const GmmParts &parts, bool halved, TileInfo *info,
-                         Put &&put) const {
-  const asr_gmm_codebook &codebook = codebook_of(state, stream);
+void TensorPacker::put_tile(const States &states, uint32_t state, uint32_t first, bool halved, TileInfo *info,
+                            Put &&put) const {
+  const asr_gmm_codebook &codebook = codebook_of(state, states.stream);
+  const float *const weights = log_weights(state, states.stream);
   for (uint32_t column = 0; column < kTileGaussians; ++column) {
     info->constant[column] = kLogZero;
     const uint32_t k = first + column;
-    if (k >= codebook.n_gaussians || log_weights(state, stream)[k] == -INFINITY) continue;
-    Expanded expanded = expand(codebook, k, log_weights(state, stream)[k], parts.dims);
+    if (k >= codebook.n_gaussians || weights[k] == -INFINITY) continue;
+    Expanded expanded = expand(codebook, k, weights[k], states.dims);
     if (halved) halve(&expanded);
     info->constant[column] = float(expanded.constant);
     const auto n = uint32_t(expanded.weights.size());
@@ -144,25 +194,27 @@ void GmmPacker::put_tile(uint32_t state, uint32_t stream, uint32_t first, const 
   info->state = first + kTileGaussians >= codebook.n_gaussians ? int32_t(state) : -1;
 }
 
-TensorPack GmmPacker::tensor(uint32_t stream, const GmmParts &parts, const TensorLayout &layout) const {
-  return uses_diagonal_kernel(view_.covariance, uint32_t(parts.dims.size())) ? tensor_diagonal(stream, parts, layout)
-                                                                             : tensor_expanded(stream, parts);
+TensorPack TensorPacker::pack(uint32_t stream, const std::vector<uint32_t> &states, const std::vector<TensorDim> &dims,
+                              const TensorLayout &layout) const {
+  const States packed = {stream, states, dims};
+  return uses_diagonal_kernel(view_.covariance, uint32_t(dims.size())) ? pack_diagonal(packed, layout) : pack_expanded(packed);
 }
 
-TensorPack GmmPacker::tensor_diagonal(uint32_t stream, const GmmParts &parts, const TensorLayout &layout) const {
+TensorPack TensorPacker::pack_diagonal(const States &states, const TensorLayout &layout) const {
   TensorPack pack;
-  pack.n_steps = diagonal_steps(uint32_t(parts.dims.size()));
+  pack.n_steps = diagonal_steps(uint32_t(states.dims.size()));
   const size_t info_at = pack.n_steps * (layout.halved ? 32 : 64), tile_words = info_at + sizeof(TileInfo) / 4;
   pack.starts.push_back(0);
-  for (const uint32_t state : parts.tensor_states) {
-    pack.starts.push_back(pack.starts.back() + (codebook_of(state, stream).n_gaussians + kTileGaussians - 1) / kTileGaussians);
+  for (const uint32_t state : states.numbers) {
+    pack.starts.push_back(pack.starts.back() +
+                          (codebook_of(state, states.stream).n_gaussians + kTileGaussians - 1) / kTileGaussians);
   }
   pack.fragments.assign(pack.starts.back() * tile_words, 0);
-  pool_.run(parts.tensor_states.size(), [&](size_t i) {
+  pool_.run(states.numbers.size(), [&](size_t i) {
     for (uint32_t tile = pack.starts[i]; tile < pack.starts[i + 1]; ++tile) {
       uint32_t *const words = pack.fragments.data() + tile * tile_words;
       TileInfo info{};
-      put_tile(parts.tensor_states[i], stream, (tile - pack.starts[i]) * kTileGaussians, parts, layout.halved, &info,
+      put_tile(states, states.numbers[i], (tile - pack.starts[i]) * kTileGaussians, layout.halved, &info,
                [&](uint32_t column, uint32_t k, HalfPairs pair) {
                  if (layout.wgmma) {
                    uint32_t *const core = words + k / 8 * 32 + column * 4 + k % 8 / 2;
@@ -179,14 +231,14 @@ TensorPack GmmPacker::tensor_diagonal(uint32_t stream, const GmmParts &parts, co
 }
 
 // A state of up to a block's tiles lies in one block; a larger one begins with a block.
-TensorPack GmmPacker::tensor_expanded(uint32_t stream, const GmmParts &parts) const {
+TensorPack TensorPacker::pack_expanded(const States &states) const {
   TensorPack pack;
-  pack.monomials = monomials_of(uint32_t(parts.dims.size()));
+  pack.monomials = monomials_of(uint32_t(states.dims.size()));
   pack.n_steps = uint32_t(pack.monomials.size()) / 16;
   std::vector<uint32_t> first_tile;
   uint32_t n_tiles = 0;
-  for (const uint32_t state : parts.tensor_states) {
-    const uint32_t n = (codebook_of(state, stream).n_gaussians + kTileGaussians - 1) / kTileGaussians;
+  for (const uint32_t state : states.numbers) {
+    const uint32_t n = (codebook_of(state, states.stream).n_gaussians + kTileGaussians - 1) / kTileGaussians;
     const uint32_t used = n_tiles % kBlockTiles;
     if (used + n > kBlockTiles && used > 0) n_tiles += kBlockTiles - used;
     if (n_tiles % kBlockTiles == 0) pack.starts.push_back(n_tiles / kBlockTiles);
@@ -201,11 +253,11 @@ TensorPack GmmPacker::tensor_expanded(uint32_t stream, const GmmParts &parts) co
   pack.tiles.assign(size_t{n_blocks} * kBlockTiles, empty);
   const size_t step_words = size_t{kBlockTiles} * 128, block_words = step_words * pack.n_steps;
   pack.fragments.assign(n_blocks * block_words, 0);
-  pool_.run(parts.tensor_states.size(), [&](size_t i) {
-    const uint32_t state = parts.tensor_states[i], n_gaussians = codebook_of(state, stream).n_gaussians;
+  pool_.run(states.numbers.size(), [&](size_t i) {
+    const uint32_t state = states.numbers[i], n_gaussians = codebook_of(state, states.stream).n_gaussians;
     for (uint32_t first = 0, tile = first_tile[i]; first < n_gaussians; first += kTileGaussians, ++tile) {
       uint32_t *const words = pack.fragments.data() + tile / kBlockTiles * block_words + tile % kBlockTiles * 128;
-      put_tile(state, stream, first, parts, false, &pack.tiles[tile], [&](uint32_t column, uint32_t k, HalfPairs pair) {
+      put_tile(states, state, first, false, &pack.tiles[tile], [&](uint32_t column, uint32_t k, HalfPairs pair) {
         put_fragment(words + k / 16 * step_words, column, k % 16, false, pair);
       });
     }
@@ -213,4 +265,24 @@ TensorPack GmmPacker::tensor_expanded(uint32_t stream, const GmmParts &parts) co
   return pack;
 }
 
-}  // namespace asr::cuda
+std::vector<uint32_t> cut_stretches(const std::vector<uint32_t> &starts, uint32_t n) {
+  const auto fill = [&](uint32_t longest) {
+    std::vector<uint32_t> begins = {0};
+    for (size_t i = 1; i < starts.size(); ++i) {
+      if (starts[i] - begins.back() > longest && starts[i - 1] > begins.back()) begins.push_back(starts[i - 1]);
+    }
+    return begins;
+  };
+  uint32_t least = starts.back() / n, most = starts.back();  // least may be too short
+  while (most - least > 1) {
+    const uint32_t middle = least + (most - least) / 2;
+    bool fits = fill(middle).size() <= n;
+    for (size_t i = 1; i < starts.size() && fits; ++i) fits = starts[i] - starts[i - 1] <= middle;
+    (fits ? most : least) = middle;
+  }
+  std::vector<uint32_t> begins = fill(most);
+  begins.resize(n + 1, starts.back());
+  return begins;
+}
+
+}  // namespace asr
