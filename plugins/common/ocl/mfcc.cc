@@ -33,21 +33,25 @@ Mfcc::Mfcc(Device &device, const MfccTables &tables, uint32_t n_points)
       twiddles_(device.context(), tables.twiddles),
       real_twiddles_(device.context(), tables.real_twiddles),
       bands_(device.context(), tables.bands),
-      weights_(device.context(), tables.weights),
-      dct_(device.context(), plan_.in_registers ? tables.dct_by_fours : tables.dct),
+      weights_(device.context(), plan_.in_registers ? tables.banks : tables.weights),
+      dct_(device.context(), plan_.in_registers ? tables.dct_tiles : tables.dct),
       samples_(device.context()),
       cepstra_(device.context()),
       staging_(device.context(), device.pool()) {}
 
 void Mfcc::extract(const asr_extract_job *jobs, size_t n_jobs) {
   MfccBatch batch(options_, plan_.room);
+  const auto compute = [&] {
+    launch(batch);
+    staging_.download(cepstra_, batch.cepstra(), device_.compute());
+  };
   for (size_t i = 0; i < n_jobs;) {
     const size_t group = i++;
     while (i < n_jobs && same_frames(jobs[group], jobs[i])) ++i;
     const size_t floats_a_frame = options_.shift_samples + size_t{options_.n_ceps} * (i - group);
     for (uint32_t first = 0; first < jobs[group].n_frames;) {
       if (batch.n_floats() >= kBatchFloats) {
-        compute(batch);
+        compute();
         batch = MfccBatch(options_, plan_.room);
       }
       const size_t room = (kBatchFloats - batch.n_floats()) / floats_a_frame + 1;
@@ -56,26 +60,33 @@ void Mfcc::extract(const asr_extract_job *jobs, size_t n_jobs) {
       first += n;
     }
   }
-  if (!batch.groups().empty()) compute(batch);
+  if (!batch.groups().empty()) compute();
 }
 
-void Mfcc::compute(const MfccBatch &batch) {
+const DeviceArray<float> &Mfcc::start(const asr_extract_job *jobs, size_t n_jobs) {
+  MfccBatch batch(options_, plan_.room);
+  for (size_t i = 0; i < n_jobs; ++i) batch.add(jobs + i, 1, 0, jobs[i].n_frames);
+  if (!batch.groups().empty()) launch(batch);
+  return cepstra_;
+}
+
+void Mfcc::launch(const MfccBatch &batch) {
   const DeviceArray<MfccGroup> groups(device_.context(), batch.groups());
   const DeviceArray<MfccSegment> segments(device_.context(), batch.segments());
+  const DeviceArray<MfccRun> runs(device_.context(), batch.runs());
   const DeviceArray<MfccOutput> outputs(device_.context(), batch.outputs());
   samples_.reserve(batch.n_samples() + 1);
   cepstra_.reserve(batch.n_values());
   staging_.upload(batch.samples(), samples_, device_.compute());
   const auto n_groups = static_cast<uint32_t>(batch.groups().size());
   if (plan_.in_registers) {
-    plan_.kernel.set(options_array_, window_, twiddles_, real_twiddles_, bands_, weights_, dct_, n_groups, groups, segments,
+    plan_.kernel.set(options_array_, window_, twiddles_, real_twiddles_, weights_, dct_, n_groups, groups, segments, runs,
                      outputs, samples_, cepstra_);
   } else {
     plan_.kernel.set(options_array_, pairs_, twiddles_, real_twiddles_, bands_, weights_, dct_, groups, segments, outputs,
                      samples_, cepstra_);
   }
   device_.launch(plan_.kernel, {std::min(n_groups, plan_.most_groups)}, {plan_.group_size});
-  staging_.download(cepstra_, batch.cepstra(), device_.compute());
 }
 
 }  // namespace asr::ocl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MFCC on the device: jobs become work-groups of frames, of any jobs, that one kernel computes (mfcc_plan.h). Called by
-// backend.cc for the slots load_features and extract.
+// backend.cc for the slots load_features and extract, and by signal.cc.
 #pragma once
 
 #include "plugins/common/ocl/device.h"
@@ -17,10 +17,13 @@ class Mfcc {
 
   // Complete on return.
   void extract(const asr_extract_job *jobs, size_t n_jobs);
+  // Puts the same into the compute queue, in one batch. The cepstra stay on the device, one job's after the other's, until the
+  // next call.
+  const DeviceArray<float> &start(const asr_extract_job *jobs, size_t n_jobs);
 
  private:
   Mfcc(Device &device, const MfccTables &tables, uint32_t n_points);
-  void compute(const MfccBatch &batch);
+  void launch(const MfccBatch &batch);
 
   Device &device_;
   const MfccOptions options_;
@@ -29,7 +32,7 @@ class Mfcc {
   DeviceArray<MfccPair> pairs_;
   DeviceArray<Float2> window_, twiddles_, real_twiddles_;
   DeviceArray<MfccBand> bands_;
-  DeviceArray<Float4> weights_, dct_;
+  DeviceArray<Float4> weights_, dct_;  // weights_: banks, for mfcc_512.cl
   DeviceArray<float> samples_, cepstra_;
   Staging staging_;
 };

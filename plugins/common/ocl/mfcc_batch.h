@@ -29,6 +29,7 @@ class MfccBatch {
   size_t n_values() const { return n_values_; }
   const std::vector<MfccGroup> &groups() const { return groups_; }
   const std::vector<MfccSegment> &segments() const { return segments_; }
+  const std::vector<MfccRun> &runs() const { return runs_; }
   const std::vector<MfccOutput> &outputs() const { return outputs_; }
   const std::vector<Piece<const float>> &samples() const { return samples_; }
   const std::vector<Piece<float>> &cepstra() const { return cepstra_; }
@@ -38,12 +39,14 @@ class MfccBatch {
 
  private:
   uint32_t frames_that_fit(uint32_t n) const;
+  void add_to_run(uint32_t n_lanes, uint32_t first_output, uint32_t n_outputs);
 
   MfccOptions options_;
   MfccRoom room_;
   size_t n_samples_ = 0, n_values_ = 0, local_used_ = 0;
   std::vector<MfccGroup> groups_;
   std::vector<MfccSegment> segments_;
+  std::vector<MfccRun> runs_;
   std::vector<MfccOutput> outputs_;
   std::vector<Piece<const float>> samples_;
   std::vector<Piece<float>> cepstra_;

@@ -14,16 +14,23 @@ constexpr uint32_t kPointsAnItem = 16, kMostFrames = 64;
 
 // Of kernels/mfcc_512.cl.
 constexpr uint32_t kRegisterPoints = 256, kRegisterFrames = 32, kRegisterGroupSize = 128, kGroupsAtOnce = 4;
-constexpr size_t kPowerFloats = (kRegisterPoints + 4) * (kRegisterFrames + 2), kExchangeFloats = 16 * 17, kLaneBytes = 32;
+constexpr size_t kPowerFloats = (kRegisterPoints + 4) * (kRegisterFrames + 2), kTableFloats = 3 * kRegisterPoints,
+                 kLaneFloats = kRegisterFrames * (1 + 24 / sizeof(float)), kExchangeFloats = 16 * 17, kMelPitch = 40;
+constexpr uint32_t kTensorCapability = 8;
 
-size_t work_floats(const MfccOptions &o) {
-  return std::max<size_t>(kRegisterGroupSize / 16 * kExchangeFloats, size_t{kRegisterFrames} * (o.n_mel + (o.n_ceps | 1)));
+// A program for CPUs serves many front ends.
+size_t work_floats(const Device &device, const MfccOptions &o) {
+  const size_t step = device.facts().is_cpu ? 4096 : 4;
+  const size_t outputs = size_t{4} * o.bank_fours + (o.n_mel + 7) / 8 * 8 * kMelPitch;
+  return (std::max(kRegisterGroupSize / 16 * kExchangeFloats, outputs) + step - 1) / step * step;
 }
 
 bool suits_registers(const Device &device, const MfccOptions &o, uint32_t n_points) {
-  const size_t n_bytes = (kPowerFloats + work_floats(o)) * sizeof(float) + kRegisterFrames * (kLaneBytes + sizeof(float));
-  return device.variant().mfcc_in_registers && n_points == kRegisterPoints && o.shift_samples % 2 == 0 && o.dither == 0 &&
-         n_bytes <= device.facts().local_bytes;
+  const DeviceFacts &facts = device.facts();
+  const size_t n_floats = kPowerFloats + kTableFloats + kLaneFloats + work_floats(device, o);
+  return device.variant().mfcc_in_registers && (facts.is_cpu || facts.nvidia_capability >= kTensorCapability) &&
+         n_points == kRegisterPoints && o.shift_samples % 2 == 0 && o.dither == 0 &&
+         n_floats * sizeof(float) <= facts.local_bytes;
 }
 
 // Local memory of kernels/mfcc.cl holds samples and a sum an item, then transforms, then spectra with what is made of them.
@@ -52,9 +59,9 @@ std::string compiled_in(const Device &device, const MfccOptions &o) {
 }
 
 Kernel kernel_in_registers(Device &device, const MfccOptions &o) {
-  const bool nvidia = device.facts().nvidia_capability > 0;
-  const std::string options =
-      format("-DNVIDIA=%d -DWORK_FLOATS=%zu%s", nvidia ? 1 : 0, work_floats(o), nvidia ? " -cl-nv-maxrregcount=128" : "");
+  const bool nvidia = device.facts().nvidia_capability >= kTensorCapability;
+  const std::string options = format("-DNVIDIA=%d -DWORK_FLOATS=%zu%s", nvidia ? 1 : 0, work_floats(device, o),
+                                     nvidia ? " -cl-nv-maxrregcount=128" : "");
   return device.program(kernel_mfcc_512, options + compiled_in(device, o)).kernel("mfcc_512");
 }
 

@@ -22,8 +22,11 @@ struct MfccTables {
   std::vector<Float2> real_twiddles;  // [n_points / 2], exp(-i pi k / n_points)
   std::vector<MfccBand> bands;        // [n_warps][n_mel]
   std::vector<Float4> weights;
-  std::vector<Float4> dct;           // [n_ceps][n_mel_padded / 4]
-  std::vector<Float4> dct_by_fours;  // [n_ceps / 4][n_mel], for four cepstra each
+  std::vector<Float4> banks;  // [n_warps][options.bank_fours]: MfccBankBand and weights
+  std::vector<Float4> dct;    // [n_ceps][n_mel_padded / 4]
+  // The same as tensor cores want it: [n_ceps / 8][n_mel / 8][32], bands m and m + 4 in the upper bits of their numbers, then
+  // the rest of these.
+  std::vector<Float4> dct_tiles;
 };
 
 }  // namespace asr::ocl

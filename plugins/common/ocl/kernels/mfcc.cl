@@ -163,7 +163,20 @@ static inline void make_log_mel(__constant MfccOptions *o, __global const MfccBa
                                 __local const float *power, __local float *mel) {
   const uint f = get_local_id(0) % FRAMES;
   for (uint m = get_local_id(0) / FRAMES; m < 4 * N_MEL_FOURS; m += UNITS) {
-    mel[m * FRAMES + f] = m < N_MEL ? log_band(o, bands[m], weights, power + f, FRAMES) : 0;
+    float value = 0;
+    if (m < N_MEL) {
+      const MfccBand band = bands[m];
+      __local const float *bin = power + band.first_bin * FRAMES + f;
+      float2 sum = (float2)(0);
+#pragma unroll 2
+      for (uint i = 0; i < band.n_fours; ++i, bin += 4 * FRAMES) {
+        const float4 w = weights[band.first_four + i];
+        sum += w.lo * (float2)(bin[0], bin[FRAMES]);
+        sum += w.hi * (float2)(bin[2 * FRAMES], bin[3 * FRAMES]);
+      }
+      value = logarithm(o, sum.x + sum.y);
+    }
+    mel[m * FRAMES + f] = value;
   }
 }
 

@@ -10,34 +10,46 @@
 // before the filter bank (paper 004).
 //   power[k][32 frames], pitch 34   no access meets a bank conflict
 //   exchange[16][17] a frame        real and imaginary parts in turn, so that all fits 48 KiB
-//   mel[m][32], cepstra[frame][i]   later, over exchange
+//   bank, mel[m][32], pitch 40      later, over exchange; the next bank is under way while one is summed
 // Floor: samples read and cepstra written once; 450 instructions of a warp a frame for the spectrum.
-//   -D NVIDIA=1: half a warp is a frame's items, which need no local memory to tell each other single numbers
+//   -D NVIDIA=1: half a warp is a frame's items, which need no local memory to tell each other single numbers, and the cosine
+//   transform runs on tensor cores
 //   -D WORK_FLOATS=...: of exchange, or of what lies over it
 #define POINTS 256u
 #define ITEMS 16u  // of a frame
 #define FRAMES 32u
 #define GROUP_SIZE 128
 #define PITCH 34u
+#define MEL_PITCH 40u
 #define ROW 17u  // of exchange
 #define EXCHANGE (ITEMS * ROW)
 #define PARTS (GROUP_SIZE / FRAMES)  // items of a frame after the spectrum
 #define N_ROWS ((WINDOW_SAMPLES + 31) / 32)
-#define CEPSTRA_PITCH (N_CEPS | 1)
+#define PER_SAMPLE (1.0f / WINDOW_SAMPLES)
+#define MEL_STEPS ((N_MEL + 7) / 8)
+#define KEPT_FOURS 2  // of a bank, in registers of an item
 
-#include "plugins/common/ocl/kernels/mfcc_stages.h"
-#if NVIDIA
-#include "plugins/common/ocl/kernels/mfcc_lanes_nvidia.h"
-#else
-#include "plugins/common/ocl/kernels/mfcc_lanes_local.h"
-#endif
 #include "plugins/common/ocl/kernels/fft.h"
+#include "plugins/common/ocl/kernels/mfcc_stages.h"
 
 // Where a frame comes from and goes to.
 typedef struct Lane {
   ulong first_sample;
   uint row, first_output, n_outputs;  // row: of its jobs' cepstra
 } Lane;
+
+// F8 of cepstrum i of frame f, which goes to `to`.
+static inline void store_cepstrum(__constant MfccOptions *o, __local const float *energy, uint f, uint i, float value,
+                                  __global float *to) {
+  if (to == 0 || i >= N_CEPS) return;
+  to[i] = ENERGY != 0 && (int)i == o->energy_row ? native_log(fmax(energy[f], o->log_floor)) : value;
+}
+
+#if NVIDIA
+#include "plugins/common/ocl/kernels/mfcc_lanes_nvidia.h"
+#else
+#include "plugins/common/ocl/kernels/mfcc_lanes_local.h"
+#endif
 
 // F1: x[r] are samples 2 (j + 16 r) and the next; zero beyond the window.
 static inline void load_samples(__constant MfccOptions *o, __global const float2 *pairs, uint j, float2 *x) {
@@ -53,12 +65,12 @@ static inline void load_samples(__constant MfccOptions *o, __global const float2
 // What is subtracted before the window, of pre-emphasised samples: the mean as it leaves pre-emphasis, or the mean after it,
 // which follows from the samples' sum.
 static inline float mean_to_remove(__constant MfccOptions *o, __global const float *samples, float before, float total) {
-  if (DC_REMOVAL == DC_BEFORE) return total / WINDOW_SAMPLES * (1 - o->preemphasis);
-  return (total - o->preemphasis * (total - samples[WINDOW_SAMPLES - 1] + before)) / WINDOW_SAMPLES;
+  if (DC_REMOVAL == DC_BEFORE) return total * PER_SAMPLE * (1 - o->preemphasis);
+  return (total - o->preemphasis * (total - samples[WINDOW_SAMPLES - 1] + before)) * PER_SAMPLE;
 }
 
 // F2, in place; the window is halved, which makes the spectrum's halves of sums. Returns the energy if it is wanted.
-static inline float make_frame(__constant MfccOptions *o, __global const float2 *window, __global const float *samples, uint j,
+static inline float make_frame(__constant MfccOptions *o, __local const float2 *window, __global const float *samples, uint j,
                                __local float *exchange, float2 *x) {
   const float before = samples[o->preemphasis_in_frame ? 0 : -1];
   float mean = 0, raw_mean = 0, energy = 0, previous[16];
@@ -68,7 +80,7 @@ static inline float make_frame(__constant MfccOptions *o, __global const float2 
     for (uint r = 0; r < 16; ++r) total += x[r].x + x[r].y;
     total = frame_sum(total, j, exchange);
     mean = mean_to_remove(o, samples, before, total);
-    raw_mean = DC_REMOVAL == DC_BEFORE ? total / WINDOW_SAMPLES : 0;
+    raw_mean = DC_REMOVAL == DC_BEFORE ? total * PER_SAMPLE : 0;
   }
   if (ENERGY == ENERGY_RAW) {
 #pragma unroll
@@ -113,7 +125,7 @@ static inline void fourier_transform(__constant MfccOptions *o, const float2 *tw
 // F3 from the transform Z: even and odd samples have the transforms E = (Z[k] + conj Z[256-k]) / 2 and O = (Z[k] - conj
 // Z[256-k]) / 2i, and the frame X[k] = E + w^k O, X[256-k] = conj(E - w^k O). The halves are in Z already. Into power[k *
 // PITCH].
-static inline void make_spectrum(__constant MfccOptions *o, __global const float2 *twiddles, uint j, __local float *exchange,
+static inline void make_spectrum(__constant MfccOptions *o, __local const float2 *twiddles, uint j, __local float *exchange,
                                  const float2 *z, __local float *power) {
   float2 opposite[8];
   find_opposite(z, j, exchange, opposite);
@@ -132,21 +144,79 @@ static inline void make_spectrum(__constant MfccOptions *o, __global const float
   }
 }
 
-// F7, F8 of this item's frame, four cepstra at a time: dct[i / 4][m]. mel[m * FRAMES] to cepstra[i].
-static inline void make_cepstra(__constant MfccOptions *o, __global const float4 *dct, float energy, __local const float *mel,
-                                __local float *cepstra) {
-  for (uint first = get_local_id(0) / FRAMES * 4; first < N_CEPS; first += 4 * PARTS) {
-    __global const float4 *const row = dct + first / 4 * N_MEL;
-    float4 sum = (float4)(0);
-#pragma unroll 4
-    for (uint m = 0; m < N_MEL; ++m) sum += row[m] * mel[m * FRAMES];
-    const float value[4] = {sum.x, sum.y, sum.z, sum.w};
-#pragma unroll
-    for (uint i = 0; i < 4; ++i) {
-      if (first + i >= N_CEPS) continue;
-      const bool is_energy = ENERGY != 0 && (int)(first + i) == o->energy_row;
-      cepstra[first + i] = is_energy ? native_log(fmax(energy, o->log_floor)) : value[i];
+// F5, F6 of this item's frame under a bank; zeros up to a multiple of 8 bands. Parts take bands there and back, so that each
+// has narrow and wide ones.
+static inline void make_log_mel(__constant MfccOptions *o, __local const float4 *bank, __local const float *power,
+                                __local float *mel) {
+  const uint part = get_local_id(0) / FRAMES;
+  for (uint first = 0; first < 8 * MEL_STEPS; first += PARTS) {
+    const uint m = first + (first / PARTS % 2 == 0 ? part : PARTS - 1 - part);
+    float value = 0;
+    if (m < N_MEL) {
+      const MfccBankBand band = ((__local const MfccBankBand *)bank)[m];
+      __local const float4 *const weights = bank + band.first_four;
+      __local const float *bin = power + band.first_bin * PITCH;
+      float2 sum = (float2)(0);
+#pragma unroll 1
+      for (uint i = 0; i < band.n_fours; ++i, bin += 4 * PITCH) {
+        const float4 w = weights[i];
+        sum += w.lo * (float2)(bin[0], bin[PITCH]);
+        sum += w.hi * (float2)(bin[2 * PITCH], bin[3 * PITCH]);
+      }
+      value = logarithm(o, sum.x + sum.y);
     }
+    mel[m * MEL_PITCH] = value;
+  }
+}
+
+// A bank from device memory to local memory, in two steps.
+static inline void load_bank(__constant MfccOptions *o, __global const float4 *from, float4 *kept) {
+#pragma unroll
+  for (uint k = 0; k < KEPT_FOURS; ++k) {
+    const uint i = get_local_id(0) + k * GROUP_SIZE;
+    if (i < o->bank_fours) kept[k] = from[i];
+  }
+}
+
+static inline void keep_bank(__constant MfccOptions *o, __global const float4 *from, const float4 *kept, __local float4 *bank) {
+#pragma unroll
+  for (uint k = 0; k < KEPT_FOURS; ++k) {
+    const uint i = get_local_id(0) + k * GROUP_SIZE;
+    if (i < o->bank_fours) bank[i] = kept[k];
+  }
+  for (uint i = get_local_id(0) + KEPT_FOURS * GROUP_SIZE; i < o->bank_fours; i += GROUP_SIZE) bank[i] = from[i];
+}
+
+// What is made of a group's spectra, for a run of its lanes.
+static inline void make_outputs(__constant MfccOptions *o, __global const float4 *banks, __global const float4 *dct,
+                                MfccRun run, __global const MfccOutput *outputs, __local const float *power,
+                                __local const Lane *lanes, __local const float *energy, __local float4 *work,
+                                __global float *cepstra) {
+  __local float *const mel = (__local float *)(work + o->bank_fours);
+  const uint frame = get_local_id(0) % FRAMES;
+  __global const float4 *from = banks + outputs[run.first_output].warp * o->bank_fours;
+  float4 kept[KEPT_FOURS];
+  load_bank(o, from, kept);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  keep_bank(o, from, kept, work);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint i = 0; i < run.n_outputs; ++i) {
+    const bool more = i + 1 < run.n_outputs;
+    if (more) from = banks + outputs[run.first_output + i + 1].warp * o->bank_fours;
+    if (more) load_bank(o, from, kept);
+    __global float *to[OWN_FRAMES];
+#pragma unroll
+    for (uint k = 0; k < OWN_FRAMES; ++k) {
+      const uint f = own_frame(k);
+      const bool stored = f >= run.first_lane && f < run.first_lane + run.n_lanes;
+      const ulong first = stored ? outputs[lanes[f].first_output + i].first_value : 0;
+      to[k] = stored ? cepstra + first + (ulong)lanes[f].row * N_CEPS : 0;
+    }
+    make_log_mel(o, work, power + frame, mel + frame);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (more) keep_bank(o, from, kept, work);
+    make_cepstra(o, dct, energy, mel, to);
+    barrier(CLK_LOCAL_MEM_FENCE);
   }
 }
 
@@ -173,50 +243,40 @@ static inline void ask_for_group(__constant MfccOptions *o, __global const MfccS
 
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void mfcc_512(
     __constant MfccOptions *o, __global const float2 *restrict window, __global const float2 *restrict twiddles,
-    __global const float2 *restrict real_twiddles, __global const MfccBand *restrict bands,
-    __global const float4 *restrict weights, __global const float4 *restrict dct, uint n_groups,
-    __global const MfccGroup *restrict groups, __global const MfccSegment *restrict segments,
-    __global const MfccOutput *restrict outputs, __global const float *restrict samples, __global float *restrict cepstra) {
-  __local float power[(POINTS + 4) * PITCH], work[WORK_FLOATS], energy[FRAMES];
+    __global const float2 *restrict real_twiddles, __global const float4 *restrict banks, __global const float4 *restrict dct,
+    uint n_groups, __global const MfccGroup *restrict groups, __global const MfccSegment *restrict segments,
+    __global const MfccRun *restrict runs, __global const MfccOutput *restrict outputs, __global const float *restrict samples,
+    __global float *restrict cepstra) {
+  __local float4 work[WORK_FLOATS / 4];
+  __local float power[(POINTS + 4) * PITCH], energy[FRAMES];
+  __local float2 local_window[POINTS], local_twiddles[POINTS / 2];
   __local Lane lanes[FRAMES];
-  const uint item = get_local_id(0), j = item % ITEMS, frame = item % FRAMES, part = item / FRAMES;
+  const uint item = get_local_id(0), j = item % ITEMS;
+  __local float *const exchange = (__local float *)work + item / ITEMS * EXCHANGE;
   float2 own_twiddles[16];  // of row j; the table is the same by columns
 #pragma unroll
   for (uint r = 0; r < 16; ++r) own_twiddles[r] = twiddles[r * ITEMS + j];
+  for (uint i = item; i < POINTS; i += GROUP_SIZE) local_window[i] = window[i];
+  local_twiddles[item] = real_twiddles[item];
   // Under a band's last zero weights.
   for (uint i = item; i < 3 * PITCH; i += GROUP_SIZE) power[(POINTS + 1) * PITCH + i] = 0;
   for (uint g = get_group_id(0); g < n_groups; g += get_num_groups(0)) {
     const MfccGroup group = groups[g];
-    barrier(CLK_LOCAL_MEM_FENCE);
     find_lanes(segments, group, o, lanes);
     barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll 1
     for (uint f = item / ITEMS; f < FRAMES; f += GROUP_SIZE / ITEMS) {
-      __local float *const exchange = work + item / ITEMS * EXCHANGE;
       __global const float *const from = samples + lanes[f].first_sample;
       float2 x[16];
       load_samples(o, (__global const float2 *)from, j, x);
-      const float frame_energy = make_frame(o, window, from, j, exchange, x);
+      const float frame_energy = make_frame(o, local_window, from, j, exchange, x);
       if (j == 0) energy[f] = frame_energy;
       fourier_transform(o, own_twiddles, j, exchange, x);
-      make_spectrum(o, real_twiddles, j, exchange, x, power + f);
+      make_spectrum(o, local_twiddles, j, exchange, x, power + f);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
     if (g + get_num_groups(0) < n_groups) ask_for_group(o, segments, groups[g + get_num_groups(0)], samples);
-    __local float *const mel = work + frame, *const local_cepstra = work + N_MEL * FRAMES;
-    const uint first_output = lanes[frame].first_output, last_output = first_output + lanes[frame].n_outputs - 1;
-    for (uint i = 0; i < group.n_outputs; ++i) {
-      __global const MfccBand *const bank = bands + outputs[min(first_output + i, last_output)].warp * N_MEL;
-      for (uint m = part; m < N_MEL; m += PARTS) mel[m * FRAMES] = log_band(o, bank[m], weights, power + frame, PITCH);
-      barrier(CLK_LOCAL_MEM_FENCE);
-      make_cepstra(o, dct, energy[frame], mel, local_cepstra + frame * CEPSTRA_PITCH);
-      barrier(CLK_LOCAL_MEM_FENCE);
-      for (uint v = item; v < group.n_lanes * N_CEPS; v += GROUP_SIZE) {
-        const uint f = v / N_CEPS, c = v % N_CEPS;
-        if (i >= lanes[f].n_outputs) continue;
-        __global float *const to = cepstra + outputs[lanes[f].first_output + i].first_value + (ulong)lanes[f].row * N_CEPS;
-        to[c] = local_cepstra[f * CEPSTRA_PITCH + c];
-      }
+    for (uint r = group.first_run; r < group.first_run + group.n_runs; ++r) {
+      make_outputs(o, banks, dct, runs[r], outputs, power, lanes, energy, work, cepstra);
     }
   }
 }

@@ -43,3 +43,21 @@ static inline void find_opposite(const float2 *z, uint j, __local float *exchang
 
 // Asks for samples that will be wanted soon.
 static inline void ask_for(__global const float *samples) {}
+
+// Frames whose cepstra this item stores.
+#define OWN_FRAMES 1
+static inline uint own_frame(uint k) { return get_local_id(0) % FRAMES; }
+
+// F7 of this item's frame; of the cosine transform, as it is for tensor cores, the parts of a number are added.
+static inline void make_cepstra(__constant MfccOptions *o, __global const float4 *dct, __local const float *energy,
+                                __local const float *mel, __global float *const *to) {
+  for (uint i = get_local_id(0) / FRAMES; i < N_CEPS; i += PARTS) {
+    __global const float4 *const row = dct + i / 8 * MEL_STEPS * 32 + i % 8 * 4;
+    float sum = 0;
+    for (uint m = 0; m < N_MEL; ++m) {
+      const float4 w = row[m / 8 * 32 + m % 4];
+      sum += (m % 8 < 4 ? w.x + w.z : w.y + w.w) * mel[m * MEL_PITCH + own_frame(0)];
+    }
+    store_cepstrum(o, energy, own_frame(0), i, sum, to[0]);
+  }
+}

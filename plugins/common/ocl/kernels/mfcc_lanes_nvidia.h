@@ -43,3 +43,43 @@ static inline void find_opposite(const float2 *z, uint j, __local float *exchang
 
 // Asks for samples that will be wanted soon.
 static inline void ask_for(__global const float *samples) { asm volatile("prefetch.global.L2 [%0];" ::"l"((ulong)samples)); }
+
+// Frames whose cepstra this item stores: a warp has 16 of them, and 8 cepstra at a time.
+#define OWN_FRAMES 2
+static inline uint own_frame(uint k) { return get_local_id(0) / 32 % 2 * 16 + get_local_id(0) % 32 / 4 + 8 * k; }
+
+// d += a b, a 16 x 8 by rows, b 8 x 8 by columns, as mma.m16n8k8 spreads them over a warp; of factors the upper 19 bits count.
+static inline void multiply(float *d, const float *a, float b0, float b1) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(as_uint(a[0])), "r"(as_uint(a[1])), "r"(as_uint(a[2])), "r"(as_uint(a[3])), "r"(as_uint(b0)), "r"(as_uint(b1)));
+}
+
+// F7 of 16 frames: numbers in two parts, the product to 2^-20 of itself.
+static inline void make_cepstra(__constant MfccOptions *o, __global const float4 *dct, __local const float *energy,
+                                __local const float *mel, __global float *const *to) {
+  const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
+#pragma unroll 1
+  for (uint tile = warp / 2; tile * 8 < N_CEPS; tile += PARTS / 2) {
+    __local const float *at = mel + lane % 4 * MEL_PITCH + warp % 2 * 16 + lane / 4;
+    __global const float4 *const part = dct + tile * MEL_STEPS * 32 + lane;
+    float sum[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (uint step = 0; step < MEL_STEPS; ++step, at += 8 * MEL_PITCH) {
+      const float4 b = part[step * 32];
+      float high[4], low[4];
+#pragma unroll
+      for (uint i = 0; i < 4; ++i) {  // frames 0, 8; bands 0, 4
+        const float value = at[i % 2 * 8 + i / 2 * 4 * MEL_PITCH];
+        high[i] = as_float(as_uint(value) & 0xffffe000u);
+        low[i] = value - high[i];
+      }
+      multiply(sum, high, b.z, b.w);
+      multiply(sum, low, b.x, b.y);
+      multiply(sum, high, b.x, b.y);
+    }
+#pragma unroll
+    for (uint i = 0; i < 4; ++i)
+      store_cepstrum(o, energy, own_frame(i / 2), tile * 8 + lane % 4 * 2 + i % 2, sum[i], to[i / 2]);
+  }
+}

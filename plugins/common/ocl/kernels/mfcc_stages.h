@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both MFCC kernels do alike: the front end's numbers, finding a frame's segment, and F5 and F6. For GPUs these numbers
+// What both MFCC kernels do alike: the front end's numbers, finding a frame's segment, and F6. For GPUs these numbers
 // are compiled in (-D WINDOW_SAMPLES=...); where they are not, they are read from the kernel's options `o`.
 #include "plugins/common/ocl/kernels/mfcc_types.h"
 
@@ -25,16 +25,7 @@ static inline uint segment_of(__global const MfccSegment *segments, MfccGroup gr
   return s;
 }
 
-// F5, F6 of one band and frame, whose bins are power[k * pitch].
-static inline float log_band(__constant MfccOptions *o, MfccBand band, __global const float4 *weights,
-                             __local const float *power, uint pitch) {
-  __local const float *bin = power + band.first_bin * pitch;
-  float2 sum = (float2)(0);
-#pragma unroll 2
-  for (uint i = 0; i < band.n_fours; ++i, bin += 4 * pitch) {
-    const float4 w = weights[band.first_four + i];
-    sum += w.lo * (float2)(bin[0], bin[pitch]);
-    sum += w.hi * (float2)(bin[2 * pitch], bin[3 * pitch]);
-  }
-  return native_log(fmax(sum.x + sum.y, o->log_floor) + o->log_add);
+// F6.
+static inline float logarithm(__constant MfccOptions *o, float energy) {
+  return native_log(fmax(energy, o->log_floor) + o->log_add);
 }

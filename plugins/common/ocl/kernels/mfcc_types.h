@@ -19,6 +19,12 @@ typedef struct MfccBand {
   uint32_t first_bin, n_fours, first_four, unused;
 } KERNEL_ALIGNED(16) MfccBand;
 
+// The same in a bank: a filter bank in one piece for mfcc_512.cl, [n_mel] of these and then the weights.
+typedef struct MfccBankBand {
+  uint16_t first_bin, n_fours;
+  uint32_t first_four;  // of the bank's
+} MfccBankBand;
+
 // Frames in a row that a work-group computes, from lane `first_lane` on.
 typedef struct MfccSegment {
   uint64_t first_sample;  // of the first frame, in the batch's samples; the sample before it is there too
@@ -38,12 +44,19 @@ typedef struct MfccOutput {
 
 typedef struct MfccGroup {
   uint32_t first_segment, n_segments, n_lanes, n_outputs;  // n_outputs: most of a segment
+  uint32_t first_run, n_runs, unused[2];
 } KERNEL_ALIGNED(16) MfccGroup;
+
+// Lanes in a row whose outputs are under the same filter banks.
+typedef struct MfccRun {
+  uint32_t first_lane, n_lanes, first_output, n_outputs;  // outputs: of the first lane
+} KERNEL_ALIGNED(16) MfccRun;
 
 typedef struct MfccOptions {
   uint32_t window_samples, shift_samples;
   uint32_t padding;  // after each shift_samples in local memory, so that the frames' samples are in different banks
   uint32_t n_mel, n_mel_padded, n_ceps;
+  uint32_t bank_fours;  // of a filter bank in one piece
   float preemphasis, log_add, log_floor, dither;
   uint32_t preemphasis_in_frame, dc_removal, magnitude, dither_seed;
   uint32_t energy;  // 0 none, 1 before the window, 2 after it

@@ -2,6 +2,7 @@
 // Names for the structs that host and kernels share.
 #define KERNEL_ALIGNED(bytes) __attribute__((aligned(bytes)))  // so that one load brings all of it
 #ifdef __OPENCL_C_VERSION__
+typedef ushort uint16_t;
 typedef int int32_t;
 typedef uint uint32_t;
 typedef ulong uint64_t;
