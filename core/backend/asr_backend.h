@@ -353,9 +353,8 @@ typedef struct asr_backend_api {
   asr_status (*best_paths)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t use_final,
                            asr_path *paths);
 
-  /* The signal of an utterance, for features whose dynamics are described; signal_end frees it. ASR_UNSUPPORTED where the
-   * device cannot make its rows: then they come from the host. These three slots are NULL in back ends that share the host's
-   * memory. */
+  /* The signal of an utterance; signal_end frees it. ASR_UNSUPPORTED, whatever the options, where the device cannot make rows of
+   * these features: then `step` is not for them. These three slots are NULL in back ends that share the host's memory. */
   asr_status (*signal_begin)(asr_backend_device *, asr_backend_features *, const asr_signal_options *, asr_backend_signal **);
   void (*signal_end)(asr_backend_signal *);
 

@@ -66,6 +66,7 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
   asr_backend_device *device = device_.get();
   features_ = load_object(device_, api->free_features,
                           [&](asr_backend_features **object) { return api->load_features(device, tables_.view(), object); });
+  has_step_ = makes_signals();
   const AcousticView acoustic(model);
   acoustic_ = load_object(device_, api->free_acoustic,
                           [&](asr_backend_acoustic **object) { return api->load_acoustic(device, acoustic.get(), object); });
@@ -75,6 +76,18 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
   log(ASR_LOG_INFO, "%s: %u states, %zu words, graph of %u states and %llu arcs, on %s (%s)", bundle_path.c_str(), n_states_,
       words_.size(), graph_.view()->n_states, static_cast<unsigned long long>(graph_.view()->n_arcs),
       device_.entry().id.c_str(), device_.entry().info.name);
+}
+
+// Tries it: not every device that has the slots can make rows of every front end.
+bool LoadedModel::makes_signals() const {
+  if (api()->step == nullptr || api()->signal_begin == nullptr) return false;
+  const asr_signal_options options{sizeof(options), 0, 0};
+  asr_backend_signal *signal = nullptr;
+  const asr_status status = api()->signal_begin(device_.get(), features(), &options, &signal);
+  if (status == ASR_UNSUPPORTED) return false;
+  device_.check(status);
+  api()->signal_end(signal);
+  return true;
 }
 
 }  // namespace asr

@@ -39,12 +39,14 @@ class LoadedModel {
   asr_backend_graph *backend_graph() const { return backend_graph_.get(); }
 
   // Whether the device takes samples to log-likelihoods in one step.
-  bool has_step() const { return api()->step != nullptr && api()->signal_begin != nullptr; }
+  bool has_step() const { return has_step_; }
   uint32_t n_dims() const { return bundle_.front_end.n_dims(); }
   uint32_t n_states() const { return n_states_; }  // of the acoustic model: the length of a row of log-likelihoods
   double frame_shift_s() const { return bundle_.front_end.shift_samples / bundle_.front_end.sample_rate_hz; }
 
  private:
+  bool makes_signals() const;
+
   EngineOptions options_;
   Bundle bundle_;
   FeatureTables tables_;
@@ -55,6 +57,7 @@ class LoadedModel {
   BackendPointer<asr_backend_features> features_;
   BackendPointer<asr_backend_acoustic> acoustic_;
   BackendPointer<asr_backend_graph> backend_graph_;
+  bool has_step_ = false;
 };
 
 }  // namespace asr

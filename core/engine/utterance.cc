@@ -44,15 +44,12 @@ void Utterance::begin_features() {
   if (model_.has_step() && cmn != CmnKind::kBatch && !(is_live && tables.front_end().cmn_variance)) {
     const asr_signal_options signal_options{sizeof(signal_options), warp, is_live};
     asr_backend_signal *signal = nullptr;
-    const asr_status status = model_.api()->signal_begin(model_.device().get(), model_.features(), &signal_options, &signal);
-    if (status != ASR_UNSUPPORTED) {
-      model_.device().check(status);
-      signal_ = {signal, model_.api()->signal_end};
-      feed_.emplace(tables, model_.options().window_frames);
-      return;
-    }
+    model_.device().check(model_.api()->signal_begin(model_.device().get(), model_.features(), &signal_options, &signal));
+    signal_ = {signal, model_.api()->signal_end};
+    feed_.emplace(tables, model_.options().window_frames);
+  } else {
+    pipeline_.emplace(tables, cmn, warp);
   }
-  pipeline_.emplace(tables, cmn, warp);
 }
 
 void Utterance::begin_channel() {

@@ -55,9 +55,25 @@ DynamicsNumbers check_dynamics(const asr_features_view &view, uint32_t window_fr
   n.lookahead = d.lookahead;
   n.max_waiting = 2 * window_frames + d.lookahead;
   n.n_ring = lookback_of(d) + n.max_waiting;
-  const uint32_t n_floats = n.n_ring * n.n_columns();
+  const uint32_t n_floats = n.n_ring * n.n_levels * n.n_ceps;
   n.n_state_doubles = 3 * n.n_ceps + (removes_noise ? 4 * n.n_mel : 0) + (n_floats + 1) / 2;
   return n;
+}
+
+std::vector<SignalTap> signal_taps(const asr_dynamics_view &d) {
+  std::vector<SignalTap> taps;
+  for (uint32_t i = 0; i < d.tap_begin[d.n_values]; ++i) {
+    taps.push_back({d.taps[i].offset, d.taps[i].column, d.taps[i].weight, 0});
+  }
+  return taps;
+}
+
+std::vector<float> transposed_transform(const asr_dynamics_view &d) {
+  std::vector<float> columns;
+  for (uint32_t j = 0; d.transform != nullptr && j < d.transform_cols; ++j) {
+    for (uint32_t i = 0; i < d.n_dims; ++i) columns.push_back(d.transform[size_t{i} * d.transform_cols + j]);
+  }
+  return columns;
 }
 
 SignalProgress::SignalProgress(const DynamicsNumbers &numbers, uint32_t n_warps, const asr_signal_options &options,

@@ -17,15 +17,6 @@ DeviceArray<T> to_device(const T *values, size_t n) {
   return asr::cuda::to_device(std::vector<T>(values, values + n));
 }
 
-// [n_dims][transform_cols] -> [transform_cols][n_dims], so that threads beside each other read values beside each other.
-std::vector<float> transposed(const asr_dynamics_view &d) {
-  std::vector<float> columns;
-  for (uint32_t j = 0; j < d.transform_cols; ++j) {
-    for (uint32_t i = 0; i < d.n_dims; ++i) columns.push_back(d.transform[size_t{i} * d.transform_cols + j]);
-  }
-  return columns;
-}
-
 // Room for n elements and then some, so that a load that rises seldom frees memory that is in use.
 template <typename T>
 void reserve_amply(size_t n, DeviceArray<T> *array) {
@@ -68,8 +59,8 @@ Signals::Signals(Device &device, Mfcc &mfcc, const asr_features_view &view)
   prior_mean_ = to_device(d.prior_mean, d.n_ceps);
   slope_ = to_device(d.slope, d.n_slope);
   tap_begin_ = to_device(d.tap_begin, d.n_values + 1);
-  taps_ = to_device(d.taps, d.tap_begin[d.n_values]);
-  if (d.transform != nullptr) transform_ = asr::cuda::to_device(transposed(d));
+  taps_ = asr::cuda::to_device(signal_taps(d));
+  transform_ = asr::cuda::to_device(transposed_transform(d));
   tables_.noise_dct = noise_dct_.data(), tables_.prior_mean = prior_mean_.data(), tables_.slope = slope_.data();
   tables_.tap_begin = tap_begin_.data(), tables_.taps = taps_.data(), tables_.transform = transform_.data();
 }

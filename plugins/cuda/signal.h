@@ -39,7 +39,7 @@ class Signals {
   const uint32_t n_warps_;
   DeviceArray<float> noise_dct_, prior_mean_, slope_, transform_;
   DeviceArray<uint32_t> tap_begin_;
-  DeviceArray<asr_dynamic_tap> taps_;
+  DeviceArray<SignalTap> taps_;
   std::vector<uint32_t> free_slots_;
   uint32_t n_slots_ = 0;  // that were ever given out
   DeviceArray<double> states_;

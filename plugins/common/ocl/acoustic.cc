@@ -24,28 +24,38 @@ Acoustic::~Acoustic() {
   api().Finish(device_.copies().get());
 }
 
-void Acoustic::score(const float *features, uint32_t n_rows, uint32_t buffer, float *loglikes) {
+const DeviceArray<float> &Acoustic::prepare(uint32_t n_rows, uint32_t buffer) {
   if (buffer > 1) fail(ASR_INVALID_ARGUMENT, "score: there is no score buffer %u; give 0 or 1", buffer);
   if (n_rows > device_.max_rows()) {
     fail(ASR_INVALID_ARGUMENT, "score: %u rows are more than max_lanes * window_frames = %u", n_rows, device_.max_rows());
   }
   Buffer &b = buffers_[buffer];
   deliver(b);
-  b.scored.wait();  // then host_features may be written
   b.n_rows = n_rows;
   b.on_host = false;
-  if (n_rows == 0) return;
-  const size_t n_features = size_t{n_rows} * gmm_.n_dims();
-  b.host_features.reserve(n_features);
-  b.features.reserve(n_features);
+  b.features.reserve(size_t{n_rows} * n_dims());
   b.scores.reserve(size_t{n_rows} * n_states());
-  std::copy_n(features, n_features, b.host_features.data());
+  return b.features;
+}
 
-  Queue &queue = device_.compute();
-  queue.wait_for(b.fetched);
-  queue.write(b.features.get(), 0, b.host_features.data(), n_features * sizeof(float));
-  gmm_.score(b.features, n_rows, b.scores);
-  b.scored = queue.mark();
+void Acoustic::score_prepared(uint32_t buffer) {
+  Buffer &b = buffers_[buffer];
+  if (b.n_rows == 0) return;
+  device_.compute().wait_for(b.fetched);
+  gmm_.score(b.features, b.n_rows, b.scores);
+  b.scored = device_.compute().mark();
+}
+
+void Acoustic::score(const float *features, uint32_t n_rows, uint32_t buffer, float *loglikes) {
+  const DeviceArray<float> &rows = prepare(n_rows, buffer);
+  if (n_rows == 0) return;
+  Buffer &b = buffers_[buffer];
+  b.scored.wait();  // then host_features may be written
+  const size_t n_features = size_t{n_rows} * n_dims();
+  b.host_features.reserve(n_features);
+  std::copy_n(features, n_features, b.host_features.data());
+  device_.compute().write(rows.get(), 0, b.host_features.data(), n_features * sizeof(float));
+  score_prepared(buffer);
   if (loglikes != nullptr) {
     fetch(b);
     b.loglikes = loglikes;

@@ -17,10 +17,14 @@ class Acoustic {
   Acoustic(const Acoustic &) = delete;
   Acoustic &operator=(const Acoustic &) = delete;
 
+  uint32_t n_dims() const { return gmm_.n_dims(); }
   uint32_t n_states() const { return gmm_.n_states(); }
 
   // Starts scoring n_rows into a buffer; `loglikes`, if not NULL, is complete after finish().
   void score(const float *features, uint32_t n_rows, uint32_t buffer, float *loglikes);
+  // The same of rows [n_rows][n_dims] that work in the compute queue puts where prepare() says, before score_prepared().
+  const DeviceArray<float> &prepare(uint32_t n_rows, uint32_t buffer);
+  void score_prepared(uint32_t buffer);
   // Until all that was started is done.
   void finish();
   // Rows of a buffer [n_rows][n_states], on the host until the next score into it.

@@ -15,6 +15,7 @@
 #include "plugins/common/ocl/gmm_tuning.h"
 #include "plugins/common/ocl/mfcc.h"
 #include "plugins/common/ocl/search_lanes.h"
+#include "plugins/common/ocl/signal.h"
 
 struct asr_backend_device {
   asr_backend_device(const asr::ocl::Variant &variant, uint32_t index, const asr_backend_options &options)
@@ -30,10 +31,17 @@ struct asr_backend_device {
 struct asr_backend_features {
   asr_backend_features(asr_backend_device *owner, const asr_features_view &view)
       : share(&owner->features_bytes, owner->n_bytes()), mfcc(owner->device, view) {
+    const bool makes_rows = asr::dynamics_of(view) != nullptr && owner->device.facts().has_fp64;
+    if (makes_rows) signals = std::make_unique<asr::ocl::Signals>(owner->device, mfcc, view);
     share.close(owner->n_bytes());
   }
   asr::MemoryShare share;
   asr::ocl::Mfcc mfcc;
+  std::unique_ptr<asr::ocl::Signals> signals;
+};
+struct asr_backend_signal {
+  asr_backend_features *features;
+  std::unique_ptr<asr::SignalProgress> progress;
 };
 struct asr_backend_acoustic {
   asr_backend_acoustic(asr_backend_device *owner, const asr_acoustic_view &view)
@@ -125,6 +133,41 @@ asr_status score(asr_backend_device *device, asr_backend_acoustic *acoustic, con
   return guard([&] {
     device->lanes.release(&acoustic->acoustic, buffer);
     acoustic->acoustic.score(features, n_rows, buffer, loglikes);
+  });
+}
+
+void check_signals(const asr_backend_features *features) {
+  if (features->signals != nullptr) return;
+  fail(ASR_UNSUPPORTED, "signal_begin: these features have no dynamics, or the device no double precision");
+}
+
+asr_status signal_begin(asr_backend_device *, asr_backend_features *features, const asr_signal_options *options,
+                        asr_backend_signal **signal) {
+  return guard([&] {
+    check_signals(features);
+    auto begun = std::make_unique<asr_backend_signal>();
+    begun->features = features;
+    begun->progress = features->signals->begin(*options);
+    *signal = begun.release();
+  });
+}
+
+void signal_end(asr_backend_signal *signal) {
+  if (signal == nullptr) return;
+  signal->features->signals->end(std::move(signal->progress));
+  delete signal;
+}
+
+asr_status step(asr_backend_device *device, asr_backend_features *features, asr_backend_acoustic *acoustic,
+                const asr_step_job *jobs, size_t n_jobs, uint32_t buffer) {
+  return guard([&] {
+    check_signals(features);
+    std::vector<SignalProgress *> progress;
+    for (size_t j = 0; j < n_jobs; ++j) {
+      progress.push_back(jobs[j].signal != nullptr ? jobs[j].signal->progress.get() : nullptr);
+    }
+    device->lanes.release(&acoustic->acoustic, buffer);
+    features->signals->step(acoustic->acoustic, jobs, progress, buffer);
   });
 }
 
@@ -239,6 +282,7 @@ const asr_backend_api *backend_table(const Variant &variant, uint32_t host_abi, 
   table.channel_begin = channel_begin, table.channel_end = channel_end, table.advance = advance;
   table.best_path = best_path, table.lattice = lattice, table.lattice_piece = lattice_piece;
   table.lattices = lattices, table.best_paths = best_paths;
+  table.signal_begin = signal_begin, table.signal_end = signal_end, table.step = step;
   table.kernel_seconds = kernel_seconds, table.tune = tune, table.memory = memory;
   return host_abi == ASR_BACKEND_ABI ? &table : nullptr;
 }

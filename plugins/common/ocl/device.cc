@@ -151,7 +151,8 @@ asr_backend_device_info info_of(const Variant &variant, const DeviceFacts &facts
 Device::Device(const Variant &variant, uint32_t index, const asr_backend_options &options)
     : variant_(variant),
       facts_(find_device(variant, index)),
-      max_rows_(std::max(1u, options.max_lanes) * std::max(1u, options.window_frames)),
+      window_frames_(std::max(1u, options.window_frames)),
+      max_rows_(std::max(1u, options.max_lanes) * window_frames_),
       pool_(options.n_threads),
       context_(facts_.id),
       compute_(context_),

@@ -38,6 +38,7 @@ class Device {
   Queue &compute() { return compute_; }
   Queue &copies() { return copies_; }  // results to the host, beside the next kernels
   ThreadPool &pool() { return pool_; }
+  uint32_t window_frames() const { return window_frames_; }
   uint32_t max_rows() const { return max_rows_; }
 
   // Built once; `options` as for the OpenCL compiler ("-D NAME=1").
@@ -48,7 +49,7 @@ class Device {
  private:
   const Variant &variant_;
   const DeviceFacts facts_;
-  const uint32_t max_rows_;
+  const uint32_t window_frames_, max_rows_;
   ThreadPool pool_;
   Context context_;
   Queue compute_, copies_;

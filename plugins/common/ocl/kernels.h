@@ -6,6 +6,6 @@
 
 namespace asr::ocl {
 
-extern const KernelSource kernel_gmm_rows, kernel_gmm_shared, kernel_search, kernel_mfcc, kernel_mfcc_512;
+extern const KernelSource kernel_gmm_rows, kernel_gmm_shared, kernel_search, kernel_mfcc, kernel_mfcc_512, kernel_signal;
 
 }  // namespace asr::ocl

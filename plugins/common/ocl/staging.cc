@@ -40,7 +40,8 @@ Staging::Buffer &Staging::next() {
   return buffer;
 }
 
-void Staging::upload(const std::vector<Piece<const float>> &pieces, const DeviceArray<float> &device, Queue &queue) {
+void Staging::upload(const std::vector<Piece<const float>> &pieces, const DeviceArray<float> &device, Queue &queue,
+                     size_t first_float) {
   const std::vector<size_t> starts = starts_of(pieces);
   for (size_t first = 0; first < starts.back(); first += kBufferFloats) {
     const size_t n_floats = std::min(kBufferFloats, starts.back() - first);
@@ -48,7 +49,7 @@ void Staging::upload(const std::vector<Piece<const float>> &pieces, const Device
     for_each_part(pool_, starts, first, n_floats, [&](size_t piece, size_t begin, size_t at, size_t n) {
       std::copy_n(pieces[piece].data + begin, n, buffer.memory.data() + at);
     });
-    queue.write(device.get(), first * sizeof(float), buffer.memory.data(), n_floats * sizeof(float));
+    queue.write(device.get(), (first_float + first) * sizeof(float), buffer.memory.data(), n_floats * sizeof(float));
     buffer.free = queue.mark();
   }
 }

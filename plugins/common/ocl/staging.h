@@ -21,8 +21,10 @@ class Staging {
  public:
   Staging(const Context &context, ThreadPool &pool) : pool_(pool), buffers_{Buffer(context), Buffer(context)} {}
 
-  // One piece after the other to `device`; the pieces may change after return, the copies are in the queue.
-  void upload(const std::vector<Piece<const float>> &pieces, const DeviceArray<float> &device, Queue &queue);
+  // One piece after the other to `device`, from its element `first_float` on; the pieces may change after return, the copies
+  // are in the queue.
+  void upload(const std::vector<Piece<const float>> &pieces, const DeviceArray<float> &device, Queue &queue,
+              size_t first_float = 0);
   // The other way; complete on return.
   void download(const DeviceArray<float> &device, const std::vector<Piece<float>> &pieces, Queue &queue);
 

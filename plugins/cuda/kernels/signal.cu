@@ -4,7 +4,7 @@
 // signal_frames: a block owns a signal and takes its new frames in their order; a thread has a mel band, then a cepstrum, with
 // the running estimates of both in the signal's memory. Normalised cepstra go into the ring of the signal's last frames, then
 // the levels above them, all frames of a level at once. signal_rows: a block owns a row; a thread sums the taps of a value,
-// then a row of the transform. Cepstra may be log mel energies [n_mel]; layouts in plugins/common/signal_plan.h.
+// then a row of the transform. Cepstra may be log mel energies [n_mel]; layouts in plugins/common/kernels/signal_types.h.
 //
 // Accumulators are double, in the order of the host (core/feature), and this file is compiled without contraction: the same
 // cepstra give the same rows bit for bit, but for an ulp of double in exp and log of noise removal. Reference: tests/reference
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(kRowThreads) signal_rows_kernel(const SignalTa
   for (uint32_t i = threadIdx.x; i < t.n.n_values; i += kRowThreads) {
     double sum = 0;
     for (uint32_t k = t.tap_begin[i]; k < t.tap_begin[i + 1]; ++k) {
-      const asr_dynamic_tap tap = t.taps[k];
+      const SignalTap tap = t.taps[k];
       sum += double{tap.weight} * state.nearest(int64_t{frame} + tap.offset, last)[tap.column];
     }
     to[i] = static_cast<float>(sum);

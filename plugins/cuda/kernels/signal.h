@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "plugins/common/signal_plan.h"
+#include "plugins/common/kernels/signal_types.h"
 
 namespace asr::cuda {
 
@@ -14,7 +14,7 @@ struct SignalTables {
   DynamicsNumbers n;
   const float *noise_dct, *prior_mean, *slope;
   const uint32_t *tap_begin;
-  const asr_dynamic_tap *taps;
+  const SignalTap *taps;
   const float *transform;  // [transform_cols][n_dims]
 };
 

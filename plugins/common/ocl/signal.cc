@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/common/ocl/signal.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/base/error.h"
+#include "plugins/common/ocl/kernels.h"
+
+namespace asr::ocl {
+namespace {
+
+constexpr uint32_t kLeastSlots = 64;
+constexpr size_t kFrameItems = 64, kRowItems = 64;
+
+template <typename T>
+std::vector<T> copy_of(const T *values, size_t n) {
+  return values == nullptr ? std::vector<T>() : std::vector<T>(values, values + n);
+}
+
+// Local memory of the two kernels, in their own units.
+uint32_t n_bands(const DynamicsNumbers &n) { return n.removes_noise != 0 ? n.n_mel : 1; }
+uint32_t n_values(const DynamicsNumbers &n) { return n.has_transform != 0 ? n.n_values : 1; }
+
+}  // namespace
+
+Signals::Signals(Device &device, Mfcc &mfcc, const asr_features_view &view)
+    : device_(device),
+      mfcc_(mfcc),
+      numbers_(check_dynamics(view, device.window_frames())),
+      n_warps_(view.n_warps),
+      numbers_array_(device.context(), std::vector<DynamicsNumbers>{numbers_}),
+      noise_dct_(device.context(), copy_of(view.dynamics->noise_dct, size_t{numbers_.n_ceps} * view.n_mel)),
+      prior_mean_(device.context(), copy_of(view.dynamics->prior_mean, numbers_.n_ceps)),
+      slope_(device.context(), copy_of(view.dynamics->slope, numbers_.n_slope)),
+      transform_(device.context(), transposed_transform(*view.dynamics)),
+      tap_begin_(device.context(), copy_of(view.dynamics->tap_begin, numbers_.n_values + 1)),
+      taps_(device.context(), signal_taps(*view.dynamics)),
+      states_(device.context()),
+      staging_(device.context(), device.pool()) {}
+
+std::unique_ptr<SignalProgress> Signals::begin(const asr_signal_options &options) {
+  const size_t local_bytes = std::max(2 * n_bands(numbers_) * sizeof(double), n_values(numbers_) * sizeof(float));
+  if (local_bytes > device_.facts().local_bytes) {
+    fail(ASR_UNSUPPORTED, "signal_begin: %u mel bands and rows of %u values do not fit a work-group's memory", numbers_.n_mel,
+         numbers_.n_values);
+  }
+  if (kernels_ == nullptr) {
+    const Program &program = device_.program(
+        kernel_signal, "-D BANDS=" + std::to_string(n_bands(numbers_)) + " -D VALUES=" + std::to_string(n_values(numbers_)));
+    kernels_ = std::make_unique<Kernels>(Kernels{program.kernel("signal_frames"), program.kernel("signal_rows")});
+  }
+  if (free_slots_.empty()) free_slots_.push_back(n_slots_++);
+  auto signal = std::make_unique<SignalProgress>(numbers_, n_warps_, options, free_slots_.back());
+  free_slots_.pop_back();
+  return signal;
+}
+
+void Signals::end(std::unique_ptr<SignalProgress> signal) noexcept {
+  try {
+    free_slots_.push_back(signal->slot());  // what is under way in it comes before what its next owner does
+  } catch (...) {                           // then it stays unused
+  }
+}
+
+void Signals::step(Acoustic &acoustic, const asr_step_job *jobs, const std::vector<SignalProgress *> &progress,
+                   uint32_t buffer) {
+  const uint32_t n_rows = check_step_rows(jobs, progress.size(), device_.max_rows());
+  if (acoustic.n_dims() != numbers_.n_dims) {
+    fail(ASR_INVALID_ARGUMENT, "step: rows have %u values, the acoustic model takes %u", numbers_.n_dims, acoustic.n_dims());
+  }
+  for (size_t i = 0; i < progress.size(); ++i) {
+    if (progress[i] != nullptr) progress[i]->check(jobs[i]);
+  }
+  const DeviceArray<float> &rows = acoustic.prepare(n_rows, buffer);
+  make_rows(jobs, progress, rows);
+  upload_rows(jobs, progress, rows);
+  acoustic.score_prepared(buffer);
+}
+
+void Signals::make_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress,
+                        const DeviceArray<float> &rows) {
+  std::vector<SignalJob> taken;
+  std::vector<asr_extract_job> extracts;
+  uint32_t n_frames = 0, most_rows = 0;
+  for (size_t i = 0; i < progress.size(); ++i) {
+    if (progress[i] == nullptr) continue;
+    taken.push_back(progress[i]->take(jobs[i]));
+    taken.back().first_value = n_frames * numbers_.row_values;
+    n_frames += jobs[i].n_frames;
+    most_rows = std::max(most_rows, jobs[i].n_rows);
+    if (jobs[i].n_frames == 0) continue;
+    extracts.push_back({jobs[i].samples, taken.back().first_frame, jobs[i].n_frames, progress[i]->warp(), nullptr});
+  }
+  if (taken.empty()) return;
+  reserve_states();
+  const DeviceArray<float> &cepstra = mfcc_.start(extracts.data(), extracts.size());
+  const DeviceArray<SignalJob> on_device(device_.context(), taken);
+  kernels_->frames.set(numbers_array_, on_device, noise_dct_, prior_mean_, slope_, cepstra, states_);
+  device_.launch(kernels_->frames, {taken.size()}, {kFrameItems});
+  if (most_rows == 0) return;
+  kernels_->rows.set(numbers_array_, on_device, tap_begin_, taps_, transform_, states_, rows);
+  device_.launch(kernels_->rows, {taken.size(), most_rows}, {kRowItems});
+}
+
+// Rows of the host to their places; those of jobs next to each other go together.
+void Signals::upload_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress,
+                          const DeviceArray<float> &rows) {
+  std::vector<Piece<const float>> pieces;
+  size_t first_row = 0;
+  const auto upload = [&] {
+    if (!pieces.empty()) staging_.upload(pieces, rows, device_.compute(), first_row * numbers_.n_dims);
+    pieces.clear();
+  };
+  for (size_t i = 0; i < progress.size(); ++i) {
+    if (jobs[i].n_rows == 0) continue;
+    if (progress[i] != nullptr) {
+      upload();
+      continue;
+    }
+    if (pieces.empty()) first_row = jobs[i].first_row;
+    pieces.push_back({jobs[i].rows, size_t{jobs[i].n_rows} * numbers_.n_dims});
+  }
+  upload();
+}
+
+// Memory for all slots that were given out; what is in it moves.
+void Signals::reserve_states() {
+  if (size_t{n_slots_} * numbers_.n_state_doubles <= states_.size()) return;
+  DeviceArray<double> grown(device_.context(), std::max<size_t>(2 * n_slots_, kLeastSlots) * numbers_.n_state_doubles);
+  if (states_.size() > 0) device_.compute().copy(states_.get(), 0, grown.get(), 0, states_.size() * sizeof(double));
+  states_ = std::move(grown);
+}
+
+}  // namespace asr::ocl

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fused step: samples of many signals -> cepstra (mfcc.h) -> rows (kernels/signal.cl) -> scores (acoustic.h), in the
+// device's compute queue; nothing comes to the host. One for a loaded front end whose dynamics are described, on devices with
+// double precision; used by backend.cc.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "plugins/common/ocl/acoustic.h"
+#include "plugins/common/ocl/mfcc.h"
+#include "plugins/common/ocl/staging.h"
+#include "plugins/common/signal_plan.h"
+
+namespace asr::ocl {
+
+class Signals {
+ public:
+  // The view has dynamics, the device double precision.
+  Signals(Device &device, Mfcc &mfcc, const asr_features_view &view);
+
+  // Throws ASR_UNSUPPORTED where the tables do not fit a work-group's memory.
+  std::unique_ptr<SignalProgress> begin(const asr_signal_options &options);
+  void end(std::unique_ptr<SignalProgress> signal) noexcept;
+  // progress[i]: of jobs[i], NULL where it has rows of the host.
+  void step(Acoustic &acoustic, const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, uint32_t buffer);
+
+ private:
+  struct Kernels {
+    Kernel frames, rows;
+  };
+  void make_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, const DeviceArray<float> &rows);
+  void upload_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, const DeviceArray<float> &rows);
+  void reserve_states();
+
+  Device &device_;
+  Mfcc &mfcc_;
+  const DynamicsNumbers numbers_;
+  const uint32_t n_warps_;
+  DeviceArray<DynamicsNumbers> numbers_array_;
+  DeviceArray<float> noise_dct_, prior_mean_, slope_, transform_;
+  DeviceArray<uint32_t> tap_begin_;
+  DeviceArray<SignalTap> taps_;
+  std::unique_ptr<Kernels> kernels_;
+  std::vector<uint32_t> free_slots_;
+  uint32_t n_slots_ = 0;  // that were ever given out
+  DeviceArray<double> states_;
+  Staging staging_;
+};
+
+}  // namespace asr::ocl
