@@ -12,10 +12,10 @@
 
 namespace asr::test {
 
-EnginePointer load_engine(uint32_t max_lanes, uint32_t window_frames, const std::string &bundle) {
+EnginePointer load_engine(uint32_t max_lanes, uint32_t window_frames, const std::string &bundle, const std::string &device) {
   asr_engine_config config;
   asr_engine_config_default(&config);
-  config.device = "cpu";
+  config.device = device.c_str();
   config.max_lanes = max_lanes;
   config.window_frames = window_frames;
   config.n_threads = 2;

@@ -19,8 +19,9 @@ using StreamPointer = std::unique_ptr<asr_stream, void (*)(asr_stream *)>;
 #define ASSERT_OK(call) ASSERT_EQ((call), ASR_OK) << asr_last_error()
 #define EXPECT_OK(call) EXPECT_EQ((call), ASR_OK) << asr_last_error()
 
-// On the CPU, with n_threads 2. The tone bundle if no path is given.
-EnginePointer load_engine(uint32_t max_lanes = 8, uint32_t window_frames = 32, const std::string &bundle = "");
+// With n_threads 2. The tone bundle if no path is given.
+EnginePointer load_engine(uint32_t max_lanes = 8, uint32_t window_frames = 32, const std::string &bundle = "",
+                          const std::string &device = "cpu");
 
 asr_stream_config default_stream();
 StreamPointer open_stream(asr_engine *engine, const asr_stream_config &config = default_stream());

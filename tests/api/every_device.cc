@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engines on every device beside the CPU: its words and events, whatever audio comes in beside each other and in whatever
+// chunks. Where the device has the fused step, rows of streams that it normalises come from there, the others' from the host,
+// in the same calls.
+#include <thread>
+
+#include "tests/api/recognizer.h"
+#include "tests/api/tone_bundle.h"
+
+namespace asr::test {
+namespace {
+
+using Events = std::vector<std::string>;
+
+// One way to use a stream.
+struct Use {
+  const char *sentence;
+  asr_cmn cmn;
+  size_t chunk;
+  uint32_t partial_interval_ms;
+};
+constexpr Use kUses[] = {{"low high mid low low", ASR_CMN_NONE, 1000, 130},
+                         {"mid", ASR_CMN_LIVE, 160, 200},
+                         {"high low", ASR_CMN_BATCH, 1600, 200},
+                         {"", ASR_CMN_LIVE, 99, 50},
+                         {"low mid high low mid high", ASR_CMN_LIVE, 7777, 0},
+                         {"mid mid", ASR_CMN_NONE, 16000, 10}};
+
+std::vector<std::string> other_devices() {
+  std::vector<std::string> ids;
+  asr_device_list *list = nullptr;
+  EXPECT_OK(asr_devices(&list));
+  for (size_t i = 0; i < asr_device_list_count(list); ++i) {
+    asr_device device{};
+    device.size = sizeof(device);
+    EXPECT_OK(asr_device_list_get(list, i, &device));
+    const std::string id = device.id;
+    if (*device.reason == 0 && id.rfind("cpu", 0) != 0 && id.rfind("faulty", 0) != 0) ids.push_back(id);
+  }
+  asr_device_list_free(list);
+  return ids;
+}
+
+Events events_of(asr_engine *engine, const Use &use, size_t chunk) {
+  asr_stream_config config = default_stream();
+  config.cmn = use.cmn;
+  config.partial_interval_ms = use.partial_interval_ms;
+  return recognize(engine, config, speak(use.sentence), chunk);
+}
+
+// An event up to its costs, which differ in their last places between devices: its kind, time and text.
+Events without_costs(Events events) {
+  for (std::string &event : events) event = event.substr(0, event.find(" ["));
+  return events;
+}
+
+TEST(EveryDevice, HearsWhatTheCpuHears) {
+  const std::vector<std::string> devices = other_devices();
+  if (devices.empty()) GTEST_SKIP() << "no device but the CPU";
+  const EnginePointer cpu = load_engine();
+  for (const std::string &id : devices) {
+    const EnginePointer alone = load_engine(1, 32, "", id), shared = load_engine(4, 9, "", id);
+    std::vector<Events> together(std::size(kUses));
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < std::size(kUses); ++i) {
+      threads.emplace_back([&, i] { together[i] = events_of(shared.get(), kUses[i], kUses[i].chunk); });
+    }
+    for (std::thread &thread : threads) thread.join();
+    for (size_t i = 0; i < std::size(kUses); ++i) {
+      SCOPED_TRACE(id + ": " + kUses[i].sentence);
+      EXPECT_EQ(together[i], events_of(alone.get(), kUses[i], 4000));
+      EXPECT_EQ(without_costs(together[i]), without_costs(events_of(cpu.get(), kUses[i], 4000)));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace asr::test
