@@ -54,29 +54,50 @@ Gmm::Shape::Shape(Device &device, const GmmTuning &tuning, uint32_t tile_rows, u
       gaussians(score_program(device, tuning, tile_rows, n_dims, full).kernel("gmm_gaussians")),
       tile(tile_program(device, tuning, tile_rows).kernel("gmm_tile_rows")) {}
 
-Gmm::Gmm(Device &device, const asr_acoustic_view &view, const GmmTuning &tuning)
+Gmm::Gmm(Device &device, const asr_acoustic_view &view, const GmmTuning &tuning, const std::optional<TensorTarget> &tensor)
     : device_(device),
       tuning_(tuning),
       n_dims_(view.n_dims),
       n_states_(view.n_states),
+      centre_(feature_centre(view)),
       mix_shared_(shared_program(device, tuning_).kernel("gmm_mix_shared")),
       tiles_(device.context()),
       gaussian_scores_(device.context()) {
+  for (uint32_t j = 0; j < view.n_streams; ++j) load_stream(view, j, tensor);
+  const auto needs_fp32 = [](const Stream &stream) { return stream.blocks.size() > 0 || stream.n_shared_fours > 0; };
+  if (std::any_of(streams_.begin(), streams_.end(), needs_fp32)) make_shapes(view);
+}
+
+// States that share with none go to the tensor cores if their Gaussians fit.
+void Gmm::load_stream(const asr_acoustic_view &view, uint32_t j, const std::optional<TensorTarget> &tensor) {
+  const GmmLayout layout = {tuning_.lanes, tuning_.parts, tuning_.dims, tuning_.factor_rows};
+  const TensorPacker packer(view, centre_, device_.pool());
+  std::vector<uint32_t> fitting;
+  std::vector<TensorDim> dims;
+  if (tensor && view.streams[j].n_dims <= GmmTensor::kMaxDims) {
+    dims = packer.dims_of(j);
+    const std::vector<uint32_t> own = states_of_their_own(view, j);
+    const std::vector<uint8_t> fit = packer.which_fit(j, own, dims);
+    for (size_t i = 0; i < own.size(); ++i) {
+      if (fit[i] != 0) fitting.push_back(own[i]);
+    }
+  }
+  streams_.emplace_back(device_.context(), pack_stream(view, j, centre_, layout, fitting, device_.pool()));
+  if (!fitting.empty()) streams_.back().tensor.emplace(device_, *tensor, view, packer, j, fitting, dims);
+}
+
+void Gmm::make_shapes(const asr_acoustic_view &view) {
   uint32_t most_dims = 0;
   for (uint32_t j = 0; j < view.n_streams; ++j) most_dims = std::max(most_dims, view.streams[j].n_dims);
   for (const uint32_t tile_rows : tuning_.tile_rows) {
     const size_t local_bytes = size_t{local_dims(most_dims)} * tile_rows * sizeof(float);
-    if (tuning_.rows_in_local && local_bytes > device.facts().local_bytes) break;
-    shapes_.emplace_back(device, tuning_, tile_rows, most_dims, view.covariance == ASR_COVARIANCE_FULL);
+    if (tuning_.rows_in_local && local_bytes > device_.facts().local_bytes) break;
+    shapes_.emplace_back(device_, tuning_, tile_rows, most_dims, view.covariance == ASR_COVARIANCE_FULL);
   }
   if (shapes_.empty()) {
     fail(ASR_UNSUPPORTED, "acoustic model: %u features in a stream are too many for this device's local memory; use the CPU",
          most_dims);
   }
-  const std::vector<float> centre = feature_centre(view);
-  const GmmLayout layout = {tuning_.lanes, tuning_.parts, tuning_.dims, tuning_.factor_rows};
-  for (uint32_t j = 0; j < view.n_streams; ++j)
-    streams_.emplace_back(device.context(), pack_stream(view, j, centre, layout, device.pool()));
 }
 
 const Gmm::Shape &Gmm::shape_for(uint32_t n_rows) const {
@@ -85,14 +106,18 @@ const Gmm::Shape &Gmm::shape_for(uint32_t n_rows) const {
 }
 
 void Gmm::score(const DeviceArray<float> &features, uint32_t n_rows, const DeviceArray<float> &scores) {
-  const Shape &shape = shape_for(n_rows);
   Rows rows = {features, n_rows, scores, 0};
-  for (const Stream &stream : streams_) {
-    if (!tuning_.rows_in_local) tile(shape, stream, rows);
-    if (stream.blocks.size() > 0) score_states(shape, stream, rows);
-    if (stream.n_shared_fours > 0) score_shared(shape, stream, rows);
+  for (Stream &stream : streams_) {
+    if (stream.tensor) stream.tensor->score(features, n_rows, n_dims_, scores, n_states_, rows.add);
+    if (!shapes_.empty()) score_fp32(shape_for(n_rows), stream, rows);
     rows.add = 1;
   }
+}
+
+void Gmm::score_fp32(const Shape &shape, const Stream &stream, const Rows &rows) {
+  if (!tuning_.rows_in_local) tile(shape, stream, rows);
+  if (stream.blocks.size() > 0) score_states(shape, stream, rows);
+  if (stream.n_shared_fours > 0) score_shared(shape, stream, rows);
 }
 
 void Gmm::tile(const Shape &shape, const Stream &stream, const Rows &rows) {

@@ -8,12 +8,14 @@
 
 #include "plugins/common/ocl/device.h"
 #include "plugins/common/ocl/gmm_pack.h"
+#include "plugins/common/ocl/gmm_tensor.h"
 
 namespace asr::ocl {
 
 class Gmm {
  public:
-  Gmm(Device &device, const asr_acoustic_view &view, const GmmTuning &tuning);
+  // With `tensor`, states whose expanded form keeps the tolerance are scored on tensor cores.
+  Gmm(Device &device, const asr_acoustic_view &view, const GmmTuning &tuning, const std::optional<TensorTarget> &tensor);
 
   uint32_t n_dims() const { return n_dims_; }
   uint32_t n_states() const { return n_states_; }
@@ -31,6 +33,7 @@ class Gmm {
     DeviceArray<GmmShared> shared;
     DeviceArray<std::array<float, 4>> log_weights;
     uint32_t four_size, n_shared_fours;
+    std::optional<GmmTensor> tensor;
   };
   // The kernels for work-groups of so many rows.
   struct Shape {
@@ -45,7 +48,10 @@ class Gmm {
     const DeviceArray<float> &scores;
     uint32_t add;  // 1: to what is there
   };
+  void load_stream(const asr_acoustic_view &view, uint32_t stream, const std::optional<TensorTarget> &tensor);
+  void make_shapes(const asr_acoustic_view &view);
   const Shape &shape_for(uint32_t n_rows) const;
+  void score_fp32(const Shape &shape, const Stream &stream, const Rows &rows);
   void tile(const Shape &shape, const Stream &stream, const Rows &rows);
   void score_states(const Shape &shape, const Stream &stream, const Rows &rows);
   void score_shared(const Shape &shape, const Stream &stream, const Rows &rows);
@@ -53,7 +59,8 @@ class Gmm {
   Device &device_;
   const GmmTuning tuning_;
   const uint32_t n_dims_, n_states_;
-  std::vector<Shape> shapes_;
+  const std::vector<float> centre_;
+  std::vector<Shape> shapes_;  // none where the FP32 kernels have nothing to score
   Kernel mix_shared_;
   std::vector<Stream> streams_;
   DeviceArray<float> tiles_, gaussian_scores_;

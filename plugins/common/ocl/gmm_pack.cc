@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "plugins/common/packing.h"
 
@@ -12,6 +13,26 @@ namespace {
 constexpr double kLog2E = 1.4426950408889634;
 constexpr size_t kTaskGaussians = 256;
 constexpr float kLogZero = -3e38f;  // LOG_ZERO of kernels/mixture.h
+
+uint32_t codebook_number(const asr_acoustic_view &view, uint32_t state, uint32_t stream) {
+  return view.state_codebook[size_t{state} * view.n_streams + stream];
+}
+
+std::vector<std::vector<uint32_t>> states_by_codebook(const asr_acoustic_view &view, uint32_t stream) {
+  std::vector<std::vector<uint32_t>> states_of(view.n_codebooks);
+  for (uint32_t s = 0; s < view.n_states; ++s) states_of[codebook_number(view, s, stream)].push_back(s);
+  return states_of;
+}
+
+// In their order.
+std::vector<uint32_t> own_states(const std::vector<std::vector<uint32_t>> &states_of) {
+  std::vector<uint32_t> own;
+  for (const std::vector<uint32_t> &states : states_of) {
+    if (states.size() == 1) own.push_back(states[0]);
+  }
+  std::sort(own.begin(), own.end());
+  return own;
+}
 
 class Packer {
  public:
@@ -26,14 +47,15 @@ class Packer {
     pack_.four_size = size_;
   }
 
-  GmmPack pack(ThreadPool &pool) {
+  GmmPack pack(const std::vector<uint32_t> &others, ThreadPool &pool) {
     for (uint32_t d = 0; d < n_dims_; ++d) {
       const uint32_t dim = view_.streams[stream_].dims[d];
       pack_.dims.push_back({dim, centre_[dim]});
     }
-    std::vector<std::vector<uint32_t>> states_of(view_.n_codebooks);
-    for (uint32_t s = 0; s < view_.n_states; ++s) states_of[codebook_number(s)].push_back(s);
-    add_blocks(states_of);
+    const std::vector<std::vector<uint32_t>> states_of = states_by_codebook(view_, stream_);
+    std::vector<uint32_t> own = own_states(states_of), packed;
+    std::set_difference(own.begin(), own.end(), others.begin(), others.end(), std::back_inserter(packed));
+    add_blocks(packed);
     add_shared(states_of);
     pool.run((gaussians_.size() + kTaskGaussians - 1) / kTaskGaussians, [&](size_t task) {
       const size_t end = std::min(gaussians_.size(), (task + 1) * kTaskGaussians);
@@ -44,7 +66,7 @@ class Packer {
 
  private:
   bool full() const { return view_.covariance == ASR_COVARIANCE_FULL; }
-  uint32_t codebook_number(uint32_t state) const { return view_.state_codebook[size_t{state} * view_.n_streams + stream_]; }
+  uint32_t codebook_number(uint32_t state) const { return asr::ocl::codebook_number(view_, state, stream_); }
   const float *log_weights(uint32_t state) const {
     return view_.log_weights + view_.state_weight[size_t{state} * view_.n_streams + stream_];
   }
@@ -100,14 +122,9 @@ class Packer {
   }
 
   // States that share with none, in blocks of like size.
-  void add_blocks(const std::vector<std::vector<uint32_t>> &states_of) {
-    std::vector<uint32_t> own, n_fours;
-    for (uint32_t s = 0; s < view_.n_states; ++s) {
-      const uint32_t codebook = codebook_number(s);
-      if (states_of[codebook].size() != 1) continue;
-      own.push_back(s);
-      n_fours.push_back((view_.codebooks[codebook].n_gaussians + 3) / 4);
-    }
+  void add_blocks(const std::vector<uint32_t> &own) {
+    std::vector<uint32_t> n_fours;
+    for (const uint32_t s : own) n_fours.push_back((view_.codebooks[codebook_number(s)].n_gaussians + 3) / 4);
     const uint32_t block_states = layout_.lanes / layout_.parts;
     for (const std::vector<uint32_t> &block : blocks_by_size(n_fours, block_states)) {
       uint32_t longest = 0;
@@ -176,9 +193,13 @@ class Packer {
 
 }  // namespace
 
+std::vector<uint32_t> states_of_their_own(const asr_acoustic_view &view, uint32_t stream) {
+  return own_states(states_by_codebook(view, stream));
+}
+
 GmmPack pack_stream(const asr_acoustic_view &view, uint32_t stream, const std::vector<float> &centre, GmmLayout layout,
-                    ThreadPool &pool) {
-  return Packer(view, stream, centre, layout).pack(pool);
+                    const std::vector<uint32_t> &others, ThreadPool &pool) {
+  return Packer(view, stream, centre, layout).pack(others, pool);
 }
 
 }  // namespace asr::ocl

@@ -30,8 +30,12 @@ struct GmmPack {
   std::vector<std::array<float, 4>> log_weights;
 };
 
-// Throws ASR_BAD_FILE if a precision is not positive definite.
+// States of a stream whose codebook no other state shares.
+std::vector<uint32_t> states_of_their_own(const asr_acoustic_view &view, uint32_t stream);
+
+// All states but those that `others` names, in their order, which are scored by other kernels. Throws ASR_BAD_FILE if a
+// precision is not positive definite.
 GmmPack pack_stream(const asr_acoustic_view &view, uint32_t stream, const std::vector<float> &centre, GmmLayout layout,
-                    ThreadPool &pool);
+                    const std::vector<uint32_t> &others, ThreadPool &pool);
 
 }  // namespace asr::ocl

@@ -57,7 +57,7 @@ std::string tune(Device &device, const asr_acoustic_view &view) {
   std::string report, best;
   double least = INFINITY;
   for (const GmmTuning &candidate : device.variant().gmm_tunings(device.facts(), full)) {
-    Gmm gmm(device, view, candidate);
+    Gmm gmm(device, view, candidate, std::nullopt);
     double product = 1;
     report += describe(candidate) + ":";
     for (const uint32_t window : kWindows) {

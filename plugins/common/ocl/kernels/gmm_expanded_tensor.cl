@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mixtures of Gaussians with any quadratic form (G2, G3) on NVIDIA's tensor cores: score = constant + sum_k w_k phi_k(x), phi the
+// D features and their D (D + 1) / 2 products; a product of rows [16][K] and Gaussians [K][8], fp16 halves of both, sums in FP32;
+// double reference tests/reference/gmm.cc, tolerance 2e-3. The products x_i x_j are made once a window by gmm_expand; Gaussians
+// lie in memory as plugins/common/gmm_tensor_pack.h says.
+//
+// A warp owns 16 or 32 rows and a block of 64 Gaussians, whose sums stay in its registers while K passes, half a step of them
+// ahead; hi hi and the small products are summed apart, so that the large sum is rounded a third as often. n_warps warps with
+// different rows share a stretch of blocks, which the first of them brings into the L1 cache. No local memory, no barriers.
+// Floors for 5000 x 16 Gaussians, D = 36, as in the CUDA back end's kernel: 52 us (memory), for 256 rows 137 us (mma).
+//   -D GROUP_SIZE=..., TILES=..., TENSOR_PTX=..., LOCAL_DIMS=...: at least n_dims + 2
+#include "plugins/common/ocl/kernels/tensor.h"
+
+#define HALF_TILES (BLOCK_TILES / 2)
+#define ROW_STEP_WORDS 256u   // of 16 rows and 16 values of k
+#define HALF_STEP_WORDS (HALF_TILES * 128u)
+
+// phi of 16 rows, group 0's number of them, as fragments [step][hi, lo][lane][4]; the group's part of the steps.
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_expand(
+    __global const float *restrict features, uint n_rows, uint n_features, __global const TensorDim *restrict dims, uint n_dims,
+    __global const uint *restrict monomials, uint n_steps, __global uint *restrict fragments,
+    __global float *restrict inverse_scale) {
+  __local float x[16 * LOCAL_DIMS];  // features, 1, 0
+  __local uint largest[16];
+  const uint stride = n_dims + 2;
+  if (get_local_id(0) < 16) largest[get_local_id(0)] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint i = get_local_id(0); i < 16 * stride; i += GROUP_SIZE) {
+    const uint row = min((uint)get_group_id(0) * 16 + i / stride, n_rows - 1), d = i % stride;
+    float value = d == n_dims ? 1 : 0;
+    if (d < n_dims) value = (features[(size_t)row * n_features + dims[d].dim] - dims[d].centre) * dims[d].scale;
+    x[i] = value;
+    atomic_max(&largest[i / stride], as_uint(fabs(value)));
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (get_group_id(1) == 0 && get_local_id(0) < 16) {
+    inverse_scale[get_group_id(0) * 16 + get_local_id(0)] = 1 / row_scale(as_float(largest[get_local_id(0)]));
+  }
+  const uint lane = warp_lane(), n_warps = GROUP_SIZE / WARP;
+  for (uint step = get_group_id(1) * n_warps + get_local_id(0) / WARP; step < n_steps; step += get_num_groups(1) * n_warps) {
+    uint hi[4], lo[4];
+    for (uint i = 0; i < 4; ++i) {  // rows lane / 4, + 8; k, k + 8
+      const uint r = lane / 4 + i % 2 * 8, k = step * 16 + i / 2 * 8 + 2 * (lane % 4);
+      const float scale = row_scale(as_float(largest[r]));
+      float phi[2];
+      for (uint j = 0; j < 2; ++j) {
+        const uint pair = monomials[k + j];
+        phi[j] = x[r * stride + (pair & 0xffff)] * x[r * stride + (pair >> 16)] * scale;
+      }
+      split((float2)(phi[0], phi[1]), &hi[i], &lo[i]);
+    }
+    __global uint *const out = fragments + ((size_t)get_group_id(0) * n_steps + step) * ROW_STEP_WORDS;
+    vstore4((uint4)(hi[0], hi[1], hi[2], hi[3]), lane, out);
+    vstore4((uint4)(lo[0], lo[1], lo[2], lo[3]), lane, out + 128);
+  }
+}
+
+// A lane's part of 16 values of k: of the warp's rows, and of half of a block's Gaussians.
+typedef struct RowStep {
+  uint hi[TILES][4], lo[TILES][4];
+} RowStep;
+typedef struct HalfStep {
+  uint4 tiles[HALF_TILES];
+} HalfStep;
+
+static inline RowStep load_rows(__global const uint *fragments, uint first_tile, uint n_tiles, uint n_steps, uint step) {
+  RowStep rows;
+  UNROLL for (uint t = 0; t < TILES; ++t) {
+    __global const uint *const words = fragments + ((size_t)min(first_tile + t, n_tiles - 1) * n_steps + step) * ROW_STEP_WORDS;
+    const uint4 hi = vload4(warp_lane(), words), lo = vload4(warp_lane(), words + 128);
+    rows.hi[t][0] = hi.x, rows.hi[t][1] = hi.y, rows.hi[t][2] = hi.z, rows.hi[t][3] = hi.w;
+    rows.lo[t][0] = lo.x, rows.lo[t][1] = lo.y, rows.lo[t][2] = lo.z, rows.lo[t][3] = lo.w;
+  }
+  return rows;
+}
+
+static inline HalfStep load_half(__global const uint *gaussians, size_t number) {
+  HalfStep half_step;
+  UNROLL for (uint n = 0; n < HALF_TILES; ++n) {
+    half_step.tiles[n] = vload4(warp_lane(), gaussians + number * HALF_STEP_WORDS + n * 128);
+  }
+  return half_step;
+}
+
+// Sums [HALF_TILES][TILES][4]; kinds of products one after the other, so that none waits for the one before it.
+static inline void add_products(Shown shown, float *main_sums, float *small_sums, const HalfStep *b, const RowStep *a) {
+  UNROLL for (uint i = 0; i < HALF_TILES * TILES; ++i) {
+    multiply(shown, small_sums + 4 * i, a->hi[i % TILES], b->tiles[i / TILES].z, b->tiles[i / TILES].w);
+  }
+  UNROLL for (uint i = 0; i < HALF_TILES * TILES; ++i) {
+    multiply(shown, main_sums + 4 * i, a->hi[i % TILES], b->tiles[i / TILES].x, b->tiles[i / TILES].y);
+  }
+  UNROLL for (uint i = 0; i < HALF_TILES * TILES; ++i) {
+    multiply(shown, small_sums + 4 * i, a->lo[i % TILES], b->tiles[i / TILES].x, b->tiles[i / TILES].y);
+  }
+}
+
+// scores[row][state]; stretches[number] ... [number + 1]: blocks of the warps that share stretch `number`.
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_expanded_tensor(
+    __global const uint *restrict gaussians, __global const TileInfo *restrict infos, uint n_steps,
+    __global const uint *restrict stretches, uint n_warps, __global const uint *restrict fragments,
+    __global const float *restrict row_inverse_scale, uint n_rows, __global float *restrict scores, uint n_states, uint add) {
+  DECLARE_SHOWN(shown);
+  const uint warp = get_local_id(0) / WARP, number = warp / n_warps * get_num_groups(0) + get_group_id(0);
+  const uint first_row = (get_group_id(1) * n_warps + warp % n_warps) * 16 * TILES, n_row_tiles = (n_rows + 15) / 16;
+  const uint begin = stretches[number], end = stretches[number + 1];
+  if (TENSOR_PTX && first_row >= n_rows) return;
+  float inverse_scale[TILES * 2];
+  UNROLL for (uint i = 0; i < 2 * TILES; ++i) {
+    inverse_scale[i] = row_inverse_scale[min(first_row + 8 * i + warp_lane() / 4, n_rows - 1)];
+  }
+  RowLogSums mixture;
+  clear_rows(&mixture);
+  const size_t last_half = (size_t)end * n_steps * 2 - 1;
+  size_t half_number = (size_t)begin * n_steps * 2;
+  HalfStep b = load_half(gaussians, min(half_number, last_half));
+  RowStep a = load_rows(fragments, first_row / 16, n_row_tiles, n_steps, 0);
+  for (uint block = begin; block < end; ++block) {
+    float main_sums[BLOCK_TILES * TILES * 4], small_sums[BLOCK_TILES * TILES * 4];
+    UNROLL for (uint i = 0; i < BLOCK_TILES * TILES * 4; ++i) main_sums[i] = small_sums[i] = 0;
+    for (uint step = 0; step < n_steps; ++step, half_number += 2) {
+      const HalfStep second = load_half(gaussians, half_number + 1);
+      const RowStep next = load_rows(fragments, first_row / 16, n_row_tiles, n_steps, step + 1 < n_steps ? step + 1 : 0);
+      add_products(shown, main_sums, small_sums, &b, &a);
+      b = load_half(gaussians, min(half_number + 2, last_half));
+      add_products(shown, main_sums + HALF_TILES * TILES * 4, small_sums + HALF_TILES * TILES * 4, &second, &a);
+      a = next;
+    }
+    UNROLL for (uint n = 0; n < BLOCK_TILES; ++n) {
+      __global const TileInfo *const info = infos + (size_t)block * BLOCK_TILES + n;
+      float d[TILES * 4];
+      UNROLL for (uint i = 0; i < TILES * 4; ++i) d[i] = main_sums[n * TILES * 4 + i] + small_sums[n * TILES * 4 + i];
+      add_scores(&mixture, d, inverse_scale, vload2(warp_lane() % 4, info->constants));
+      store_scores(shown, &mixture, info->state, first_row, n_rows, scores, n_states, add);
+    }
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels for tensor cores with products in plain OpenCL C, against the double reference: what a lane holds, what is packed
+// and how the work is shared out are those of the real ones. Needs a device, such as PoCL's.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include "core/base/error.h"
+#include "plugins/common/halves.h"
+#include "plugins/common/ocl/gmm.h"
+#include "plugins/common/packing.h"
+#include "tests/reference/gmm.h"
+#include "tests/reference/random_gmm.h"
+
+namespace asr::ocl {
+namespace {
+
+constexpr Variant kVariant = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096};
+constexpr asr_backend_options kOptions = {sizeof(asr_backend_options), 1, 256, 2, 0};
+constexpr TensorTarget kTarget = {false, 1};
+
+// A model of which every state is on tensor cores.
+class TensorModel {
+ public:
+  TensorModel(Device &device, const reference::RandomGmm &options)
+      : device_(device), model_(reference::random_gmm(options)), view_(model_), centre_(feature_centre(view())) {
+    const TensorPacker packer(view(), centre_, device.pool());
+    std::vector<uint32_t> states(view().n_states);
+    for (uint32_t s = 0; s < view().n_states; ++s) states[s] = s;
+    const std::vector<TensorDim> dims = packer.dims_of(0);
+    for (const uint8_t fits : packer.which_fit(0, states, dims)) EXPECT_EQ(fits, 1);
+    tensor_.emplace(device, kTarget, view(), packer, 0, states, dims);
+  }
+
+  const asr_acoustic_view &view() const { return *view_.get(); }
+  std::vector<float> score(const float *features, uint32_t n_rows) {
+    const uint32_t n_dims = view().n_dims, n_states = view().n_states;
+    const DeviceArray<float> rows(device_.context(), std::vector<float>(features, features + n_rows * n_dims));
+    std::vector<float> scores(size_t{n_rows} * n_states, NAN);
+    const DeviceArray<float> on_device(device_.context(), scores);
+    tensor_->score(rows, n_rows, n_dims, on_device, n_states, 0);
+    device_.compute().read(on_device.get(), 0, scores.data(), scores.size() * sizeof(float));
+    device_.compute().finish();
+    return scores;
+  }
+
+ private:
+  Device &device_;
+  const AcousticModel model_;
+  const AcousticView view_;
+  const std::vector<float> centre_;
+  std::optional<GmmTensor> tensor_;
+};
+
+class GmmTensorTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (list_devices(kVariant).devices.empty()) GTEST_SKIP() << "no OpenCL device";
+    device_.emplace(kVariant, 0, kOptions);
+  }
+
+  // Scores within the tolerance, and the same bits one row at a time.
+  void expect_near(reference::RandomGmm options, uint32_t n_rows) {
+    TensorModel model(*device_, options);
+    const std::vector<float> features = reference::random_features(options, n_rows),
+                             scores = model.score(features.data(), n_rows);
+    const uint32_t n_dims = model.view().n_dims, n_states = model.view().n_states;
+    for (uint32_t t = 0; t < n_rows; ++t) {
+      for (uint32_t s = 0; s < n_states; ++s) {
+        ASSERT_NEAR(scores[t * n_states + s], reference::log_likelihood(model.view(), s, &features[t * n_dims]), 2e-3)
+            << "row " << t << " state " << s;
+      }
+    }
+    const std::vector<float> last = model.score(&features[(n_rows - 1) * n_dims], 1);
+    EXPECT_EQ(std::memcmp(last.data(), &scores[(n_rows - 1) * n_states], n_states * sizeof(float)), 0);
+  }
+
+  std::optional<Device> device_;
+};
+
+TEST_F(GmmTensorTest, Diagonal) {
+  reference::RandomGmm options;
+  options.n_states = 3;
+  options.max_gaussians = 12;
+  options.stream_dims = {33};
+  expect_near(options, 21);
+}
+
+TEST_F(GmmTensorTest, Full) {
+  reference::RandomGmm options;
+  options.n_states = 6;
+  options.max_gaussians = 12;
+  options.covariance = ASR_COVARIANCE_FULL;
+  options.stream_dims = {7};
+  expect_near(options, 18);
+}
+
+TEST(Halves, AreTheNearest) {
+  for (uint32_t bits = 0; bits < 0x7c00; ++bits) {
+    const auto at = static_cast<uint16_t>(bits);
+    const float value = half_value(at), next = bits + 1 < 0x7c00 ? half_value(static_cast<uint16_t>(bits + 1)) : 65536.0f;
+    ASSERT_LT(value, next);
+    ASSERT_EQ(half_bits(value), bits);
+    ASSERT_EQ(half_bits(-value), bits | 0x8000);
+    const float middle = (value + next) / 2;
+    ASSERT_EQ(half_bits(middle), bits % 2 == 0 ? bits : bits + 1);
+    ASSERT_EQ(half_bits(std::nextafter(middle, 0.0f)), bits);
+    ASSERT_EQ(half_bits(std::nextafter(middle, next)), bits + 1);
+  }
+  EXPECT_TRUE(std::isinf(half_value(half_bits(HUGE_VALF))));
+  EXPECT_TRUE(std::isnan(half_value(half_bits(NAN))));
+}
+
+}  // namespace
+}  // namespace asr::ocl
