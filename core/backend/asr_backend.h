@@ -169,6 +169,14 @@ typedef struct asr_acoustic_view {
   const float *log_weights;
 } asr_acoustic_view;
 
+/* One model's part of a score_models; what `score` takes. */
+typedef struct asr_score_job {
+  asr_backend_acoustic *acoustic;
+  const float *features;
+  uint32_t n_rows, buffer;
+  float *loglikes;
+} asr_score_job;
+
 /* ---- graph and search: 003_... (WFST decoding); "The search, defined" in docs/search.md --------------------------- */
 
 typedef struct asr_graph_arc {
@@ -362,6 +370,10 @@ typedef struct asr_backend_api {
    * in a score buffer, for advance; nothing comes to the host. After a failure the signals of the call can only be ended. */
   asr_status (*step)(asr_backend_device *, asr_backend_features *, asr_backend_acoustic *, const asr_step_job *jobs,
                      size_t n_jobs, uint32_t buffer);
+
+  /* [async] `score` of many models, each at most once, which may differ in everything; the same bits. NULL in back ends for
+   * which that is no faster. */
+  asr_status (*score_models)(asr_backend_device *, const asr_score_job *jobs, size_t n_jobs);
 } asr_backend_api;
 
 /* The one exported function. host_abi is the core's ASR_BACKEND_ABI; a plugin that cannot serve it returns NULL. The table
