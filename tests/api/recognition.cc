@@ -110,6 +110,24 @@ TEST(Recognition, OtherStreamsChangeNothing) {
   EXPECT_EQ(found, expected);
 }
 
+// So many that the engine's workers share them out.
+TEST(Recognition, ManyStreamsInAStepChangeNothing) {
+  const char *const sentences[] = {"low", "mid high", "", "high low"};
+  asr_stream_config config = default_stream();
+  config.partial_interval_ms = 300;
+  std::vector<Events> expected;
+  for (const char *sentence : sentences) expected.push_back(recognize(load_engine().get(), config, speak(sentence), 4000));
+  const EnginePointer engine = load_engine(150);
+  std::vector<StreamPointer> streams;
+  for (size_t i = 0; i < 150; ++i) streams.push_back(open_stream(engine.get(), config));
+  for (size_t i = 0; i < streams.size(); ++i) {
+    const std::vector<int16_t> samples = speak(sentences[i % 4]);
+    ASSERT_OK(asr_feed(streams[i].get(), samples.data(), samples.size()));
+  }
+  for (const StreamPointer &stream : streams) ASSERT_OK(asr_finish(stream.get()));
+  for (size_t i = 0; i < streams.size(); ++i) EXPECT_EQ(poll_all(streams[i].get()), expected[i % 4]) << i;
+}
+
 TEST(Recognition, AnyRateAndChannelHearsTheSame) {
   const EnginePointer engine = load_engine();
   for (const uint32_t rate_hz : {8000u, 22050u, 44100u, 48000u}) {
