@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # opencl.sh SENONE: the OpenCL back ends, on the first device that each of them lists (PoCL will do), give the CPU's words: AN4 dev
-# with the continuous AN4 model, and four utterances of kaldi_20k (SENONE_TEST_DATA).
+# with the continuous AN4 model, a few of them with running means, which the device makes itself, and four utterances of
+# kaldi_20k (SENONE_TEST_DATA).
 set -euo pipefail
 senone=$1
 data=${SENONE_TEST_DATA:-}
@@ -35,6 +36,8 @@ sed "s|.*|$an4/&.flac|" "$an4/etc/an4_test_dev.fileids" >"$work/list"
 "$senone" import sphinx "$data/cmusphinx_an4_cont8" "$work/an4_cont8" >/dev/null 2>&1
 "$senone" graph --model "$work/an4_cont8" --lexicon "$an4/etc/an4.dic" --lm "$an4/etc/an4_train.2g.arpa" >/dev/null
 check an4_dev --model "$work/an4_cont8" --list "$work/list"
+head -n 15 "$work/list" >"$work/few"
+check an4_dev_live --model "$work/an4_cont8" --list "$work/few" --cmn live
 
 from=$data/kaldi_20k
 if [[ -d $from ]]; then
