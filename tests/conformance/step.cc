@@ -170,6 +170,52 @@ TEST_P(StepTest, MisuseIsRefused) {
   EXPECT_EQ(api().step(world.device->get(), world.features, world.acoustic, nullptr, 0, 0), ASR_OK);
 }
 
+TEST_P(StepTest, BadTablesAreRefused) {
+  FrontEnd f = small(htk_front_end());
+  const FeatureTables tables(f, {1});
+  const auto device = open();
+  const auto load = [&](auto &&change) {
+    asr_dynamics_view dynamics = *tables.view()->dynamics;
+    std::vector<asr_dynamic_tap> taps(dynamics.taps, dynamics.taps + dynamics.tap_begin[dynamics.n_values]);
+    change(&dynamics, &taps);
+    dynamics.taps = taps.data();
+    asr_features_view view = *tables.view();
+    view.dynamics = &dynamics;
+    asr_backend_features *features = nullptr;
+    const asr_status status = api().load_features(device->get(), &view, &features);
+    api().free_features(features);
+    return status;
+  };
+  using Taps = std::vector<asr_dynamic_tap>;
+  const auto nothing = [](asr_dynamics_view *, Taps *) {};
+  if (const World world(*this, f, 1); !world.makes_signals()) GTEST_SKIP() << entry().id << ": does not look at them";
+  EXPECT_EQ(load(nothing), ASR_OK);
+  EXPECT_EQ(load([](asr_dynamics_view *, Taps *taps) { taps->back().column += 13; }), ASR_INVALID_ARGUMENT);
+  EXPECT_STRNE(api().last_error(), "");
+  EXPECT_EQ(load([](asr_dynamics_view *, Taps *taps) { taps->back().offset = 1; }), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(load([](asr_dynamics_view *d, Taps *) { d->n_levels = 2; }), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(load([](asr_dynamics_view *d, Taps *) { d->n_ceps = 12; }), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(load([](asr_dynamics_view *d, Taps *) { d->n_dims = 40; }), ASR_INVALID_ARGUMENT);
+}
+
+// Views of hosts that know no dynamics.
+TEST_P(StepTest, FeaturesWithoutDynamics) {
+  const FeatureTables tables(small(htk_front_end()), {1});
+  const auto device = open();
+  asr_features_view view = *tables.view();
+  for (const size_t size : {sizeof view, offsetof(asr_features_view, dynamics)}) {
+    if (view.size = size; size == sizeof view) view.dynamics = nullptr;
+    asr_backend_features *features = nullptr;
+    check(api().load_features(device->get(), &view, &features));
+    const asr_signal_options options{sizeof(options), 0, 0};
+    asr_backend_signal *signal = nullptr;
+    EXPECT_EQ(api().signal_begin(device->get(), features, &options, &signal), ASR_UNSUPPORTED);
+    EXPECT_STRNE(api().last_error(), "");
+    api().free_features(features);
+    view.dynamics = reinterpret_cast<const asr_dynamics_view *>(&view);  // not to be looked at
+  }
+}
+
 SENONE_INSTANTIATE(StepTest);
 
 }  // namespace
