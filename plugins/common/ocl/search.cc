@@ -13,10 +13,10 @@ constexpr float kBins = 2048;  // of the histogram in kernels/search_select.h
 
 }  // namespace
 
-Search::Search(const SearchGraph &graph, const asr_search_options &options, ChannelPool &pool)
+Search::Search(const SearchGraph &graph, const asr_search_options &options, ChannelPool &pool, uint32_t max_links)
     : graph_(graph),
       pool_(pool),
-      memory_(pool, {kMaxTokens, kMaxRecords, kMaxSettled, options.lattice_beam > 0 ? kMaxLinks : 0,
+      memory_(pool, {kMaxTokens, kMaxRecords, kMaxSettled, options.lattice_beam > 0 ? std::max(kMaxLinks, max_links) : 0,
                      options.lattice_beam > 0 ? kMaxFrames : 0}),
       path_(graph.view(), checked(options).acoustic_scale, options.word_insertion_cost),
       lattice_beam_(options.lattice_beam) {
@@ -65,7 +65,7 @@ bool Search::take(const SearchJob &job) {
 void Search::prepare() {
   if (job_.n_settled > job_.max_settled / 2) drain();
   if (job_.n_compacted > job_.max_records / 2) grow(kSearchTraceFull);
-  if (job_.lattice.n_kept > job_.lattice.max_links / 2) grow(kSearchLinksFull);  // less room is pruned too often
+  if (job_.lattice.n_kept > job_.lattice.max_links / 4 * 3 || job_.lattice.n_cramped > 1) grow(kSearchLinksFull);
 }
 
 void Search::grow(uint32_t overflow) {
@@ -91,7 +91,7 @@ void Search::grow(uint32_t overflow) {
   pool_.queue().finish();
   memory_ = std::move(larger);
   memory_.give(&job_);
-  job_.n_compacted = 0;
+  job_.n_compacted = job_.lattice.n_cramped = 0;
 }
 
 void Search::start_draining() {

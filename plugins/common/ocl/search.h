@@ -15,11 +15,13 @@ namespace asr::ocl {
 
 class Search {
  public:
-  Search(const SearchGraph &graph, const asr_search_options &options, ChannelPool &pool);
+  // `max_links`: what it begins with room for, if it makes lattices.
+  Search(const SearchGraph &graph, const asr_search_options &options, ChannelPool &pool, uint32_t max_links);
 
   const SearchGraph &graph() const { return graph_; }
   uint32_t n_pdfs() const { return graph_.view().n_pdfs; }
   bool died() const { return died_; }
+  uint32_t max_links() const { return job_.lattice.max_links; }
 
   // The job of consuming rows, from their place in an array on; the first one begins, too. And what came of it: take() returns
   // whether there is more to do.

@@ -64,7 +64,7 @@ void SearchLanes::run_at_once(std::vector<Lane> lanes) {
 
 std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_search_options &options) {
   finish();
-  auto search = std::make_unique<Search>(graph, options, pool_);
+  auto search = std::make_unique<Search>(graph, options, pool_, max_links_);
   if (!graph.begins(options)) {
     run_at_once({{search.get(), &rows_, search->job(0, 0, 0)}});
     graph.note_begun(options);
@@ -86,6 +86,7 @@ void SearchLanes::end(std::unique_ptr<Search> search) {
   if (search == nullptr) return;
   finish();
   --n_channels_;
+  if (search->max_links() > 0) max_links_ = search->max_links();
 }
 
 // Launches the jobs that are pending: those of one graph with rows in one array together.

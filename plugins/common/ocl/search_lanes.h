@@ -88,6 +88,7 @@ class SearchLanes {
   PinnedArray<SearchStep> steps_;
   PinnedArray<SearchEnd> ends_;
   uint32_t n_channels_ = 0, most_channels_ = 0;  // that have begun and not ended, and the most there were
+  uint32_t max_links_ = 0;                       // what the last one with lattices came to
   Pending pending_;
   std::exception_ptr failure_;
 

@@ -134,6 +134,7 @@ typedef struct {
   uint n_epsilon_links, n_links[2];         // of the frame: emitting, epsilon
   uint prunes_for_room;                     // since the last frame
   SearchFrame pruned, before, after;        // the frame that is pruned, the one before it, and the one after it, as it now is
+  SearchFrame ahead;                        // the one before those
   uint frame, of_frame;                     // its number, and which of the two extra costs are those of its tokens
   uint to;                                  // where its links go
   uint changes, closes_gaps, last_settled;  // of a pruning

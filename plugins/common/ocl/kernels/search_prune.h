@@ -165,10 +165,12 @@ void group_prune_links(__local Lane *lane, const Memory *m) {
   }
 }
 
-void group_put_links(__local const Lane *lane, const Memory *m) {
+// And loads what the next visit needs to know.
+void group_put_links(__local Lane *lane, const Memory *m) {
   __global const SearchLink *const kept = link_scratch(m);
   const uint n_before = lane->pruned.n_emitting, n_emitting = lane->n_links[0], n = n_emitting + lane->n_links[1];
   for (uint i = get_local_id(0); i < n; i += GROUP_SIZE) {
     m->links[lane->to + i] = kept[i < n_emitting ? i : n_before + (i - n_emitting)];
   }
+  if (get_local_id(0) == GROUP_SIZE - 1 && lane->frame > 1) lane->ahead = m->frames[lane->frame - 2];
 }

@@ -18,7 +18,8 @@ void begin_visits(__local Lane *lane, const Memory *m) {
   lane->of_frame = 0;
   lane->frame = lane->job.lattice.n_frames - 1;
   lane->pruned = m->frames[lane->frame];
-  lane->before = lane->after = none;
+  lane->after = none;
+  lane->ahead = lane->frame > 0 ? m->frames[lane->frame - 1] : none;
 }
 uint begin_newest(__local Lane *lane, const Memory *m) {
   begin_visits(lane, m);
@@ -32,13 +33,17 @@ uint begin_pruning(__local Lane *lane, const Memory *m, bool closes_gaps, uint l
   return lane->job.lattice.n_taken > 0 ? kStepGatherFrames : begin_newest(lane, m);
 }
 
-// Whether the next frame's links may not fit, by those of the last; pruning can help once.
+// Whether there may be no room for the links of so many frames, by those of the last.
+bool lacks_room_for(__local const SearchLinks *lattice, const Memory *m, uint n_frames) {
+  const uint n_last = lattice->n_links - m->frames[lattice->n_frames - 1].first_link;
+  return lattice->n_links + n_frames * n_last / 4 * 5 > lattice->max_links;
+}
+
+// Whether the next frame may not fit; pruning can help once.
 bool is_cramped(__local const Lane *lane, const Memory *m) {
   __local const SearchLinks *const lattice = &lane->job.lattice;
   if (lane->prunes_for_room) return false;
-  if (lattice->n_frames == lattice->max_frames) return true;
-  const uint n_last = lattice->n_links - m->frames[lattice->n_frames - 1].first_link;
-  return lattice->n_unpruned > 0 && lattice->n_links + n_last * 5 / 4 > lattice->max_links;
+  return lattice->n_frames == lattice->max_frames || (lattice->n_unpruned > 0 && lacks_room_for(lattice, m, 1));
 }
 
 // After a frame: the lattice is pruned now and then.
@@ -49,7 +54,7 @@ uint tend_lattice(__local Lane *lane, const Memory *m) {
   const bool settles = ends_piece && newest >= 2 * kPieceFrames && newest - kPieceFrames > lattice->last_settled;
   lane->prunes_for_room = 0;
   if (lattice->n_unpruned < kPruneFrames && !ends_piece) return begin_frame(lane, m);
-  return begin_pruning(lane, m, settles, settles ? newest - kPieceFrames : 0);
+  return begin_pruning(lane, m, settles || lacks_room_for(lattice, m, kPruneFrames), settles ? newest - kPieceFrames : 0);
 }
 
 // Frames older than those that are settled, and the first whose extra costs are what they were, end a pruning.
@@ -75,7 +80,7 @@ uint visit_frame(__local Lane *lane, const Memory *m) {
   __local const SearchLinks *const lattice = &lane->job.lattice;
   const uint n_settled = lattice->last_settled > 0 ? lattice->last_settled - lattice->first_frame + 1 : 0;
   if (lane->frame + 1 <= (lane->writes ? n_known(lattice) : n_settled)) return end_visits(lane);
-  if (lane->frame > 0) lane->before = m->frames[lane->frame - 1];
+  lane->before = lane->ahead;
   if (!lane->writes) lane->to = lane->pruned.first_link;
   lane->changes = 0;
   return lane->pruned.n_epsilon > 0 ? kStepFollowBack : number_kept(lane);

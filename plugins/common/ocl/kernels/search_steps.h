@@ -78,6 +78,7 @@ uint begin_frame(__local Lane *lane, const Memory *m) {
   }
   if (makes_lattice(lane) && is_cramped(lane, m)) {
     lane->prunes_for_room = 1;
+    if (job->lattice.n_unpruned < kPruneFrames / 2) ++job->lattice.n_cramped;
     return begin_pruning(lane, m, true, 0);
   }
   if (makes_lattice(lane) && job->lattice.n_frames == job->lattice.max_frames) {

@@ -105,6 +105,7 @@ typedef struct SearchLinks {
   uint32_t n_taken;       // frames at the front that the host has taken
   uint32_t last_settled;  // the number of the last frame that is pruned no more
   uint32_t n_unpruned;    // frames at the end
+  uint32_t n_cramped;     // how often it was pruned early for want of room, since there is as much as this
 } SearchLinks;
 
 // A lattice that was written behind the channel's links and frames: the frames from the newest one back to the first that the
