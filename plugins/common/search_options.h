@@ -9,6 +9,12 @@
 
 namespace asr {
 
+// Throws unless a channel makes lattices.
+inline void check_makes_lattices(float lattice_beam, bool has_epsilon_ranks) {
+  if (!(lattice_beam > 0)) fail(ASR_INVALID_ARGUMENT, "lattice: the channel began with lattice_beam 0");
+  if (!has_epsilon_ranks) fail(ASR_UNSUPPORTED, "lattice: the graph has a cycle of epsilon arcs; remove it to get lattices");
+}
+
 inline const asr_search_options &checked(const asr_search_options &options) {
   const auto is_positive = [](float x) { return x > 0 && std::isfinite(x); };
   if (!is_positive(options.beam)) fail(ASR_INVALID_ARGUMENT, "beam %g is not above 0", double{options.beam});

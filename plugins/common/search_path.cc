@@ -26,4 +26,17 @@ double SearchPath::path(const PathStep *steps, size_t n_steps) {
   return end.cost;
 }
 
+void SearchPath::give(const PathStep *steps, size_t n_steps, const PathEnd &end, asr_path *path) {
+  const double cost = this->path(steps, n_steps);
+  path->arcs = arcs_.data();
+  path->n_arcs = arcs_.size();
+  path->n_frames = end.n_frames;
+  path->reached_final = end.reached_final ? 1 : 0;
+  path->beam_died = end.died ? 1 : 0;
+  path->final_cost = end.final_cost;
+  path->total_cost = cost + double{end.final_cost};
+  path->n_tokens = end.n_tokens;
+  path->n_arcs_expanded = end.n_arcs_expanded;
+}
+
 }  // namespace asr

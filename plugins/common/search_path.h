@@ -18,6 +18,14 @@ struct PathStep {
   float acoustic_cost;
 };
 
+// What a search came to besides its path.
+struct PathEnd {
+  uint32_t n_frames;
+  bool died, reached_final;
+  float final_cost;  // 0 unless reached_final
+  uint64_t n_tokens, n_arcs_expanded;
+};
+
 class SearchPath {
  public:
   SearchPath(const asr_graph_view &view, float acoustic_scale, float word_insertion_cost)
@@ -26,6 +34,8 @@ class SearchPath {
   void settle(const PathStep *steps, size_t n_steps);
   // The settled path and then `steps`, the last first. Returns the cost.
   double path(const PathStep *steps, size_t n_steps);
+  // The same as asr_backend_api::best_path gives it; the arcs are valid until the next call.
+  void give(const PathStep *steps, size_t n_steps, const PathEnd &end, asr_path *path);
   const std::vector<asr_path_arc> &arcs() const { return arcs_; }
 
  private:

@@ -56,8 +56,6 @@ class Search {
   void lattice_piece(asr_raw_lattice *piece);
 
  private:
-  // Throws unless the channel makes lattices.
-  void check_lattice() const;
   // Brings the steps that were settled on the device to the host.
   void drain();
   void end_draining();

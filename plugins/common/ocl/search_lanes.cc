@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "plugins/common/shared_rows.h"
 
 namespace asr::ocl {
 namespace {
@@ -119,28 +120,15 @@ void SearchLanes::launch(size_t first, size_t end) {
   queue_.launch(program_.search, {std::min<size_t>(end - first, n_scratch_)}, {program_.group_size});
 }
 
-// Puts the rows of the host on the device; returns where they begin. Neighbours with the same rows share them.
+// Puts the rows of the host on the device; returns where they begin.
 std::vector<uint64_t> SearchLanes::upload(const std::vector<Task> &tasks) {
-  std::vector<uint64_t> begins(tasks.size());
-  std::vector<size_t> uploads;
-  uint64_t n_floats = 0;
-  const auto n_of = [](const Task &task) { return uint64_t{task.n_frames} * task.search->n_pdfs(); };
-  for (size_t i = 0; i < tasks.size(); ++i) {
-    const Task &task = tasks[i];
-    if (task.host_rows == nullptr) continue;
-    const bool same =
-        !uploads.empty() && tasks[uploads.back()].host_rows == task.host_rows && n_of(tasks[uploads.back()]) == n_of(task);
-    if (!same) {
-      uploads.push_back(i);
-      n_floats += n_of(task);
-    }
-    begins[i] = n_floats - n_of(task);
+  SharedRows shared = share_rows(tasks);
+  rows_.reserve(shared.n_floats);
+  for (const size_t i : shared.uploads) {
+    const size_t n = size_t{tasks[i].n_frames} * tasks[i].search->n_pdfs();
+    queue_.write(rows_.get(), shared.begins[i] * sizeof(float), tasks[i].host_rows, n * sizeof(float));
   }
-  rows_.reserve(n_floats);
-  for (const size_t i : uploads) {
-    queue_.write(rows_.get(), begins[i] * sizeof(float), tasks[i].host_rows, n_of(tasks[i]) * sizeof(float));
-  }
-  return begins;
+  return std::move(shared.begins);
 }
 
 void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
