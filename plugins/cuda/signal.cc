@@ -25,13 +25,13 @@ void reserve_amply(size_t n, DeviceArray<T> *array) {
 
 }  // namespace
 
-// What a step's kernels get. Pieces are uploaded one after the other: MFCC's tables, the jobs, then the samples.
+// What a step's kernels get. Pieces are uploaded one after the other: the jobs, MFCC's tables, then the samples.
 struct Signals::Plan {
   std::vector<MfccFrames> frames;
   std::vector<MfccOutput> outputs;
   std::vector<SignalJob> jobs;
   std::vector<Piece<const float>> pieces;
-  size_t outputs_at = 0, jobs_at = 0, n_floats = 0, n_values = 0;
+  size_t frames_at = 0, outputs_at = 0, n_floats = 0, n_values = 0;
   uint32_t n_lanes = 0, most_rows = 0;
 
   template <typename T>
@@ -116,9 +116,9 @@ Signals::Plan Signals::plan(const asr_step_job *jobs, const std::vector<SignalPr
     samples.push_back(jobs[i].samples);
   }
   const MfccTables &mfcc = mfcc_.tables();
-  plan.add(plan.frames);
+  plan.add(plan.jobs);
+  plan.frames_at = plan.add(plan.frames);
   plan.outputs_at = plan.add(plan.outputs);
-  plan.jobs_at = plan.add(plan.jobs);
   for (size_t i = 0; i < plan.frames.size(); ++i) {
     const uint32_t end = i + 1 < plan.frames.size() ? plan.frames[i + 1].first_lane : plan.n_lanes;
     const size_t n_shifts = end - plan.frames[i].first_lane - 1;
@@ -136,10 +136,10 @@ void Signals::make_rows(const Plan &plan, float *rows) {
   staging_.upload(plan.pieces, given_.data(), stream);
   if (plan.n_lanes > 0) {
     mfcc_.launch({plan.n_lanes, static_cast<uint32_t>(plan.frames.size()), given_.data(),
-                  reinterpret_cast<const MfccFrames *>(given_.data()),
+                  reinterpret_cast<const MfccFrames *>(given_.data() + plan.frames_at),
                   reinterpret_cast<const MfccOutput *>(given_.data() + plan.outputs_at), cepstra_.data()});
   }
-  const SignalBatch batch = {reinterpret_cast<const SignalJob *>(given_.data() + plan.jobs_at),
+  const SignalBatch batch = {reinterpret_cast<const SignalJob *>(given_.data()),
                              static_cast<uint32_t>(plan.jobs.size()),
                              plan.most_rows,
                              cepstra_.data(),
