@@ -8,6 +8,7 @@
 #include "tests/reference/random_gmm.h"
 #include "tools/bench.h"
 #include "tools/bench_gmm_blas.h"
+#include "tools/bench_gmm_models.h"
 
 namespace asr::tool {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 struct GmmBench {
   BenchOptions common;
   asr_covariance covariance;
-  uint32_t n_states = 5000, n_gaussians = 16, n_dims = 36, n_frames = 256, model_bits = 32;
+  uint32_t n_states = 5000, n_gaussians = 16, n_dims = 36, n_frames = 256, model_bits = 32, n_models = 1;
   std::vector<uint32_t> windows = {8, 64, 256};
   uint64_t seed = 1;
   bool blas = true, tune = false;
@@ -92,6 +93,7 @@ void run(const GmmBench &bench) {
   random.stream_dims = {bench.n_dims};
   random.min_gaussians = random.max_gaussians = bench.n_gaussians;
   random.seed = bench.seed;
+  if (bench.n_models > 1) return run_gmm_models({bench.common, random, bench.n_models, bench.n_frames, bench.windows});
   const AcousticModel model = reference::random_gmm(random);
   const AcousticView view(model);
   const std::vector<float> features = reference::random_features(random, bench.n_frames);
@@ -170,6 +172,9 @@ void add(CLI::App &app, const char *name, const char *what, asr_covariance covar
   command->add_option("--seed", bench->seed, "Of the random model")->capture_default_str();
   command->add_option("--model-bits", bench->model_bits, "Of a parameter on the device; 16: half the model, where it can")
       ->check(CLI::IsMember({16u, 32u}))
+      ->capture_default_str();
+  command->add_option("--models", bench->n_models, "Several: in one call against a call for each, and nothing else")
+      ->check(CLI::Range(1u, 1000u))
       ->capture_default_str();
   command->add_flag("!--no-openblas", bench->blas, "Do not compare with OpenBLAS");
   command->add_flag("--tune", bench->tune, "First choose the fastest way for this device, and keep the choice");

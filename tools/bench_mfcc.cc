@@ -42,19 +42,23 @@ FrontEnd make_front_end(const Options &options) {
   return f;
 }
 
-// Harmonics of a gliding pitch over noise, louder and softer four times a second. [0] is the sample before the first frame.
+// A minute, again and again, of harmonics of a gliding pitch over noise, louder and softer four times a second. [0] is the
+// sample before the first frame.
 std::vector<float> make_signal(const FrontEnd &f, uint64_t n) {
   std::mt19937 random(1);
   std::normal_distribution<double> noise(0, 50);
   std::vector<float> signal;
+  signal.reserve(n);
   double phase = 0;
-  for (uint64_t i = 0; i < n; ++i) {
+  const auto n_minute = std::min<uint64_t>(n, static_cast<uint64_t>(60 * f.sample_rate_hz));
+  for (uint64_t i = 0; i < n_minute; ++i) {
     const double t = static_cast<double>(i) / f.sample_rate_hz;
     phase += (120 + 30 * std::sin(3 * t)) / f.sample_rate_hz;
     double voice = 0;
     for (int k = 1; k <= 12; ++k) voice += std::sin(2 * M_PI * k * phase) / k;
     signal.push_back(static_cast<float>(std::round(3000 * (1.05 + std::sin(8 * M_PI * t)) / 2 * voice + noise(random))));
   }
+  while (signal.size() < n) signal.push_back(signal[signal.size() - n_minute]);
   return signal;
 }
 

@@ -34,33 +34,49 @@ float *Acoustic::prepare(uint32_t n_rows, uint32_t buffer) {
   return b.features.data();
 }
 
-void Acoustic::score_prepared(uint32_t buffer) {
-  Buffer &b = buffers_[buffer];
-  const cudaStream_t stream = device_.compute();
-  check(cudaStreamWaitEvent(stream, b.fetched.get()), "ordering the work of the device");
-  if (b.n_rows > 0) {
-    device_.clock().time(stream, [&] { gmm_.score(b.features.data(), b.n_rows, b.scores.data(), stream); });
+void Acoustic::score_prepared(Device &device, const std::vector<Acoustic *> &acoustics, const std::vector<uint32_t> &buffers) {
+  const cudaStream_t stream = device.compute();
+  std::vector<Gmm::Job> jobs;
+  for (size_t i = 0; i < acoustics.size(); ++i) {
+    Buffer &b = acoustics[i]->buffers_[buffers[i]];
+    check(cudaStreamWaitEvent(stream, b.fetched.get()), "ordering the work of the device");
+    if (b.n_rows > 0) jobs.push_back({&acoustics[i]->gmm_, b.features.data(), b.n_rows, b.scores.data()});
   }
-  check(cudaEventRecord(b.scored.get(), stream), "ordering the work of the device");
-  deliver(b);  // the scores before these, while the kernels run
+  if (!jobs.empty()) device.clock().time(stream, [&] { Gmm::score(device, jobs, stream); });
+  for (size_t i = 0; i < acoustics.size(); ++i) {
+    check(cudaEventRecord(acoustics[i]->buffers_[buffers[i]].scored.get(), stream), "ordering the work of the device");
+  }
+  // The scores before these, while the kernels run.
+  for (size_t i = 0; i < acoustics.size(); ++i) acoustics[i]->deliver(acoustics[i]->buffers_[buffers[i]]);
 }
 
-void Acoustic::score(const float *features, uint32_t n_rows, uint32_t buffer, float *loglikes) {
+void Acoustic::upload(const float *features, uint32_t n_rows, uint32_t buffer) {
   float *const rows = prepare(n_rows, buffer);
   Buffer &b = buffers_[buffer];
   check(cudaEventSynchronize(b.scored.get()), "waiting for scores");  // then host_features may be written
-  if (n_rows > 0) {
-    const size_t n_features = size_t{n_rows} * n_dims();
-    b.host_features.reserve(n_features);
-    std::copy_n(features, n_features, b.host_features.data());
-    check(cudaMemcpyAsync(rows, b.host_features.data(), n_features * sizeof(float), cudaMemcpyHostToDevice, device_.compute()),
-          "copying features to the device");
+  if (n_rows == 0) return;
+  const size_t n_features = size_t{n_rows} * n_dims();
+  b.host_features.reserve(n_features);
+  std::copy_n(features, n_features, b.host_features.data());
+  check(cudaMemcpyAsync(rows, b.host_features.data(), n_features * sizeof(float), cudaMemcpyHostToDevice, device_.compute()),
+        "copying features to the device");
+}
+
+void Acoustic::score(Device &device, const std::vector<Job> &jobs) {
+  std::vector<Acoustic *> acoustics;
+  std::vector<uint32_t> buffers;
+  for (const Job &job : jobs) {
+    job.acoustic->upload(job.features, job.n_rows, job.buffer);
+    acoustics.push_back(job.acoustic);
+    buffers.push_back(job.buffer);
   }
-  score_prepared(buffer);
-  if (loglikes != nullptr && n_rows > 0) {
-    fetch(b);
-    b.loglikes = loglikes;
-    b.n_loglikes = size_t{n_rows} * n_states();
+  score_prepared(device, acoustics, buffers);
+  for (const Job &job : jobs) {
+    if (job.loglikes == nullptr || job.n_rows == 0) continue;
+    Buffer &b = job.acoustic->buffers_[job.buffer];
+    job.acoustic->fetch(b);
+    b.loglikes = job.loglikes;
+    b.n_loglikes = size_t{job.n_rows} * job.acoustic->n_states();
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "plugins/cuda/device.h"
 #include "plugins/cuda/gmm.h"
@@ -21,10 +22,16 @@ class Acoustic {
   uint32_t n_states() const { return gmm_.n_states(); }
 
   // Starts scoring n_rows into a buffer; `loglikes`, if not NULL, is complete after finish().
-  void score(const float *features, uint32_t n_rows, uint32_t buffer, float *loglikes);
+  struct Job {
+    Acoustic *acoustic;
+    const float *features;
+    uint32_t n_rows, buffer;
+    float *loglikes;
+  };
+  static void score(Device &device, const std::vector<Job> &jobs);
   // The same of rows [n_rows][n_dims] that work in the compute stream puts where prepare() says, before score_prepared().
   float *prepare(uint32_t n_rows, uint32_t buffer);
-  void score_prepared(uint32_t buffer);
+  void score_prepared(uint32_t buffer) { score_prepared(device_, {this}, {buffer}); }
   // Until all that was started is done.
   void finish();
   // Rows of a buffer [n_rows][n_states], on the host until the next score into it.
@@ -42,6 +49,8 @@ class Acoustic {
     float *loglikes = nullptr;  // where so many of them have yet to go
     size_t n_loglikes = 0;
   };
+  static void score_prepared(Device &device, const std::vector<Acoustic *> &acoustics, const std::vector<uint32_t> &buffers);
+  void upload(const float *features, uint32_t n_rows, uint32_t buffer);
   Buffer &scored(uint32_t buffer, uint32_t first_row, uint32_t n_rows);
   void fetch(Buffer &buffer);
   void deliver(Buffer &buffer);

@@ -147,7 +147,19 @@ asr_status score(asr_backend_device *device, asr_backend_acoustic *acoustic, con
                  uint32_t buffer, float *loglikes) {
   return guard_on(device, [&] {
     device->lanes.release(&acoustic->acoustic, buffer);
-    acoustic->acoustic.score(features, n_rows, buffer, loglikes);
+    cuda::Acoustic::score(device->device, {{&acoustic->acoustic, features, n_rows, buffer, loglikes}});
+  });
+}
+
+asr_status score_models(asr_backend_device *device, const asr_score_job *jobs, size_t n_jobs) {
+  return guard_on(device, [&] {
+    std::vector<cuda::Acoustic::Job> list;
+    for (size_t i = 0; i < n_jobs; ++i) {
+      const asr_score_job &job = jobs[i];
+      device->lanes.release(&job.acoustic->acoustic, job.buffer);
+      list.push_back({&job.acoustic->acoustic, job.features, job.n_rows, job.buffer, job.loglikes});
+    }
+    cuda::Acoustic::score(device->device, list);
   });
 }
 
@@ -278,6 +290,7 @@ constexpr asr_backend_api make_table() {
   table.probe = probe, table.open = open, table.close = close, table.last_error = last_error, table.wait = wait;
   table.load_features = load_features, table.free_features = free_features, table.extract = extract;
   table.load_acoustic = load_acoustic, table.free_acoustic = free_acoustic, table.score = score;
+  table.score_models = score_models;
   table.load_graph = load_graph, table.free_graph = free_graph;
   table.channel_begin = channel_begin, table.channel_end = channel_end, table.advance = advance;
   table.best_path = best_path, table.lattice = lattice, table.lattice_piece = lattice_piece;

@@ -26,6 +26,7 @@ struct Gmm::Stream {
   TensorModel tensor{};
   DeviceArray<uint32_t> fragments, monomials, stretches[kShapes];
   DeviceArray<TileInfo> tiles;
+  uint32_t n_tiles = 0;
 };
 
 Gmm::Gmm(Device &device, const asr_acoustic_view &view) : device_(device), n_dims_(view.n_dims), n_states_(view.n_states) {
@@ -63,6 +64,7 @@ Gmm::~Gmm() = default;
 void Gmm::load_tensor(const TensorPack &pack, Stream *stream) {
   stream->fragments = to_device(pack.fragments);
   stream->tiles = to_device(pack.tiles);
+  stream->n_tiles = pack.starts.back();
   stream->monomials = to_device(pack.monomials);
   TensorModel &model = stream->tensor;
   model = {reinterpret_cast<const uint4 *>(stream->fragments.data()),
@@ -82,35 +84,57 @@ void Gmm::load_tensor(const TensorPack &pack, Stream *stream) {
   }
 }
 
-void Gmm::score(const float *features, uint32_t n_rows, float *scores, cudaStream_t stream) {
-  GmmRows rows = {features, scores, n_rows, n_dims_, n_states_, false};
-  for (const Stream &s : streams_) {
-    if (s.fragments.size() > 0 && s.diagonal_kernel) {
-      if (s.wgmma)
-        launch_diagonal_wgmma(s.tensor, s.halved, rows, stream);
-      else
-        launch_diagonal_tensor(s.tensor, rows, stream);
+// A stream of those models whose mixtures wgmma scores.
+void Gmm::score_together(Device &device, const std::vector<Job> &jobs, size_t stream_number, cudaStream_t stream) {
+  std::vector<DiagonalJob> list;
+  for (const Job &job : jobs) {
+    const Gmm &gmm = *job.gmm;
+    if (stream_number >= gmm.streams_.size()) continue;
+    const Stream &s = gmm.streams_[stream_number];
+    if (!s.wgmma || s.fragments.size() == 0) continue;
+    list.push_back(
+        {&s.tensor, s.n_tiles, {job.features, job.scores, job.n_rows, gmm.n_dims_, gmm.n_states_, stream_number > 0}});
+  }
+  for (size_t first = 0; first < list.size(); first += kMostModels) {
+    const auto n = static_cast<uint32_t>(std::min<size_t>(kMostModels, list.size() - first));
+    launch_diagonal_wgmma(list.data() + first, n, device.halves_models(), device.n_multiprocessors(), stream);
+  }
+}
+
+// What score_together leaves of a stream of a model.
+void Gmm::score_alone(const Job &job, size_t stream_number, cudaStream_t stream) {
+  const Stream &s = streams_[stream_number];
+  const GmmRows rows = {job.features, job.scores, job.n_rows, n_dims_, n_states_, stream_number > 0};
+  if (s.fragments.size() > 0 && s.diagonal_kernel && !s.wgmma) launch_diagonal_tensor(s.tensor, rows, stream);
+  if (s.fragments.size() > 0 && !s.diagonal_kernel) {
+    const size_t n_row_tiles = (rows.n_rows + 15) / 16;
+    expanded_.reserve(n_row_tiles * s.tensor.n_steps * 64);
+    inverse_scale_.reserve(n_row_tiles * 16);
+    const ExpandedRows expanded = {expanded_.data(), inverse_scale_.data()};
+    launch_expand(s.tensor, s.monomials.data(), rows, expanded, stream);
+    launch_expanded_tensor(s.tensor, rows, expanded, stream);
+  }
+  if (s.states.size() > 0) {
+    launch_direct_states(s.direct, s.states.data(), static_cast<uint32_t>(s.states.size()), rows, stream);
+  }
+  if (s.n_shared_fours > 0) {
+    gaussian_scores_.reserve(size_t{4} * s.n_shared_fours * rows.n_rows);
+    DirectModel shared = s.direct;
+    shared.fours += size_t{s.first_shared_four} * direct_four_size(s.direct.n_dims, s.full);
+    launch_direct_scores(shared, s.n_shared_fours, rows, gaussian_scores_.data(), stream);
+    launch_mix_shared(s.shared.data(), static_cast<uint32_t>(s.shared.size()), s.log_weights.data(), gaussian_scores_.data(),
+                      rows, stream);
+  }
+}
+
+void Gmm::score(Device &device, const std::vector<Job> &jobs, cudaStream_t stream) {
+  size_t n_streams = 0;
+  for (const Job &job : jobs) n_streams = std::max(n_streams, job.gmm->streams_.size());
+  for (size_t j = 0; j < n_streams; ++j) {
+    score_together(device, jobs, j, stream);
+    for (const Job &job : jobs) {
+      if (j < job.gmm->streams_.size()) job.gmm->score_alone(job, j, stream);
     }
-    if (s.fragments.size() > 0 && !s.diagonal_kernel) {
-      const size_t n_row_tiles = (n_rows + 15) / 16;
-      expanded_.reserve(n_row_tiles * s.tensor.n_steps * 64);
-      inverse_scale_.reserve(n_row_tiles * 16);
-      const ExpandedRows expanded = {expanded_.data(), inverse_scale_.data()};
-      launch_expand(s.tensor, s.monomials.data(), rows, expanded, stream);
-      launch_expanded_tensor(s.tensor, rows, expanded, stream);
-    }
-    if (s.states.size() > 0) {
-      launch_direct_states(s.direct, s.states.data(), static_cast<uint32_t>(s.states.size()), rows, stream);
-    }
-    if (s.n_shared_fours > 0) {
-      gaussian_scores_.reserve(size_t{4} * s.n_shared_fours * n_rows);
-      DirectModel shared = s.direct;
-      shared.fours += size_t{s.first_shared_four} * direct_four_size(s.direct.n_dims, s.full);
-      launch_direct_scores(shared, s.n_shared_fours, rows, gaussian_scores_.data(), stream);
-      launch_mix_shared(s.shared.data(), static_cast<uint32_t>(s.shared.size()), s.log_weights.data(), gaussian_scores_.data(),
-                        rows, stream);
-    }
-    rows.add = true;
   }
 }
 

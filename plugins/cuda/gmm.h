@@ -20,11 +20,20 @@ class Gmm {
   uint32_t n_dims() const { return n_dims_; }
   uint32_t n_states() const { return n_states_; }
 
-  // Puts kernels into the stream: features[n_rows][n_dims] -> scores[n_rows][n_states], both on the device.
-  void score(const float *features, uint32_t n_rows, float *scores, cudaStream_t stream);
+  // features[n_rows][n_dims] -> scores[n_rows][n_states], both on the device.
+  struct Job {
+    Gmm *gmm;
+    const float *features;
+    uint32_t n_rows;
+    float *scores;
+  };
+  // Puts kernels for several models into the stream. Diagonal ones share launches where wgmma scores them.
+  static void score(Device &device, const std::vector<Job> &jobs, cudaStream_t stream);
 
  private:
   struct Stream;
+  static void score_together(Device &device, const std::vector<Job> &jobs, size_t stream_number, cudaStream_t stream);
+  void score_alone(const Job &job, size_t stream_number, cudaStream_t stream);
   void load_tensor(const TensorPack &pack, Stream *stream);
 
   Device &device_;

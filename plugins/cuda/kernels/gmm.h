@@ -73,9 +73,17 @@ inline uint32_t diagonal_tile_bytes(uint32_t n_steps) { return n_steps * 256 + u
 constexpr uint32_t kDiagonalBlocks = 2;  // of a multiprocessor at once
 void launch_diagonal_tensor(const TensorModel &model, const GmmRows &rows, cudaStream_t stream);
 
-// The same on GPUs of capability 9.0, for which alone it is compiled. Stretches by how many warpgroups share one: 1, 2, 4.
+// The same on GPUs of capability 9.0, for which alone it is compiled, for several models at once. Stretches by how many
+// warpgroups share one: 1, 2, 4.
 constexpr uint32_t kWarpgroups = 4;  // of a block, of which a multiprocessor has one
-void launch_diagonal_wgmma(const TensorModel &model, bool halved, const GmmRows &rows, cudaStream_t stream);
+constexpr uint32_t kMostModels = 16;
+struct DiagonalJob {
+  const TensorModel *model;
+  uint32_t n_tiles;
+  GmmRows rows;
+};
+void launch_diagonal_wgmma(const DiagonalJob *jobs, uint32_t n_jobs, bool halved, uint32_t n_multiprocessors,
+                           cudaStream_t stream);
 cudaError_t prepare_diagonal_wgmma();
 
 // Any quadratic form.

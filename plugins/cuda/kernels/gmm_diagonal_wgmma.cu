@@ -6,10 +6,13 @@
 // shared memory; their log-sum-exp stays in registers, as in the other kernel. A block's four warpgroups have rows of their own
 // and share a stretch of the model and a ring for many rows; for up to 128 or 64 rows, two have or each has a stretch and a
 // ring. While a warpgroup takes exponentials, the tensor cores work for the others.
+// Several models in one launch have blocks of their own, about as many as their part of the work.
 // A tile in memory: blocks of 8 values of k of its 8 Gaussians, 128 bytes each, hi of all k and then lo; TileInfo. A halved
 // model is without lo: half the bytes and 10 products for 14, beyond the tolerance. Floors for 5000 x 256 Gaussians, D = 36: 8
 // rows read 376 MB of model, 87 us at 4.3 TB/s; 256 rows do 224 multiply-adds a row and Gaussian (216 and padding), 186 us at
 // the 790 TFLOPS that wgmma reaches on an H200, and one exponential each, 79 us.
+#include <algorithm>
+
 #include "plugins/cuda/kernels/diagonal_rows.cuh"
 #include "plugins/cuda/kernels/gmm.h"
 #include "plugins/cuda/kernels/hopper.cuh"
@@ -90,18 +93,37 @@ struct Place {
   }
 };
 
+// One model of a launch. Its stretches are shared out over the blocks from first_block on.
+struct Part {
+  TensorModel model;
+  GmmRows rows;
+  uint32_t n_sharing, n_row_blocks, first_block, n_blocks;
+};
+struct Parts {
+  uint32_t n;
+  Part of[kMostModels];
+};
+
 template <int kSteps, bool kHalved>
-__global__ void __launch_bounds__(kThreads, 1)
-    diagonal_wgmma_kernel(TensorModel model, const uint32_t *stretches, uint32_t n_sharing, GmmRows rows) {
+__device__ __forceinline__ void score_part(const Part &part) {
   using R = Ring<kSteps, kHalved>;
   extern __shared__ __align__(128) unsigned char memory[];
   __shared__ uint64_t full[R::kStages], empty[R::kStages];
+  const TensorModel &model = part.model;
+  const GmmRows &rows = part.rows;
+  const uint32_t n_sharing = part.n_sharing;
   // What the compiler must know to be the same for all lanes goes through a shuffle.
   const auto uniform = [](uint32_t value) { return __shfl_sync(0xffffffffu, value, 0); };
   const uint32_t warp = uniform(threadIdx.x / kWarp), group = warp / 4, ring = group / n_sharing;
   const uint32_t group_row = (blockIdx.y * n_sharing + group % n_sharing) * 64, first_row = group_row + warp % 4 * 16;
-  const uint32_t number = ring * gridDim.x + blockIdx.x, begin = uniform(stretches[number]);
-  const uint32_t n_tiles = uniform(stretches[number + 1]) - begin, n_blocks = (n_tiles + kProductTiles - 1) / kProductTiles;
+  const uint32_t number = ring * part.n_blocks + blockIdx.x - part.first_block,
+                 n_takers = kWarpgroups / n_sharing * part.n_blocks;
+  const auto begin_of = [&](uint32_t taker) {
+    const uint32_t index = n_sharing / 2;
+    return uniform(model.stretches[index][taker * model.n_stretches[index] / n_takers]);
+  };
+  const uint32_t begin = begin_of(number), n_tiles = begin_of(number + 1) - begin;
+  const uint32_t n_blocks = (n_tiles + kProductTiles - 1) / kProductTiles;
   const uint32_t n_stages = R::kStages / (kWarpgroups / n_sharing), first_stage = ring * n_stages;
   const auto tiles_of = [&](uint32_t block) { return min(kProductTiles, n_tiles - block * kProductTiles); };
   if (threadIdx.x < R::kStages) {
@@ -150,33 +172,89 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
 }
 
+// kSteps: those of all parts; 0: parts differ.
 template <int kSteps, bool kHalved>
-void launch(const TensorModel &model, const GmmRows &rows, cudaStream_t stream) {
-  const uint32_t n_groups = rows.n_rows <= 64 ? 1 : rows.n_rows <= 128 ? 2 : kWarpgroups;
-  const uint32_t n_sharing = n_groups < Ring<kSteps, kHalved>::kLeastSharing ? Ring<kSteps, kHalved>::kLeastSharing : n_groups,
-                 index = n_sharing / 2;
-  const dim3 grid(model.n_stretches[index] / (kWarpgroups / n_sharing), (rows.n_rows + 64 * n_sharing - 1) / (64 * n_sharing));
-  diagonal_wgmma_kernel<kSteps, kHalved>
-      <<<grid, kThreads, Ring<kSteps, kHalved>::kSharedBytes, stream>>>(model, model.stretches[index], n_sharing, rows);
+__global__ void __launch_bounds__(kThreads, 1) diagonal_wgmma_kernel(const __grid_constant__ Parts parts) {
+  uint32_t i = 0;
+  while (i + 1 < parts.n && blockIdx.x >= parts.of[i + 1].first_block) ++i;
+  const Part &part = parts.of[i];
+  if (blockIdx.y >= part.n_row_blocks) return;
+  if constexpr (kSteps > 0) {
+    score_part<kSteps, kHalved>(part);
+  } else if (part.model.n_steps == 4) {
+    score_part<4, kHalved>(part);
+  } else if (part.model.n_steps == 9) {
+    score_part<9, kHalved>(part);
+  } else {
+    score_part<10, kHalved>(part);
+  }
+}
+
+template <int kSteps, bool kHalved>
+constexpr uint32_t shared_bytes() {
+  if constexpr (kSteps > 0) {
+    return Ring<kSteps, kHalved>::kSharedBytes;
+  } else {
+    return std::max({shared_bytes<4, kHalved>(), shared_bytes<9, kHalved>(), shared_bytes<10, kHalved>()});
+  }
+}
+
+template <bool kHalved>
+uint32_t least_sharing(uint32_t n_steps) {
+  if (n_steps == 4) return Ring<4, kHalved>::kLeastSharing;
+  return n_steps == 9 ? Ring<9, kHalved>::kLeastSharing : Ring<10, kHalved>::kLeastSharing;
+}
+
+template <int kSteps, bool kHalved>
+void launch(const Parts &parts, dim3 grid, cudaStream_t stream) {
+  diagonal_wgmma_kernel<kSteps, kHalved><<<grid, kThreads, shared_bytes<kSteps, kHalved>(), stream>>>(parts);
+}
+
+template <bool kHalved>
+void launch_all(const DiagonalJob *jobs, uint32_t n_jobs, uint32_t n_multiprocessors, cudaStream_t stream) {
+  Parts parts{};
+  parts.n = n_jobs;
+  uint64_t work[kMostModels] = {}, all_work = 0;
+  uint32_t n_row_blocks = 1, n_steps = jobs[0].model->n_steps;
+  for (uint32_t i = 0; i < n_jobs; ++i) {
+    const GmmRows &rows = jobs[i].rows;
+    const uint32_t n_groups = rows.n_rows <= 64 ? 1 : rows.n_rows <= 128 ? 2 : kWarpgroups;
+    const uint32_t n_sharing = std::max(n_groups, least_sharing<kHalved>(jobs[i].model->n_steps));
+    parts.of[i] = {*jobs[i].model, rows, n_sharing, (rows.n_rows + 64 * n_sharing - 1) / (64 * n_sharing), 0, 0};
+    work[i] = uint64_t{jobs[i].n_tiles} * n_sharing;
+    all_work += work[i];
+    n_row_blocks = std::max(n_row_blocks, parts.of[i].n_row_blocks);
+    if (jobs[i].model->n_steps != n_steps) n_steps = 0;
+  }
+  uint32_t n_blocks = 0;
+  for (uint32_t i = 0; i < n_jobs; ++i) {
+    parts.of[i].first_block = n_blocks;
+    parts.of[i].n_blocks = std::max<uint32_t>(1, static_cast<uint32_t>(n_multiprocessors * work[i] / all_work));
+    n_blocks += parts.of[i].n_blocks;
+  }
+  const dim3 grid(n_blocks, n_row_blocks);
+  if (n_steps == 0) return launch<0, kHalved>(parts, grid, stream);
+  if (n_steps == 4) return launch<4, kHalved>(parts, grid, stream);
+  if (n_steps == 9) return launch<9, kHalved>(parts, grid, stream);
+  launch<10, kHalved>(parts, grid, stream);
 }
 
 template <int kSteps, bool kHalved>
 cudaError_t prepare() {
   return cudaFuncSetAttribute(diagonal_wgmma_kernel<kSteps, kHalved>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              static_cast<int>(Ring<kSteps, kHalved>::kSharedBytes));
+                              static_cast<int>(shared_bytes<kSteps, kHalved>()));
 }
 
 }  // namespace
 
-void launch_diagonal_wgmma(const TensorModel &model, bool halved, const GmmRows &rows, cudaStream_t stream) {
-  if (model.n_steps == 4) return (halved ? launch<4, true> : launch<4, false>)(model, rows, stream);
-  if (model.n_steps == 9) return (halved ? launch<9, true> : launch<9, false>)(model, rows, stream);
-  (halved ? launch<10, true> : launch<10, false>)(model, rows, stream);
+void launch_diagonal_wgmma(const DiagonalJob *jobs, uint32_t n_jobs, bool halved, uint32_t n_multiprocessors,
+                           cudaStream_t stream) {
+  (halved ? launch_all<true> : launch_all<false>)(jobs, n_jobs, n_multiprocessors, stream);
 }
 
 cudaError_t prepare_diagonal_wgmma() {
-  for (const cudaError_t status : {prepare<4, false>(), prepare<9, false>(), prepare<10, false>(), prepare<4, true>(),
-                                   prepare<9, true>(), prepare<10, true>()}) {
+  for (const cudaError_t status : {prepare<0, false>(), prepare<4, false>(), prepare<9, false>(), prepare<10, false>(),
+                                   prepare<0, true>(), prepare<4, true>(), prepare<9, true>(), prepare<10, true>()}) {
     if (status != cudaSuccess) return status;
   }
   return cudaSuccess;

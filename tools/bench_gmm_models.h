@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// `senone bench gmm --models N`: the scores of several models in one call (`score_models`) against a call for each. Called by
+// bench_gmm.cc.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/reference/random_gmm.h"
+#include "tools/bench.h"
+
+namespace asr::tool {
+
+struct GmmModelsBench {
+  BenchOptions common;
+  reference::RandomGmm model;  // models differ by its seed
+  uint32_t n_models, n_frames;
+  std::vector<uint32_t> windows;
+};
+void run_gmm_models(const GmmModelsBench &bench);
+
+}  // namespace asr::tool
