@@ -41,7 +41,6 @@ FrontEnd tone_front_end() {
   FrontEnd front_end = sphinx_front_end();
   front_end.cmn = CmnKind::kNone;
   front_end.cmn_prior.clear();  // running normalisation begins with the features as they are
-  front_end.dynamic = DynamicKind::kNone;
   return front_end;
 }
 

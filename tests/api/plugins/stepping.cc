@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU back end with the fused step, put together from extract, the core's features and score, so that it gives the CPU's
+// words bit for bit. It holds the engine to the contract of `step`. Device stepping:N also fails as kFaults[N] says. For
+// tests/api/fused_step.cc, and for sanitizers, under which no GPU code runs.
+#define asr_backend_entry cpu_backend_entry  // the CPU back end's, in this plugin
+#include "plugins/cpu/entry.cc"
+#undef asr_backend_entry
+
+#include <optional>
+#include <vector>
+
+#include "core/feature/dynamic.h"
+#include "core/feature/normalise.h"
+#include "plugins/common/signal_plan.h"
+
+namespace {
+
+using asr::fail;
+
+struct Fault {
+  const char *name;
+  int nth_step;  // call that fails, from 1; 0: none
+  asr_status status;
+  bool makes_rows;
+};
+constexpr Fault kFaults[] = {{"steps", 0, ASR_OK, true},
+                             {"a step fails", 3, ASR_INTERNAL, true},
+                             {"is lost in a step", 3, ASR_DEVICE_LOST, true},
+                             {"makes no rows", 0, ASR_OK, false}};
+
+const asr_backend_api *g_cpu = nullptr;
+const Fault *g_fault = &kFaults[0];
+asr_backend_options g_options;
+const asr_features_view *g_view = nullptr;  // of the features that were loaded last
+asr::DynamicsNumbers g_numbers;
+std::vector<float> g_rows[2];  // of the score buffers
+int g_n_steps = 0;
+
+// What live normalisation takes of a front end.
+asr::FrontEnd normalisation_of(const asr_dynamics_view &dynamics) {
+  asr::FrontEnd f;
+  f.n_ceps = dynamics.n_ceps;
+  f.cmn_prior.assign(dynamics.prior_mean, dynamics.prior_mean + dynamics.n_ceps);
+  f.cmn_prior_frames = dynamics.prior_frames, f.cmn_window_frames = dynamics.window_frames;
+  f.cmn_skip_negative_c0 = dynamics.counted_cepstrum >= 0, f.c0_last = dynamics.counted_cepstrum > 0;
+  return f;
+}
+
+asr_status probe(asr_backend_device_info *infos, size_t capacity, size_t *n_devices) {
+  *n_devices = std::size(kFaults);
+  for (size_t i = 0; i < capacity && i < *n_devices; ++i) {
+    snprintf(infos[i].name, sizeof(infos[i].name), "%s", kFaults[i].name);
+    infos[i].score = 1;
+  }
+  return ASR_OK;
+}
+
+asr_status open(uint32_t index, const asr_backend_options *options, asr_backend_device **device) {
+  g_fault = &kFaults[index];
+  g_options = *options;
+  g_n_steps = 0;
+  return g_cpu->open(0, options, device);
+}
+
+asr_status load_features(asr_backend_device *device, const asr_features_view *view, asr_backend_features **features) {
+  g_view = view;
+  return asr::guard([&] {
+    g_numbers = asr::check_dynamics(*view, g_options.window_frames);
+    if (g_cpu->load_features(device, view, features) != ASR_OK) fail(ASR_INTERNAL, "%s", g_cpu->last_error());
+  });
+}
+
+}  // namespace
+
+struct asr_backend_signal {
+  explicit asr_backend_signal(const asr_signal_options &options)
+      : progress(g_numbers, g_view->n_warps, options, 0),
+        normaliser(normalisation_of(*g_view->dynamics),
+                   options.normalise_live != 0 ? asr::CmnKind::kLive : asr::CmnKind::kNone),
+        dynamic(*g_view->dynamics) {}
+  asr::SignalProgress progress;
+  asr::Normaliser normaliser;
+  asr::DynamicFeatures dynamic;
+};
+
+namespace {
+
+asr_status signal_begin(asr_backend_device *, asr_backend_features *, const asr_signal_options *options,
+                        asr_backend_signal **signal) {
+  return asr::guard([&] {
+    if (!g_fault->makes_rows) fail(ASR_UNSUPPORTED, "signal_begin: this device makes no rows");
+    *signal = new asr_backend_signal(*options);
+  });
+}
+
+void signal_end(asr_backend_signal *signal) { delete signal; }
+
+// Appends what a job of a signal asks for.
+void make_rows(asr_backend_device *device, asr_backend_features *features, const asr_step_job &job, std::vector<float> *rows) {
+  asr_backend_signal &signal = *job.signal;
+  signal.progress.check(job);
+  const asr::SignalJob taken = signal.progress.take(job);
+  std::vector<float> cepstra(size_t{job.n_frames} * g_view->n_ceps), normalised;
+  const asr_extract_job extract{job.samples, taken.first_frame, job.n_frames, signal.progress.warp(), cepstra.data()};
+  if (job.n_frames > 0 && g_cpu->extract(device, features, &extract, 1) != ASR_OK)
+    fail(ASR_INTERNAL, "%s", g_cpu->last_error());
+  signal.normaliser.push(cepstra.data(), job.n_frames, &normalised);
+  signal.dynamic.push(normalised.data(), job.n_frames);
+  if (taken.ends != 0 && taken.ended == 0) signal.dynamic.finish();
+  rows->insert(rows->end(), signal.dynamic.rows(), signal.dynamic.rows() + size_t{job.n_rows} * g_numbers.n_dims);
+  signal.dynamic.consume(job.n_rows);
+}
+
+asr_status step(asr_backend_device *device, asr_backend_features *features, asr_backend_acoustic *acoustic,
+                const asr_step_job *jobs, size_t n_jobs, uint32_t buffer) {
+  return asr::guard([&] {
+    if (++g_n_steps == g_fault->nth_step) fail(g_fault->status, "a fault made for this test");
+    const uint32_t n_rows = asr::check_step_rows(jobs, n_jobs, g_options.max_lanes * g_options.window_frames);
+    std::vector<float> &rows = g_rows[buffer];
+    rows.clear();
+    for (size_t i = 0; i < n_jobs; ++i) {
+      if (jobs[i].signal != nullptr) {
+        make_rows(device, features, jobs[i], &rows);
+      } else {
+        rows.insert(rows.end(), jobs[i].rows, jobs[i].rows + size_t{jobs[i].n_rows} * g_numbers.n_dims);
+      }
+    }
+    if (g_cpu->score(device, acoustic, rows.data(), n_rows, buffer, nullptr) != ASR_OK)
+      fail(ASR_INTERNAL, "%s", g_cpu->last_error());
+  });
+}
+
+}  // namespace
+
+extern "C" ASR_API const asr_backend_api *asr_backend_entry(uint32_t host_abi, const asr_host_api *host);
+
+const asr_backend_api *asr_backend_entry(uint32_t host_abi, const asr_host_api *host) {
+  static asr_backend_api api;
+  g_cpu = cpu_backend_entry(host_abi, host);
+  if (g_cpu == nullptr) return nullptr;
+  api = *g_cpu;
+  api.name = "stepping";
+  api.probe = probe;
+  api.open = open;
+  api.load_features = load_features;
+  api.signal_begin = signal_begin;
+  api.signal_end = signal_end;
+  api.step = step;
+  return &api;
+}
