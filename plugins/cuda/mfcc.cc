@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <limits>
 
 #include "core/base/error.h"
 #include "plugins/common/features_view.h"
 #include "plugins/cuda/halves.h"
+#include "plugins/cuda/mfcc_banks.h"
 
 namespace asr::cuda {
 namespace {
@@ -65,33 +66,6 @@ std::vector<MfccBand> make_bands(const asr_features_view &view, std::vector<floa
   return bands;
 }
 
-// The same as one piece a filter bank, all of one length.
-std::vector<float4> make_banks(const asr_features_view &view, const std::vector<MfccBand> &bands,
-                               const std::vector<float4> &weights, uint32_t *bank_fours) {
-  const uint32_t n_band_fours = (view.n_mel + 1) / 2;  // two bands fill one
-  const auto end_of = [&](uint32_t bank) {
-    const MfccBand &last = bands[(bank + 1) * view.n_mel - 1];
-    return last.first_four + last.n_fours;
-  };
-  *bank_fours = 0;
-  for (uint32_t bank = 0; bank < view.n_warps; ++bank) {
-    *bank_fours = std::max(*bank_fours, n_band_fours + end_of(bank) - bands[bank * view.n_mel].first_four);
-  }
-  std::vector<float4> banks(size_t{view.n_warps} * *bank_fours);
-  for (uint32_t bank = 0; bank < view.n_warps; ++bank) {
-    float4 *const to = banks.data() + size_t{bank} * *bank_fours;
-    const MfccBand *const band = &bands[bank * view.n_mel];
-    std::vector<MfccBankBand> packed;
-    for (uint32_t m = 0; m < view.n_mel; ++m) {
-      packed.push_back({static_cast<uint16_t>(band[m].first_bin), static_cast<uint16_t>(band[m].n_fours),
-                        n_band_fours + band[m].first_four - band[0].first_four});
-    }
-    std::memcpy(to, packed.data(), packed.size() * sizeof packed[0]);
-    std::copy(weights.begin() + band[0].first_four, weights.begin() + end_of(bank), to + n_band_fours);
-  }
-  return banks;
-}
-
 std::vector<float4> make_dct(const asr_features_view &view) {
   std::vector<float4> dct;
   for (uint32_t i = 0; i < view.n_ceps; ++i) {
@@ -102,7 +76,7 @@ std::vector<float4> make_dct(const asr_features_view &view) {
   return dct;
 }
 
-// The same as mma wants it: tiles of 8 cepstra by steps of 16 bands, each number as the sum of two halves.
+// The same times ln 2, as mma wants it: tiles of 8 cepstra by steps of 16 bands, each number as the sum of two halves.
 std::vector<uint4> make_dct_fragments(const asr_features_view &view) {
   std::vector<uint4> fragments;
   for (uint32_t tile = 0; tile < view.n_ceps; tile += 8) {
@@ -110,7 +84,7 @@ std::vector<uint4> make_dct_fragments(const asr_features_view &view) {
       for (uint32_t lane = 0; lane < 32; ++lane) {
         const uint32_t i = tile + lane / 4, m = step + lane % 4 * 2;
         const auto at = [&](uint32_t band) {
-          return i < view.n_ceps && band < view.n_mel ? view.dct[size_t{i} * view.n_mel + band] : 0;
+          return i < view.n_ceps && band < view.n_mel ? std::log(2.0) * view.dct[size_t{i} * view.n_mel + band] : 0;
         };
         const HalfPairs low = split_halves(at(m), at(m + 1)), high = split_halves(at(m + 8), at(m + 9));
         fragments.push_back({low.hi, high.hi, low.lo, high.lo});
@@ -160,7 +134,7 @@ Mfcc::Mfcc(Device &device, const asr_features_view &view) : device_(device), sta
   check_features_view(view);
   MfccTables &t = tables_;
   t.window_samples = view.window_samples, t.shift_samples = view.shift_samples, t.n_points = view.fft_samples / 2;
-  t.n_mel = view.n_mel, t.n_ceps = view.n_ceps, t.n_mel_padded = (view.n_mel + 3) / 4 * 4;
+  t.n_warps = view.n_warps, t.n_mel = view.n_mel, t.n_ceps = view.n_ceps, t.n_mel_padded = (view.n_mel + 3) / 4 * 4;
   t.preemphasis = view.preemphasis, t.preemphasis_in_frame = view.preemphasis_in_frame;
   t.dc_removal = view.dc_removal, t.magnitude = view.magnitude, t.log_add = view.log_add, t.log_floor = view.log_floor;
   t.energy_row = view.energy_row, t.energy_windowed = view.energy_windowed;
@@ -168,8 +142,9 @@ Mfcc::Mfcc(Device &device, const asr_features_view &view) : device_(device), sta
 
   std::vector<float4> weights;
   const std::vector<MfccBand> bands = make_bands(view, &weights);
-  banks_ = to_device(make_banks(view, bands, weights, &t.bank_fours));
+  banks_ = to_device(make_banks(view, &t.bank_fours));
   usual_ = device.has_tensor_cores() && t.n_points == kUsualPoints && t.shift_samples % 2 == 0 && t.dither == 0 &&
+           t.log_floor + t.log_add >= std::numeric_limits<float>::min() &&
            mfcc_512_shared_bytes(t) + kMfcc512FixedBytes <= device.shared_bytes();
   if (usual_) check(mfcc_512_prepare(mfcc_512_shared_bytes(t)), "preparing the MFCC kernel");
   t.block_frames = std::min(32u, kBlockPoints / t.n_points);

@@ -202,6 +202,29 @@ TEST_P(MfccTest, AllWarpsOfOneSignal) {
   EXPECT_NE(shared[1]->cepstra[1], shared[0]->cepstra[1]);
 }
 
+// More frames than a device takes at once, under banks that return, and another signal behind them.
+TEST_P(MfccTest, ManyFramesUnderSeveralWarps) {
+  const FrontEnd f = kaldi_front_end();
+  const FeatureTables tables(f, {1, 0.9});
+  const auto device = open();
+  const Loaded loaded(api(), *device, tables);
+  const uint32_t n = 17500, n_last = 70;
+  const std::vector<float> signal = make_signal(1 + n * f.shift_samples + f.window_samples, 5);
+  Job first(f, signal, 0, n, 0), second(f, signal, 0, n, 1), third(f, signal, 0, n, 1), other(f, signal, 7, 20, 0);
+  second.job.samples = third.job.samples = first.job.samples;
+  extract(*device, loaded, {&first, &second, &third, &other});
+  Job last(f, signal, n - n_last, n_last, 0), last_warped(f, signal, n - n_last, n_last, 1);
+  extract(*device, loaded, {&last, &last_warped});
+  for (size_t i = 0; i < last.cepstra.size(); ++i) {
+    const size_t at = size_t{n - n_last} * f.n_ceps + i;
+    ASSERT_EQ(first.cepstra[at], last.cepstra[i]) << "value " << i;
+    ASSERT_EQ(second.cepstra[at], last_warped.cepstra[i]) << "value " << i;
+  }
+  for (size_t i = 0; i < first.cepstra.size(); ++i) ASSERT_EQ(third.cepstra[i], second.cepstra[i]) << "value " << i;
+  for (size_t i = 0; i < other.cepstra.size(); ++i)
+    ASSERT_EQ(other.cepstra[i], first.cepstra[7 * f.n_ceps + i]) << "value " << i;
+}
+
 TEST_P(MfccTest, SilenceGivesTheFloor) {
   FrontEnd f = kaldi_front_end();
   const FeatureTables tables(f, {1});

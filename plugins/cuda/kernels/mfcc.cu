@@ -44,14 +44,14 @@ constexpr int kLaneSamples = 8;  // samples of a lane whose loads are under way 
 
 // x[n] of F1.
 template <bool kDither>
-__device__ __forceinline__ float sample_at(const MfccTables &t, const Lane &lane, int n) {
+__device__ __forceinline__ float sample_at(const MfccTables &t, const NumberedLane &lane, int n) {
   const float x = lane.samples[n];
   return kDither && n >= 0 ? x + t.dither * dither_noise(t.dither_seed, lane.number, static_cast<uint32_t>(n)) : x;
 }
 
 // x[n - back] for the n = first + lane + 32 i before `end`; zero beyond.
 template <bool kDither>
-__device__ __forceinline__ void load_samples(const MfccTables &t, const Lane &lane, int first, int end, int back,
+__device__ __forceinline__ void load_samples(const MfccTables &t, const NumberedLane &lane, int first, int end, int back,
                                              float (&x)[kLaneSamples]) {
   const int n = first + static_cast<int>(threadIdx.x % kWarp);
 #pragma unroll
@@ -61,7 +61,7 @@ __device__ __forceinline__ void load_samples(const MfccTables &t, const Lane &la
 // F2, by a warp: y[n] = ((x[n] - offset) - a (x[n-1] - offset) - offset_after) w[n] into column f, then zeros. The mean after
 // pre-emphasis follows from the sum of the x. Returns the energy.
 template <bool kDither>
-__device__ float make_frame(const MfccTables &t, const Lane &lane, const Shared &shared, uint32_t f) {
+__device__ float make_frame(const MfccTables &t, const NumberedLane &lane, const Shared &shared, uint32_t f) {
   const int n_samples = static_cast<int>(t.window_samples), lane_number = static_cast<int>(threadIdx.x % kWarp);
   constexpr int kStep = kLaneSamples * static_cast<int>(kWarp);
   const float before = sample_at<kDither>(t, lane, t.preemphasis_in_frame ? 0 : -1),
@@ -175,6 +175,20 @@ __device__ __forceinline__ void make_spectrum(const MfccTables &t, const Shared 
   __syncthreads();
 }
 
+// F5: one band of the spectrum, from bin[0] on.
+__device__ __forceinline__ float band_energy(const float4 *weights, uint32_t n_fours, const float *bin, uint32_t stride) {
+  float sum[2] = {};
+#pragma unroll 1
+  for (uint32_t i = 0; i < n_fours; ++i, bin += 4 * stride) {
+    const float4 w = weights[i];
+    sum[0] += w.x * bin[0];
+    sum[1] += w.y * bin[stride];
+    sum[0] += w.z * bin[2 * stride];
+    sum[1] += w.w * bin[3 * stride];
+  }
+  return sum[0] + sum[1];
+}
+
 // F5, F6 under a filter bank.
 __device__ __forceinline__ void make_log_mel(const MfccTables &t, uint32_t warp, const Shared &shared) {
   const uint32_t f = threadIdx.x % t.block_frames;
@@ -182,7 +196,7 @@ __device__ __forceinline__ void make_log_mel(const MfccTables &t, uint32_t warp,
     const MfccBand band = t.bands[size_t{warp} * t.n_mel + m];
     const float *const bin = shared.rows + size_t{band.first_bin} * shared.stride + f;
     shared.mel[m * shared.stride + f] =
-        logarithm(t, band_energy(t.weights + band.first_four, band.n_fours, bin, shared.stride));
+        __logf(fmaxf(band_energy(t.weights + band.first_four, band.n_fours, bin, shared.stride), t.log_floor) + t.log_add);
   }
   const uint32_t m = t.n_mel + threadIdx.x / t.block_frames;
   if (m < t.n_mel_padded) shared.mel[m * shared.stride + f] = 0;
@@ -207,7 +221,7 @@ __device__ __forceinline__ void make_cepstra(const MfccTables &t, const float *e
     }
     const auto store = [&](uint32_t c, float sum) {
       const bool is_energy = static_cast<int32_t>(c) == t.energy_row;
-      shared.cepstra[f * t.n_ceps + c] = is_energy ? __logf(fmaxf(energy[f], t.log_floor)) : sum;
+      shared.cepstra[f * t.n_ceps + c] = is_energy ? logarithm_of_energy(t, energy[f]) : sum;
     };
     store(i, sum_a);
     if (i + n_units < t.n_ceps) store(other, sum_b);
@@ -220,7 +234,7 @@ __global__ void __launch_bounds__(kThreads, 3) mfcc_kernel(MfccTables tables, Mf
   MfccTables t = tables;
   if (kPoints != 0) t.n_points = kPoints, t.block_frames = kMaxFrames;
   extern __shared__ float memory[];
-  __shared__ Lane lanes[kMaxFrames];
+  __shared__ NumberedLane lanes[kMaxFrames];
   __shared__ float energy[kMaxFrames];
   const Shared shared(t, memory);
   const uint32_t first_lane = blockIdx.x * t.block_frames, n_lanes = min(t.block_frames, batch.n_lanes - first_lane);
@@ -235,10 +249,10 @@ __global__ void __launch_bounds__(kThreads, 3) mfcc_kernel(MfccTables tables, Mf
 
   uint32_t n_outputs = 0;
   for (uint32_t f = 0; f < n_lanes; ++f) n_outputs = max(n_outputs, lanes[f].n_outputs);
-  const Lane lane = lanes[threadIdx.x % t.block_frames];
+  const NumberedLane lane = lanes[threadIdx.x % t.block_frames];
   const auto warp_of = [&](uint32_t output) { return batch.outputs[lane.first_output + min(output, lane.n_outputs - 1)].warp; };
   const uint32_t n_units = kThreads / t.block_frames, stored = threadIdx.x / n_units;  // the frame that this thread stores
-  const Lane to = lanes[stored];
+  const NumberedLane to = lanes[stored];
   uint32_t warp = warp_of(0);
   for (uint32_t output = 0; output < n_outputs; ++output) {
     const uint32_t next_warp = warp_of(output + 1);

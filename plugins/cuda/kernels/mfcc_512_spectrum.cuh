@@ -14,28 +14,37 @@ constexpr uint32_t kPoints = 256;
 constexpr int kHalf = 16;                                          // complex numbers; lanes of a frame
 constexpr uint32_t kPairs = kFrames / 2 + 1, kPitch = 2 * kPairs;  // of a row of frames, in pairs and in floats
 constexpr uint32_t kMelPitch = 68;                                 // of a row of frames, in floats
-constexpr uint32_t kBins = kPoints + 4;              // those above 256 stay zero, under a band's last zero weights
+constexpr uint32_t kBins = kPoints + 2;              // the one above 256 stays zero, under a band's last zero weights
 constexpr uint32_t kExchange = kHalf * (kHalf + 1);  // float2 a frame
 
 struct Shared {
   float *power;
   float2 *window, *real_twiddles;  // window: halved, which makes the spectrum's halves of sums
   uint4 *dct;
-  float2 *exchange;  // and later over it two sets of a bank and its log bands
+  float4 *first_bank;  // stays from group to group
+  float2 *exchange;    // and later over it a second bank and two sets of log bands
   __device__ __forceinline__ Shared(const MfccTables &t, float *memory)
       : power(memory),
         window(reinterpret_cast<float2 *>(power + kBins * kPitch)),
         real_twiddles(window + kPoints),
         dct(reinterpret_cast<uint4 *>(real_twiddles + kPoints / 2)),
-        exchange(reinterpret_cast<float2 *>(dct + dct_fours(t))) {}
+        first_bank(reinterpret_cast<float4 *>(dct + dct_fours(t))),
+        exchange(reinterpret_cast<float2 *>(first_bank + t.bank_fours)) {}
   static __host__ __device__ uint32_t mel_steps(const MfccTables &t) { return (t.n_mel + 15) / 16; }
+  static __host__ __device__ uint32_t mel_fours(const MfccTables &t) { return mel_steps(t) * 4 * kMelPitch; }
   static __host__ __device__ uint32_t dct_fours(const MfccTables &t) { return (t.n_ceps + 7) / 8 * mel_steps(t) * kWarp; }
-  static __host__ __device__ uint32_t set_fours(const MfccTables &t) { return t.bank_fours + mel_steps(t) * 4 * kMelPitch; }
+  static __host__ __device__ size_t n_bytes(const MfccTables &t) {
+    const size_t fixed = kBins * kPitch * sizeof(float) + (kPoints + kPoints / 2) * sizeof(float2) +
+                         (dct_fours(t) + t.bank_fours) * sizeof(float4);
+    const size_t spectra = kThreads / kHalf * kExchange * sizeof(float2);
+    const size_t outputs = (t.bank_fours + 2 * mel_fours(t)) * sizeof(float4);
+    return fixed + (spectra > outputs ? spectra : outputs);
+  }
   __device__ __forceinline__ float4 *bank(const MfccTables &t, uint32_t set) const {
-    return reinterpret_cast<float4 *>(exchange) + set * set_fours(t);
+    return set == 0 ? first_bank : reinterpret_cast<float4 *>(exchange) + 2 * mel_fours(t);
   }
   __device__ __forceinline__ float *mel(const MfccTables &t, uint32_t set) const {
-    return reinterpret_cast<float *>(bank(t, set) + t.bank_fours);
+    return reinterpret_cast<float *>(exchange) + set * mel_fours(t) * 4;
   }
 };
 
