@@ -30,7 +30,7 @@ bool suits_registers(const Device &device, const MfccOptions &o, uint32_t n_poin
   const size_t n_floats = kPowerFloats + kTableFloats + kLaneFloats + work_floats(device, o);
   return device.variant().mfcc_in_registers && (facts.is_cpu || facts.nvidia_capability >= kTensorCapability) &&
          n_points == kRegisterPoints && o.shift_samples % 2 == 0 && o.dither == 0 &&
-         n_floats * sizeof(float) <= facts.local_bytes;
+         o.log_floor + o.log_add >= std::numeric_limits<float>::min() && n_floats * sizeof(float) <= facts.local_bytes;
 }
 
 // Local memory of kernels/mfcc.cl holds samples and a sum an item, then transforms, then spectra with what is made of them.
@@ -61,7 +61,7 @@ std::string compiled_in(const Device &device, const MfccOptions &o) {
 Kernel kernel_in_registers(Device &device, const MfccOptions &o) {
   const bool nvidia = device.facts().nvidia_capability >= kTensorCapability;
   const std::string options = format("-DNVIDIA=%d -DWORK_FLOATS=%zu%s", nvidia ? 1 : 0, work_floats(device, o),
-                                     nvidia ? " -cl-nv-maxrregcount=128" : "");
+                                     nvidia ? " -cl-nv-maxrregcount=128 -cl-denorms-are-zero" : "");
   return device.program(kernel_mfcc_512, options + compiled_in(device, o)).kernel("mfcc_512");
 }
 

@@ -27,6 +27,7 @@
 #define N_ROWS ((WINDOW_SAMPLES + 31) / 32)
 #define PER_SAMPLE (1.0f / WINDOW_SAMPLES)
 #define MEL_STEPS ((N_MEL + 7) / 8)
+#define CEPSTRA_TILES ((N_CEPS + 7) / 8)
 #define KEPT_FOURS 2  // of a bank, in registers of an item
 
 #include "plugins/common/ocl/kernels/fft.h"
@@ -188,33 +189,40 @@ static inline void keep_bank(__constant MfccOptions *o, __global const float4 *f
 }
 
 // What is made of a group's spectra, for a run of its lanes.
-static inline void make_outputs(__constant MfccOptions *o, __global const float4 *banks, __global const float4 *dct,
-                                MfccRun run, __global const MfccOutput *outputs, __local const float *power,
-                                __local const Lane *lanes, __local const float *energy, __local float4 *work,
-                                __global float *cepstra) {
+static inline void make_outputs(__constant MfccOptions *o, __global const float4 *banks, const OwnDct *dct, MfccRun run,
+                                __global const MfccOutput *outputs, __local const float *power, __local const Lane *lanes,
+                                __local const float *energy, __local float4 *work, __global float *cepstra) {
   __local float *const mel = (__local float *)(work + o->bank_fours);
-  const uint frame = get_local_id(0) % FRAMES;
+  const uint frame = get_local_id(0) % FRAMES, last = run.first_output + run.n_outputs - 1;
   __global const float4 *from = banks + outputs[run.first_output].warp * o->bank_fours;
   float4 kept[KEPT_FOURS];
   load_bank(o, from, kept);
+  uint next = outputs[min(run.first_output + 1, last)].warp;
+  __global const MfccOutput *own[OWN_FRAMES];  // 0 where the frame is none of the run
+  __global float *rows[OWN_FRAMES];
+#pragma unroll
+  for (uint k = 0; k < OWN_FRAMES; ++k) {
+    const uint f = own_frame(k);
+    own[k] = f >= run.first_lane && f < run.first_lane + run.n_lanes ? outputs + lanes[f].first_output : 0;
+    rows[k] = cepstra + (ulong)lanes[f].row * N_CEPS;
+  }
   barrier(CLK_LOCAL_MEM_FENCE);
   keep_bank(o, from, kept, work);
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint i = 0; i < run.n_outputs; ++i) {
     const bool more = i + 1 < run.n_outputs;
-    if (more) from = banks + outputs[run.first_output + i + 1].warp * o->bank_fours;
+    from = banks + next * o->bank_fours;
     if (more) load_bank(o, from, kept);
-    __global float *to[OWN_FRAMES];
+    next = outputs[min(run.first_output + i + 2, last)].warp;
+    ulong first_value[OWN_FRAMES];
 #pragma unroll
-    for (uint k = 0; k < OWN_FRAMES; ++k) {
-      const uint f = own_frame(k);
-      const bool stored = f >= run.first_lane && f < run.first_lane + run.n_lanes;
-      const ulong first = stored ? outputs[lanes[f].first_output + i].first_value : 0;
-      to[k] = stored ? cepstra + first + (ulong)lanes[f].row * N_CEPS : 0;
-    }
+    for (uint k = 0; k < OWN_FRAMES; ++k) first_value[k] = own[k] != 0 ? own[k][i].first_value : 0;
     make_log_mel(o, work, power + frame, mel + frame);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (more) keep_bank(o, from, kept, work);
+    __global float *to[OWN_FRAMES];
+#pragma unroll
+    for (uint k = 0; k < OWN_FRAMES; ++k) to[k] = own[k] != 0 ? rows[k] + first_value[k] : 0;
     make_cepstra(o, dct, energy, mel, to);
     barrier(CLK_LOCAL_MEM_FENCE);
   }
@@ -275,8 +283,10 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void mfcc_512(
       make_spectrum(o, local_twiddles, j, exchange, x, power + f);
     }
     if (g + get_num_groups(0) < n_groups) ask_for_group(o, segments, groups[g + get_num_groups(0)], samples);
+    OwnDct own_dct;
+    load_dct(o, dct, &own_dct);
     for (uint r = group.first_run; r < group.first_run + group.n_runs; ++r) {
-      make_outputs(o, banks, dct, runs[r], outputs, power, lanes, energy, work, cepstra);
+      make_outputs(o, banks, &own_dct, runs[r], outputs, power, lanes, energy, work, cepstra);
     }
   }
 }

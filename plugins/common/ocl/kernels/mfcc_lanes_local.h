@@ -48,11 +48,17 @@ static inline void ask_for(__global const float *samples) {}
 #define OWN_FRAMES 1
 static inline uint own_frame(uint k) { return get_local_id(0) % FRAMES; }
 
+// The cosine transform.
+typedef struct OwnDct {
+  __global const float4 *tiles;
+} OwnDct;
+static inline void load_dct(__constant MfccOptions *o, __global const float4 *dct, OwnDct *own) { own->tiles = dct; }
+
 // F7 of this item's frame; of the cosine transform, as it is for tensor cores, the parts of a number are added.
-static inline void make_cepstra(__constant MfccOptions *o, __global const float4 *dct, __local const float *energy,
+static inline void make_cepstra(__constant MfccOptions *o, const OwnDct *dct, __local const float *energy,
                                 __local const float *mel, __global float *const *to) {
   for (uint i = get_local_id(0) / FRAMES; i < N_CEPS; i += PARTS) {
-    __global const float4 *const row = dct + i / 8 * MEL_STEPS * 32 + i % 8 * 4;
+    __global const float4 *const row = dct->tiles + i / 8 * MEL_STEPS * 32 + i % 8 * 4;
     float sum = 0;
     for (uint m = 0; m < N_MEL; ++m) {
       const float4 w = row[m / 8 * 32 + m % 4];

@@ -55,18 +55,34 @@ static inline void multiply(float *d, const float *a, float b0, float b1) {
       : "r"(as_uint(a[0])), "r"(as_uint(a[1])), "r"(as_uint(a[2])), "r"(as_uint(a[3])), "r"(as_uint(b0)), "r"(as_uint(b1)));
 }
 
+// Of the cosine transform, the tiles of a warp: warps 0 and 1 have the first 8 cepstra, 2 and 3 the next 8, and so on.
+#define OWN_TILES ((CEPSTRA_TILES + PARTS / 2 - 1) / (PARTS / 2))
+typedef struct OwnDct {
+  float4 steps[OWN_TILES][MEL_STEPS];
+} OwnDct;
+static inline uint own_tile(uint i) { return get_local_id(0) / 64 + i * (PARTS / 2); }
+static inline void load_dct(__constant MfccOptions *o, __global const float4 *dct, OwnDct *own) {
+#pragma unroll
+  for (uint i = 0; i < OWN_TILES; ++i) {
+#pragma unroll
+    for (uint step = 0; step < MEL_STEPS; ++step) {
+      if (own_tile(i) < CEPSTRA_TILES) own->steps[i][step] = dct[(own_tile(i) * MEL_STEPS + step) * 32 + get_local_id(0) % 32];
+    }
+  }
+}
+
 // F7 of 16 frames: numbers in two parts, the product to 2^-20 of itself.
-static inline void make_cepstra(__constant MfccOptions *o, __global const float4 *dct, __local const float *energy,
+static inline void make_cepstra(__constant MfccOptions *o, const OwnDct *dct, __local const float *energy,
                                 __local const float *mel, __global float *const *to) {
   const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
-#pragma unroll 1
-  for (uint tile = warp / 2; tile * 8 < N_CEPS; tile += PARTS / 2) {
+#pragma unroll
+  for (uint tile = 0; tile < OWN_TILES; ++tile) {
+    if (own_tile(tile) >= CEPSTRA_TILES) break;
     __local const float *at = mel + lane % 4 * MEL_PITCH + warp % 2 * 16 + lane / 4;
-    __global const float4 *const part = dct + tile * MEL_STEPS * 32 + lane;
     float sum[4] = {0, 0, 0, 0};
 #pragma unroll
     for (uint step = 0; step < MEL_STEPS; ++step, at += 8 * MEL_PITCH) {
-      const float4 b = part[step * 32];
+      const float4 b = dct->steps[tile][step];
       float high[4], low[4];
 #pragma unroll
       for (uint i = 0; i < 4; ++i) {  // frames 0, 8; bands 0, 4
@@ -79,7 +95,8 @@ static inline void make_cepstra(__constant MfccOptions *o, __global const float4
       multiply(sum, high, b.x, b.y);
     }
 #pragma unroll
-    for (uint i = 0; i < 4; ++i)
-      store_cepstrum(o, energy, own_frame(i / 2), tile * 8 + lane % 4 * 2 + i % 2, sum[i], to[i / 2]);
+    for (uint i = 0; i < 4; ++i) {
+      store_cepstrum(o, energy, own_frame(i / 2), own_tile(tile) * 8 + lane % 4 * 2 + i % 2, sum[i], to[i / 2]);
+    }
   }
 }
