@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Checks and measures a back end on a machine with a GPU: conformance, the benchmarks of features and scores as JSON, and on request
 # compute-sanitizer (CUDA only). DEVICE of the environment names it: cuda, ocl_nvidia, ocl_amd. Arguments: BIN (folder with senone,
-# conformance), PLUGINS, OUT, then any of conformance, sanitize, mfcc, gmm, fullgmm, decode; the first and mfcc, gmm, fullgmm without
-# an argument. decode searches GRAPH with the scores LOGLIKES (docs/search.md, "Measuring"), both from the environment.
+# conformance), PLUGINS, OUT, then any of conformance, sanitize, mfcc, gmm, models, fullgmm, decode; the first and mfcc, gmm, fullgmm
+# without an argument. decode searches GRAPH with the scores LOGLIKES (docs/search.md, "Measuring"), both from the environment.
 set -uo pipefail
 bin=$1 out=$3
 SENONE_PLUGIN_PATH=$(realpath "$2")
@@ -32,7 +32,7 @@ for part; do
     sanitize)
       for tool in memcheck racecheck initcheck; do
         compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/conformance" --gtest_brief=1 \
-          --gtest_filter='GmmTest.RowCounts/*cuda*:GmmTest.ThreeStreams/*cuda*:MfccTest.AwkwardShapes/*cuda*:SearchTest.Chunks*/*cuda*:SearchTest.Inf*/*cuda*:LatticeTest.Inf*/*cuda*:TogetherTest.Memory*/*cuda*' \
+          --gtest_filter='GmmTest.RowCounts/*cuda*:GmmModelsTest.*/*cuda*:GmmTest.ThreeStreams/*cuda*:MfccTest.AwkwardShapes/*cuda*:SearchTest.Chunks*/*cuda*:SearchTest.Inf*/*cuda*:LatticeTest.Inf*/*cuda*:TogetherTest.Memory*/*cuda*' \
           >"$out/$tool.log" 2>&1 || status=1
         tail -n 4 "$out/$tool.log"
       done
@@ -46,6 +46,7 @@ for part; do
           --no-openblas --model-bits 16
       done
       ;;
+    models) bench gmm_models gmm --models 4 --states 1000 --gaussians 16 --frames 1024 --window 8 16 32 64 128 256 ;;
     fullgmm) bench fullgmm_5000x16x36 fullgmm --frames 2560 --window 8 64 256 2560 --repeats 7 --no-openblas ;;
     decode)
       for lanes in 1 16 64 128 512; do

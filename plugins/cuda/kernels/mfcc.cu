@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // F1 ... F8 of docs/equations.md in one kernel, in float, for windows of any length; double reference tests/reference/mfcc.cc,
-// tolerance 1e-3 of a cepstrum. mfcc_512.cu is faster for usual ones where a block may have 107 KiB of shared memory.
+// tolerance 1e-3 of a cepstrum. mfcc_512.cu is faster for usual ones where a block may have 110 KiB of shared memory.
 //
 // A block owns F frames (32 for transforms up to 512 samples, fewer above), of any jobs. They stay in its shared memory as rows
 // of F values and one of padding, a frame a lane, from samples to cepstra; twiddles, weights and the cosine transform are then
