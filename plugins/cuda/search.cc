@@ -11,7 +11,8 @@
 namespace asr::cuda {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+// Where few channels share the memory: enough links for what is new in 64 frames, and traces that are rarely compacted.
+constexpr uint32_t kMaxLinksOfFew = 640u << 10, kMaxRecordsOfFew = 224u << 10;
 
 template <typename T>
 void copy(T *to, const T *from, size_t n, cudaStream_t stream) {
@@ -72,6 +73,7 @@ Search::Search(const SearchGraph &graph, const asr_search_options &options, Chan
     job_.lattice.lattice_beam = lattice_beam_;
   }
   memory_.give(&job_);
+  job_.begin = true;
   job_.graph = graph.tables();
   job_.beam = {options.beam, options.acoustic_scale, options.word_insertion_cost,
                std::max(options.max_active, options.min_active), options.min_active};
@@ -84,26 +86,19 @@ SearchJob Search::job(const float *rows, size_t stride, uint32_t n_frames) const
   job.n_frames = died_ ? 0 : n_frames;
   job.n_consumed = 0;
   job.status = SearchStatus::kRunning;
-  job.begin = false;
   job.output = false;
   return job;
 }
 
-SearchJob Search::begin_job() const {
-  SearchJob first = job(nullptr, 0, 0);
-  first.begin = true;
-  return first;
-}
-
 SearchJob Search::rest_of(const SearchJob &done) const {
-  if (done.begin) return begin_job();
   if (done.output) return lattice_job(done.use_final);
   return job(done.rows + size_t{done.n_consumed} * done.row_stride, done.row_stride, done.n_frames - done.n_consumed);
 }
 
 bool Search::take(const SearchJob &job) {
   job_ = job;
-  job_.wide = job.wide && job.status == SearchStatus::kOverflow;  // only as long as it must
+  job_.wide = job.wide && job.status == SearchStatus::kOverflow;  // only as long as they must
+  job_.alone = job.alone && job.status == SearchStatus::kOverflow;
   n_frames_ += job.n_consumed;
   died_ = died_ || job.status == SearchStatus::kDied || job.status == SearchStatus::kNegativeCycle;
   if (job.status == SearchStatus::kNegativeCycle) {
@@ -116,15 +111,21 @@ void Search::take_settled(LatticeReader *reader, cudaStream_t stream) {
   if (lattice_) lattice_->take_settled(&job_.lattice, reader, stream);
 }
 
-void Search::prepare(cudaStream_t stream) {
+void Search::prepare(bool few_channels, cudaStream_t stream) {
+  ChannelSize size = memory_.size();
+  if (few_channels && size.max_records < kMaxRecordsOfFew) {
+    size.max_records = kMaxRecordsOfFew;
+    if (lattice_) size.max_links = std::max(size.max_links, kMaxLinksOfFew);
+    resize(size, stream);
+  }
   if (job_.n_settled > job_.max_settled / 2) drain_settled(stream);
   if (job_.n_compacted > job_.max_records / 2) grow(kTraceFull, stream);
   if (job_.lattice.n_kept > job_.lattice.max_links / 8 * 7) grow(kLinksFull, stream);
 }
 
 void Search::grow(uint32_t overflow, cudaStream_t stream) {
-  if (job_.n_settled > 0) drain_settled(stream);
   if ((overflow & kEntriesFull) != 0) job_.wide = true;
+  if ((overflow & kShareFull) != 0) job_.alone = true;
   const bool frames_full = (overflow & kFramesFull) != 0 && (job_.lattice.n_taken == 0 || job_.output);
   if ((overflow & (kTokensFull | kTraceFull | kLinksFull)) == 0 && !frames_full) return;
   ChannelSize size = memory_.size();
@@ -132,6 +133,11 @@ void Search::grow(uint32_t overflow, cudaStream_t stream) {
   if ((overflow & kTraceFull) != 0) size.max_records *= 2;
   if ((overflow & kLinksFull) != 0) size.max_links += size.max_links / 4;
   if (frames_full) size.max_frames *= 2;
+  resize(size, stream);
+}
+
+void Search::resize(const ChannelSize &size, cudaStream_t stream) {
+  if (job_.n_settled > 0) drain_settled(stream);
   ChannelMemory memory(size);
   const SearchJob before = job_;
   memory.give(&job_);

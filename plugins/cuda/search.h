@@ -40,17 +40,20 @@ class Search {
   uint32_t n_pdfs() const { return graph_.view().n_pdfs; }
   bool died() const { return died_; }
 
-  // The job of consuming rows, or of beginning, and what came of it. Returns whether there is more to do.
+  // The job of consuming rows, which first begins if the channel has not begun, and what came of it. Returns whether there is
+  // more to do.
   SearchJob job(const float *rows, size_t stride, uint32_t n_frames) const;
-  SearchJob begin_job() const;
+  SearchJob begin_job() const { return job(nullptr, 0, 0); }
+  bool has_begun() const { return !job_.begin; }
   bool take(const SearchJob &job);
   // What is left to do of a job.
   SearchJob rest_of(const SearchJob &done) const;
   // Brings what has settled of the lattice to the host.
   void take_settled(LatticeReader *reader, cudaStream_t stream);
 
-  // Before a job: makes room where little is left. Must not run beside a job of the channel.
-  void prepare(cudaStream_t stream);
+  // Before a job: makes room where little is left, and for links that wait to be pruned where few channels share the memory.
+  // Must not run beside a job of the channel.
+  void prepare(bool few_channels, cudaStream_t stream);
   // Room for what did not fit, as far as it is the channel's.
   void grow(uint32_t overflow, cudaStream_t stream);
   // Nothing can be consumed any more.
@@ -76,6 +79,7 @@ class Search {
  private:
   // Brings what was settled on the device to the host.
   void drain_settled(cudaStream_t stream);
+  void resize(const ChannelSize &size, cudaStream_t stream);
 
   const SearchGraph &graph_;
   ChannelMemory memory_;

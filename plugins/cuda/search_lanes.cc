@@ -11,6 +11,11 @@ namespace asr::cuda {
 SearchLanes::SearchLanes(Device &device)
     : device_(device), staging_(device.pool()), n_shared_slots_(search_shared_slots(device.shared_bytes())) {
   check(prepare_search(n_shared_slots_), "preparing the search kernel");
+  for (uint32_t size = kMaxClusterSize; size >= kMinClusterSize; size /= 2) {
+    uint32_t n_clusters = 0;
+    check(prepare_search_clusters(size, &n_clusters), "preparing the search kernel");
+    if (n_clusters > 0) clusters_.push_back({size, n_clusters});
+  }
   max_tokens_ = std::max(max_tokens_, n_shared_slots_);
 }
 
@@ -28,6 +33,19 @@ void SearchLanes::reserve_scratch(uint32_t n_blocks) {
   n_scratch_ = n_blocks;
 }
 
+// Jobs of which the caller waits for the end; what earlier ones failed with is kept.
+void SearchLanes::run_at_once(const std::vector<SearchJob> &jobs, const std::vector<Search *> &searches) {
+  const std::exception_ptr before = std::exchange(failure_, nullptr);
+  try {
+    start_jobs(jobs, {searches, nullptr, {false, false}});
+  } catch (...) {
+    keep_failure();
+  }
+  finish();
+  const std::exception_ptr failure = std::exchange(failure_, before);
+  if (failure) std::rethrow_exception(failure);
+}
+
 std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_search_options &options) {
   finish();
   const bool makes_lattice = options.lattice_beam > 0;
@@ -39,13 +57,24 @@ std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_s
   ChannelMemory memory = std::move(free.back());
   free.pop_back();
   auto search = std::make_unique<Search>(graph, options, std::move(memory));
-  const std::exception_ptr before = std::exchange(failure_, nullptr);
-  start_jobs({search->begin_job()}, {{search.get()}, nullptr, {false, false}});
-  finish();
-  const std::exception_ptr failure = std::exchange(failure_, before);
-  if (failure) std::rethrow_exception(failure);
+  if (!graph.begins(options)) {
+    run_at_once({search->begin_job()}, {search.get()});
+    graph.note_begun(options);
+  }
   searches_.insert(search.get());
   return search;
+}
+
+// Channels of which nothing was wanted yet.
+void SearchLanes::begin_all(const std::vector<Search *> &searches) {
+  std::vector<SearchJob> jobs;
+  std::vector<Search *> beginning;
+  for (Search *search : searches) {
+    if (search->has_begun()) continue;
+    jobs.push_back(search->begin_job());
+    beginning.push_back(search);
+  }
+  if (!jobs.empty()) run_at_once(jobs, beginning);
 }
 
 void SearchLanes::end(std::unique_ptr<Search> search) {
@@ -59,18 +88,37 @@ void SearchLanes::end(std::unique_ptr<Search> search) {
   }
 }
 
+// How many blocks advance a channel: as many as leave room for all channels beside each other. Only frames are shared by
+// blocks, and only where tables in shared memory are large enough.
+uint32_t SearchLanes::cluster_size_for(const std::vector<SearchJob> &jobs) const {
+  for (const SearchJob &job : jobs) {
+    if (job.n_frames == 0 || job.wide || job.alone) return 1;
+  }
+  for (const Clusters &clusters : clusters_) {
+    if (jobs.size() <= clusters.n_clusters) return clusters.size;
+  }
+  return 1;
+}
+
 // What the jobs were is known from then on as pending.
 void SearchLanes::start_jobs(const std::vector<SearchJob> &jobs, Pending pending) {
   const auto n_jobs = static_cast<uint32_t>(jobs.size());
   jobs_.reserve(n_jobs);
   std::copy(jobs.begin(), jobs.end(), jobs_.data());
-  const uint32_t n_blocks = std::min(n_jobs, device_.n_multiprocessors());
+  const uint32_t cluster_size = cluster_size_for(jobs);
+  const uint32_t n_blocks = cluster_size > 1 ? n_jobs * cluster_size : std::min(n_jobs, device_.n_multiprocessors());
   for (const SearchJob &job : jobs) {
     while (max_candidates_ <= job.max_records / 2) max_candidates_ *= 2;
     while (max_tokens_ < job.max_records / 128) max_tokens_ *= 2;
   }
   reserve_scratch(n_blocks);
-  device_.clock().time(stream_.get(), [&] { launch_search(jobs_.data(), n_jobs, laid_out_, n_blocks, stream_.get()); });
+  device_.clock().time(stream_.get(), [&] {
+    if (cluster_size > 1) {
+      check(launch_search_clusters(jobs_.data(), n_jobs, laid_out_, cluster_size, stream_.get()), "launching a kernel");
+    } else {
+      launch_search(jobs_.data(), n_jobs, laid_out_, n_blocks, stream_.get());
+    }
+  });
   pending_ = std::move(pending);
 }
 
@@ -112,7 +160,7 @@ void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
       pending.reads[task.buffer] = true;
     }
     if (task.search->died() || task.n_frames == 0) continue;
-    task.search->prepare(stream_.get());
+    task.search->prepare(!clusters_.empty() && tasks.size() <= clusters_.front().n_clusters, stream_.get());
     jobs.push_back(task.search->job(rows, stride, task.n_frames));
     pending.searches.push_back(task.search);
   }
@@ -211,6 +259,7 @@ void SearchLanes::find_paths(const std::vector<Search *> &searches, bool use_fin
 void SearchLanes::best_paths(const std::vector<Search *> &searches, bool use_final, asr_path *paths) {
   if (searches.empty()) return;
   finish();
+  begin_all(searches);
   find_paths(searches, use_final, kMaxPathSteps);
   std::vector<size_t> longer;
   for (size_t i = 0; i < searches.size(); ++i) {
@@ -230,11 +279,7 @@ void SearchLanes::lattices(const std::vector<Search *> &searches, bool use_final
   finish();
   std::vector<SearchJob> jobs;
   for (const Search *search : searches) jobs.push_back(search->lattice_job(use_final));
-  const std::exception_ptr before = std::exchange(failure_, nullptr);
-  start_jobs(jobs, {searches, nullptr, {false, false}});
-  finish();
-  const std::exception_ptr failure = std::exchange(failure_, before);
-  if (failure) std::rethrow_exception(failure);
+  run_at_once(jobs, searches);
   if (readers_.size() < searches.size()) readers_.resize(searches.size());
   for (size_t i = 0; i < searches.size(); ++i) searches[i]->start_reading(&readers_[i], stream_.get());
   check(cudaStreamSynchronize(stream_.get()), "reading lattices");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advances many channels in one launch, a block each: scratch memory of the blocks, rows of the host on their way to the
-// device, and what happens when a channel's memory or the scratch is too small for a frame. One for a device; used by entry.cc.
+// Advances many channels in one launch, a block or a cluster of blocks each: scratch memory of the blocks, rows of the host on
+// their way to the device, and what happens when a channel's memory or the scratch is too small for a frame. One for a device;
+// used by entry.cc.
 #pragma once
 
 #include <exception>
@@ -28,7 +29,7 @@ class SearchLanes {
     uint32_t buffer, first_row, n_frames;
   };
 
-  // A channel with the tokens of its start state.
+  // A channel, which takes up the tokens of its start state when they are first needed.
   std::unique_ptr<Search> begin(const SearchGraph &graph, const asr_search_options &options);
   void end(std::unique_ptr<Search> search);
   // Starts advancing; earlier work is finished first.
@@ -52,9 +53,15 @@ class SearchLanes {
     const Acoustic *acoustic = nullptr;
     bool reads[2] = {false, false};  // score buffers
   };
+  struct Clusters {
+    uint32_t size, n_clusters;  // so many beside each other
+  };
+  uint32_t cluster_size_for(const std::vector<SearchJob> &jobs) const;
   void reserve_scratch(uint32_t n_blocks);
   const float *upload(const std::vector<Task> &tasks, std::vector<size_t> *row_at);
   void start_jobs(const std::vector<SearchJob> &jobs, Pending pending);
+  void run_at_once(const std::vector<SearchJob> &jobs, const std::vector<Search *> &searches);
+  void begin_all(const std::vector<Search *> &searches);
   void take_results();
   void keep_failure() noexcept;
   void find_paths(const std::vector<Search *> &searches, bool use_final, uint32_t max_steps);
@@ -62,6 +69,7 @@ class SearchLanes {
   Device &device_;
   Stream stream_;
   Staging staging_;
+  std::vector<Clusters> clusters_;  // the largest first
   uint32_t n_shared_slots_, max_tokens_ = kMaxTokens, max_candidates_ = kMaxCandidates;
   DeviceArray<uint4> scratch_;
   SearchScratch laid_out_{};  // in scratch_, for n_scratch_ blocks

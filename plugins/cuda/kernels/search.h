@@ -62,7 +62,8 @@ enum SearchOverflow : uint32_t {
   kTokensFull = 4,
   kTraceFull = 8,
   kLinksFull = 16,
-  kFramesFull = 32  // the host has to take what is settled
+  kFramesFull = 32,  // the host has to take what is settled
+  kShareFull = 64    // of a block of a cluster; a block by itself has more
 };
 
 // An arc between tokens of a lattice, numbered in the source's frame and in the destination's. `cost` says how much dearer it
@@ -113,8 +114,9 @@ struct SearchJob {
   SearchBeam beam;
   const float *rows;  // of log-likelihoods
   uint32_t row_stride, n_frames;
-  bool begin;      // first makes the token of the start state
+  bool begin;      // first makes the token of the start state; false from then on
   bool wide;       // finds tokens in a table in global memory, because that in shared memory was full
+  bool alone;      // is not for a cluster, because a block's share there was full
   bool output;     // writes the lattice as it would be if the utterance ended here, and changes nothing
   bool use_final;  // in that
 
@@ -145,10 +147,9 @@ struct alignas(16) ExpandItem {
   uint32_t token, offset;
 };
 
-// An arc within the beam, and the slot of the state it leads to, with two flags. `from`: of an emitting arc the number of its
+// An arc within the beam, and the slot of the state it leads to, with a flag. `from`: of an emitting arc the number of its
 // token, of an epsilon arc the record of its token's path.
 struct alignas(16) Candidate {
-  static constexpr uint32_t kWon = 1u << 31;      // it is the path of its token
   static constexpr uint32_t kEpsilon = 1u << 30;  // that state has epsilon arcs
   static constexpr uint32_t kSlotMask = kEpsilon - 1;
 
@@ -170,14 +171,20 @@ struct SearchScratch {
   uint32_t max_candidates;  // more than half the max_records of every channel
   uint4 *memory;            // search_scratch_size(...) for each block
 };
-inline size_t search_scratch_size(uint32_t max_tokens, uint32_t max_candidates) {
+__host__ __device__ inline size_t search_scratch_size(uint32_t max_tokens, uint32_t max_candidates) {
   return size_t{max_tokens} * 4 + max_tokens / 4 + max_candidates + max_candidates / 4;
 }
 
 // Slots that fit the shared memory of a block, and what must be called once for them.
 uint32_t search_shared_slots(size_t shared_bytes);
 cudaError_t prepare_search(uint32_t n_shared_slots);
+constexpr uint32_t kMaxClusterSize = 16, kMinClusterSize = 4;
+// What must be called once before clusters of so many blocks advance channels, and how many can do so beside each other.
+cudaError_t prepare_search_clusters(uint32_t cluster_size, uint32_t *n_clusters);
 void launch_search(SearchJob *jobs, uint32_t n_jobs, const SearchScratch &scratch, uint32_t n_blocks, cudaStream_t stream);
+// A cluster for each job, none of which may be wide or alone; scratch is for all of their blocks.
+cudaError_t launch_search_clusters(SearchJob *jobs, uint32_t n_jobs, SearchScratch scratch, uint32_t cluster_size,
+                                   cudaStream_t stream);
 
 // ---- best paths ----------------------------------------------------------------------------------------------------------
 

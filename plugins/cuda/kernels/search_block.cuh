@@ -29,6 +29,7 @@ __device__ inline unsigned long long make_key(float cost, uint32_t low) {
 #if __CUDA_ARCH__ >= 800
 __device__ inline uint32_t warp_or(uint32_t bits) { return __reduce_or_sync(kAllLanes, bits); }
 __device__ inline uint32_t warp_min(uint32_t value) { return __reduce_min_sync(kAllLanes, value); }
+__device__ inline uint32_t warp_sum(uint32_t value) { return __reduce_add_sync(kAllLanes, value); }
 #else
 __device__ inline uint32_t warp_or(uint32_t bits) {
   for (uint32_t d = kWarp / 2; d > 0; d /= 2) bits |= __shfl_xor_sync(kAllLanes, bits, d);
@@ -36,6 +37,10 @@ __device__ inline uint32_t warp_or(uint32_t bits) {
 }
 __device__ inline uint32_t warp_min(uint32_t value) {
   for (uint32_t d = kWarp / 2; d > 0; d /= 2) value = min(value, __shfl_xor_sync(kAllLanes, value, d));
+  return value;
+}
+__device__ inline uint32_t warp_sum(uint32_t value) {
+  for (uint32_t d = kWarp / 2; d > 0; d /= 2) value += __shfl_xor_sync(kAllLanes, value, d);
   return value;
 }
 #endif

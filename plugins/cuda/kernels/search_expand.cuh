@@ -98,19 +98,21 @@ class ArcStretch {
 // Remembers epsilon arcs for the lattice, for the lanes that want to.
 __device__ inline void warp_add_epsilon_link(Lane &lane, bool wanted, const EpsilonLink &link) {
   const uint32_t place = warp_append(&lane.n_epsilon_links, wanted);
-  if (wanted && place < lane.max_candidates / 4) lane.epsilon_links[place] = link;
-  if (wanted && place >= lane.max_candidates / 4) report_full(lane, kCandidatesFull);
+  if (wanted && place < lane.max_epsilon_links) lane.epsilon_links[place] = link;
+  if (wanted && place >= lane.max_epsilon_links) report_full(lane, kCandidatesFull);
 }
 
 // Follows the arcs of a list's items into candidates. The loads of a step are under way while the one before enters the table.
-template <bool kEmitting, bool kWide>
+template <bool kEmitting, typename Team>
 __device__ inline void block_expand(Lane &lane, uint32_t list, const float *row) {
-  const Table<kWide> table(lane);
+  const Table<Team> table(lane);
   const SearchBeam beam = lane.job.beam;
   const bool makes_lattice = lane.job.lattice.lattice_beam > 0;
-  Candidate *const candidates = lane.candidates + lane.first_candidate;
-  const uint32_t max_candidates = lane.max_candidates - lane.first_candidate;
+  const uint32_t first_candidate = kEmitting ? 0 : lane.first_candidate;
+  Candidate *const candidates = lane.candidates + first_candidate;
+  const uint32_t max_candidates = lane.max_candidates - first_candidate;
   if (threadIdx.x == 0) lane.n_arcs += static_cast<uint32_t>(lane.list_size[list]);
+  if (__any_sync(kAllLanes, lane.is_full != 0)) return;  // the list may have holes
   ArcStretch stretch(lane, list);
   if (stretch.at_end()) return;
   ArcStretch::Step step = stretch.next();
@@ -120,16 +122,17 @@ __device__ inline void block_expand(Lane &lane, uint32_t list, const float *row)
     if (!last) following = stretch.next();
     const float cost = step.there ? arc_cost<kEmitting>(beam, row, step.arc, step.from_cost) : CUDART_INF_F;
     const float bound = kEmitting ? warp_lower_bound(lane, cost, step.there) : lane.bound;
-    bool keep = step.there && cost <= bound;
+    bool keep = step.there && cost <= bound, claimed = false;
     uint32_t slot = 0;
     if (keep) {
-      slot = table.find(step.arc.next_state);
+      slot = table.find(step.arc.next_state, &claimed);
       keep = slot != kNoSlot && (table.lower(slot, make_key(cost, step.arc_index + 1)) || makes_lattice);
     }
     __syncwarp();
+    table.warp_add_claims(slot, claimed);
     const uint32_t place = warp_append(&lane.n_candidates[list], keep);
     if (keep && place < max_candidates) {
-      const uint32_t from = kEmitting ? step.token : lane.record_of[step.token];
+      const uint32_t from = kEmitting ? step.token : *table.record_at(step.token);
       candidates[place] = {slot | (step.arc.label & SearchArc::kEpsilon), step.arc_index, cost, from};
     }
     if (keep && place >= max_candidates) report_full(lane, kCandidatesFull);
@@ -138,15 +141,19 @@ __device__ inline void block_expand(Lane &lane, uint32_t list, const float *row)
   }
 }
 
-// Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed.
-template <bool kEmitting, bool kWide>
+// Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed. What an epsilon arc won
+// must be undercut to be replaced in the next round. Emitting arcs need no such mark, since an epsilon arc of the same cost has
+// the higher index.
+template <bool kEmitting, typename Team>
 __device__ inline void block_resolve(Lane &lane, uint32_t list, const float *row) {
-  const Table<kWide> table(lane);
+  const Table<Team> table(lane);
   const SearchTables graph = lane.job.graph;
-  Candidate *const candidates = lane.candidates + lane.first_candidate;
+  const uint32_t first_candidate = kEmitting ? 0 : lane.first_candidate;
+  const Candidate *const candidates = lane.candidates + first_candidate;
   const SearchToken *const tokens = lane.job.tokens[lane.job.current];
   TraceRecord *const records = lane.job.records;
-  const uint32_t n_candidates = min(lane.n_candidates[list], lane.max_candidates - lane.first_candidate);
+  uint32_t *const n_records = of_leader<Team>(&lane.job.n_records);
+  const uint32_t n_candidates = min(lane.n_candidates[list], lane.max_candidates - first_candidate);
   const float bound = lane.bound;
   Candidate following{0, 0, 0, 0};
   if (threadIdx.x < n_candidates) following = candidates[threadIdx.x];
@@ -159,7 +166,7 @@ __device__ inline void block_resolve(Lane &lane, uint32_t list, const float *row
       const unsigned long long key = make_key(candidate.cost, candidate.arc + 1);
       won = candidate.cost <= bound && table.key(candidate.slot & Candidate::kSlotMask) == key;
     }
-    const uint32_t record = warp_append(&lane.job.n_records, won), slot = candidate.slot & Candidate::kSlotMask;
+    const uint32_t record = warp_append(n_records, won), slot = candidate.slot & Candidate::kSlotMask;
     uint32_t epsilon_begin = 0, n_arcs = 0;
     if (won) {
       if ((candidate.slot & Candidate::kEpsilon) != 0) {
@@ -171,9 +178,9 @@ __device__ inline void block_resolve(Lane &lane, uint32_t list, const float *row
       if (kEmitting) {
         acoustic_cost = __fsub_rn(0.0f, __ldg(row + (graph.arcs[candidate.arc].label & SearchArc::kPdfMask)));
       } else {
-        candidates[i].slot = candidate.slot | Candidate::kWon;
+        *table.key_at(slot) = make_key(candidate.cost, 0);
       }
-      lane.record_of[slot] = record;
+      *table.record_at(slot) = record;
       if (record < lane.job.max_records) {
         const uint32_t previous = kEmitting ? tokens[candidate.from].record : candidate.from;
         records[record] = {previous, candidate.arc, acoustic_cost};
@@ -183,21 +190,6 @@ __device__ inline void block_resolve(Lane &lane, uint32_t list, const float *row
     }
     if (!kEmitting) warp_lower_bound(lane, candidate.cost, won);
     warp_add_item(lane, list ^ 1, epsilon_begin, n_arcs, candidate.cost, slot);
-  }
-}
-
-// After a round of epsilon arcs: what won must be undercut to be replaced in the next. Emitting arcs need no such mark, since
-// an epsilon arc of the same cost has the higher index.
-template <bool kWide>
-__device__ inline void block_mark_winners(Lane &lane, uint32_t list) {
-  const Table<kWide> table(lane);
-  const Candidate *const candidates = lane.candidates + lane.first_candidate;
-  const uint32_t n_candidates = min(lane.n_candidates[list], lane.max_candidates - lane.first_candidate);
-  for (uint32_t i = threadIdx.x; i < n_candidates; i += blockDim.x) {
-    const Candidate candidate = candidates[i];
-    if ((candidate.slot & Candidate::kWon) != 0) {
-      table.keys[candidate.slot & Candidate::kSlotMask] = make_key(candidate.cost, 0);
-    }
   }
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a block knows of the channel it advances, in shared memory, and the table in which it finds the token of a state: open
+// What a block knows of the channel it advances, in shared memory, and the table in which the token of a state is found: open
 // addressing, where a slot is claimed by one compare-and-swap and the least candidate of a state is one 64-bit minimum. The
 // table lies in shared memory: its slots are all over the place, and many channels' tables would not fit the L2 cache. A
-// channel with more tokens than fit there goes on with a wide table in global memory, by the same code.
+// channel with more tokens than fit there goes on with a table in global memory, and a channel that a cluster advances has a
+// part of its table in the shared memory of each block (search_team.cuh), all by the same code.
 #pragma once
 
 #include "plugins/cuda/kernels/search.h"
-#include "plugins/cuda/kernels/search_block.cuh"
+#include "plugins/cuda/kernels/search_team.cuh"
 
 namespace asr::cuda {
 
@@ -14,51 +15,106 @@ constexpr uint32_t kBins = 2048;
 constexpr uint32_t kFreeSlot = 0xffffffffu, kNoSlot = 0xffffffffu;
 constexpr unsigned long long kNoKey = ~0ull;
 
+// What a block tells the others of its team at a stand (search_stand.cuh), or what all of them told together.
+struct Standing {
+  uint32_t overflow;  // what was too small
+  uint32_t n_items;   // on the list to be followed next
+  uint32_t n_used;    // slots
+  uint32_t best;      // ordered cost so far
+};
+
 struct Lane {
-  SearchJob job;
-  uint32_t max_tokens, max_candidates;
-  uint32_t n_shared_slots;
-  unsigned long long *wide_keys;  // [2 * max_tokens]
-  uint32_t *wide_states;          // [2 * max_tokens]
-  uint32_t *record_of;            // [2 * max_tokens], by slot, of either table
-  uint32_t *used;                 // [max_tokens], the slots in use
-  ExpandItem *list[2];            // [max_tokens] each, the one that is followed and the one that is made
+  SearchJob job;  // every block of a cluster has its own, all the same
+  uint32_t max_items, max_claims, max_candidates, max_epsilon_links;
+  uint32_t n_shared_slots, slot_bits;  // 2^slot_bits of them
+  uint32_t n_wide_slots;
+  unsigned long long *wide_keys;  // [n_wide_slots]
+  uint32_t *wide_states;          // [n_wide_slots]
+  uint32_t *record_of;            // by slot, of either table
+  uint32_t *used;                 // [max_claims], the slots that the block claimed
+  ExpandItem *list[2];            // [max_items] each, the one that is followed and the one that is made
   Candidate *candidates;
-  EpsilonLink *epsilon_links;  // [max_candidates / 4]
+  EpsilonLink *epsilon_links;
+  // Free between frames: of global memory, and of shared memory so many times three numbers.
+  uint32_t *spare[2], *large_spare;  // [4 * n_spare] each, [4 * n_large_spare]
+  uint32_t n_spare, n_large_spare, n_shared_extras;
 
   unsigned long long list_size[2];  // items << 32 | arcs
   uint32_t n_candidates[2];         // with the list of that number
   uint32_t first_candidate;         // of the present list; in lattices those of emitting arcs stay before it
-  uint32_t n_used, n_active, n_next, n_within;
-  uint32_t n_epsilon_links, n_links[2];  // followed; of the frame, emitting ones and epsilon ones
-  unsigned long long n_arcs;
+  uint32_t n_used, n_epsilon_links;
   uint32_t best;  // ordered, so far
   float bound;
   uint32_t n_records_before;
   uint32_t overflow;
-  volatile uint32_t is_full;  // a thread could not go on, the others need not
+  volatile uint32_t is_full;                // a thread could not go on, the others need not
+  unsigned long long n_active, n_arcs;      // of the frame, by this block
+  unsigned long long all_active, all_arcs;  // of the job's frames
+
+  // Those of the leading block count for the team, as does its job.n_records.
+  uint32_t n_next, n_within;
+  uint32_t n_links[2];  // of the frame, emitting ones and epsilon ones
+
+  Standing told[2][kMaxClusterSize];  // by each block of the team, in turns
+  uint32_t turn;
 
   unsigned long long threshold;  // of the keys of active tokens, where it is not the beam's
-  uint32_t histogram[kBins];
+  uint32_t histogram[kBins], team_histogram[kBins];
   uint32_t bin, n_in_bin, n_left;
   uint32_t sums[kMaxWarps];
 };
 
+// A block that advances a channel by itself has its lists in its scratch memory.
 __device__ inline void set_scratch(Lane &lane, const SearchScratch &scratch) {
-  const size_t n = scratch.max_tokens;
-  const size_t n_candidates = scratch.max_candidates;
-  uint4 *const memory = scratch.memory + blockIdx.x * (n * 4 + n / 4 + n_candidates + n_candidates / 4);
-  lane.n_shared_slots = scratch.n_shared_slots;
-  lane.max_tokens = scratch.max_tokens;
-  lane.max_candidates = scratch.max_candidates;
+  const uint32_t n = scratch.max_tokens, n_candidates = scratch.max_candidates;
+  uint4 *const memory = scratch.memory + blockIdx.x * search_scratch_size(n, n_candidates);
+  lane.turn = 0;
+  lane.n_shared_slots = lane.n_shared_extras = scratch.n_shared_slots;
+  lane.slot_bits = static_cast<uint32_t>(__ffs(static_cast<int>(scratch.n_shared_slots)) - 1);
+  lane.n_wide_slots = 2 * n;
   lane.wide_keys = reinterpret_cast<unsigned long long *>(memory);
   lane.wide_states = reinterpret_cast<uint32_t *>(memory + n);
   lane.record_of = lane.wide_states + 2 * n;
+  lane.max_items = lane.max_claims = n;
   lane.list[0] = reinterpret_cast<ExpandItem *>(memory + 2 * n);
-  lane.list[1] = reinterpret_cast<ExpandItem *>(memory + 3 * n);
-  lane.candidates = reinterpret_cast<Candidate *>(memory + 4 * n);
-  lane.epsilon_links = reinterpret_cast<EpsilonLink *>(memory + 4 * n + n_candidates);
-  lane.used = reinterpret_cast<uint32_t *>(memory + 4 * n + n_candidates + n_candidates / 4);
+  lane.list[1] = lane.list[0] + n;
+  lane.max_candidates = n_candidates;
+  lane.candidates = reinterpret_cast<Candidate *>(lane.list[1] + n);
+  lane.max_epsilon_links = n_candidates / 4;
+  lane.epsilon_links = reinterpret_cast<EpsilonLink *>(lane.candidates + n_candidates);
+  lane.used = reinterpret_cast<uint32_t *>(lane.epsilon_links + lane.max_epsilon_links);
+  lane.spare[0] = reinterpret_cast<uint32_t *>(lane.list[0]);
+  lane.spare[1] = reinterpret_cast<uint32_t *>(lane.list[1]);
+  lane.n_spare = n;
+  lane.large_spare = reinterpret_cast<uint32_t *>(lane.candidates);
+  lane.n_large_spare = n_candidates;
+}
+
+extern __shared__ unsigned long long shared_table[];  // keys, then states
+
+// In a cluster a block's share of all is small enough for its shared memory, but for candidates where all are kept for a
+// lattice.
+struct ClusterShare {
+  static constexpr uint32_t kSlots = 4096, kItems = 2048, kClaims = kSlots / 4 * 3, kCandidates = 3584;
+  unsigned long long keys[kSlots];
+  uint32_t states[kSlots], records[kSlots];
+  ExpandItem list[2][kItems];
+  Candidate candidates[kCandidates];
+  uint32_t used[kClaims];
+};
+
+__device__ inline void set_share(Lane &lane) {
+  ClusterShare &share = *reinterpret_cast<ClusterShare *>(shared_table);
+  lane.record_of = share.records;
+  lane.max_items = ClusterShare::kItems;
+  lane.list[0] = share.list[0];
+  lane.list[1] = share.list[1];
+  lane.max_claims = ClusterShare::kClaims;
+  lane.used = share.used;
+  const bool makes_lattice = lane.job.lattice.lattice_beam > 0;
+  lane.max_candidates = makes_lattice ? lane.n_large_spare : ClusterShare::kCandidates;
+  lane.candidates = makes_lattice ? reinterpret_cast<Candidate *>(lane.large_spare) : share.candidates;
+  lane.n_shared_extras = sizeof(ClusterShare) / (3 * sizeof(uint32_t));
 }
 
 __device__ inline void report_full(Lane &lane, uint32_t what) {
@@ -66,56 +122,71 @@ __device__ inline void report_full(Lane &lane, uint32_t what) {
   lane.is_full = 1;
 }
 
-extern __shared__ unsigned long long shared_table[];  // keys, then states
-
 // A slot belongs to a state with a token of the frame under construction. Its key is the least (cost, arc + 1); arc is 0
 // where a candidate must be cheaper, not equal, to replace the token.
-template <bool kWide>
+template <typename Team>
 struct Table {
   Lane &lane;
-  unsigned long long *const keys;
-  uint32_t *const states;
+  uint32_t *const own_states;
 
   __device__ explicit Table(Lane &lane)
       : lane(lane),
-        keys(kWide ? lane.wide_keys : shared_table),
-        states(kWide ? lane.wide_states : reinterpret_cast<uint32_t *>(shared_table + lane.n_shared_slots)) {}
+        own_states(Team::kIsWide ? lane.wide_states : reinterpret_cast<uint32_t *>(shared_table + lane.n_shared_slots)) {}
 
-  __device__ uint32_t n_slots() const { return kWide ? 2 * lane.max_tokens : lane.n_shared_slots; }
-  __device__ uint32_t most_used() const { return kWide ? n_slots() / 2 : n_slots() / 8 * 7; }
+  __device__ uint32_t n_own_slots() const { return Team::kIsWide ? lane.n_wide_slots : lane.n_shared_slots; }
+  __device__ uint32_t n_slots() const { return n_own_slots() * Team::size(); }
+  // Of its own slots and those of others. All blocks together never use all slots.
+  __device__ uint32_t most_claims() const {
+    return Team::kIsCluster ? lane.max_claims : Team::kIsWide ? n_own_slots() / 2 : n_own_slots() / 8 * 7;
+  }
+  __device__ uint32_t owner(uint32_t slot) const { return slot >> lane.slot_bits; }
+  __device__ uint32_t own_number(uint32_t slot) const { return slot & (lane.n_shared_slots - 1); }
+  __device__ unsigned long long *key_at(uint32_t slot) const {
+    if constexpr (Team::kIsCluster) return Team::of_block(shared_table + own_number(slot), owner(slot));
+    return (Team::kIsWide ? lane.wide_keys : shared_table) + slot;
+  }
+  __device__ uint32_t *state_at(uint32_t slot) const {
+    if constexpr (Team::kIsCluster) return Team::of_block(own_states + own_number(slot), owner(slot));
+    return own_states + slot;
+  }
+  // The path of a slot's token, or the token's number once it has one.
+  __device__ uint32_t *record_at(uint32_t slot) const {
+    if constexpr (Team::kIsCluster) return Team::of_block(lane.record_of + own_number(slot), owner(slot));
+    return lane.record_of + slot;
+  }
   __device__ unsigned long long key(uint32_t slot) const {
-    return kWide ? __ldcg(&keys[slot]) : *const_cast<volatile unsigned long long *>(&keys[slot]);
+    return Team::kIsWide ? __ldcg(key_at(slot)) : *const_cast<volatile unsigned long long *>(key_at(slot));
   }
   __device__ uint32_t state(uint32_t slot) const {
-    return kWide ? __ldcg(&states[slot]) : *const_cast<volatile uint32_t *>(&states[slot]);
+    return Team::kIsWide ? __ldcg(state_at(slot)) : *const_cast<volatile uint32_t *>(state_at(slot));
   }
+  __device__ float cost(uint32_t slot) const { return cost_of(static_cast<uint32_t>(key(slot) >> 32)); }
   __device__ void free(uint32_t slot) const {
-    keys[slot] = kNoKey;
-    states[slot] = kFreeSlot;
+    *key_at(slot) = kNoKey;
+    *state_at(slot) = kFreeSlot;
   }
-  __device__ void block_free_all() const {
-    for (uint32_t slot = threadIdx.x; slot < n_slots(); slot += blockDim.x) free(slot);
+  __device__ void block_free_used() const {
+    for (uint32_t i = threadIdx.x; i < lane.n_used; i += blockDim.x) free(lane.used[i]);
+  }
+  __device__ void block_free_own() const {
+    for (uint32_t slot = threadIdx.x; slot < n_own_slots(); slot += blockDim.x) {
+      (Team::kIsWide ? lane.wide_keys : shared_table)[slot] = kNoKey;
+      own_states[slot] = kFreeSlot;
+    }
   }
 
-  // The slot of a state, claimed if it had none. When more are used than there is room for, none, and the frame is void:
-  // every thread claims at most one more before it sees that.
-  __device__ uint32_t find(uint32_t wanted) const {
+  // The slot of a state, claimed if it had none; then *claimed. When a block has claimed more than it may, none, and the frame
+  // is void: every thread claims at most one more before it sees that.
+  __device__ uint32_t find(uint32_t wanted, bool *claimed) const {
     const uint32_t mask = n_slots() - 1;
     const uint32_t hash = wanted * 0x9e3779b1u, step = hash >> 3 | 1;  // odd: it visits every slot
     uint32_t slot = __umulhi(hash, mask + 1);
     while (lane.is_full == 0) {
       uint32_t there = state(slot);
       if (there == kFreeSlot) {
-        there = atomicCAS(&states[slot], kFreeSlot, wanted);
-        if (there == kFreeSlot) {
-          const uint32_t n = atomicAdd(&lane.n_used, 1u);
-          if (n < most_used()) {
-            lane.used[n] = slot;
-          } else {
-            report_full(lane, kEntriesFull);
-          }
-          return slot;
-        }
+        there = atomicCAS(state_at(slot), kFreeSlot, wanted);
+        *claimed = there == kFreeSlot;
+        if (*claimed) return slot;
       }
       if (there == wanted) return slot;
       slot = (slot + step) & mask;
@@ -123,14 +194,26 @@ struct Table {
     return kNoSlot;
   }
 
+  // Notes the slots that lanes have claimed.
+  __device__ void warp_add_claims(uint32_t slot, bool claimed) const {
+    const uint32_t n = warp_append(&lane.n_used, claimed);
+    if (!claimed) return;
+    if (n < most_claims()) {
+      lane.used[n] = slot;
+    } else {
+      report_full(lane, kEntriesFull);
+    }
+  }
+
   // Lowers a slot's key. False if it was no higher.
   __device__ bool lower(uint32_t slot, unsigned long long to) const {
+    unsigned long long *const at = key_at(slot);
     unsigned long long old = key(slot);
-    if constexpr (kWide) {
-      return to < old && atomicMin(&keys[slot], to) > to;
+    if constexpr (Team::kIsWide) {
+      return to < old && atomicMin(at, to) > to;
     } else {
       while (to < old) {
-        const unsigned long long before = atomicCAS(&keys[slot], old, to);
+        const unsigned long long before = atomicCAS(at, old, to);
         if (before == old) return true;
         old = before;
       }
@@ -149,7 +232,8 @@ __device__ inline void warp_add_item(Lane &lane, uint32_t list, uint32_t first_a
   }
   size = __shfl_sync(kAllLanes, size, kWarp - 1);
   const uint32_t place = static_cast<uint32_t>(size >> 32) + __popc(mask & ((1u << lane_number()) - 1));
-  if (n_arcs == 0 || place >= lane.max_tokens) return;  // beyond them the frame is void
+  if (n_arcs == 0) return;
+  if (place >= lane.max_items) return report_full(lane, kEntriesFull);
   lane.list[list][place] = {first_arc, cost, token, static_cast<uint32_t>(size) + scanned - n_arcs};
 }
 

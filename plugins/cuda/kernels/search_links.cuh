@@ -9,10 +9,12 @@
 
 namespace asr::cuda {
 
-// Appends links for the lanes that want to: of one kind, after those of the other.
-__device__ inline void warp_add_link(Lane &lane, uint32_t kind, bool wanted, const SearchLink &link, float acoustic_cost) {
+// Appends links of a kind, of which the first has number `first`, for the lanes that want to.
+template <typename Team>
+__device__ inline void warp_add_link(Lane &lane, uint32_t kind, uint32_t first, bool wanted, const SearchLink &link,
+                                     float acoustic_cost) {
   const SearchLinks &lattice = lane.job.lattice;
-  const uint32_t place = warp_append(&lane.n_links[kind], wanted) + lattice.n_links + (kind == 1 ? lane.n_links[0] : 0);
+  const uint32_t place = first + warp_append(of_leader<Team>(&lane.n_links[kind]), wanted);
   if (!wanted) return;
   if (place < lattice.max_links) {
     lattice.links[place] = link;
@@ -22,14 +24,9 @@ __device__ inline void warp_add_link(Lane &lane, uint32_t kind, bool wanted, con
   }
 }
 
-template <bool kWide>
-__device__ inline float cost_in(const Table<kWide> &table, uint32_t slot) {
-  return cost_of(static_cast<uint32_t>(table.key(slot) >> 32));
-}
-
-template <bool kWide>
+template <typename Team>
 __device__ inline void block_make_emitting_links(Lane &lane, const float *row) {
-  const Table<kWide> table(lane);
+  const Table<Team> table(lane);
   const float lattice_beam = lane.job.lattice.lattice_beam;
   const uint32_t n_candidates = lane.first_candidate;
   for (uint32_t first = warp_number() * kWarp; first < n_candidates; first += blockDim.x) {
@@ -40,22 +37,23 @@ __device__ inline void block_make_emitting_links(Lane &lane, const float *row) {
     if (i < n_candidates) {
       const Candidate candidate = lane.candidates[i];
       const uint32_t slot = candidate.slot & Candidate::kSlotMask;
-      link = {candidate.from, 0, candidate.arc, __fsub_rn(candidate.cost, cost_in(table, slot))};
+      link = {candidate.from, 0, candidate.arc, __fsub_rn(candidate.cost, table.cost(slot))};
       keep = candidate.cost <= lane.bound && link.cost <= lattice_beam;
       if (keep) {
-        link.destination = lane.record_of[slot];
+        link.destination = *table.record_at(slot);
         acoustic_cost = __fsub_rn(0.0f, __ldg(row + (lane.job.graph.arcs[candidate.arc].label & SearchArc::kPdfMask)));
       }
     }
-    warp_add_link(lane, 0, keep, link, acoustic_cost);
+    warp_add_link<Team>(lane, 0, lane.job.lattice.n_links, keep, link, acoustic_cost);
   }
 }
 
-template <bool kWide>
+template <typename Team>
 __device__ inline void block_make_epsilon_links(Lane &lane) {
-  const Table<kWide> table(lane);
+  const Table<Team> table(lane);
   const float lattice_beam = lane.job.lattice.lattice_beam;
   const uint32_t n_followed = lane.n_epsilon_links;
+  const uint32_t first_link = lane.job.lattice.n_links + *of_leader<Team>(&lane.n_links[0]);
   for (uint32_t first = warp_number() * kWarp; first < n_followed; first += blockDim.x) {
     const uint32_t i = first + lane_number();
     bool keep = false;
@@ -63,30 +61,33 @@ __device__ inline void block_make_epsilon_links(Lane &lane) {
     if (i < n_followed) {
       const EpsilonLink followed = lane.epsilon_links[i];
       const float cost = arc_cost<false>(lane.job.beam, nullptr, lane.job.graph.arcs[followed.arc], followed.source_cost);
-      link = {lane.record_of[followed.source], lane.record_of[followed.destination], followed.arc,
-              __fsub_rn(cost, cost_in(table, followed.destination))};
-      keep = followed.source_cost == cost_in(table, followed.source) && link.cost <= lattice_beam;
+      link = {*table.record_at(followed.source), *table.record_at(followed.destination), followed.arc,
+              __fsub_rn(cost, table.cost(followed.destination))};
+      keep = followed.source_cost == table.cost(followed.source) && link.cost <= lattice_beam;
     }
-    warp_add_link(lane, 1, keep, link, 0.0f);
+    warp_add_link<Team>(lane, 1, first_link, keep, link, 0.0f);
   }
 }
 
-// After the tokens have been numbered; then frees their slots.
-template <bool kWide>
+// After the tokens have been numbered.
+template <typename Team>
 __device__ inline void block_make_links(Lane &lane, const float *row) {
-  block_make_emitting_links<kWide>(lane, row);
-  __syncthreads();
-  block_make_epsilon_links<kWide>(lane);
-  __syncthreads();
-  const Table<kWide> table(lane);
-  for (uint32_t i = threadIdx.x; i < lane.n_used; i += blockDim.x) table.free(lane.used[i]);
+  block_make_emitting_links<Team>(lane, row);
+  Team::sync();
+  block_make_epsilon_links<Team>(lane);
 }
 
-// The frame's links become the channel's; of one thread.
+// The frame's links become the channel's; of one thread of each block.
+template <typename Team>
 __device__ inline void add_frame(Lane &lane) {
   SearchLinks &lattice = lane.job.lattice;
-  lattice.frames[lattice.n_frames++] = {lattice.n_links, lane.n_links[0], lane.n_links[1], lane.n_next, 0};
-  lattice.n_links += lane.n_links[0] + lane.n_links[1];
+  const Lane &leader = *of_leader<Team>(&lane);
+  const uint32_t n_emitting = leader.n_links[0], n_epsilon = leader.n_links[1];
+  if (Team::rank() == 0) {
+    lattice.frames[lattice.n_frames] = {lattice.n_links, n_emitting, n_epsilon, lane.job.n_tokens, 0};
+  }
+  ++lattice.n_frames;
+  lattice.n_links += n_emitting + n_epsilon;
   ++lattice.n_unpruned;
 }
 

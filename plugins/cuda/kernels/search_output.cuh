@@ -74,7 +74,7 @@ __device__ inline void block_output(Lane &lane) {
     to += next.n_emitting + next.n_epsilon;
   }
   __syncthreads();
-  if (in_shared) Table<false>(lane).block_free_all();
+  if (in_shared) Table<NarrowTeam>(lane).block_free_own();
   if (threadIdx.x == 0) {
     job.written = {end - n_known, to - lattice.n_links, n_tokens, reaches_final ? 1u : 0u};
     job.overflow = fits ? lane.overflow : kFramesFull;

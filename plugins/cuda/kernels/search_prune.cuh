@@ -12,22 +12,18 @@
 
 namespace asr::cuda {
 
-constexpr uint32_t kPruneFrames = 16;   // pruned when so many are new
-constexpr uint32_t kPieceFrames = 256;  // "Pieces" in docs/search.md
+constexpr uint32_t kPruneFrames = 16;         // pruned when so many are new
+constexpr uint32_t kClusterPruneFrames = 64;  // by clusters, of which one block prunes while the others wait
+constexpr uint32_t kPieceFrames = 256;        // "Pieces" in docs/search.md
 
 struct Extras {
   uint32_t *of_frame, *before, *new_number;  // by token
 
   __device__ Extras(const Lane &lane, bool in_shared) {
-    if (in_shared) {
-      of_frame = reinterpret_cast<uint32_t *>(shared_table);
-      before = of_frame + lane.n_shared_slots;
-      new_number = before + lane.n_shared_slots;
-    } else {
-      of_frame = reinterpret_cast<uint32_t *>(lane.list[0]);
-      before = of_frame + lane.max_tokens;
-      new_number = before + lane.max_tokens;
-    }
+    of_frame = in_shared ? reinterpret_cast<uint32_t *>(shared_table) : lane.spare[0];
+    const uint32_t n = in_shared ? lane.n_shared_extras : lane.n_spare;
+    before = of_frame + n;
+    new_number = before + n;
   }
   __device__ void swap() {
     uint32_t *const of_this = of_frame;
@@ -198,7 +194,7 @@ __device__ inline Extras block_place_extras(Lane &lane, bool *in_shared) {
   const SearchLinks &lattice = lane.job.lattice;
   bool fits = true;
   for (uint32_t t = threadIdx.x; t < lattice.n_frames; t += blockDim.x)
-    fits &= lattice.frames[t].n_tokens <= lane.n_shared_slots;
+    fits &= lattice.frames[t].n_tokens <= lane.n_shared_extras;
   *in_shared = __syncthreads_and(fits ? 1 : 0) != 0;
   return Extras(lane, *in_shared);
 }
@@ -222,47 +218,9 @@ __device__ inline void block_prune(Lane &lane, bool close_gaps) {
     frame = before;
   }
   __syncthreads();
-  if (in_shared) Table<false>(lane).block_free_all();
+  if (in_shared) Table<NarrowTeam>(lane).block_free_own();
   if (threadIdx.x == 0) lattice.n_unpruned = 0;
   if (close_gaps) block_close_gaps(lane);
-  __syncthreads();
-}
-
-// Before a frame: whether there is place for it.
-__device__ inline bool block_make_room(Lane &lane) {
-  SearchJob &job = lane.job;
-  SearchLinks &lattice = job.lattice;
-  const bool links_crowded =
-      lattice.n_unpruned > 0 &&
-      lattice.n_links + (lattice.n_links - lattice.frames[lattice.n_frames - 1].first_link) * 5 / 4 > lattice.max_links;
-  const bool frames_full = lattice.n_frames == lattice.max_frames;
-  __syncthreads();
-  if (links_crowded || frames_full) block_prune(lane, true);
-  if (lattice.n_frames < lattice.max_frames) return true;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    job.status = SearchStatus::kOverflow;
-    job.overflow = kFramesFull;
-  }
-  __syncthreads();
-  return false;
-}
-
-// After a frame: prunes now and then. A frame whose links did not fit is tried again if pruning can help.
-__device__ inline void block_tend_lattice(Lane &lane) {
-  SearchJob &job = lane.job;
-  SearchLinks &lattice = job.lattice;
-  const uint32_t newest = lattice.first_frame + lattice.n_frames - 1;
-  const bool links_full = job.status == SearchStatus::kOverflow && job.overflow == kLinksFull && lattice.n_unpruned > 0;
-  const bool ends_piece = job.status == SearchStatus::kRunning && newest % kPieceFrames == 0;
-  const bool settles = ends_piece && newest >= 2 * kPieceFrames && newest - kPieceFrames > lattice.last_settled;
-  const bool is_due = lattice.n_unpruned >= kPruneFrames || (ends_piece && lattice.n_unpruned > 0);
-  __syncthreads();
-  if (links_full || is_due) block_prune(lane, links_full || settles);
-  if (threadIdx.x == 0) {
-    if (settles) lattice.last_settled = newest - kPieceFrames;
-    if (links_full) job.status = SearchStatus::kRunning;
-  }
   __syncthreads();
 }
 

@@ -9,39 +9,68 @@
 
 namespace asr::cuda {
 
+// Calls action(token) for a block's share of the tokens.
+template <typename Team, typename Action>
+__device__ inline void for_own_tokens(const Lane &lane, const Action &action) {
+  const SearchToken *const tokens = lane.job.tokens[lane.job.current];
+  for (uint32_t i = team_thread_number<Team>(); i < lane.job.n_tokens; i += team_n_threads<Team>()) action(tokens[i]);
+}
+
+// The histograms of all blocks together.
+template <typename Team>
+__device__ inline const uint32_t *team_add_histograms(Lane &lane) {
+  Team::sync();
+  if constexpr (!Team::kIsCluster) {
+    return lane.histogram;
+  } else {
+    // A block adds up its share of the bins, eight threads each, and tells the others.
+    constexpr uint32_t kAdders = 8;
+    const uint32_t n_bins = kBins / Team::size(), first_bin = Team::rank() * n_bins, adder = threadIdx.x % kAdders;
+    for (uint32_t b = threadIdx.x / kAdders; b < n_bins; b += blockDim.x / kAdders) {
+      uint32_t n = 0;
+      for (uint32_t rank = adder; rank < Team::size(); rank += kAdders)
+        n += *Team::of_block(&lane.histogram[first_bin + b], rank);
+      for (uint32_t d = 1; d < kAdders; d *= 2) n += __shfl_xor_sync(kAllLanes, n, d);
+      for (uint32_t rank = adder; rank < Team::size(); rank += kAdders)
+        *Team::of_block(&lane.team_histogram[first_bin + b], rank) = n;
+    }
+    Team::sync();
+    return lane.team_histogram;
+  }
+}
+
 // The bin with the k-th smallest of the tokens for which bin_of(token, &bin) is true; also how many are in the bin, and which
 // of these it is.
-template <typename BinOf>
-__device__ inline uint32_t block_find_bin(Lane &lane, uint32_t k, const BinOf &bin_of) {
-  const SearchToken *const tokens = lane.job.tokens[lane.job.current];
-  const uint32_t n_tokens = lane.job.n_tokens, n_own = (kBins + blockDim.x - 1) / blockDim.x;
-  const uint32_t first_bin = threadIdx.x * n_own;
+template <typename Team, typename BinOf>
+__device__ inline uint32_t team_find_bin(Lane &lane, uint32_t k, const BinOf &bin_of) {
+  const uint32_t n_own = (kBins + blockDim.x - 1) / blockDim.x, first_bin = threadIdx.x * n_own;
   for (uint32_t b = threadIdx.x; b < kBins; b += blockDim.x) lane.histogram[b] = 0;
   __syncthreads();
-  for (uint32_t i = threadIdx.x; i < n_tokens; i += blockDim.x) {
+  for_own_tokens<Team>(lane, [&](const SearchToken &token) {
     uint32_t bin;
-    if (bin_of(tokens[i], &bin)) atomicAdd(&lane.histogram[bin], 1u);
-  }
-  __syncthreads();
+    if (bin_of(token, &bin)) atomicAdd(&lane.histogram[bin], 1u);
+  });
+  const uint32_t *const histogram = team_add_histograms<Team>(lane);
   uint32_t n = 0, total;
-  for (uint32_t b = first_bin; b < min(first_bin + n_own, kBins); ++b) n += lane.histogram[b];
+  for (uint32_t b = first_bin; b < min(first_bin + n_own, kBins); ++b) n += histogram[b];
   uint32_t before = block_scan(n, lane.sums, &total);
   if (before < k && k <= before + n) {
     uint32_t bin = first_bin;
-    while (before + lane.histogram[bin] < k) before += lane.histogram[bin++];
-    lane.bin = bin, lane.n_in_bin = lane.histogram[bin], lane.n_left = k - before;
+    while (before + histogram[bin] < k) before += histogram[bin++];
+    lane.bin = bin, lane.n_in_bin = histogram[bin], lane.n_left = k - before;
   }
   __syncthreads();
   return lane.bin;
 }
 
 // The k-th smallest key of the tokens; 0 < k <= n_tokens.
-__device__ inline unsigned long long block_kth_key(Lane &lane, uint32_t k) {
+template <typename Team>
+__device__ inline unsigned long long team_kth_key(Lane &lane, uint32_t k) {
   const float best = lane.job.best, scale = kBins / lane.job.beam.beam;
   const auto bin_of_cost = [&](float cost) {
     return min(kBins - 1, static_cast<uint32_t>(__fmul_rn(__fsub_rn(cost, best), scale)));
   };
-  const uint32_t cost_bin = block_find_bin(lane, k, [&](const SearchToken &token, uint32_t *bin) {
+  const uint32_t cost_bin = team_find_bin<Team>(lane, k, [&](const SearchToken &token, uint32_t *bin) {
     *bin = bin_of_cost(token.cost);
     return true;
   });
@@ -52,7 +81,7 @@ __device__ inline unsigned long long block_kth_key(Lane &lane, uint32_t k) {
   };
   do {
     const uint32_t width = min(11u, top), shift = top - width;
-    const uint32_t digit = block_find_bin(lane, lane.n_left, [&](const SearchToken &token, uint32_t *bin) {
+    const uint32_t digit = team_find_bin<Team>(lane, lane.n_left, [&](const SearchToken &token, uint32_t *bin) {
       const unsigned long long key = make_key(token.cost, token.state);
       *bin = static_cast<uint32_t>(key >> shift) & ((1u << width) - 1);
       return agrees(token, key);
@@ -62,42 +91,47 @@ __device__ inline unsigned long long block_kth_key(Lane &lane, uint32_t k) {
   } while (top > 0 && lane.n_in_bin != lane.n_left);
   if (threadIdx.x == 0) lane.threshold = 0;
   __syncthreads();
-  const SearchToken *const tokens = lane.job.tokens[lane.job.current];
-  for (uint32_t i = threadIdx.x; i < lane.job.n_tokens; i += blockDim.x) {
-    const unsigned long long key = make_key(tokens[i].cost, tokens[i].state);
-    if (agrees(tokens[i], key)) atomicMax(&lane.threshold, key);
-  }
-  __syncthreads();
-  return lane.threshold;
+  for_own_tokens<Team>(lane, [&](const SearchToken &token) {
+    const unsigned long long key = make_key(token.cost, token.state);
+    if (agrees(token, key)) atomicMax(&lane.threshold, key);
+  });
+  Team::sync();
+  unsigned long long threshold = 0;
+  for (uint32_t rank = 0; rank < Team::size(); ++rank) threshold = max(threshold, *Team::of_block(&lane.threshold, rank));
+  return threshold;
 }
 
-__device__ inline unsigned long long block_threshold(Lane &lane) {
+template <typename Team>
+__device__ inline unsigned long long team_threshold(Lane &lane) {
   const SearchJob &job = lane.job;
   if (job.n_within < job.beam.min_active) {
-    return job.n_tokens <= job.beam.min_active ? ~0ull : block_kth_key(lane, job.beam.min_active);
+    return job.n_tokens <= job.beam.min_active ? ~0ull : team_kth_key<Team>(lane, job.beam.min_active);
   }
-  if (job.n_within > job.beam.max_active) return block_kth_key(lane, job.beam.max_active);
+  if (job.n_within > job.beam.max_active) return team_kth_key<Team>(lane, job.beam.max_active);
   return make_key(__fadd_rn(job.best, job.beam.beam), 0xffffffffu);
 }
 
 // A first bound for the emitting arcs: few arcs of a best token are enough to keep most of what is beyond the beam out of the
 // table.
+template <typename Team>
 __device__ inline void lower_best(Lane &lane, const float *row, uint32_t first_arc, uint32_t n_arcs) {
   float least = CUDART_INF_F;
 #pragma unroll
   for (uint32_t a = 0; a < 4; ++a) {
     if (a < n_arcs) least = fminf(least, arc_cost<true>(lane.job.beam, row, lane.job.graph.arcs[first_arc + a], 0.0f));
   }
-  if (least <= FLT_MAX) atomicMin(&lane.best, ordered(least));
+  if (!(least <= FLT_MAX)) return;
+  for (uint32_t rank = 0; rank < Team::size(); ++rank) atomicMin(Team::of_block(&lane.best, rank), ordered(least));
 }
 
-// Puts the active tokens, with costs relative to the best one's, on list 0.
-__device__ inline void block_select(Lane &lane, const float *row) {
-  const unsigned long long threshold = block_threshold(lane);
+// Puts the active tokens, with costs relative to the best one's, on list 0: each block its share.
+template <typename Team>
+__device__ inline void team_select(Lane &lane, const float *row) {
+  const unsigned long long threshold = team_threshold<Team>(lane);
   const SearchJob &job = lane.job;
   const SearchToken *const tokens = job.tokens[job.current];
-  uint32_t n_active = 0;
-  for (uint32_t first = warp_number() * kWarp; first < job.n_tokens; first += blockDim.x) {
+  unsigned long long n_active = 0;
+  for (uint32_t first = team_warp_number<Team>() * kWarp; first < job.n_tokens; first += team_n_threads<Team>()) {
     const uint32_t i = first + lane_number();
     SearchToken token{0, 0, 0};
     uint32_t begin = 0, n_arcs = 0;
@@ -109,7 +143,7 @@ __device__ inline void block_select(Lane &lane, const float *row) {
     if (active) {
       begin = job.graph.begins[token.state].emitting;
       n_arcs = job.graph.begins[token.state + 1].emitting - begin;
-      if (token.cost == job.best) lower_best(lane, row, begin, n_arcs);
+      if (token.cost == job.best) lower_best<Team>(lane, row, begin, n_arcs);
     }
     n_active += __popc(__ballot_sync(kAllLanes, active));
     warp_add_item(lane, 0, begin, n_arcs, __fsub_rn(token.cost, job.best), i);

@@ -3,7 +3,8 @@
 // Every token walks back and sets a bit for each record on its path until it meets one that is set; how many records follow a
 // record is counted on the way. From the root on, records with a single follower are shared by all. New places are the
 // numbers of bits before, which a sum for each word of 32 gives without a table; records move through the scratch memory, as
-// many at a time as fit there.
+// many at a time as fit there. The blocks of a team share the scratch memory of the leading one, except for the sums, which
+// each has.
 #pragma once
 
 #include "plugins/cuda/kernels/search_lane.cuh"
@@ -16,12 +17,12 @@ struct Compaction {
   uint32_t *n_followers, *a_follower;  // [n_records + 1], the first for the root
   TraceRecord *moved;                  // later in the place of the followers
 
-  __device__ explicit Compaction(Lane &lane)
-      : bits(reinterpret_cast<uint32_t *>(lane.list[0])),
-        before(reinterpret_cast<uint32_t *>(lane.list[1])),
-        n_followers(reinterpret_cast<uint32_t *>(lane.candidates)),
-        a_follower(n_followers + lane.job.n_records + 1),
-        moved(reinterpret_cast<TraceRecord *>(lane.candidates)) {}
+  __device__ Compaction(const Lane &own, const Lane &leader)
+      : bits(leader.spare[0]),
+        before(own.spare[1]),
+        n_followers(leader.large_spare),
+        a_follower(n_followers + own.job.n_records + 1),
+        moved(reinterpret_cast<TraceRecord *>(leader.large_spare)) {}
 
   __device__ uint32_t place(uint32_t record) const {
     if (record == TraceRecord::kRoot) return record;
@@ -53,22 +54,8 @@ __device__ inline void settle(Lane &lane, const Compaction &c) {
   }
 }
 
-__device__ inline void block_compact_trace(Lane &lane) {
-  SearchJob &job = lane.job;
-  const Compaction c(lane);
-  const uint32_t n_records = job.n_records, n_words = (n_records + 31) / 32;
-  SearchToken *const tokens = job.tokens[job.current];
-  for (uint32_t w = threadIdx.x; w < n_words; w += blockDim.x) c.bits[w] = 0;
-  for (uint32_t r = threadIdx.x; r <= n_records; r += blockDim.x) c.n_followers[r] = 0;
-  __syncthreads();
-  for (uint32_t i = threadIdx.x; i < job.n_tokens; i += blockDim.x) {
-    atomicAdd(&c.n_followers[tokens[i].record + 1], 2u);
-    mark_path(c, job.records, tokens[i].record);
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) settle(lane, c);
-  __syncthreads();
-
+// The sums; returns how many records stay.
+__device__ inline uint32_t block_count_before(Lane &lane, const Compaction &c, uint32_t n_words) {
   const uint32_t n_own = (n_words + blockDim.x - 1) / blockDim.x, first = threadIdx.x * n_own;
   uint32_t n = 0, total;
   for (uint32_t w = first; w < min(first + n_own, n_words); ++w) n += __popc(c.bits[w]);
@@ -78,22 +65,43 @@ __device__ inline void block_compact_trace(Lane &lane) {
     n += __popc(c.bits[w]);
   }
   __syncthreads();
-  for (uint32_t i = threadIdx.x; i < job.n_tokens; i += blockDim.x) tokens[i].record = c.place(tokens[i].record);
-  const uint32_t n_part = lane.max_candidates;  // a record is smaller than a candidate
-  for (uint32_t part = 0; part < total; part += n_part) {
-    for (uint32_t r = part + threadIdx.x; r < n_records; r += blockDim.x) {
+  return total;
+}
+
+template <typename Team>
+__device__ inline void team_compact_trace(Lane &lane) {
+  SearchJob &job = lane.job;
+  const Compaction c(lane, *of_leader<Team>(&lane));
+  const uint32_t n_records = job.n_records, n_words = (n_records + 31) / 32;
+  const uint32_t own = team_thread_number<Team>(), n_threads = team_n_threads<Team>();
+  SearchToken *const tokens = job.tokens[job.current];
+  for (uint32_t w = own; w < n_words; w += n_threads) c.bits[w] = 0;
+  for (uint32_t r = own; r <= n_records; r += n_threads) c.n_followers[r] = 0;
+  Team::sync();
+  for (uint32_t i = own; i < job.n_tokens; i += n_threads) {
+    atomicAdd(&c.n_followers[tokens[i].record + 1], 2u);
+    mark_path(c, job.records, tokens[i].record);
+  }
+  Team::sync();
+  if (own == 0) settle(lane, c);
+  Team::sync();
+  const uint32_t n_left = block_count_before(lane, c, n_words);
+  for (uint32_t i = own; i < job.n_tokens; i += n_threads) tokens[i].record = c.place(tokens[i].record);
+  const uint32_t n_part = lane.n_large_spare;  // a record is smaller than four numbers
+  for (uint32_t part = 0; part < n_left; part += n_part) {
+    for (uint32_t r = part + own; r < n_records; r += n_threads) {
       if ((c.bits[r / 32] >> r % 32 & 1) == 0) continue;
       const uint32_t place = c.place(r) - part;  // no record moves up, so that the next parts are not overwritten
       if (place >= n_part) continue;
       const TraceRecord record = job.records[r];
       c.moved[place] = {c.place(record.previous), record.arc, record.acoustic_cost};
     }
-    __syncthreads();
-    for (uint32_t r = threadIdx.x; r < min(total - part, n_part); r += blockDim.x) job.records[part + r] = c.moved[r];
-    __syncthreads();
+    Team::sync();
+    for (uint32_t r = own; r < min(n_left - part, n_part); r += n_threads) job.records[part + r] = c.moved[r];
+    Team::sync();
   }
-  if (threadIdx.x == 0) job.n_records = job.n_compacted = total;
-  __syncthreads();
+  if (threadIdx.x == 0) job.n_records = job.n_compacted = n_left;
+  Team::sync();
 }
 
 }  // namespace asr::cuda

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// A frame of a channel, and a job of them: the steps in their order, and where the blocks of a team wait for each other.
+// Functions named team_* are called by all blocks of a team.
+#pragma once
+
+#include <math_constants.h>
+
+#include "plugins/cuda/kernels/search_expand.cuh"
+#include "plugins/cuda/kernels/search_links.cuh"
+#include "plugins/cuda/kernels/search_output.cuh"
+#include "plugins/cuda/kernels/search_select.cuh"
+#include "plugins/cuda/kernels/search_stand.cuh"
+#include "plugins/cuda/kernels/search_trace.cuh"
+
+namespace asr::cuda {
+
+// Before a frame; the caller's barrier follows.
+template <typename Team>
+__device__ inline void reset(Lane &lane) {
+  if (threadIdx.x != 0) return;
+  lane.list_size[0] = lane.list_size[1] = 0;
+  lane.n_candidates[0] = lane.n_candidates[1] = lane.first_candidate = 0;
+  lane.n_epsilon_links = lane.n_used = 0;
+  lane.n_active = lane.n_arcs = 0;
+  lane.best = ordered(CUDART_INF_F);
+  lane.overflow = 0;
+  lane.is_full = 0;
+  lane.n_records_before = lane.job.n_records;
+}
+
+// The same for what counts for the team: when all have read what it was in the frame before, and before it is used again.
+__device__ inline void reset_shared(Lane &lane) {
+  if (threadIdx.x != 0) return;
+  lane.n_next = lane.n_within = 0;
+  lane.n_links[0] = lane.n_links[1] = 0;
+}
+
+// A frame that cannot be finished: as if it had not begun.
+template <typename Team>
+__device__ inline void team_give_up(Lane &lane, SearchStatus status, uint32_t overflow) {
+  Table<Team>(lane).block_free_own();
+  if (Team::kIsCluster && (overflow & (kEntriesFull | kCandidatesFull)) != 0) overflow = kShareFull;
+  if (threadIdx.x == 0) {
+    lane.job.status = status;
+    lane.job.overflow = overflow;
+    lane.job.n_records = lane.n_records_before;
+  }
+  Team::sync();
+}
+
+// Follows epsilon arcs, those of list 1 first, until no cost falls, and tells the best cost. Returns false if the frame was
+// given up.
+template <typename Team>
+__device__ inline bool team_follow_epsilons(Lane &lane, uint32_t *best) {
+  if (threadIdx.x == 0 && lane.job.lattice.lattice_beam > 0) lane.first_candidate = lane.n_candidates[0];  // the emitting stay
+  uint32_t list = 1;
+  for (uint32_t n_rounds = 0;; ++n_rounds, list ^= 1) {
+    const Standing standing = team_stand<Team>(lane, list);
+    const bool done = standing.n_items == 0, endless = !done && n_rounds > standing.n_used;
+    if (standing.overflow != 0 || endless) {
+      const SearchStatus status = endless ? SearchStatus::kNegativeCycle : SearchStatus::kOverflow;
+      team_give_up<Team>(lane, status, standing.overflow);
+      return false;
+    }
+    *best = standing.best;
+    if (done) return true;
+    if (threadIdx.x == 0) lane.list_size[list ^ 1] = lane.n_candidates[list ^ 1] = 0;
+    block_expand<false, Team>(lane, list, nullptr);
+    Team::sync();
+    block_resolve<false, Team>(lane, list, nullptr);
+  }
+}
+
+// Writes the tokens down and frees their slots, or, if there are links to be made, puts the tokens' numbers in the place of
+// their records.
+template <typename Team>
+__device__ inline void block_finish_tokens(Lane &lane, uint32_t best) {
+  const Table<Team> table(lane);
+  const bool makes_lattice = lane.job.lattice.lattice_beam > 0;
+  SearchToken *const tokens = lane.job.tokens[lane.job.current ^ 1];
+  uint32_t *const n_next = of_leader<Team>(&lane.n_next);
+  const float cutoff = __fadd_rn(cost_of(best), lane.job.beam.beam);
+  uint32_t n_within = 0;
+  for (uint32_t first = warp_number() * kWarp; first < lane.n_used; first += blockDim.x) {
+    const uint32_t i = first + lane_number();
+    SearchToken token{0, 0, 0};
+    bool keep = false;
+    uint32_t slot = 0;
+    if (i < lane.n_used) {
+      slot = lane.used[i];
+      token = {table.state(slot), table.cost(slot), *table.record_at(slot)};
+      keep = token.cost <= lane.bound;
+      if (!makes_lattice) table.free(slot);
+    }
+    const uint32_t place = warp_append(n_next, keep);
+    if (keep && makes_lattice) *table.record_at(slot) = place;
+    if (keep && place < lane.job.max_tokens) tokens[place] = token;
+    if (keep && place >= lane.job.max_tokens) report_full(lane, kTokensFull);
+    n_within += __popc(__ballot_sync(kAllLanes, keep && token.cost <= cutoff));
+  }
+  if (lane_number() == 0 && n_within > 0) atomicAdd(of_leader<Team>(&lane.n_within), n_within);
+}
+
+// The frame's tokens become the channel's. `best`: of all blocks; the lane's own may be a hint of the next frame by now.
+template <typename Team>
+__device__ inline void commit(Lane &lane, uint32_t n_frames, uint32_t best) {
+  if (threadIdx.x != 0) return;
+  SearchJob &job = lane.job;
+  const Lane &leader = *of_leader<Team>(&lane);
+  job.current ^= 1;
+  job.n_tokens = leader.n_next;
+  job.n_within = leader.n_within;
+  job.n_records = leader.job.n_records;
+  job.best = cost_of(best);
+  job.n_consumed += n_frames;
+  lane.all_active += lane.n_active;
+  lane.all_arcs += lane.n_arcs;
+  if (job.lattice.lattice_beam > 0) add_frame<Team>(lane);
+}
+
+// Epsilon arcs and what follows them. `n_frames`: 1, or 0 for the beginning, which has no row.
+template <typename Team>
+__device__ inline void team_finish_frame(Lane &lane, uint32_t n_frames, const float *row) {
+  uint32_t best;
+  if (!team_follow_epsilons<Team>(lane, &best)) return;
+  const bool makes_lattice = lane.job.lattice.lattice_beam > 0;
+  block_finish_tokens<Team>(lane, best);
+  Standing standing = team_stand<Team>(lane, 0);
+  if (standing.overflow == 0 && makes_lattice) {
+    block_make_links<Team>(lane, row);
+    standing = team_stand<Team>(lane, 0);
+  }
+  if (standing.overflow != 0) return team_give_up<Team>(lane, SearchStatus::kOverflow, standing.overflow);
+  commit<Team>(lane, n_frames, best);
+  if (!makes_lattice) return __syncthreads();
+  Table<Team>(lane).block_free_used();
+  Team::sync();
+}
+
+template <typename Team>
+__device__ inline void team_begin(Lane &lane) {
+  reset<Team>(lane);
+  if (Team::rank() == 0) reset_shared(lane);
+  team_stand<Team>(lane, 0);
+  if (threadIdx.x == 0) {
+    const uint32_t state = lane.job.graph.start_state;
+    const uint32_t first = lane.job.graph.begins[state].epsilon, n_arcs = lane.job.graph.begins[state + 1].epsilon - first;
+    lane.best = ordered(0.0f);
+    lane.bound = bound_of(0.0f, lane.job.beam.beam);
+    if (Team::rank() == 0) {
+      const Table<Team> table(lane);
+      bool claimed;
+      const uint32_t slot = table.find(state, &claimed);
+      lane.used[lane.n_used++] = slot;
+      *table.key_at(slot) = make_key(0.0f, 0);
+      *table.record_at(slot) = TraceRecord::kRoot;
+      lane.list[1][0] = {first, 0.0f, slot, 0};
+      if (n_arcs > 0) lane.list_size[1] = 1ull << 32 | n_arcs;
+    }
+  }
+  team_finish_frame<Team>(lane, 0, nullptr);
+}
+
+template <typename Team>
+__device__ inline void team_consume(Lane &lane) {
+  SearchJob &job = lane.job;
+  const bool crowded = job.n_records + 2 * job.n_tokens > job.max_records && job.n_records > job.n_compacted;
+  __syncthreads();
+  if (crowded) team_compact_trace<Team>(lane);
+  reset<Team>(lane);
+  __syncthreads();
+  const float *const row = job.rows + size_t{job.n_consumed} * job.row_stride;
+  team_select<Team>(lane, row);
+  __syncthreads();
+  block_expand<true, Team>(lane, 0, row);
+  const Standing standing = team_stand<Team>(lane, 1);
+  if (Team::rank() == 0) reset_shared(lane);
+  const float best = cost_of(standing.best);
+  if (threadIdx.x == 0) lane.bound = bound_of(best, job.beam.beam);
+  __syncthreads();
+  if (standing.overflow != 0) return team_give_up<Team>(lane, SearchStatus::kOverflow, standing.overflow);
+  if (!(best <= FLT_MAX)) {
+    if (threadIdx.x == 0) {
+      job.status = SearchStatus::kDied;
+      lane.all_active += lane.n_active;
+      lane.all_arcs += lane.n_arcs;
+    }
+    return __syncthreads();
+  }
+  block_resolve<true, Team>(lane, 0, row);
+  team_finish_frame<Team>(lane, 1, row);
+}
+
+// Before a frame: whether there is place for it in the lattice.
+template <typename Team>
+__device__ inline bool team_make_room(Lane &lane) {
+  SearchJob &job = lane.job;
+  SearchLinks &lattice = job.lattice;
+  const bool links_crowded =
+      lattice.n_unpruned > 0 &&
+      lattice.n_links + (lattice.n_links - lattice.frames[lattice.n_frames - 1].first_link) * 5 / 4 > lattice.max_links;
+  const bool frames_full = lattice.n_frames == lattice.max_frames;
+  __syncthreads();
+  if (links_crowded || frames_full) team_let_leader<Team>(lane, [&] { block_prune(lane, true); });
+  if (lattice.n_frames < lattice.max_frames) return true;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    job.status = SearchStatus::kOverflow;
+    job.overflow = kFramesFull;
+  }
+  __syncthreads();
+  return false;
+}
+
+// After a frame: prunes now and then. A frame whose links did not fit is tried again if pruning can help.
+template <typename Team>
+__device__ inline void team_tend_lattice(Lane &lane) {
+  SearchJob &job = lane.job;
+  SearchLinks &lattice = job.lattice;
+  const uint32_t newest = lattice.first_frame + lattice.n_frames - 1;
+  const bool links_full = job.status == SearchStatus::kOverflow && job.overflow == kLinksFull && lattice.n_unpruned > 0;
+  const bool ends_piece = job.status == SearchStatus::kRunning && newest % kPieceFrames == 0;
+  const bool settles = ends_piece && newest >= 2 * kPieceFrames && newest - kPieceFrames > lattice.last_settled;
+  const uint32_t most_unpruned = Team::kIsCluster ? kClusterPruneFrames : kPruneFrames;
+  const bool is_due = lattice.n_unpruned >= most_unpruned || (ends_piece && lattice.n_unpruned > 0);
+  __syncthreads();
+  if (links_full || is_due) team_let_leader<Team>(lane, [&] { block_prune(lane, links_full || settles); });
+  if (threadIdx.x == 0) {
+    if (settles) lattice.last_settled = newest - kPieceFrames;
+    if (links_full) job.status = SearchStatus::kRunning;
+  }
+  __syncthreads();
+}
+
+// A job, from its beginning to its end or to where it cannot go on.
+template <typename Team>
+__device__ inline void team_advance(Lane &lane) {
+  SearchJob &job = lane.job;
+  const bool makes_lattice = job.lattice.lattice_beam > 0;
+  if (job.begin) {
+    team_begin<Team>(lane);
+    if (threadIdx.x == 0) job.begin = job.status != SearchStatus::kRunning;
+    __syncthreads();
+  }
+  while (job.status == SearchStatus::kRunning && job.n_consumed < job.n_frames) {
+    if (makes_lattice && !team_make_room<Team>(lane)) return;
+    team_consume<Team>(lane);
+    if (makes_lattice) team_tend_lattice<Team>(lane);
+  }
+  if (job.output && job.status == SearchStatus::kRunning) team_let_leader<Team>(lane, [&] { block_output(lane); });
+}
+
+// All jobs, each by one of n_teams teams. Tables are free before and after it.
+template <typename Team, typename Advance>
+__device__ inline void team_take_jobs(Lane &lane, SearchJob *jobs, uint32_t n_jobs, uint32_t team, uint32_t n_teams,
+                                      const Advance &advance) {
+  for (uint32_t j = team; j < n_jobs; j += n_teams) {
+    if (threadIdx.x == 0) {
+      lane.job = jobs[j];
+      lane.all_active = lane.all_arcs = 0;
+      if (Team::kIsCluster) set_share(lane);
+    }
+    Team::sync();
+    advance(lane);
+    Team::sync();
+    if (threadIdx.x == 0 && Team::rank() == 0) {
+      for (uint32_t rank = 0; rank < Team::size(); ++rank) {
+        lane.job.n_active += *Team::of_block(&lane.all_active, rank);
+        lane.job.n_arcs_expanded += *Team::of_block(&lane.all_arcs, rank);
+      }
+      jobs[j] = lane.job;
+    }
+    Team::sync();
+  }
+}
+
+}  // namespace asr::cuda

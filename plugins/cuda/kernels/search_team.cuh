@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who takes a channel through its frames: a block, or, where there are fewer channels than the GPU has room for, a cluster of
+// blocks. All blocks of a cluster have their share of every step: of the tokens, of the arcs that follow these, and of the
+// table (search_lane.cuh), whose slots they reach in each other's shared memory. Places in what the channel has once, its
+// tokens, records and links, are counted by the leading block. Each block decides by itself what comes next; that all decide
+// the same is what stands are for (search_stand.cuh).
+#pragma once
+
+#include "plugins/cuda/kernels/search.h"
+#include "plugins/cuda/kernels/search_block.cuh"
+#include "plugins/cuda/kernels/search_cluster.cuh"
+
+namespace asr::cuda {
+
+struct BlockTeam {
+  static constexpr bool kIsCluster = false;
+  __device__ static uint32_t rank() { return 0; }
+  __device__ static uint32_t size() { return 1; }
+  __device__ static void sync() { __syncthreads(); }
+  template <typename T>
+  __device__ static T *of_block(T *own, uint32_t) {
+    return own;
+  }
+};
+struct NarrowTeam : BlockTeam {  // its table is in shared memory
+  static constexpr bool kIsWide = false;
+};
+struct WideTeam : BlockTeam {  // in global memory
+  static constexpr bool kIsWide = true;
+};
+struct ClusterTeam {
+  static constexpr bool kIsCluster = true, kIsWide = false;
+  __device__ static uint32_t rank() { return cluster_rank(); }
+  __device__ static uint32_t size() { return cluster_size(); }
+  __device__ static void sync() { cluster_sync(); }
+  // The same variable of the shared memory of another block.
+  template <typename T>
+  __device__ static T *of_block(T *own, uint32_t rank) {
+    return of_cluster_block(own, rank);
+  }
+};
+
+// A variable that counts for the team.
+template <typename Team, typename T>
+__device__ inline T *of_leader(T *own) {
+  return Team::of_block(own, 0);
+}
+
+// The warps and threads of a team, numbered so that consecutive warps are of different blocks.
+template <typename Team>
+__device__ inline uint32_t team_warp_number() {
+  return warp_number() * Team::size() + Team::rank();
+}
+template <typename Team>
+__device__ inline uint32_t team_thread_number() {
+  return team_warp_number<Team>() * kWarp + lane_number();
+}
+template <typename Team>
+__device__ inline uint32_t team_n_threads() {
+  return Team::size() * blockDim.x;
+}
+
+}  // namespace asr::cuda
