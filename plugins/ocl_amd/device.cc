@@ -15,7 +15,8 @@ constexpr uint32_t kVendorId = 0x1002;  // of PCI
 }  // namespace
 
 const ocl::Variant &variant() {
-  static const ocl::Variant variant = {"ocl_amd", "AMD", kVendorId, &ocl::kernel_gmm_score, gmm_tunings, kMfccPoints, false};
+  static const ocl::Variant variant = {"ocl_amd",   "AMD",       kVendorId, &ocl::kernel_gmm_score,
+                                       gmm_tunings, kMfccPoints, false,     ocl::MatrixCores::kCdna};
   return variant;
 }
 

@@ -16,7 +16,7 @@ constexpr uint32_t kVendorId = 0x10de;  // of PCI
 
 const ocl::Variant &variant() {
   static const ocl::Variant variant = {"ocl_nvidia", "NVIDIA",    kVendorId, &ocl::kernel_gmm_score,
-                                       gmm_tunings,  kMfccPoints, true,      true};
+                                       gmm_tunings,  kMfccPoints, true,      ocl::MatrixCores::kNvidia};
   return variant;
 }
 

@@ -24,7 +24,7 @@ compile() { # GPU FILE OPTION...: assembly in $work/s
     { echo "$file does not compile for $gpu"; status=1; return 1; }
 }
 
-# The loop of a kernel that has the most fused operations, as instructions, in $work/loop.
+# The loop of a kernel that has the most fused operations or products of matrices, as instructions, in $work/loop.
 inner_loop() { # KERNEL
   awk -v kernel="$1" '
     function close_block() { if (fused > most) { most = fused; best = text } text = ""; fused = 0 }
@@ -32,7 +32,7 @@ inner_loop() { # KERNEL
     /^\.Lfunc_end/ { inside = 0 }
     !inside { next }
     /^\.LBB/ { text = ""; fused = 0; next }
-    /^[ \t]+[sv]_|^[ \t]+(global|ds|buffer|flat)_/ { text = text $0 "\n"; if (/fma|fmac/) ++fused }
+    /^[ \t]+[sv]_|^[ \t]+(global|ds|buffer|flat)_/ { text = text $0 "\n"; if (/fma|fmac|mfma/) ++fused }
     /s_cbranch/ { close_block() }
     END { printf "%s", best }' "$work/s" >"$work/loop"
 }
@@ -52,6 +52,18 @@ report() { # GPU WHAT
         awk '/^Block RThroughput/ { print $3 }')
       loop="$fused of $all ($((100 * fused / all)) %) | $(awk -v n="$fused" -v c="${cycles:-0}" 'BEGIN { if (c > 0) printf "%d %%", 100 * n / c; else printf "not modelled" }') |"
       ((100 * fused >= least_percent * all)) || { echo "$2, $kernel, $1: fused operations are few"; status=1; }
+    fi
+    if [[ $kernel == gmm_expanded_mfma ]]; then
+      # A product takes 8 passes of the matrix cores on gfx90a, 4 on gfx942; the loop must not take a fifth more.
+      inner_loop "$kernel"
+      local passes=8
+      [[ $1 == gfx942 ]] && passes=4
+      fused=$(grep -c v_mfma "$work/loop")
+      cycles=$(llvm-mca-22 -mtriple=amdgcn-amd-amdhsa -mcpu="$1" -iterations=10 <"$work/loop" 2>/dev/null |
+        awk '/^Block RThroughput/ { print int($3) }')
+      local percent=$((100 * fused * passes / cycles))
+      loop="$fused MFMA of $(wc -l <"$work/loop") | $((percent < 100 ? percent : 100)) % |"
+      ((fused > 0 && 5 * cycles <= 6 * fused * passes)) || { echo "$2, $kernel, $1: the loop is not bound by MFMA"; status=1; }
     fi
     echo "| $1 | $2 | $kernel | $vgprs | $sgprs | $waves | $loop"
     ((spills == 0 && scratch == 0)) || { echo "$2, $kernel, $1: $spills registers spilled, $scratch bytes of scratch"; status=1; }
@@ -76,6 +88,12 @@ for gpu in gfx90a gfx942 gfx1100; do
   compile $gpu $score "${group[@]}" -DFULL=0 -DFACTOR_ROWS=1 && report $gpu "gmm_score, diagonal"
   compile $gpu $score "${group[@]}" -DFULL=1 -DFACTOR_ROWS=2 && report $gpu "gmm_score, full"
   compile $gpu $common/gmm_rows.cl -DTILE_ROWS=8 -DDIMS=4 && report $gpu gmm_rows
+  compile $gpu $common/gmm_expand.cl -DGROUP_SIZE=256 -DLOCAL_DIMS=42 && report $gpu gmm_expand
+  for tiles in 1 2; do
+    [[ $gpu == gfx1100 ]] && break  # RDNA has no MFMA
+    compile $gpu $common/gmm_expanded_mfma.cl -DTENSOR_MFMA=1 -DGROUP_SIZE=256 -DTILES=$tiles &&
+      report $gpu "gmm_expanded_mfma, $((16 * tiles)) rows"
+  done
   compile $gpu $common/gmm_shared.cl -DGROUP_ROWS=64 -DGROUP_ENTRIES=4 && report $gpu gmm_shared
   compile $gpu $common/mfcc.cl "${usual[@]}" && report $gpu "mfcc, 25 ms at 16 kHz"
   compile $gpu $common/mfcc.cl "${long[@]}" && report $gpu "mfcc, 8191 samples, dither"

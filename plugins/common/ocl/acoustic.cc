@@ -16,7 +16,7 @@ constexpr size_t kCopyFloats = size_t{1} << 18;  // of one task of a copy on the
 
 Acoustic::Acoustic(Device &device, const asr_acoustic_view &view)
     : device_(device),
-      gmm_(device, view, chosen_tuning(device, view.covariance == ASR_COVARIANCE_FULL), tensor_target(device)),
+      gmm_(device, view, chosen_tuning(device, view.covariance == ASR_COVARIANCE_FULL), tensor_target(device, view.covariance)),
       buffers_{Buffer(device.context()), Buffer(device.context())} {}
 
 Acoustic::~Acoustic() {

@@ -9,37 +9,86 @@
 namespace asr::ocl {
 namespace {
 
-constexpr uint32_t kWarp = 32, kLeastCapability = 8;
-constexpr uint32_t kDiagonalWarps = 16, kExpandedWarps = 8;  // of a compute unit at once
-constexpr uint32_t kRowStepWords = 256;                      // of 16 rows and 16 values of k
-
 uint32_t ceil_div(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 
-std::string options_of(const TensorTarget &target, uint32_t tiles) {
-  return format("-DTENSOR_PTX=%d -DGROUP_SIZE=%u -DTILES=%u -cl-denorms-are-zero%s", target.ptx ? 1 : 0,
-                kWarp * target.group_warps, tiles, target.ptx ? "" : " -cl-opt-disable");
+constexpr uint32_t kLeastCapability = 8;
+constexpr uint32_t kDiagonalWarps = 16, kExpandedWarps = 8;  // of a compute unit at once
+constexpr uint32_t kRowStepWords = 256;                      // of 16 rows and 16 values of k
+constexpr uint32_t kExpandWarps = 8, kExpandGroup = 256;     // of kernels/gmm_expand.cl, warps of 32
+
+bool is_mma(const TensorTarget &target) { return target.kind == TensorKind::kMma || target.kind == TensorKind::kPlainMma; }
+bool is_plain(const TensorTarget &target) {
+  return target.kind == TensorKind::kPlainMma || target.kind == TensorKind::kPlainMfma;
+}
+uint32_t group_size(const TensorTarget &target) { return target.group_warps * (is_mma(target) ? 32 : 64); }
+
+// PoCL takes minutes to compile barriers well, and these are for tests.
+std::string options_of(const TensorTarget &target, uint32_t size) {
+  return format("-DTENSOR_PTX=%d -DTENSOR_MFMA=%d -DGROUP_SIZE=%u -cl-denorms-are-zero%s",
+                target.kind == TensorKind::kMma ? 1 : 0, target.kind == TensorKind::kMfma ? 1 : 0, size,
+                is_plain(target) ? " -cl-opt-disable" : "");
 }
 
-const Program &diagonal_program(Device &device, const TensorTarget &target, uint32_t n_steps, uint32_t tiles) {
-  return device.program(kernel_gmm_diagonal_tensor, options_of(target, tiles) + format(" -DSTEPS=%u", n_steps));
+Kernel diagonal_kernel(Device &device, const TensorTarget &target, uint32_t n_steps, uint32_t tiles) {
+  const std::string options = options_of(target, group_size(target)) + format(" -DTILES=%u -DSTEPS=%u", tiles, n_steps);
+  return device.program(kernel_gmm_diagonal_tensor, options).kernel("gmm_diagonal_tensor");
 }
 
-const Program &expanded_program(Device &device, const TensorTarget &target, uint32_t n_dims, uint32_t tiles) {
+Kernel expanded_kernel(Device &device, const TensorTarget &target, uint32_t tiles) {
+  const std::string options = options_of(target, group_size(target)) + format(" -DTILES=%u", tiles);
+  if (is_mma(target)) return device.program(kernel_gmm_expanded_tensor, options).kernel("gmm_expanded_tensor");
+  return device.program(kernel_gmm_expanded_mfma, options).kernel("gmm_expanded_mfma");
+}
+
+Kernel expand_kernel(Device &device, const TensorTarget &target, uint32_t n_dims) {
   const uint32_t local_dims = n_dims <= kMaxDiagonalDims ? kMaxDiagonalDims + 2 : GmmTensor::kMaxDims + 2;  // two sizes
-  return device.program(kernel_gmm_expanded_tensor, options_of(target, tiles) + format(" -DLOCAL_DIMS=%u", local_dims));
+  const std::string options = options_of(target, kExpandGroup) + format(" -DLOCAL_DIMS=%u", local_dims);
+  return device.program(kernel_gmm_expand, options).kernel("gmm_expand");
+}
+
+// CDNA, by what the driver calls it: gfx908 lacks the registers, gfx950 is not known to work.
+bool has_mfma(const DeviceFacts &facts) {
+  const std::string &name = facts.name;
+  return facts.is_gpu && (name.rfind("gfx90a", 0) == 0 || name.rfind("gfx94", 0) == 0);
 }
 
 }  // namespace
 
-std::optional<TensorTarget> tensor_target(Device &device) {
-  const TensorTarget target = {true, kTensorWarps};
-  if (!device.variant().tensor_cores || device.facts().nvidia_capability < kLeastCapability) return std::nullopt;
-  try {
-    diagonal_program(device, target, diagonal_steps(1), 1);
-  } catch (const Error &) {  // a driver without such PTX
-    return std::nullopt;
+bool mfma_is_as_expected(Device &device, const TensorTarget &target) {
+  constexpr int kSize = 16;
+  const std::string options = options_of(target, group_size(target)) + " -DTILES=1";
+  const Kernel probe = device.program(kernel_gmm_expanded_mfma, options).kernel("mfma_probe");
+  std::vector<float> product(kSize * kSize, 0.0f);
+  const DeviceArray<float> on_device(device.context(), product);
+  probe.set(on_device);
+  device.launch(probe, {1}, {group_size(target)});
+  device.compute().read(on_device.get(), 0, product.data(), product.size() * sizeof(float));
+  device.compute().finish();
+  for (int i = 0; i < kSize; ++i) {
+    for (int j = 0; j < kSize; ++j) {
+      int sum = 0;
+      for (int k = 0; k < kSize; ++k) sum += (i + 2 * k) * (j - k);
+      if (product[static_cast<size_t>(i * kSize + j)] != static_cast<float>(sum)) return false;
+    }
   }
-  return target;
+  return true;
+}
+
+std::optional<TensorTarget> tensor_target(Device &device, asr_covariance covariance) {
+  const MatrixCores cores = device.variant().matrix_cores;
+  try {
+    if (cores == MatrixCores::kNvidia && device.facts().nvidia_capability >= kLeastCapability) {
+      const TensorTarget target = {TensorKind::kMma, kTensorWarps};
+      diagonal_kernel(device, target, diagonal_steps(1), 1);
+      return target;
+    }
+    if (cores == MatrixCores::kCdna && has_mfma(device.facts()) && covariance == ASR_COVARIANCE_FULL) {
+      const TensorTarget target = {TensorKind::kMfma, kTensorWarps / 2};
+      if (mfma_is_as_expected(device, target)) return target;
+    }
+  } catch (const Error &) {  // a driver without such instructions
+  }
+  return std::nullopt;
 }
 
 GmmTensor::GmmTensor(Device &device, const TensorTarget &target, const asr_acoustic_view &view, const TensorPacker &packer,
@@ -65,10 +114,9 @@ GmmTensor::GmmTensor(Device &device, const TensorTarget &target, bool diagonal, 
     stretches_.emplace_back(device.context(), cut_stretches(pack.starts, n_warps / shared));
   }
   for (const uint32_t tiles : {1, 2}) {
-    kernels_.push_back(diagonal ? diagonal_program(device, target, n_steps_, tiles).kernel("gmm_diagonal_tensor")
-                                : expanded_program(device, target, n_dims_, tiles).kernel("gmm_expanded_tensor"));
+    kernels_.push_back(diagonal ? diagonal_kernel(device, target, n_steps_, tiles) : expanded_kernel(device, target, tiles));
   }
-  if (!diagonal) expand_.emplace(expanded_program(device, target, n_dims_, 1).kernel("gmm_expand"));
+  if (!diagonal) expand_.emplace(expand_kernel(device, target, n_dims_));
 }
 
 void GmmTensor::expand(const DeviceArray<float> &features, uint32_t n_rows, uint32_t n_features) {
@@ -76,7 +124,7 @@ void GmmTensor::expand(const DeviceArray<float> &features, uint32_t n_rows, uint
   row_fragments_.reserve(size_t{n_row_tiles} * n_steps_ * kRowStepWords);
   inverse_scale_.reserve(size_t{n_row_tiles} * 16);
   expand_->set(features, n_rows, n_features, dims_, n_dims_, monomials_, n_steps_, row_fragments_, inverse_scale_);
-  device_.launch(*expand_, {n_row_tiles, ceil_div(n_steps_, target_.group_warps)}, {kWarp * target_.group_warps});
+  device_.launch(*expand_, {n_row_tiles, ceil_div(n_steps_, kExpandWarps)}, {kExpandGroup});
 }
 
 void GmmTensor::score(const DeviceArray<float> &features, uint32_t n_rows, uint32_t n_features,
@@ -92,7 +140,7 @@ void GmmTensor::score(const DeviceArray<float> &features, uint32_t n_rows, uint3
     kernel.set(fragments_, tiles_, n_steps_, stretches, n_warps, row_fragments_, inverse_scale_, n_rows, scores, n_states, add);
   }
   const size_t n_groups = (stretches.size() - 1) / (target_.group_warps / n_warps);
-  device_.launch(kernel, {n_groups, ceil_div(n_rows, n_warps * tiles * 16)}, {kWarp * target_.group_warps});
+  device_.launch(kernel, {n_groups, ceil_div(n_rows, n_warps * tiles * 16)}, {group_size(target_)});
 }
 
 }  // namespace asr::ocl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// States of a feature stream on NVIDIA's tensor cores (kernels/gmm_diagonal_tensor.cl, gmm_expanded_tensor.cl). Used by Gmm
-// (gmm.h), which gives everything else to the FP32 kernels.
+// States of a feature stream on the tensor cores of NVIDIA's GPUs (kernels/gmm_diagonal_tensor.cl, gmm_expanded_tensor.cl) or
+// the matrix cores of AMD's CDNA (gmm_expanded_mfma.cl). Used by Gmm (gmm.h), which gives everything else to the FP32 kernels.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,19 @@
 
 namespace asr::ocl {
 
-// How the kernels are compiled: products in PTX, or in plain OpenCL C, where a work-group is one warp.
+// Whose products: mma of 32 lanes in PTX, or MFMA of 64; and both in plain OpenCL C, where a work-group is one warp.
+enum class TensorKind { kMma, kMfma, kPlainMma, kPlainMfma };
 struct TensorTarget {
-  bool ptx;
+  TensorKind kind;
   uint32_t group_warps;
 };
 
-// Nothing if the variant has no use for them, the GPU none, or its driver does not compile the products.
-std::optional<TensorTarget> tensor_target(Device &device);
+// Nothing if the variant or the model has no use for them, the GPU none, or its driver does not compile the products.
+std::optional<TensorTarget> tensor_target(Device &device, asr_covariance covariance);
+
+// Whether a device's MFMA holds rows, columns and sums in the lanes in which the kernel has them: one small product tells. No
+// AMD GPU was at hand to see that once and for all.
+bool mfma_is_as_expected(Device &device, const TensorTarget &target);
 
 class GmmTensor {
  public:

@@ -36,6 +36,9 @@ struct GmmTuning {
   uint32_t shared_entries;  // and entries
 };
 
+// Whose products of matrices are used where a device has them (gmm_tensor.h).
+enum class MatrixCores { kNone, kNvidia, kCdna };
+
 struct Variant {
   const char *name;    // of the back end
   const char *vendor;  // of its devices, in words
@@ -45,7 +48,7 @@ struct Variant {
   std::vector<GmmTuning> (*gmm_tunings)(const DeviceFacts &facts, bool full);
   uint32_t mfcc_points;  // complex numbers of the transforms of a work-group, 4096 at least for windows of 8192 samples
   bool mfcc_in_registers = false;  // usual windows are transformed in the registers of 16 work-items (mfcc_plan.h)
-  bool tensor_cores = false;       // NVIDIA's are used where the driver takes their PTX (gmm_tensor.h)
+  MatrixCores matrix_cores = MatrixCores::kNone;
 };
 
 }  // namespace asr::ocl

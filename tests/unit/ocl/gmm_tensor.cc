@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels for tensor cores with products in plain OpenCL C, against the double reference: what a lane holds, what is packed
-// and how the work is shared out are those of the real ones. Needs a device, such as PoCL's.
+// The kernels for tensor and matrix cores with products in plain OpenCL C, against the double reference: what a lane holds,
+// what is packed and how the work is shared out are those of the real ones. Needs a device, such as PoCL's.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,19 +19,18 @@ namespace {
 
 constexpr Variant kVariant = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096};
 constexpr asr_backend_options kOptions = {sizeof(asr_backend_options), 1, 256, 2, 0};
-constexpr TensorTarget kTarget = {false, 1};
 
 // A model of which every state is on tensor cores.
 class TensorModel {
  public:
-  TensorModel(Device &device, const reference::RandomGmm &options)
+  TensorModel(Device &device, TensorKind kind, const reference::RandomGmm &options)
       : device_(device), model_(reference::random_gmm(options)), view_(model_), centre_(feature_centre(view())) {
     const TensorPacker packer(view(), centre_, device.pool());
     std::vector<uint32_t> states(view().n_states);
     for (uint32_t s = 0; s < view().n_states; ++s) states[s] = s;
     const std::vector<TensorDim> dims = packer.dims_of(0);
     for (const uint8_t fits : packer.which_fit(0, states, dims)) EXPECT_EQ(fits, 1);
-    tensor_.emplace(device, kTarget, view(), packer, 0, states, dims);
+    tensor_.emplace(device, TensorTarget{kind, 1}, view(), packer, 0, states, dims);
   }
 
   const asr_acoustic_view &view() const { return *view_.get(); }
@@ -62,8 +61,8 @@ class GmmTensorTest : public testing::Test {
   }
 
   // Scores within the tolerance, and the same bits one row at a time.
-  void expect_near(reference::RandomGmm options, uint32_t n_rows) {
-    TensorModel model(*device_, options);
+  void expect_near(TensorKind kind, const reference::RandomGmm &options, uint32_t n_rows) {
+    TensorModel model(*device_, kind, options);
     const std::vector<float> features = reference::random_features(options, n_rows),
                              scores = model.score(features.data(), n_rows);
     const uint32_t n_dims = model.view().n_dims, n_states = model.view().n_states;
@@ -85,7 +84,7 @@ TEST_F(GmmTensorTest, Diagonal) {
   options.n_states = 3;
   options.max_gaussians = 12;
   options.stream_dims = {33};
-  expect_near(options, 21);
+  expect_near(TensorKind::kPlainMma, options, 21);
 }
 
 TEST_F(GmmTensorTest, Full) {
@@ -94,8 +93,11 @@ TEST_F(GmmTensorTest, Full) {
   options.max_gaussians = 12;
   options.covariance = ASR_COVARIANCE_FULL;
   options.stream_dims = {7};
-  expect_near(options, 18);
+  expect_near(TensorKind::kPlainMma, options, 18);
+  expect_near(TensorKind::kPlainMfma, options, 18);
 }
+
+TEST_F(GmmTensorTest, MfmaIsAsExpected) { EXPECT_TRUE(mfma_is_as_expected(*device_, {TensorKind::kPlainMfma, 1})); }
 
 TEST(Halves, AreTheNearest) {
   for (uint32_t bits = 0; bits < 0x7c00; ++bits) {

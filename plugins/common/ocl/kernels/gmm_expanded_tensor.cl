@@ -1,59 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mixtures of Gaussians with any quadratic form (G2, G3) on NVIDIA's tensor cores: score = constant + sum_k w_k phi_k(x), phi the
 // D features and their D (D + 1) / 2 products; a product of rows [16][K] and Gaussians [K][8], fp16 halves of both, sums in FP32;
-// double reference tests/reference/gmm.cc, tolerance 2e-3. The products x_i x_j are made once a window by gmm_expand; Gaussians
+// double reference tests/reference/gmm.cc, tolerance 2e-3. The products x_i x_j are made once a window (gmm_expand.cl); Gaussians
 // lie in memory as plugins/common/gmm_tensor_pack.h says.
 //
 // A warp owns 16 or 32 rows and a block of 64 Gaussians, whose sums stay in its registers while K passes, half a step of them
 // ahead; hi hi and the small products are summed apart, so that the large sum is rounded a third as often. n_warps warps with
 // different rows share a stretch of blocks, which the first of them brings into the L1 cache. No local memory, no barriers.
 // Floors for 5000 x 16 Gaussians, D = 36, as in the CUDA back end's kernel: 52 us (memory), for 256 rows 137 us (mma).
-//   -D GROUP_SIZE=..., TILES=..., TENSOR_PTX=..., LOCAL_DIMS=...: at least n_dims + 2
+//   -D GROUP_SIZE=..., TILES=..., TENSOR_PTX=...
 #include "plugins/common/ocl/kernels/tensor.h"
 
 #define HALF_TILES (BLOCK_TILES / 2)
 #define ROW_STEP_WORDS 256u   // of 16 rows and 16 values of k
 #define HALF_STEP_WORDS (HALF_TILES * 128u)
-
-// phi of 16 rows, group 0's number of them, as fragments [step][hi, lo][lane][4]; the group's part of the steps.
-__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_expand(
-    __global const float *restrict features, uint n_rows, uint n_features, __global const TensorDim *restrict dims, uint n_dims,
-    __global const uint *restrict monomials, uint n_steps, __global uint *restrict fragments,
-    __global float *restrict inverse_scale) {
-  __local float x[16 * LOCAL_DIMS];  // features, 1, 0
-  __local uint largest[16];
-  const uint stride = n_dims + 2;
-  if (get_local_id(0) < 16) largest[get_local_id(0)] = 0;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint i = get_local_id(0); i < 16 * stride; i += GROUP_SIZE) {
-    const uint row = min((uint)get_group_id(0) * 16 + i / stride, n_rows - 1), d = i % stride;
-    float value = d == n_dims ? 1 : 0;
-    if (d < n_dims) value = (features[(size_t)row * n_features + dims[d].dim] - dims[d].centre) * dims[d].scale;
-    x[i] = value;
-    atomic_max(&largest[i / stride], as_uint(fabs(value)));
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (get_group_id(1) == 0 && get_local_id(0) < 16) {
-    inverse_scale[get_group_id(0) * 16 + get_local_id(0)] = 1 / row_scale(as_float(largest[get_local_id(0)]));
-  }
-  const uint lane = warp_lane(), n_warps = GROUP_SIZE / WARP;
-  for (uint step = get_group_id(1) * n_warps + get_local_id(0) / WARP; step < n_steps; step += get_num_groups(1) * n_warps) {
-    uint hi[4], lo[4];
-    for (uint i = 0; i < 4; ++i) {  // rows lane / 4, + 8; k, k + 8
-      const uint r = lane / 4 + i % 2 * 8, k = step * 16 + i / 2 * 8 + 2 * (lane % 4);
-      const float scale = row_scale(as_float(largest[r]));
-      float phi[2];
-      for (uint j = 0; j < 2; ++j) {
-        const uint pair = monomials[k + j];
-        phi[j] = x[r * stride + (pair & 0xffff)] * x[r * stride + (pair >> 16)] * scale;
-      }
-      split((float2)(phi[0], phi[1]), &hi[i], &lo[i]);
-    }
-    __global uint *const out = fragments + ((size_t)get_group_id(0) * n_steps + step) * ROW_STEP_WORDS;
-    vstore4((uint4)(hi[0], hi[1], hi[2], hi[3]), lane, out);
-    vstore4((uint4)(lo[0], lo[1], lo[2], lo[3]), lane, out + 128);
-  }
-}
 
 // A lane's part of 16 values of k: of the warp's rows, and of half of a block's Gaussians.
 typedef struct RowStep {

@@ -6,6 +6,7 @@
 //   -D TILES=1 or 2: of 16 rows, of a warp
 #include "plugins/common/ocl/kernels/gmm_tensor_types.h"
 #include "plugins/common/ocl/kernels/mixture.h"
+#include "plugins/common/ocl/kernels/tensor_halves.h"
 
 #define WARP 32u
 
@@ -36,32 +37,11 @@ static inline void multiply_half(Shown shown, float *d, const uint *a, uint b) {
       : "r"(a[0]), "r"(a[1]), "r"(b));
 }
 
-static inline uint half_bits(float v) {
-  uint bits;
-  asm("{ .reg .b16 h; cvt.rn.f16.f32 h, %1; cvt.u32.u16 %0, h; }" : "=r"(bits) : "f"(v));
-  return bits;
-}
-static inline float half_value(uint bits) {
-  float value;
-  asm("{ .reg .b16 h; cvt.u16.u32 h, %1; cvt.f32.f16 %0, h; }" : "=f"(value) : "r"(bits));
-  return value;
-}
-
 #else
 
 #define UNROLL
 typedef __local uint *Shown;  // [6][WARP]
 #define DECLARE_SHOWN(name) __local uint name[6 * WARP]
-
-static inline uint half_bits(float v) {
-  ushort bits;
-  vstore_half_rte(v, 0, (half *)&bits);
-  return bits;
-}
-static inline float half_value(uint bits) {
-  const ushort half_of = (ushort)bits;
-  return vload_half(0, (const half *)&half_of);
-}
 
 static inline float lane_xor(Shown shown, float v, uint mask) {
   shown[warp_lane()] = as_uint(v);
@@ -93,19 +73,6 @@ static inline void multiply_half(Shown shown, float *d, const uint *a, uint b) {
 }
 
 #endif
-
-// Two numbers as the sum of two pairs of halves, to 2^-22 of their value.
-static inline void split(float2 v, uint *hi, uint *lo) {
-  const uint first = half_bits(v.x), second = half_bits(v.y);
-  *hi = first | second << 16;
-  *lo = half_bits(v.x - half_value(first)) | half_bits(v.y - half_value(second)) << 16;
-}
-
-// A power of two s, so that no |x| s and no x^2 s of a row whose largest |x| is given leaves the range of fp16.
-static inline float row_scale(float largest) {
-  if (!(largest > 128)) return 1;
-  return ldexp(1.0f, 14 - 2 * min(ilogb(largest) + 1, 60));
-}
 
 // [tile of 16 rows][rows lane / 4 and + 8]
 typedef struct RowLogSums {
