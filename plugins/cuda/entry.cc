@@ -9,6 +9,7 @@
 #include "core/backend/asr_backend.h"
 #include "core/base/error.h"
 #include "plugins/common/guard.h"
+#include "plugins/common/memory_share.h"
 #include "plugins/cuda/acoustic.h"
 #include "plugins/cuda/device.h"
 #include "plugins/cuda/mfcc.h"
@@ -23,28 +24,13 @@ struct asr_backend_device {
   uint64_t features_bytes = 0, acoustic_bytes = 0, graph_bytes = 0;  // of device memory, of all that is loaded
 };
 
-// The device memory that the members after this one take, added to one of a device's sums while they live.
-class MemoryShare {
- public:
-  explicit MemoryShare(uint64_t *sum) : sum_(sum), n_before_(asr::cuda::n_device_bytes()) {}
-  ~MemoryShare() { *sum_ -= n_bytes_; }
-  MemoryShare(const MemoryShare &) = delete;
-  MemoryShare &operator=(const MemoryShare &) = delete;
-  void close() { *sum_ += n_bytes_ = asr::cuda::n_device_bytes() - n_before_; }
-
- private:
-  uint64_t *const sum_;
-  const uint64_t n_before_;
-  uint64_t n_bytes_ = 0;
-};
-
 struct asr_backend_features {
   asr_backend_features(asr_backend_device *owner, const asr_features_view &view)
-      : share(&owner->features_bytes), mfcc(owner->device, view) {
+      : share(&owner->features_bytes, asr::cuda::n_device_bytes()), mfcc(owner->device, view) {
     if (asr::dynamics_of(view) != nullptr) signals = std::make_unique<asr::cuda::Signals>(owner->device, mfcc, view);
-    share.close();
+    share.close(asr::cuda::n_device_bytes());
   }
-  MemoryShare share;
+  asr::MemoryShare share;
   asr::cuda::Mfcc mfcc;
   std::unique_ptr<asr::cuda::Signals> signals;
 };
@@ -54,19 +40,19 @@ struct asr_backend_signal {
 };
 struct asr_backend_acoustic {
   asr_backend_acoustic(asr_backend_device *owner, const asr_acoustic_view &view)
-      : owner(owner), share(&owner->acoustic_bytes), acoustic(owner->device, view) {
-    share.close();
+      : owner(owner), share(&owner->acoustic_bytes, asr::cuda::n_device_bytes()), acoustic(owner->device, view) {
+    share.close(asr::cuda::n_device_bytes());
   }
   asr_backend_device *owner;
-  MemoryShare share;
+  asr::MemoryShare share;
   asr::cuda::Acoustic acoustic;
 };
 struct asr_backend_graph {
   asr_backend_graph(asr_backend_device *owner, const asr_graph_view &view)
-      : share(&owner->graph_bytes), graph(owner->device, view) {
-    share.close();
+      : share(&owner->graph_bytes, asr::cuda::n_device_bytes()), graph(owner->device, view) {
+    share.close(asr::cuda::n_device_bytes());
   }
-  MemoryShare share;
+  asr::MemoryShare share;
   asr::cuda::SearchGraph graph;
 };
 struct asr_backend_channel {
