@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "plugins/common/features_view.h"
-#include "plugins/cuda/halves.h"
+#include "plugins/common/halves.h"
 #include "plugins/cuda/mfcc_banks.h"
 
 namespace asr::cuda {
