@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The MFCC kernel that NVIDIA's GPUs get, whose PTX no other device runs: it must compile, and where CUDA's assembler is there, fit
-# 128 registers, of which a few may be spilled, and 48 KiB of local memory. The driver's compiler is another, but of the same make.
-# Argument: the source folder. Options as plugins/common/ocl/mfcc_plan.cc has them.
+# Kernels that NVIDIA's GPUs get, with PTX that no other device runs: they must compile, and where CUDA's assembler is there, fit so
+# many registers, of which a few may be spilled, and 48 KiB of local memory. The driver's compiler is another, but of the same make.
+# Argument: the source folder. Options as mfcc_plan.cc and gmm_tensor.cc in plugins/common/ocl have them.
 set -uo pipefail
 root=$1 most_bytes=49152 most_spilled=64
 command -v clang-22 >/dev/null || { echo "clang-22 is not installed"; exit 77; }
@@ -10,25 +10,30 @@ assembler=$(command -v ptxas || command -v /usr/local/cuda/bin/ptxas)
 work=$(mktemp -d) status=0
 trap 'rm -rf "$work"' EXIT
 
-check() { # WHAT OPTION...
-  local what=$1 bytes spilled
-  shift
+check() { # WHAT FILE INSTRUCTION REGISTERS OPTION...: an instruction that there must be
+  local what=$1 file=$2 instruction=$3 registers=$4 bytes spilled
+  shift 4
   clang-22 -x cl -cl-std=CL1.2 -fgnu-keywords -target nvptx64-nvidia-nvcl -Xclang -target-cpu -Xclang sm_90 -Xclang -target-feature \
-    -Xclang +ptx80 -O3 -Xclang -finclude-default-header -include "$root/tests/ocl/nvptx_builtins.h" -I"$root" -w -DNVIDIA=1 "$@" -S \
-    -o "$work/kernel.ptx" "$root/plugins/common/ocl/kernels/mfcc_512.cl" || { echo "$what does not compile"; status=1; return; }
-  grep -q 'mma.sync' "$work/kernel.ptx" || { echo "$what: no tensor cores"; status=1; }
+    -Xclang +ptx80 -O3 -Xclang -finclude-default-header -include "$root/tests/ocl/nvptx_builtins.h" -I"$root" -w "$@" -S \
+    -o "$work/kernel.ptx" "$root/plugins/common/ocl/kernels/$file" || { echo "$what does not compile"; status=1; return; }
+  grep -q "$instruction" "$work/kernel.ptx" || { echo "$what: no $instruction"; status=1; }
   [[ -n $assembler ]] || return
-  "$assembler" -arch=sm_90 -v --maxrregcount=128 "$work/kernel.ptx" -o "$work/kernel.cubin" >"$work/log" 2>&1 ||
+  "$assembler" -arch=sm_90 -v --maxrregcount="$registers" "$work/kernel.ptx" -o "$work/kernel.cubin" >"$work/log" 2>&1 ||
     { cat "$work/log"; echo "$what: not assembled"; status=1; return; }
   bytes=$(grep -o '[0-9]* bytes smem' "$work/log" | awk '{ print $1 }')
   spilled=$(grep -o '[0-9]* bytes spill stores' "$work/log" | awk '{ n += $1 } END { print n + 0 }')
-  echo "$what: $(grep -o 'Used [0-9]* registers' "$work/log"), $spilled bytes spilled, $bytes bytes of local memory"
+  echo "$what: $(grep -o 'Used [0-9]* registers' "$work/log"), $spilled bytes spilled, ${bytes:-0} bytes of local memory"
   ((spilled <= most_spilled)) || { echo "$what: too many registers are spilled"; status=1; }
-  ((bytes <= most_bytes)) || { echo "$what: too much local memory"; status=1; }
+  ((${bytes:-0} <= most_bytes)) || { echo "$what: too much local memory"; status=1; }
 }
 
-check "40 bands, 13 cepstra" -DWORK_FLOATS=2248 -DWINDOW_SAMPLES=400u -DSHIFT_SAMPLES=160u -DN_MEL=40u -DN_CEPS=13u -DDC_REMOVAL=1 \
+check "40 bands, 13 cepstra" mfcc_512.cl mma.sync 128 -DNVIDIA=1 -DWORK_FLOATS=2248 -DWINDOW_SAMPLES=400u -DSHIFT_SAMPLES=160u -DN_MEL=40u -DN_CEPS=13u -DDC_REMOVAL=1 \
   -DENERGY=1 -DMAGNITUDE=0
-check "23 bands, 23 cepstra" -DWORK_FLOATS=2176 -DWINDOW_SAMPLES=410u -DSHIFT_SAMPLES=160u -DN_MEL=23u -DN_CEPS=23u -DDC_REMOVAL=0 \
+check "23 bands, 23 cepstra" mfcc_512.cl mma.sync 128 -DNVIDIA=1 -DWORK_FLOATS=2176 -DWINDOW_SAMPLES=410u -DSHIFT_SAMPLES=160u -DN_MEL=23u -DN_CEPS=23u -DDC_REMOVAL=0 \
   -DENERGY=0 -DMAGNITUDE=1
+for tiles in 1 2; do
+  tensor=(-DTENSOR_PTX=1 -DTENSOR_MFMA=0 -DGROUP_SIZE=256 -DTILES=$tiles)
+  check "diagonal, $((16 * tiles)) rows a warp" gmm_diagonal_tensor.cl mma.sync 160 "${tensor[@]}" -DSTEPS=9
+  check "full, $((16 * tiles)) rows a warp" gmm_expanded_tensor.cl mma.sync 255 "${tensor[@]}"
+done
 exit $status

@@ -56,11 +56,11 @@ static inline void load_row(Shown shown, RowFragments *rows, uint t, uint half_t
 static inline Tile load_tile(__global const uint *words) {
   const uint lane = warp_lane();
   Tile tile;
-  UNROLL for (uint p = 0; p < PAIRS; ++p) tile.pairs[p] = vload4(lane, words + p * 128);
+  UNROLL for (uint p = 0; p < PAIRS; ++p) tile.pairs[p] = ((__global const uint4 *)words)[p * WARP + lane];
 #if HAS_LAST
-  tile.last = vload2(lane, words + PAIRS * 128);
+  tile.last = ((__global const uint2 *)(words + PAIRS * 128))[lane];
 #endif
-  tile.constants = vload2(lane % 4, (__global const float *)(words + STEPS * 64));
+  tile.constants = ((__global const float2 *)(words + STEPS * 64))[lane % 4];
   tile.state = (int)words[STEPS * 64 + 8];
   return tile;
 }

@@ -26,8 +26,9 @@ typedef struct HalfStep {
 static inline RowStep load_rows(__global const uint *fragments, uint first_tile, uint n_tiles, uint n_steps, uint step) {
   RowStep rows;
   UNROLL for (uint t = 0; t < TILES; ++t) {
-    __global const uint *const words = fragments + ((size_t)min(first_tile + t, n_tiles - 1) * n_steps + step) * ROW_STEP_WORDS;
-    const uint4 hi = vload4(warp_lane(), words), lo = vload4(warp_lane(), words + 128);
+    const size_t tile = min(first_tile + t, n_tiles - 1);
+    __global const uint4 *const lanes = (__global const uint4 *)(fragments + (tile * n_steps + step) * ROW_STEP_WORDS);
+    const uint4 hi = lanes[warp_lane()], lo = lanes[WARP + warp_lane()];
     rows.hi[t][0] = hi.x, rows.hi[t][1] = hi.y, rows.hi[t][2] = hi.z, rows.hi[t][3] = hi.w;
     rows.lo[t][0] = lo.x, rows.lo[t][1] = lo.y, rows.lo[t][2] = lo.z, rows.lo[t][3] = lo.w;
   }
@@ -35,10 +36,9 @@ static inline RowStep load_rows(__global const uint *fragments, uint first_tile,
 }
 
 static inline HalfStep load_half(__global const uint *gaussians, size_t number) {
+  __global const uint4 *const lanes = (__global const uint4 *)(gaussians + number * HALF_STEP_WORDS);
   HalfStep half_step;
-  UNROLL for (uint n = 0; n < HALF_TILES; ++n) {
-    half_step.tiles[n] = vload4(warp_lane(), gaussians + number * HALF_STEP_WORDS + n * 128);
-  }
+  UNROLL for (uint n = 0; n < HALF_TILES; ++n) half_step.tiles[n] = lanes[n * WARP + warp_lane()];
   return half_step;
 }
 
@@ -90,7 +90,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_expand
       __global const TileInfo *const info = infos + (size_t)block * BLOCK_TILES + n;
       float d[TILES * 4];
       UNROLL for (uint i = 0; i < TILES * 4; ++i) d[i] = main_sums[n * TILES * 4 + i] + small_sums[n * TILES * 4 + i];
-      add_scores(&mixture, d, inverse_scale, vload2(warp_lane() % 4, info->constants));
+      add_scores(&mixture, d, inverse_scale, ((__global const float2 *)info->constants)[warp_lane() % 4]);
       store_scores(shown, &mixture, info->state, first_row, n_rows, scores, n_states, add);
     }
   }
