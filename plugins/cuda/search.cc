@@ -97,8 +97,6 @@ SearchJob Search::rest_of(const SearchJob &done) const {
 
 bool Search::take(const SearchJob &job) {
   job_ = job;
-  job_.wide = job.wide && job.status == SearchStatus::kOverflow;  // only as long as they must
-  job_.alone = job.alone && job.status == SearchStatus::kOverflow;
   n_frames_ += job.n_consumed;
   died_ = died_ || job.status == SearchStatus::kDied || job.status == SearchStatus::kNegativeCycle;
   if (job.status == SearchStatus::kNegativeCycle) {
@@ -124,8 +122,6 @@ void Search::prepare(bool few_channels, cudaStream_t stream) {
 }
 
 void Search::grow(uint32_t overflow, cudaStream_t stream) {
-  if ((overflow & kEntriesFull) != 0) job_.wide = true;
-  if ((overflow & kShareFull) != 0) job_.alone = true;
   const bool frames_full = (overflow & kFramesFull) != 0 && (job_.lattice.n_taken == 0 || job_.output);
   if ((overflow & (kTokensFull | kTraceFull | kLinksFull)) == 0 && !frames_full) return;
   ChannelSize size = memory_.size();

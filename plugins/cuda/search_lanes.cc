@@ -92,7 +92,7 @@ void SearchLanes::end(std::unique_ptr<Search> search) {
 // blocks, and only where tables in shared memory are large enough.
 uint32_t SearchLanes::cluster_size_for(const std::vector<SearchJob> &jobs) const {
   for (const SearchJob &job : jobs) {
-    if (job.n_frames == 0 || job.wide || job.alone) return 1;
+    if (job.n_frames == 0) return 1;
   }
   for (const Clusters &clusters : clusters_) {
     if (jobs.size() <= clusters.n_clusters) return clusters.size;
@@ -172,7 +172,6 @@ void SearchLanes::take_results() {
   std::vector<Search *> again;
   std::vector<SearchJob> jobs;
   uint32_t overflow = 0;
-  bool wide_full = false;
   const std::vector<Search *> searches = std::move(pending_.searches);
   pending_.searches.clear();
   for (size_t i = 0; i < searches.size(); ++i) {
@@ -181,7 +180,6 @@ void SearchLanes::take_results() {
       const bool goes_on = searches[i]->take(done);
       searches[i]->take_settled(readers_.data(), stream_.get());
       if (!goes_on) continue;
-      wide_full |= done.wide && (done.overflow & kEntriesFull) != 0;
       searches[i]->grow(done.overflow, stream_.get());
     } catch (...) {
       searches[i]->give_up();
@@ -193,7 +191,7 @@ void SearchLanes::take_results() {
     jobs.push_back(searches[i]->rest_of(done));
   }
   if (again.empty()) return;
-  if (wide_full) max_tokens_ *= 2;
+  if ((overflow & kEntriesFull) != 0) max_tokens_ *= 2;
   if ((overflow & kCandidatesFull) != 0) max_candidates_ *= 2;
   try {
     start_jobs(jobs, {again, pending_.acoustic, {pending_.reads[0], pending_.reads[1]}});

@@ -22,16 +22,13 @@ constexpr uint32_t kClusterThreads = 1024;
 
 __global__ void __launch_bounds__(kThreads) search_kernel(SearchJob *jobs, uint32_t n_jobs, SearchScratch scratch) {
   __shared__ Lane lane;
-  if (threadIdx.x == 0) set_scratch(lane, scratch);
+  if (threadIdx.x == 0) {
+    set_scratch(lane, scratch);
+    set_lists(lane);
+  }
   __syncthreads();
   Table<NarrowTeam>(lane).block_free_own();
-  team_take_jobs<BlockTeam>(lane, jobs, n_jobs, blockIdx.x, gridDim.x, [](Lane &lane) {
-    if (lane.job.wide) {
-      team_advance<WideTeam>(lane);
-    } else {
-      team_advance<NarrowTeam>(lane);
-    }
-  });
+  team_take_jobs<NarrowTeam>(lane, jobs, n_jobs, blockIdx.x, gridDim.x);
 }
 
 __global__ void __launch_bounds__(kClusterThreads)
@@ -42,8 +39,7 @@ __global__ void __launch_bounds__(kClusterThreads)
   __syncthreads();
   Table<ClusterTeam>(lane).block_free_own();
   const uint32_t size = ClusterTeam::size();
-  team_take_jobs<ClusterTeam>(lane, jobs, n_jobs, blockIdx.x / size, gridDim.x / size,
-                              [](Lane &lane) { team_advance<ClusterTeam>(lane); });
+  team_take_jobs<ClusterTeam>(lane, jobs, n_jobs, blockIdx.x / size, gridDim.x / size);
 }
 
 // A launch of clusters of so many blocks.

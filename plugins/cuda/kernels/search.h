@@ -62,8 +62,7 @@ enum SearchOverflow : uint32_t {
   kTokensFull = 4,
   kTraceFull = 8,
   kLinksFull = 16,
-  kFramesFull = 32,  // the host has to take what is settled
-  kShareFull = 64    // of a block of a cluster; a block by itself has more
+  kFramesFull = 32  // the host has to take what is settled
 };
 
 // An arc between tokens of a lattice, numbered in the source's frame and in the destination's. `cost` says how much dearer it
@@ -115,8 +114,6 @@ struct SearchJob {
   const float *rows;  // of log-likelihoods
   uint32_t row_stride, n_frames;
   bool begin;      // first makes the token of the start state; false from then on
-  bool wide;       // finds tokens in a table in global memory, because that in shared memory was full
-  bool alone;      // is not for a cluster, because a block's share there was full
   bool output;     // writes the lattice as it would be if the utterance ended here, and changes nothing
   bool use_final;  // in that
 
@@ -182,7 +179,7 @@ constexpr uint32_t kMaxClusterSize = 16, kMinClusterSize = 4;
 // What must be called once before clusters of so many blocks advance channels, and how many can do so beside each other.
 cudaError_t prepare_search_clusters(uint32_t cluster_size, uint32_t *n_clusters);
 void launch_search(SearchJob *jobs, uint32_t n_jobs, const SearchScratch &scratch, uint32_t n_blocks, cudaStream_t stream);
-// A cluster for each job, none of which may be wide or alone; scratch is for all of their blocks.
+// A cluster for each job; scratch is for all of their blocks.
 cudaError_t launch_search_clusters(SearchJob *jobs, uint32_t n_jobs, SearchScratch scratch, uint32_t cluster_size,
                                    cudaStream_t stream);
 

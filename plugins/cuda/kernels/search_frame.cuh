@@ -39,7 +39,6 @@ __device__ inline void reset_shared(Lane &lane) {
 template <typename Team>
 __device__ inline void team_give_up(Lane &lane, SearchStatus status, uint32_t overflow) {
   Table<Team>(lane).block_free_own();
-  if (Team::kIsCluster && (overflow & (kEntriesFull | kCandidatesFull)) != 0) overflow = kShareFull;
   if (threadIdx.x == 0) {
     lane.job.status = status;
     lane.job.overflow = overflow;
@@ -232,28 +231,59 @@ __device__ inline void team_tend_lattice(Lane &lane) {
   __syncthreads();
 }
 
+// A frame, or the beginning. What does not fit the team's table, or a block's share of a cluster, is done again by the leading
+// block with a table in global memory.
+template <typename Team, bool kBegins>
+__device__ inline void team_take_step(Lane &lane) {
+  SearchJob &job = lane.job;
+  const auto step = [&](auto team) {
+    if constexpr (kBegins) {
+      team_begin<decltype(team)>(lane);
+    } else {
+      team_consume<decltype(team)>(lane);
+    }
+  };
+  step(Team());
+  const uint32_t curable = kEntriesFull | (Team::kIsCluster ? kCandidatesFull : 0);
+  if (job.status != SearchStatus::kOverflow || (job.overflow & curable) == 0) return;
+  team_let_leader<Team>(lane, [&] {
+    const uint32_t turn = lane.turn;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      job.status = SearchStatus::kRunning;
+      set_lists(lane);
+    }
+    __syncthreads();
+    step(WideTeam());
+    if (Team::kIsCluster && threadIdx.x == 0) {
+      set_share(lane);
+      lane.turn = turn;  // as the other blocks have it
+    }
+    __syncthreads();
+  });
+}
+
 // A job, from its beginning to its end or to where it cannot go on.
 template <typename Team>
 __device__ inline void team_advance(Lane &lane) {
   SearchJob &job = lane.job;
   const bool makes_lattice = job.lattice.lattice_beam > 0;
   if (job.begin) {
-    team_begin<Team>(lane);
+    team_take_step<Team, true>(lane);
     if (threadIdx.x == 0) job.begin = job.status != SearchStatus::kRunning;
     __syncthreads();
   }
   while (job.status == SearchStatus::kRunning && job.n_consumed < job.n_frames) {
     if (makes_lattice && !team_make_room<Team>(lane)) return;
-    team_consume<Team>(lane);
+    team_take_step<Team, false>(lane);
     if (makes_lattice) team_tend_lattice<Team>(lane);
   }
   if (job.output && job.status == SearchStatus::kRunning) team_let_leader<Team>(lane, [&] { block_output(lane); });
 }
 
 // All jobs, each by one of n_teams teams. Tables are free before and after it.
-template <typename Team, typename Advance>
-__device__ inline void team_take_jobs(Lane &lane, SearchJob *jobs, uint32_t n_jobs, uint32_t team, uint32_t n_teams,
-                                      const Advance &advance) {
+template <typename Team>
+__device__ inline void team_take_jobs(Lane &lane, SearchJob *jobs, uint32_t n_jobs, uint32_t team, uint32_t n_teams) {
   for (uint32_t j = team; j < n_jobs; j += n_teams) {
     if (threadIdx.x == 0) {
       lane.job = jobs[j];
@@ -261,7 +291,7 @@ __device__ inline void team_take_jobs(Lane &lane, SearchJob *jobs, uint32_t n_jo
       if (Team::kIsCluster) set_share(lane);
     }
     Team::sync();
-    advance(lane);
+    team_advance<Team>(lane);
     Team::sync();
     if (threadIdx.x == 0 && Team::rank() == 0) {
       for (uint32_t rank = 0; rank < Team::size(); ++rank) {

@@ -64,30 +64,35 @@ struct Lane {
   uint32_t sums[kMaxWarps];
 };
 
-// A block that advances a channel by itself has its lists in its scratch memory.
 __device__ inline void set_scratch(Lane &lane, const SearchScratch &scratch) {
   const uint32_t n = scratch.max_tokens, n_candidates = scratch.max_candidates;
   uint4 *const memory = scratch.memory + blockIdx.x * search_scratch_size(n, n_candidates);
   lane.turn = 0;
-  lane.n_shared_slots = lane.n_shared_extras = scratch.n_shared_slots;
+  lane.n_shared_slots = scratch.n_shared_slots;
   lane.slot_bits = static_cast<uint32_t>(__ffs(static_cast<int>(scratch.n_shared_slots)) - 1);
   lane.n_wide_slots = 2 * n;
   lane.wide_keys = reinterpret_cast<unsigned long long *>(memory);
   lane.wide_states = reinterpret_cast<uint32_t *>(memory + n);
-  lane.record_of = lane.wide_states + 2 * n;
+  lane.n_spare = n;
+  lane.spare[0] = reinterpret_cast<uint32_t *>(memory + 2 * n);
+  lane.spare[1] = reinterpret_cast<uint32_t *>(memory + 3 * n);
+  lane.n_large_spare = n_candidates;
+  lane.large_spare = reinterpret_cast<uint32_t *>(memory + 4 * n);
+}
+
+// A block that advances a channel by itself has its lists in its scratch memory.
+__device__ inline void set_lists(Lane &lane) {
+  const uint32_t n = lane.n_spare, n_candidates = lane.n_large_spare;
+  lane.record_of = lane.wide_states + lane.n_wide_slots;
   lane.max_items = lane.max_claims = n;
-  lane.list[0] = reinterpret_cast<ExpandItem *>(memory + 2 * n);
-  lane.list[1] = lane.list[0] + n;
+  lane.list[0] = reinterpret_cast<ExpandItem *>(lane.spare[0]);
+  lane.list[1] = reinterpret_cast<ExpandItem *>(lane.spare[1]);
   lane.max_candidates = n_candidates;
-  lane.candidates = reinterpret_cast<Candidate *>(lane.list[1] + n);
+  lane.candidates = reinterpret_cast<Candidate *>(lane.large_spare);
   lane.max_epsilon_links = n_candidates / 4;
   lane.epsilon_links = reinterpret_cast<EpsilonLink *>(lane.candidates + n_candidates);
   lane.used = reinterpret_cast<uint32_t *>(lane.epsilon_links + lane.max_epsilon_links);
-  lane.spare[0] = reinterpret_cast<uint32_t *>(lane.list[0]);
-  lane.spare[1] = reinterpret_cast<uint32_t *>(lane.list[1]);
-  lane.n_spare = n;
-  lane.large_spare = reinterpret_cast<uint32_t *>(lane.candidates);
-  lane.n_large_spare = n_candidates;
+  lane.n_shared_extras = lane.n_shared_slots;
 }
 
 extern __shared__ unsigned long long shared_table[];  // keys, then states
@@ -104,6 +109,7 @@ struct ClusterShare {
 };
 
 __device__ inline void set_share(Lane &lane) {
+  set_lists(lane);
   ClusterShare &share = *reinterpret_cast<ClusterShare *>(shared_table);
   lane.record_of = share.records;
   lane.max_items = ClusterShare::kItems;
