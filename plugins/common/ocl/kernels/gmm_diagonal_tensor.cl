@@ -5,8 +5,9 @@
 //
 // A warp owns 16 or 32 rows, whose fragments stay in its registers, and takes one tile of 8 Gaussians after the other, the next
 // one's under way while this one's are multiplied; their log-sum-exp stays in registers, too, and leaves them once a state.
-// n_warps warps with different rows share a stretch of tiles, which the first of them brings into the L1 cache. No local memory,
-// no barriers. Floors as in the CUDA back end's kernel of this name: 5000 x 256 x 36, 8 rows: 87 us (memory); 256: 225 us (mma).
+// n_warps warps with different rows share a stretch of tiles, which the first of them brings into the L1 cache. No local
+// memory, no barriers. Floors as in the CUDA back end's kernel of this name: 5000 x 256 x 36, 8 rows: 87 us (memory); 256: 225
+// us (mma).
 //   -D STEPS=4, 9 or 10: of 8 values of k, GROUP_SIZE=..., TILES=..., TENSOR_PTX=...
 #include "plugins/common/ocl/kernels/tensor.h"
 

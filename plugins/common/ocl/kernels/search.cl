@@ -120,8 +120,8 @@ void group_do(__local Lane *lane, const Memory *m) {
   }
 }
 
-// jobs[first_job ... end_job - 1]; arcs, begins and final_costs: the graph; rows and channels: where the jobs' parts lie; scratch:
-// scratch_of() for each group, all bits of its slots set.
+// jobs[first_job ... end_job - 1]; arcs, begins and final_costs: the graph; rows and channels: where the jobs' parts lie;
+// scratch: scratch_of() for each group, all bits of its slots set.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void search(
     __global SearchJob *jobs, uint first_job, uint end_job, __global const SearchArc *arcs, __global const SearchBegins *begins,
     __global const float *final_costs, __global const float *rows, __global uint *channels, __global uint4 *scratch,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor-core products of split fp16 numbers on NVIDIA's GPUs of capability 8.0 and more, in PTX, and the same in plain OpenCL C
-// for tests on other devices (TENSOR_PTX=0), where a work-group is one warp whose lanes go through everything together and show
-// each other what they have in local memory. Scores end in the log sums of a warp's rows as mma spreads them: four lanes a row,
-// two columns a lane.
+// Tensor-core products of split fp16 numbers on NVIDIA's GPUs of capability 8.0 and more, in PTX, and the same in plain OpenCL
+// C for tests on other devices (TENSOR_PTX=0), where a work-group is one warp whose lanes go through everything together and
+// show each other what they have in local memory. Scores end in the log sums of a warp's rows as mma spreads them: four lanes a
+// row, two columns a lane.
 //   -D TILES=1 or 2: of 16 rows, of a warp
 #include "plugins/common/ocl/kernels/gmm_tensor_types.h"
 #include "plugins/common/ocl/kernels/mixture.h"
@@ -94,8 +94,8 @@ static inline void add_scores(RowLogSums *sums, const float *d, const float *inv
   }
 }
 
-// The end of a state, or, if state is -1, of none: the lanes of a row come together, and lane q of four stores the q-th of their
-// rows. Without PTX they come together all the same: PoCL does not compile barriers well that only some tiles come to.
+// The end of a state, or, if state is -1, of none: the lanes of a row come together, and lane q of four stores the q-th of
+// their rows. Without PTX they come together all the same: PoCL does not compile barriers well that only some tiles come to.
 static inline void store_scores(Shown shown, RowLogSums *sums, int state, uint first_row, uint n_rows, __global float *scores,
                                 uint n_states, uint add) {
   if (TENSOR_PTX && state < 0) return;
