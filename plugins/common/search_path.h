@@ -32,11 +32,9 @@ class SearchPath {
       : view_(view), acoustic_scale_(acoustic_scale), word_insertion_cost_(word_insertion_cost) {}
 
   void settle(const PathStep *steps, size_t n_steps);
-  // The settled path and then `steps`, the last first. Returns the cost.
-  double path(const PathStep *steps, size_t n_steps);
-  // The same as asr_backend_api::best_path gives it; the arcs are valid until the next call.
+  // The settled path and then `steps`, the last first, as asr_backend_api::best_path gives it. The arcs are valid until the
+  // next call.
   void give(const PathStep *steps, size_t n_steps, const PathEnd &end, asr_path *path);
-  const std::vector<asr_path_arc> &arcs() const { return arcs_; }
 
  private:
   struct End {
@@ -44,6 +42,7 @@ class SearchPath {
     size_t n_arcs = 0;
     double cost = 0;
   };
+  double path(const PathStep *steps, size_t n_steps);  // returns the cost
   void append(const PathStep &step, End *end);
 
   const asr_graph_view &view_;

@@ -173,20 +173,13 @@ void Search::best_path(const SearchPathJob &done, asr_path *path) {
   path_.settle(done.settled_steps, job_.n_settled);
   job_.n_settled = 0;
   const SearchEnd &end = *done.end;
-  const double cost = path_.path(done.steps, end.n_steps);
-  path->arcs = path_.arcs().data();
-  path->n_arcs = path_.arcs().size();
-  path->n_frames = n_frames_;
-  path->reached_final = end.reached_final;
-  path->beam_died = died_ ? 1 : 0;
-  path->final_cost = end.reached_final != 0 ? graph_.view().final_costs[end.state] : 0.0f;
-  path->total_cost = cost + double{path->final_cost};
-  path->n_tokens = job_.n_active;
-  path->n_arcs_expanded = job_.n_arcs_expanded;
+  const bool reached_final = end.reached_final != 0;
+  const float final_cost = reached_final ? graph_.view().final_costs[end.state] : 0.0f;
+  path_.give(done.steps, end.n_steps, {n_frames_, died_, reached_final, final_cost, job_.n_active, job_.n_arcs_expanded}, path);
 }
 
 SearchJob Search::lattice_job(bool use_final) const {
-  checked_lattice();
+  check_makes_lattices(lattice_beam_, lattice_.has_value());
   SearchJob writing = job(nullptr, 0, 0);
   writing.output = true;
   writing.use_final = use_final;
@@ -211,17 +204,11 @@ void Search::lattice(const LatticeReader &reader, asr_raw_lattice *lattice) {
 }
 
 void Search::lattice_piece(asr_raw_lattice *piece) {
-  checked_lattice();
+  check_makes_lattices(lattice_beam_, lattice_.has_value());
   *piece = {};
   lattice_->take_piece(piece);
   piece->n_frames = n_frames_;
   piece->beam_died = died_ ? 1 : 0;
-}
-
-const SearchLattice &Search::checked_lattice() const {
-  if (!(lattice_beam_ > 0)) fail(ASR_INVALID_ARGUMENT, "lattice: the channel began with lattice_beam 0");
-  if (!lattice_) fail(ASR_UNSUPPORTED, "lattice: the graph has a cycle of epsilon arcs; remove it to get lattices");
-  return *lattice_;
 }
 
 }  // namespace asr::cuda

@@ -73,8 +73,6 @@ class Search {
   void start_reading(LatticeReader *reader, cudaStream_t stream) const;
   void lattice(const LatticeReader &reader, asr_raw_lattice *lattice);
   void lattice_piece(asr_raw_lattice *piece);
-  // Throws unless the channel makes lattices.
-  const SearchLattice &checked_lattice() const;
 
  private:
   // Brings what was settled on the device to the host.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "plugins/common/shared_rows.h"
 
 namespace asr::cuda {
 
@@ -122,36 +123,26 @@ void SearchLanes::start_jobs(const std::vector<SearchJob> &jobs, Pending pending
   pending_ = std::move(pending);
 }
 
-// Puts the rows of the host on the device. Tasks with the same rows share them.
-const float *SearchLanes::upload(const std::vector<Task> &tasks, std::vector<size_t> *row_at) {
+// Puts the rows of the host on the device; returns where they begin.
+std::vector<uint64_t> SearchLanes::upload(const std::vector<Task> &tasks) {
+  SharedRows shared = share_rows(tasks);
   std::vector<Piece<const float>> pieces;
-  size_t n_floats = 0;
-  row_at->assign(tasks.size(), 0);
-  for (size_t i = 0; i < tasks.size(); ++i) {
-    const Task &task = tasks[i];
-    if (task.host_rows == nullptr) continue;
-    const size_t n = size_t{task.n_frames} * task.search->n_pdfs();
-    const bool same = i > 0 && tasks[i - 1].host_rows == task.host_rows && pieces.back().n == n;
-    if (!same) {
-      pieces.push_back({task.host_rows, n});
-      n_floats += n;
-    }
-    (*row_at)[i] = n_floats - n;
+  for (const size_t i : shared.uploads) {
+    pieces.push_back({tasks[i].host_rows, size_t{tasks[i].n_frames} * tasks[i].search->n_pdfs()});
   }
-  rows_.reserve(n_floats);
-  if (n_floats > 0) staging_.upload(pieces, rows_.data(), stream_.get());
-  return rows_.data();
+  rows_.reserve(shared.n_floats);
+  if (!pieces.empty()) staging_.upload(pieces, rows_.data(), stream_.get());
+  return std::move(shared.begins);
 }
 
 void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
   finish();
-  std::vector<size_t> row_at;
-  const float *const host_rows = upload(tasks, &row_at);
+  const std::vector<uint64_t> host_rows = upload(tasks);
   std::vector<SearchJob> jobs;
   Pending pending;
   for (size_t i = 0; i < tasks.size(); ++i) {
     const Task &task = tasks[i];
-    const float *rows = host_rows + row_at[i];
+    const float *rows = rows_.data() + host_rows[i];
     size_t stride = task.search->n_pdfs();
     if (task.host_rows == nullptr) {
       rows = acoustic->device_rows(task.buffer, task.first_row, task.n_frames, stream_.get());

@@ -58,7 +58,7 @@ class SearchLanes {
   };
   uint32_t cluster_size_for(const std::vector<SearchJob> &jobs) const;
   void reserve_scratch(uint32_t n_blocks);
-  const float *upload(const std::vector<Task> &tasks, std::vector<size_t> *row_at);
+  std::vector<uint64_t> upload(const std::vector<Task> &tasks);
   void start_jobs(const std::vector<SearchJob> &jobs, Pending pending);
   void run_at_once(const std::vector<SearchJob> &jobs, const std::vector<Search *> &searches);
   void begin_all(const std::vector<Search *> &searches);
