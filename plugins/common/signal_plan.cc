@@ -109,6 +109,21 @@ SignalJob SignalProgress::take(const asr_step_job &job) {
   return taken;
 }
 
+std::unique_ptr<SignalProgress> SignalSlots::begin(const DynamicsNumbers &numbers, uint32_t n_warps,
+                                                   const asr_signal_options &options) {
+  if (free_.empty()) free_.push_back(n_++);
+  auto signal = std::make_unique<SignalProgress>(numbers, n_warps, options, free_.back());
+  free_.pop_back();
+  return signal;
+}
+
+void SignalSlots::end(std::unique_ptr<SignalProgress> signal) noexcept {
+  try {
+    free_.push_back(signal->slot());  // what is under way in it comes before what its next owner does
+  } catch (...) {                     // then it stays unused
+  }
+}
+
 uint32_t check_step_rows(const asr_step_job *jobs, size_t n_jobs, uint32_t max_rows) {
   uint64_t n_rows = 0;
   for (size_t i = 0; i < n_jobs; ++i) {
@@ -123,6 +138,18 @@ uint32_t check_step_rows(const asr_step_job *jobs, size_t n_jobs, uint32_t max_r
          static_cast<unsigned long long>(n_rows), max_rows);
   }
   return static_cast<uint32_t>(n_rows);
+}
+
+uint32_t check_step(const DynamicsNumbers &numbers, uint32_t n_model_dims, const asr_step_job *jobs,
+                    const std::vector<SignalProgress *> &progress, uint32_t max_rows) {
+  const uint32_t n_rows = check_step_rows(jobs, progress.size(), max_rows);
+  if (n_model_dims != numbers.n_dims) {
+    fail(ASR_INVALID_ARGUMENT, "step: rows have %u values, the acoustic model takes %u", numbers.n_dims, n_model_dims);
+  }
+  for (size_t i = 0; i < progress.size(); ++i) {
+    if (progress[i] != nullptr) progress[i]->check(jobs[i]);
+  }
+  return n_rows;
 }
 
 }  // namespace asr

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/backend/asr_backend.h"
@@ -41,7 +42,23 @@ class SignalProgress {
   uint32_t n_frames_ = 0, n_rows_ = 0;
 };
 
+// Which slots of a device's memory signals have. Signals that end leave theirs to those that begin.
+class SignalSlots {
+ public:
+  std::unique_ptr<SignalProgress> begin(const DynamicsNumbers &numbers, uint32_t n_warps, const asr_signal_options &options);
+  void end(std::unique_ptr<SignalProgress> signal) noexcept;
+  uint32_t n() const { return n_; }  // that were ever given out
+
+ private:
+  std::vector<uint32_t> free_;
+  uint32_t n_ = 0;
+};
+
 // Throws unless the jobs' rows follow each other from row 0 on and fit; gives their number.
 uint32_t check_step_rows(const asr_step_job *jobs, size_t n_jobs, uint32_t max_rows);
+// The same of rows for an acoustic model that takes n_model_dims, and unless the signals can do what the jobs want.
+// progress[i]: of jobs[i], NULL where it has rows of the host.
+uint32_t check_step(const DynamicsNumbers &numbers, uint32_t n_model_dims, const asr_step_job *jobs,
+                    const std::vector<SignalProgress *> &progress, uint32_t max_rows);
 
 }  // namespace asr

@@ -2,8 +2,6 @@
 #include "plugins/cuda/search.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "core/base/error.h"
 #include "plugins/common/search_options.h"

@@ -3,9 +3,7 @@
 // On the host lattices read the arcs of the view.
 #pragma once
 
-#include <optional>
-#include <utility>
-
+#include "plugins/common/begun_options.h"
 #include "plugins/common/view_lattice_graph.h"
 #include "plugins/cuda/device.h"
 #include "plugins/cuda/kernels/search.h"
@@ -18,18 +16,13 @@ class SearchGraph : public ViewLatticeGraph {
 
   SearchTables tables() const;
 
-  // Whether a channel with these options has begun without an error: then others will.
-  bool begins(const asr_search_options &options) const { return begun_ == key(options); }
-  void note_begun(const asr_search_options &options) const { begun_ = key(options); }
+  BegunOptions &begun() const { return begun_; }
 
  private:
-  using Key = std::pair<float, float>;  // what errors depend on
-  static Key key(const asr_search_options &options) { return {options.beam, options.word_insertion_cost}; }
-
   DeviceArray<SearchArc> arcs_;
   DeviceArray<ArcBegins> begins_;
   DeviceArray<float> final_costs_;
-  mutable std::optional<Key> begun_;
+  mutable BegunOptions begun_;
 };
 
 }  // namespace asr::cuda

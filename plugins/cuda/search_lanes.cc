@@ -58,9 +58,9 @@ std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_s
   ChannelMemory memory = std::move(free.back());
   free.pop_back();
   auto search = std::make_unique<Search>(graph, options, std::move(memory));
-  if (!graph.begins(options)) {
+  if (!graph.begun().has(options)) {
     run_at_once({search->begin_job()}, {search.get()});
-    graph.note_begun(options);
+    graph.begun().note(options);
   }
   searches_.insert(search.get());
   return search;

@@ -71,28 +71,12 @@ std::unique_ptr<SignalProgress> Signals::begin(const asr_signal_options &options
     fail(ASR_UNSUPPORTED, "signal_begin: %u mel bands and rows of %u values do not fit a block's memory", tables_.n.n_mel,
          tables_.n.n_values);
   }
-  if (free_slots_.empty()) free_slots_.push_back(n_slots_++);
-  auto signal = std::make_unique<SignalProgress>(tables_.n, n_warps_, options, free_slots_.back());
-  free_slots_.pop_back();
-  return signal;
-}
-
-void Signals::end(std::unique_ptr<SignalProgress> signal) noexcept {
-  try {
-    free_slots_.push_back(signal->slot());  // what is under way in it comes before what its next owner does
-  } catch (...) {                           // then it stays unused
-  }
+  return slots_.begin(tables_.n, n_warps_, options);
 }
 
 void Signals::step(Acoustic &acoustic, const asr_step_job *jobs, const std::vector<SignalProgress *> &progress,
                    uint32_t buffer) {
-  const uint32_t n_rows = check_step_rows(jobs, progress.size(), device_.max_rows());
-  if (acoustic.n_dims() != tables_.n.n_dims) {
-    fail(ASR_INVALID_ARGUMENT, "step: rows have %u values, the acoustic model takes %u", tables_.n.n_dims, acoustic.n_dims());
-  }
-  for (size_t i = 0; i < progress.size(); ++i) {
-    if (progress[i] != nullptr) progress[i]->check(jobs[i]);
-  }
+  const uint32_t n_rows = check_step(tables_.n, acoustic.n_dims(), jobs, progress, device_.max_rows());
   float *const rows = acoustic.prepare(n_rows, buffer);
   make_rows(plan(jobs, progress), rows);
   upload_rows(jobs, progress, rows);
@@ -173,9 +157,9 @@ void Signals::upload_rows(const asr_step_job *jobs, const std::vector<SignalProg
 
 // Memory for all slots that were given out; what is in it moves.
 void Signals::reserve_states() {
-  const size_t n_doubles = size_t{n_slots_} * tables_.n.n_state_doubles;
+  const size_t n_doubles = size_t{slots_.n()} * tables_.n.n_state_doubles;
   if (n_doubles <= states_.size()) return;
-  DeviceArray<double> grown(std::max<size_t>(2 * n_slots_, kLeastSlots) * tables_.n.n_state_doubles);
+  DeviceArray<double> grown(std::max<size_t>(2 * slots_.n(), kLeastSlots) * tables_.n.n_state_doubles);
   if (states_.size() > 0) {
     check(cudaMemcpyAsync(grown.data(), states_.data(), states_.size() * sizeof(double), cudaMemcpyDeviceToDevice,
                           device_.compute()),

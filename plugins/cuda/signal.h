@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "plugins/common/signal_plan.h"
@@ -22,7 +23,7 @@ class Signals {
 
   // Throws ASR_UNSUPPORTED where the tables do not fit a block's memory.
   std::unique_ptr<SignalProgress> begin(const asr_signal_options &options);
-  void end(std::unique_ptr<SignalProgress> signal) noexcept;
+  void end(std::unique_ptr<SignalProgress> signal) noexcept { slots_.end(std::move(signal)); }
   // progress[i]: of jobs[i], NULL where it has rows of the host.
   void step(Acoustic &acoustic, const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, uint32_t buffer);
 
@@ -40,8 +41,7 @@ class Signals {
   DeviceArray<float> noise_dct_, prior_mean_, slope_, transform_;
   DeviceArray<uint32_t> tap_begin_;
   DeviceArray<SignalTap> taps_;
-  std::vector<uint32_t> free_slots_;
-  uint32_t n_slots_ = 0;  // that were ever given out
+  SignalSlots slots_;
   DeviceArray<double> states_;
   DeviceArray<float> given_, cepstra_;  // what was uploaded for a step: tables and samples; what MFCC makes of it
   Staging staging_;

@@ -66,9 +66,9 @@ void SearchLanes::run_at_once(std::vector<Lane> lanes) {
 std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_search_options &options) {
   finish();
   auto search = std::make_unique<Search>(graph, options, pool_, max_links_);
-  if (!graph.begins(options)) {
+  if (!graph.begun().has(options)) {
     run_at_once({{search.get(), &rows_, search->job(0, 0, 0)}});
-    graph.note_begun(options);
+    graph.begun().note(options);
   }
   most_channels_ = std::max(most_channels_, ++n_channels_);
   return search;

@@ -50,28 +50,12 @@ std::unique_ptr<SignalProgress> Signals::begin(const asr_signal_options &options
         kernel_signal, "-D BANDS=" + std::to_string(n_bands(numbers_)) + " -D VALUES=" + std::to_string(n_values(numbers_)));
     kernels_ = std::make_unique<Kernels>(Kernels{program.kernel("signal_frames"), program.kernel("signal_rows")});
   }
-  if (free_slots_.empty()) free_slots_.push_back(n_slots_++);
-  auto signal = std::make_unique<SignalProgress>(numbers_, n_warps_, options, free_slots_.back());
-  free_slots_.pop_back();
-  return signal;
-}
-
-void Signals::end(std::unique_ptr<SignalProgress> signal) noexcept {
-  try {
-    free_slots_.push_back(signal->slot());  // what is under way in it comes before what its next owner does
-  } catch (...) {                           // then it stays unused
-  }
+  return slots_.begin(numbers_, n_warps_, options);
 }
 
 void Signals::step(Acoustic &acoustic, const asr_step_job *jobs, const std::vector<SignalProgress *> &progress,
                    uint32_t buffer) {
-  const uint32_t n_rows = check_step_rows(jobs, progress.size(), device_.max_rows());
-  if (acoustic.n_dims() != numbers_.n_dims) {
-    fail(ASR_INVALID_ARGUMENT, "step: rows have %u values, the acoustic model takes %u", numbers_.n_dims, acoustic.n_dims());
-  }
-  for (size_t i = 0; i < progress.size(); ++i) {
-    if (progress[i] != nullptr) progress[i]->check(jobs[i]);
-  }
+  const uint32_t n_rows = check_step(numbers_, acoustic.n_dims(), jobs, progress, device_.max_rows());
   const DeviceArray<float> &rows = acoustic.prepare(n_rows, buffer);
   make_rows(jobs, progress, rows);
   upload_rows(jobs, progress, rows);
@@ -126,8 +110,8 @@ void Signals::upload_rows(const asr_step_job *jobs, const std::vector<SignalProg
 
 // Memory for all slots that were given out; what is in it moves.
 void Signals::reserve_states() {
-  if (size_t{n_slots_} * numbers_.n_state_doubles <= states_.size()) return;
-  DeviceArray<double> grown(device_.context(), std::max<size_t>(2 * n_slots_, kLeastSlots) * numbers_.n_state_doubles);
+  if (size_t{slots_.n()} * numbers_.n_state_doubles <= states_.size()) return;
+  DeviceArray<double> grown(device_.context(), std::max<size_t>(2 * slots_.n(), kLeastSlots) * numbers_.n_state_doubles);
   if (states_.size() > 0) device_.compute().copy(states_.get(), 0, grown.get(), 0, states_.size() * sizeof(double));
   states_ = std::move(grown);
 }

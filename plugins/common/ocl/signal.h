@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "plugins/common/ocl/acoustic.h"
@@ -21,7 +22,7 @@ class Signals {
 
   // Throws ASR_UNSUPPORTED where the tables do not fit a work-group's memory.
   std::unique_ptr<SignalProgress> begin(const asr_signal_options &options);
-  void end(std::unique_ptr<SignalProgress> signal) noexcept;
+  void end(std::unique_ptr<SignalProgress> signal) noexcept { slots_.end(std::move(signal)); }
   // progress[i]: of jobs[i], NULL where it has rows of the host.
   void step(Acoustic &acoustic, const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, uint32_t buffer);
 
@@ -42,8 +43,7 @@ class Signals {
   DeviceArray<uint32_t> tap_begin_;
   DeviceArray<SignalTap> taps_;
   std::unique_ptr<Kernels> kernels_;
-  std::vector<uint32_t> free_slots_;
-  uint32_t n_slots_ = 0;  // that were ever given out
+  SignalSlots slots_;
   DeviceArray<double> states_;
   Staging staging_;
 };
