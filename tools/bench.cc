@@ -16,10 +16,10 @@ std::map<std::string, AddFunction> &benchmarks() {
   return all;
 }
 
-void add_bench(CLI::App &app) {
-  CLI::App *bench = app.add_subcommand("bench", "Measure speed and accuracy on random data");
-  bench->require_subcommand(1);
-  for (const auto &[name, add] : benchmarks()) add(*bench);
+void add_bench(Command app) {
+  Command bench = app.command("bench", "Measure speed and accuracy on random data");
+  bench.requires_command();
+  for (const auto &[name, add] : benchmarks()) add(bench);
 }
 
 const Subcommand kRegistration{"bench", add_bench};
@@ -46,11 +46,11 @@ std::string cell(const nlohmann::json &value, const BenchReport::Column &column)
 
 Benchmark::Benchmark(const char *name, AddFunction add) { benchmarks()[name] = add; }
 
-void BenchOptions::add_to(CLI::App &app) {
-  app.add_option("--device", device, "Device id (see `senone devices`); default: the best one");
-  app.add_option("--threads", n_threads, "Host threads of the back end; 0 = one for each core")->capture_default_str();
-  app.add_option("--repeats", n_repeats, "Timed repeats")->check(CLI::Range(1, 1000000))->capture_default_str();
-  app.add_flag("--json", json, "Print one JSON object");
+void BenchOptions::add_to(Command app) {
+  app.option("--device", device, "Device id (see `senone devices`); default: the best one");
+  app.option("--threads", n_threads, "Host threads of the back end; 0 = one for each core").shows_default();
+  app.option("--repeats", n_repeats, "Timed repeats").range(1, 1000000).shows_default();
+  app.flag("--json", json, "Print one JSON object");
 }
 
 asr_backend_options backend_options(const BenchOptions &options, uint32_t window_frames, uint32_t max_lanes) {

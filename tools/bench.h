@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the benchmarks `senone bench <name>` share. A benchmark is one file tools/bench_<name>.cc that registers itself:
 //   static const Benchmark kRegistration{"mfcc", add_mfcc};
-// add_mfcc(bench) adds a subcommand to the CLI11 app `bench`, whose callback measures through the back-end table of the chosen
+// add_mfcc(bench) adds a subcommand to the command `bench`, whose callback measures through the back-end table of the chosen
 // device, as the engine would, and prints one BenchReport.
 #pragma once
 
@@ -27,7 +27,7 @@ struct BenchOptions {
   uint32_t n_repeats = 20;
   bool json = false;
 
-  void add_to(CLI::App &app);
+  void add_to(Command app);
 };
 
 // What a benchmark opens: the device of the options, with n_threads and room for one channel of window_frames.

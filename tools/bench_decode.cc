@@ -210,19 +210,16 @@ void run(const DecodeBench &bench) {
   report.print();
 }
 
-void add_decode(CLI::App &app) {
+void add_decode(Command app) {
   auto bench = std::make_shared<DecodeBench>();
-  CLI::App *command = app.add_subcommand("decode", "The search over a graph, scores given");
+  Command command = app.command("decode", "The search over a graph, scores given");
   bench->common.n_repeats = 3;
-  bench->add_to(*command);
-  command->add_option("--lanes", bench->n_lanes, "Channels advanced together")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  command
-      ->add_option("--lattice-beam", bench->search.lattice_beam, "Measure with lattices of this beam too; 0: best paths only")
-      ->capture_default_str();
-  command->add_flag("--lattices-only", bench->lattices_only, "Leave out best paths")->needs("--lattice-beam");
-  command->callback([bench] { run(*bench); });
+  bench->add_to(command);
+  command.option("--lanes", bench->n_lanes, "Channels advanced together").range(1, 4096).shows_default();
+  command.option("--lattice-beam", bench->search.lattice_beam, "Measure with lattices of this beam too; 0: best paths only")
+      .shows_default();
+  command.flag("--lattices-only", bench->lattices_only, "Leave out best paths").needs("--lattice-beam");
+  command.callback([bench] { run(*bench); });
 }
 
 const Benchmark kRegistration{"decode", add_decode};

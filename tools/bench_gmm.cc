@@ -157,33 +157,33 @@ void run(const GmmBench &bench) {
   report.print();
 }
 
-void add(CLI::App &app, const char *name, const char *what, asr_covariance covariance) {
+void add(Command app, const char *name, const char *what, asr_covariance covariance) {
   const auto bench = std::make_shared<GmmBench>();
   bench->covariance = covariance;
-  CLI::App *command = app.add_subcommand(name, what);
-  const CLI::Range positive(1u, 100000000u);
-  command->add_option("--states", bench->n_states, "States of the model")->check(positive)->capture_default_str();
-  command->add_option("--gaussians", bench->n_gaussians, "Gaussians of a state")->check(positive)->capture_default_str();
-  command->add_option("--dims", bench->n_dims, "Features of a frame")->check(CLI::Range(1, 1000))->capture_default_str();
-  command->add_option("--window", bench->windows, "Frames scored at once; several make several rows")
-      ->check(positive)
-      ->capture_default_str();
-  command->add_option("--frames", bench->n_frames, "Frames in all")->check(positive)->capture_default_str();
-  command->add_option("--seed", bench->seed, "Of the random model")->capture_default_str();
-  command->add_option("--model-bits", bench->model_bits, "Of a parameter on the device; 16: half the model, where it can")
-      ->check(CLI::IsMember({16u, 32u}))
-      ->capture_default_str();
-  command->add_option("--models", bench->n_models, "Several: in one call against a call for each, and nothing else")
-      ->check(CLI::Range(1u, 1000u))
-      ->capture_default_str();
-  command->add_flag("!--no-openblas", bench->blas, "Do not compare with OpenBLAS");
-  command->add_flag("--tune", bench->tune, "First choose the fastest way for this device, and keep the choice");
-  bench->common.add_to(*command);
-  command->callback([bench] { run(*bench); });
+  Command command = app.command(name, what);
+  const uint32_t most = 100000000;
+  command.option("--states", bench->n_states, "States of the model").range(1u, most).shows_default();
+  command.option("--gaussians", bench->n_gaussians, "Gaussians of a state").range(1u, most).shows_default();
+  command.option("--dims", bench->n_dims, "Features of a frame").range(1, 1000).shows_default();
+  command.option("--window", bench->windows, "Frames scored at once; several make several rows")
+      .range(1u, most)
+      .shows_default();
+  command.option("--frames", bench->n_frames, "Frames in all").range(1u, most).shows_default();
+  command.option("--seed", bench->seed, "Of the random model").shows_default();
+  command.option("--model-bits", bench->model_bits, "Of a parameter on the device; 16: half the model, where it can")
+      .one_of({16u, 32u})
+      .shows_default();
+  command.option("--models", bench->n_models, "Several: in one call against a call for each, and nothing else")
+      .range(1u, 1000u)
+      .shows_default();
+  command.flag("!--no-openblas", bench->blas, "Do not compare with OpenBLAS");
+  command.flag("--tune", bench->tune, "First choose the fastest way for this device, and keep the choice");
+  bench->common.add_to(command);
+  command.callback([bench] { run(*bench); });
 }
 
-void add_gmm(CLI::App &app) { add(app, "gmm", "Diagonal-covariance GMM scores", ASR_COVARIANCE_DIAGONAL); }
-void add_full_gmm(CLI::App &app) { add(app, "fullgmm", "Full-covariance GMM scores", ASR_COVARIANCE_FULL); }
+void add_gmm(Command app) { add(app, "gmm", "Diagonal-covariance GMM scores", ASR_COVARIANCE_DIAGONAL); }
+void add_full_gmm(Command app) { add(app, "fullgmm", "Full-covariance GMM scores", ASR_COVARIANCE_FULL); }
 
 const Benchmark kGmm{"gmm", add_gmm};
 const Benchmark kFullGmm{"fullgmm", add_full_gmm};

@@ -127,21 +127,19 @@ void run(const Options &options) {
   report.print();
 }
 
-void add_mfcc(CLI::App &bench) {
-  CLI::App *app = bench.add_subcommand("mfcc", "Samples to cepstra, for several VTLN warps of the same samples");
+void add_mfcc(Command bench) {
+  Command app = bench.command("mfcc", "Samples to cepstra, for several VTLN warps of the same samples");
   auto options = std::make_shared<Options>();
-  options->common.add_to(*app);
-  app->add_option("--seconds", options->seconds, "Length of the audio")
-      ->check(CLI::Range(0.03, 36000.0))
-      ->capture_default_str();
-  app->add_option("--rate", options->rate_hz, "Sample rate, Hz")->check(CLI::Range(2000.0, 192000.0))->capture_default_str();
-  app->add_option("--mel", options->n_mel, "Mel bands")->check(CLI::Range(1, 4096))->capture_default_str();
-  app->add_option("--ceps", options->n_ceps, "Cepstra")->check(CLI::Range(1, 4096))->capture_default_str();
-  app->add_option("--warps", options->n_warps, "Numbers of VTLN warps, one row each")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  app->callback([options] { run(*options); });
+  options->common.add_to(app);
+  app.option("--seconds", options->seconds, "Length of the audio").range(0.03, 36000.0).shows_default();
+  app.option("--rate", options->rate_hz, "Sample rate, Hz").range(2000.0, 192000.0).shows_default();
+  app.option("--mel", options->n_mel, "Mel bands").range(1, 4096).shows_default();
+  app.option("--ceps", options->n_ceps, "Cepstra").range(1, 4096).shows_default();
+  app.option("--warps", options->n_warps, "Numbers of VTLN warps, one row each")
+      .separated_by(',')
+      .range(1, 1000)
+      .shows_default();
+  app.callback([options] { run(*options); });
 }
 
 const Benchmark kRegistration{"mfcc", add_mfcc};

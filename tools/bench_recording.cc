@@ -129,20 +129,16 @@ void run(const RecordingBench &bench) {
   report.print();
 }
 
-void add_recording(CLI::App &app) {
+void add_recording(Command app) {
   auto bench = std::make_shared<RecordingBench>();
-  CLI::App *command = app.add_subcommand("recording", "Memory of the search over one long recording, scores given");
+  Command command = app.command("recording", "Memory of the search over one long recording, scores given");
   bench->search.lattice_beam = 8;
-  bench->add_to(*command);
-  command->add_option("--minutes", bench->minutes, "Length of the recording")
-      ->check(CLI::Range(0.01, 10000.0))
-      ->capture_default_str();
-  command->add_option("--marks", bench->n_marks, "How often memory is looked at")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_option("--lattice-beam", bench->search.lattice_beam, "0: the best path only")->capture_default_str();
-  command->add_flag("--whole", bench->whole, "Take the lattice at the end in one piece");
-  command->callback([bench] { run(*bench); });
+  bench->add_to(command);
+  command.option("--minutes", bench->minutes, "Length of the recording").range(0.01, 10000.0).shows_default();
+  command.option("--marks", bench->n_marks, "How often memory is looked at").range(1, 1000).shows_default();
+  command.option("--lattice-beam", bench->search.lattice_beam, "0: the best path only").shows_default();
+  command.flag("--whole", bench->whole, "Take the lattice at the end in one piece");
+  command.callback([bench] { run(*bench); });
 }
 
 const Benchmark kRegistration{"recording", add_recording};

@@ -104,21 +104,21 @@ void BenchRows::read(const std::string &path) {
   reader.finish();
 }
 
-void SearchBench::add_to(CLI::App &app) {
+void SearchBench::add_to(Command app) {
   common.add_to(app);
-  CLI::Option *graph_option = app.add_option("--graph", graph, "graph.bin to search; default: a random graph");
-  app.add_option("--model", model, "Bundle whose graph is searched")->excludes(graph_option);
-  app.add_option("--loglikes", loglikes, "Scores (docs/search.md, \"Measuring\"); default: random ones");
-  app.add_option("--states", n_states, "States of the random graph")->check(CLI::Range(1, 200000000))->capture_default_str();
-  app.add_option("--arcs", n_arcs, "Arcs of the random graph")->check(CLI::Range(1, 1000000000))->capture_default_str();
-  app.add_option("--pdfs", n_pdfs, "Pdfs of the random graph")->check(CLI::Range(1, 1000000))->capture_default_str();
-  app.add_option("--frames", n_frames, "Frames of random scores")->check(CLI::Range(1, 10000000))->capture_default_str();
-  app.add_option("--seed", seed, "Seed of graph and scores")->capture_default_str();
-  app.add_option("--window", window, "Frames of one advance")->check(CLI::Range(1, 256))->capture_default_str();
-  app.add_option("--beam", search.beam, "Beam")->capture_default_str();
-  app.add_option("--max-active", search.max_active, "Most tokens expanded in a frame")->capture_default_str();
-  app.add_option("--min-active", search.min_active, "Least tokens expanded in a frame")->capture_default_str();
-  app.add_option("--acoustic-scale", search.acoustic_scale, "Scale of the log-likelihoods")->capture_default_str();
+  app.option("--graph", graph, "graph.bin to search; default: a random graph");
+  app.option("--model", model, "Bundle whose graph is searched").excludes("--graph");
+  app.option("--loglikes", loglikes, "Scores (docs/search.md, \"Measuring\"); default: random ones");
+  app.option("--states", n_states, "States of the random graph").range(1, 200000000).shows_default();
+  app.option("--arcs", n_arcs, "Arcs of the random graph").range(1, 1000000000).shows_default();
+  app.option("--pdfs", n_pdfs, "Pdfs of the random graph").range(1, 1000000).shows_default();
+  app.option("--frames", n_frames, "Frames of random scores").range(1, 10000000).shows_default();
+  app.option("--seed", seed, "Seed of graph and scores").shows_default();
+  app.option("--window", window, "Frames of one advance").range(1, 256).shows_default();
+  app.option("--beam", search.beam, "Beam").shows_default();
+  app.option("--max-active", search.max_active, "Most tokens expanded in a frame").shows_default();
+  app.option("--min-active", search.min_active, "Least tokens expanded in a frame").shows_default();
+  app.option("--acoustic-scale", search.acoustic_scale, "Scale of the log-likelihoods").shows_default();
 }
 
 void add_options(const SearchBench &bench, const BenchGraph &graph, const BenchRows &rows, BenchReport *report) {

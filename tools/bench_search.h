@@ -26,7 +26,7 @@ struct SearchBench {
   uint32_t window = 32;
   asr_search_options search{sizeof(asr_search_options), 13, 0, 0.1f, 0, 7000, 200};
 
-  void add_to(CLI::App &app);
+  void add_to(Command app);
 };
 
 // The graph of a file or a random one.

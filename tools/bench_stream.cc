@@ -239,30 +239,27 @@ void run(const StreamBench &bench) {
   report.print();
 }
 
-void add_stream(CLI::App &bench) {
-  CLI::App *app = bench.add_subcommand("stream", "From samples to words through the C ABI, on many streams at once");
+void add_stream(Command bench) {
+  Command app = bench.command("stream", "From samples to words through the C ABI, on many streams at once");
   auto options = std::make_shared<StreamBench>();
   options->common.n_repeats = 3;
   options->common.n_threads = 0;
-  options->common.add_to(*app);
-  app->add_option("--model", options->model, "Bundle")->required();
-  app->add_option("recordings", options->files, "Mono recordings of one rate; said over and over")->required();
-  app->add_option("--streams", options->n_streams, "Numbers of streams, a row each")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  app->add_option("--lanes", options->n_lanes, "Streams advanced in one step; default: all, 1024 at most")
-      ->check(CLI::Range(1, 1024));
-  app->add_option("--window", options->window, "Most frames of a step")->check(CLI::Range(8, 256))->capture_default_str();
-  app->add_option("--seconds", options->seconds, "Audio of each stream")->check(CLI::Range(0.1, 1e5))->capture_default_str();
-  app->add_option("--chunk-ms", options->chunk_ms, "Audio fed at a time")->check(CLI::Range(1, 10000))->capture_default_str();
-  app->add_option("--partial-ms", options->partial_ms, "Audio between partial results")
-      ->check(CLI::Range(10, 100000))
-      ->capture_default_str();
-  app->add_option("--lattice-beam", options->lattice_beam, "Final results with lattices of this width; 0: without")
-      ->check(CLI::Range(0.0, 1000.0))
-      ->capture_default_str();
-  app->callback([options] { run(*options); });
+  options->common.add_to(app);
+  app.option("--model", options->model, "Bundle").required();
+  app.option("recordings", options->files, "Mono recordings of one rate; said over and over").required();
+  app.option("--streams", options->n_streams, "Numbers of streams, a row each")
+      .separated_by(',')
+      .range(1, 100000)
+      .shows_default();
+  app.option("--lanes", options->n_lanes, "Streams advanced in one step; default: all, 1024 at most").range(1, 1024);
+  app.option("--window", options->window, "Most frames of a step").range(8, 256).shows_default();
+  app.option("--seconds", options->seconds, "Audio of each stream").range(0.1, 1e5).shows_default();
+  app.option("--chunk-ms", options->chunk_ms, "Audio fed at a time").range(1, 10000).shows_default();
+  app.option("--partial-ms", options->partial_ms, "Audio between partial results").range(10, 100000).shows_default();
+  app.option("--lattice-beam", options->lattice_beam, "Final results with lattices of this width; 0: without")
+      .range(0.0, 1000.0)
+      .shows_default();
+  app.callback([options] { run(*options); });
 }
 
 const Benchmark kRegistration{"stream", add_stream};

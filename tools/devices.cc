@@ -59,11 +59,11 @@ void run(bool json) {
   }
 }
 
-void add_devices(CLI::App &app) {
-  CLI::App *command = app.add_subcommand("devices", "List the devices of all back ends, and why others are not used");
+void add_devices(Command app) {
+  Command command = app.command("devices", "List the devices of all back ends, and why others are not used");
   const auto json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "Print JSON");
-  command->callback([json] { run(*json); });
+  command.flag("--json", *json, "Print JSON");
+  command.callback([json] { run(*json); });
 }
 
 const Subcommand kRegistration{"devices", add_devices};

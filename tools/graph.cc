@@ -150,40 +150,39 @@ void run_graph(const GraphArguments &arguments) {
   print_graph(graph, start_s);
 }
 
-void add_graph(CLI::App &app) {
+void add_graph(Command app) {
   const auto arguments = std::make_shared<GraphArguments>();
-  CLI::App *graph = app.add_subcommand("graph", "Build a recognition graph from a dictionary and a language model or grammar");
-  graph->add_option("--model", arguments->model, "Bundle made by senone import; gets the graph unless --out is given")
-      ->required();
-  graph->add_option("--lexicon", arguments->lexicon, "Dictionary in CMU Sphinx form");
-  graph->add_option("--lm", arguments->lm, "n-gram language model: ARPA text or CMU Sphinx's trie");
-  graph->add_option("--jsgf", arguments->jsgf, "Grammar in JSGF");
-  graph->add_option("--rule", arguments->rule, "Rule of the JSGF grammar to recognise (default: all public rules)");
-  graph->add_option("--words", arguments->words, "List of words, one a line, said in any number and order");
-  graph->add_option("--hclg", arguments->hclg, "Graph of Kaldi for this very model (OpenFst); --words is then its words.txt");
-  graph->add_flag("--single", arguments->single, "One word of --words, not any number");
-  graph->add_option("--out", arguments->out, "New bundle to write instead of changing the model's");
-  graph->add_option("--case", arguments->letter_case, "Change the grammar's words to the dictionary's case")
-      ->check(CLI::IsMember({"asis", "lower", "upper"}))
-      ->capture_default_str();
-  graph->add_flag("--drop-unknown", arguments->drop_unknown, "Leave out words that have no pronunciation instead of refusing");
-  graph->add_option("--prune", arguments->prune, "Leave out n-grams that change perplexity by less than this, such as 1e-8")
-      ->check(CLI::Range(0.0, 1.0));
-  graph->add_option("--silence-prob", arguments->options.silence_prob, "Probability of silence between words")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  graph->add_option("--filler-prob", arguments->options.filler_prob, "Probability of each other filler between words")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  graph->add_option("--transition-scale", arguments->options.scales.transition, "Weight of the costs between HMM states")
-      ->check(CLI::Range(0.0, 100.0))
-      ->capture_default_str();
+  Command graph = app.command("graph", "Build a recognition graph from a dictionary and a language model or grammar");
+  graph.option("--model", arguments->model, "Bundle made by senone import; gets the graph unless --out is given").required();
+  graph.option("--lexicon", arguments->lexicon, "Dictionary in CMU Sphinx form");
+  graph.option("--lm", arguments->lm, "n-gram language model: ARPA text or CMU Sphinx's trie");
+  graph.option("--jsgf", arguments->jsgf, "Grammar in JSGF");
+  graph.option("--rule", arguments->rule, "Rule of the JSGF grammar to recognise (default: all public rules)");
+  graph.option("--words", arguments->words, "List of words, one a line, said in any number and order");
+  graph.option("--hclg", arguments->hclg, "Graph of Kaldi for this very model (OpenFst); --words is then its words.txt");
+  graph.flag("--single", arguments->single, "One word of --words, not any number");
+  graph.option("--out", arguments->out, "New bundle to write instead of changing the model's");
+  graph.option("--case", arguments->letter_case, "Change the grammar's words to the dictionary's case")
+      .one_of({"asis", "lower", "upper"})
+      .shows_default();
+  graph.flag("--drop-unknown", arguments->drop_unknown, "Leave out words that have no pronunciation instead of refusing");
+  graph.option("--prune", arguments->prune, "Leave out n-grams that change perplexity by less than this, such as 1e-8")
+      .range(0.0, 1.0);
+  graph.option("--silence-prob", arguments->options.silence_prob, "Probability of silence between words")
+      .range(0.0, 1.0)
+      .shows_default();
+  graph.option("--filler-prob", arguments->options.filler_prob, "Probability of each other filler between words")
+      .range(0.0, 1.0)
+      .shows_default();
+  graph.option("--transition-scale", arguments->options.scales.transition, "Weight of the costs between HMM states")
+      .range(0.0, 100.0)
+      .shows_default();
   graph
-      ->add_option("--self-loop-scale", arguments->options.scales.self_loop,
-                   "Weight of the costs of staying in an HMM state or leaving")
-      ->check(CLI::Range(0.0, 100.0))
-      ->capture_default_str();
-  graph->callback([arguments] { run_graph(*arguments); });
+      .option("--self-loop-scale", arguments->options.scales.self_loop,
+              "Weight of the costs of staying in an HMM state or leaving")
+      .range(0.0, 100.0)
+      .shows_default();
+  graph.callback([arguments] { run_graph(*arguments); });
 }
 
 const Subcommand kRegistration{"graph", add_graph};

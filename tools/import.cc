@@ -13,7 +13,7 @@ namespace {
 
 struct Kind {
   const char *what;
-  ReadModel (*add)(CLI::App &app);
+  ReadModel (*add)(Command app);
 };
 
 std::map<std::string, Kind> &kinds() {
@@ -34,13 +34,12 @@ struct DecodingOptions {
   }
 };
 
-void add_decoding_options(CLI::App &app, DecodingOptions &decoding) {
-  const CLI::Range scale(1e-6, 1e6), beam(1e-3, 1e6), cost(-1e6, 1e6), tokens(1, 1000000000);
-  app.add_option("--acoustic-scale", decoding.acoustic_scale, "Factor on log-likelihoods; default by kind")->check(scale);
-  app.add_option("--beam", decoding.beam, "Natural-log width of the search; default by kind")->check(beam);
-  app.add_option("--max-active", decoding.max_active, "Most tokens kept a frame; default by kind")->check(tokens);
-  app.add_option("--word-insertion-cost", decoding.word_insertion_cost, "Added to the cost of every word; default by kind")
-      ->check(cost);
+void add_decoding_options(Command app, DecodingOptions &decoding) {
+  app.option("--acoustic-scale", decoding.acoustic_scale, "Factor on log-likelihoods; default by kind").range(1e-6, 1e6);
+  app.option("--beam", decoding.beam, "Natural-log width of the search; default by kind").range(1e-3, 1e6);
+  app.option("--max-active", decoding.max_active, "Most tokens kept a frame; default by kind").range(1, 1000000000);
+  app.option("--word-insertion-cost", decoding.word_insertion_cost, "Added to the cost of every word; default by kind")
+      .range(-1e6, 1e6);
 }
 
 void print_summary(const ImportedModel &model, const std::string &output) {
@@ -65,17 +64,17 @@ void run_import(const ReadModel &read_model, const DecodingOptions &decoding, co
   print_summary(model, output);
 }
 
-void add_import(CLI::App &app) {
-  CLI::App *const import = app.add_subcommand("import", "Turn an acoustic model of another recogniser into a bundle");
-  import->require_subcommand(1);
+void add_import(Command app) {
+  Command import = app.command("import", "Turn an acoustic model of another recogniser into a bundle");
+  import.requires_command();
   for (const auto &[name, kind] : kinds()) {
-    CLI::App *const sub = import->add_subcommand(name, std::string("Import ") + kind.what);
-    const ReadModel read_model = kind.add(*sub);
+    Command sub = import.command(name, std::string("Import ") + kind.what);
+    const ReadModel read_model = kind.add(sub);
     const auto output = std::make_shared<std::string>();
     const auto decoding = std::make_shared<DecodingOptions>();
-    sub->add_option("OUT_BUNDLE", *output, "Directory to make, or an older bundle to replace")->required();
-    add_decoding_options(*sub, *decoding);
-    sub->callback([=] { run_import(read_model, *decoding, *output); });
+    sub.option("OUT_BUNDLE", *output, "Directory to make, or an older bundle to replace").required();
+    add_decoding_options(sub, *decoding);
+    sub.callback([=] { run_import(read_model, *decoding, *output); });
   }
 }
 
@@ -83,6 +82,6 @@ const Subcommand kRegistration{"import", add_import};
 
 }  // namespace
 
-ImportKind::ImportKind(const char *name, const char *what, ReadModel (*add)(CLI::App &app)) { kinds()[name] = {what, add}; }
+ImportKind::ImportKind(const char *name, const char *what, ReadModel (*add)(Command app)) { kinds()[name] = {what, add}; }
 
 }  // namespace asr::tool

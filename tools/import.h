@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the kinds of `senone import` share. A kind is one file tools/import_<kind>.cc that registers itself:
 //   static const ImportKind kRegistration{"sphinx", "acoustic models of CMU Sphinx", add_sphinx};
-// add_sphinx adds the kind's own options to its CLI11 app and returns the function that reads the model.
+// add_sphinx adds the kind's own options to its command and returns the function that reads the model.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace asr::tool {
 using ReadModel = std::function<ImportedModel()>;
 
 struct ImportKind {
-  ImportKind(const char *name, const char *what, ReadModel (*add)(CLI::App &app));
+  ImportKind(const char *name, const char *what, ReadModel (*add)(Command app));
 };
 
 }  // namespace asr::tool

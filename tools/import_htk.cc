@@ -8,21 +8,21 @@
 namespace asr::tool {
 namespace {
 
-void add_common(CLI::App &app, HtkOptions &options) {
-  app.add_option("--hmm-list", options.hmm_list, "Phones in context and the HMMs they stand for (tiedlist, logicalTri)");
-  app.add_option("--config", options.config, "HTK configuration of the features, such as HCopy's");
-  app.add_option("--sample-rate", options.sample_rate_hz, "Sample rate in Hz, where the configuration has no SOURCERATE")
-      ->check(CLI::Range(1000.0, 768000.0))
-      ->capture_default_str();
-  app.add_flag("--features-only", options.features_only, "The features come from elsewhere; audio is not recognised");
+void add_common(Command app, HtkOptions &options) {
+  app.option("--hmm-list", options.hmm_list, "Phones in context and the HMMs they stand for (tiedlist, logicalTri)");
+  app.option("--config", options.config, "HTK configuration of the features, such as HCopy's");
+  app.option("--sample-rate", options.sample_rate_hz, "Sample rate in Hz, where the configuration has no SOURCERATE")
+      .range(1000.0, 768000.0)
+      .shows_default();
+  app.flag("--features-only", options.features_only, "The features come from elsewhere; audio is not recognised");
 }
 
-ReadModel add_htk(CLI::App &app) {
+ReadModel add_htk(Command app) {
   const auto options = std::make_shared<HtkOptions>();
   const auto macros = std::make_shared<std::vector<std::string>>();
   options->models.resize(1);
-  app.add_option("HMMDEFS", options->models[0], "The HMMs as text (MMF)")->required();
-  app.add_option("--macros", *macros, "Files of macros that HMMDEFS uses, in order");
+  app.option("HMMDEFS", options->models[0], "The HMMs as text (MMF)").required();
+  app.option("--macros", *macros, "Files of macros that HMMDEFS uses, in order");
   add_common(app, *options);
   return [options, macros] {
     HtkOptions all = *options;
@@ -31,11 +31,11 @@ ReadModel add_htk(CLI::App &app) {
   };
 }
 
-ReadModel add_julius(CLI::App &app) {
+ReadModel add_julius(Command app) {
   const auto options = std::make_shared<HtkOptions>();
   options->models.resize(1);
   options->energy_scale = 1;
-  app.add_option("BINHMM", options->models[0], "Binary HMMs of Julius")->required();
+  app.option("BINHMM", options->models[0], "Binary HMMs of Julius").required();
   add_common(app, *options);
   return [options] { return import_julius(*options); };
 }

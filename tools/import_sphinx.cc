@@ -8,15 +8,15 @@
 namespace asr::tool {
 namespace {
 
-ReadModel add_sphinx(CLI::App &app) {
+ReadModel add_sphinx(Command app) {
   const auto options = std::make_shared<SphinxOptions>();
-  app.add_option("MODEL_DIR", options->model_dir, "Directory with means, variances, mdef, feat.params ...")->required();
-  app.add_option("--mdef", options->mdef, "Model definition, where it is not MODEL_DIR/mdef");
-  app.add_option("--feat-params", options->feat_params, "Front end, where it is not MODEL_DIR/feat.params");
-  app.add_option("--noisedict", options->noisedict, "Filler dictionary, where it is not MODEL_DIR/noisedict");
-  app.add_option("--sample-rate", options->sample_rate_hz, "Sample rate in Hz, in the place of feat.params's")
-      ->check(CLI::Range(1000.0, 768000.0));
-  app.add_option("--noise-removal", options->noise_removal, "true or false, in the place of feat.params's -remove_noise");
+  app.option("MODEL_DIR", options->model_dir, "Directory with means, variances, mdef, feat.params ...").required();
+  app.option("--mdef", options->mdef, "Model definition, where it is not MODEL_DIR/mdef");
+  app.option("--feat-params", options->feat_params, "Front end, where it is not MODEL_DIR/feat.params");
+  app.option("--noisedict", options->noisedict, "Filler dictionary, where it is not MODEL_DIR/noisedict");
+  app.option("--sample-rate", options->sample_rate_hz, "Sample rate in Hz, in the place of feat.params's")
+      .range(1000.0, 768000.0);
+  app.option("--noise-removal", options->noise_removal, "true or false, in the place of feat.params's -remove_noise");
   return [options] { return import_sphinx(*options); };
 }
 

@@ -94,16 +94,15 @@ void print_for_people(const Json &info) {
   }
 }
 
-void add_info(CLI::App &app) {
-  CLI::App *const info = app.add_subcommand("info", "Show what a bundle holds, and check it");
+void add_info(Command app) {
+  Command info = app.command("info", "Show what a bundle holds, and check it");
   const auto path = std::make_shared<std::string>();
   const auto device = std::make_shared<std::string>();
   const auto as_json = std::make_shared<bool>(false);
-  info->add_option("BUNDLE", *path, "Directory made by `senone import`")->required();
-  info->add_option("--device", *device,
-                   "Also load it on this device (\"cuda\", \"cuda:1\") and show the memory it takes there");
-  info->add_flag("--json", *as_json, "Print JSON");
-  info->callback([=] {
+  info.option("BUNDLE", *path, "Directory made by `senone import`").required();
+  info.option("--device", *device, "Also load it on this device (\"cuda\", \"cuda:1\") and show the memory it takes there");
+  info.flag("--json", *as_json, "Print JSON");
+  info.callback([=] {
     Json collected = collect(read_bundle(*path));
     if (!device->empty()) collected["memory"] = device_memory(*path, *device);
     if (*as_json) {

@@ -14,25 +14,22 @@ void LatticeInput::for_each(const std::function<void(const std::string &, const 
   while (reader.next(&id, &lattice)) visit(id, lattice);
 }
 
-void add_lattice_path(CLI::App *command, LatticeInput *input) {
-  command->add_option("LATTICES", input->path, "Archive of lattices in Kaldi's form, binary or text")->required();
+void add_lattice_path(Command command, LatticeInput *input) {
+  command.option("LATTICES", input->path, "Archive of lattices in Kaldi's form, binary or text").required();
 }
 
-void add_acoustic_scale(CLI::App *command, LatticeInput *input) {
-  command
-      ->add_option("--acoustic-scale", input->acoustic_scale, "Weight of acoustic costs; the one that the search had is best")
-      ->check(CLI::Range(1e-6, 1e6))
-      ->required();
+void add_acoustic_scale(Command command, LatticeInput *input) {
+  command.option("--acoustic-scale", input->acoustic_scale, "Weight of acoustic costs; the one that the search had is best")
+      .range(1e-6, 1e6)
+      .required();
 }
 
-void add_words_path(CLI::App *command, LatticeInput *input) {
-  command->add_option("--words", input->words_path, "words.txt of the graph")->required();
+void add_words_path(Command command, LatticeInput *input) {
+  command.option("--words", input->words_path, "words.txt of the graph").required();
 }
 
-void add_frame_shift(CLI::App *command, double *frame_shift_ms) {
-  command->add_option("--frame-shift-ms", *frame_shift_ms, "From one frame to the next")
-      ->check(CLI::Range(0.1, 1000.0))
-      ->capture_default_str();
+void add_frame_shift(Command command, double *frame_shift_ms) {
+  command.option("--frame-shift-ms", *frame_shift_ms, "From one frame to the next").range(0.1, 1000.0).shows_default();
 }
 
 WordSymbols::WordSymbols(const std::string &path) : path_(path), symbols_(read_symbols(path)) {
@@ -60,9 +57,9 @@ uint32_t WordSymbols::number(const std::string &word) const {
 
 namespace {
 
-void add_lattice(CLI::App &app) {
-  CLI::App *lattice = app.add_subcommand("lattice", "Words, confidences, statistics and other language models from lattices");
-  lattice->require_subcommand(1);
+void add_lattice(Command app) {
+  Command lattice = app.command("lattice", "Words, confidences, statistics and other language models from lattices");
+  lattice.requires_command();
   add_lattice_stats(lattice);
   add_lattice_best(lattice);
   add_lattice_compare(lattice);

@@ -21,10 +21,10 @@ struct LatticeInput {
   void for_each(const std::function<void(const std::string &id, const CompactLattice &lattice)> &visit) const;
 };
 
-void add_lattice_path(CLI::App *command, LatticeInput *input);
-void add_acoustic_scale(CLI::App *command, LatticeInput *input);
-void add_words_path(CLI::App *command, LatticeInput *input);
-void add_frame_shift(CLI::App *command, double *frame_shift_ms);
+void add_lattice_path(Command command, LatticeInput *input);
+void add_acoustic_scale(Command command, LatticeInput *input);
+void add_words_path(Command command, LatticeInput *input);
+void add_frame_shift(Command command, double *frame_shift_ms);
 
 // The words of words.txt by their numbers and the other way round.
 class WordSymbols {
@@ -41,13 +41,13 @@ class WordSymbols {
   std::unordered_map<std::string, uint32_t> numbers_;
 };
 
-void add_lattice_align(CLI::App *lattice);
-void add_lattice_stats(CLI::App *lattice);
-void add_lattice_best(CLI::App *lattice);
-void add_lattice_compare(CLI::App *lattice);
-void add_lattice_prune(CLI::App *lattice);
-void add_lattice_confidence(CLI::App *lattice);
-void add_lattice_rescore(CLI::App *lattice);
-void add_lattice_slf(CLI::App *lattice);
+void add_lattice_align(Command lattice);
+void add_lattice_stats(Command lattice);
+void add_lattice_best(Command lattice);
+void add_lattice_compare(Command lattice);
+void add_lattice_prune(Command lattice);
+void add_lattice_confidence(Command lattice);
+void add_lattice_rescore(Command lattice);
+void add_lattice_slf(Command lattice);
 
 }  // namespace asr::tool

@@ -51,15 +51,15 @@ void run(const AlignOptions &options) {
 
 }  // namespace
 
-void add_lattice_align(CLI::App *lattice) {
-  CLI::App *command = lattice->add_subcommand("align", "The phones of the best paths: CTM lines");
+void add_lattice_align(Command lattice) {
+  Command command = lattice.command("align", "The phones of the best paths: CTM lines");
   const auto options = std::make_shared<AlignOptions>();
   add_lattice_path(command, &options->input);
-  command->add_option("--model", options->model, "The bundle that made the lattices")->required();
+  command.option("--model", options->model, "The bundle that made the lattices").required();
   add_acoustic_scale(command, &options->input);
-  command->add_flag("--states", options->states, "A line for each HMM state, \"phone.state\"");
+  command.flag("--states", options->states, "A line for each HMM state, \"phone.state\"");
   add_frame_shift(command, &options->frame_shift_ms);
-  command->callback([options] { run(*options); });
+  command.callback([options] { run(*options); });
 }
 
 }  // namespace asr::tool

@@ -33,24 +33,24 @@ void run(const BestOptions &options) {
   });
 }
 
-void add(CLI::App *command, const std::shared_ptr<BestOptions> &options) {
+void add(Command command, const std::shared_ptr<BestOptions> &options) {
   add_lattice_path(command, &options->input);
   add_words_path(command, &options->input);
   add_acoustic_scale(command, &options->input);
-  command->add_flag("--costs", options->costs, "Before the words: total cost, graph cost, acoustic cost (unscaled)");
-  command->callback([options] { run(*options); });
+  command.flag("--costs", options->costs, "Before the words: total cost, graph cost, acoustic cost (unscaled)");
+  command.callback([options] { run(*options); });
 }
 
 }  // namespace
 
-void add_lattice_best(CLI::App *lattice) {
+void add_lattice_best(Command lattice) {
   const auto best = std::make_shared<BestOptions>();
-  add(lattice->add_subcommand("best", "The words of the best path: lines \"utt-id words\""), best);
+  add(lattice.command("best", "The words of the best path: lines \"utt-id words\""), best);
 
   const auto n_best = std::make_shared<BestOptions>();
   n_best->n = 10;
-  CLI::App *command = lattice->add_subcommand("nbest", "The words of the best paths: lines \"utt-id-rank words\"");
-  command->add_option("-n", n_best->n, "Paths of a lattice")->check(CLI::Range(1, 1000000))->capture_default_str();
+  Command command = lattice.command("nbest", "The words of the best paths: lines \"utt-id-rank words\"");
+  command.option("-n", n_best->n, "Paths of a lattice").range(1, 1000000).shows_default();
   add(command, n_best);
 }
 

@@ -103,25 +103,20 @@ void run(const CompareOptions &options) {
 
 }  // namespace
 
-void add_lattice_compare(CLI::App *lattice) {
-  CLI::App *command =
-      lattice->add_subcommand("compare", "Look for the word sequences of other lattices, and compare their costs");
+void add_lattice_compare(Command lattice) {
+  Command command = lattice.command("compare", "Look for the word sequences of other lattices, and compare their costs");
   const auto options = std::make_shared<CompareOptions>();
   add_lattice_path(command, &options->input);
-  command->add_option("OTHERS", options->others.path, "The other archive")->required();
+  command.option("OTHERS", options->others.path, "The other archive").required();
   add_acoustic_scale(command, &options->input);
-  command->add_option("--beam", options->beam, "Word sequences that cost at most so much more than the best")
-      ->check(CLI::Range(0.0, 1e9))
-      ->capture_default_str();
-  command->add_option("--tolerance", options->tolerance, "Difference of costs that does not count")
-      ->check(CLI::Range(0.0, 1e9))
-      ->capture_default_str();
-  command->add_option("-n", options->n_paths, "Most word sequences of a lattice")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
-  command->add_option("--words", options->input.words_path, "words.txt of the graph; with --each");
-  command->add_flag("--each", options->each, "Print each word sequence that is missing or differs");
-  command->callback([options] { run(*options); });
+  command.option("--beam", options->beam, "Word sequences that cost at most so much more than the best")
+      .range(0.0, 1e9)
+      .shows_default();
+  command.option("--tolerance", options->tolerance, "Difference of costs that does not count").range(0.0, 1e9).shows_default();
+  command.option("-n", options->n_paths, "Most word sequences of a lattice").range(1, 1000000).shows_default();
+  command.option("--words", options->input.words_path, "words.txt of the graph; with --each");
+  command.flag("--each", options->each, "Print each word sequence that is missing or differs");
+  command.callback([options] { run(*options); });
 }
 
 }  // namespace asr::tool

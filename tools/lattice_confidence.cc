@@ -64,16 +64,16 @@ void run(const ConfidenceOptions &options) {
 
 }  // namespace
 
-void add_lattice_confidence(CLI::App *lattice) {
-  CLI::App *command = lattice->add_subcommand("confidence", "Words with times and confidences: CTM lines");
+void add_lattice_confidence(Command lattice) {
+  Command command = lattice.command("confidence", "Words with times and confidences: CTM lines");
   const auto options = std::make_shared<ConfidenceOptions>();
   add_lattice_path(command, &options->input);
   add_words_path(command, &options->input);
   add_acoustic_scale(command, &options->input);
-  command->add_flag("--minimum-risk", options->minimum_risk, "The words with the fewest expected errors, not the best path's");
-  command->add_flag("--network", options->network, "Print the confusion network: a line for each slot, words by posterior");
+  command.flag("--minimum-risk", options->minimum_risk, "The words with the fewest expected errors, not the best path's");
+  command.flag("--network", options->network, "Print the confusion network: a line for each slot, words by posterior");
   add_frame_shift(command, &options->frame_shift_ms);
-  command->callback([options] { run(*options); });
+  command.callback([options] { run(*options); });
 }
 
 }  // namespace asr::tool

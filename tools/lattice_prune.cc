@@ -27,17 +27,15 @@ void run(const PruneOptions &options) {
 
 }  // namespace
 
-void add_lattice_prune(CLI::App *lattice) {
-  CLI::App *command = lattice->add_subcommand("prune", "Keep the paths that cost little more than the best");
+void add_lattice_prune(Command lattice) {
+  Command command = lattice.command("prune", "Keep the paths that cost little more than the best");
   const auto options = std::make_shared<PruneOptions>();
   add_lattice_path(command, &options->input);
-  command->add_option("OUT", options->out, "The archive to write")->required();
+  command.option("OUT", options->out, "The archive to write").required();
   add_acoustic_scale(command, &options->input);
-  command->add_option("--beam", options->beam, "How much more than the best path others may cost")
-      ->check(CLI::Range(0.0, 1e9))
-      ->required();
-  command->add_flag("--text", options->text, "Write text");
-  command->callback([options] { run(*options); });
+  command.option("--beam", options->beam, "How much more than the best path others may cost").range(0.0, 1e9).required();
+  command.flag("--text", options->text, "Write text");
+  command.callback([options] { run(*options); });
 }
 
 }  // namespace asr::tool

@@ -63,23 +63,20 @@ void run(const RescoreOptions &options) {
 
 }  // namespace
 
-void add_lattice_rescore(CLI::App *lattice) {
-  CLI::App *command = lattice->add_subcommand("rescore", "Replace the language model's part of the graph costs");
+void add_lattice_rescore(Command lattice) {
+  Command command = lattice.command("rescore", "Replace the language model's part of the graph costs");
   const auto options = std::make_shared<RescoreOptions>();
   add_lattice_path(command, &options->input);
-  command->add_option("OUT", options->out, "The archive to write")->required();
+  command.option("OUT", options->out, "The archive to write").required();
   add_words_path(command, &options->input);
-  command->add_option("--old-lm", options->old_lm, "The language model that the graph was made of")->required();
-  command->add_option("--old-prune", options->old_prune, "--prune of the `senone graph` that made the graph")
-      ->check(CLI::Range(0.0, 1.0));
-  command->add_option("--new-lm", options->new_lm, "The language model to take instead")->required();
-  CLI::Option *beam =
-      command->add_option("--beam", options->beam, "Prune the result to this lattice beam")->check(CLI::Range(0.0, 1e9));
-  command->add_option("--acoustic-scale", options->input.acoustic_scale, "Weight of acoustic costs in pruning")
-      ->check(CLI::Range(1e-6, 1e6));
-  beam->needs("--acoustic-scale");
-  command->add_flag("--text", options->text, "Write text");
-  command->callback([options] { run(*options); });
+  command.option("--old-lm", options->old_lm, "The language model that the graph was made of").required();
+  command.option("--old-prune", options->old_prune, "--prune of the `senone graph` that made the graph").range(0.0, 1.0);
+  command.option("--new-lm", options->new_lm, "The language model to take instead").required();
+  Option beam = command.option("--beam", options->beam, "Prune the result to this lattice beam").range(0.0, 1e9);
+  command.option("--acoustic-scale", options->input.acoustic_scale, "Weight of acoustic costs in pruning").range(1e-6, 1e6);
+  beam.needs("--acoustic-scale");
+  command.flag("--text", options->text, "Write text");
+  command.callback([options] { run(*options); });
 }
 
 }  // namespace asr::tool

@@ -49,16 +49,15 @@ void run(const SlfCommand &options) {
 
 }  // namespace
 
-void add_lattice_slf(CLI::App *lattice) {
-  CLI::App *command =
-      lattice->add_subcommand("slf", "Write lattices in HTK's Standard Lattice Format: DIRECTORY/<utterance>.slf");
+void add_lattice_slf(Command lattice) {
+  Command command = lattice.command("slf", "Write lattices in HTK's Standard Lattice Format: DIRECTORY/<utterance>.slf");
   const auto options = std::make_shared<SlfCommand>();
   add_lattice_path(command, &options->input);
-  command->add_option("DIRECTORY", options->directory, "Where to; made if it does not exist")->required();
+  command.option("DIRECTORY", options->directory, "Where to; made if it does not exist").required();
   add_words_path(command, &options->input);
   add_acoustic_scale(command, &options->input);
   add_frame_shift(command, &options->frame_shift_ms);
-  command->callback([options] { run(*options); });
+  command.callback([options] { run(*options); });
 }
 
 }  // namespace asr::tool

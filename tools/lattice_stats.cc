@@ -92,15 +92,15 @@ void run(const StatsOptions &options) {
 
 }  // namespace
 
-void add_lattice_stats(CLI::App *lattice) {
-  CLI::App *command = lattice->add_subcommand("stats", "Size, density and, with transcripts, the least errors of any path");
+void add_lattice_stats(Command lattice) {
+  Command command = lattice.command("stats", "Size, density and, with transcripts, the least errors of any path");
   const auto options = std::make_shared<StatsOptions>();
   add_lattice_path(command, &options->input);
-  command->add_option("--ref", options->ref_path, "Transcripts, as for `senone wer`");
-  command->add_option("--words", options->input.words_path, "words.txt of the graph; with --ref");
-  command->add_flag("--each", options->each, "Also print a line for each lattice");
-  command->add_flag("--json", options->json, "Print JSON");
-  command->callback([options] { run(*options); });
+  command.option("--ref", options->ref_path, "Transcripts, as for `senone wer`");
+  command.option("--words", options->input.words_path, "words.txt of the graph; with --ref");
+  command.flag("--each", options->each, "Also print a line for each lattice");
+  command.flag("--json", options->json, "Print JSON");
+  command.callback([options] { run(*options); });
 }
 
 }  // namespace asr::tool

@@ -53,15 +53,12 @@ uint64_t peak_memory_bytes() {
 
 int run(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN);  // a file over the size limit is then an error of write(), and outputs are cleaned up
-  CLI::App app{"Senone, a speech recogniser", "senone"};
-  app.require_subcommand(1);
-  app.set_version_flag("--version", std::string("senone ") + asr_version());
-  for (const auto &[name, add] : subcommands()) add(app);
+  const auto add_all = [](Command program) {
+    for (const auto &[name, add] : subcommands()) add(program);
+  };
   try {
-    app.parse(argc, argv);
-    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    const int code = run_command_line("senone", "Senone, a speech recogniser", asr_version(), add_all, argc, argv);
+    return code == 0 && (fflush(stdout) != 0 || ferror(stdout)) ? 1 : code;
   } catch (const UsageError &error) {
     fprintf(stderr, "senone: %s\n", error.what());
     return 2;

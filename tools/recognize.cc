@@ -194,51 +194,47 @@ void run(const Options &options) {
   if (n_failed > 0) fail(ASR_IO, "%td of %zu utterances failed", n_failed, results.size());
 }
 
-void add_recognize(CLI::App &app) {
+void add_recognize(Command app) {
   auto options = std::make_shared<Options>();
-  CLI::App *command = app.add_subcommand("recognize", "Print the words of recordings");
-  command->add_option("--model", options->model, "Bundle: a directory made by `senone import` and `senone graph`")->required();
-  command->add_option("files", options->files, "Recordings: flac, wav, NIST SPHERE, ..., .raw");
-  command->add_option("--list", options->list, "File of recordings: a line each, path and optional id");
-  command->add_option("--features", options->features, "Archive of Kaldi instead of recordings: features, or MFCCs");
-  command->add_option("--cmvn", options->cmvn, "Archive of CMVN statistics for the MFCCs of --features, instead of --cmn");
-  command->add_option("--utt2spk", options->utt2spk, "Lines `utterance speaker`: the statistics are by speaker");
-  command->add_option("--loglikes", options->loglikes, "Archive of Kaldi instead of recordings: log-likelihoods of the states");
-  auto *kind = command->add_option_group("output", "one of");
-  kind->add_flag("--json", options->json, "Print a JSON object for each recording, one a line");
-  kind->add_flag("--ctm", options->ctm, "Print word times as NIST CTM");
-  kind->add_flag("--srt", options->srt, "Print subtitles");
-  kind->require_option(0, 1);
-  command->add_option("--hyp", options->hyp, "Also write `words (id)` lines, for `senone wer`");
-  command->add_option("--device", options->device, "cpu, cuda:0, ... (see `senone devices`); default: the best");
-  command->add_option("--jobs", options->n_jobs, "Recordings recognised at a time; default: one for each thread")
-      ->check(CLI::Range(1, 1024));
-  command->add_option("--threads", options->n_threads, "Host threads of the CPU back end; default: one for each core")
-      ->check(CLI::Range(1, 256));
-  command->add_option("--beam", options->beam, "Width of the search (natural log); default: the bundle's");
-  command->add_option("--acoustic-scale", options->acoustic_scale, "Factor on log-likelihoods; default: the bundle's");
-  command->add_option("--word-insertion-cost", options->word_insertion_cost, "Cost of every word; default: the bundle's");
-  command->add_option("--max-active", options->max_active, "Most tokens kept a frame; default: the bundle's");
-  command->add_option("--min-active", options->min_active, "Fewest tokens kept a frame, where there are as many")
-      ->capture_default_str();
-  command->add_option("--cmn", options->cmn, "Cepstral mean: of the model's choice, running, of the recording, none")
-      ->check(CLI::IsMember({"model", "live", "batch", "none"}))
-      ->capture_default_str();
-  command->add_option("--raw-rate", options->raw_rate_hz, "Sample rate of .raw files (16-bit little-endian mono)")
-      ->check(CLI::Range(1000, 768000))
-      ->capture_default_str();
-  command->add_option("--chunk", options->chunk_samples, "Samples fed at a time; does not change the words")
-      ->check(CLI::Range(1, 1 << 24))
-      ->capture_default_str();
-  command->add_option("--nbest", options->n_best, "Most alternatives to print")->check(CLI::Range(1, 10000));
-  command->add_flag("--confidence", options->confidence, "Give words a confidence in --json and --ctm");
-  command->add_option("--lattice", options->lattice,
-                      "Write lattices as an archive of Kaldi, in text if FILE ends in .txt; if in .slf, one in HTK's form");
+  Command command = app.command("recognize", "Print the words of recordings");
+  command.option("--model", options->model, "Bundle: a directory made by `senone import` and `senone graph`").required();
+  command.option("files", options->files, "Recordings: flac, wav, NIST SPHERE, ..., .raw");
+  command.option("--list", options->list, "File of recordings: a line each, path and optional id");
+  command.option("--features", options->features, "Archive of Kaldi instead of recordings: features, or MFCCs");
+  command.option("--cmvn", options->cmvn, "Archive of CMVN statistics for the MFCCs of --features, instead of --cmn");
+  command.option("--utt2spk", options->utt2spk, "Lines `utterance speaker`: the statistics are by speaker");
+  command.option("--loglikes", options->loglikes, "Archive of Kaldi instead of recordings: log-likelihoods of the states");
+  Command kind = command.at_most_one("output");
+  kind.flag("--json", options->json, "Print a JSON object for each recording, one a line");
+  kind.flag("--ctm", options->ctm, "Print word times as NIST CTM");
+  kind.flag("--srt", options->srt, "Print subtitles");
+  command.option("--hyp", options->hyp, "Also write `words (id)` lines, for `senone wer`");
+  command.option("--device", options->device, "cpu, cuda:0, ... (see `senone devices`); default: the best");
+  command.option("--jobs", options->n_jobs, "Recordings recognised at a time; default: one for each thread").range(1, 1024);
+  command.option("--threads", options->n_threads, "Host threads of the CPU back end; default: one for each core").range(1, 256);
+  command.option("--beam", options->beam, "Width of the search (natural log); default: the bundle's");
+  command.option("--acoustic-scale", options->acoustic_scale, "Factor on log-likelihoods; default: the bundle's");
+  command.option("--word-insertion-cost", options->word_insertion_cost, "Cost of every word; default: the bundle's");
+  command.option("--max-active", options->max_active, "Most tokens kept a frame; default: the bundle's");
+  command.option("--min-active", options->min_active, "Fewest tokens kept a frame, where there are as many").shows_default();
+  command.option("--cmn", options->cmn, "Cepstral mean: of the model's choice, running, of the recording, none")
+      .one_of({"model", "live", "batch", "none"})
+      .shows_default();
+  command.option("--raw-rate", options->raw_rate_hz, "Sample rate of .raw files (16-bit little-endian mono)")
+      .range(1000, 768000)
+      .shows_default();
+  command.option("--chunk", options->chunk_samples, "Samples fed at a time; does not change the words")
+      .range(1, 1 << 24)
+      .shows_default();
+  command.option("--nbest", options->n_best, "Most alternatives to print").range(1, 10000);
+  command.flag("--confidence", options->confidence, "Give words a confidence in --json and --ctm");
+  command.option("--lattice", options->lattice,
+                 "Write lattices as an archive of Kaldi, in text if FILE ends in .txt; if in .slf, one in HTK's form");
   command
-      ->add_option("--lattice-beam", options->lattice_beam,
-                   "Width of lattices (natural log); default: 8 where something asked for needs one, else none")
-      ->check(CLI::Range(0.0, 1000.0));
-  command->callback([options] {
+      .option("--lattice-beam", options->lattice_beam,
+              "Width of lattices (natural log); default: 8 where something asked for needs one, else none")
+      .range(0.0, 1000.0);
+  command.callback([options] {
     const bool needs_lattice = options->n_best > 1 || options->confidence || !options->lattice.empty();
     if (options->lattice_beam == 0 && needs_lattice) options->lattice_beam = 8;
     run(*options);

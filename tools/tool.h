@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the subcommands of `senone` share. A subcommand is one file tools/<name>.cc that registers itself:
 //   static const Subcommand kRegistration{"wer", add_wer};
-// add_wer adds its options to the CLI11 app and a callback; the callback throws asr::Error on failure (exit code 1) and
+// add_wer adds its command with options and a callback; the callback throws asr::Error on failure (exit code 1) and
 // UsageError on bad usage (exit code 2), with one line naming the file, the cause and the remedy.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "core/base/error.h"
+#include "tools/command_line.h"
 
 namespace asr::tool {
 
-using AddFunction = void (*)(CLI::App &app);
+using AddFunction = void (*)(Command app);
 
 struct Subcommand {
   Subcommand(const char *name, AddFunction add);

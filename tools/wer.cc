@@ -170,19 +170,19 @@ void run(const WerOptions &options) {
   }
 }
 
-void add_wer(CLI::App &app) {
-  CLI::App *command = app.add_subcommand("wer", "Count word errors against transcripts");
+void add_wer(Command app) {
+  Command command = app.command("wer", "Count word errors against transcripts");
   const auto options = std::make_shared<WerOptions>();
-  command->add_option("REF", options->ref_path, "Transcripts: lines of \"words (utt-id)\" or \"utt-id words\"")->required();
-  command->add_option("HYP", options->hyp_path, "Recognised words, in one of these forms")->required();
-  command->add_flag("--align", options->align, "Show the words of every utterance side by side");
-  command->add_flag("--ignore-case", options->transcripts.ignore_case, "Take upper and lower case for the same");
-  command->add_flag("--keep-fillers", options->transcripts.keep_fillers, "Count <...>, [...] and ++...++ as words");
-  command->add_flag("--keep-variants", options->transcripts.keep_variants, "Take \"the(2)\" for another word than \"the\"");
-  command->add_flag("--nce", options->cross_entropy,
-                    "Also judge confidences: HYP is a CTM with them, or what `senone recognize --json` prints");
-  command->add_flag("--json", options->json, "Print JSON");
-  command->callback([options] { run(*options); });
+  command.option("REF", options->ref_path, "Transcripts: lines of \"words (utt-id)\" or \"utt-id words\"").required();
+  command.option("HYP", options->hyp_path, "Recognised words, in one of these forms").required();
+  command.flag("--align", options->align, "Show the words of every utterance side by side");
+  command.flag("--ignore-case", options->transcripts.ignore_case, "Take upper and lower case for the same");
+  command.flag("--keep-fillers", options->transcripts.keep_fillers, "Count <...>, [...] and ++...++ as words");
+  command.flag("--keep-variants", options->transcripts.keep_variants, "Take \"the(2)\" for another word than \"the\"");
+  command.flag("--nce", options->cross_entropy,
+               "Also judge confidences: HYP is a CTM with them, or what `senone recognize --json` prints");
+  command.flag("--json", options->json, "Print JSON");
+  command.callback([options] { run(*options); });
 }
 
 const Subcommand kRegistration{"wer", add_wer};

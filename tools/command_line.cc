@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <optional>
+
+namespace asr::tool {
+
+Option Option::required() { return Option(option_->required()); }
+Option Option::shows_default() { return Option(option_->capture_default_str()); }
+Option Option::range(int lowest, int highest) { return Option(option_->check(CLI::Range(lowest, highest))); }
+Option Option::range(uint32_t lowest, uint32_t highest) { return Option(option_->check(CLI::Range(lowest, highest))); }
+Option Option::range(double lowest, double highest) { return Option(option_->check(CLI::Range(lowest, highest))); }
+Option Option::one_of(const std::vector<std::string> &values) { return Option(option_->check(CLI::IsMember(values))); }
+Option Option::one_of(const std::vector<uint32_t> &values) { return Option(option_->check(CLI::IsMember(values))); }
+Option Option::separated_by(char delimiter) { return Option(option_->delimiter(delimiter)); }
+Option Option::takes(int n_values) { return Option(option_->expected(n_values)); }
+Option Option::needs(const std::string &other) { return Option(option_->needs(other)); }
+Option Option::excludes(const std::string &other) { return Option(option_->excludes(other)); }
+
+Command Command::command(const std::string &name, const std::string &what) { return Command(app_->add_subcommand(name, what)); }
+
+void Command::requires_command() { app_->require_subcommand(1); }
+
+Command Command::at_most_one(const std::string &name) {
+  CLI::App *group = app_->add_option_group(name, "one of");
+  group->require_option(0, 1);
+  return Command(group);
+}
+
+template <class Value>
+Option Command::option(const std::string &name, Value &value, const std::string &what) {
+  return Option(app_->add_option(name, value, what));
+}
+
+template Option Command::option(const std::string &, int32_t &, const std::string &);
+template Option Command::option(const std::string &, uint32_t &, const std::string &);
+template Option Command::option(const std::string &, uint64_t &, const std::string &);
+template Option Command::option(const std::string &, float &, const std::string &);
+template Option Command::option(const std::string &, double &, const std::string &);
+template Option Command::option(const std::string &, std::string &, const std::string &);
+template Option Command::option(const std::string &, std::optional<bool> &, const std::string &);
+template Option Command::option(const std::string &, std::optional<uint32_t> &, const std::string &);
+template Option Command::option(const std::string &, std::optional<double> &, const std::string &);
+template Option Command::option(const std::string &, std::vector<int32_t> &, const std::string &);
+template Option Command::option(const std::string &, std::vector<uint32_t> &, const std::string &);
+template Option Command::option(const std::string &, std::vector<std::string> &, const std::string &);
+
+Option Command::flag(const std::string &name, bool &value, const std::string &what) {
+  return Option(app_->add_flag(name, value, what));
+}
+
+void Command::callback(std::function<void()> run) { app_->callback(std::move(run)); }
+
+int run_command_line(const std::string &name, const std::string &what, const std::string &version,
+                     const std::function<void(Command program)> &add, int argc, char **argv) {
+  CLI::App app{what, name};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", name + " " + version);
+  add(Command(&app));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return 0;
+}
+
+}  // namespace asr::tool
