@@ -11,20 +11,22 @@
 // Floor, a frame of kaldi_20k (3000 active tokens, 10,500 arcs, 3300 new tokens): arcs 170 KB, where they begin 100 KB of
 // sectors, tokens, candidates and records, written and read, 600 KB: 0.9 MB, 0.2 us of an H200's memory. What a frame takes is
 // the chain of its loads.
-#include "plugins/cuda/kernels/search_frame.cuh"
+#include "plugins/cuda/kernels/search_advance.cuh"
 
 namespace asr::cuda {
 namespace {
 
 constexpr uint32_t kThreads = 1024;
 constexpr size_t kSlotBytes = sizeof(unsigned long long) + sizeof(uint32_t);
-constexpr uint32_t kClusterThreads = 1024;
+constexpr uint32_t kClusterThreads = 512;
 
 __global__ void __launch_bounds__(kThreads) search_kernel(SearchJob *jobs, uint32_t n_jobs, SearchScratch scratch) {
   __shared__ Lane lane;
+  __shared__ uint32_t histogram[kBins];
   if (threadIdx.x == 0) {
     set_scratch(lane, scratch);
     set_lists(lane);
+    lane.histogram = histogram;
   }
   __syncthreads();
   Table<NarrowTeam>(lane).block_free_own();
@@ -64,7 +66,7 @@ struct ClusterLaunch {
 
 uint32_t search_shared_slots(size_t shared_bytes) {
   uint32_t n = 1;
-  while (2 * n * kSlotBytes + sizeof(Lane) <= shared_bytes) n *= 2;
+  while (2 * n * kSlotBytes + sizeof(Lane) + kBins * sizeof(uint32_t) <= shared_bytes) n *= 2;
   return n;
 }
 

@@ -144,8 +144,8 @@ struct alignas(16) ExpandItem {
   uint32_t token, offset;
 };
 
-// An arc within the beam, and the slot of the state it leads to, with a flag. `from`: of an emitting arc the number of its
-// token, of an epsilon arc the record of its token's path.
+// An arc within the beam, and the slot of the state it leads to, with a flag; on its way to another block the state itself.
+// `from`: of an emitting arc the number of its token, of an epsilon arc the record of its token's path.
 struct alignas(16) Candidate {
   static constexpr uint32_t kEpsilon = 1u << 30;  // that state has epsilon arcs
   static constexpr uint32_t kSlotMask = kEpsilon - 1;
@@ -155,10 +155,11 @@ struct alignas(16) Candidate {
   uint32_t from;
 };
 
-// An epsilon arc that was followed when its source cost source_cost, between slots.
-struct alignas(16) EpsilonLink {
-  uint32_t source, destination, arc;
-  float source_cost;
+// An epsilon arc that was followed when its source's path had the record `from`; the cost it led to. Source and destination are
+// slots, the source's in a cluster with its block (source_of in search_mail.cuh).
+struct EpsilonLink {
+  uint32_t source, destination, arc, from;
+  float cost;
 };
 
 // Working memory of one block. Tables are free between frames.
@@ -169,13 +170,13 @@ struct SearchScratch {
   uint4 *memory;            // search_scratch_size(...) for each block
 };
 __host__ __device__ inline size_t search_scratch_size(uint32_t max_tokens, uint32_t max_candidates) {
-  return size_t{max_tokens} * 4 + max_tokens / 4 + max_candidates + max_candidates / 4;
+  return size_t{max_tokens} * 4 + max_tokens / 2 + max_tokens / 4 + max_candidates + max_candidates / 16 * 5;
 }
 
 // Slots that fit the shared memory of a block, and what must be called once for them.
 uint32_t search_shared_slots(size_t shared_bytes);
 cudaError_t prepare_search(uint32_t n_shared_slots);
-constexpr uint32_t kMaxClusterSize = 16, kMinClusterSize = 4;
+constexpr uint32_t kMaxClusterSize = 16, kMinClusterSize = 8;
 // What must be called once before clusters of so many blocks advance channels, and how many can do so beside each other.
 cudaError_t prepare_search_clusters(uint32_t cluster_size, uint32_t *n_clusters);
 void launch_search(SearchJob *jobs, uint32_t n_jobs, const SearchScratch &scratch, uint32_t n_blocks, cudaStream_t stream);

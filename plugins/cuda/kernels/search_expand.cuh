@@ -2,14 +2,14 @@
 // Steps 2 and 3 of a frame. The arcs of all items of a list are numbered through and shared out evenly: a warp takes a stretch
 // of them, finds its first item, and from then on 32 arcs at a time: as every item has an arc, the items that
 // begin among those 32 are the next 32 at most, one load and one mask tell each lane its own. An arc within the beam so far
-// lowers the key of its state's slot, and if it did, or if there is to be a lattice, is remembered as a candidate. After a
-// barrier the candidate that is the least of its state has won, writes its path's record, and goes on the next list if its
-// state has epsilon arcs.
+// lowers the key of its state's slot, and if it did, or if there is to be a lattice, is remembered as a candidate; in a
+// cluster it is sent to the owner of the state, who does so. After a barrier the candidate that is the least of its state has
+// won, writes its path's record, and goes on the next list if its state has epsilon arcs.
 #pragma once
 
 #include <cfloat>
 
-#include "plugins/cuda/kernels/search_lane.cuh"
+#include "plugins/cuda/kernels/search_mail.cuh"
 
 namespace asr::cuda {
 
@@ -28,14 +28,17 @@ __device__ inline uint32_t warp_item_of(const ExpandItem *items, uint32_t n_item
 
 __device__ inline float bound_of(float best, float beam) { return fminf(__fadd_rn(best, beam), FLT_MAX); }
 
-// The cost of an arc after a token of cost c. An arc whose score is not finite is closed.
+// The cost of an arc after a token of cost c. An arc whose score is not finite is closed. `log_likelihood`: its pdf's.
 template <bool kEmitting>
-__device__ inline float arc_cost(const SearchBeam &beam, const float *row, const SearchArc &arc, float c) {
+__device__ inline float arc_cost(const SearchBeam &beam, float log_likelihood, const SearchArc &arc, float c) {
   const float word_cost = (arc.label & SearchArc::kWord) != 0 ? beam.word_insertion_cost : 0.0f;
   const float cost = __fadd_rn(c, __fadd_rn(arc.graph_cost, word_cost));
   if (!kEmitting) return cost;
-  const float score = __fmul_rn(-beam.acoustic_scale, __ldg(row + (arc.label & SearchArc::kPdfMask)));
+  const float score = __fmul_rn(-beam.acoustic_scale, log_likelihood);
   return fabsf(score) <= FLT_MAX ? __fadd_rn(cost, score) : CUDART_INF_F;
+}
+__device__ inline float log_likelihood_of(const float *row, const SearchArc &arc) {
+  return __ldg(row + (arc.label & SearchArc::kPdfMask));
 }
 
 // Lowers the least cost so far by the costs of a warp, and returns the bound by it.
@@ -102,6 +105,27 @@ __device__ inline void warp_add_epsilon_link(Lane &lane, bool wanted, const Epsi
   if (wanted && place >= lane.max_epsilon_links) report_full(lane, kCandidatesFull);
 }
 
+// Enters a candidate into the table; returns its slot, or none if it cannot be of use.
+template <typename Team>
+__device__ inline uint32_t warp_enter(Lane &lane, const Table<Team> &table, uint32_t state, bool there, uint32_t arc,
+                                      float cost) {
+  bool claimed = false;
+  uint32_t slot = kNoSlot;
+  if (there) slot = table.find(state, &claimed);
+  const bool keep = slot != kNoSlot && (table.lower(slot, make_key(cost, arc + 1)) || lane.job.lattice.lattice_beam > 0);
+  __syncwarp();
+  table.warp_add_claims(slot, claimed);
+  return keep ? slot : kNoSlot;
+}
+
+// Remembers a candidate whose slot is known, for the lanes that want to.
+__device__ inline void warp_add_candidate(Lane &lane, uint32_t list, uint32_t first_candidate, bool wanted,
+                                          const Candidate &candidate) {
+  const uint32_t place = first_candidate + warp_append(&lane.n_candidates[list], wanted);
+  if (wanted && place < lane.max_candidates) lane.candidates[place] = candidate;
+  if (wanted && place >= lane.max_candidates) report_full(lane, kCandidatesFull);
+}
+
 // Follows the arcs of a list's items into candidates. The loads of a step are under way while the one before enters the table.
 template <bool kEmitting, typename Team>
 __device__ inline void block_expand(Lane &lane, uint32_t list, const float *row) {
@@ -109,8 +133,6 @@ __device__ inline void block_expand(Lane &lane, uint32_t list, const float *row)
   const SearchBeam beam = lane.job.beam;
   const bool makes_lattice = lane.job.lattice.lattice_beam > 0;
   const uint32_t first_candidate = kEmitting ? 0 : lane.first_candidate;
-  Candidate *const candidates = lane.candidates + first_candidate;
-  const uint32_t max_candidates = lane.max_candidates - first_candidate;
   if (threadIdx.x == 0) lane.n_arcs += static_cast<uint32_t>(lane.list_size[list]);
   if (__any_sync(kAllLanes, lane.is_full != 0)) return;  // the list may have holes
   ArcStretch stretch(lane, list);
@@ -120,25 +142,43 @@ __device__ inline void block_expand(Lane &lane, uint32_t list, const float *row)
     ArcStretch::Step following;
     last = stretch.at_end();
     if (!last) following = stretch.next();
-    const float cost = step.there ? arc_cost<kEmitting>(beam, row, step.arc, step.from_cost) : CUDART_INF_F;
+    const float log_likelihood = kEmitting && step.there ? log_likelihood_of(row, step.arc) : 0.0f;
+    const float cost = step.there ? arc_cost<kEmitting>(beam, log_likelihood, step.arc, step.from_cost) : CUDART_INF_F;
     const float bound = kEmitting ? warp_lower_bound(lane, cost, step.there) : lane.bound;
-    bool keep = step.there && cost <= bound, claimed = false;
-    uint32_t slot = 0;
-    if (keep) {
-      slot = table.find(step.arc.next_state, &claimed);
-      keep = slot != kNoSlot && (table.lower(slot, make_key(cost, step.arc_index + 1)) || makes_lattice);
+    const uint32_t flag = step.arc.label & SearchArc::kEpsilon;
+    bool keep = step.there && cost <= bound;
+    if constexpr (Team::kIsCluster) {
+      const uint32_t from = kEmitting || !keep ? step.token : *table.record_at(step.token);
+      const uint32_t details = kEmitting ? __float_as_uint(__fsub_rn(0.0f, log_likelihood)) : source_of<Team>(step.token);
+      send<Team>(lane, mail_of<kEmitting>(list), step.arc.next_state, keep,
+                 {step.arc.next_state | flag, step.arc_index, cost, from}, details);
+    } else {
+      const uint32_t slot = warp_enter(lane, table, step.arc.next_state, keep, step.arc_index, cost);
+      keep = slot != kNoSlot;
+      const uint32_t from = kEmitting || !keep ? step.token : *table.record_at(step.token);
+      warp_add_candidate(lane, list, first_candidate, keep, {slot | flag, step.arc_index, cost, from});
+      if (!kEmitting && makes_lattice) warp_add_epsilon_link(lane, keep, {step.token, slot, step.arc_index, from, cost});
     }
-    __syncwarp();
-    table.warp_add_claims(slot, claimed);
-    const uint32_t place = warp_append(&lane.n_candidates[list], keep);
-    if (keep && place < max_candidates) {
-      const uint32_t from = kEmitting ? step.token : *table.record_at(step.token);
-      candidates[place] = {slot | (step.arc.label & SearchArc::kEpsilon), step.arc_index, cost, from};
-    }
-    if (keep && place >= max_candidates) report_full(lane, kCandidatesFull);
-    if (!kEmitting && makes_lattice) warp_add_epsilon_link(lane, keep, {step.token, slot, step.arc_index, step.from_cost});
     step = following;
   }
+}
+
+// In a cluster: enters what was sent to this block into its table.
+template <bool kEmitting, typename Team>
+__device__ inline void block_enter_mail(Lane &lane, uint32_t list) {
+  const Table<Team> table(lane);
+  const bool makes_lattice = lane.job.lattice.lattice_beam > 0;
+  const float bound = lane.bound;
+  const uint32_t of_mail = mail_of<kEmitting>(list);
+  const Mail &mail = lane.mail[of_mail];
+  block_each_candidate<Team>(lane, of_mail, 0, 0, [&](uint32_t place, const Candidate &candidate, bool there) {
+    const uint32_t state = candidate.slot & Candidate::kSlotMask, flag = candidate.slot & Candidate::kEpsilon;
+    const uint32_t slot = warp_enter(lane, table, state, there && candidate.cost <= bound, candidate.arc, candidate.cost);
+    if (there) mail.candidates[place].slot = slot == kNoSlot ? kNoSlot : slot | flag;
+    if (!kEmitting && makes_lattice)
+      warp_add_epsilon_link(lane, slot != kNoSlot,
+                            {there ? mail.details[place] : 0, slot, candidate.arc, candidate.from, candidate.cost});
+  });
 }
 
 // Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed. What an epsilon arc won
@@ -148,49 +188,40 @@ template <bool kEmitting, typename Team>
 __device__ inline void block_resolve(Lane &lane, uint32_t list, const float *row) {
   const Table<Team> table(lane);
   const SearchTables graph = lane.job.graph;
-  const uint32_t first_candidate = kEmitting ? 0 : lane.first_candidate;
-  const Candidate *const candidates = lane.candidates + first_candidate;
+  const uint32_t first_candidate = kEmitting ? 0 : lane.first_candidate, of_mail = mail_of<kEmitting>(list);
   const SearchToken *const tokens = lane.job.tokens[lane.job.current];
-  TraceRecord *const records = lane.job.records;
   uint32_t *const n_records = of_leader<Team>(&lane.job.n_records);
   const uint32_t n_candidates = min(lane.n_candidates[list], lane.max_candidates - first_candidate);
   const float bound = lane.bound;
-  Candidate following{0, 0, 0, 0};
-  if (threadIdx.x < n_candidates) following = candidates[threadIdx.x];
-  for (uint32_t first = warp_number() * kWarp; first < n_candidates; first += blockDim.x) {
-    const uint32_t i = first + lane_number();
-    const Candidate candidate = following;
-    if (i + blockDim.x < n_candidates) following = candidates[i + blockDim.x];
-    bool won = false;
-    if (i < n_candidates) {
-      const unsigned long long key = make_key(candidate.cost, candidate.arc + 1);
-      won = candidate.cost <= bound && table.key(candidate.slot & Candidate::kSlotMask) == key;
-    }
-    const uint32_t record = warp_append(n_records, won), slot = candidate.slot & Candidate::kSlotMask;
-    uint32_t epsilon_begin = 0, n_arcs = 0;
-    if (won) {
-      if ((candidate.slot & Candidate::kEpsilon) != 0) {
-        const uint32_t state = table.state(slot);
-        epsilon_begin = graph.begins[state].epsilon;
-        n_arcs = graph.begins[state + 1].epsilon - epsilon_begin;
-      }
-      float acoustic_cost = 0.0f;
-      if (kEmitting) {
-        acoustic_cost = __fsub_rn(0.0f, __ldg(row + (graph.arcs[candidate.arc].label & SearchArc::kPdfMask)));
-      } else {
-        *table.key_at(slot) = make_key(candidate.cost, 0);
-      }
-      *table.record_at(slot) = record;
-      if (record < lane.job.max_records) {
-        const uint32_t previous = kEmitting ? tokens[candidate.from].record : candidate.from;
-        records[record] = {previous, candidate.arc, acoustic_cost};
-      } else {
-        report_full(lane, kTraceFull);
-      }
-    }
-    if (!kEmitting) warp_lower_bound(lane, candidate.cost, won);
-    warp_add_item(lane, list ^ 1, epsilon_begin, n_arcs, candidate.cost, slot);
-  }
+  block_each_candidate<Team>(
+      lane, of_mail, first_candidate, n_candidates, [&](uint32_t place, const Candidate &candidate, bool there) {
+        const uint32_t slot = candidate.slot & Candidate::kSlotMask;
+        bool won = there && candidate.slot != kNoSlot && candidate.cost <= bound;
+        won = won && table.key(slot) == make_key(candidate.cost, candidate.arc + 1);
+        ArcBegins begin{0, 0}, end{0, 0};
+        if (won && (candidate.slot & Candidate::kEpsilon) != 0) {
+          const uint32_t state = table.state(slot);
+          begin = graph.begins[state], end = graph.begins[state + 1];
+        }
+        TraceRecord record{candidate.from, candidate.arc, 0.0f};
+        if (kEmitting && won) {
+          record.previous = tokens[candidate.from].record;
+          record.acoustic_cost = Team::kIsCluster ? __uint_as_float(lane.mail[of_mail].details[place])
+                                                  : __fsub_rn(0.0f, log_likelihood_of(row, graph.arcs[candidate.arc]));
+        }
+        const uint32_t number = warp_append(n_records, won);
+        if (won) {
+          if (!kEmitting) *table.key_at(slot) = make_key(candidate.cost, 0);
+          *table.record_at(slot) = number;
+          if (number < lane.job.max_records) {
+            lane.job.records[number] = record;
+          } else {
+            report_full(lane, kTraceFull);
+          }
+        }
+        if (!kEmitting) warp_lower_bound(lane, candidate.cost, won);
+        warp_add_item(lane, list ^ 1, begin.epsilon, end.epsilon - begin.epsilon, candidate.cost, slot);
+      });
 }
 
 }  // namespace asr::cuda

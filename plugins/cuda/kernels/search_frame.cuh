@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A frame of a channel, and a job of them: the steps in their order, and where the blocks of a team wait for each other.
-// Functions named team_* are called by all blocks of a team.
+// A frame of a channel: the steps in their order, and where the blocks of a team wait for each other. Functions named team_*
+// are called by all blocks of a team.
 #pragma once
 
 #include <math_constants.h>
 
 #include "plugins/cuda/kernels/search_expand.cuh"
 #include "plugins/cuda/kernels/search_links.cuh"
-#include "plugins/cuda/kernels/search_output.cuh"
 #include "plugins/cuda/kernels/search_select.cuh"
 #include "plugins/cuda/kernels/search_stand.cuh"
 #include "plugins/cuda/kernels/search_trace.cuh"
@@ -15,7 +14,6 @@
 namespace asr::cuda {
 
 // Before a frame; the caller's barrier follows.
-template <typename Team>
 __device__ inline void reset(Lane &lane) {
   if (threadIdx.x != 0) return;
   lane.list_size[0] = lane.list_size[1] = 0;
@@ -43,6 +41,8 @@ __device__ inline void team_give_up(Lane &lane, SearchStatus status, uint32_t ov
     lane.job.status = status;
     lane.job.overflow = overflow;
     lane.job.n_records = lane.n_records_before;
+    lane.knows_tokens = false;
+    for (Mail &mail : lane.mail) mail.n_spilled = 0;
   }
   Team::sync();
 }
@@ -54,7 +54,10 @@ __device__ inline bool team_follow_epsilons(Lane &lane, uint32_t *best) {
   if (threadIdx.x == 0 && lane.job.lattice.lattice_beam > 0) lane.first_candidate = lane.n_candidates[0];  // the emitting stay
   uint32_t list = 1;
   for (uint32_t n_rounds = 0;; ++n_rounds, list ^= 1) {
-    const Standing standing = team_stand<Team>(lane, list);
+    __syncthreads();
+    if (threadIdx.x == 0) lane.list_size[list ^ 1] = lane.n_candidates[list ^ 1] = 0;
+    block_expand<false, Team>(lane, list, nullptr);
+    const Standing standing = team_stand<Team>(lane, list, mail_of<false>(list));
     const bool done = standing.n_items == 0, endless = !done && n_rounds > standing.n_used;
     if (standing.overflow != 0 || endless) {
       const SearchStatus status = endless ? SearchStatus::kNegativeCycle : SearchStatus::kOverflow;
@@ -63,15 +66,16 @@ __device__ inline bool team_follow_epsilons(Lane &lane, uint32_t *best) {
     }
     *best = standing.best;
     if (done) return true;
-    if (threadIdx.x == 0) lane.list_size[list ^ 1] = lane.n_candidates[list ^ 1] = 0;
-    block_expand<false, Team>(lane, list, nullptr);
-    Team::sync();
+    if constexpr (Team::kIsCluster) {
+      block_enter_mail<false, Team>(lane, list);
+      __syncthreads();
+    }
     block_resolve<false, Team>(lane, list, nullptr);
   }
 }
 
-// Writes the tokens down and frees their slots, or, if there are links to be made, puts the tokens' numbers in the place of
-// their records.
+// Writes the tokens down, in a cluster also where the next frame finds them, and frees their slots unless links have to find
+// them.
 template <typename Team>
 __device__ inline void block_finish_tokens(Lane &lane, uint32_t best) {
   const Table<Team> table(lane);
@@ -91,8 +95,12 @@ __device__ inline void block_finish_tokens(Lane &lane, uint32_t best) {
       keep = token.cost <= lane.bound;
       if (!makes_lattice) table.free(slot);
     }
-    const uint32_t place = warp_append(n_next, keep);
-    if (keep && makes_lattice) *table.record_at(slot) = place;
+    OwnToken own_token{token.state, token.cost, 0, 0, 0};
+    if (Team::kIsCluster) own_token = with_arcs(lane.job.graph, own_token);  // the loads are under way meanwhile
+    const uint32_t own = Team::kIsCluster ? warp_append(&lane.n_own_tokens, keep) : 0;
+    const uint32_t place = own_token.number = warp_append(n_next, keep);
+    if (keep && Team::kIsCluster) add_own_token(lane, own, own_token);
+    if (keep && makes_lattice) *table.number_at(slot) = place;
     if (keep && place < lane.job.max_tokens) tokens[place] = token;
     if (keep && place >= lane.job.max_tokens) report_full(lane, kTokensFull);
     n_within += __popc(__ballot_sync(kAllLanes, keep && token.cost <= cutoff));
@@ -100,7 +108,7 @@ __device__ inline void block_finish_tokens(Lane &lane, uint32_t best) {
   if (lane_number() == 0 && n_within > 0) atomicAdd(of_leader<Team>(&lane.n_within), n_within);
 }
 
-// The frame's tokens become the channel's. `best`: of all blocks; the lane's own may be a hint of the next frame by now.
+// The frame's tokens become the channel's. `best`: of all blocks.
 template <typename Team>
 __device__ inline void commit(Lane &lane, uint32_t n_frames, uint32_t best) {
   if (threadIdx.x != 0) return;
@@ -124,9 +132,13 @@ __device__ inline void team_finish_frame(Lane &lane, uint32_t n_frames, const fl
   if (!team_follow_epsilons<Team>(lane, &best)) return;
   const bool makes_lattice = lane.job.lattice.lattice_beam > 0;
   block_finish_tokens<Team>(lane, best);
+  if (makes_lattice) {
+    __syncthreads();
+    block_make_emitting_links<Team>(lane, row);
+  }
   Standing standing = team_stand<Team>(lane, 0);
   if (standing.overflow == 0 && makes_lattice) {
-    block_make_links<Team>(lane, row);
+    block_make_epsilon_links<Team>(lane);
     standing = team_stand<Team>(lane, 0);
   }
   if (standing.overflow != 0) return team_give_up<Team>(lane, SearchStatus::kOverflow, standing.overflow);
@@ -138,7 +150,7 @@ __device__ inline void team_finish_frame(Lane &lane, uint32_t n_frames, const fl
 
 template <typename Team>
 __device__ inline void team_begin(Lane &lane) {
-  reset<Team>(lane);
+  reset(lane);
   if (Team::rank() == 0) reset_shared(lane);
   team_stand<Team>(lane, 0);
   if (threadIdx.x == 0) {
@@ -146,7 +158,9 @@ __device__ inline void team_begin(Lane &lane) {
     const uint32_t first = lane.job.graph.begins[state].epsilon, n_arcs = lane.job.graph.begins[state + 1].epsilon - first;
     lane.best = ordered(0.0f);
     lane.bound = bound_of(0.0f, lane.job.beam.beam);
-    if (Team::rank() == 0) {
+    lane.n_own_tokens = 0;
+    lane.knows_tokens = true;
+    if (Team::rank() == owner_of<Team>(state)) {
       const Table<Team> table(lane);
       bool claimed;
       const uint32_t slot = table.find(state, &claimed);
@@ -166,16 +180,19 @@ __device__ inline void team_consume(Lane &lane) {
   const bool crowded = job.n_records + 2 * job.n_tokens > job.max_records && job.n_records > job.n_compacted;
   __syncthreads();
   if (crowded) team_compact_trace<Team>(lane);
-  reset<Team>(lane);
+  reset(lane);
   __syncthreads();
   const float *const row = job.rows + size_t{job.n_consumed} * job.row_stride;
   team_select<Team>(lane, row);
   __syncthreads();
   block_expand<true, Team>(lane, 0, row);
-  const Standing standing = team_stand<Team>(lane, 1);
+  const Standing standing = team_stand<Team>(lane, 1, mail_of<true>(0));
   if (Team::rank() == 0) reset_shared(lane);
   const float best = cost_of(standing.best);
-  if (threadIdx.x == 0) lane.bound = bound_of(best, job.beam.beam);
+  if (threadIdx.x == 0) {
+    lane.bound = bound_of(best, job.beam.beam);
+    lane.n_own_tokens = 0;
+  }
   __syncthreads();
   if (standing.overflow != 0) return team_give_up<Team>(lane, SearchStatus::kOverflow, standing.overflow);
   if (!(best <= FLT_MAX)) {
@@ -186,122 +203,12 @@ __device__ inline void team_consume(Lane &lane) {
     }
     return __syncthreads();
   }
+  if constexpr (Team::kIsCluster) {
+    block_enter_mail<true, Team>(lane, 0);
+    __syncthreads();
+  }
   block_resolve<true, Team>(lane, 0, row);
   team_finish_frame<Team>(lane, 1, row);
-}
-
-// Before a frame: whether there is place for it in the lattice.
-template <typename Team>
-__device__ inline bool team_make_room(Lane &lane) {
-  SearchJob &job = lane.job;
-  SearchLinks &lattice = job.lattice;
-  const bool links_crowded =
-      lattice.n_unpruned > 0 &&
-      lattice.n_links + (lattice.n_links - lattice.frames[lattice.n_frames - 1].first_link) * 5 / 4 > lattice.max_links;
-  const bool frames_full = lattice.n_frames == lattice.max_frames;
-  __syncthreads();
-  if (links_crowded || frames_full) team_let_leader<Team>(lane, [&] { block_prune(lane, true); });
-  if (lattice.n_frames < lattice.max_frames) return true;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    job.status = SearchStatus::kOverflow;
-    job.overflow = kFramesFull;
-  }
-  __syncthreads();
-  return false;
-}
-
-// After a frame: prunes now and then. A frame whose links did not fit is tried again if pruning can help.
-template <typename Team>
-__device__ inline void team_tend_lattice(Lane &lane) {
-  SearchJob &job = lane.job;
-  SearchLinks &lattice = job.lattice;
-  const uint32_t newest = lattice.first_frame + lattice.n_frames - 1;
-  const bool links_full = job.status == SearchStatus::kOverflow && job.overflow == kLinksFull && lattice.n_unpruned > 0;
-  const bool ends_piece = job.status == SearchStatus::kRunning && newest % kPieceFrames == 0;
-  const bool settles = ends_piece && newest >= 2 * kPieceFrames && newest - kPieceFrames > lattice.last_settled;
-  const uint32_t most_unpruned = Team::kIsCluster ? kClusterPruneFrames : kPruneFrames;
-  const bool is_due = lattice.n_unpruned >= most_unpruned || (ends_piece && lattice.n_unpruned > 0);
-  __syncthreads();
-  if (links_full || is_due) team_let_leader<Team>(lane, [&] { block_prune(lane, links_full || settles); });
-  if (threadIdx.x == 0) {
-    if (settles) lattice.last_settled = newest - kPieceFrames;
-    if (links_full) job.status = SearchStatus::kRunning;
-  }
-  __syncthreads();
-}
-
-// A frame, or the beginning. What does not fit the team's table, or a block's share of a cluster, is done again by the leading
-// block with a table in global memory.
-template <typename Team, bool kBegins>
-__device__ inline void team_take_step(Lane &lane) {
-  SearchJob &job = lane.job;
-  const auto step = [&](auto team) {
-    if constexpr (kBegins) {
-      team_begin<decltype(team)>(lane);
-    } else {
-      team_consume<decltype(team)>(lane);
-    }
-  };
-  step(Team());
-  const uint32_t curable = kEntriesFull | (Team::kIsCluster ? kCandidatesFull : 0);
-  if (job.status != SearchStatus::kOverflow || (job.overflow & curable) == 0) return;
-  team_let_leader<Team>(lane, [&] {
-    const uint32_t turn = lane.turn;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      job.status = SearchStatus::kRunning;
-      set_lists(lane);
-    }
-    __syncthreads();
-    step(WideTeam());
-    if (Team::kIsCluster && threadIdx.x == 0) {
-      set_share(lane);
-      lane.turn = turn;  // as the other blocks have it
-    }
-    __syncthreads();
-  });
-}
-
-// A job, from its beginning to its end or to where it cannot go on.
-template <typename Team>
-__device__ inline void team_advance(Lane &lane) {
-  SearchJob &job = lane.job;
-  const bool makes_lattice = job.lattice.lattice_beam > 0;
-  if (job.begin) {
-    team_take_step<Team, true>(lane);
-    if (threadIdx.x == 0) job.begin = job.status != SearchStatus::kRunning;
-    __syncthreads();
-  }
-  while (job.status == SearchStatus::kRunning && job.n_consumed < job.n_frames) {
-    if (makes_lattice && !team_make_room<Team>(lane)) return;
-    team_take_step<Team, false>(lane);
-    if (makes_lattice) team_tend_lattice<Team>(lane);
-  }
-  if (job.output && job.status == SearchStatus::kRunning) team_let_leader<Team>(lane, [&] { block_output(lane); });
-}
-
-// All jobs, each by one of n_teams teams. Tables are free before and after it.
-template <typename Team>
-__device__ inline void team_take_jobs(Lane &lane, SearchJob *jobs, uint32_t n_jobs, uint32_t team, uint32_t n_teams) {
-  for (uint32_t j = team; j < n_jobs; j += n_teams) {
-    if (threadIdx.x == 0) {
-      lane.job = jobs[j];
-      lane.all_active = lane.all_arcs = 0;
-      if (Team::kIsCluster) set_share(lane);
-    }
-    Team::sync();
-    team_advance<Team>(lane);
-    Team::sync();
-    if (threadIdx.x == 0 && Team::rank() == 0) {
-      for (uint32_t rank = 0; rank < Team::size(); ++rank) {
-        lane.job.n_active += *Team::of_block(&lane.all_active, rank);
-        lane.job.n_arcs_expanded += *Team::of_block(&lane.all_arcs, rank);
-      }
-      jobs[j] = lane.job;
-    }
-    Team::sync();
-  }
 }
 
 }  // namespace asr::cuda

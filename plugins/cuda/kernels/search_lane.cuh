@@ -2,8 +2,8 @@
 // What a block knows of the channel it advances, in shared memory, and the table in which the token of a state is found: open
 // addressing, where a slot is claimed by one compare-and-swap and the least candidate of a state is one 64-bit minimum. The
 // table lies in shared memory: its slots are all over the place, and many channels' tables would not fit the L2 cache. A
-// channel with more tokens than fit there goes on with a table in global memory, and a channel that a cluster advances has a
-// part of its table in the shared memory of each block (search_team.cuh), all by the same code.
+// channel with more tokens than fit there goes on with a table in global memory, and of a cluster each block has a table for
+// the states that it owns (search_team.cuh), all by the same code.
 #pragma once
 
 #include "plugins/cuda/kernels/search.h"
@@ -11,7 +11,7 @@
 
 namespace asr::cuda {
 
-constexpr uint32_t kBins = 2048;
+constexpr uint32_t kBins = 2048, kFewKeys = 128;
 constexpr uint32_t kFreeSlot = 0xffffffffu, kNoSlot = 0xffffffffu;
 constexpr unsigned long long kNoKey = ~0ull;
 
@@ -23,14 +23,43 @@ struct Standing {
   uint32_t best;      // ordered cost so far
 };
 
+// A token of the last frame that the block owns, and its emitting arcs.
+struct OwnToken {
+  uint32_t state;
+  float cost;
+  uint32_t number, first_arc, n_arcs;
+};
+
+// What blocks have sent to this one in a step. Of its places a quarter are for what the block sends to itself, which most arcs
+// from a state to itself are; half are shared out among the other blocks, n_places each; and a quarter take what did not fit
+// there. Emitting arcs come into mail 0, where they stay for the links of the frame, epsilon arcs into mail 1 and 2 in turns:
+// who has been told all of a step may send of the next one while others still read.
+constexpr uint32_t kMails = 3;
+struct Mail {
+  Candidate *candidates;
+  uint32_t *details;  // with each: of an emitting arc its acoustic cost's bits, of an epsilon arc where it comes from
+  uint32_t quarter, n_places;
+  uint32_t n_received[kMaxClusterSize], n_spilled;
+
+  __device__ void lay_out(Candidate *of_candidates, uint32_t *of_details, uint32_t capacity, uint32_t n_senders) {
+    candidates = of_candidates, details = of_details;
+    quarter = capacity / 4, n_places = 2 * quarter / n_senders;
+    n_spilled = 0;
+  }
+  __device__ uint32_t box_size(bool is_own) const { return is_own ? quarter : n_places; }
+  __device__ uint32_t box(uint32_t sender, bool is_own) const { return is_own ? 0 : quarter + sender * n_places; }
+  __device__ uint32_t spill() const { return 3 * quarter; }
+};
+
 struct Lane {
   SearchJob job;  // every block of a cluster has its own, all the same
   uint32_t max_items, max_claims, max_candidates, max_epsilon_links;
-  uint32_t n_shared_slots, slot_bits;  // 2^slot_bits of them
+  uint32_t n_shared_slots;
   uint32_t n_wide_slots;
   unsigned long long *wide_keys;  // [n_wide_slots]
   uint32_t *wide_states;          // [n_wide_slots]
   uint32_t *record_of;            // by slot, of either table
+  uint32_t *number_of;            // by slot, when tokens have numbers
   uint32_t *used;                 // [max_claims], the slots that the block claimed
   ExpandItem *list[2];            // [max_items] each, the one that is followed and the one that is made
   Candidate *candidates;
@@ -58,8 +87,17 @@ struct Lane {
   Standing told[2][kMaxClusterSize];  // by each block of the team, in turns
   uint32_t turn;
 
-  unsigned long long threshold;  // of the keys of active tokens, where it is not the beam's
-  uint32_t histogram[kBins], team_histogram[kBins];
+  // Of a block in a cluster.
+  OwnToken *own_tokens;  // [max_own_tokens]
+  uint32_t max_own_tokens, n_own_tokens;
+  bool knows_tokens;  // or they have to be loaded
+  Mail mail[kMails];
+  uint32_t n_sent[kMaxClusterSize];  // since the last stand, to each block
+
+  unsigned long long threshold;           // of the keys of active tokens, where it is not the beam's
+  uint32_t *histogram, *team_histogram;   // [kBins] each
+  unsigned long long few_keys[kFewKeys];  // those of a bin, if they are few
+  uint32_t n_few;
   uint32_t bin, n_in_bin, n_left;
   uint32_t sums[kMaxWarps];
 };
@@ -68,8 +106,8 @@ __device__ inline void set_scratch(Lane &lane, const SearchScratch &scratch) {
   const uint32_t n = scratch.max_tokens, n_candidates = scratch.max_candidates;
   uint4 *const memory = scratch.memory + blockIdx.x * search_scratch_size(n, n_candidates);
   lane.turn = 0;
+  for (uint32_t &n_sent : lane.n_sent) n_sent = 0;
   lane.n_shared_slots = scratch.n_shared_slots;
-  lane.slot_bits = static_cast<uint32_t>(__ffs(static_cast<int>(scratch.n_shared_slots)) - 1);
   lane.n_wide_slots = 2 * n;
   lane.wide_keys = reinterpret_cast<unsigned long long *>(memory);
   lane.wide_states = reinterpret_cast<uint32_t *>(memory + n);
@@ -91,35 +129,49 @@ __device__ inline void set_lists(Lane &lane) {
   lane.candidates = reinterpret_cast<Candidate *>(lane.large_spare);
   lane.max_epsilon_links = n_candidates / 4;
   lane.epsilon_links = reinterpret_cast<EpsilonLink *>(lane.candidates + n_candidates);
-  lane.used = reinterpret_cast<uint32_t *>(lane.epsilon_links + lane.max_epsilon_links);
+  lane.number_of = reinterpret_cast<uint32_t *>(lane.epsilon_links + lane.max_epsilon_links);
+  lane.used = lane.number_of + lane.n_wide_slots;
   lane.n_shared_extras = lane.n_shared_slots;
 }
 
 extern __shared__ unsigned long long shared_table[];  // keys, then states
 
-// In a cluster a block's share of all is small enough for its shared memory, but for candidates where all are kept for a
-// lattice.
+// What a block of a cluster has in its shared memory. Its share of a frame is a small one; a frame of which more falls to a
+// block is done by the leading block alone.
 struct ClusterShare {
-  static constexpr uint32_t kSlots = 4096, kItems = 2048, kClaims = kSlots / 4 * 3, kCandidates = 3584;
-  unsigned long long keys[kSlots];
-  uint32_t states[kSlots], records[kSlots];
-  ExpandItem list[2][kItems];
-  Candidate candidates[kCandidates];
-  uint32_t used[kClaims];
-};
+  static constexpr uint32_t kSlots = 2048, kClaims = kSlots / 8 * 7, kTokens = 2048, kItems = 1536;
+  static constexpr uint32_t kEmittingMail = 4096, kEpsilonMail = 768;
 
+  unsigned long long keys[kSlots];
+  uint32_t states[kSlots], records[kSlots], numbers[kSlots], used[kClaims];
+  ExpandItem items[kItems];  // list 0
+  union {
+    OwnToken tokens[kTokens];  // from the end of a frame until list 0 is made of them
+    ExpandItem other_items[kItems];
+  };
+  Candidate emitting_mail[kEmittingMail], epsilon_mail[2][kEpsilonMail];
+  uint32_t emitting_details[kEmittingMail], epsilon_details[2][kEpsilonMail];
+};
+static_assert(2 * kBins * sizeof(uint32_t) <= sizeof(ClusterShare::emitting_mail));
+
+template <typename Team>
 __device__ inline void set_share(Lane &lane) {
   set_lists(lane);
   ClusterShare &share = *reinterpret_cast<ClusterShare *>(shared_table);
   lane.record_of = share.records;
+  lane.number_of = share.numbers;
   lane.max_items = ClusterShare::kItems;
-  lane.list[0] = share.list[0];
-  lane.list[1] = share.list[1];
+  lane.list[0] = share.items;
+  lane.list[1] = share.other_items;
   lane.max_claims = ClusterShare::kClaims;
   lane.used = share.used;
-  const bool makes_lattice = lane.job.lattice.lattice_beam > 0;
-  lane.max_candidates = makes_lattice ? lane.n_large_spare : ClusterShare::kCandidates;
-  lane.candidates = makes_lattice ? reinterpret_cast<Candidate *>(lane.large_spare) : share.candidates;
+  lane.own_tokens = share.tokens;
+  lane.max_own_tokens = ClusterShare::kTokens;
+  lane.mail[0].lay_out(share.emitting_mail, share.emitting_details, ClusterShare::kEmittingMail, Team::size());
+  for (uint32_t i = 0; i < 2; ++i)
+    lane.mail[1 + i].lay_out(share.epsilon_mail[i], share.epsilon_details[i], ClusterShare::kEpsilonMail, Team::size());
+  lane.histogram = reinterpret_cast<uint32_t *>(share.emitting_mail);  // needed before there is mail
+  lane.team_histogram = lane.histogram + kBins;
   lane.n_shared_extras = sizeof(ClusterShare) / (3 * sizeof(uint32_t));
 }
 
@@ -133,33 +185,21 @@ __device__ inline void report_full(Lane &lane, uint32_t what) {
 template <typename Team>
 struct Table {
   Lane &lane;
-  uint32_t *const own_states;
+  uint32_t *const states_;  // [n_slots()]
 
   __device__ explicit Table(Lane &lane)
       : lane(lane),
-        own_states(Team::kIsWide ? lane.wide_states : reinterpret_cast<uint32_t *>(shared_table + lane.n_shared_slots)) {}
+        states_(Team::kIsWide ? lane.wide_states : reinterpret_cast<uint32_t *>(shared_table + lane.n_shared_slots)) {}
 
-  __device__ uint32_t n_own_slots() const { return Team::kIsWide ? lane.n_wide_slots : lane.n_shared_slots; }
-  __device__ uint32_t n_slots() const { return n_own_slots() * Team::size(); }
-  // Of its own slots and those of others. All blocks together never use all slots.
+  __device__ uint32_t n_slots() const { return Team::kIsWide ? lane.n_wide_slots : lane.n_shared_slots; }
   __device__ uint32_t most_claims() const {
-    return Team::kIsCluster ? lane.max_claims : Team::kIsWide ? n_own_slots() / 2 : n_own_slots() / 8 * 7;
+    return Team::kIsCluster ? lane.max_claims : Team::kIsWide ? n_slots() / 2 : n_slots() / 8 * 7;
   }
-  __device__ uint32_t owner(uint32_t slot) const { return slot >> lane.slot_bits; }
-  __device__ uint32_t own_number(uint32_t slot) const { return slot & (lane.n_shared_slots - 1); }
-  __device__ unsigned long long *key_at(uint32_t slot) const {
-    if constexpr (Team::kIsCluster) return Team::of_block(shared_table + own_number(slot), owner(slot));
-    return (Team::kIsWide ? lane.wide_keys : shared_table) + slot;
-  }
-  __device__ uint32_t *state_at(uint32_t slot) const {
-    if constexpr (Team::kIsCluster) return Team::of_block(own_states + own_number(slot), owner(slot));
-    return own_states + slot;
-  }
-  // The path of a slot's token, or the token's number once it has one.
-  __device__ uint32_t *record_at(uint32_t slot) const {
-    if constexpr (Team::kIsCluster) return Team::of_block(lane.record_of + own_number(slot), owner(slot));
-    return lane.record_of + slot;
-  }
+  __device__ unsigned long long *key_at(uint32_t slot) const { return (Team::kIsWide ? lane.wide_keys : shared_table) + slot; }
+  __device__ uint32_t *state_at(uint32_t slot) const { return states_ + slot; }
+  // The path of a slot's token, and the token's number when it has one.
+  __device__ uint32_t *record_at(uint32_t slot) const { return lane.record_of + slot; }
+  __device__ uint32_t *number_at(uint32_t slot) const { return lane.number_of + slot; }
   __device__ unsigned long long key(uint32_t slot) const {
     return Team::kIsWide ? __ldcg(key_at(slot)) : *const_cast<volatile unsigned long long *>(key_at(slot));
   }
@@ -175,19 +215,16 @@ struct Table {
     for (uint32_t i = threadIdx.x; i < lane.n_used; i += blockDim.x) free(lane.used[i]);
   }
   __device__ void block_free_own() const {
-    for (uint32_t slot = threadIdx.x; slot < n_own_slots(); slot += blockDim.x) {
-      (Team::kIsWide ? lane.wide_keys : shared_table)[slot] = kNoKey;
-      own_states[slot] = kFreeSlot;
-    }
+    for (uint32_t slot = threadIdx.x; slot < n_slots(); slot += blockDim.x) free(slot);
   }
 
   // The slot of a state, claimed if it had none; then *claimed. When a block has claimed more than it may, none, and the frame
-  // is void: every thread claims at most one more before it sees that.
+  // is void: every thread claims at most one more before it sees that, for which small tables have no room.
   __device__ uint32_t find(uint32_t wanted, bool *claimed) const {
     const uint32_t mask = n_slots() - 1;
-    const uint32_t hash = wanted * 0x9e3779b1u, step = hash >> 3 | 1;  // odd: it visits every slot
+    const uint32_t hash = hash_of(wanted) * Team::size(), step = hash >> 3 | 1;  // odd: it visits every slot
     uint32_t slot = __umulhi(hash, mask + 1);
-    while (lane.is_full == 0) {
+    for (uint32_t n_seen = 0; lane.is_full == 0 && (!Team::kIsCluster || n_seen <= mask); ++n_seen) {
       uint32_t there = state(slot);
       if (there == kFreeSlot) {
         there = atomicCAS(state_at(slot), kFreeSlot, wanted);
@@ -197,6 +234,7 @@ struct Table {
       if (there == wanted) return slot;
       slot = (slot + step) & mask;
     }
+    if (lane.is_full == 0) report_full(lane, kEntriesFull);
     return kNoSlot;
   }
 
@@ -227,6 +265,18 @@ struct Table {
     }
   }
 };
+
+__device__ inline OwnToken with_arcs(const SearchTables &graph, OwnToken token) {
+  token.first_arc = graph.begins[token.state].emitting;
+  token.n_arcs = graph.begins[token.state + 1].emitting - token.first_arc;
+  return token;
+}
+
+// The i-th token that the block owns.
+__device__ inline void add_own_token(Lane &lane, uint32_t i, const OwnToken &token) {
+  if (i >= lane.max_own_tokens) return report_full(lane, kEntriesFull);
+  lane.own_tokens[i] = token;
+}
 
 // Adds a token with n_arcs > 0 arcs to a list, for the lanes that want to.
 __device__ inline void warp_add_item(Lane &lane, uint32_t list, uint32_t first_arc, uint32_t n_arcs, float cost,

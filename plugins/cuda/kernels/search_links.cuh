@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The links of a frame ("The lattice" in docs/search.md), when its tokens have their last costs. Emitting ones are among the
 // candidates of the frame, which are kept for that until it ends, epsilon ones among the arcs followed in all rounds: those
-// that were followed when their source had the cost it kept. What is dearer than its destination's token by more than the
+// that were followed when their source had the path it kept. What is dearer than its destination's token by more than the
 // lattice beam can be in no lattice and is left out, about half. They are appended to the channel's, in no order.
 #pragma once
 
@@ -24,30 +24,30 @@ __device__ inline void warp_add_link(Lane &lane, uint32_t kind, uint32_t first, 
   }
 }
 
+// After the block's tokens have been numbered, to which these links lead.
 template <typename Team>
 __device__ inline void block_make_emitting_links(Lane &lane, const float *row) {
   const Table<Team> table(lane);
   const float lattice_beam = lane.job.lattice.lattice_beam;
-  const uint32_t n_candidates = lane.first_candidate;
-  for (uint32_t first = warp_number() * kWarp; first < n_candidates; first += blockDim.x) {
-    const uint32_t i = first + lane_number();
-    bool keep = false;
-    SearchLink link{0, 0, 0, 0};
+  block_each_candidate<Team>(lane, 0, 0, lane.first_candidate, [&](uint32_t place, const Candidate &candidate, bool there) {
+    bool keep = there && candidate.slot != kNoSlot && candidate.cost <= lane.bound;
+    SearchLink link{candidate.from, 0, candidate.arc, 0};
     float acoustic_cost = 0;
-    if (i < n_candidates) {
-      const Candidate candidate = lane.candidates[i];
+    if (keep) {
       const uint32_t slot = candidate.slot & Candidate::kSlotMask;
-      link = {candidate.from, 0, candidate.arc, __fsub_rn(candidate.cost, table.cost(slot))};
-      keep = candidate.cost <= lane.bound && link.cost <= lattice_beam;
-      if (keep) {
-        link.destination = *table.record_at(slot);
-        acoustic_cost = __fsub_rn(0.0f, __ldg(row + (lane.job.graph.arcs[candidate.arc].label & SearchArc::kPdfMask)));
-      }
+      link.cost = __fsub_rn(candidate.cost, table.cost(slot));
+      link.destination = *table.number_at(slot);
+      keep = link.cost <= lattice_beam;
+    }
+    if (keep) {
+      acoustic_cost = Team::kIsCluster ? __uint_as_float(lane.mail[0].details[place])
+                                       : __fsub_rn(0.0f, log_likelihood_of(row, lane.job.graph.arcs[candidate.arc]));
     }
     warp_add_link<Team>(lane, 0, lane.job.lattice.n_links, keep, link, acoustic_cost);
-  }
+  });
 }
 
+// After all tokens have been numbered and the emitting links counted.
 template <typename Team>
 __device__ inline void block_make_epsilon_links(Lane &lane) {
   const Table<Team> table(lane);
@@ -60,21 +60,12 @@ __device__ inline void block_make_epsilon_links(Lane &lane) {
     SearchLink link{0, 0, 0, 0};
     if (i < n_followed) {
       const EpsilonLink followed = lane.epsilon_links[i];
-      const float cost = arc_cost<false>(lane.job.beam, nullptr, lane.job.graph.arcs[followed.arc], followed.source_cost);
-      link = {*table.record_at(followed.source), *table.record_at(followed.destination), followed.arc,
-              __fsub_rn(cost, table.cost(followed.destination))};
-      keep = followed.source_cost == table.cost(followed.source) && link.cost <= lattice_beam;
+      link = {at_source<Team>(lane.number_of, followed.source), *table.number_at(followed.destination), followed.arc,
+              __fsub_rn(followed.cost, table.cost(followed.destination))};
+      keep = followed.from == at_source<Team>(lane.record_of, followed.source) && link.cost <= lattice_beam;
     }
     warp_add_link<Team>(lane, 1, first_link, keep, link, 0.0f);
   }
-}
-
-// After the tokens have been numbered.
-template <typename Team>
-__device__ inline void block_make_links(Lane &lane, const float *row) {
-  block_make_emitting_links<Team>(lane, row);
-  Team::sync();
-  block_make_epsilon_links<Team>(lane);
 }
 
 // The frame's links become the channel's; of one thread of each block.

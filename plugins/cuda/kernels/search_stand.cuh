@@ -7,18 +7,30 @@
 
 namespace asr::cuda {
 
-// After a step that made items of `list`: waits for all, and tells all the same.
+// After a step, which has followed the items of `list` and sent `mail`, if any: waits for all, and tells all the same.
 template <typename Team>
-__device__ inline Standing team_stand(Lane &lane, uint32_t list) {
+__device__ inline Standing team_stand(Lane &lane, uint32_t list, uint32_t mail = kMails) {
   const uint32_t turn = lane.turn;
   __syncthreads();
   if (threadIdx.x < Team::size()) {
     *Team::of_block(&lane.told[turn][Team::rank()], threadIdx.x) = {
         lane.overflow, static_cast<uint32_t>(lane.list_size[list] >> 32), lane.n_used, lane.best};
+    if (Team::kIsCluster && mail < kMails) {
+      uint32_t &n_sent = lane.n_sent[threadIdx.x];
+      *Team::of_block(&lane.mail[mail].n_received[Team::rank()], threadIdx.x) =
+          min(n_sent, lane.mail[mail].box_size(threadIdx.x == Team::rank()));
+      n_sent = 0;
+    }
   }
-  if (threadIdx.x == 0) lane.turn = turn ^ 1;
-  Team::sync();
-  if (!Team::kIsCluster) return lane.told[turn][0];
+  if (threadIdx.x == 0) {
+    lane.turn = turn ^ 1;
+    if (mail != 0) lane.mail[mail == kMails ? 0 : 3 - mail].n_spilled = 0;  // which has been read
+  }
+  if (!Team::kIsCluster) {
+    __syncthreads();
+    return lane.told[turn][0];
+  }
+  Team::sync_after_block();
   Standing one{0, 0, 0, 0xffffffffu};
   if (lane_number() < Team::size()) one = lane.told[turn][lane_number()];
   return {warp_or(one.overflow), warp_sum(one.n_items), warp_sum(one.n_used), warp_min(one.best)};
@@ -29,6 +41,7 @@ template <typename Team, typename Action>
 __device__ inline void team_let_leader(Lane &lane, const Action &action) {
   if (Team::rank() == 0) action();
   if (!Team::kIsCluster) return;
+  if (threadIdx.x == 0) lane.knows_tokens = false;  // their place may have been used
   Team::sync();
   if (Team::rank() != 0) {
     const auto *const from = reinterpret_cast<const uint32_t *>(&of_leader<Team>(&lane)->job);

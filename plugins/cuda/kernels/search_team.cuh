@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who takes a channel through its frames: a block, or, where there are fewer channels than the GPU has room for, a cluster of
-// blocks. All blocks of a cluster have their share of every step: of the tokens, of the arcs that follow these, and of the
-// table (search_lane.cuh), whose slots they reach in each other's shared memory. Places in what the channel has once, its
-// tokens, records and links, are counted by the leading block. Each block decides by itself what comes next; that all decide
-// the same is what stands are for (search_stand.cuh).
+// blocks. In a cluster every state has an owner, by a hash of its number, and the owner has the state's token, the slot in its
+// table and the arcs that follow: what leads to a state is sent to its owner (search_mail.cuh), and everything else is done in
+// a block's own shared memory. Places in what the channel has once, its tokens, records and links, are counted by the leading
+// block. Each block decides by itself what comes next; that all decide the same is what stands are for (search_stand.cuh).
 #pragma once
 
 #include "plugins/cuda/kernels/search.h"
@@ -17,6 +17,7 @@ struct BlockTeam {
   __device__ static uint32_t rank() { return 0; }
   __device__ static uint32_t size() { return 1; }
   __device__ static void sync() { __syncthreads(); }
+  __device__ static void sync_after_block() {}
   template <typename T>
   __device__ static T *of_block(T *own, uint32_t) {
     return own;
@@ -33,12 +34,21 @@ struct ClusterTeam {
   __device__ static uint32_t rank() { return cluster_rank(); }
   __device__ static uint32_t size() { return cluster_size(); }
   __device__ static void sync() { cluster_sync(); }
+  __device__ static void sync_after_block() { cluster_sync_after_block(); }  // the last barrier was the block's own
   // The same variable of the shared memory of another block.
   template <typename T>
   __device__ static T *of_block(T *own, uint32_t rank) {
     return of_cluster_block(own, rank);
   }
 };
+
+__device__ inline uint32_t hash_of(uint32_t state) { return state * 0x9e3779b1u; }
+
+// The block that owns a state; the hash's upper bits tell it.
+template <typename Team>
+__device__ inline uint32_t owner_of(uint32_t state) {
+  return Team::kIsCluster ? __umulhi(hash_of(state), Team::size()) : 0;
+}
 
 // A variable that counts for the team.
 template <typename Team, typename T>

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The jobs of a team: a channel's frames one after the other, what is done again with more memory, and the lattice, which is
+// pruned between frames.
+#pragma once
+
+#include "plugins/cuda/kernels/search_frame.cuh"
+#include "plugins/cuda/kernels/search_output.cuh"
+
+namespace asr::cuda {
+
+// Before a frame: whether there is place for it in the lattice.
+template <typename Team>
+__device__ inline bool team_make_room(Lane &lane) {
+  SearchJob &job = lane.job;
+  SearchLinks &lattice = job.lattice;
+  const bool links_crowded =
+      lattice.n_unpruned > 0 &&
+      lattice.n_links + (lattice.n_links - lattice.frames[lattice.n_frames - 1].first_link) * 5 / 4 > lattice.max_links;
+  const bool frames_full = lattice.n_frames == lattice.max_frames;
+  __syncthreads();
+  if (links_crowded || frames_full) team_let_leader<Team>(lane, [&] { block_prune(lane, true); });
+  if (lattice.n_frames < lattice.max_frames) return true;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    job.status = SearchStatus::kOverflow;
+    job.overflow = kFramesFull;
+  }
+  __syncthreads();
+  return false;
+}
+
+// After a frame: prunes now and then. A frame whose links did not fit is tried again if pruning can help.
+template <typename Team>
+__device__ inline void team_tend_lattice(Lane &lane) {
+  SearchJob &job = lane.job;
+  SearchLinks &lattice = job.lattice;
+  const uint32_t newest = lattice.first_frame + lattice.n_frames - 1;
+  const bool links_full = job.status == SearchStatus::kOverflow && job.overflow == kLinksFull && lattice.n_unpruned > 0;
+  const bool ends_piece = job.status == SearchStatus::kRunning && newest % kPieceFrames == 0;
+  const bool settles = ends_piece && newest >= 2 * kPieceFrames && newest - kPieceFrames > lattice.last_settled;
+  const uint32_t most_unpruned = Team::kIsCluster ? kClusterPruneFrames : kPruneFrames;
+  const bool is_due = lattice.n_unpruned >= most_unpruned || (ends_piece && lattice.n_unpruned > 0);
+  __syncthreads();
+  if (links_full || is_due) team_let_leader<Team>(lane, [&] { block_prune(lane, links_full || settles); });
+  if (threadIdx.x == 0) {
+    if (settles) lattice.last_settled = newest - kPieceFrames;
+    if (links_full) job.status = SearchStatus::kRunning;
+  }
+  __syncthreads();
+}
+
+// A frame, or the beginning. What does not fit the team's table, or a block's share of a cluster, is done again by the leading
+// block with a table in global memory.
+template <typename Team, bool kBegins>
+__device__ inline void team_take_step(Lane &lane) {
+  SearchJob &job = lane.job;
+  const auto step = [&](auto team) {
+    if constexpr (kBegins) {
+      team_begin<decltype(team)>(lane);
+    } else {
+      team_consume<decltype(team)>(lane);
+    }
+  };
+  step(Team());
+  const uint32_t curable = kEntriesFull | (Team::kIsCluster ? kCandidatesFull : 0);
+  if (job.status != SearchStatus::kOverflow || (job.overflow & curable) == 0) return;
+  team_let_leader<Team>(lane, [&] {
+    const uint32_t turn = lane.turn;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      job.status = SearchStatus::kRunning;
+      set_lists(lane);
+    }
+    __syncthreads();
+    step(WideTeam());
+    if constexpr (Team::kIsCluster) {
+      if (threadIdx.x == 0) {
+        set_share<Team>(lane);
+        lane.turn = turn;  // as the other blocks have it
+      }
+    }
+    __syncthreads();
+  });
+}
+
+// A job, from its beginning to its end or to where it cannot go on.
+template <typename Team>
+__device__ inline void team_advance(Lane &lane) {
+  SearchJob &job = lane.job;
+  const bool makes_lattice = job.lattice.lattice_beam > 0;
+  if (job.begin) {
+    team_take_step<Team, true>(lane);
+    if (threadIdx.x == 0) job.begin = job.status != SearchStatus::kRunning;
+    __syncthreads();
+  }
+  while (job.status == SearchStatus::kRunning && job.n_consumed < job.n_frames) {
+    if (makes_lattice && !team_make_room<Team>(lane)) return;
+    team_take_step<Team, false>(lane);
+    if (makes_lattice) team_tend_lattice<Team>(lane);
+  }
+  if (job.output && job.status == SearchStatus::kRunning) team_let_leader<Team>(lane, [&] { block_output(lane); });
+}
+
+// All jobs, each by one of n_teams teams. Tables are free before and after it.
+template <typename Team>
+__device__ inline void team_take_jobs(Lane &lane, SearchJob *jobs, uint32_t n_jobs, uint32_t team, uint32_t n_teams) {
+  for (uint32_t j = team; j < n_jobs; j += n_teams) {
+    if (threadIdx.x == 0) {
+      lane.job = jobs[j];
+      lane.all_active = lane.all_arcs = 0;
+      if constexpr (Team::kIsCluster) set_share<Team>(lane);
+      lane.knows_tokens = false;
+    }
+    Team::sync();
+    team_advance<Team>(lane);
+    Team::sync();
+    if (threadIdx.x == 0 && Team::rank() == 0) {
+      for (uint32_t rank = 0; rank < Team::size(); ++rank) {
+        lane.job.n_active += *Team::of_block(&lane.all_active, rank);
+        lane.job.n_arcs_expanded += *Team::of_block(&lane.all_arcs, rank);
+      }
+      jobs[j] = lane.job;
+    }
+    Team::sync();
+  }
+}
+
+}  // namespace asr::cuda
