@@ -7,8 +7,7 @@
 
 #include "core/base/error.h"
 #include "plugins/common/features_view.h"
-#include "plugins/common/halves.h"
-#include "plugins/cuda/mfcc_banks.h"
+#include "plugins/common/mfcc_tiles.h"
 
 namespace asr::cuda {
 namespace {
@@ -76,22 +75,10 @@ std::vector<float4> make_dct(const asr_features_view &view) {
   return dct;
 }
 
-// The same times ln 2, as mma wants it: tiles of 8 cepstra by steps of 16 bands, each number as the sum of two halves.
-std::vector<uint4> make_dct_fragments(const asr_features_view &view) {
-  std::vector<uint4> fragments;
-  for (uint32_t tile = 0; tile < view.n_ceps; tile += 8) {
-    for (uint32_t step = 0; step < view.n_mel; step += 16) {
-      for (uint32_t lane = 0; lane < 32; ++lane) {
-        const uint32_t i = tile + lane / 4, m = step + lane % 4 * 2;
-        const auto at = [&](uint32_t band) {
-          return i < view.n_ceps && band < view.n_mel ? std::log(2.0) * view.dct[size_t{i} * view.n_mel + band] : 0;
-        };
-        const HalfPairs low = split_halves(at(m), at(m + 1)), high = split_halves(at(m + 8), at(m + 9));
-        fragments.push_back({low.hi, high.hi, low.lo, high.lo});
-      }
-    }
-  }
-  return fragments;
+std::vector<uint4> packed(const std::vector<MfccFour> &fours) {
+  std::vector<uint4> result;
+  for (const MfccFour &four : fours) result.push_back({four[0], four[1], four[2], four[3]});
+  return result;
 }
 
 bool same_frames(const asr_extract_job &a, const asr_extract_job &b) {
@@ -142,9 +129,9 @@ Mfcc::Mfcc(Device &device, const asr_features_view &view) : device_(device), sta
 
   std::vector<float4> weights;
   const std::vector<MfccBand> bands = make_bands(view, &weights);
-  banks_ = to_device(make_banks(view, &t.bank_fours));
-  usual_ = device.has_tensor_cores() && t.n_points == kUsualPoints && t.shift_samples % 2 == 0 && t.dither == 0 &&
-           t.log_floor + t.log_add >= std::numeric_limits<float>::min() &&
+  banks_ = to_device(packed(make_mfcc_banks(view, &t.bank_fours)));
+  usual_ = device.has_tensor_cores() && mfcc_n_tiles(t.n_mel) / 2 < kMfcc512HeadFours && t.n_points == kUsualPoints &&
+           t.shift_samples % 2 == 0 && t.dither == 0 && t.log_floor + t.log_add >= std::numeric_limits<float>::min() &&
            mfcc_512_shared_bytes(t) + kMfcc512FixedBytes <= device.shared_bytes();
   if (usual_) check(mfcc_512_prepare(mfcc_512_shared_bytes(t)), "preparing the MFCC kernel");
   t.block_frames = std::min(32u, kBlockPoints / t.n_points);
@@ -168,7 +155,7 @@ Mfcc::Mfcc(Device &device, const asr_features_view &view) : device_(device), sta
   position_ = to_device(position);
   window_ = to_device(std::vector<float>(view.window, view.window + view.window_samples));
   dct_ = to_device(make_dct(view));
-  dct_fragments_ = to_device(make_dct_fragments(view));
+  dct_fragments_ = to_device(packed(make_mfcc_dct(view)));
   t.window = window_.data(), t.position = position_.data(), t.bands = bands_.data(), t.weights = weights_.data();
   t.banks = banks_.data(), t.dct = dct_.data(), t.dct_fragments = dct_fragments_.data(), t.twiddles = twiddles_.data(),
   t.real_twiddles = twiddles_.data() + n_pass_twiddles;

@@ -34,8 +34,8 @@ class Mfcc {
   DeviceArray<float2> twiddles_;
   DeviceArray<uint32_t> position_;
   DeviceArray<MfccBand> bands_;
-  DeviceArray<float4> weights_, banks_, dct_;
-  DeviceArray<uint4> dct_fragments_;
+  DeviceArray<float4> weights_, dct_;
+  DeviceArray<uint4> banks_, dct_fragments_;
   DeviceArray<float> samples_, cepstra_;
   DeviceArray<MfccFrames> frames_;
   DeviceArray<MfccOutput> outputs_;

@@ -33,8 +33,10 @@ Mfcc::Mfcc(Device &device, const MfccTables &tables, uint32_t n_points)
       twiddles_(device.context(), tables.twiddles),
       real_twiddles_(device.context(), tables.real_twiddles),
       bands_(device.context(), tables.bands),
-      weights_(device.context(), plan_.in_registers ? tables.banks : tables.weights),
-      dct_(device.context(), plan_.in_registers ? tables.dct_tiles : tables.dct),
+      weights_(device.context(), tables.weights),
+      dct_(device.context(), tables.dct),
+      banks_(device.context(), tables.banks),
+      dct_tiles_(device.context(), tables.dct_tiles),
       samples_(device.context()),
       cepstra_(device.context()),
       staging_(device.context(), device.pool()) {}
@@ -80,7 +82,7 @@ void Mfcc::launch(const MfccBatch &batch) {
   staging_.upload(batch.samples(), samples_, device_.compute());
   const auto n_groups = static_cast<uint32_t>(batch.groups().size());
   if (plan_.in_registers) {
-    plan_.kernel.set(options_array_, window_, twiddles_, real_twiddles_, weights_, dct_, n_groups, groups, segments, runs,
+    plan_.kernel.set(options_array_, window_, twiddles_, real_twiddles_, banks_, dct_tiles_, n_groups, groups, segments, runs,
                      outputs, samples_, cepstra_);
   } else {
     plan_.kernel.set(options_array_, pairs_, twiddles_, real_twiddles_, bands_, weights_, dct_, groups, segments, outputs,

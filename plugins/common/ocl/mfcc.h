@@ -32,7 +32,8 @@ class Mfcc {
   DeviceArray<MfccPair> pairs_;
   DeviceArray<Float2> window_, twiddles_, real_twiddles_;
   DeviceArray<MfccBand> bands_;
-  DeviceArray<Float4> weights_, dct_;  // weights_: banks, for mfcc_512.cl
+  DeviceArray<Float4> weights_, dct_;
+  DeviceArray<MfccFour> banks_, dct_tiles_;
   DeviceArray<float> samples_, cepstra_;
   Staging staging_;
 };

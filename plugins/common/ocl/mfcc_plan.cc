@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "plugins/common/mfcc_tiles.h"
 #include "plugins/common/ocl/kernels.h"
 
 namespace asr::ocl {
@@ -14,22 +15,22 @@ constexpr uint32_t kPointsAnItem = 16, kMostFrames = 64;
 
 // Of kernels/mfcc_512.cl.
 constexpr uint32_t kRegisterPoints = 256, kRegisterFrames = 32, kRegisterGroupSize = 128, kGroupsAtOnce = 4;
-constexpr size_t kPowerFloats = (kRegisterPoints + 4) * (kRegisterFrames + 2), kTableFloats = 3 * kRegisterPoints,
-                 kLaneFloats = kRegisterFrames * (1 + 24 / sizeof(float)), kExchangeFloats = 16 * 17, kMelPitch = 40;
+constexpr size_t kPowerFloats = kRegisterPoints * (kRegisterFrames + 1), kTableFloats = 3 * kRegisterPoints,
+                 kLaneFloats = kRegisterFrames * (1 + 24 / sizeof(float)), kExchangeFloats = 16 * 17, kHeadFours = 32;
 constexpr uint32_t kTensorCapability = 8;
 
 // A program for CPUs serves many front ends.
 size_t work_floats(const Device &device, const MfccOptions &o) {
   const size_t step = device.facts().is_cpu ? 4096 : 4;
-  const size_t outputs = size_t{4} * o.bank_fours + (o.n_mel + 7) / 8 * 8 * kMelPitch;
+  const size_t outputs = size_t{8} * kRegisterFrames * mfcc_n_tiles(o.n_mel);
   return (std::max(kRegisterGroupSize / 16 * kExchangeFloats, outputs) + step - 1) / step * step;
 }
 
 bool suits_registers(const Device &device, const MfccOptions &o, uint32_t n_points) {
   const DeviceFacts &facts = device.facts();
-  const size_t n_floats = kPowerFloats + kTableFloats + kLaneFloats + work_floats(device, o);
+  const size_t n_floats = kPowerFloats + kTableFloats + kLaneFloats + 4 * kHeadFours + work_floats(device, o);
   return device.variant().mfcc_in_registers && (facts.is_cpu || facts.nvidia_capability >= kTensorCapability) &&
-         n_points == kRegisterPoints && o.shift_samples % 2 == 0 && o.dither == 0 &&
+         n_points == kRegisterPoints && o.shift_samples % 2 == 0 && o.dither == 0 && mfcc_n_tiles(o.n_mel) / 2 < kHeadFours &&
          o.log_floor + o.log_add >= std::numeric_limits<float>::min() && n_floats * sizeof(float) <= facts.local_bytes;
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace asr::ocl {
 namespace {
@@ -13,15 +12,6 @@ constexpr uint32_t kRadix = 16;
 Float2 root(double turns) {  // exp(-2 pi i turns)
   static const double pi = std::acos(-1.0);
   return {static_cast<float>(std::cos(2 * pi * turns)), static_cast<float>(-std::sin(2 * pi * turns))};
-}
-
-// As many as tensor cores take of a float.
-float upper_bits(float value) {
-  uint32_t bits = 0;
-  std::memcpy(&bits, &value, sizeof bits);
-  bits &= 0xffffe000u;
-  std::memcpy(&value, &bits, sizeof bits);
-  return value;
 }
 
 MfccOptions options_of(const asr_features_view &view) {
@@ -76,31 +66,6 @@ std::vector<MfccBand> make_bands(const asr_features_view &view, std::vector<Floa
   return bands;
 }
 
-// Filter banks in one piece each, all of one length.
-std::vector<Float4> make_banks(const asr_features_view &view, const std::vector<MfccBand> &bands,
-                               const std::vector<Float4> &weights, uint32_t *bank_fours) {
-  const uint32_t n_head_fours = (view.n_mel + 1) / 2;
-  const auto end_of = [](const MfccBand &band) { return band.first_four + band.n_fours; };
-  *bank_fours = 0;
-  for (uint32_t warp = 0; warp < view.n_warps; ++warp) {
-    const MfccBand *const own = &bands[size_t{warp} * view.n_mel];
-    *bank_fours = std::max(*bank_fours, n_head_fours + end_of(own[view.n_mel - 1]) - own[0].first_four);
-  }
-  std::vector<Float4> banks(size_t{view.n_warps} * *bank_fours);
-  for (uint32_t warp = 0; warp < view.n_warps; ++warp) {
-    const MfccBand *const own = &bands[size_t{warp} * view.n_mel];
-    std::vector<MfccBankBand> heads;
-    for (uint32_t m = 0; m < view.n_mel; ++m) {
-      heads.push_back({static_cast<uint16_t>(own[m].first_bin), static_cast<uint16_t>(own[m].n_fours),
-                       n_head_fours + own[m].first_four - own[0].first_four});
-    }
-    Float4 *const bank = &banks[size_t{warp} * *bank_fours];
-    std::memcpy(bank, heads.data(), heads.size() * sizeof heads[0]);
-    std::copy(weights.begin() + own[0].first_four, weights.begin() + end_of(own[view.n_mel - 1]), bank + n_head_fours);
-  }
-  return banks;
-}
-
 std::vector<Float4> make_dct(const asr_features_view &view) {
   std::vector<Float4> dct;
   for (uint32_t i = 0; i < view.n_ceps; ++i) {
@@ -112,23 +77,6 @@ std::vector<Float4> make_dct(const asr_features_view &view) {
     }
   }
   return dct;
-}
-
-std::vector<Float4> make_dct_tiles(const asr_features_view &view) {
-  std::vector<Float4> tiles;
-  for (uint32_t tile = 0; tile < view.n_ceps; tile += 8) {
-    for (uint32_t step = 0; step < view.n_mel; step += 8) {
-      for (uint32_t lane = 0; lane < 32; ++lane) {
-        const uint32_t i = tile + lane / 4, m = step + lane % 4;
-        const auto at = [&](uint32_t band) {
-          return i < view.n_ceps && band < view.n_mel ? view.dct[size_t{i} * view.n_mel + band] : 0;
-        };
-        const float low = upper_bits(at(m)), high = upper_bits(at(m + 4));
-        tiles.push_back({low, high, at(m) - low, at(m + 4) - high});
-      }
-    }
-  }
-  return tiles;
 }
 
 }  // namespace
@@ -144,9 +92,9 @@ MfccTables::MfccTables(const asr_features_view &view) : options(options_of(view)
   }
   for (uint32_t k = 0; k < n_points / 2; ++k) real_twiddles.push_back(root(double(k) / (2 * n_points)));
   bands = make_bands(view, &weights);
-  banks = make_banks(view, bands, weights, &options.bank_fours);
+  banks = make_mfcc_banks(view, &options.bank_fours);
   dct = make_dct(view);
-  dct_tiles = make_dct_tiles(view);
+  dct_tiles = make_mfcc_dct(view);
 }
 
 }  // namespace asr::ocl

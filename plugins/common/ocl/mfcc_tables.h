@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "plugins/common/mfcc_tiles.h"
 #include "plugins/common/ocl/kernels/mfcc_types.h"
 
 namespace asr::ocl {
@@ -22,11 +23,9 @@ struct MfccTables {
   std::vector<Float2> real_twiddles;  // [n_points / 2], exp(-i pi k / n_points)
   std::vector<MfccBand> bands;        // [n_warps][n_mel]
   std::vector<Float4> weights;
-  std::vector<Float4> banks;  // [n_warps][options.bank_fours]: MfccBankBand and weights
-  std::vector<Float4> dct;    // [n_ceps][n_mel_padded / 4]
-  // The same as tensor cores want it: [n_ceps / 8][n_mel / 8][32], bands m and m + 4 in the upper bits of their numbers, then
-  // the rest of these.
-  std::vector<Float4> dct_tiles;
+  std::vector<Float4> dct;  // [n_ceps][n_mel_padded / 4]
+  // For mfcc_512.cl: plugins/common/mfcc_tiles.h.
+  std::vector<MfccFour> banks, dct_tiles;
 };
 
 }  // namespace asr::ocl

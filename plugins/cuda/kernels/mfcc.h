@@ -14,19 +14,6 @@ struct MfccBand {
   uint32_t first_bin, n_fours, first_four;
 };
 
-// A bank, a filter bank in one piece, as mfcc_512.cu takes it: slopes, [n_mel + 1]; then where warps' bands begin; then
-// weights, four for two bins. Slope i is the falling side of band i - 1 and the rising side of band i, which lie over the same
-// bins; two weights a bin, falling and rising. Warp w makes bands first_band[w] ... first_band[w + 1] - 1; those without any
-// come last.
-struct MfccSlope {
-  uint16_t first_bin, n_twos;
-  uint32_t first_two;  // in the bank's fours
-};
-constexpr uint32_t kMfccParts = 8;
-struct MfccParts {
-  uint16_t first_band[2 * kMfccParts];
-};
-
 // Where a job's cepstra go.
 struct MfccOutput {
   uint64_t first_value;  // in the batch's cepstra
@@ -52,8 +39,8 @@ struct MfccTables {
   const uint32_t *position;     // [n_points] where the transform leaves frequency k
   const MfccBand *bands;        // [n_warps][n_mel]
   const float4 *weights;
-  const float4 *banks;         // [n_warps][bank_fours]
-  const uint4 *dct_fragments;  // for base-2 logarithms: [cepstra / 8][mel / 16][32], halves as mma wants them: hi, hi, lo, lo
+  const uint4 *banks;          // [n_warps][bank_fours], plugins/common/mfcc_tiles.h
+  const uint4 *dct_fragments;  // for tensor cores, there too
   uint32_t n_warps, bank_fours;
   const float4 *dct;  // [n_ceps][n_mel_padded / 4]
   float preemphasis, log_add, log_floor, dither;
@@ -79,7 +66,8 @@ void launch_mfcc(const MfccTables &tables, const MfccBatch &batch, cudaStream_t 
 // The same for 256 points, where frames begin at even samples and nothing is dithered; block_frames unused. It may read a
 // sample more than a frame has.
 size_t mfcc_512_shared_bytes(const MfccTables &tables);
-constexpr size_t kMfcc512FixedBytes = 5120;
+constexpr size_t kMfcc512FixedBytes = 2560;
+constexpr uint32_t kMfcc512HeadFours = 32;  // at most: of a bank before its weights
 cudaError_t mfcc_512_prepare(size_t shared_bytes);
 void launch_mfcc_512(const MfccTables &tables, const MfccBatch &batch, uint32_t n_multiprocessors, cudaStream_t stream);
 

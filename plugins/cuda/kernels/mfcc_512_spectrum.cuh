@@ -3,49 +3,41 @@
 #pragma once
 
 #include "core/backend/asr_backend.h"
+#include "plugins/common/mfcc_tiles.h"
 #include "plugins/cuda/kernels/fft.cuh"
 #include "plugins/cuda/kernels/mfcc.h"
+#include "plugins/cuda/kernels/mfcc_512_bank.cuh"
 #include "plugins/cuda/kernels/mfcc_stages.cuh"
 
 namespace asr::cuda::mfcc_512 {
 
-constexpr uint32_t kThreads = 256, kWarp = 32, kWarps = kThreads / kWarp, kFrames = 64, kAll = 0xffffffffu;
+constexpr uint32_t kThreads = 128, kWarp = 32, kWarps = kThreads / kWarp, kFrames = 32, kAll = 0xffffffffu;
 constexpr uint32_t kPoints = 256;
-constexpr int kHalf = 16;                                          // complex numbers; lanes of a frame
-constexpr uint32_t kPairs = kFrames / 2 + 1, kPitch = 2 * kPairs;  // of a row of frames, in pairs and in floats
-constexpr uint32_t kMelPitch = 68;                                 // of a row of frames, in floats
-constexpr uint32_t kBins = kPoints + 2;              // the one above 256 stays zero, under a band's last zero weights
-constexpr uint32_t kExchange = kHalf * (kHalf + 1);  // float2 a frame
+constexpr int kHalf = 16;                                 // complex numbers; lanes of a frame
+constexpr uint32_t kChunks = kPoints / 16, kPairs = 8;    // of the power spectra: plugins/common/mfcc_tiles.h
+constexpr uint32_t kChunkPairs = (kFrames + 1) * kPairs;  // of all frames and one of padding
+constexpr uint32_t kExchange = kHalf * (kHalf + 1);       // float2 a frame
 
 struct Shared {
-  float *power;
+  uint2 *power;                    // [kChunks][kFrames + 1][kPairs], high and low
   float2 *window, *real_twiddles;  // window: halved, which makes the spectrum's halves of sums
-  uint4 *dct;
-  float4 *first_bank;  // stays from group to group
-  float2 *exchange;    // and later over it a second bank and two sets of log bands
-  __device__ __forceinline__ Shared(const MfccTables &t, float *memory)
-      : power(memory),
-        window(reinterpret_cast<float2 *>(power + kBins * kPitch)),
+  float2 *exchange;                // and later over it the cosine transform and log bands
+  __device__ __forceinline__ explicit Shared(float *memory)
+      : power(reinterpret_cast<uint2 *>(memory)),
+        window(reinterpret_cast<float2 *>(power + kChunks * kChunkPairs)),
         real_twiddles(window + kPoints),
-        dct(reinterpret_cast<uint4 *>(real_twiddles + kPoints / 2)),
-        first_bank(reinterpret_cast<float4 *>(dct + dct_fours(t))),
-        exchange(reinterpret_cast<float2 *>(first_bank + t.bank_fours)) {}
-  static __host__ __device__ uint32_t mel_steps(const MfccTables &t) { return (t.n_mel + 15) / 16; }
-  static __host__ __device__ uint32_t mel_fours(const MfccTables &t) { return mel_steps(t) * 4 * kMelPitch; }
+        exchange(real_twiddles + kPoints / 2) {}
+  static __host__ __device__ uint32_t mel_steps(const MfccTables &t) { return mfcc_n_tiles(t.n_mel) / 2; }
   static __host__ __device__ uint32_t dct_fours(const MfccTables &t) { return (t.n_ceps + 7) / 8 * mel_steps(t) * kWarp; }
   static __host__ __device__ size_t n_bytes(const MfccTables &t) {
-    const size_t fixed = kBins * kPitch * sizeof(float) + (kPoints + kPoints / 2) * sizeof(float2) +
-                         (dct_fours(t) + t.bank_fours) * sizeof(float4);
+    const size_t fixed = (kChunks * kChunkPairs + kPoints + kPoints / 2) * sizeof(float2);
     const size_t spectra = kThreads / kHalf * kExchange * sizeof(float2);
-    const size_t outputs = (t.bank_fours + 2 * mel_fours(t)) * sizeof(float4);
+    const size_t outputs = dct_fours(t) * sizeof(uint4) + mfcc_n_tiles(t.n_mel) * kFrames * 4 * sizeof(uint2);
     return fixed + (spectra > outputs ? spectra : outputs);
   }
-  __device__ __forceinline__ float4 *bank(const MfccTables &t, uint32_t set) const {
-    return set == 0 ? first_bank : reinterpret_cast<float4 *>(exchange) + 2 * mel_fours(t);
-  }
-  __device__ __forceinline__ float *mel(const MfccTables &t, uint32_t set) const {
-    return reinterpret_cast<float *>(exchange) + set * mel_fours(t) * 4;
-  }
+  __device__ __forceinline__ uint4 *dct() const { return reinterpret_cast<uint4 *>(exchange); }
+  // [tile][kFrames][4], of two bands each, high and low.
+  __device__ __forceinline__ uint2 *mel(const MfccTables &t) const { return reinterpret_cast<uint2 *>(dct() + dct_fours(t)); }
 };
 
 __device__ __forceinline__ float half_warp_sum(float value) {
@@ -153,13 +145,17 @@ __device__ __forceinline__ void make_spectrum(const MfccTables &t, const Shared 
     for (uint32_t r = 0; r < kHalf; ++r) power[r] = square_root(power[r]);
     middle = square_root(middle);
   }
-  float *const low = shared.power + j * kPitch + f, *const high = shared.power + (kPoints - j) * kPitch + f;
+  // Of the upper half of the bins this lane has those at place 16 - j of their rows; lane 0 those of a row further.
 #pragma unroll
-  for (uint32_t r = 0; r < kHalf / 2; ++r) {
-    low[r * kHalf * kPitch] = power[r];
-    high[-static_cast<int>(r * kHalf * kPitch)] = power[kHalf - 1 - r];
+  for (uint32_t row = kHalf - 1; row > kHalf / 2; --row) power[row] = j == 0 ? power[row - 1] : power[row];
+  if (j == 0) power[kHalf / 2] = middle;
+#pragma unroll
+  for (uint32_t r = 0; r < kHalf; r += 2) {
+    const uint32_t place = r < kHalf / 2 ? j : (kHalf - j) % kHalf;
+    uint2 pair;
+    split_brain(power[r], power[r + 1], &pair.x, &pair.y);
+    shared.power[(r + place / kPairs) * kChunkPairs + f * kPairs + place % kPairs] = pair;
   }
-  if (j == 0) shared.power[kPoints / 2 * kPitch + f] = middle;
 }
 
 }  // namespace asr::cuda::mfcc_512

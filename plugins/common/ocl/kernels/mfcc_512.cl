@@ -6,37 +6,43 @@
 // from samples to its spectrum in registers: item j has the pairs of samples j, j + 16, j + 32 ... as complex numbers, 16 of
 // the 256. Two transforms of 16, with one exchange through local memory between them, leave item j the frequencies j, j + 16
 // ...; those that the real spectrum needs together (k and 256 - k) are in items j and 16 - j. The spectrum goes to local memory
-// as rows of frames; from there an item has one frame, and weights are the same for 32 neighbours. Many VTLN factors share all
-// before the filter bank (paper 004).
-//   power[k][32 frames], pitch 34   no access meets a bank conflict
-//   exchange[16][17] a frame        real and imaginary parts in turn, so that all fits 48 KiB
-//   bank, mel[m][32], pitch 40      later, over exchange; the next bank is under way while one is summed
+// as a matrix that the filter bank multiplies with tile by tile (plugins/common/mfcc_tiles.h), a quarter of the tiles a warp,
+// whose weights go from device memory to its registers. Many VTLN factors share all before the filter bank (paper 004).
+//   power[16][33 frames][8]    pairs of bins, high and low; no access meets a bank conflict
+//   exchange[16][17] a frame   real and imaginary parts in turn, so that all fits 48 KiB
+//   mel                        later, over exchange
 // Floor: samples read and cepstra written once; 450 instructions of a warp a frame for the spectrum.
-//   -D NVIDIA=1: half a warp is a frame's items, which need no local memory to tell each other single numbers, and the cosine
-//   transform runs on tensor cores
+//   -D NVIDIA=1: half a warp is a frame's items, which need no local memory to tell each other single numbers; filter bank and
+//   cosine transform run on tensor cores
 //   -D WORK_FLOATS=...: of exchange, or of what lies over it
 #define POINTS 256u
 #define ITEMS 16u  // of a frame
 #define FRAMES 32u
 #define GROUP_SIZE 128
-#define PITCH 34u
-#define MEL_PITCH 40u
+#define CHUNK_PAIRS ((FRAMES + 1) * 8)
 #define ROW 17u  // of exchange
 #define EXCHANGE (ITEMS * ROW)
 #define PARTS (GROUP_SIZE / FRAMES)  // items of a frame after the spectrum
 #define N_ROWS ((WINDOW_SAMPLES + 31) / 32)
 #define PER_SAMPLE (1.0f / WINDOW_SAMPLES)
-#define MEL_STEPS ((N_MEL + 7) / 8)
+#define MEL_STEPS ((N_MEL + 15) / 16)  // two tiles of a bank each
 #define CEPSTRA_TILES ((N_CEPS + 7) / 8)
-#define KEPT_FOURS 2  // of a bank, in registers of an item
+#define HEAD_FOURS 32  // at most, of a bank
 
+#define TENSOR_PTX NVIDIA
 #include "plugins/common/ocl/kernels/mfcc_stages.h"
+#include "plugins/common/ocl/kernels/tensor_halves.h"
 
 // Where a frame comes from and goes to.
 typedef struct Lane {
   ulong first_sample;
   uint row, first_output, n_outputs;  // row: of its jobs' cepstra
 } Lane;
+
+// F6 of a band, as a base-2 logarithm, which the cosine transform makes a natural one.
+static inline float logarithm_of_band(__constant MfccOptions *o, float energy) {
+  return native_log2(fmax(energy, o->log_floor) + o->log_add);
+}
 
 // F8 of cepstrum i of frame f, which goes to `to`.
 static inline void store_cepstrum(__constant MfccOptions *o, __local const float *energy, uint f, uint i, float value,
@@ -45,66 +51,27 @@ static inline void store_cepstrum(__constant MfccOptions *o, __local const float
   to[i] = ENERGY != 0 && (int)i == o->energy_row ? native_log(fmax(energy[f], o->log_floor)) : value;
 }
 
+// NVIDIA's compiler heeds -cl-nv-maxrregcount only in kernels whose work-groups may have any size; where it does not, there may
+// be registers for three groups of a multiprocessor, not four.
 #if NVIDIA
+#define KERNEL_SIZE
 #include "plugins/common/ocl/kernels/mfcc_lanes_nvidia.h"
 #else
+#define KERNEL_SIZE __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 #include "plugins/common/ocl/kernels/mfcc_lanes_local.h"
 #endif
 
 #include "plugins/common/ocl/kernels/mfcc_512_spectrum.h"
 
-// F5, F6 of this item's frame under a bank; zeros up to a multiple of 8 bands. Parts take bands there and back, so that each
-// has narrow and wide ones.
-static inline void make_log_mel(__constant MfccOptions *o, __local const float4 *bank, __local const float *power,
-                                __local float *mel) {
-  const uint part = get_local_id(0) / FRAMES;
-  for (uint first = 0; first < 8 * MEL_STEPS; first += PARTS) {
-    const uint m = first + (first / PARTS % 2 == 0 ? part : PARTS - 1 - part);
-    float value = 0;
-    if (m < N_MEL) {
-      const MfccBankBand band = ((__local const MfccBankBand *)bank)[m];
-      __local const float4 *const weights = bank + band.first_four;
-      __local const float *bin = power + band.first_bin * PITCH;
-      float2 sum = (float2)(0);
-#pragma unroll 1
-      for (uint i = 0; i < band.n_fours; ++i, bin += 4 * PITCH) {
-        const float4 w = weights[i];
-        sum += w.lo * (float2)(bin[0], bin[PITCH]);
-        sum += w.hi * (float2)(bin[2 * PITCH], bin[3 * PITCH]);
-      }
-      value = logarithm(o, sum.x + sum.y);
-    }
-    mel[m * MEL_PITCH] = value;
-  }
-}
-
-// A bank from device memory to local memory, in two steps.
-static inline void load_bank(__constant MfccOptions *o, __global const float4 *from, float4 *kept) {
-#pragma unroll
-  for (uint k = 0; k < KEPT_FOURS; ++k) {
-    const uint i = get_local_id(0) + k * GROUP_SIZE;
-    if (i < o->bank_fours) kept[k] = from[i];
-  }
-}
-
-static inline void keep_bank(__constant MfccOptions *o, __global const float4 *from, const float4 *kept, __local float4 *bank) {
-#pragma unroll
-  for (uint k = 0; k < KEPT_FOURS; ++k) {
-    const uint i = get_local_id(0) + k * GROUP_SIZE;
-    if (i < o->bank_fours) bank[i] = kept[k];
-  }
-  for (uint i = get_local_id(0) + KEPT_FOURS * GROUP_SIZE; i < o->bank_fours; i += GROUP_SIZE) bank[i] = from[i];
-}
-
 // What is made of a group's spectra, for a run of its lanes.
-static inline void make_outputs(__constant MfccOptions *o, __global const float4 *banks, const OwnDct *dct, MfccRun run,
-                                __global const MfccOutput *outputs, __local const float *power, __local const Lane *lanes,
-                                __local const float *energy, __local float4 *work, __global float *cepstra) {
-  __local float *const mel = (__local float *)(work + o->bank_fours);
-  const uint frame = get_local_id(0) % FRAMES, last = run.first_output + run.n_outputs - 1;
-  __global const float4 *from = banks + outputs[run.first_output].warp * o->bank_fours;
-  float4 kept[KEPT_FOURS];
-  load_bank(o, from, kept);
+static inline void make_outputs(__constant MfccOptions *o, __global const uint4 *banks, __global const uint4 *dct, MfccRun run,
+                                __global const MfccOutput *outputs, __local const uint2 *power, __local const Lane *lanes,
+                                __local const float *energy, __local uint4 *head, __local uint2 *mel, __global float *cepstra) {
+  const uint item = get_local_id(0), last = run.first_output + run.n_outputs - 1;
+  __global const uint4 *bank = banks + outputs[run.first_output].warp * o->bank_fours;
+  const bool has_head = item < MEL_STEPS + 1;
+  uint4 kept = (uint4)(0);
+  if (has_head) kept = bank[item];
   uint next = outputs[min(run.first_output + 1, last)].warp;
   __global const MfccOutput *own[OWN_FRAMES];  // 0 where the frame is none of the run
   __global float *rows[OWN_FRAMES];
@@ -114,25 +81,19 @@ static inline void make_outputs(__constant MfccOptions *o, __global const float4
     own[k] = f >= run.first_lane && f < run.first_lane + run.n_lanes ? outputs + lanes[f].first_output : 0;
     rows[k] = cepstra + (ulong)lanes[f].row * N_CEPS;
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  keep_bank(o, from, kept, work);
-  barrier(CLK_LOCAL_MEM_FENCE);
   for (uint i = 0; i < run.n_outputs; ++i) {
-    const bool more = i + 1 < run.n_outputs;
-    from = banks + next * o->bank_fours;
-    if (more) load_bank(o, from, kept);
-    next = outputs[min(run.first_output + i + 2, last)].warp;
-    ulong first_value[OWN_FRAMES];
-#pragma unroll
-    for (uint k = 0; k < OWN_FRAMES; ++k) first_value[k] = own[k] != 0 ? own[k][i].first_value : 0;
-    make_log_mel(o, work, power + frame, mel + frame);
+    if (has_head) head[item] = kept;
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (more) keep_bank(o, from, kept, work);
+    __global const uint4 *const next_bank = banks + next * o->bank_fours;
+    if (has_head) kept = next_bank[item];
+    next = outputs[min(run.first_output + i + 2, last)].warp;
     __global float *to[OWN_FRAMES];
 #pragma unroll
-    for (uint k = 0; k < OWN_FRAMES; ++k) to[k] = own[k] != 0 ? rows[k] + first_value[k] : 0;
-    make_cepstra(o, dct, energy, mel, to);
+    for (uint k = 0; k < OWN_FRAMES; ++k) to[k] = own[k] != 0 ? rows[k] + own[k][i].first_value : 0;
+    make_log_mel(o, bank, head, power, mel);
     barrier(CLK_LOCAL_MEM_FENCE);
+    make_cepstra(o, dct, energy, mel, to);
+    bank = next_bank;
   }
 }
 
@@ -157,14 +118,15 @@ static inline void ask_for_group(__constant MfccOptions *o, __global const MfccS
   }
 }
 
-__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void mfcc_512(
+__kernel KERNEL_SIZE void mfcc_512(
     __constant MfccOptions *o, __global const float2 *restrict window, __global const float2 *restrict twiddles,
-    __global const float2 *restrict real_twiddles, __global const float4 *restrict banks, __global const float4 *restrict dct,
+    __global const float2 *restrict real_twiddles, __global const uint4 *restrict banks, __global const uint4 *restrict dct,
     uint n_groups, __global const MfccGroup *restrict groups, __global const MfccSegment *restrict segments,
     __global const MfccRun *restrict runs, __global const MfccOutput *restrict outputs, __global const float *restrict samples,
     __global float *restrict cepstra) {
   __local float4 work[WORK_FLOATS / 4];
-  __local float power[(POINTS + 4) * PITCH], energy[FRAMES];
+  __local uint4 power[POINTS / 16 * CHUNK_PAIRS / 2], head[HEAD_FOURS];
+  __local float energy[FRAMES];
   __local float2 local_window[POINTS], local_twiddles[POINTS / 2];
   __local Lane lanes[FRAMES];
   const uint item = get_local_id(0), j = item % ITEMS;
@@ -174,8 +136,6 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void mfcc_512(
   for (uint r = 0; r < 16; ++r) own_twiddles[r] = twiddles[r * ITEMS + j];
   for (uint i = item; i < POINTS; i += GROUP_SIZE) local_window[i] = window[i];
   local_twiddles[item] = real_twiddles[item];
-  // Under a band's last zero weights.
-  for (uint i = item; i < 3 * PITCH; i += GROUP_SIZE) power[(POINTS + 1) * PITCH + i] = 0;
   for (uint g = get_group_id(0); g < n_groups; g += get_num_groups(0)) {
     const MfccGroup group = groups[g];
     find_lanes(segments, group, o, lanes);
@@ -188,13 +148,12 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void mfcc_512(
       const float frame_energy = make_frame(o, local_window, from, j, exchange, x);
       if (j == 0) energy[f] = frame_energy;
       fourier_transform(o, own_twiddles, j, exchange, x);
-      make_spectrum(o, local_twiddles, j, exchange, x, power + f);
+      make_spectrum(o, local_twiddles, j, exchange, x, (__local uint2 *)power + f * 8);
     }
     if (g + get_num_groups(0) < n_groups) ask_for_group(o, segments, groups[g + get_num_groups(0)], samples);
-    OwnDct own_dct;
-    load_dct(o, dct, &own_dct);
     for (uint r = group.first_run; r < group.first_run + group.n_runs; ++r) {
-      make_outputs(o, banks, &own_dct, runs[r], outputs, power, lanes, energy, work, cepstra);
+      make_outputs(o, banks, dct, runs[r], outputs, (__local const uint2 *)power, lanes, energy, head,
+                   (__local uint2 *)work, cepstra);
     }
   }
 }

@@ -74,23 +74,30 @@ static inline void fourier_transform(__constant MfccOptions *o, const float2 *tw
 }
 
 // F3 from the transform Z: even and odd samples have the transforms E = (Z[k] + conj Z[256-k]) / 2 and O = (Z[k] - conj
-// Z[256-k]) / 2i, and the frame X[k] = E + w^k O, X[256-k] = conj(E - w^k O). The halves are in Z already. Into power[k *
-// PITCH].
+// Z[256-k]) / 2i, and the frame X[k] = E + w^k O, X[256-k] = conj(E - w^k O). The halves are in Z already. Into the pairs of a
+// frame, power[chunk * CHUNK_PAIRS + pair].
 static inline void make_spectrum(__constant MfccOptions *o, __local const float2 *twiddles, uint j, __local float *exchange,
-                                 const float2 *z, __local float *power) {
+                                 const float2 *z, __local uint2 *power) {
   float2 opposite[8];
+  float own[16];
   find_opposite(z, j, exchange, opposite);
 #pragma unroll
   for (uint r = 0; r < 8; ++r) {
-    const uint k = j + ITEMS * r;
     const float2 a = z[r], b = opposite[r], even = (float2)(a.x + b.x, a.y - b.y), odd = (float2)(a.y + b.y, b.x - a.x);
-    const float2 turned = times(odd, twiddles[k]), low = even + turned, high = even - turned;
-    const float low_power = low.x * low.x + low.y * low.y, high_power = high.x * high.x + high.y * high.y;
-    power[k * PITCH] = MAGNITUDE ? native_sqrt(low_power) : low_power;
-    power[(POINTS - k) * PITCH] = MAGNITUDE ? native_sqrt(high_power) : high_power;
+    const float2 turned = times(odd, twiddles[j + ITEMS * r]), low = even + turned, high = even - turned;
+    own[r] = low.x * low.x + low.y * low.y;
+    own[15 - r] = high.x * high.x + high.y * high.y;
   }
-  if (j == 0) {
-    const float middle = 4 * (z[8].x * z[8].x + z[8].y * z[8].y);
-    power[POINTS / 2 * PITCH] = MAGNITUDE ? native_sqrt(middle) : middle;
+  // Of the upper half this item has the bins at place 16 - j of their rows of 16; item 0 those of a row further.
+#pragma unroll
+  for (uint row = 15; row > 8; --row) own[row] = j == 0 ? own[row - 1] : own[row];
+  if (j == 0) own[8] = 4 * (z[8].x * z[8].x + z[8].y * z[8].y);
+  const uint upper = (ITEMS - j) % ITEMS;
+#pragma unroll
+  for (uint r = 0; r < 16; r += 2) {
+    const uint place = r < 8 ? j : upper;
+    const float2 pair = (float2)(own[r], own[r + 1]);
+    power[(r + place / 8) * CHUNK_PAIRS + place % 8] =
+        split_brain(MAGNITUDE ? (float2)(native_sqrt(pair.x), native_sqrt(pair.y)) : pair);
   }
 }

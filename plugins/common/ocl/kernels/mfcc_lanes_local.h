@@ -44,26 +44,57 @@ static inline void find_opposite(const float2 *z, uint j, __local float *exchang
 // Asks for samples that will be wanted soon.
 static inline void ask_for(__global const float *samples) {}
 
+// Two numbers as the sum of two pairs of bf16 numbers: high, low.
+static inline uint brain_bits(float v) { return (as_uint(v) + 0x8000u) >> 16; }
+static inline float brain_value(uint pair, uint i) { return as_float((i == 0 ? pair << 16 : pair & 0xffff0000u)); }
+static inline uint2 split_brain(float2 v) {
+  const uint high = brain_bits(v.x) | brain_bits(v.y) << 16;
+  return (uint2)(high, brain_bits(v.x - brain_value(high, 0)) | brain_bits(v.y - brain_value(high, 1)) << 16);
+}
+
+// F5, F6 of this item's frame for its part's tiles of a bank, of whose head there is a copy in local memory; the parts of
+// numbers are added. Into mel[band][FRAMES].
+static inline void make_log_mel(__constant MfccOptions *o, __global const uint4 *bank, __local const uint4 *head,
+                                __local const uint2 *power, __local uint2 *mel) {
+  const uint frame = get_local_id(0) % FRAMES, part = get_local_id(0) / FRAMES;
+  __local const ushort *const first_tile = (__local const ushort *)(head + MEL_STEPS);
+  const uint end = first_tile[part + 1];
+  for (uint i = first_tile[part]; i < end; ++i) {
+    const MfccTileHead tile = ((__local const MfccTileHead *)head)[i];
+    for (uint g = 0; g < 8; ++g) {
+      float sum = 0;
+      for (uint n = 0; n < tile.n_chunks; ++n) {
+        for (uint pair = 0; pair < 8; ++pair) {
+          const uint4 four = bank[tile.first_four + n * 32 + g * 4 + pair / 2];
+          const uint2 w = pair % 2 == 0 ? four.even : four.odd;
+          const uint2 p = power[(tile.first_chunk + n) * CHUNK_PAIRS + frame * 8 + pair];
+          for (uint k = 0; k < 2; ++k) {
+            sum += (brain_value(p.x, k) + brain_value(p.y, k)) * (brain_value(w.x, k) + brain_value(w.y, k));
+          }
+        }
+      }
+      ((__local float *)mel)[(i * 8 + g) * FRAMES + frame] = logarithm_of_band(o, sum);
+    }
+  }
+}
+
 // Frames whose cepstra this item stores.
 #define OWN_FRAMES 1
 static inline uint own_frame(uint k) { return get_local_id(0) % FRAMES; }
 
-// The cosine transform.
-typedef struct OwnDct {
-  __global const float4 *tiles;
-} OwnDct;
-static inline void load_dct(__constant MfccOptions *o, __global const float4 *dct, OwnDct *own) { own->tiles = dct; }
+// Of a cosine transform for tensor cores, its number for cepstrum i and band m.
+static inline float dct_value(__constant MfccOptions *o, __global const uint4 *dct, uint i, uint m) {
+  const uint4 four = dct[(i / 8 * MEL_STEPS + m / 16) * 32 + i % 8 * 4 + m % 8 / 2];
+  const uint high = m % 16 < 8 ? four.x : four.y, low = m % 16 < 8 ? four.z : four.w, shift = m % 2 * 16;
+  return half_value(high >> shift & 0xffffu) + half_value(low >> shift & 0xffffu);
+}
 
-// F7 of this item's frame; of the cosine transform, as it is for tensor cores, the parts of a number are added.
-static inline void make_cepstra(__constant MfccOptions *o, const OwnDct *dct, __local const float *energy,
-                                __local const float *mel, __global float *const *to) {
+// F7 of this item's frame.
+static inline void make_cepstra(__constant MfccOptions *o, __global const uint4 *dct, __local const float *energy,
+                                __local const uint2 *mel, __global float *const *to) {
   for (uint i = get_local_id(0) / FRAMES; i < N_CEPS; i += PARTS) {
-    __global const float4 *const row = dct->tiles + i / 8 * MEL_STEPS * 32 + i % 8 * 4;
     float sum = 0;
-    for (uint m = 0; m < N_MEL; ++m) {
-      const float4 w = row[m / 8 * 32 + m % 4];
-      sum += (m % 8 < 4 ? w.x + w.z : w.y + w.w) * mel[m * MEL_PITCH + own_frame(0)];
-    }
+    for (uint m = 0; m < N_MEL; ++m) sum += dct_value(o, dct, i, m) * ((__local const float *)mel)[m * FRAMES + own_frame(0)];
     store_cepstrum(o, energy, own_frame(0), i, sum, to[0]);
   }
 }

@@ -48,55 +48,96 @@ static inline void ask_for(__global const float *samples) { asm volatile("prefet
 #define OWN_FRAMES 2
 static inline uint own_frame(uint k) { return get_local_id(0) / 32 % 2 * 16 + get_local_id(0) % 32 / 4 + 8 * k; }
 
-// d += a b, a 16 x 8 by rows, b 8 x 8 by columns, as mma.m16n8k8 spreads them over a warp; of factors the upper 19 bits count.
-static inline void multiply(float *d, const float *a, float b0, float b1) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(as_uint(a[0])), "r"(as_uint(a[1])), "r"(as_uint(a[2])), "r"(as_uint(a[3])), "r"(as_uint(b0)), "r"(as_uint(b1)));
+// Two numbers as the sum of two pairs of bf16 numbers, which have the range of floats: high, low.
+static inline uint2 split_brain(float2 v) {
+  uint high, low;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(high) : "f"(v.y), "f"(v.x));
+  const float2 rest = v - (float2)(as_float(high << 16), as_float(high & 0xffff0000u));
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(low) : "f"(rest.y), "f"(rest.x));
+  return (uint2)(high, low);
 }
 
-// Of the cosine transform, the tiles of a warp: warps 0 and 1 have the first 8 cepstra, 2 and 3 the next 8, and so on.
-#define OWN_TILES ((CEPSTRA_TILES + PARTS / 2 - 1) / (PARTS / 2))
-typedef struct OwnDct {
-  float4 steps[OWN_TILES][MEL_STEPS];
-} OwnDct;
-static inline uint own_tile(uint i) { return get_local_id(0) / 64 + i * (PARTS / 2); }
-static inline void load_dct(__constant MfccOptions *o, __global const float4 *dct, OwnDct *own) {
+// d += a b, a 16 x 16 by rows, b 16 x 8 by columns, as mma.m16n8k16 spreads them over a warp.
+#define DEFINE_MULTIPLY(name, type)                                                                                         \
+  static inline void name(float *d, uint a0, uint a1, uint a2, uint a3, uint b0, uint b1) {                                 \
+    asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type                                                              \
+        ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                                                        \
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                                                    \
+        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));                                                            \
+  }
+DEFINE_MULTIPLY(multiply_brain, "bf16")
+DEFINE_MULTIPLY(multiply_halves, "f16")
+
+// F5, F6 of a group's frames for this warp's tiles of a bank, of whose head there is a copy in local memory. Of a product's 16
+// rows the upper 8 are the high parts of 8 frames and the lower 8 their low parts. Into mel[tile][FRAMES][4]: two bands, as
+// halves, high and low.
+#define CHUNKS_AHEAD 4
+static inline void make_log_mel(__constant MfccOptions *o, __global const uint4 *bank, __local const uint4 *head,
+                                __local const uint2 *power, __local uint2 *mel) {
+  const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
+  __local const ushort *const first_tile = (__local const ushort *)(head + MEL_STEPS);
+  const uint end = first_tile[warp + 1];
+#pragma unroll 1
+  for (uint i = first_tile[warp]; i < end; ++i) {
+    const MfccTileHead tile = ((__local const MfccTileHead *)head)[i];
+    __global const uint4 *weights = bank + tile.first_four + lane;
+    __local const uint4 *pairs = (__local const uint4 *)power + tile.first_chunk * (CHUNK_PAIRS / 2) + lane;
+    float sums[FRAMES / 8][4];
 #pragma unroll
-  for (uint i = 0; i < OWN_TILES; ++i) {
+    for (uint f = 0; f < FRAMES / 8; ++f) sums[f][0] = sums[f][1] = sums[f][2] = sums[f][3] = 0;
+#pragma unroll 1
+    for (uint n = 0; n < tile.n_chunks; n += CHUNKS_AHEAD) {
+      uint4 w[CHUNKS_AHEAD];
 #pragma unroll
-    for (uint step = 0; step < MEL_STEPS; ++step) {
-      if (own_tile(i) < CEPSTRA_TILES) own->steps[i][step] = dct[(own_tile(i) * MEL_STEPS + step) * 32 + get_local_id(0) % 32];
+      for (uint k = 0; k < CHUNKS_AHEAD; ++k) {
+        if (n + k < tile.n_chunks) w[k] = weights[(n + k) * 32];
+      }
+#pragma unroll
+      for (uint k = 0; k < CHUNKS_AHEAD; ++k) {
+        if (n + k < tile.n_chunks) {
+#pragma unroll
+          for (uint f = 0; f < FRAMES / 8; ++f) {
+            const uint4 a = pairs[(n + k) * (CHUNK_PAIRS / 2) + f * 32];
+            multiply_brain(sums[f], a.x, a.y, a.z, a.w, w[k].z, w[k].w);
+            multiply_brain(sums[f], a.x, a.y, a.z, a.w, w[k].x, w[k].y);
+          }
+        }
+      }
+    }
+#pragma unroll
+    for (uint f = 0; f < FRAMES / 8; ++f) {
+      uint high, low;
+      const float2 energy = (float2)(sums[f][0] + sums[f][2], sums[f][1] + sums[f][3]);
+      split((float2)(logarithm_of_band(o, energy.x), logarithm_of_band(o, energy.y)), &high, &low);
+      mel[i * FRAMES * 4 + f * 32 + lane] = (uint2)(high, low);
     }
   }
 }
 
-// F7 of 16 frames: numbers in two parts, the product to 2^-20 of itself.
-static inline void make_cepstra(__constant MfccOptions *o, const OwnDct *dct, __local const float *energy,
-                                __local const float *mel, __global float *const *to) {
+// F7 of 16 frames: halves of both factors, the product to 2^-22 of itself; its rows are as above. Warps 0 and 1 have the first 8
+// cepstra, 2 and 3 the next 8, and so on.
+static inline void make_cepstra(__constant MfccOptions *o, __global const uint4 *dct, __local const float *energy,
+                                __local const uint2 *mel, __global float *const *to) {
   const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
+#pragma unroll 1
+  for (uint tile = warp / 2; tile < CEPSTRA_TILES; tile += PARTS / 2) {
+    __local const uint2 *at = mel + warp % 2 * 64 + lane;
+    float sums[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
 #pragma unroll
-  for (uint tile = 0; tile < OWN_TILES; ++tile) {
-    if (own_tile(tile) >= CEPSTRA_TILES) break;
-    __local const float *at = mel + lane % 4 * MEL_PITCH + warp % 2 * 16 + lane / 4;
-    float sum[4] = {0, 0, 0, 0};
+    for (uint step = 0; step < MEL_STEPS; ++step, at += 2 * FRAMES * 4) {
+      const uint4 b = dct[(tile * MEL_STEPS + step) * 32 + lane];
 #pragma unroll
-    for (uint step = 0; step < MEL_STEPS; ++step, at += 8 * MEL_PITCH) {
-      const float4 b = dct->steps[tile][step];
-      float high[4], low[4];
-#pragma unroll
-      for (uint i = 0; i < 4; ++i) {  // frames 0, 8; bands 0, 4
-        const float value = at[i % 2 * 8 + i / 2 * 4 * MEL_PITCH];
-        high[i] = as_float(as_uint(value) & 0xffffe000u);
-        low[i] = value - high[i];
+      for (uint f = 0; f < 2; ++f) {
+        const uint2 low_bands = at[f * 32], high_bands = at[FRAMES * 4 + f * 32];
+        multiply_halves(sums[f], low_bands.x, low_bands.y, high_bands.x, high_bands.y, b.z, b.w);
+        multiply_halves(sums[f], low_bands.x, low_bands.y, high_bands.x, high_bands.y, b.x, b.y);
       }
-      multiply(sum, high, b.z, b.w);
-      multiply(sum, low, b.x, b.y);
-      multiply(sum, high, b.x, b.y);
     }
+    const uint i = tile * 8 + lane % 4 * 2;
 #pragma unroll
-    for (uint i = 0; i < 4; ++i) {
-      store_cepstrum(o, energy, own_frame(i / 2), own_tile(tile) * 8 + lane % 4 * 2 + i % 2, sum[i], to[i / 2]);
+    for (uint f = 0; f < 2; ++f) {
+      store_cepstrum(o, energy, own_frame(f), i, sums[f][0] + sums[f][2], to[f]);
+      store_cepstrum(o, energy, own_frame(f), i + 1, sums[f][1] + sums[f][3], to[f]);
     }
   }
 }

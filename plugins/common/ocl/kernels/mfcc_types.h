@@ -19,11 +19,11 @@ typedef struct MfccBand {
   uint32_t first_bin, n_fours, first_four, unused;
 } KERNEL_ALIGNED(16) MfccBand;
 
-// The same in a bank: a filter bank in one piece for mfcc_512.cl, [n_mel] of these and then the weights.
-typedef struct MfccBankBand {
-  uint16_t first_bin, n_fours;
-  uint32_t first_four;  // of the bank's
-} MfccBankBand;
+// The head of a bank for mfcc_512.cl: plugins/common/mfcc_tiles.h.
+typedef struct MfccTileHead {
+  uint16_t first_chunk, n_chunks;
+  uint32_t first_four;
+} MfccTileHead;
 
 // Frames in a row that a work-group computes, from lane `first_lane` on.
 typedef struct MfccSegment {
@@ -56,7 +56,7 @@ typedef struct MfccOptions {
   uint32_t window_samples, shift_samples;
   uint32_t padding;  // after each shift_samples in local memory, so that the frames' samples are in different banks
   uint32_t n_mel, n_mel_padded, n_ceps;
-  uint32_t bank_fours;  // of a filter bank in one piece
+  uint32_t bank_fours;  // of a filter bank for mfcc_512.cl
   float preemphasis, log_add, log_floor, dither;
   uint32_t preemphasis_in_frame, dc_removal, magnitude, dither_seed;
   uint32_t energy;  // 0 none, 1 before the window, 2 after it
