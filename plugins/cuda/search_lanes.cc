@@ -12,15 +12,18 @@ namespace asr::cuda {
 SearchLanes::SearchLanes(Device &device)
     : device_(device), staging_(device.pool()), n_shared_slots_(search_shared_slots(device.shared_bytes())) {
   check(prepare_search(n_shared_slots_), "preparing the search kernel");
-  for (uint32_t size = kMaxClusterSize; size >= kMinClusterSize; size /= 2) {
+  for (uint32_t size = kMaxClusterSize, most = 0; size >= kMinClusterSize; --size) {
     uint32_t n_clusters = 0;
     check(prepare_search_clusters(size, &n_clusters), "preparing the search kernel");
-    if (n_clusters > 0) clusters_.push_back({size, n_clusters});
+    if (n_clusters > most) clusters_.push_back({size, most = n_clusters});
   }
   max_tokens_ = std::max(max_tokens_, n_shared_slots_);
 }
 
-SearchLanes::~SearchLanes() { cudaStreamSynchronize(stream_.get()); }
+SearchLanes::~SearchLanes() {
+  cudaStreamSynchronize(uploads_.get());
+  cudaStreamSynchronize(stream_.get());
+}
 
 // Scratch memory for so many blocks, the wide tables free.
 void SearchLanes::reserve_scratch(uint32_t n_blocks) {
@@ -123,26 +126,33 @@ void SearchLanes::start_jobs(const std::vector<SearchJob> &jobs, Pending pending
   pending_ = std::move(pending);
 }
 
-// Puts the rows of the host on the device; returns where they begin.
-std::vector<uint64_t> SearchLanes::upload(const std::vector<Task> &tasks) {
-  SharedRows shared = share_rows(tasks);
+// Puts the rows of the host on the device, while the last advance still reads its own; returns where each task's begin.
+std::vector<const float *> SearchLanes::upload(const std::vector<Task> &tasks) {
+  const SharedRows shared = share_rows(tasks);
+  std::vector<const float *> begins(tasks.size(), nullptr);
+  if (shared.uploads.empty()) return begins;
   std::vector<Piece<const float>> pieces;
   for (const size_t i : shared.uploads) {
     pieces.push_back({tasks[i].host_rows, size_t{tasks[i].n_frames} * tasks[i].search->n_pdfs()});
   }
-  rows_.reserve(shared.n_floats);
-  if (!pieces.empty()) staging_.upload(pieces, rows_.data(), stream_.get());
-  return std::move(shared.begins);
+  DeviceArray<float> &rows = rows_[n_uploads_ % 2];
+  rows.reserve(shared.n_floats);
+  staging_.upload(pieces, rows.data(), uploads_.get());
+  check(cudaEventRecord(uploaded_.get(), uploads_.get()), "ordering the work of the device");
+  check(cudaStreamWaitEvent(stream_.get(), uploaded_.get()), "ordering the work of the device");
+  for (size_t i = 0; i < tasks.size(); ++i) begins[i] = rows.data() + shared.begins[i];
+  ++n_uploads_;
+  return begins;
 }
 
 void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
+  const std::vector<const float *> host_rows = upload(tasks);
   finish();
-  const std::vector<uint64_t> host_rows = upload(tasks);
   std::vector<SearchJob> jobs;
   Pending pending;
   for (size_t i = 0; i < tasks.size(); ++i) {
     const Task &task = tasks[i];
-    const float *rows = rows_.data() + host_rows[i];
+    const float *rows = host_rows[i];
     size_t stride = task.search->n_pdfs();
     if (task.host_rows == nullptr) {
       rows = acoustic->device_rows(task.buffer, task.first_row, task.n_frames, stream_.get());

@@ -88,8 +88,10 @@ cudaError_t prepare_search_clusters(uint32_t cluster_size, uint32_t *n_clusters)
   const ClusterLaunch launch(cluster_size, cluster_size, nullptr);
   int n = 0;
   error = cudaOccupancyMaxActiveClusters(&n, search_cluster_kernel, &launch.config);
-  *n_clusters = static_cast<uint32_t>(n);
-  return error;
+  if (error == cudaSuccess) *n_clusters = static_cast<uint32_t>(n);
+  if (error != cudaErrorInvalidClusterSize) return error;
+  cudaGetLastError();  // none of that size, which is no failure
+  return cudaSuccess;
 }
 
 void launch_search(SearchJob *jobs, uint32_t n_jobs, const SearchScratch &scratch, uint32_t n_blocks, cudaStream_t stream) {

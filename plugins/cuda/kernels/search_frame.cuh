@@ -18,6 +18,7 @@ __device__ inline void reset(Lane &lane) {
   if (threadIdx.x != 0) return;
   lane.list_size[0] = lane.list_size[1] = 0;
   lane.n_candidates[0] = lane.n_candidates[1] = lane.first_candidate = 0;
+  lane.n_followed[0] = lane.n_followed[1] = 0;
   lane.n_epsilon_links = lane.n_used = 0;
   lane.n_active = lane.n_arcs = 0;
   lane.best = ordered(CUDART_INF_F);
@@ -47,31 +48,33 @@ __device__ inline void team_give_up(Lane &lane, SearchStatus status, uint32_t ov
   Team::sync();
 }
 
-// Follows epsilon arcs, those of list 1 first, until no cost falls, and tells the best cost. Returns false if the frame was
-// given up.
+// Follows epsilon arcs, those of list 1 first, until no candidate has any after it; lowers the best cost. Returns false if the
+// frame was given up.
 template <typename Team>
-__device__ inline bool team_follow_epsilons(Lane &lane, uint32_t *best) {
+__device__ inline bool team_follow_epsilons(Lane &lane, uint32_t n_followed, uint32_t *best) {
   if (threadIdx.x == 0 && lane.job.lattice.lattice_beam > 0) lane.first_candidate = lane.n_candidates[0];  // the emitting stay
   uint32_t list = 1;
-  for (uint32_t n_rounds = 0;; ++n_rounds, list ^= 1) {
+  for (uint32_t n_rounds = 0; n_followed > 0; ++n_rounds, list ^= 1) {
     __syncthreads();
-    if (threadIdx.x == 0) lane.list_size[list ^ 1] = lane.n_candidates[list ^ 1] = 0;
+    if (threadIdx.x == 0) lane.list_size[list ^ 1] = lane.n_candidates[list ^ 1] = lane.n_followed[list ^ 1] = 0;
     block_expand<false, Team>(lane, list, nullptr);
     const Standing standing = team_stand<Team>(lane, list, mail_of<false>(list));
-    const bool done = standing.n_items == 0, endless = !done && n_rounds > standing.n_used;
+    const bool endless = n_rounds > standing.n_used;
     if (standing.overflow != 0 || endless) {
       const SearchStatus status = endless ? SearchStatus::kNegativeCycle : SearchStatus::kOverflow;
       team_give_up<Team>(lane, status, standing.overflow);
       return false;
     }
+    n_followed = standing.n_followed;
     *best = standing.best;
-    if (done) return true;
     if constexpr (Team::kIsCluster) {
       block_enter_mail<false, Team>(lane, list);
       __syncthreads();
     }
     block_resolve<false, Team>(lane, list, nullptr);
   }
+  __syncthreads();
+  return true;
 }
 
 // Writes the tokens down, in a cluster also where the next frame finds them, and frees their slots unless links have to find
@@ -125,11 +128,10 @@ __device__ inline void commit(Lane &lane, uint32_t n_frames, uint32_t best) {
   if (job.lattice.lattice_beam > 0) add_frame<Team>(lane);
 }
 
-// Epsilon arcs and what follows them. `n_frames`: 1, or 0 for the beginning, which has no row.
+// Epsilon arcs and what follows them. `n_frames`: 1, or 0 for the beginning, which has no row. `best`: ordered cost so far.
 template <typename Team>
-__device__ inline void team_finish_frame(Lane &lane, uint32_t n_frames, const float *row) {
-  uint32_t best;
-  if (!team_follow_epsilons<Team>(lane, &best)) return;
+__device__ inline void team_finish_frame(Lane &lane, uint32_t n_frames, const float *row, uint32_t n_followed, uint32_t best) {
+  if (!team_follow_epsilons<Team>(lane, n_followed, &best)) return;
   const bool makes_lattice = lane.job.lattice.lattice_beam > 0;
   block_finish_tokens<Team>(lane, best);
   if (makes_lattice) {
@@ -171,7 +173,7 @@ __device__ inline void team_begin(Lane &lane) {
       if (n_arcs > 0) lane.list_size[1] = 1ull << 32 | n_arcs;
     }
   }
-  team_finish_frame<Team>(lane, 0, nullptr);
+  team_finish_frame<Team>(lane, 0, nullptr, 1, ordered(0.0f));
 }
 
 template <typename Team>
@@ -186,7 +188,7 @@ __device__ inline void team_consume(Lane &lane) {
   team_select<Team>(lane, row);
   __syncthreads();
   block_expand<true, Team>(lane, 0, row);
-  const Standing standing = team_stand<Team>(lane, 1, mail_of<true>(0));
+  const Standing standing = team_stand<Team>(lane, 0, mail_of<true>(0));
   if (Team::rank() == 0) reset_shared(lane);
   const float best = cost_of(standing.best);
   if (threadIdx.x == 0) {
@@ -208,7 +210,7 @@ __device__ inline void team_consume(Lane &lane) {
     __syncthreads();
   }
   block_resolve<true, Team>(lane, 0, row);
-  team_finish_frame<Team>(lane, 1, row);
+  team_finish_frame<Team>(lane, 1, row, standing.n_followed, standing.best);
 }
 
 }  // namespace asr::cuda

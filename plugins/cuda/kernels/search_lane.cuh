@@ -17,10 +17,10 @@ constexpr unsigned long long kNoKey = ~0ull;
 
 // What a block tells the others of its team at a stand (search_stand.cuh), or what all of them told together.
 struct Standing {
-  uint32_t overflow;  // what was too small
-  uint32_t n_items;   // on the list to be followed next
-  uint32_t n_used;    // slots
-  uint32_t best;      // ordered cost so far
+  uint32_t overflow;    // what was too small
+  uint32_t n_followed;  // candidates that lead to states with epsilon arcs
+  uint32_t n_used;      // slots
+  uint32_t best;        // ordered cost so far
 };
 
 // A token of the last frame that the block owns, and its emitting arcs.
@@ -70,6 +70,7 @@ struct Lane {
 
   unsigned long long list_size[2];  // items << 32 | arcs
   uint32_t n_candidates[2];         // with the list of that number
+  uint32_t n_followed[2];           // of the candidates of that list, those with epsilon arcs after them
   uint32_t first_candidate;         // of the present list; in lattices those of emitting arcs stay before it
   uint32_t n_used, n_epsilon_links;
   uint32_t best;  // ordered, so far

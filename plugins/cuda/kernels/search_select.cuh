@@ -45,15 +45,17 @@ __device__ inline const uint32_t *team_add_histograms(Lane &lane) {
     return lane.histogram;
   } else {
     // A block adds up its share of the bins, eight threads each, and tells the others.
-    constexpr uint32_t kAdders = 8;
-    const uint32_t n_bins = kBins / Team::size(), first_bin = Team::rank() * n_bins, adder = threadIdx.x % kAdders;
+    constexpr uint32_t kAdders = 8, kBinsOfWarp = kWarp / kAdders;
+    const uint32_t n_bins = (kBins / kBinsOfWarp + Team::size() - 1) / Team::size() * kBinsOfWarp;
+    const uint32_t adder = threadIdx.x % kAdders;
     for (uint32_t b = threadIdx.x / kAdders; b < n_bins; b += blockDim.x / kAdders) {
+      const uint32_t bin = Team::rank() * n_bins + b;
       uint32_t n = 0;
-      for (uint32_t rank = adder; rank < Team::size(); rank += kAdders)
-        n += *Team::of_block(&lane.histogram[first_bin + b], rank);
+      for (uint32_t rank = adder; rank < Team::size() && bin < kBins; rank += kAdders)
+        n += *Team::of_block(&lane.histogram[bin], rank);
       for (uint32_t d = 1; d < kAdders; d *= 2) n += __shfl_xor_sync(kAllLanes, n, d);
-      for (uint32_t rank = adder; rank < Team::size(); rank += kAdders)
-        *Team::of_block(&lane.team_histogram[first_bin + b], rank) = n;
+      for (uint32_t rank = adder; rank < Team::size() && bin < kBins; rank += kAdders)
+        *Team::of_block(&lane.team_histogram[bin], rank) = n;
     }
     Team::sync();
     return lane.team_histogram;

@@ -13,8 +13,8 @@ __device__ inline Standing team_stand(Lane &lane, uint32_t list, uint32_t mail =
   const uint32_t turn = lane.turn;
   __syncthreads();
   if (threadIdx.x < Team::size()) {
-    *Team::of_block(&lane.told[turn][Team::rank()], threadIdx.x) = {
-        lane.overflow, static_cast<uint32_t>(lane.list_size[list] >> 32), lane.n_used, lane.best};
+    *Team::of_block(&lane.told[turn][Team::rank()], threadIdx.x) = {lane.overflow, lane.n_followed[list], lane.n_used,
+                                                                    lane.best};
     if (Team::kIsCluster && mail < kMails) {
       uint32_t &n_sent = lane.n_sent[threadIdx.x];
       *Team::of_block(&lane.mail[mail].n_received[Team::rank()], threadIdx.x) =
@@ -33,7 +33,7 @@ __device__ inline Standing team_stand(Lane &lane, uint32_t list, uint32_t mail =
   Team::sync_after_block();
   Standing one{0, 0, 0, 0xffffffffu};
   if (lane_number() < Team::size()) one = lane.told[turn][lane_number()];
-  return {warp_or(one.overflow), warp_sum(one.n_items), warp_sum(one.n_used), warp_min(one.best)};
+  return {warp_or(one.overflow), warp_sum(one.n_followed), warp_sum(one.n_used), warp_min(one.best)};
 }
 
 // Something that the leading block does alone, to the job and to what is in memory.
