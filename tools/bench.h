@@ -54,7 +54,7 @@ class BenchReport {
   };
 
   BenchReport(std::string name, const BenchOptions &options, const DeviceEntry &device, std::vector<Column> columns);
-  void option(const std::string &key, nlohmann::json value) { options_[key] = std::move(value); }
+  void option(const std::string &key, const nlohmann::json &value) { options_[key] = value; }
   void row(std::vector<nlohmann::json> values);  // one for each column; null is shown as "-"
   void note(const std::string &text);            // below the table; "notes" in JSON
   void print() const;                            // to stdout

@@ -136,6 +136,7 @@ class KaldiLatticeReader::Source {
       fail_here("the length of an alignment does not fit in the file; it is damaged or truncated");
     }
     std::vector<uint32_t> ids;
+    ids.reserve(static_cast<size_t>(n));
     for (int32_t i = 0; i < n; ++i) ids.push_back(take_label());
     return add_ids(ids.data(), static_cast<uint32_t>(n));
   }

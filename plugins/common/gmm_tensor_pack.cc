@@ -203,7 +203,7 @@ TensorPack TensorPacker::pack(uint32_t stream, const std::vector<uint32_t> &stat
 TensorPack TensorPacker::pack_diagonal(const States &states, const TensorLayout &layout) const {
   TensorPack pack;
   pack.n_steps = diagonal_steps(uint32_t(states.dims.size()));
-  const size_t info_at = pack.n_steps * (layout.halved ? 32 : 64), tile_words = info_at + sizeof(TileInfo) / 4;
+  const size_t info_at = size_t{pack.n_steps} * (layout.halved ? 32 : 64), tile_words = info_at + sizeof(TileInfo) / 4;
   pack.starts.push_back(0);
   for (const uint32_t state : states.numbers) {
     pack.starts.push_back(pack.starts.back() +
@@ -215,11 +215,11 @@ TensorPack TensorPacker::pack_diagonal(const States &states, const TensorLayout 
       uint32_t *const words = pack.fragments.data() + tile * tile_words;
       TileInfo info{};
       put_tile(states, states.numbers[i], (tile - pack.starts[i]) * kTileGaussians, layout.halved, &info,
-               [&](uint32_t column, uint32_t k, HalfPairs pair) {
+               [&](size_t column, size_t k, HalfPairs pair) {
                  if (layout.wgmma) {
                    uint32_t *const core = words + k / 8 * 32 + column * 4 + k % 8 / 2;
                    core[0] = pair.hi;
-                   if (!layout.halved) core[pack.n_steps * 32] = pair.lo;
+                   if (!layout.halved) core[size_t{pack.n_steps} * 32] = pair.lo;
                  } else {
                    put_fragment(words + k / 16 * 128, column, k % 16, k / 8 + 1 == pack.n_steps && k % 16 < 8, pair);
                  }
@@ -256,8 +256,8 @@ TensorPack TensorPacker::pack_expanded(const States &states) const {
   pool_.run(states.numbers.size(), [&](size_t i) {
     const uint32_t state = states.numbers[i], n_gaussians = codebook_of(state, states.stream).n_gaussians;
     for (uint32_t first = 0, tile = first_tile[i]; first < n_gaussians; first += kTileGaussians, ++tile) {
-      uint32_t *const words = pack.fragments.data() + tile / kBlockTiles * block_words + tile % kBlockTiles * 128;
-      put_tile(states, state, first, false, &pack.tiles[tile], [&](uint32_t column, uint32_t k, HalfPairs pair) {
+      uint32_t *const words = pack.fragments.data() + tile / kBlockTiles * block_words + size_t{tile % kBlockTiles} * 128;
+      put_tile(states, state, first, false, &pack.tiles[tile], [&](size_t column, size_t k, HalfPairs pair) {
         put_fragment(words + k / 16 * step_words, column, k % 16, false, pair);
       });
     }
