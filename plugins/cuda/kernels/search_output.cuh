@@ -11,7 +11,8 @@
 namespace asr::cuda {
 
 // Of the newest frame's tokens, into extras.of_frame. Returns whether any is in a final state that counts.
-__device__ inline bool block_end_extras(Lane &lane, const Extras &extras) {
+template <bool kInShared>
+__device__ inline bool block_end_extras(Lane &lane, const Extras<kInShared> &extras) {
   const SearchJob &job = lane.job;
   const SearchToken *const tokens = job.tokens[job.current];
   const auto final_cost = [&](uint32_t i) {
@@ -35,7 +36,8 @@ __device__ inline bool block_end_extras(Lane &lane, const Extras &extras) {
 }
 
 // The newest frame's tokens that are left, by their new numbers.
-__device__ inline void block_output_tokens(Lane &lane, const Extras &extras, uint32_t n_left) {
+template <bool kInShared>
+__device__ inline void block_output_tokens(Lane &lane, const Extras<kInShared> &extras, uint32_t n_left) {
   const SearchJob &job = lane.job;
   const SearchToken *const tokens = job.tokens[job.current];
   SearchToken *const left = job.tokens[job.current ^ 1];
@@ -45,17 +47,17 @@ __device__ inline void block_output_tokens(Lane &lane, const Extras &extras, uin
   }
 }
 
-__device__ inline void block_output(Lane &lane) {
+// Writes it. Returns what was too small.
+template <bool kInShared>
+__device__ inline uint32_t block_write_lattice(Lane &lane) {
   SearchJob &job = lane.job;
   SearchLinks &lattice = job.lattice;
-  if (lattice.n_unpruned > 0) block_prune(lane, true);
   if (threadIdx.x == 0) {
     lane.overflow = 0;
     lane.is_full = 0;
   }
   __syncthreads();
-  bool in_shared;
-  Extras extras = block_place_extras(lane, &in_shared);
+  Extras<kInShared> extras(lane);
   const bool reaches_final = block_end_extras(lane, extras);
   const uint32_t end = lattice.n_frames, n_known = lattice.first_frame + lattice.n_taken > 0 ? lattice.n_taken + 1 : 0;
   uint32_t to = lattice.n_links, n_tokens = 0;
@@ -74,11 +76,27 @@ __device__ inline void block_output(Lane &lane) {
     to += next.n_emitting + next.n_epsilon;
   }
   __syncthreads();
-  if (in_shared) Table<NarrowTeam>(lane).block_free_own();
+  if (kInShared) Table<NarrowTeam>(lane).block_free_own();
+  if (threadIdx.x == 0) job.written = {end - n_known, to - lattice.n_links, n_tokens, reaches_final ? 1u : 0u};
+  const uint32_t overflow = fits ? lane.overflow : kFramesFull;
+  __syncthreads();
+  return overflow;
+}
+
+// Where there is no room behind links that could go, they go first.
+__device__ __noinline__ void block_output(Lane &lane) {
+  __builtin_assume(__isShared(&lane));
+  SearchJob &job = lane.job;
+  uint32_t overflow = 0;
+  for (bool again = true; again;) {
+    overflow = block_fits_shared(lane) ? block_write_lattice<true>(lane) : block_write_lattice<false>(lane);
+    again = overflow != 0 && job.lattice.n_unpruned > 0;
+    __syncthreads();
+    if (again) block_prune(lane, true);
+  }
   if (threadIdx.x == 0) {
-    job.written = {end - n_known, to - lattice.n_links, n_tokens, reaches_final ? 1u : 0u};
-    job.overflow = fits ? lane.overflow : kFramesFull;
-    if (job.overflow != 0) job.status = SearchStatus::kOverflow;
+    job.overflow = overflow;
+    if (overflow != 0) job.status = SearchStatus::kOverflow;
   }
   __syncthreads();
 }

@@ -8,7 +8,7 @@
 
 #include <math_constants.h>
 
-#include "plugins/cuda/kernels/search_lane.cuh"
+#include "plugins/cuda/kernels/search_gaps.cuh"
 
 namespace asr::cuda {
 
@@ -16,12 +16,19 @@ constexpr uint32_t kPruneFrames = 16;         // pruned when so many are new
 constexpr uint32_t kClusterPruneFrames = 64;  // by clusters, of which one block prunes while the others wait
 constexpr uint32_t kPieceFrames = 256;        // "Pieces" in docs/search.md
 
+// Where they lie is known when this is compiled: atomic operations on shared memory are others than on global memory.
+template <bool kInShared>
 struct Extras {
   uint32_t *of_frame, *before, *new_number;  // by token
 
-  __device__ Extras(const Lane &lane, bool in_shared) {
-    of_frame = in_shared ? reinterpret_cast<uint32_t *>(shared_table) : lane.spare[0];
-    const uint32_t n = in_shared ? lane.n_shared_extras : lane.n_spare;
+  __device__ explicit Extras(const Lane &lane) {
+    uint32_t n = lane.n_spare;
+    if constexpr (kInShared) {
+      n = lane.n_shared_extras;
+      of_frame = reinterpret_cast<uint32_t *>(shared_table);
+    } else {
+      of_frame = lane.spare[0];
+    }
     before = of_frame + n;
     new_number = before + n;
   }
@@ -37,62 +44,9 @@ struct Extras {
   }
 };
 
-// The frames that the host has taken go.
-__device__ inline void block_drop_taken(Lane &lane) {
-  SearchLinks &lattice = lane.job.lattice;
-  const uint32_t n_taken = lattice.n_taken;
-  if (n_taken == 0) return;
-  for (uint32_t first = n_taken; first < lattice.n_frames; first += blockDim.x) {
-    const uint32_t t = first + threadIdx.x;
-    SearchFrame frame{};
-    if (t < lattice.n_frames) frame = lattice.frames[t];
-    __syncthreads();
-    if (t < lattice.n_frames) lattice.frames[t - n_taken] = frame;
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    lattice.first_frame += n_taken;
-    lattice.n_frames -= n_taken;
-    lattice.n_taken = 0;
-  }
-  __syncthreads();
-}
-
-// Moves every frame's links to the end of those before.
-__device__ inline void block_close_gaps(Lane &lane) {
-  SearchLinks &lattice = lane.job.lattice;
-  uint32_t to = 0;
-  for (uint32_t t = 0; t < lattice.n_frames; ++t) {
-    const SearchFrame frame = lattice.frames[t];
-    const uint32_t n = frame.n_emitting + frame.n_epsilon, from_extra = lattice.first_extra(t);
-    const uint32_t to_extra = from_extra - frame.first_link + to;
-    for (uint32_t first = 0; first < n && frame.first_link != to; first += blockDim.x) {
-      const uint32_t i = first + threadIdx.x;
-      SearchLink link{};
-      float acoustic_cost = 0, extra = 0;
-      if (i < n) {
-        link = lattice.links[frame.first_link + i];
-        acoustic_cost = lattice.acoustic_costs[frame.first_link + i];
-        if (i < frame.n_tokens && frame.is_pruned != 0) extra = lattice.extras[from_extra + i];
-      }
-      __syncthreads();
-      if (threadIdx.x == 0) lattice.frames[t].first_link = to;
-      if (i < n) {
-        lattice.links[to + i] = link;
-        lattice.acoustic_costs[to + i] = acoustic_cost;
-        lattice.extras[to_extra + i] = extra;
-      }
-    }
-    if (n == 0 && threadIdx.x == 0) lattice.frames[t].first_link = to;
-    to += n;
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) lattice.n_links = lattice.n_kept = to;
-  __syncthreads();
-}
-
 // Extra costs of tokens that epsilon links leave. The first link of a thread is read once only.
-__device__ inline void block_follow_back(const SearchLink *links, uint32_t n_links, const Extras &extras) {
+template <bool kInShared>
+__device__ inline void block_follow_back(const SearchLink *links, uint32_t n_links, const Extras<kInShared> &extras) {
   const SearchLink first = threadIdx.x < n_links ? links[threadIdx.x] : SearchLink{};
   for (bool fell = n_links > 0; fell;) {
     fell = false;
@@ -100,30 +54,32 @@ __device__ inline void block_follow_back(const SearchLink *links, uint32_t n_lin
       const SearchLink link = i == threadIdx.x ? first : links[i];
       const uint32_t through = extras.through(link);
       uint32_t *const source = extras.of_frame + link.source;
-      if (through < Extras::read(source)) fell |= atomicMin(source, through) > through;
+      if (through < extras.read(source)) fell |= atomicMin(source, through) > through;
     }
     fell = __syncthreads_or(fell ? 1 : 0) != 0;
   }
 }
 
-__device__ inline bool block_is_as_before(const float *stored, uint32_t n_tokens, const Extras &extras) {
+template <bool kInShared>
+__device__ inline bool block_is_as_before(const float *stored, uint32_t n_tokens, const Extras<kInShared> &extras) {
   bool differs = false;
   for (uint32_t i = threadIdx.x; i < n_tokens; i += blockDim.x) {
-    differs |= __float_as_uint(stored[i]) != Extras::read(extras.of_frame + i);
+    differs |= __float_as_uint(stored[i]) != extras.read(extras.of_frame + i);
   }
   return __syncthreads_or(differs ? 1 : 0) == 0;
 }
 
 // Numbers the tokens within the beam, stores their extra costs unless `stored` is nullptr, and returns how many there are.
-__device__ inline uint32_t block_renumber(Lane &lane, uint32_t n_tokens, const Extras &extras, float *stored) {
+template <bool kInShared>
+__device__ inline uint32_t block_renumber(Lane &lane, uint32_t n_tokens, const Extras<kInShared> &extras, float *stored) {
   const uint32_t most = __float_as_uint(lane.job.lattice.lattice_beam);
   const uint32_t n_own = (n_tokens + blockDim.x - 1) / blockDim.x, first = threadIdx.x * n_own;
   const uint32_t end = min(first + n_own, n_tokens);
   uint32_t n = 0, n_kept;
-  for (uint32_t i = first; i < end; ++i) n += Extras::read(extras.of_frame + i) <= most ? 1 : 0;
+  for (uint32_t i = first; i < end; ++i) n += extras.read(extras.of_frame + i) <= most ? 1 : 0;
   n = block_scan(n, lane.sums, &n_kept);
   for (uint32_t i = first; i < end; ++i) {
-    const uint32_t extra = Extras::read(extras.of_frame + i);
+    const uint32_t extra = extras.read(extras.of_frame + i);
     extras.new_number[i] = n;
     if (extra > most) continue;
     if (stored != nullptr) stored[n] = __uint_as_float(extra);
@@ -135,8 +91,9 @@ __device__ inline uint32_t block_renumber(Lane &lane, uint32_t n_tokens, const E
 
 // Removes links of one kind from `from` on, n of them; those that stay go to `to` on. Emitting ones lower the extra costs of
 // the frame before. Returns how many stay.
-template <bool kEmitting>
-__device__ inline uint32_t block_prune_links(Lane &lane, uint32_t from, uint32_t n, uint32_t to, const Extras &extras) {
+template <bool kEmitting, bool kInShared>
+__device__ inline uint32_t block_prune_links(Lane &lane, uint32_t from, uint32_t n, uint32_t to,
+                                             const Extras<kInShared> &extras) {
   const SearchLinks &lattice = lane.job.lattice;
   const uint32_t most = __float_as_uint(lattice.lattice_beam);
   uint32_t *const n_kept = &lane.n_links[kEmitting ? 0 : 1];
@@ -175,8 +132,10 @@ __device__ inline uint32_t block_prune_links(Lane &lane, uint32_t from, uint32_t
 
 // What stays of `frame` by extras.of_frame, its links from `to` on; makes extras.before for the n_before tokens of the frame
 // before. `next` is the frame after it, as it has been pruned; its links get the new numbers of their sources.
+template <bool kInShared>
 __device__ inline SearchFrame block_prune_frame(Lane &lane, const SearchFrame &frame, uint32_t n_before,
-                                                const SearchFrame &next, uint32_t to, const Extras &extras, float *stored) {
+                                                const SearchFrame &next, uint32_t to, const Extras<kInShared> &extras,
+                                                float *stored) {
   const SearchLinks &lattice = lane.job.lattice;
   for (uint32_t i = threadIdx.x; i < n_before; i += blockDim.x) extras.before[i] = __float_as_uint(CUDART_INF_F);
   const uint32_t n_tokens = block_renumber(lane, frame.n_tokens, extras, stored);
@@ -184,26 +143,24 @@ __device__ inline SearchFrame block_prune_frame(Lane &lane, const SearchFrame &f
     uint32_t &source = lattice.links[next.first_link + i].source;
     source = extras.new_number[source];
   }
-  const uint32_t first = frame.first_link;
+  const uint32_t first = frame.first_link, first_epsilon = first + frame.n_emitting;
   const uint32_t n_emitting = block_prune_links<true>(lane, first, frame.n_emitting, to, extras);
-  const uint32_t n_epsilon = block_prune_links<false>(lane, first + frame.n_emitting, frame.n_epsilon, to + n_emitting, extras);
+  const uint32_t n_epsilon = block_prune_links<false>(lane, first_epsilon, frame.n_epsilon, to + n_emitting, extras);
   return {to, n_emitting, n_epsilon, n_tokens, 1};
 }
 
-__device__ inline Extras block_place_extras(Lane &lane, bool *in_shared) {
+__device__ inline bool block_fits_shared(const Lane &lane) {
   const SearchLinks &lattice = lane.job.lattice;
   bool fits = true;
   for (uint32_t t = threadIdx.x; t < lattice.n_frames; t += blockDim.x)
     fits &= lattice.frames[t].n_tokens <= lane.n_shared_extras;
-  *in_shared = __syncthreads_and(fits ? 1 : 0) != 0;
-  return Extras(lane, *in_shared);
+  return __syncthreads_and(fits ? 1 : 0) != 0;
 }
 
-__device__ inline void block_prune(Lane &lane, bool close_gaps) {
-  SearchLinks &lattice = lane.job.lattice;
-  block_drop_taken(lane);
-  bool in_shared;
-  Extras extras = block_place_extras(lane, &in_shared);
+template <bool kInShared>
+__device__ inline void block_prune_frames(Lane &lane) {
+  const SearchLinks &lattice = lane.job.lattice;
+  Extras<kInShared> extras(lane);
   const uint32_t n_fixed = lattice.last_settled > 0 ? lattice.last_settled - lattice.first_frame + 1 : 0;
   SearchFrame frame = lattice.frames[lattice.n_frames - 1], next{};
   for (uint32_t i = threadIdx.x; i < frame.n_tokens; i += blockDim.x) extras.of_frame[i] = 0;
@@ -218,9 +175,21 @@ __device__ inline void block_prune(Lane &lane, bool close_gaps) {
     frame = before;
   }
   __syncthreads();
-  if (in_shared) Table<NarrowTeam>(lane).block_free_own();
-  if (threadIdx.x == 0) lattice.n_unpruned = 0;
+}
+
+// Not inlined, as the registers of what happens now and then are not to be taken from every frame.
+__device__ __noinline__ void block_prune(Lane &lane, bool close_gaps) {
+  __builtin_assume(__isShared(&lane));
+  block_drop_taken(lane);
+  const bool in_shared = block_fits_shared(lane);
+  if (in_shared) {
+    block_prune_frames<true>(lane);
+  } else {
+    block_prune_frames<false>(lane);
+  }
+  if (threadIdx.x == 0) lane.job.lattice.n_unpruned = 0;
   if (close_gaps) block_close_gaps(lane);
+  if (in_shared || close_gaps) Table<NarrowTeam>(lane).block_free_own();
   __syncthreads();
 }
 
