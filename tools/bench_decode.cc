@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `senone bench decode`: the search through the back end's `advance`, on a graph of the user's or a random one. Scores are
-// given, so that nothing but the search is timed; RTF counts 100 frames a second. Decoder memory is that of the process less
-// the scores. Lattices are determinised by as many threads as the back end may use, while the next utterance is searched.
+// given, so that nothing but the search is timed, and a window's are handed over while the one before it is searched; RTF
+// counts 100 frames a second. Decoder memory is that of the process less the scores. Lattices are determinised by as many
+// threads as the back end may use, while the next utterance is searched.
 #include <algorithm>
 #include <future>
 
@@ -88,8 +89,8 @@ class Decoder {
         jobs.push_back({channel.get(), rows + size_t{t} * n_pdfs_, 0, 0, std::min(bench_.window, n_frames - t)});
       }
       device_.check(api().advance(device_.get(), nullptr, jobs.data(), jobs.size()));
-      device_.check(api().wait(device_.get()));
     }
+    device_.check(api().wait(device_.get()));
     std::vector<asr_backend_channel *> handles;
     for (const Channel &channel : channels) handles.push_back(channel.get());
     std::vector<asr_path> paths(channels.size());

@@ -32,7 +32,7 @@ class SearchLanes {
   // A channel, which takes up the tokens of its start state when they are first needed.
   std::unique_ptr<Search> begin(const SearchGraph &graph, const asr_search_options &options);
   void end(std::unique_ptr<Search> search);
-  // Starts advancing; earlier work is finished first.
+  // Starts advancing; earlier work is finished first, beside which rows of the host come to the device.
   void start(Acoustic *acoustic, const std::vector<Task> &tasks);
   // Until all that was started is done. What failed is kept for wait().
   void finish() noexcept;
@@ -58,7 +58,7 @@ class SearchLanes {
   };
   uint32_t cluster_size_for(const std::vector<SearchJob> &jobs) const;
   void reserve_scratch(uint32_t n_blocks);
-  std::vector<uint64_t> upload(const std::vector<Task> &tasks);
+  std::vector<const float *> upload(const std::vector<Task> &tasks);
   void start_jobs(const std::vector<SearchJob> &jobs, Pending pending);
   void run_at_once(const std::vector<SearchJob> &jobs, const std::vector<Search *> &searches);
   void begin_all(const std::vector<Search *> &searches);
@@ -67,14 +67,16 @@ class SearchLanes {
   void find_paths(const std::vector<Search *> &searches, bool use_final, uint32_t max_steps);
 
   Device &device_;
-  Stream stream_;
+  Stream stream_, uploads_;
+  Event uploaded_;
   Staging staging_;
   std::vector<Clusters> clusters_;  // the largest first
   uint32_t n_shared_slots_, max_tokens_ = kMaxTokens, max_candidates_ = kMaxCandidates;
   DeviceArray<uint4> scratch_;
   SearchScratch laid_out_{};  // in scratch_, for n_scratch_ blocks
   uint32_t n_scratch_ = 0;
-  DeviceArray<float> rows_;
+  DeviceArray<float> rows_[2];  // of the host, of one advance and of the next
+  size_t n_uploads_ = 0;
   PinnedArray<SearchJob> jobs_;
   PinnedArray<SearchPathJob> path_jobs_;
   PinnedArray<PathStep> steps_;
