@@ -39,7 +39,10 @@ nlohmann::ordered_json device_memory(const std::string &bundle, const std::strin
   EngineOptions options;
   options.device = device;
   const LoadedModel model(bundle, options);
-  const auto mb = [](uint64_t bytes) { return static_cast<double>(bytes / 10000) / 100; };
+  const auto mb = [](uint64_t bytes) {
+    const uint64_t hundredths = bytes / 10000;
+    return static_cast<double>(hundredths) / 100;
+  };
   const uint64_t best_path = channel_bytes(model, 0), with_lattice = channel_bytes(model, 8);
   const asr_backend_memory memory = memory_of(model.device());
   return {{"device", model.device().entry().id},

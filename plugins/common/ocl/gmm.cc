@@ -152,7 +152,7 @@ void Gmm::score_shared(const Shape &shape, const Stream &stream, const Rows &row
   } else {
     shape.gaussians.set(stream.shared_fours, stream.n_shared_fours, tiles_, n_dims, stream.four_size, rows.n, gaussian_scores_);
   }
-  const size_t n_groups = ceil_div(stream.n_shared_fours, tuning_.group_blocks * tuning_.lanes);
+  const size_t n_groups = ceil_div(stream.n_shared_fours, size_t{tuning_.group_blocks} * tuning_.lanes);
   device_.launch(shape.gaussians, {n_groups, ceil_div(rows.n, shape.tile_rows)}, {tuning_.group_size});
   mix_shared_.set(stream.shared, n_entries, stream.log_weights, gaussian_scores_, rows.n, rows.scores, n_states_, rows.add);
   device_.launch(mix_shared_, {ceil_div(rows.n, tuning_.shared_rows), ceil_div(n_entries, tuning_.shared_entries)},
