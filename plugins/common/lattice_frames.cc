@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <tuple>
 
 namespace asr {
 namespace {
@@ -39,6 +38,12 @@ void LatticeFrames::settle_pieces(size_t first, size_t last) {
 }
 
 void LatticeFrames::output(const std::vector<float> &costs, const std::vector<float> &final_costs, asr_raw_lattice *lattice) {
+  // The graph's arcs are all over a memory larger than any cache.
+  for (const LatticeFrame &frame : frames_) {
+    for (const auto *links : {&frame.emitting, &frame.epsilon}) {
+      for (const LatticeLink &link : *links) graph_.prefetch(link.arc);
+    }
+  }
   std::vector<float> end_extra(costs.size());
   float least = kInfinity;
   for (size_t i = 0; i < costs.size(); ++i) {
@@ -104,20 +109,20 @@ void LatticeFrames::number_states(const std::vector<Extra> &extra) {
   state_of_.resize(extra.size());
   frame_of_.clear();
   std::vector<uint32_t> graph_state, order;
+  std::vector<uint64_t> keys;
   for (size_t t = 0; t < extra.size(); ++t) {
     const bool ended_piece = t == 0 && first_frame_ > 0;
     graph_state.assign(frames_[t].n_tokens, graph_.start_state());
     for (const auto *links : {&frames_[t].emitting, &frames_[t].epsilon}) {
       for (const LatticeLink &link : *links) graph_state[link.destination] = graph_.next_state(link.arc);
     }
+    keys.clear();
+    for (const uint32_t s : graph_state) keys.push_back(uint64_t{ranks[s]} << 32 | s);
     order.clear();
     for (uint32_t i = 0; i < frames_[t].n_tokens; ++i) {
       if (ended_piece || extra[t][i] <= lattice_beam_) order.push_back(i);
     }
-    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-      const uint32_t s = graph_state[a], r = graph_state[b];
-      return std::tie(ranks[s], s) < std::tie(ranks[r], r);
-    });
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
     state_of_[t].assign(frames_[t].n_tokens, kNoState);
     for (const uint32_t i : order) {
       state_of_[t][i] = static_cast<uint32_t>(frame_of_.size());

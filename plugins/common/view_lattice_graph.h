@@ -18,6 +18,7 @@ class ViewLatticeGraph : public LatticeGraph {
   uint32_t start_state() const override { return view_.start_state; }
   uint32_t next_state(size_t arc) const override { return view_.arcs[arc].next_state; }
   asr_graph_arc arc(uint32_t index) const override { return view_.arcs[index]; }
+  void prefetch(size_t arc) const override { __builtin_prefetch(view_.arcs + arc); }
   const uint32_t *epsilon_ranks() const override {  // found at the first call
     std::call_once(ranked_, [this] { epsilon_ranks_ = asr::epsilon_ranks(*this); });
     return epsilon_ranks_.empty() ? nullptr : epsilon_ranks_.data();

@@ -25,6 +25,7 @@ class SearchGraph : public LatticeGraph {
   asr_graph_arc arc(uint32_t index) const override;  // as in the view
   uint32_t start_state() const override { return view_.start_state; }
   uint32_t next_state(size_t arc) const override { return arcs_[arc].next_state; }
+  void prefetch(size_t arc) const override { __builtin_prefetch(&arcs_[arc]); }
   uint32_t n_states() const { return view_.n_states; }
   size_t n_arcs() const { return arcs_.size(); }
   uint32_t n_emitting_arcs() const { return begins_[view_.n_states].emitting; }
