@@ -9,8 +9,8 @@
 namespace asr::cuda {
 namespace {
 
-// Where few channels share the memory: enough links for what is new in 64 frames, and traces that are rarely compacted.
-constexpr uint32_t kMaxLinksOfFew = 640u << 10, kMaxRecordsOfFew = 224u << 10;
+// Where few channels share the memory: enough links for what is new in 128 frames, and traces that are rarely compacted.
+constexpr uint32_t kMaxLinksOfFew = 1280u << 10, kMaxRecordsOfFew = 224u << 10;
 
 template <typename T>
 void copy(T *to, const T *from, size_t n, cudaStream_t stream) {

@@ -13,9 +13,7 @@ template <typename Team>
 __device__ inline bool team_make_room(Lane &lane) {
   SearchJob &job = lane.job;
   SearchLinks &lattice = job.lattice;
-  const bool links_crowded =
-      lattice.n_unpruned > 0 &&
-      lattice.n_links + (lattice.n_links - lattice.frames[lattice.n_frames - 1].first_link) * 5 / 4 > lattice.max_links;
+  const bool links_crowded = lattice.n_unpruned > 0 && lattice.n_links + lane.n_newest_links * 5 / 4 > lattice.max_links;
   const bool frames_full = lattice.n_frames == lattice.max_frames;
   __syncthreads();
   if (links_crowded || frames_full) team_let_leader<Team>(lane, [&] { block_prune(lane, true); });
@@ -110,6 +108,7 @@ __device__ inline void team_take_jobs(Lane &lane, SearchJob *jobs, uint32_t n_jo
       lane.all_active = lane.all_arcs = 0;
       if constexpr (Team::kIsCluster) set_share<Team>(lane);
       lane.knows_tokens = false;
+      know_newest_links(lane);
     }
     Team::sync();
     team_advance<Team>(lane);

@@ -20,16 +20,9 @@ __device__ inline uint32_t cluster_size() {
   asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
   return size;
 }
-// What the block's threads wrote before its last barrier and its first warp since then, all threads of the cluster see after
-// it. One thread's fence is enough for all of them, and a tenth of the cost of one fence for every thread.
-__device__ inline void cluster_sync_after_block() {
-  __syncwarp();
-  if (threadIdx.x == 0) asm volatile("fence.acq_rel.cluster;" ::: "memory");
-  asm volatile("barrier.cluster.arrive.relaxed;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
-}
+// What any thread wrote before it, all see after it.
 __device__ inline void cluster_sync() {
-  __syncthreads();
-  cluster_sync_after_block();
+  asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
 }
 template <typename T>
 __device__ inline T *of_cluster_block(T *own, uint32_t rank) {
@@ -42,7 +35,6 @@ constexpr bool kHasClusters = false;
 
 __device__ inline uint32_t cluster_rank() { return 0; }
 __device__ inline uint32_t cluster_size() { return 1; }
-__device__ inline void cluster_sync_after_block() { __syncthreads(); }
 __device__ inline void cluster_sync() { __syncthreads(); }
 template <typename T>
 __device__ inline T *of_cluster_block(T *own, uint32_t) {

@@ -159,8 +159,10 @@ __device__ inline void block_expand(Lane &lane, uint32_t list, const float *row)
       warp_add_candidate(lane, list, first_candidate, keep, {slot | flag, step.arc_index, cost, from});
       if (!kEmitting && makes_lattice) warp_add_epsilon_link(lane, keep, {step.token, slot, step.arc_index, from, cost});
     }
-    const uint32_t n_followed = __popc(__ballot_sync(kAllLanes, keep && flag != 0));
-    if (lane_number() == 0 && n_followed > 0) atomicAdd(&lane.n_followed[list], n_followed);
+    if constexpr (Team::kIsCluster) {
+      const uint32_t n_followed = __popc(__ballot_sync(kAllLanes, keep && flag != 0));
+      if (lane_number() == 0 && n_followed > 0) atomicAdd(&lane.n_followed[list], n_followed);
+    }
     if (!kEmitting) warp_lower_bound(lane, cost, keep);
     step = following;
   }

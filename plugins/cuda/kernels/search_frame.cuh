@@ -48,14 +48,15 @@ __device__ inline void team_give_up(Lane &lane, SearchStatus status, uint32_t ov
   Team::sync();
 }
 
-// Follows epsilon arcs, those of list 1 first, until no candidate has any after it; lowers the best cost. Returns false if the
-// frame was given up.
+// Follows epsilon arcs, those of list 1 first, until there are none; lowers the best cost. A block sees that its list is empty,
+// a cluster that no candidate leads to a state with epsilon arcs. Returns false if the frame was given up.
 template <typename Team>
 __device__ inline bool team_follow_epsilons(Lane &lane, uint32_t n_followed, uint32_t *best) {
   if (threadIdx.x == 0 && lane.job.lattice.lattice_beam > 0) lane.first_candidate = lane.n_candidates[0];  // the emitting stay
   uint32_t list = 1;
-  for (uint32_t n_rounds = 0; n_followed > 0; ++n_rounds, list ^= 1) {
+  for (uint32_t n_rounds = 0;; ++n_rounds, list ^= 1) {
     __syncthreads();
+    if (Team::kIsCluster ? n_followed == 0 : lane.list_size[list] == 0) return true;
     if (threadIdx.x == 0) lane.list_size[list ^ 1] = lane.n_candidates[list ^ 1] = lane.n_followed[list ^ 1] = 0;
     block_expand<false, Team>(lane, list, nullptr);
     const Standing standing = team_stand<Team>(lane, list, mail_of<false>(list));
@@ -73,8 +74,6 @@ __device__ inline bool team_follow_epsilons(Lane &lane, uint32_t n_followed, uin
     }
     block_resolve<false, Team>(lane, list, nullptr);
   }
-  __syncthreads();
-  return true;
 }
 
 // Writes the tokens down, in a cluster also where the next frame finds them, and frees their slots unless links have to find
@@ -86,13 +85,14 @@ __device__ inline void block_finish_tokens(Lane &lane, uint32_t best) {
   SearchToken *const tokens = lane.job.tokens[lane.job.current ^ 1];
   uint32_t *const n_next = of_leader<Team>(&lane.n_next);
   const float cutoff = __fadd_rn(cost_of(best), lane.job.beam.beam);
+  const uint32_t n_used = min(lane.n_used, table.most_claims());
   uint32_t n_within = 0;
-  for (uint32_t first = warp_number() * kWarp; first < lane.n_used; first += blockDim.x) {
+  for (uint32_t first = warp_number() * kWarp; first < n_used; first += blockDim.x) {
     const uint32_t i = first + lane_number();
     SearchToken token{0, 0, 0};
     bool keep = false;
     uint32_t slot = 0;
-    if (i < lane.n_used) {
+    if (i < n_used) {
       slot = lane.used[i];
       token = {table.state(slot), table.cost(slot), *table.record_at(slot)};
       keep = token.cost <= lane.bound;
@@ -145,9 +145,8 @@ __device__ inline void team_finish_frame(Lane &lane, uint32_t n_frames, const fl
   }
   if (standing.overflow != 0) return team_give_up<Team>(lane, SearchStatus::kOverflow, standing.overflow);
   commit<Team>(lane, n_frames, best);
-  if (!makes_lattice) return __syncthreads();
-  Table<Team>(lane).block_free_used();
-  Team::sync();
+  if (makes_lattice) Table<Team>(lane).block_free_used();
+  __syncthreads();
 }
 
 template <typename Team>

@@ -85,6 +85,8 @@ struct Lane {
   uint32_t n_next, n_within;
   uint32_t n_links[2];  // of the frame, emitting ones and epsilon ones
 
+  uint32_t n_newest_links;  // of the frame before, while it is not pruned
+
   Standing told[2][kMaxClusterSize];  // by each block of the team, in turns
   uint32_t turn;
 

@@ -78,7 +78,8 @@ __device__ inline void add_frame(Lane &lane) {
     lattice.frames[lattice.n_frames] = {lattice.n_links, n_emitting, n_epsilon, lane.job.n_tokens, 0};
   }
   ++lattice.n_frames;
-  lattice.n_links += n_emitting + n_epsilon;
+  lane.n_newest_links = n_emitting + n_epsilon;
+  lattice.n_links += lane.n_newest_links;
   ++lattice.n_unpruned;
 }
 

@@ -13,7 +13,7 @@
 namespace asr::cuda {
 
 constexpr uint32_t kPruneFrames = 16;         // pruned when so many are new
-constexpr uint32_t kClusterPruneFrames = 64;  // by clusters, of which one block prunes while the others wait
+constexpr uint32_t kClusterPruneFrames = 128;  // by clusters, of which one block prunes while the others wait
 constexpr uint32_t kPieceFrames = 256;        // "Pieces" in docs/search.md
 
 // Where they lie is known when this is compiled: atomic operations on shared memory are others than on global memory.

@@ -28,7 +28,7 @@ __device__ inline void block_load_tokens(Lane &lane) {
 template <typename Team, typename Action>
 __device__ inline void for_own_tokens(const Lane &lane, const Action &action) {
   if constexpr (Team::kIsCluster) {
-    for (uint32_t i = threadIdx.x; i < lane.n_own_tokens; i += blockDim.x) {
+    for (uint32_t i = threadIdx.x; i < min(lane.n_own_tokens, lane.max_own_tokens); i += blockDim.x) {
       action(lane.own_tokens[i].state, lane.own_tokens[i].cost);
     }
   } else {
@@ -67,11 +67,14 @@ __device__ inline const uint32_t *team_add_histograms(Lane &lane) {
 template <typename Team, typename BinOf>
 __device__ inline uint32_t team_find_bin(Lane &lane, uint32_t k, const BinOf &bin_of) {
   const uint32_t n_own = (kBins + blockDim.x - 1) / blockDim.x, first_bin = threadIdx.x * n_own;
-  for (uint32_t b = threadIdx.x; b < kBins; b += blockDim.x) lane.histogram[b] = 0;
+  uint32_t *const own_histogram = lane.histogram;
+  __builtin_assume(__isShared(own_histogram));
+  for (uint32_t b = threadIdx.x; b < kBins; b += blockDim.x) own_histogram[b] = 0;
+  if (threadIdx.x == 0) lane.bin = lane.n_in_bin = lane.n_left = 0;  // stays in a frame that is void: the same in all blocks
   __syncthreads();
   for_own_tokens<Team>(lane, [&](uint32_t state, float cost) {
     uint32_t bin;
-    if (bin_of(state, cost, &bin)) atomicAdd(&lane.histogram[bin], 1u);
+    if (bin_of(state, cost, &bin)) atomicAdd(&own_histogram[bin], 1u);
   });
   const uint32_t *const histogram = team_add_histograms<Team>(lane);
   uint32_t n = 0, total;
@@ -92,7 +95,9 @@ template <typename Team, typename InBin>
 __device__ inline unsigned long long team_kth_of_few(Lane &lane, const InBin &in_bin) {
   unsigned long long *const collected = of_leader<Team>(lane.few_keys);
   for_own_tokens<Team>(lane, [&](uint32_t state, float cost) {
-    if (in_bin(cost)) collected[atomicAdd(of_leader<Team>(&lane.n_few), 1u)] = make_key(cost, state);
+    if (!in_bin(cost)) return;
+    const uint32_t place = atomicAdd(of_leader<Team>(&lane.n_few), 1u);
+    if (place < kFewKeys) collected[place] = make_key(cost, state);  // more only in a frame that is void
   });
   Team::sync();
   const uint32_t n = lane.n_in_bin, i = threadIdx.x;

@@ -26,19 +26,24 @@ __device__ inline Standing team_stand(Lane &lane, uint32_t list, uint32_t mail =
     lane.turn = turn ^ 1;
     if (mail != 0) lane.mail[mail == kMails ? 0 : 3 - mail].n_spilled = 0;  // which has been read
   }
-  if (!Team::kIsCluster) {
-    __syncthreads();
-    return lane.told[turn][0];
-  }
-  Team::sync_after_block();
+  Team::sync();
+  if (!Team::kIsCluster) return lane.told[turn][0];
   Standing one{0, 0, 0, 0xffffffffu};
   if (lane_number() < Team::size()) one = lane.told[turn][lane_number()];
   return {warp_or(one.overflow), warp_sum(one.n_followed), warp_sum(one.n_used), warp_min(one.best)};
 }
 
-// Something that the leading block does alone, to the job and to what is in memory.
+// What a block tells itself of the newest frame, from the job.
+__device__ inline void know_newest_links(Lane &lane) {
+  const SearchLinks &lattice = lane.job.lattice;
+  if (lattice.n_unpruned > 0) lane.n_newest_links = lattice.n_links - lattice.frames[lattice.n_frames - 1].first_link;
+}
+
+// Something that the leading block does alone, to the job and to what is in memory, when the others have read what they need of
+// it.
 template <typename Team, typename Action>
 __device__ inline void team_let_leader(Lane &lane, const Action &action) {
+  if (Team::kIsCluster) Team::sync();
   if (Team::rank() == 0) action();
   if (!Team::kIsCluster) return;
   if (threadIdx.x == 0) lane.knows_tokens = false;  // their place may have been used
@@ -49,6 +54,7 @@ __device__ inline void team_let_leader(Lane &lane, const Action &action) {
     for (uint32_t i = threadIdx.x; i < sizeof(SearchJob) / sizeof(uint32_t); i += blockDim.x) to[i] = from[i];
   }
   Team::sync();
+  if (threadIdx.x == 0) know_newest_links(lane);
 }
 
 }  // namespace asr::cuda

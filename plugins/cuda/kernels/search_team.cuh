@@ -17,7 +17,6 @@ struct BlockTeam {
   __device__ static uint32_t rank() { return 0; }
   __device__ static uint32_t size() { return 1; }
   __device__ static void sync() { __syncthreads(); }
-  __device__ static void sync_after_block() {}
   template <typename T>
   __device__ static T *of_block(T *own, uint32_t) {
     return own;
@@ -34,7 +33,6 @@ struct ClusterTeam {
   __device__ static uint32_t rank() { return cluster_rank(); }
   __device__ static uint32_t size() { return cluster_size(); }
   __device__ static void sync() { cluster_sync(); }
-  __device__ static void sync_after_block() { cluster_sync_after_block(); }  // the last barrier was the block's own
   // The same variable of the shared memory of another block.
   template <typename T>
   __device__ static T *of_block(T *own, uint32_t rank) {
