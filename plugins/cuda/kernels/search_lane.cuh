@@ -45,6 +45,7 @@ struct Mail {
     candidates = of_candidates, details = of_details;
     quarter = capacity / 4, n_places = 2 * quarter / n_senders;
     n_spilled = 0;
+    for (uint32_t &n : n_received) n = 0;  // the beginning, which follows no emitting arcs, has links of none
   }
   __device__ uint32_t box_size(bool is_own) const { return is_own ? quarter : n_places; }
   __device__ uint32_t box(uint32_t sender, bool is_own) const { return is_own ? 0 : quarter + sender * n_places; }
