@@ -38,12 +38,6 @@ void LatticeFrames::settle_pieces(size_t first, size_t last) {
 }
 
 void LatticeFrames::output(const std::vector<float> &costs, const std::vector<float> &final_costs, asr_raw_lattice *lattice) {
-  // The graph's arcs are all over a memory larger than any cache.
-  for (const LatticeFrame &frame : frames_) {
-    for (const auto *links : {&frame.emitting, &frame.epsilon}) {
-      for (const LatticeLink &link : *links) graph_.prefetch(link.arc);
-    }
-  }
   std::vector<float> end_extra(costs.size());
   float least = kInfinity;
   for (size_t i = 0; i < costs.size(); ++i) {
@@ -90,6 +84,12 @@ std::vector<LatticeFrames::Extra> LatticeFrames::extra_costs(size_t n_frames, co
 
 // Of n_closed frames the epsilon arcs too.
 void LatticeFrames::make_arrays(const std::vector<Extra> &extra, size_t n_closed) {
+  // The graph's arcs are all over a memory larger than any cache.
+  for (size_t t = 0; t < extra.size(); ++t) {
+    for (const auto *links : {&frames_[t].emitting, &frames_[t].epsilon}) {
+      for (const LatticeLink &link : *links) graph_.prefetch(link.arc);
+    }
+  }
   number_states(extra);
   output_arcs(extra, n_closed);
 }
