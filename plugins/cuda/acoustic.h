@@ -29,6 +29,9 @@ class Acoustic {
     float *loglikes;
   };
   static void score(Device &device, const std::vector<Job> &jobs);
+  void score(const float *features, uint32_t n_rows, uint32_t buffer, float *loglikes) {
+    score(device_, {{this, features, n_rows, buffer, loglikes}});
+  }
   // The same of rows [n_rows][n_dims] that work in the compute stream puts where prepare() says, before score_prepared().
   float *prepare(uint32_t n_rows, uint32_t buffer);
   void score_prepared(uint32_t buffer) { score_prepared(device_, {this}, {buffer}); }

@@ -67,6 +67,11 @@ Device::Device(uint32_t index, const asr_backend_options &options)
 
 void Device::use() const { check(cudaSetDevice(chosen_.index), "choosing the device"); }
 
+void Device::finish() const {
+  check(cudaStreamSynchronize(compute()), "waiting for the device");
+  check(cudaStreamSynchronize(copies()), "waiting for the device");
+}
+
 std::vector<asr_backend_device_info> list_gpus(std::string *reason) {
   int n_devices = 0;
   const cudaError_t status = cudaGetDeviceCount(&n_devices);

@@ -44,7 +44,10 @@ class Device {
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
 
-  void use() const;  // makes it the device of the calling thread
+  void use() const;     // makes it the device of the calling thread
+  void finish() const;  // until all that was put into its streams is done
+  uint64_t n_bytes() const { return n_device_bytes(); }
+
   cudaStream_t compute() const { return compute_.get(); }
   cudaStream_t copies() const { return copies_.get(); }  // results to the host, beside the next kernels
   KernelClock &clock() { return clock_; }

@@ -18,7 +18,8 @@ namespace asr::cuda {
 
 class Signals {
  public:
-  // The view has dynamics.
+  // Whether the view has dynamics: then there are Signals.
+  static bool serves(const Device &, const asr_features_view &view) { return dynamics_of(view) != nullptr; }
   Signals(Device &device, Mfcc &mfcc, const asr_features_view &view);
 
   // Throws ASR_UNSUPPORTED where the tables do not fit a block's memory.

@@ -158,6 +158,11 @@ Device::Device(const Variant &variant, uint32_t index, const asr_backend_options
       compute_(context_),
       copies_(context_) {}
 
+void Device::finish() {
+  compute_.finish();
+  copies_.finish();
+}
+
 const Program &Device::program(const KernelSource &source, const std::string &options) {
   const std::string all = "-cl-std=CL1.2 -w " + options, key = source.name + (' ' + all);
   auto found = programs_.find(key);

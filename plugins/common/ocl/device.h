@@ -32,6 +32,10 @@ class Device {
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
 
+  void use() const {}  // threads have no device of their own
+  void finish();       // until all that was put into its queues is done
+  uint64_t n_bytes() const { return context_.n_bytes(); }
+
   const Variant &variant() const { return variant_; }
   const DeviceFacts &facts() const { return facts_; }
   const Context &context() const { return context_; }

@@ -17,6 +17,7 @@ namespace asr::ocl {
 
 class SearchLanes {
  public:
+  explicit SearchLanes(Device &device) : SearchLanes(device, search_tuning(device.facts())) {}
   SearchLanes(Device &device, const SearchTuning &tuning);
   ~SearchLanes();
   SearchLanes(const SearchLanes &) = delete;

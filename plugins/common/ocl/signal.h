@@ -17,7 +17,10 @@ namespace asr::ocl {
 
 class Signals {
  public:
-  // The view has dynamics, the device double precision.
+  // Whether the view has dynamics, and the device double precision: then there are Signals.
+  static bool serves(const Device &device, const asr_features_view &view) {
+    return dynamics_of(view) != nullptr && device.facts().has_fp64;
+  }
   Signals(Device &device, Mfcc &mfcc, const asr_features_view &view);
 
   // Throws ASR_UNSUPPORTED where the tables do not fit a work-group's memory.
