@@ -152,4 +152,17 @@ uint32_t check_step(const DynamicsNumbers &numbers, uint32_t n_model_dims, const
   return n_rows;
 }
 
+std::vector<HostRows> host_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, uint32_t n_dims) {
+  std::vector<HostRows> all;
+  bool follows_host_rows = false;
+  for (size_t i = 0; i < progress.size(); ++i) {
+    if (jobs[i].n_rows == 0) continue;
+    const bool has_host_rows = progress[i] == nullptr;
+    if (has_host_rows && !follows_host_rows) all.push_back({jobs[i].first_row, {}});
+    if (has_host_rows) all.back().pieces.push_back({jobs[i].rows, size_t{jobs[i].n_rows} * n_dims});
+    follows_host_rows = has_host_rows;
+  }
+  return all;
+}
+
 }  // namespace asr

@@ -10,6 +10,7 @@
 
 #include "core/backend/asr_backend.h"
 #include "plugins/common/kernels/signal_types.h"
+#include "plugins/common/staging.h"
 
 namespace asr {
 
@@ -60,5 +61,12 @@ uint32_t check_step_rows(const asr_step_job *jobs, size_t n_jobs, uint32_t max_r
 // progress[i]: of jobs[i], NULL where it has rows of the host.
 uint32_t check_step(const DynamicsNumbers &numbers, uint32_t n_model_dims, const asr_step_job *jobs,
                     const std::vector<SignalProgress *> &progress, uint32_t max_rows);
+
+// Rows of the host that a step brings to its features: those of jobs next to each other together.
+struct HostRows {
+  uint32_t first_row;
+  std::vector<Piece<const float>> pieces;
+};
+std::vector<HostRows> host_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, uint32_t n_dims);
 
 }  // namespace asr

@@ -79,7 +79,9 @@ void Signals::step(Acoustic &acoustic, const asr_step_job *jobs, const std::vect
   const uint32_t n_rows = check_step(tables_.n, acoustic.n_dims(), jobs, progress, device_.max_rows());
   float *const rows = acoustic.prepare(n_rows, buffer);
   make_rows(plan(jobs, progress), rows);
-  upload_rows(jobs, progress, rows);
+  for (const HostRows &host : host_rows(jobs, progress, tables_.n.n_dims)) {
+    staging_.upload(host.pieces, rows, device_.compute(), size_t{host.first_row} * tables_.n.n_dims);
+  }
   acoustic.score_prepared(buffer);
 }
 
@@ -133,26 +135,6 @@ void Signals::make_rows(const Plan &plan, float *rows) {
     launch_signal_frames(tables_, batch, stream);
     if (plan.most_rows > 0) launch_signal_rows(tables_, batch, stream);
   });
-}
-
-// Rows of the host to their places; those of jobs next to each other go together.
-void Signals::upload_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, float *rows) {
-  std::vector<Piece<const float>> pieces;
-  size_t first_row = 0;
-  const auto upload = [&] {
-    if (!pieces.empty()) staging_.upload(pieces, rows + first_row * tables_.n.n_dims, device_.compute());
-    pieces.clear();
-  };
-  for (size_t i = 0; i < progress.size(); ++i) {
-    if (jobs[i].n_rows == 0) continue;
-    if (progress[i] != nullptr) {
-      upload();
-      continue;
-    }
-    if (pieces.empty()) first_row = jobs[i].first_row;
-    pieces.push_back({jobs[i].rows, size_t{jobs[i].n_rows} * tables_.n.n_dims});
-  }
-  upload();
 }
 
 // Memory for all slots that were given out; what is in it moves.

@@ -32,7 +32,6 @@ class Signals {
   struct Plan;
   Plan plan(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress) const;
   void make_rows(const Plan &plan, float *rows);
-  void upload_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, float *rows);
   void reserve_states();
 
   Device &device_;

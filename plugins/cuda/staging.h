@@ -1,42 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between many pieces of pageable host memory and one array of the device, through two pinned buffers in turn: one is
-// filled or emptied while the other is on its way.
+// The pinned buffers of plugins/common/staging.h as CUDA has them. Used where samples, features and rows go to the device.
 #pragma once
 
-#include <cstddef>
-#include <vector>
-
-#include "plugins/common/thread_pool.h"
+#include "plugins/common/staging.h"
 #include "plugins/cuda/runtime.h"
 
 namespace asr::cuda {
 
-template <typename T>
-struct Piece {
-  T *data;
-  size_t n;
-};
-
-class Staging {
+class StagingBuffer {
  public:
-  explicit Staging(ThreadPool &pool) : pool_(pool) {}
+  using Array = float *;
+  using Queue = cudaStream_t;
 
-  // One piece after the other to `device`; the pieces may change after return, the copies are in the stream.
-  void upload(const std::vector<Piece<const float>> &pieces, float *device, cudaStream_t stream);
-  // The other way; complete on return.
-  void download(const float *device, const std::vector<Piece<float>> &pieces, cudaStream_t stream);
+  float *wait(size_t n) {
+    memory_.reserve(n);
+    check(cudaEventSynchronize(copied_.get()), "waiting for a copy");
+    return memory_.data();
+  }
+  void start_upload(float *device, size_t first, size_t n, cudaStream_t stream) {
+    start(device + first, memory_.data(), n, cudaMemcpyHostToDevice, stream);
+  }
+  void start_download(const float *device, size_t first, size_t n, cudaStream_t stream) {
+    start(memory_.data(), device + first, n, cudaMemcpyDeviceToHost, stream);
+  }
 
  private:
-  static constexpr size_t kBufferFloats = size_t{1} << 20;
-  struct Buffer {
-    PinnedArray<float> memory;
-    Event free;
-  };
-  Buffer &next();
+  void start(float *to, const float *from, size_t n, cudaMemcpyKind kind, cudaStream_t stream) {
+    check(cudaMemcpyAsync(to, from, n * sizeof(float), kind, stream), "copying to or from the device");
+    check(cudaEventRecord(copied_.get(), stream), "ordering the work of the device");
+  }
 
-  ThreadPool &pool_;
-  Buffer buffers_[2];
-  size_t turn_ = 0;
+  PinnedArray<float> memory_;
+  Event copied_;
 };
+
+using Staging = asr::Staging<StagingBuffer>;
 
 }  // namespace asr::cuda

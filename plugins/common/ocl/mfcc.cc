@@ -39,7 +39,7 @@ Mfcc::Mfcc(Device &device, const MfccTables &tables, uint32_t n_points)
       dct_tiles_(device.context(), tables.dct_tiles),
       samples_(device.context()),
       cepstra_(device.context()),
-      staging_(device.context(), device.pool()) {}
+      staging_(device.pool(), device.context()) {}
 
 void Mfcc::extract(const asr_extract_job *jobs, size_t n_jobs) {
   MfccBatch batch(options_, plan_.room);

@@ -37,7 +37,7 @@ Signals::Signals(Device &device, Mfcc &mfcc, const asr_features_view &view)
       tap_begin_(device.context(), copy_of(view.dynamics->tap_begin, numbers_.n_values + 1)),
       taps_(device.context(), signal_taps(*view.dynamics)),
       states_(device.context()),
-      staging_(device.context(), device.pool()) {}
+      staging_(device.pool(), device.context()) {}
 
 std::unique_ptr<SignalProgress> Signals::begin(const asr_signal_options &options) {
   const size_t local_bytes = std::max(2 * n_bands(numbers_) * sizeof(double), n_values(numbers_) * sizeof(float));
@@ -58,7 +58,9 @@ void Signals::step(Acoustic &acoustic, const asr_step_job *jobs, const std::vect
   const uint32_t n_rows = check_step(numbers_, acoustic.n_dims(), jobs, progress, device_.max_rows());
   const DeviceArray<float> &rows = acoustic.prepare(n_rows, buffer);
   make_rows(jobs, progress, rows);
-  upload_rows(jobs, progress, rows);
+  for (const HostRows &host : host_rows(jobs, progress, numbers_.n_dims)) {
+    staging_.upload(host.pieces, rows, device_.compute(), size_t{host.first_row} * numbers_.n_dims);
+  }
   acoustic.score_prepared(buffer);
 }
 
@@ -85,27 +87,6 @@ void Signals::make_rows(const asr_step_job *jobs, const std::vector<SignalProgre
   if (most_rows == 0) return;
   kernels_->rows.set(numbers_array_, on_device, tap_begin_, taps_, transform_, states_, rows);
   device_.launch(kernels_->rows, {taken.size(), most_rows}, {kRowItems});
-}
-
-// Rows of the host to their places; those of jobs next to each other go together.
-void Signals::upload_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress,
-                          const DeviceArray<float> &rows) {
-  std::vector<Piece<const float>> pieces;
-  size_t first_row = 0;
-  const auto upload = [&] {
-    if (!pieces.empty()) staging_.upload(pieces, rows, device_.compute(), first_row * numbers_.n_dims);
-    pieces.clear();
-  };
-  for (size_t i = 0; i < progress.size(); ++i) {
-    if (jobs[i].n_rows == 0) continue;
-    if (progress[i] != nullptr) {
-      upload();
-      continue;
-    }
-    if (pieces.empty()) first_row = jobs[i].first_row;
-    pieces.push_back({jobs[i].rows, size_t{jobs[i].n_rows} * numbers_.n_dims});
-  }
-  upload();
 }
 
 // Memory for all slots that were given out; what is in it moves.

@@ -34,7 +34,6 @@ class Signals {
     Kernel frames, rows;
   };
   void make_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, const DeviceArray<float> &rows);
-  void upload_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, const DeviceArray<float> &rows);
   void reserve_states();
 
   Device &device_;

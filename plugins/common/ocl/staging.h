@@ -1,45 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between many pieces of pageable host memory and one array of the device, through two pinned buffers in turn: one is
-// filled or emptied while the other is on its way.
+// The pinned buffers of plugins/common/staging.h as OpenCL has them. Used where samples and rows go to the device.
 #pragma once
 
-#include <cstddef>
-#include <vector>
-
 #include "plugins/common/ocl/runtime.h"
-#include "plugins/common/thread_pool.h"
+#include "plugins/common/staging.h"
 
 namespace asr::ocl {
 
-template <typename T>
-struct Piece {
-  T *data;
-  size_t n;
-};
-
-class Staging {
+class StagingBuffer {
  public:
-  Staging(const Context &context, ThreadPool &pool) : pool_(pool), buffers_{Buffer(context), Buffer(context)} {}
+  using Array = const DeviceArray<float> &;
+  using Queue = ocl::Queue &;
 
-  // One piece after the other to `device`, from its element `first_float` on; the pieces may change after return, the copies
-  // are in the queue.
-  void upload(const std::vector<Piece<const float>> &pieces, const DeviceArray<float> &device, Queue &queue,
-              size_t first_float = 0);
-  // The other way; complete on return.
-  void download(const DeviceArray<float> &device, const std::vector<Piece<float>> &pieces, Queue &queue);
+  explicit StagingBuffer(const Context &context) : memory_(context) {}
+
+  float *wait(size_t n) {
+    memory_.reserve(n);
+    copied_.wait();
+    return memory_.data();
+  }
+  void start_upload(Array device, size_t first, size_t n, Queue queue) {
+    queue.write(device.get(), first * sizeof(float), memory_.data(), n * sizeof(float));
+    copied_ = queue.mark();
+  }
+  void start_download(Array device, size_t first, size_t n, Queue queue) {
+    queue.read(device.get(), first * sizeof(float), memory_.data(), n * sizeof(float));
+    copied_ = queue.mark();
+  }
 
  private:
-  static constexpr size_t kBufferFloats = size_t{1} << 20;
-  struct Buffer {
-    explicit Buffer(const Context &context) : memory(context) {}
-    PinnedArray<float> memory;
-    Event free;
-  };
-  Buffer &next();
-
-  ThreadPool &pool_;
-  Buffer buffers_[2];
-  size_t turn_ = 0;
+  PinnedArray<float> memory_;
+  Event copied_;
 };
+
+using Staging = asr::Staging<StagingBuffer>;
 
 }  // namespace asr::ocl

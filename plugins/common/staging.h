@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between many pieces of pageable host memory and one array of a device, through two pinned buffers in turn: one is
+// filled or emptied while the other is on its way. For back ends whose device has memory of its own.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "plugins/common/thread_pool.h"
+
+namespace asr {
+
+template <typename T>
+struct Piece {
+  T *data;
+  size_t n;
+};
+
+// Buffer is a back end's pinned memory: wait(n) gives it, with room for n floats, once its last copy is done; start_upload()
+// and start_download() put the next copy, to or from element `first` of an Array on, into a Queue.
+template <typename Buffer>
+class Staging {
+ public:
+  using Array = typename Buffer::Array;
+  using Queue = typename Buffer::Queue;
+
+  template <typename... Args>
+  explicit Staging(ThreadPool &pool, const Args &...args) : pool_(pool), buffers_{Buffer(args...), Buffer(args...)} {}
+
+  // One piece after the other to `device`, from its element `at` on; the pieces may change after return, the copies are in the
+  // queue.
+  void upload(const std::vector<Piece<const float>> &pieces, Array device, Queue queue, size_t at = 0) {
+    const std::vector<size_t> starts = starts_of(pieces);
+    for (size_t first = 0; first < starts.back(); first += kBufferFloats) {
+      const size_t n_floats = std::min(kBufferFloats, starts.back() - first);
+      Buffer &buffer = buffers_[turn_++ % 2];
+      float *const memory = buffer.wait(kBufferFloats);
+      for_each_part(starts, first, n_floats, [&](size_t piece, size_t begin, size_t to, size_t n) {
+        std::copy_n(pieces[piece].data + begin, n, memory + to);
+      });
+      buffer.start_upload(device, at + first, n_floats, queue);
+    }
+  }
+
+  // The other way, from its first element; complete on return.
+  void download(Array device, const std::vector<Piece<float>> &pieces, Queue queue) {
+    const std::vector<size_t> starts = starts_of(pieces);
+    Buffer *arriving = nullptr;
+    size_t arriving_first = 0, arriving_floats = 0;
+    const auto empty = [&] {
+      if (arriving == nullptr) return;
+      const float *const memory = arriving->wait(kBufferFloats);
+      for_each_part(starts, arriving_first, arriving_floats, [&](size_t piece, size_t begin, size_t from, size_t n) {
+        std::copy_n(memory + from, n, pieces[piece].data + begin);
+      });
+    };
+    for (size_t first = 0; first < starts.back(); first += kBufferFloats) {
+      const size_t n_floats = std::min(kBufferFloats, starts.back() - first);
+      Buffer &buffer = buffers_[turn_++ % 2];
+      buffer.wait(kBufferFloats);
+      buffer.start_download(device, first, n_floats, queue);
+      empty();
+      arriving = &buffer, arriving_first = first, arriving_floats = n_floats;
+    }
+    empty();
+  }
+
+ private:
+  static constexpr size_t kBufferFloats = size_t{1} << 20, kTaskFloats = size_t{1} << 16;
+
+  // The pieces' first floats, and the end.
+  template <typename T>
+  static std::vector<size_t> starts_of(const std::vector<Piece<T>> &pieces) {
+    std::vector<size_t> starts = {0};
+    for (const Piece<T> &piece : pieces) starts.push_back(starts.back() + piece.n);
+    return starts;
+  }
+
+  // Calls copy(piece, begin, at, n) for the parts of all pieces that lie in first ... first + n_floats - 1 of their sequence,
+  // `at` counted from `first`; in the pool's threads.
+  template <typename Copy>
+  void for_each_part(const std::vector<size_t> &starts, size_t first, size_t n_floats, const Copy &copy) {
+    pool_.run((n_floats + kTaskFloats - 1) / kTaskFloats, [&](size_t task) {
+      size_t at = first + task * kTaskFloats;
+      const size_t end = std::min(at + kTaskFloats, first + n_floats);
+      size_t piece = static_cast<size_t>(std::upper_bound(starts.begin(), starts.end(), at) - starts.begin()) - 1;
+      for (; at < end; ++piece) {
+        const size_t n = std::min(end, starts[piece + 1]) - at;
+        if (n > 0) copy(piece, at - starts[piece], at - first, n);
+        at += n;
+      }
+    });
+  }
+
+  ThreadPool &pool_;
+  Buffer buffers_[2];
+  size_t turn_ = 0;
+};
+
+}  // namespace asr
