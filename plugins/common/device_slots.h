@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "plugins/common/guard.h"
 #include "plugins/common/memory_share.h"
+#include "plugins/common/score_checks.h"
 #include "plugins/common/signal_plan.h"
 
 // The handles of the C table are the bases of what DeviceSlots makes.
@@ -230,13 +231,10 @@ class DeviceSlots {
     delete &of(channel);
   }
 
-  static void check_model(asr_backend_acoustic *acoustic, const asr_advance_job &job) {
+  static void check_rows(asr_backend_acoustic *acoustic, const asr_advance_job &job) {
     if (job.loglikes != nullptr) return;
     if (acoustic == nullptr) fail(ASR_INVALID_ARGUMENT, "advance: a job names a score buffer but there is no acoustic model");
-    const uint32_t n_pdfs = of(job.channel).search->n_pdfs(), n_states = of(acoustic).acoustic.n_states();
-    if (n_states >= n_pdfs) return;
-    fail(ASR_INVALID_ARGUMENT, "advance: the graph has %u pdfs but the acoustic model %u; they do not belong together", n_pdfs,
-         n_states);
+    check_model(of(job.channel).search->n_pdfs(), of(acoustic).acoustic.n_states());
   }
 
   static asr_status advance(asr_backend_device *device, asr_backend_acoustic *acoustic, const asr_advance_job *jobs,
@@ -245,7 +243,7 @@ class DeviceSlots {
       std::vector<typename Platform::SearchLanes::Task> tasks;
       for (size_t j = 0; j < n_jobs; ++j) {
         const asr_advance_job &job = jobs[j];
-        check_model(acoustic, job);
+        check_rows(acoustic, job);
         tasks.push_back({of(job.channel).search.get(), job.loglikes, job.buffer, job.first_row, job.n_frames});
       }
       d.lanes.start(acoustic != nullptr ? &of(acoustic).acoustic : nullptr, tasks);

@@ -17,49 +17,50 @@ struct Piece {
   size_t n;
 };
 
-// Buffer is a back end's pinned memory: wait(n) gives it, with room for n floats, once its last copy is done; start_upload()
-// and start_download() put the next copy, to or from element `first` of an Array on, into a Queue.
-template <typename Buffer>
+// Runtime names a back end's classes.
+template <typename Runtime>
 class Staging {
  public:
-  using Array = typename Buffer::Array;
-  using Queue = typename Buffer::Queue;
+  using Queue = typename Runtime::Queue;
+  using Array = typename Runtime::template DeviceArray<float>;
 
-  template <typename... Args>
-  explicit Staging(ThreadPool &pool, const Args &...args) : pool_(pool), buffers_{Buffer(args...), Buffer(args...)} {}
+  // `context`: what the Runtime's arrays are made with.
+  template <typename... Context>
+  explicit Staging(ThreadPool &pool, const Context &...context)
+      : pool_(pool), buffers_{Buffer(context...), Buffer(context...)} {}
 
   // One piece after the other to `device`, from its element `at` on; the pieces may change after return, the copies are in the
   // queue.
-  void upload(const std::vector<Piece<const float>> &pieces, Array device, Queue queue, size_t at = 0) {
+  void upload(const std::vector<Piece<const float>> &pieces, Array &device, Queue &queue, size_t at = 0) {
     const std::vector<size_t> starts = starts_of(pieces);
     for (size_t first = 0; first < starts.back(); first += kBufferFloats) {
       const size_t n_floats = std::min(kBufferFloats, starts.back() - first);
-      Buffer &buffer = buffers_[turn_++ % 2];
-      float *const memory = buffer.wait(kBufferFloats);
+      Buffer &buffer = next();
       for_each_part(starts, first, n_floats, [&](size_t piece, size_t begin, size_t to, size_t n) {
-        std::copy_n(pieces[piece].data + begin, n, memory + to);
+        std::copy_n(pieces[piece].data + begin, n, buffer.memory.data() + to);
       });
-      buffer.start_upload(device, at + first, n_floats, queue);
+      queue.write(device, at + first, buffer.memory.data(), n_floats);
+      queue.mark(&buffer.copied);
     }
   }
 
   // The other way, from its first element; complete on return.
-  void download(Array device, const std::vector<Piece<float>> &pieces, Queue queue) {
+  void download(const Array &device, const std::vector<Piece<float>> &pieces, Queue &queue) {
     const std::vector<size_t> starts = starts_of(pieces);
     Buffer *arriving = nullptr;
     size_t arriving_first = 0, arriving_floats = 0;
     const auto empty = [&] {
       if (arriving == nullptr) return;
-      const float *const memory = arriving->wait(kBufferFloats);
+      arriving->copied.wait();
       for_each_part(starts, arriving_first, arriving_floats, [&](size_t piece, size_t begin, size_t from, size_t n) {
-        std::copy_n(memory + from, n, pieces[piece].data + begin);
+        std::copy_n(arriving->memory.data() + from, n, pieces[piece].data + begin);
       });
     };
     for (size_t first = 0; first < starts.back(); first += kBufferFloats) {
       const size_t n_floats = std::min(kBufferFloats, starts.back() - first);
-      Buffer &buffer = buffers_[turn_++ % 2];
-      buffer.wait(kBufferFloats);
-      buffer.start_download(device, first, n_floats, queue);
+      Buffer &buffer = next();
+      queue.read(device, first, buffer.memory.data(), n_floats);
+      queue.mark(&buffer.copied);
       empty();
       arriving = &buffer, arriving_first = first, arriving_floats = n_floats;
     }
@@ -68,6 +69,20 @@ class Staging {
 
  private:
   static constexpr size_t kBufferFloats = size_t{1} << 20, kTaskFloats = size_t{1} << 16;
+
+  struct Buffer {
+    template <typename... Context>
+    explicit Buffer(const Context &...context) : memory(context...) {}
+    typename Runtime::template PinnedArray<float> memory;
+    typename Runtime::Event copied;
+  };
+  // One whose last copy is done.
+  Buffer &next() {
+    Buffer &buffer = buffers_[turn_++ % 2];
+    buffer.memory.reserve(kBufferFloats);
+    buffer.copied.wait();
+    return buffer;
+  }
 
   // The pieces' first floats, and the end.
   template <typename T>

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "core/base/error.h"
+#include "plugins/common/score_checks.h"
 
 namespace asr::cpu {
 namespace {
@@ -72,10 +72,7 @@ void Device::serve() {
 }
 
 void Device::score(Acoustic &acoustic, const float *features, uint32_t n_rows, uint32_t buffer, float *loglikes) {
-  if (buffer > 1) fail(ASR_INVALID_ARGUMENT, "score: there is no score buffer %u; give 0 or 1", buffer);
-  if (n_rows > max_rows_) {
-    fail(ASR_INVALID_ARGUMENT, "score: %u rows are more than max_lanes * window_frames = %u", n_rows, max_rows_);
-  }
+  check_score(n_rows, max_rows_, buffer);
   const Job job{&acoustic, features, n_rows, buffer, loglikes};
   if (!scorer_.joinable()) return run(job);
   std::lock_guard lock(mutex_);

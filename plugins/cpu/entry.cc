@@ -9,6 +9,7 @@
 #include "core/backend/asr_backend.h"
 #include "core/base/error.h"
 #include "plugins/common/guard.h"
+#include "plugins/common/score_checks.h"
 #include "plugins/cpu/device.h"
 #include "plugins/cpu/mfcc.h"
 #include "plugins/cpu/search.h"
@@ -99,18 +100,12 @@ Rows rows_of(Device &device, const asr_backend_acoustic *acoustic, const asr_adv
   const uint32_t n_pdfs = job.channel->search.n_pdfs();
   if (job.loglikes != nullptr) return {job.loglikes, n_pdfs};
   if (acoustic == nullptr) fail(ASR_INVALID_ARGUMENT, "advance: a job names a score buffer but there is no acoustic model");
-  if (job.buffer > 1) fail(ASR_INVALID_ARGUMENT, "advance: there is no score buffer %u; give 0 or 1", job.buffer);
+  check_buffer("advance", job.buffer);
   const Acoustic &model = acoustic->acoustic;
   device.await(model, job.buffer);
   const uint32_t n_states = model.gmm.n_states();
-  if (n_states < n_pdfs) {
-    fail(ASR_INVALID_ARGUMENT, "advance: the graph has %u pdfs but the acoustic model %u; they do not belong together", n_pdfs,
-         n_states);
-  }
-  if (uint64_t{job.first_row} + job.n_frames > model.n_rows[job.buffer]) {
-    fail(ASR_INVALID_ARGUMENT, "advance: rows %u to %u are asked for but only %u were scored", job.first_row,
-         job.first_row + job.n_frames, model.n_rows[job.buffer]);
-  }
+  check_model(n_pdfs, n_states);
+  check_scored_rows(job.first_row, job.n_frames, model.n_rows[job.buffer]);
   return {model.scores[job.buffer].data() + size_t{job.first_row} * n_states, n_states};
 }
 

@@ -67,9 +67,9 @@ Device::Device(uint32_t index, const asr_backend_options &options)
 
 void Device::use() const { check(cudaSetDevice(chosen_.index), "choosing the device"); }
 
-void Device::finish() const {
-  check(cudaStreamSynchronize(compute()), "waiting for the device");
-  check(cudaStreamSynchronize(copies()), "waiting for the device");
+void Device::finish() {
+  compute_.finish();
+  copies_.finish();
 }
 
 std::vector<asr_backend_device_info> list_gpus(std::string *reason) {

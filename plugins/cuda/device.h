@@ -40,16 +40,18 @@ class KernelClock {
 
 class Device {
  public:
+  using Runtime = cuda::Runtime;
+
   Device(uint32_t index, const asr_backend_options &options);
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
 
-  void use() const;     // makes it the device of the calling thread
-  void finish() const;  // until all that was put into its streams is done
+  void use() const;  // makes it the device of the calling thread
+  void finish();     // until all that was put into its streams is done
   uint64_t n_bytes() const { return n_device_bytes(); }
 
-  cudaStream_t compute() const { return compute_.get(); }
-  cudaStream_t copies() const { return copies_.get(); }  // results to the host, beside the next kernels
+  Stream &compute() { return compute_; }
+  Stream &copies() { return copies_; }  // results to the host, beside the next kernels
   KernelClock &clock() { return clock_; }
   ThreadPool &pool() { return pool_; }
 

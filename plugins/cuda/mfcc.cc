@@ -182,19 +182,19 @@ void Mfcc::extract(const asr_extract_job *jobs, size_t n_jobs) {
 }
 
 void Mfcc::compute(const Batch &batch) {
-  const cudaStream_t stream = device_.compute();
+  Stream &stream = device_.compute();
   samples_.reserve(batch.n_samples + 1);
   cepstra_.reserve(batch.n_values);
-  assign(batch.frames, &frames_, stream);
-  assign(batch.outputs, &outputs_, stream);
-  staging_.upload(batch.samples, samples_.data(), stream);
+  assign(batch.frames, &frames_, stream.get());
+  assign(batch.outputs, &outputs_, stream.get());
+  staging_.upload(batch.samples, samples_, stream);
   launch({batch.n_lanes, static_cast<uint32_t>(batch.frames.size()), samples_.data(), frames_.data(), outputs_.data(),
           cepstra_.data()});
-  staging_.download(cepstra_.data(), batch.cepstra, stream);
+  staging_.download(cepstra_, batch.cepstra, stream);
 }
 
 void Mfcc::launch(const MfccBatch &batch) {
-  const cudaStream_t stream = device_.compute();
+  const cudaStream_t stream = device_.compute().get();
   device_.clock().time(stream, [&] {
     if (usual_)
       launch_mfcc_512(tables_, batch, device_.n_multiprocessors(), stream);

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
+#include "plugins/common/staging.h"
 #include "plugins/cuda/device.h"
 #include "plugins/cuda/kernels/mfcc.h"
-#include "plugins/cuda/staging.h"
 
 namespace asr::cuda {
 
@@ -39,7 +39,7 @@ class Mfcc {
   DeviceArray<float> samples_, cepstra_;
   DeviceArray<MfccFrames> frames_;
   DeviceArray<MfccOutput> outputs_;
-  Staging staging_;
+  Staging<Runtime> staging_;
 };
 
 }  // namespace asr::cuda

@@ -83,20 +83,7 @@ void assign(const std::vector<T> &host, DeviceArray<T> *array, cudaStream_t stre
         "copying a table to the device");
 }
 
-// Work of one stream is done in order, beside that of others.
-class Stream {
- public:
-  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream"); }
-  ~Stream() { cudaStreamDestroy(stream_); }
-  Stream(const Stream &) = delete;
-  Stream &operator=(const Stream &) = delete;
-  cudaStream_t get() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
-
-// A point in the work of a stream.
+// A point in the work of a stream; one that was never marked is past.
 class Event {
  public:
   explicit Event(unsigned flags = cudaEventDisableTiming) {
@@ -107,9 +94,47 @@ class Event {
     if (event_ != nullptr) cudaEventDestroy(event_);
   }
   cudaEvent_t get() const { return event_; }
+  void wait() const { check(cudaEventSynchronize(event_), "waiting for the device"); }
 
  private:
   cudaEvent_t event_ = nullptr;
+};
+
+// Work of one stream is done in order, beside that of others.
+class Stream {
+ public:
+  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream"); }
+  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream(const Stream &) = delete;
+  Stream &operator=(const Stream &) = delete;
+  cudaStream_t get() const { return stream_; }
+
+  // n elements, from element `first` of the array on. Pinned memory must stay until the work is done.
+  template <typename T>
+  void write(DeviceArray<T> &to, size_t first, const T *from, size_t n) {
+    check(cudaMemcpyAsync(to.data() + first, from, n * sizeof(T), cudaMemcpyHostToDevice, stream_), "copying to the device");
+  }
+  template <typename T>
+  void read(const DeviceArray<T> &from, size_t first, T *to, size_t n) {
+    check(cudaMemcpyAsync(to, from.data() + first, n * sizeof(T), cudaMemcpyDeviceToHost, stream_), "copying to the host");
+  }
+  void mark(Event *event) { check(cudaEventRecord(event->get(), stream_), "ordering the work of the device"); }
+  // Before what is put in from now on.
+  void wait_for(const Event &event) { check(cudaStreamWaitEvent(stream_, event.get()), "ordering the work of the device"); }
+  void finish() { check(cudaStreamSynchronize(stream_), "waiting for the device"); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+// These as plugins/common knows them.
+struct Runtime {
+  using Queue = Stream;
+  using Event = cuda::Event;
+  template <typename T>
+  using DeviceArray = cuda::DeviceArray<T>;
+  template <typename T>
+  using PinnedArray = cuda::PinnedArray<T>;
 };
 
 }  // namespace asr::cuda

@@ -137,9 +137,9 @@ std::vector<const float *> SearchLanes::upload(const std::vector<Task> &tasks) {
   }
   DeviceArray<float> &rows = rows_[n_uploads_ % 2];
   rows.reserve(shared.n_floats);
-  staging_.upload(pieces, rows.data(), uploads_.get());
-  check(cudaEventRecord(uploaded_.get(), uploads_.get()), "ordering the work of the device");
-  check(cudaStreamWaitEvent(stream_.get(), uploaded_.get()), "ordering the work of the device");
+  staging_.upload(pieces, rows, uploads_);
+  uploads_.mark(&uploaded_);
+  stream_.wait_for(uploaded_);
   for (size_t i = 0; i < tasks.size(); ++i) begins[i] = rows.data() + shared.begins[i];
   ++n_uploads_;
   return begins;
@@ -155,7 +155,7 @@ void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
     const float *rows = host_rows[i];
     size_t stride = task.search->n_pdfs();
     if (task.host_rows == nullptr) {
-      rows = acoustic->device_rows(task.buffer, task.first_row, task.n_frames, stream_.get());
+      rows = acoustic->device_rows(task.buffer, task.first_row, task.n_frames, stream_);
       stride = acoustic->n_states();
       pending.acoustic = acoustic;
       pending.reads[task.buffer] = true;

@@ -9,9 +9,9 @@
 #include <set>
 #include <vector>
 
+#include "plugins/common/staging.h"
 #include "plugins/cuda/acoustic.h"
 #include "plugins/cuda/search.h"
-#include "plugins/cuda/staging.h"
 
 namespace asr::cuda {
 
@@ -69,7 +69,7 @@ class SearchLanes {
   Device &device_;
   Stream stream_, uploads_;
   Event uploaded_;
-  Staging staging_;
+  Staging<Runtime> staging_;
   std::vector<Clusters> clusters_;  // the largest first
   uint32_t n_shared_slots_, max_tokens_ = kMaxTokens, max_candidates_ = kMaxCandidates;
   DeviceArray<uint4> scratch_;

@@ -77,8 +77,8 @@ std::unique_ptr<SignalProgress> Signals::begin(const asr_signal_options &options
 void Signals::step(Acoustic &acoustic, const asr_step_job *jobs, const std::vector<SignalProgress *> &progress,
                    uint32_t buffer) {
   const uint32_t n_rows = check_step(tables_.n, acoustic.n_dims(), jobs, progress, device_.max_rows());
-  float *const rows = acoustic.prepare(n_rows, buffer);
-  make_rows(plan(jobs, progress), rows);
+  DeviceArray<float> &rows = acoustic.prepare(n_rows, buffer);
+  make_rows(plan(jobs, progress), rows.data());
   for (const HostRows &host : host_rows(jobs, progress, tables_.n.n_dims)) {
     staging_.upload(host.pieces, rows, device_.compute(), size_t{host.first_row} * tables_.n.n_dims);
   }
@@ -115,11 +115,11 @@ Signals::Plan Signals::plan(const asr_step_job *jobs, const std::vector<SignalPr
 
 void Signals::make_rows(const Plan &plan, float *rows) {
   if (plan.jobs.empty()) return;
-  const cudaStream_t stream = device_.compute();
+  const cudaStream_t stream = device_.compute().get();
   reserve_states();
   reserve_amply(plan.n_floats + 1, &given_);
   reserve_amply(plan.n_values, &cepstra_);
-  staging_.upload(plan.pieces, given_.data(), stream);
+  staging_.upload(plan.pieces, given_, device_.compute());
   if (plan.n_lanes > 0) {
     mfcc_.launch({plan.n_lanes, static_cast<uint32_t>(plan.frames.size()), given_.data(),
                   reinterpret_cast<const MfccFrames *>(given_.data() + plan.frames_at),
@@ -144,7 +144,7 @@ void Signals::reserve_states() {
   DeviceArray<double> grown(std::max<size_t>(2 * slots_.n(), kLeastSlots) * tables_.n.n_state_doubles);
   if (states_.size() > 0) {
     check(cudaMemcpyAsync(grown.data(), states_.data(), states_.size() * sizeof(double), cudaMemcpyDeviceToDevice,
-                          device_.compute()),
+                          device_.compute().get()),
           "moving signals");
   }
   states_ = std::move(grown);

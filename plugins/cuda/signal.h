@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "plugins/common/signal_plan.h"
+#include "plugins/common/staging.h"
 #include "plugins/cuda/acoustic.h"
 #include "plugins/cuda/kernels/signal.h"
 #include "plugins/cuda/mfcc.h"
-#include "plugins/cuda/staging.h"
 
 namespace asr::cuda {
 
@@ -44,7 +44,7 @@ class Signals {
   SignalSlots slots_;
   DeviceArray<double> states_;
   DeviceArray<float> given_, cepstra_;  // what was uploaded for a step: tables and samples; what MFCC makes of it
-  Staging staging_;
+  Staging<Runtime> staging_;
 };
 
 }  // namespace asr::cuda

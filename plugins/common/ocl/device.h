@@ -28,6 +28,8 @@ asr_backend_device_info info_of(const Variant &variant, const DeviceFacts &facts
 
 class Device {
  public:
+  using Runtime = ocl::Runtime;
+
   Device(const Variant &variant, uint32_t index, const asr_backend_options &options);
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;

@@ -62,7 +62,7 @@ bool mfma_is_as_expected(Device &device, const TensorTarget &target) {
   const DeviceArray<float> on_device(device.context(), product);
   probe.set(on_device);
   device.launch(probe, {1}, {group_size(target)});
-  device.compute().read(on_device.get(), 0, product.data(), product.size() * sizeof(float));
+  device.compute().read(on_device, 0, product.data(), product.size());
   device.compute().finish();
   for (int i = 0; i < kSize; ++i) {
     for (int j = 0; j < kSize; ++j) {

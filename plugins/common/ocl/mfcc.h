@@ -7,7 +7,7 @@
 #include "plugins/common/ocl/mfcc_batch.h"
 #include "plugins/common/ocl/mfcc_plan.h"
 #include "plugins/common/ocl/mfcc_tables.h"
-#include "plugins/common/ocl/staging.h"
+#include "plugins/common/staging.h"
 
 namespace asr::ocl {
 
@@ -35,7 +35,7 @@ class Mfcc {
   DeviceArray<Float4> weights_, dct_;
   DeviceArray<MfccFour> banks_, dct_tiles_;
   DeviceArray<float> samples_, cepstra_;
-  Staging staging_;
+  Staging<Runtime> staging_;
 };
 
 }  // namespace asr::ocl

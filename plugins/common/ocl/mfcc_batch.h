@@ -7,7 +7,7 @@
 
 #include "core/backend/asr_backend.h"
 #include "plugins/common/ocl/kernels/mfcc_types.h"
-#include "plugins/common/ocl/staging.h"
+#include "plugins/common/staging.h"
 
 namespace asr::ocl {
 

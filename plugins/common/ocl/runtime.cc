@@ -137,12 +137,11 @@ double Queue::kernel_seconds() {
   return total;
 }
 
-Event Queue::mark() {
-  cl_event event = nullptr;
-  check(api().EnqueueMarkerWithWaitList(get(), 0, nullptr, &event), "ordering the work of the device");
-  Event marked(event);
+void Queue::mark(Event *event) {
+  cl_event marker = nullptr;
+  check(api().EnqueueMarkerWithWaitList(get(), 0, nullptr, &marker), "ordering the work of the device");
+  *event = Event(marker);
   flush();
-  return marked;
 }
 
 void Queue::wait_for(const Event &event) {

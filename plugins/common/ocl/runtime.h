@@ -54,6 +54,8 @@ class Event {
 
 class Kernel;
 class Context;
+template <typename T>
+class DeviceArray;
 
 // Sizes of a launch in up to two dimensions.
 struct Range {
@@ -68,6 +70,15 @@ class Queue {
   // Offsets and sizes in bytes. Host memory must stay until the work is done.
   void write(cl_mem to, size_t offset, const void *from, size_t n_bytes);
   void read(cl_mem from, size_t offset, void *to, size_t n_bytes);
+  // The same of n elements, from element `first` of the array on.
+  template <typename T>
+  void write(const DeviceArray<T> &to, size_t first, const T *from, size_t n) {
+    write(to.get(), first * sizeof(T), from, n * sizeof(T));
+  }
+  template <typename T>
+  void read(const DeviceArray<T> &from, size_t first, T *to, size_t n) {
+    read(from.get(), first * sizeof(T), to, n * sizeof(T));
+  }
   void copy(cl_mem from, size_t from_offset, cl_mem to, size_t to_offset, size_t n_bytes);
   void fill(cl_mem to, size_t offset, uint32_t word, size_t n_bytes);
   // groups of `group` work items
@@ -75,7 +86,7 @@ class Queue {
   // That kernels ran since the last call, which must be done; the first call starts the clock.
   double kernel_seconds();
 
-  Event mark();                       // after all that was put in; and sends it to the device
+  void mark(Event *event);            // after all that was put in; and sends it to the device
   void wait_for(const Event &event);  // before what is put in from now on
   void flush();
   void finish();
@@ -228,6 +239,16 @@ class Kernel {
   void set_bytes(cl_uint index, size_t n_bytes, const void *value) const;
 
   Handle<cl_kernel, &Api::ReleaseKernel> kernel_;
+};
+
+// These as plugins/common knows them.
+struct Runtime {
+  using Queue = ocl::Queue;
+  using Event = ocl::Event;
+  template <typename T>
+  using DeviceArray = ocl::DeviceArray<T>;
+  template <typename T>
+  using PinnedArray = ocl::PinnedArray<T>;
 };
 
 }  // namespace asr::ocl

@@ -23,7 +23,7 @@ DeviceArray<T> make_on_device(Device &device, size_t n, const Make &make) {
       const size_t end = std::min((task + 1) * kTaskElements, n_piece);
       for (size_t i = task * kTaskElements; i < end; ++i) piece[i] = make(first + i);
     });
-    queue.write(array.get(), first * sizeof(T), piece.data(), n_piece * sizeof(T));
+    queue.write(array, first, piece.data(), n_piece);
     queue.finish();
   }
   return array;

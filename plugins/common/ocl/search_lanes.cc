@@ -103,12 +103,12 @@ void SearchLanes::start_jobs() {
     while (max_slots_ < job.max_records / 128) max_slots_ *= 2;
   }
   reserve_scratch(std::min(static_cast<uint32_t>(lanes.size()), program_.n_groups));
-  queue_.write(device_jobs_.get(), 0, jobs_.data(), lanes.size() * sizeof(SearchJob));
+  queue_.write(device_jobs_, 0, jobs_.data(), lanes.size());
   for (size_t first = 0, end = 0; first < lanes.size(); first = end) {
     while (end < lanes.size() && key(lanes[end]) == key(lanes[first])) ++end;
     launch(first, end);
   }
-  queue_.read(device_jobs_.get(), 0, jobs_.data(), lanes.size() * sizeof(SearchJob));
+  queue_.read(device_jobs_, 0, jobs_.data(), lanes.size());
   queue_.flush();
 }
 
@@ -125,8 +125,7 @@ std::vector<uint64_t> SearchLanes::upload(const std::vector<Task> &tasks) {
   SharedRows shared = share_rows(tasks);
   rows_.reserve(shared.n_floats);
   for (const size_t i : shared.uploads) {
-    const size_t n = size_t{tasks[i].n_frames} * tasks[i].search->n_pdfs();
-    queue_.write(rows_.get(), shared.begins[i] * sizeof(float), tasks[i].host_rows, n * sizeof(float));
+    queue_.write(rows_, shared.begins[i], tasks[i].host_rows, size_t{tasks[i].n_frames} * tasks[i].search->n_pdfs());
   }
   return std::move(shared.begins);
 }
@@ -152,7 +151,11 @@ void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
     pending.lanes.push_back({task.search, rows, task.search->job(first, stride, task.n_frames)});
   }
   if (pending.lanes.empty()) return queue_.finish();
-  if (pending.acoustic != nullptr) queue_.wait_for(device_.compute().mark());
+  if (pending.acoustic != nullptr) {
+    Event scored;
+    device_.compute().mark(&scored);
+    queue_.wait_for(scored);
+  }
   pending_ = std::move(pending);
   try {
     start_jobs();

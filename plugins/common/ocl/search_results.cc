@@ -23,7 +23,7 @@ void SearchLanes::find_paths(const std::vector<Search *> &searches, bool use_fin
   device_ends_.reserve(n);
   device_steps_.reserve(n_steps);
   steps_.reserve(n_steps);
-  queue_.write(device_path_jobs_.get(), 0, path_jobs_.data(), n * sizeof(SearchPathJob));
+  queue_.write(device_path_jobs_, 0, path_jobs_.data(), n);
   for (size_t first = 0, end = 0; first < n; first = end) {
     const SearchGraph &graph = searches[first]->graph();
     while (end < n && &searches[end]->graph() == &graph) ++end;
@@ -31,13 +31,12 @@ void SearchLanes::find_paths(const std::vector<Search *> &searches, bool use_fin
                            use_final ? 1u : 0u, device_ends_, device_steps_);
     queue_.launch(program_.best_path, {end - first}, {program_.group_size});
   }
-  queue_.read(device_ends_.get(), 0, ends_.data(), n * sizeof(SearchEnd));
+  queue_.read(device_ends_, 0, ends_.data(), n);
   for (Search *search : searches) search->start_draining();
   queue_.finish();
   for (size_t i = 0; i < n; ++i) {
     const SearchPathJob &job = path_jobs_.data()[i];
-    queue_.read(device_steps_.get(), job.steps * sizeof(SearchStep), steps_.data() + job.steps,
-                std::min(ends_.data()[i].n_steps, job.max_steps) * sizeof(SearchStep));
+    queue_.read(device_steps_, job.steps, steps_.data() + job.steps, std::min(ends_.data()[i].n_steps, job.max_steps));
   }
   queue_.finish();
 }

@@ -56,7 +56,7 @@ std::unique_ptr<SignalProgress> Signals::begin(const asr_signal_options &options
 void Signals::step(Acoustic &acoustic, const asr_step_job *jobs, const std::vector<SignalProgress *> &progress,
                    uint32_t buffer) {
   const uint32_t n_rows = check_step(numbers_, acoustic.n_dims(), jobs, progress, device_.max_rows());
-  const DeviceArray<float> &rows = acoustic.prepare(n_rows, buffer);
+  DeviceArray<float> &rows = acoustic.prepare(n_rows, buffer);
   make_rows(jobs, progress, rows);
   for (const HostRows &host : host_rows(jobs, progress, numbers_.n_dims)) {
     staging_.upload(host.pieces, rows, device_.compute(), size_t{host.first_row} * numbers_.n_dims);

@@ -10,8 +10,8 @@
 
 #include "plugins/common/ocl/acoustic.h"
 #include "plugins/common/ocl/mfcc.h"
-#include "plugins/common/ocl/staging.h"
 #include "plugins/common/signal_plan.h"
+#include "plugins/common/staging.h"
 
 namespace asr::ocl {
 
@@ -47,7 +47,7 @@ class Signals {
   std::unique_ptr<Kernels> kernels_;
   SignalSlots slots_;
   DeviceArray<double> states_;
-  Staging staging_;
+  Staging<Runtime> staging_;
 };
 
 }  // namespace asr::ocl

@@ -40,7 +40,7 @@ class TensorModel {
     std::vector<float> scores(size_t{n_rows} * n_states, NAN);
     const DeviceArray<float> on_device(device_.context(), scores);
     tensor_->score(rows, n_rows, n_dims, on_device, n_states, 0);
-    device_.compute().read(on_device.get(), 0, scores.data(), scores.size() * sizeof(float));
+    device_.compute().read(on_device, 0, scores.data(), scores.size());
     device_.compute().finish();
     return scores;
   }
