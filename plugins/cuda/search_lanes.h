@@ -4,67 +4,51 @@
 // used by entry.cc.
 #pragma once
 
-#include <exception>
 #include <memory>
 #include <set>
 #include <vector>
 
+#include "plugins/common/device_lanes.h"
 #include "plugins/common/staging.h"
 #include "plugins/cuda/acoustic.h"
 #include "plugins/cuda/search.h"
 
 namespace asr::cuda {
 
-class SearchLanes {
+struct SearchLane {
+  Search *search;
+  SearchJob job;
+};
+
+class SearchLanes final : public DeviceLanes<SearchLane, Acoustic> {
  public:
   explicit SearchLanes(Device &device);
-  ~SearchLanes();
-  SearchLanes(const SearchLanes &) = delete;
-  SearchLanes &operator=(const SearchLanes &) = delete;
-
-  // Frames of a channel, from rows of the host (if not NULL) or of a score buffer.
-  struct Task {
-    Search *search;
-    const float *host_rows;
-    uint32_t buffer, first_row, n_frames;
-  };
+  ~SearchLanes() override;
 
   // A channel, which takes up the tokens of its start state when they are first needed.
   std::unique_ptr<Search> begin(const SearchGraph &graph, const asr_search_options &options);
   void end(std::unique_ptr<Search> search);
   // Starts advancing; earlier work is finished first, beside which rows of the host come to the device.
   void start(Acoustic *acoustic, const std::vector<Task> &tasks);
-  // Until all that was started is done. What failed is kept for wait().
-  void finish() noexcept;
-  // Also throws what failed.
-  void wait();
-  // Before a score buffer is written or freed.
-  void release(const Acoustic *acoustic, uint32_t buffer);
   // Of many channels in one launch; threads of the pool make the arrays.
-  void best_paths(const std::vector<Search *> &searches, bool use_final, asr_path *paths);
   void lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices);
-  void lattice_piece(Search *search, asr_raw_lattice *piece);
   // The lanes' and the channels' part.
   void add_memory(asr_backend_memory *memory) const;
 
  private:
-  struct Pending {
-    std::vector<Search *> searches;
-    const Acoustic *acoustic = nullptr;
-    bool reads[2] = {false, false};  // score buffers
-  };
   struct Clusters {
     uint32_t size, n_clusters;  // so many beside each other
   };
-  uint32_t cluster_size_for(const std::vector<SearchJob> &jobs) const;
+  uint32_t cluster_size_for(const std::vector<SearchLane> &lanes) const;
   void reserve_scratch(uint32_t n_blocks);
   std::vector<const float *> upload(const std::vector<Task> &tasks);
-  void start_jobs(const std::vector<SearchJob> &jobs, Pending pending);
-  void run_at_once(const std::vector<SearchJob> &jobs, const std::vector<Search *> &searches);
-  void begin_all(const std::vector<Search *> &searches);
-  void take_results();
-  void keep_failure() noexcept;
-  void find_paths(const std::vector<Search *> &searches, bool use_final, uint32_t max_steps);
+  void start_jobs() override;
+  void await() override;
+  void take_results() override;
+  SearchLane lane_of_begin(Search *search) override { return {search, search->begin_job()}; }
+  void find_paths(const std::vector<Search *> &searches, bool use_final, uint32_t max_steps) override;
+  bool is_path_whole(size_t i) override { return ends_.data()[i].n_steps <= path_jobs_.data()[i].max_steps; }
+  void give_path(size_t i, Search *search, asr_path *path) override { search->best_path(path_jobs_.data()[i], path); }
 
   Device &device_;
   Stream stream_, uploads_;
@@ -84,10 +68,7 @@ class SearchLanes {
   std::vector<LatticeReader> readers_{1};
   std::vector<ChannelMemory> free_memory_[2];  // of channels without lattices, with
   std::set<const Search *> searches_;          // that have begun
-  Pending pending_;
-  std::exception_ptr failure_;
 
-  static constexpr uint32_t kMaxPathSteps = 2048;  // not yet settled; longer paths are found once more
   // To begin with; they double when a frame does not fit.
   static constexpr uint32_t kMaxTokens = 1u << 14, kMaxCandidates = 1u << 16, kMaxSettled = 1u << 12;
   static constexpr uint32_t kMaxRecords = 112u << 10, kMaxLinks = 80u << 10, kMaxFrames = 1u << 11;

@@ -19,7 +19,8 @@ size_t scratch_size(size_t max_slots, size_t max_candidates) {
 }  // namespace
 
 SearchLanes::SearchLanes(Device &device, const SearchTuning &tuning)
-    : device_(device),
+    : DeviceLanes(device.pool()),
+      device_(device),
       queue_(device.context()),
       program_(device, tuning),
       pool_(device.context(), queue_),
@@ -47,40 +48,15 @@ void SearchLanes::reserve_scratch(uint32_t n_groups) {
   scratch_slots_ = max_slots_, scratch_candidates_ = max_candidates_, n_scratch_ = n_groups;
 }
 
-// Jobs that consume nothing, done on return. What failed before is still kept for wait().
-void SearchLanes::run_at_once(std::vector<Lane> lanes) {
-  finish();
-  const std::exception_ptr before = std::exchange(failure_, nullptr);
-  pending_.lanes = std::move(lanes);
-  try {
-    start_jobs();
-  } catch (...) {
-    keep_failure();
-    pending_ = {};
-  }
-  finish();
-  const std::exception_ptr failure = std::exchange(failure_, before);
-  if (failure) std::rethrow_exception(failure);
-}
-
 std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_search_options &options) {
   finish();
   auto search = std::make_unique<Search>(graph, options, pool_, max_links_);
   if (!graph.begun().has(options)) {
-    run_at_once({{search.get(), &rows_, search->job(0, 0, 0)}});
+    run_at_once({lane_of_begin(search.get())});
     graph.begun().note(options);
   }
   most_channels_ = std::max(most_channels_, ++n_channels_);
   return search;
-}
-
-// Channels of which nothing was wanted yet.
-void SearchLanes::begin_all(const std::vector<Search *> &searches) {
-  std::vector<Lane> lanes;
-  for (Search *search : searches) {
-    if (!search->has_begun()) lanes.push_back({search, &rows_, search->job(0, 0, 0)});
-  }
-  if (!lanes.empty()) run_at_once(std::move(lanes));
 }
 
 void SearchLanes::end(std::unique_ptr<Search> search) {
@@ -92,9 +68,9 @@ void SearchLanes::end(std::unique_ptr<Search> search) {
 
 // Launches the jobs that are pending: those of one graph with rows in one array together.
 void SearchLanes::start_jobs() {
-  std::vector<Lane> &lanes = pending_.lanes;
-  const auto key = [](const Lane &lane) { return std::pair(&lane.search->graph(), lane.rows); };
-  std::stable_sort(lanes.begin(), lanes.end(), [&](const Lane &a, const Lane &b) { return key(a) < key(b); });
+  std::vector<SearchLane> &lanes = pending_.lanes;
+  const auto key = [](const SearchLane &lane) { return std::pair(&lane.search->graph(), lane.rows); };
+  std::stable_sort(lanes.begin(), lanes.end(), [&](const SearchLane &a, const SearchLane &b) { return key(a) < key(b); });
   jobs_.reserve(lanes.size());
   device_jobs_.reserve(lanes.size());
   for (size_t i = 0; i < lanes.size(); ++i) {
@@ -113,7 +89,7 @@ void SearchLanes::start_jobs() {
 }
 
 void SearchLanes::launch(size_t first, size_t end) {
-  const Lane &lane = pending_.lanes[first];
+  const SearchLane &lane = pending_.lanes[first];
   const SearchGraph &graph = lane.search->graph();
   program_.search.set(device_jobs_, static_cast<uint32_t>(first), static_cast<uint32_t>(end), graph.arcs(), graph.begins(),
                       graph.final_costs(), *lane.rows, pool_.memory(), scratch_, max_slots_, max_candidates_);
@@ -160,18 +136,17 @@ void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
   try {
     start_jobs();
   } catch (...) {
-    for (const Lane &lane : pending_.lanes) lane.search->give_up();
+    for (const SearchLane &lane : pending_.lanes) lane.search->give_up();
     pending_ = {};
     throw;
   }
 }
 
-// After a launch: what the channels did. Those that ran out of memory get more and go on, and are then what is pending.
 void SearchLanes::take_results() {
-  std::vector<Lane> lanes = std::move(pending_.lanes), again;
+  std::vector<SearchLane> lanes = std::move(pending_.lanes), again;
   pending_.lanes.clear();
   std::vector<Search *> searches;
-  for (const Lane &lane : lanes) searches.push_back(lane.search);
+  for (const SearchLane &lane : lanes) searches.push_back(lane.search);
   std::vector<bool> goes_on(lanes.size(), false);
   for (size_t i = 0; i < lanes.size(); ++i) {
     try {
@@ -217,41 +192,11 @@ void SearchLanes::take_settled(const std::vector<Search *> &searches) {
   device_.pool().run(settling.size(), [&](size_t i) { settling[i]->take_settled(); });
 }
 
-void SearchLanes::keep_failure() noexcept {
-  if (!failure_) failure_ = std::current_exception();
-}
-
-void SearchLanes::finish() noexcept {
-  try {
-    if (pending_.lanes.empty()) return;
-    queue_.finish();
-    while (!pending_.lanes.empty()) take_results();
-  } catch (...) {
-    for (const Lane &lane : pending_.lanes) lane.search->give_up();
-    keep_failure();
-  }
-  pending_ = {};
-}
-
-void SearchLanes::wait() {
-  finish();
-  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
-}
-
-void SearchLanes::release(const Acoustic *acoustic, uint32_t buffer) {
-  if (pending_.acoustic == acoustic && buffer < 2 && pending_.reads[buffer]) finish();
-}
-
 void SearchLanes::add_memory(asr_backend_memory *memory) const {
   memory->lane_bytes = scratch_.size() * sizeof(uint32_t[4]);
   memory->n_lanes = n_scratch_;
   memory->channel_bytes = pool_.memory().size() * sizeof(uint32_t);
   memory->n_channels = most_channels_;
-}
-
-void SearchLanes::lattice_piece(Search *search, asr_raw_lattice *piece) {
-  finish();
-  search->lattice_piece(piece);
 }
 
 }  // namespace asr::ocl

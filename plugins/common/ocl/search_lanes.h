@@ -5,72 +5,54 @@
 #pragma once
 
 #include <array>
-#include <exception>
 #include <memory>
 #include <vector>
 
+#include "plugins/common/device_lanes.h"
 #include "plugins/common/ocl/acoustic.h"
 #include "plugins/common/ocl/search.h"
 #include "plugins/common/ocl/search_program.h"
 
 namespace asr::ocl {
 
-class SearchLanes {
+// A channel's job and the array that its rows lie in.
+struct SearchLane {
+  Search *search;
+  const DeviceArray<float> *rows;
+  SearchJob job;
+};
+
+class SearchLanes final : public DeviceLanes<SearchLane, Acoustic> {
  public:
   explicit SearchLanes(Device &device) : SearchLanes(device, search_tuning(device.facts())) {}
   SearchLanes(Device &device, const SearchTuning &tuning);
-  ~SearchLanes();
-  SearchLanes(const SearchLanes &) = delete;
-  SearchLanes &operator=(const SearchLanes &) = delete;
-
-  // Frames of a channel, from rows of the host (if not NULL) or of a score buffer.
-  struct Task {
-    Search *search;
-    const float *host_rows;
-    uint32_t buffer, first_row, n_frames;
-  };
+  ~SearchLanes() override;
 
   // A channel with the tokens of its start state.
   std::unique_ptr<Search> begin(const SearchGraph &graph, const asr_search_options &options);
   void end(std::unique_ptr<Search> search);
   // Starts advancing; earlier work is finished first.
   void start(Acoustic *acoustic, const std::vector<Task> &tasks);
-  // Until all that was started is done. What failed is kept for wait().
-  void finish() noexcept;
-  // Also throws what failed.
-  void wait();
-  // Before a score buffer is written or freed.
-  void release(const Acoustic *acoustic, uint32_t buffer);
   // Of many channels in one launch; threads of the pool make the arrays.
-  void best_paths(const std::vector<Search *> &searches, bool use_final, asr_path *paths);
   void lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices);
-  void lattice_piece(Search *search, asr_raw_lattice *piece);
   // The lanes' and the channels' part.
   void add_memory(asr_backend_memory *memory) const;
   double kernel_seconds() { return queue_.kernel_seconds(); }
 
  private:
-  // A channel's job and the array that its rows lie in.
-  struct Lane {
-    Search *search;
-    const DeviceArray<float> *rows;
-    SearchJob job;
-  };
-  struct Pending {
-    std::vector<Lane> lanes;
-    const Acoustic *acoustic = nullptr;
-    bool reads[2] = {false, false};  // score buffers
-  };
   void reserve_scratch(uint32_t n_groups);
   std::vector<uint64_t> upload(const std::vector<Task> &tasks);
-  void begin_all(const std::vector<Search *> &searches);
-  void start_jobs();
-  void run_at_once(std::vector<Lane> lanes);
   void launch(size_t first, size_t end);
-  void take_results();
   void take_settled(const std::vector<Search *> &searches);
-  void find_paths(const std::vector<Search *> &searches, bool use_final, uint32_t max_steps);
-  void keep_failure() noexcept;
+  void start_jobs() override;
+  void await() override { queue_.finish(); }
+  void take_results() override;
+  SearchLane lane_of_begin(Search *search) override { return {search, &rows_, search->job(0, 0, 0)}; }
+  void find_paths(const std::vector<Search *> &searches, bool use_final, uint32_t max_steps) override;
+  bool is_path_whole(size_t i) override { return ends_.data()[i].n_steps <= path_jobs_.data()[i].max_steps; }
+  void give_path(size_t i, Search *search, asr_path *path) override {
+    search->best_path(ends_.data()[i], steps_.data() + path_jobs_.data()[i].steps, path);
+  }
 
   Device &device_;
   Queue queue_;
@@ -90,10 +72,7 @@ class SearchLanes {
   PinnedArray<SearchEnd> ends_;
   uint32_t n_channels_ = 0, most_channels_ = 0;  // that have begun and not ended, and the most there were
   uint32_t max_links_ = 0;                       // what the last one with lattices came to
-  Pending pending_;
-  std::exception_ptr failure_;
 
-  static constexpr uint32_t kMaxPathSteps = 2048;  // not yet settled; longer paths are found once more
   // To begin with; they double when a frame does not fit.
   static constexpr uint32_t kMaxSlots = 1u << 15, kMaxCandidates = 1u << 16;
 };

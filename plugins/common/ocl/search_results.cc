@@ -41,30 +41,9 @@ void SearchLanes::find_paths(const std::vector<Search *> &searches, bool use_fin
   queue_.finish();
 }
 
-void SearchLanes::best_paths(const std::vector<Search *> &searches, bool use_final, asr_path *paths) {
-  if (searches.empty()) return;
-  finish();
-  begin_all(searches);
-  find_paths(searches, use_final, kMaxPathSteps);
-  std::vector<size_t> longer;
-  for (size_t i = 0; i < searches.size(); ++i) {
-    if (ends_.data()[i].n_steps > path_jobs_.data()[i].max_steps) longer.push_back(i);
-  }
-  const auto make = [&](size_t i, asr_path *path) {
-    searches[i]->best_path(ends_.data()[i], steps_.data() + path_jobs_.data()[i].steps, path);
-  };
-  device_.pool().run(searches.size(), [&](size_t i) {
-    if (ends_.data()[i].n_steps <= path_jobs_.data()[i].max_steps) make(i, &paths[i]);
-  });
-  for (const size_t i : longer) {
-    find_paths({searches[i]}, use_final, UINT32_MAX);
-    searches[i]->best_path(*ends_.data(), steps_.data(), &paths[i]);
-  }
-}
-
 void SearchLanes::lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices) {
   finish();
-  std::vector<Lane> lanes;
+  std::vector<SearchLane> lanes;
   for (Search *search : searches) lanes.push_back({search, &rows_, search->lattice_job(use_final)});
   run_at_once(std::move(lanes));
   for (Search *search : searches) search->start_written();
