@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "plugins/common/features_view.h"
+#include "plugins/common/mfcc_batches.h"
 #include "plugins/common/mfcc_tiles.h"
 
 namespace asr::cuda {
@@ -81,14 +82,13 @@ std::vector<uint4> packed(const std::vector<MfccFour> &fours) {
   return result;
 }
 
-bool same_frames(const asr_extract_job &a, const asr_extract_job &b) {
-  return a.samples == b.samples && a.n_frames == b.n_frames && a.first_frame == b.first_frame;
-}
-
 }  // namespace
 
-// Frames that are computed by one launch. Jobs next to each other that want the same frames under several warps share them.
+// Frames that are computed by one launch, as for_each_batch() adds them.
 struct Mfcc::Batch {
+  explicit Batch(const MfccTables &tables) : tables(&tables) {}
+
+  const MfccTables *tables;
   uint32_t n_lanes = 0;
   size_t n_samples = 0, n_values = 0;
   std::vector<MfccFrames> frames;
@@ -97,20 +97,20 @@ struct Mfcc::Batch {
   std::vector<Piece<float>> cepstra;
 
   size_t n_floats() const { return n_samples + n_values; }
+  size_t frame_floats(size_t n_jobs) const { return tables->shift_samples + tables->n_ceps * n_jobs; }
 
-  // n frames, from number `first` on, of jobs[0 ... n_jobs - 1].
-  void add(const MfccTables &tables, const asr_extract_job *jobs, size_t n_jobs, uint32_t first, uint32_t n) {
+  void add(const asr_extract_job *jobs, size_t n_jobs, uint32_t first, uint32_t n) {
     const size_t n_filler = kLineFloats - 1 - n_samples % kLineFloats;  // then the sample before frame 0
     samples.push_back({kFiller, n_filler});
     n_samples += n_filler;
-    const size_t n_piece = size_t{n - 1} * tables.shift_samples + tables.window_samples + 1;
+    const size_t n_piece = size_t{n - 1} * tables->shift_samples + tables->window_samples + 1;
     frames.push_back({n_samples + 1, jobs[0].first_frame + first, n_lanes, static_cast<uint32_t>(outputs.size()),
                       static_cast<uint32_t>(n_jobs)});
-    samples.push_back({jobs[0].samples + size_t{first} * tables.shift_samples - 1, n_piece});
+    samples.push_back({jobs[0].samples + size_t{first} * tables->shift_samples - 1, n_piece});
     for (size_t j = 0; j < n_jobs; ++j) {
       outputs.push_back({n_values, jobs[j].warp});
-      cepstra.push_back({jobs[j].cepstra + size_t{first} * tables.n_ceps, size_t{n} * tables.n_ceps});
-      n_values += size_t{n} * tables.n_ceps;
+      cepstra.push_back({jobs[j].cepstra + size_t{first} * tables->n_ceps, size_t{n} * tables->n_ceps});
+      n_values += size_t{n} * tables->n_ceps;
     }
     n_samples += n_piece;
     n_lanes += n;
@@ -162,23 +162,7 @@ Mfcc::Mfcc(Device &device, const asr_features_view &view) : device_(device), sta
 }
 
 void Mfcc::extract(const asr_extract_job *jobs, size_t n_jobs) {
-  Batch batch;
-  for (size_t i = 0; i < n_jobs;) {
-    const size_t group = i++;
-    while (i < n_jobs && same_frames(jobs[group], jobs[i])) ++i;
-    const size_t floats_a_frame = tables_.shift_samples + size_t{tables_.n_ceps} * (i - group);
-    for (uint32_t first = 0; first < jobs[group].n_frames;) {
-      if (batch.n_floats() >= kBatchFloats) {
-        compute(batch);
-        batch = Batch();
-      }
-      const size_t room = (kBatchFloats - batch.n_floats()) / floats_a_frame + 1;
-      const auto n = static_cast<uint32_t>(std::min<size_t>(room, jobs[group].n_frames - first));
-      batch.add(tables_, jobs + group, i - group, first, n);
-      first += n;
-    }
-  }
-  if (batch.n_lanes > 0) compute(batch);
+  for_each_batch(Batch(tables_), kBatchFloats, jobs, n_jobs, [&](const Batch &batch) { compute(batch); });
 }
 
 void Mfcc::compute(const Batch &batch) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "plugins/common/features_view.h"
+#include "plugins/common/mfcc_batches.h"
 
 namespace asr::ocl {
 namespace {
@@ -13,10 +14,6 @@ constexpr size_t kBatchFloats = size_t{1} << 26;  // samples and cepstra on the 
 const asr_features_view &checked(const asr_features_view &view) {
   check_features_view(view);
   return view;
-}
-
-bool same_frames(const asr_extract_job &a, const asr_extract_job &b) {
-  return a.samples == b.samples && a.n_frames == b.n_frames && a.first_frame == b.first_frame;
 }
 
 }  // namespace
@@ -42,27 +39,10 @@ Mfcc::Mfcc(Device &device, const MfccTables &tables, uint32_t n_points)
       staging_(device.pool(), device.context()) {}
 
 void Mfcc::extract(const asr_extract_job *jobs, size_t n_jobs) {
-  MfccBatch batch(options_, plan_.room);
-  const auto compute = [&] {
+  for_each_batch(MfccBatch(options_, plan_.room), kBatchFloats, jobs, n_jobs, [&](const MfccBatch &batch) {
     launch(batch);
     staging_.download(cepstra_, batch.cepstra(), device_.compute());
-  };
-  for (size_t i = 0; i < n_jobs;) {
-    const size_t group = i++;
-    while (i < n_jobs && same_frames(jobs[group], jobs[i])) ++i;
-    const size_t floats_a_frame = options_.shift_samples + size_t{options_.n_ceps} * (i - group);
-    for (uint32_t first = 0; first < jobs[group].n_frames;) {
-      if (batch.n_floats() >= kBatchFloats) {
-        compute();
-        batch = MfccBatch(options_, plan_.room);
-      }
-      const size_t room = (kBatchFloats - batch.n_floats()) / floats_a_frame + 1;
-      const auto n = static_cast<uint32_t>(std::min<size_t>(room, jobs[group].n_frames - first));
-      batch.add(jobs + group, i - group, first, n);
-      first += n;
-    }
-  }
-  if (!batch.groups().empty()) compute();
+  });
 }
 
 const DeviceArray<float> &Mfcc::start(const asr_extract_job *jobs, size_t n_jobs) {

@@ -25,6 +25,7 @@ class MfccBatch {
   void add(const asr_extract_job *jobs, size_t n_jobs, uint32_t first, uint32_t n);
 
   size_t n_floats() const { return n_samples_ + n_values_; }
+  size_t frame_floats(size_t n_jobs) const { return options_.shift_samples + options_.n_ceps * n_jobs; }
   size_t n_samples() const { return n_samples_; }
   size_t n_values() const { return n_values_; }
   const std::vector<MfccGroup> &groups() const { return groups_; }
