@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint32_t kThreads = 1024;
 constexpr size_t kSlotBytes = sizeof(unsigned long long) + sizeof(uint32_t);
-constexpr uint32_t kClusterThreads = 1024;
+constexpr uint32_t kClusterThreads = 768;
 
 __global__ void __launch_bounds__(kThreads) search_kernel(SearchJob *jobs, uint32_t n_jobs, SearchScratch scratch) {
   __shared__ Lane lane;

@@ -97,7 +97,9 @@ struct SearchLinks {
   uint32_t n_unpruned;    // frames at the end
 
   // Where the extra costs of a frame's tokens are: there are no more tokens than links, but in frame 0 one more.
-  __host__ __device__ uint32_t first_extra(uint32_t t) const { return frames[t].first_link + (first_frame + t > 0 ? 1 : 0); }
+  __host__ __device__ uint32_t first_extra(uint32_t t, const SearchFrame &frame) const {
+    return frame.first_link + (first_frame + t > 0 ? 1 : 0);
+  }
 };
 
 // A lattice as it is after the last frame (search_output.cuh): frames from the newest back in the place behind the channel's

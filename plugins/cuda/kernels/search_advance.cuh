@@ -36,8 +36,7 @@ __device__ inline void team_tend_lattice(Lane &lane) {
   const bool links_full = job.status == SearchStatus::kOverflow && job.overflow == kLinksFull && lattice.n_unpruned > 0;
   const bool ends_piece = job.status == SearchStatus::kRunning && newest % kPieceFrames == 0;
   const bool settles = ends_piece && newest >= 2 * kPieceFrames && newest - kPieceFrames > lattice.last_settled;
-  const uint32_t most_unpruned = Team::kIsCluster ? kClusterPruneFrames : kPruneFrames;
-  const bool is_due = lattice.n_unpruned >= most_unpruned || (ends_piece && lattice.n_unpruned > 0);
+  const bool is_due = settles || (!Team::kIsCluster && lattice.n_unpruned >= kPruneFrames);
   __syncthreads();
   if (links_full || is_due) team_let_leader<Team>(lane, [&] { block_prune(lane, links_full || settles); });
   if (threadIdx.x == 0) {

@@ -44,8 +44,8 @@ struct FrameMoves {
   // The frame of a link: the last that begins no later.
   __device__ uint32_t frame_of(uint32_t link) const {
     uint32_t frame = 0;
-    for (uint32_t step = blockDim.x / 2; step > 0; step /= 2) {
-      if (n_before[frame + step] <= link) frame += step;
+    for (uint32_t step = kMaxWarps * kWarp / 2; step > 0; step /= 2) {
+      if (frame + step < blockDim.x && n_before[frame + step] <= link) frame += step;
     }
     return frame;
   }

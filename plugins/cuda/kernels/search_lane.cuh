@@ -16,7 +16,7 @@ constexpr uint32_t kFreeSlot = 0xffffffffu, kNoSlot = 0xffffffffu;
 constexpr unsigned long long kNoKey = ~0ull;
 
 // What a block tells the others of its team at a stand (search_stand.cuh), or what all of them told together.
-struct Standing {
+struct alignas(16) Standing {
   uint32_t overflow;    // what was too small
   uint32_t n_followed;  // candidates that lead to states with epsilon arcs
   uint32_t n_used;      // slots
@@ -50,6 +50,13 @@ struct Mail {
   __device__ uint32_t box_size(bool is_own) const { return is_own ? quarter : n_places; }
   __device__ uint32_t box(uint32_t sender, bool is_own) const { return is_own ? 0 : quarter + sender * n_places; }
   __device__ uint32_t spill() const { return 3 * quarter; }
+};
+
+// What the threads know together on their way back through a lattice (search_walk_back.cuh).
+struct WalkState {
+  uint32_t most_tokens;   // of a frame
+  SearchFrame frames[4];  // frame t at t % 4
+  uint32_t n_left[2][3];  // of frame t, at t % 2: its tokens, emitting links, and epsilon links
 };
 
 struct Lane {
@@ -87,6 +94,7 @@ struct Lane {
   uint32_t n_links[2];  // of the frame, emitting ones and epsilon ones
 
   uint32_t n_newest_links;  // of the frame before, while it is not pruned
+  WalkState walk;
 
   Standing told[2][kMaxClusterSize];  // by each block of the team, in turns
   uint32_t turn;
@@ -138,7 +146,7 @@ __device__ inline void set_lists(Lane &lane) {
   lane.n_shared_extras = lane.n_shared_slots;
 }
 
-extern __shared__ unsigned long long shared_table[];  // keys, then states
+extern __shared__ __align__(16) unsigned long long shared_table[];  // keys, then states
 
 // What a block of a cluster has in its shared memory. Its share of a frame is a small one; a frame of which more falls to a
 // block is done by the leading block alone.

@@ -37,66 +37,69 @@ __device__ inline bool block_end_extras(Lane &lane, const Extras<kInShared> &ext
 
 // The newest frame's tokens that are left, by their new numbers.
 template <bool kInShared>
-__device__ inline void block_output_tokens(Lane &lane, const Extras<kInShared> &extras, uint32_t n_left) {
+__device__ inline void block_output_tokens(const Lane &lane, const Extras<kInShared> &extras) {
   const SearchJob &job = lane.job;
   const SearchToken *const tokens = job.tokens[job.current];
   SearchToken *const left = job.tokens[job.current ^ 1];
   for (uint32_t i = threadIdx.x; i < job.n_tokens; i += blockDim.x) {
-    const uint32_t number = extras.new_number[i], next = i + 1 < job.n_tokens ? extras.new_number[i + 1] : n_left;
-    if (next > number) left[number] = tokens[i];
+    if (extras.keeps(i, job.lattice.lattice_beam)) left[extras.new_number[i]] = tokens[i];
   }
 }
 
-// Writes it. Returns what was too small.
+// Writes it; lane.overflow says if something is too small.
 template <bool kInShared>
-__device__ inline uint32_t block_write_lattice(Lane &lane) {
+__device__ inline void block_write_lattice(Lane &lane, uint32_t most_tokens) {
   SearchJob &job = lane.job;
-  SearchLinks &lattice = job.lattice;
+  const SearchLinks &lattice = job.lattice;
+  const uint32_t end = lattice.n_frames, n_known = lattice.first_frame + lattice.n_taken > 0 ? lattice.n_taken + 1 : 0;
+  const bool fits = 2 * end - n_known <= lattice.max_frames;
   if (threadIdx.x == 0) {
-    lane.overflow = 0;
+    lane.overflow = fits ? 0 : kFramesFull;
     lane.is_full = 0;
   }
   __syncthreads();
-  Extras<kInShared> extras(lane);
-  const bool reaches_final = block_end_extras(lane, extras);
-  const uint32_t end = lattice.n_frames, n_known = lattice.first_frame + lattice.n_taken > 0 ? lattice.n_taken + 1 : 0;
-  uint32_t to = lattice.n_links, n_tokens = 0;
-  SearchFrame next{};
-  const bool fits = 2 * end - n_known <= lattice.max_frames;
-  for (uint32_t t = end; fits && t-- > n_known; extras.swap()) {
-    const SearchFrame frame = lattice.frames[t];
-    block_follow_back(lattice.links + frame.first_link + frame.n_emitting, frame.n_epsilon, extras);
-    next = block_prune_frame(lane, frame, t > 0 ? lattice.frames[t - 1].n_tokens : 0, next, to, extras, nullptr);
+  if (!fits) return;
+  const bool reaches_final = block_end_extras(lane, Extras<kInShared>(lane, most_tokens));
+  WalkBack<kInShared> walk(lane, most_tokens);
+  for (uint32_t to = lattice.n_links;; walk.step_back()) {
+    walk.complete_extras();
+    const SearchFrame written = walk.prune(to, false);
     if (lane.overflow != 0) break;
-    if (t + 1 == end) {
-      n_tokens = next.n_tokens;
-      block_output_tokens(lane, extras, n_tokens);
+    if (walk.t() + 1 == end) block_output_tokens(lane, walk.extras);
+    to += written.n_emitting + written.n_epsilon;
+    if (threadIdx.x == 0) {
+      lattice.frames[end + (end - 1 - walk.t())] = written;
+      if (walk.t() + 1 == end) job.written.n_tokens = written.n_tokens;
+      if (walk.t() == n_known) {
+        job.written.n_frames = end - n_known, job.written.n_links = to - lattice.n_links;
+        job.written.reached_final = reaches_final ? 1 : 0;
+      }
     }
-    if (threadIdx.x == 0) lattice.frames[end + (end - 1 - t)] = next;
-    to += next.n_emitting + next.n_epsilon;
+    if (walk.t() == n_known) break;
   }
+  walk.finish();
   __syncthreads();
-  if (kInShared) Table<NarrowTeam>(lane).block_free_own();
-  if (threadIdx.x == 0) job.written = {end - n_known, to - lattice.n_links, n_tokens, reaches_final ? 1u : 0u};
-  const uint32_t overflow = fits ? lane.overflow : kFramesFull;
-  __syncthreads();
-  return overflow;
+  Table<NarrowTeam>(lane).block_free_own();
 }
 
 // Where there is no room behind links that could go, they go first.
 __device__ __noinline__ void block_output(Lane &lane) {
   __builtin_assume(__isShared(&lane));
   SearchJob &job = lane.job;
-  uint32_t overflow = 0;
   for (bool again = true; again;) {
-    overflow = block_fits_shared(lane) ? block_write_lattice<true>(lane) : block_write_lattice<false>(lane);
-    again = overflow != 0 && job.lattice.n_unpruned > 0;
+    const uint32_t most_tokens = block_most_tokens(lane);
+    if (most_tokens <= lane.n_shared_extras) {
+      block_write_lattice<true>(lane, most_tokens);
+    } else {
+      block_write_lattice<false>(lane, most_tokens);
+    }
+    again = lane.overflow != 0 && job.lattice.n_unpruned > 0;
     __syncthreads();
     if (again) block_prune(lane, true);
   }
   if (threadIdx.x == 0) {
-    job.overflow = overflow;
-    if (overflow != 0) job.status = SearchStatus::kOverflow;
+    job.overflow = lane.overflow;
+    if (lane.overflow != 0) job.status = SearchStatus::kOverflow;
   }
   __syncthreads();
 }

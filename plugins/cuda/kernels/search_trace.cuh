@@ -13,45 +13,56 @@ namespace asr::cuda {
 
 // Where the parts of a compaction lie in the scratch memory, which is free between frames.
 struct Compaction {
-  uint32_t *bits, *before;             // [words of 32 records]
-  uint32_t *n_followers, *a_follower;  // [n_records + 1], the first for the root
-  TraceRecord *moved;                  // later in the place of the followers
+  uint32_t *bits, *before;  // [words of 32 records]
+  uint2 *followers;         // [n_records + 1], the first for the root: how many, and the number of one
+  TraceRecord *moved;       // later in the place of the followers
 
   __device__ Compaction(const Lane &own, const Lane &leader)
       : bits(leader.spare[0]),
         before(own.spare[1]),
-        n_followers(leader.large_spare),
-        a_follower(n_followers + own.job.n_records + 1),
+        followers(reinterpret_cast<uint2 *>(leader.large_spare)),
         moved(reinterpret_cast<TraceRecord *>(leader.large_spare)) {}
 
+  // The new place of a record, or the root if it has none.
   __device__ uint32_t place(uint32_t record) const {
     if (record == TraceRecord::kRoot) return record;
-    const uint32_t bit = 1u << record % 32, word = bits[record / 32];
-    return (word & bit) != 0 ? before[record / 32] + __popc(word & (bit - 1)) : TraceRecord::kRoot;  // settled
+    const uint32_t bit = 1u << record % 32, word = bits[record / 32], n_before = before[record / 32];
+    return (word & bit) != 0 ? n_before + __popc(word & (bit - 1)) : TraceRecord::kRoot;
   }
 };
 
-// Walks from a token's record to what was walked before.
+// Walks from a token's record to what was walked before. The next record is on its way while the bit of this one is set.
 __device__ inline void mark_path(const Compaction &c, const TraceRecord *records, uint32_t record) {
   while (record != TraceRecord::kRoot) {
-    const uint32_t bit = 1u << record % 32;
+    const uint32_t bit = 1u << record % 32, previous = records[record].previous;
     if ((atomicOr(&c.bits[record / 32], bit) & bit) != 0) return;
-    const uint32_t previous = records[record].previous;
-    atomicAdd(&c.n_followers[previous + 1], 1u);
-    c.a_follower[previous + 1] = record;
+    atomicAdd(&c.followers[previous + 1].x, 1u);
+    c.followers[previous + 1].y = record;
     record = previous;
   }
 }
 
-// Moves records from the root on to the settled steps while there is one follower; a token counts as two.
-__device__ inline void settle(Lane &lane, const Compaction &c) {
-  SearchJob &job = lane.job;
-  for (uint32_t at = 0; __ldcg(&c.n_followers[at]) == 1 && job.n_settled < job.max_settled;) {
-    const uint32_t record = __ldcg(&c.a_follower[at]);
-    job.settled[job.n_settled++] = {job.records[record].arc, job.records[record].acoustic_cost};
-    c.bits[record / 32] &= ~(1u << record % 32);
-    at = record + 1;
+// Moves records from the root on to the settled steps while there is one follower; a token counts as two. The lanes of a warp
+// go from record to record together, and after 32 of them each moves one. Returns how many steps are settled then.
+__device__ inline uint32_t warp_settle(const SearchJob &job, const Compaction &c) {
+  uint32_t at = 0, n_settled = job.n_settled;
+  for (bool goes_on = true; goes_on;) {
+    uint32_t n = 0, own = 0;
+    for (; n < kWarp; ++n) {
+      const uint2 followers = __ldcg(&c.followers[at]);
+      goes_on = followers.x == 1 && n_settled + n < job.max_settled;
+      if (!goes_on) break;
+      if (lane_number() == n) own = followers.y;
+      at = followers.y + 1;
+    }
+    if (lane_number() < n) {
+      const TraceRecord record = job.records[own];
+      job.settled[n_settled + lane_number()] = {record.arc, record.acoustic_cost};
+      atomicAnd(&c.bits[own / 32], ~(1u << own % 32));
+    }
+    n_settled += n;
   }
+  return n_settled;
 }
 
 // The sums; returns how many records stay.
@@ -76,21 +87,21 @@ __device__ inline void team_compact_trace(Lane &lane) {
   const uint32_t own = team_thread_number<Team>(), n_threads = team_n_threads<Team>();
   SearchToken *const tokens = job.tokens[job.current];
   for (uint32_t w = own; w < n_words; w += n_threads) c.bits[w] = 0;
-  for (uint32_t r = own; r <= n_records; r += n_threads) c.n_followers[r] = 0;
+  for (uint32_t r = own; r <= n_records; r += n_threads) c.followers[r] = {0, 0};
   Team::sync();
   for (uint32_t i = own; i < job.n_tokens; i += n_threads) {
-    atomicAdd(&c.n_followers[tokens[i].record + 1], 2u);
+    atomicAdd(&c.followers[tokens[i].record + 1].x, 2u);
     mark_path(c, job.records, tokens[i].record);
   }
   Team::sync();
-  if (own == 0) settle(lane, c);
+  const uint32_t n_settled = own < kWarp ? warp_settle(job, c) : 0;
   Team::sync();
+  if (own == 0) job.n_settled = n_settled;
   const uint32_t n_left = block_count_before(lane, c, n_words);
   for (uint32_t i = own; i < job.n_tokens; i += n_threads) tokens[i].record = c.place(tokens[i].record);
   const uint32_t n_part = lane.n_large_spare;  // a record is smaller than four numbers
   for (uint32_t part = 0; part < n_left; part += n_part) {
     for (uint32_t r = part + own; r < n_records; r += n_threads) {
-      if ((c.bits[r / 32] >> r % 32 & 1) == 0) continue;
       const uint32_t place = c.place(r) - part;  // no record moves up, so that the next parts are not overwritten
       if (place >= n_part) continue;
       const TraceRecord record = job.records[r];

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way back through the frames of a lattice, on which extra costs are found and links removed. What a visit to a frame needs
+// of global memory is on its way into shared memory while the frame after it is visited, as far as there is room: its links,
+// their acoustic costs, and the extra costs it had when it was pruned the last time. So a visit is barriers and shared memory.
+// A frame's links name their sources by numbers that change when the frame
+// before is pruned; the numbers stay in shared memory so long.
+#pragma once
+
+#include <cuda_pipeline.h>
+
+#include "plugins/cuda/kernels/search_extras.cuh"
+
+namespace asr::cuda {
+
+// Shared memory behind the extra costs: of two frames in turns the first n_staged links, acoustic costs and stored extra
+// costs, and of one frame the sources of links.
+struct Stage {
+  uint32_t first_word, n_staged;
+
+  __device__ Stage(const Lane &lane, uint32_t n_words_taken)
+      : first_word((n_words_taken + 3) / 4 * 4), n_staged((3 * lane.n_shared_extras - first_word) / 13) {}
+
+  __device__ uint32_t *word(uint32_t i) const { return reinterpret_cast<uint32_t *>(shared_table) + first_word + i * n_staged; }
+  __device__ SearchLink *links(uint32_t t) const { return reinterpret_cast<SearchLink *>(word(t % 2 * 4)); }
+  __device__ float *acoustic_costs(uint32_t t) const { return reinterpret_cast<float *>(word(8 + t % 2)); }
+  __device__ float *extras(uint32_t t) const { return reinterpret_cast<float *>(word(10 + t % 2)); }
+  __device__ uint32_t *sources() const { return word(12); }
+};
+
+template <bool kInShared>
+class WalkBack {
+ public:
+  // Stands at the newest frame; the extra costs of its tokens are to be set. No frame has more than n_tokens.
+  __device__ WalkBack(Lane &lane, uint32_t n_tokens)
+      : extras(lane, n_tokens),
+        lane_(lane),
+        lattice_(lane.job.lattice),
+        stage_(lane, Extras<kInShared>::n_words(n_tokens)),
+        t_(lane.job.lattice.n_frames - 1) {
+    if (threadIdx.x < 2 && threadIdx.x <= t_) known(t_ - threadIdx.x) = lattice_.frames[t_ - threadIdx.x];
+    if (threadIdx.x < 3) lane.walk.n_left[t_ % 2][threadIdx.x] = 0;
+    __syncthreads();
+    ask_for(t_);
+    __pipeline_commit();
+  }
+
+  Extras<kInShared> extras;
+  __device__ uint32_t t() const { return t_; }
+  __device__ const SearchFrame &frame() const { return known(t_); }
+
+  // Begins the visit: extra costs become those of paths through epsilon links too.
+  __device__ void complete_extras() {
+    __pipeline_wait_prior(0);
+    __syncthreads();  // what was asked for is there
+    if (threadIdx.x < 3) lane_.walk.n_left[(t_ + 1) % 2][threadIdx.x] = 0;
+    if (t_ > 0) ask_for(t_ - 1);
+    if (t_ > 1) ask_for_frame(t_ - 2);
+    __pipeline_commit();
+    const uint32_t first = frame().n_emitting, end = first + frame().n_epsilon;
+    for (bool fell = first < end; fell;) {
+      fell = false;
+      for (uint32_t i = first + threadIdx.x; i < end; i += blockDim.x) {
+        const SearchLink from = link(i);
+        const uint32_t through = extras.through(from);
+        uint32_t *const source = extras.of_frame + from.source;
+        if (through < extras.read(source)) fell |= atomicMin(source, through) > through;
+      }
+      fell = __syncthreads_or(fell ? 1 : 0) != 0;
+    }
+  }
+
+  // Whether they are what they were when the frame was pruned the last time.
+  __device__ bool is_as_before() const {
+    if (frame().is_pruned == 0) return false;
+    bool differs = false;
+    for (uint32_t i = threadIdx.x; i < frame().n_tokens; i += blockDim.x) {
+      const float before = i < stage_.n_staged ? stage_.extras(t_)[i] : stored(t_)[i];
+      differs |= __float_as_uint(before) != extras.read(extras.of_frame + i);
+    }
+    return __syncthreads_or(differs ? 1 : 0) == 0;
+  }
+
+  // What stays of the frame goes to `to` on, and the extra costs of the frame before come to be. Extra costs are stored if the
+  // links stay in their frame's place.
+  __device__ SearchFrame prune(uint32_t to, bool stores) {
+    const uint32_t n_before = t_ > 0 ? known(t_ - 1).n_tokens : 0;
+    uint32_t *const n_left = lane_.walk.n_left[t_ % 2];
+    for (uint32_t i = threadIdx.x; i < n_before; i += blockDim.x) extras.before[i] = __float_as_uint(CUDART_INF_F);
+    const bool is_newest = t_ + 1 == lattice_.n_frames;
+    float *const to_store = stores ? stored(t_) : nullptr;
+    block_renumber(n_left, frame().n_tokens, is_newest, lattice_.lattice_beam, extras, to_store);
+    __syncthreads();
+    if (!is_newest) rename_sources(known(t_ + 1));
+    prune_links<true>(n_left + 1, 0, frame().n_emitting, to);
+    __syncthreads();
+    prune_links<false>(n_left + 2, frame().n_emitting, frame().n_epsilon, to + n_left[1]);
+    __syncthreads();
+    const SearchFrame pruned{to, n_left[1], n_left[2], n_left[0], 1};
+    if (threadIdx.x == 0) known(t_) = pruned;
+    return pruned;
+  }
+
+  __device__ void step_back() {
+    --t_;
+    extras.swap();
+  }
+
+  // At the end, wherever that is: shared memory is written no more.
+  __device__ void finish() const { __pipeline_wait_prior(0); }
+
+ private:
+  __device__ SearchFrame &known(uint32_t t) const { return lane_.walk.frames[t % 4]; }
+  __device__ float *stored(uint32_t t) const { return lattice_.extras + lattice_.first_extra(t, known(t)); }
+  __device__ SearchLink link(uint32_t i) const {
+    return i < stage_.n_staged ? stage_.links(t_)[i] : lattice_.links[frame().first_link + i];
+  }
+  __device__ float acoustic_cost(uint32_t i) const {
+    return i < stage_.n_staged ? stage_.acoustic_costs(t_)[i] : lattice_.acoustic_costs[frame().first_link + i];
+  }
+
+  __device__ void ask_for_frame(uint32_t t) const {
+    constexpr uint32_t kWords = sizeof(SearchFrame) / sizeof(uint32_t);
+    if (threadIdx.x >= kWords) return;
+    auto *const to = reinterpret_cast<uint32_t *>(&known(t));
+    const auto *const from = reinterpret_cast<const uint32_t *>(lattice_.frames + t);
+    __pipeline_memcpy_async(to + threadIdx.x, from + threadIdx.x, sizeof(uint32_t));
+  }
+  __device__ void ask_for(uint32_t t) const {
+    const SearchFrame &frame = known(t);
+    const uint32_t n_links = min(frame.n_emitting + frame.n_epsilon, stage_.n_staged);
+    for (uint32_t i = threadIdx.x; i < n_links; i += blockDim.x) {
+      __pipeline_memcpy_async(stage_.links(t) + i, lattice_.links + frame.first_link + i, sizeof(SearchLink));
+      __pipeline_memcpy_async(stage_.acoustic_costs(t) + i, lattice_.acoustic_costs + frame.first_link + i, sizeof(float));
+    }
+    if (frame.is_pruned == 0) return;
+    const uint32_t n_tokens = min(frame.n_tokens, stage_.n_staged);
+    for (uint32_t i = threadIdx.x; i < n_tokens; i += blockDim.x) {
+      __pipeline_memcpy_async(stage_.extras(t) + i, stored(t) + i, sizeof(float));
+    }
+  }
+
+  // The emitting links of the frame after this one get the new numbers of their sources.
+  __device__ void rename_sources(const SearchFrame &next) const {
+    for (uint32_t i = threadIdx.x; i < next.n_emitting; i += blockDim.x) {
+      uint32_t &source = lattice_.links[next.first_link + i].source;
+      source = extras.new_number[i < stage_.n_staged ? stage_.sources()[i] : source];
+    }
+  }
+
+  // Removes links of one kind, n from the frame's link `from` on; those that stay, by a counter that is 0, go to `to` on.
+  // Emitting ones lower the extra costs of the frame before.
+  template <bool kEmitting>
+  __device__ void prune_links(uint32_t *n_kept, uint32_t from, uint32_t n, uint32_t to) const {
+    const uint32_t most = __float_as_uint(lattice_.lattice_beam);
+    for (uint32_t first = 0; first < n; first += blockDim.x) {
+      const uint32_t i = from + first + threadIdx.x;
+      SearchLink kept{};
+      float acoustic = 0;
+      uint32_t through = 0;
+      bool keep = false;
+      if (first + threadIdx.x < n) {
+        kept = link(i);
+        if (kEmitting) acoustic = acoustic_cost(i);
+        through = extras.through(kept);
+        keep = through <= most;
+      }
+      if (from + min(first + blockDim.x, n) > stage_.n_staged) __syncthreads();  // what is overwritten has been read
+      const uint32_t number = warp_append(n_kept, keep), place = to + number;
+      if (!keep) continue;
+      if (kEmitting) {
+        atomicMin(extras.before + kept.source, through);
+        if (number < stage_.n_staged) stage_.sources()[number] = kept.source;
+      } else {
+        kept.source = extras.new_number[kept.source];
+      }
+      kept.destination = extras.new_number[kept.destination];
+      if (place < lattice_.max_links) {
+        lattice_.links[place] = kept;
+        lattice_.acoustic_costs[place] = acoustic;
+      } else {
+        report_full(lane_, kLinksFull);
+      }
+    }
+  }
+
+  Lane &lane_;
+  const SearchLinks &lattice_;
+  const Stage stage_;
+  uint32_t t_;
+};
+
+}  // namespace asr::cuda
