@@ -49,7 +49,7 @@ for part; do
     models) bench gmm_models gmm --models 4 --states 1000 --gaussians 16 --frames 1024 --window 8 16 32 64 128 256 ;;
     fullgmm) bench fullgmm_5000x16x36 fullgmm --frames 2560 --window 8 64 256 2560 --repeats 7 --no-openblas ;;
     decode)
-      for lanes in 1 16 64 128 512; do
+      for lanes in 1 4 8 12 16 32 64 128 512; do
         bench "decode_lanes$lanes" decode --graph "$GRAPH" --loglikes "$LOGLIKES" --lanes "$lanes" --beam 13 --max-active 7000 \
           --acoustic-scale 0.0769 --lattice-beam 8
       done
