@@ -10,6 +10,7 @@
 #include <cfloat>
 
 #include "plugins/cuda/kernels/search_mail.cuh"
+#include "plugins/cuda/kernels/search_table.cuh"
 
 namespace asr::cuda {
 

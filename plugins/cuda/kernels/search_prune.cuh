@@ -6,6 +6,7 @@
 #pragma once
 
 #include "plugins/cuda/kernels/search_gaps.cuh"
+#include "plugins/cuda/kernels/search_table.cuh"
 #include "plugins/cuda/kernels/search_walk_back.cuh"
 
 namespace asr::cuda {
