@@ -9,7 +9,8 @@
 namespace asr::cuda {
 namespace {
 
-// Where few channels share the memory: enough links for what is new in 128 frames, and traces that are rarely compacted.
+// Where few channels share the memory: enough links for some 250 frames that were not pruned, and traces that are rarely
+// compacted.
 constexpr uint32_t kMaxLinksOfFew = 1280u << 10, kMaxRecordsOfFew = 224u << 10;
 
 template <typename T>

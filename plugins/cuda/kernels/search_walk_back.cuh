@@ -2,8 +2,8 @@
 // The way back through the frames of a lattice, on which extra costs are found and links removed. What a visit to a frame needs
 // of global memory is on its way into shared memory while the frame after it is visited, as far as there is room: its links,
 // their acoustic costs, and the extra costs it had when it was pruned the last time. So a visit is barriers and shared memory.
-// A frame's links name their sources by numbers that change when the frame
-// before is pruned; the numbers stay in shared memory so long.
+// A frame's links name their sources by numbers that change when the frame before is pruned; the numbers stay in shared memory
+// so long.
 #pragma once
 
 #include <cuda_pipeline.h>
