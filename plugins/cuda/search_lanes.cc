@@ -91,7 +91,8 @@ void SearchLanes::start_jobs() {
   for (size_t i = 0; i < lanes.size(); ++i) {
     const SearchJob &job = jobs_.data()[i] = lanes[i].job;
     while (max_candidates_ <= job.max_records / 2) max_candidates_ *= 2;
-    while (max_tokens_ < job.max_records / 128) max_tokens_ *= 2;
+    // A cluster has room for more tokens than the scratch memory of a block, where a pruning of them may have to be done.
+    while (max_tokens_ < std::max(job.max_records / 128, job.max_tokens)) max_tokens_ *= 2;
   }
   reserve_scratch(n_blocks);
   device_.clock().time(stream_.get(), [&] {

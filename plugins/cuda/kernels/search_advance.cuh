@@ -105,6 +105,7 @@ __device__ inline void team_take_jobs(Lane &lane, SearchJob *jobs, uint32_t n_jo
     if (threadIdx.x == 0) {
       lane.job = jobs[j];
       lane.all_active = lane.all_arcs = 0;
+      lane.counts[0] = lane.counts[1] = {};
       if constexpr (Team::kIsCluster) set_share<Team>(lane);
       lane.knows_tokens = false;
       know_newest_links(lane);

@@ -27,11 +27,10 @@ __device__ inline void reset(Lane &lane) {
   lane.n_records_before = lane.job.n_records;
 }
 
-// The same for what counts for the team: when all have read what it was in the frame before, and before it is used again.
-__device__ inline void reset_shared(Lane &lane) {
-  if (threadIdx.x != 0) return;
-  lane.n_next = lane.n_within = 0;
-  lane.n_links[0] = lane.n_links[1] = 0;
+// Counts of the next frame, which were last read in the frame before this one. A block that is late must not clear what others
+// count already, so a frame's own are cleared a frame ahead.
+__device__ inline void clear_next_counts(Lane &lane) {
+  if (threadIdx.x == 0) lane.counts[lane.job.current ^ 1] = {};
 }
 
 // A frame that cannot be finished: as if it had not begun.
@@ -43,6 +42,7 @@ __device__ inline void team_give_up(Lane &lane, SearchStatus status, uint32_t ov
     lane.job.overflow = overflow;
     lane.job.n_records = lane.n_records_before;
     lane.knows_tokens = false;
+    lane.counts[lane.job.current] = {};
     for (Mail &mail : lane.mail) mail.n_spilled = 0;
   }
   Team::sync();
@@ -83,7 +83,7 @@ __device__ inline void block_finish_tokens(Lane &lane, uint32_t best) {
   const Table<Team> table(lane);
   const bool makes_lattice = lane.job.lattice.lattice_beam > 0;
   SearchToken *const tokens = lane.job.tokens[lane.job.current ^ 1];
-  uint32_t *const n_next = of_leader<Team>(&lane.n_next);
+  FrameCounts *const counts = of_leader<Team>(&lane.counts[lane.job.current]);
   const float cutoff = __fadd_rn(cost_of(best), lane.job.beam.beam);
   const uint32_t n_used = min(lane.n_used, table.most_claims());
   uint32_t n_within = 0;
@@ -101,14 +101,14 @@ __device__ inline void block_finish_tokens(Lane &lane, uint32_t best) {
     OwnToken own_token{token.state, token.cost, 0, 0, 0};
     if (Team::kIsCluster) own_token = with_arcs(lane.job.graph, own_token);  // the loads are under way meanwhile
     const uint32_t own = Team::kIsCluster ? warp_append(&lane.n_own_tokens, keep) : 0;
-    const uint32_t place = own_token.number = warp_append(n_next, keep);
+    const uint32_t place = own_token.number = warp_append(&counts->n_next, keep);
     if (keep && Team::kIsCluster) add_own_token(lane, own, own_token);
     if (keep && makes_lattice) *table.number_at(slot) = place;
     if (keep && place < lane.job.max_tokens) tokens[place] = token;
     if (keep && place >= lane.job.max_tokens) report_full(lane, kTokensFull);
     n_within += __popc(__ballot_sync(kAllLanes, keep && token.cost <= cutoff));
   }
-  if (lane_number() == 0 && n_within > 0) atomicAdd(of_leader<Team>(&lane.n_within), n_within);
+  if (lane_number() == 0 && n_within > 0) atomicAdd(&counts->n_within, n_within);
 }
 
 // The frame's tokens become the channel's. `best`: of all blocks.
@@ -116,16 +116,16 @@ template <typename Team>
 __device__ inline void commit(Lane &lane, uint32_t n_frames, uint32_t best) {
   if (threadIdx.x != 0) return;
   SearchJob &job = lane.job;
-  const Lane &leader = *of_leader<Team>(&lane);
+  const FrameCounts counts = *of_leader<Team>(&lane.counts[job.current]);
   job.current ^= 1;
-  job.n_tokens = leader.n_next;
-  job.n_within = leader.n_within;
-  job.n_records = leader.job.n_records;
+  job.n_tokens = counts.n_next;
+  job.n_within = counts.n_within;
+  job.n_records = of_leader<Team>(&lane.job)->n_records;
   job.best = cost_of(best);
   job.n_consumed += n_frames;
   lane.all_active += lane.n_active;
   lane.all_arcs += lane.n_arcs;
-  if (job.lattice.lattice_beam > 0) add_frame<Team>(lane);
+  if (job.lattice.lattice_beam > 0) add_frame<Team>(lane, counts.n_links[0], counts.n_links[1]);
 }
 
 // Epsilon arcs and what follows them. `n_frames`: 1, or 0 for the beginning, which has no row. `best`: ordered cost so far.
@@ -152,7 +152,6 @@ __device__ inline void team_finish_frame(Lane &lane, uint32_t n_frames, const fl
 template <typename Team>
 __device__ inline void team_begin(Lane &lane) {
   reset(lane);
-  if (Team::rank() == 0) reset_shared(lane);
   team_stand<Team>(lane, 0);
   if (threadIdx.x == 0) {
     const uint32_t state = lane.job.graph.start_state;
@@ -188,7 +187,7 @@ __device__ inline void team_consume(Lane &lane) {
   __syncthreads();
   block_expand<true, Team>(lane, 0, row);
   const Standing standing = team_stand<Team>(lane, 0, mail_of<true>(0));
-  if (Team::rank() == 0) reset_shared(lane);
+  clear_next_counts(lane);
   const float best = cost_of(standing.best);
   if (threadIdx.x == 0) {
     lane.bound = bound_of(best, job.beam.beam);

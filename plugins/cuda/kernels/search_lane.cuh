@@ -55,6 +55,12 @@ struct WalkState {
   uint32_t n_left[2][3];  // of frame t, at t % 2: its tokens, emitting links, and epsilon links
 };
 
+// Places given out in a frame, by all blocks of a team.
+struct FrameCounts {
+  uint32_t n_next, n_within;  // tokens, those of them within the beam
+  uint32_t n_links[2];        // emitting ones, epsilon ones
+};
+
 struct Lane {
   SearchJob job;  // every block of a cluster has its own, all the same
   uint32_t max_items, max_claims, max_candidates, max_epsilon_links;
@@ -85,9 +91,7 @@ struct Lane {
   unsigned long long n_active, n_arcs;      // of the frame, by this block
   unsigned long long all_active, all_arcs;  // of the job's frames
 
-  // Those of the leading block count for the team, as does its job.n_records.
-  uint32_t n_next, n_within;
-  uint32_t n_links[2];  // of the frame, emitting ones and epsilon ones
+  FrameCounts counts[2];  // of the frame that follows tokens[i] at i; those of the leading block count, as does its job.n_records
 
   uint32_t n_newest_links;  // of the frame before, while it is not pruned
   WalkState walk;

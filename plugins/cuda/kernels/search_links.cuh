@@ -14,7 +14,7 @@ template <typename Team>
 __device__ inline void warp_add_link(Lane &lane, uint32_t kind, uint32_t first, bool wanted, const SearchLink &link,
                                      float acoustic_cost) {
   const SearchLinks &lattice = lane.job.lattice;
-  const uint32_t place = first + warp_append(of_leader<Team>(&lane.n_links[kind]), wanted);
+  const uint32_t place = first + warp_append(of_leader<Team>(&lane.counts[lane.job.current].n_links[kind]), wanted);
   if (!wanted) return;
   if (place < lattice.max_links) {
     lattice.links[place] = link;
@@ -53,7 +53,7 @@ __device__ inline void block_make_epsilon_links(Lane &lane) {
   const Table<Team> table(lane);
   const float lattice_beam = lane.job.lattice.lattice_beam;
   const uint32_t n_followed = lane.n_epsilon_links;
-  const uint32_t first_link = lane.job.lattice.n_links + *of_leader<Team>(&lane.n_links[0]);
+  const uint32_t first_link = lane.job.lattice.n_links + of_leader<Team>(&lane.counts[lane.job.current])->n_links[0];
   for (uint32_t first = warp_number() * kWarp; first < n_followed; first += blockDim.x) {
     const uint32_t i = first + lane_number();
     bool keep = false;
@@ -70,10 +70,8 @@ __device__ inline void block_make_epsilon_links(Lane &lane) {
 
 // The frame's links become the channel's; of one thread of each block.
 template <typename Team>
-__device__ inline void add_frame(Lane &lane) {
+__device__ inline void add_frame(Lane &lane, uint32_t n_emitting, uint32_t n_epsilon) {
   SearchLinks &lattice = lane.job.lattice;
-  const Lane &leader = *of_leader<Team>(&lane);
-  const uint32_t n_emitting = leader.n_links[0], n_epsilon = leader.n_links[1];
   if (Team::rank() == 0) {
     lattice.frames[lattice.n_frames] = {lattice.n_links, n_emitting, n_epsilon, lane.job.n_tokens, 0};
   }

@@ -24,7 +24,10 @@ __device__ inline Standing team_stand(Lane &lane, uint32_t list, uint32_t mail =
   }
   if (threadIdx.x == 0) {
     lane.turn = turn ^ 1;
-    if (mail != 0) lane.mail[mail == kMails ? 0 : 3 - mail].n_spilled = 0;  // which has been read
+    // Every block has read the mails that nobody sends to in this step. A frame may end with either mail of epsilon arcs.
+    for (uint32_t other = mail == kMails ? 0 : 1; other < kMails; ++other) {
+      if (other != mail && mail != 0) lane.mail[other].n_spilled = 0;
+    }
   }
   Team::sync();
   if (!Team::kIsCluster) return lane.told[turn][0];

@@ -13,18 +13,21 @@
 namespace asr::cuda {
 
 // Shared memory behind the extra costs: of two frames in turns the first n_staged links, acoustic costs and stored extra
-// costs, and of one frame the sources of links.
+// costs, and the sources that the links had before pruning: a fast warp prunes a frame while a slow one still reads those of
+// the frame after it.
 struct Stage {
+  static constexpr uint32_t kWordsOfLink = 14;
   uint32_t first_word, n_staged;
 
   __device__ Stage(const Lane &lane, uint32_t n_words_taken)
-      : first_word((n_words_taken + 3) / 4 * 4), n_staged((3 * lane.n_shared_extras - first_word) / 13) {}
+      : first_word((n_words_taken + 3) / 4 * 4),
+        n_staged(first_word < 3 * lane.n_shared_extras ? (3 * lane.n_shared_extras - first_word) / kWordsOfLink : 0) {}
 
   __device__ uint32_t *word(uint32_t i) const { return reinterpret_cast<uint32_t *>(shared_table) + first_word + i * n_staged; }
   __device__ SearchLink *links(uint32_t t) const { return reinterpret_cast<SearchLink *>(word(t % 2 * 4)); }
   __device__ float *acoustic_costs(uint32_t t) const { return reinterpret_cast<float *>(word(8 + t % 2)); }
   __device__ float *extras(uint32_t t) const { return reinterpret_cast<float *>(word(10 + t % 2)); }
-  __device__ uint32_t *sources() const { return word(12); }
+  __device__ uint32_t *sources(uint32_t t) const { return word(12 + t % 2); }
 };
 
 template <bool kInShared>
@@ -143,7 +146,7 @@ class WalkBack {
   __device__ void rename_sources(const SearchFrame &next) const {
     for (uint32_t i = threadIdx.x; i < next.n_emitting; i += blockDim.x) {
       uint32_t &source = lattice_.links[next.first_link + i].source;
-      source = extras.new_number[i < stage_.n_staged ? stage_.sources()[i] : source];
+      source = extras.new_number[i < stage_.n_staged ? stage_.sources(t_ + 1)[i] : source];
     }
   }
 
@@ -169,7 +172,7 @@ class WalkBack {
       if (!keep) continue;
       if (kEmitting) {
         atomicMin(extras.before + kept.source, through);
-        if (number < stage_.n_staged) stage_.sources()[number] = kept.source;
+        if (number < stage_.n_staged) stage_.sources(t_)[number] = kept.source;
       } else {
         kept.source = extras.new_number[kept.source];
       }
