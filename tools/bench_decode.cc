@@ -86,7 +86,7 @@ class Decoder {
     for (uint32_t t = 0; t < n_frames; t += bench_.window) {
       std::vector<asr_advance_job> jobs;
       for (const Channel &channel : channels) {
-        jobs.push_back({channel.get(), rows + size_t{t} * n_pdfs_, 0, 0, std::min(bench_.window, n_frames - t)});
+        jobs.push_back({channel.get(), rows + size_t{t} * n_pdfs_, 0, 0, std::min(bench_.window, n_frames - t), 0});
       }
       device_.check(api().advance(device_.get(), nullptr, jobs.data(), jobs.size()));
     }

@@ -57,7 +57,7 @@ class Recording {
     while (n_done_ < n_frames) {
       const uint64_t first = n_done_ % rows_.n_frames();
       const uint64_t n = std::min({uint64_t{bench_.window}, n_frames - n_done_, rows_.n_frames() - first});
-      const asr_advance_job job{channel_.get(), rows_.rows() + first * n_pdfs_, 0, 0, static_cast<uint32_t>(n)};
+      const asr_advance_job job{channel_.get(), rows_.rows() + first * n_pdfs_, 0, 0, static_cast<uint32_t>(n), 0};
       device_.check(api().advance(device_.get(), nullptr, &job, 1));
       device_.check(api().wait(device_.get()));
       n_done_ += n;

@@ -11,7 +11,8 @@
  * where its hardware is missing (probe reports that), and must not crash, throw, print, exit or touch signals.
  *
  * CALLS  Slots return ASR_OK or a negative asr_status, after which last_error() gives one sentence for the calling thread.
- * All slots of a device are called from one thread at a time (its owner in the core); different devices are independent.
+ * All slots of a device are called from one thread at a time (its owner in the core), but for what `overlaps` below allows;
+ * different devices are independent.
  * Slots marked [async] may return before the work is done: it is done, and its outputs valid, after wait(). Whatever their
  * inner overlap, results are those of the calls carried out in order. Pointers passed to a slot are read during the call
  * only, except where "until" says otherwise. The core never passes NULL where a slot does not allow it.
@@ -211,7 +212,17 @@ typedef struct asr_advance_job {
   asr_backend_channel *channel;
   const float *loglikes;
   uint32_t buffer, first_row, n_frames;
+  uint32_t wants; /* asr_advance_wants, or 0 */
 } asr_advance_job;
+
+/* Results that are asked of the channel once this advance is done and before its next one is. A back end may make them in the
+ * same work; best_path, best_paths, lattice and lattices then give them as they are after this advance. A job that wants
+ * something may have no frames. */
+typedef enum asr_advance_wants {
+  ASR_WANTS_PATH = 1,
+  ASR_WANTS_LATTICE = 2,
+  ASR_WANTS_FINAL = 4 /* with use_final */
+} asr_advance_wants;
 
 /* One arc of a path. Epsilon arcs without a word are left out. */
 typedef struct asr_path_arc {
@@ -374,6 +385,17 @@ typedef struct asr_backend_api {
   /* [async] `score` of many models, each at most once, which may differ in everything; the same bits. NULL in back ends for
    * which that is no faster. */
   asr_status (*score_models)(asr_backend_device *, const asr_score_job *jobs, size_t n_jobs);
+
+  /* What became of a channel in the advances that are done: ASR_OK, or why it consumes nothing any more, which is told here each
+   * time. Waits for nothing. A failure that is a channel's own (no memory for it, a negative cycle) is its outcome, and other
+   * channels of the same advance go on; wait() may report it, too. NULL: a failure is that of all channels. */
+  asr_status (*outcome)(asr_backend_device *, asr_backend_channel *);
+
+  /* 1: `advance` returns when its work is under way and the work of the advance before it is done, so that the core reads
+   * results of the one while the device works on the other. Then best_path and lattice of a channel that is in no advance under
+   * way, and whose last job wanted them, may be called on any thread, beside other slots and for different channels at once. So
+   * may lattice_piece, at any time from a channel's begin to its end. None of the three waits for an advance then. */
+  uint32_t overlaps;
 } asr_backend_api;
 
 /* The one exported function. host_abi is the core's ASR_BACKEND_ABI; a plugin that cannot serve it returns NULL. The table

@@ -16,7 +16,10 @@ uint32_t n_threads_for(const EngineOptions &options) {
 }  // namespace
 
 Engine::Engine(const std::string &bundle_path, const EngineOptions &options)
-    : model_(bundle_path, options), lattices_(n_threads_for(options)), scheduler_(model_, &lattices_) {}
+    : model_(bundle_path, options),
+      retired_(model_),
+      results_(n_threads_for(options)),
+      scheduler_(model_, &retired_) {}
 
 std::shared_ptr<Stream> Engine::open(StreamOptions options) {
   const DecodingDefaults &decoding = model_.bundle().decoding;
@@ -35,9 +38,9 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
            "asr_open: device %s makes no lattices; leave asr_stream_config.lattice_beam 0 or take another device",
            model_.device().entry().id.c_str());
     }
-    lattices_.require_thread();
   }
-  return std::make_shared<Stream>(options, model_, &scheduler_, &callbacks_);
+  results_.require_thread();
+  return std::make_shared<Stream>(options, model_, &scheduler_, &callbacks_, &results_);
 }
 
 }  // namespace asr

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/engine/loaded_model.h"
+#include "core/engine/retired_channels.h"
 #include "core/engine/scheduler.h"
 #include "core/engine/stream.h"
 #include "core/engine/worker_pool.h"
@@ -23,8 +24,9 @@ class Engine {
 
  private:
   const LoadedModel model_;
+  RetiredChannels retired_;
   WorkerPool callbacks_;
-  WorkerPool lattices_;  // makes results of lattices, while the engine's thread goes on with other streams
+  WorkerPool results_;   // makes results, while the engine's thread goes on with other streams
   Scheduler scheduler_;  // each member ends before those above it
 };
 

@@ -38,6 +38,8 @@ class LoadedModel {
   asr_backend_acoustic *acoustic() const { return acoustic_.get(); }
   asr_backend_graph *backend_graph() const { return backend_graph_.get(); }
 
+  // asr_backend_api::overlaps.
+  bool overlaps() const { return api()->overlaps != 0; }
   // Whether the device takes samples to log-likelihoods in one step.
   bool has_step() const { return has_step_; }
   uint32_t n_dims() const { return bundle_.front_end.n_dims(); }

@@ -5,6 +5,7 @@
 
 #include "core/decode/path_words.h"
 #include "core/lattice/confusion_network.h"
+#include "core/lattice/from_backend.h"
 #include "core/lattice/nbest.h"
 #include "core/lattice/posteriors.h"
 
@@ -115,6 +116,12 @@ Event path_event(const asr_path &path, const StreamOptions &options, const Loade
   event.time_s = path.n_frames * model.frame_shift_s();
   set_flags(&event, path.n_frames, path.reached_final != 0, path.beam_died != 0);
   return event;
+}
+
+SearchLattice search_lattice(std::shared_ptr<PieceDeterminiser> pieces, const asr_raw_lattice &last,
+                             const StreamOptions &options) {
+  return {std::move(pieces), lattice_from_backend(last, *options.word_insertion_cost), last.n_frames, last.reached_final != 0,
+          last.beam_died != 0};
 }
 
 Event lattice_event(SearchLattice found, const StreamOptions &options, const LoadedModel &model) {

@@ -15,11 +15,14 @@ Event path_event(const asr_path &path, const StreamOptions &options, const Loade
 
 // What the search left of an utterance, taken from the device.
 struct SearchLattice {
-  std::unique_ptr<PieceDeterminiser> pieces;  // was given what settled on the way
+  std::shared_ptr<PieceDeterminiser> pieces;  // was given what settled on the way
   Lattice last;                               // the rest
   uint32_t n_frames = 0;
   bool reached_final = false, beam_died = false;
 };
+
+SearchLattice search_lattice(std::shared_ptr<PieceDeterminiser> pieces, const asr_raw_lattice &last,
+                             const StreamOptions &options);
 
 // A FINAL event with alternatives, confidences and the lattice. Takes from milliseconds to seconds.
 Event lattice_event(SearchLattice found, const StreamOptions &options, const LoadedModel &model);

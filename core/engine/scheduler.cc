@@ -6,7 +6,7 @@
 
 namespace asr {
 
-Scheduler::Scheduler(const LoadedModel &model, WorkerPool *lattices) : model_(model), lattices_(lattices) {
+Scheduler::Scheduler(const LoadedModel &model, RetiredChannels *retired) : model_(model), retired_(retired) {
   windows_[1].buffer = 1;
   try {
     thread_ = std::thread([this] { run(); });
@@ -57,14 +57,35 @@ Scheduler::Streams Scheduler::next_streams(bool may_sleep) {
 }
 
 void Scheduler::step(const Streams &streams, Window *now, Window *before) {
+  retired_->end_all();
   for (const StreamPointer &stream : streams) for_stream(stream, [&] { prepare(stream); });
-  for_all([&] { extract(streams); });
-  for_all([&] { gather(streams, now); });
-  for_all([&] { score(now); });
-  for_all([&] { advance(before); });
-  for_all([&] { model_.device().check(model_.api()->wait(model_.device().get())); });
+  extract(streams);
+  for_window(*now, [&] { gather(streams, now); });
+  for_window(*now, [&] { score(now); });
+  Window *const advancing = model_.overlaps() ? now : before;
+  for_window(*advancing, [&] { advance(advancing); });
+  await(*now, *before);
+  take_outcomes(*before);
   complete(before);
   end_failed();
+}
+
+// Until the advance of window `before` is done, which where advances overlap the beginning of the next one means already.
+void Scheduler::await(const Window &now, const Window &before) {
+  if (model_.overlaps() && !now.jobs.empty()) return;
+  const asr_status status = model_.api()->wait(model_.device().get());
+  if (status == ASR_OK || (model_.api()->outcome != nullptr && status != ASR_DEVICE_LOST)) return;
+  for (const Window *window : {&now, &before}) for_window(*window, [&] { model_.device().check(status); });
+}
+
+// Fails the streams whose channels failed.
+void Scheduler::take_outcomes(const Window &window) {
+  if (model_.api()->outcome == nullptr) return;
+  for (const Part &part : window.parts) {
+    if (!part.stream->is_decoding()) continue;
+    asr_backend_channel *const channel = part.stream->utterance_->channel().get();
+    for_stream(part.stream, [&] { model_.device().check(model_.api()->outcome(model_.device().get(), channel)); });
+  }
 }
 
 // Takes what was fed, as far as a window needs it.
@@ -73,7 +94,7 @@ void Scheduler::prepare(const StreamPointer &stream) {
   if (s.ended_ || s.failure_) return;
   s.check_not_cancelled();
   if (!s.utterance_) {
-    s.utterance_.emplace(model_, s.options_);
+    s.utterance_.emplace(model_, s.options_, retired_);
     live_.insert(stream);
     s.post(ASR_EVENT_SPEECH_START, 0);
   }
@@ -121,9 +142,10 @@ void Scheduler::gather(const Streams &streams, Window *window) {
       window->n_rows += job.n_rows;
     }
     utterance.take_rows(n, utterance.is_fed_loglikes() ? &window->loglikes : &window->features);
-    stream->last_taken_ = utterance.all_taken();
+    const bool partial = n > 0 && utterance.at_partial();
+    stream->last_taken_ = utterance.all_taken() && !partial;  // each window asks for one result of a stream
     if (n > 0 || job.n_frames > 0 || stream->last_taken_) {
-      window->parts.push_back({stream, first_row, n, n > 0 && utterance.at_partial(), stream->last_taken_});
+      window->parts.push_back({stream, first_row, n, partial, stream->last_taken_});
     }
     if (!stream->last_taken_ && (n > 0 || stream->progressed_ || utterance.has_ended())) enqueue(stream);
   }
@@ -151,12 +173,16 @@ void Scheduler::advance(Window *window) {
   bool host_rows_only = true;
   window->jobs.clear();
   for (const Part &part : window->parts) {
-    if (part.n_rows == 0 || !part.stream->is_decoding()) continue;
+    if (!part.stream->is_decoding()) continue;
     const Utterance &utterance = *part.stream->utterance_;
     asr_advance_job job{};
-    job.channel = utterance.channel();
+    job.channel = utterance.channel().get();
     job.buffer = window->buffer;
     job.n_frames = static_cast<uint32_t>(part.n_rows);
+    const bool with_lattice = part.stream->options_.lattice_beam > 0;
+    if (part.partial) job.wants = ASR_WANTS_PATH;
+    if (part.last) job.wants = ASR_WANTS_FINAL | (with_lattice ? ASR_WANTS_LATTICE : ASR_WANTS_PATH);
+    if (job.n_frames == 0 && (job.wants == 0 || !model_.overlaps())) continue;
     if (utterance.is_fed_loglikes()) {
       job.loglikes = window->loglikes.data() + part.first_row * model_.n_states();
     } else {
@@ -172,29 +198,64 @@ void Scheduler::advance(Window *window) {
 
 // Posts what the streams of an advanced window have to say.
 void Scheduler::complete(Window *window) {
-  Streams partial, last, last_with_lattice;
+  Streams partial, last;
   for (const Part &part : window->parts) {
     if (!part.stream->is_decoding()) continue;
-    const bool with_lattice = part.stream->options_.lattice_beam > 0;
     if (part.partial) partial.push_back(part.stream);
-    if (part.last) (with_lattice ? last_with_lattice : last).push_back(part.stream);
-    if (with_lattice) for_stream(part.stream, [&] { part.stream->utterance_->take_lattice_pieces(); });
+    if (part.last) last.push_back(part.stream);
+    if (part.stream->utterance_->advanced(part.n_rows)) for_stream(part.stream, [&] { part.stream->submit_pieces(); });
   }
   for_best_paths(partial, 0, [](const StreamPointer &stream, const asr_path &path) {
     stream->post(stream->utterance_->result(ASR_EVENT_PARTIAL, path));
   });
-  for_best_paths(last, 1, [this](const StreamPointer &stream, const asr_path &path) {
+  finish(last);
+  window->parts.clear();
+  window->features.clear();
+  window->loglikes.clear();
+  window->steps.clear();
+  window->jobs.clear();
+  window->n_rows = 0;
+}
+
+// Ends streams whose audio has all been advanced with their results.
+void Scheduler::finish(const Streams &streams) {
+  if (model_.overlaps()) {
+    for (const StreamPointer &stream : streams) for_stream(stream, [&] { finish_later(stream); });
+    return;
+  }
+  Streams without_lattice, with_lattice;
+  for (const StreamPointer &stream : streams) {
+    (stream->options_.lattice_beam > 0 ? with_lattice : without_lattice).push_back(stream);
+  }
+  for_best_paths(without_lattice, 1, [this](const StreamPointer &stream, const asr_path &path) {
     Event final = stream->utterance_->result(ASR_EVENT_FINAL, path);
     stream->post(ASR_EVENT_ENDPOINT, stream->fed_s());
     stream->post_result(std::move(final));
     end(stream);
   });
-  finish_with_lattices(last_with_lattice);
-  window->parts.clear();
-  window->features.clear();
-  window->loglikes.clear();
-  window->steps.clear();
-  window->n_rows = 0;
+  finish_with_lattices(with_lattice);
+}
+
+// The pool takes the result from the device's work.
+void Scheduler::finish_later(const StreamPointer &stream) {
+  if (!stream->is_decoding()) return;
+  const auto channel = stream->utterance_->channel();
+  const auto pieces = stream->utterance_->pieces();
+  const LoadedModel &model = model_;
+  const StreamOptions &options = stream->options_;
+  stream->post(ASR_EVENT_ENDPOINT, stream->fed_s());
+  stream->submit_result([channel, pieces, &model, &options] {
+    asr_backend_device *const device = model.device().get();
+    if (pieces == nullptr) {
+      asr_path path{};
+      model.device().check(model.api()->best_path(device, channel.get(), 1, &path));
+      return path_event(path, options, model, ASR_EVENT_FINAL);
+    }
+    asr_raw_lattice raw{};
+    model.device().check(model.api()->lattice(device, channel.get(), 1, &raw));
+    return lattice_event(search_lattice(pieces, raw, options), options, model);
+  });
+  end(stream);
 }
 
 // Takes best paths from the device, all in one call where it can.
@@ -203,7 +264,7 @@ void Scheduler::for_best_paths(const Streams &streams, uint32_t use_final, Actio
   const asr_backend_api &api = *model_.api();
   asr_backend_device *const device = model_.device().get();
   std::vector<asr_backend_channel *> channels;
-  for (const StreamPointer &stream : streams) channels.push_back(stream->utterance_->channel());
+  for (const StreamPointer &stream : streams) channels.push_back(stream->utterance_->channel().get());
   std::vector<asr_path> paths(streams.size());
   const bool together = api.best_paths != nullptr && !streams.empty();
   const asr_status status =
@@ -222,7 +283,7 @@ void Scheduler::for_best_paths(const Streams &streams, uint32_t use_final, Actio
 void Scheduler::finish_with_lattices(const Streams &streams) {
   const asr_backend_api &api = *model_.api();
   std::vector<asr_backend_channel *> channels;
-  for (const StreamPointer &stream : streams) channels.push_back(stream->utterance_->channel());
+  for (const StreamPointer &stream : streams) channels.push_back(stream->utterance_->channel().get());
   std::vector<asr_raw_lattice> lattices(streams.size());
   const bool together = api.lattices != nullptr && !streams.empty();
   const asr_status status =
@@ -232,9 +293,10 @@ void Scheduler::finish_with_lattices(const Streams &streams) {
     if (!stream->is_decoding()) continue;
     for_stream(stream, [&] {
       model_.device().check(together ? status : api.lattice(model_.device().get(), channels[i], 1, &lattices[i]));
-      const auto found = std::make_shared<SearchLattice>(stream->utterance_->take_lattice(lattices[i]));
+      const StreamOptions &options = stream->options_;
+      const auto found = std::make_shared<SearchLattice>(search_lattice(stream->utterance_->pieces(), lattices[i], options));
       stream->post(ASR_EVENT_ENDPOINT, stream->fed_s());
-      lattices_->submit([stream, found] { stream->make_result(std::move(*found)); });
+      stream->submit_result([found, &options, &model = model_] { return lattice_event(std::move(*found), options, model); });
       end(stream);
     });
   }
@@ -250,19 +312,16 @@ void Scheduler::for_stream(const StreamPointer &stream, Action action) {
 }
 
 template <typename Action>
-void Scheduler::for_all(Action action) {
+void Scheduler::for_window(const Window &window, Action action) {
   try {
     action();
   } catch (...) {
-    fail_all(current_error());
+    fail_window(window, current_error());
   }
 }
 
-// Fails the streams whose work is under way; if the device is lost, all that have begun work on it.
-void Scheduler::fail_all(const Error &error) {
-  for (const Window &window : windows_) {
-    for (const Part &part : window.parts) fail_stream(part.stream, error);
-  }
+void Scheduler::fail_window(const Window &window, const Error &error) {
+  for (const Part &part : window.parts) fail_stream(part.stream, error);
   if (error.code() != ASR_DEVICE_LOST) return;
   for (const StreamPointer &stream : live_) fail_stream(stream, error);
 }

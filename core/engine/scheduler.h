@@ -2,10 +2,12 @@
 // The engine's thread: the only one that calls the device. It advances streams step by step, up to max_lanes of them by a
 // window each, and posts their events.
 //
-// Two windows are under way at a time, in score buffers 0 and 1: window n is gathered and its scoring is issued, from samples
-// where the device has the fused step, else from rows whose cepstra it computed before; while the device scores it, window
-// n - 1 is searched; then both are awaited and results of n - 1 are read. A stream's failure is noted where it happens and
-// carried out when the device is idle.
+// Two windows are under way at a time, in score buffers 0 and 1. Window n is gathered and its scoring is issued, from samples
+// where the device has the fused step, else from rows whose cepstra it computed before. Then,
+// - where advances overlap (a GPU): window n - 1, which the device searched meanwhile, ends, the search of n begins, and results
+//   of n - 1 are read beside it. What makes results of ended streams is left to a pool.
+// - else: window n - 1 is searched while n is scored; then both are awaited and results of n - 1 are read.
+// A stream's failure is noted where it happens and carried out at the end of a step.
 #pragma once
 
 #include <condition_variable>
@@ -24,7 +26,7 @@ namespace asr {
 
 class Scheduler {
  public:
-  Scheduler(const LoadedModel &model, WorkerPool *lattices);
+  Scheduler(const LoadedModel &model, RetiredChannels *retired);
   ~Scheduler();  // every stream must have been closed
   Scheduler(const Scheduler &) = delete;
   Scheduler &operator=(const Scheduler &) = delete;
@@ -60,22 +62,27 @@ class Scheduler {
   void score(Window *window);
   void complete(Window *window);
   void advance(Window *window);
+  void await(const Window &now, const Window &before);
+  void take_outcomes(const Window &window);
   template <typename Action>
   void for_best_paths(const Streams &streams, uint32_t use_final, Action action);
+  void finish(const Streams &streams);
+  void finish_later(const StreamPointer &stream);
   void finish_with_lattices(const Streams &streams);
 
-  // Runs an action for one stream, or one for all in the windows; what it throws fails that stream, or all of them.
+  // Runs an action for one stream, or one for all of a window; what it throws fails that stream, or all of them. If the device
+  // is lost, all that have begun work on it fail.
   template <typename Action>
   void for_stream(const StreamPointer &stream, Action action);
   template <typename Action>
-  void for_all(Action action);
-  void fail_all(const Error &error);
+  void for_window(const Window &window, Action action);
+  void fail_window(const Window &window, const Error &error);
   void fail_stream(const StreamPointer &stream, const Error &error);
   void end_failed();
   void end(const StreamPointer &stream);
 
   const LoadedModel &model_;
-  WorkerPool *const lattices_;
+  RetiredChannels *const retired_;
   std::mutex mutex_;
   std::condition_variable work_;
   std::deque<StreamPointer> queue_;

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "core/engine/scheduler.h"
+#include "core/lattice/from_backend.h"
 
 namespace asr {
 
@@ -39,14 +40,16 @@ size_t backlog_limit(const StreamOptions &options, const LoadedModel &model) {
 
 }  // namespace
 
-Stream::Stream(const StreamOptions &options, const LoadedModel &model, Scheduler *scheduler, WorkerPool *pool)
+Stream::Stream(const StreamOptions &options, const LoadedModel &model, Scheduler *scheduler, WorkerPool *callbacks,
+               WorkerPool *results)
     : options_(options),
       model_(model),
       scheduler_(scheduler),
       value_s_(model.frame_shift_s() / static_cast<double>(values_of_frame(options, model))),
-      events_(std::make_shared<EventQueue>(options.callback, pool)),
+      events_(std::make_shared<EventQueue>(options.callback, callbacks)),
       intake_(options_, model.bundle().front_end.sample_rate_hz, options.is_audio() ? 1 : values_of_frame(options, model),
-              backlog_limit(options, model), kMinFrames * values_of_frame(options, model), [this] { notify(); }) {}
+              backlog_limit(options, model), kMinFrames * values_of_frame(options, model), [this] { notify(); }),
+      work_(std::make_shared<SerialWork>(results)) {}
 
 void Stream::start() { post(ASR_EVENT_READY, 0); }
 
@@ -94,11 +97,46 @@ void Stream::post_failure(const Error &reason) {
   post(ASR_EVENT_END, fed_s());
 }
 
-void Stream::make_result(SearchLattice found) {
+void Stream::submit_pieces() {
+  const auto channel = utterance_->channel();
+  const auto pieces = utterance_->pieces();
+  const float word_cost = *options_.word_insertion_cost;
+  const auto take = [this, channel](asr_raw_lattice *piece) {
+    model_.device().check(model_.api()->lattice_piece(model_.device().get(), channel.get(), piece));
+  };
+  std::function<void()> add_pieces;
+  if (model_.overlaps()) {
+    add_pieces = [take, pieces, word_cost] { add_settled_pieces(take, word_cost, pieces.get()); };
+  } else {
+    const auto lattices = std::make_shared<std::vector<Lattice>>();
+    for_settled_pieces(take, word_cost, [&](Lattice piece) { lattices->push_back(std::move(piece)); });
+    if (lattices->empty()) return;
+    add_pieces = [pieces, lattices] {
+      for (Lattice &lattice : *lattices) pieces->add(std::move(lattice));
+    };
+  }
+  work_->submit([self = shared_from_this(), add_pieces] { self->determinise(add_pieces); });
+}
+
+void Stream::submit_result(std::function<Event()> make) {
+  work_->submit([self = shared_from_this(), make = std::move(make)] { self->make_result(make); });
+}
+
+void Stream::determinise(const std::function<void()> &add_pieces) {
+  if (work_failure_ || cancelled_ || closed_) return;
+  try {
+    add_pieces();
+  } catch (...) {
+    work_failure_ = current_error();
+  }
+}
+
+void Stream::make_result(const std::function<Event()> &make) {
   try {
     if (closed_) return;
     check_not_cancelled();
-    Event final = lattice_event(std::move(found), options_, model_);
+    if (work_failure_) throw Error(*work_failure_);
+    Event final = make();
     check_not_cancelled();
     post_result(std::move(final));
   } catch (...) {

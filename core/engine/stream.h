@@ -4,11 +4,13 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 
 #include "core/engine/event_queue.h"
 #include "core/engine/intake.h"
+#include "core/engine/serial_work.h"
 #include "core/engine/utterance.h"
 
 namespace asr {
@@ -20,8 +22,9 @@ Error current_error();
 
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
-  // `model`, `scheduler` and `pool` must outlive the stream. `options` has no unset fields but cmn.
-  Stream(const StreamOptions &options, const LoadedModel &model, Scheduler *scheduler, WorkerPool *pool);
+  // All that is pointed to must outlive the stream. `options` has no unset fields but cmn.
+  Stream(const StreamOptions &options, const LoadedModel &model, Scheduler *scheduler, WorkerPool *callbacks,
+         WorkerPool *results);
 
   // The user's side.
   void start();  // posts READY
@@ -41,8 +44,14 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void post(asr_event_kind kind, double time_s);
   void post_result(Event final);           // FINAL and END
   void post_failure(const Error &reason);  // ERROR and END; feeding throws the reason from now on
-  void make_result(SearchLattice found);   // of a worker: the result of a lattice, and END
   void check_not_cancelled() const;
+
+  // Work on results that is left to the pool, in order: what settled of the lattice, and at the end the result, which is posted
+  // with END.
+  void submit_pieces();
+  void submit_result(std::function<Event()> make);
+  void determinise(const std::function<void()> &add_pieces);
+  void make_result(const std::function<Event()> &make);
   bool is_decoding() const { return utterance_ && !failure_; }
   double fed_s() const { return static_cast<double>(intake_.n_values()) * value_s_; }
 
@@ -53,6 +62,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const std::shared_ptr<EventQueue> events_;
   Intake intake_;
   std::atomic<bool> cancelled_{false}, closed_{false};
+  const std::shared_ptr<SerialWork> work_;
+  std::optional<Error> work_failure_;  // of the pool's jobs
   bool queued_ = false;  // waits for the scheduler; guarded by its mutex
 
   // Of the scheduler's thread.

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/lattice/from_backend.h"
-
 namespace asr {
 namespace {
 
@@ -15,12 +13,11 @@ size_t length_of_rows(const LoadedModel &model, const StreamOptions &options) {
 
 }  // namespace
 
-Utterance::Utterance(const LoadedModel &model, const StreamOptions &options)
+Utterance::Utterance(const LoadedModel &model, const StreamOptions &options, RetiredChannels *retired)
     : model_(model),
       options_(options),
       row_length_(length_of_rows(model, options)),
-      signal_(nullptr, nullptr),
-      channel_(nullptr, nullptr) {
+      signal_(nullptr, nullptr) {
   if (options.is_audio()) begin_features();
   if (options.partial_interval_ms > 0) {
     const double frames = options.partial_interval_ms / (1000 * model.frame_shift_s());
@@ -30,9 +27,9 @@ Utterance::Utterance(const LoadedModel &model, const StreamOptions &options)
     DeterminiseOptions determinise;
     determinise.acoustic_scale = static_cast<double>(*options.acoustic_scale);
     determinise.lattice_beam = static_cast<double>(options.lattice_beam);
-    pieces_ = std::make_unique<PieceDeterminiser>(determinise);
+    pieces_ = std::make_shared<PieceDeterminiser>(determinise);
   }
-  begin_channel();
+  begin_channel(retired);
 }
 
 // On the device where it can normalise as the stream wants, else here.
@@ -52,7 +49,7 @@ void Utterance::begin_features() {
   }
 }
 
-void Utterance::begin_channel() {
+void Utterance::begin_channel(RetiredChannels *retired) {
   asr_search_options search{};
   search.size = sizeof(search);
   search.beam = *options_.beam;
@@ -63,7 +60,7 @@ void Utterance::begin_channel() {
   search.min_active = std::min(options_.min_active, search.max_active);
   asr_backend_channel *channel = nullptr;
   model_.device().check(model_.api()->channel_begin(model_.device().get(), model_.backend_graph(), &search, &channel));
-  channel_ = {channel, model_.api()->channel_end};
+  channel_ = retired->hold(channel);
 }
 
 size_t Utterance::n_waiting_rows() const {
@@ -134,18 +131,11 @@ bool Utterance::all_taken() const {
 
 Event Utterance::result(asr_event_kind kind, const asr_path &path) const { return path_event(path, options_, model_, kind); }
 
-void Utterance::take_lattice_pieces() {
-  const asr_backend_api &api = *model_.api();
-  if (!pieces_ || api.lattice_piece == nullptr) return;
-  const auto take = [&](asr_raw_lattice *piece) {
-    model_.device().check(api.lattice_piece(model_.device().get(), channel_.get(), piece));
-  };
-  add_settled_pieces(take, *options_.word_insertion_cost, pieces_.get());
-}
-
-SearchLattice Utterance::take_lattice(const asr_raw_lattice &raw) {
-  return {std::move(pieces_), lattice_from_backend(raw, *options_.word_insertion_cost), raw.n_frames, raw.reached_final != 0,
-          raw.beam_died != 0};
+bool Utterance::advanced(size_t n_frames) {
+  constexpr size_t kPieceFrames = 256;  // "Pieces" in docs/search.md
+  const size_t n_before = n_advanced_;
+  n_advanced_ += n_frames;
+  return pieces_ != nullptr && n_advanced_ >= 2 * kPieceFrames && n_advanced_ / kPieceFrames > n_before / kPieceFrames;
 }
 
 }  // namespace asr

@@ -9,6 +9,7 @@
 
 #include "core/engine/loaded_model.h"
 #include "core/engine/results.h"
+#include "core/engine/retired_channels.h"
 #include "core/engine/stream_options.h"
 #include "core/feature/feature_pipeline.h"
 #include "core/feature/signal_feed.h"
@@ -18,7 +19,7 @@ namespace asr {
 class Utterance {
  public:
   // Begins a channel on the device. `options` must outlive the utterance and has no unset fields but cmn.
-  Utterance(const LoadedModel &model, const StreamOptions &options);
+  Utterance(const LoadedModel &model, const StreamOptions &options, RetiredChannels *retired);
 
   // Input: samples, or whole rows where the stream is fed rows.
   size_t n_wanted() const;  // values to add before the next window; 0 = enough is waiting
@@ -42,19 +43,20 @@ class Utterance {
   bool all_taken() const;  // ended, and no row is left or will come
   bool at_partial() const { return partial_frames_ > 0 && n_frames_ % partial_frames_ == 0; }
 
-  asr_backend_channel *channel() const { return channel_.get(); }
+  // Workers that read results keep a share of the channel.
+  const std::shared_ptr<asr_backend_channel> &channel() const { return channel_; }
 
   // A PARTIAL or FINAL event from the channel's best path.
   Event result(asr_event_kind kind, const asr_path &path) const;
 
-  // Where the stream has a lattice_beam: determinises what settled of the lattice since the last call (waits for the device),
-  // and hands over what is to be made of the pieces and of the channel's lattice after them, once.
-  void take_lattice_pieces();
-  SearchLattice take_lattice(const asr_raw_lattice &raw);
+  // Where the stream has a lattice_beam: counts frames that were advanced and says whether a piece of the lattice has settled
+  // with them; and what determinises the pieces.
+  bool advanced(size_t n_frames);
+  const std::shared_ptr<PieceDeterminiser> &pieces() const { return pieces_; }
 
  private:
   void begin_features();
-  void begin_channel();
+  void begin_channel(RetiredChannels *retired);
   size_t n_waiting_rows() const;
 
   const LoadedModel &model_;
@@ -64,8 +66,9 @@ class Utterance {
   std::optional<SignalFeed> feed_;           // of audio whose rows the device makes
   BackendPointer<asr_backend_signal> signal_;
   std::vector<float> rows_;  // fed rows not yet taken
-  BackendPointer<asr_backend_channel> channel_;
-  std::unique_ptr<PieceDeterminiser> pieces_;  // for a lattice
+  std::shared_ptr<asr_backend_channel> channel_;
+  std::shared_ptr<PieceDeterminiser> pieces_;  // for a lattice
+  size_t n_advanced_ = 0;
   uint32_t partial_frames_ = 0, n_frames_ = 0;
   bool ended_ = false;
 };

@@ -3,6 +3,7 @@
 // of it failed, and the order of the steps. The SearchLanes of such a back end is derived from it and does the steps.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -26,24 +27,18 @@ class DeviceLanes {
   DeviceLanes(const DeviceLanes &) = delete;
   DeviceLanes &operator=(const DeviceLanes &) = delete;
 
-  // Frames of a channel, from rows of the host (if not NULL) or of a score buffer.
+  // Frames of a channel, from rows of the host (if not NULL) or of a score buffer, and what is wanted of it then.
   struct Task {
     Search *search;
     const float *host_rows;
     uint32_t buffer, first_row, n_frames;
+    uint32_t wants;  // asr_advance_wants
   };
 
-  // Until all that was started is done. What failed is kept for wait().
+  // Until all that was started is done. What failed is kept for wait(), and with its channel.
   void finish() noexcept {
-    try {
-      if (pending_.lanes.empty()) return;
-      await();
-      while (!pending_.lanes.empty()) take_results();
-    } catch (...) {
-      for (const Lane &lane : pending_.lanes) lane.search->give_up();
-      keep_failure();
-    }
-    pending_ = {};
+    finish_launch();
+    deliver();
   }
 
   // Also throws what failed.
@@ -59,25 +54,34 @@ class DeviceLanes {
 
   // Of many channels in one launch; threads of the pool make the arrays.
   void best_paths(const std::vector<Search *> &searches, bool use_final, asr_path *paths) {
-    if (searches.empty()) return;
-    finish();
-    begin_all(searches);
-    find_paths(searches, use_final, kMaxPathSteps);
-    std::vector<size_t> longer;
+    std::vector<char> given(searches.size(), 0);
+    thread_pool_.run(searches.size(), [&](size_t i) { given[i] = give_wanted_path(searches[i], use_final, &paths[i]); });
+    std::vector<Search *> others;
+    std::vector<asr_path *> other_paths;
     for (size_t i = 0; i < searches.size(); ++i) {
+      if (given[i]) continue;
+      others.push_back(searches[i]);
+      other_paths.push_back(&paths[i]);
+    }
+    if (others.empty()) return;
+    finish();
+    begin_all(others);
+    find_paths(others, use_final, kMaxPathSteps);
+    std::vector<size_t> longer;
+    for (size_t i = 0; i < others.size(); ++i) {
       if (!is_path_whole(i)) longer.push_back(i);
     }
-    thread_pool_.run(searches.size(), [&](size_t i) {
-      if (is_path_whole(i)) give_path(i, searches[i], &paths[i]);
+    thread_pool_.run(others.size(), [&](size_t i) {
+      if (is_path_whole(i)) give_path(i, others[i], other_paths[i]);
     });
     for (const size_t i : longer) {
-      find_paths({searches[i]}, use_final, UINT32_MAX);
-      give_path(0, searches[i], &paths[i]);
+      find_paths({others[i]}, use_final, UINT32_MAX);
+      give_path(0, others[i], other_paths[i]);
     }
   }
 
   void lattice_piece(Search *search, asr_raw_lattice *piece) {
-    finish();
+    if (!overlaps()) finish();
     search->lattice_piece(piece);
   }
 
@@ -87,6 +91,29 @@ class DeviceLanes {
     const Acoustic *acoustic = nullptr;
     bool reads[2] = {false, false};  // score buffers
   };
+
+  // asr_backend_api::overlaps.
+  virtual bool overlaps() const { return false; }
+  // The path that the channel's last job wanted, if it did; on any thread where advances overlap.
+  virtual bool give_wanted_path(Search *, bool, asr_path *) { return false; }
+  // What is left to do on the host for advances that are done, beside the next one.
+  virtual void deliver() noexcept {}
+
+  // Until the device has done what is pending. What comes of it is in the channels but for what deliver() does.
+  void finish_launch() noexcept {
+    try {
+      if (pending_.lanes.empty()) return;
+      await();
+      while (!pending_.lanes.empty()) take_results();
+    } catch (...) {
+      give_up(pending_.lanes);
+    }
+    pending_ = {};
+  }
+
+  bool is_pending(const Search *search) const {
+    return std::any_of(pending_.lanes.begin(), pending_.lanes.end(), [&](const Lane &lane) { return lane.search == search; });
+  }
 
   // The back end's steps: launches what is pending; waits for the launch; takes what the channels did, of which those that ran
   // out of memory get more, go on, and are then what is pending.
@@ -125,7 +152,15 @@ class DeviceLanes {
     if (!lanes.empty()) run_at_once(std::move(lanes));
   }
 
-  // Of the exception that is being handled.
+  // For the exception that is being handled.
+  void give_up(const std::vector<Lane> &lanes) noexcept {
+    for (const Lane &lane : lanes) lane.search->give_up(std::current_exception());
+    keep_failure();
+  }
+  void give_up(Search *search) noexcept {
+    search->give_up(std::current_exception());
+    keep_failure();
+  }
   void keep_failure() noexcept {
     if (!failure_) failure_ = std::current_exception();
   }

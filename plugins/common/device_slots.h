@@ -119,6 +119,7 @@ class DeviceSlots {
     table.channel_begin = channel_begin, table.channel_end = channel_end, table.advance = advance;
     table.best_path = best_path, table.best_paths = best_paths;
     table.lattice = lattice, table.lattices = lattices, table.lattice_piece = lattice_piece;
+    table.outcome = outcome;
     return table;
   }
 
@@ -244,10 +245,14 @@ class DeviceSlots {
       for (size_t j = 0; j < n_jobs; ++j) {
         const asr_advance_job &job = jobs[j];
         check_rows(acoustic, job);
-        tasks.push_back({of(job.channel).search.get(), job.loglikes, job.buffer, job.first_row, job.n_frames});
+        tasks.push_back({of(job.channel).search.get(), job.loglikes, job.buffer, job.first_row, job.n_frames, job.wants});
       }
       d.lanes.start(acoustic != nullptr ? &of(acoustic).acoustic : nullptr, tasks);
     });
+  }
+
+  static asr_status outcome(asr_backend_device *, asr_backend_channel *channel) {
+    return guard([&] { of(channel).search->check_outcome(); });
   }
 
   static std::vector<typename Platform::Search *> searches_of(asr_backend_channel *const *channels, size_t n_channels) {

@@ -29,6 +29,7 @@ struct asr_backend_graph {
 };
 struct asr_backend_channel {
   asr::cpu::Search search;
+  std::exception_ptr failure;  // why it consumes nothing any more
 };
 
 namespace asr::cpu {
@@ -85,7 +86,7 @@ asr_status score(asr_backend_device *device, asr_backend_acoustic *acoustic, con
 
 asr_status channel_begin(asr_backend_device *, asr_backend_graph *graph, const asr_search_options *options,
                          asr_backend_channel **channel) {
-  return guard([&] { *channel = new asr_backend_channel{Search(graph->graph, *options)}; });
+  return guard([&] { *channel = new asr_backend_channel{Search(graph->graph, *options), nullptr}; });
 }
 
 void channel_end(asr_backend_channel *channel) { delete channel; }
@@ -112,9 +113,22 @@ Rows rows_of(Device &device, const asr_backend_acoustic *acoustic, const asr_adv
 asr_status advance(asr_backend_device *device, asr_backend_acoustic *acoustic, const asr_advance_job *jobs, size_t n_jobs) {
   return guard([&] {
     std::vector<Rows> rows(n_jobs);
-    for (size_t j = 0; j < n_jobs; ++j) rows[j] = rows_of(device->device, acoustic, jobs[j]);
-    device->device.pool().run(
-        n_jobs, [&](size_t j) { jobs[j].channel->search.advance(rows[j].first, rows[j].stride, jobs[j].n_frames); });
+    for (size_t j = 0; j < n_jobs; ++j) rows[j] = jobs[j].n_frames > 0 ? rows_of(device->device, acoustic, jobs[j]) : Rows{nullptr, 0};
+    device->device.pool().run(n_jobs, [&](size_t j) {
+      asr_backend_channel &channel = *jobs[j].channel;
+      if (channel.failure) return;
+      try {
+        channel.search.advance(rows[j].first, rows[j].stride, jobs[j].n_frames);
+      } catch (...) {
+        channel.failure = std::current_exception();
+      }
+    });
+  });
+}
+
+asr_status outcome(asr_backend_device *, asr_backend_channel *channel) {
+  return guard([&] {
+    if (channel->failure) std::rethrow_exception(channel->failure);
   });
 }
 
@@ -150,7 +164,7 @@ constexpr asr_backend_api make_table() {
   table.load_graph = load_graph, table.free_graph = free_graph;
   table.channel_begin = channel_begin, table.channel_end = channel_end, table.advance = advance;
   table.best_path = best_path, table.lattice = lattice, table.lattice_piece = lattice_piece;
-  table.lattices = lattices;
+  table.lattices = lattices, table.outcome = outcome;
   return table;
 }
 

@@ -58,6 +58,7 @@ constexpr asr_backend_api make_table() {
   asr_backend_api table = Slots::table("cuda");
   table.probe = probe, table.open = open;
   table.score_models = score_models, table.kernel_seconds = kernel_seconds;
+  table.overlaps = 1;
   return table;
 }
 

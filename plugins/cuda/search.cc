@@ -82,30 +82,37 @@ SearchJob Search::job(const float *rows, size_t stride, uint32_t n_frames) const
   SearchJob job = job_;
   job.rows = rows;
   job.row_stride = static_cast<uint32_t>(stride);
-  job.n_frames = died_ ? 0 : n_frames;
+  job.n_frames = died() ? 0 : n_frames;
   job.n_consumed = 0;
   job.status = SearchStatus::kRunning;
-  job.output = false;
+  job.overflow = 0;
+  job.output = job.has_written = job.has_path = false;
+  job.path = {};
   return job;
 }
 
 SearchJob Search::rest_of(const SearchJob &done) const {
-  if (done.output) return lattice_job(done.use_final);
-  return job(done.rows + size_t{done.n_consumed} * done.row_stride, done.row_stride, done.n_frames - done.n_consumed);
+  SearchJob rest = job(done.rows + size_t{done.n_consumed} * done.row_stride, done.row_stride, done.n_frames - done.n_consumed);
+  rest.use_final = done.use_final;
+  rest.output = done.output && !done.has_written;
+  if (!done.has_path) rest.path = done.path;
+  return rest;
 }
 
 bool Search::take(const SearchJob &job) {
+  wanted_path_.reset();
   job_ = job;
   n_frames_ += job.n_consumed;
-  died_ = died_ || job.status == SearchStatus::kDied || job.status == SearchStatus::kNegativeCycle;
+  if (job.status == SearchStatus::kDied || job.status == SearchStatus::kNegativeCycle) die();
   if (job.status == SearchStatus::kNegativeCycle) {
     fail(ASR_INVALID_ARGUMENT, "graph: a cycle of epsilon arcs has a negative cost; correct the graph or word_insertion_cost");
   }
-  return job.status == SearchStatus::kOverflow;
+  const bool misses_path = job.path.end != nullptr && !job.has_path, misses_lattice = job.output && !job.has_written;
+  return job.status == SearchStatus::kOverflow || misses_path || misses_lattice;
 }
 
-void Search::take_settled(LatticeReader *reader, cudaStream_t stream) {
-  if (lattice_) lattice_->take_settled(&job_.lattice, reader, stream);
+bool Search::start_settled(LatticeReader *reader, cudaStream_t stream) {
+  return lattice_ && lattice_->start_settled(&job_.lattice, reader, stream);
 }
 
 void Search::prepare(bool few_channels, cudaStream_t stream) {
@@ -152,29 +159,45 @@ void Search::drain_settled(cudaStream_t stream) {
   std::vector<PathStep> steps(job_.n_settled);
   copy(steps.data(), job_.settled, steps.size(), stream);
   check(cudaStreamSynchronize(stream), "reading a path");
-  path_.settle(steps.data(), steps.size());
+  kept_settled_.insert(kept_settled_.end(), steps.begin(), steps.end());
+  wanted_path_.reset();  // it does not go on from these
   job_.n_settled = 0;
 }
 
 SearchPathJob Search::path_job(bool use_final) const {
-  SearchPathJob job{};
-  job.graph = job_.graph;
-  job.tokens = job_.tokens[job_.current];
-  job.records = job_.records;
-  job.settled = job_.settled;
-  job.n_tokens = job_.n_tokens;
-  job.n_settled = job_.n_settled;
+  SearchPathJob job = path_job_of(job_);
   job.use_final = use_final;
+  job.place = {};
   return job;
 }
 
 void Search::best_path(const SearchPathJob &done, asr_path *path) {
-  path_.settle(done.settled_steps, job_.n_settled);
+  keep_path(done.place, done.use_final);
+  give_wanted_path(done.use_final, path);
+}
+
+void Search::keep_path(const SearchPathPlace &place, bool use_final) {
+  kept_settled_.insert(kept_settled_.end(), place.settled_steps, place.settled_steps + job_.n_settled);
   job_.n_settled = 0;
-  const SearchEnd &end = *done.end;
+  const SearchEnd &end = *place.end;
   const bool reached_final = end.reached_final != 0;
   const float final_cost = reached_final ? graph_.view().final_costs[end.state] : 0.0f;
-  path_.give(done.steps, end.n_steps, {n_frames_, died_, reached_final, final_cost, job_.n_active, job_.n_arcs_expanded}, path);
+  wanted_path_ = {std::vector<PathStep>(place.steps, place.steps + end.n_steps),
+                  {n_frames_, died(), reached_final, final_cost, job_.n_active, job_.n_arcs_expanded},
+                  use_final};
+}
+
+bool Search::give_wanted_path(bool use_final, asr_path *path) {
+  if (!wanted_path_ || wanted_path_->use_final != use_final) return false;
+  settle_kept();
+  path_.give(wanted_path_->steps.data(), wanted_path_->steps.size(), wanted_path_->end, path);
+  wanted_path_.reset();
+  return true;
+}
+
+void Search::settle_kept() {
+  path_.settle(kept_settled_.data(), kept_settled_.size());
+  kept_settled_.clear();
 }
 
 SearchJob Search::lattice_job(bool use_final) const {
@@ -199,7 +222,7 @@ void Search::lattice(const LatticeReader &reader, asr_raw_lattice *lattice) {
   lattice_->output(reader, costs, final_costs, lattice);
   lattice->n_frames = n_frames_;
   lattice->reached_final = job_.written.reached_final;
-  lattice->beam_died = died_ ? 1 : 0;
+  lattice->beam_died = died() ? 1 : 0;
 }
 
 void Search::lattice_piece(asr_raw_lattice *piece) {
@@ -207,7 +230,7 @@ void Search::lattice_piece(asr_raw_lattice *piece) {
   *piece = {};
   lattice_->take_piece(piece);
   piece->n_frames = n_frames_;
-  piece->beam_died = died_ ? 1 : 0;
+  piece->beam_died = died() ? 1 : 0;
 }
 
 }  // namespace asr::cuda

@@ -4,9 +4,12 @@
 // together.
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "plugins/common/channel_outcome.h"
 #include "plugins/common/search_path.h"
 #include "plugins/cuda/kernels/search.h"
 #include "plugins/cuda/search_graph.h"
@@ -33,12 +36,11 @@ class ChannelMemory {
   DeviceArray<uint4> memory_;
 };
 
-class Search {
+class Search : public ChannelOutcome {
  public:
   Search(const SearchGraph &graph, const asr_search_options &options, ChannelMemory memory);
 
   uint32_t n_pdfs() const { return graph_.view().n_pdfs; }
-  bool died() const { return died_; }
 
   // The job of consuming rows, which first begins if the channel has not begun, and what came of it. Returns whether there is
   // more to do.
@@ -48,16 +50,16 @@ class Search {
   bool take(const SearchJob &job);
   // What is left to do of a job.
   SearchJob rest_of(const SearchJob &done) const;
-  // Brings what has settled of the lattice to the host.
-  void take_settled(LatticeReader *reader, cudaStream_t stream);
+  // Starts bringing what has settled of the lattice to the host; false if there is nothing. deliver_settled() appends it there
+  // once the copies have been waited for.
+  bool start_settled(LatticeReader *reader, cudaStream_t stream);
+  void deliver_settled(const LatticeReader &reader) { lattice_->deliver_settled(reader); }
 
   // Before a job: makes room where little is left, and for links that wait to be pruned where few channels share the memory.
   // Must not run beside a job of the channel.
   void prepare(bool few_channels, cudaStream_t stream);
   // Room for what did not fit, as far as it is the channel's.
   void grow(uint32_t overflow, cudaStream_t stream);
-  // Nothing can be consumed any more.
-  void give_up() { died_ = true; }
   const ChannelMemory &memory() const { return memory_; }
   ChannelMemory release_memory() { return std::move(memory_); }
 
@@ -67,6 +69,11 @@ class Search {
   uint32_t max_path_steps() const { return job_.n_records; }
   void best_path(const SearchPathJob &done, asr_path *path);
 
+  // The path that a job wanted: takes it from where the job put it, before the channel's next job, and gives it later, once, on
+  // any thread. Without one of this kind give_wanted_path() returns false.
+  void keep_path(const SearchPathPlace &place, bool use_final);
+  bool give_wanted_path(bool use_final, asr_path *path);
+
   // See asr_backend_api::lattice: the job that writes it, reading what was written, and, when that is there, the arrays. They
   // are valid until the next call.
   SearchJob lattice_job(bool use_final) const;
@@ -74,9 +81,15 @@ class Search {
   void lattice(const LatticeReader &reader, asr_raw_lattice *lattice);
   void lattice_piece(asr_raw_lattice *piece);
 
+  // Reads what the channel's last job wrote because that was wanted; lattice() of any thread takes it.
+  void keep_reader(std::unique_ptr<LatticeReader> reader) { reader_ = std::move(reader); }
+  bool has_wanted_lattice(bool use_final) const { return reader_ != nullptr && job_.use_final == use_final; }
+  std::unique_ptr<LatticeReader> take_reader() { return std::move(reader_); }
+
  private:
   // Brings what was settled on the device to the host.
   void drain_settled(cudaStream_t stream);
+  void settle_kept();
   void resize(const ChannelSize &size, cudaStream_t stream);
 
   const SearchGraph &graph_;
@@ -85,8 +98,16 @@ class Search {
   SearchPath path_;
   const float lattice_beam_;
   std::optional<SearchLattice> lattice_;
-  uint32_t n_frames_ = 0;
-  bool died_ = false;
+  std::atomic<uint32_t> n_frames_{0};  // also read while a lattice is made on another thread
+
+  struct WantedPath {
+    std::vector<PathStep> steps;
+    PathEnd end;
+    bool use_final;
+  };
+  std::vector<PathStep> kept_settled_;  // to be settled before the next path is given
+  std::optional<WantedPath> wanted_path_;
+  std::unique_ptr<LatticeReader> reader_;
 };
 
 }  // namespace asr::cuda

@@ -2,6 +2,7 @@
 #include "plugins/cuda/search_lanes.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "core/base/error.h"
@@ -24,8 +25,7 @@ SearchLanes::SearchLanes(Device &device)
 }
 
 SearchLanes::~SearchLanes() {
-  cudaStreamSynchronize(uploads_.get());
-  cudaStreamSynchronize(stream_.get());
+  for (const Stream *stream : {&uploads_, &stream_, &downloads_}) cudaStreamSynchronize(stream->get());
 }
 
 // Scratch memory for so many blocks, the wide tables free.
@@ -41,7 +41,6 @@ void SearchLanes::reserve_scratch(uint32_t n_blocks) {
 }
 
 std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_search_options &options) {
-  finish();
   const bool makes_lattice = options.lattice_beam > 0;
   std::vector<ChannelMemory> &free = free_memory_[makes_lattice ? 1 : 0];
   if (free.empty()) {
@@ -61,9 +60,10 @@ std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_s
 
 void SearchLanes::end(std::unique_ptr<Search> search) {
   if (search == nullptr) return;
-  finish();
+  if (is_pending(search.get())) finish();
   searches_.erase(search.get());
   try {
+    drop_reader(search.get());
     ChannelMemory memory = search->release_memory();
     free_memory_[memory.size().max_links > 0 ? 1 : 0].push_back(std::move(memory));
   } catch (...) {  // then it is freed
@@ -73,9 +73,8 @@ void SearchLanes::end(std::unique_ptr<Search> search) {
 // How many blocks advance a channel: as many as leave room for all channels beside each other. Only frames are shared by
 // blocks, and only where tables in shared memory are large enough.
 uint32_t SearchLanes::cluster_size_for(const std::vector<SearchLane> &lanes) const {
-  for (const SearchLane &lane : lanes) {
-    if (lane.job.n_frames == 0) return 1;
-  }
+  const bool has_frames = std::any_of(lanes.begin(), lanes.end(), [](const SearchLane &lane) { return lane.job.n_frames > 0; });
+  if (!has_frames) return 1;
   for (const Clusters &clusters : clusters_) {
     if (lanes.size() <= clusters.n_clusters) return clusters.size;
   }
@@ -128,49 +127,99 @@ std::vector<const float *> SearchLanes::upload(const std::vector<Task> &tasks) {
   return begins;
 }
 
+// Where a job of the next launch writes the path that is wanted.
+SearchPathPlace SearchLanes::next_path_place() {
+  const size_t i = n_wanted_++;
+  PathStep *const steps = wanted_steps_.data() + i * (kWantedSteps + kMaxSettled);
+  return {wanted_ends_.data() + i, steps, steps + kWantedSteps, kWantedSteps};
+}
+
 void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
   const std::vector<const float *> host_rows = upload(tasks);
-  finish();
+  finish_launch();
   Pending pending;
+  n_wanted_ = 0;
+  wanted_ends_.reserve(tasks.size());
+  const auto n_paths = static_cast<size_t>(
+      std::count_if(tasks.begin(), tasks.end(), [](const Task &task) { return (task.wants & ASR_WANTS_PATH) != 0; }));
+  wanted_steps_.reserve(n_paths * (kWantedSteps + kMaxSettled));
   for (size_t i = 0; i < tasks.size(); ++i) {
     const Task &task = tasks[i];
     const float *rows = host_rows[i];
     size_t stride = task.search->n_pdfs();
-    if (task.host_rows == nullptr) {
+    if (task.host_rows == nullptr && task.n_frames > 0) {
       rows = acoustic->device_rows(task.buffer, task.first_row, task.n_frames, stream_);
       stride = acoustic->n_states();
       pending.acoustic = acoustic;
       pending.reads[task.buffer] = true;
     }
-    if (task.search->died() || task.n_frames == 0) continue;
-    task.search->prepare(!clusters_.empty() && tasks.size() <= clusters_.front().n_clusters, stream_.get());
-    pending.lanes.push_back({task.search, task.search->job(rows, stride, task.n_frames)});
+    if ((task.search->died() || task.n_frames == 0) && task.wants == 0) continue;
+    try {
+      task.search->prepare(!clusters_.empty() && tasks.size() <= clusters_.front().n_clusters, stream_.get());
+    } catch (...) {
+      give_up(task.search);
+      continue;
+    }
+    SearchJob job = task.search->job(rows, stride, task.n_frames);
+    job.use_final = (task.wants & ASR_WANTS_FINAL) != 0;
+    job.output = (task.wants & ASR_WANTS_LATTICE) != 0 && job.lattice.lattice_beam > 0;
+    if ((task.wants & ASR_WANTS_PATH) != 0) job.path = next_path_place();
+    pending.lanes.push_back({task.search, job});
   }
-  if (pending.lanes.empty()) return;
   pending_ = std::move(pending);
-  try {
-    start_jobs();
-  } catch (...) {
-    pending_ = {};
-    throw;
+  if (!pending_.lanes.empty()) {
+    try {
+      start_jobs();
+    } catch (...) {
+      give_up(pending_.lanes);
+      pending_ = {};
+      deliver();
+      throw;
+    }
   }
+  deliver();
+}
+
+// What a channel's job came to. Returns whether there is more to do of it.
+bool SearchLanes::take_result(const SearchLane &lane, const SearchJob &done) {
+  Search &search = *lane.search;
+  drop_reader(&search);
+  const bool goes_on = search.take(done);
+  if (done.has_path && done.path.end->n_steps <= done.path.max_steps) {
+    search.keep_path(done.path, done.use_final);
+  } else if (done.has_path) {
+    find_paths({&search}, done.use_final, UINT32_MAX);
+    search.keep_path(path_jobs_.data()[0].place, done.use_final);
+  }
+  if (done.has_written) {
+    auto reader = next_reader();
+    search.start_reading(reader.get(), downloads_.get());
+    search.keep_reader(std::move(reader));
+  }
+  return goes_on;
 }
 
 void SearchLanes::take_results() {
   const std::vector<SearchLane> lanes = std::exchange(pending_.lanes, {});
   std::vector<SearchLane> again;
   uint32_t overflow = 0;
+  std::vector<bool> goes_on(lanes.size(), false);
   for (size_t i = 0; i < lanes.size(); ++i) {
+    try {
+      goes_on[i] = take_result(lanes[i], jobs_.data()[i]);
+    } catch (...) {
+      give_up(lanes[i].search);
+    }
+  }
+  take_settled(lanes);
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    if (!goes_on[i]) continue;
     Search *const search = lanes[i].search;
     const SearchJob done = jobs_.data()[i];
     try {
-      const bool goes_on = search->take(done);
-      search->take_settled(readers_.data(), stream_.get());
-      if (!goes_on) continue;
       search->grow(done.overflow, stream_.get());
     } catch (...) {
-      search->give_up();
-      keep_failure();
+      give_up(search);
       continue;
     }
     overflow |= done.overflow;
@@ -184,6 +233,64 @@ void SearchLanes::take_results() {
   await();
 }
 
+// Reads what has settled of lattices: the copies of all channels are waited for together, since the next job may move what they
+// read. deliver() does the rest.
+void SearchLanes::take_settled(const std::vector<SearchLane> &lanes) {
+  const size_t n_before = settling_.size();
+  for (const SearchLane &lane : lanes) {
+    try {
+      auto reader = next_reader();
+      const bool reads = lane.search->start_settled(reader.get(), downloads_.get());
+      if (reads) {
+        settling_.push_back({lane.search, std::move(reader)});
+      } else {
+        keep(std::move(reader));
+      }
+    } catch (...) {
+      give_up(lane.search);
+    }
+  }
+  if (settling_.size() > n_before) downloads_.finish();
+}
+
+void SearchLanes::deliver() noexcept {
+  if (settling_.empty()) return;
+  std::vector<Settling> settling = std::exchange(settling_, {});
+  try {
+    device_.pool().run(settling.size(), [&](size_t i) {
+      try {
+        settling[i].search->deliver_settled(*settling[i].reader);
+      } catch (...) {
+        settling[i].search->give_up(std::current_exception());
+      }
+    });
+    for (Settling &one : settling) keep(std::move(one.reader));
+  } catch (...) {
+    keep_failure();
+  }
+}
+
+std::unique_ptr<LatticeReader> SearchLanes::next_reader() {
+  std::lock_guard lock(readers_mutex_);
+  if (free_readers_.empty()) return std::make_unique<LatticeReader>();
+  auto reader = std::move(free_readers_.back());
+  free_readers_.pop_back();
+  return reader;
+}
+
+// Of a lattice that was wanted and that nobody has asked for: the copies may still read the channel's memory.
+void SearchLanes::drop_reader(Search *search) {
+  auto reader = search->take_reader();
+  if (reader == nullptr) return;
+  reader->wait();
+  keep(std::move(reader));
+}
+
+void SearchLanes::keep(std::unique_ptr<LatticeReader> reader) {
+  std::lock_guard lock(readers_mutex_);
+  free_readers_.push_back(std::move(reader));
+}
+
 // Fills path_jobs_ and what they write to, with so many steps for each.
 void SearchLanes::find_paths(const std::vector<Search *> &searches, bool use_final, uint32_t max_steps) {
   const size_t n = searches.size();
@@ -193,17 +300,17 @@ void SearchLanes::find_paths(const std::vector<Search *> &searches, bool use_fin
   for (size_t i = 0; i < n; ++i) {
     SearchPathJob &job = path_jobs_.data()[i];
     job = searches[i]->path_job(use_final);
-    job.max_steps = std::min(max_steps, searches[i]->max_path_steps());
-    job.end = ends_.data() + i;
-    n_steps += job.max_steps + job.n_settled;
+    job.place.max_steps = std::min(max_steps, searches[i]->max_path_steps());
+    job.place.end = ends_.data() + i;
+    n_steps += job.place.max_steps + job.n_settled;
   }
   steps_.reserve(n_steps);
   PathStep *steps = steps_.data();
   for (size_t i = 0; i < n; ++i) {
     SearchPathJob &job = path_jobs_.data()[i];
-    job.steps = steps;
-    job.settled_steps = steps + job.max_steps;
-    steps = job.settled_steps + job.n_settled;
+    job.place.steps = steps;
+    job.place.settled_steps = steps + job.place.max_steps;
+    steps = job.place.settled_steps + job.n_settled;
   }
   launch_search_paths(path_jobs_.data(), static_cast<uint32_t>(n), stream_.get());
   check(cudaGetLastError(), "launching a kernel");
@@ -211,14 +318,22 @@ void SearchLanes::find_paths(const std::vector<Search *> &searches, bool use_fin
 }
 
 void SearchLanes::lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices) {
-  finish();
   std::vector<SearchLane> lanes;
-  for (Search *search : searches) lanes.push_back({search, search->lattice_job(use_final)});
-  run_at_once(std::move(lanes));
-  if (readers_.size() < searches.size()) readers_.resize(searches.size());
-  for (size_t i = 0; i < searches.size(); ++i) searches[i]->start_reading(&readers_[i], stream_.get());
-  check(cudaStreamSynchronize(stream_.get()), "reading lattices");
-  device_.pool().run(searches.size(), [&](size_t i) { searches[i]->lattice(readers_[i], &lattices[i]); });
+  for (Search *search : searches) {
+    if (search->has_wanted_lattice(use_final)) continue;
+    finish();
+    lanes.push_back({search, search->lattice_job(use_final)});
+  }
+  if (!lanes.empty()) {
+    run_at_once(lanes);
+    for (const SearchLane &lane : lanes) lane.search->check_outcome();
+  }
+  device_.pool().run(searches.size(), [&](size_t i) {
+    auto reader = searches[i]->take_reader();
+    reader->wait();
+    searches[i]->lattice(*reader, &lattices[i]);
+    keep(std::move(reader));
+  });
 }
 
 void SearchLanes::add_memory(asr_backend_memory *memory) const {

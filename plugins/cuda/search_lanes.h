@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <set>
 #include <vector>
 
@@ -28,7 +29,7 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic> {
   // A channel, which takes up the tokens of its start state when they are first needed.
   std::unique_ptr<Search> begin(const SearchGraph &graph, const asr_search_options &options);
   void end(std::unique_ptr<Search> search);
-  // Starts advancing; earlier work is finished first, beside which rows of the host come to the device.
+  // Starts advancing; the advance before is finished first, beside which rows of the host come to the device.
   void start(Acoustic *acoustic, const std::vector<Task> &tasks);
   // Of many channels in one launch; threads of the pool make the arrays.
   void lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices);
@@ -42,16 +43,27 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic> {
   uint32_t cluster_size_for(const std::vector<SearchLane> &lanes) const;
   void reserve_scratch(uint32_t n_blocks);
   std::vector<const float *> upload(const std::vector<Task> &tasks);
+  SearchPathPlace next_path_place();
   void start_jobs() override;
   void await() override;
   void take_results() override;
+  bool take_result(const SearchLane &lane, const SearchJob &done);
+  void take_settled(const std::vector<SearchLane> &lanes);
+  std::unique_ptr<LatticeReader> next_reader();
+  void keep(std::unique_ptr<LatticeReader> reader);
+  void drop_reader(Search *search);
+  bool overlaps() const override { return true; }
+  bool give_wanted_path(Search *search, bool use_final, asr_path *path) override {
+    return search->give_wanted_path(use_final, path);
+  }
+  void deliver() noexcept override;
   SearchLane lane_of_begin(Search *search) override { return {search, search->begin_job()}; }
   void find_paths(const std::vector<Search *> &searches, bool use_final, uint32_t max_steps) override;
-  bool is_path_whole(size_t i) override { return ends_.data()[i].n_steps <= path_jobs_.data()[i].max_steps; }
+  bool is_path_whole(size_t i) override { return ends_.data()[i].n_steps <= path_jobs_.data()[i].place.max_steps; }
   void give_path(size_t i, Search *search, asr_path *path) override { search->best_path(path_jobs_.data()[i], path); }
 
   Device &device_;
-  Stream stream_, uploads_;
+  Stream stream_, uploads_, downloads_;
   Event uploaded_;
   Staging<Runtime> staging_;
   std::vector<Clusters> clusters_;  // the largest first
@@ -65,12 +77,22 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic> {
   PinnedArray<SearchPathJob> path_jobs_;
   PinnedArray<PathStep> steps_;
   PinnedArray<SearchEnd> ends_;
-  std::vector<LatticeReader> readers_{1};
+  PinnedArray<PathStep> wanted_steps_;  // of the jobs under way, kWantedSteps and then kMaxSettled of each
+  PinnedArray<SearchEnd> wanted_ends_;
+  size_t n_wanted_ = 0;
+  struct Settling {
+    Search *search;
+    std::unique_ptr<LatticeReader> reader;
+  };
+  std::vector<Settling> settling_;  // was read, has yet to be appended to what the host has
+  std::mutex readers_mutex_;
+  std::vector<std::unique_ptr<LatticeReader>> free_readers_;
   std::vector<ChannelMemory> free_memory_[2];  // of channels without lattices, with
   std::set<const Search *> searches_;          // that have begun
 
   // To begin with; they double when a frame does not fit.
   static constexpr uint32_t kMaxTokens = 1u << 14, kMaxCandidates = 1u << 16, kMaxSettled = 1u << 12;
+  static constexpr uint32_t kWantedSteps = 2048;  // longer paths are found once more
   static constexpr uint32_t kMaxRecords = 112u << 10, kMaxLinks = 80u << 10, kMaxFrames = 1u << 11;
 };
 

@@ -25,12 +25,15 @@ void LatticeReader::start_links(const SearchLinks &lattice, uint32_t first, uint
   start_copy(lattice.acoustic_costs + first, n, &acoustic_costs_, stream);
 }
 
-void LatticeReader::start_links(const SearchLinks &lattice, cudaStream_t stream) {
-  const SearchFrame &last = frames_.data()[n_frames_ - 1];
-  const uint32_t first = frames_.data()[0].first_link, n = last.first_link + last.n_emitting + last.n_epsilon - first;
-  start_links(lattice, first, n, stream);
-  start_copy(lattice.extras + first, n + size_t{1}, &extras_, stream);
+void LatticeReader::start_settled(const SearchLinks &lattice, uint32_t first, uint32_t n_frames, cudaStream_t stream) {
+  start_frames(lattice, first, n_frames, stream);
+  const uint32_t n = lattice.settled_end - lattice.settled_begin;
+  start_links(lattice, lattice.settled_begin, n, stream);
+  start_copy(lattice.extras + lattice.settled_begin, n + size_t{1}, &extras_, stream);
+  mark(stream);
 }
+
+void LatticeReader::mark(cudaStream_t stream) { check(cudaEventRecord(arrived_.get(), stream), "reading a lattice"); }
 
 void LatticeReader::start(const SearchLinks &lattice, const SearchOutput &written, const SearchToken *tokens,
                           cudaStream_t stream) {
@@ -38,6 +41,7 @@ void LatticeReader::start(const SearchLinks &lattice, const SearchOutput &writte
   start_links(lattice, lattice.n_links, written.n_links, stream);
   n_tokens_ = written.n_tokens;
   start_copy(tokens, written.n_tokens, &tokens_, stream);
+  mark(stream);
 }
 
 std::vector<LatticeLink> LatticeReader::links_of(uint32_t first, uint32_t n) const {
@@ -72,26 +76,35 @@ void LatticeReader::append_written(std::vector<LatticeFrame> *frames) const {
   for (uint32_t i = n_frames_; i-- > 0;) frames->push_back(frame(i));
 }
 
-void SearchLattice::take_settled(SearchLinks *lattice, LatticeReader *reader, cudaStream_t stream) {
-  const size_t n_before = n_known();
-  if (lattice->last_settled == 0 || lattice->last_settled < n_before) return;
-  const auto first = static_cast<uint32_t>(n_before - lattice->first_frame);
-  reader->start_frames(*lattice, first, lattice->last_settled + 1 - lattice->first_frame - first, stream);
-  check(cudaStreamSynchronize(stream), "reading a lattice");
-  reader->start_links(*lattice, stream);
-  check(cudaStreamSynchronize(stream), "reading a lattice");
-  reader->append_settled(&frames_.frames());
-  frames_.settle_pieces(n_before, lattice->last_settled);
+bool SearchLattice::start_settled(SearchLinks *lattice, LatticeReader *reader, cudaStream_t stream) {
+  if (lattice->last_settled == 0 || lattice->last_settled < n_known_) return false;
+  const auto first = static_cast<uint32_t>(n_known_ - lattice->first_frame);
+  reader->start_settled(*lattice, first, lattice->last_settled + 1 - lattice->first_frame - first, stream);
   lattice->n_taken = lattice->last_settled - lattice->first_frame;
+  n_known_ = lattice->last_settled + size_t{1};
+  return true;
+}
+
+void SearchLattice::deliver_settled(const LatticeReader &reader) {
+  std::lock_guard lock(mutex_);
+  const size_t n_before = frames_.first_frame() + frames_.frames().size();
+  reader.append_settled(&frames_.frames());
+  frames_.settle_pieces(n_before, frames_.first_frame() + frames_.frames().size() - 1);
 }
 
 void SearchLattice::output(const LatticeReader &reader, const std::vector<float> &costs, const std::vector<float> &final_costs,
                            asr_raw_lattice *lattice) {
+  std::lock_guard lock(mutex_);
   std::vector<LatticeFrame> &frames = frames_.frames();
   const size_t n_settled = frames.size();
   reader.append_written(&frames);
   frames_.output(costs, final_costs, lattice);
   frames.resize(n_settled);
+}
+
+void SearchLattice::take_piece(asr_raw_lattice *piece) {
+  std::lock_guard lock(mutex_);
+  frames_.take_piece(piece);
 }
 
 }  // namespace asr::cuda

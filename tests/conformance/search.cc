@@ -260,7 +260,7 @@ TEST_P(SearchTest, ScoreBufferAndHostRows) {
       score(0);
       for (uint32_t window = 0; window < 10; ++window) {
         if (window + 1 < 10) score(window + 1);
-        const asr_advance_job job{buffered.channel, nullptr, window % 2, 5, 50};
+        const asr_advance_job job{buffered.channel, nullptr, window % 2, 5, 50, 0};
         device->check(api().advance(device->get(), acoustic, &job, 1));
       }
       device->check(api().wait(device->get()));

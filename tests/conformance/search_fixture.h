@@ -57,7 +57,7 @@ class SearchFixture : public BackendTest {
   void advance(const Device &device, const Channel &channel, const float *rows, uint32_t n_pdfs, uint32_t n_frames,
                uint32_t chunk) {
     for (uint32_t t = 0; t < n_frames; t += chunk) {
-      const asr_advance_job job{channel.channel, rows + size_t{t} * n_pdfs, 0, 0, std::min(chunk, n_frames - t)};
+      const asr_advance_job job{channel.channel, rows + size_t{t} * n_pdfs, 0, 0, std::min(chunk, n_frames - t), 0};
       device.check(api().advance(device.get(), nullptr, &job, 1));
       device.check(api().wait(device.get()));
     }

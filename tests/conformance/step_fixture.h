@@ -167,7 +167,7 @@ class StepFixture : public SearchFixture {
     const Source none{{}, CmnKind::kNone, 0, true};
     const Stream stream(world, none);
     for (uint32_t t = 0; t < n_rows; t += kWindow) {
-      const asr_advance_job job{stream.channel(), nullptr, 0, 0, std::min(kWindow, n_rows - t)};
+      const asr_advance_job job{stream.channel(), nullptr, 0, 0, std::min(kWindow, n_rows - t), 0};
       world.device->check(
           world.api.score(world.device->get(), world.acoustic, &rows[size_t{t} * n_dims], job.n_frames, 0, nullptr));
       world.device->check(world.api.advance(world.device->get(), world.acoustic, &job, 1));

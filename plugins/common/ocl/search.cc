@@ -40,7 +40,7 @@ SearchJob Search::job(uint64_t rows, uint32_t stride, uint32_t n_frames) const {
   SearchJob job = job_;
   job.rows = rows;
   job.row_stride = stride;
-  job.n_frames = died_ ? 0 : n_frames;
+  job.n_frames = died() ? 0 : n_frames;
   job.n_consumed = 0;
   job.status = kSearchRunning;
   job.output = 0;
@@ -55,7 +55,7 @@ SearchJob Search::rest_of(const SearchJob &done) const {
 bool Search::take(const SearchJob &job) {
   job_ = job;
   n_frames_ += job.n_consumed;
-  died_ = died_ || job.status == kSearchDied || job.status == kSearchNegativeCycle;
+  if (job.status == kSearchDied || job.status == kSearchNegativeCycle) die();
   if (job.status == kSearchNegativeCycle) {
     fail(ASR_INVALID_ARGUMENT, "graph: a cycle of epsilon arcs has a negative cost; correct the graph or word_insertion_cost");
   }
@@ -119,7 +119,7 @@ SearchPathJob Search::path_job() const {
 void Search::best_path(const SearchEnd &end, const SearchStep *steps, asr_path *path) {
   end_draining();
   const float final_cost = end.reached_final != 0 ? graph_.view().final_costs[end.state] : 0.0f;
-  path_.give(steps, end.n_steps, {n_frames_, died_, end.reached_final != 0, final_cost, job_.n_active, job_.n_arcs_expanded},
+  path_.give(steps, end.n_steps, {n_frames_, died(), end.reached_final != 0, final_cost, job_.n_active, job_.n_arcs_expanded},
              path);
 }
 
@@ -135,7 +135,7 @@ void Search::lattice(asr_raw_lattice *lattice) {
   lattice_->output(job_.written.reached_final != 0, lattice);
   lattice->n_frames = n_frames_;
   lattice->reached_final = job_.written.reached_final;
-  lattice->beam_died = died_ ? 1 : 0;
+  lattice->beam_died = died() ? 1 : 0;
 }
 
 void Search::lattice_piece(asr_raw_lattice *piece) {
@@ -143,7 +143,7 @@ void Search::lattice_piece(asr_raw_lattice *piece) {
   *piece = {};
   lattice_->take_piece(piece);
   piece->n_frames = n_frames_;
-  piece->beam_died = died_ ? 1 : 0;
+  piece->beam_died = died() ? 1 : 0;
 }
 
 }  // namespace asr::ocl

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "plugins/common/channel_outcome.h"
 #include "plugins/common/ocl/search_graph.h"
 #include "plugins/common/ocl/search_lattice.h"
 #include "plugins/common/ocl/search_memory.h"
@@ -13,14 +14,13 @@
 
 namespace asr::ocl {
 
-class Search {
+class Search : public ChannelOutcome {
  public:
   // `max_links`: what it begins with room for, if it makes lattices.
   Search(const SearchGraph &graph, const asr_search_options &options, ChannelPool &pool, uint32_t max_links);
 
   const SearchGraph &graph() const { return graph_; }
   uint32_t n_pdfs() const { return graph_.view().n_pdfs; }
-  bool died() const { return died_; }
   uint32_t max_links() const { return job_.lattice.max_links; }
 
   // The job of consuming rows, from their place in an array on; the first one begins, too. And what came of it: take() returns
@@ -39,8 +39,6 @@ class Search {
   void prepare();
   // Room for what did not fit, as far as it is the channel's.
   void grow(uint32_t overflow);
-  // Nothing can be consumed any more.
-  void give_up() { died_ = true; }
 
   // See asr_backend_api::best_path: the job, without the place of its steps; what has settled, there when the queue is
   // finished; and the path by what was found, the last step first. The arcs are valid until the next call.
@@ -69,7 +67,6 @@ class Search {
   const float lattice_beam_;
   std::optional<SearchLattice> lattice_;
   uint32_t n_frames_ = 0;
-  bool died_ = false;
 
   // To begin with; they double when a frame does not fit.
   static constexpr uint32_t kMaxTokens = 1u << 13, kMaxRecords = 112u << 10, kMaxSettled = 1u << 12;

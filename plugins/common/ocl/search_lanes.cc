@@ -123,7 +123,12 @@ void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
       pending.reads[task.buffer] = true;
     }
     if (task.search->died() || task.n_frames == 0) continue;
-    task.search->prepare();
+    try {
+      task.search->prepare();
+    } catch (...) {
+      give_up(task.search);
+      continue;
+    }
     pending.lanes.push_back({task.search, rows, task.search->job(first, stride, task.n_frames)});
   }
   if (pending.lanes.empty()) return queue_.finish();
@@ -136,7 +141,7 @@ void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
   try {
     start_jobs();
   } catch (...) {
-    for (const SearchLane &lane : pending_.lanes) lane.search->give_up();
+    give_up(pending_.lanes);
     pending_ = {};
     throw;
   }
@@ -152,8 +157,7 @@ void SearchLanes::take_results() {
     try {
       goes_on[i] = searches[i]->take(jobs_.data()[i]);
     } catch (...) {
-      searches[i]->give_up();
-      keep_failure();
+      give_up(searches[i]);
     }
   }
   take_settled(searches);
@@ -164,8 +168,7 @@ void SearchLanes::take_results() {
     try {
       searches[i]->grow(done.overflow);
     } catch (...) {
-      searches[i]->give_up();
-      keep_failure();
+      give_up(searches[i]);
       continue;
     }
     overflow |= done.overflow;

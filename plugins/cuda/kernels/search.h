@@ -94,6 +94,8 @@ struct SearchLinks {
   uint32_t first_frame;   // the number of the first of them
   uint32_t n_taken;       // frames at the front that the host has taken
   uint32_t last_settled;  // the number of the last frame that is pruned no more
+  // Links of the frames up to that one which the host does not know yet, when a job ends.
+  uint32_t settled_begin, settled_end;
   uint32_t n_unpruned;    // frames at the end
 
   // Where the extra costs of a frame's tokens are: there are no more tokens than links, but in frame 0 one more.
@@ -109,15 +111,32 @@ struct SearchOutput {
   uint32_t reached_final;
 };
 
+struct SearchEnd {
+  uint32_t state;
+  uint32_t reached_final, n_steps;
+};
+
+// Where the best path of a channel (docs/search.md, "The best path") is written: *end, and the path from its last arc back in
+// steps[0 ... n_steps - 1], of which the first max_steps are written; what was settled in settled_steps[0 ... n_settled - 1].
+// All three in memory of the host that the device can write.
+struct SearchPathPlace {
+  SearchEnd *end;
+  PathStep *steps, *settled_steps;
+  uint32_t max_steps;
+};
+
 // A channel and the frames to consume. The kernel reads it at its start and writes it back at its end.
 struct SearchJob {
   SearchTables graph;
   SearchBeam beam;
   const float *rows;  // of log-likelihoods
   uint32_t row_stride, n_frames;
-  bool begin;      // first makes the token of the start state; false from then on
-  bool output;     // writes the lattice as it would be if the utterance ended here, and changes nothing
-  bool use_final;  // in that
+  bool begin;            // first makes the token of the start state; false from then on
+  bool output;           // after the frames, writes the lattice as it would be if the utterance ended here; changes nothing
+  bool use_final;        // in results
+  bool has_written;      // the lattice; set by the kernel
+  bool has_path;         // written; set by the kernel
+  SearchPathPlace path;  // `end` nullptr: no path is wanted
 
   SearchToken *tokens[2];  // [max_tokens], those of the last frame and of the next
   TraceRecord *records;    // [max_records]
@@ -190,23 +209,20 @@ cudaError_t launch_search_clusters(SearchJob *jobs, uint32_t n_jobs, SearchScrat
 
 // ---- best paths ----------------------------------------------------------------------------------------------------------
 
-struct SearchEnd {
-  uint32_t state;
-  uint32_t reached_final, n_steps;
-};
-// The best token of a channel (docs/search.md, "The best path"): *end, and its path from the last arc back in
-// steps[0 ... n_steps - 1], of which the first max_steps are written; what was settled in settled_steps[0 ... n_settled - 1].
-// All three in memory of the host that the device can write.
+// Of a channel that no other launch works on.
 struct SearchPathJob {
-  SearchTables graph;
+  const float *final_costs;
   const SearchToken *tokens;
   const TraceRecord *records;
   const PathStep *settled;
-  uint32_t n_tokens, n_settled, max_steps;
+  uint32_t n_tokens, n_settled;
   bool use_final;
-  SearchEnd *end;
-  PathStep *steps, *settled_steps;
+  SearchPathPlace place;
 };
+__host__ __device__ inline SearchPathJob path_job_of(const SearchJob &job) {
+  return {job.graph.final_costs, job.tokens[job.current], job.records, job.settled,
+          job.n_tokens,          job.n_settled,           job.use_final, job.path};
+}
 void launch_search_paths(const SearchPathJob *jobs, uint32_t n_jobs, cudaStream_t stream);
 
 }  // namespace asr::cuda

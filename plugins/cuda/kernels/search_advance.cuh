@@ -95,7 +95,19 @@ __device__ inline void team_advance(Lane &lane) {
     team_take_step<Team, false>(lane);
     if (makes_lattice) team_tend_lattice<Team>(lane);
   }
-  if (job.output && job.status == SearchStatus::kRunning) team_let_leader<Team>(lane, [&] { block_output(lane); });
+  const bool is_done = job.status == SearchStatus::kRunning || job.status == SearchStatus::kDied;
+  if (is_done && (job.output || job.path.end != nullptr)) team_let_leader<Team>(lane, [&] { block_give_results(lane); });
+}
+
+// Says where the links are that the host takes next, so that it need not read the frames first.
+__device__ inline void note_settled(SearchLinks &lattice) {
+  if (lattice.lattice_beam <= 0 || lattice.last_settled == 0) return;
+  const uint32_t first = lattice.first_frame + lattice.n_taken > 0 ? lattice.n_taken + 1 : 0;
+  const uint32_t last = lattice.last_settled - lattice.first_frame;
+  if (first > last) return;
+  const SearchFrame &frame = lattice.frames[last];
+  lattice.settled_begin = lattice.frames[first].first_link;
+  lattice.settled_end = frame.first_link + frame.n_emitting + frame.n_epsilon;
 }
 
 // All jobs, each by one of n_teams teams. Tables are free before and after it.
@@ -118,6 +130,7 @@ __device__ inline void team_take_jobs(Lane &lane, SearchJob *jobs, uint32_t n_jo
         lane.job.n_active += *Team::of_block(&lane.all_active, rank);
         lane.job.n_arcs_expanded += *Team::of_block(&lane.all_arcs, rank);
       }
+      note_settled(lane.job.lattice);
       jobs[j] = lane.job;
     }
     Team::sync();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "plugins/cuda/kernels/search.h"
+#include "plugins/cuda/kernels/search_path.cuh"
 #include "plugins/cuda/kernels/search_team.cuh"
 
 namespace asr::cuda {
@@ -95,6 +96,7 @@ struct Lane {
 
   uint32_t n_newest_links;  // of the frame before, while it is not pruned
   WalkState walk;
+  PathFinding path;
 
   Standing told[2][kMaxClusterSize];  // by each block of the team, in turns
   uint32_t turn;

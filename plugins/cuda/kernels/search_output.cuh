@@ -99,8 +99,22 @@ __device__ __noinline__ void block_output(Lane &lane) {
   }
   if (threadIdx.x == 0) {
     job.overflow = lane.overflow;
-    if (lane.overflow != 0) job.status = SearchStatus::kOverflow;
+    job.has_written = lane.overflow == 0;
+    if (lane.overflow != 0 && job.status == SearchStatus::kRunning) job.status = SearchStatus::kOverflow;
   }
+  __syncthreads();
+}
+
+// What is wanted after the frames.
+__device__ __noinline__ void block_give_results(Lane &lane) {
+  __builtin_assume(__isShared(&lane));
+  SearchJob &job = lane.job;
+  const bool wants_path = job.path.end != nullptr && !job.has_path, wants_lattice = job.output && !job.has_written;
+  if (wants_path) {
+    block_find_path(path_job_of(job), lane.path);
+    if (threadIdx.x == 0) job.has_path = true;
+  }
+  if (wants_lattice) block_output(lane);
   __syncthreads();
 }
 

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The best path of a channel, by a block. It finds the best token, with final costs and without, by the least key of cost and
+// state; then one thread follows the trace back, which is short, for what all paths share has been settled (search_trace.cuh),
+// and writes it straight into the host's memory.
+#pragma once
+
+#include <math_constants.h>
+
+#include <cfloat>
+
+#include "plugins/cuda/kernels/search.h"
+#include "plugins/cuda/kernels/search_block.cuh"
+
+namespace asr::cuda {
+
+// What the threads share.
+struct PathFinding {
+  unsigned long long best_key[2];  // without final costs, with
+  uint32_t record;
+};
+
+__device__ inline unsigned long long warp_min_key(unsigned long long key) {
+  for (uint32_t d = kWarp / 2; d > 0; d /= 2) key = min(key, __shfl_xor_sync(kAllLanes, key, d));
+  return key;
+}
+
+__device__ inline void block_find_path(const SearchPathJob &job, PathFinding &shared) {
+  if (threadIdx.x == 0) shared.best_key[0] = shared.best_key[1] = ~0ull;
+  __syncthreads();
+  const auto keys_of = [&](uint32_t i, unsigned long long *keys) {
+    const SearchToken token = job.tokens[i];
+    keys[0] = make_key(token.cost, token.state);
+    const float cost = job.use_final ? __fadd_rn(token.cost, job.final_costs[token.state]) : CUDART_INF_F;
+    keys[1] = cost <= FLT_MAX ? make_key(cost, token.state) : ~0ull;
+  };
+  unsigned long long keys[2], least[2] = {~0ull, ~0ull};
+  for (uint32_t i = threadIdx.x; i < job.n_tokens; i += blockDim.x) {
+    keys_of(i, keys);
+    for (uint32_t k = 0; k < 2; ++k) least[k] = min(least[k], keys[k]);
+  }
+  for (uint32_t k = 0; k < 2; ++k) {
+    least[k] = warp_min_key(least[k]);
+    if (lane_number() == 0) atomicMin(&shared.best_key[k], least[k]);
+  }
+  __syncthreads();
+  const uint32_t with_final = shared.best_key[1] != ~0ull ? 1 : 0;
+  for (uint32_t i = threadIdx.x; i < job.n_tokens; i += blockDim.x) {
+    keys_of(i, keys);
+    if (keys[with_final] == shared.best_key[with_final]) shared.record = job.tokens[i].record;
+  }
+  for (uint32_t i = threadIdx.x; i < job.n_settled; i += blockDim.x) job.place.settled_steps[i] = job.settled[i];
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    uint32_t n = 0;
+    for (uint32_t r = shared.record; r != TraceRecord::kRoot; ++n) {
+      const TraceRecord at = job.records[r];
+      if (n < job.place.max_steps) job.place.steps[n] = {at.arc, at.acoustic_cost};
+      r = at.previous;
+    }
+    *job.place.end = {static_cast<uint32_t>(shared.best_key[with_final]), with_final, n};
+  }
+  __syncthreads();
+}
+
+}  // namespace asr::cuda
