@@ -11,7 +11,7 @@
  * where its hardware is missing (probe reports that), and must not crash, throw, print, exit or touch signals.
  *
  * CALLS  Slots return ASR_OK or a negative asr_status, after which last_error() gives one sentence for the calling thread.
- * All slots of a device are called from one thread at a time (its owner in the core), but for what `overlaps` below allows;
+ * All slots of a device are called from one thread at a time (its owner in the core), but for what finish_advances allows;
  * different devices are independent.
  * Slots marked [async] may return before the work is done: it is done, and its outputs valid, after wait(). Whatever their
  * inner overlap, results are those of the calls carried out in order. Pointers passed to a slot are read during the call
@@ -391,11 +391,13 @@ typedef struct asr_backend_api {
    * channels of the same advance go on; wait() may report it, too. NULL: a failure is that of all channels. */
   asr_status (*outcome)(asr_backend_device *, asr_backend_channel *);
 
-  /* 1: `advance` returns when its work is under way and the work of the advance before it is done, so that the core reads
-   * results of the one while the device works on the other. Then best_path and lattice of a channel that is in no advance under
-   * way, and whose last job wanted them, may be called on any thread, beside other slots and for different channels at once. So
-   * may lattice_piece, at any time from a channel's begin to its end. None of the three waits for an advance then. */
-  uint32_t overlaps;
+  /* Waits until at most n_left advances are under way. In back ends with this slot two are under way at a time: `advance` waits
+   * for the advance before the last, and for the last only if it has a channel in common. So the core reads results of one, and
+   * gathers the next, while the device works on the other. best_path and lattice of a channel that is in no advance under way,
+   * and whose last job wanted them, may be called on any thread, beside other slots and for different channels at once; so may
+   * lattice_piece, at any time from a channel's begin to its end. None of the three waits for an advance then. Failures are told
+   * by `outcome`. NULL in back ends that work on one advance at a time. */
+  asr_status (*finish_advances)(asr_backend_device *, uint32_t n_left);
 } asr_backend_api;
 
 /* The one exported function. host_abi is the core's ASR_BACKEND_ABI; a plugin that cannot serve it returns NULL. The table

@@ -38,8 +38,8 @@ class LoadedModel {
   asr_backend_acoustic *acoustic() const { return acoustic_.get(); }
   asr_backend_graph *backend_graph() const { return backend_graph_.get(); }
 
-  // asr_backend_api::overlaps.
-  bool overlaps() const { return api()->overlaps != 0; }
+  // Whether two advances are under way at a time (asr_backend_api::finish_advances).
+  bool overlaps() const { return api()->finish_advances != nullptr; }
   // Whether the device takes samples to log-likelihoods in one step.
   bool has_step() const { return has_step_; }
   uint32_t n_dims() const { return bundle_.front_end.n_dims(); }

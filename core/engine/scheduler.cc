@@ -43,12 +43,15 @@ void Scheduler::run() {
   }
 }
 
-// Streams with something to do, in the order they came. Sleeps until there is one or the engine stops.
+// Streams with something to do, in the order they came. Sleeps until there is one or the engine stops. Where advances overlap,
+// at most half of those there are, so that the other half makes the next window.
 Scheduler::Streams Scheduler::next_streams(bool may_sleep) {
   Streams streams;
   std::unique_lock lock(mutex_);
   if (may_sleep) work_.wait(lock, [&] { return !queue_.empty() || stopping_; });
-  while (!queue_.empty() && streams.size() < model_.options().max_lanes) {
+  size_t most = model_.options().max_lanes;
+  if (model_.overlaps()) most = std::min(most, (std::max(live_.size(), queue_.size()) + 1) / 2);
+  while (!queue_.empty() && streams.size() < most) {
     queue_.front()->queued_ = false;
     streams.push_back(std::move(queue_.front()));
     queue_.pop_front();
@@ -70,11 +73,12 @@ void Scheduler::step(const Streams &streams, Window *now, Window *before) {
   end_failed();
 }
 
-// Until the advance of window `before` is done, which where advances overlap the beginning of the next one means already.
+// Until the advance of window `before` is done.
 void Scheduler::await(const Window &now, const Window &before) {
-  if (model_.overlaps() && !now.jobs.empty()) return;
-  const asr_status status = model_.api()->wait(model_.device().get());
-  if (status == ASR_OK || (model_.api()->outcome != nullptr && status != ASR_DEVICE_LOST)) return;
+  const asr_backend_api &api = *model_.api();
+  asr_backend_device *const device = model_.device().get();
+  const asr_status status = model_.overlaps() ? api.finish_advances(device, now.jobs.empty() ? 0 : 1) : api.wait(device);
+  if (status == ASR_OK || (api.outcome != nullptr && status != ASR_DEVICE_LOST)) return;
   for (const Window *window : {&now, &before}) for_window(*window, [&] { model_.device().check(status); });
 }
 

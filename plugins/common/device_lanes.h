@@ -54,34 +54,25 @@ class DeviceLanes {
 
   // Of many channels in one launch; threads of the pool make the arrays.
   void best_paths(const std::vector<Search *> &searches, bool use_final, asr_path *paths) {
-    std::vector<char> given(searches.size(), 0);
-    thread_pool_.run(searches.size(), [&](size_t i) { given[i] = give_wanted_path(searches[i], use_final, &paths[i]); });
-    std::vector<Search *> others;
-    std::vector<asr_path *> other_paths;
-    for (size_t i = 0; i < searches.size(); ++i) {
-      if (given[i]) continue;
-      others.push_back(searches[i]);
-      other_paths.push_back(&paths[i]);
-    }
-    if (others.empty()) return;
+    if (searches.empty()) return;
     finish();
-    begin_all(others);
-    find_paths(others, use_final, kMaxPathSteps);
+    begin_all(searches);
+    find_paths(searches, use_final, kMaxPathSteps);
     std::vector<size_t> longer;
-    for (size_t i = 0; i < others.size(); ++i) {
+    for (size_t i = 0; i < searches.size(); ++i) {
       if (!is_path_whole(i)) longer.push_back(i);
     }
-    thread_pool_.run(others.size(), [&](size_t i) {
-      if (is_path_whole(i)) give_path(i, others[i], other_paths[i]);
+    thread_pool_.run(searches.size(), [&](size_t i) {
+      if (is_path_whole(i)) give_path(i, searches[i], &paths[i]);
     });
     for (const size_t i : longer) {
-      find_paths({others[i]}, use_final, UINT32_MAX);
-      give_path(0, others[i], other_paths[i]);
+      find_paths({searches[i]}, use_final, UINT32_MAX);
+      give_path(0, searches[i], &paths[i]);
     }
   }
 
   void lattice_piece(Search *search, asr_raw_lattice *piece) {
-    if (!overlaps()) finish();
+    finish();
     search->lattice_piece(piece);
   }
 
@@ -92,10 +83,6 @@ class DeviceLanes {
     bool reads[2] = {false, false};  // score buffers
   };
 
-  // asr_backend_api::overlaps.
-  virtual bool overlaps() const { return false; }
-  // The path that the channel's last job wanted, if it did; on any thread where advances overlap.
-  virtual bool give_wanted_path(Search *, bool, asr_path *) { return false; }
   // What is left to do on the host for advances that are done, beside the next one.
   virtual void deliver() noexcept {}
 

@@ -54,11 +54,15 @@ asr_status kernel_seconds(asr_backend_device *device, double *seconds) {
   return Slots::guard_on(device, [&](Slots::Device &d) { *seconds = d.device.clock().seconds(); });
 }
 
+asr_status finish_advances(asr_backend_device *device, uint32_t n_left) {
+  return Slots::guard_on(device, [&](Slots::Device &d) { d.lanes.finish_advances(n_left); });
+}
+
 constexpr asr_backend_api make_table() {
   asr_backend_api table = Slots::table("cuda");
   table.probe = probe, table.open = open;
   table.score_models = score_models, table.kernel_seconds = kernel_seconds;
-  table.overlaps = 1;
+  table.finish_advances = finish_advances;
   return table;
 }
 

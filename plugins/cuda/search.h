@@ -20,6 +20,12 @@ namespace asr::cuda {
 // How many of each a channel has room for; links are 0 in channels without lattices.
 struct ChannelSize {
   uint32_t max_tokens, max_records, max_settled, max_links, max_frames;
+
+  static constexpr uint32_t kMaxSettled = 1u << 12;
+  // To begin with; all but max_settled grow when a frame does not fit.
+  static ChannelSize first(bool makes_lattice) {
+    return {1u << 14, 112u << 10, kMaxSettled, makes_lattice ? 80u << 10 : 0, makes_lattice ? 1u << 11 : 0};
+  }
 };
 
 // Device memory of a channel, in one piece. Channels that ended leave theirs to those that begin.

@@ -2,56 +2,45 @@
 #include "plugins/cuda/search_lanes.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 
 #include "core/base/error.h"
-#include "plugins/common/shared_rows.h"
 
 namespace asr::cuda {
 
-SearchLanes::SearchLanes(Device &device)
-    : DeviceLanes(device.pool()),
-      device_(device),
-      staging_(device.pool()),
-      n_shared_slots_(search_shared_slots(device.shared_bytes())) {
-  check(prepare_search(n_shared_slots_), "preparing the search kernel");
+SearchLanes::SearchLanes(Device &device) {
+  check(prepare_search(search_shared_slots(device.shared_bytes())), "preparing the search kernel");
   for (uint32_t size = kMaxClusterSize, most = 0; size >= kMinClusterSize; --size) {
     uint32_t n_clusters = 0;
     check(prepare_search_clusters(size, &n_clusters), "preparing the search kernel");
-    if (n_clusters > most) clusters_.push_back({size, most = n_clusters});
+    if (n_clusters > most) cluster_sizes_.push_back({size, most = n_clusters});
   }
-  max_tokens_ = std::max(max_tokens_, n_shared_slots_);
+  for (auto &flight : flights_) flight = std::make_unique<SearchFlight>(device, cluster_sizes_);
 }
 
-SearchLanes::~SearchLanes() {
-  for (const Stream *stream : {&uploads_, &stream_, &downloads_}) cudaStreamSynchronize(stream->get());
-}
-
-// Scratch memory for so many blocks, the wide tables free.
-void SearchLanes::reserve_scratch(uint32_t n_blocks) {
-  const bool same = laid_out_.max_tokens == max_tokens_ && laid_out_.max_candidates == max_candidates_;
-  if (same && n_blocks <= n_scratch_) return;
-  const size_t n = n_blocks * search_scratch_size(max_tokens_, max_candidates_);
-  laid_out_ = {};
-  scratch_.reserve(n);
-  check(cudaMemsetAsync(scratch_.data(), 0xff, n * sizeof(uint4), stream_.get()), "clearing scratch memory");
-  laid_out_ = {n_shared_slots_, max_tokens_, max_candidates_, scratch_.data()};
-  n_scratch_ = n_blocks;
+// That of a channel that has ended, or new. Where there is none left, what ended channels have is given back first.
+ChannelMemory SearchLanes::memory_for(bool makes_lattice) {
+  std::vector<ChannelMemory> &free = free_memory_[makes_lattice ? 1 : 0];
+  if (!free.empty()) {
+    ChannelMemory memory = std::move(free.back());
+    free.pop_back();
+    return memory;
+  }
+  const ChannelSize size = ChannelSize::first(makes_lattice);
+  try {
+    return ChannelMemory(size);
+  } catch (const Error &error) {
+    if (error.code() != ASR_OUT_OF_MEMORY) throw;
+  }
+  for (auto &memory : free_memory_) memory.clear();
+  return ChannelMemory(size);
 }
 
 std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_search_options &options) {
-  const bool makes_lattice = options.lattice_beam > 0;
-  std::vector<ChannelMemory> &free = free_memory_[makes_lattice ? 1 : 0];
-  if (free.empty()) {
-    free.emplace_back(
-        ChannelSize{max_tokens_, kMaxRecords, kMaxSettled, makes_lattice ? kMaxLinks : 0, makes_lattice ? kMaxFrames : 0});
-  }
-  ChannelMemory memory = std::move(free.back());
-  free.pop_back();
-  auto search = std::make_unique<Search>(graph, options, std::move(memory));
+  auto search = std::make_unique<Search>(graph, options, memory_for(options.lattice_beam > 0));
   if (!graph.begun().has(options)) {
-    run_at_once({lane_of_begin(search.get())});
+    finish();
+    flights_[last_]->begin(search.get());
     graph.begun().note(options);
   }
   searches_.insert(search.get());
@@ -60,285 +49,61 @@ std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_s
 
 void SearchLanes::end(std::unique_ptr<Search> search) {
   if (search == nullptr) return;
-  if (is_pending(search.get())) finish();
+  for (auto &flight : flights_) {
+    if (flight->is_pending(search.get())) flight->finish();
+  }
   searches_.erase(search.get());
   try {
-    drop_reader(search.get());
+    flights_[0]->drop_reader(search.get());
     ChannelMemory memory = search->release_memory();
     free_memory_[memory.size().max_links > 0 ? 1 : 0].push_back(std::move(memory));
   } catch (...) {  // then it is freed
   }
 }
 
-// How many blocks advance a channel: as many as leave room for all channels beside each other. Only frames are shared by
-// blocks, and only where tables in shared memory are large enough.
-uint32_t SearchLanes::cluster_size_for(const std::vector<SearchLane> &lanes) const {
-  const bool has_frames = std::any_of(lanes.begin(), lanes.end(), [](const SearchLane &lane) { return lane.job.n_frames > 0; });
-  if (!has_frames) return 1;
-  for (const Clusters &clusters : clusters_) {
-    if (lanes.size() <= clusters.n_clusters) return clusters.size;
-  }
-  return 1;
-}
-
-void SearchLanes::start_jobs() {
-  const std::vector<SearchLane> &lanes = pending_.lanes;
-  const auto n_jobs = static_cast<uint32_t>(lanes.size());
-  const uint32_t cluster_size = cluster_size_for(lanes);
-  const uint32_t n_blocks = cluster_size > 1 ? n_jobs * cluster_size : std::min(n_jobs, device_.n_multiprocessors());
-  jobs_.reserve(n_jobs);
-  for (size_t i = 0; i < lanes.size(); ++i) {
-    const SearchJob &job = jobs_.data()[i] = lanes[i].job;
-    while (max_candidates_ <= job.max_records / 2) max_candidates_ *= 2;
-    // A cluster has room for more tokens than the scratch memory of a block, where a pruning of them may have to be done.
-    while (max_tokens_ < std::max(job.max_records / 128, job.max_tokens)) max_tokens_ *= 2;
-  }
-  reserve_scratch(n_blocks);
-  device_.clock().time(stream_.get(), [&] {
-    if (cluster_size > 1) {
-      check(launch_search_clusters(jobs_.data(), n_jobs, laid_out_, cluster_size, stream_.get()), "launching a kernel");
-    } else {
-      launch_search(jobs_.data(), n_jobs, laid_out_, n_blocks, stream_.get());
-    }
-  });
-}
-
-void SearchLanes::await() {
-  device_.use();
-  check(cudaStreamSynchronize(stream_.get()), "searching");
-}
-
-// Puts the rows of the host on the device, while the last advance still reads its own; returns where each task's begin.
-std::vector<const float *> SearchLanes::upload(const std::vector<Task> &tasks) {
-  const SharedRows shared = share_rows(tasks);
-  std::vector<const float *> begins(tasks.size(), nullptr);
-  if (shared.uploads.empty()) return begins;
-  std::vector<Piece<const float>> pieces;
-  for (const size_t i : shared.uploads) {
-    pieces.push_back({tasks[i].host_rows, size_t{tasks[i].n_frames} * tasks[i].search->n_pdfs()});
-  }
-  DeviceArray<float> &rows = rows_[n_uploads_ % 2];
-  rows.reserve(shared.n_floats);
-  staging_.upload(pieces, rows, uploads_);
-  uploads_.mark(&uploaded_);
-  stream_.wait_for(uploaded_);
-  for (size_t i = 0; i < tasks.size(); ++i) begins[i] = rows.data() + shared.begins[i];
-  ++n_uploads_;
-  return begins;
-}
-
-// Where a job of the next launch writes the path that is wanted.
-SearchPathPlace SearchLanes::next_path_place() {
-  const size_t i = n_wanted_++;
-  PathStep *const steps = wanted_steps_.data() + i * (kWantedSteps + kMaxSettled);
-  return {wanted_ends_.data() + i, steps, steps + kWantedSteps, kWantedSteps};
-}
-
 void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
-  const std::vector<const float *> host_rows = upload(tasks);
-  finish_launch();
-  Pending pending;
-  n_wanted_ = 0;
-  wanted_ends_.reserve(tasks.size());
-  const auto n_paths = static_cast<size_t>(
-      std::count_if(tasks.begin(), tasks.end(), [](const Task &task) { return (task.wants & ASR_WANTS_PATH) != 0; }));
-  wanted_steps_.reserve(n_paths * (kWantedSteps + kMaxSettled));
-  for (size_t i = 0; i < tasks.size(); ++i) {
-    const Task &task = tasks[i];
-    const float *rows = host_rows[i];
-    size_t stride = task.search->n_pdfs();
-    if (task.host_rows == nullptr && task.n_frames > 0) {
-      rows = acoustic->device_rows(task.buffer, task.first_row, task.n_frames, stream_);
-      stride = acoustic->n_states();
-      pending.acoustic = acoustic;
-      pending.reads[task.buffer] = true;
-    }
-    if ((task.search->died() || task.n_frames == 0) && task.wants == 0) continue;
-    try {
-      task.search->prepare(!clusters_.empty() && tasks.size() <= clusters_.front().n_clusters, stream_.get());
-    } catch (...) {
-      give_up(task.search);
-      continue;
-    }
-    SearchJob job = task.search->job(rows, stride, task.n_frames);
-    job.use_final = (task.wants & ASR_WANTS_FINAL) != 0;
-    job.output = (task.wants & ASR_WANTS_LATTICE) != 0 && job.lattice.lattice_beam > 0;
-    if ((task.wants & ASR_WANTS_PATH) != 0) job.path = next_path_place();
-    pending.lanes.push_back({task.search, job});
-  }
-  pending_ = std::move(pending);
-  if (!pending_.lanes.empty()) {
-    try {
-      start_jobs();
-    } catch (...) {
-      give_up(pending_.lanes);
-      pending_ = {};
-      deliver();
-      throw;
-    }
-  }
-  deliver();
+  SearchFlight *const other = flights_[last_].get();
+  last_ ^= 1;
+  flights_[last_]->start(acoustic, tasks, other);
 }
 
-// What a channel's job came to. Returns whether there is more to do of it.
-bool SearchLanes::take_result(const SearchLane &lane, const SearchJob &done) {
-  Search &search = *lane.search;
-  drop_reader(&search);
-  const bool goes_on = search.take(done);
-  if (done.has_path && done.path.end->n_steps <= done.path.max_steps) {
-    search.keep_path(done.path, done.use_final);
-  } else if (done.has_path) {
-    find_paths({&search}, done.use_final, UINT32_MAX);
-    search.keep_path(path_jobs_.data()[0].place, done.use_final);
-  }
-  if (done.has_written) {
-    auto reader = next_reader();
-    search.start_reading(reader.get(), downloads_.get());
-    search.keep_reader(std::move(reader));
-  }
-  return goes_on;
+void SearchLanes::finish_advances(uint32_t n_left) noexcept {
+  if (n_left < 2) flights_[last_ ^ 1]->finish();
+  if (n_left < 1) flights_[last_]->finish();
 }
 
-void SearchLanes::take_results() {
-  const std::vector<SearchLane> lanes = std::exchange(pending_.lanes, {});
-  std::vector<SearchLane> again;
-  uint32_t overflow = 0;
-  std::vector<bool> goes_on(lanes.size(), false);
-  for (size_t i = 0; i < lanes.size(); ++i) {
-    try {
-      goes_on[i] = take_result(lanes[i], jobs_.data()[i]);
-    } catch (...) {
-      give_up(lanes[i].search);
-    }
-  }
-  take_settled(lanes);
-  for (size_t i = 0; i < lanes.size(); ++i) {
-    if (!goes_on[i]) continue;
-    Search *const search = lanes[i].search;
-    const SearchJob done = jobs_.data()[i];
-    try {
-      search->grow(done.overflow, stream_.get());
-    } catch (...) {
-      give_up(search);
-      continue;
-    }
-    overflow |= done.overflow;
-    again.push_back({search, search->rest_of(done)});
-  }
-  if (again.empty()) return;
-  if ((overflow & kEntriesFull) != 0) max_tokens_ *= 2;
-  if ((overflow & kCandidatesFull) != 0) max_candidates_ *= 2;
-  pending_.lanes = std::move(again);
-  start_jobs();
-  await();
+void SearchLanes::wait() {
+  finish();
+  for (const uint32_t flight : {last_ ^ 1, last_}) flights_[flight]->wait();
 }
 
-// Reads what has settled of lattices: the copies of all channels are waited for together, since the next job may move what they
-// read. deliver() does the rest.
-void SearchLanes::take_settled(const std::vector<SearchLane> &lanes) {
-  const size_t n_before = settling_.size();
-  for (const SearchLane &lane : lanes) {
-    try {
-      auto reader = next_reader();
-      const bool reads = lane.search->start_settled(reader.get(), downloads_.get());
-      if (reads) {
-        settling_.push_back({lane.search, std::move(reader)});
-      } else {
-        keep(std::move(reader));
-      }
-    } catch (...) {
-      give_up(lane.search);
-    }
+void SearchLanes::release(const Acoustic *acoustic, uint32_t buffer) {
+  for (auto &flight : flights_) flight->release(acoustic, buffer);
+}
+
+void SearchLanes::best_paths(const std::vector<Search *> &searches, bool use_final, asr_path *paths) {
+  std::vector<Search *> others;
+  std::vector<size_t> places;
+  for (size_t i = 0; i < searches.size(); ++i) {
+    if (searches[i]->give_wanted_path(use_final, &paths[i])) continue;
+    others.push_back(searches[i]);
+    places.push_back(i);
   }
-  if (settling_.size() > n_before) downloads_.finish();
-}
-
-void SearchLanes::deliver() noexcept {
-  if (settling_.empty()) return;
-  std::vector<Settling> settling = std::exchange(settling_, {});
-  try {
-    device_.pool().run(settling.size(), [&](size_t i) {
-      try {
-        settling[i].search->deliver_settled(*settling[i].reader);
-      } catch (...) {
-        settling[i].search->give_up(std::current_exception());
-      }
-    });
-    for (Settling &one : settling) keep(std::move(one.reader));
-  } catch (...) {
-    keep_failure();
-  }
-}
-
-std::unique_ptr<LatticeReader> SearchLanes::next_reader() {
-  std::lock_guard lock(readers_mutex_);
-  if (free_readers_.empty()) return std::make_unique<LatticeReader>();
-  auto reader = std::move(free_readers_.back());
-  free_readers_.pop_back();
-  return reader;
-}
-
-// Of a lattice that was wanted and that nobody has asked for: the copies may still read the channel's memory.
-void SearchLanes::drop_reader(Search *search) {
-  auto reader = search->take_reader();
-  if (reader == nullptr) return;
-  reader->wait();
-  keep(std::move(reader));
-}
-
-void SearchLanes::keep(std::unique_ptr<LatticeReader> reader) {
-  std::lock_guard lock(readers_mutex_);
-  free_readers_.push_back(std::move(reader));
-}
-
-// Fills path_jobs_ and what they write to, with so many steps for each.
-void SearchLanes::find_paths(const std::vector<Search *> &searches, bool use_final, uint32_t max_steps) {
-  const size_t n = searches.size();
-  size_t n_steps = 0;
-  path_jobs_.reserve(n);
-  ends_.reserve(n);
-  for (size_t i = 0; i < n; ++i) {
-    SearchPathJob &job = path_jobs_.data()[i];
-    job = searches[i]->path_job(use_final);
-    job.place.max_steps = std::min(max_steps, searches[i]->max_path_steps());
-    job.place.end = ends_.data() + i;
-    n_steps += job.place.max_steps + job.n_settled;
-  }
-  steps_.reserve(n_steps);
-  PathStep *steps = steps_.data();
-  for (size_t i = 0; i < n; ++i) {
-    SearchPathJob &job = path_jobs_.data()[i];
-    job.place.steps = steps;
-    job.place.settled_steps = steps + job.place.max_steps;
-    steps = job.place.settled_steps + job.n_settled;
-  }
-  launch_search_paths(path_jobs_.data(), static_cast<uint32_t>(n), stream_.get());
-  check(cudaGetLastError(), "launching a kernel");
-  check(cudaStreamSynchronize(stream_.get()), "reading paths");
+  if (others.empty()) return;
+  finish();
+  std::vector<asr_path> found(others.size());
+  flights_[0]->best_paths(others, use_final, found.data());
+  for (size_t i = 0; i < places.size(); ++i) paths[places[i]] = found[i];
 }
 
 void SearchLanes::lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices) {
-  std::vector<SearchLane> lanes;
-  for (Search *search : searches) {
-    if (search->has_wanted_lattice(use_final)) continue;
-    finish();
-    lanes.push_back({search, search->lattice_job(use_final)});
-  }
-  if (!lanes.empty()) {
-    run_at_once(lanes);
-    for (const SearchLane &lane : lanes) lane.search->check_outcome();
-  }
-  device_.pool().run(searches.size(), [&](size_t i) {
-    auto reader = searches[i]->take_reader();
-    reader->wait();
-    searches[i]->lattice(*reader, &lattices[i]);
-    keep(std::move(reader));
-  });
+  const auto wants = [&](const Search *search) { return search->has_wanted_lattice(use_final); };
+  if (!std::all_of(searches.begin(), searches.end(), wants)) finish();
+  flights_[0]->lattices(searches, use_final, lattices);
 }
 
 void SearchLanes::add_memory(asr_backend_memory *memory) const {
-  memory->lane_bytes = scratch_.size() * sizeof(uint4);
-  memory->n_lanes = n_scratch_;
+  for (const auto &flight : flights_) flight->add_memory(memory);
   for (const Search *search : searches_) memory->channel_bytes += search->memory().n_bytes();
   memory->n_channels = static_cast<uint32_t>(searches_.size());
   for (const auto &free : free_memory_) {

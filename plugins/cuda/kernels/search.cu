@@ -20,9 +20,10 @@ constexpr uint32_t kThreads = 1024;
 constexpr size_t kSlotBytes = sizeof(unsigned long long) + sizeof(uint32_t);
 constexpr uint32_t kClusterThreads = 768;
 
-__global__ void __launch_bounds__(kThreads) search_kernel(SearchJob *jobs, uint32_t n_jobs, SearchScratch scratch) {
+__global__ void __launch_bounds__(kThreads) search_kernel(SearchJob *jobs, uint32_t n_jobs, uint32_t *next_job,
+                                                           SearchScratch scratch) {
   __shared__ Lane lane;
-  __shared__ uint32_t histogram[kBins];
+  __shared__ uint32_t histogram[kBins], job;
   if (threadIdx.x == 0) {
     set_scratch(lane, scratch);
     set_lists(lane);
@@ -30,18 +31,22 @@ __global__ void __launch_bounds__(kThreads) search_kernel(SearchJob *jobs, uint3
   }
   __syncthreads();
   Table<NarrowTeam>(lane).block_free_own();
-  team_take_jobs<NarrowTeam>(lane, jobs, n_jobs, blockIdx.x, gridDim.x);
+  for (;;) {
+    if (threadIdx.x == 0) job = atomicAdd(next_job, 1u);
+    __syncthreads();
+    if (job >= n_jobs) return;
+    team_take_job<NarrowTeam>(lane, jobs + job);
+  }
 }
 
 __global__ void __launch_bounds__(kClusterThreads)
-    search_cluster_kernel(SearchJob *jobs, uint32_t n_jobs, SearchScratch scratch) {
+    search_cluster_kernel(SearchJob *jobs, SearchScratch scratch) {
   if (!kHasClusters) return;
   __shared__ Lane lane;
   if (threadIdx.x == 0) set_scratch(lane, scratch);
   __syncthreads();
   Table<ClusterTeam>(lane).block_free_own();
-  const uint32_t size = ClusterTeam::size();
-  team_take_jobs<ClusterTeam>(lane, jobs, n_jobs, blockIdx.x / size, gridDim.x / size);
+  team_take_job<ClusterTeam>(lane, jobs + blockIdx.x / ClusterTeam::size());
 }
 
 // A launch of clusters of so many blocks.
@@ -94,15 +99,16 @@ cudaError_t prepare_search_clusters(uint32_t cluster_size, uint32_t *n_clusters)
   return cudaSuccess;
 }
 
-void launch_search(SearchJob *jobs, uint32_t n_jobs, const SearchScratch &scratch, uint32_t n_blocks, cudaStream_t stream) {
-  search_kernel<<<n_blocks, kThreads, scratch.n_shared_slots * kSlotBytes, stream>>>(jobs, n_jobs, scratch);
+void launch_search(SearchJob *jobs, uint32_t n_jobs, uint32_t *next_job, const SearchScratch &scratch, uint32_t n_blocks,
+                   cudaStream_t stream) {
+  search_kernel<<<n_blocks, kThreads, scratch.n_shared_slots * kSlotBytes, stream>>>(jobs, n_jobs, next_job, scratch);
 }
 
 cudaError_t launch_search_clusters(SearchJob *jobs, uint32_t n_jobs, SearchScratch scratch, uint32_t cluster_size,
                                    cudaStream_t stream) {
   scratch.n_shared_slots = ClusterShare::kSlots;
   const ClusterLaunch launch(n_jobs * cluster_size, cluster_size, stream);
-  return cudaLaunchKernelEx(&launch.config, search_cluster_kernel, jobs, n_jobs, scratch);
+  return cudaLaunchKernelEx(&launch.config, search_cluster_kernel, jobs, scratch);
 }
 
 }  // namespace asr::cuda

@@ -202,7 +202,9 @@ cudaError_t prepare_search(uint32_t n_shared_slots);
 constexpr uint32_t kMaxClusterSize = 16, kMinClusterSize = 9;
 // What must be called once before clusters of so many blocks advance channels, and how many can do so beside each other.
 cudaError_t prepare_search_clusters(uint32_t cluster_size, uint32_t *n_clusters);
-void launch_search(SearchJob *jobs, uint32_t n_jobs, const SearchScratch &scratch, uint32_t n_blocks, cudaStream_t stream);
+// Blocks take jobs in turn, counted by *next_job, which is 0.
+void launch_search(SearchJob *jobs, uint32_t n_jobs, uint32_t *next_job, const SearchScratch &scratch, uint32_t n_blocks,
+                   cudaStream_t stream);
 // A cluster for each job; scratch is for all of their blocks.
 cudaError_t launch_search_clusters(SearchJob *jobs, uint32_t n_jobs, SearchScratch scratch, uint32_t cluster_size,
                                    cudaStream_t stream);

@@ -110,31 +110,29 @@ __device__ inline void note_settled(SearchLinks &lattice) {
   lattice.settled_end = frame.first_link + frame.n_emitting + frame.n_epsilon;
 }
 
-// All jobs, each by one of n_teams teams. Tables are free before and after it.
+// A job, from memory of the host and back. Tables are free before and after it.
 template <typename Team>
-__device__ inline void team_take_jobs(Lane &lane, SearchJob *jobs, uint32_t n_jobs, uint32_t team, uint32_t n_teams) {
-  for (uint32_t j = team; j < n_jobs; j += n_teams) {
-    if (threadIdx.x == 0) {
-      lane.job = jobs[j];
-      lane.all_active = lane.all_arcs = 0;
-      lane.counts[0] = lane.counts[1] = {};
-      if constexpr (Team::kIsCluster) set_share<Team>(lane);
-      lane.knows_tokens = false;
-      know_newest_links(lane);
-    }
-    Team::sync();
-    team_advance<Team>(lane);
-    Team::sync();
-    if (threadIdx.x == 0 && Team::rank() == 0) {
-      for (uint32_t rank = 0; rank < Team::size(); ++rank) {
-        lane.job.n_active += *Team::of_block(&lane.all_active, rank);
-        lane.job.n_arcs_expanded += *Team::of_block(&lane.all_arcs, rank);
-      }
-      note_settled(lane.job.lattice);
-      jobs[j] = lane.job;
-    }
-    Team::sync();
+__device__ inline void team_take_job(Lane &lane, SearchJob *job) {
+  if (threadIdx.x == 0) {
+    lane.job = *job;
+    lane.all_active = lane.all_arcs = 0;
+    lane.counts[0] = lane.counts[1] = {};
+    if constexpr (Team::kIsCluster) set_share<Team>(lane);
+    lane.knows_tokens = false;
+    know_newest_links(lane);
   }
+  Team::sync();
+  team_advance<Team>(lane);
+  Team::sync();
+  if (threadIdx.x == 0 && Team::rank() == 0) {
+    for (uint32_t rank = 0; rank < Team::size(); ++rank) {
+      lane.job.n_active += *Team::of_block(&lane.all_active, rank);
+      lane.job.n_arcs_expanded += *Team::of_block(&lane.all_arcs, rank);
+    }
+    note_settled(lane.job.lattice);
+    *job = lane.job;
+  }
+  Team::sync();
 }
 
 }  // namespace asr::cuda

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/cuda/search_flight.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_set>
+#include <utility>
+
+#include "core/base/error.h"
+#include "plugins/common/shared_rows.h"
+
+namespace asr::cuda {
+
+SearchFlight::SearchFlight(Device &device, const std::vector<ClusterSize> &cluster_sizes)
+    : DeviceLanes(device.pool()),
+      device_(device),
+      staging_(device.pool()),
+      cluster_sizes_(cluster_sizes),
+      n_shared_slots_(search_shared_slots(device.shared_bytes())) {
+  max_tokens_ = std::max(max_tokens_, n_shared_slots_);
+}
+
+SearchFlight::~SearchFlight() {
+  for (const Stream *stream : {&uploads_, &stream_, &downloads_}) cudaStreamSynchronize(stream->get());
+}
+
+// Scratch memory for so many blocks, the wide tables free; for fewer where there is not enough: blocks take jobs in turn.
+void SearchFlight::reserve_scratch(uint32_t n_blocks) {
+  const bool same = laid_out_.max_tokens == max_tokens_ && laid_out_.max_candidates == max_candidates_;
+  if (same && n_blocks <= n_scratch_) return;
+  const SearchScratch before = laid_out_;
+  laid_out_ = {};
+  n_scratch_ = 0;
+  for (;; n_blocks /= 2) {
+    const size_t n = n_blocks * search_scratch_size(max_tokens_, max_candidates_);
+    try {
+      scratch_.reserve(n);
+    } catch (const Error &error) {
+      if (error.code() == ASR_OUT_OF_MEMORY && n_blocks > 1) continue;
+      if (before.max_tokens > 0) max_tokens_ = before.max_tokens, max_candidates_ = before.max_candidates;
+      throw;
+    }
+    check(cudaMemsetAsync(scratch_.data(), 0xff, n * sizeof(uint4), stream_.get()), "clearing scratch memory");
+    break;
+  }
+  laid_out_ = {n_shared_slots_, max_tokens_, max_candidates_, scratch_.data()};
+  n_scratch_ = n_blocks;
+}
+
+// How many blocks advance a channel. Clusters are faster than blocks by themselves even where some wait for others, up to twice
+// as many as run beside each other. Only frames are shared by blocks.
+uint32_t SearchFlight::cluster_size_for(const std::vector<SearchLane> &lanes) const {
+  const bool has_frames = std::any_of(lanes.begin(), lanes.end(), [](const SearchLane &lane) { return lane.job.n_frames > 0; });
+  if (!has_frames || cluster_sizes_.empty()) return 1;
+  const size_t n_lanes = lanes.size() + n_beside_;
+  for (const ClusterSize &size : cluster_sizes_) {
+    if (n_lanes <= size.n_clusters) return size.n_blocks;
+  }
+  return n_lanes <= 2 * cluster_sizes_.front().n_clusters ? cluster_sizes_.front().n_blocks : 1;
+}
+
+// Longer jobs begin first: those of blocks are taken in turn.
+void SearchFlight::start_jobs() {
+  std::vector<SearchLane> &lanes = pending_.lanes;
+  const auto work = [](const SearchLane &lane) { return uint64_t{lane.job.n_tokens} * lane.job.n_frames; };
+  std::stable_sort(lanes.begin(), lanes.end(), [&](const SearchLane &a, const SearchLane &b) { return work(a) > work(b); });
+  const auto n_jobs = static_cast<uint32_t>(lanes.size());
+  const uint32_t cluster_size = cluster_size_for(lanes);
+  const uint32_t n_blocks = cluster_size > 1 ? n_jobs * cluster_size : std::min(n_jobs, device_.n_multiprocessors());
+  jobs_.reserve(n_jobs);
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    const SearchJob &job = jobs_.data()[i] = lanes[i].job;
+    while (max_candidates_ <= job.max_records / 2) max_candidates_ *= 2;
+    // A cluster has room for more tokens than the scratch memory of a block, where a pruning of them may have to be done.
+    while (max_tokens_ < std::max(job.max_records / 128, job.max_tokens)) max_tokens_ *= 2;
+  }
+  reserve_scratch(n_blocks);
+  next_job_.reserve(1);
+  device_.clock().time(stream_.get(), [&] {
+    if (cluster_size > 1) {
+      check(launch_search_clusters(jobs_.data(), n_jobs, laid_out_, cluster_size, stream_.get()), "launching a kernel");
+    } else {
+      check(cudaMemsetAsync(next_job_.data(), 0, sizeof(uint32_t), stream_.get()), "launching a kernel");
+      launch_search(jobs_.data(), n_jobs, next_job_.data(), laid_out_, std::min(n_blocks, n_scratch_), stream_.get());
+    }
+  });
+}
+
+void SearchFlight::await() {
+  device_.use();
+  check(cudaStreamSynchronize(stream_.get()), "searching");
+}
+
+// Puts the rows of the host on the device, while the last advance still reads its own; returns where each task's begin.
+std::vector<const float *> SearchFlight::upload(const std::vector<Task> &tasks) {
+  const SharedRows shared = share_rows(tasks);
+  std::vector<const float *> begins(tasks.size(), nullptr);
+  if (shared.uploads.empty()) return begins;
+  std::vector<Piece<const float>> pieces;
+  for (const size_t i : shared.uploads) {
+    pieces.push_back({tasks[i].host_rows, size_t{tasks[i].n_frames} * tasks[i].search->n_pdfs()});
+  }
+  DeviceArray<float> &rows = rows_[n_uploads_ % 2];
+  rows.reserve(shared.n_floats);
+  staging_.upload(pieces, rows, uploads_);
+  uploads_.mark(&uploaded_);
+  stream_.wait_for(uploaded_);
+  for (size_t i = 0; i < tasks.size(); ++i) begins[i] = rows.data() + shared.begins[i];
+  ++n_uploads_;
+  return begins;
+}
+
+// Where a job of the next launch writes the path that is wanted.
+SearchPathPlace SearchFlight::next_path_place() {
+  const size_t i = n_wanted_++;
+  PathStep *const steps = wanted_steps_.data() + i * (kWantedSteps + ChannelSize::kMaxSettled);
+  return {wanted_ends_.data() + i, steps, steps + kWantedSteps, kWantedSteps};
+}
+
+bool SearchFlight::shares(const std::vector<Task> &tasks) const {
+  std::unordered_set<const Search *> under_way;
+  for (const SearchLane &lane : pending_.lanes) under_way.insert(lane.search);
+  return std::any_of(tasks.begin(), tasks.end(), [&](const Task &task) { return under_way.count(task.search) > 0; });
+}
+
+void SearchFlight::start(Acoustic *acoustic, const std::vector<Task> &tasks, SearchFlight *other) {
+  const std::vector<const float *> host_rows = upload(tasks);
+  finish();
+  if (other->shares(tasks)) other->finish();
+  n_beside_ = other->pending_.lanes.size();
+  const bool few_channels = !cluster_sizes_.empty() && tasks.size() + n_beside_ <= 2 * cluster_sizes_.front().n_clusters;
+  Pending pending;
+  n_wanted_ = 0;
+  wanted_ends_.reserve(tasks.size());
+  const auto n_paths = static_cast<size_t>(
+      std::count_if(tasks.begin(), tasks.end(), [](const Task &task) { return (task.wants & ASR_WANTS_PATH) != 0; }));
+  wanted_steps_.reserve(n_paths * (kWantedSteps + ChannelSize::kMaxSettled));
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    const Task &task = tasks[i];
+    const float *rows = host_rows[i];
+    size_t stride = task.search->n_pdfs();
+    if (task.host_rows == nullptr && task.n_frames > 0) {
+      rows = acoustic->device_rows(task.buffer, task.first_row, task.n_frames, stream_);
+      stride = acoustic->n_states();
+      pending.acoustic = acoustic;
+      pending.reads[task.buffer] = true;
+    }
+    if ((task.search->died() || task.n_frames == 0) && task.wants == 0) continue;
+    try {
+      prepare(task.search, few_channels);
+    } catch (...) {
+      give_up(task.search);
+      continue;
+    }
+    SearchJob job = task.search->job(rows, stride, task.n_frames);
+    job.use_final = (task.wants & ASR_WANTS_FINAL) != 0;
+    job.output = (task.wants & ASR_WANTS_LATTICE) != 0 && job.lattice.lattice_beam > 0;
+    if ((task.wants & ASR_WANTS_PATH) != 0) job.path = next_path_place();
+    pending.lanes.push_back({task.search, job});
+  }
+  pending_ = std::move(pending);
+  if (!pending_.lanes.empty()) {
+    try {
+      start_jobs();
+    } catch (...) {
+      give_up(pending_.lanes);
+      pending_ = {};
+      deliver();
+      throw;
+    }
+  }
+  deliver();
+}
+
+// More room ahead of need, if there is memory for it.
+void SearchFlight::prepare(Search *search, bool few_channels) {
+  try {
+    search->prepare(few_channels, stream_.get());
+  } catch (const Error &error) {
+    if (error.code() != ASR_OUT_OF_MEMORY) throw;
+  }
+}
+
+// What a channel's job came to. Returns whether there is more to do of it.
+bool SearchFlight::take_result(const SearchLane &lane, const SearchJob &done) {
+  Search &search = *lane.search;
+  drop_reader(&search);
+  const bool goes_on = search.take(done);
+  if (done.has_path && done.path.end->n_steps <= done.path.max_steps) {
+    search.keep_path(done.path, done.use_final);
+  } else if (done.has_path) {
+    find_paths({&search}, done.use_final, UINT32_MAX);
+    search.keep_path(path_jobs_.data()[0].place, done.use_final);
+  }
+  if (done.has_written) {
+    auto reader = next_reader();
+    search.start_reading(reader.get(), downloads_.get());
+    search.keep_reader(std::move(reader));
+  }
+  return goes_on;
+}
+
+void SearchFlight::take_results() {
+  const std::vector<SearchLane> &lanes = pending_.lanes;
+  std::vector<SearchLane> again;
+  uint32_t overflow = 0;
+  std::vector<bool> goes_on(lanes.size(), false);
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    try {
+      goes_on[i] = take_result(lanes[i], jobs_.data()[i]);
+    } catch (...) {
+      give_up(lanes[i].search);
+    }
+  }
+  take_settled(lanes);
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    if (!goes_on[i]) continue;
+    Search *const search = lanes[i].search;
+    const SearchJob done = jobs_.data()[i];
+    try {
+      search->grow(done.overflow, stream_.get());
+    } catch (...) {
+      give_up(search);
+      continue;
+    }
+    overflow |= done.overflow;
+    again.push_back({search, search->rest_of(done)});
+  }
+  pending_.lanes = std::move(again);
+  if (pending_.lanes.empty()) return;
+  if ((overflow & kEntriesFull) != 0) max_tokens_ *= 2;
+  if ((overflow & kCandidatesFull) != 0) max_candidates_ *= 2;
+  start_jobs();
+  await();
+}
+
+// Reads what has settled of lattices: the copies of all channels are waited for together, since the next job may move what they
+// read. deliver() does the rest.
+void SearchFlight::take_settled(const std::vector<SearchLane> &lanes) {
+  const size_t n_before = settling_.size();
+  for (const SearchLane &lane : lanes) {
+    try {
+      auto reader = next_reader();
+      const bool reads = lane.search->start_settled(reader.get(), downloads_.get());
+      if (reads) {
+        settling_.push_back({lane.search, std::move(reader)});
+      } else {
+        keep(std::move(reader));
+      }
+    } catch (...) {
+      give_up(lane.search);
+    }
+  }
+  if (settling_.size() > n_before) downloads_.finish();
+}
+
+void SearchFlight::deliver() noexcept {
+  if (settling_.empty()) return;
+  std::vector<Settling> settling = std::exchange(settling_, {});
+  try {
+    device_.pool().run(settling.size(), [&](size_t i) {
+      try {
+        settling[i].search->deliver_settled(*settling[i].reader);
+      } catch (...) {
+        settling[i].search->give_up(std::current_exception());
+      }
+    });
+    for (Settling &one : settling) keep(std::move(one.reader));
+  } catch (...) {
+    keep_failure();
+  }
+}
+
+std::unique_ptr<LatticeReader> SearchFlight::next_reader() {
+  std::lock_guard lock(readers_mutex_);
+  if (free_readers_.empty()) return std::make_unique<LatticeReader>();
+  auto reader = std::move(free_readers_.back());
+  free_readers_.pop_back();
+  return reader;
+}
+
+// Of a lattice that was wanted and that nobody has asked for: the copies may still read the channel's memory.
+void SearchFlight::drop_reader(Search *search) {
+  auto reader = search->take_reader();
+  if (reader == nullptr) return;
+  reader->wait();
+  keep(std::move(reader));
+}
+
+void SearchFlight::keep(std::unique_ptr<LatticeReader> reader) {
+  std::lock_guard lock(readers_mutex_);
+  free_readers_.push_back(std::move(reader));
+}
+
+// Fills path_jobs_ and what they write to, with so many steps for each.
+void SearchFlight::find_paths(const std::vector<Search *> &searches, bool use_final, uint32_t max_steps) {
+  const size_t n = searches.size();
+  size_t n_steps = 0;
+  path_jobs_.reserve(n);
+  ends_.reserve(n);
+  for (size_t i = 0; i < n; ++i) {
+    SearchPathJob &job = path_jobs_.data()[i];
+    job = searches[i]->path_job(use_final);
+    job.place.max_steps = std::min(max_steps, searches[i]->max_path_steps());
+    job.place.end = ends_.data() + i;
+    n_steps += job.place.max_steps + job.n_settled;
+  }
+  steps_.reserve(n_steps);
+  PathStep *steps = steps_.data();
+  for (size_t i = 0; i < n; ++i) {
+    SearchPathJob &job = path_jobs_.data()[i];
+    job.place.steps = steps;
+    job.place.settled_steps = steps + job.place.max_steps;
+    steps = job.place.settled_steps + job.n_settled;
+  }
+  launch_search_paths(path_jobs_.data(), static_cast<uint32_t>(n), stream_.get());
+  check(cudaGetLastError(), "launching a kernel");
+  check(cudaStreamSynchronize(stream_.get()), "reading paths");
+}
+
+void SearchFlight::lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices) {
+  std::vector<SearchLane> lanes;
+  for (Search *search : searches) {
+    if (search->has_wanted_lattice(use_final)) continue;
+    finish();
+    lanes.push_back({search, search->lattice_job(use_final)});
+  }
+  if (!lanes.empty()) {
+    run_at_once(lanes);
+    for (const SearchLane &lane : lanes) lane.search->check_outcome();
+  }
+  device_.pool().run(searches.size(), [&](size_t i) {
+    auto reader = searches[i]->take_reader();
+    reader->wait();
+    searches[i]->lattice(*reader, &lattices[i]);
+    keep(std::move(reader));
+  });
+}
+
+void SearchFlight::add_memory(asr_backend_memory *memory) const {
+  memory->lane_bytes += scratch_.size() * sizeof(uint4);
+  memory->n_lanes += n_scratch_;
+}
+
+}  // namespace asr::cuda
