@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What bench/accept.sh keeps and says of its cases, and what it knows of devices; read by it, not run. Uses its variables: kit, out,
-# senone, lines (the file of results), devices, all_parts.
+# What bench/accept.sh keeps and says of its cases, and what it knows of devices; read by it, not run. Uses its variables:
+# kit, out, senone, lines (the file of results), devices, all_parts.
 # shellcheck shell=bash disable=SC2154,SC2034
 
 # ---- results: a line for each case, fields separated by tabs -----------------------------------------------------------

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks and measures a back end on a machine with a GPU: conformance, the benchmarks of features and scores as JSON, and on request
-# compute-sanitizer (CUDA only). DEVICE of the environment names it: cuda, ocl_nvidia, ocl_amd. Arguments: BIN (folder with senone,
-# conformance), PLUGINS, OUT, then any of conformance, sanitize, mfcc, gmm, models, fullgmm, decode, stream; the first and mfcc, gmm, fullgmm
-# without an argument. decode searches GRAPH with the scores LOGLIKES, or scores and searches FEATURES with the bundle MODEL; stream
-# recognises FEATURES with MODEL through the C ABI (docs/search.md, "Measuring"), all from the environment.
+# Checks and measures a back end on a machine with a GPU: conformance, the benchmarks of features and scores as JSON, and on
+# request compute-sanitizer (CUDA only). DEVICE of the environment names it: cuda, ocl_nvidia, ocl_amd. Arguments: BIN (folder
+# with senone, conformance), PLUGINS, OUT, then any of conformance, sanitize, mfcc, gmm, models, fullgmm, decode, stream; the
+# first and mfcc, gmm, fullgmm without an argument. decode searches GRAPH with the scores LOGLIKES, or scores and searches
+# FEATURES with the bundle MODEL; stream recognises FEATURES with MODEL through the C ABI (docs/search.md, "Measuring").
 #   gpu.sh accept [PART...]  is the acceptance run (accept.sh), gpu.sh pack BUILD OUT.tar.xz makes what it needs (gpu_kit.sh).
 set -uo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
@@ -12,7 +12,10 @@ case ${1:-} in
   accept) exec "$here/accept.sh" "${@:2}" ;;
   pack) exec "$here/gpu_kit.sh" "${@:2}" ;;
 esac
-(($# >= 3)) || { echo "usage: gpu.sh BIN PLUGINS OUT [PART...], gpu.sh accept [PART...] or gpu.sh pack BUILD OUT.tar.xz" >&2; exit 2; }
+if (($# < 3)); then
+  echo "usage: gpu.sh BIN PLUGINS OUT [PART...], gpu.sh accept [PART...] or gpu.sh pack BUILD OUT.tar.xz" >&2
+  exit 2
+fi
 bin=$1 out=$3
 SENONE_PLUGIN_PATH=$(realpath "$2")
 export SENONE_PLUGIN_PATH
