@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone bench decode`: the search through the back end's `advance`, on a graph of the user's or a random one. Scores are
-// given, so that nothing but the search is timed, and a window's are handed over while the one before it is searched; RTF
-// counts 100 frames a second. Decoder memory is that of the process less the scores. Lattices are determinised by as many
-// threads as the back end may use, while the next utterance is searched.
+// `senone bench decode`: the search through the back end's `advance`, on a graph of the user's or a random one. Each lane
+// takes the next utterance in turn when it is through with one, so that channels begin and end at different times, as in the
+// engine. Scores are given, or with --score made from features beside the search of the window before. RTF counts 100 frames a
+// second. Decoder memory is that of the process less the scores.
 #include <algorithm>
-#include <future>
+#include <utility>
 
-#include "core/lattice/determinise.h"
 #include "core/lattice/from_backend.h"
 #include "plugins/common/thread_pool.h"
+#include "tools/bench_determinise.h"
 #include "tools/bench_search.h"
 #include "tools/device_memory.h"
 
@@ -17,12 +17,13 @@ namespace {
 
 struct DecodeBench : SearchBench {
   uint32_t n_lanes = 1;
-  bool lattices_only = false;
+  uint64_t n_utterances = 0;
+  bool lattices_only = false, score = false;
 };
 
 // What a run over all utterances did.
 struct Totals {
-  uint64_t n_tokens = 0, n_arcs = 0;
+  uint64_t n_frames = 0, n_tokens = 0, n_arcs = 0;
   double cost = 0;
   uint32_t n_died = 0;
   uint64_t n_lattice_states = 0, n_lattice_arcs = 0;
@@ -32,20 +33,33 @@ struct Totals {
 enum class Result { kBestPath, kLattice, kDeterminised };
 constexpr const char *kResultNames[] = {"best path", "lattice", "determinised"};
 
-// A graph on a device.
+// The number of utterances of a run: each equally often, and about four for a lane where there are several lanes.
+uint64_t default_utterances(uint32_t n_lanes, uint64_t n) {
+  const uint64_t wanted = n_lanes == 1 ? 1 : uint64_t{4} * n_lanes;
+  return (wanted + n - 1) / n * n;
+}
+
+// A graph on a device, and lanes that decode on it.
 class Decoder {
  public:
-  Decoder(const DeviceEntry &entry, const DecodeBench &bench, const asr_graph_view &view)
+  Decoder(const DeviceEntry &entry, const DecodeBench &bench, const asr_graph_view &view, const BenchRows &rows)
       : bench_(bench),
+        rows_(rows),
         device_(entry, backend_options(bench.common, bench.window, bench.n_lanes)),
         n_pdfs_(view.n_pdfs),
-        pool_(bench.common.n_threads) {
+        pool_(bench.common.n_threads),
+        determinisers_(bench.common.n_threads, determinise_options(bench)) {
     if (bench.search.lattice_beam > 0 && api().lattice == nullptr) {
       fail(ASR_UNSUPPORTED, "--lattice-beam: back end %s makes no lattices", entry.id.c_str());
     }
+    if (bench.score) acoustic_ = std::make_unique<BenchAcoustic>(device_, bench.model);
     device_.check(api().load_graph(device_.get(), &view, &graph_));
+    for (uint64_t frame = 0, i = 0; i < rows.utterances().size(); frame += rows.utterances()[i++]) first_row_.push_back(frame);
   }
-  ~Decoder() { api().free_graph(graph_); }
+  ~Decoder() {
+    lanes_.clear();
+    api().free_graph(graph_);
+  }
   Decoder(const Decoder &) = delete;
   Decoder &operator=(const Decoder &) = delete;
 
@@ -57,59 +71,123 @@ class Decoder {
             1e-6 * static_cast<double>(memory.channel_bytes) / std::max(1u, memory.n_channels)};
   }
 
-  // Every lane decodes every utterance.
-  Totals run(const BenchRows &rows, Result result) {
-    Totals totals;
-    const float *first = rows.rows();
-    for (const uint32_t n_frames : rows.utterances()) {
-      decode(first, n_frames, result, totals);
-      first += size_t{n_frames} * n_pdfs_;
+  // Decodes n utterances, the first of them again after the last.
+  Totals run(uint64_t n, Result result) {
+    result_ = result;
+    totals_ = {};
+    n_begun_ = 0;
+    n_wanted_ = n;
+    lanes_.clear();
+    lanes_.resize(bench_.n_lanes);
+    for (;;) {
+      Step step = next_step();
+      const bool nothing_new = step.jobs.empty();
+      if (acoustic_) {
+        if (!nothing_new) score(&step);
+        std::swap(step, scored_);
+      }
+      if (step.jobs.empty() && nothing_new) break;
+      if (step.jobs.empty()) continue;
+      device_.check(api().advance(device_.get(), acoustic_ ? acoustic_->get() : nullptr, step.jobs.data(), step.jobs.size()));
+      if (acoustic_ || !step.ended.empty()) device_.check(api().wait(device_.get()));
+      if (!step.ended.empty()) take_results(step.ended);
     }
-    wait_for_determinised(totals);
-    return totals;
+    const Determinisers::Size size = determinisers_.finish();
+    totals_.n_lattice_states += size.n_states;
+    totals_.n_lattice_arcs += size.n_arcs;
+    return totals_;
   }
 
  private:
-  const asr_backend_api &api() const { return *device_.api(); }
-
   using Channel = std::unique_ptr<asr_backend_channel, void (*)(asr_backend_channel *)>;
 
-  void decode(const float *rows, uint32_t n_frames, Result result, Totals &totals) {
-    asr_search_options options = bench_.search;
-    if (result == Result::kBestPath) options.lattice_beam = 0;
-    std::vector<Channel> channels;
-    for (uint32_t lane = 0; lane < bench_.n_lanes; ++lane) {
-      asr_backend_channel *channel = nullptr;
-      device_.check(api().channel_begin(device_.get(), graph_, &options, &channel));
-      channels.emplace_back(channel, api().channel_end);
-    }
-    for (uint32_t t = 0; t < n_frames; t += bench_.window) {
-      std::vector<asr_advance_job> jobs;
-      for (const Channel &channel : channels) {
-        jobs.push_back({channel.get(), rows + size_t{t} * n_pdfs_, 0, 0, std::min(bench_.window, n_frames - t), 0});
-      }
-      device_.check(api().advance(device_.get(), nullptr, jobs.data(), jobs.size()));
-    }
-    device_.check(api().wait(device_.get()));
-    std::vector<asr_backend_channel *> handles;
-    for (const Channel &channel : channels) handles.push_back(channel.get());
-    std::vector<asr_path> paths(channels.size());
-    if (api().best_paths != nullptr) {
-      device_.check(api().best_paths(device_.get(), handles.data(), handles.size(), 1, paths.data()));
-    } else {
-      for (size_t i = 0; i < paths.size(); ++i) device_.check(api().best_path(device_.get(), handles[i], 1, &paths[i]));
-    }
-    for (const asr_path &path : paths) {
-      totals.n_tokens += path.n_tokens;
-      totals.n_arcs += path.n_arcs_expanded;
-      totals.cost += path.total_cost;
-      totals.n_died += path.beam_died;
-    }
-    if (result != Result::kBestPath) add_lattices(handles, result, totals);
+  // One utterance at a time: rows at ... end - 1 are still to be advanced. It is free while it has no channel.
+  struct Lane {
+    Channel channel{nullptr, nullptr};
+    uint64_t at = 0, end = 0;
+  };
+
+  // Windows of the lanes that have rows left, and those that end with theirs.
+  struct Step {
+    std::vector<asr_advance_job> jobs;
+    std::vector<Lane *> ended;
+    std::vector<float> features;  // until the device has scored them
+    uint32_t n_rows = 0, buffer = 0;
+  };
+
+  const asr_backend_api &api() const { return *device_.api(); }
+
+  static DeterminiseOptions determinise_options(const DecodeBench &bench) {
+    DeterminiseOptions options;
+    options.acoustic_scale = bench.search.acoustic_scale;
+    options.lattice_beam = bench.search.lattice_beam;
+    return options;
   }
 
-  // Of channels that live until this returns.
-  void add_lattices(const std::vector<asr_backend_channel *> &handles, Result result, Totals &totals) {
+  void begin(Lane *lane) {
+    asr_search_options options = bench_.search;
+    if (result_ == Result::kBestPath) options.lattice_beam = 0;
+    asr_backend_channel *channel = nullptr;
+    device_.check(api().channel_begin(device_.get(), graph_, &options, &channel));
+    lane->channel = Channel(channel, api().channel_end);
+    const size_t i = n_begun_++ % first_row_.size();
+    lane->at = first_row_[i];
+    lane->end = lane->at + rows_.utterances()[i];
+    totals_.n_frames += rows_.utterances()[i];
+  }
+
+  Step next_step() {
+    Step step;
+    for (Lane &lane : lanes_) {
+      if (!lane.channel && n_begun_ < n_wanted_) begin(&lane);
+      if (!lane.channel || lane.at == lane.end) continue;
+      const auto n = static_cast<uint32_t>(std::min<uint64_t>(bench_.window, lane.end - lane.at));
+      asr_advance_job job{lane.channel.get(), nullptr, 0, 0, n, 0};
+      if (acoustic_) {
+        const FeatureRows &features = rows_.features();
+        const auto first = features.values.begin() + static_cast<std::ptrdiff_t>(lane.at * features.n_dims);
+        job.first_row = step.n_rows;
+        step.features.insert(step.features.end(), first, first + static_cast<std::ptrdiff_t>(uint64_t{n} * features.n_dims));
+      } else {
+        job.loglikes = rows_.rows() + lane.at * n_pdfs_;
+      }
+      step.jobs.push_back(job);
+      step.n_rows += n;
+      lane.at += n;
+      if (lane.at == lane.end) step.ended.push_back(&lane);
+    }
+    return step;
+  }
+
+  // Into the buffer that the step before did not use.
+  void score(Step *step) {
+    buffer_ = 1 - buffer_;
+    for (asr_advance_job &job : step->jobs) job.buffer = buffer_;
+    device_.check(api().score(device_.get(), acoustic_->get(), step->features.data(), step->n_rows, buffer_, nullptr));
+  }
+
+  // Frees the lanes.
+  void take_results(const std::vector<Lane *> &lanes) {
+    const size_t n = lanes.size();
+    std::vector<asr_backend_channel *> handles;
+    for (const Lane *lane : lanes) handles.push_back(lane->channel.get());
+    std::vector<asr_path> paths(n);
+    if (api().best_paths != nullptr) {
+      device_.check(api().best_paths(device_.get(), handles.data(), n, 1, paths.data()));
+    } else {
+      for (size_t i = 0; i < n; ++i) device_.check(api().best_path(device_.get(), handles[i], 1, &paths[i]));
+    }
+    for (const asr_path &path : paths) {
+      totals_.n_tokens += path.n_tokens;
+      totals_.n_arcs += path.n_arcs_expanded;
+      totals_.cost += path.total_cost;
+      totals_.n_died += path.beam_died;
+    }
+    if (result_ != Result::kBestPath) take_lattices(handles);
+    for (Lane *lane : lanes) lane->channel.reset();
+  }
+
+  void take_lattices(const std::vector<asr_backend_channel *> &handles) {
     const size_t n = handles.size();
     std::vector<asr_raw_lattice> raw(n);
     if (api().lattices != nullptr) {
@@ -117,56 +195,42 @@ class Decoder {
     } else {
       for (size_t i = 0; i < n; ++i) device_.check(api().lattice(device_.get(), handles[i], 1, &raw[i]));
     }
-    if (result == Result::kLattice) {
+    if (result_ == Result::kLattice) {
       for (const asr_raw_lattice &lattice : raw) {
-        totals.n_lattice_states += lattice.n_states;
-        totals.n_lattice_arcs += lattice.n_arcs;
+        totals_.n_lattice_states += lattice.n_states;
+        totals_.n_lattice_arcs += lattice.n_arcs;
       }
       return;
     }
     std::vector<Lattice> lattices(n);
     pool_.run(n, [&](size_t i) { lattices[i] = lattice_from_backend(raw[i], bench_.search.word_insertion_cost); });
-    wait_for_determinised(totals);
-    determinised_ = std::async(
-        std::launch::async, [this, lattices = std::move(lattices)]() mutable { return determinise_all(std::move(lattices)); });
-  }
-
-  // How large they become.
-  using Size = std::pair<uint64_t, uint64_t>;
-  Size determinise_all(std::vector<Lattice> lattices) {
-    DeterminiseOptions options;
-    options.acoustic_scale = bench_.search.acoustic_scale;
-    options.lattice_beam = bench_.search.lattice_beam;
-    std::vector<Size> sizes(lattices.size());
-    pool_.run(lattices.size(), [&](size_t i) {
-      const CompactLattice compact = determinise(std::move(lattices[i]), options).lattice;
-      sizes[i] = {compact.n_states(), compact.arcs.size()};
-    });
-    Size total{0, 0};
-    for (const Size &size : sizes) total = {total.first + size.first, total.second + size.second};
-    return total;
-  }
-
-  void wait_for_determinised(Totals &totals) {
-    if (!determinised_.valid()) return;
-    const Size size = determinised_.get();
-    totals.n_lattice_states += size.first;
-    totals.n_lattice_arcs += size.second;
+    for (Lattice &lattice : lattices) determinisers_.add(std::move(lattice));
   }
 
   const DecodeBench &bench_;
+  const BenchRows &rows_;
   Device device_;
   const uint32_t n_pdfs_;
+  std::unique_ptr<BenchAcoustic> acoustic_;  // with --score
   asr_backend_graph *graph_ = nullptr;
   ThreadPool pool_;
-  std::future<Size> determinised_;
+  Determinisers determinisers_;
+  std::vector<uint64_t> first_row_;  // of each utterance
+  std::vector<Lane> lanes_;
+  Step scored_;  // with --score: the step that is advanced beside the scoring of the next
+  uint32_t buffer_ = 0;
+  uint64_t n_begun_ = 0, n_wanted_ = 0;
+  Result result_ = Result::kBestPath;
+  Totals totals_;
 };
 
 void run(const DecodeBench &bench) {
   const BenchGraph graph(bench);
-  const BenchRows rows(bench, graph.view().n_pdfs);
+  const BenchRows rows(bench, graph.view().n_pdfs, !bench.score);
   const DeviceEntry entry = choose_device(bench.common.device);
-  Decoder decoder(entry, bench, graph.view());
+  const uint64_t n_utterances =
+      bench.n_utterances > 0 ? bench.n_utterances : default_utterances(bench.n_lanes, rows.utterances().size());
+  Decoder decoder(entry, bench, graph.view(), rows);
   graph.release_pages();
 
   BenchReport report("decode", bench.common, entry,
@@ -186,13 +250,15 @@ void run(const DecodeBench &bench) {
                       {"channel_memory_mb", "channel MB", 2}});
   add_options(bench, graph, rows, &report);
   report.option("lanes", bench.n_lanes);
-  const double n_frames = static_cast<double>(rows.n_frames()) * bench.n_lanes;
-  const auto rtf = [&](double seconds) { return seconds * kFramesPerSecond / n_frames; };
-  const auto per_frame = [&](uint64_t n) { return static_cast<double>(n) / n_frames; };
+  report.option("utterances", n_utterances);
+  report.option("scored_beside", bench.score);
   uint32_t n_died = 0;
   const auto measure = [&](Result result) {
     Totals totals;
-    const Timing time = time_repeats(bench.common.n_repeats, [&] { totals = decoder.run(rows, result); });
+    const Timing time = time_repeats(bench.common.n_repeats, [&] { totals = decoder.run(n_utterances, result); });
+    const auto n_frames = static_cast<double>(totals.n_frames);
+    const auto rtf = [&](double seconds) { return seconds * kFramesPerSecond / n_frames; };
+    const auto per_frame = [&](uint64_t n) { return static_cast<double>(n) / n_frames; };
     const uint64_t peak_bytes = peak_memory_bytes();
     const auto [device_mb, channel_mb] = decoder.memory_mb();
     report.row({kResultNames[static_cast<int>(result)], rtf(time.min_s), rtf(time.median_s), 1e6 * time.min_s / n_frames,
@@ -217,6 +283,8 @@ void add_decode(Command app) {
   bench->common.n_repeats = 3;
   bench->add_to(command);
   command.option("--lanes", bench->n_lanes, "Channels advanced together").range(1, 4096).shows_default();
+  command.option("--utterances", bench->n_utterances, "Utterances of a run; default: all, or as often as gives a lane four");
+  command.flag("--score", bench->score, "Score features on the device, beside the search").needs("--features");
   command.option("--lattice-beam", bench->search.lattice_beam, "Measure with lattices of this beam too; 0: best paths only")
       .shows_default();
   command.flag("--lattices-only", bench->lattices_only, "Leave out best paths").needs("--lattice-beam");

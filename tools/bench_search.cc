@@ -73,16 +73,28 @@ BenchGraph::BenchGraph(const SearchBench &bench) {
            pdf_of_.data()};
 }
 
-BenchRows::BenchRows(const SearchBench &bench, uint32_t n_pdfs) : n_pdfs_(n_pdfs) {
+BenchRows::BenchRows(const SearchBench &bench, uint32_t n_pdfs, bool scored) : n_pdfs_(n_pdfs) {
   if (!bench.loglikes.empty()) {
     read(bench.loglikes);
     return;
   }
+  if (!bench.features.empty()) {
+    features_ = read_feature_rows(bench.model, bench.features);
+    n_frames_ = features_.n_frames;
+    if (!scored) return;
+    made_ = score_rows(bench.common, bench.model, features_);
+    if (made_.size() != n_frames() * n_pdfs) {
+      fail(ASR_BAD_FILE, "%s: its model and its graph have different numbers of states; make the graph again",
+           bench.model.c_str());
+    }
+    rows_ = made_.data();
+    return;
+  }
   std::mt19937_64 random(bench.seed + 1);
   std::normal_distribution<float> normal(-50, 8);
-  random_.resize(size_t{bench.n_frames} * n_pdfs);
-  for (float &x : random_) x = normal(random);
-  rows_ = random_.data();
+  made_.resize(size_t{bench.n_frames} * n_pdfs);
+  for (float &x : made_) x = normal(random);
+  rows_ = made_.data();
   n_frames_ = {bench.n_frames};
 }
 
@@ -109,6 +121,9 @@ void SearchBench::add_to(Command app) {
   app.option("--graph", graph, "graph.bin to search; default: a random graph");
   app.option("--model", model, "Bundle whose graph is searched").excludes("--graph");
   app.option("--loglikes", loglikes, "Scores (docs/search.md, \"Measuring\"); default: random ones");
+  app.option("--features", features, "Archive of features whose scores by the model of --model are searched")
+      .needs("--model")
+      .excludes("--loglikes");
   app.option("--states", n_states, "States of the random graph").range(1, 200000000).shows_default();
   app.option("--arcs", n_arcs, "Arcs of the random graph").range(1, 1000000000).shows_default();
   app.option("--pdfs", n_pdfs, "Pdfs of the random graph").range(1, 1000000).shows_default();
@@ -123,6 +138,7 @@ void SearchBench::add_to(Command app) {
 
 void add_options(const SearchBench &bench, const BenchGraph &graph, const BenchRows &rows, BenchReport *report) {
   report->option("graph", bench.graph.empty() && bench.model.empty() ? "random" : bench.graph + bench.model);
+  if (!bench.features.empty()) report->option("features", bench.features);
   report->option("states", graph.view().n_states);
   report->option("arcs", graph.view().n_arcs);
   report->option("pdfs", graph.view().n_pdfs);

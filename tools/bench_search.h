@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benchmarks of the search read or make up: a graph and rows of log-likelihoods. Used by bench_decode.cc and
-// bench_recording.cc.
+// What the benchmarks of the search read or make up: a graph and rows of log-likelihoods, given or made of features before
+// anything is timed. Used by bench_decode.cc and bench_recording.cc.
 //
 // A file for --loglikes: header "SenoneLL", u32 version 1, u32 n_pdfs, u64 n_utterances, u64 n_rows; then, each at a multiple
 // of 64 bytes, u32 n_frames[n_utterances] and f32 loglike[n_rows][n_pdfs], the rows of all utterances one after another.
@@ -12,6 +12,7 @@
 #include "core/base/file.h"
 #include "core/graph/graph.h"
 #include "tools/bench.h"
+#include "tools/bench_features.h"
 
 namespace asr::tool {
 
@@ -20,7 +21,7 @@ constexpr double kFramesPerSecond = 100;
 // Their options.
 struct SearchBench {
   BenchOptions common;
-  std::string graph, model, loglikes;
+  std::string graph, model, loglikes, features;
   uint32_t n_states = 200000, n_arcs = 500000, n_pdfs = 2000, n_frames = 1000;
   uint64_t seed = 1;
   uint32_t window = 32;
@@ -48,18 +49,21 @@ class BenchGraph {
 // Rows of log-likelihoods, cut into utterances.
 class BenchRows {
  public:
-  BenchRows(const SearchBench &bench, uint32_t n_pdfs);
+  // scored: false leaves the rows of --features without scores; the benchmark makes them itself.
+  BenchRows(const SearchBench &bench, uint32_t n_pdfs, bool scored = true);
   const float *rows() const { return rows_; }
+  const FeatureRows &features() const { return features_; }  // of --features
   const std::vector<uint32_t> &utterances() const { return n_frames_; }
   uint64_t n_frames() const;
-  uint64_t n_bytes() const { return n_frames() * n_pdfs_ * sizeof(float); }
+  uint64_t n_bytes() const { return rows_ == nullptr ? 0 : n_frames() * n_pdfs_ * sizeof(float); }
 
  private:
   void read(const std::string &path);
 
   const uint32_t n_pdfs_;
   MappedFile file_;
-  std::vector<float> random_;
+  FeatureRows features_;
+  std::vector<float> made_;
   const float *rows_ = nullptr;
   std::vector<uint32_t> n_frames_;
 };

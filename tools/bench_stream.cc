@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `senone bench stream`: recordings through the C ABI, as products use it, on many streams at once. Each number of streams is
 // measured twice: fed as fast as the engine takes the audio (how many times real time it works), and fed as microphones
-// would, a chunk when it has been spoken (how long after a chunk the words of its audio come).
+// would, a chunk when it has been spoken (how long after a chunk the words of its audio come). Archives of features instead:
+// bench_stream_features.cc.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -10,21 +11,10 @@
 #include <thread>
 
 #include "tools/audio_file.h"
-#include "tools/bench.h"
-#include "tools/recognize.h"
+#include "tools/bench_stream.h"
 
 namespace asr::tool {
 namespace {
-
-struct StreamBench {
-  BenchOptions common;
-  std::string model;
-  std::vector<std::string> files;
-  std::vector<uint32_t> n_streams = {1, 64, 512};
-  uint32_t n_lanes = 0, window = 32, chunk_ms = 100, partial_ms = 200;
-  double seconds = 10;
-  float lattice_beam = 0;
-};
 
 // All recordings one after the other, mono, full scale -1..1.
 struct Audio {
@@ -50,18 +40,6 @@ Audio read_audio(const std::vector<std::string> &files) {
   return audio;
 }
 
-EnginePointer load_engine(const StreamBench &bench, uint32_t n_streams) {
-  asr_engine_config config;
-  asr_engine_config_default(&config);
-  config.device = bench.common.device.c_str();
-  config.max_lanes = std::min(bench.n_lanes > 0 ? bench.n_lanes : n_streams, 1024u);
-  config.window_frames = bench.window;
-  config.n_threads = bench.common.n_threads;
-  asr_engine *engine = nullptr;
-  check(asr_engine_load(bench.model.c_str(), &config, &engine));
-  return {engine, asr_engine_close};
-}
-
 // One source of audio. It says the recordings over and over, each source from a place of its own.
 class Source {
  public:
@@ -70,14 +48,12 @@ class Source {
         at_(audio.samples.size() / 97 * number % audio.samples.size()),
         n_left_(static_cast<size_t>(bench.seconds * audio.rate_hz)),
         chunk_(std::max<size_t>(1, size_t{audio.rate_hz} * bench.chunk_ms / 1000)) {
-    asr_stream_config config;
-    asr_stream_config_default(&config);
+    asr_stream_config config = stream_config(bench);
     config.input = ASR_INPUT_FLOAT;
     config.sample_rate_hz = audio.rate_hz;
     config.cmn = ASR_CMN_LIVE;
     config.partial_interval_ms = with_partials ? bench.partial_ms : 0;
     config.max_backlog_ms = 0;
-    config.lattice_beam = bench.lattice_beam;
     config.callback = on_event;
     config.user_data = this;
     asr_stream *stream = nullptr;
@@ -214,6 +190,8 @@ void add_row(const StreamBench &bench, const Audio &audio, uint32_t n_streams, B
 }
 
 void run(const StreamBench &bench) {
+  if (bench.files.empty() == bench.features.empty()) throw UsageError("bench stream: give recordings or --features");
+  if (!bench.features.empty()) return stream_features(bench);
   const Audio audio = read_audio(bench.files);
   BenchReport report("stream", bench.common, choose_device(bench.common.device),
                      {{"n_streams", "streams", 0},
@@ -246,7 +224,9 @@ void add_stream(Command bench) {
   options->common.n_threads = 0;
   options->common.add_to(app);
   app.option("--model", options->model, "Bundle").required();
-  app.option("recordings", options->files, "Mono recordings of one rate; said over and over").required();
+  app.option("recordings", options->files, "Mono recordings of one rate; said over and over");
+  app.option("--features", options->features, "Archive of features instead: how fast its utterances are recognised");
+  app.option("--utterances", options->n_utterances, "Utterances of --features in turn; default: all, or four for each stream");
   app.option("--streams", options->n_streams, "Numbers of streams, a row each")
       .separated_by(',')
       .range(1, 100000)
@@ -259,10 +239,36 @@ void add_stream(Command bench) {
   app.option("--lattice-beam", options->lattice_beam, "Final results with lattices of this width; 0: without")
       .range(0.0, 1000.0)
       .shows_default();
+  app.option("--beam", options->beam, "Width of the search; default: the bundle's");
+  app.option("--max-active", options->max_active, "Most tokens kept a frame; default: the bundle's");
+  app.option("--acoustic-scale", options->acoustic_scale, "Factor on log-likelihoods; default: the bundle's");
   app.callback([options] { run(*options); });
 }
 
 const Benchmark kRegistration{"stream", add_stream};
 
 }  // namespace
+
+EnginePointer load_engine(const StreamBench &bench, uint32_t n_streams) {
+  asr_engine_config config;
+  asr_engine_config_default(&config);
+  config.device = bench.common.device.c_str();
+  config.max_lanes = std::min(bench.n_lanes > 0 ? bench.n_lanes : n_streams, 1024u);
+  config.window_frames = bench.window;
+  config.n_threads = bench.common.n_threads;
+  asr_engine *engine = nullptr;
+  check(asr_engine_load(bench.model.c_str(), &config, &engine));
+  return {engine, asr_engine_close};
+}
+
+asr_stream_config stream_config(const StreamBench &bench) {
+  asr_stream_config config;
+  asr_stream_config_default(&config);
+  config.beam = bench.beam;
+  config.max_active = bench.max_active;
+  config.acoustic_scale = bench.acoustic_scale;
+  config.lattice_beam = bench.lattice_beam;
+  return config;
+}
+
 }  // namespace asr::tool

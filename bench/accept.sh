@@ -1,0 +1,266 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# accept.sh [PART...]: the acceptance run of a machine with a GPU, in the unpacked folder that bench/gpu_kit.sh made. Nothing
+# is built or fetched. Parts: conformance, recordings, many, audio, stress, sanitize; all of them without an argument. A call
+# adds to what calls before it found, replaces what the same part found before, and ends with the summary of all, which the part
+# `summary` gives alone. From the environment:
+#   DEVICES           back ends, "cuda ocl_nvidia" if not set
+#   OUT               where results go, "results" in the kit if not set: accept_GPU.md, and logs
+#   STRESS_SECONDS    of all devices together, 180; SANITIZE_SECONDS: the most of one tool, 140
+#   SENONE_FIX_ICD=1  write /etc/OpenCL/vendors/nvidia.icd where NVIDIA's OpenCL is not registered
+#   ANY_DEVICE=1      take devices that are no GPUs too, to try this script; JOBS, MANY: other numbers of jobs
+# The last line is `N passed, N failed, N skipped`; the exit status is 1 if anything failed. What lacks a device or data is
+# skipped with the reason, and so is racecheck if it takes too long; never passed.
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+kit=${KIT:-$(dirname "$here")}
+out=${OUT:-$kit/results}
+read -ra devices <<<"${DEVICES:-cuda ocl_nvidia}"
+read -ra few_jobs <<<"${JOBS:-1 2 3 4 5 8 9 12 16 60}"
+read -ra many_jobs <<<"${MANY:-128 512}"
+all_parts=(conformance recordings many audio stress sanitize)
+search=(--beam 13 --max-active 7000 --acoustic-scale 0.0769)
+senone=$kit/bin/senone work=$out/work lines=$out/accept.tsv
+export LD_LIBRARY_PATH=$kit/libs:$kit/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export SENONE_PLUGIN_PATH=$kit/lib/senone/plugins
+if [[ ! -x $senone ]]; then
+  echo "accept.sh: $kit is no kit: it has no bin/senone; make one with bench/gpu_kit.sh" >&2
+  exit 2
+fi
+mkdir -p "$work"
+touch "$lines"
+
+# shellcheck source=bench/accept_report.sh
+source "$here/accept_report.sh"
+
+# ---- decoding -----------------------------------------------------------------------------------------------------------
+
+# recognize PREFIX OPTION...: writes PREFIX.json, without paths, and PREFIX.lat if the kind of result ($kind: best, lattices)
+# asks for it.
+recognize() {
+  local prefix=$1 options=() status
+  shift
+  [[ $kind == best ]] || options=(--lattice-beam 8 --lattice "$prefix.lat")
+  timeout 300 "$senone" recognize "$@" "${options[@]}" --json >"$prefix.raw" 2>"$prefix.log"
+  status=$?
+  sed 's/"file":"[^"]*",//' "$prefix.raw" >"$prefix.json"
+  ((status == 0)) || problems+=("$* (status $status): $(tail -n 1 "$prefix.log" | cut -c 1-200)")
+  rm -f "$prefix.raw" "$prefix.log"
+  return $status
+}
+
+# Word sequences well within one archive's beam are in the other at the same costs.
+lattices_match() { # A B ACOUSTIC-SCALE
+  local said
+  said=$("$senone" lattice compare "$1" "$2" --acoustic-scale "$3" --beam 7.9 -n 1000 2>&1 &&
+    "$senone" lattice compare "$2" "$1" --acoustic-scale "$3" --beam 7.9 -n 1000 2>&1)
+  awk '
+    / lattices compared, 0 missing$/ { ++n_complete }
+    /: 0 missing, 0 cheaper and 0 dearer/ { n = $1; ++n_same }
+    /largest difference/ && $4 > most { most = $4 }
+    END {
+      if (n_complete < 2 || n_same < 2) exit 1
+      print n " word sequences, costs within " most + 0
+    }' <<<"$said" || { echo "lattices: ${said//$'\n'/, }"; return 1; }
+}
+
+# differs A B WHAT: a problem unless the results, and lattices if there are, are the same bytes.
+differs() {
+  cmp -s "$1.json" "$2.json" || problems+=("other results $3")
+  [[ $kind == best ]] || cmp -s "$1.lat" "$2.lat" || problems+=("other lattices $3")
+}
+
+# same_as_other A B DEVICE: results of another device. Scores of two devices may differ in their last bits, so bytes that differ are
+# told but are no problem if words, times and costs match.
+same_as_other() {
+  local file extensions=(json)
+  [[ $kind == best ]] || extensions+=(lat)
+  for file in "${extensions[@]}"; do
+    if cmp -s "$1.$file" "$2.$file"; then
+      facts+=("$file: the bytes of $3")
+    elif [[ $file == json ]]; then
+      check "$here/compare_results.py" "$2.json" "$1.json" && facts+=("so compared with $3")
+    else
+      check lattices_match "$1.lat" "$2.lat" 0.0769 && facts+=("so compared with $3")
+    fi
+  done
+}
+
+# The 60 of an archive, as the CPU finds them. They stay, for other parts to compare with.
+first_results() { # DEVICE FEATURES JOBS
+  local first=$work/$1.$2.$kind expected=$kit/cpu/20k.$2.$kind
+  recognize "$first" --model "$kit/20k" --device "$1" --features "ark:$kit/$2.ark" --jobs "$3" "${search[@]}" || return
+  check "$here/compare_results.py" "$expected.json" "$first.json"
+  [[ $kind == best ]] || check lattices_match "$first.lat" "$expected.lat" 0.0769
+}
+
+# With several numbers of jobs the same bytes, and those of the first device.
+recordings_case() { # DEVICE FEATURES
+  local jobs prefix first="$work/$1.$2.$kind" other="$work/${devices[0]}.$2.$kind"
+  begin
+  rm -f "$first".*
+  first_results "$1" "$2" "${few_jobs[0]}"
+  for jobs in "${few_jobs[@]:1}"; do
+    prefix=$work/recordings
+    recognize "$prefix" --model "$kit/20k" --device "$1" --features "ark:$kit/$2.ark" --jobs "$jobs" "${search[@]}" &&
+      differs "$first" "$prefix" "with $jobs jobs than with ${few_jobs[0]}"
+    rm -f "$prefix".*
+  done
+  facts+=("the same bytes with ${few_jobs[*]} jobs")
+  if [[ $1 != "${devices[0]}" && -f $other.json ]]; then
+    same_as_other "$first" "$other" "${devices[0]}"
+  fi
+  conclude recordings "$2 features, $kind" "$1"
+}
+
+# Many copies of the 60 after another: their bytes, as often.
+many_case() { # DEVICE FEATURES
+  local jobs file first="$work/$1.$2.$kind" prefix=$work/many copies=${COPIES:-64}
+  begin
+  first_results "$1" "$2" 16
+  for file in "$kit/$2.ark" "$first.json" "$first.lat"; do
+    [[ ! -f $file ]] || for ((i = 0; i < copies; ++i)); do cat "$file"; done >"$work/copies.${file##*.}"
+  done
+  for jobs in "${many_jobs[@]}"; do
+    recognize "$prefix" --model "$kit/20k" --device "$1" --features "ark:$work/copies.ark" --jobs "$jobs" "${search[@]}" ||
+      continue
+    differs "$work/copies" "$prefix" "of $((60 * copies)) with $jobs jobs than of 60"
+    facts+=("$((60 * copies)) with $jobs jobs: the bytes of the 60")
+  done
+  rm -f "$prefix".* "$work"/copies.*
+  conclude many "$2 features, $kind" "$1"
+}
+
+# ---- parts --------------------------------------------------------------------------------------------------------------
+
+part_conformance() {
+  local log=$out/conformance_$1.log status passed skipped
+  begin
+  timeout 540 "$kit/bin/conformance" --gtest_filter="${CONFORMANCE_FILTER:-*$1*}" >"$log" 2>&1
+  status=$?
+  passed=$(grep -c '^\[       OK' "$log") skipped=$(grep -c '^\[  SKIPPED .*ms)$' "$log")
+  if ((status != 0)); then
+    record conformance "all cases" "$1" failed \
+      "status $status: $(grep -m 3 '^\[  FAILED' "$log" | tr '\n' ' ')see $(basename "$log")"
+  elif ((passed == 0)); then
+    record conformance "all cases" "$1" skipped "no case of this device ran"
+  else
+    record conformance "all cases" "$1" passed "$passed cases passed, $skipped skipped ($(basename "$log"))"
+  fi
+}
+
+part_recordings() {
+  local features kind
+  for features in plain noisy; do
+    for kind in best lattices; do recordings_case "$1" "$features"; done
+  done
+}
+
+part_many() {
+  local features kind
+  for features in plain noisy; do
+    for kind in best lattices; do many_case "$1" "$features"; done
+  done
+}
+
+# AN4 and en-us from samples; with a running mean rows are made on the device, where it can.
+part_audio() {
+  local set cmn jobs prefix=$work/audio scale kind=lattices
+  for set in an4 en-us; do
+    begin
+    [[ -d $kit/$set ]] || { record audio "$set" "$1" skipped "the kit has no $set"; continue; }
+    scale=$(sed -n 's/.*"acoustic_scale": *\([0-9.e-]*\).*/\1/p' "$kit/$set/senone.json")
+    awk -v folder="$kit/audio/$set" '{ print folder "/" $1, $2 }' "$kit/audio/$set.list" >"$work/list"
+    for cmn in model live; do
+      begin
+      for jobs in 1 16; do
+        recognize "$prefix" --model "$kit/$set" --device "$1" --list "$work/list" --cmn "$cmn" --jobs "$jobs" ||
+          continue
+        check "$here/compare_results.py" "$kit/cpu/$set.$cmn.json" "$prefix.json"
+        check lattices_match "$prefix.lat" "$kit/cpu/$set.$cmn.lat" "$scale"
+      done
+      rm -f "$work"/audio.*
+      conclude audio "$set, $(wc -l <"$work/list") recordings, mean: $cmn" "$1"
+    done
+  done
+}
+
+part_stress() {
+  local seconds=$((${STRESS_SECONDS:-180} / ${#devices[@]})) said status
+  begin
+  said=$(timeout $((seconds + 150)) "$kit/bin/stress" --model "$kit/20k" --features "$kit/plain.ark" --device "$1" \
+    --acoustic-scale 0.0769 --seconds "$seconds" --threads 16 --seed "${SEED:-1}" 2>"$out/stress_$1.log")
+  status=$?
+  case $status in
+    0) record stress "16 threads" "$1" passed "$said" ;;
+    77) record stress "16 threads" "$1" skipped "$(tail -n 1 "$out/stress_$1.log")" ;;
+    124) record stress "16 threads" "$1" failed "did not end within $((seconds + 150)) s" ;;
+    *) record stress "16 threads" "$1" failed "status $status: $(head -n 1 "$out/stress_$1.log") $said" ;;
+  esac
+}
+
+# A recording with lattices, alone, so that a cluster of blocks searches it. racecheck takes so long that it gets 40
+# frames.
+part_sanitize() {
+  local tool archive limit=${SANITIZE_SECONDS:-140} log prefix=$work/sanitize status
+  if [[ $1 != cuda* ]]; then
+    begin
+    record sanitize "all tools" "$1" skipped "compute-sanitizer checks CUDA programs only"
+    return
+  fi
+  for tool in memcheck initcheck synccheck racecheck; do
+    begin
+    if ! command -v compute-sanitizer >/dev/null; then
+      record sanitize "$tool" "$1" skipped "no compute-sanitizer here"
+      continue
+    fi
+    archive=one
+    if [[ $tool == racecheck ]]; then archive="cut"; fi
+    log=$out/sanitize_$tool.log
+    timeout "$limit" compute-sanitizer --tool "$tool" --error-exitcode 9 --log-file "$log" \
+      "$senone" recognize --model "$kit/20k" --device "$1" --features "ark:$kit/$archive.ark" --jobs 1 "${search[@]}" \
+      --lattice-beam 8 --lattice "$prefix.lat" --json >"$prefix.json" 2>"$prefix.log"
+    status=$?
+    if ((status == 124)) && [[ $tool == racecheck ]]; then
+      record sanitize "$tool" "$1" skipped "timed out after $limit s"
+    elif ((status == 124)); then
+      record sanitize "$tool" "$1" failed "timed out after $limit s"
+    elif ((status != 0)); then
+      record sanitize "$tool" "$1" failed "status $status: $(tail -n 1 "$log")"
+    else
+      check "$here/compare_results.py" "$kit/cpu/20k.$archive.json" "$prefix.json"
+      # Its last line counts errors, or for racecheck hazards.
+      if grep -qE 'ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards' "$log"; then
+        facts+=("$(grep -E 'SUMMARY' "$log" | tail -n 1 | sed 's/^=* *//')")
+      else
+        problems+=("$(tail -n 1 "$log")")
+      fi
+      conclude sanitize "$tool, $archive recording" "$1"
+    fi
+    rm -f "$prefix".*
+  done
+}
+
+(($# > 0)) || set -- "${all_parts[@]}"
+for part; do
+  if [[ " ${all_parts[*]} summary " != *" $part "* ]]; then
+    echo "accept.sh: no part \"$part\"; there are ${all_parts[*]}, summary" >&2
+    exit 2
+  fi
+done
+register_opencl
+for part; do
+  [[ $part != summary ]] || continue
+  for device in "${devices[@]}"; do
+    forget "$part" "$device"
+    reason=$(obstacle "$device")
+    if [[ -n $reason ]]; then
+      begin
+      record "$part" "" "$device" skipped "$reason"
+    else
+      "part_$part" "$device"
+    fi
+  done
+done
+summary
+(($(count failed) == 0))

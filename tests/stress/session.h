@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// One stream of the stress program and its random life: what it is fed and how it ends.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/stress/result.h"
+
+namespace asr::stress {
+
+using Random = std::mt19937_64;
+
+// Rows of features, or samples of 16 kHz.
+struct Recording {
+  std::string id;
+  size_t n = 0, row_length = 1;
+  std::vector<float> rows;
+  std::vector<int16_t> samples;
+};
+
+// The options that a result depends on. Zero: the bundle's.
+struct Search {
+  float beam, lattice_beam, acoustic_scale;
+  uint32_t max_active;
+};
+
+asr_stream_config stream_config(const Recording &recording, const Search &search);
+
+// Recognises at once; for results to compare with.
+Found recognize(asr_engine *engine, const Recording &recording, const Search &search);
+
+// kRun: fed, finished and read to its end. The others stop before or after asr_finish: cancelled and read to its end; closed at
+// once; left, with what it still has to do, until it is destroyed.
+enum class Fate { kRun, kCancel, kClose, kLeave };
+
+class Session {
+ public:
+  // Everything that is referred to must outlive it.
+  Session(asr_engine *engine, const Recording &recording, const Search &search, Fate fate, Random *random);
+  ~Session() { asr_close(stream_); }
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  // Does the next thing. False once its life is over. Throws asr::Error if a call of the ABI fails, or nothing comes for two
+  // minutes.
+  bool step();
+
+  Fate fate() const { return fate_; }
+  const std::optional<Found> &found() const { return found_; }  // after its life, if it had a result
+
+ private:
+  static void on_event(asr_stream *stream, asr_event *event, void *user_data);
+  void take(const asr_event *event);
+  void feed_piece();
+  bool read();
+
+  const Recording &recording_;
+  const Fate fate_;
+  Random &random_;
+  asr_stream *stream_ = nullptr;
+  uint32_t most_alternatives_ = 1;
+  size_t at_ = 0, stop_ = 0;  // rows or samples fed, and after how many its fate comes
+  bool polled_ = true, finishes_ = true, finished_ = false, cancelled_ = false;
+  std::optional<std::chrono::steady_clock::time_point> waiting_since_;
+  std::mutex mutex_;  // of what follows: events come on a thread of the library where there is a callback
+  bool ended_ = false;
+  std::optional<Found> found_;
+  std::optional<std::string> error_;
+};
+
+}  // namespace asr::stress

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of `senone bench stream` and its two ways: recordings (bench_stream.cc), or the utterances of an archive of
+// features (bench_stream_features.cc).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/bench.h"
+#include "tools/recognize.h"
+
+namespace asr::tool {
+
+struct StreamBench {
+  BenchOptions common;
+  std::string model, features;
+  std::vector<std::string> files;
+  std::vector<uint32_t> n_streams = {1, 64, 512};
+  uint32_t n_lanes = 0, window = 32, chunk_ms = 100, partial_ms = 200, max_active = 0;
+  uint64_t n_utterances = 0;
+  double seconds = 10;
+  float beam = 0, acoustic_scale = 0, lattice_beam = 0;
+};
+
+// With room for n_streams in a step, unless --lanes says otherwise.
+EnginePointer load_engine(const StreamBench &bench, uint32_t n_streams);
+
+// The search's options of the benchmark, the defaults else.
+asr_stream_config stream_config(const StreamBench &bench);
+
+// Prints the report of --features. Throws if a stream failed.
+void stream_features(const StreamBench &bench);
+
+}  // namespace asr::tool

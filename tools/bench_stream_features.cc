@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// `senone bench stream --features`: the utterances of an archive through the C ABI, so many streams open at a time. A stream is
+// fed its whole utterance at once; when it has ended another is opened in its place for the next utterance in turn. Several
+// threads open, feed and close, so that feeding is no bound. Engines are loaded before the clock starts.
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "tools/bench_features.h"
+#include "tools/bench_stream.h"
+
+namespace asr::tool {
+namespace {
+
+constexpr uint32_t kMostFeeders = 16;
+
+// One pass over n utterances.
+class Pass {
+ public:
+  Pass(asr_engine *engine, const StreamBench &bench, const FeatureRows &features, uint32_t n_streams, uint64_t n_utterances)
+      : engine_(engine), features_(features), n_utterances_(n_utterances), places_(n_streams) {
+    config_ = stream_config(bench);
+    config_.input = ASR_INPUT_FEATURES;
+    config_.max_backlog_ms = 0;
+    config_.callback = on_event;
+    for (uint64_t row = 0, i = 0; i < features.n_frames.size(); row += features.n_frames[i++]) first_row_.push_back(row);
+    for (Place &place : places_) {
+      place.pass = this;
+      free_.push_back(&place);
+    }
+  }
+
+  void run() {
+    std::vector<std::thread> feeders;
+    const auto n_cores = std::max(1u, std::thread::hardware_concurrency());
+    const size_t n_feeders = std::min({size_t{kMostFeeders}, size_t{n_cores}, places_.size()});
+    for (size_t i = 0; i < n_feeders; ++i) feeders.emplace_back([this] { feed(); });
+    for (std::thread &feeder : feeders) feeder.join();
+    if (failure_) std::rethrow_exception(failure_);
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return n_open_ == 0; });
+  }
+
+  // After run().
+  uint64_t n_frames() const { return n_frames_; }
+  uint64_t n_failed() const { return n_failed_; }
+  const std::string &first_error() const { return first_error_; }
+
+ private:
+  // Where one stream after another is open. A callback hands it back when its stream has ended; a feeder closes that.
+  struct Place {
+    Pass *pass = nullptr;
+    StreamPointer stream{nullptr, asr_close};
+    bool has_final = false;  // the stream's callbacks come one after another
+  };
+
+  void feed() {
+    try {
+      uint64_t number = 0;
+      while (Place *place = next_place(&number)) open(place, number);
+    } catch (...) {
+      std::lock_guard lock(mutex_);
+      failure_ = std::current_exception();
+      changed_.notify_all();
+    }
+  }
+
+  // A place without a stream, or whose stream has ended, and the next utterance; nullptr when all have begun.
+  Place *next_place(uint64_t *number) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !free_.empty() || n_begun_ == n_utterances_ || failure_; });
+    if (n_begun_ == n_utterances_ || failure_) return nullptr;
+    Place *place = free_.front();
+    free_.pop_front();
+    *number = n_begun_++ % first_row_.size();
+    n_frames_ += features_.n_frames[*number];
+    ++n_open_;
+    return place;
+  }
+
+  void open(Place *place, uint64_t number) {
+    place->stream.reset();
+    place->has_final = false;
+    asr_stream_config config = config_;
+    config.user_data = place;
+    asr_stream *stream = nullptr;
+    check(asr_open(engine_, &config, &stream));
+    place->stream = {stream, asr_close};
+    const float *rows = features_.values.data() + first_row_[number] * features_.n_dims;
+    check(asr_feed(stream, rows, features_.n_frames[number]));
+    check(asr_finish(stream));
+  }
+
+  static void on_event(asr_stream *, asr_event *event, void *user_data) {
+    auto *place = static_cast<Place *>(user_data);
+    const asr_event_kind kind = asr_event_get_kind(event);
+    if (kind == ASR_EVENT_FINAL) place->has_final = true;
+    if (kind == ASR_EVENT_ERROR) place->pass->note_error(asr_event_text(event));
+    asr_event_free(event);
+    if (kind == ASR_EVENT_END) place->pass->hand_back(place);
+  }
+
+  void note_error(const char *sentence) {
+    std::lock_guard lock(mutex_);
+    if (first_error_.empty()) first_error_ = sentence;
+  }
+
+  void hand_back(Place *place) {
+    std::lock_guard lock(mutex_);
+    n_failed_ += !place->has_final;
+    --n_open_;
+    free_.push_back(place);
+    changed_.notify_all();
+  }
+
+  asr_engine *const engine_;
+  const FeatureRows &features_;
+  const uint64_t n_utterances_;
+  std::vector<uint64_t> first_row_;  // of each utterance
+  asr_stream_config config_{};
+  std::mutex mutex_;  // of what follows
+  std::condition_variable changed_;
+  std::deque<Place *> free_;
+  uint64_t n_begun_ = 0, n_open_ = 0, n_frames_ = 0, n_failed_ = 0;
+  std::string first_error_;
+  std::exception_ptr failure_;
+  std::vector<Place> places_;  // last, so that streams are closed while all else is still there
+};
+
+double frame_shift_s(const asr_engine *engine) {
+  asr_engine_info info;
+  info.size = sizeof(info);
+  check(asr_engine_get_info(engine, &info));
+  return info.frame_shift_ms / 1000;
+}
+
+}  // namespace
+
+void stream_features(const StreamBench &bench) {
+  const FeatureRows features = read_feature_rows(bench.model, bench.features);
+  BenchReport report("stream", bench.common, choose_device(bench.common.device),
+                     {{"n_streams", "streams", 0},
+                      {"utterances", "utterances", 0},
+                      {"audio_s", "audio s", 1},
+                      {"seconds", "seconds", 3},
+                      {"times_real_time", "x real time", 1},
+                      {"times_real_time_median", "median", 1},
+                      {"failed", "failed", 0},
+                      {"peak_memory_mb", "peak MB", 0}});
+  report.option("model", std::filesystem::path(bench.model).filename().string());
+  report.option("features", std::filesystem::path(bench.features).filename().string());
+  report.option("window", bench.window);
+  report.option("beam", bench.beam);
+  report.option("max_active", bench.max_active);
+  report.option("acoustic_scale", bench.acoustic_scale);
+  report.option("lattice_beam", bench.lattice_beam);
+  uint64_t n_failed = 0;
+  std::string error;
+  for (const uint32_t n_streams : bench.n_streams) {
+    const EnginePointer engine = load_engine(bench, n_streams);
+    const uint64_t n_utterances =
+        bench.n_utterances > 0 ? bench.n_utterances : std::max<uint64_t>(features.n_frames.size(), uint64_t{4} * n_streams);
+    uint64_t n_frames = 0;
+    const Timing time = time_repeats(bench.common.n_repeats, [&] {
+      Pass pass(engine.get(), bench, features, n_streams, n_utterances);
+      pass.run();
+      n_frames = pass.n_frames();
+      n_failed += pass.n_failed();
+      if (error.empty()) error = pass.first_error();
+    });
+    const double audio_s = static_cast<double>(n_frames) * frame_shift_s(engine.get());
+    report.row({n_streams, n_utterances, audio_s, time.min_s, audio_s / time.min_s, audio_s / time.median_s, n_failed,
+                1e-6 * static_cast<double>(peak_memory_bytes())});
+  }
+  report.note("x real time: audio of all utterances over the time from opening the first stream to the end of the last");
+  report.print();
+  if (n_failed > 0) fail(ASR_INTERNAL, "bench stream: %llu streams failed: %s", (unsigned long long)n_failed, error.c_str());
+}
+
+}  // namespace asr::tool
