@@ -271,9 +271,10 @@ uint claim(const Memory *m, uint slot, uint state) {
                            : atomic_cmpxchg(&m->slots[slot].state, FREE_SLOT, state);
 }
 
-// Finds the slot of a state and claims one if it has none. Returns NO_SLOT, and the frame is void, when more slots are used than
-// the table allows. Probing visits every slot once: global memory has a power of two of them, local memory an odd number. A full
-// table ends it: all slots can be claimed before the count says so, and lanes may wait for this one before they count theirs.
+// Finds the slot of a state and claims one if it has none. Returns NO_SLOT, and the frame is void, when more slots are used
+// than the table allows. Probing visits every slot once: global memory has a power of two of them, local memory an odd number.
+// A full table ends it: all slots can be claimed before the claims are counted, and lanes that have yet to count theirs may
+// wait for this one.
 uint find_slot(__local Lane *lane, const Memory *m, uint wanted) {
   const bool is_global = wanted * 0x85ebca6bu > lane->job.local_share;
   const uint begin = is_global ? m->max_slots / 2 : 0, n_slots = is_global ? m->max_slots / 2 : LOCAL_SLOTS;
