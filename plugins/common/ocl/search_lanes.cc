@@ -37,14 +37,25 @@ SearchLanes::SearchLanes(Device &device, const SearchTuning &tuning)
 
 SearchLanes::~SearchLanes() { finish(); }
 
-// Scratch memory for so many groups, their tables free.
+// Reserves scratch memory for so many groups, or for as many as the device has memory for, their tables free. If one group's
+// does not fit, the sizes become again what they were, so that a frame that is too large fails its own channels only.
 void SearchLanes::reserve_scratch(uint32_t n_groups) {
   const bool same = scratch_slots_ == max_slots_ && scratch_candidates_ == max_candidates_;
-  if (same && n_groups <= n_scratch_) return;
-  const size_t n = n_groups * scratch_size(max_slots_, max_candidates_);
+  if (same && n_scratch_ > 0 && (n_groups <= n_scratch_ || is_scratch_short_)) return;
+  const size_t n_of_group = scratch_size(max_slots_, max_candidates_);
   n_scratch_ = 0;
-  scratch_.reserve(n);
-  queue_.fill(scratch_.get(), 0, 0xffffffffu, n * sizeof(uint32_t[4]));
+  is_scratch_short_ = false;
+  for (;; n_groups /= 2, is_scratch_short_ = true) {
+    try {
+      scratch_.reserve(n_groups * n_of_group);
+      queue_.fill(scratch_.get(), 0, 0xffffffffu, n_groups * n_of_group * sizeof(uint32_t[4]));
+      break;
+    } catch (const Error &error) {
+      if (error.code() == ASR_OUT_OF_MEMORY && n_groups > 1) continue;
+      max_slots_ = std::max(scratch_slots_, kMaxSlots), max_candidates_ = std::max(scratch_candidates_, kMaxCandidates);
+      throw;
+    }
+  }
   scratch_slots_ = max_slots_, scratch_candidates_ = max_candidates_, n_scratch_ = n_groups;
 }
 
@@ -79,13 +90,15 @@ void SearchLanes::start_jobs() {
     while (max_slots_ < job.max_records / 128) max_slots_ *= 2;
   }
   reserve_scratch(std::min(static_cast<uint32_t>(lanes.size()), program_.n_groups));
-  queue_.write(device_jobs_, 0, jobs_.data(), lanes.size());
-  for (size_t first = 0, end = 0; first < lanes.size(); first = end) {
-    while (end < lanes.size() && key(lanes[end]) == key(lanes[first])) ++end;
-    launch(first, end);
-  }
-  queue_.read(device_jobs_, 0, jobs_.data(), lanes.size());
-  queue_.flush();
+  finishing_if_it_fails([&] {
+    queue_.write(device_jobs_, 0, jobs_.data(), lanes.size());
+    for (size_t first = 0, end = 0; first < lanes.size(); first = end) {
+      while (end < lanes.size() && key(lanes[end]) == key(lanes[first])) ++end;
+      launch(first, end);
+    }
+    queue_.read(device_jobs_, 0, jobs_.data(), lanes.size());
+    queue_.flush();
+  });
 }
 
 void SearchLanes::launch(size_t first, size_t end) {
@@ -108,6 +121,10 @@ std::vector<uint64_t> SearchLanes::upload(const std::vector<Task> &tasks) {
 
 void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
   finish();
+  finishing_if_it_fails([&] { start_tasks(acoustic, tasks); });
+}
+
+void SearchLanes::start_tasks(Acoustic *acoustic, const std::vector<Task> &tasks) {
   const std::vector<uint64_t> host_rows = upload(tasks);
   Pending pending;
   for (size_t i = 0; i < tasks.size(); ++i) {
@@ -125,9 +142,8 @@ void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
     if (task.search->died() || task.n_frames == 0) continue;
     try {
       task.search->prepare();
-    } catch (...) {
-      give_up(task.search);
-      continue;
+    } catch (const Error &error) {  // it may get by without; if not, it alone fails when its frame does not fit
+      if (error.code() != ASR_OUT_OF_MEMORY) throw;
     }
     pending.lanes.push_back({task.search, rows, task.search->job(first, stride, task.n_frames)});
   }
@@ -147,9 +163,10 @@ void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
   }
 }
 
+// Lanes stay pending until all of them are taken, so that a failure on the way fails all.
 void SearchLanes::take_results() {
-  std::vector<SearchLane> lanes = std::move(pending_.lanes), again;
-  pending_.lanes.clear();
+  const std::vector<SearchLane> lanes = pending_.lanes;
+  std::vector<SearchLane> again;
   std::vector<Search *> searches;
   for (const SearchLane &lane : lanes) searches.push_back(lane.search);
   std::vector<bool> goes_on(lanes.size(), false);
@@ -174,10 +191,10 @@ void SearchLanes::take_results() {
     overflow |= done.overflow;
     again.push_back({searches[i], lanes[i].rows, searches[i]->rest_of(done)});
   }
-  if (again.empty()) return;
+  pending_.lanes = std::move(again);
+  if (pending_.lanes.empty()) return;
   if ((overflow & kSearchTableFull) != 0) max_slots_ *= 2;
   if ((overflow & kSearchCandidatesFull) != 0) max_candidates_ *= 2;
-  pending_.lanes = std::move(again);
   start_jobs();
   queue_.finish();
 }
@@ -185,13 +202,16 @@ void SearchLanes::take_results() {
 // Of lattices: all channels' copies are waited for together.
 void SearchLanes::take_settled(const std::vector<Search *> &searches) {
   std::vector<Search *> settling;
-  for (Search *search : searches) {
-    if (search->start_settled_frames()) settling.push_back(search);
-  }
-  if (settling.empty()) return;
-  queue_.finish();
-  for (Search *search : settling) search->start_settled_links();
-  queue_.finish();
+  settling.reserve(searches.size());
+  finishing_if_it_fails([&] {
+    for (Search *search : searches) {
+      if (search->start_settled_frames()) settling.push_back(search);
+    }
+    if (settling.empty()) return;
+    queue_.finish();
+    for (Search *search : settling) search->start_settled_links();
+    queue_.finish();
+  });
   device_.pool().run(settling.size(), [&](size_t i) { settling[i]->take_settled(); });
 }
 
@@ -211,22 +231,24 @@ void SearchLanes::find_paths(const std::vector<Search *> &searches, bool use_fin
   device_ends_.reserve(n);
   device_steps_.reserve(n_steps);
   steps_.reserve(n_steps);
-  queue_.write(device_path_jobs_, 0, path_jobs_.data(), n);
-  for (size_t first = 0, end = 0; first < n; first = end) {
-    const SearchGraph &graph = searches[first]->graph();
-    while (end < n && &searches[end]->graph() == &graph) ++end;
-    program_.best_path.set(device_path_jobs_, static_cast<uint32_t>(first), graph.final_costs(), pool_.memory(),
-                           use_final ? 1u : 0u, device_ends_, device_steps_);
-    queue_.launch(program_.best_path, {end - first}, {program_.group_size});
-  }
-  queue_.read(device_ends_, 0, ends_.data(), n);
-  for (Search *search : searches) search->start_draining();
-  queue_.finish();
-  for (size_t i = 0; i < n; ++i) {
-    const SearchPathJob &job = path_jobs_.data()[i];
-    queue_.read(device_steps_, job.steps, steps_.data() + job.steps, std::min(ends_.data()[i].n_steps, job.max_steps));
-  }
-  queue_.finish();
+  finishing_if_it_fails([&] {
+    queue_.write(device_path_jobs_, 0, path_jobs_.data(), n);
+    for (size_t first = 0, end = 0; first < n; first = end) {
+      const SearchGraph &graph = searches[first]->graph();
+      while (end < n && &searches[end]->graph() == &graph) ++end;
+      program_.best_path.set(device_path_jobs_, static_cast<uint32_t>(first), graph.final_costs(), pool_.memory(),
+                             use_final ? 1u : 0u, device_ends_, device_steps_);
+      queue_.launch(program_.best_path, {end - first}, {program_.group_size});
+    }
+    queue_.read(device_ends_, 0, ends_.data(), n);
+    for (Search *search : searches) search->start_draining();
+    queue_.finish();
+    for (size_t i = 0; i < n; ++i) {
+      const SearchPathJob &job = path_jobs_.data()[i];
+      queue_.read(device_steps_, job.steps, steps_.data() + job.steps, std::min(ends_.data()[i].n_steps, job.max_steps));
+    }
+    queue_.finish();
+  });
 }
 
 void SearchLanes::lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices) {
@@ -234,8 +256,10 @@ void SearchLanes::lattices(const std::vector<Search *> &searches, bool use_final
   std::vector<SearchLane> lanes;
   for (Search *search : searches) lanes.push_back({search, &rows_, search->lattice_job(use_final)});
   run_at_once(std::move(lanes));
-  for (Search *search : searches) search->start_written();
-  queue_.finish();
+  finishing_if_it_fails([&] {
+    for (Search *search : searches) search->start_written();
+    queue_.finish();
+  });
   device_.pool().run(searches.size(), [&](size_t i) { searches[i]->lattice(&lattices[i]); });
 }
 

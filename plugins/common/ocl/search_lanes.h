@@ -40,7 +40,22 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic> {
   double kernel_seconds() { return queue_.kernel_seconds(); }
 
  private:
+  // Runs an action that starts copies from and to host memory. If it throws, waits for them first: the caller may free that
+  // memory then.
+  template <typename Action>
+  void finishing_if_it_fails(const Action &action) {
+    try {
+      action();
+    } catch (...) {
+      try {
+        queue_.finish();
+      } catch (...) {  // the first failure counts
+      }
+      throw;
+    }
+  }
   void reserve_scratch(uint32_t n_groups);
+  void start_tasks(Acoustic *acoustic, const std::vector<Task> &tasks);
   std::vector<uint64_t> upload(const std::vector<Task> &tasks);
   void launch(size_t first, size_t end);
   void take_settled(const std::vector<Search *> &searches);
@@ -61,6 +76,7 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic> {
   uint32_t max_slots_ = kMaxSlots, max_candidates_ = kMaxCandidates;
   DeviceArray<std::array<uint32_t, 4>> scratch_;
   uint32_t n_scratch_ = 0, scratch_slots_ = 0, scratch_candidates_ = 0;  // as it is laid out: for so many groups
+  bool is_scratch_short_ = false;                                        // there was no memory for more groups
   DeviceArray<float> rows_;
   DeviceArray<SearchJob> device_jobs_;
   PinnedArray<SearchJob> jobs_;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/base/error.h"
+
 namespace asr::ocl {
 namespace {
 
@@ -31,10 +33,17 @@ void ChannelPool::give_back(uint64_t place, uint64_t n_words) noexcept {
   }
 }
 
-// Room for n more words at its end, and at least half as much as there was.
+// Appends n words, or half the present size if that is more and the device has it.
 void ChannelPool::grow(uint64_t n_words) {
-  const uint64_t n_more = std::max(n_words, n_words_ / 2);
-  DeviceArray<uint32_t> larger(context_, n_words_ + n_more);
+  uint64_t n_more = std::max(n_words, n_words_ / 2);
+  DeviceArray<uint32_t> larger(context_);
+  try {
+    larger.reserve(n_words_ + n_more);
+  } catch (const Error &error) {
+    if (error.code() != ASR_OUT_OF_MEMORY || n_more == n_words) throw;
+    n_more = n_words;
+    larger.reserve(n_words_ + n_more);
+  }
   queue_.copy(memory_.get(), 0, larger.get(), 0, n_words_ * sizeof(uint32_t));
   queue_.finish();
   memory_ = std::move(larger);

@@ -271,15 +271,16 @@ uint claim(const Memory *m, uint slot, uint state) {
                            : atomic_cmpxchg(&m->slots[slot].state, FREE_SLOT, state);
 }
 
-// The slot of a state, claimed if it had none. When more are used than there is room for, none, and the frame is void: every
-// work-item claims at most one more before it sees that. Steps visit every slot: in global memory there is a power of two of
-// them, in local memory an odd number.
+// Finds the slot of a state and claims one if it has none. Returns NO_SLOT, and the frame is void, when more slots are used
+// than the table allows. Probing visits every slot once: global memory has a power of two of them, local memory an odd number.
+// A full table ends it: all slots can be claimed before the claims are counted, and lanes that have yet to count theirs may
+// wait for this one.
 uint find_slot(__local Lane *lane, const Memory *m, uint wanted) {
   const bool is_global = wanted * 0x85ebca6bu > lane->job.local_share;
   const uint begin = is_global ? m->max_slots / 2 : 0, n_slots = is_global ? m->max_slots / 2 : LOCAL_SLOTS;
   const uint hash = wanted * 0x9e3779b1u, step = is_global ? (hash >> 3 | 1) & (n_slots - 1) : 1u << (hash >> 3 & 7);
   uint place = mul_hi(hash, n_slots);
-  while (now(&lane->is_full) == 0) {
+  for (uint n_seen = 0; n_seen < n_slots && now(&lane->is_full) == 0; ++n_seen) {
     const uint slot = begin + place;
     uint there = state_now(m, slot);
     if (there == FREE_SLOT) {
@@ -298,5 +299,6 @@ uint find_slot(__local Lane *lane, const Memory *m, uint wanted) {
     place += step;
     if (place >= n_slots) place -= n_slots;
   }
+  if (now(&lane->is_full) == 0) report_full(lane, is_global ? kSearchTableFull : kSearchLocalFull);
   return NO_SLOT;
 }
