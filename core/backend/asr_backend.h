@@ -59,6 +59,10 @@ typedef struct asr_backend_options {
   uint32_t n_threads;     /* host threads the back end may use for computing, 0 = one for each core */
   uint32_t model_bits;    /* of a parameter of a Gaussian: 16 lets a back end halve its models and lose exactness beyond the
                              tolerance of docs/equations.md, G; 0 or 32: it may not */
+  uint32_t small_rooms;   /* for tests: n > 0: every list, table, mail box and channel of the search begins with about 1/2^n of
+                             its usual room, so that small cases run out of each; 0: the usual room */
+  uint32_t cluster_blocks; /* for tests: blocks that advance a channel, at most 16; 1: no clusters; 0: as many as there is room
+                              for. Back ends without clusters ignore it */
 } asr_backend_options;
 
 /* ---- front end: 004_... (MFCC); equations F1-F8 in docs/equations.md ---------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "plugins/cuda/kernels/search.h"
 #include "plugins/cuda/search_graph.h"
 #include "plugins/cuda/search_lattice.h"
+#include "plugins/cuda/search_rooms.h"
 
 namespace asr::cuda {
 
@@ -51,9 +52,9 @@ class Search {
   // Brings what has settled of the lattice to the host.
   void take_settled(LatticeReader *reader, cudaStream_t stream);
 
-  // Before a job: makes room where little is left, and for links that wait to be pruned where few channels share the memory.
-  // Must not run beside a job of the channel.
-  void prepare(bool few_channels, cudaStream_t stream);
+  // Before a job: makes room where little is left, and, where few channels share the memory, for links that wait to be pruned:
+  // `of_few`, else nullptr. Must not run beside a job of the channel.
+  void prepare(const SearchRooms *of_few, cudaStream_t stream);
   // Room for what did not fit, as far as it is the channel's.
   void grow(uint32_t overflow, cudaStream_t stream);
   // Nothing can be consumed any more.

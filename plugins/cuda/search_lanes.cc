@@ -13,14 +13,14 @@ SearchLanes::SearchLanes(Device &device)
     : DeviceLanes(device.pool()),
       device_(device),
       staging_(device.pool()),
-      n_shared_slots_(search_shared_slots(device.shared_bytes())) {
-  check(prepare_search(n_shared_slots_), "preparing the search kernel");
-  for (uint32_t size = kMaxClusterSize, most = 0; size >= kMinClusterSize; --size) {
+      rooms_(device.small_rooms(), search_shared_slots(device.shared_bytes())) {
+  check(prepare_search(rooms_.n_shared_slots), "preparing the search kernel");
+  const uint32_t wanted = device.cluster_blocks(), largest = wanted == 0 ? kMaxClusterSize : std::min(wanted, kMaxClusterSize);
+  for (uint32_t size = largest, most = 0; size > 1 && size >= (wanted == 0 ? kMinClusterSize : largest); --size) {
     uint32_t n_clusters = 0;
     check(prepare_search_clusters(size, &n_clusters), "preparing the search kernel");
     if (n_clusters > most) clusters_.push_back({size, most = n_clusters});
   }
-  max_tokens_ = std::max(max_tokens_, n_shared_slots_);
 }
 
 SearchLanes::~SearchLanes() {
@@ -36,7 +36,7 @@ void SearchLanes::reserve_scratch(uint32_t n_blocks) {
   laid_out_ = {};
   scratch_.reserve(n);
   check(cudaMemsetAsync(scratch_.data(), 0xff, n * sizeof(uint4), stream_.get()), "clearing scratch memory");
-  laid_out_ = {n_shared_slots_, max_tokens_, max_candidates_, scratch_.data()};
+  laid_out_ = {rooms_.n_shared_slots, max_tokens_, max_candidates_, device_.small_rooms(), scratch_.data()};
   n_scratch_ = n_blocks;
 }
 
@@ -45,8 +45,8 @@ std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_s
   const bool makes_lattice = options.lattice_beam > 0;
   std::vector<ChannelMemory> &free = free_memory_[makes_lattice ? 1 : 0];
   if (free.empty()) {
-    free.emplace_back(
-        ChannelSize{max_tokens_, kMaxRecords, kMaxSettled, makes_lattice ? kMaxLinks : 0, makes_lattice ? kMaxFrames : 0});
+    free.emplace_back(ChannelSize{small_room(max_tokens_, device_.small_rooms(), 16), rooms_.max_records, rooms_.max_settled,
+                                  makes_lattice ? rooms_.max_links : 0, makes_lattice ? rooms_.max_frames : 0});
   }
   ChannelMemory memory = std::move(free.back());
   free.pop_back();
@@ -143,7 +143,8 @@ void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
       pending.reads[task.buffer] = true;
     }
     if (task.search->died() || task.n_frames == 0) continue;
-    task.search->prepare(!clusters_.empty() && tasks.size() <= clusters_.front().n_clusters, stream_.get());
+    const bool few_channels = !clusters_.empty() && tasks.size() <= clusters_.front().n_clusters;
+    task.search->prepare(few_channels ? &rooms_ : nullptr, stream_.get());
     pending.lanes.push_back({task.search, task.search->job(rows, stride, task.n_frames)});
   }
   if (pending.lanes.empty()) return;

@@ -12,6 +12,7 @@
 #include "plugins/common/staging.h"
 #include "plugins/cuda/acoustic.h"
 #include "plugins/cuda/search.h"
+#include "plugins/cuda/search_rooms.h"
 
 namespace asr::cuda {
 
@@ -55,7 +56,8 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic> {
   Event uploaded_;
   Staging<Runtime> staging_;
   std::vector<Clusters> clusters_;  // the largest first
-  uint32_t n_shared_slots_, max_tokens_ = kMaxTokens, max_candidates_ = kMaxCandidates;
+  const SearchRooms rooms_;
+  uint32_t max_tokens_ = rooms_.max_tokens, max_candidates_ = rooms_.max_candidates;
   DeviceArray<uint4> scratch_;
   SearchScratch laid_out_{};  // in scratch_, for n_scratch_ blocks
   uint32_t n_scratch_ = 0;
@@ -68,10 +70,6 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic> {
   std::vector<LatticeReader> readers_{1};
   std::vector<ChannelMemory> free_memory_[2];  // of channels without lattices, with
   std::set<const Search *> searches_;          // that have begun
-
-  // To begin with; they double when a frame does not fit.
-  static constexpr uint32_t kMaxTokens = 1u << 14, kMaxCandidates = 1u << 16, kMaxSettled = 1u << 12;
-  static constexpr uint32_t kMaxRecords = 112u << 10, kMaxLinks = 80u << 10, kMaxFrames = 1u << 11;
 };
 
 }  // namespace asr::cuda

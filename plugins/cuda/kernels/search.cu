@@ -11,6 +11,7 @@
 // Floor, a frame of kaldi_20k (3000 active tokens, 10,500 arcs, 3300 new tokens): arcs 170 KB, where they begin 100 KB of
 // sectors, tokens, candidates and records, written and read, 600 KB: 0.9 MB, 0.2 us of an H200's memory. What a frame takes is
 // the chain of its loads.
+#include "plugins/common/open_options.h"
 #include "plugins/cuda/kernels/search_advance.cuh"
 
 namespace asr::cuda {
@@ -19,6 +20,9 @@ namespace {
 constexpr uint32_t kThreads = 1024;
 constexpr size_t kSlotBytes = sizeof(unsigned long long) + sizeof(uint32_t);
 constexpr uint32_t kClusterThreads = 768;
+
+// Of shared memory: the table, or, while gaps of a lattice are closed, the numbers of FrameMoves.
+constexpr size_t table_bytes(uint32_t n_slots) { return (n_slots < kThreads ? kThreads : n_slots) * kSlotBytes; }
 
 __global__ void __launch_bounds__(kThreads) search_kernel(SearchJob *jobs, uint32_t n_jobs, SearchScratch scratch) {
   __shared__ Lane lane;
@@ -72,7 +76,7 @@ uint32_t search_shared_slots(size_t shared_bytes) {
 
 cudaError_t prepare_search(uint32_t n_shared_slots) {
   return cudaFuncSetAttribute(search_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              static_cast<int>(n_shared_slots * kSlotBytes));
+                              static_cast<int>(table_bytes(n_shared_slots)));
 }
 
 cudaError_t prepare_search_clusters(uint32_t cluster_size, uint32_t *n_clusters) {
@@ -95,12 +99,12 @@ cudaError_t prepare_search_clusters(uint32_t cluster_size, uint32_t *n_clusters)
 }
 
 void launch_search(SearchJob *jobs, uint32_t n_jobs, const SearchScratch &scratch, uint32_t n_blocks, cudaStream_t stream) {
-  search_kernel<<<n_blocks, kThreads, scratch.n_shared_slots * kSlotBytes, stream>>>(jobs, n_jobs, scratch);
+  search_kernel<<<n_blocks, kThreads, table_bytes(scratch.n_shared_slots), stream>>>(jobs, n_jobs, scratch);
 }
 
 cudaError_t launch_search_clusters(SearchJob *jobs, uint32_t n_jobs, SearchScratch scratch, uint32_t cluster_size,
                                    cudaStream_t stream) {
-  scratch.n_shared_slots = ClusterShare::kSlots;
+  scratch.n_shared_slots = small_room(ClusterShare::kSlots, scratch.small_rooms, 2 * ClusterShare::kLeastRoom);
   const ClusterLaunch launch(n_jobs * cluster_size, cluster_size, stream);
   return cudaLaunchKernelEx(&launch.config, search_cluster_kernel, jobs, n_jobs, scratch);
 }

@@ -167,10 +167,11 @@ struct EpsilonLink {
 // Working memory of one block. Tables are free between frames.
 struct SearchScratch {
   uint32_t n_shared_slots;  // of the table in shared memory, a power of two
-  // A power of two, at least n_shared_slots and, of every channel, max_tokens and max_records / 128. The wide table has two slots
-  // for each.
+  // A power of two, at least n_shared_slots and, of every channel, max_tokens and max_records / 128. The wide table has two
+  // slots for each.
   uint32_t max_tokens;
   uint32_t max_candidates;  // more than half the max_records of every channel
+  uint32_t small_rooms;     // as asr_backend_options says, for what blocks of clusters have in shared memory
   uint4 *memory;            // search_scratch_size(...) for each block
 };
 __host__ __device__ inline size_t search_scratch_size(uint32_t max_tokens, uint32_t max_candidates) {

@@ -48,12 +48,13 @@ struct Table {
   }
 
   // The slot of a state, claimed if it had none; then *claimed. When a block has claimed more than it may, none, and the frame
-  // is void: every thread claims at most one more before it sees that, for which small tables have no room.
+  // is void: every thread claims at most one more before it sees that, for which small tables have no room: then a thread has
+  // seen all slots.
   __device__ uint32_t find(uint32_t wanted, bool *claimed) const {
     const uint32_t mask = n_slots() - 1;
     const uint32_t hash = hash_of(wanted) * Team::size(), step = hash >> 3 | 1;  // odd: it visits every slot
     uint32_t slot = __umulhi(hash, mask + 1);
-    for (uint32_t n_seen = 0; lane.is_full == 0 && (!Team::kIsCluster || n_seen <= mask); ++n_seen) {
+    for (uint32_t n_seen = 0; lane.is_full == 0 && n_seen <= mask; ++n_seen) {
       uint32_t there = state(slot);
       if (there == kFreeSlot) {
         there = atomicCAS(state_at(slot), kFreeSlot, wanted);

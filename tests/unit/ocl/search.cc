@@ -35,7 +35,7 @@ class SearchKernelsTest : public testing::TestWithParam<std::pair<uint32_t, bool
       GTEST_SKIP() << error.what();
     }
     if (!device_) GTEST_SKIP() << "no OpenCL device";
-    SearchTuning tuning = search_tuning(device_->facts());
+    SearchTuning tuning = search_tuning(device_->facts(), 0);
     tuning.group_size = GetParam().first;
     tuning.warps = WarpKind::kOne;
     tuning.local_bytes = 16384;
