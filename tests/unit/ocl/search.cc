@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search's kernels as they are compiled for other devices than the one at hand: with atomic operations of 32 bits only, for
-// other sizes of work-groups, without warps and with little local memory. Needs a device, such as PoCL's.
+// other sizes of work-groups, without warps and with little local memory. Lists begin small, so that they overflow here, too.
+// Needs a device, such as PoCL's.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -22,6 +23,7 @@ asr_backend_options backend_options() {
   options.max_lanes = 4;
   options.window_frames = 64;
   options.n_threads = 2;
+  options.small_rooms = 6;
   return options;
 }
 
