@@ -181,7 +181,7 @@ __host__ __device__ inline size_t search_scratch_size(uint32_t max_tokens, uint3
 // Slots that fit the shared memory of a block, and what must be called once for them.
 uint32_t search_shared_slots(size_t shared_bytes);
 cudaError_t prepare_search(uint32_t n_shared_slots);
-constexpr uint32_t kMaxClusterSize = 16, kMinClusterSize = 9;
+constexpr uint32_t kMaxClusterSize = 16, kMinClusterSize = 9;  // smaller ones, from 2 on, only where a test wants them
 // What must be called once before clusters of so many blocks advance channels, and how many can do so beside each other.
 cudaError_t prepare_search_clusters(uint32_t cluster_size, uint32_t *n_clusters);
 void launch_search(SearchJob *jobs, uint32_t n_jobs, const SearchScratch &scratch, uint32_t n_blocks, cudaStream_t stream);
