@@ -55,11 +55,15 @@ typedef struct asr_backend_device_info {
 
 typedef struct asr_backend_options {
   size_t size;
-  uint32_t max_lanes;     /* most channels in one advance */
-  uint32_t window_frames; /* most frames of one channel in one advance */
-  uint32_t n_threads;     /* host threads the back end may use for computing, 0 = one for each core */
-  uint32_t model_bits;    /* of a parameter of a Gaussian: 16 lets a back end halve its models and lose exactness beyond the
-                             tolerance of docs/equations.md, G; 0 or 32: it may not */
+  uint32_t max_lanes;      /* most channels in one advance */
+  uint32_t window_frames;  /* most frames of one channel in one advance */
+  uint32_t n_threads;      /* host threads the back end may use for computing, 0 = one for each core */
+  uint32_t model_bits;     /* of a parameter of a Gaussian: 16 lets a back end halve its models and lose exactness beyond the
+                              tolerance of docs/equations.md, G; 0 or 32: it may not */
+  uint32_t small_rooms;    /* for tests: n > 0: every list, table, mail box and channel of the search begins with about 1/2^n of
+                              its usual room, so that small cases run out of each; 0: the usual room */
+  uint32_t cluster_blocks; /* for tests: blocks that advance a channel, at most 16; 1: no clusters; 0: as many as there is room
+                              for. Back ends without clusters ignore it */
 } asr_backend_options;
 
 /* ---- front end: 004_... (MFCC); equations F1-F8 in docs/equations.md ---------------------------------------------- */
@@ -286,8 +290,8 @@ typedef struct asr_signal_options {
 
 /* One utterance's part of a step: n_frames more frames of its signal, then the next n_rows rows of it, into rows first_row ...
  * of the score buffer; the rows of a job follow those of the job before, from row 0 on. No more rows are made than frames are
- * there less `lookahead`, or, once the signal has ended, than frames. Frames of which no row is made when a step begins, its own
- * included, are at most 2 * window_frames + lookahead. */
+ * there less `lookahead`, or, once the signal has ended, than frames. Frames of which no row is made when a step begins, its
+ * own included, are at most 2 * window_frames + lookahead. */
 typedef struct asr_step_job {
   asr_backend_signal *signal; /* NULL: n_rows rows of the host */
   const float *samples;       /* as in asr_extract_job; n_frames may be 0 */
@@ -372,8 +376,8 @@ typedef struct asr_backend_api {
   asr_status (*best_paths)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t use_final,
                            asr_path *paths);
 
-  /* The signal of an utterance; signal_end frees it. ASR_UNSUPPORTED, whatever the options, where the device cannot make rows of
-   * these features: then `step` is not for them. These three slots are NULL in back ends that share the host's memory. */
+  /* The signal of an utterance; signal_end frees it. ASR_UNSUPPORTED, whatever the options, where the device cannot make rows
+   * of these features: then `step` is not for them. These three slots are NULL in back ends that share the host's memory. */
   asr_status (*signal_begin)(asr_backend_device *, asr_backend_features *, const asr_signal_options *, asr_backend_signal **);
   void (*signal_end)(asr_backend_signal *);
 

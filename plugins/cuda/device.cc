@@ -57,11 +57,13 @@ Device::Device(uint32_t index, const asr_backend_options &options)
     : chosen_(index),
       window_frames_(std::max(1u, options.window_frames)),
       max_rows_(std::max(1u, options.max_lanes) * window_frames_),
+      small_rooms_(options.small_rooms),
+      cluster_blocks_(options.cluster_blocks),
       pool_(options.n_threads) {
   n_multiprocessors_ = static_cast<uint32_t>(attribute(cudaDevAttrMultiProcessorCount, chosen_.index));
   shared_bytes_ = static_cast<size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, chosen_.index));
   has_tensor_cores_ = capability(chosen_.index) >= kTensorCapability;
-  halves_models_ = options.size >= sizeof options && options.model_bits == 16;
+  halves_models_ = options.model_bits == 16;
   has_wgmma_ = capability(chosen_.index) == kWgmmaCapability;
 }
 

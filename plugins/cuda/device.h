@@ -42,7 +42,7 @@ class Device {
  public:
   using Runtime = cuda::Runtime;
 
-  Device(uint32_t index, const asr_backend_options &options);
+  Device(uint32_t index, const asr_backend_options &options);  // complete
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
 
@@ -57,6 +57,8 @@ class Device {
 
   uint32_t window_frames() const { return window_frames_; }
   uint32_t max_rows() const { return max_rows_; }
+  uint32_t small_rooms() const { return small_rooms_; }        // as asr_backend_options says
+  uint32_t cluster_blocks() const { return cluster_blocks_; }  // the same
   uint32_t n_multiprocessors() const { return n_multiprocessors_; }
   size_t shared_bytes() const { return shared_bytes_; }        // most that a block may ask for
   bool has_tensor_cores() const { return has_tensor_cores_; }  // those that kernels/*_tensor.cu is written for
@@ -69,7 +71,7 @@ class Device {
     int index;
   };
   const Chosen chosen_;  // first: what follows is made on it
-  const uint32_t window_frames_, max_rows_;
+  const uint32_t window_frames_, max_rows_, small_rooms_, cluster_blocks_;
   uint32_t n_multiprocessors_ = 0;
   size_t shared_bytes_ = 0;
   bool has_tensor_cores_ = false, has_wgmma_ = false, halves_models_ = false;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "plugins/common/device_slots.h"
+#include "plugins/common/open_options.h"
 #include "plugins/cuda/acoustic.h"
 #include "plugins/cuda/device.h"
 #include "plugins/cuda/mfcc.h"
@@ -34,7 +35,7 @@ asr_status probe(asr_backend_device_info *infos, size_t capacity, size_t *n_devi
 }
 
 asr_status open(uint32_t index, const asr_backend_options *options, asr_backend_device **device) {
-  return guard([&] { *device = new Slots::Device(index, *options); });
+  return guard([&] { *device = new Slots::Device(index, complete(*options)); });
 }
 
 asr_status score_models(asr_backend_device *device, const asr_score_job *jobs, size_t n_jobs) {

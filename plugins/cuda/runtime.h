@@ -103,7 +103,13 @@ class Event {
 // Work of one stream is done in order, beside that of others.
 class Stream {
  public:
-  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream"); }
+  enum Priority { kUsual, kUrgent };
+  explicit Stream(Priority priority = kUsual) {
+    int least = 0, greatest = 0;
+    check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "creating a stream");
+    check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, priority == kUrgent ? greatest : least),
+          "creating a stream");
+  }
   ~Stream() { cudaStreamDestroy(stream_); }
   Stream(const Stream &) = delete;
   Stream &operator=(const Stream &) = delete;

@@ -9,10 +9,6 @@
 namespace asr::cuda {
 namespace {
 
-// Where few channels share the memory: enough links for some 250 frames that were not pruned, and traces that are rarely
-// compacted.
-constexpr uint32_t kMaxLinksOfFew = 1280u << 10, kMaxRecordsOfFew = 224u << 10;
-
 template <typename T>
 void copy(T *to, const T *from, size_t n, cudaStream_t stream) {
   check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDefault, stream), "copying a channel");
@@ -115,11 +111,11 @@ bool Search::start_settled(LatticeReader *reader, cudaStream_t stream) {
   return lattice_ && lattice_->start_settled(&job_.lattice, reader, stream);
 }
 
-void Search::prepare(bool few_channels, cudaStream_t stream) {
+void Search::prepare(const SearchRooms *of_few, cudaStream_t stream) {
   ChannelSize size = memory_.size();
-  if (few_channels && size.max_records < kMaxRecordsOfFew) {
-    size.max_records = kMaxRecordsOfFew;
-    if (lattice_) size.max_links = std::max(size.max_links, kMaxLinksOfFew);
+  if (of_few != nullptr && size.max_records < of_few->max_records_of_few) {
+    size.max_records = of_few->max_records_of_few;
+    if (lattice_) size.max_links = std::max(size.max_links, of_few->max_links_of_few);
     resize(size, stream);
   }
   if (job_.n_settled > job_.max_settled / 2) drain_settled(stream);

@@ -14,18 +14,13 @@
 #include "plugins/cuda/kernels/search.h"
 #include "plugins/cuda/search_graph.h"
 #include "plugins/cuda/search_lattice.h"
+#include "plugins/cuda/search_rooms.h"
 
 namespace asr::cuda {
 
 // How many of each a channel has room for; links are 0 in channels without lattices.
 struct ChannelSize {
   uint32_t max_tokens, max_records, max_settled, max_links, max_frames;
-
-  static constexpr uint32_t kMaxSettled = 1u << 12;
-  // To begin with; all but max_settled grow when a frame does not fit.
-  static ChannelSize first(bool makes_lattice) {
-    return {1u << 14, 112u << 10, kMaxSettled, makes_lattice ? 80u << 10 : 0, makes_lattice ? 1u << 11 : 0};
-  }
 };
 
 // Device memory of a channel, in one piece. Channels that ended leave theirs to those that begin.
@@ -61,9 +56,9 @@ class Search : public ChannelOutcome {
   bool start_settled(LatticeReader *reader, cudaStream_t stream);
   void deliver_settled(const LatticeReader &reader) { lattice_->deliver_settled(reader); }
 
-  // Before a job: makes room where little is left, and for links that wait to be pruned where few channels share the memory.
-  // Must not run beside a job of the channel.
-  void prepare(bool few_channels, cudaStream_t stream);
+  // Before a job: makes room where little is left, and, where few channels share the memory, for links that wait to be pruned:
+  // `of_few`, else nullptr. Must not run beside a job of the channel.
+  void prepare(const SearchRooms *of_few, cudaStream_t stream);
   // Room for what did not fit, as far as it is the channel's.
   void grow(uint32_t overflow, cudaStream_t stream);
   const ChannelMemory &memory() const { return memory_; }

@@ -11,26 +11,27 @@
 
 namespace asr::cuda {
 
-SearchFlight::SearchFlight(Device &device, const std::vector<ClusterSize> &cluster_sizes)
+SearchFlight::SearchFlight(Device &device, const SearchRooms &rooms, const std::vector<ClusterSize> &cluster_sizes)
     : DeviceLanes(device.pool()),
       device_(device),
       staging_(device.pool()),
+      rooms_(rooms),
       cluster_sizes_(cluster_sizes),
-      n_shared_slots_(search_shared_slots(device.shared_bytes())) {
-  max_tokens_ = std::max(max_tokens_, n_shared_slots_);
-}
+      max_tokens_(rooms.max_tokens),
+      max_candidates_(rooms.max_candidates) {}
 
 SearchFlight::~SearchFlight() {
-  for (const Stream *stream : {&uploads_, &stream_, &downloads_}) cudaStreamSynchronize(stream->get());
+  for (const Stream *stream : {&uploads_, &stream_, &downloads_, &urgent_}) cudaStreamSynchronize(stream->get());
 }
 
-// Scratch memory for so many blocks, the wide tables free; for fewer where there is not enough: blocks take jobs in turn.
-void SearchFlight::reserve_scratch(uint32_t n_blocks) {
+// Scratch memory for so many blocks beside each other, the wide tables free; for fewer where there is not enough.
+void SearchFlight::reserve_scratch(uint32_t n_blocks, Stream &stream) {
   const bool same = laid_out_.max_tokens == max_tokens_ && laid_out_.max_candidates == max_candidates_;
-  if (same && n_blocks <= n_scratch_) return;
+  if (same && n_blocks <= n_wanted_parts_) return;
   const SearchScratch before = laid_out_;
   laid_out_ = {};
-  n_scratch_ = 0;
+  n_scratch_ = n_wanted_parts_ = 0;
+  const uint32_t n_wanted = n_blocks;
   for (;; n_blocks /= 2) {
     const size_t n = n_blocks * search_scratch_size(max_tokens_, max_candidates_);
     try {
@@ -40,11 +41,13 @@ void SearchFlight::reserve_scratch(uint32_t n_blocks) {
       if (before.max_tokens > 0) max_tokens_ = before.max_tokens, max_candidates_ = before.max_candidates;
       throw;
     }
-    check(cudaMemsetAsync(scratch_.data(), 0xff, n * sizeof(uint4), stream_.get()), "clearing scratch memory");
+    busy_.reserve(n_blocks);
+    check(cudaMemsetAsync(scratch_.data(), 0xff, n * sizeof(uint4), stream.get()), "clearing scratch memory");
+    check(cudaMemsetAsync(busy_.data(), 0, n_blocks * sizeof(uint32_t), stream.get()), "clearing scratch memory");
     break;
   }
-  laid_out_ = {n_shared_slots_, max_tokens_, max_candidates_, scratch_.data()};
-  n_scratch_ = n_blocks;
+  laid_out_ = {rooms_.n_shared_slots, max_tokens_, max_candidates_, device_.small_rooms(), scratch_.data(), n_blocks, busy_.data()};
+  n_scratch_ = n_blocks, n_wanted_parts_ = n_wanted;
 }
 
 // How many blocks advance a channel. Clusters are faster than blocks by themselves even where some wait for others, up to twice
@@ -59,14 +62,12 @@ uint32_t SearchFlight::cluster_size_for(const std::vector<SearchLane> &lanes) co
   return n_lanes <= 2 * cluster_sizes_.front().n_clusters ? cluster_sizes_.front().n_blocks : 1;
 }
 
-// Longer jobs begin first: those of blocks are taken in turn.
-void SearchFlight::start_jobs() {
+// Longer jobs begin first, so that none is left over at the end.
+void SearchFlight::launch_jobs(Stream &stream) {
   std::vector<SearchLane> &lanes = pending_.lanes;
   const auto work = [](const SearchLane &lane) { return uint64_t{lane.job.n_tokens} * lane.job.n_frames; };
   std::stable_sort(lanes.begin(), lanes.end(), [&](const SearchLane &a, const SearchLane &b) { return work(a) > work(b); });
   const auto n_jobs = static_cast<uint32_t>(lanes.size());
-  const uint32_t cluster_size = cluster_size_for(lanes);
-  const uint32_t n_blocks = cluster_size > 1 ? n_jobs * cluster_size : std::min(n_jobs, device_.n_multiprocessors());
   jobs_.reserve(n_jobs);
   for (size_t i = 0; i < lanes.size(); ++i) {
     const SearchJob &job = jobs_.data()[i] = lanes[i].job;
@@ -74,21 +75,22 @@ void SearchFlight::start_jobs() {
     // A cluster has room for more tokens than the scratch memory of a block, where a pruning of them may have to be done.
     while (max_tokens_ < std::max(job.max_records / 128, job.max_tokens)) max_tokens_ *= 2;
   }
-  reserve_scratch(n_blocks);
-  next_job_.reserve(1);
-  device_.clock().time(stream_.get(), [&] {
+  uint32_t cluster_size = cluster_size_for(lanes);
+  const uint32_t n_blocks = std::min(n_jobs * cluster_size, device_.n_multiprocessors());
+  reserve_scratch(n_blocks, stream);
+  if (n_scratch_ < n_blocks) cluster_size = 1;  // a cluster cannot wait for scratch memory of its blocks
+  device_.clock().time(stream.get(), [&] {
     if (cluster_size > 1) {
-      check(launch_search_clusters(jobs_.data(), n_jobs, laid_out_, cluster_size, stream_.get()), "launching a kernel");
+      check(launch_search_clusters(jobs_.data(), n_jobs, laid_out_, cluster_size, stream.get()), "launching a kernel");
     } else {
-      check(cudaMemsetAsync(next_job_.data(), 0, sizeof(uint32_t), stream_.get()), "launching a kernel");
-      launch_search(jobs_.data(), n_jobs, next_job_.data(), laid_out_, std::min(n_blocks, n_scratch_), stream_.get());
+      launch_search(jobs_.data(), n_jobs, laid_out_, stream.get());
     }
   });
 }
 
 void SearchFlight::await() {
   device_.use();
-  check(cudaStreamSynchronize(stream_.get()), "searching");
+  for (const Stream *stream : {&stream_, &urgent_}) check(cudaStreamSynchronize(stream->get()), "searching");
 }
 
 // Puts the rows of the host on the device, while the last advance still reads its own; returns where each task's begin.
@@ -113,7 +115,7 @@ std::vector<const float *> SearchFlight::upload(const std::vector<Task> &tasks) 
 // Where a job of the next launch writes the path that is wanted.
 SearchPathPlace SearchFlight::next_path_place() {
   const size_t i = n_wanted_++;
-  PathStep *const steps = wanted_steps_.data() + i * (kWantedSteps + ChannelSize::kMaxSettled);
+  PathStep *const steps = wanted_steps_.data() + i * (kWantedSteps + rooms_.max_settled);
   return {wanted_ends_.data() + i, steps, steps + kWantedSteps, kWantedSteps};
 }
 
@@ -134,7 +136,7 @@ void SearchFlight::start(Acoustic *acoustic, const std::vector<Task> &tasks, Sea
   wanted_ends_.reserve(tasks.size());
   const auto n_paths = static_cast<size_t>(
       std::count_if(tasks.begin(), tasks.end(), [](const Task &task) { return (task.wants & ASR_WANTS_PATH) != 0; }));
-  wanted_steps_.reserve(n_paths * (kWantedSteps + ChannelSize::kMaxSettled));
+  wanted_steps_.reserve(n_paths * (kWantedSteps + rooms_.max_settled));
   for (size_t i = 0; i < tasks.size(); ++i) {
     const Task &task = tasks[i];
     const float *rows = host_rows[i];
@@ -175,7 +177,7 @@ void SearchFlight::start(Acoustic *acoustic, const std::vector<Task> &tasks, Sea
 // More room ahead of need, if there is memory for it.
 void SearchFlight::prepare(Search *search, bool few_channels) {
   try {
-    search->prepare(few_channels, stream_.get());
+    search->prepare(few_channels ? &rooms_ : nullptr, stream_.get());
   } catch (const Error &error) {
     if (error.code() != ASR_OUT_OF_MEMORY) throw;
   }
@@ -230,7 +232,7 @@ void SearchFlight::take_results() {
   if (pending_.lanes.empty()) return;
   if ((overflow & kEntriesFull) != 0) max_tokens_ *= 2;
   if ((overflow & kCandidatesFull) != 0) max_candidates_ *= 2;
-  start_jobs();
+  launch_jobs(urgent_);
   await();
 }
 

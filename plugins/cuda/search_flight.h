@@ -27,7 +27,7 @@ struct SearchLane {
 
 class SearchFlight final : public DeviceLanes<SearchLane, Acoustic> {
  public:
-  SearchFlight(Device &device, const std::vector<ClusterSize> &cluster_sizes);
+  SearchFlight(Device &device, const SearchRooms &rooms, const std::vector<ClusterSize> &cluster_sizes);
   ~SearchFlight() override;
 
   // Starts advancing, once the advance before is finished, and `other` if it has channels of these; rows of the host come to the
@@ -46,11 +46,12 @@ class SearchFlight final : public DeviceLanes<SearchLane, Acoustic> {
 
  private:
   uint32_t cluster_size_for(const std::vector<SearchLane> &lanes) const;
-  void reserve_scratch(uint32_t n_blocks);
+  void reserve_scratch(uint32_t n_blocks, Stream &stream);
+  void launch_jobs(Stream &stream);
   std::vector<const float *> upload(const std::vector<Task> &tasks);
   SearchPathPlace next_path_place();
   void prepare(Search *search, bool few_channels);
-  void start_jobs() override;
+  void start_jobs() override { launch_jobs(stream_); }
   void await() override;
   void take_results() override;
   bool take_result(const SearchLane &lane, const SearchJob &done);
@@ -65,14 +66,16 @@ class SearchFlight final : public DeviceLanes<SearchLane, Acoustic> {
 
   Device &device_;
   Stream stream_, uploads_, downloads_;
+  Stream urgent_{Stream::kUrgent};  // for what is done again: its blocks go before those of the other flight
   Event uploaded_;
   Staging<Runtime> staging_;
+  const SearchRooms &rooms_;
   const std::vector<ClusterSize> &cluster_sizes_;  // the largest first
-  uint32_t n_shared_slots_, max_tokens_ = kMaxTokens, max_candidates_ = kMaxCandidates;
+  uint32_t max_tokens_, max_candidates_;           // of scratch memory
   DeviceArray<uint4> scratch_;
+  DeviceArray<uint32_t> busy_;  // SearchScratch::busy
   SearchScratch laid_out_{};  // in scratch_, for n_scratch_ blocks
-  uint32_t n_scratch_ = 0;
-  DeviceArray<uint32_t> next_job_;  // of a launch, counted by its blocks
+  uint32_t n_scratch_ = 0, n_wanted_parts_ = 0;  // fewer where there is little memory
   DeviceArray<float> rows_[2];  // of the host, of one advance and of the next
   size_t n_uploads_ = 0;
   PinnedArray<SearchJob> jobs_;
@@ -91,8 +94,6 @@ class SearchFlight final : public DeviceLanes<SearchLane, Acoustic> {
   std::vector<std::unique_ptr<LatticeReader>> free_readers_;
   size_t n_beside_ = 0;  // channels under way in the other flight
 
-  // To begin with; they double when a frame does not fit.
-  static constexpr uint32_t kMaxTokens = 1u << 14, kMaxCandidates = 1u << 16;
   static constexpr uint32_t kWantedSteps = 2048;  // longer paths are found once more
 };
 

@@ -8,14 +8,15 @@
 
 namespace asr::cuda {
 
-SearchLanes::SearchLanes(Device &device) {
-  check(prepare_search(search_shared_slots(device.shared_bytes())), "preparing the search kernel");
-  for (uint32_t size = kMaxClusterSize, most = 0; size >= kMinClusterSize; --size) {
+SearchLanes::SearchLanes(Device &device) : rooms_(device.small_rooms(), search_shared_slots(device.shared_bytes())) {
+  check(prepare_search(rooms_.n_shared_slots), "preparing the search kernel");
+  const uint32_t wanted = device.cluster_blocks(), largest = wanted == 0 ? kMaxClusterSize : std::min(wanted, kMaxClusterSize);
+  for (uint32_t size = largest, most = 0; size > 1 && size >= (wanted == 0 ? kMinClusterSize : largest); --size) {
     uint32_t n_clusters = 0;
     check(prepare_search_clusters(size, &n_clusters), "preparing the search kernel");
     if (n_clusters > most) cluster_sizes_.push_back({size, most = n_clusters});
   }
-  for (auto &flight : flights_) flight = std::make_unique<SearchFlight>(device, cluster_sizes_);
+  for (auto &flight : flights_) flight = std::make_unique<SearchFlight>(device, rooms_, cluster_sizes_);
 }
 
 // That of a channel that has ended, or new. Where there is none left, what ended channels have is given back first.
@@ -26,7 +27,8 @@ ChannelMemory SearchLanes::memory_for(bool makes_lattice) {
     free.pop_back();
     return memory;
   }
-  const ChannelSize size = ChannelSize::first(makes_lattice);
+  const ChannelSize size{rooms_.channel_tokens, rooms_.max_records, rooms_.max_settled, makes_lattice ? rooms_.max_links : 0,
+                         makes_lattice ? rooms_.max_frames : 0};
   try {
     return ChannelMemory(size);
   } catch (const Error &error) {

@@ -42,6 +42,7 @@ class SearchLanes {
  private:
   ChannelMemory memory_for(bool makes_lattice);
 
+  const SearchRooms rooms_;
   std::vector<ClusterSize> cluster_sizes_;  // the largest first
   std::unique_ptr<SearchFlight> flights_[2];
   uint32_t last_ = 0;                          // which was started last

@@ -161,8 +161,9 @@ class LatticeSearch {
         for (const auto &[state, cost] : frame.tokens) frame.extra[state] = kInfinity;
         for (const Link &link : frames_[t + 1].emitting) lower(frame.extra, link.from, link_extra(link, frames_[t + 1]));
       }
-      for (size_t round = 0; round <= frame.tokens.size(); ++round) {
-        for (const Link &link : frame.epsilon) lower(frame.extra, link.from, link_extra(link, frame));
+      for (bool fell = true; fell;) {
+        fell = false;
+        for (const Link &link : frame.epsilon) fell |= lower(frame.extra, link.from, link_extra(link, frame));
       }
     }
   }

@@ -30,7 +30,7 @@ class Device {
  public:
   using Runtime = ocl::Runtime;
 
-  Device(const Variant &variant, uint32_t index, const asr_backend_options &options);
+  Device(const Variant &variant, uint32_t index, const asr_backend_options &options);  // complete
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
 
@@ -46,6 +46,7 @@ class Device {
   ThreadPool &pool() { return pool_; }
   uint32_t window_frames() const { return window_frames_; }
   uint32_t max_rows() const { return max_rows_; }
+  uint32_t small_rooms() const { return small_rooms_; }  // as asr_backend_options says
 
   // Built once; `options` as for the OpenCL compiler ("-D NAME=1").
   const Program &program(const KernelSource &source, const std::string &options = "");
@@ -55,7 +56,7 @@ class Device {
  private:
   const Variant &variant_;
   const DeviceFacts facts_;
-  const uint32_t window_frames_, max_rows_;
+  const uint32_t window_frames_, max_rows_, small_rooms_;
   ThreadPool pool_;
   Context context_;
   Queue compute_, copies_;

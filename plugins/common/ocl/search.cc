@@ -13,11 +13,11 @@ constexpr float kBins = 2048;  // of the histogram in kernels/search_select.h
 
 }  // namespace
 
-Search::Search(const SearchGraph &graph, const asr_search_options &options, ChannelPool &pool, uint32_t max_links)
+Search::Search(const SearchGraph &graph, const asr_search_options &options, ChannelPool &pool, const SearchRooms &rooms)
     : graph_(graph),
       pool_(pool),
-      memory_(pool, {kMaxTokens, kMaxRecords, kMaxSettled, options.lattice_beam > 0 ? std::max(kMaxLinks, max_links) : 0,
-                     options.lattice_beam > 0 ? kMaxFrames : 0}),
+      memory_(pool, {rooms.max_tokens, rooms.max_records, rooms.max_settled, options.lattice_beam > 0 ? rooms.max_links : 0,
+                     options.lattice_beam > 0 ? rooms.max_frames : 0}),
       path_(graph.view(), checked(options).acoustic_scale, options.word_insertion_cost),
       lattice_beam_(options.lattice_beam) {
   if (lattice_beam_ > 0 && graph.epsilon_ranks() != nullptr) {

@@ -10,14 +10,15 @@
 #include "plugins/common/ocl/search_graph.h"
 #include "plugins/common/ocl/search_lattice.h"
 #include "plugins/common/ocl/search_memory.h"
+#include "plugins/common/ocl/search_rooms.h"
 #include "plugins/common/search_path.h"
 
 namespace asr::ocl {
 
 class Search : public ChannelOutcome {
  public:
-  // `max_links`: what it begins with room for, if it makes lattices.
-  Search(const SearchGraph &graph, const asr_search_options &options, ChannelPool &pool, uint32_t max_links);
+  // `rooms`: what it begins with, those for links only if it makes lattices.
+  Search(const SearchGraph &graph, const asr_search_options &options, ChannelPool &pool, const SearchRooms &rooms);
 
   const SearchGraph &graph() const { return graph_; }
   uint32_t n_pdfs() const { return graph_.view().n_pdfs; }
@@ -67,10 +68,6 @@ class Search : public ChannelOutcome {
   const float lattice_beam_;
   std::optional<SearchLattice> lattice_;
   uint32_t n_frames_ = 0;
-
-  // To begin with; they double when a frame does not fit.
-  static constexpr uint32_t kMaxTokens = 1u << 13, kMaxRecords = 112u << 10, kMaxSettled = 1u << 12;
-  static constexpr uint32_t kMaxLinks = 3u << 16, kMaxFrames = 1u << 11;
 };
 
 }  // namespace asr::ocl

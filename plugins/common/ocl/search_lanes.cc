@@ -24,6 +24,7 @@ SearchLanes::SearchLanes(Device &device, const SearchTuning &tuning)
       queue_(device.context()),
       program_(device, tuning),
       pool_(device.context(), queue_),
+      rooms_(device.small_rooms(), tuning.local_slots()),
       scratch_(device.context()),
       rows_(device.context()),
       device_jobs_(device.context()),
@@ -52,7 +53,8 @@ void SearchLanes::reserve_scratch(uint32_t n_groups) {
       break;
     } catch (const Error &error) {
       if (error.code() == ASR_OUT_OF_MEMORY && n_groups > 1) continue;
-      max_slots_ = std::max(scratch_slots_, kMaxSlots), max_candidates_ = std::max(scratch_candidates_, kMaxCandidates);
+      max_slots_ = std::max(scratch_slots_, rooms_.max_slots);
+      max_candidates_ = std::max(scratch_candidates_, rooms_.max_candidates);
       throw;
     }
   }
@@ -61,7 +63,7 @@ void SearchLanes::reserve_scratch(uint32_t n_groups) {
 
 std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_search_options &options) {
   finish();
-  auto search = std::make_unique<Search>(graph, options, pool_, max_links_);
+  auto search = std::make_unique<Search>(graph, options, pool_, rooms_);
   if (!graph.begun().has(options)) {
     run_at_once({lane_of_begin(search.get())});
     graph.begun().note(options);
@@ -74,7 +76,7 @@ void SearchLanes::end(std::unique_ptr<Search> search) {
   if (search == nullptr) return;
   finish();
   --n_channels_;
-  if (search->max_links() > 0) max_links_ = search->max_links();
+  if (search->max_links() > 0) rooms_.max_links = search->max_links();
 }
 
 // Launches the jobs that are pending: those of one graph with rows in one array together.
@@ -86,7 +88,8 @@ void SearchLanes::start_jobs() {
   device_jobs_.reserve(lanes.size());
   for (size_t i = 0; i < lanes.size(); ++i) {
     const SearchJob &job = jobs_.data()[i] = lanes[i].job;
-    while (max_candidates_ <= job.max_records / 2) max_candidates_ *= 2;
+    // Records, and frames when the host has taken some, move by way of the candidates' place.
+    while (max_candidates_ <= std::max(job.max_records / 2, job.lattice.max_frames)) max_candidates_ *= 2;
     while (max_slots_ < job.max_records / 128) max_slots_ *= 2;
   }
   reserve_scratch(std::min(static_cast<uint32_t>(lanes.size()), program_.n_groups));

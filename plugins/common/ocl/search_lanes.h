@@ -24,7 +24,7 @@ struct SearchLane {
 
 class SearchLanes final : public DeviceLanes<SearchLane, Acoustic> {
  public:
-  explicit SearchLanes(Device &device) : SearchLanes(device, search_tuning(device.facts())) {}
+  explicit SearchLanes(Device &device) : SearchLanes(device, search_tuning(device.facts(), device.small_rooms())) {}
   SearchLanes(Device &device, const SearchTuning &tuning);
   ~SearchLanes() override;
 
@@ -73,7 +73,8 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic> {
   Queue queue_;
   const SearchProgram program_;
   ChannelPool pool_;
-  uint32_t max_slots_ = kMaxSlots, max_candidates_ = kMaxCandidates;
+  SearchRooms rooms_;  // of the next channel; it begins with as many links as the last one came to
+  uint32_t max_slots_ = rooms_.max_slots, max_candidates_ = rooms_.max_candidates;
   DeviceArray<std::array<uint32_t, 4>> scratch_;
   uint32_t n_scratch_ = 0, scratch_slots_ = 0, scratch_candidates_ = 0;  // as it is laid out: for so many groups
   bool is_scratch_short_ = false;                                        // there was no memory for more groups
@@ -87,10 +88,6 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic> {
   PinnedArray<SearchStep> steps_;
   PinnedArray<SearchEnd> ends_;
   uint32_t n_channels_ = 0, most_channels_ = 0;  // that have begun and not ended, and the most there were
-  uint32_t max_links_ = 0;                       // what the last one with lattices came to
-
-  // To begin with; they double when a frame does not fit.
-  static constexpr uint32_t kMaxSlots = 1u << 15, kMaxCandidates = 1u << 16;
 };
 
 }  // namespace asr::ocl

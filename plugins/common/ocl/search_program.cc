@@ -5,13 +5,15 @@
 
 #include "core/base/error.h"
 #include "plugins/common/ocl/kernels.h"
+#include "plugins/common/open_options.h"
 
 namespace asr::ocl {
 namespace {
 
 // With sub-groups half as many work-items have the registers that the kernel wants on AMD; a CPU's work-group is one thread.
 constexpr uint32_t kGpuGroupSize = 1024, kSubgroupsGroupSize = 512, kHostGroupSize = 32;
-constexpr size_t kLaneBytes = 1024, kMostSlots = 8191;  // less than half of the least max_slots
+constexpr size_t kLaneBytes = 1024, kMostSlots = 8191;  // less than half of the usual max_slots
+constexpr uint32_t kLeastSlots = 1057;                  // which have room for the bins of LocalTable
 constexpr uint32_t kReduxCapability = 8;
 
 std::string options_of(const SearchTuning &tuning) {
@@ -27,13 +29,15 @@ std::string options_of(const SearchTuning &tuning) {
 uint32_t SearchTuning::local_slots() const {
   const size_t least_warp = warps == WarpKind::kNvidia ? 32 : warps == WarpKind::kSubgroups ? 8 : 1;
   const size_t n_bytes = local_bytes - kLaneBytes - group_size / least_warp * sizeof(uint32_t);
-  return static_cast<uint32_t>(std::min(n_bytes / (2 * sizeof(uint32_t)), kMostSlots) - 1) | 1;
+  const auto n_slots = static_cast<uint32_t>(std::min(n_bytes / (2 * sizeof(uint32_t)), kMostSlots) - 1) | 1;
+  return small_room(n_slots, small_rooms, kLeastSlots) | 1;
 }
 
-SearchTuning search_tuning(const DeviceFacts &facts) {
+SearchTuning search_tuning(const DeviceFacts &facts, uint32_t small_rooms) {
   const uint32_t capability = facts.nvidia_capability;
   SearchTuning tuning{WarpKind::kOne, capability >= kReduxCapability, facts.has_int64_atomics,
-                      kHostGroupSize, facts.n_compute_units,          facts.local_bytes};
+                      kHostGroupSize, facts.n_compute_units,          facts.local_bytes,
+                      small_rooms};
   if (!facts.is_gpu) return tuning;
   tuning.group_size = kGpuGroupSize;
   if (capability > 0) {

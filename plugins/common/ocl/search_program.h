@@ -18,9 +18,10 @@ struct SearchTuning {
   uint32_t n_groups;             // most of a launch, each with scratch memory of its own
   uint32_t local_slots() const;  // of the table in local memory, an odd number
   size_t local_bytes;            // that a work-group has
+  uint32_t small_rooms;          // as asr_backend_options says, for the table in local memory
 };
 
-SearchTuning search_tuning(const DeviceFacts &facts);
+SearchTuning search_tuning(const DeviceFacts &facts, uint32_t small_rooms);
 
 struct SearchProgram {
   SearchProgram(Device &device, const SearchTuning &tuning);

@@ -11,6 +11,7 @@
 // Floor, a frame of kaldi_20k (3000 active tokens, 10,500 arcs, 3300 new tokens): arcs 170 KB, where they begin 100 KB of
 // sectors, tokens, candidates and records, written and read, 600 KB: 0.9 MB, 0.2 us of an H200's memory. What a frame takes is
 // the chain of its loads.
+#include "plugins/common/open_options.h"
 #include "plugins/cuda/kernels/search_advance.cuh"
 
 namespace asr::cuda {
@@ -20,33 +21,37 @@ constexpr uint32_t kThreads = 1024;
 constexpr size_t kSlotBytes = sizeof(unsigned long long) + sizeof(uint32_t);
 constexpr uint32_t kClusterThreads = 768;
 
-__global__ void __launch_bounds__(kThreads) search_kernel(SearchJob *jobs, uint32_t n_jobs, uint32_t *next_job,
-                                                           SearchScratch scratch) {
+// Of shared memory: the table, or, while gaps of a lattice are closed, the numbers of FrameMoves.
+constexpr size_t table_bytes(uint32_t n_slots) { return (n_slots < kThreads ? kThreads : n_slots) * kSlotBytes; }
+
+__global__ void __launch_bounds__(kThreads) search_kernel(SearchJob *jobs, SearchScratch scratch) {
   __shared__ Lane lane;
-  __shared__ uint32_t histogram[kBins], job;
+  __shared__ uint32_t histogram[kBins];
+  uint32_t part = 0;
   if (threadIdx.x == 0) {
-    set_scratch(lane, scratch);
+    part = claim_scratch(scratch);
+    set_scratch(lane, scratch, part);
     set_lists(lane);
     lane.histogram = histogram;
   }
   __syncthreads();
   Table<NarrowTeam>(lane).block_free_own();
-  for (;;) {
-    if (threadIdx.x == 0) job = atomicAdd(next_job, 1u);
-    __syncthreads();
-    if (job >= n_jobs) return;
-    team_take_job<NarrowTeam>(lane, jobs + job);
-  }
+  team_take_job<NarrowTeam>(lane, jobs + blockIdx.x);
+  if (threadIdx.x == 0) release_scratch(scratch, part);
 }
 
-__global__ void __launch_bounds__(kClusterThreads)
-    search_cluster_kernel(SearchJob *jobs, SearchScratch scratch) {
+__global__ void __launch_bounds__(kClusterThreads) search_cluster_kernel(SearchJob *jobs, SearchScratch scratch) {
   if (!kHasClusters) return;
   __shared__ Lane lane;
-  if (threadIdx.x == 0) set_scratch(lane, scratch);
+  uint32_t part = 0;
+  if (threadIdx.x == 0) {
+    part = claim_scratch(scratch);
+    set_scratch(lane, scratch, part);
+  }
   __syncthreads();
   Table<ClusterTeam>(lane).block_free_own();
   team_take_job<ClusterTeam>(lane, jobs + blockIdx.x / ClusterTeam::size());
+  if (threadIdx.x == 0) release_scratch(scratch, part);
 }
 
 // A launch of clusters of so many blocks.
@@ -77,7 +82,7 @@ uint32_t search_shared_slots(size_t shared_bytes) {
 
 cudaError_t prepare_search(uint32_t n_shared_slots) {
   return cudaFuncSetAttribute(search_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              static_cast<int>(n_shared_slots * kSlotBytes));
+                              static_cast<int>(table_bytes(n_shared_slots)));
 }
 
 cudaError_t prepare_search_clusters(uint32_t cluster_size, uint32_t *n_clusters) {
@@ -99,14 +104,13 @@ cudaError_t prepare_search_clusters(uint32_t cluster_size, uint32_t *n_clusters)
   return cudaSuccess;
 }
 
-void launch_search(SearchJob *jobs, uint32_t n_jobs, uint32_t *next_job, const SearchScratch &scratch, uint32_t n_blocks,
-                   cudaStream_t stream) {
-  search_kernel<<<n_blocks, kThreads, scratch.n_shared_slots * kSlotBytes, stream>>>(jobs, n_jobs, next_job, scratch);
+void launch_search(SearchJob *jobs, uint32_t n_jobs, const SearchScratch &scratch, cudaStream_t stream) {
+  search_kernel<<<n_jobs, kThreads, table_bytes(scratch.n_shared_slots), stream>>>(jobs, scratch);
 }
 
 cudaError_t launch_search_clusters(SearchJob *jobs, uint32_t n_jobs, SearchScratch scratch, uint32_t cluster_size,
                                    cudaStream_t stream) {
-  scratch.n_shared_slots = ClusterShare::kSlots;
+  scratch.n_shared_slots = small_room(ClusterShare::kSlots, scratch.small_rooms, 2 * ClusterShare::kLeastRoom);
   const ClusterLaunch launch(n_jobs * cluster_size, cluster_size, stream);
   return cudaLaunchKernelEx(&launch.config, search_cluster_kernel, jobs, scratch);
 }

@@ -186,11 +186,14 @@ struct EpsilonLink {
 // Working memory of one block. Tables are free between frames.
 struct SearchScratch {
   uint32_t n_shared_slots;  // of the table in shared memory, a power of two
-  // A power of two, at least n_shared_slots and, of every channel, max_tokens and max_records / 128. The wide table has two slots
-  // for each.
+  // A power of two, at least n_shared_slots and, of every channel, max_tokens and max_records / 128. The wide table has two
+  // slots for each.
   uint32_t max_tokens;
   uint32_t max_candidates;  // more than half the max_records of every channel
-  uint4 *memory;            // search_scratch_size(...) for each block
+  uint32_t small_rooms;     // as asr_backend_options says, for what blocks of clusters have in shared memory
+  uint4 *memory;            // [n_parts], each of search_scratch_size(...)
+  uint32_t n_parts;         // of blocks beside each other
+  uint32_t *busy;           // [n_parts], 1 while a block has the part
 };
 __host__ __device__ inline size_t search_scratch_size(uint32_t max_tokens, uint32_t max_candidates) {
   return size_t{max_tokens} * 4 + max_tokens / 2 + max_tokens / 4 + max_candidates + max_candidates / 16 * 5;
@@ -199,13 +202,12 @@ __host__ __device__ inline size_t search_scratch_size(uint32_t max_tokens, uint3
 // Slots that fit the shared memory of a block, and what must be called once for them.
 uint32_t search_shared_slots(size_t shared_bytes);
 cudaError_t prepare_search(uint32_t n_shared_slots);
-constexpr uint32_t kMaxClusterSize = 16, kMinClusterSize = 9;
+constexpr uint32_t kMaxClusterSize = 16, kMinClusterSize = 9;  // smaller ones, from 2 on, only where a test wants them
 // What must be called once before clusters of so many blocks advance channels, and how many can do so beside each other.
 cudaError_t prepare_search_clusters(uint32_t cluster_size, uint32_t *n_clusters);
-// Blocks take jobs in turn, counted by *next_job, which is 0.
-void launch_search(SearchJob *jobs, uint32_t n_jobs, uint32_t *next_job, const SearchScratch &scratch, uint32_t n_blocks,
-                   cudaStream_t stream);
-// A cluster for each job; scratch is for all of their blocks.
+// A block for each job, in their order.
+void launch_search(SearchJob *jobs, uint32_t n_jobs, const SearchScratch &scratch, cudaStream_t stream);
+// A cluster for each job; scratch has parts for all of their blocks that run beside each other.
 cudaError_t launch_search_clusters(SearchJob *jobs, uint32_t n_jobs, SearchScratch scratch, uint32_t cluster_size,
                                    cudaStream_t stream);
 

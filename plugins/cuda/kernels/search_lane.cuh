@@ -64,6 +64,7 @@ struct FrameCounts {
 
 struct Lane {
   SearchJob job;  // every block of a cluster has its own, all the same
+  uint32_t small_rooms;  // SearchScratch's
   uint32_t max_items, max_claims, max_candidates, max_epsilon_links;
   uint32_t n_shared_slots;
   uint32_t n_wide_slots;
@@ -116,11 +117,28 @@ struct Lane {
   uint32_t sums[kMaxWarps];
 };
 
-__device__ inline void set_scratch(Lane &lane, const SearchScratch &scratch) {
+// A part of the scratch memory that no other block has; one thread of a block asks. There are as many as blocks run beside each
+// other, so that the search begins where it most likely ends.
+__device__ inline uint32_t claim_scratch(const SearchScratch &scratch) {
+  uint32_t multiprocessor;
+  asm("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
+  uint32_t part = multiprocessor % scratch.n_parts;
+  while (atomicCAS(&scratch.busy[part], 0u, 1u) != 0) part = part + 1 < scratch.n_parts ? part + 1 : 0;
+  __threadfence();
+  return part;
+}
+// After the block's barrier.
+__device__ inline void release_scratch(const SearchScratch &scratch, uint32_t part) {
+  __threadfence();
+  atomicExch(&scratch.busy[part], 0u);
+}
+
+__device__ inline void set_scratch(Lane &lane, const SearchScratch &scratch, uint32_t part) {
   const uint32_t n = scratch.max_tokens, n_candidates = scratch.max_candidates;
-  uint4 *const memory = scratch.memory + blockIdx.x * search_scratch_size(n, n_candidates);
+  uint4 *const memory = scratch.memory + part * search_scratch_size(n, n_candidates);
   lane.turn = 0;
   for (uint32_t &n_sent : lane.n_sent) n_sent = 0;
+  lane.small_rooms = scratch.small_rooms;
   lane.n_shared_slots = scratch.n_shared_slots;
   lane.n_wide_slots = 2 * n;
   lane.wide_keys = reinterpret_cast<unsigned long long *>(memory);
@@ -151,8 +169,9 @@ __device__ inline void set_lists(Lane &lane) {
 extern __shared__ __align__(16) unsigned long long shared_table[];  // keys, then states
 
 // What a block of a cluster has in its shared memory. Its share of a frame is a small one; a frame of which more falls to a
-// block is done by the leading block alone.
+// block is done by the leading block alone. For tests lane.small_rooms makes the part in use smaller.
 struct ClusterShare {
+  static constexpr uint32_t kLeastRoom = 32;
   static constexpr uint32_t kSlots = 2048, kClaims = kSlots / 8 * 7, kTokens = 2048, kItems = 1536;
   static constexpr uint32_t kEmittingMail = 4096, kEpsilonMail = 768;
 
@@ -174,19 +193,20 @@ __device__ inline void set_share(Lane &lane) {
   ClusterShare &share = *reinterpret_cast<ClusterShare *>(shared_table);
   lane.record_of = share.records;
   lane.number_of = share.numbers;
-  lane.max_items = ClusterShare::kItems;
+  const auto room = [&](uint32_t usual) { return max(usual >> min(lane.small_rooms, 31u), ClusterShare::kLeastRoom); };
+  lane.max_items = room(ClusterShare::kItems);
   lane.list[0] = share.items;
   lane.list[1] = share.other_items;
-  lane.max_claims = ClusterShare::kClaims;
+  lane.max_claims = lane.n_shared_slots / 8 * 7;
   lane.used = share.used;
   lane.own_tokens = share.tokens;
-  lane.max_own_tokens = ClusterShare::kTokens;
-  lane.mail[0].lay_out(share.emitting_mail, share.emitting_details, ClusterShare::kEmittingMail, Team::size());
+  lane.max_own_tokens = room(ClusterShare::kTokens);
+  lane.mail[0].lay_out(share.emitting_mail, share.emitting_details, room(ClusterShare::kEmittingMail), Team::size());
   for (uint32_t i = 0; i < 2; ++i)
-    lane.mail[1 + i].lay_out(share.epsilon_mail[i], share.epsilon_details[i], ClusterShare::kEpsilonMail, Team::size());
+    lane.mail[1 + i].lay_out(share.epsilon_mail[i], share.epsilon_details[i], room(ClusterShare::kEpsilonMail), Team::size());
   lane.histogram = reinterpret_cast<uint32_t *>(share.emitting_mail);  // needed before there is mail
   lane.team_histogram = lane.histogram + kBins;
-  lane.n_shared_extras = sizeof(ClusterShare) / (3 * sizeof(uint32_t));
+  lane.n_shared_extras = room(sizeof(ClusterShare) / (3 * sizeof(uint32_t)));
 }
 
 __device__ inline void report_full(Lane &lane, uint32_t what) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search's kernels as they are compiled for other devices than the one at hand: with atomic operations of 32 bits only, for
-// other sizes of work-groups, without warps and with little local memory. Needs a device, such as PoCL's.
+// other sizes of work-groups, without warps and with little local memory. Lists begin small, so that they overflow here, too.
+// Needs a device, such as PoCL's.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -22,6 +23,7 @@ asr_backend_options backend_options() {
   options.max_lanes = 4;
   options.window_frames = 64;
   options.n_threads = 2;
+  options.small_rooms = 6;
   return options;
 }
 
@@ -35,7 +37,7 @@ class SearchKernelsTest : public testing::TestWithParam<std::pair<uint32_t, bool
       GTEST_SKIP() << error.what();
     }
     if (!device_) GTEST_SKIP() << "no OpenCL device";
-    SearchTuning tuning = search_tuning(device_->facts());
+    SearchTuning tuning = search_tuning(device_->facts(), 0);
     tuning.group_size = GetParam().first;
     tuning.warps = WarpKind::kOne;
     tuning.local_bytes = 16384;

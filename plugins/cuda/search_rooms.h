@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much the search's lists, tables and channels have room for when they begin; most double when a frame does not fit. Used
+// by SearchLanes (search_lanes.h) and Search (search.h).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "plugins/common/open_options.h"
+
+namespace asr::cuda {
+
+struct SearchRooms {
+  uint32_t max_tokens = 1u << 14, max_candidates = 1u << 16, max_settled = 1u << 12;  // max_tokens: of scratch memory
+  uint32_t channel_tokens = 1u << 14;
+  uint32_t max_records = 112u << 10, max_links = 80u << 10, max_frames = 1u << 11;
+  // Where few channels share the memory: enough links for some 250 frames that were not pruned, and traces that are rarely
+  // compacted.
+  uint32_t max_links_of_few = 1280u << 10, max_records_of_few = 224u << 10;
+  uint32_t n_shared_slots;  // most that a block's table in shared memory has
+
+  // asr_backend_options::small_rooms, and the slots that fit the shared memory of a block.
+  SearchRooms(uint32_t small_rooms, uint32_t n_slots) : n_shared_slots(n_slots) {
+    const auto shrink = [&](uint32_t &room, uint32_t least) { room = small_room(room, small_rooms, least); };
+    for (uint32_t *room : {&max_tokens, &channel_tokens, &max_settled, &max_frames}) shrink(*room, 16);
+    for (uint32_t *room : {&max_records, &max_links, &max_links_of_few, &max_records_of_few}) shrink(*room, 64);
+    shrink(max_candidates, 64);
+    shrink(n_shared_slots, 64);
+    max_tokens = std::max(max_tokens, n_shared_slots);
+  }
+};
+
+}  // namespace asr::cuda

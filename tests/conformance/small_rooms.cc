@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists, tables, mail boxes and channels that begin so small (asr_backend_options::small_rooms) that small cases run out of
+// each of them, in every kind of frame and again and again. What is found stays what the references find.
+#include "tests/conformance/load_fixture.h"
+
+namespace asr::test {
+namespace {
+
+constexpr uint32_t kRooms[] = {3, 7, 20};  // the last: as small as can be
+
+class SmallRoomsTest : public LoadFixture {
+ protected:
+  // On a new device for each size of rooms and of clusters, as rooms that have grown stay so.
+  void expect_outcome(const asr_graph_view &view, const Utterance &u, const std::vector<uint32_t> &sizes, const Outcome &want) {
+    for (const uint32_t small_rooms : kRooms) {
+      for (const uint32_t size : cluster_sizes(sizes)) {
+        if (HasFailure()) return;
+        SCOPED_TRACE("small rooms " + std::to_string(small_rooms) + ", blocks of a cluster " + std::to_string(size));
+        const auto device = open_with(small_rooms, size);
+        const Loaded loaded(api(), *device, view);
+        expect_same(decode(*device, loaded, view.n_pdfs, u, size % 2 == 0), want);
+      }
+    }
+  }
+
+  uint64_t memory_of_channels(const Device &device) const {
+    asr_backend_memory memory{};
+    memory.size = sizeof(memory);
+    device.check(api().memory(device.get(), &memory));
+    return memory.channel_bytes + memory.lane_bytes;
+  }
+};
+
+TEST_P(SmallRoomsTest, SmallGraphs) {
+  std::mt19937 random(71);
+  for (int i = 0; i < 25 && !HasFailure(); ++i) {
+    SCOPED_TRACE(i);
+    GraphShape shape = acyclic_shape(random);
+    shape.n_states *= 1 + random() % 8;
+    RandomGraph graph(shape, random);
+    const uint32_t n_frames = 1 + random() % 200;
+    Utterance u{graph.loglikes(n_frames), n_frames, search_options(2.0f + static_cast<float>(random() % 20)), i % 2 == 0};
+    if (i % 3 == 0) u.options.max_active = 1 + random() % 100;
+    if (i % 5 == 0) u.options.min_active = random() % 50;
+    u.options.lattice_beam = i % 4 == 0 ? 0.0f : 0.25f * static_cast<float>(1 + random() % 48);
+    u.options.word_insertion_cost = static_cast<float>(random() % 3) * 0.5f;
+    expect_outcome(graph.view(), u, {0, 1, 2, 5, 16}, reference_outcome(graph.view(), u));
+  }
+}
+
+// Graphs with cycles of epsilon arcs, which are followed in many rounds.
+TEST_P(SmallRoomsTest, CyclesOfEpsilonArcs) {
+  std::mt19937 random(72);
+  for (int i = 0; i < 25 && !HasFailure(); ++i) {
+    SCOPED_TRACE(i);
+    RandomGraph graph({2 * static_cast<uint32_t>(random() % 100) + 101, 4, 4, 2.5, 1.5, 0.3, i % 2 == 0}, random);
+    const Utterance u{graph.loglikes(30), 30, search_options(15), true};
+    expect_outcome(graph.view(), u, {0, 1, 3, 16}, reference_outcome(graph.view(), u));
+  }
+}
+
+// More tokens, arcs, epsilon arcs and links than any room that is small has place for, from the first frames on.
+TEST_P(SmallRoomsTest, ManyTokens) {
+  std::mt19937 random(73);
+  RandomGraph graph({6000, 50, 6, 3.0, 0.7, 0.1, false}, random);
+  constexpr uint32_t kFrames = 16;
+  for (const float lattice_beam : {0.0f, 2.0f}) {
+    SCOPED_TRACE(lattice_beam);
+    Utterance u{recorded_rows(kFrames, 50, random), kFrames, search_options(25, 1u << 20), true};
+    u.options.lattice_beam = lattice_beam;
+    const Outcome want = reference_outcome(graph.view(), u);
+    EXPECT_GT(want.path.n_tokens, 40000u);
+    expect_outcome(graph.view(), u, {0, 1, 2, 3, 8, 9, 16}, want);
+  }
+}
+
+// Traces, settled steps, links and frames that overflow over and over, across several pieces.
+TEST_P(SmallRoomsTest, LongAudio) {
+  std::mt19937 random(74);
+  RandomGraph graph({100, 10, 6, 3.0, 0.8, 0.3, false}, random);
+  constexpr uint32_t kFrames = 1100;
+  Utterance u{recorded_rows(kFrames, 10, random), kFrames, search_options(10, 60), true};
+  for (const float lattice_beam : {0.0f, 6.0f}) {
+    SCOPED_TRACE(lattice_beam);
+    u.options.lattice_beam = lattice_beam;
+    expect_outcome(graph.view(), u, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
+                   reference_outcome(graph.view(), u));
+  }
+}
+
+// That rooms begin small, and grow.
+TEST_P(SmallRoomsTest, TakeLessMemoryUntilTheyGrow) {
+  if (api().memory == nullptr) GTEST_SKIP() << entry().id << ": has no memory of its own";
+  std::mt19937 random(75);
+  RandomGraph graph({6000, 50, 6, 3.0, 0.7, 0.1, false}, random);
+  const std::vector<float> rows = recorded_rows(16, 50, random);
+  asr_search_options options = search_options(25, 1u << 20);
+  options.lattice_beam = 2;
+  uint64_t usual = 0;
+  for (const uint32_t small_rooms : {0u, 3u, 20u}) {
+    const auto device = open_with(small_rooms, 1);
+    const Loaded loaded(api(), *device, graph.view());
+    const Channel channel(api(), *device, loaded, options);
+    const uint64_t before = memory_of_channels(*device);
+    if (small_rooms == 0) usual = before;
+    advance(*device, channel, rows.data(), 50, 16, 16);
+    if (small_rooms == 0) continue;
+    EXPECT_LT(before, usual / 2);
+    EXPECT_GT(memory_of_channels(*device), 2 * before);
+  }
+}
+
+SENONE_INSTANTIATE(SmallRoomsTest);
+
+}  // namespace
+}  // namespace asr::test

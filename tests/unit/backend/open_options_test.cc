@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of a core that knows fewer of them than the plugin, as plugins complete them.
+#include "plugins/common/open_options.h"
+
+#include <gtest/gtest.h>
+
+namespace asr {
+namespace {
+
+asr_backend_options all_options(size_t size) { return {size, 2, 3, 4, 16, 6, 7}; }
+
+TEST(OpenOptions, ThoseThatWereNotGivenAreTheirDefaults) {
+  const asr_backend_options got = complete(all_options(offsetof(asr_backend_options, small_rooms)));
+  EXPECT_EQ(got.size, sizeof got);
+  EXPECT_EQ(got.n_threads, 4u);
+  EXPECT_EQ(got.model_bits, 16u);
+  EXPECT_EQ(got.small_rooms, 0u);
+  EXPECT_EQ(got.cluster_blocks, 0u);
+  EXPECT_EQ(complete(all_options(offsetof(asr_backend_options, model_bits))).model_bits, 0u);
+}
+
+TEST(OpenOptions, ThoseThatWereGivenStay) {
+  const asr_backend_options got = complete(all_options(sizeof(asr_backend_options)));
+  EXPECT_EQ(got.max_lanes, 2u);
+  EXPECT_EQ(got.window_frames, 3u);
+  EXPECT_EQ(got.small_rooms, 6u);
+  EXPECT_EQ(got.cluster_blocks, 7u);
+  EXPECT_EQ(complete(all_options(2 * sizeof(asr_backend_options))).cluster_blocks, 7u);  // of a newer core
+}
+
+TEST(OpenOptions, RoomsAreHalvedDownToTheLeast) {
+  EXPECT_EQ(small_room(1024, 0, 16), 1024u);
+  EXPECT_EQ(small_room(1024, 3, 16), 128u);
+  EXPECT_EQ(small_room(1024, 20, 16), 16u);
+  EXPECT_EQ(small_room(1024, 200, 16), 16u);
+}
+
+}  // namespace
+}  // namespace asr
