@@ -37,8 +37,14 @@ class DeviceLanes {
 
   // Until all that was started is done. What failed is kept for wait(), and with its channel.
   void finish() noexcept {
-    finish_launch();
-    deliver();
+    try {
+      if (pending_.lanes.empty()) return;
+      await();
+      while (!pending_.lanes.empty()) take_results();
+    } catch (...) {
+      give_up(pending_.lanes);
+    }
+    pending_ = {};
   }
 
   // Also throws what failed.
@@ -82,21 +88,6 @@ class DeviceLanes {
     const Acoustic *acoustic = nullptr;
     bool reads[2] = {false, false};  // score buffers
   };
-
-  // What is left to do on the host for advances that are done, beside the next one.
-  virtual void deliver() noexcept {}
-
-  // Until the device has done what is pending. What comes of it is in the channels but for what deliver() does.
-  void finish_launch() noexcept {
-    try {
-      if (pending_.lanes.empty()) return;
-      await();
-      while (!pending_.lanes.empty()) take_results();
-    } catch (...) {
-      give_up(pending_.lanes);
-    }
-    pending_ = {};
-  }
 
   bool is_pending(const Search *search) const {
     return std::any_of(pending_.lanes.begin(), pending_.lanes.end(), [&](const Lane &lane) { return lane.search == search; });

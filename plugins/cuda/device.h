@@ -60,6 +60,7 @@ class Device {
   uint32_t small_rooms() const { return small_rooms_; }        // as asr_backend_options says
   uint32_t cluster_blocks() const { return cluster_blocks_; }  // the same
   uint32_t n_multiprocessors() const { return n_multiprocessors_; }
+  size_t memory_bytes() const { return memory_bytes_; }
   size_t shared_bytes() const { return shared_bytes_; }        // most that a block may ask for
   bool has_tensor_cores() const { return has_tensor_cores_; }  // those that kernels/*_tensor.cu is written for
   bool has_wgmma() const { return has_wgmma_; }                // those that kernels/*_wgmma.cu is written for
@@ -73,7 +74,7 @@ class Device {
   const Chosen chosen_;  // first: what follows is made on it
   const uint32_t window_frames_, max_rows_, small_rooms_, cluster_blocks_;
   uint32_t n_multiprocessors_ = 0;
-  size_t shared_bytes_ = 0;
+  size_t shared_bytes_ = 0, memory_bytes_ = 0;
   bool has_tensor_cores_ = false, has_wgmma_ = false, halves_models_ = false;
   ThreadPool pool_;
   Stream compute_, copies_;

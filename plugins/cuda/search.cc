@@ -9,6 +9,8 @@
 namespace asr::cuda {
 namespace {
 
+constexpr uint32_t kMostRoom = 1u << 30;
+
 template <typename T>
 void copy(T *to, const T *from, size_t n, cudaStream_t stream) {
   check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDefault, stream), "copying a channel");
@@ -58,9 +60,10 @@ void ChannelMemory::give(SearchJob *job) {
   job->lattice.max_links = size_.max_links, job->lattice.max_frames = size_.max_frames;
 }
 
-Search::Search(const SearchGraph &graph, const asr_search_options &options, ChannelMemory memory)
+Search::Search(const SearchGraph &graph, const asr_search_options &options, ChannelMemory memory, OutgrownMemory *outgrown)
     : graph_(graph),
       memory_(std::move(memory)),
+      outgrown_(outgrown),
       path_(graph.view(), checked(options).acoustic_scale, options.word_insertion_cost),
       lattice_beam_(options.lattice_beam) {
   if (lattice_beam_ > 0 && graph.epsilon_ranks() != nullptr) {
@@ -97,6 +100,7 @@ SearchJob Search::rest_of(const SearchJob &done) const {
 
 bool Search::take(const SearchJob &job) {
   wanted_path_.reset();
+  written_.reset();
   job_ = job;
   n_frames_ += job.n_consumed;
   if (job.status == SearchStatus::kDied || job.status == SearchStatus::kNegativeCycle) die();
@@ -105,10 +109,6 @@ bool Search::take(const SearchJob &job) {
   }
   const bool misses_path = job.path.end != nullptr && !job.has_path, misses_lattice = job.output && !job.has_written;
   return job.status == SearchStatus::kOverflow || misses_path || misses_lattice;
-}
-
-bool Search::start_settled(LatticeReader *reader, cudaStream_t stream) {
-  return lattice_ && lattice_->start_settled(&job_.lattice, reader, stream);
 }
 
 void Search::prepare(const SearchRooms *of_few, cudaStream_t stream) {
@@ -127,28 +127,34 @@ void Search::grow(uint32_t overflow, cudaStream_t stream) {
   const bool frames_full = (overflow & kFramesFull) != 0 && (job_.lattice.n_taken == 0 || job_.output);
   if ((overflow & (kTokensFull | kTraceFull | kLinksFull)) == 0 && !frames_full) return;
   ChannelSize size = memory_.size();
-  if ((overflow & kTokensFull) != 0) size.max_tokens *= 2;
-  if ((overflow & kTraceFull) != 0) size.max_records *= 2;
-  if ((overflow & kLinksFull) != 0) size.max_links += size.max_links / 4;
-  if (frames_full) size.max_frames *= 2;
+  const auto add = [](uint32_t *room, uint32_t more) {
+    if (*room > kMostRoom - more) fail(ASR_OUT_OF_MEMORY, "a frame needs more than %u tokens, records or links", kMostRoom);
+    *room += more;
+  };
+  if ((overflow & kTokensFull) != 0) add(&size.max_tokens, size.max_tokens);
+  if ((overflow & kTraceFull) != 0) add(&size.max_records, size.max_records);
+  if ((overflow & kLinksFull) != 0) add(&size.max_links, size.max_links / 2);
+  if (frames_full) add(&size.max_frames, size.max_frames);
   resize(size, stream);
 }
 
 void Search::resize(const ChannelSize &size, cudaStream_t stream) {
   if (job_.n_settled > 0) drain_settled(stream);
+  outgrown_->reserve(outgrown_->size() + 1);
   ChannelMemory memory(size);
-  const SearchJob before = job_;
-  memory.give(&job_);
-  job_.n_compacted = 0;
-  copy(job_.tokens[job_.current], before.tokens[job_.current], job_.n_tokens, stream);
-  copy(job_.records, before.records, job_.n_records, stream);
-  const SearchLinks &links = before.lattice;
-  copy(job_.lattice.frames, links.frames, links.n_frames, stream);
-  copy(job_.lattice.links, links.links, links.n_links, stream);
-  copy(job_.lattice.acoustic_costs, links.acoustic_costs, links.n_links, stream);
-  copy(job_.lattice.extras, links.extras, links.n_links == 0 ? 0 : links.n_links + size_t{1}, stream);
+  SearchJob grown = job_;
+  memory.give(&grown);
+  grown.n_compacted = 0;
+  copy(grown.tokens[grown.current], job_.tokens[job_.current], job_.n_tokens, stream);
+  copy(grown.records, job_.records, job_.n_records, stream);
+  const SearchLinks &links = job_.lattice;
+  copy(grown.lattice.frames, links.frames, links.n_frames, stream);
+  copy(grown.lattice.links, links.links, links.n_links, stream);
+  copy(grown.lattice.acoustic_costs, links.acoustic_costs, links.n_links, stream);
+  copy(grown.lattice.extras, links.extras, links.n_links == 0 ? 0 : links.n_links + size_t{1}, stream);
   check(cudaStreamSynchronize(stream), "copying a channel");
-  memory_ = std::move(memory);
+  job_ = grown;
+  outgrown_->push_back(std::exchange(memory_, std::move(memory)));
 }
 
 void Search::drain_settled(cudaStream_t stream) {
@@ -204,20 +210,21 @@ SearchJob Search::lattice_job(bool use_final) const {
   return writing;
 }
 
-void Search::start_reading(LatticeReader *reader, cudaStream_t stream) const {
-  reader->start(job_.lattice, job_.written, job_.tokens[job_.current ^ 1], stream);
+void Search::take_written(const LatticeReader &reader) {
+  WrittenLattice written{{}, {}, {}, job_.written.reached_final != 0, job_.use_final};
+  for (const SearchToken &token : reader.tokens()) {
+    written.costs.push_back(token.cost);
+    written.final_costs.push_back(written.reached_final ? graph_.view().final_costs[token.state] : 0.0f);
+  }
+  reader.append_written(&written.frames);
+  written_ = std::move(written);
 }
 
-void Search::lattice(const LatticeReader &reader, asr_raw_lattice *lattice) {
-  std::vector<float> costs, final_costs;
-  for (size_t i = 0; i < reader.n_tokens(); ++i) {
-    const SearchToken &token = reader.tokens()[i];
-    costs.push_back(token.cost);
-    final_costs.push_back(job_.written.reached_final != 0 ? graph_.view().final_costs[token.state] : 0.0f);
-  }
-  lattice_->output(reader, costs, final_costs, lattice);
+void Search::lattice(asr_raw_lattice *lattice) {
+  const WrittenLattice written = std::exchange(written_, std::nullopt).value();
+  lattice_->output(written.frames, written.costs, written.final_costs, lattice);
   lattice->n_frames = n_frames_;
-  lattice->reached_final = job_.written.reached_final;
+  lattice->reached_final = written.reached_final ? 1 : 0;
   lattice->beam_died = died() ? 1 : 0;
 }
 

@@ -27,6 +27,8 @@ struct ChannelSize {
 class ChannelMemory {
  public:
   explicit ChannelMemory(const ChannelSize &size);
+  ChannelMemory(ChannelMemory &&) = default;
+  ChannelMemory &operator=(ChannelMemory &&) = default;
   // Puts where its parts are into a job.
   void give(SearchJob *job);
   const ChannelSize &size() const { return size_; }
@@ -37,9 +39,12 @@ class ChannelMemory {
   DeviceArray<uint4> memory_;
 };
 
+// What channels had before they grew. It is freed when the device has nothing to do, since freeing waits for all that it does.
+using OutgrownMemory = std::vector<ChannelMemory>;
+
 class Search : public ChannelOutcome {
  public:
-  Search(const SearchGraph &graph, const asr_search_options &options, ChannelMemory memory);
+  Search(const SearchGraph &graph, const asr_search_options &options, ChannelMemory memory, OutgrownMemory *outgrown);
 
   uint32_t n_pdfs() const { return graph_.view().n_pdfs; }
 
@@ -51,10 +56,10 @@ class Search : public ChannelOutcome {
   bool take(const SearchJob &job);
   // What is left to do of a job.
   SearchJob rest_of(const SearchJob &done) const;
-  // Starts bringing what has settled of the lattice to the host; false if there is nothing. deliver_settled() appends it there
-  // once the copies have been waited for.
-  bool start_settled(LatticeReader *reader, cudaStream_t stream);
-  void deliver_settled(const LatticeReader &reader) { lattice_->deliver_settled(reader); }
+  // What has settled of the lattice since the last time, if anything, and what was read of it. A failure to read it ends the
+  // channel.
+  std::optional<LatticeReader> settled() { return lattice_ ? lattice_->settled(&job_.lattice) : std::nullopt; }
+  void take_settled(const LatticeReader &reader) { lattice_->take_settled(reader); }
 
   // Before a job: makes room where little is left, and, where few channels share the memory, for links that wait to be pruned:
   // `of_few`, else nullptr. Must not run beside a job of the channel.
@@ -75,17 +80,16 @@ class Search : public ChannelOutcome {
   void keep_path(const SearchPathPlace &place, bool use_final);
   bool give_wanted_path(bool use_final, asr_path *path);
 
-  // See asr_backend_api::lattice: the job that writes it, reading what was written, and, when that is there, the arrays. They
-  // are valid until the next call.
+  // See asr_backend_api::lattice: the job that writes it, what it has written, what was read of that, and then the arrays, on any
+  // thread. They are valid until the next call.
   SearchJob lattice_job(bool use_final) const;
-  void start_reading(LatticeReader *reader, cudaStream_t stream) const;
-  void lattice(const LatticeReader &reader, asr_raw_lattice *lattice);
+  LatticeReader written() const {
+    return LatticeReader::of_written(job_.lattice, job_.written, job_.tokens[job_.current ^ 1]);
+  }
+  void take_written(const LatticeReader &reader);
+  bool has_wanted_lattice(bool use_final) const { return written_ && written_->use_final == use_final; }
+  void lattice(asr_raw_lattice *lattice);
   void lattice_piece(asr_raw_lattice *piece);
-
-  // Reads what the channel's last job wrote because that was wanted; lattice() of any thread takes it.
-  void keep_reader(std::unique_ptr<LatticeReader> reader) { reader_ = std::move(reader); }
-  bool has_wanted_lattice(bool use_final) const { return reader_ != nullptr && job_.use_final == use_final; }
-  std::unique_ptr<LatticeReader> take_reader() { return std::move(reader_); }
 
  private:
   // Brings what was settled on the device to the host.
@@ -95,6 +99,7 @@ class Search : public ChannelOutcome {
 
   const SearchGraph &graph_;
   ChannelMemory memory_;
+  OutgrownMemory *const outgrown_;
   SearchJob job_{};  // as it was when the channel was advanced last
   SearchPath path_;
   const float lattice_beam_;
@@ -108,7 +113,12 @@ class Search : public ChannelOutcome {
   };
   std::vector<PathStep> kept_settled_;  // to be settled before the next path is given
   std::optional<WantedPath> wanted_path_;
-  std::unique_ptr<LatticeReader> reader_;
+  struct WrittenLattice {
+    std::vector<LatticeFrame> frames;
+    std::vector<float> costs, final_costs;  // of the newest tokens
+    bool reached_final, use_final;
+  };
+  std::optional<WrittenLattice> written_;
 };
 
 }  // namespace asr::cuda

@@ -167,11 +167,9 @@ void SearchFlight::start(Acoustic *acoustic, const std::vector<Task> &tasks, Sea
     } catch (...) {
       give_up(pending_.lanes);
       pending_ = {};
-      deliver();
       throw;
     }
   }
-  deliver();
 }
 
 // More room ahead of need, if there is memory for it.
@@ -186,18 +184,12 @@ void SearchFlight::prepare(Search *search, bool few_channels) {
 // What a channel's job came to. Returns whether there is more to do of it.
 bool SearchFlight::take_result(const SearchLane &lane, const SearchJob &done) {
   Search &search = *lane.search;
-  drop_reader(&search);
   const bool goes_on = search.take(done);
   if (done.has_path && done.path.end->n_steps <= done.path.max_steps) {
     search.keep_path(done.path, done.use_final);
   } else if (done.has_path) {
     find_paths({&search}, done.use_final, UINT32_MAX);
     search.keep_path(path_jobs_.data()[0].place, done.use_final);
-  }
-  if (done.has_written) {
-    auto reader = next_reader();
-    search.start_reading(reader.get(), downloads_.get());
-    search.keep_reader(std::move(reader));
   }
   return goes_on;
 }
@@ -214,7 +206,7 @@ void SearchFlight::take_results() {
       give_up(lanes[i].search);
     }
   }
-  take_settled(lanes);
+  read_lattices(lanes);
   for (size_t i = 0; i < lanes.size(); ++i) {
     if (!goes_on[i]) continue;
     Search *const search = lanes[i].search;
@@ -236,62 +228,38 @@ void SearchFlight::take_results() {
   await();
 }
 
-// Reads what has settled of lattices: the copies of all channels are waited for together, since the next job may move what they
-// read. deliver() does the rest.
-void SearchFlight::take_settled(const std::vector<SearchLane> &lanes) {
-  const size_t n_before = settling_.size();
-  for (const SearchLane &lane : lanes) {
+// Reads what has settled of lattices and what was written of them, before the next jobs move it. Threads of the pool bring it
+// into the host's order.
+void SearchFlight::read_lattices(const std::vector<SearchLane> &lanes) {
+  struct Reading {
+    Search *search;
+    LatticeReader reader;
+    bool is_settled;
+  };
+  std::vector<Reading> readings;
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    Search *const search = lanes[i].search;
+    if (auto reader = search->settled()) readings.push_back({search, *reader, true});
+    if (jobs_.data()[i].has_written) readings.push_back({search, search->written(), false});
+  }
+  if (readings.empty()) return;
+  size_t n_bytes = 0;
+  for (const Reading &reading : readings) n_bytes += reading.reader.n_bytes();
+  lattices_.begin(n_bytes);
+  for (Reading &reading : readings) reading.reader.start(&lattices_, downloads_.get());
+  downloads_.finish();
+  std::vector<std::exception_ptr> failures(readings.size());
+  device_.pool().run(readings.size(), [&](size_t i) {
+    const Reading &reading = readings[i];
     try {
-      auto reader = next_reader();
-      const bool reads = lane.search->start_settled(reader.get(), downloads_.get());
-      if (reads) {
-        settling_.push_back({lane.search, std::move(reader)});
-      } else {
-        keep(std::move(reader));
-      }
+      reading.is_settled ? reading.search->take_settled(reading.reader) : reading.search->take_written(reading.reader);
     } catch (...) {
-      give_up(lane.search);
+      failures[i] = std::current_exception();
     }
+  });
+  for (size_t i = 0; i < readings.size(); ++i) {
+    if (failures[i]) readings[i].search->give_up(failures[i]);
   }
-  if (settling_.size() > n_before) downloads_.finish();
-}
-
-void SearchFlight::deliver() noexcept {
-  if (settling_.empty()) return;
-  std::vector<Settling> settling = std::exchange(settling_, {});
-  try {
-    device_.pool().run(settling.size(), [&](size_t i) {
-      try {
-        settling[i].search->deliver_settled(*settling[i].reader);
-      } catch (...) {
-        settling[i].search->give_up(std::current_exception());
-      }
-    });
-    for (Settling &one : settling) keep(std::move(one.reader));
-  } catch (...) {
-    keep_failure();
-  }
-}
-
-std::unique_ptr<LatticeReader> SearchFlight::next_reader() {
-  std::lock_guard lock(readers_mutex_);
-  if (free_readers_.empty()) return std::make_unique<LatticeReader>();
-  auto reader = std::move(free_readers_.back());
-  free_readers_.pop_back();
-  return reader;
-}
-
-// Of a lattice that was wanted and that nobody has asked for: the copies may still read the channel's memory.
-void SearchFlight::drop_reader(Search *search) {
-  auto reader = search->take_reader();
-  if (reader == nullptr) return;
-  reader->wait();
-  keep(std::move(reader));
-}
-
-void SearchFlight::keep(std::unique_ptr<LatticeReader> reader) {
-  std::lock_guard lock(readers_mutex_);
-  free_readers_.push_back(std::move(reader));
 }
 
 // Fills path_jobs_ and what they write to, with so many steps for each.
@@ -331,12 +299,7 @@ void SearchFlight::lattices(const std::vector<Search *> &searches, bool use_fina
     run_at_once(lanes);
     for (const SearchLane &lane : lanes) lane.search->check_outcome();
   }
-  device_.pool().run(searches.size(), [&](size_t i) {
-    auto reader = searches[i]->take_reader();
-    reader->wait();
-    searches[i]->lattice(*reader, &lattices[i]);
-    keep(std::move(reader));
-  });
+  device_.pool().run(searches.size(), [&](size_t i) { searches[i]->lattice(&lattices[i]); });
 }
 
 void SearchFlight::add_memory(asr_backend_memory *memory) const {

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "plugins/common/device_lanes.h"
@@ -35,8 +34,6 @@ class SearchFlight final : public DeviceLanes<SearchLane, Acoustic> {
   void start(Acoustic *acoustic, const std::vector<Task> &tasks, SearchFlight *other);
   // The channel takes up the tokens of its start state now.
   void begin(Search *search) { run_at_once({lane_of_begin(search)}); }
-  // Forgets what was wanted of a channel.
-  void drop_reader(Search *search);
   using DeviceLanes::is_pending;
   bool shares(const std::vector<Task> &tasks) const;
   // Of many channels in one launch; threads of the pool make the arrays.
@@ -55,10 +52,7 @@ class SearchFlight final : public DeviceLanes<SearchLane, Acoustic> {
   void await() override;
   void take_results() override;
   bool take_result(const SearchLane &lane, const SearchJob &done);
-  void take_settled(const std::vector<SearchLane> &lanes);
-  std::unique_ptr<LatticeReader> next_reader();
-  void keep(std::unique_ptr<LatticeReader> reader);
-  void deliver() noexcept override;
+  void read_lattices(const std::vector<SearchLane> &lanes);
   SearchLane lane_of_begin(Search *search) override { return {search, search->begin_job()}; }
   void find_paths(const std::vector<Search *> &searches, bool use_final, uint32_t max_steps) override;
   bool is_path_whole(size_t i) override { return ends_.data()[i].n_steps <= path_jobs_.data()[i].place.max_steps; }
@@ -85,13 +79,7 @@ class SearchFlight final : public DeviceLanes<SearchLane, Acoustic> {
   PinnedArray<PathStep> wanted_steps_;  // of the jobs under way, kWantedSteps and then kMaxSettled of each
   PinnedArray<SearchEnd> wanted_ends_;
   size_t n_wanted_ = 0;
-  struct Settling {
-    Search *search;
-    std::unique_ptr<LatticeReader> reader;
-  };
-  std::vector<Settling> settling_;  // was read, has yet to be appended to what the host has
-  std::mutex readers_mutex_;
-  std::vector<std::unique_ptr<LatticeReader>> free_readers_;
+  PinnedArena lattices_;  // on their way to the host
   size_t n_beside_ = 0;  // channels under way in the other flight
 
   static constexpr uint32_t kWantedSteps = 2048;  // longer paths are found once more

@@ -8,7 +8,7 @@
 
 namespace asr::cuda {
 
-SearchLanes::SearchLanes(Device &device) : rooms_(device.small_rooms(), search_shared_slots(device.shared_bytes())) {
+SearchLanes::SearchLanes(Device &device) : rooms_(device.small_rooms(), search_shared_slots(device.shared_bytes()), device.memory_bytes()) {
   check(prepare_search(rooms_.n_shared_slots), "preparing the search kernel");
   const uint32_t wanted = device.cluster_blocks(), largest = wanted == 0 ? kMaxClusterSize : std::min(wanted, kMaxClusterSize);
   for (uint32_t size = largest, most = 0; size > 1 && size >= (wanted == 0 ? kMinClusterSize : largest); --size) {
@@ -34,12 +34,13 @@ ChannelMemory SearchLanes::memory_for(bool makes_lattice) {
   } catch (const Error &error) {
     if (error.code() != ASR_OUT_OF_MEMORY) throw;
   }
+  outgrown_.clear();
   for (auto &memory : free_memory_) memory.clear();
   return ChannelMemory(size);
 }
 
 std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_search_options &options) {
-  auto search = std::make_unique<Search>(graph, options, memory_for(options.lattice_beam > 0));
+  auto search = std::make_unique<Search>(graph, options, memory_for(options.lattice_beam > 0), &outgrown_);
   if (!graph.begun().has(options)) {
     finish();
     flights_[last_]->begin(search.get());
@@ -56,7 +57,6 @@ void SearchLanes::end(std::unique_ptr<Search> search) {
   }
   searches_.erase(search.get());
   try {
-    flights_[0]->drop_reader(search.get());
     ChannelMemory memory = search->release_memory();
     free_memory_[memory.size().max_links > 0 ? 1 : 0].push_back(std::move(memory));
   } catch (...) {  // then it is freed
@@ -71,7 +71,9 @@ void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
 
 void SearchLanes::finish_advances(uint32_t n_left) noexcept {
   if (n_left < 2) flights_[last_ ^ 1]->finish();
-  if (n_left < 1) flights_[last_]->finish();
+  if (n_left > 0) return;
+  flights_[last_]->finish();
+  outgrown_.clear();
 }
 
 void SearchLanes::wait() {
@@ -112,6 +114,7 @@ void SearchLanes::add_memory(asr_backend_memory *memory) const {
     for (const ChannelMemory &channel : free) memory->channel_bytes += channel.n_bytes();
     memory->n_channels += static_cast<uint32_t>(free.size());
   }
+  for (const ChannelMemory &channel : outgrown_) memory->channel_bytes += channel.n_bytes();
 }
 
 }  // namespace asr::cuda

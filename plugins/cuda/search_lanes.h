@@ -47,7 +47,8 @@ class SearchLanes {
   std::unique_ptr<SearchFlight> flights_[2];
   uint32_t last_ = 0;                          // which was started last
   std::vector<ChannelMemory> free_memory_[2];  // of channels without lattices, with
-  std::set<const Search *> searches_;          // that have begun
+  OutgrownMemory outgrown_;
+  std::set<const Search *> searches_;  // that have begun
 };
 
 }  // namespace asr::cuda
