@@ -19,12 +19,15 @@ struct SearchRooms {
   uint32_t max_links_of_few = 1280u << 10, max_records_of_few = 224u << 10;
   uint32_t n_shared_slots;  // most that a block's table in shared memory has
 
-  // asr_backend_options::small_rooms, the slots that fit the shared memory of a block, and the device's memory. Growing costs
-  // time, so that channels begin with room for the hardest of usual recordings where they may have 1/8192 of the memory.
+  // asr_backend_options::small_rooms, the slots that fit the shared memory of a block, and the device's memory. Growing a channel
+  // and compacting its trace cost time, so channels of large GPUs begin with room for the hardest of usual recordings: each with
+  // up to 1/8192 of the memory for links, and as much for records.
   SearchRooms(uint32_t small_rooms, uint32_t n_slots, size_t device_bytes) : n_shared_slots(n_slots) {
-    constexpr uint32_t kBytesOfLink = 24, kHardLinks = 384u << 10;
-    const size_t spare = device_bytes / 8192 / kBytesOfLink;
-    max_links = static_cast<uint32_t>(std::clamp<size_t>(spare, max_links, kHardLinks));
+    constexpr uint32_t kBytesOfLink = 24, kBytesOfRecord = 12, kHardLinks = 384u << 10, kHardRecords = 1u << 20;
+    const size_t share = device_bytes / 8192;
+    max_links = static_cast<uint32_t>(std::clamp<size_t>(share / kBytesOfLink, max_links, kHardLinks));
+    max_records = static_cast<uint32_t>(std::clamp<size_t>(share / kBytesOfRecord, max_records, kHardRecords));
+    max_records_of_few = std::max(max_records_of_few, max_records);
     if (max_links > kHardLinks / 2) channel_tokens *= 2;
     const auto shrink = [&](uint32_t &room, uint32_t least) { room = small_room(room, small_rooms, least); };
     for (uint32_t *room : {&max_tokens, &channel_tokens, &max_settled, &max_frames}) shrink(*room, 16);
