@@ -197,6 +197,7 @@ typedef struct asr_graph_view {
   const asr_graph_arc *arcs;      /* [n_arcs] */
   const float *final_costs;       /* [n_states], +inf = not final */
   const uint32_t *pdf_of;         /* [n_transition_ids + 1]: column of the log-likelihoods; [0] unused */
+  uint32_t *arrays_in_use; /* since 0.2.0, may be NULL: load_graph sets it to 0 if it has copied all, for the arrays to go */
 } asr_graph_view;
 
 typedef struct asr_search_options {
@@ -275,8 +276,8 @@ typedef struct asr_signal_options {
 
 /* One utterance's part of a step: n_frames more frames of its signal, then the next n_rows rows of it, into rows first_row ...
  * of the score buffer; the rows of a job follow those of the job before, from row 0 on. No more rows are made than frames are
- * there less `lookahead`, or, once the signal has ended, than frames. Frames of which no row is made when a step begins, its own
- * included, are at most 2 * window_frames + lookahead. */
+ * there less `lookahead`, or, once the signal has ended, than frames. Frames of which no row is made when a step begins, its
+ * own included, are at most 2 * window_frames + lookahead. */
 typedef struct asr_step_job {
   asr_backend_signal *signal; /* NULL: n_rows rows of the host */
   const float *samples;       /* as in asr_extract_job; n_frames may be 0 */
@@ -300,7 +301,8 @@ typedef struct asr_backend_api {
   void (*close)(asr_backend_device *device); /* after everything loaded and begun on it was freed */
   const char *(*last_error)(void);           /* of the calling thread; until its next call */
 
-  /* Loads copy or repack what they are given, except that the arrays of a graph view stay readable until free_graph. */
+  /* Loads copy or repack what they are given, except that the arrays of a graph view stay readable and unchanged until
+   * free_graph, or until load_graph returns where it set *view->arrays_in_use to 0. */
   asr_status (*load_features)(asr_backend_device *, const asr_features_view *, asr_backend_features **);
   void (*free_features)(asr_backend_features *);
   asr_status (*load_acoustic)(asr_backend_device *, const asr_acoustic_view *, asr_backend_acoustic **);
@@ -361,8 +363,8 @@ typedef struct asr_backend_api {
   asr_status (*best_paths)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t use_final,
                            asr_path *paths);
 
-  /* The signal of an utterance; signal_end frees it. ASR_UNSUPPORTED, whatever the options, where the device cannot make rows of
-   * these features: then `step` is not for them. These three slots are NULL in back ends that share the host's memory. */
+  /* The signal of an utterance; signal_end frees it. ASR_UNSUPPORTED, whatever the options, where the device cannot make rows
+   * of these features: then `step` is not for them. These three slots are NULL in back ends that share the host's memory. */
   asr_status (*signal_begin)(asr_backend_device *, asr_backend_features *, const asr_signal_options *, asr_backend_signal **);
   void (*signal_end)(asr_backend_signal *);
 
