@@ -276,8 +276,8 @@ typedef struct asr_signal_options {
 
 /* One utterance's part of a step: n_frames more frames of its signal, then the next n_rows rows of it, into rows first_row ...
  * of the score buffer; the rows of a job follow those of the job before, from row 0 on. No more rows are made than frames are
- * there less `lookahead`, or, once the signal has ended, than frames. Frames of which no row is made when a step begins, its
- * own included, are at most 2 * window_frames + lookahead. */
+ * there less `lookahead`, or, once the signal has ended, than frames. Frames of which no row is made when a step begins, its own
+ * included, are at most 2 * window_frames + lookahead. */
 typedef struct asr_step_job {
   asr_backend_signal *signal; /* NULL: n_rows rows of the host */
   const float *samples;       /* as in asr_extract_job; n_frames may be 0 */
@@ -363,8 +363,8 @@ typedef struct asr_backend_api {
   asr_status (*best_paths)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t use_final,
                            asr_path *paths);
 
-  /* The signal of an utterance; signal_end frees it. ASR_UNSUPPORTED, whatever the options, where the device cannot make rows
-   * of these features: then `step` is not for them. These three slots are NULL in back ends that share the host's memory. */
+  /* The signal of an utterance; signal_end frees it. ASR_UNSUPPORTED, whatever the options, where the device cannot make rows of
+   * these features: then `step` is not for them. These three slots are NULL in back ends that share the host's memory. */
   asr_status (*signal_begin)(asr_backend_device *, asr_backend_features *, const asr_signal_options *, asr_backend_signal **);
   void (*signal_end)(asr_backend_signal *);
 

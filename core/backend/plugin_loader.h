@@ -27,8 +27,8 @@ struct LoadOptions {
 // SENONE_PLUGINS. Both are ignored in setuid programs.
 LoadOptions default_load_options();
 
-// Why nothing may be loaded from a plugin directory: it is no absolute path, belongs to neither root nor the user, or everybody
-// may write there. "" if it may be, or is not there.
+// Returns why a plugin directory is skipped: its path is not absolute, it belongs to neither root nor the user, or everybody
+// may write there. "" if it is good or does not exist.
 std::string why_untrusted(const std::string &directory);
 
 // All back ends, also rejected ones: the linked-in one first, then plugins by directory and name. Directories that are not to

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where plugins are: SENONE_PLUGIN_PATH, else a directory whose place is known from that of the library that this code is
-// linked into (or of the program, for tools that contain the core). Never the current directory. And whom a plugin directory
-// may belong to: its files become code of this process.
+// linked into (or of the program, for tools that contain the core). Never the current directory. Owner and mode of a
+// plugin directory are checked, as its files become code of this process.
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/stat.h>

@@ -20,6 +20,7 @@ constexpr uint32_t kMostTransformInputs = 8192;
 constexpr uint32_t kMostDims = 4096;
 constexpr uint32_t kMostFullDims = 512;
 constexpr uint32_t kMostStreams = 64;
+constexpr uint32_t kMostPdfs = 1u << 22;
 constexpr uint64_t kMostSharedFloats = uint64_t{1} << 26;
 
 // HMMs and contexts

@@ -42,6 +42,7 @@ class Checker {
     if (h_.n_states == 0 || h_.n_states > kMostGraphStates) bad("header", 0, "n_states is out of range");
     if (h_.n_arcs > kMostGraphArcs) bad("header", 0, "n_arcs is out of range");
     if (h_.n_transition_ids > kMostTransitionIds) bad("header", 0, "n_transition_ids is out of range");
+    if (h_.n_pdfs > kMostPdfs) bad("header", 0, "n_pdfs is out of range");
     if (h_.start_state >= h_.n_states) bad("header", 0, "start_state is not a state");
   }
 

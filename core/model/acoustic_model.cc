@@ -33,6 +33,9 @@ class Validator {
   void check_sizes() const {
     const uint64_t cells = uint64_t(model_.n_states) * model_.streams.size();
     if (model_.n_states == 0) fail(ASR_BAD_FILE, "%s: n_states is 0", source_);
+    if (model_.n_states > kMostPdfs) {
+      fail(ASR_BAD_FILE, "%s: n_states is %u; up to %u are possible", source_, model_.n_states, kMostPdfs);
+    }
     if (model_.n_dims == 0) fail(ASR_BAD_FILE, "%s: n_dims is 0", source_);
     if (model_.n_dims > kMostDims) {
       fail(ASR_BAD_FILE, "%s: n_dims is %u; up to %u are possible", source_, model_.n_dims, kMostDims);

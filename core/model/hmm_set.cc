@@ -118,6 +118,7 @@ uint32_t HmmSet::find_phone(const std::string &name) const {
 }
 
 void HmmSet::validate(const std::string &source) const {
+  if (n_pdfs > kMostPdfs) fail(ASR_BAD_FILE, "%s: n_pdfs is %u; up to %u are possible", source.c_str(), n_pdfs, kMostPdfs);
   for (size_t i = 0; i < topologies.size(); ++i) validate_topology(topologies[i], i, source.c_str());
   validate_hmms(*this, source.c_str());
   validate_phones(*this, source.c_str());

@@ -311,8 +311,8 @@ TEST(Loader, DirectoriesOfOtherUsers) {
   EXPECT_EQ(of_root, "");
 }
 
-// What a program finds that loads the library by a relative path and then goes to a directory where that path leads to a
-// plugin of somebody else.
+// A program loads the library by a relative path and then goes to a directory where that path leads to a plugin of somebody
+// else.
 TEST(Loader, ALibraryLoadedByARelativePath) {
   const TemporaryDirectory elsewhere;
   fs::create_directories(elsewhere.file("lib/senone/plugins"));

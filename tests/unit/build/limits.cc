@@ -57,7 +57,7 @@ TEST(BuildLimits, JsgfOptionalPartsInARow) {
                "optional parts in a row");
 }
 
-// Whether the n-th word from the end was an a, with arcs of equal costs everywhere: the automaton remembers the last n words.
+// The n-th word from the end is an a. All arcs cost the same, so that a deterministic automaton must remember n words.
 TEST(BuildLimits, JsgfOfExponentiallyManyStates) {
   const auto from_the_end = [](size_t n) {
     return grammar_of("<x> = a | b; <y> = /1/ a | /1/ b | /2/ z; public <r> = <x>* (a | z) " + repeated("<y> ", n) + ";");

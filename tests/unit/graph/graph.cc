@@ -134,6 +134,7 @@ TEST_F(GraphFileTest, HeaderFields) {
   expect_refused(kNumTransitionIds, 0xffffffffu, "n_transition_ids");
   expect_refused(kNumTransitionIds, 2u, "announces");
   expect_refused(kNumPdfs, 1u, "transitions[3]: pdf");
+  expect_refused(kNumPdfs, 0xffffffffu, "n_pdfs");
   expect_refused(kNumWords, 2u, "arcs[3]: word");
   expect_refused(kNumArcs, ~uint64_t{0}, "n_arcs");
   expect_refused(kNumArcs, uint64_t{1} << 31, "arcs");
