@@ -47,7 +47,8 @@
  *   and the current directory alone. Loading an engine starts threads and may dlopen back ends from the plugin directory
  *   beside the library (<libdir>/senone/plugins), which then stay loaded. Environment variables, read when they are first
  *   needed and ignored in setuid programs:
- *     SENONE_PLUGIN_PATH  directories to look in instead, absolute, separated by ':'
+ *     SENONE_PLUGIN_PATH  directories to look in instead, absolute, separated by ':'. A plugin directory that belongs to
+ *                         neither root nor the user, or that everybody may write, is skipped with a message to the log
  *     SENONE_PLUGINS      names of the only back ends to use, separated by ',': "cpu" loads no plugin at all
  *     SENONE_DEVICE       the device where the configuration names none
  *   After fork, the child must not use engines of its parent.
@@ -152,10 +153,12 @@ typedef struct asr_engine_config {
 
 ASR_API void asr_engine_config_default(asr_engine_config *config);
 
-/* Loads the bundle (a directory made by `senone import` and `senone graph`) on a device; the graph is mapped, not copied,
- * where the device allows it. Takes from milliseconds to seconds. *engine is the caller's, closed with asr_engine_close.
+/* Loads the bundle (a directory made by `senone import` and `senone graph`) on a device. Its files are read, checked and
+ * closed; they may change afterwards without disturbing the engine. Takes from milliseconds to seconds. *engine is the
+ * caller's, closed with asr_engine_close.
  * Errors: ASR_INVALID_ARGUMENT, ASR_NOT_FOUND (no such bundle, or a part of it), ASR_BAD_FILE (which file, which field),
- * ASR_NO_DEVICE (which device, and why), ASR_UNSUPPORTED, ASR_OUT_OF_MEMORY. Any thread. */
+ * ASR_IO (a part cannot be read, or is no regular file), ASR_NO_DEVICE (which device, and why), ASR_UNSUPPORTED,
+ * ASR_OUT_OF_MEMORY. Any thread. */
 ASR_API asr_status asr_engine_load(const char *bundle_path, const asr_engine_config *config, asr_engine **engine);
 
 typedef struct asr_engine_info {

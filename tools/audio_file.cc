@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -19,9 +20,14 @@ bool ends_with(const std::string &text, const std::string &tail) {
 }  // namespace
 
 AudioFile::AudioFile(const std::string &path, uint32_t raw_rate_hz) : path_(path), file_(nullptr, sf_close) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe without a writer must not wait
   if (descriptor < 0) {
     fail(errno == ENOENT ? ASR_NOT_FOUND : ASR_IO, "%s: %s; check the path", path.c_str(), strerror(errno));
+  }
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    close(descriptor);
+    fail(ASR_IO, "%s: is not a regular file but a directory, pipe or device; name a file", path.c_str());
   }
   if (ends_with(path, ".raw")) {
     info_.format = SF_FORMAT_RAW | SF_FORMAT_PCM_16 | SF_ENDIAN_LITTLE;

@@ -70,7 +70,8 @@ BenchGraph::BenchGraph(const SearchBench &bench) {
            random_.epsilon_begin.data(),
            random_.arcs.data(),
            random_.final_costs.data(),
-           pdf_of_.data()};
+           pdf_of_.data(),
+           nullptr};
 }
 
 BenchRows::BenchRows(const SearchBench &bench, uint32_t n_pdfs, bool scored) : n_pdfs_(n_pdfs) {

@@ -35,6 +35,7 @@ class BenchGraph {
  public:
   explicit BenchGraph(const SearchBench &bench);
   const asr_graph_view &view() const { return view_; }
+  // After the one load; the view's arrays may be gone then.
   void release_pages() const {
     if (file_) file_->release_pages();
   }

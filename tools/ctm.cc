@@ -5,10 +5,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/base/parse_json.h"
 
 namespace asr::tool {
 namespace {
@@ -61,7 +61,7 @@ class Reader {
   }
 
   void read_json(const std::string &line) {
-    const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+    const nlohmann::json json = parse_json(line, path_, false);
     if (!json.is_object() || !json.contains("id") || !json["id"].is_string()) fail_here("this is not JSON with an \"id\"");
     const std::string id = json["id"];
     all_[id];

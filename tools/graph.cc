@@ -3,6 +3,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
+#include <unordered_map>
 
 #include "core/graph/build/build.h"
 #include "core/graph/build/jsgf.h"
@@ -61,17 +62,19 @@ Grammar read_grammar(const GraphArguments &arguments, const Vocabulary &vocabula
 // The phones of the model's filler words, which may be said between words.
 std::vector<uint32_t> filler_phones(const Bundle &bundle, const HmmSet &set) {
   std::vector<uint32_t> phones;
+  std::unordered_map<std::string, uint32_t> number_of;
+  for (uint32_t i = 0; i < set.phones.size(); ++i) number_of.emplace(set.phones[i].name, i);
   for (const auto &[word, pronunciation] : bundle.filler_words) {
     if (pronunciation.size() != 1) {
       fail(ASR_UNSUPPORTED, "%s: the filler word '%s' has %zu phones; a filler must be one phone", bundle.path.c_str(),
            word.c_str(), pronunciation.size());
     }
-    const uint32_t phone = set.find_phone(pronunciation[0]);
-    if (phone == kNoPhone) {
+    const auto phone = number_of.find(pronunciation[0]);
+    if (phone == number_of.end()) {
       fail(ASR_BAD_FILE, "%s: the filler word '%s' has the phone '%s', which the model lacks; import the model again",
            bundle.path.c_str(), word.c_str(), pronunciation[0].c_str());
     }
-    phones.push_back(phone);
+    phones.push_back(phone->second);
   }
   return phones;
 }

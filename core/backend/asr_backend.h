@@ -202,6 +202,7 @@ typedef struct asr_graph_view {
   const asr_graph_arc *arcs;      /* [n_arcs] */
   const float *final_costs;       /* [n_states], +inf = not final */
   const uint32_t *pdf_of;         /* [n_transition_ids + 1]: column of the log-likelihoods; [0] unused */
+  uint32_t *arrays_in_use; /* since 0.2.0, may be NULL: load_graph sets it to 0 if it has copied all, for the arrays to go */
 } asr_graph_view;
 
 typedef struct asr_search_options {
@@ -315,7 +316,8 @@ typedef struct asr_backend_api {
   void (*close)(asr_backend_device *device); /* after everything loaded and begun on it was freed */
   const char *(*last_error)(void);           /* of the calling thread; until its next call */
 
-  /* Loads copy or repack what they are given, except that the arrays of a graph view stay readable until free_graph. */
+  /* Loads copy or repack what they are given, except that the arrays of a graph view stay readable and unchanged until
+   * free_graph, or until load_graph returns where it set *view->arrays_in_use to 0. */
   asr_status (*load_features)(asr_backend_device *, const asr_features_view *, asr_backend_features **);
   void (*free_features)(asr_backend_features *);
   asr_status (*load_acoustic)(asr_backend_device *, const asr_acoustic_view *, asr_backend_acoustic **);

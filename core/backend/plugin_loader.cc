@@ -115,6 +115,12 @@ Backend load_plugin(const std::string &path) {
   Backend backend;
   backend.name = name_in_path(path);
   backend.path = path;
+  std::error_code error;
+  const auto type = std::filesystem::status(path, error).type();
+  if (type != std::filesystem::file_type::regular && type != std::filesystem::file_type::not_found) {
+    backend.reason = path + ": cannot be loaded: it is not a regular file";  // opening a pipe would wait for ever
+    return backend;
+  }
   if (!is_complete_shared_object(path)) {
     backend.reason = path + ": cannot be loaded: the file is cut short; install it again";
     return backend;
@@ -160,8 +166,8 @@ std::vector<Backend> load_backends(const LoadOptions &options) {
     return backend;
   });
   for (const std::string &directory : options.directories) {
-    if (directory[0] != '/') {
-      log(ASR_LOG_WARNING, "SENONE_PLUGIN_PATH: \"%s\" is skipped; give an absolute path", directory.c_str());
+    if (const std::string reason = why_untrusted(directory); !reason.empty()) {
+      log(ASR_LOG_WARNING, "plugin directory %s: is skipped: it %s", directory.c_str(), reason.c_str());
       continue;
     }
     for (const std::string &path : plugin_files(directory)) {

@@ -27,8 +27,12 @@ struct LoadOptions {
 // SENONE_PLUGINS. Both are ignored in setuid programs.
 LoadOptions default_load_options();
 
-// All back ends, also rejected ones: the linked-in one first, then plugins by directory and name. Never throws for the sake
-// of a bad plugin.
+// Returns why a plugin directory is skipped: its path is not absolute, it belongs to neither root nor the user, or everybody
+// may write there. "" if it is good or does not exist.
+std::string why_untrusted(const std::string &directory);
+
+// All back ends, also rejected ones: the linked-in one first, then plugins by directory and name. Directories that are not to
+// be trusted are skipped with a warning in the log. Never throws for the sake of a bad plugin.
 std::vector<Backend> load_backends(const LoadOptions &options);
 
 // One plugin; api == NULL and a reason if it is not usable.

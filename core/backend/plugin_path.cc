@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where plugins are: SENONE_PLUGIN_PATH, else a directory whose place is known from that of the library that this code is
-// linked into (or of the program, for tools that contain the core). Never the current directory.
+// linked into (or of the program, for tools that contain the core). Never the current directory. Owner and mode of a
+// plugin directory are checked, as its files become code of this process.
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <system_error>
 
 #include "core/backend/plugin_loader.h"
+#include "core/base/error.h"
 
 namespace asr {
 namespace {
@@ -23,7 +29,7 @@ std::vector<std::string> split(const std::string &text, char separator) {
 }
 
 // <libdir>/senone/plugins beside libsenone; <prefix>/<libdir>/senone/plugins for a program in <prefix>/bin. "" if unknown.
-std::string installed_plugin_directory() {
+std::string installed_plugin_directory() try {
   Dl_info info;
   link_map *object = nullptr;
   if (!dladdr1(reinterpret_cast<void *>(&installed_plugin_directory), &info, reinterpret_cast<void **>(&object),
@@ -36,16 +42,37 @@ std::string installed_plugin_directory() {
   if (error) return "";
   const auto libdir = is_program ? file.parent_path().parent_path() / SENONE_LIBDIR : file.parent_path();
   return libdir / "senone" / "plugins";
+} catch (const std::exception &) {  // no memory
+  return "";
 }
 
+// Found while the library is being loaded: a library that was loaded by a relative path knows no other name of its own, and
+// that one means another file once the program has changed its directory.
+const std::string kInstalledDirectory = installed_plugin_directory();
+
 }  // namespace
+
+std::string why_untrusted(const std::string &directory) {
+  if (directory[0] != '/') return "is not an absolute path; give one";
+  struct stat status {};
+  if (stat(directory.c_str(), &status) != 0) {
+    return errno == ENOENT ? "" : "cannot be examined: " + std::generic_category().message(errno);
+  }
+  if (!S_ISDIR(status.st_mode)) return "is not a directory";
+  if (status.st_uid != 0 && status.st_uid != geteuid()) {
+    return format("belongs to user %u, neither root nor the user %u of this process; change its owner",
+                  static_cast<unsigned>(status.st_uid), static_cast<unsigned>(geteuid()));
+  }
+  if ((status.st_mode & S_IWOTH) != 0) return "can be written by everybody; take that away (chmod o-w)";
+  return "";
+}
 
 LoadOptions default_load_options() {
   LoadOptions options;
   if (const char *path = secure_getenv("SENONE_PLUGIN_PATH")) {
     options.directories = split(path, ':');
-  } else if (const std::string directory = installed_plugin_directory(); !directory.empty()) {
-    options.directories.push_back(directory);
+  } else if (!kInstalledDirectory.empty()) {
+    options.directories.push_back(kInstalledDirectory);
   }
   if (const char *names = secure_getenv("SENONE_PLUGINS")) options.only = split(names, ',');
   return options;

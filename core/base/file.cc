@@ -36,37 +36,96 @@ class Descriptor {
   int value_;
 };
 
+// O_NONBLOCK: opening a pipe that nobody writes to would wait for ever.
 int open_for_reading(const std::string &path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) fail_io(path, "cannot be opened", errno);
   return descriptor;
+}
+
+size_t size_of_regular(const Descriptor &file, const std::string &path) {
+  struct stat status {};
+  if (fstat(file.get(), &status) != 0) fail_io(path, "cannot be examined", errno);
+  if (!S_ISREG(status.st_mode)) {
+    fail(ASR_IO, "%s: is not a regular file but a directory, pipe or device; name a file", path.c_str());
+  }
+  return static_cast<size_t>(status.st_size);
+}
+
+// Up to `size` bytes; fewer at the end of the file only.
+size_t read_bytes(const Descriptor &file, const std::string &path, void *bytes, size_t size) {
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t n = read(file.get(), static_cast<char *>(bytes) + done, size - done);
+    if (n == 0) break;
+    if (n < 0 && errno != EINTR) fail_io(path, "cannot be read", errno);
+    if (n > 0) done += static_cast<size_t>(n);
+  }
+  return done;
+}
+
+void check_unchanged(bool unchanged, const std::string &path) {
+  if (!unchanged) fail(ASR_BAD_FILE, "%s: its size changed while it was read; read it when it is complete", path.c_str());
 }
 
 }  // namespace
 
 std::string read_file(const std::string &path) {
   const Descriptor file(open_for_reading(path));
-  std::string text;
-  struct stat status {};
-  if (fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode)) text.reserve(static_cast<size_t>(status.st_size) + 1);
-  constexpr size_t kChunk = 1 << 16;
+  std::string text(size_of_regular(file, path) + 1, '\0');
+  const size_t n = read_bytes(file, path, text.data(), text.size());
+  check_unchanged(n < text.size(), path);
+  text.resize(n);
+  return text;
+}
+
+FileSum sum_file(const std::string &path) {
+  const Descriptor file(open_for_reading(path));
+  size_of_regular(file, path);
+  std::vector<char> piece(size_t{1} << 18);
+  FileSum sum{0, kEmptyChecksum};
   for (;;) {
-    const size_t size = text.size();
-    text.resize(size + kChunk);
-    const ssize_t n = read(file.get(), text.data() + size, kChunk);
-    const int error = errno;
-    text.resize(size + (n > 0 ? static_cast<size_t>(n) : 0));
-    if (n == 0) return text;
-    if (n < 0 && error != EINTR) fail_io(path, "cannot be read", error);
+    const size_t n = read_bytes(file, path, piece.data(), piece.size());
+    sum.size += n;
+    sum.checksum = checksum(piece.data(), n, sum.checksum);
+    if (n < piece.size()) return sum;
   }
+}
+
+FileCopy::FileCopy(const std::string &path) {
+  const Descriptor file(open_for_reading(path));
+  const size_t size = size_of_regular(file, path);
+  if (size == 0) return;
+  void *const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) fail_io(path, "cannot be held in memory", errno);
+  FileCopy pages;  // owns them if reading fails
+  pages.data_ = static_cast<uint8_t *>(memory);
+  pages.size_ = size;
+  madvise(memory, size, MADV_HUGEPAGE);  // a wish: fewer page faults
+  char more;
+  check_unchanged(read_bytes(file, path, memory, size) == size && read_bytes(file, path, &more, 1) == 0, path);
+  mprotect(memory, size, PROT_READ);
+  *this = std::move(pages);
+}
+
+FileCopy::FileCopy(FileCopy &&other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+FileCopy &FileCopy::operator=(FileCopy &&other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+void FileCopy::release() {
+  if (data_ != nullptr) munmap(data_, size_);
+  data_ = nullptr;
+  size_ = 0;
 }
 
 MappedFile::MappedFile(const std::string &path) {
   const Descriptor file(open_for_reading(path));
-  struct stat status {};
-  if (fstat(file.get(), &status) != 0) fail_io(path, "cannot be examined", errno);
-  if (!S_ISREG(status.st_mode)) fail(ASR_IO, "%s: is not a regular file; name a file", path.c_str());
-  size_ = static_cast<size_t>(status.st_size);
+  size_ = size_of_regular(file, path);
   if (size_ == 0) return;
   void *const mapped = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (mapped == MAP_FAILED) fail_io(path, "cannot be mapped", errno);
@@ -82,17 +141,12 @@ MappedFile &MappedFile::operator=(MappedFile &&other) noexcept {
   return *this;
 }
 
-void MappedFile::release_pages() const {
-  if (data_ != nullptr) madvise(const_cast<uint8_t *>(data_), size_, MADV_DONTNEED);  // a wish
-}
-
 MappedFile::~MappedFile() {
   if (data_) munmap(const_cast<uint8_t *>(data_), size_);
 }
 
-uint64_t checksum(const void *data, size_t size) {
+uint64_t checksum(const void *data, size_t size, uint64_t hash) {
   const auto *bytes = static_cast<const uint8_t *>(data);
-  uint64_t hash = 0xcbf29ce484222325u;
   const auto mix = [&hash](uint64_t word) {
     hash = (hash ^ word) * 0x100000001b3u;
     hash ^= hash >> 32;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files read whole or mapped, and outputs that appear complete or not at all. Errors are asr::Error naming the file.
+// Files read whole or mapped, and outputs that appear complete or not at all. Errors are asr::Error naming the file. Inputs are
+// regular files: a pipe or a device is refused, and opening one never waits.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,32 @@ namespace asr {
 
 std::string read_file(const std::string &path);
 
-// A file mapped read-only; moves, does not copy. An empty file has data() == nullptr and size() == 0.
+// The size and asr::checksum of a file, read in pieces.
+struct FileSum {
+  uint64_t size = 0, checksum = 0;
+};
+FileSum sum_file(const std::string &path);
+
+// A file read whole into pages of its own: whatever happens to the file afterwards, the bytes that were checked are the bytes
+// that are used. What the library loads is read so. Moves, does not copy; an empty file has data() == nullptr and size() == 0.
+class FileCopy {
+ public:
+  FileCopy() = default;
+  explicit FileCopy(const std::string &path);
+  FileCopy(FileCopy &&other) noexcept;
+  FileCopy &operator=(FileCopy &&other) noexcept;
+  ~FileCopy() { release(); }
+  const uint8_t *data() const { return data_; }
+  size_t size() const { return size_; }
+  void release();  // gives the pages back; the object is empty then
+
+ private:
+  uint8_t *data_ = nullptr;
+  size_t size_ = 0;
+};
+
+// A file mapped read-only, for inputs of tools that may be larger than memory. Truncating the file while it is mapped kills the
+// process (SIGBUS). Moves, does not copy; an empty file has data() == nullptr and size() == 0.
 class MappedFile {
  public:
   MappedFile() = default;
@@ -23,7 +49,6 @@ class MappedFile {
   ~MappedFile();
   const uint8_t *data() const { return data_; }
   size_t size() const { return size_; }
-  void release_pages() const;  // what was read leaves this process's memory, and comes back where it is read again
 
  private:
   const uint8_t *data_ = nullptr;
@@ -68,6 +93,8 @@ class OutputDirectory {
   bool committed_ = false;
 };
 
-uint64_t checksum(const void *data, size_t size);  // 64-bit FNV-1a over 8-byte words, each step folded; what bundles store
+// 64-bit FNV-1a over 8-byte words, each step folded; what bundles store. `hash` goes on from the bytes before, a multiple of 8.
+constexpr uint64_t kEmptyChecksum = 0xcbf29ce484222325u;
+uint64_t checksum(const void *data, size_t size, uint64_t hash = kEmptyChecksum);
 
 }  // namespace asr

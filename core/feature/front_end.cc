@@ -2,9 +2,11 @@
 // Presets, row length and range checks of FrontEnd. Its JSON form is in front_end_json.cc.
 #include "core/feature/front_end.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/limits.h"
 
 namespace asr {
 namespace {
@@ -67,7 +69,7 @@ void check_framing(const FrontEnd &f, const Check &check) {
 }
 
 void check_bank(const FrontEnd &f, const Check &check) {
-  check.range(f.n_mel, 1, f.fft_samples / 2, "n_mel");
+  check.range(f.n_mel, 1, std::min(f.fft_samples / 2, kMostMel), "n_mel");
   check.range(f.high_hz, 1, f.sample_rate_hz / 2, "high_hz");
   check.range(f.low_hz, 0, f.high_hz, "low_hz");
   check.that(f.low_hz < f.high_hz, "low_hz", "must be below high_hz");
@@ -101,12 +103,14 @@ void check_dynamic(const FrontEnd &f, const Check &check) {
   }
   check.that(!f.drop_absolute_energy || (is_regression(f.dynamic) && f.delta_order > 0), "drop_absolute_energy",
              "needs regression deltas");
+  const uint32_t n = n_dims_before_transform(f);
   if (f.transform.empty()) {
+    check.range(n, 1, kMostDims, "dynamic: the length of a feature row");
     check.that(f.transform_rows == 0 && f.transform_cols == 0, "transform", "is missing");
     return;
   }
-  const uint32_t n = n_dims_before_transform(f);
-  check.range(f.transform_rows, 1, 4096, "transform_rows");
+  check.range(n, 1, kMostTransformInputs, "dynamic: the number of inputs of the transform");
+  check.range(f.transform_rows, 1, kMostDims, "transform_rows");
   check.range(f.transform_cols, n, n + 1, "transform_cols");
   check.that(f.transform.size() == uint64_t{f.transform_rows} * f.transform_cols, "transform",
              "must have transform_rows * transform_cols values");

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // FrontEnd as a JSON object, one key a field, and back. One list of the fields serves both directions.
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/parse_json.h"
 #include "core/feature/front_end.h"
 
 namespace asr {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;  // what is written
+using Parsed = nlohmann::json;        // what was read
 
 // The names of an enum's values, in the order of the values.
 template <typename Enum>
@@ -109,7 +110,7 @@ struct Writer {
 };
 
 struct Reader {
-  const Json &object;
+  const Parsed &object;
   const std::string &source;
   size_t n_found = 0;
 
@@ -122,23 +123,23 @@ struct Reader {
       fail(ASR_BAD_FILE, "%s: front_end.%s has a wrong type or value; import the model again", source.c_str(), name);
   }
 
-  static bool read(const Json &value, bool &field) {
+  static bool read(const Parsed &value, bool &field) {
     if (value.is_boolean()) field = value.get<bool>();
     return value.is_boolean();
   }
-  static bool read(const Json &value, double &field) {
+  static bool read(const Parsed &value, double &field) {
     if (value.is_number()) field = value.get<double>();
     return value.is_number() && std::isfinite(field);
   }
-  static bool read(const Json &value, uint32_t &field) {
+  static bool read(const Parsed &value, uint32_t &field) {
     const bool good = value.is_number_unsigned() && value.get<uint64_t>() <= UINT32_MAX;
     if (good) field = static_cast<uint32_t>(value.get<uint64_t>());
     return good;
   }
-  static bool read(const Json &value, std::vector<float> &field) {
+  static bool read(const Parsed &value, std::vector<float> &field) {
     if (!value.is_array()) return false;
     field.clear();
-    for (const Json &element : value) {
+    for (const Parsed &element : value) {
       double number = 0;
       if (!read(element, number)) return false;
       field.push_back(static_cast<float>(number));
@@ -146,7 +147,7 @@ struct Reader {
     return true;
   }
   template <typename Enum, typename = std::enable_if_t<std::is_enum_v<Enum>>>
-  static bool read(const Json &value, Enum &field) {
+  static bool read(const Parsed &value, Enum &field) {
     if (!value.is_string()) return false;
     const auto &names = EnumNames<Enum>::kNames;
     for (size_t i = 0; i < std::size(names); ++i) {
@@ -159,7 +160,7 @@ struct Reader {
   }
 };
 
-[[noreturn]] void fail_unknown_key(const Json &object, const std::string &source) {
+[[noreturn]] void fail_unknown_key(const Parsed &object, const std::string &source) {
   FrontEnd known;
   Writer writer;
   for_each_field(known, writer);
@@ -181,7 +182,7 @@ std::string front_end_to_json(const FrontEnd &front_end) {
 }
 
 FrontEnd front_end_from_json(const std::string &json, const std::string &source) {
-  const Json object = Json::parse(json, nullptr, false);
+  const Parsed object = parse_json(json, source, false);
   if (!object.is_object()) fail(ASR_BAD_FILE, "%s: front_end is not a JSON object; import the model again", source.c_str());
   FrontEnd front_end;
   Reader reader{object, source};

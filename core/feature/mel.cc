@@ -57,9 +57,12 @@ MelTriangle mel_triangle(const FrontEnd &f, uint32_t band, double warp) {
   const double left = scale(left_hz), centre = scale(edge_hz(f, band + 1, warp)), right = scale(right_hz);
   const double area = f.unit_area && right_hz > left_hz ? 2 / (right_hz - left_hz) : 1;
   MelTriangle triangle;
-  for (uint32_t bin = 0; bin < f.fft_samples / 2; ++bin) {  // the Nyquist bin belongs to no band
+  // Two bins before the left edge are surely below it, however the edge was rounded. The Nyquist bin belongs to no band.
+  const double left_bin = left_hz * f.fft_samples / f.sample_rate_hz - 2;
+  for (uint32_t bin = left_bin > 0 ? static_cast<uint32_t>(left_bin) : 0; bin < f.fft_samples / 2; ++bin) {
     const double x = scale(bin * f.sample_rate_hz / f.fft_samples);
-    if (x <= left || x >= right) continue;
+    if (x >= right) break;
+    if (x <= left) continue;
     if (triangle.weights.empty()) triangle.first_bin = bin;
     triangle.weights.push_back(area * (x <= centre ? (x - left) / (centre - left) : (right - x) / (right - centre)));
   }

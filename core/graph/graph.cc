@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// graph.bin, written and mapped: the arrays of a graph as they are, behind a header with their counts (docs/graph-file.md).
+// graph.bin, written and read: the arrays of a graph as they are, behind a header with their counts (docs/graph-file.md).
 // The reader trusts nothing: after it has accepted a file, no search over it can leave an array.
 #include "core/graph/graph.h"
 
@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/base/limits.h"
 #include "core/base/sections.h"
 
 namespace asr {
@@ -14,7 +15,6 @@ namespace {
 
 constexpr char kMagic[9] = "SenoneGR";
 constexpr uint32_t kVersion = 1;
-constexpr uint32_t kMostStates = 0xfffffffeu, kMostArcs = 0xfffffffeu, kMostTransitionIds = 0xfffffffeu;
 
 struct Header {
   char magic[8];
@@ -39,9 +39,10 @@ class Checker {
   Checker(const Header &header, const std::string &path) : h_(header), path_(path) {}
 
   void header() const {
-    if (h_.n_states == 0 || h_.n_states > kMostStates) bad("header", 0, "n_states is out of range");
-    if (h_.n_arcs > kMostArcs) bad("header", 0, "n_arcs is out of range");
+    if (h_.n_states == 0 || h_.n_states > kMostGraphStates) bad("header", 0, "n_states is out of range");
+    if (h_.n_arcs > kMostGraphArcs) bad("header", 0, "n_arcs is out of range");
     if (h_.n_transition_ids > kMostTransitionIds) bad("header", 0, "n_transition_ids is out of range");
+    if (h_.n_pdfs > kMostPdfs) bad("header", 0, "n_pdfs is out of range");
     if (h_.start_state >= h_.n_states) bad("header", 0, "start_state is not a state");
   }
 
@@ -106,7 +107,7 @@ void write_graph(const GraphData &graph, const std::string &path) {
   if (graph.transitions.empty() || graph.emitting_begin.size() != n_begins || graph.epsilon_begin.size() != n_begins) {
     fail(ASR_INTERNAL, "%s: the arrays of the graph to be written do not fit together", path.c_str());
   }
-  if (graph.final_costs.size() > kMostStates || graph.arcs.size() > kMostArcs) {
+  if (graph.final_costs.size() > kMostGraphStates || graph.arcs.size() > kMostGraphArcs) {
     fail(ASR_UNSUPPORTED, "%s: a graph of %zu states and %zu arcs is too large; prune the language model", path.c_str(),
          graph.final_costs.size(), graph.arcs.size());
   }
@@ -174,6 +175,15 @@ Graph::Graph(const std::string &path) : file_(path) {
   view_.arcs = arcs;
   view_.final_costs = final_costs;
   view_.pdf_of = pdf_of_.data();
+  view_.arrays_in_use = arrays_in_use_.get();
+}
+
+void Graph::release_pages() {
+  if (*arrays_in_use_ != 0) return;
+  view_.emitting_begin = view_.epsilon_begin = nullptr;
+  view_.arcs = nullptr;
+  view_.final_costs = nullptr;
+  file_.release();
 }
 
 }  // namespace asr

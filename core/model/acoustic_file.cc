@@ -60,8 +60,8 @@ void write_acoustic_model(const AcousticModel &model, const std::string &path) {
 }
 
 AcousticModel read_acoustic_model(const std::string &path) {
-  const MappedFile mapped(path);
-  SectionReader reader(mapped.data(), mapped.size(), path);
+  const FileCopy file(path);
+  SectionReader reader(file.data(), file.size(), path);
   const auto header = reader.header<Header>(kMagic, kVersion);
   const uint64_t n_cells = uint64_t(header.n_states) * header.n_streams;
 

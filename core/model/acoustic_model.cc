@@ -5,13 +5,15 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/limits.h"
 
 namespace asr {
 namespace {
 
 using ull = unsigned long long;
 
-// The checks of AcousticModel::validate; each reads only what the earlier ones have found to be in range.
+// The checks of AcousticModel::validate; each reads only what the earlier ones have found to be in range. Codebooks and states
+// have their own Gaussians and weights, so that checking and packing a model takes time and memory linear in its arrays.
 class Validator {
  public:
   Validator(const AcousticModel &model, const std::string &source) : model_(model), source_(source.c_str()) {}
@@ -31,8 +33,17 @@ class Validator {
   void check_sizes() const {
     const uint64_t cells = uint64_t(model_.n_states) * model_.streams.size();
     if (model_.n_states == 0) fail(ASR_BAD_FILE, "%s: n_states is 0", source_);
+    if (model_.n_states > kMostPdfs) {
+      fail(ASR_BAD_FILE, "%s: n_states is %u; up to %u are possible", source_, model_.n_states, kMostPdfs);
+    }
     if (model_.n_dims == 0) fail(ASR_BAD_FILE, "%s: n_dims is 0", source_);
+    if (model_.n_dims > kMostDims) {
+      fail(ASR_BAD_FILE, "%s: n_dims is %u; up to %u are possible", source_, model_.n_dims, kMostDims);
+    }
     if (model_.streams.empty()) fail(ASR_BAD_FILE, "%s: n_streams is 0", source_);
+    if (model_.streams.size() > kMostStreams) {
+      fail(ASR_BAD_FILE, "%s: n_streams is %zu; up to %u are possible", source_, model_.streams.size(), kMostStreams);
+    }
     if (model_.state_codebook.size() != cells || model_.state_weight.size() != cells) {
       fail(ASR_BAD_FILE, "%s: state_codebook and state_weight do not have n_states * n_streams = %llu entries", source_,
            static_cast<ull>(cells));
@@ -43,6 +54,11 @@ class Validator {
     for (size_t j = 0; j < model_.streams.size(); ++j) {
       const std::vector<uint32_t> &dims = model_.streams[j].dims;
       if (dims.empty()) fail(ASR_BAD_FILE, "%s: stream %zu has no dimensions", source_, j);
+      const uint32_t most = model_.covariance == ASR_COVARIANCE_FULL ? kMostFullDims : kMostDims;
+      if (dims.size() > most) {
+        fail(ASR_BAD_FILE, "%s: stream %zu has %zu dimensions; up to %u are possible with its kind of covariance", source_, j,
+             dims.size(), most);
+      }
       for (const uint32_t dim : dims) {
         if (dim >= model_.n_dims) {
           fail(ASR_BAD_FILE, "%s: stream %zu uses dimension %u of %u", source_, j, dim, model_.n_dims);
@@ -53,6 +69,7 @@ class Validator {
 
   void check_codebooks() const {
     const uint64_t n_gaussians = model_.n_gaussians();
+    uint64_t gaussians_used = 0, means_used = 0, precisions_used = 0;
     for (size_t c = 0; c < model_.codebooks.size(); ++c) {
       const asr_gmm_codebook &codebook = model_.codebooks[c];
       if (codebook.stream >= model_.streams.size()) {
@@ -68,9 +85,21 @@ class Validator {
       if (n * d > model_.means.size() || codebook.first_mean > model_.means.size() - n * d) {
         fail(ASR_BAD_FILE, "%s: codebook %zu uses means beyond the %zu there are", source_, c, model_.means.size());
       }
+      gaussians_used += n;
+      means_used += n * d;
+      precisions_used += n * precisions_of(d);
+      if (gaussians_used > n_gaussians || means_used > model_.means.size()) {
+        fail(ASR_BAD_FILE, "%s: codebook %zu has Gaussians or means of another codebook; import the model again", source_, c);
+      }
+      if (precisions_used > std::max<uint64_t>(model_.precisions.size(), kMostSharedFloats)) {
+        fail(ASR_BAD_FILE, "%s: its Gaussians share covariances that come to more than %llu numbers; use diagonal ones",
+             source_, static_cast<ull>(kMostSharedFloats));
+      }
       for (uint64_t k = 0; k < n; ++k) check_covariance(c, codebook.first_gaussian + k, d);
     }
   }
+
+  uint64_t precisions_of(uint64_t d) const { return model_.covariance == ASR_COVARIANCE_FULL ? d * (d + 1) / 2 : d; }
 
   // Gaussian g has d dimensions: its precision must lie inside the array, and variances must be positive.
   void check_covariance(size_t c, uint64_t g, uint64_t d) const {
@@ -80,7 +109,7 @@ class Validator {
            model_.precision_at.size());
     }
     const bool full = model_.covariance == ASR_COVARIANCE_FULL;
-    const uint64_t size = full ? d * (d + 1) / 2 : d;
+    const uint64_t size = precisions_of(d);
     const uint64_t at = model_.precision_at[number];
     if (size > model_.precisions.size() || at > model_.precisions.size() - size) {
       fail(ASR_BAD_FILE, "%s: covariance %u lies beyond the %zu precisions there are", source_, number,
@@ -108,6 +137,7 @@ class Validator {
 
   void check_states() const {
     const size_t n_streams = model_.streams.size();
+    uint64_t weights_used = 0;
     for (size_t cell = 0; cell < model_.state_codebook.size(); ++cell) {
       const size_t state = cell / n_streams, stream = cell % n_streams;
       const uint32_t c = model_.state_codebook[cell];
@@ -118,6 +148,10 @@ class Validator {
       if (n > model_.log_weights.size() || at > model_.log_weights.size() - n) {
         fail(ASR_BAD_FILE, "%s: state %zu uses log weights beyond the %zu there are", source_, state,
              model_.log_weights.size());
+      }
+      weights_used += n;
+      if (weights_used > model_.log_weights.size()) {
+        fail(ASR_BAD_FILE, "%s: state %zu has the log weights of another state; import the model again", source_, state);
       }
       const auto first = model_.log_weights.begin() + static_cast<std::ptrdiff_t>(at);
       if (std::all_of(first, first + static_cast<std::ptrdiff_t>(n), [](float weight) { return weight == -INFINITY; })) {

@@ -32,7 +32,8 @@ struct AcousticModel {
   uint64_t n_gaussians() const { return covariance_of.size(); }
 
   // Throws asr::Error naming `source` and the field if any index or number is out of range: n_states >= 1, every codebook
-  // non-empty, precisions positive (diagonal) and finite, log weights finite or -inf with one finite for each state.
+  // non-empty and with Gaussians of its own, precisions positive (diagonal) and finite, log weights the state's own, finite or
+  // -inf with one finite for each state; and what lies beyond docs/limits.md.
   void validate(const std::string &source) const;
 };
 

@@ -3,45 +3,47 @@
 #include "core/model/bundle.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
+#include "core/base/parse_json.h"
 
 namespace asr {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;  // what is written; finding a key in it takes as long as it has keys
+using Parsed = nlohmann::json;        // what was read
 
 constexpr char kIndexName[] = "senone.json";
 constexpr int kVersion = 1;
 
 // A field of an object; a missing one and one of another type are errors that name it.
-const Json &field(const Json &object, const char *name, Json::value_t type, const std::string &source) {
+const Parsed &field(const Parsed &object, const char *name, Parsed::value_t type, const std::string &source) {
   const auto found = object.find(name);
   if (found == object.end()) fail(ASR_BAD_FILE, "%s: the field \"%s\" is missing", source.c_str(), name);
-  const bool number = type == Json::value_t::number_float && found->is_number();
-  const bool count = type == Json::value_t::number_unsigned && found->is_number_unsigned();
+  const bool number = type == Parsed::value_t::number_float && found->is_number();
+  const bool count = type == Parsed::value_t::number_unsigned && found->is_number_unsigned();
   if (!number && !count && found->type() != type) {
     fail(ASR_BAD_FILE, "%s: the field \"%s\" has the type %s", source.c_str(), name, found->type_name());
   }
   return *found;
 }
 
-std::string text_field(const Json &object, const char *name, const std::string &source) {
-  return field(object, name, Json::value_t::string, source).get<std::string>();
+std::string text_field(const Parsed &object, const char *name, const std::string &source) {
+  return field(object, name, Parsed::value_t::string, source).get<std::string>();
 }
 
-double number_field(const Json &object, const char *name, double lowest, double highest, const std::string &source) {
-  const double value = field(object, name, Json::value_t::number_float, source).get<double>();
+double number_field(const Parsed &object, const char *name, double lowest, double highest, const std::string &source) {
+  const double value = field(object, name, Parsed::value_t::number_float, source).get<double>();
   if (!(value >= lowest && value <= highest)) {
     fail(ASR_BAD_FILE, "%s: \"%s\" is %g; it must lie in %g ... %g", source.c_str(), name, value, lowest, highest);
   }
   return value;
 }
 
-uint64_t count_field(const Json &object, const char *name, const std::string &source) {
-  return field(object, name, Json::value_t::number_unsigned, source).get<uint64_t>();
+uint64_t count_field(const Parsed &object, const char *name, const std::string &source) {
+  return field(object, name, Parsed::value_t::number_unsigned, source).get<uint64_t>();
 }
 
 Json decoding_to_json(const DecodingDefaults &decoding) {
@@ -51,7 +53,7 @@ Json decoding_to_json(const DecodingDefaults &decoding) {
           {"max_active", decoding.max_active}};
 }
 
-DecodingDefaults decoding_from_json(const Json &json, const std::string &source) {
+DecodingDefaults decoding_from_json(const Parsed &json, const std::string &source) {
   DecodingDefaults decoding;
   decoding.beam = number_field(json, "beam", 1e-3, 1e6, source);
   decoding.acoustic_scale = number_field(json, "acoustic_scale", 1e-6, 1e6, source);
@@ -66,18 +68,19 @@ Json fillers_to_json(const Bundle &bundle) {
   return words;
 }
 
-void fillers_from_json(const Json &json, Bundle &bundle, const std::string &source) {
-  for (const Json &entry : json) {
+void fillers_from_json(const Parsed &json, Bundle &bundle, const std::string &source) {
+  for (const Parsed &entry : json) {
     if (!entry.is_object()) fail(ASR_BAD_FILE, "%s: an entry of \"filler_words\" is not an object", source.c_str());
     std::vector<std::string> phones;
-    for (const Json &phone : field(entry, "phones", Json::value_t::array, source)) phones.push_back(phone.get<std::string>());
+    for (const Parsed &phone : field(entry, "phones", Parsed::value_t::array, source))
+      phones.push_back(phone.get<std::string>());
     bundle.filler_words.emplace_back(text_field(entry, "word", source), std::move(phones));
   }
 }
 
 std::string hexadecimal(uint64_t value) { return format("%016llx", static_cast<unsigned long long>(value)); }
 
-uint64_t checksum_field(const Json &object, const std::string &source) {
+uint64_t checksum_field(const Parsed &object, const std::string &source) {
   const std::string text = text_field(object, "checksum", source);
   if (text.size() != 16 || text.find_first_not_of("0123456789abcdef") != std::string::npos) {
     fail(ASR_BAD_FILE, "%s: \"checksum\" is \"%s\", not 16 hexadecimal digits", source.c_str(), text.c_str());
@@ -90,7 +93,7 @@ bool is_plain_name(const std::string &name) {
   return !name.empty() && name.front() != '.' && name.find_first_of(std::string("/\\\0", 3)) == std::string::npos;
 }
 
-void files_from_json(const Json &json, Bundle &bundle, const std::string &source) {
+void files_from_json(const Parsed &json, Bundle &bundle, const std::string &source) {
   for (const auto &[name, entry] : json.items()) {
     if (!is_plain_name(name)) fail(ASR_BAD_FILE, "%s: \"%s\" is not the name of a file", source.c_str(), name.c_str());
     if (!entry.is_object()) fail(ASR_BAD_FILE, "%s: the entry of %s is not an object", source.c_str(), name.c_str());
@@ -101,12 +104,12 @@ void files_from_json(const Json &json, Bundle &bundle, const std::string &source
 void check_files(const Bundle &bundle) {
   for (const auto &[name, listed] : bundle.files) {
     const std::string path = bundle.file(name);
-    const MappedFile file(path);
-    if (file.size() != listed.size) {
-      fail(ASR_BAD_FILE, "%s: has %zu bytes, but %s lists %llu; make the bundle again", path.c_str(), file.size(), kIndexName,
-           static_cast<unsigned long long>(listed.size));
+    const FileSum found = sum_file(path);
+    if (found.size != listed.size) {
+      fail(ASR_BAD_FILE, "%s: has %llu bytes, but %s lists %llu; make the bundle again", path.c_str(),
+           static_cast<unsigned long long>(found.size), kIndexName, static_cast<unsigned long long>(listed.size));
     }
-    if (checksum(file.data(), file.size()) != listed.checksum) {
+    if (found.checksum != listed.checksum) {
       fail(ASR_BAD_FILE, "%s: its checksum differs from the one in %s: the file is damaged; make the bundle again",
            path.c_str(), kIndexName);
     }
@@ -114,7 +117,11 @@ void check_files(const Bundle &bundle) {
 }
 
 Bundle parse_index(const std::string &text, const std::string &source) {
-  const Json json = Json::parse(text);
+  if (text.size() > kMostIndexBytes) {
+    fail(ASR_BAD_FILE, "%s: has %zu bytes; up to %zu are read; import the model again", source.c_str(), text.size(),
+         kMostIndexBytes);
+  }
+  const Parsed json = parse_json(text, source);
   if (!json.is_object()) fail(ASR_BAD_FILE, "%s: is not a JSON object", source.c_str());
   const uint64_t version = count_field(json, "senone_bundle", source);
   if (version != kVersion) {
@@ -124,10 +131,10 @@ Bundle parse_index(const std::string &text, const std::string &source) {
   Bundle bundle;
   bundle.name = text_field(json, "name", source);
   bundle.source = text_field(json, "source", source);
-  bundle.front_end = front_end_from_json(field(json, "front_end", Json::value_t::object, source).dump(), source);
-  bundle.decoding = decoding_from_json(field(json, "decoding", Json::value_t::object, source), source);
-  fillers_from_json(field(json, "filler_words", Json::value_t::array, source), bundle, source);
-  files_from_json(field(json, "files", Json::value_t::object, source), bundle, source);
+  bundle.front_end = front_end_from_json(field(json, "front_end", Parsed::value_t::object, source).dump(), source);
+  bundle.decoding = decoding_from_json(field(json, "decoding", Parsed::value_t::object, source), source);
+  fillers_from_json(field(json, "filler_words", Parsed::value_t::array, source), bundle, source);
+  files_from_json(field(json, "files", Parsed::value_t::object, source), bundle, source);
   return bundle;
 }
 
@@ -149,8 +156,8 @@ void write_bundle_index(Bundle bundle, const std::string &directory, const std::
   bundle.path = directory;
   Json files = Json::object();
   for (const std::string &name : names) {
-    const MappedFile file(bundle.file(name));
-    files[name] = {{"size", file.size()}, {"checksum", hexadecimal(checksum(file.data(), file.size()))}};
+    const FileSum sum = sum_file(bundle.file(name));
+    files[name] = {{"size", sum.size}, {"checksum", hexadecimal(sum.checksum)}};
   }
   const Json json = {{"senone_bundle", kVersion},
                      {"name", bundle.name},

@@ -136,8 +136,8 @@ void write_hmm_set(const HmmSet &set, const std::string &path) {
 }
 
 HmmSet read_hmm_set(const std::string &path) {
-  const MappedFile mapped(path);
-  SectionReader reader(mapped.data(), mapped.size(), path);
+  const FileCopy file(path);
+  SectionReader reader(file.data(), file.size(), path);
   const auto header = reader.header<Header>(kMagic, kVersion);
   const auto names = reader.copy<char>(header.n_name_bytes, "phone names");
   const auto phones = reader.copy<PhoneRecord>(header.n_phones, "phones");

@@ -19,7 +19,7 @@ Search::Search(const SearchGraph &graph, const asr_search_options &options)
     : graph_(graph),
       options_(checked(options)),
       trace_(graph, options.acoustic_scale, options.word_insertion_cost),
-      loglike_(graph.view().n_pdfs + size_t{1}) {
+      loglike_(graph.n_pdfs() + size_t{1}) {
   if (options.lattice_beam > 0 && graph.epsilon_ranks() != nullptr) lattice_.emplace(graph, options.lattice_beam);
   begin();
 }
@@ -27,7 +27,7 @@ Search::Search(const SearchGraph &graph, const asr_search_options &options)
 void Search::begin() {
   ScratchLease lease(graph_);
   SearchScratch &scratch = *lease;
-  const uint32_t start = graph_.view().start_state;
+  const uint32_t start = graph_.start_state();
   tokens_.tokens.assign(1, {start, 0.0f, 0, Trace::kRoot, n_pdfs() | SearchArc::kEpsilon});
   tokens_.best = 0;
   tokens_.bound = options_.beam;
@@ -81,7 +81,7 @@ const Token *Search::best_token(bool with_final) const {
   const Token *best = nullptr;
   float best_cost = kInfinity;
   for (const Token &token : tokens_.tokens) {
-    const float cost = token.cost + (with_final ? graph_.view().final_costs[token.state] : 0.0f);
+    const float cost = token.cost + (with_final ? graph_.final_cost(token.state) : 0.0f);
     if (cost < best_cost || (cost == best_cost && best != nullptr && token.state < best->state)) {
       best = &token;
       best_cost = cost;
@@ -100,7 +100,7 @@ void Search::best_path(bool use_final, asr_path *path) {
   path->n_frames = n_frames_;
   path->reached_final = reached_final ? 1 : 0;
   path->beam_died = died_ ? 1 : 0;
-  path->final_cost = reached_final ? graph_.view().final_costs[best->state] : 0.0f;
+  path->final_cost = reached_final ? graph_.final_cost(best->state) : 0.0f;
   path->total_cost = cost + double{path->final_cost};
   path->n_tokens = n_tokens_;
   path->n_arcs_expanded = n_arcs_expanded_;
@@ -118,7 +118,7 @@ void Search::lattice(bool use_final, asr_raw_lattice *lattice) {
   std::vector<float> costs, final_costs;
   for (const Token &token : tokens_.tokens) {
     costs.push_back(token.cost);
-    final_costs.push_back(reached_final ? graph_.view().final_costs[token.state] : 0.0f);
+    final_costs.push_back(reached_final ? graph_.final_cost(token.state) : 0.0f);
   }
   links.output(costs, final_costs, lattice);
   lattice->n_frames = n_frames_;

@@ -21,7 +21,7 @@ class Search {
  public:
   Search(const SearchGraph &graph, const asr_search_options &options);
 
-  uint32_t n_pdfs() const { return graph_.view().n_pdfs; }
+  uint32_t n_pdfs() const { return graph_.n_pdfs(); }
 
   // Consumes rows loglikes[t * stride ... + n_pdfs - 1]. A search whose beam has died consumes nothing.
   void advance(const float *loglikes, size_t stride, uint32_t n_frames);

@@ -2,13 +2,20 @@
 #include "plugins/cpu/search_graph.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "core/base/error.h"
 #include "plugins/common/epsilon_ranks.h"
 
 namespace asr::cpu {
 
-SearchGraph::SearchGraph(const asr_graph_view &view) : view_(view), arcs_(view.n_arcs), begins_(view.n_states + size_t{1}) {
+SearchGraph::SearchGraph(const asr_graph_view &view)
+    : n_states_(view.n_states),
+      start_state_(view.start_state),
+      n_pdfs_(view.n_pdfs),
+      arcs_(view.n_arcs),
+      begins_(view.n_states + size_t{1}),
+      final_costs_(view.n_states) {
   if (view.n_pdfs > SearchArc::kPdfMask) {
     fail(ASR_UNSUPPORTED, "graph: %u pdfs; the CPU back end takes up to %u", view.n_pdfs, SearchArc::kPdfMask);
   }
@@ -20,36 +27,39 @@ SearchGraph::SearchGraph(const asr_graph_view &view) : view_(view), arcs_(view.n
     if (epsilon_begin(arc.next_state) != epsilon_end(arc.next_state)) label |= SearchArc::kEpsilon;
     arcs_[i] = {arc.next_state, label, arc.graph_cost};
   }
-  add_transition_ids();
-  add_words();
+  std::copy_n(view.final_costs, n_states_, final_costs_.data());
+  add_transition_ids(view);
+  add_words(view);
+  const bool tells = view.size > offsetof(asr_graph_view, arrays_in_use) && view.arrays_in_use != nullptr;
+  if (tells) *view.arrays_in_use = 0;
 }
 
-void SearchGraph::add_transition_ids() {
-  first_id_.assign(view_.n_pdfs + size_t{1}, 0);
-  for (uint32_t id = 1; id <= view_.n_transition_ids; ++id) ++first_id_[view_.pdf_of[id] + size_t{1}];
-  for (uint32_t pdf = 0; pdf < view_.n_pdfs; ++pdf) {
+void SearchGraph::add_transition_ids(const asr_graph_view &view) {
+  first_id_.assign(view.n_pdfs + size_t{1}, 0);
+  for (uint32_t id = 1; id <= view.n_transition_ids; ++id) ++first_id_[view.pdf_of[id] + size_t{1}];
+  for (uint32_t pdf = 0; pdf < view.n_pdfs; ++pdf) {
     if (first_id_[pdf + size_t{1}] > UINT16_MAX) {
       fail(ASR_UNSUPPORTED, "graph: pdf %u has %u transition-ids; the CPU back end takes up to %u", pdf,
            first_id_[pdf + size_t{1}], UINT16_MAX);
     }
     first_id_[pdf + size_t{1}] += first_id_[pdf];
   }
-  ids_by_pdf_.resize(view_.n_transition_ids);
-  std::vector<uint32_t> next(first_id_), place(view_.n_transition_ids + size_t{1});
-  for (uint32_t id = 1; id <= view_.n_transition_ids; ++id) {
-    const uint32_t pdf = view_.pdf_of[id];
+  ids_by_pdf_.resize(view.n_transition_ids);
+  std::vector<uint32_t> next(first_id_), place(view.n_transition_ids + size_t{1});
+  for (uint32_t id = 1; id <= view.n_transition_ids; ++id) {
+    const uint32_t pdf = view.pdf_of[id];
     place[id] = next[pdf] - first_id_[pdf];
     ids_by_pdf_[next[pdf]++] = id;
   }
   id_of_arc_ = MappedArray<uint16_t>(n_emitting_arcs());
-  for (size_t i = 0; i < id_of_arc_.size(); ++i) id_of_arc_[i] = static_cast<uint16_t>(place[view_.arcs[i].transition_id]);
+  for (size_t i = 0; i < id_of_arc_.size(); ++i) id_of_arc_[i] = static_cast<uint16_t>(place[view.arcs[i].transition_id]);
 }
 
-void SearchGraph::add_words() {
+void SearchGraph::add_words(const asr_graph_view &view) {
   first_word_of_block_.reserve(arcs_.size() / kWordBlock + 1);
   for (size_t i = 0; i < arcs_.size(); ++i) {
     if (i % kWordBlock == 0) first_word_of_block_.push_back(static_cast<uint32_t>(words_.size()));
-    if (view_.arcs[i].word != 0) words_.push_back(view_.arcs[i].word);
+    if (view.arcs[i].word != 0) words_.push_back(view.arcs[i].word);
   }
   words_.shrink_to_fit();
 }
@@ -84,9 +94,9 @@ std::unique_ptr<SearchScratch> SearchGraph::take_scratch() const {
     scratch_.reserve(scratch_.capacity() + 1);  // so that giving back cannot fail
   }
   auto scratch = std::make_unique<SearchScratch>();
-  scratch->slot_of = MappedArray<uint32_t>(view_.n_states);
-  scratch->loglike.resize(view_.n_pdfs + size_t{1});
-  scratch->acoustic_cost.resize(view_.n_pdfs);
+  scratch->slot_of = MappedArray<uint32_t>(n_states_);
+  scratch->loglike.resize(n_pdfs_ + size_t{1});
+  scratch->acoustic_cost.resize(n_pdfs_);
   return scratch;
 }
 

@@ -18,17 +18,18 @@ namespace asr::cpu {
 
 class SearchGraph : public LatticeGraph {
  public:
-  explicit SearchGraph(const asr_graph_view &view);  // the view's arrays stay readable
+  explicit SearchGraph(const asr_graph_view &view);  // its arrays may go afterwards
 
-  const asr_graph_view &view() const { return view_; }
   const SearchArc *arcs() const { return arcs_.data(); }
   asr_graph_arc arc(uint32_t index) const override;  // as in the view
-  uint32_t start_state() const override { return view_.start_state; }
+  uint32_t start_state() const override { return start_state_; }
+  uint32_t n_pdfs() const { return n_pdfs_; }
+  float final_cost(uint32_t state) const { return final_costs_[state]; }  // infinite: not final
   uint32_t next_state(size_t arc) const override { return arcs_[arc].next_state; }
   void prefetch(size_t arc) const override { __builtin_prefetch(&arcs_[arc]); }
-  uint32_t n_states() const { return view_.n_states; }
+  uint32_t n_states() const { return n_states_; }
   size_t n_arcs() const { return arcs_.size(); }
-  uint32_t n_emitting_arcs() const { return begins_[view_.n_states].emitting; }
+  uint32_t n_emitting_arcs() const { return begins_[n_states_].emitting; }
   uint32_t emitting_begin(uint32_t state) const { return begins_[state].emitting; }
   uint32_t emitting_end(uint32_t state) const { return begins_[state + size_t{1}].emitting; }
   uint32_t epsilon_begin(uint32_t state) const { return begins_[state].epsilon; }
@@ -47,12 +48,13 @@ class SearchGraph : public LatticeGraph {
   struct Begins {
     uint32_t emitting, epsilon;
   };
-  void add_transition_ids();
-  void add_words();
+  void add_transition_ids(const asr_graph_view &view);
+  void add_words(const asr_graph_view &view);
 
-  const asr_graph_view view_;
+  const uint32_t n_states_, start_state_, n_pdfs_;
   MappedArray<SearchArc> arcs_;
   MappedArray<Begins> begins_;                 // [n_states + 1]
+  MappedArray<float> final_costs_;             // [n_states]
   std::vector<uint32_t> ids_by_pdf_;           // all transition-ids
   std::vector<uint32_t> first_id_;             // [n_pdfs + 1]: where those of a pdf begin
   MappedArray<uint16_t> id_of_arc_;            // [n_emitting_arcs]: which of its pdf's

@@ -227,7 +227,7 @@ TEST_P(LatticeTest, CycleOfEpsilonArcs) {
   const asr_graph_arc arcs[] = {{0, 1, 0, 1.0f}, {1, 0, 0, 0.5f}, {0, 0, 0, 0.25f}};
   const uint32_t emitting_begin[] = {0, 1, 1}, epsilon_begin[] = {1, 2, 3}, pdf_of[] = {0, 0};
   const float final_costs[] = {0, 0};
-  const asr_graph_view view{sizeof(view), 2, 0, 1, 1, 3, emitting_begin, epsilon_begin, arcs, final_costs, pdf_of};
+  const asr_graph_view view{sizeof(view), 2, 0, 1, 1, 3, emitting_begin, epsilon_begin, arcs, final_costs, pdf_of, nullptr};
   EXPECT_FALSE(reference::epsilon_ranks(view));
   const Loaded loaded(api(), *device, view);
   asr_search_options options = search_options(10);

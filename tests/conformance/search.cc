@@ -297,13 +297,40 @@ TEST_P(SearchTest, BadArgumentsAreRefused) {
   refused([](asr_search_options &o) { o.word_insertion_cost = std::numeric_limits<float>::infinity(); });
 }
 
+// A back end that says that it has copied the arrays reads them no more; one that does not say so finds them unchanged.
+TEST_P(SearchTest, ArraysThatAreNotInUseMayGo) {
+  const auto device = open();
+  std::vector<asr_graph_arc> arcs = {{1, 1, 3, 0.5f}};
+  std::vector<uint32_t> emitting_begin = {0, 1, 1}, epsilon_begin = {1, 1, 1}, pdf_of = {0, 0};
+  std::vector<float> final_costs = {std::numeric_limits<float>::infinity(), 0.25f};
+  uint32_t in_use = 1;
+  const asr_graph_view view{
+      sizeof(view),  2,      0, 1, 1, 1, emitting_begin.data(), epsilon_begin.data(), arcs.data(), final_costs.data(),
+      pdf_of.data(), &in_use};
+  const Loaded loaded(api(), *device, view);
+  if (in_use == 0) {
+    for (auto *begin : {&emitting_begin, &epsilon_begin, &pdf_of}) begin->assign(begin->size(), 0xffffffff);
+    arcs[0] = {0xffffffff, 0xffffffff, 0xffffffff, std::nanf("")};
+    final_costs.assign(2, std::nanf(""));
+  }
+  const Channel channel(api(), *device, loaded, search_options(10));
+  const float row = -2;
+  advance(*device, channel, &row, 1, 1, 1);
+  asr_path path{};
+  device->check(api().best_path(device->get(), channel.channel, 1, &path));
+  EXPECT_NEAR(path.total_cost, 0.5 + 0.7 * 2 + 0.25, 1e-5);
+  ASSERT_EQ(path.n_arcs, 1u);
+  EXPECT_EQ(path.arcs[0].word, 3u);
+  EXPECT_EQ(path.arcs[0].transition_id, 1u);
+}
+
 // An epsilon cycle that makes itself ever cheaper is an error with a sentence, not an endless loop.
 TEST_P(SearchTest, NegativeEpsilonCycle) {
   const auto device = open();
   const asr_graph_arc arcs[] = {{0, 1, 0, 1.0f}, {1, 0, 0, -0.5f}, {0, 0, 0, 0.25f}};
   const uint32_t emitting_begin[] = {0, 1, 1}, epsilon_begin[] = {1, 2, 3}, pdf_of[] = {0, 0};
   const float final_costs[] = {0, 0};
-  const asr_graph_view view{sizeof(view), 2, 0, 1, 1, 3, emitting_begin, epsilon_begin, arcs, final_costs, pdf_of};
+  const asr_graph_view view{sizeof(view), 2, 0, 1, 1, 3, emitting_begin, epsilon_begin, arcs, final_costs, pdf_of, nullptr};
   const Loaded loaded(api(), *device, view);
   const asr_search_options options = search_options(10);
   asr_backend_channel *channel = nullptr;

@@ -36,7 +36,8 @@ class StepFixture : public SearchFixture {
         arcs[s] = {(s + 1) % kPdfs, s + 1, 0, 0};
       }
       begin[kPdfs] = kPdfs;
-      const asr_graph_view circle{sizeof(circle), kPdfs, 0, kPdfs, kPdfs, kPdfs, begin, epsilon, arcs, final_costs, pdf_of};
+      const asr_graph_view circle{sizeof(circle), kPdfs,   0,    kPdfs,       kPdfs,  kPdfs,
+                                  begin,          epsilon, arcs, final_costs, pdf_of, nullptr};
       device->check(api.load_graph(device->get(), &circle, &graph));
     }
     ~World() {

@@ -64,7 +64,7 @@ TEST_P(TogetherTest, LongPathsThatShareNothing) {
   const asr_graph_arc arcs[] = {{1, 1, 0, 0.5f}, {2, 2, 0, 0.25f}, {1, 1, 0, 0.0f}, {2, 2, 0, 0.0f}};
   const uint32_t emitting_begin[] = {0, 2, 3, 4}, epsilon_begin[] = {4, 4, 4, 4}, pdf_of[] = {0, 0, 1};
   const float final_costs[] = {HUGE_VALF, 0, 1};
-  const asr_graph_view view{sizeof(view), 3, 0, 2, 2, 4, emitting_begin, epsilon_begin, arcs, final_costs, pdf_of};
+  const asr_graph_view view{sizeof(view), 3, 0, 2, 2, 4, emitting_begin, epsilon_begin, arcs, final_costs, pdf_of, nullptr};
   constexpr uint32_t kFrames = 3000;
   const std::vector<float> rows(2 * kFrames, -1.0f);
   const Loaded loaded(api(), *device, view);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Real plugins, good and broken (tests/loader/plugins): each broken one is rejected with a sentence, and none disturbs the
 // others.
+#include <dlfcn.h>
 #include <elf.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -268,7 +272,74 @@ TEST(Loader, SeveralDirectoriesNeverTheCurrentOne) {
   fs::current_path(before);
   EXPECT_GT(n_all, 10u);
   EXPECT_EQ(n_relative, 1u);
-  EXPECT_CONTAINS(messages.text, "\".\" is skipped; give an absolute path");
+  EXPECT_CONTAINS(messages.text, "plugin directory .: is skipped: it is not an absolute path");
+}
+
+// Opening a pipe would wait for somebody to write to it.
+TEST(Loader, PipesAreNotOpened) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("libsenone_pipe.so");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(load_plugin(path).reason, path + ": cannot be loaded: it is not a regular file");
+}
+
+TEST(Loader, DirectoriesThatEverybodyMayWrite) {
+  const TemporaryDirectory directory;
+  fs::copy_file(plugin("good"), directory.file("libsenone_good.so"));
+  EXPECT_EQ(why_untrusted(directory.path()), "");
+  EXPECT_EQ(load_backends({{directory.path()}, {}}).size(), 2u);
+  for (const mode_t mode : {0777, 01777, 0702}) {
+    ASSERT_EQ(chmod(directory.path().c_str(), mode), 0);
+    const Messages messages;
+    EXPECT_EQ(load_backends({{directory.path()}, {}}).size(), 1u) << std::oct << mode;
+    EXPECT_CONTAINS(messages.text, "plugin directory " + directory.path() + ": is skipped: it can be written by everybody");
+  }
+  ASSERT_EQ(chmod(directory.path().c_str(), 0775), 0);
+  EXPECT_EQ(why_untrusted(directory.path()), "");
+  EXPECT_EQ(why_untrusted("/nowhere"), "");
+}
+
+TEST(Loader, DirectoriesOfOtherUsers) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
+  const TemporaryDirectory directory;
+  ASSERT_EQ(chown(directory.path().c_str(), 65534, 65534), 0);
+  EXPECT_CONTAINS(why_untrusted(directory.path()), "belongs to user 65534, neither root nor the user 0");
+  ASSERT_EQ(seteuid(65534), 0);
+  const std::string own = why_untrusted(directory.path()), of_root = why_untrusted("/usr");
+  ASSERT_EQ(seteuid(0), 0);
+  EXPECT_EQ(own, "");
+  EXPECT_EQ(of_root, "");
+}
+
+// A program loads the library by a relative path and then goes to a directory where that path leads to a plugin of somebody
+// else.
+TEST(Loader, ALibraryLoadedByARelativePath) {
+  const TemporaryDirectory elsewhere;
+  fs::create_directories(elsewhere.file("lib/senone/plugins"));
+  fs::copy_file(SENONE_LIBRARY, elsewhere.file("lib/libsenone.so"));
+  fs::copy_file(plugin("good"), elsewhere.file("lib/senone/plugins/libsenone_good.so"));
+  const pid_t child = fork();
+  if (child == 0) {
+    const fs::path library = SENONE_LIBRARY;
+    if (chdir(library.parent_path().parent_path().c_str()) != 0) _exit(2);
+    void *handle = dlopen("lib/libsenone.so", RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr || chdir(elsewhere.path().c_str()) != 0) _exit(3);
+    const auto list = reinterpret_cast<asr_status (*)(asr_device_list **)>(dlsym(handle, "asr_devices"));
+    const auto get =
+        reinterpret_cast<asr_status (*)(const asr_device_list *, size_t, asr_device *)>(dlsym(handle, "asr_device_list_get"));
+    asr_device_list *devices = nullptr;
+    if (list == nullptr || get == nullptr || list(&devices) != ASR_OK) _exit(4);
+    asr_device device{};
+    device.size = sizeof(device);
+    for (size_t i = 0; get(devices, i, &device) == ASR_OK; ++i) {
+      if (strncmp(device.id, "good", 4) == 0) _exit(1);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0) << "1: a plugin of the current directory was loaded";
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/graph/build/acceptor.h"
 
+#include <fst/determinize.h>
 #include <fst/script/arcsort.h>
 #include <fst/script/connect.h>
 #include <fst/script/decode.h>
-#include <fst/script/determinize.h>
 #include <fst/script/encode.h>
 #include <fst/script/encodemapper-class.h>
 #include <fst/script/fst-class.h>
@@ -12,6 +12,7 @@
 #include <fst/script/rmepsilon.h>
 
 #include "core/base/error.h"
+#include "core/base/limits.h"
 
 namespace asr {
 namespace {
@@ -56,10 +57,30 @@ void remove_epsilons(VectorFstClass *acceptor) {
   fst::script::Connect(acceptor);
 }
 
-VectorFstClass determinise(const VectorFstClass &acceptor) {
-  const auto all = fst::script::WeightClass::Zero(acceptor.WeightType());
+// State by state, as a grammar of n states can need 2^n of them.
+VectorFstClass determinise(const VectorFstClass &acceptor, const std::string &source) {
+  fst::DeterminizeFstOptions<fst::StdArc> options;
+  options.gc_limit = 0;  // each state is asked for once
+  const fst::DeterminizeFst<fst::StdArc> lazy(*acceptor.GetFst<fst::StdArc>(), options);
   VectorFstClass deterministic(acceptor.ArcType());
-  fst::script::Determinize(acceptor, &deterministic, {fst::kDelta, all});
+  fst::MutableFst<fst::StdArc> *automaton = deterministic.GetMutableFst<fst::StdArc>();
+  automaton->AddState();
+  automaton->SetStart(lazy.Start());  // 0; states are numbered as they are met
+  const uint64_t n_before = static_cast<uint64_t>(acceptor.NumStates());
+  const uint64_t most_states = kSureDeterministicStates + kMostDeterministicRatio * n_before;
+  uint64_t n_arcs = 0;
+  for (int state = 0; state < automaton->NumStates(); ++state) {
+    automaton->SetFinal(state, lazy.Final(state));
+    for (fst::ArcIterator<fst::Fst<fst::StdArc>> arcs(lazy, state); !arcs.Done(); arcs.Next()) {
+      while (automaton->NumStates() <= arcs.Value().nextstate) automaton->AddState();
+      automaton->AddArc(state, arcs.Value());
+      ++n_arcs;
+    }
+    if (static_cast<uint64_t>(automaton->NumStates()) > most_states || n_arcs > kMostGrammarArcs) {
+      fail(ASR_UNSUPPORTED, "%s: its %llu states become more than %llu once its words are told apart; use fewer repetitions",
+           source.c_str(), static_cast<unsigned long long>(n_before), static_cast<unsigned long long>(most_states));
+    }
+  }
   return deterministic;
 }
 
@@ -73,7 +94,7 @@ Grammar optimise(const Grammar &grammar, const std::string &source) {
   // Labels and weights are taken as one symbol: determinising a weighted automaton with loops need not end.
   fst::script::EncodeMapperClass encoder(acceptor.ArcType(), fst::kEncodeLabels | fst::kEncodeWeights);
   fst::script::Encode(&acceptor, &encoder);
-  VectorFstClass deterministic = determinise(acceptor);
+  VectorFstClass deterministic = determinise(acceptor, source);
   fst::script::Minimize(&deterministic);
   fst::script::Decode(&deterministic, encoder);
   remove_epsilons(&deterministic);  // encoding turned final weights into epsilon arcs

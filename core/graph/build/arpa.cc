@@ -9,12 +9,12 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 
 namespace asr {
 namespace {
 
 constexpr double kLn10 = 2.302585092994046;
-constexpr size_t kMaxOrder = 16;
 
 class ArpaReader {
  public:
@@ -93,9 +93,9 @@ class ArpaReader {
       size_t order = 0;
       unsigned long long count = 0;
       if (sscanf(std::string(trimmed()).c_str(), "ngram %zu = %llu", &order, &count) != 2) bad("'ngram N=count' expected");
-      if (order != counts_.size() + 1 || order > kMaxOrder)
-        bad("counts must be given for 1-grams, 2-grams and so on, in order");
-      if (count > text_.size()) bad("the count is larger than the file can hold");
+      if (order != counts_.size() + 1) bad("counts must be given for 1-grams, 2-grams and so on, in order");
+      if (order > kMostNgramOrder) bad(format("n-grams of more than %zu words cannot be read", kMostNgramOrder));
+      if (count > text_.size() / (2 * order + 2)) bad("the count is larger than the file can hold");
       counts_.push_back(static_cast<uint32_t>(count));
     }
     if (counts_.empty() || counts_[0] == 0) bad("no n-gram counts found");

@@ -6,8 +6,8 @@
 
 namespace asr {
 
-// Any order. Text before \data\ is comment, fields are separated by blanks, a missing back-off is 0, a positive logarithm
-// counts as 0. Throws asr::Error with file and line.
+// N-grams of up to kMostNgramOrder words. Text before \data\ is comment, fields are separated by blanks, a missing back-off is
+// 0, a positive logarithm counts as 0. Throws asr::Error with file and line.
 NgramModel read_arpa(const std::string &path);
 NgramModel parse_arpa(const std::string &text, const std::string &source);
 

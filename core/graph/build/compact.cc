@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/limits.h"
 #include "core/graph/build/hash.h"
 
 namespace asr {
@@ -123,12 +124,14 @@ std::vector<StateArc> arcs_between_classes(const StateGraph &graph, uint32_t sta
 
 }  // namespace
 
-StateGraph minimise(const StateGraph &graph, const BuildProgress &progress) {
+StateGraph minimise(const StateGraph &graph, const BuildProgress &progress, uint64_t most_steps) {
   const uint32_t n = graph.n_states();
   std::vector<uint32_t> class_of(n, 0), refined(n);
   std::vector<uint64_t> hash(n);
   uint32_t n_classes = 0;
-  for (;;) {
+  const uint64_t steps_a_round = n + graph.arcs.size();
+  for (uint64_t round = 0;; ++round) {
+    if (round >= kSureMinimisingRounds && round * steps_a_round > most_steps) return graph;
     for (uint32_t state = 0; state < n; ++state) hash[state] = hash_state(graph, state, class_of);
     const uint32_t n_refined = number_classes(hash, &refined);
     class_of.swap(refined);

@@ -5,12 +5,26 @@
 #include <cmath>
 #include <tuple>
 
+#include "core/base/limits.h"
 #include "core/graph/build/lexical_graph.h"
 
 namespace asr {
 namespace {
 
 constexpr uint32_t kSelf = 0xffffffffu;  // stands for the state itself while its arcs are compared
+
+// Ways through a topology whose arcs lead forward only, kMostHmmPaths + 1 where there are more.
+uint32_t count_paths(uint32_t n_states, const std::vector<std::vector<TopologyArc>> &leaving,
+                     const std::vector<TopologyArc> &entering) {
+  std::vector<uint32_t> n_paths(n_states + size_t{1}, 1);
+  const auto count = [&](const std::vector<TopologyArc> &arcs) {
+    uint32_t n = 0;
+    for (const TopologyArc &arc : arcs) n = std::min(n + n_paths[arc.to], kMostHmmPaths + 1);
+    return n;
+  };
+  for (uint32_t state = n_states; state-- > 0;) n_paths[state] = count(leaving[state]);
+  return count(entering);
+}
 
 }  // namespace
 
@@ -47,6 +61,8 @@ HmmStates::ScaledTopology HmmStates::scale(const Topology &topology, const Trans
       scaled.left_to_right &= arc.from < arc.to;
     }
   }
+  // Sharing states follows every way through the model.
+  scaled.left_to_right &= !scaled.left_to_right || count_paths(n, scaled.leaving, scaled.entering) <= kMostHmmPaths;
   least[n] = 0;
   for (TopologyArc &arc : scaled.entering) arc.cost += least[arc.to];
   for (uint32_t state = 0; state < n; ++state) {
@@ -120,7 +136,8 @@ uint32_t HmmStates::shared_state(size_t begin, size_t end, uint32_t hmm_state) {
   return state;
 }
 
-// A model with arcs that lead back: nothing of it is shared, or a path could change from one model to another.
+// A model with arcs that lead back, or with very many ways through: nothing of it is shared, or a path could change from one
+// model to another.
 void HmmStates::add_whole(size_t branch, std::vector<StateArc> *entry) {
   const ScaledTopology &topology = topologies_[set_.hmms[branches_[branch].hmm].topology];
   const uint32_t first = graph_->n_states();

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 
 namespace asr {
 namespace {
@@ -32,7 +33,6 @@ class JsgfParser {
   }
 
  private:
-  static constexpr int kMostNested = 200;
   const std::string &text_;
   const std::string &source_;
   const LetterCase letter_case_;
@@ -135,7 +135,7 @@ class JsgfParser {
   }
 
   JsgfNode parse_alternatives() {
-    if (++depth_ > kMostNested) bad("parts are nested too deeply");
+    if (++depth_ > kMostJsgfNesting) bad(format("parts are nested too deeply, more than %d in each other", kMostJsgfNesting));
     JsgfNode node{JsgfNode::kAlternatives, "", {}, {}};
     size_t n_weights = 0;
     for (;;) {
@@ -158,6 +158,12 @@ class JsgfParser {
     return node;
   }
 
+  static JsgfNode wrap(JsgfNode::Kind kind, JsgfNode part) {
+    JsgfNode node{kind, "", {}, {}};
+    node.parts.push_back(std::move(part));
+    return node;
+  }
+
   JsgfNode parse_sequence() {
     JsgfNode node{JsgfNode::kSequence, "", {}, {}};
     for (;;) {
@@ -171,12 +177,13 @@ class JsgfParser {
         next();
         part = parse_alternatives();
         take_mark(optional ? ']' : ')');
-        if (optional) part = {JsgfNode::kOptional, "", {std::move(part)}, {}};
+        if (optional) part = wrap(JsgfNode::kOptional, std::move(part));
       } else {
         break;
       }
-      while (at_mark('*') || at_mark('+')) {
-        part = {at_mark('*') ? JsgfNode::kRepeat : JsgfNode::kRepeatOnce, "", {std::move(part)}, {}};
+      for (int n_marks = 1; at_mark('*') || at_mark('+'); ++n_marks) {
+        if (n_marks > kMostJsgfMarks) bad(format("more than %d marks * or + follow each other", kMostJsgfMarks));
+        part = wrap(at_mark('*') ? JsgfNode::kRepeat : JsgfNode::kRepeatOnce, std::move(part));
         next();
       }
       node.parts.push_back(std::move(part));

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/limits.h"
 #include "core/graph/build/acceptor.h"
 #include "core/graph/build/jsgf.h"
 
@@ -22,19 +23,19 @@ class JsgfExpander {
     JsgfNode all{JsgfNode::kAlternatives, "", {}, std::vector<double>(roots.size(), 1.0)};
     for (const std::string &rule : roots) all.parts.push_back({JsgfNode::kRule, rule, {}, {}});
     add(all, grammar_.start, end);
+    check_epsilons();
     return optimise(grammar_, source_);
   }
 
  private:
-  static constexpr uint32_t kMostStates = 20000000;
   const Jsgf &jsgf_;
   const std::string &source_;
   std::map<std::string, uint32_t> word_id_;  // 0: to be left out
   struct Active {
-    std::string rule;
     uint32_t from, to;
   };
-  std::vector<Active> active_;  // rules being spelled out
+  std::map<std::string, Active> active_;  // rules being spelled out
+  uint32_t depth_ = 0;
   Grammar grammar_;
 
   const Jsgf::Rule &rule(const std::string &name) const {
@@ -44,17 +45,24 @@ class JsgfExpander {
     return found->second;
   }
 
-  void collect_words(const JsgfNode &node, std::set<std::string> *rules_seen, std::set<std::string> *words) const {
-    if (node.kind == JsgfNode::kWord) words->insert(node.name);
-    if (node.kind == JsgfNode::kRule && node.name != "NULL" && node.name != "VOID" && rules_seen->insert(node.name).second) {
-      collect_words(rule(node.name).expansion, rules_seen, words);
+  std::set<std::string> used_words(const std::vector<std::string> &roots) const {
+    std::set<std::string> rules_seen(roots.begin(), roots.end()), words;
+    std::vector<const JsgfNode *> todo;
+    for (const std::string &root : roots) todo.push_back(&rule(root).expansion);
+    while (!todo.empty()) {
+      const JsgfNode &node = *todo.back();
+      todo.pop_back();
+      if (node.kind == JsgfNode::kWord) words.insert(node.name);
+      if (node.kind == JsgfNode::kRule && node.name != "NULL" && node.name != "VOID" && rules_seen.insert(node.name).second) {
+        todo.push_back(&rule(node.name).expansion);
+      }
+      for (const JsgfNode &part : node.parts) todo.push_back(&part);
     }
-    for (const JsgfNode &part : node.parts) collect_words(part, rules_seen, words);
+    return words;
   }
 
   void number_words(const std::vector<std::string> &roots, const Vocabulary &vocabulary) {
-    std::set<std::string> rules_seen, used;
-    for (const std::string &root : roots) collect_words({JsgfNode::kRule, root, {}, {}}, &rules_seen, &used);
+    const std::set<std::string> used = used_words(roots);
     const std::vector<std::string> words(used.begin(), used.end());
     const std::vector<bool> unknown = find_unknown(words, vocabulary, source_);
     grammar_.words = {"<eps>"};
@@ -65,9 +73,9 @@ class JsgfExpander {
   }
 
   uint32_t add_state() {
-    if (grammar_.n_states() >= kMostStates) {
+    if (grammar_.n_states() >= kMostGrammarStates) {
       fail(ASR_UNSUPPORTED, "%s: its rules spell out to more than %u states; use fewer nested rules", source_.c_str(),
-           kMostStates);
+           kMostGrammarStates);
     }
     return grammar_.add_state();
   }
@@ -76,6 +84,15 @@ class JsgfExpander {
   }
 
   void add(const JsgfNode &node, uint32_t from, uint32_t to) {
+    if (++depth_ > kMostJsgfDepth) {
+      fail(ASR_UNSUPPORTED, "%s: its rules and parts lie in each other more than %u deep; use fewer nested rules",
+           source_.c_str(), kMostJsgfDepth);
+    }
+    add_part(node, from, to);
+    --depth_;
+  }
+
+  void add_part(const JsgfNode &node, uint32_t from, uint32_t to) {
     switch (node.kind) {
       case JsgfNode::kWord:
         if (word_id_[node.name] != 0) grammar_.arcs[from].push_back({word_id_[node.name], 0, to});
@@ -128,15 +145,48 @@ class JsgfExpander {
   void add_rule(const std::string &name, uint32_t from, uint32_t to) {
     if (name == "NULL") return add_epsilon(from, to, 1);
     if (name == "VOID") return;
-    for (const Active &active : active_) {
-      if (active.rule != name) continue;
-      if (active.to == to) return add_epsilon(from, active.from, 1);
+    const auto [active, is_new] = active_.try_emplace(name, Active{from, to});
+    if (!is_new) {
+      if (active->second.to == to) return add_epsilon(from, active->second.from, 1);
       fail(ASR_UNSUPPORTED, "%s: the rule <%s> contains itself before its end; rewrite it with * or with <%s> as its last part",
            source_.c_str(), name.c_str(), name.c_str());
     }
-    active_.push_back({name, from, to});
     add(rule(name).expansion, from, to);
-    active_.pop_back();
+    active_.erase(active);
+  }
+
+  // Taking epsilons out gives every state that a word leads to the arcs of all states that it reaches by epsilons: the square
+  // of the optional parts in a row.
+  void check_epsilons() const {
+    const uint32_t n = grammar_.n_states();
+    std::vector<bool> entered(n);
+    entered[grammar_.start] = true;
+    for (const std::vector<GrammarArc> &arcs : grammar_.arcs) {
+      for (const GrammarArc &arc : arcs) {
+        if (arc.word != 0) entered[arc.next] = true;
+      }
+    }
+    std::vector<uint32_t> reached_by(n, n), todo;
+    uint64_t n_arcs = 0;
+    for (uint32_t state = 0; state < n; ++state) {
+      if (!entered[state]) continue;
+      todo = {state};
+      reached_by[state] = state;
+      while (!todo.empty()) {
+        const std::vector<GrammarArc> &arcs = grammar_.arcs[todo.back()];
+        todo.pop_back();
+        n_arcs += arcs.size();
+        if (n_arcs > kMostGrammarArcs) {
+          fail(ASR_UNSUPPORTED, "%s: its rules spell out to more than %llu arcs; use fewer optional parts in a row",
+               source_.c_str(), static_cast<unsigned long long>(kMostGrammarArcs));
+        }
+        for (const GrammarArc &arc : arcs) {
+          if (arc.word != 0 || reached_by[arc.next] == state) continue;
+          reached_by[arc.next] = state;
+          todo.push_back(arc.next);
+        }
+      }
+    }
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 
 namespace asr {
 namespace {
@@ -48,6 +49,10 @@ Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source,
       fail(ASR_BAD_FILE, "%s: line %zu: '%s' has no phones; a line is a word and its phones", source.c_str(), line_number,
            fields[0].c_str());
     }
+    if (fields.size() - 1 > kMostWordPhones) {
+      fail(ASR_BAD_FILE, "%s: line %zu: '%.40s' has %zu phones; a pronunciation can have up to %zu", source.c_str(),
+           line_number, fields[0].c_str(), fields.size() - 1, kMostWordPhones);
+    }
     std::vector<uint32_t> phones;
     for (size_t i = 1; i < fields.size(); ++i) {
       const auto phone = phone_ids.find(fields[i]);
@@ -74,6 +79,10 @@ Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source,
     for (const std::string &word : words) {
       std::vector<uint32_t> &of_word = lexicon.pronunciations_of[word];
       if (of_word.empty() || of_word.back() != index) of_word.push_back(index);
+      if (of_word.size() > kMostPronunciations) {
+        fail(ASR_BAD_FILE, "%s: '%.40s' has more than %zu pronunciations; leave some out", source.c_str(), word.c_str(),
+             kMostPronunciations);
+      }
     }
   }
   return lexicon;

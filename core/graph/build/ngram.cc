@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/base/limits.h"
 
 namespace asr {
 
@@ -25,10 +26,6 @@ uint32_t NgramModel::find_word(const std::string &word) const {
 
 namespace {
 
-NgramPlace history_of(const NgramModel &model, NgramPlace ngram) {
-  return ngram.level == 0 ? NgramPlace{} : NgramPlace{ngram.level - 1, model.levels[ngram.level].history[ngram.index]};
-}
-
 uint32_t extend(const NgramModel &model, NgramPlace history, uint32_t word) {
   return history.level < 0 ? word : model.find_child(history.level, history.index, word);
 }
@@ -36,11 +33,18 @@ uint32_t extend(const NgramModel &model, NgramPlace history, uint32_t word) {
 }  // namespace
 
 NgramPlace back_off(const NgramModel &model, NgramPlace ngram) {
-  const uint32_t word = model.levels[ngram.level].word[ngram.index];
-  for (NgramPlace history = history_of(model, ngram); history.level >= 0;) {
-    history = back_off(model, history);
-    const uint32_t index = extend(model, history, word);
-    if (index != kNoNgram) return {history.level + 1, index};
+  uint32_t words[kMostNgramOrder];
+  for (NgramPlace at = ngram; at.level >= 0; --at.level) {
+    const NgramLevel &level = model.levels[at.level];
+    words[at.level] = level.word[at.index];
+    at.index = level.history[at.index];
+  }
+  for (int first = 1; first <= ngram.level; ++first) {
+    NgramPlace place{0, words[first]};
+    for (int k = first + 1; k <= ngram.level && place.index != kNoNgram; ++k) {
+      place = {place.level + 1, model.find_child(place.level, place.index, words[k])};
+    }
+    if (place.index != kNoNgram) return place;
   }
   return {};
 }
@@ -55,7 +59,12 @@ double word_cost(const NgramModel &model, NgramPlace history, uint32_t word) {
 }
 
 NgramBuilder::NgramBuilder(std::vector<std::string> words, size_t order, std::string source)
-    : words_(std::move(words)), rows_(order), source_(std::move(source)) {}
+    : words_(std::move(words)), rows_(order), source_(std::move(source)) {
+  if (order > kMostNgramOrder) {
+    fail(ASR_UNSUPPORTED, "%s: has n-grams of %zu words; up to %zu are possible, give a model of a lower order",
+         source_.c_str(), order, kMostNgramOrder);
+  }
+}
 
 void NgramBuilder::reserve(size_t level, size_t n_ngrams) {
   rows_[level].words.reserve(n_ngrams * (level + 1));

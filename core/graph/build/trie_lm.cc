@@ -3,10 +3,10 @@
 
 #include <cmath>
 #include <cstring>
-#include <fstream>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 #include "core/graph/build/arpa.h"
 
 namespace asr {
@@ -15,7 +15,6 @@ namespace {
 constexpr char kMagic[] = "Trie Language Model";
 constexpr size_t kMagicBytes = sizeof(kMagic) - 1;
 constexpr size_t kCodebookSize = 65536;
-constexpr size_t kMaxOrder = 8;
 const double kLogBase = std::log(1.0001);  // values are logarithms in base 1.0001
 
 uint32_t bit_length(uint32_t value) {
@@ -116,7 +115,7 @@ class TrieReader {
     if (file_.size() < kMagicBytes || std::memcmp(take(kMagicBytes, "the magic"), kMagic, kMagicBytes) != 0)
       bad("the magic is missing");
     const size_t order = take_value<uint8_t>("the header");
-    if (order < 1 || order > kMaxOrder) bad("the order is out of range");
+    if (order < 1 || order > kMostNgramOrder) bad("the order is out of range");
     for (size_t level = 0; level < order; ++level) counts_.push_back(take_value<uint32_t>("the header"));
     if (counts_[0] == 0) bad("there are no words");
     if (order > 1) take_value<int32_t>("the header");
@@ -177,9 +176,8 @@ class TrieReader {
 }  // namespace
 
 bool is_trie_lm(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  char bytes[kMagicBytes];
-  return file.read(bytes, kMagicBytes) && std::memcmp(bytes, kMagic, kMagicBytes) == 0;
+  const MappedFile file(path);
+  return file.size() >= kMagicBytes && std::memcmp(file.data(), kMagic, kMagicBytes) == 0;
 }
 
 NgramModel read_trie_lm(const std::string &path) { return TrieReader(path).read(); }

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 
 namespace asr {
 namespace {
@@ -13,7 +14,6 @@ namespace {
 constexpr int32_t kFstMagic = 2125659606, kSymbolsMagic = 2125658996;
 constexpr uint32_t kHasInputSymbols = 1, kHasOutputSymbols = 2, kAligned = 4;
 constexpr uint64_t kAlignment = 16;
-constexpr uint64_t kMostStates = 0xfffffffe;
 
 struct ConstState {
   float final_cost;
@@ -106,7 +106,7 @@ Header read_header(Cursor &cursor) {
   h.aligned = h.is_const && (version == 1 || (flags & kAligned) != 0);
   if (flags & kHasInputSymbols) skip_symbols(cursor);
   if (flags & kHasOutputSymbols) skip_symbols(cursor);
-  if (h.n_states > static_cast<int64_t>(kMostStates)) cursor.bad("has more states than a graph can hold");
+  if (h.n_states > static_cast<int64_t>(kMostGraphStates)) cursor.bad("has more states than a graph can hold");
   if (h.start < 0) cursor.bad("has no start state: the graph is empty");
   return h;
 }
@@ -128,7 +128,7 @@ class GraphMaker {
   }
 
   void add_state(float final_cost, const uint8_t *arcs, uint64_t n_arcs) {
-    if (graph_.final_costs.size() == kMostStates) cursor_.bad("has more states than a graph can hold");
+    if (graph_.final_costs.size() == kMostGraphStates) cursor_.bad("has more states than a graph can hold");
     if (!(final_cost > -INFINITY)) bad_state("its final cost is not a number");
     begin_state();
     graph_.final_costs.push_back(final_cost);
@@ -142,7 +142,7 @@ class GraphMaker {
   GraphData finish(int64_t start) {
     const uint64_t n_states = graph_.final_costs.size(), n_emitting = graph_.arcs.size();
     begin_state();
-    if (n_emitting + epsilons_.size() > kMostStates) cursor_.bad("has more arcs than a graph can hold");
+    if (n_emitting + epsilons_.size() > kMostGraphArcs) cursor_.bad("has more arcs than a graph can hold");
     for (uint32_t &begin : graph_.epsilon_begin) begin += static_cast<uint32_t>(n_emitting);
     graph_.arcs.insert(graph_.arcs.end(), epsilons_.begin(), epsilons_.end());
     for (const asr_graph_arc &arc : graph_.arcs) {
@@ -194,11 +194,16 @@ GraphData read_const(Cursor &cursor, const Header &h, GraphMaker &maker) {
   if (h.aligned) cursor.align();
   const uint8_t *arcs = cursor.take(static_cast<uint64_t>(h.n_arcs), sizeof(FileArc), "arcs");
   maker.reserve(static_cast<uint64_t>(h.n_states), static_cast<uint64_t>(h.n_arcs));
+  uint64_t n_used = 0;
   for (int64_t s = 0; s < h.n_states; ++s) {
     ConstState state;
     memcpy(&state, states + static_cast<uint64_t>(s) * sizeof(state), sizeof(state));
     if (uint64_t{state.first_arc} + state.n_arcs > static_cast<uint64_t>(h.n_arcs)) {
       cursor.bad(format("state %lld has arcs beyond those of the file; the file is damaged", static_cast<long long>(s)));
+    }
+    n_used += state.n_arcs;  // states have arcs of their own, or a small file would make a large graph
+    if (n_used > static_cast<uint64_t>(h.n_arcs)) {
+      cursor.bad(format("state %lld has arcs of another state; the file is damaged", static_cast<long long>(s)));
     }
     maker.add_state(state.final_cost, arcs + state.first_arc * sizeof(FileArc), state.n_arcs);
   }

@@ -11,12 +11,13 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 #include "core/model/import/htk_model.h"
 
 namespace asr::htk {
 namespace {
 
-constexpr uint32_t kMostStates = 1000, kMostDims = 4096, kMostStreams = 64;
+constexpr uint32_t kMostMatrixStates = kMostHmmStates + 2;  // an entry and an exit
 
 // Words of the file: "<KEYWORD>" in upper case, "~x", names without their quotes, numbers.
 class Tokens {
@@ -125,6 +126,7 @@ class Parser {
   std::vector<bool> is_full_;  // by covariance
   std::map<std::string, uint32_t> states_, densities_, covariances_, matrices_;
   std::map<std::string, std::vector<float>> means_;
+  uint64_t n_copied_ = 0;  // floats of means used by name
   std::set<std::string> weights_;
 
   void macro() {
@@ -193,7 +195,15 @@ class Parser {
   }
 
   std::vector<float> mean() {
-    if (t_->skip("~u")) return use(means_, "mean");
+    if (t_->skip("~u")) {
+      const std::vector<float> &named = use(means_, "mean");
+      n_copied_ += named.size();
+      if (n_copied_ > kMostSharedFloats) {
+        t_->fail_here(format("uses means by name for more than %llu numbers; such models cannot be imported",
+                             static_cast<unsigned long long>(kMostSharedFloats)));
+      }
+      return named;
+    }
     t_->expect("<MEAN>");
     return t_->numbers(t_->count("length of a mean", kMostDims), "mean");
   }
@@ -202,7 +212,7 @@ class Parser {
     if (t_->skip("~v")) return use(covariances_, "variance");
     const bool full = t_->peek() == "<INVCOVAR>";
     if (!t_->skip("<INVCOVAR>")) t_->expect("<VARIANCE>");
-    const uint64_t n = t_->count("length of a variance", kMostDims);
+    const uint64_t n = t_->count("length of a variance", full ? kMostFullDims : kMostDims);
     std::vector<float> precision;
     if (full) {  // upper triangle by rows in the file, lower triangle by rows here
       const std::vector<float> upper = t_->numbers(n * (n + 1) / 2, "covariance");
@@ -292,7 +302,7 @@ class Parser {
     if (t_->skip("~t")) return use(matrices_, "transition matrix");
     t_->expect("<TRANSP>");
     TransitionMatrix matrix;
-    matrix.n = t_->count("size of a transition matrix", kMostStates);
+    matrix.n = t_->count("size of a transition matrix", kMostMatrixStates);
     if (matrix.n < 3) t_->fail_here("has a transition matrix of fewer than 3 states");
     for (uint64_t i = 0; i < uint64_t{matrix.n} * matrix.n; ++i) {
       matrix.probs.push_back(t_->number("transition probability"));
@@ -309,7 +319,7 @@ class Parser {
     t_->expect("<BEGINHMM>");
     options();
     t_->expect("<NUMSTATES>");
-    const uint32_t n = t_->count("number of states", kMostStates);
+    const uint32_t n = t_->count("number of states", kMostMatrixStates);
     if (n < 3) t_->fail_here("has an HMM without emitting states");
     hmm.states.assign(n - 2, kNone);
     while (t_->skip("<STATE>")) {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/base/limits.h"
 
 namespace asr::htk {
 namespace {
@@ -47,8 +48,14 @@ Topology make_topology(const TransitionMatrix &matrix) {
   return topology;
 }
 
-// Gives every Gaussian of a mixture to the model, as a codebook of stream `stream`.
-void add_codebook(const ModelSet &set, const std::vector<uint32_t> &densities, uint32_t stream, AcousticModel &model) {
+// Gives every Gaussian of a mixture to the model, as a codebook of stream `stream`. A density that several mixtures have is
+// copied for each, so that a small file could make a large model: `most_floats` bounds the means.
+void add_codebook(const ModelSet &set, const std::vector<uint32_t> &densities, uint32_t stream, uint64_t most_floats,
+                  const std::string &source, AcousticModel &model) {
+  if (model.means.size() + uint64_t{densities.size()} * set.stream_dims[stream] > most_floats) {
+    fail(ASR_UNSUPPORTED, "%s: its mixtures share densities that come to more than %llu numbers; tie them in a codebook",
+         source.c_str(), static_cast<unsigned long long>(kMostSharedFloats));
+  }
   model.codebooks.push_back({stream, static_cast<uint32_t>(densities.size()), model.n_gaussians(), model.means.size()});
   for (const uint32_t d : densities) {
     const Density &density = set.densities[d];
@@ -83,6 +90,9 @@ AcousticModel make_acoustic_model(const ModelSet &set, const std::string &source
     model.precision_at.push_back(model.precisions.size());
     model.precisions.insert(model.precisions.end(), precisions.begin(), precisions.end());
   }
+  uint64_t most_floats = 0;  // as many as the densities have, or as may be shared
+  for (const Density &density : set.densities) most_floats += density.mean.size();
+  most_floats = std::max(most_floats, kMostSharedFloats);
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> shared;  // (codebook of the set, stream) -> codebook of the model
   for (const State &state : set.states) {
     for (uint32_t j = 0; j < set.stream_dims.size(); ++j) {
@@ -91,7 +101,8 @@ AcousticModel make_acoustic_model(const ModelSet &set, const std::string &source
       auto number = static_cast<uint32_t>(model.codebooks.size());
       if (mixture.codebook != kNone) number = shared.emplace(std::pair(mixture.codebook, j), number).first->second;
       if (number == model.codebooks.size()) {
-        add_codebook(set, mixture.codebook == kNone ? mixture.densities : set.codebooks[mixture.codebook], j, model);
+        add_codebook(set, mixture.codebook == kNone ? mixture.densities : set.codebooks[mixture.codebook], j, most_floats,
+                     source, model);
       }
       model.state_codebook.push_back(number);
       model.state_weight.push_back(model.log_weights.size());

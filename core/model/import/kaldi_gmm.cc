@@ -5,12 +5,11 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 #include "core/model/import/kaldi_model.h"
 
 namespace asr::kaldi {
 namespace {
-
-constexpr uint32_t kMostDims = 4096;
 
 // Cholesky factor of a symmetric matrix given as its lower triangle by rows; false if it is not positive definite.
 bool factorise(std::vector<double> &a, size_t n) {
@@ -47,6 +46,9 @@ class GmmReader {
   void read_pdf(bool first) {
     const bool full = reader_.peek_token("mixture").compare(0, 8, "<FullGMM") == 0;
     if (first) model_.covariance = full ? ASR_COVARIANCE_FULL : ASR_COVARIANCE_DIAGONAL;
+    if (full && model_.n_dims > kMostFullDims) {  // factorising one takes the cube of this
+      reader_.fail_here(format("has %u dimensions; full covariances can have up to %u of them", model_.n_dims, kMostFullDims));
+    }
     if (full != (model_.covariance == ASR_COVARIANCE_FULL)) reader_.fail_here("mixtures are diagonal in part and full in part");
     const std::string name = full ? "FullGMM" : "DiagGMM";
     const bool old = reader_.skip(("<" + name + "Begin>").c_str());

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "core/base/error.h"
+#include "core/base/limits.h"
 #include "core/model/import/kaldi_model.h"
 #include "core/model/import/kaldi_tree.h"
 
@@ -60,6 +61,7 @@ class HmmSetMaker {
   const char *source_;
   std::map<uint32_t, std::string> names_;  // by Kaldi's phone number
   std::set<std::string> all_;
+  std::map<std::string, uint32_t> base_of_;  // base phones by name
   std::map<uint32_t, PlacedPhone> placed_;
   HmmSet set_;
 
@@ -87,11 +89,9 @@ class HmmSetMaker {
   void place(uint32_t phone, const std::string &name) {
     std::string base;
     PlacedPhone placed = split(name, &base);
-    placed.base = set_.find_phone(base);
-    if (placed.base == kNoPhone) {
-      placed.base = static_cast<uint32_t>(set_.phones.size());
-      set_.phones.push_back({base, is_filler(base), kNoPhone});
-    }
+    const auto [found, is_new] = base_of_.emplace(base, static_cast<uint32_t>(set_.phones.size()));
+    if (is_new) set_.phones.push_back({base, is_filler(base), kNoPhone});
+    placed.base = found->second;
     placed_[phone] = placed;
   }
 
@@ -152,6 +152,13 @@ class HmmSetMaker {
   void add_contexts(const Tree &tree) {
     if (tree.width() != 3 || tree.central() != 1) {
       fail(ASR_UNSUPPORTED, "%s: its tree is not one for triphones; leave out --tree and give senone graph --hclg", source_);
+    }
+    const uint64_t n_phones = placed_.size(), n_contexts = n_phones * (n_phones + 1) * (n_phones + 1);
+    if (n_contexts > kMostContexts) {
+      fail(ASR_UNSUPPORTED,
+           "%s: %llu phones have %llu contexts; --tree can list up to %llu; leave it out and give senone graph --hclg", source_,
+           static_cast<unsigned long long>(n_phones), static_cast<unsigned long long>(n_contexts),
+           static_cast<unsigned long long>(kMostContexts));
     }
     std::map<TransitionState, uint32_t, StateOrder> index_of;
     for (uint32_t s = 0; s < model_.states.size(); ++s) index_of.emplace(model_.states[s], s);

@@ -4,15 +4,16 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/limits.h"
 #include "core/model/import/kaldi_model.h"
 
 namespace asr::kaldi {
 namespace {
 
-constexpr uint32_t kMostPhones = 0xfffe;        // HmmSet's limit
-constexpr uint32_t kMostTopologyStates = 1000;  // far above any real one; bounds what a damaged file can ask for
-
 void check_entry(const TopologyEntry &entry, const ObjectReader &reader) {
+  if (entry.size() > kMostHmmStates + size_t{1}) {
+    reader.fail_here(format("a topology has %zu states; up to %u emitting ones are possible", entry.size(), kMostHmmStates));
+  }
   if (entry.size() < 2) reader.fail_here("a topology has no emitting state");
   for (size_t s = 0; s < entry.size(); ++s) {
     const TopologyState &state = entry[s];
@@ -30,7 +31,9 @@ void check_entry(const TopologyEntry &entry, const ObjectReader &reader) {
 
 TopologyEntry read_binary_entry(ObjectReader &reader, bool extended) {
   const uint32_t n_states = reader.count("number of topology states");
-  if (n_states > kMostTopologyStates) reader.fail_here("a topology has too many states; the file is damaged");
+  if (n_states > kMostHmmStates + 1) {
+    reader.fail_here(format("a topology has %u states; up to %u emitting ones are possible", n_states, kMostHmmStates));
+  }
   TopologyEntry entry(n_states);
   for (TopologyState &state : entry) {
     state.forward_class = reader.integer("pdf class");
@@ -47,7 +50,7 @@ TopologyEntry read_binary_entry(ObjectReader &reader, bool extended) {
 void read_binary_topology(ObjectReader &reader, TransitionModel &model) {
   const std::vector<int32_t> phones = reader.integers("phones");
   model.entry_of = reader.integers("topologies of the phones");
-  if (model.entry_of.size() > kMostPhones) reader.fail_here("the topology lists more than 65534 phones");
+  if (model.entry_of.size() > kMostPhones) reader.fail_here("the topology lists more than 65534 phones; the file is damaged");
   int32_t n_entries = reader.integer("number of topologies");
   const bool extended = n_entries == -1;
   if (extended) n_entries = reader.integer("number of topologies");
@@ -145,19 +148,21 @@ TransitionModel read_transition_model(ObjectReader &reader) {
   reader.expect("</Topology>");
   read_states(reader, model);
 
+  uint64_t n_ids = 0;
+  for (const TransitionState &state : model.states) n_ids += model.topology_state(state).arcs.size();
+  reader.expect("<LogProbs>");
+  model.log_probs = reader.vector<float>("transition probabilities");
+  if (model.log_probs.size() != n_ids + 1) {  // bounds the transition-ids by the bytes of the file
+    reader.fail_here(
+        format("there are %zu transition probabilities, but %llu transition-ids and one unused; the file is damaged",
+               model.log_probs.size(), static_cast<unsigned long long>(n_ids)));
+  }
   model.ids.push_back({0, 0});
   for (uint32_t s = 0; s < model.states.size(); ++s) {
     const TransitionState &state = model.states[s];
     const auto n_arcs = static_cast<uint32_t>(model.topology_state(state).arcs.size());
     for (uint32_t arc = 0; arc < n_arcs; ++arc) model.ids.push_back({s, arc});
     model.n_pdfs = std::max({model.n_pdfs, state.forward_pdf + 1, state.self_loop_pdf + 1});
-  }
-  reader.expect("<LogProbs>");
-  model.log_probs = reader.vector<float>("transition probabilities");
-  if (model.log_probs.size() != model.ids.size()) {
-    reader.fail_here(
-        format("there are %zu transition probabilities, but %zu transition-ids and one unused; the file is damaged",
-               model.log_probs.size(), model.ids.size() - 1));
   }
   for (size_t id = 1; id < model.log_probs.size(); ++id) {
     if (!(std::abs(model.log_probs[id]) < 1e10f))

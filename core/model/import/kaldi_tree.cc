@@ -5,14 +5,9 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 
 namespace asr::kaldi {
-namespace {
-
-constexpr uint32_t kMostPhones = 16;   // of a window; 3 is usual
-constexpr uint32_t kMostDepth = 1000;  // far above any real tree; bounds what a damaged file can ask for
-
-}  // namespace
 
 Tree::Tree(const std::string &path) {
   const std::string bytes = read_file(path);
@@ -21,7 +16,7 @@ Tree::Tree(const std::string &path) {
   reader.expect("ContextDependency");
   width_ = reader.count("number of phones in a context");
   central_ = reader.count("place of the central phone");
-  if (width_ == 0 || width_ > kMostPhones || central_ >= width_) {
+  if (width_ == 0 || width_ > kMostTreePhones || central_ >= width_) {
     reader.fail_here("the context has no phones, too many, or no central one; the file is damaged");
   }
   if (reader.skip("ToLength")) {  // once said how many states each phone has
@@ -34,7 +29,7 @@ Tree::Tree(const std::string &path) {
 }
 
 uint32_t Tree::read_node(ObjectReader &reader, uint32_t depth) {
-  if (depth > kMostDepth) reader.fail_here("the tree is too deep; the file is damaged");
+  if (depth > kMostTreeDepth) reader.fail_here("the tree is too deep; the file is damaged");
   const auto number = static_cast<uint32_t>(nodes_.size());
   nodes_.emplace_back();
   const std::string kind = reader.token("node of the tree");

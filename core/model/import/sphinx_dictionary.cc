@@ -2,6 +2,7 @@
 #include "core/model/import/sphinx_dictionary.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "core/base/error.h"
 #include "core/model/import/text_lines.h"
@@ -13,13 +14,15 @@ Pronunciations parse_noisedict(const std::string &text, const std::string &sourc
   Pronunciations fillers;
   TextLines lines(text, source);
   std::vector<std::string_view> words;
+  std::unordered_set<std::string> phone_names;
+  for (const BasePhone &phone : hmms.phones) phone_names.insert(phone.name);
   while (lines.next(words, "##")) {
     if (words[0].substr(0, 2) == ";;") continue;
     if (words.size() < 2) lines.fail_line("has a word without phones");
     const std::string word(words[0]);
     const std::vector<std::string> phones(words.begin() + 1, words.end());
-    const auto missing = std::find_if(phones.begin(), phones.end(),
-                                      [&](const std::string &phone) { return hmms.find_phone(phone) == kNoPhone; });
+    const auto missing =
+        std::find_if(phones.begin(), phones.end(), [&](const std::string &phone) { return phone_names.count(phone) == 0; });
     if (missing == phones.end()) {
       fillers.emplace_back(word, phones);
     } else {

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 #include "core/model/import/text_lines.h"
 
 namespace asr::sphinx {
@@ -193,6 +194,7 @@ std::vector<uint32_t> dimensions(uint32_t first, uint32_t count) {
 // "0-12/13-25,30": streams between slashes, each a list of numbers and ranges between commas.
 std::vector<std::vector<uint32_t>> parse_svspec(const std::string &text, uint32_t n_dims, const std::string &source) {
   std::vector<std::vector<uint32_t>> streams(1);
+  uint64_t n_listed = 0;
   const char *at = text.data();
   const char *const end = at + text.size();
   const auto number = [&] {
@@ -212,6 +214,10 @@ std::vector<std::vector<uint32_t>> parse_svspec(const std::string &text, uint32_
       last = number();
     }
     if (last < first) fail(ASR_BAD_FILE, "%s: -svspec \"%s\" has a range that runs backwards", source.c_str(), text.c_str());
+    n_listed += last - first + 1;
+    if (n_listed > kMostDims) {
+      fail(ASR_BAD_FILE, "%s: -svspec lists more than %u dimensions; list each once", source.c_str(), kMostDims);
+    }
     for (uint32_t dim = first; dim <= last; ++dim) streams.back().push_back(dim);
     if (at == end) return streams;
     if (*at == '/') {

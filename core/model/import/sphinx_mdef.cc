@@ -3,6 +3,7 @@
 #include "core/model/import/sphinx_mdef.h"
 
 #include "core/base/file.h"
+#include "core/base/limits.h"
 #include "core/model/import/byte_reader.h"
 
 namespace asr::sphinx {
@@ -12,6 +13,10 @@ constexpr uint32_t kBytesPerTreeNode = 8;
 
 void check(const Mdef &mdef, const std::string &source) {
   if (mdef.n_emitting == 0) fail(ASR_BAD_FILE, "%s: its phones have no emitting states", source.c_str());
+  if (mdef.n_emitting > kMostHmmStates) {
+    fail(ASR_BAD_FILE, "%s: its phones have %u emitting states; up to %u are possible", source.c_str(), mdef.n_emitting,
+         kMostHmmStates);
+  }
   for (size_t i = 0; i < mdef.phones.size(); ++i) {
     const MdefPhone &phone = mdef.phones[i];
     if (phone.base >= mdef.n_base() || phone.position > 3 ||

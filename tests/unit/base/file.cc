@@ -3,6 +3,7 @@
 #include "core/base/file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <set>
 
@@ -53,6 +54,46 @@ TEST(MappedFile, AllowsEmptyAndRefusesOthers) {
   EXPECT_EQ(empty.size(), 0u);
   expect_error([&] { MappedFile file(scratch / "none"); }, ASR_NOT_FOUND, scratch / "none");
   expect_error([&] { MappedFile file(scratch.path()); }, ASR_IO, "not a regular file");
+}
+
+// A pipe that nobody writes to would be waited for, and a device never ends.
+TEST(Inputs, AreRegularFiles) {
+  const Scratch scratch;
+  ASSERT_EQ(mkfifo((scratch / "pipe").c_str(), 0600), 0);
+  for (const std::string &path : {scratch / "pipe", std::string("/dev/zero"), scratch.path()}) {
+    expect_error([&] { read_file(path); }, ASR_IO, path + ": is not a regular file");
+    expect_error([&] { sum_file(path); }, ASR_IO, "is not a regular file");
+    expect_error([&] { FileCopy copy(path); }, ASR_IO, "is not a regular file");
+    expect_error([&] { MappedFile file(path); }, ASR_IO, "is not a regular file");
+  }
+}
+
+TEST(FileCopy, OutlivesItsFile) {
+  const Scratch scratch;
+  std::string bytes(100001, '\0');
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 31);
+  spill(scratch / "f", bytes);
+  FileCopy first(scratch / "f");
+  std::filesystem::resize_file(scratch / "f", 0);
+  FileCopy copy(std::move(first));
+  EXPECT_EQ(first.data(), nullptr);
+  EXPECT_EQ(std::string(reinterpret_cast<const char *>(copy.data()), copy.size()), bytes);
+  copy.release();
+  EXPECT_EQ(copy.size(), 0u);
+  EXPECT_EQ(FileCopy(scratch / "f").data(), nullptr);  // empty now
+  expect_error([&] { FileCopy none(scratch / "none"); }, ASR_NOT_FOUND, scratch / "none");
+}
+
+TEST(SumFile, IsTheChecksumOfTheWhole) {
+  const Scratch scratch;
+  for (const size_t size : {0, 1, 8, 13, (1 << 18) - 1, 1 << 18, (1 << 18) + 3, 1 << 19}) {
+    std::string bytes(size, 'x');
+    for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * i >> 3);
+    spill(scratch / "f", bytes);
+    const FileSum sum = sum_file(scratch / "f");
+    EXPECT_EQ(sum.size, size);
+    EXPECT_EQ(sum.checksum, checksum(bytes.data(), size)) << size;
+  }
 }
 
 // Every flip of one bit, and every flip of one bit in two words, changes the sum.

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "core/base/error.h"
+#include "core/base/limits.h"
+#include "core/feature/mel.h"
 
 namespace asr {
 namespace {
@@ -108,6 +111,56 @@ TEST(FrontEnd, BadJsonNamesTheSourceAndTheField) {
     const std::string text = message(json);
     EXPECT_EQ(text.rfind("senone.json: ", 0), 0u) << json;
     EXPECT_NE(text.find(field), std::string::npos) << json << " -> " << text;
+  }
+}
+
+// Tables of thousands of bands would take seconds and gigabytes.
+TEST(FrontEnd, TablesHaveLimits) {
+  FrontEnd f = kaldi_front_end();
+  f.fft_samples = f.window_samples = 8192;
+  f.n_mel = f.n_ceps = kMostMel;
+  f.cmn_prior.clear();
+  EXPECT_NO_THROW(f.validate("x"));
+  f.n_mel = kMostMel + 1;
+  EXPECT_NE(message_of([&] { f.validate("x"); }).find("front_end.n_mel is 513"), std::string::npos);
+  f.n_mel = kMostMel;
+  f.dynamic = DynamicKind::kSplice;
+  f.splice_left = f.splice_right = 8;
+  EXPECT_NE(message_of([&] { f.validate("x"); }).find("length of a feature row is 8704"), std::string::npos);
+  f.transform.assign(2 * f.n_dims(), 0);
+  f.transform_rows = 2, f.transform_cols = 17 * kMostMel;
+  EXPECT_NE(message_of([&] { f.validate("x"); }).find("inputs of the transform is 8704"), std::string::npos);
+}
+
+TEST(FrontEnd, DeepJsonIsRefused) {
+  const std::string json = "{\"n_mel\":" + std::string(100000, '[') + std::string(100000, ']') + "}";
+  EXPECT_NE(message_of([&] { front_end_from_json(json, "x"); }).find("nested more than 32 deep"), std::string::npos);
+}
+
+// Where a band begins in the bank does not depend on how far its bins are searched.
+TEST(Mel, TrianglesAreThoseOfAllBins) {
+  for (FrontEnd f : {sphinx_front_end(), kaldi_front_end(), htk_front_end()}) {
+    for (const double warp : {0.8, 1.0, 1.25}) {
+      for (uint32_t band = 0; band < f.n_mel; ++band) {
+        if (warp != 1 && !warp_bends_fit(f, warp)) continue;
+        const MelTriangle triangle = mel_triangle(f, band, warp);
+        const double low = hz_to_mel(f.low_hz), step = (hz_to_mel(f.high_hz) - low) / (f.n_mel + 1);
+        const double bin_hz = f.sample_rate_hz / f.fft_samples;
+        const auto edge_hz = [&](uint32_t i) {
+          const double hz = warp_hz(f, mel_to_hz(low + step * i), warp);
+          return f.round_edges_to_bins ? std::floor(hz / bin_hz + 0.5) * bin_hz : hz;
+        };
+        uint32_t first = 0, n = 0;
+        for (uint32_t bin = 0; bin < f.fft_samples / 2; ++bin) {
+          const double margin = 1e-9;
+          if (bin * bin_hz <= edge_hz(band) + margin || bin * bin_hz >= edge_hz(band + 2) - margin) continue;
+          if (n++ == 0) first = bin;
+        }
+        EXPECT_EQ(triangle.weights.size(), n) << band;
+        if (n == 0) continue;
+        EXPECT_EQ(triangle.first_bin, first) << band;
+      }
+    }
   }
 }
 

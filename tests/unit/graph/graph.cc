@@ -91,6 +91,30 @@ TEST_F(GraphFileTest, MovesWithoutLosingItsArrays) {
   EXPECT_EQ(second.view()->pdf_of[3], 1u);
 }
 
+// The file is cut off, and then written anew with indices out of range, while a back end reads the view.
+TEST_F(GraphFileTest, IsItsOwnWhateverBecomesOfTheFile) {
+  const Graph graph(path_);
+  std::filesystem::resize_file(path_, 0);
+  EXPECT_EQ(graph.view()->arcs[2].next_state, 2u);
+  std::fstream(path_) << std::string(good_.size(), '\xff');
+  EXPECT_EQ(graph.view()->arcs[2].next_state, 2u);
+  EXPECT_EQ(graph.view()->final_costs[2], 0.75f);
+  EXPECT_EQ(graph.view()->epsilon_begin[3], 4u);
+}
+
+TEST_F(GraphFileTest, FreesItsArraysOnlyWhenTold) {
+  Graph graph(path_);
+  const asr_graph_view &view = *graph.view();
+  ASSERT_NE(view.arrays_in_use, nullptr);
+  graph.release_pages();
+  EXPECT_EQ(view.arcs[2].next_state, 2u);
+  *view.arrays_in_use = 0;
+  graph.release_pages();
+  EXPECT_EQ(view.arcs, nullptr);
+  EXPECT_EQ(view.pdf_of[3], 1u);
+  EXPECT_EQ(graph.transition(3).phone, 5u);
+}
+
 TEST_F(GraphFileTest, OneStateAndNoArcs) {
   GraphData graph;
   graph.emitting_begin = graph.epsilon_begin = {0, 0};
@@ -110,6 +134,7 @@ TEST_F(GraphFileTest, HeaderFields) {
   expect_refused(kNumTransitionIds, 0xffffffffu, "n_transition_ids");
   expect_refused(kNumTransitionIds, 2u, "announces");
   expect_refused(kNumPdfs, 1u, "transitions[3]: pdf");
+  expect_refused(kNumPdfs, 0xffffffffu, "n_pdfs");
   expect_refused(kNumWords, 2u, "arcs[3]: word");
   expect_refused(kNumArcs, ~uint64_t{0}, "n_arcs");
   expect_refused(kNumArcs, uint64_t{1} << 31, "arcs");

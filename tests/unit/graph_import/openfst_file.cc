@@ -105,6 +105,18 @@ class Kinds : public ::testing::TestWithParam<Kind> {
 };
 INSTANTIATE_TEST_SUITE_P(OpenFst, Kinds, ::testing::Values(Kind::kVector, Kind::kConst, Kind::kAlignedConst));
 
+// Every state of a const file has all its arcs: the graph would be their product.
+TEST(OpenFst, StatesHaveArcsOfTheirOwn) {
+  const Scratch scratch;
+  std::string bytes = fst_file(Kind::kConst, {{0, {{1, 0, 1, 0}, {2, 0, 1, 1}}}, {0, {{1, 0, 1, 0}}}});
+  const size_t second = bytes.size() - 3 * sizeof(Arc) - 20;
+  const uint32_t shared[2] = {0, 3};  // first arc and number of arcs
+  memcpy(bytes.data() + second + 4, shared, sizeof shared);
+  test::spill(scratch / "HCLG.fst", bytes);
+  test::expect_error([&] { read_openfst_graph(scratch / "HCLG.fst", small_set(), 4); }, ASR_BAD_FILE,
+                     "state 1 has arcs of another state");
+}
+
 TEST_P(Kinds, ArcsAreSplitIntoEmittingAndEpsilon) {
   test::spill(path_, fst_file(GetParam(), kStates, true));
   const GraphData g = read_openfst_graph(path_, small_set(), 4);

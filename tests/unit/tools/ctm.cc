@@ -46,6 +46,8 @@ TEST(Ctm, MistakesAreReportedWithTheirLine) {
   EXPECT_NE(message("u1 1 0 1 a 0.5x\n").find("not a number"), std::string::npos);
   EXPECT_NE(message("{\"id\": 3}\n").find("JSON"), std::string::npos);
   EXPECT_NE(message("{\"id\": \"u\", \"words\": [{\"word\": \"a\"}]}\n").find("confidence"), std::string::npos);
+  const std::string nested = std::string(100000, '[') + std::string(100000, ']');
+  EXPECT_NE(message("{\"id\": \"u\", \"words\": " + nested + "}\n").find("nested more than 32 deep"), std::string::npos);
 }
 
 TEST(CrossEntropy, IsAShareOfWhatIsNotKnown) {

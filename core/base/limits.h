@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The most that a file can ask for, one constant a limit. Everything else that a reader takes is linear in the bytes of the
+// file. docs/limits.md says why each is where it is; a reader that meets more refuses the file and names the limit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace asr {
+
+// senone.json
+constexpr size_t kMostIndexBytes = size_t{1} << 26;
+constexpr int kMostJsonDepth = 32;
+
+// Front ends
+constexpr uint32_t kMostMel = 512;
+constexpr uint32_t kMostTransformInputs = 8192;
+
+// Acoustic models
+constexpr uint32_t kMostDims = 4096;
+constexpr uint32_t kMostFullDims = 512;
+constexpr uint32_t kMostStreams = 64;
+constexpr uint32_t kMostPdfs = 1u << 22;
+constexpr uint64_t kMostSharedFloats = uint64_t{1} << 26;
+
+// HMMs and contexts
+constexpr uint32_t kMostPhones = 65534;
+constexpr uint32_t kMostHmmStates = 128;
+constexpr uint32_t kMostHmmPaths = 1024;
+constexpr uint64_t kMostContexts = uint64_t{1} << 24;
+constexpr uint32_t kMostTreeDepth = 1000;
+constexpr uint32_t kMostTreePhones = 16;
+
+// Language models, grammars, dictionaries, graphs
+constexpr size_t kMostNgramOrder = 8;
+constexpr int kMostJsgfNesting = 200;
+constexpr int kMostJsgfMarks = 8;
+constexpr uint32_t kMostJsgfDepth = 2000;
+constexpr uint32_t kMostGrammarStates = 1000000;
+constexpr uint64_t kMostGrammarArcs = 4000000;
+constexpr uint32_t kSureDeterministicStates = 20000;
+constexpr uint32_t kMostDeterministicRatio = 16;
+constexpr size_t kMostWordPhones = 1000;
+constexpr size_t kMostPronunciations = 256;
+constexpr uint64_t kMostMinimisingSteps = uint64_t{1} << 28;
+constexpr uint32_t kSureMinimisingRounds = 256;
+constexpr uint32_t kMostGraphStates = 0xfffffffe;
+constexpr uint32_t kMostGraphArcs = 0xfffffffe;
+constexpr uint32_t kMostTransitionIds = 0xfffffffe;
+
+}  // namespace asr

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small grammars, language models and dictionaries that ask for a deep stack, for seconds or for gigabytes: refused at once, or
+// done in another way.
+#include "core/base/limits.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/graph/build/arpa.h"
+#include "core/graph/build/compact.h"
+#include "core/graph/build/hmm_states.h"
+#include "core/graph/build/jsgf.h"
+#include "core/graph/build/lexicon.h"
+#include "tests/unit/scratch.h"
+
+namespace asr {
+namespace {
+
+using test::expect_error;
+
+const Vocabulary kAnyWord{[](const std::string &) { return true; }, "any", false};
+
+Grammar grammar_of(const std::string &rules) {
+  return jsgf_grammar(parse_jsgf("#JSGF V1.0;\ngrammar g;\n" + rules, "g.jsgf", LetterCase::kAsIs), "", kAnyWord, "g.jsgf");
+}
+
+std::string chain(size_t n_rules) {
+  std::string rules;
+  for (size_t i = 0; i < n_rules; ++i) {
+    rules += (i == 0 ? "public <r" : "<r") + std::to_string(i) + "> = a ";
+    rules += i + 1 < n_rules ? "<r" + std::to_string(i + 1) + ">;\n" : ";\n";
+  }
+  return rules;
+}
+
+std::string repeated(const std::string &text, size_t n) {
+  std::string all;
+  for (size_t i = 0; i < n; ++i) all += text;
+  return all;
+}
+
+TEST(BuildLimits, JsgfRulesInEachOther) {
+  EXPECT_EQ(grammar_of(chain(500)).n_states(), 501u);
+  expect_error([] { grammar_of(chain(20000)); }, ASR_UNSUPPORTED, "lie in each other more than 2000 deep");
+}
+
+TEST(BuildLimits, JsgfMarksInARow) {
+  EXPECT_GT(grammar_of("public <r> = a" + std::string(kMostJsgfMarks, '*') + ";").n_states(), 0u);
+  expect_error([] { grammar_of("public <r> = a" + std::string(40000, '*') + ";"); }, ASR_BAD_FILE, "more than 8 marks");
+}
+
+// n optional words in a row are n * n / 2 arcs.
+TEST(BuildLimits, JsgfOptionalPartsInARow) {
+  EXPECT_EQ(grammar_of("public <r> = " + repeated("[a] ", 100) + "b;").n_states(), 102u);
+  expect_error([] { grammar_of("public <r> = " + repeated("[a] ", 10000) + "b;"); }, ASR_UNSUPPORTED,
+               "optional parts in a row");
+}
+
+// The n-th word from the end is an a. All arcs cost the same, so that a deterministic automaton must remember n words.
+TEST(BuildLimits, JsgfOfExponentiallyManyStates) {
+  const auto from_the_end = [](size_t n) {
+    return grammar_of("<x> = a | b; <y> = /1/ a | /1/ b | /2/ z; public <r> = <x>* (a | z) " + repeated("<y> ", n) + ";");
+  };
+  EXPECT_GT(from_the_end(8).n_states(), 256u);
+  expect_error([&] { from_the_end(40); }, ASR_UNSUPPORTED, "once its words are told apart");
+}
+
+std::string ngrams(size_t order) {
+  std::string text = "\\data\\\n";
+  for (size_t n = 1; n <= order; ++n) text += "ngram " + std::to_string(n) + "=" + (n == 1 ? "2" : "1") + "\n";
+  for (size_t n = 1; n <= order; ++n) {
+    text += "\\" + std::to_string(n) + "-grams:\n-1" + repeated(" a", n) + "\n" + (n == 1 ? "-1 </s>\n" : "");
+  }
+  return text + "\\end\\\n";
+}
+
+TEST(BuildLimits, NgramsAreShort) {
+  EXPECT_EQ(parse_arpa(ngrams(kMostNgramOrder), "lm").order(), kMostNgramOrder);
+  expect_error([] { parse_arpa(ngrams(16), "lm"); }, ASR_BAD_FILE, "n-grams of more than 8 words");
+  expect_error([] { parse_arpa("\\data\\\nngram 1=30\n\n\\1-grams:\n-1 </s>\n", "lm"); }, ASR_BAD_FILE, "larger than the file");
+  expect_error([] { NgramBuilder({"a"}, kMostNgramOrder + 1, "lm"); }, ASR_UNSUPPORTED, "n-grams of 9 words");
+}
+
+// Backing off leaves out first words until what is left is listed.
+TEST(BuildLimits, BackOffFindsTheLongestListedEnd) {
+  const NgramModel model = parse_arpa(
+      "\\data\\\nngram 1=4\nngram 2=2\nngram 3=2\n\\1-grams:\n-1 a\n-1 b\n-1 c\n-1 </s>\n"
+      "\\2-grams:\n-1 a b\n-1 b c\n\\3-grams:\n-1 a b c\n-1 a b a\n\\end\\\n",
+      "lm");
+  const uint32_t a = model.find_word("a"), b = model.find_word("b"), c = model.find_word("c");
+  const uint32_t ab = model.find_child(0, a, b);
+  const NgramPlace abc = back_off(model, {2, model.find_child(1, ab, c)});
+  EXPECT_EQ(abc.level, 1);
+  EXPECT_EQ(abc.index, model.find_child(0, b, c));
+  const NgramPlace aba = back_off(model, {2, model.find_child(1, ab, a)});
+  EXPECT_EQ(aba.level, 0);
+  EXPECT_EQ(aba.index, a);
+  EXPECT_EQ(back_off(model, {1, ab}).index, b);
+  EXPECT_EQ(back_off(model, {0, a}).level, -1);
+}
+
+TEST(BuildLimits, DictionaryWords) {
+  HmmSet set;
+  set.phones = {{"P", false, 0}};
+  size_t n_left_out = 0;
+  const auto read = [&](const std::string &text) { parse_sphinx_lexicon(text, "d.dict", set, &n_left_out); };
+  read("long" + repeated(" P", kMostWordPhones) + "\n");
+  expect_error([&] { read("long" + repeated(" P", 100000) + "\n"); }, ASR_BAD_FILE, "line 1: 'long' has 100000 phones");
+  std::string variants;
+  for (size_t n = 1; n <= kMostPronunciations + 1; ++n) variants += "x" + repeated(" P", n) + "\n";
+  expect_error([&] { read(variants); }, ASR_BAD_FILE, "'x' has more than 256 pronunciations");
+}
+
+// States are entered from the one or the two before them: as many ways through as the 60th Fibonacci number.
+TEST(BuildLimits, HmmsWithVeryManyPaths) {
+  constexpr uint32_t kStates = 60;
+  HmmSet set;
+  set.n_pdfs = kStates;
+  set.topologies.resize(1);
+  set.topologies[0].n_states = kStates;
+  set.hmms.resize(1);
+  for (uint32_t state = 0; state < kStates; ++state) {
+    for (uint32_t to = state; to <= std::min(state + 2, kStates); ++to) set.topologies[0].arcs.push_back({state, to, 1.1f});
+    set.hmms[0].pdfs.push_back(state);
+  }
+  set.topologies[0].arcs.push_back({kEntry, 0, 0});
+  set.phones = {{"P", false, 0}};
+  set.validate("hmms.bin");
+  StateGraph graph;
+  const uint32_t exit = graph.add_state();
+  HmmStates states(set, {}, &graph);
+  EXPECT_EQ(states.enter(0, kAnyPosition, {{0, exit, 0}}).size(), 1u);
+  EXPECT_EQ(graph.n_states(), kStates + 1);
+}
+
+// Two equal chains: each round tells their states apart from one state further before the end.
+TEST(BuildLimits, MinimisingEndsInTime) {
+  constexpr uint32_t kLength = 2000;
+  StateGraph graph;
+  graph.start = graph.add_state();
+  std::vector<StateArc> first;
+  for (uint32_t which = 0; which < 2; ++which) {
+    first.push_back({1 + which, 0, 0, graph.n_states()});
+    for (uint32_t i = 0; i < kLength; ++i) {
+      const uint32_t state = graph.add_state();
+      if (i + 1 < kLength) graph.set_arcs(state, {{1, 0, 0.5f, state + 1}});
+    }
+    graph.final_costs.back() = 0;
+  }
+  graph.set_arcs(0, first);
+  size_t n_rounds = 0;
+  const BuildProgress count = [&](double, const std::string &) { ++n_rounds; };
+  EXPECT_EQ(minimise(graph, count).n_states(), kLength + 1);
+  EXPECT_GT(n_rounds, kSureMinimisingRounds);
+  n_rounds = 0;
+  EXPECT_EQ(minimise(graph, count, 0).n_states(), graph.n_states());
+  EXPECT_EQ(n_rounds, kSureMinimisingRounds);
+}
+
+}  // namespace
+}  // namespace asr
