@@ -3,6 +3,7 @@
 // the engine's pool for lattices, by Stream.
 #pragma once
 
+#include "core/base/stop.h"
 #include "core/engine/event.h"
 #include "core/engine/loaded_model.h"
 #include "core/engine/stream_options.h"
@@ -21,7 +22,8 @@ struct SearchLattice {
   bool reached_final = false, beam_died = false;
 };
 
-// A FINAL event with alternatives, confidences and the lattice. Takes from milliseconds to seconds.
-Event lattice_event(SearchLattice found, const StreamOptions &options, const LoadedModel &model);
+// A FINAL event with alternatives, confidences and the lattice. Takes from milliseconds to seconds; throws ASR_CANCELLED soon
+// after it is stopped.
+Event lattice_event(SearchLattice found, const StreamOptions &options, const LoadedModel &model, const StopToken &stop = {});
 
 }  // namespace asr

@@ -13,12 +13,12 @@ Lattice lattice_from_backend(const asr_raw_lattice &raw, float word_insertion_co
 
 // Gives all settled pieces of a channel's lattice to `pieces`. take_piece(asr_raw_lattice *) is asr_backend_api::lattice_piece.
 template <typename TakePiece>
-void add_settled_pieces(TakePiece take_piece, float word_insertion_cost, PieceDeterminiser *pieces) {
+void add_settled_pieces(TakePiece take_piece, float word_insertion_cost, PieceDeterminiser *pieces, const StopToken &stop = {}) {
   for (;;) {
     asr_raw_lattice piece{};
     take_piece(&piece);
     if (piece.n_states == 0) return;
-    pieces->add(lattice_from_backend(piece, word_insertion_cost));
+    pieces->add(lattice_from_backend(piece, word_insertion_cost), stop);
   }
 }
 

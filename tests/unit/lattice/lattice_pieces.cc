@@ -7,61 +7,20 @@
 
 #include "core/lattice/determinise.h"
 #include "tests/unit/lattice/determinised.h"
+#include "tests/unit/lattice/lattice_cuts.h"
 #include "tests/unit/lattice/random_state_lattice.h"
 #include "tests/unit/scratch.h"
 
 namespace asr {
 namespace {
 
+using test::first_of_frame;
 using test::kScale;
-
-// How much dearer than the best the best path through each state is.
-std::vector<double> extra_costs(const Lattice &lattice) {
-  const uint32_t n = lattice.n_states();
-  std::vector<double> from_start(n, kNoEnd.graph), to_end(n);
-  from_start[0] = 0;
-  for (uint32_t s = 0; s < n; ++s) {
-    for (uint64_t a = lattice.arc_begin[s]; a < lattice.arc_begin[s + 1]; ++a) {
-      double &next = from_start[lattice.arcs[a].next_state];
-      next = std::min(next, from_start[s] + lattice.arcs[a].cost.total(kScale));
-    }
-  }
-  for (uint32_t s = n; s-- > 0;) {
-    to_end[s] = lattice.final_costs[s].total(kScale);
-    for (uint64_t a = lattice.arc_begin[s]; a < lattice.arc_begin[s + 1]; ++a) {
-      to_end[s] = std::min(to_end[s], lattice.arcs[a].cost.total(kScale) + to_end[lattice.arcs[a].next_state]);
-    }
-  }
-  std::vector<double> extra(n);
-  for (uint32_t s = 0; s < n; ++s) extra[s] = from_start[s] + to_end[s] - to_end[0];
-  return extra;
-}
-
-uint32_t first_of_frame(const Lattice &lattice, uint32_t frame) {
-  return static_cast<uint32_t>(std::lower_bound(lattice.frames.begin(), lattice.frames.end(), frame) - lattice.frames.begin());
-}
-
-// States of frames begin ... end; those of the last frame without their arcs, unless it is the lattice's last.
-Lattice piece_of(const Lattice &lattice, uint32_t begin, uint32_t end) {
-  const uint32_t first = first_of_frame(lattice, begin), last = first_of_frame(lattice, end + 1);
-  const bool is_last = last == lattice.n_states();
-  const uint32_t open = is_last ? last : first_of_frame(lattice, end);
-  Lattice piece;
-  for (uint32_t s = first; s < last; ++s) {
-    for (uint64_t a = lattice.arc_begin[s]; s < open && a < lattice.arc_begin[s + 1]; ++a) {
-      piece.arcs.push_back(lattice.arcs[a]);
-      piece.arcs.back().next_state -= first;
-    }
-    piece.arc_begin.push_back(piece.arcs.size());
-    piece.frames.push_back(lattice.frames[s]);
-    piece.final_costs.push_back(is_last ? lattice.final_costs[s] : kNoEnd);
-  }
-  return piece;
-}
+using test::piece_of;
 
 // Cuts a lattice at random frames. Extra costs are known the less the smaller `share`.
 Determinised in_pieces(const Lattice &lattice, double beam, double share, std::mt19937 &random) {
-  const std::vector<double> extra = extra_costs(lattice);
+  const std::vector<double> extra = test::extra_costs(lattice, kScale);
   PieceDeterminiser pieces({kScale, beam});
   uint32_t begin = 0;
   for (uint32_t frame = 1; frame < lattice.frames.back(); ++frame) {
