@@ -15,17 +15,20 @@ Determinised determinise(Lattice lattice, const DeterminiseOptions &options, con
   return determiniser.finish();
 }
 
-// The window and the determiniser have half of max_bytes each. A piece may take a quarter of what is left, so that those to
-// come are not without.
+// The window has a quarter of max_bytes, the determiniser the rest. A piece may take a quarter of what is left of that, so that
+// those to come are not without.
 struct PieceDeterminiser::State {
   explicit State(const DeterminiseOptions &options)
-      : half_bytes(options.max_bytes / 2), window(options.acoustic_scale), determiniser(options) {}
+      : window_bytes(options.max_bytes / 4),
+        result_bytes(options.max_bytes - window_bytes),
+        window(options.acoustic_scale),
+        determiniser(options) {}
 
   // What waits is followed again from where it begins, so only when there is twice as much to follow.
   void add(Lattice piece, bool is_last, const StopToken &stop) {
     stop.check();
     window.add(std::move(piece), is_last);
-    const bool is_large = window.bytes() > half_bytes;
+    const bool is_large = window.bytes() > window_bytes;
     if (!is_last && !is_large && window.n_states() < 2 * n_kept) return;
     window.prepare(determiniser.beam());
     if (window.has_paths()) {
@@ -33,15 +36,17 @@ struct PieceDeterminiser::State {
       if (is_large) {
         determiniser.keep_best_path(window.prepared(), window.open_begin());
       } else {
-        const size_t most = held + (half_bytes - std::min(half_bytes, held)) / 4;
+        const size_t most = held + (result_bytes - std::min(result_bytes, held)) / 4;
         determiniser.advance(window.prepared(), window.open_begin(), most, stop);
       }
     }
+      fprintf(stderr, "piece bytes %zu window %zu states %u beam %g\n", determiniser.bytes(), window.bytes(), window.n_states(),
+              determiniser.beam());
     window.drop(determiniser.forget(window.open_begin()));
     n_kept = window.n_states();
   }
 
-  const size_t half_bytes;
+  const size_t window_bytes, result_bytes;
   LatticeWindow window;
   Determiniser determiniser;
   uint64_t n_kept = 0;  // states of the window that were needed on

@@ -35,9 +35,9 @@ Determinised determinise(Lattice lattice, const DeterminiseOptions &options, con
 
 // The same of a lattice whose pieces come one after another (asr_backend_api::lattice_piece), in memory that does not grow with
 // its length but for the result. The paths are those of determinise(); costs are rounded once to 2^-24, and a state may be
-// there twice where a piece ends. A piece may take a 16th of max_work. max_bytes bounds all memory but one piece and, once it is
-// reached, the best path: half is for the pieces that are still needed, half for the result. After an error or a stop only
-// destruction is allowed.
+// there twice where a piece ends. A piece may take a 16th of max_work. max_bytes bounds all memory but one piece and, once it
+// is reached, the best path: a quarter is for the pieces that are still needed, the rest for the result. After an error or a
+// stop only destruction is allowed.
 class PieceDeterminiser {
  public:
   explicit PieceDeterminiser(const DeterminiseOptions &options);

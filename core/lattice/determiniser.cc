@@ -27,14 +27,17 @@ Determiniser::Determiniser(const DeterminiseOptions &options) : options_(options
 
 size_t Determiniser::bytes() const {
   const auto blocks = [](const auto &deque) { return deque.size() * sizeof(deque[0]) * 17 / 16; };
-  const auto growing = [](size_t n, size_t each) { return 3 * n * each; };  // a vector that is just being copied to a larger one
-  constexpr size_t kIndexEntry = 96;                                        // with its part of the table
-  constexpr size_t kResultState = sizeof(CompactLattice::End) + 32;         // with the costs that prune() compares
+  const auto growing = [](size_t n, size_t each) {
+    return 3 * n * each;
+  };                                                                 // a vector that is just being copied to a larger one
+  constexpr size_t kIndexEntry = 96;                                 // with its part of the table
+  constexpr size_t kResultState = sizeof(CompactLattice::End) + 40;  // with the costs that prune() compares
+  const size_t result = blocks(subsets_) + blocks(states_) + blocks(arcs_) + blocks(ids_);
+  const size_t search = growing(lists_.elements.size(), sizeof(SubsetElement)) + growing(lists_.pool.size(), 4) +
+                        (known_subsets_.size() + known_states_.size()) * kIndexEntry +
+                        growing(queue_.size(), sizeof(Estimated)) + growing(waiting_.size(), 4) + (step_ ? step_->bytes() : 0);
   const size_t assembled = arcs_.size() * sizeof(CompactArc) + states_.size() * kResultState + 4 * n_assembled_ids_;
-  return growing(lists_.elements.size(), sizeof(SubsetElement)) + growing(lists_.pool.size(), 4) +
-         (known_subsets_.size() + known_states_.size()) * kIndexEntry + growing(queue_.size(), sizeof(Estimated)) +
-         growing(waiting_.size(), 4) + blocks(subsets_) + blocks(states_) + blocks(arcs_) + blocks(ids_) + 2 * assembled +
-         (step_ ? step_->bytes() : 0);
+  return std::max(result + search, assembled + std::max(result, assembled));  // finish() copies twice
 }
 
 // Whether the paths that the step speaks of fit in the lists.

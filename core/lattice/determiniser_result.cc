@@ -8,8 +8,8 @@
 namespace asr {
 
 Determiniser::Start Determiniser::start() const {
-  Start start{subsets_.size(), states_.size(), arcs_.size(),     ids_.size(), lists_.elements.size(), lists_.pool.size(),
-              n_assembled_ids_, waiting_};
+  Start start{subsets_.size(),        states_.size(),     arcs_.size(),     ids_.size(),
+              lists_.elements.size(), lists_.pool.size(), n_assembled_ids_, waiting_};
   double least = kNoEnd.graph;
   for (const uint32_t number : waiting_) {
     const Subset &subset = subsets_[number];
@@ -125,11 +125,11 @@ void Determiniser::wait_at(uint32_t number, uint32_t state, const LatticeCost &c
 }
 
 Determinised Determiniser::finish() {
-  if (states_.empty()) return {{}, beam_};
-  CompactLattice assembled = assemble();
   lists_ = {};
   known_subsets_ = {};
   known_states_ = {};
+  if (states_.empty()) return {{}, beam_};
+  const CompactLattice assembled = assemble();
   subsets_ = {};
   states_ = {};
   arcs_ = {};

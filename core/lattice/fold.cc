@@ -25,7 +25,7 @@ namespace {
 // Of folds with equal errors: words far from the slot's time and words in no slot are avoided, by less than errors count.
 constexpr double kMismatchAFrame = 1e-5, kMostForTime = 1e-2;
 constexpr double kLeftOut = 1e-3;
-constexpr double kFar = 1e30;  // distance to slots out of reach
+constexpr double kFar = 1e30;                                                           // distance to slots out of reach
 constexpr size_t kMostStateValues = size_t{1} << 24, kMostArcValues = size_t{1} << 26;  // bound memory and time
 
 struct Slot {
@@ -90,7 +90,7 @@ class Fold {
   const LatticePosteriors &posteriors_;
   const StopToken &stop_;
   std::vector<Slot> slots_;
-  std::vector<Band> bands_;               // [n_states]
+  std::vector<Band> bands_;  // [n_states]
   size_t n_values_ = 0;
   std::vector<double> distance_, share_;  // of each state and each q of its band
   std::vector<double> row_, row_share_;

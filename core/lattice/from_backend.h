@@ -13,7 +13,8 @@ Lattice lattice_from_backend(const asr_raw_lattice &raw, float word_insertion_co
 
 // Gives all settled pieces of a channel's lattice to `pieces`. take_piece(asr_raw_lattice *) is asr_backend_api::lattice_piece.
 template <typename TakePiece>
-void add_settled_pieces(TakePiece take_piece, float word_insertion_cost, PieceDeterminiser *pieces, const StopToken &stop = {}) {
+void add_settled_pieces(TakePiece take_piece, float word_insertion_cost, PieceDeterminiser *pieces,
+                        const StopToken &stop = {}) {
   for (;;) {
     asr_raw_lattice piece{};
     take_piece(&piece);

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <queue>
 #include <tuple>
+#include <utility>
 
 #include "core/lattice/prune.h"
 
@@ -156,22 +158,20 @@ LatticePath best_path(const CompactLattice &lattice, double acoustic_scale) {
 
 std::optional<double> cost_of_words(const CompactLattice &lattice, const std::vector<uint32_t> &words, double acoustic_scale) {
   if (lattice.n_states() == 0) return std::nullopt;
-  // [state][words said before it]: the least cost of getting there. States are sorted, so one pass does.
-  const size_t n = words.size() + 1;
-  std::vector<double> costs(lattice.n_states() * n, kNoEnd.graph);
-  costs[0] = 0;
+  // [state]: by the number of words said before it, the least cost of getting there. States are sorted, so one pass does.
+  std::vector<std::map<size_t, double>> costs(lattice.n_states());
+  costs[0][0] = 0;
   double best = kNoEnd.graph;
   for (uint32_t state = 0; state < lattice.n_states(); ++state) {
-    for (size_t said = 0; said < n; ++said) {
-      const double cost = costs[state * n + said];
-      if (std::isinf(cost)) continue;
+    const std::map<size_t, double> here = std::move(costs[state]);
+    for (const auto &[said, cost] : here) {
       if (said == words.size()) best = std::min(best, cost + lattice.ends[state].cost.total(acoustic_scale));
       for (uint64_t a = lattice.arc_begin[state]; a < lattice.arc_begin[state + 1]; ++a) {
         const CompactArc &arc = lattice.arcs[a];
-        const size_t then = said + (arc.word != 0);
         if (arc.word != 0 && (said == words.size() || arc.word != words[said])) continue;
-        double &next = costs[arc.next_state * n + then];
-        next = std::min(next, cost + arc.cost.total(acoustic_scale));
+        const double then = cost + arc.cost.total(acoustic_scale);
+        const auto [found, is_new] = costs[arc.next_state].emplace(said + (arc.word != 0), then);
+        if (!is_new) found->second = std::min(found->second, then);
       }
     }
   }

@@ -61,7 +61,7 @@ class WordStep {
   size_t n_elements() const { return group_.size(); }
   size_t n_element_ids() const;  // of all elements
 
-  uint64_t work() const { return work_; }  // arcs followed and ids handled so far
+  uint64_t work() const { return work_; }                             // arcs followed and ids handled so far
   size_t bytes() const { return bytes_of(most_nodes_, most_arcs_); }  // at most, but for arrays of the lattice's size
 
  private:

@@ -87,8 +87,9 @@ TEST_P(Limits, WorkIsBounded) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, Limits,
-                         testing::Values(Case{"Flat", {}}, Case{"FlatAndLong", {2000, 3}}, Case{"OneOfLogZero", {400, 5, 240, 1e10}},
-                                         Case{"OneOf1e18", {300, 3, 200, 1e18}}, Case{"OneOf1e30", {300, 3, 200, 1e30}}),
+                         testing::Values(Case{"Flat", {}}, Case{"FlatAndLong", {2000, 3}},
+                                         Case{"OneOfLogZero", {400, 5, 240, 1e10}}, Case{"OneOf1e18", {300, 3, 200, 1e18}},
+                                         Case{"OneOf1e30", {300, 3, 200, 1e30}}),
                          [](const auto &info) { return std::string(info.param.name); });
 
 // Memory enough changes nothing.
