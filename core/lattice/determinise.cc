@@ -28,20 +28,17 @@ struct PieceDeterminiser::State {
   void add(Lattice piece, bool is_last, const StopToken &stop) {
     stop.check();
     window.add(std::move(piece), is_last);
-    const bool is_large = window.bytes() > window_bytes;
-    if (!is_last && !is_large && window.n_states() < 2 * n_kept) return;
+    if (!is_last && window.bytes() <= window_bytes && window.n_states() < 2 * n_kept) return;
     window.prepare(determiniser.beam());
     if (window.has_paths()) {
       const size_t held = determiniser.bytes();
-      if (is_large) {
+      if (window.bytes() > window_bytes) {
         determiniser.keep_best_path(window.prepared(), window.open_begin());
       } else {
         const size_t most = held + (result_bytes - std::min(result_bytes, held)) / 4;
         determiniser.advance(window.prepared(), window.open_begin(), most, stop);
       }
     }
-      fprintf(stderr, "piece bytes %zu window %zu states %u beam %g\n", determiniser.bytes(), window.bytes(), window.n_states(),
-              determiniser.beam());
     window.drop(determiniser.forget(window.open_begin()));
     n_kept = window.n_states();
   }
