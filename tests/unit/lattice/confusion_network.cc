@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/lattice/allocated.h"
 #include "tests/unit/lattice/small_lattice.h"
 #include "tests/unit/scratch.h"
 
@@ -207,7 +208,9 @@ TEST(ConfusionNetwork, DenseWordsAreFoldedWithinLess) {
   lattice.ends.resize(n_words + 1);
   lattice.ends[n_words].cost = {0, 0};
   const double share = 1 / (1 + std::exp(-1.9));
+  const test::PeakMemory peak;
   for (const double confidence : word_confidences(lattice, best_words(lattice, 1), 1)) EXPECT_NEAR(confidence, share, 1e-3);
+  EXPECT_LT(peak.bytes(), size_t{400} << 20);  // all pairs of a state and a word would take 2 GB
 }
 
 TEST(ConfusionNetwork, OfNoPathIsUnsure) {
