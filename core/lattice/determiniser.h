@@ -66,8 +66,12 @@ class Determiniser {
     size_t n_subsets, n_states, n_arcs, n_ids, n_elements, n_pool;
     uint64_t n_assembled_ids;
     std::vector<uint32_t> waiting;
-    uint32_t best = kNone;  // the waiting subset of the best path
-    Subset best_subset{};
+    std::vector<Subset> waiting_subsets;
+  };
+  struct BestPath {
+    uint32_t subset = kNone;  // kNone: there is none
+    size_t element = 0;       // of the subset
+    std::vector<uint64_t> arcs;
   };
 
   const DeterminiseOptions options_;
@@ -115,7 +119,7 @@ class Determiniser {
   Start start() const;
   void return_to(const Start &start);
   void follow_best_path(const Start &start, uint32_t open);
-  uint64_t best_way(uint32_t state) const;
+  BestPath find_best_path(uint32_t open) const;
   void wait_at(uint32_t number, uint32_t state, const LatticeCost &cost, const std::vector<uint32_t> &ids);
   CompactLattice assemble() const;
 };

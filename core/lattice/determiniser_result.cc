@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The determiniser's result, and its way out when work or memory runs out: the best path alone, read off the lattice.
 #include <algorithm>
+#include <cmath>
 
 #include "core/lattice/determiniser.h"
 #include "core/lattice/prune.h"
@@ -8,19 +9,9 @@
 namespace asr {
 
 Determiniser::Start Determiniser::start() const {
-  Start start{subsets_.size(),        states_.size(),     arcs_.size(),     ids_.size(),
-              lists_.elements.size(), lists_.pool.size(), n_assembled_ids_, waiting_};
-  double least = kNoEnd.graph;
-  for (const uint32_t number : waiting_) {
-    const Subset &subset = subsets_[number];
-    for (size_t e = subset.list.begin; e < subset.list.end; ++e) {
-      const double cost = estimate(subset, lists_.elements[e]);
-      if (!(cost < least)) continue;
-      least = cost;
-      start.best = number;
-      start.best_subset = subset;
-    }
-  }
+  Start start{subsets_.size(),    states_.size(),   arcs_.size(), ids_.size(), lists_.elements.size(),
+              lists_.pool.size(), n_assembled_ids_, waiting_,     {}};
+  for (const uint32_t number : waiting_) start.waiting_subsets.push_back(subsets_[number]);
   return start;
 }
 
@@ -35,8 +26,8 @@ void Determiniser::return_to(const Start &start) {
   known_subsets_.clear();
   known_states_.clear();
   n_assembled_ids_ = start.n_assembled_ids;
-  for (const uint32_t number : start.waiting) subsets_[number].result_state = kNone;
-  if (start.best != kNone) subsets_[start.best] = start.best_subset;
+  for (size_t i = 0; i < start.waiting.size(); ++i) subsets_[start.waiting[i]] = start.waiting_subsets[i];
+  waiting_.clear();
 }
 
 void Determiniser::keep_best_path(const PreparedLattice &lattice, uint32_t open) {
@@ -44,38 +35,63 @@ void Determiniser::keep_best_path(const PreparedLattice &lattice, uint32_t open)
   follow_best_path(start(), open);
 }
 
-// The first arc of the best path from a state to an end; n_arcs where the best is to end here.
-uint64_t Determiniser::best_way(uint32_t state) const {
+// The best path from one of the waiting subsets to an end or, if the lattice goes on, to an open state. Of open states that
+// are equally good the first counts: the others may only seem so, since paths between them belong to what follows.
+Determiniser::BestPath Determiniser::find_best_path(uint32_t open) const {
   const Lattice &lattice = lattice_->lattice;
-  const auto key = [this](const LatticeCost &cost) { return std::tuple(total(cost), cost.graph); };
-  uint64_t best = lattice.arcs.size();
-  auto least = key(lattice.final_costs[state]);
-  for (uint64_t a = lattice.arc_begin[state]; a < lattice.arc_begin[state + 1]; ++a) {
-    const auto cost = key(lattice.arcs[a].cost + lattice_->to_end[lattice.arcs[a].next_state]);
-    if (cost < least) std::tie(least, best) = std::tie(cost, a);
+  struct Way {
+    double cost = kNoEnd.graph;
+    uint32_t from = kNone;  // a state, or kNone where the path begins in
+    uint64_t arc = 0;       // this element
+    uint32_t subset = 0;    // of this subset
+  };
+  std::vector<Way> ways(lattice.n_states());
+  for (const uint32_t number : waiting_) {
+    const Subset &subset = subsets_[number];
+    for (size_t e = subset.list.begin; e < subset.list.end; ++e) {
+      const double cost = total(subset.cost + lists_.elements[e].cost);
+      Way &way = ways[lists_.elements[e].state];
+      if (cost < way.cost) way = {cost, kNone, e, number};
+    }
   }
-  return best;
+  double least = kNoEnd.graph;
+  uint32_t goal = kNone;
+  for (uint32_t s = 0; s < lattice.n_states(); ++s) {
+    const double cost = ways[s].cost;
+    const double through = cost + lattice.final_costs[s].total(options_.acoustic_scale);
+    const double slack = s >= open ? 1e-9 * (1 + std::fabs(through)) : 0;
+    if ((s >= open || open == lattice.n_states()) && through < least - slack) std::tie(least, goal) = std::tie(through, s);
+    if (!std::isfinite(cost) || s >= open) continue;
+    for (uint64_t a = lattice.arc_begin[s]; a < lattice.arc_begin[s + 1]; ++a) {
+      const double next = cost + total(lattice.arcs[a].cost);
+      if (next < ways[lattice.arcs[a].next_state].cost) ways[lattice.arcs[a].next_state] = {next, s, a, 0};
+    }
+  }
+  BestPath path;
+  if (goal == kNone) return path;
+  uint32_t s = goal;
+  for (; ways[s].from != kNone; s = ways[s].from) path.arcs.push_back(ways[s].arc);
+  std::reverse(path.arcs.begin(), path.arcs.end());
+  path.subset = ways[s].subset;
+  path.element = ways[s].arc;
+  return path;
 }
 
-// Makes the best path the only one, from the subset of `start` that it goes through. Every step is one of the best path's
-// arcs, so it takes no search. Each of its states leads on at once, with nothing in common left to the arcs before.
+// Makes the best path the only one. Each of its states leads on at once, with nothing in common left to the arcs before.
 void Determiniser::follow_best_path(const Start &start, uint32_t open) {
   return_to(start);
   beam_ = 0;
   best_only_ = true;
+  waiting_ = start.waiting;
+  const BestPath path = find_best_path(open);
   waiting_.clear();
-  if (start.best == kNone) return;
-  uint32_t number = start.best;
-  const Subset &first = subsets_[number];
-  const auto cheaper = [&](const SubsetElement &a, const SubsetElement &b) { return estimate(first, a) < estimate(first, b); };
-  const auto elements = lists_.elements.begin();
-  const SubsetElement element = *std::min_element(elements + static_cast<std::ptrdiff_t>(first.list.begin),
-                                                  elements + static_cast<std::ptrdiff_t>(first.list.end), cheaper);
+  if (path.subset == kNone) return;
+  const Lattice &lattice = lattice_->lattice;
+  const SubsetElement element = lists_.elements[path.element];
   const auto pool = lists_.pool.begin() + static_cast<std::ptrdiff_t>(element.ids.begin);
   std::vector<uint32_t> ids(pool, pool + element.ids.size);
   LatticeCost cost = element.cost;
-  const Lattice &lattice = lattice_->lattice;
-  uint32_t state = element.state, begun_in = state;
+  uint32_t number = path.subset, state = element.state, begun_in = state;
   const auto take_ids = [&] {
     const Alignment taken = {ids_.size(), static_cast<uint32_t>(ids.size())};
     ids_.insert(ids_.end(), ids.begin(), ids.end());
@@ -87,14 +103,7 @@ void Determiniser::follow_best_path(const Start &start, uint32_t open) {
     const uint64_t place = number == 0 ? 0 : n_forgotten_ + begun_in;
     states_.push_back({place, subsets_[number].list.frame, arcs_.size(), arcs_.size(), {}});
   };
-  while (state < open) {
-    const uint64_t a = best_way(state);
-    if (a == lattice.arcs.size()) {
-      add_state();
-      states_.back().end = {cost + lattice.final_costs[state], take_ids()};
-      n_assembled_ids_ += states_.back().end.alignment.size;
-      return;
-    }
+  for (const uint64_t a : path.arcs) {
     const LatticeArc &arc = lattice.arcs[a];
     cost = cost + arc.cost;
     if (arc.transition_id != 0) ids.push_back(arc.transition_id);
@@ -111,7 +120,10 @@ void Determiniser::follow_best_path(const Start &start, uint32_t open) {
     begun_in = state;
     cost = {};
   }
-  wait_at(number, state, cost, ids);
+  if (state >= open) return wait_at(number, state, cost, ids);
+  add_state();
+  states_.back().end = {cost + lattice.final_costs[state], take_ids()};
+  n_assembled_ids_ += states_.back().end.alignment.size;
 }
 
 // Leaves the subset waiting in one state.

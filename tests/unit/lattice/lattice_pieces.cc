@@ -19,9 +19,9 @@ using test::kScale;
 using test::piece_of;
 
 // Cuts a lattice at random frames. Extra costs are known the less the smaller `share`.
-Determinised in_pieces(const Lattice &lattice, double beam, double share, std::mt19937 &random) {
+Determinised in_pieces(const Lattice &lattice, const DeterminiseOptions &options, double share, std::mt19937 &random) {
   const std::vector<double> extra = test::extra_costs(lattice, kScale);
-  PieceDeterminiser pieces({kScale, beam});
+  PieceDeterminiser pieces(options);
   uint32_t begin = 0;
   for (uint32_t frame = 1; frame < lattice.frames.back(); ++frame) {
     if (random() % 2 == 0) continue;
@@ -42,7 +42,7 @@ void compare_with_reference(test::StateLatticeShape shape, double beam, double s
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     const Lattice lattice = test::random_state_lattice(shape, random);
-    const Determinised result = in_pieces(lattice, beam, share, random);
+    const Determinised result = in_pieces(lattice, {kScale, beam}, share, random);
     EXPECT_EQ(result.beam, beam);
     test::expect_well_formed(result.lattice);
     test::expect_pruned(result.lattice, beam);
@@ -79,6 +79,29 @@ TEST(LatticePieces, ManyArcsWithoutFrames) {
   compare_with_reference(shape, 5, 0.5, 1000);
 }
 
+// Wherever memory runs out: what was found before stays, and the best path goes on from there.
+TEST(LatticePieces, LittleMemoryGivesANarrowBeam) {
+  test::StateLatticeShape shape;
+  shape.n_frames = 7;
+  shape.end_share = 0;
+  size_t n_narrow = 0, n_wide = 0;
+  for (uint32_t seed = 0; seed < 300 && !testing::Test::HasFailure(); ++seed) {
+    shape.ties = seed % 3 == 0;
+    std::mt19937 random(seed);
+    const Lattice lattice = test::random_state_lattice(shape, random);
+    for (size_t bytes = 0; bytes < 200000; bytes = bytes * 3 / 2 + 500) {
+      SCOPED_TRACE(testing::Message() << seed << ", " << bytes << " bytes");
+      const Determinised result = in_pieces(lattice, {kScale, 4, uint64_t{1} << 28, bytes}, 1, random);
+      (result.beam < 4 ? n_narrow : n_wide) += 1;
+      test::expect_well_formed(result.lattice);
+      test::expect_same_paths(lattice, result.lattice, result.beam);
+      test::expect_best_path(lattice, result.lattice);
+    }
+  }
+  EXPECT_GT(n_narrow, 1000u);
+  EXPECT_GT(n_wide, 1000u);
+}
+
 // States that are there twice are few, where pieces are long.
 TEST(LatticePieces, AddFewStates) {
   test::StateLatticeShape shape;
@@ -92,7 +115,7 @@ TEST(LatticePieces, AddFewStates) {
     std::mt19937 random(seed);
     const Lattice lattice = test::random_state_lattice(shape, random);
     n_whole += determinise(lattice, {kScale, 3}).lattice.n_states();
-    n_pieces += in_pieces(lattice, 3, 1, random).lattice.n_states();
+    n_pieces += in_pieces(lattice, {kScale, 3}, 1, random).lattice.n_states();
   }
   EXPECT_GT(n_whole, 1000u);
   EXPECT_LT(static_cast<double>(n_pieces), 1.1 * static_cast<double>(n_whole));
