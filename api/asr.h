@@ -274,8 +274,8 @@ typedef enum asr_event_kind {
 #define ASR_FLAG_NOT_FINAL_STATE 1u /* the graph's end was not reached: the words may stop in the middle of a sentence */
 #define ASR_FLAG_BEAM_DIED 2u       /* no path survived to the end of the audio: the words end where the search did */
 #define ASR_FLAG_NO_SPEECH 4u       /* the audio was too short for one frame, or held no words */
-/* The whole lattice would have taken too much time or memory. It is narrower than lattice_beam, and asr_lattice.beam says how
- * wide; the best words are the same. Since 0.2.0. */
+/* The whole lattice would have taken too much time or memory. It is narrower than lattice_beam: asr_lattice.beam says how
+ * wide. Since 0.2.0. */
 #define ASR_FLAG_BEAM_NARROWED 8u
 
 typedef struct asr_word {

@@ -36,8 +36,9 @@ Determinised determinise(Lattice lattice, const DeterminiseOptions &options, con
 // The same of a lattice whose pieces come one after another (asr_backend_api::lattice_piece), in memory that does not grow with
 // its length but for the result. The paths are those of determinise(); costs are rounded once to 2^-24, and a state may be
 // there twice where a piece ends. A piece may take a 16th of max_work. max_bytes bounds all memory but one piece and, once it
-// is reached, the best path: a quarter is for the pieces that are still needed, the rest for the result. After an error or a
-// stop only destruction is allowed.
+// is reached, the best path: a quarter is for the pieces that are still needed, the rest for the result. What is
+// left out of a piece is told by the costs that its last states had when it settled, so the best path is kept as far as it was
+// known then. After an error or a stop only destruction is allowed.
 class PieceDeterminiser {
  public:
   explicit PieceDeterminiser(const DeterminiseOptions &options);
