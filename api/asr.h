@@ -277,6 +277,9 @@ typedef enum asr_event_kind {
 #define ASR_FLAG_NOT_FINAL_STATE 1u /* the graph's end was not reached: the words may stop in the middle of a sentence */
 #define ASR_FLAG_BEAM_DIED 2u       /* no path survived to the end of the audio: the words end where the search did */
 #define ASR_FLAG_NO_SPEECH 4u       /* the audio was too short for one frame, or held no words */
+/* The whole lattice would have taken too much time or memory. It is narrower than lattice_beam: asr_lattice.beam says how
+ * wide. Since 0.2.0. */
+#define ASR_FLAG_BEAM_NARROWED 8u
 
 typedef struct asr_word {
   size_t size;      /* set by the caller to sizeof(asr_word) */
@@ -321,7 +324,7 @@ typedef struct asr_lattice {
   uint32_t n_states; /* 0: no path, nothing was decoded */
   uint32_t n_frames; /* frames of every path */
   uint64_t n_arcs;
-  double beam;                     /* the stream's lattice_beam, or less if that would have taken too long */
+  double beam;                     /* the stream's lattice_beam, or less (ASR_FLAG_BEAM_NARROWED) */
   double acoustic_scale;           /* the stream's */
   const double *state_time_s;      /* [n_states] from the first sample fed */
   const double *end_graph_cost;    /* [n_states] INFINITY where no path ends */

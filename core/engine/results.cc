@@ -2,6 +2,7 @@
 #include "core/engine/results.h"
 
 #include <map>
+#include <utility>
 
 #include "core/decode/path_words.h"
 #include "core/lattice/confusion_network.h"
@@ -53,10 +54,10 @@ std::vector<WordPlace> places_of(const std::vector<uint32_t> &words, const Compa
   return places;
 }
 
-Alternative make_alternative(const LatticePath &path, const CompactLattice &lattice, double acoustic_scale,
-                             const LoadedModel &model) {
+Alternative make_alternative(const LatticePath &path, const CompactLattice &lattice, const LatticePosteriors &posteriors,
+                             const LoadedModel &model, const StopToken &stop) {
   Alternative alternative = spell(words_of_path(path, transitions_of(model)), model);
-  const std::vector<double> confidences = word_confidences(lattice, places_of(path.words, lattice), acoustic_scale);
+  const std::vector<double> confidences = word_confidences(lattice, posteriors, places_of(path.words, lattice), stop);
   for (size_t i = 0; i < confidences.size(); ++i) alternative.words[i].confidence = static_cast<float>(confidences[i]);
   return alternative;
 }
@@ -69,10 +70,9 @@ void add_texts(EventLattice *arrays, const LoadedModel &model) {
   for (const uint32_t word : arrays->arc_words) arrays->arc_texts.push_back(arrays->texts[index_of[word]].c_str());
 }
 
-std::shared_ptr<const EventLattice> make_arrays(const Determinised &found, double acoustic_scale, uint32_t n_frames,
-                                                const LoadedModel &model) {
+std::shared_ptr<const EventLattice> make_arrays(const Determinised &found, LatticePosteriors posteriors, double acoustic_scale,
+                                                uint32_t n_frames, const LoadedModel &model) {
   const CompactLattice &lattice = found.lattice;
-  const LatticePosteriors posteriors = lattice_posteriors(lattice, acoustic_scale);
   auto arrays = std::make_shared<EventLattice>();
   arrays->n_frames = n_frames;
   arrays->beam = found.beam;
@@ -101,8 +101,8 @@ std::shared_ptr<const EventLattice> make_arrays(const Determinised &found, doubl
     add_alignment(end.alignment);
   }
   arrays->alignment_begin.push_back(arrays->transition_ids.size());
-  arrays->arc_posteriors = posteriors.arcs;
-  arrays->end_posteriors = posteriors.ends;
+  arrays->arc_posteriors = std::move(posteriors.arcs);
+  arrays->end_posteriors = std::move(posteriors.ends);
   add_texts(arrays.get(), model);
   return arrays;
 }
@@ -124,25 +124,24 @@ SearchLattice search_lattice(std::shared_ptr<PieceDeterminiser> pieces, const as
           last.beam_died != 0};
 }
 
-Event lattice_event(SearchLattice found, const StreamOptions &options, const LoadedModel &model) {
+Event lattice_event(SearchLattice found, const StreamOptions &options, const LoadedModel &model, const StopToken &stop) {
   const auto scale = static_cast<double>(*options.acoustic_scale);
-  const Determinised determinised = found.pieces->finish(std::move(found.last));
+  const Determinised determinised = found.pieces->finish(std::move(found.last), stop);
   found.pieces.reset();
   const CompactLattice &lattice = determinised.lattice;
+  LatticePosteriors posteriors = lattice_posteriors(lattice, scale, stop);
 
   Event event;
   event.kind = ASR_EVENT_FINAL;
-  uint32_t n_frames = 0;       // that the paths consume
-  double most = kNoEnd.graph;  // that a path of the beam costs
-  for (const LatticePath &path : n_best_paths(lattice, scale, options.n_best)) {
-    if (event.alternatives.empty()) most = path.cost.total(scale) + determinised.beam;
-    if (path.cost.total(scale) > most) break;
+  uint32_t n_frames = 0;  // that the paths consume
+  for (const LatticePath &path : n_best_paths(lattice, scale, options.n_best, determinised.beam, stop)) {
     n_frames = static_cast<uint32_t>(path.transition_ids.size());
-    event.alternatives.push_back(make_alternative(path, lattice, scale, model));
+    event.alternatives.push_back(make_alternative(path, lattice, posteriors, model, stop));
   }
   if (event.alternatives.empty()) event.alternatives.emplace_back();
-  event.lattice = make_arrays(determinised, scale, n_frames, model);
+  event.lattice = make_arrays(determinised, std::move(posteriors), scale, n_frames, model);
   set_flags(&event, found.n_frames, found.reached_final, found.beam_died);
+  if (determinised.beam < static_cast<double>(options.lattice_beam)) event.flags |= ASR_FLAG_BEAM_NARROWED;
   return event;
 }
 

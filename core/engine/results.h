@@ -3,6 +3,7 @@
 // the engine's pool for lattices, by Stream.
 #pragma once
 
+#include "core/base/stop.h"
 #include "core/engine/event.h"
 #include "core/engine/loaded_model.h"
 #include "core/engine/stream_options.h"
@@ -24,7 +25,8 @@ struct SearchLattice {
 SearchLattice search_lattice(std::shared_ptr<PieceDeterminiser> pieces, const asr_raw_lattice &last,
                              const StreamOptions &options);
 
-// A FINAL event with alternatives, confidences and the lattice. Takes from milliseconds to seconds.
-Event lattice_event(SearchLattice found, const StreamOptions &options, const LoadedModel &model);
+// A FINAL event with alternatives, confidences and the lattice. Takes from milliseconds to seconds; throws ASR_CANCELLED soon
+// after it is stopped.
+Event lattice_event(SearchLattice found, const StreamOptions &options, const LoadedModel &model, const StopToken &stop = {});
 
 }  // namespace asr

@@ -248,7 +248,7 @@ void Scheduler::finish_later(const StreamPointer &stream) {
   const LoadedModel &model = model_;
   const StreamOptions &options = stream->options_;
   stream->post(ASR_EVENT_ENDPOINT, stream->fed_s());
-  stream->submit_result([channel, pieces, &model, &options] {
+  stream->submit_result([channel, pieces, &model, &options, stop = stream->stop()] {
     asr_backend_device *const device = model.device().get();
     if (pieces == nullptr) {
       asr_path path{};
@@ -257,7 +257,7 @@ void Scheduler::finish_later(const StreamPointer &stream) {
     }
     asr_raw_lattice raw{};
     model.device().check(model.api()->lattice(device, channel.get(), 1, &raw));
-    return lattice_event(search_lattice(pieces, raw, options), options, model);
+    return lattice_event(search_lattice(pieces, raw, options), options, model, stop);
   });
   end(stream);
 }
@@ -300,7 +300,9 @@ void Scheduler::finish_with_lattices(const Streams &streams) {
       const StreamOptions &options = stream->options_;
       const auto found = std::make_shared<SearchLattice>(search_lattice(stream->utterance_->pieces(), lattices[i], options));
       stream->post(ASR_EVENT_ENDPOINT, stream->fed_s());
-      stream->submit_result([found, &options, &model = model_] { return lattice_event(std::move(*found), options, model); });
+      stream->submit_result([found, &options, &model = model_, stop = stream->stop()] {
+        return lattice_event(std::move(*found), options, model, stop);
+      });
       end(stream);
     });
   }

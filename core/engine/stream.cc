@@ -58,14 +58,14 @@ void Stream::feed(const void *samples, size_t n) { intake_.feed(samples, n, !in_
 void Stream::finish() { intake_.finish(); }
 
 void Stream::cancel() {
-  cancelled_ = true;
+  cancelled_ = stopped_ = true;
   intake_.close(Error(ASR_CANCELLED, "the stream was cancelled by asr_cancel"));
   notify();
 }
 
 void Stream::close() {
   events_->close();
-  closed_ = true;
+  closed_ = stopped_ = true;
   intake_.close(Error(ASR_INVALID_STATE, "the stream was closed"));
   notify();
 }
@@ -106,13 +106,13 @@ void Stream::submit_pieces() {
   };
   std::function<void()> add_pieces;
   if (model_.overlaps()) {
-    add_pieces = [take, pieces, word_cost] { add_settled_pieces(take, word_cost, pieces.get()); };
+    add_pieces = [this, take, pieces, word_cost] { add_settled_pieces(take, word_cost, pieces.get(), stop()); };
   } else {
     const auto lattices = std::make_shared<std::vector<Lattice>>();
     for_settled_pieces(take, word_cost, [&](Lattice piece) { lattices->push_back(std::move(piece)); });
     if (lattices->empty()) return;
-    add_pieces = [pieces, lattices] {
-      for (Lattice &lattice : *lattices) pieces->add(std::move(lattice));
+    add_pieces = [this, pieces, lattices] {
+      for (Lattice &lattice : *lattices) pieces->add(std::move(lattice), stop());
     };
   }
   work_->submit([self = shared_from_this(), add_pieces] { self->determinise(add_pieces); });

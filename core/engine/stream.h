@@ -45,6 +45,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void post_result(Event final);           // FINAL and END
   void post_failure(const Error &reason);  // ERROR and END; feeding throws the reason from now on
   void check_not_cancelled() const;
+  StopToken stop() const { return StopToken(&stopped_); }  // of work on results
 
   // Work on results that is left to the pool, in order: what settled of the lattice, and at the end the result, which is posted
   // with END.
@@ -61,7 +62,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const double value_s_;  // seconds for one kept value of the intake
   const std::shared_ptr<EventQueue> events_;
   Intake intake_;
-  std::atomic<bool> cancelled_{false}, closed_{false};
+  std::atomic<bool> cancelled_{false}, closed_{false}, stopped_{false};  // stopped_: cancelled or closed
   const std::shared_ptr<SerialWork> work_;
   std::optional<Error> work_failure_;  // of the pool's jobs
   bool queued_ = false;  // waits for the scheduler; guarded by its mutex

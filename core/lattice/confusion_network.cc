@@ -44,22 +44,32 @@ std::vector<WordPlace> best_words(const CompactLattice &lattice, double acoustic
   return words;
 }
 
-std::vector<double> word_confidences(const CompactLattice &lattice, const std::vector<WordPlace> &words,
-                                     double acoustic_scale) {
-  const ConfusionNetwork network = fold_onto(lattice, words, acoustic_scale);
+std::vector<double> word_confidences(const CompactLattice &lattice, const LatticePosteriors &posteriors,
+                                     const std::vector<WordPlace> &words, const StopToken &stop) {
+  const ConfusionNetwork network = fold_onto(lattice, posteriors, words, stop);
   std::vector<double> confidences;
   for (size_t i = 0; i < words.size(); ++i) confidences.push_back(find_word(network.slots[2 * i + 1], words[i]).posterior);
   return confidences;
 }
 
+std::vector<double> word_confidences(const CompactLattice &lattice, const std::vector<WordPlace> &words,
+                                     double acoustic_scale) {
+  return word_confidences(lattice, lattice_posteriors(lattice, acoustic_scale), words);
+}
+
+ConfusionNetwork fold_onto(const CompactLattice &lattice, const std::vector<WordPlace> &words, double acoustic_scale) {
+  return fold_onto(lattice, lattice_posteriors(lattice, acoustic_scale), words);
+}
+
 MinimumRisk minimum_risk(const CompactLattice &lattice, double acoustic_scale) {
+  const LatticePosteriors posteriors = lattice_posteriors(lattice, acoustic_scale);
   std::vector<WordPlace> words = best_words(lattice, acoustic_scale);
   MinimumRisk result;
-  result.network = fold_onto(lattice, words, acoustic_scale);
+  result.network = fold_onto(lattice, posteriors, words);
   for (int round = 0; round < kMostRounds; ++round) {
     std::vector<WordPlace> next_words = likeliest_words(result.network);
     if (same_words(next_words, words)) break;
-    ConfusionNetwork network = fold_onto(lattice, next_words, acoustic_scale);
+    ConfusionNetwork network = fold_onto(lattice, posteriors, next_words);
     if (network.expected_errors >= result.network.expected_errors) break;
     words = std::move(next_words);
     result.network = std::move(network);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/lattice/lattice.h"
+#include "core/lattice/posteriors.h"
 
 namespace asr {
 
@@ -35,11 +36,15 @@ struct WordPlace {
 std::vector<WordPlace> best_words(const CompactLattice &lattice, double acoustic_scale);
 
 // The lattice folded onto `words`, which need not be a path of it. Cost and memory grow with arcs times the words that lie
-// within kFoldReach frames of an arc.
+// within kFoldReach frames of an arc; lattices so dense that this takes too much are folded within less.
 inline constexpr double kFoldReach = 500;
+ConfusionNetwork fold_onto(const CompactLattice &lattice, const LatticePosteriors &posteriors,
+                           const std::vector<WordPlace> &words, const StopToken &stop = {});
 ConfusionNetwork fold_onto(const CompactLattice &lattice, const std::vector<WordPlace> &words, double acoustic_scale);
 
 // The confidence of each word: the posterior of words[i] in slot 2 * i + 1 of the lattice folded onto them.
+std::vector<double> word_confidences(const CompactLattice &lattice, const LatticePosteriors &posteriors,
+                                     const std::vector<WordPlace> &words, const StopToken &stop = {});
 std::vector<double> word_confidences(const CompactLattice &lattice, const std::vector<WordPlace> &words, double acoustic_scale);
 
 // Words with, as far as folding and replacing words in turns finds them, the fewest expected errors; begins at best_words.

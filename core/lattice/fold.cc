@@ -16,6 +16,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/base/error.h"
 #include "core/lattice/posteriors.h"
 
 namespace asr {
@@ -24,7 +25,8 @@ namespace {
 // Of folds with equal errors: words far from the slot's time and words in no slot are avoided, by less than errors count.
 constexpr double kMismatchAFrame = 1e-5, kMostForTime = 1e-2;
 constexpr double kLeftOut = 1e-3;
-constexpr double kFar = 1e30;  // distance to slots out of reach
+constexpr double kFar = 1e30;                                                           // distance to slots out of reach
+constexpr size_t kMostStateValues = size_t{1} << 24, kMostArcValues = size_t{1} << 26;  // bound memory and time
 
 struct Slot {
   uint32_t word;      // 0 in the slots between words
@@ -40,10 +42,15 @@ struct Band {
 
 class Fold {
  public:
-  Fold(const CompactLattice &lattice, const LatticePosteriors &posteriors, const std::vector<WordPlace> &words)
-      : lattice_(lattice), posteriors_(posteriors) {
+  Fold(const CompactLattice &lattice, const LatticePosteriors &posteriors, const std::vector<WordPlace> &words,
+       const StopToken &stop)
+      : lattice_(lattice), posteriors_(posteriors), stop_(stop) {
     make_slots(words);
-    make_bands();
+    for (double reach = kFoldReach; !make_bands(reach); reach /= 2) {
+      if (reach < 1) fail(ASR_INVALID_ARGUMENT, "lattice: too many words begin in one frame for confidences");
+    }
+    distance_.assign(n_values_, 0);
+    share_.assign(n_values_, 0);
     go_forward();
     go_back();
   }
@@ -55,7 +62,7 @@ class Fold {
       std::vector<SlotWord> words;
       for (const auto &[word, sums] : sums_[q]) {
         if (sums.share <= 0) continue;
-        words.push_back({word, sums.share, sums.begin / sums.share, sums.end / sums.share});
+        words.push_back({word, std::min(sums.share, 1.0), sums.begin / sums.share, sums.end / sums.share});
         if (word != slots_[q].word) network.expected_errors += sums.share;
       }
       const uint32_t own = slots_[q].word;  // is first among equals
@@ -81,8 +88,10 @@ class Fold {
 
   const CompactLattice &lattice_;
   const LatticePosteriors &posteriors_;
+  const StopToken &stop_;
   std::vector<Slot> slots_;
-  std::vector<Band> bands_;               // [n_states]
+  std::vector<Band> bands_;  // [n_states]
+  size_t n_values_ = 0;
   std::vector<double> distance_, share_;  // of each state and each q of its band
   std::vector<double> row_, row_share_;
   std::vector<std::map<uint32_t, Sums>> sums_;  // [n_slots]: by word
@@ -99,24 +108,30 @@ class Fold {
     sums_.resize(slots_.size());
   }
 
-  // The slots within reach of frame `t`. Slot times may go back a little where words were moved; a running bound keeps the
-  // bands in order.
-  void make_bands() {
+  // The slots within reach of each state; false if they are too many. Slot times may go back a little where words were moved;
+  // a running bound keeps the bands in order.
+  bool make_bands(double reach) {
     const uint32_t n_slots = static_cast<uint32_t>(slots_.size());
     std::vector<double> latest(n_slots);
     for (uint32_t q = 0; q < n_slots; ++q) latest[q] = std::max(slots_[q].end, q == 0 ? 0 : latest[q - 1]);
-    size_t n_values = 0;
+    bands_.clear();
+    n_values_ = 0;
     for (uint32_t s = 0; s < lattice_.n_states(); ++s) {
       const double t = lattice_.frames[s];
       const auto slot_at = [&](double frame) {
         return static_cast<uint32_t>(std::lower_bound(latest.begin(), latest.end(), frame) - latest.begin());
       };
-      const Band band{slot_at(t - kFoldReach), std::min(n_slots, slot_at(t + kFoldReach) + 2), n_values};
-      n_values += band.size();
+      const Band band{slot_at(t - reach), std::min(n_slots, slot_at(t + reach) + 2), n_values_};
+      n_values_ += band.size();
       bands_.push_back(band);
     }
-    distance_.assign(n_values, 0);
-    share_.assign(n_values, 0);
+    size_t n_arc_values = 0;
+    for (uint32_t s = 0; s < lattice_.n_states(); ++s) {
+      for (uint64_t a = lattice_.arc_begin[s]; a < lattice_.arc_begin[s + 1]; ++a) {
+        n_arc_values += arc_step(s, lattice_.arcs[a]).reach.size();
+      }
+    }
+    return n_values_ <= kMostStateValues && n_arc_values <= kMostArcValues;
   }
 
   double distance(uint32_t s, uint32_t q) const {
@@ -176,6 +191,7 @@ class Fold {
     for (uint32_t q = 1; q <= bands_[0].last; ++q) distance_[q] = distance_[q - 1] + (slots_[q - 1].word != 0);
     for (uint32_t s = 0; s < lattice_.n_states(); ++s) {
       for (uint64_t a = lattice_.arc_begin[s]; a < lattice_.arc_begin[s + 1]; ++a) {
+        stop_.check();
         if (weight(a) == 0) continue;
         const Step step = arc_step(s, lattice_.arcs[a]);
         make_row(step);
@@ -197,6 +213,7 @@ class Fold {
         pass_back(step);
       }
       for (uint64_t a = lattice_.arc_begin[s]; a < lattice_.arc_begin[s + 1]; ++a) {
+        stop_.check();
         if (weight(a) == 0) continue;
         const Step step = arc_step(s, lattice_.arcs[a]);
         const Band &to = bands_[lattice_.arcs[a].next_state];
@@ -244,10 +261,10 @@ class Fold {
 
 }  // namespace
 
-ConfusionNetwork fold_onto(const CompactLattice &lattice, const std::vector<WordPlace> &words, double acoustic_scale) {
-  const LatticePosteriors posteriors = lattice_posteriors(lattice, acoustic_scale);
+ConfusionNetwork fold_onto(const CompactLattice &lattice, const LatticePosteriors &posteriors,
+                           const std::vector<WordPlace> &words, const StopToken &stop) {
   if (std::isinf(posteriors.log_sum)) return {std::vector<std::vector<SlotWord>>(2 * words.size() + 1), double(words.size())};
-  return Fold(lattice, posteriors, words).network();
+  return Fold(lattice, posteriors, words, stop).network();
 }
 
 }  // namespace asr

@@ -189,9 +189,20 @@ class KaldiLatticeReader::Source {
   T number(std::string_view text) const {
     T value{};
     const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool good = error == std::errc() || (std::is_floating_point_v<T> && error == std::errc::result_out_of_range);
-    if (!good || stop != text.data() + text.size()) fail_here("a number is not one; the file is damaged");
-    return value;
+    const bool is_extreme = std::is_floating_point_v<T> && error == std::errc::result_out_of_range;
+    if ((error != std::errc() && !is_extreme) || stop != text.data() + text.size()) {
+      fail_here("a number is not one; the file is damaged");
+    }
+    return is_extreme ? static_cast<T>(extreme(text)) : value;
+  }
+
+  // A number between 0 and the least one, or beyond the largest: from_chars does not say which.
+  static double extreme(std::string_view text) {
+    const double sign = text[0] == '-' ? -1 : 1;
+    const size_t exponent = text.find_first_of("eE"), first = text[0] == '-' ? 1 : 0;
+    const bool is_small =
+        exponent != std::string_view::npos ? text[exponent + 1] == '-' : text[first] == '0' || text[first] == '.';
+    return sign * (is_small ? 0 : kNoEnd.graph);
   }
 
   // "graph,acoustic" and, in compact lattices, ",id_id_..."; nothing means a cost of 0.

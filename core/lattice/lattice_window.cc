@@ -20,6 +20,12 @@ void drop_first(std::vector<T> &values, size_t n) {
   values.erase(values.begin(), values.begin() + static_cast<ptrdiff_t>(n));
 }
 
+// Arrays that grow by halves of what they are would be the larger part of the memory.
+template <typename T>
+void reserve_exactly(std::vector<T> *values, size_t n_more) {
+  if (values->size() + n_more > values->capacity()) values->reserve(values->size() + n_more);
+}
+
 [[noreturn]] void fail_damaged() {
   fail(ASR_INVALID_ARGUMENT, "lattice: a piece does not go on where the one before ended; it is damaged");
 }
@@ -36,6 +42,13 @@ void LatticeWindow::add(Lattice piece, bool is_last) {
   open_begin_ = static_cast<uint32_t>(open - window.frames.begin());
   if (window.arc_begin[open_begin_] != window.arcs.size()) fail_damaged();
   if (!is_last) find_open_costs();
+}
+
+// Arrays are copied to larger ones one after another, of which that of the arcs is the largest.
+size_t LatticeWindow::bytes() const {
+  constexpr size_t kState = 4 * sizeof(uint64_t) + sizeof(uint32_t) + 2 * sizeof(LatticeCost);
+  constexpr size_t kVisit = 48;  // of WordStep
+  return n_states() * (kState + kVisit) + 2 * prepared_.lattice.arcs.size() * sizeof(LatticeArc);
 }
 
 void LatticeWindow::prepare(double lattice_beam) {
@@ -61,17 +74,23 @@ void LatticeWindow::join(Lattice piece) {
   window.arc_begin.resize(size_t{open_begin_} + 1);
   window.frames.resize(open_begin_);
   window.final_costs.resize(open_begin_);
+  reserve_exactly(&window.arc_begin, n);
+  reserve_exactly(&window.frames, n);
+  reserve_exactly(&window.final_costs, n);
   for (uint32_t s = 0; s < n; ++s) window.arc_begin.push_back(window.arcs.size() + piece.arc_begin[s + 1]);
   for (LatticeArc &arc : piece.arcs) arc.next_state += open_begin_;
+  reserve_exactly(&window.arcs, piece.arcs.size());
   window.arcs.insert(window.arcs.end(), piece.arcs.begin(), piece.arcs.end());
   window.frames.insert(window.frames.end(), piece.frames.begin(), piece.frames.end());
   window.final_costs.insert(window.final_costs.end(), piece.final_costs.begin(), piece.final_costs.end());
+  from_start.reserve(window.n_states());
   from_start.resize(window.n_states(), kNoEnd.graph);
   if (is_first) from_start[0] = 0;
   for (uint32_t s = open_begin_; s < window.n_states(); ++s) {
     for (uint64_t a = window.arc_begin[s]; a < window.arc_begin[s + 1]; ++a) {
+      const double cost = window.arcs[a].cost.total(acoustic_scale_);
       double &next = from_start[window.arcs[a].next_state];
-      next = std::min(next, from_start[s] + window.arcs[a].cost.total(acoustic_scale_));
+      if (std::isfinite(cost)) next = std::min(next, from_start[s] + cost);
     }
   }
 }

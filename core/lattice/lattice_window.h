@@ -2,6 +2,8 @@
 // The end of a lattice that comes in pieces, from the first state that is still needed. PieceDeterminiser works on it.
 #pragma once
 
+#include <cstddef>
+
 #include "core/lattice/prepared_lattice.h"
 
 namespace asr {
@@ -23,6 +25,7 @@ class LatticeWindow {
 
   const PreparedLattice &prepared() const { return prepared_; }  // since prepare()
   uint32_t n_states() const { return prepared_.lattice.n_states(); }
+  size_t bytes() const;  // at most, with what following its paths takes for each state
   bool has_paths() const { return prepared_.best < kNoEnd.graph; }
   uint32_t open_begin() const { return open_begin_; }  // from this state on they end the piece, unless it is the last
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A* search. What waits are beginnings of paths, by the cost of the best path that continues them, which is known exactly. One
 // that is taken from the queue is followed to its end at once; the ways not taken are put into the queue. So as many are
-// taken as there are paths to find.
+// taken as there are paths to find, and a way that is dearer than as many others needs no place in the queue.
 #include "core/lattice/nbest.h"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <queue>
 #include <tuple>
+#include <utility>
 
 #include "core/lattice/prune.h"
 
@@ -18,17 +20,26 @@ constexpr uint32_t kNone = 0xffffffffu;
 
 class PathSearch {
  public:
-  PathSearch(const CompactLattice &lattice, double acoustic_scale)
-      : lattice_(lattice), acoustic_scale_(acoustic_scale), to_end_(best_costs(lattice, acoustic_scale).to_end) {}
+  PathSearch(const CompactLattice &lattice, double acoustic_scale, size_t n, const StopToken &stop)
+      : lattice_(lattice),
+        acoustic_scale_(acoustic_scale),
+        n_(n),
+        stop_(stop),
+        to_end_(best_costs(lattice, acoustic_scale).to_end) {}
 
-  std::vector<LatticePath> run(size_t n) {
+  std::vector<LatticePath> run(double beam) {
     std::vector<LatticePath> paths;
-    if (to_end_.empty() || std::isinf(to_end_[0])) return paths;
+    if (n_ == 0 || to_end_.empty() || !std::isfinite(to_end_[0])) return paths;
+    const double slack = 1e-9 * (1 + std::fabs(to_end_[0]));  // estimates are not added up in the order of the costs
+    limit_ = to_end_[0] + beam + slack;
     add({0, 0, kNone, false, {}}, to_end_[0]);
-    while (!queue_.empty() && paths.size() < n) {
+    while (!queue_.empty() && paths.size() < n_) {
       const Beginning next = beginnings_[queue_.top().second];
       queue_.pop();
-      paths.push_back(follow(next));
+      LatticePath path = follow(next);
+      const double best = (paths.empty() ? path : paths[0]).cost.total(acoustic_scale_);
+      if (path.cost.total(acoustic_scale_) > best + beam) break;
+      paths.push_back(std::move(path));
     }
     return paths;
   }
@@ -49,13 +60,23 @@ class PathSearch {
 
   const CompactLattice &lattice_;
   const double acoustic_scale_;
+  const size_t n_;
+  const StopToken &stop_;
   const std::vector<double> to_end_;
+  double limit_ = 0;
   std::vector<Step> steps_;
   std::vector<Beginning> beginnings_;
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> queue_;
+  std::priority_queue<double> least_;  // the n least estimates so far
+
+  // Whether a way is among the n best so far, and within the beam.
+  bool is_wanted(double estimate) const {
+    return std::isfinite(estimate) && estimate <= limit_ && (least_.size() < n_ || estimate < least_.top());
+  }
 
   void add(const Beginning &beginning, double estimate) {
-    if (std::isinf(estimate)) return;
+    if (least_.size() == n_) least_.pop();
+    least_.push(estimate);
     queue_.emplace(estimate, beginnings_.size());
     beginnings_.push_back(beginning);
   }
@@ -72,6 +93,7 @@ class PathSearch {
 
   LatticePath follow(Beginning path) {
     while (!path.ends) {
+      stop_.check();
       const LatticeCost &end_cost = lattice_.ends[path.state].cost;
       const uint64_t begin = lattice_.arc_begin[path.state], end = lattice_.arc_begin[path.state + 1];
       double least = (path.cost + end_cost).total(acoustic_scale_);
@@ -83,11 +105,12 @@ class PathSearch {
       if (best != end && is_end(end_cost)) {
         Beginning ended = path;
         ended.ends = true;
-        add(ended, (path.cost + end_cost).total(acoustic_scale_));
+        const double cost = (path.cost + end_cost).total(acoustic_scale_);
+        if (is_wanted(cost)) add(ended, cost);
       }
       for (uint64_t a = begin; a < end; ++a) {
         const double cost = estimate(path.cost, lattice_.arcs[a]);
-        if (a != best && !std::isinf(cost)) add(continued(path, a), cost);
+        if (a != best && is_wanted(cost)) add(continued(path, a), cost);
       }
       if (best == end) break;
       path = continued(path, best);
@@ -123,8 +146,9 @@ class PathSearch {
 
 }  // namespace
 
-std::vector<LatticePath> n_best_paths(const CompactLattice &lattice, double acoustic_scale, size_t n) {
-  return PathSearch(lattice, acoustic_scale).run(n);
+std::vector<LatticePath> n_best_paths(const CompactLattice &lattice, double acoustic_scale, size_t n, double beam,
+                                      const StopToken &stop) {
+  return PathSearch(lattice, acoustic_scale, n, stop).run(beam);
 }
 
 LatticePath best_path(const CompactLattice &lattice, double acoustic_scale) {
@@ -134,22 +158,20 @@ LatticePath best_path(const CompactLattice &lattice, double acoustic_scale) {
 
 std::optional<double> cost_of_words(const CompactLattice &lattice, const std::vector<uint32_t> &words, double acoustic_scale) {
   if (lattice.n_states() == 0) return std::nullopt;
-  // [state][words said before it]: the least cost of getting there. States are sorted, so one pass does.
-  const size_t n = words.size() + 1;
-  std::vector<double> costs(lattice.n_states() * n, kNoEnd.graph);
-  costs[0] = 0;
+  // [state]: by the number of words said before it, the least cost of getting there. States are sorted, so one pass does.
+  std::vector<std::map<size_t, double>> costs(lattice.n_states());
+  costs[0][0] = 0;
   double best = kNoEnd.graph;
   for (uint32_t state = 0; state < lattice.n_states(); ++state) {
-    for (size_t said = 0; said < n; ++said) {
-      const double cost = costs[state * n + said];
-      if (std::isinf(cost)) continue;
+    const std::map<size_t, double> here = std::move(costs[state]);
+    for (const auto &[said, cost] : here) {
       if (said == words.size()) best = std::min(best, cost + lattice.ends[state].cost.total(acoustic_scale));
       for (uint64_t a = lattice.arc_begin[state]; a < lattice.arc_begin[state + 1]; ++a) {
         const CompactArc &arc = lattice.arcs[a];
-        const size_t then = said + (arc.word != 0);
         if (arc.word != 0 && (said == words.size() || arc.word != words[said])) continue;
-        double &next = costs[arc.next_state * n + then];
-        next = std::min(next, cost + arc.cost.total(acoustic_scale));
+        const double then = cost + arc.cost.total(acoustic_scale);
+        const auto [found, is_new] = costs[arc.next_state].emplace(said + (arc.word != 0), then);
+        if (!is_new) found->second = std::min(found->second, then);
       }
     }
   }

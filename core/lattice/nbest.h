@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <vector>
 
+#include "core/base/stop.h"
 #include "core/lattice/lattice.h"
 
 namespace asr {
@@ -17,9 +19,11 @@ struct LatticePath {
   LatticeCost cost;                      // with that of the end
 };
 
-// The n paths of least total cost, best first, fewer if there are no more. Their words differ if determinise() made the
-// lattice. Where costs are equal, ends come before arcs and arcs in their order.
-std::vector<LatticePath> n_best_paths(const CompactLattice &lattice, double acoustic_scale, size_t n);
+// The n paths of least total cost, best first, fewer if there are no more that cost at most `beam` more than the best. Their
+// words differ if determinise() made the lattice. Where costs are equal, ends come before arcs and arcs in their order. Throws
+// ASR_CANCELLED if it is stopped.
+std::vector<LatticePath> n_best_paths(const CompactLattice &lattice, double acoustic_scale, size_t n,
+                                      double beam = std::numeric_limits<double>::infinity(), const StopToken &stop = {});
 
 // The first of these. An empty lattice has an empty path.
 LatticePath best_path(const CompactLattice &lattice, double acoustic_scale);

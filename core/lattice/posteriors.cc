@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums of path probabilities span more than exp() can hold, and differences of large sums are rounded to more than 1. So only
+// the ways on from one state are ever compared with each other, in logarithms: backward sums give the share that each of them
+// has of the paths through the state. Going forward, states hand on what reached them in these shares. Whatever the costs, no
+// share exceeds 1, and all that pass a state or a frame add up.
 #include "core/lattice/posteriors.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -9,61 +14,83 @@ namespace {
 
 constexpr double kLogZero = -std::numeric_limits<double>::infinity();
 
-// ln(e^a + e^b)
-double log_add(double a, double b) {
-  if (a < b) std::swap(a, b);
-  return b == kLogZero ? a : a + std::log1p(std::exp(b - a));
+// A log-probability that can be added up along any path; zero if the cost means that there is none.
+double log_weight(const LatticeCost &cost, double acoustic_scale) {
+  constexpr double kMost = 1e290;
+  if (!std::isfinite(cost.graph) || !std::isfinite(cost.acoustic)) return kLogZero;
+  return std::clamp(-cost.total(acoustic_scale), -kMost, kMost);
 }
 
-// Logs of sums over partial paths: forward from the start to a state, backward from a state to the ends.
-std::vector<double> forward_sums(const CompactLattice &lattice, double acoustic_scale) {
-  std::vector<double> sums(lattice.n_states(), kLogZero);
-  if (!sums.empty()) sums[0] = 0;
-  for (uint32_t s = 0; s < lattice.n_states(); ++s) {
-    if (sums[s] == kLogZero) continue;
-    for (uint64_t a = lattice.arc_begin[s]; a < lattice.arc_begin[s + 1]; ++a) {
-      const CompactArc &arc = lattice.arcs[a];
-      sums[arc.next_state] = log_add(sums[arc.next_state], sums[s] - arc.cost.total(acoustic_scale));
-    }
-  }
-  return sums;
-}
+class WaysOn {
+ public:
+  WaysOn(const CompactLattice &lattice, double acoustic_scale)
+      : lattice_(lattice), acoustic_scale_(acoustic_scale), sums_(lattice.n_states(), kLogZero) {}
 
-std::vector<double> backward_sums(const CompactLattice &lattice, double acoustic_scale) {
-  std::vector<double> sums(lattice.n_states(), kLogZero);
-  for (uint32_t s = lattice.n_states(); s-- > 0;) {
-    if (is_end(lattice.ends[s].cost)) sums[s] = -lattice.ends[s].cost.total(acoustic_scale);
-    for (uint64_t a = lattice.arc_begin[s]; a < lattice.arc_begin[s + 1]; ++a) {
-      const CompactArc &arc = lattice.arcs[a];
-      sums[s] = log_add(sums[s], sums[arc.next_state] - arc.cost.total(acoustic_scale));
-    }
+  // Logs of sums over the paths from each state to the ends.
+  const std::vector<double> &sums() const { return sums_; }
+
+  void sum_up(uint32_t state) {
+    const double largest = find(state);
+    if (largest == kLogZero) return;
+    double sum = 0;
+    for (const double log : logs_) sum += std::exp(log - largest);
+    sums_[state] = largest + std::log(sum);
   }
-  return sums;
-}
+
+  // The share of each way on: of the arcs in their order, then of ending. They add up to 1, or are all 0.
+  const std::vector<double> &shares(uint32_t state) {
+    const double largest = find(state);
+    double sum = 0;
+    for (double &log : logs_) sum += log = largest == kLogZero ? 0 : std::exp(log - largest);
+    for (double &share : logs_) share /= std::max(sum, 1.0);
+    return logs_;
+  }
+
+ private:
+  const CompactLattice &lattice_;
+  const double acoustic_scale_;
+  std::vector<double> sums_, logs_;
+
+  // Puts the logs of all ways on into logs_; returns the largest.
+  double find(uint32_t state) {
+    logs_.clear();
+    for (uint64_t a = lattice_.arc_begin[state]; a < lattice_.arc_begin[state + 1]; ++a) {
+      const CompactArc &arc = lattice_.arcs[a];
+      logs_.push_back(log_weight(arc.cost, acoustic_scale_) + sums_[arc.next_state]);
+    }
+    logs_.push_back(log_weight(lattice_.ends[state].cost, acoustic_scale_));
+    return *std::max_element(logs_.begin(), logs_.end());
+  }
+};
 
 }  // namespace
 
-LatticePosteriors lattice_posteriors(const CompactLattice &lattice, double acoustic_scale) {
+LatticePosteriors lattice_posteriors(const CompactLattice &lattice, double acoustic_scale, const StopToken &stop) {
   const uint32_t n_states = lattice.n_states();
   LatticePosteriors result;
   result.arcs.assign(lattice.arcs.size(), 0);
   result.states.assign(n_states, 0);
   result.ends.assign(n_states, 0);
-  const std::vector<double> forward = forward_sums(lattice, acoustic_scale);
-  const std::vector<double> backward = backward_sums(lattice, acoustic_scale);
-  result.log_sum = n_states == 0 ? kLogZero : backward[0];
+  WaysOn ways(lattice, acoustic_scale);
+  for (uint32_t s = n_states; s-- > 0;) {
+    stop.check();
+    ways.sum_up(s);
+  }
+  result.log_sum = n_states == 0 ? kLogZero : ways.sums()[0];
   if (result.log_sum == kLogZero) return result;
 
-  const double log_sum = result.log_sum;
+  result.states[0] = 1;
   for (uint32_t s = 0; s < n_states; ++s) {
-    result.states[s] = std::exp(forward[s] + backward[s] - log_sum);
-    if (is_end(lattice.ends[s].cost)) {
-      result.ends[s] = std::exp(forward[s] - lattice.ends[s].cost.total(acoustic_scale) - log_sum);
+    stop.check();
+    const double through = result.states[s] = std::min(result.states[s], 1.0);
+    if (through == 0) continue;
+    const std::vector<double> &shares = ways.shares(s);
+    const uint64_t begin = lattice.arc_begin[s], n = lattice.arc_begin[s + 1] - begin;
+    for (uint64_t i = 0; i < n; ++i) {
+      result.arcs[begin + i] = through * shares[i];
+      result.states[lattice.arcs[begin + i].next_state] += result.arcs[begin + i];
     }
-    for (uint64_t a = lattice.arc_begin[s]; a < lattice.arc_begin[s + 1]; ++a) {
-      const CompactArc &arc = lattice.arcs[a];
-      result.arcs[a] = std::exp(forward[s] - arc.cost.total(acoustic_scale) + backward[arc.next_state] - log_sum);
-    }
+    result.ends[s] = through * shares[n];
   }
   return result;
 }

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "core/base/stop.h"
 #include "core/lattice/lattice.h"
 
 namespace asr {
@@ -17,7 +18,8 @@ struct LatticePosteriors {
   double log_sum = 0;          // ln of the sum over all paths
 };
 
-// All are zero, log_sum is -infinity, if the lattice has no path.
-LatticePosteriors lattice_posteriors(const CompactLattice &lattice, double acoustic_scale);
+// Finite costs of any size give posteriors from 0 to 1. All are zero, log_sum is -infinity, if the lattice has no path. Throws
+// ASR_CANCELLED if it is stopped.
+LatticePosteriors lattice_posteriors(const CompactLattice &lattice, double acoustic_scale, const StopToken &stop = {});
 
 }  // namespace asr

@@ -41,6 +41,8 @@ CompactLattice prune(const CompactLattice &lattice, double acoustic_scale, doubl
     n_kept += stays(costs.from_start[s] + costs.to_end[s]);
   }
   CompactLattice result;
+  result.arcs.reserve(lattice.arcs.size());
+  result.transition_ids.reserve(lattice.transition_ids.size());
   const auto copy_ids = [&](Alignment *alignment) {
     const uint32_t *ids = lattice.begin(*alignment);
     alignment->begin = result.transition_ids.size();

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "core/base/error.h"
+
 namespace asr {
 namespace {
 
@@ -24,12 +26,13 @@ class Expander {
   static uint32_t n_inner(const Alignment &alignment) { return alignment.size == 0 ? 0 : alignment.size - 1; }
 
   void number_states() {
-    uint32_t n = 0;
+    uint64_t n = 0;
     for (uint32_t s = 0; s < source_.n_states(); ++s) {
-      numbers_.push_back(n++);
+      numbers_.push_back(static_cast<uint32_t>(n++));
       for (uint64_t a = source_.arc_begin[s]; a < source_.arc_begin[s + 1]; ++a) n += n_inner(source_.arcs[a].alignment);
       n += source_.ends[s].alignment.size;
     }
+    if (n > 0xffffffffu) fail(ASR_INVALID_ARGUMENT, "lattice: has more than 2^32 states at the state level");
   }
 
   void add_state(uint32_t frame, const LatticeCost &final_cost) {

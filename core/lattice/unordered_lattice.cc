@@ -33,6 +33,7 @@ class Sorter {
         const uint32_t next = place_[index_of(arc.to)];
         result.arcs.push_back({next, arc.word, arc.cost, arc.alignment});
         const uint32_t next_frame = frame + arc.alignment.size;
+        if (next_frame < frame) fail(ASR_BAD_FILE, "paths to state %u have too many frames; it is damaged", arc.to);
         if (result.frames[next] != kNone && result.frames[next] != next_frame) {
           fail(ASR_BAD_FILE, "paths with different numbers of frames lead to state %u; it is damaged", arc.to);
         }

@@ -7,10 +7,11 @@
 
 namespace asr {
 
-WordStep::WordStep(const PreparedLattice &prepared, double acoustic_scale, uint32_t open)
+WordStep::WordStep(const PreparedLattice &prepared, double acoustic_scale, uint32_t open, const Limits &limits)
     : prepared_(prepared),
       acoustic_scale_(acoustic_scale),
       open_(open),
+      limits_(limits),
       visits_(prepared.lattice.n_states()),
       waiting_(prepared.lattice.n_states() / 64 + 1) {}
 
@@ -21,7 +22,7 @@ uint32_t WordStep::add_node(uint32_t before, uint32_t id) {
 }
 
 // Less than, equal to or greater than 0, as the first difference of two chains with equally many ids says.
-int WordStep::compare_ids(uint32_t a, uint32_t id_a, uint32_t b, uint32_t id_b) const {
+int WordStep::compare_ids(uint32_t a, uint32_t id_a, uint32_t b, uint32_t id_b) {
   int order = 0;
   const auto take_last = [this](uint32_t *node, uint32_t *id) {
     if (*id != 0) return std::exchange(*id, 0);
@@ -29,14 +30,14 @@ int WordStep::compare_ids(uint32_t a, uint32_t id_a, uint32_t b, uint32_t id_b) 
     *node = last.before;
     return last.id;
   };
-  while (a != b || id_a != id_b) {
+  for (; a != b || id_a != id_b; ++work_) {
     const uint32_t last_a = take_last(&a, &id_a), last_b = take_last(&b, &id_b);
     if (last_a != last_b) order = last_a < last_b ? -1 : 1;
   }
   return order;
 }
 
-bool WordStep::better(const Path &a, uint32_t id_a, const Path &b, uint32_t id_b) const {
+bool WordStep::better(const Path &a, uint32_t id_a, const Path &b, uint32_t id_b) {
   if (a.total != b.total) return a.total < b.total;
   if (a.cost.graph != b.cost.graph) return a.cost.graph < b.cost.graph;
   return compare_ids(a.node, id_a, b.node, id_b) < 0;
@@ -78,12 +79,18 @@ void WordStep::follow(uint32_t state) {
   work_ += 1 + lattice.arc_begin[state + 1] - lattice.arc_begin[state];
 }
 
-void WordStep::begin(const SubsetElement *elements, size_t n_elements, const uint32_t *pool, double beam) {
+void WordStep::begin(const SubsetElement *elements, size_t n_elements, const uint32_t *pool, double beam, size_t max_bytes) {
   ++round_;
   nodes_.assign(1, {0, 0, 0, 0});
   mark_ = 0;
   arcs_.clear();
-  reaches_open_ = false;
+  reaches_open_ = ran_out_ = false;
+  size_t n_ids = 0;
+  for (size_t e = 0; e < n_elements; ++e) n_ids += elements[e].ids.size;
+  if (bytes_of(n_ids, 0) > max_bytes) {
+    ran_out_ = true;
+    return;
+  }
   end_ = {0, path(kNoEnd, 0)};
   limit_ = kNoEnd.graph;
   for (size_t e = 0; e < n_elements; ++e) {
@@ -95,18 +102,27 @@ void WordStep::begin(const SubsetElement *elements, size_t n_elements, const uin
     visit(element.state, start, 0);
     work_ += element.ids.size;
   }
-  // Arcs lead to higher states, so when a state's turn comes its best path is known.
-  for (size_t block = elements[0].state / 64; n_waiting_ > 0; ++block) {
+  follow_waiting(elements[0].state / 64, max_bytes);
+  most_nodes_ = std::max(most_nodes_, nodes_.size());
+  most_arcs_ = std::max(most_arcs_, arcs_.size());
+  if (ran_out_) return;
+  sort_arcs();
+  first_ = last_ = 0;
+  group_sources();
+}
+
+// Arcs lead to higher states, so when a state's turn comes its best path is known.
+void WordStep::follow_waiting(size_t first_block, size_t max_bytes) {
+  for (size_t block = first_block; n_waiting_ > 0; ++block) {
     while (waiting_[block] != 0) {
       const auto bit = static_cast<uint32_t>(__builtin_ctzll(waiting_[block]));
       waiting_[block] &= waiting_[block] - 1;
       --n_waiting_;
-      follow(static_cast<uint32_t>(block * 64) + bit);
+      if (!ran_out_) follow(static_cast<uint32_t>(block * 64) + bit);
     }
+    limits_.stop.check();
+    if (work_ > limits_.max_work || bytes_of(nodes_.size(), arcs_.size()) > max_bytes) ran_out_ = true;
   }
-  sort_arcs();
-  first_ = last_ = 0;
-  group_sources();
 }
 
 // By word and next state; of several arcs with the same, only the one of the best path stays.
@@ -138,6 +154,7 @@ void WordStep::group_sources() {
 }
 
 bool WordStep::next_word() {
+  limits_.stop.check();
   first_ = last_;
   group_.clear();
   estimate_ = kNoEnd.graph;
@@ -185,7 +202,14 @@ void WordStep::append_ids(uint32_t node, uint32_t from_depth, std::vector<uint32
   std::reverse(ids->begin() + static_cast<ptrdiff_t>(begin), ids->end());
 }
 
-void WordStep::append_elements(std::vector<SubsetElement> *elements, std::vector<uint32_t> *pool) const {
+size_t WordStep::n_element_ids() const {
+  size_t n = 0;
+  for (const Reached &reached : group_) n += nodes_[reached.path.node].depth - n_ids_;
+  return n;
+}
+
+void WordStep::append_elements(std::vector<SubsetElement> *elements, std::vector<uint32_t> *pool) {
+  work_ += group_.size() + n_element_ids();
   for (const Reached &reached : group_) {
     const Alignment ids = {pool->size(), nodes_[reached.path.node].depth - n_ids_};
     append_ids(reached.path.node, n_ids_, pool);

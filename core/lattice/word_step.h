@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/base/stop.h"
 #include "core/lattice/prepared_lattice.h"
 
 namespace asr {
@@ -20,13 +21,21 @@ struct SubsetElement {
 
 class WordStep {
  public:
+  struct Limits {
+    uint64_t max_work;  // of all steps
+    StopToken stop;
+  };
+
   // The states from `open` on have arcs that are not in the lattice yet.
-  WordStep(const PreparedLattice &prepared, double acoustic_scale, uint32_t open);
+  WordStep(const PreparedLattice &prepared, double acoustic_scale, uint32_t open, const Limits &limits);
 
   // Follows arcs without words from the elements, and from there one arc with a word, but only paths that cost at most
   // `beam` more than the best, each with its best way to an end. What is found does not depend on how the elements were
-  // reached, so it is the same for all word sequences that lead to the same elements.
-  void begin(const SubsetElement *elements, size_t n_elements, const uint32_t *pool, double beam);
+  // reached, so it is the same for all word sequences that lead to the same elements. Memory grows by less than max_bytes.
+  void begin(const SubsetElement *elements, size_t n_elements, const uint32_t *pool, double beam, size_t max_bytes);
+
+  // Whether begin() stopped at one of its limits. Then nothing else is known.
+  bool ran_out() const { return ran_out_; }
 
   // Whether there is no such path and no end.
   bool leads_nowhere() const { return group_.empty() && !reaches_open_; }
@@ -48,9 +57,12 @@ class WordStep {
   const LatticeCost &cost() const { return cost_; }  // in common: of the best of the paths
   uint32_t n_ids() const { return n_ids_; }          // in common
   void append_ids(uint32_t from, std::vector<uint32_t> *ids) const { append_ids(chain_[n_ids_], from, ids); }
-  void append_elements(std::vector<SubsetElement> *elements, std::vector<uint32_t> *pool) const;  // by ascending state
+  void append_elements(std::vector<SubsetElement> *elements, std::vector<uint32_t> *pool);  // by ascending state
+  size_t n_elements() const { return group_.size(); }
+  size_t n_element_ids() const;  // of all elements
 
-  uint64_t work() const { return work_; }  // arcs followed and ids handled so far
+  uint64_t work() const { return work_; }                             // arcs followed and ids handled so far
+  size_t bytes() const { return bytes_of(most_nodes_, most_arcs_); }  // at most, but for arrays of the lattice's size
 
  private:
   // The ids of a path are a chain of nodes that ends in node 0.
@@ -81,8 +93,10 @@ class WordStep {
   const PreparedLattice &prepared_;
   const double acoustic_scale_;
   const uint32_t open_;
-  bool reaches_open_ = false;
+  const Limits limits_;
+  bool reaches_open_ = false, ran_out_ = false;
   uint64_t work_ = 0;
+  size_t most_nodes_ = 0, most_arcs_ = 0;  // so far
   std::vector<Node> nodes_;
   std::vector<Visit> visits_;      // [state]
   uint32_t round_ = 0;             // visits of other rounds do not count
@@ -101,11 +115,16 @@ class WordStep {
   std::vector<uint32_t> chain_;  // nodes of the first path, by depth
 
   Path path(const LatticeCost &cost, uint32_t node) const { return {cost, cost.total(acoustic_scale_), node}; }
+  // Arcs are put into groups, once each. Vectors are at most three times as large as what they hold, while they grow.
+  static size_t bytes_of(size_t n_nodes, size_t n_arcs) {
+    return 3 * (n_nodes * (sizeof(Node) + sizeof(uint32_t)) + n_arcs * (sizeof(WordArc) + sizeof(Reached) + sizeof(uint32_t)));
+  }
   uint32_t add_node(uint32_t before, uint32_t id);
-  int compare_ids(uint32_t node_a, uint32_t id_a, uint32_t node_b, uint32_t id_b) const;
-  bool better(const Path &a, uint32_t id_a, const Path &b, uint32_t id_b) const;
+  int compare_ids(uint32_t node_a, uint32_t id_a, uint32_t node_b, uint32_t id_b);
+  bool better(const Path &a, uint32_t id_a, const Path &b, uint32_t id_b);
   void visit(uint32_t state, const Path &path, uint32_t id);
   void follow(uint32_t state);
+  void follow_waiting(size_t first_block, size_t max_bytes);
   void sort_arcs();
   void group_sources();
   void find_common();

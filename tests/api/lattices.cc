@@ -27,10 +27,10 @@ asr_stream_config lattice_stream() {
   return config;
 }
 
-EventPointer final_event(asr_engine *engine, const asr_stream_config &config, const std::string &words) {
+template <typename Value>
+EventPointer final_event(asr_engine *engine, const asr_stream_config &config, const std::vector<Value> &values, size_t n) {
   const StreamPointer stream = open_stream(engine, config);
-  const std::vector<int16_t> samples = speak(words);
-  EXPECT_OK(asr_feed(stream.get(), samples.data(), samples.size()));
+  EXPECT_OK(asr_feed(stream.get(), values.data(), n));
   EXPECT_OK(asr_finish(stream.get()));
   EventPointer result(nullptr, asr_event_free);
   for (asr_event_kind kind = ASR_EVENT_READY; kind != ASR_EVENT_END;) {
@@ -48,6 +48,11 @@ EventPointer final_event(asr_engine *engine, const asr_stream_config &config, co
     }
   }
   return result;
+}
+
+EventPointer final_event(asr_engine *engine, const asr_stream_config &config, const std::string &words) {
+  const std::vector<int16_t> samples = speak(words);
+  return final_event(engine, config, samples, samples.size());
 }
 
 asr_lattice lattice_of(const asr_event *event) {
@@ -226,6 +231,35 @@ TEST(Lattices, InPiecesHaveEveryWordSequenceOnce) {
     EXPECT_GE(total, before);
     before = total;
   }
+}
+
+// Rows in which every word is as likely as any other, one of them with what HTK writes for a probability of 0.
+TEST(Lattices, OfTooMuchAreNarrowedAndSaySo) {
+  constexpr size_t kFrames = 700, kPdfs = 4;
+  asr_stream_config config = lattice_stream();
+  config.input = ASR_INPUT_LOGLIKES;
+  config.lattice_beam = 10;
+  config.acoustic_scale = 0.42f;
+  for (const float loud : {-1e10f, -1e18f}) {
+    std::vector<float> rows(kFrames * kPdfs, 0);
+    for (size_t p = 0; p < kPdfs; ++p) rows[kPdfs * 400 + p] = loud * (1 - 1e-7f * static_cast<float>(p));
+    const EventPointer event = final_event(load_engine().get(), config, rows, kFrames);
+    ASSERT_NE(event, nullptr);
+    EXPECT_NE(asr_event_flags(event.get()) & ASR_FLAG_BEAM_NARROWED, 0u);
+    const asr_lattice lattice = lattice_of(event.get());
+    EXPECT_LT(lattice.beam, 10);
+    EXPECT_EQ(lattice.n_frames, kFrames);
+    for (uint64_t a = 0; a < lattice.n_arcs; ++a) {
+      ASSERT_TRUE(lattice.arc_posterior[a] >= 0 && lattice.arc_posterior[a] <= 1) << lattice.arc_posterior[a];
+    }
+    for (size_t i = 0; i < asr_event_n_words(event.get(), 0); ++i) {
+      asr_word word{};
+      word.size = sizeof(word);
+      ASSERT_OK(asr_event_word(event.get(), 0, i, &word));
+      ASSERT_TRUE(word.confidence >= 0 && word.confidence <= 1) << word.confidence;
+    }
+  }
+  EXPECT_EQ(asr_event_flags(final_event(load_engine().get(), lattice_stream(), "low").get()) & ASR_FLAG_BEAM_NARROWED, 0u);
 }
 
 TEST(Lattices, LiveLongerThanStreamAndEngine) {

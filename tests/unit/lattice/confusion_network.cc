@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/lattice/allocated.h"
 #include "tests/unit/lattice/small_lattice.h"
+#include "tests/unit/scratch.h"
 
 namespace asr {
 namespace {
@@ -159,6 +161,56 @@ TEST(ConfusionNetwork, ReachesFarEnoughInLongLattices) {
   const std::vector<double> confidences = word_confidences(lattice, best_words(lattice, 1), 1);
   ASSERT_EQ(confidences.size(), n_words);
   for (const double confidence : confidences) EXPECT_NEAR(confidence, share, 1e-6);
+}
+
+// One arc that costs 1e22 before all others: sums of costs are rounded to more than the others differ by.
+TEST(ConfusionNetwork, HasSharesAtCostsOfAnySize) {
+  for (unsigned seed = 0; seed < 600 && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    CompactLattice lattice = test::random_lattice({3 + seed % 12, 3, 2.5, false, false}, random);
+    const double size = std::pow(10.0, seed % 30);
+    for (uint64_t a = 0; a < lattice.arc_begin[1]; ++a) lattice.arcs[a].cost.acoustic += size * (1 + 1e-7 * double(a));
+    if (seed % 2 == 1) lattice.arcs.back().cost.acoustic *= -size;
+    const std::vector<WordPlace> best = best_words(lattice, 0.1);
+    expect_shares(fold_onto(lattice, best, 0.1));
+    expect_shares(minimum_risk(lattice, 0.1).network);
+    for (const double confidence : word_confidences(lattice, best, 0.1)) {
+      EXPECT_TRUE(confidence >= 0 && confidence <= 1) << confidence;
+    }
+  }
+}
+
+// A file may put as many words as it likes into no time at all: every one of them would be compared with every other.
+TEST(ConfusionNetwork, TooManyWordsInOneFrameAreRefused) {
+  CompactLattice lattice;
+  const uint32_t n_words = 20000;
+  for (uint32_t s = 0; s <= n_words; ++s) {
+    lattice.frames.push_back(0);
+    if (s < n_words) lattice.arcs.push_back({s + 1, 1, {0.1, 0}, {}});
+    lattice.arc_begin.push_back(lattice.arcs.size());
+  }
+  lattice.ends.resize(n_words + 1);
+  lattice.ends[n_words].cost = {0, 0};
+  test::expect_error([&] { fold_onto(lattice, best_words(lattice, 1), 1); }, ASR_INVALID_ARGUMENT, "too many words");
+}
+
+// Twenty words a frame for a while: with all within reach of each other, their shares are still found.
+TEST(ConfusionNetwork, DenseWordsAreFoldedWithinLess) {
+  CompactLattice lattice;
+  const uint32_t n_words = 8000;
+  for (uint32_t s = 0; s <= n_words; ++s) {
+    lattice.frames.push_back(s / 20);
+    if (s < n_words) lattice.arcs.push_back({s + 1, 1 + s % 7, {0.1, 0}, {}});
+    if (s < n_words) lattice.arcs.push_back({s + 1, 8, {2, 0}, {}});
+    lattice.arc_begin.push_back(lattice.arcs.size());
+  }
+  lattice.ends.resize(n_words + 1);
+  lattice.ends[n_words].cost = {0, 0};
+  const double share = 1 / (1 + std::exp(-1.9));
+  const test::PeakMemory peak;
+  for (const double confidence : word_confidences(lattice, best_words(lattice, 1), 1)) EXPECT_NEAR(confidence, share, 1e-3);
+  EXPECT_LT(peak.bytes(), size_t{400} << 20);  // all pairs of a state and a word would take 2 GB
 }
 
 TEST(ConfusionNetwork, OfNoPathIsUnsure) {

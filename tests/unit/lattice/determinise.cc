@@ -80,6 +80,26 @@ TEST(Determinise, LittleWorkGivesANarrowBeam) {
   }
 }
 
+TEST(Determinise, LittleMemoryGivesANarrowBeam) {
+  for (uint32_t seed = 0; seed < 300 && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    test::StateLatticeShape shape;
+    shape.ties = seed % 3 == 0;
+    std::mt19937 random(seed);
+    const Lattice lattice = test::random_state_lattice(shape, random);
+    double beam = -1;
+    for (size_t bytes = 0; beam < 6; bytes = bytes * 5 / 4 + 100) {
+      const Determinised result = determinise(lattice, {kScale, 6, uint64_t{1} << 28, bytes});
+      EXPECT_GE(result.beam, beam);
+      beam = result.beam;
+      expect_well_formed(result.lattice);
+      expect_same_paths(lattice, result.lattice, beam);
+      test::expect_best_path(lattice, result.lattice);
+      ASSERT_LT(bytes, size_t{1} << 24);
+    }
+  }
+}
+
 TEST(Determinise, NothingComesOfNothing) {
   EXPECT_EQ(determinise({}, {kScale, 8}).lattice.n_states(), 0u);
   Lattice lattice;  // a state that is no end

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <vector>
@@ -56,6 +57,19 @@ inline void expect_same_paths(const Lattice &lattice, const CompactLattice &resu
     EXPECT_EQ(path.transition_ids, expected->second.transition_ids);
   }
   for (const auto &entry : wanted) EXPECT_TRUE(found.count(entry.first)) << "a word sequence is missing";
+}
+
+// The best path is there, with the words, alignment and costs of a best path.
+inline void expect_best_path(const Lattice &lattice, const CompactLattice &result) {
+  const auto all = reference::determinise(lattice, kScale, 1e9, 1e-9);
+  double least = kNoEnd.graph, found = kNoEnd.graph;
+  for (const auto &entry : all) least = std::min(least, entry.second.cost.total(kScale));
+  for (const auto &[words, path] : reference::all_paths(result)) {
+    ASSERT_TRUE(all.count(words)) << "words that no path has";
+    found = std::min(found, path.cost.total(kScale));
+    EXPECT_EQ(path.transition_ids.size(), all.at(words).transition_ids.size());
+  }
+  EXPECT_NEAR(found, least, kTolerance);
 }
 
 // Every arc and end lies on a path within the beam.

@@ -143,6 +143,18 @@ TEST(KaldiLatticeText, IsReadInEveryFormThatKaldiWrites) {
   EXPECT_EQ(state.ends[2].cost.graph, 0.25);
 }
 
+TEST(KaldiLatticeText, NumbersOfAnySizeAreReadAsWhatTheyAre) {
+  const test::Scratch scratch;
+  const std::string path = scratch / "text";
+  test::spill(path, "key\n0 1 5 1e-999,-1e300,\n0 1 6 1e999,0,\n1 0.5,0,\n");
+  const CompactLattice lattice = read_all(path).at(0).second;
+  ASSERT_EQ(lattice.arcs.size(), 1u);  // the other costs more than any path
+  EXPECT_EQ(lattice.arcs[0].cost.graph, 0);
+  EXPECT_EQ(lattice.arcs[0].cost.acoustic, -1e300);
+  test::spill(path, "key\n0 1 5 -1e999,0,\n1\n");
+  test::expect_error([&] { read_all(path); }, ASR_BAD_FILE, "a cost is not a number");
+}
+
 TEST(KaldiLatticeText, SaysWhatIsWrong) {
   const test::Scratch scratch;
   const std::string path = scratch / "text";

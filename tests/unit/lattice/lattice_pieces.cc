@@ -7,62 +7,21 @@
 
 #include "core/lattice/determinise.h"
 #include "tests/unit/lattice/determinised.h"
+#include "tests/unit/lattice/lattice_cuts.h"
 #include "tests/unit/lattice/random_state_lattice.h"
 #include "tests/unit/scratch.h"
 
 namespace asr {
 namespace {
 
+using test::first_of_frame;
 using test::kScale;
-
-// How much dearer than the best the best path through each state is.
-std::vector<double> extra_costs(const Lattice &lattice) {
-  const uint32_t n = lattice.n_states();
-  std::vector<double> from_start(n, kNoEnd.graph), to_end(n);
-  from_start[0] = 0;
-  for (uint32_t s = 0; s < n; ++s) {
-    for (uint64_t a = lattice.arc_begin[s]; a < lattice.arc_begin[s + 1]; ++a) {
-      double &next = from_start[lattice.arcs[a].next_state];
-      next = std::min(next, from_start[s] + lattice.arcs[a].cost.total(kScale));
-    }
-  }
-  for (uint32_t s = n; s-- > 0;) {
-    to_end[s] = lattice.final_costs[s].total(kScale);
-    for (uint64_t a = lattice.arc_begin[s]; a < lattice.arc_begin[s + 1]; ++a) {
-      to_end[s] = std::min(to_end[s], lattice.arcs[a].cost.total(kScale) + to_end[lattice.arcs[a].next_state]);
-    }
-  }
-  std::vector<double> extra(n);
-  for (uint32_t s = 0; s < n; ++s) extra[s] = from_start[s] + to_end[s] - to_end[0];
-  return extra;
-}
-
-uint32_t first_of_frame(const Lattice &lattice, uint32_t frame) {
-  return static_cast<uint32_t>(std::lower_bound(lattice.frames.begin(), lattice.frames.end(), frame) - lattice.frames.begin());
-}
-
-// States of frames begin ... end; those of the last frame without their arcs, unless it is the lattice's last.
-Lattice piece_of(const Lattice &lattice, uint32_t begin, uint32_t end) {
-  const uint32_t first = first_of_frame(lattice, begin), last = first_of_frame(lattice, end + 1);
-  const bool is_last = last == lattice.n_states();
-  const uint32_t open = is_last ? last : first_of_frame(lattice, end);
-  Lattice piece;
-  for (uint32_t s = first; s < last; ++s) {
-    for (uint64_t a = lattice.arc_begin[s]; s < open && a < lattice.arc_begin[s + 1]; ++a) {
-      piece.arcs.push_back(lattice.arcs[a]);
-      piece.arcs.back().next_state -= first;
-    }
-    piece.arc_begin.push_back(piece.arcs.size());
-    piece.frames.push_back(lattice.frames[s]);
-    piece.final_costs.push_back(is_last ? lattice.final_costs[s] : kNoEnd);
-  }
-  return piece;
-}
+using test::piece_of;
 
 // Cuts a lattice at random frames. Extra costs are known the less the smaller `share`.
-Determinised in_pieces(const Lattice &lattice, double beam, double share, std::mt19937 &random) {
-  const std::vector<double> extra = extra_costs(lattice);
-  PieceDeterminiser pieces({kScale, beam});
+Determinised in_pieces(const Lattice &lattice, const DeterminiseOptions &options, double share, std::mt19937 &random) {
+  const std::vector<double> extra = test::extra_costs(lattice, kScale);
+  PieceDeterminiser pieces(options);
   uint32_t begin = 0;
   for (uint32_t frame = 1; frame < lattice.frames.back(); ++frame) {
     if (random() % 2 == 0) continue;
@@ -83,7 +42,7 @@ void compare_with_reference(test::StateLatticeShape shape, double beam, double s
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     const Lattice lattice = test::random_state_lattice(shape, random);
-    const Determinised result = in_pieces(lattice, beam, share, random);
+    const Determinised result = in_pieces(lattice, {kScale, beam}, share, random);
     EXPECT_EQ(result.beam, beam);
     test::expect_well_formed(result.lattice);
     test::expect_pruned(result.lattice, beam);
@@ -120,6 +79,29 @@ TEST(LatticePieces, ManyArcsWithoutFrames) {
   compare_with_reference(shape, 5, 0.5, 1000);
 }
 
+// Wherever memory runs out: what was found before stays, and the best path goes on from there.
+TEST(LatticePieces, LittleMemoryGivesANarrowBeam) {
+  test::StateLatticeShape shape;
+  shape.n_frames = 7;
+  shape.end_share = 0;
+  size_t n_narrow = 0, n_wide = 0;
+  for (uint32_t seed = 0; seed < 300 && !testing::Test::HasFailure(); ++seed) {
+    shape.ties = seed % 3 == 0;
+    std::mt19937 random(seed);
+    const Lattice lattice = test::random_state_lattice(shape, random);
+    for (size_t bytes = 0; bytes < 200000; bytes = bytes * 3 / 2 + 500) {
+      SCOPED_TRACE(testing::Message() << seed << ", " << bytes << " bytes");
+      const Determinised result = in_pieces(lattice, {kScale, 4, uint64_t{1} << 28, bytes}, 1, random);
+      (result.beam < 4 ? n_narrow : n_wide) += 1;
+      test::expect_well_formed(result.lattice);
+      test::expect_same_paths(lattice, result.lattice, result.beam);
+      test::expect_best_path(lattice, result.lattice);
+    }
+  }
+  EXPECT_GT(n_narrow, 1000u);
+  EXPECT_GT(n_wide, 1000u);
+}
+
 // States that are there twice are few, where pieces are long.
 TEST(LatticePieces, AddFewStates) {
   test::StateLatticeShape shape;
@@ -133,7 +115,7 @@ TEST(LatticePieces, AddFewStates) {
     std::mt19937 random(seed);
     const Lattice lattice = test::random_state_lattice(shape, random);
     n_whole += determinise(lattice, {kScale, 3}).lattice.n_states();
-    n_pieces += in_pieces(lattice, 3, 1, random).lattice.n_states();
+    n_pieces += in_pieces(lattice, {kScale, 3}, 1, random).lattice.n_states();
   }
   EXPECT_GT(n_whole, 1000u);
   EXPECT_LT(static_cast<double>(n_pieces), 1.1 * static_cast<double>(n_whole));

@@ -10,6 +10,7 @@
 #include "core/lattice/determinise.h"
 #include "core/lattice/prune.h"
 #include "tests/reference/determinise.h"
+#include "tests/unit/lattice/allocated.h"
 #include "tests/unit/lattice/random_state_lattice.h"
 #include "tests/unit/lattice/small_lattice.h"
 
@@ -61,6 +62,39 @@ TEST_F(Paths, OfFewAreTheFirstOfMany) {
     for (size_t i = 0; i < few.size(); ++i) EXPECT_EQ(few[i].transition_ids, many[i].transition_ids);
     EXPECT_EQ(best_path(lattice_, kScale).words, few.at(0).words);
   }
+}
+
+TEST_F(Paths, WithinABeamAreTheFirstOfAll) {
+  for (uint32_t seed = 0; seed < 200 && !HasFailure(); ++seed) {
+    make(seed);
+    const std::vector<LatticePath> all = n_best_paths(lattice_, kScale, totals_.size());
+    const std::vector<LatticePath> near = n_best_paths(lattice_, kScale, totals_.size(), 1.5);
+    const double limit = all.at(0).cost.total(kScale) + 1.5;
+    size_t n = 0;
+    while (n < all.size() && all[n].cost.total(kScale) <= limit) ++n;
+    ASSERT_EQ(near.size(), n);
+    for (size_t i = 0; i < n; ++i) EXPECT_EQ(near[i].transition_ids, all[i].transition_ids);
+  }
+}
+
+// A chain of states with many arcs each: only ways that can be among the n best are kept.
+TEST(NBest, TakesMemoryForThoseWanted) {
+  CompactLattice lattice;
+  const uint32_t n_words = 500, n_ways = 50;
+  for (uint32_t s = 0; s < n_words; ++s) {
+    lattice.frames.push_back(s);
+    for (uint32_t w = 1; w <= n_ways; ++w) lattice.arcs.push_back({s + 1, w, {0.25 * w, 0}, {}});
+    lattice.arc_begin.push_back(lattice.arcs.size());
+  }
+  lattice.frames.push_back(n_words);
+  lattice.arc_begin.push_back(lattice.arcs.size());
+  lattice.ends.resize(n_words + 1);
+  lattice.ends[n_words].cost = {0, 0};
+  const test::PeakMemory peak;
+  const std::vector<LatticePath> paths = n_best_paths(lattice, 1, 500);
+  ASSERT_EQ(paths.size(), 500u);
+  EXPECT_EQ(paths.back().cost.graph, 125.25);
+  EXPECT_LT(peak.bytes(), size_t{32} << 20);  // all ways would take 800 MB
 }
 
 TEST_F(Paths, OfNothing) {

@@ -43,6 +43,43 @@ TEST(Posteriors, KeepTheirPrecisionAtLargeCosts) {
   for (size_t a = 0; a < lattice.arcs.size(); ++a) EXPECT_NEAR(large.arcs[a], small.arcs[a], 1e-8);
 }
 
+// Whatever the costs: 0 to 1, and no path is lost on the way.
+TEST(Posteriors, AreSharesAtCostsOfAnySize) {
+  for (unsigned seed = 0; seed < 1000 && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    CompactLattice lattice = test::random_lattice({2 + seed % 12, 3, 2.5, false, seed % 3 == 0}, random);
+    const auto change = [&](LatticeCost *cost) {
+      const double size = std::pow(10.0, random() % 309);
+      if (random() % 3 == 0) cost->graph *= size;
+      if (random() % 3 == 0) cost->acoustic = std::clamp(cost->acoustic * size, -1.7e308, 1.7e308);
+    };
+    for (CompactArc &arc : lattice.arcs) change(&arc.cost);
+    for (CompactLattice::End &end : lattice.ends) {
+      if (is_end(end.cost)) change(&end.cost);
+    }
+    const LatticePosteriors posteriors = lattice_posteriors(lattice, seed % 2 == 0 ? 0.1 : 10);
+    const auto expect_share = [](double posterior) { EXPECT_TRUE(posterior >= 0 && posterior <= 1) << posterior; };
+    double ended = 0;
+    std::vector<double> into(lattice.n_states());
+    into[0] = 1;
+    for (uint32_t s = 0; s < lattice.n_states(); ++s) {
+      expect_share(posteriors.states[s]);
+      expect_share(posteriors.ends[s]);
+      EXPECT_NEAR(posteriors.states[s], into[s], 1e-9);
+      double out = posteriors.ends[s];
+      for (uint64_t a = lattice.arc_begin[s]; a < lattice.arc_begin[s + 1]; ++a) {
+        expect_share(posteriors.arcs[a]);
+        into[lattice.arcs[a].next_state] += posteriors.arcs[a];
+        out += posteriors.arcs[a];
+      }
+      EXPECT_NEAR(out, posteriors.states[s], 1e-9);
+      ended += posteriors.ends[s];
+    }
+    EXPECT_NEAR(ended, 1, 1e-9);
+  }
+}
+
 TEST(Posteriors, AreZeroWithoutPaths) {
   EXPECT_TRUE(std::isinf(lattice_posteriors({}, 1).log_sum));
   CompactLattice lattice;

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Subset construction (M. Mohri 1997; with strings of transition-ids as in D. Povey et al., Generating exact lattices in the
+// WFST framework, 2012), best subsets first.
+//
+// A subset is where a word sequence leads in the lattice: states, with what the best paths there cost and consume beyond
+// their common part. Its estimate, the least cost of a complete path through it, is exact, so subsets are taken up in the
+// order of the best word sequences that need them, each after all better ways to reach it. Then its paths are followed to
+// where the next words begin. What they have in common up to there goes to the arcs that lead here, and subsets that do not
+// differ in the rest are one state of the result.
+//
+// Of a lattice in pieces, subsets from which paths without a word lead to the states that end the piece wait for the next one.
+// Only what they can reach is kept of the pieces so far.
+//
+// Costs too large to be added up exactly make estimates differ by rounding, so that the search may spread over ways that cost
+// the same before one of them is complete. Then, as whenever memory runs out that early, the best path is followed alone.
+#include "core/lattice/determiniser.h"
+
+#include <algorithm>
+
+namespace asr {
+
+Determiniser::Determiniser(const DeterminiseOptions &options) : options_(options), beam_(options.lattice_beam) {
+  lists_.elements.push_back({0, {}, {}});
+  subsets_.push_back({{0, 1, 0}, {}, kNone, 0, {}, {}});
+  waiting_.push_back(0);
+}
+
+size_t Determiniser::bytes() const {
+  const auto blocks = [](const auto &deque) { return deque.size() * sizeof(deque[0]) * 17 / 16; };
+  const auto growing = [](size_t n, size_t each) {
+    return 3 * n * each;
+  };                                                                 // a vector that is just being copied to a larger one
+  constexpr size_t kIndexEntry = 96;                                 // with its part of the table
+  constexpr size_t kResultState = sizeof(CompactLattice::End) + 40;  // with the costs that prune() compares
+  const size_t result = blocks(subsets_) + blocks(states_) + blocks(arcs_) + blocks(ids_);
+  const size_t search = growing(lists_.elements.size(), sizeof(SubsetElement)) + growing(lists_.pool.size(), 4) +
+                        (known_subsets_.size() + known_states_.size()) * kIndexEntry +
+                        growing(queue_.size(), sizeof(Estimated)) + growing(waiting_.size(), 4) + (step_ ? step_->bytes() : 0);
+  const size_t assembled = arcs_.size() * sizeof(CompactArc) + states_.size() * kResultState + 4 * n_assembled_ids_;
+  return std::max(result + search, assembled + std::max(result, assembled));  // finish() copies twice
+}
+
+// Whether the paths that the step speaks of fit in the lists.
+bool Determiniser::has_room() const {
+  return bytes() + 3 * (step_->n_elements() * sizeof(SubsetElement) + 4 * step_->n_element_ids()) <= max_bytes_;
+}
+
+void Determiniser::advance(const PreparedLattice &lattice, uint32_t open, size_t max_bytes, const StopToken &stop) {
+  lattice_ = &lattice;
+  max_bytes_ = max_bytes;
+  best_is_complete_ = any_is_complete_ = false;
+  const Start begun = start();
+  const uint64_t n_arcs = lattice.lattice.arcs.size() + lattice.lattice.n_states();
+  step_.emplace(lattice, options_.acoustic_scale, open, WordStep::Limits{2 * options_.max_work + 64 * n_arcs, stop});
+  for (const uint32_t number : waiting_) enqueue(number);
+  waiting_.clear();
+  const bool done = search() && any_is_complete_;
+  queue_ = {};
+  step_.reset();
+  if (!done) follow_best_path(begun, open);
+  std::sort(waiting_.begin(), waiting_.end());
+  waiting_.erase(std::unique(waiting_.begin(), waiting_.end()), waiting_.end());
+}
+
+// False if it ran out of work or memory before the best path was complete.
+bool Determiniser::search() {
+  while (!queue_.empty()) {
+    const Estimated next = queue_.top();
+    if (best_is_complete_ && (best_only_ || step_->work() > options_.max_work || bytes() > max_bytes_)) {
+      narrow(next.cost);
+      return true;
+    }
+    queue_.pop();
+    if (subsets_[next.subset].result_state != kNone || take_up(next.subset)) continue;
+    if (best_is_complete_) narrow(next.cost);
+    return best_is_complete_;
+  }
+  return true;
+}
+
+// Everything that costs less than this is found, nothing more will be.
+void Determiniser::narrow(double cost) { beam_ = std::min(beam_, std::max(0.0, cost - lattice_->best)); }
+
+void Determiniser::enqueue(uint32_t number) {
+  const Subset &subset = subsets_[number];
+  double least = kNoEnd.graph;
+  for (size_t e = subset.list.begin; e < subset.list.end; ++e) least = std::min(least, estimate(subset, lists_.elements[e]));
+  if (least <= lattice_->limit) queue_.push({least, subset.list.frame, number});
+}
+
+// False if it ran out of work or memory; what it did until then is part of the result.
+bool Determiniser::take_up(uint32_t number) {
+  const List list = subsets_[number].list;
+  const size_t held = bytes();
+  if (held > max_bytes_) return false;
+  step_->begin(&lists_.elements[list.begin], list.end - list.begin, lists_.pool.data(), lattice_->limit - lattice_->best,
+               max_bytes_ - held);
+  if (step_->ran_out()) return false;
+  if (step_->leads_nowhere()) return true;
+  if (step_->reaches_open()) {
+    best_is_complete_ = any_is_complete_ = true;
+    waiting_.push_back(number);
+    return true;
+  }
+  if (const Join joined = join_state(number); joined != Join::kNew) return joined == Join::kKnown;
+  const Subset subset = subsets_[number];
+  const uint32_t n_lead_ids = subset.lead_ids.size;
+  ResultState &state = states_.back();
+  if (is_end(step_->end_cost())) {
+    any_is_complete_ = true;
+    if (total(subset.cost + step_->end_cost()) <= lattice_->best) best_is_complete_ = true;
+    state.end.cost = step_->end_cost() - subset.lead_cost;
+    step_->append_end_ids(n_lead_ids, &step_ids_);
+    state.end.alignment = take_step_ids();
+    n_assembled_ids_ += state.end.alignment.size;
+  }
+  state.arcs_begin = state.arcs_end = arcs_.size();
+  while (step_->next_word()) {
+    if (total(subset.cost) + step_->estimate() > lattice_->limit) continue;
+    if (!has_room()) return false;
+    step_->append_ids(n_lead_ids, &step_ids_);
+    const Alignment ids = take_step_ids();
+    add_arc(reach(subset), step_->word(), step_->cost() - subset.lead_cost, ids);
+    state.arcs_end = arcs_.size();
+  }
+  return true;
+}
+
+Alignment Determiniser::take_step_ids() {
+  const Alignment ids = {ids_.size(), static_cast<uint32_t>(step_ids_.size())};
+  ids_.insert(ids_.end(), step_ids_.begin(), step_ids_.end());
+  step_ids_.clear();
+  return ids;
+}
+
+// An arc of the last state.
+void Determiniser::add_arc(uint32_t next_subset, uint32_t word, const LatticeCost &cost, const Alignment &ids) {
+  arcs_.push_back({next_subset, word, cost, ids});
+  Subset &next = subsets_[next_subset];
+  ++next.n_arcs;
+  n_assembled_ids_ += ids.size + next.lead_ids.size;
+}
+
+// Gives the subset a state of the result: that of another subset from which words go on in the same way, or a new one, which
+// is then the last.
+Determiniser::Join Determiniser::join_state(uint32_t number) {
+  Subset &subset = subsets_[number];
+  if (number == 0) {  // no arc leads here that could take what is common
+    subset.result_state = 0;
+    states_.push_back({0, 0, 0, 0, {}});
+    return Join::kNew;
+  }
+  if (!has_room()) return Join::kNoRoom;
+  subset.lead_cost = step_->cost();
+  step_->append_ids(0, &step_ids_);
+  subset.lead_ids = take_step_ids();
+  n_assembled_ids_ += uint64_t{subset.lead_ids.size} * subset.n_arcs;
+  const size_t begin = lists_.elements.size(), pool_begin = lists_.pool.size();
+  step_->append_elements(&lists_.elements, &lists_.pool);
+  const List list = {begin, lists_.elements.size(), subset.list.frame + step_->n_ids()};
+  const auto next = static_cast<uint32_t>(states_.size());
+  const uint32_t known = lists_.find_or_add(known_states_, list, next);
+  if (known == kNone) {
+    subset.result_state = next;
+    states_.push_back({n_forgotten_ + lists_.elements[begin].state, list.frame, 0, 0, {}});
+    return Join::kNew;
+  }
+  subset.result_state = known;
+  lists_.elements.resize(begin);
+  lists_.pool.resize(pool_begin);
+  return Join::kKnown;
+}
+
+// The subset that the step's current word leads to from `before`: a new one, unless it was reached before.
+uint32_t Determiniser::reach(const Subset &before) {
+  const size_t begin = lists_.elements.size(), pool_begin = lists_.pool.size();
+  step_->append_elements(&lists_.elements, &lists_.pool);
+  const List list = {begin, lists_.elements.size(), before.list.frame + step_->n_ids()};
+  const LatticeCost cost = before.cost + step_->cost();
+  const auto next = static_cast<uint32_t>(subsets_.size());
+  const uint32_t known = lists_.find_or_add(known_subsets_, list, next);
+  if (known == kNone) {
+    subsets_.push_back({list, cost, kNone, 0, {}, {}});
+    enqueue(next);
+    return next;
+  }
+  lists_.elements.resize(begin);
+  lists_.pool.resize(pool_begin);
+  if (subsets_[known].result_state == kNone && total(cost) < total(subsets_[known].cost)) {
+    subsets_[known].cost = cost;
+    enqueue(known);
+  }
+  return known;
+}
+
+uint32_t Determiniser::forget(uint32_t n_states) {
+  uint32_t n = n_states;
+  for (const uint32_t number : waiting_) n = std::min(n, lists_.elements[subsets_[number].list.begin].state);
+  ElementLists kept;
+  known_subsets_.clear();
+  known_states_.clear();
+  for (const uint32_t number : waiting_) {
+    List &list = subsets_[number].list;
+    list = kept.append(lists_, list);
+    for (size_t e = list.begin; e < list.end; ++e) kept.elements[e].state -= n;
+    kept.find_or_add(known_subsets_, list, number);
+  }
+  lists_ = std::move(kept);
+  n_forgotten_ += n;
+  return n;
+}
+
+}  // namespace asr

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// The determiniser's result, and its way out when work or memory runs out: the best path alone, read off the lattice.
+#include <algorithm>
+#include <cmath>
+
+#include "core/lattice/determiniser.h"
+#include "core/lattice/prune.h"
+
+namespace asr {
+
+Determiniser::Start Determiniser::start() const {
+  Start start{subsets_.size(),    states_.size(),   arcs_.size(), ids_.size(), lists_.elements.size(),
+              lists_.pool.size(), n_assembled_ids_, waiting_,     {}};
+  for (const uint32_t number : waiting_) start.waiting_subsets.push_back(subsets_[number]);
+  return start;
+}
+
+void Determiniser::return_to(const Start &start) {
+  const auto cut = [](auto &blocks, size_t n) { blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(n), blocks.end()); };
+  cut(subsets_, start.n_subsets);
+  cut(states_, start.n_states);
+  cut(arcs_, start.n_arcs);
+  cut(ids_, start.n_ids);
+  lists_.elements.resize(start.n_elements);
+  lists_.pool.resize(start.n_pool);
+  known_subsets_.clear();
+  known_states_.clear();
+  n_assembled_ids_ = start.n_assembled_ids;
+  for (size_t i = 0; i < start.waiting.size(); ++i) subsets_[start.waiting[i]] = start.waiting_subsets[i];
+  waiting_.clear();
+}
+
+void Determiniser::keep_best_path(const PreparedLattice &lattice, uint32_t open) {
+  lattice_ = &lattice;
+  follow_best_path(start(), open);
+}
+
+// The best path from one of the waiting subsets to an end or, if the lattice goes on, to an open state. Of open states that
+// are equally good the first counts: the others may only seem so, since paths between them belong to what follows.
+Determiniser::BestPath Determiniser::find_best_path(uint32_t open) const {
+  const Lattice &lattice = lattice_->lattice;
+  struct Way {
+    double cost = kNoEnd.graph;
+    uint32_t from = kNone;  // a state, or kNone where the path begins in
+    uint64_t arc = 0;       // this element
+    uint32_t subset = 0;    // of this subset
+  };
+  std::vector<Way> ways(lattice.n_states());
+  for (const uint32_t number : waiting_) {
+    const Subset &subset = subsets_[number];
+    for (size_t e = subset.list.begin; e < subset.list.end; ++e) {
+      const double cost = total(subset.cost + lists_.elements[e].cost);
+      Way &way = ways[lists_.elements[e].state];
+      if (cost < way.cost) way = {cost, kNone, e, number};
+    }
+  }
+  double least = kNoEnd.graph;
+  uint32_t goal = kNone;
+  for (uint32_t s = 0; s < lattice.n_states(); ++s) {
+    const double cost = ways[s].cost;
+    const double through = cost + lattice.final_costs[s].total(options_.acoustic_scale);
+    const double slack = s >= open ? 1e-9 * (1 + std::fabs(through)) : 0;
+    if ((s >= open || open == lattice.n_states()) && through < least - slack) std::tie(least, goal) = std::tie(through, s);
+    if (!std::isfinite(cost) || s >= open) continue;
+    for (uint64_t a = lattice.arc_begin[s]; a < lattice.arc_begin[s + 1]; ++a) {
+      const double next = cost + total(lattice.arcs[a].cost);
+      if (next < ways[lattice.arcs[a].next_state].cost) ways[lattice.arcs[a].next_state] = {next, s, a, 0};
+    }
+  }
+  BestPath path;
+  if (goal == kNone) return path;
+  uint32_t s = goal;
+  for (; ways[s].from != kNone; s = ways[s].from) path.arcs.push_back(ways[s].arc);
+  std::reverse(path.arcs.begin(), path.arcs.end());
+  path.subset = ways[s].subset;
+  path.element = ways[s].arc;
+  return path;
+}
+
+// Makes the best path the only one. Each of its states leads on at once, with nothing in common left to the arcs before.
+void Determiniser::follow_best_path(const Start &start, uint32_t open) {
+  return_to(start);
+  beam_ = 0;
+  best_only_ = true;
+  waiting_ = start.waiting;
+  const BestPath path = find_best_path(open);
+  waiting_.clear();
+  if (path.subset == kNone) return;
+  const Lattice &lattice = lattice_->lattice;
+  const SubsetElement element = lists_.elements[path.element];
+  const auto pool = lists_.pool.begin() + static_cast<std::ptrdiff_t>(element.ids.begin);
+  std::vector<uint32_t> ids(pool, pool + element.ids.size);
+  LatticeCost cost = element.cost;
+  uint32_t number = path.subset, state = element.state, begun_in = state;
+  const auto take_ids = [&] {
+    const Alignment taken = {ids_.size(), static_cast<uint32_t>(ids.size())};
+    ids_.insert(ids_.end(), ids.begin(), ids.end());
+    ids.clear();
+    return taken;
+  };
+  const auto add_state = [&] {
+    subsets_[number].result_state = static_cast<uint32_t>(states_.size());
+    const uint64_t place = number == 0 ? 0 : n_forgotten_ + begun_in;
+    states_.push_back({place, subsets_[number].list.frame, arcs_.size(), arcs_.size(), {}});
+  };
+  for (const uint64_t a : path.arcs) {
+    const LatticeArc &arc = lattice.arcs[a];
+    cost = cost + arc.cost;
+    if (arc.transition_id != 0) ids.push_back(arc.transition_id);
+    state = arc.next_state;
+    if (arc.word == 0) continue;
+    add_state();
+    const Subset &before = subsets_[number];
+    const Alignment taken = take_ids();
+    const auto next = static_cast<uint32_t>(subsets_.size());
+    subsets_.push_back({{0, 0, before.list.frame + taken.size}, before.cost + cost, kNone, 0, {}, {}});
+    add_arc(next, arc.word, cost, taken);
+    states_.back().arcs_end = arcs_.size();
+    number = next;
+    begun_in = state;
+    cost = {};
+  }
+  if (state >= open) return wait_at(number, state, cost, ids);
+  add_state();
+  states_.back().end = {cost + lattice.final_costs[state], take_ids()};
+  n_assembled_ids_ += states_.back().end.alignment.size;
+}
+
+// Leaves the subset waiting in one state.
+void Determiniser::wait_at(uint32_t number, uint32_t state, const LatticeCost &cost, const std::vector<uint32_t> &ids) {
+  List &list = subsets_[number].list;
+  list.begin = lists_.elements.size();
+  list.end = list.begin + 1;
+  lists_.elements.push_back({state, {lists_.pool.size(), static_cast<uint32_t>(ids.size())}, cost});
+  lists_.pool.insert(lists_.pool.end(), ids.begin(), ids.end());
+  waiting_ = {number};
+}
+
+Determinised Determiniser::finish() {
+  lists_ = {};
+  known_subsets_ = {};
+  known_states_ = {};
+  if (states_.empty()) return {{}, beam_};
+  const CompactLattice assembled = assemble();
+  subsets_ = {};
+  states_ = {};
+  arcs_ = {};
+  ids_ = {};
+  return {prune(assembled, options_.acoustic_scale, beam_), beam_};
+}
+
+// The states and the arcs between them. A word leads to higher states of the lattice, so the lowest among the elements of a
+// state puts it after all that lead to it.
+CompactLattice Determiniser::assemble() const {
+  std::vector<uint32_t> order(states_.size());
+  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [this](uint32_t a, uint32_t b) { return states_[a].first_state < states_[b].first_state; });
+  std::vector<uint32_t> numbers(states_.size());
+  for (uint32_t n = 0; n < order.size(); ++n) numbers[order[n]] = n;
+
+  CompactLattice lattice;
+  lattice.arc_begin.reserve(states_.size() + 1);
+  lattice.frames.reserve(states_.size());
+  lattice.ends.reserve(states_.size());
+  lattice.arcs.reserve(arcs_.size());
+  lattice.transition_ids.reserve(n_assembled_ids_);
+  const auto append_ids = [&](const Alignment &ids) {
+    const auto begin = ids_.begin() + static_cast<std::ptrdiff_t>(ids.begin);
+    lattice.transition_ids.insert(lattice.transition_ids.end(), begin, begin + ids.size);
+  };
+  for (const uint32_t i : order) {
+    const ResultState &state = states_[i];
+    for (size_t a = state.arcs_begin; a < state.arcs_end; ++a) {
+      const CompactArc &arc = arcs_[a];
+      const Subset &next = subsets_[arc.next_state];
+      if (next.result_state == kNone) continue;
+      lattice.arcs.push_back({numbers[next.result_state],
+                              arc.word,
+                              arc.cost + next.lead_cost,
+                              {lattice.transition_ids.size(), arc.alignment.size + next.lead_ids.size}});
+      append_ids(arc.alignment);
+      append_ids(next.lead_ids);
+    }
+    lattice.arc_begin.push_back(lattice.arcs.size());
+    lattice.frames.push_back(state.frame);
+    lattice.ends.push_back({state.end.cost, {lattice.transition_ids.size(), state.end.alignment.size}});
+    append_ids(state.end.alignment);
+  }
+  return lattice;
+}
+
+}  // namespace asr
