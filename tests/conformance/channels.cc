@@ -22,7 +22,7 @@ class ChannelsTest : public LatticeTest {
     for (uint32_t t = 0; t < n_frames; t += kWindow) {
       std::vector<asr_advance_job> jobs;
       for (const auto &channel : channels) {
-        jobs.push_back({channel->channel, rows.data() + size_t{t} * n_pdfs, 0, 0, std::min(kWindow, n_frames - t)});
+        jobs.push_back({channel->channel, rows.data() + size_t{t} * n_pdfs, 0, 0, std::min(kWindow, n_frames - t), 0});
       }
       device->check(api().advance(device->get(), nullptr, jobs.data(), jobs.size()));
       device->check(api().wait(device->get()));

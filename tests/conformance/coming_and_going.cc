@@ -63,7 +63,7 @@ class ComingAndGoingTest : public LoadFixture {
         if (!visit || visit->n_left() == 0 || random() % 6 == 0) continue;
         const uint32_t n_frames = std::min<uint32_t>(visit->n_left(), 1 + random() % kWindow);
         const float *const rows = visit->spoken.utterance.rows.data() + size_t{visit->n_done} * kPdfs;
-        jobs.push_back({visit->channel.channel, rows, 0, 0, n_frames});
+        jobs.push_back({visit->channel.channel, rows, 0, 0, n_frames, 0});
         visit->n_done += n_frames;
       }
       std::shuffle(jobs.begin(), jobs.end(), random);

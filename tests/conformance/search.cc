@@ -136,7 +136,7 @@ TEST_P(SearchTest, LanesDoNotMatter) {
   }
   for (uint32_t t = 0; t < 320; t += 64) {
     std::vector<asr_advance_job> jobs;
-    for (int c = 0; c < 8; ++c) jobs.push_back({channels[c]->channel, rows[c].data() + t * 5, 0, 0, 64});
+    for (int c = 0; c < 8; ++c) jobs.push_back({channels[c]->channel, rows[c].data() + t * 5, 0, 0, 64, 0});
     many->check(api().advance(many->get(), nullptr, jobs.data(), jobs.size()));
     many->check(api().wait(many->get()));
   }

@@ -50,7 +50,7 @@ class SearchKernelsTest : public testing::TestWithParam<std::pair<uint32_t, bool
     const reference::SearchResult want = reference::pruned_search(graph.view(), options, rows.data(), n_frames, true);
     const SearchGraph loaded(*device_, graph.view());
     std::unique_ptr<Search> search = lanes_->begin(loaded, options);
-    lanes_->start(nullptr, {{search.get(), rows.data(), 0, 0, n_frames}});
+    lanes_->start(nullptr, {{search.get(), rows.data(), 0, 0, n_frames, 0}});
     lanes_->wait();
     asr_path got{};
     lanes_->best_paths({search.get()}, true, &got);
