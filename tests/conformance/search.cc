@@ -270,7 +270,7 @@ TEST_P(SearchTest, ScoreBufferAndHostRows) {
         advance(*device, hosted, window.data() + 5 * 4, 4, 50, 50);
       }
       expect_same(best_path(*device, buffered, true), best_path(*device, hosted, true));
-      const asr_advance_job beyond{buffered.channel, nullptr, 0, 60, 5};
+      const asr_advance_job beyond{buffered.channel, nullptr, 0, 60, 5, 0};
       EXPECT_NE(api().advance(device->get(), acoustic, &beyond, 1), ASR_OK);
     }
     api().free_acoustic(acoustic);

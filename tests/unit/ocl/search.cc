@@ -107,7 +107,7 @@ TEST_P(SearchKernelsTest, LatticesOfManyTokens) {
   const reference::RawLattice want = reference::lattice(graph.view(), options, rows.data(), kFrames, true);
   const SearchGraph loaded(*device_, graph.view());
   std::unique_ptr<Search> search = lanes_->begin(loaded, options);
-  lanes_->start(nullptr, {{search.get(), rows.data(), 0, 0, kFrames}});
+  lanes_->start(nullptr, {{search.get(), rows.data(), 0, 0, kFrames, 0}});
   lanes_->wait();
   for (int i = 0; i < 2; ++i) {
     asr_raw_lattice got{};

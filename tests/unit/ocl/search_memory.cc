@@ -88,7 +88,7 @@ class SearchMemoryTest : public testing::Test {
   std::unique_ptr<Search> begin(const SearchGraph &graph, const Input &input) { return lanes_->begin(graph, input.options); }
   // Frames first ... first + n - 1.
   static SearchLanes::Task task(const std::unique_ptr<Search> &search, const Input &input, uint32_t first, uint32_t n) {
-    return {search.get(), input.rows.data() + size_t{first} * input.graph.view().n_pdfs, 0, 0, n};
+    return {search.get(), input.rows.data() + size_t{first} * input.graph.view().n_pdfs, 0, 0, n, 0};
   }
   void expect_found(const std::unique_ptr<Search> &search, const Input &input) {
     asr_path got{};
