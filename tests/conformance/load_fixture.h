@@ -90,7 +90,10 @@ class LoadFixture : public LatticeTest {
   }
 
   // Appends the pieces that are settled. The device of these may be another one than the case's.
+  // Pieces are those of the advances that are done.
   static void take_pieces(const Device &device, const Channel &channel, Outcome *outcome) {
+    const asr_backend_api &api = *device.api();
+    if (api.finish_advances != nullptr) device.check(api.finish_advances(device.get(), 0));
     for (;;) {
       asr_raw_lattice raw{};
       device.check(device.api()->lattice_piece(device.get(), channel.channel, &raw));

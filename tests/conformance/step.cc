@@ -127,7 +127,7 @@ TEST_P(StepTest, MemoryOfSignals) {
   Stream early(world, source);
   const asr_step_job first = early.next(random, &given);
   world.device->check(world.api.step(world.device->get(), world.features, world.acoustic, &first, 1, 0));
-  const asr_advance_job advance{early.channel(), nullptr, 0, 0, first.n_rows};
+  const asr_advance_job advance{early.channel(), nullptr, 0, 0, first.n_rows, 0};
   world.device->check(world.api.advance(world.device->get(), world.acoustic, &advance, 1));
   for (uint32_t seed = 0; seed < 2; ++seed) {
     for (const auto &scores : step_scores(world, std::vector<Source>(100, source), seed)) ASSERT_EQ(scores, want);
@@ -135,7 +135,7 @@ TEST_P(StepTest, MemoryOfSignals) {
   while (!early.done()) {
     const asr_step_job job = early.next(random, &given);
     world.device->check(world.api.step(world.device->get(), world.features, world.acoustic, &job, 1, 0));
-    const asr_advance_job rest{early.channel(), nullptr, 0, 0, job.n_rows};
+    const asr_advance_job rest{early.channel(), nullptr, 0, 0, job.n_rows, 0};
     world.device->check(world.api.advance(world.device->get(), world.acoustic, &rest, 1));
   }
   EXPECT_EQ(scores_of(world, early.channel()), want);

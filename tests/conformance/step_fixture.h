@@ -192,7 +192,7 @@ class StepFixture : public SearchFixture {
         if (streams[i]->done() || random() % 4 == 0) continue;
         jobs.push_back(streams[i]->next(random, &given[i]));
         jobs.back().first_row = n_rows;
-        advances.push_back({streams[i]->channel(), nullptr, buffer, n_rows, jobs.back().n_rows});
+        advances.push_back({streams[i]->channel(), nullptr, buffer, n_rows, jobs.back().n_rows, 0});
         n_rows += jobs.back().n_rows;
       }
       world.device->check(

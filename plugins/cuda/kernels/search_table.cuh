@@ -53,7 +53,7 @@ struct Table {
     const uint32_t mask = n_slots() - 1;
     const uint32_t hash = hash_of(wanted) * Team::size(), step = hash >> 3 | 1;  // odd: it visits every slot
     uint32_t slot = __umulhi(hash, mask + 1);
-    for (uint32_t n_seen = 0; lane.is_full == 0 && (Team::kIsWide || n_seen <= mask); ++n_seen) {
+    for (uint32_t n_seen = 0; lane.is_full == 0 && n_seen <= mask; ++n_seen) {
       uint32_t there = state(slot);
       if (there == kFreeSlot) {
         there = atomicCAS(state_at(slot), kFreeSlot, wanted);
