@@ -119,6 +119,7 @@ void Scheduler::decode(const Streams &streams, Window *now, Window *before) {
   Window *const advancing = model_.overlaps() ? now : before;
   for_window(*advancing, [&] { advance(advancing); });
   await(*now, *before);
+  if (loss()) return;  // results of a lost device are not to be trusted
   complete(before);
   clear(before);
 }

@@ -88,6 +88,7 @@ void Stream::post_once(asr_event_kind kind, double time_s) {
 void Stream::post_partial(Event partial, uint32_t n_frames) {
   if (n_frames <= n_partial_frames_) return;
   n_partial_frames_ = n_frames;
+  if (fell_back_) partial.flags |= ASR_FLAG_FELL_BACK;
   post(std::move(partial));
 }
 

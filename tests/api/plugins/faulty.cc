@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU back end with defects: each device has one of kFaults, and its name says which. For the tests of failures
-// (failures.cc). faulty_overlapping.cc makes a second back end of this file.
+// (failures.cc). overlapping.cc makes a second back end of this file.
 #define asr_backend_entry cpu_backend_entry  // the CPU back end's, in this plugin
 #include "plugins/cpu/entry.cc"
 #undef asr_backend_entry
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #ifndef FAULTY_OVERLAPS
 #define FAULTY_OVERLAPS false  // one advance at a time, and no lattices
@@ -60,6 +63,13 @@ uint32_t g_timeout_ms = 0;
 asr_backend_channel *g_bad_channel = nullptr;
 std::mutex g_search;  // workers read results while the engine's thread searches
 
+// The advance under way, where they overlap: done when the next comes, or when it is awaited.
+struct Pending {
+  asr_backend_device *device = nullptr;
+  asr_backend_acoustic *acoustic = nullptr;
+  std::vector<asr_advance_job> jobs;
+} g_pending;
+
 asr_status fail_now() {
   return asr::guard([] { asr::fail(g_fault->status, "a fault made for this test"); });
 }
@@ -92,6 +102,7 @@ asr_status open(uint32_t index, const asr_backend_options *options, asr_backend_
   g_fault = &kFaults[index];
   g_n_calls = 0;
   g_bad_channel = nullptr;
+  g_pending = {};
   g_timeout_ms = options->timeout_ms;
   return g_cpu->open(0, options, device);
 }
@@ -106,6 +117,8 @@ asr_status channel_begin(asr_backend_device *device, asr_backend_graph *graph, c
 
 void channel_end(asr_backend_channel *channel) {
   if (channel == g_bad_channel) g_bad_channel = nullptr;
+  auto &jobs = g_pending.jobs;
+  jobs.erase(std::remove_if(jobs.begin(), jobs.end(), [&](const auto &job) { return job.channel == channel; }), jobs.end());
   g_cpu->channel_end(channel);
 }
 
@@ -128,14 +141,25 @@ asr_status score(asr_backend_device *device, asr_backend_acoustic *acoustic, con
   return unless_faulty("score", [&] { return g_cpu->score(device, acoustic, features, n_rows, buffer, loglikes); });
 }
 
-// An advance that never ends: the back end's limit ends the wait for it.
+asr_status do_pending() {
+  const Pending pending = std::exchange(g_pending, {});
+  if (pending.jobs.empty()) return ASR_OK;
+  return g_cpu->advance(pending.device, pending.acoustic, pending.jobs.data(), pending.jobs.size());
+}
+
+// `hang` is an advance that never ends: the back end's limit ends the wait for it.
 asr_status advance(asr_backend_device *device, asr_backend_acoustic *acoustic, const asr_advance_job *jobs, size_t n_jobs) {
   if (is_faulty("hang")) {
     std::this_thread::sleep_for(std::chrono::milliseconds(g_timeout_ms));
     return fail_now();
   }
   std::lock_guard lock(g_search);
-  return unless_faulty("advance", [&] { return g_cpu->advance(device, acoustic, jobs, n_jobs); });
+  return unless_faulty("advance", [&] {
+    if (!FAULTY_OVERLAPS) return g_cpu->advance(device, acoustic, jobs, n_jobs);
+    const asr_status status = do_pending();
+    g_pending = {device, acoustic, {jobs, jobs + n_jobs}};
+    return status;
+  });
 }
 
 asr_status outcome(asr_backend_device *device, asr_backend_channel *channel) {
@@ -161,7 +185,13 @@ asr_status wait(asr_backend_device *device) {
   return unless_faulty("wait", [&] { return g_cpu->wait(device); });
 }
 
-asr_status finish_advances(asr_backend_device *device, uint32_t) { return wait(device); }
+asr_status finish_advances(asr_backend_device *device, uint32_t n_left) {
+  if (n_left == 0) {
+    std::lock_guard lock(g_search);
+    if (const asr_status status = do_pending(); status != ASR_OK) return status;
+  }
+  return wait(device);
+}
 
 }  // namespace
 
