@@ -415,6 +415,7 @@ void Scheduler::give_up_device() {
   for (const StreamPointer &stream : live_) fail_stream(stream, reason);
   if (given_up_) return;
   given_up_ = true;
+  model_.api()->wait(model_.device().get());  // so that no work that may still run reads the windows; it may fail, too
   if (take_over_) spare_ = take_over_(reason);
   std::lock_guard lock(mutex_);
   can_fall_back_ = spare_ != nullptr;

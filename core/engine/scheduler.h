@@ -4,8 +4,7 @@
 //
 // Two windows are under way at a time, in score buffers 0 and 1. Window n is gathered and its scoring is issued, from samples
 // where the device has the fused step, else from rows whose cepstra it computed before. Then,
-// - where advances overlap (a GPU): the search of n is put behind that of n - 1, which is awaited, and results of n - 1 are
-// read
+// - where advances overlap (a GPU): the search of n is put behind that of n - 1, which is awaited, and results of n - 1 are read
 //   while the device searches n. What makes results of ended streams is left to a pool.
 // - else: window n - 1 is searched while n is scored; then both are awaited and results of n - 1 are read.
 // A stream's failure is noted where it happens and carried out at the end of a step.

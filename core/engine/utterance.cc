@@ -14,7 +14,10 @@ size_t length_of_rows(const LoadedModel &model, const StreamOptions &options) {
 }  // namespace
 
 Utterance::Utterance(const LoadedModel &model, const StreamOptions &options, RetiredChannels *retired)
-    : model_(model), options_(options), row_length_(length_of_rows(model, options)), signal_(nullptr, nullptr) {
+    : model_(model),
+      options_(options),
+      row_length_(length_of_rows(model, options)),
+      signal_(nullptr, nullptr) {
   if (options.is_audio()) begin_features();
   if (options.partial_interval_ms > 0) {
     const double frames = options.partial_interval_ms / (1000 * model.frame_shift_s());

@@ -182,7 +182,8 @@ asr_status lattice_piece(asr_backend_device *device, asr_backend_channel *channe
 }
 
 asr_status wait(asr_backend_device *device) {
-  return unless_faulty("wait", [&] { return g_cpu->wait(device); });
+  const asr_status status = g_cpu->wait(device);  // also where it fails: nothing is to be read after it
+  return unless_faulty("wait", [&] { return status; });
 }
 
 asr_status finish_advances(asr_backend_device *device, uint32_t n_left) {
