@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <mutex>
 
 #include "tests/api/recognizer.h"
@@ -37,7 +38,8 @@ std::vector<std::string> devices_named(const std::string &backend, const std::st
 
 std::string device_named(const std::string &backend, const std::string &name) { return devices_named(backend, name).at(0); }
 
-EnginePointer load_faulty(const std::string &device, const char *fallback = nullptr, uint32_t timeout_ms = 0) {
+EnginePointer load_faulty(const std::string &device, const char *fallback = nullptr, uint32_t timeout_ms = 0,
+                          const std::string &bundle = tone_bundle()) {
   asr_engine_config config;
   asr_engine_config_default(&config);
   config.device = device.c_str();
@@ -46,7 +48,7 @@ EnginePointer load_faulty(const std::string &device, const char *fallback = null
   config.fallback = fallback;
   config.device_timeout_ms = timeout_ms;
   asr_engine *engine = nullptr;
-  EXPECT_OK(asr_engine_load(tone_bundle().c_str(), &config, &engine));
+  EXPECT_OK(asr_engine_load(bundle.c_str(), &config, &engine));
   return {engine, asr_engine_close};
 }
 
@@ -278,6 +280,19 @@ TEST(Fallback, StreamsMayBeCancelledAndClosed) {
       }
     }
   }
+}
+
+// The bundle is gone when the device is lost: as without a fallback.
+TEST(Fallback, MayFail) {
+  const std::filesystem::path bundle = tone_bundle() + "-removed";
+  std::filesystem::copy(tone_bundle(), bundle, std::filesystem::copy_options::recursive);
+  const EnginePointer engine = load_faulty(device_named("overlapping", "best_path 1: lost"), "cpu", 0, bundle);
+  std::filesystem::remove_all(bundle);
+  const std::vector<Events> results = recognize_at_once(engine.get(), default_stream(), recordings(4), ASR_DEVICE_LOST);
+  EXPECT_GE(std::count_if(results.begin(), results.end(), has_failed), 1);
+  asr_stream *stream = nullptr;
+  EXPECT_EQ(asr_open(engine.get(), nullptr, &stream), ASR_DEVICE_LOST);
+  EXPECT_NE(std::string(asr_last_error()).find("a fault made for this test"), std::string::npos) << asr_last_error();
 }
 
 TEST(Fallback, OnlyTheCpu) {
