@@ -149,6 +149,13 @@ typedef struct asr_engine_config {
   uint32_t window_frames; /* the most frames a stream advances in a step, 8..256; default 32 */
   uint32_t n_threads;     /* host threads for the CPU back end, 0 (default) = one for each core, at most 256 */
   uint32_t reserved;      /* 0 */
+  const char *fallback;   /* since 0.2.0. "cpu": once the device is lost, the CPU decodes its unfinished streams again from
+                             their start, and all later streams; nothing is lost and no event comes twice. Costs may differ
+                             from the device's in the last digits. Each stream keeps what it was fed until its END: 4 bytes
+                             for a sample at the model's rate (230 MB for an hour at 16 kHz) or for a value of a row.
+                             NULL or "" (default): none, streams of a lost device end with ASR_DEVICE_LOST */
+  uint32_t device_timeout_ms; /* since 0.2.0. A device is lost when a search has not ended after so long; 0 (default) =
+                                 60,000. CUDA devices only */
 } asr_engine_config;
 
 ASR_API void asr_engine_config_default(asr_engine_config *config);
@@ -163,7 +170,7 @@ ASR_API asr_status asr_engine_load(const char *bundle_path, const asr_engine_con
 
 typedef struct asr_engine_info {
   size_t size;           /* set by the caller to sizeof(asr_engine_info) */
-  const char *device_id; /* the device in use; this and all strings here are the engine's */
+  const char *device_id; /* the device it was loaded on; this and all strings here are the engine's */
   const char *device_name;
   double sample_rate_hz; /* the model's; streams of any other rate are resampled */
   double frame_shift_ms;
@@ -230,7 +237,8 @@ typedef struct asr_stream_config {
 ASR_API void asr_stream_config_default(asr_stream_config *config);
 
 /* Opens a stream on the engine. Errors: ASR_INVALID_ARGUMENT (which field, and its range), ASR_UNSUPPORTED (such as a
- * lattice_beam on a device that makes no lattices), ASR_OUT_OF_MEMORY. Any thread. */
+ * lattice_beam on a device that makes no lattices), ASR_OUT_OF_MEMORY, ASR_DEVICE_LOST (an earlier stream lost the device, and
+ * no fallback took over: load the engine again). Any thread. */
 ASR_API asr_status asr_open(asr_engine *engine, const asr_stream_config *config, asr_stream **stream);
 
 /* Appends n samples of each channel (or n rows, for features and log-likelihoods) and returns as soon as they are copied;
@@ -280,6 +288,7 @@ typedef enum asr_event_kind {
 /* The whole lattice would have taken too much time or memory. It is narrower than lattice_beam: asr_lattice.beam says how
  * wide. Since 0.2.0. */
 #define ASR_FLAG_BEAM_NARROWED 8u
+#define ASR_FLAG_FELL_BACK 16u      /* since 0.2.0: the device was lost; this was decoded on asr_engine_config.fallback */
 
 typedef struct asr_word {
   size_t size;      /* set by the caller to sizeof(asr_word) */

@@ -88,9 +88,14 @@ EngineOptions read_config(const asr_engine_config *config) {
   check_range(c.reserved, 0u, 0u, "asr_engine_config.reserved");
   EngineOptions options;
   if (c.device != nullptr) options.device = c.device;
+  if (c.fallback != nullptr) options.fallback = c.fallback;
+  if (!options.fallback.empty() && options.fallback != "cpu") {
+    fail(ASR_INVALID_ARGUMENT, "asr_engine_config.fallback is \"%s\"; it may be \"cpu\", or NULL for none", c.fallback);
+  }
   options.max_lanes = c.max_lanes;
   options.window_frames = c.window_frames;
   options.n_threads = c.n_threads;
+  if (c.device_timeout_ms != 0) options.device_timeout_ms = c.device_timeout_ms;
   return options;
 }
 

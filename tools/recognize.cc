@@ -24,6 +24,10 @@ using Options = RecognizeOptions;
 
 void print(const Recognition &result, const Options &options, bool with_id) {
   if (!result.error.empty()) fprintf(stderr, "senone: %s\n", result.error.c_str());
+  if ((result.flags & ASR_FLAG_FELL_BACK) != 0) {
+    fprintf(stderr, "senone: %s: the device was lost; recognised on %s instead\n",
+            (options.features + options.loglikes).empty() ? result.path.c_str() : result.id.c_str(), options.fallback.c_str());
+  }
   if (options.json) {
     fputs(to_json(result).c_str(), stdout);
   } else if (!result.error.empty()) {
@@ -160,6 +164,7 @@ EnginePointer load_engine(const Options &options, uint32_t n_jobs) {
   asr_engine_config config;
   asr_engine_config_default(&config);
   config.device = options.device.c_str();
+  config.fallback = options.fallback.c_str();
   config.max_lanes = std::min(n_jobs, 1024u);
   config.n_threads = options.n_threads;
   asr_engine *engine = nullptr;
@@ -210,6 +215,8 @@ void add_recognize(Command app) {
   kind.flag("--srt", options->srt, "Print subtitles");
   command.option("--hyp", options->hyp, "Also write `words (id)` lines, for `senone wer`");
   command.option("--device", options->device, "cpu, cuda:0, ... (see `senone devices`); default: the best");
+  command.option("--fallback", options->fallback, "cpu: recognises what a lost device did not finish; default: that fails")
+      .one_of({"cpu"});
   command.option("--jobs", options->n_jobs, "Recordings recognised at a time; default: one for each thread").range(1, 1024);
   command.option("--threads", options->n_threads, "Host threads of the CPU back end; default: one for each core").range(1, 256);
   command.option("--beam", options->beam, "Width of the search (natural log); default: the bundle's");

@@ -14,7 +14,7 @@
 namespace asr::tool {
 
 struct RecognizeOptions {
-  std::string model, device, list, hyp, cmn = "model", lattice;
+  std::string model, device, fallback, list, hyp, cmn = "model", lattice;
   std::vector<std::string> files;
   std::string features, loglikes, cmvn, utt2spk;  // archives: ark:FILE or scp:FILE
   bool json = false, ctm = false, srt = false, confidence = false;

@@ -64,6 +64,8 @@ typedef struct asr_backend_options {
                               its usual room, so that small cases run out of each; 0: the usual room */
   uint32_t cluster_blocks; /* for tests: blocks that advance a channel, at most 16; 1: no clusters; 0: as many as there is room
                               for. Back ends without clusters ignore it */
+  uint32_t timeout_ms;     /* work of the device that has not ended after so long is given up: the waiting slot, and all after
+                              it, return ASR_DEVICE_LOST, and what is freed then is leaked; 0: no limit */
 } asr_backend_options;
 
 /* ---- front end: 004_... (MFCC); equations F1-F8 in docs/equations.md ---------------------------------------------- */

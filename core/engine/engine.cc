@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "core/base/error.h"
+#include "core/base/log.h"
 
 namespace asr {
 namespace {
@@ -16,31 +18,57 @@ uint32_t n_threads_for(const EngineOptions &options) {
 }  // namespace
 
 Engine::Engine(const std::string &bundle_path, const EngineOptions &options)
-    : model_(bundle_path, options),
-      retired_(model_),
-      results_(n_threads_for(options)),
-      scheduler_(model_, &retired_) {}
+    : bundle_path_(bundle_path),
+      main_(
+          bundle_path, options,
+          options.fallback.empty() ? Scheduler::TakeOver() : [this](const Error &reason) { return take_over(reason); }),
+      results_(n_threads_for(options)) {}
+
+// The threads that submit jobs end first, then the jobs, then what the jobs read and report to.
+Engine::~Engine() {
+  main_.scheduler.stop();
+  if (spare_) spare_->scheduler.stop();
+}
+
+// Loads the fallback. nullptr if that is impossible; the log says why.
+Scheduler *Engine::take_over(const Error &reason) {
+  EngineOptions options = model().options();
+  options.device = std::exchange(options.fallback, "");
+  const char *const lost = model().device().entry().id.c_str();
+  try {
+    spare_ = std::make_unique<Place>(bundle_path_, options, Scheduler::TakeOver());
+  } catch (...) {
+    log(ASR_LOG_ERROR, "%s was lost (%s), and %s cannot take over: %s", lost, reason.what(), options.device.c_str(),
+        current_error().what());
+    return nullptr;
+  }
+  log(ASR_LOG_WARNING, "%s was lost (%s); %s takes over its streams", lost, reason.what(),
+      spare_->model.device().entry().id.c_str());
+  return &spare_->scheduler;
+}
 
 std::shared_ptr<Stream> Engine::open(StreamOptions options) {
-  const DecodingDefaults &decoding = model_.bundle().decoding;
+  main_.scheduler.check_usable();
+  const LoadedModel &model = main_.model;
+  const DecodingDefaults &decoding = model.bundle().decoding;
   if (options.format.rate_hz == 0) {
-    options.format.rate_hz = static_cast<uint32_t>(model_.bundle().front_end.sample_rate_hz);
+    options.format.rate_hz = static_cast<uint32_t>(model.bundle().front_end.sample_rate_hz);
   }
   if (!options.beam) options.beam = static_cast<float>(decoding.beam);
   if (!options.acoustic_scale) options.acoustic_scale = static_cast<float>(decoding.acoustic_scale);
   if (!options.word_insertion_cost) options.word_insertion_cost = static_cast<float>(decoding.word_insertion_cost);
   if (!options.max_active) options.max_active = decoding.max_active;
-  if (options.is_audio()) model_.tables().warp_index(static_cast<double>(options.vtln_warp));
+  if (options.is_audio()) model.tables().warp_index(static_cast<double>(options.vtln_warp));
   if (options.callback) callbacks_.require_thread();
   if (options.lattice_beam > 0) {
-    if (model_.api()->lattice == nullptr) {
+    if (model.api()->lattice == nullptr) {
       fail(ASR_UNSUPPORTED,
            "asr_open: device %s makes no lattices; leave asr_stream_config.lattice_beam 0 or take another device",
-           model_.device().entry().id.c_str());
+           model.device().entry().id.c_str());
     }
   }
   results_.require_thread();
-  return std::make_shared<Stream>(options, model_, &scheduler_, &callbacks_, &results_);
+  return std::make_shared<Stream>(options, model, &main_.scheduler, &callbacks_, &results_);
 }
 
 }  // namespace asr

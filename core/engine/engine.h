@@ -16,18 +16,34 @@ namespace asr {
 class Engine {
  public:
   Engine(const std::string &bundle_path, const EngineOptions &options);
+  ~Engine();
+  Engine(const Engine &) = delete;
+  Engine &operator=(const Engine &) = delete;
 
-  const LoadedModel &model() const { return model_; }
+  const LoadedModel &model() const { return main_.model; }  // on the device that was asked for, lost or not
 
-  // The stream must be closed before the engine is destroyed. Throws if the options do not suit the model.
+  // The stream must be closed before the engine is destroyed. Throws if the options do not suit the model, or if the device was
+  // lost and there is no fallback.
   std::shared_ptr<Stream> open(StreamOptions options);
 
  private:
-  const LoadedModel model_;
-  RetiredChannels retired_;
+  // The model on one device, and the thread that calls that device.
+  struct Place {
+    Place(const std::string &bundle_path, const EngineOptions &options, Scheduler::TakeOver take_over)
+        : model(bundle_path, options), retired(model), scheduler(model, &retired, std::move(take_over)) {}
+    const LoadedModel model;
+    RetiredChannels retired;
+    Scheduler scheduler;
+  };
+
+  Scheduler *take_over(const Error &reason);
+
+  const std::string bundle_path_;
+  // The fallback, from the loss of the main device on. Written by the main scheduler's thread.
+  std::unique_ptr<Place> spare_;
+  Place main_;
   WorkerPool callbacks_;
-  WorkerPool results_;   // makes results, while the engine's thread goes on with other streams
-  Scheduler scheduler_;  // each member ends before those above it
+  WorkerPool results_;  // makes results, while the engine's thread goes on with other streams
 };
 
 }  // namespace asr

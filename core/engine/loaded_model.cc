@@ -25,6 +25,7 @@ asr_backend_options backend_options(const EngineOptions &options) {
   result.max_lanes = options.max_lanes;
   result.window_frames = options.window_frames;
   result.n_threads = options.n_threads;
+  result.timeout_ms = options.device_timeout_ms;
   return result;
 }
 

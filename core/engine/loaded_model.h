@@ -15,8 +15,10 @@
 namespace asr {
 
 struct EngineOptions {
-  std::string device;  // empty: SENONE_DEVICE, else the best
+  std::string device;    // empty: SENONE_DEVICE, else the best
+  std::string fallback;  // the device that takes over if that one is lost; empty: none
   uint32_t max_lanes = 8, window_frames = 32, n_threads = 0;
+  uint32_t device_timeout_ms = 60000;
 };
 
 // An object of a back end, freed with it.

@@ -5,8 +5,15 @@
 #include <system_error>
 
 namespace asr {
+namespace {
 
-Scheduler::Scheduler(const LoadedModel &model, RetiredChannels *retired) : model_(model), retired_(retired) {
+// Whether a call for many streams failed so that one for each of them tells which of them it is.
+bool may_be_one_streams(asr_status status) { return status != ASR_OK && status != ASR_DEVICE_LOST; }
+
+}  // namespace
+
+Scheduler::Scheduler(const LoadedModel &model, RetiredChannels *retired, TakeOver take_over)
+    : model_(model), retired_(retired), take_over_(std::move(take_over)), can_fall_back_(take_over_ != nullptr) {
   windows_[1].buffer = 1;
   try {
     thread_ = std::thread([this] { run(); });
@@ -15,7 +22,10 @@ Scheduler::Scheduler(const LoadedModel &model, RetiredChannels *retired) : model
   }
 }
 
-Scheduler::~Scheduler() {
+Scheduler::~Scheduler() { stop(); }
+
+void Scheduler::stop() {
+  if (!thread_.joinable()) return;
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -25,13 +35,32 @@ Scheduler::~Scheduler() {
 }
 
 void Scheduler::enqueue(std::shared_ptr<Stream> stream) {
+  if (stream->queued_.exchange(true)) return;
   {
     std::lock_guard lock(mutex_);
-    if (stream->queued_) return;
-    stream->queued_ = true;
     queue_.push_back(std::move(stream));
   }
   work_.notify_one();
+}
+
+void Scheduler::lose(const Error &reason, std::shared_ptr<Stream> stream) {
+  note_loss(reason);
+  enqueue(std::move(stream));  // so that the thread sees it
+}
+
+void Scheduler::note_loss(const Error &reason) {
+  std::lock_guard lock(mutex_);
+  if (!loss_) loss_ = reason;
+}
+
+std::optional<Error> Scheduler::loss() const {
+  std::lock_guard lock(mutex_);
+  return loss_;
+}
+
+void Scheduler::check_usable() const {
+  std::lock_guard lock(mutex_);
+  if (loss_ && !can_fall_back_) throw Error(*loss_);
 }
 
 void Scheduler::run() {
@@ -39,8 +68,21 @@ void Scheduler::run() {
     Window &now = windows_[n % 2], &before = windows_[(n + 1) % 2];
     const Streams streams = next_streams(before.parts.empty());
     if (streams.empty() && before.parts.empty()) return;
-    step(streams, &now, &before);
+    step(own(streams), &now, &before);
   }
+}
+
+// Without those that another scheduler has by now, which are passed on. Nothing else of them may be touched here.
+Scheduler::Streams Scheduler::own(const Streams &streams) {
+  Streams result;
+  for (const StreamPointer &stream : streams) {
+    if (stream->scheduler_ == this) {
+      result.push_back(stream);
+    } else {
+      stream->notify();
+    }
+  }
+  return result;
 }
 
 // Streams with something to do, in the order they came. Sleeps until there is one or the engine stops. Where advances overlap,
@@ -62,50 +104,79 @@ Scheduler::Streams Scheduler::next_streams(bool may_sleep) {
 void Scheduler::step(const Streams &streams, Window *now, Window *before) {
   retired_->end_all();
   for (const StreamPointer &stream : streams) for_stream(stream, [&] { prepare(stream); });
+  if (!loss()) decode(streams, now, before);
+  if (loss()) {
+    give_up_device();
+    clear(now), clear(before);
+  }
+  end_failed();
+}
+
+void Scheduler::decode(const Streams &streams, Window *now, Window *before) {
   extract(streams);
   for_window(*now, [&] { gather(streams, now); });
   for_window(*now, [&] { score(now); });
   Window *const advancing = model_.overlaps() ? now : before;
   for_window(*advancing, [&] { advance(advancing); });
   await(*now, *before);
-  take_outcomes(*before);
+  if (loss()) return;  // results of a lost device are not to be trusted
   complete(before);
-  end_failed();
+  clear(before);
 }
 
-// Until the advance of window `before` is done.
+void Scheduler::clear(Window *window) {
+  window->parts.clear();
+  window->features.clear();
+  window->loglikes.clear();
+  window->steps.clear();
+  window->jobs.clear();
+  window->n_rows = 0;
+}
+
+// Until the advance of window `before` is done. What failed in it or in the scoring of `now` is that of the channels that say
+// so, else of both windows.
 void Scheduler::await(const Window &now, const Window &before) {
   const asr_backend_api &api = *model_.api();
   asr_backend_device *const device = model_.device().get();
-  const asr_status status = model_.overlaps() ? api.finish_advances(device, now.jobs.empty() ? 0 : 1) : api.wait(device);
-  if (status == ASR_OK || (api.outcome != nullptr && status != ASR_DEVICE_LOST)) return;
-  for (const Window *window : {&now, &before}) for_window(*window, [&] { model_.device().check(status); });
+  std::optional<Error> failure;
+  try {
+    model_.device().check(model_.overlaps() ? api.finish_advances(device, now.jobs.empty() ? 0 : 1) : api.wait(device));
+  } catch (const Error &error) {
+    failure = error;
+  }
+  const bool is_told = take_outcomes(before);
+  if (!failure || (is_told && failure->code() != ASR_DEVICE_LOST)) return;
+  for (const Window *window : {&now, &before}) fail_window(*window, *failure);
 }
 
-// Fails the streams whose channels failed.
-void Scheduler::take_outcomes(const Window &window) {
-  if (model_.api()->outcome == nullptr) return;
+// Fails the streams whose channels failed; returns whether there are any.
+bool Scheduler::take_outcomes(const Window &window) {
+  if (model_.api()->outcome == nullptr) return false;
+  const size_t n_before = failed_.size();
   for (const Part &part : window.parts) {
     if (!part.stream->is_decoding()) continue;
     asr_backend_channel *const channel = part.stream->utterance_->channel().get();
     for_stream(part.stream, [&] { model_.device().check(model_.api()->outcome(model_.device().get(), channel)); });
   }
+  return failed_.size() > n_before;
 }
 
 // Takes what was fed, as far as a window needs it.
 void Scheduler::prepare(const StreamPointer &stream) {
   Stream &s = *stream;
+  if (s.redo_.exchange(false)) s.ended_ = false;
   if (s.ended_ || s.failure_) return;
   s.check_not_cancelled();
+  if (const std::optional<Error> reason = loss()) throw Error(*reason);
   if (!s.utterance_) {
     s.utterance_.emplace(model_, s.options_, retired_);
     live_.insert(stream);
-    s.post(ASR_EVENT_SPEECH_START, 0);
+    s.post_once(ASR_EVENT_SPEECH_START, 0);
   }
   values_.resize(s.utterance_->n_wanted());
-  const size_t n_taken = values_.empty() ? 0 : s.intake_.take(values_.data(), values_.size());
+  const size_t n_taken = s.take(values_.data(), values_.size());
   if (n_taken > 0) s.utterance_->add(values_.data(), n_taken);
-  if (s.intake_.ended()) s.utterance_->end();
+  if (s.all_taken()) s.utterance_->end();
   s.progressed_ = n_taken > 0;
 }
 
@@ -119,12 +190,17 @@ void Scheduler::extract(const Streams &streams) {
     extracting.push_back(stream);
   }
   if (jobs_.empty()) return;
-  const asr_status status = model_.api()->extract(model_.device().get(), model_.features(), jobs_.data(), jobs_.size());
-  for (const StreamPointer &stream : extracting) {
-    for_stream(stream, [&] {
-      model_.device().check(status);
-      stream->utterance_->extracted();
-      stream->progressed_ = true;
+  const auto extract = [&](const asr_extract_job *jobs, size_t n) {
+    return model_.api()->extract(model_.device().get(), model_.features(), jobs, n);
+  };
+  const asr_status status = extract(jobs_.data(), jobs_.size());
+  const bool apart = jobs_.size() > 1 && may_be_one_streams(status);
+  for (size_t i = 0; i < extracting.size(); ++i) {
+    Stream &stream = *extracting[i];
+    for_stream(extracting[i], [&] {
+      model_.device().check(apart ? extract(&jobs_[i], 1) : status);
+      stream.utterance_->extracted();
+      stream.progressed_ = true;
     });
   }
 }
@@ -207,18 +283,12 @@ void Scheduler::complete(Window *window) {
     if (!part.stream->is_decoding()) continue;
     if (part.partial) partial.push_back(part.stream);
     if (part.last) last.push_back(part.stream);
-    if (part.stream->utterance_->advanced(part.n_rows)) for_stream(part.stream, [&] { part.stream->submit_pieces(); });
+    if (part.stream->utterance_->advanced(part.n_rows)) for_stream(part.stream, [&] { part.stream->submit_pieces(model_); });
   }
   for_best_paths(partial, 0, [](const StreamPointer &stream, const asr_path &path) {
-    stream->post(stream->utterance_->result(ASR_EVENT_PARTIAL, path));
+    stream->post_partial(stream->utterance_->result(ASR_EVENT_PARTIAL, path), path.n_frames);
   });
   finish(last);
-  window->parts.clear();
-  window->features.clear();
-  window->loglikes.clear();
-  window->steps.clear();
-  window->jobs.clear();
-  window->n_rows = 0;
 }
 
 // Ends streams whose audio has all been advanced with their results.
@@ -233,7 +303,7 @@ void Scheduler::finish(const Streams &streams) {
   }
   for_best_paths(without_lattice, 1, [this](const StreamPointer &stream, const asr_path &path) {
     Event final = stream->utterance_->result(ASR_EVENT_FINAL, path);
-    stream->post(ASR_EVENT_ENDPOINT, stream->fed_s());
+    stream->post_once(ASR_EVENT_ENDPOINT, stream->fed_s());
     stream->post_result(std::move(final));
     end(stream);
   });
@@ -247,8 +317,8 @@ void Scheduler::finish_later(const StreamPointer &stream) {
   const auto pieces = stream->utterance_->pieces();
   const LoadedModel &model = model_;
   const StreamOptions &options = stream->options_;
-  stream->post(ASR_EVENT_ENDPOINT, stream->fed_s());
-  stream->submit_result([channel, pieces, &model, &options, stop = stream->stop()] {
+  stream->post_once(ASR_EVENT_ENDPOINT, stream->fed_s());
+  stream->submit_result(this, [channel, pieces, &model, &options, stop = stream->stop()] {
     asr_backend_device *const device = model.device().get();
     if (pieces == nullptr) {
       asr_path path{};
@@ -270,9 +340,10 @@ void Scheduler::for_best_paths(const Streams &streams, uint32_t use_final, Actio
   std::vector<asr_backend_channel *> channels;
   for (const StreamPointer &stream : streams) channels.push_back(stream->utterance_->channel().get());
   std::vector<asr_path> paths(streams.size());
-  const bool together = api.best_paths != nullptr && !streams.empty();
+  bool together = api.best_paths != nullptr && !streams.empty();
   const asr_status status =
       together ? api.best_paths(device, channels.data(), channels.size(), use_final, paths.data()) : ASR_OK;
+  if (may_be_one_streams(status)) together = false;
   for (size_t i = 0; i < streams.size(); ++i) {
     if (!streams[i]->is_decoding()) continue;
     for_stream(streams[i], [&] {
@@ -289,9 +360,10 @@ void Scheduler::finish_with_lattices(const Streams &streams) {
   std::vector<asr_backend_channel *> channels;
   for (const StreamPointer &stream : streams) channels.push_back(stream->utterance_->channel().get());
   std::vector<asr_raw_lattice> lattices(streams.size());
-  const bool together = api.lattices != nullptr && !streams.empty();
+  bool together = api.lattices != nullptr && !streams.empty();
   const asr_status status =
       together ? api.lattices(model_.device().get(), channels.data(), channels.size(), 1, lattices.data()) : ASR_OK;
+  if (may_be_one_streams(status)) together = false;
   for (size_t i = 0; i < streams.size(); ++i) {
     const StreamPointer &stream = streams[i];
     if (!stream->is_decoding()) continue;
@@ -299,8 +371,8 @@ void Scheduler::finish_with_lattices(const Streams &streams) {
       model_.device().check(together ? status : api.lattice(model_.device().get(), channels[i], 1, &lattices[i]));
       const StreamOptions &options = stream->options_;
       const auto found = std::make_shared<SearchLattice>(search_lattice(stream->utterance_->pieces(), lattices[i], options));
-      stream->post(ASR_EVENT_ENDPOINT, stream->fed_s());
-      stream->submit_result([found, &options, &model = model_, stop = stream->stop()] {
+      stream->post_once(ASR_EVENT_ENDPOINT, stream->fed_s());
+      stream->submit_result(this, [found, &options, &model = model_, stop = stream->stop()] {
         return lattice_event(std::move(*found), options, model, stop);
       });
       end(stream);
@@ -327,21 +399,44 @@ void Scheduler::for_window(const Window &window, Action action) {
 }
 
 void Scheduler::fail_window(const Window &window, const Error &error) {
+  if (error.code() == ASR_DEVICE_LOST) note_loss(error);  // also where no stream has a part in it
   for (const Part &part : window.parts) fail_stream(part.stream, error);
-  if (error.code() != ASR_DEVICE_LOST) return;
-  for (const StreamPointer &stream : live_) fail_stream(stream, error);
 }
 
 void Scheduler::fail_stream(const StreamPointer &stream, const Error &error) {
+  if (error.code() == ASR_DEVICE_LOST) note_loss(error);
   if (stream->ended_ || stream->failure_) return;
   stream->failure_ = error;
   failed_.push_back(stream);
 }
 
+// After a loss: all streams of the device fail, if they have not yet.
+void Scheduler::give_up_device() {
+  const Error reason = *loss();
+  for (const StreamPointer &stream : live_) fail_stream(stream, reason);
+  if (given_up_) return;
+  given_up_ = true;
+  model_.api()->wait(model_.device().get());  // so that no work that may still run reads the windows; it may fail, too
+  if (take_over_) spare_ = take_over_(reason);
+  std::lock_guard lock(mutex_);
+  can_fall_back_ = spare_ != nullptr;
+}
+
+void Scheduler::hand_over(const StreamPointer &stream) {
+  live_.erase(stream);
+  stream->begin_again();
+  stream->scheduler_ = spare_;
+  spare_->enqueue(stream);
+}
+
 void Scheduler::end_failed() {
   for (const StreamPointer &stream : failed_) {
-    stream->post_failure(*stream->failure_);
-    end(stream);
+    if (spare_ != nullptr && stream->failure_->code() == ASR_DEVICE_LOST) {
+      hand_over(stream);
+    } else {
+      stream->post_failure(*stream->failure_);
+      end(stream);
+    }
   }
   failed_.clear();
 }

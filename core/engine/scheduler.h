@@ -8,12 +8,17 @@
 //   while the device searches n. What makes results of ended streams is left to a pool.
 // - else: window n - 1 is searched while n is scored; then both are awaited and results of n - 1 are read.
 // A stream's failure is noted where it happens and carried out at the end of a step.
+//
+// Once the device is lost, it gets no further work. All its streams end with the reason, or go to the scheduler of the engine's
+// fallback, which decodes them from the start of what they were fed. From then on this thread only passes on what it is given.
 #pragma once
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 #include <vector>
@@ -26,12 +31,20 @@ namespace asr {
 
 class Scheduler {
  public:
-  Scheduler(const LoadedModel &model, RetiredChannels *retired);
-  ~Scheduler();  // every stream must have been closed
+  // Gives the scheduler that takes the streams of a lost device; nullptr if there is none.
+  using TakeOver = std::function<Scheduler *(const Error &reason)>;
+
+  Scheduler(const LoadedModel &model, RetiredChannels *retired, TakeOver take_over);
+  ~Scheduler();
   Scheduler(const Scheduler &) = delete;
   Scheduler &operator=(const Scheduler &) = delete;
 
+  void stop();  // ends the thread; every stream must have been closed
+
   void enqueue(std::shared_ptr<Stream> stream);  // there is something to do for the stream; any thread
+  // The device was lost, as the pool saw first at this stream. Any thread.
+  void lose(const Error &reason, std::shared_ptr<Stream> stream);
+  void check_usable() const;  // throws why no stream can be opened; any thread
 
  private:
   using StreamPointer = std::shared_ptr<Stream>;
@@ -54,44 +67,55 @@ class Scheduler {
 
   void run();
   Streams next_streams(bool may_sleep);
+  Streams own(const Streams &streams);
   void step(const Streams &streams, Window *now, Window *before);
+  void decode(const Streams &streams, Window *now, Window *before);
 
   void prepare(const StreamPointer &stream);
   void extract(const Streams &streams);
   void gather(const Streams &streams, Window *window);
   void score(Window *window);
   void complete(Window *window);
+  static void clear(Window *window);
   void advance(Window *window);
   void await(const Window &now, const Window &before);
-  void take_outcomes(const Window &window);
+  bool take_outcomes(const Window &window);
   template <typename Action>
   void for_best_paths(const Streams &streams, uint32_t use_final, Action action);
   void finish(const Streams &streams);
   void finish_later(const StreamPointer &stream);
   void finish_with_lattices(const Streams &streams);
 
-  // Runs an action for one stream, or one for all of a window; what it throws fails that stream, or all of them. If the device
-  // is lost, all that have begun work on it fail.
+  // Runs an action for one stream, or one for all of a window; what it throws fails that stream, or all of them.
   template <typename Action>
   void for_stream(const StreamPointer &stream, Action action);
   template <typename Action>
   void for_window(const Window &window, Action action);
   void fail_window(const Window &window, const Error &error);
   void fail_stream(const StreamPointer &stream, const Error &error);
+  void give_up_device();
+  void hand_over(const StreamPointer &stream);
   void end_failed();
   void end(const StreamPointer &stream);
+  void note_loss(const Error &reason);
+  std::optional<Error> loss() const;
 
   const LoadedModel &model_;
   RetiredChannels *const retired_;
-  std::mutex mutex_;
+  const TakeOver take_over_;
+  mutable std::mutex mutex_;
   std::condition_variable work_;
   std::deque<StreamPointer> queue_;
   bool stopping_ = false;
+  std::optional<Error> loss_;  // why the device is not used any more
+  bool can_fall_back_;
 
   // Of the thread.
   Window windows_[2];
   std::set<StreamPointer> live_;  // streams that have an utterance
   Streams failed_;                // to be ended when the device is idle
+  Scheduler *spare_ = nullptr;    // where streams of a lost device go
+  bool given_up_ = false;
   std::vector<float> values_;
   std::vector<asr_extract_job> jobs_;
   std::thread thread_;

@@ -43,13 +43,13 @@ size_t backlog_limit(const StreamOptions &options, const LoadedModel &model) {
 Stream::Stream(const StreamOptions &options, const LoadedModel &model, Scheduler *scheduler, WorkerPool *callbacks,
                WorkerPool *results)
     : options_(options),
-      model_(model),
       scheduler_(scheduler),
       value_s_(model.frame_shift_s() / static_cast<double>(values_of_frame(options, model))),
       events_(std::make_shared<EventQueue>(options.callback, callbacks)),
       intake_(options_, model.bundle().front_end.sample_rate_hz, options.is_audio() ? 1 : values_of_frame(options, model),
               backlog_limit(options, model), kMinFrames * values_of_frame(options, model), [this] { notify(); }),
-      work_(std::make_shared<SerialWork>(results)) {}
+      work_(std::make_shared<SerialWork>(results)),
+      keeps_history_(!model.options().fallback.empty()) {}
 
 void Stream::start() { post(ASR_EVENT_READY, 0); }
 
@@ -70,7 +70,7 @@ void Stream::close() {
   notify();
 }
 
-void Stream::notify() { scheduler_->enqueue(shared_from_this()); }
+void Stream::notify() { scheduler_.load()->enqueue(shared_from_this()); }
 
 void Stream::post(asr_event_kind kind, double time_s) {
   Event event;
@@ -79,7 +79,22 @@ void Stream::post(asr_event_kind kind, double time_s) {
   post(std::move(event));
 }
 
+void Stream::post_once(asr_event_kind kind, double time_s) {
+  const uint32_t bit = 1u << kind;
+  if ((posted_ & bit) == 0) post(kind, time_s);
+  posted_ |= bit;
+}
+
+void Stream::post_partial(Event partial, uint32_t n_frames) {
+  if (n_frames <= n_partial_frames_) return;
+  n_partial_frames_ = n_frames;
+  if (fell_back_) partial.flags |= ASR_FLAG_FELL_BACK;
+  post(std::move(partial));
+}
+
 void Stream::post_result(Event final) {
+  history_ = {};
+  if (fell_back_) final.flags |= ASR_FLAG_FELL_BACK;
   const double end_s = fed_s();
   final.time_s = end_s;
   post(std::move(final));
@@ -87,6 +102,7 @@ void Stream::post_result(Event final) {
 }
 
 void Stream::post_failure(const Error &reason) {
+  history_ = {};
   intake_.close(reason);
   Event event;
   event.kind = ASR_EVENT_ERROR;
@@ -97,15 +113,41 @@ void Stream::post_failure(const Error &reason) {
   post(ASR_EVENT_END, fed_s());
 }
 
-void Stream::submit_pieces() {
+size_t Stream::take(float *values, size_t n) {
+  if (n == 0) return 0;
+  if (n_read_ < history_.size()) {
+    const size_t n_again = std::min(n, history_.size() - n_read_);
+    std::copy_n(history_.begin() + static_cast<ptrdiff_t>(n_read_), n_again, values);
+    n_read_ += n_again;
+    return n_again;
+  }
+  const size_t n_taken = intake_.take(values, n);
+  if (keeps_history_) {
+    history_.insert(history_.end(), values, values + n_taken);
+    n_read_ += n_taken;
+  }
+  return n_taken;
+}
+
+// Jobs of the pool for the utterance before may still run; those of the next come after them.
+void Stream::begin_again() {
+  utterance_.reset();
+  failure_.reset();
+  progressed_ = last_taken_ = ended_ = false;
+  n_read_ = 0;
+  fell_back_ = true;
+  work_->submit([self = shared_from_this()] { self->work_failure_.reset(); });
+}
+
+void Stream::submit_pieces(const LoadedModel &model) {
   const auto channel = utterance_->channel();
   const auto pieces = utterance_->pieces();
   const float word_cost = *options_.word_insertion_cost;
-  const auto take = [this, channel](asr_raw_lattice *piece) {
-    model_.device().check(model_.api()->lattice_piece(model_.device().get(), channel.get(), piece));
+  const auto take = [&model, channel](asr_raw_lattice *piece) {
+    model.device().check(model.api()->lattice_piece(model.device().get(), channel.get(), piece));
   };
   std::function<void()> add_pieces;
-  if (model_.overlaps()) {
+  if (model.overlaps()) {
     add_pieces = [this, take, pieces, word_cost] { add_settled_pieces(take, word_cost, pieces.get(), stop()); };
   } else {
     const auto lattices = std::make_shared<std::vector<Lattice>>();
@@ -118,8 +160,8 @@ void Stream::submit_pieces() {
   work_->submit([self = shared_from_this(), add_pieces] { self->determinise(add_pieces); });
 }
 
-void Stream::submit_result(std::function<Event()> make) {
-  work_->submit([self = shared_from_this(), make = std::move(make)] { self->make_result(make); });
+void Stream::submit_result(Scheduler *scheduler, std::function<Event()> make) {
+  work_->submit([self = shared_from_this(), scheduler, make = std::move(make)] { self->make_result(scheduler, make); });
 }
 
 void Stream::determinise(const std::function<void()> &add_pieces) {
@@ -131,7 +173,7 @@ void Stream::determinise(const std::function<void()> &add_pieces) {
   }
 }
 
-void Stream::make_result(const std::function<Event()> &make) {
+void Stream::make_result(Scheduler *scheduler, const std::function<Event()> &make) {
   try {
     if (closed_) return;
     check_not_cancelled();
@@ -140,7 +182,11 @@ void Stream::make_result(const std::function<Event()> &make) {
     check_not_cancelled();
     post_result(std::move(final));
   } catch (...) {
-    post_failure(current_error());
+    const Error reason = current_error();
+    const bool lost = reason.code() == ASR_DEVICE_LOST, redo = lost && keeps_history_;
+    redo_ = redo;  // the scheduler has it done again, or posts the failure
+    if (lost) scheduler->lose(reason, shared_from_this());
+    if (!redo) post_failure(reason);
   }
 }
 

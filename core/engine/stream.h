@@ -42,6 +42,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void notify();
   void post(Event event) { events_->post(std::move(event)); }
   void post(asr_event_kind kind, double time_s);
+  void post_once(asr_event_kind kind, double time_s);
+  void post_partial(Event partial, uint32_t n_frames);
   void post_result(Event final);           // FINAL and END
   void post_failure(const Error &reason);  // ERROR and END; feeding throws the reason from now on
   void check_not_cancelled() const;
@@ -49,25 +51,36 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // Work on results that is left to the pool, in order: what settled of the lattice, and at the end the result, which is posted
   // with END.
-  void submit_pieces();
-  void submit_result(std::function<Event()> make);
+  void submit_pieces(const LoadedModel &model);
+  void submit_result(Scheduler *scheduler, std::function<Event()> make);
   void determinise(const std::function<void()> &add_pieces);
-  void make_result(const std::function<Event()> &make);
+  void make_result(Scheduler *scheduler, const std::function<Event()> &make);
+
+  // Of the scheduler's thread: at most n values, of the history where it is read again, else of the intake.
+  size_t take(float *values, size_t n);
+  bool all_taken() const { return n_read_ == history_.size() && intake_.ended(); }
+  void begin_again();  // forgets the decoding, so that another scheduler can do it from the history
   bool is_decoding() const { return utterance_ && !failure_; }
   double fed_s() const { return static_cast<double>(intake_.n_values()) * value_s_; }
 
   const StreamOptions options_;
-  const LoadedModel &model_;
-  Scheduler *const scheduler_;
-  const double value_s_;  // seconds for one kept value of the intake
+  std::atomic<Scheduler *> scheduler_;  // set by the thread of the one before
+  const double value_s_;                // seconds for one kept value of the intake
   const std::shared_ptr<EventQueue> events_;
   Intake intake_;
   std::atomic<bool> cancelled_{false}, closed_{false}, stopped_{false};  // stopped_: cancelled or closed
   const std::shared_ptr<SerialWork> work_;
   std::optional<Error> work_failure_;  // of the pool's jobs
-  bool queued_ = false;  // waits for the scheduler; guarded by its mutex
+  std::atomic<bool> queued_{false};    // waits for a scheduler
+  std::atomic<bool> redo_{false};      // ended, but the device was lost before the pool had the result
 
-  // Of the scheduler's thread.
+  // Of the thread of scheduler_; after the end, of the job that makes the result.
+  const bool keeps_history_;
+  std::vector<float> history_;     // all that was taken from the intake, where the engine has a fallback
+  size_t n_read_ = 0;              // values of the history that are read
+  uint32_t n_partial_frames_ = 0;  // of the last partial result that was posted
+  uint32_t posted_ = 0;            // a bit for each kind that post_once posted
+  bool fell_back_ = false;
   std::optional<Utterance> utterance_;  // from the first visit to the end
   std::optional<Error> failure_;        // to be reported and ended
   bool progressed_ = false;             // in this step

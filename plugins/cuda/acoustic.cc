@@ -6,6 +6,7 @@ namespace asr::cuda {
 Acoustic::Acoustic(Device &device, const asr_acoustic_view &view) : ScoreBuffers(device, view), gmm_(device, view) {}
 
 Acoustic::~Acoustic() {
+  if (is_hung()) return;
   cudaStreamSynchronize(device_.compute().get());
   cudaStreamSynchronize(device_.copies().get());
 }

@@ -60,6 +60,8 @@ Device::Device(uint32_t index, const asr_backend_options &options)
       small_rooms_(options.small_rooms),
       cluster_blocks_(options.cluster_blocks),
       pool_(options.n_threads) {
+  if (is_hung()) fail(ASR_DEVICE_LOST, "cuda:%u was given up by this process: its work did not end", index);
+  set_wait_limit(options.timeout_ms);
   n_multiprocessors_ = static_cast<uint32_t>(attribute(cudaDevAttrMultiProcessorCount, chosen_.index));
   shared_bytes_ = static_cast<size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, chosen_.index));
   size_t n_free = 0;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the CUDA back end uses of the CUDA runtime, with owners for memory, streams and events. Every failure is an asr::Error
 // with CUDA's own text; destructors ignore failures, so that a lost device can be closed.
+//
+// Waiting has a limit for each device. Work that has not ended by then makes the device hung for the rest of the process: every
+// wait for it fails at once, and owners leak what they own, because CUDA would wait for the work before it frees anything.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,6 +22,14 @@ void *allocate_device(size_t n_bytes);
 void free_device(void *memory, size_t n_bytes);
 uint64_t n_device_bytes();  // that are allocated on the device of the calling thread
 void *allocate_pinned(size_t n_bytes);
+void free_pinned(void *memory);
+
+// Of the device of the calling thread.
+void set_wait_limit(uint32_t limit_ms);  // 0: none, the default
+bool is_hung();
+// Until the work put into a stream, or before an event, has ended; `what` as for check().
+void await(cudaStream_t stream, const char *what);
+void await(cudaEvent_t event, const char *what);
 
 enum class Memory { kDevice, kPinned };
 
@@ -40,7 +51,7 @@ class Array {
     if (kMemory == Memory::kDevice) {
       free_device(data_, n_ * sizeof(T));
     } else {
-      cudaFreeHost(data_);
+      free_pinned(data_);
     }
   }
 
@@ -91,10 +102,10 @@ class Event {
   }
   Event(Event &&other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
   ~Event() {
-    if (event_ != nullptr) cudaEventDestroy(event_);
+    if (event_ != nullptr && !is_hung()) cudaEventDestroy(event_);
   }
   cudaEvent_t get() const { return event_; }
-  void wait() const { check(cudaEventSynchronize(event_), "waiting for the device"); }
+  void wait() const { await(event_, "waiting for the device"); }
 
  private:
   cudaEvent_t event_ = nullptr;
@@ -110,7 +121,9 @@ class Stream {
     check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, priority == kUrgent ? greatest : least),
           "creating a stream");
   }
-  ~Stream() { cudaStreamDestroy(stream_); }
+  ~Stream() {
+    if (!is_hung()) cudaStreamDestroy(stream_);
+  }
   Stream(const Stream &) = delete;
   Stream &operator=(const Stream &) = delete;
   cudaStream_t get() const { return stream_; }
@@ -127,7 +140,7 @@ class Stream {
   void mark(Event *event) { check(cudaEventRecord(event->get(), stream_), "ordering the work of the device"); }
   // Before what is put in from now on.
   void wait_for(const Event &event) { check(cudaStreamWaitEvent(stream_, event.get()), "ordering the work of the device"); }
-  void finish() { check(cudaStreamSynchronize(stream_), "waiting for the device"); }
+  void finish() { await(stream_, "waiting for the device"); }
 
  private:
   cudaStream_t stream_ = nullptr;

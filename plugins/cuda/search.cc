@@ -152,7 +152,7 @@ void Search::resize(const ChannelSize &size, cudaStream_t stream) {
   copy(grown.lattice.links, links.links, links.n_links, stream);
   copy(grown.lattice.acoustic_costs, links.acoustic_costs, links.n_links, stream);
   copy(grown.lattice.extras, links.extras, links.n_links == 0 ? 0 : links.n_links + size_t{1}, stream);
-  check(cudaStreamSynchronize(stream), "copying a channel");
+  await(stream, "copying a channel");
   job_ = grown;
   outgrown_->push_back(std::exchange(memory_, std::move(memory)));
 }
@@ -160,7 +160,7 @@ void Search::resize(const ChannelSize &size, cudaStream_t stream) {
 void Search::drain_settled(cudaStream_t stream) {
   std::vector<PathStep> steps(job_.n_settled);
   copy(steps.data(), job_.settled, steps.size(), stream);
-  check(cudaStreamSynchronize(stream), "reading a path");
+  await(stream, "reading a path");
   kept_settled_.insert(kept_settled_.end(), steps.begin(), steps.end());
   wanted_path_.reset();  // it does not go on from these
   job_.n_settled = 0;

@@ -21,6 +21,7 @@ SearchFlight::SearchFlight(Device &device, const SearchRooms &rooms, const std::
       max_candidates_(rooms.max_candidates) {}
 
 SearchFlight::~SearchFlight() {
+  if (is_hung()) return;
   for (const Stream *stream : {&uploads_, &stream_, &downloads_, &urgent_}) cudaStreamSynchronize(stream->get());
 }
 
@@ -46,7 +47,8 @@ void SearchFlight::reserve_scratch(uint32_t n_blocks, Stream &stream) {
     check(cudaMemsetAsync(busy_.data(), 0, n_blocks * sizeof(uint32_t), stream.get()), "clearing scratch memory");
     break;
   }
-  laid_out_ = {rooms_.n_shared_slots, max_tokens_, max_candidates_, device_.small_rooms(), scratch_.data(), n_blocks, busy_.data()};
+  laid_out_ = {rooms_.n_shared_slots, max_tokens_, max_candidates_, device_.small_rooms(),
+               scratch_.data(),       n_blocks,    busy_.data()};
   n_scratch_ = n_blocks, n_wanted_parts_ = n_wanted;
 }
 
@@ -90,7 +92,7 @@ void SearchFlight::launch_jobs(Stream &stream) {
 
 void SearchFlight::await() {
   device_.use();
-  for (const Stream *stream : {&stream_, &urgent_}) check(cudaStreamSynchronize(stream->get()), "searching");
+  for (const Stream *stream : {&stream_, &urgent_}) cuda::await(stream->get(), "searching");
 }
 
 // Puts the rows of the host on the device, while the last advance still reads its own; returns where each task's begin.
@@ -285,7 +287,7 @@ void SearchFlight::find_paths(const std::vector<Search *> &searches, bool use_fi
   }
   launch_search_paths(path_jobs_.data(), static_cast<uint32_t>(n), stream_.get());
   check(cudaGetLastError(), "launching a kernel");
-  check(cudaStreamSynchronize(stream_.get()), "reading paths");
+  cuda::await(stream_.get(), "reading paths");
 }
 
 void SearchFlight::lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices) {

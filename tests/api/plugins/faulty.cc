@@ -1,47 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU back end with defects: it makes no lattices, and device faulty:N fails as kFaults[N] says. For the tests of failures
-// (failures.cc).
+// The CPU back end with defects: each device has one of kFaults, and its name says which. For the tests of failures
+// (failures.cc). overlapping.cc makes a second back end of this file.
 #define asr_backend_entry cpu_backend_entry  // the CPU back end's, in this plugin
 #include "plugins/cpu/entry.cc"
 #undef asr_backend_entry
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#ifndef FAULTY_OVERLAPS
+#define FAULTY_OVERLAPS false  // one advance at a time, and no lattices
+#define FAULTY_NAME "faulty"
+#endif
 
 namespace {
 
 struct Fault {
-  const char *slot;
-  int nth;  // call of the slot that fails, from 1
+  const char
+      *slot;  // "outcome": that of the nth channel; "hang": an advance; "loud": extract, where a sample is as loud as can be
+  int nth;    // call of the slot that fails, from 1
   asr_status status;
   bool lasting;  // and every call after it
 };
 
 constexpr Fault kFaults[] = {
+    {"none", 0, ASR_OK, false},
     {"channel_begin", 2, ASR_OUT_OF_MEMORY, false},
-    {"extract", 5, ASR_INTERNAL, false},
-    {"score", 5, ASR_DEVICE_LOST, true},
-    {"advance", 5, ASR_DEVICE_LOST, true},
     {"best_path", 2, ASR_OUT_OF_MEMORY, false},
+    {"outcome", 2, ASR_OUT_OF_MEMORY, false},
+    {"loud", 1, ASR_INTERNAL, true},
+    {"extract", 5, ASR_INTERNAL, true},
+    {"score", 5, ASR_INTERNAL, false},
     {"wait", 5, ASR_INTERNAL, false},
+    {"hang", 5, ASR_DEVICE_LOST, true},
+    {"channel_begin", 1, ASR_DEVICE_LOST, true},
+    {"channel_begin", 3, ASR_DEVICE_LOST, true},
+    {"extract", 1, ASR_DEVICE_LOST, true},
+    {"extract", 7, ASR_DEVICE_LOST, true},
+    {"score", 1, ASR_DEVICE_LOST, true},
+    {"score", 5, ASR_DEVICE_LOST, true},
+    {"advance", 1, ASR_DEVICE_LOST, true},
+    {"advance", 5, ASR_DEVICE_LOST, true},
+    {"advance", 16, ASR_DEVICE_LOST, true},
+    {"wait", 1, ASR_DEVICE_LOST, true},
+    {"wait", 9, ASR_DEVICE_LOST, true},
+    {"best_path", 1, ASR_DEVICE_LOST, true},
+    {"best_path", 3, ASR_DEVICE_LOST, true},
+    {"best_path", 12, ASR_DEVICE_LOST, true},
+    {"lattice", 1, ASR_DEVICE_LOST, true},
+    {"lattice", 2, ASR_DEVICE_LOST, true},
 };
 
 const asr_backend_api *g_cpu = nullptr;
 const Fault *g_fault = &kFaults[0];
 std::atomic<int> g_n_calls{0};
+uint32_t g_timeout_ms = 0;
+asr_backend_channel *g_bad_channel = nullptr;
+std::mutex g_search;  // workers read results while the engine's thread searches
+
+// The advance under way, where they overlap: done when the next comes, or when it is awaited.
+struct Pending {
+  asr_backend_device *device = nullptr;
+  asr_backend_acoustic *acoustic = nullptr;
+  std::vector<asr_advance_job> jobs;
+} g_pending;
+
+asr_status fail_now() {
+  return asr::guard([] { asr::fail(g_fault->status, "a fault made for this test"); });
+}
+
+// Counts a call of the slot; whether it is one that fails.
+bool is_faulty(const char *slot) {
+  if (strcmp(slot, g_fault->slot) != 0) return false;
+  const int n = ++g_n_calls;
+  return n == g_fault->nth || (g_fault->lasting && n > g_fault->nth);
+}
 
 // `work()`, unless the device's fault says that this call of the slot fails.
 template <typename Work>
 asr_status unless_faulty(const char *slot, Work work) {
-  if (strcmp(slot, g_fault->slot) != 0) return work();
-  const int n = ++g_n_calls;
-  if (n != g_fault->nth && !(g_fault->lasting && n > g_fault->nth)) return work();
-  return asr::guard([] { asr::fail(g_fault->status, "a fault made for this test"); });
+  return is_faulty(slot) ? fail_now() : work();
 }
 
 asr_status probe(asr_backend_device_info *infos, size_t capacity, size_t *n_devices) {
   *n_devices = std::size(kFaults);
   for (size_t i = 0; i < capacity && i < *n_devices; ++i) {
-    snprintf(infos[i].name, sizeof(infos[i].name), "%s fails", kFaults[i].slot);
+    const Fault &fault = kFaults[i];
+    snprintf(infos[i].name, sizeof(infos[i].name), "%s %d: %s", fault.slot, fault.nth,
+             fault.status == ASR_DEVICE_LOST ? "lost" : "fails");
     infos[i].score = 1;
   }
   return ASR_OK;
@@ -50,15 +101,38 @@ asr_status probe(asr_backend_device_info *infos, size_t capacity, size_t *n_devi
 asr_status open(uint32_t index, const asr_backend_options *options, asr_backend_device **device) {
   g_fault = &kFaults[index];
   g_n_calls = 0;
+  g_bad_channel = nullptr;
+  g_pending = {};
+  g_timeout_ms = options->timeout_ms;
   return g_cpu->open(0, options, device);
 }
 
 asr_status channel_begin(asr_backend_device *device, asr_backend_graph *graph, const asr_search_options *options,
                          asr_backend_channel **channel) {
-  return unless_faulty("channel_begin", [&] { return g_cpu->channel_begin(device, graph, options, channel); });
+  const asr_status status =
+      unless_faulty("channel_begin", [&] { return g_cpu->channel_begin(device, graph, options, channel); });
+  if (status == ASR_OK && is_faulty("outcome")) g_bad_channel = *channel;
+  return status;
+}
+
+void channel_end(asr_backend_channel *channel) {
+  if (channel == g_bad_channel) g_bad_channel = nullptr;
+  auto &jobs = g_pending.jobs;
+  jobs.erase(std::remove_if(jobs.begin(), jobs.end(), [&](const auto &job) { return job.channel == channel; }), jobs.end());
+  g_cpu->channel_end(channel);
+}
+
+bool is_loud(const asr_extract_job &job) {
+  for (uint32_t i = 0; i < job.n_frames * 160; ++i) {
+    if (job.samples[i] >= 32767) return true;
+  }
+  return false;
 }
 
 asr_status extract(asr_backend_device *device, asr_backend_features *features, const asr_extract_job *jobs, size_t n_jobs) {
+  for (size_t i = 0; i < n_jobs; ++i) {
+    if (strcmp(g_fault->slot, "loud") == 0 && is_loud(jobs[i])) return fail_now();
+  }
   return unless_faulty("extract", [&] { return g_cpu->extract(device, features, jobs, n_jobs); });
 }
 
@@ -67,16 +141,57 @@ asr_status score(asr_backend_device *device, asr_backend_acoustic *acoustic, con
   return unless_faulty("score", [&] { return g_cpu->score(device, acoustic, features, n_rows, buffer, loglikes); });
 }
 
+asr_status do_pending() {
+  const Pending pending = std::exchange(g_pending, {});
+  if (pending.jobs.empty()) return ASR_OK;
+  return g_cpu->advance(pending.device, pending.acoustic, pending.jobs.data(), pending.jobs.size());
+}
+
+// `hang` is an advance that never ends: the back end's limit ends the wait for it.
 asr_status advance(asr_backend_device *device, asr_backend_acoustic *acoustic, const asr_advance_job *jobs, size_t n_jobs) {
-  return unless_faulty("advance", [&] { return g_cpu->advance(device, acoustic, jobs, n_jobs); });
+  if (is_faulty("hang")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(g_timeout_ms));
+    return fail_now();
+  }
+  std::lock_guard lock(g_search);
+  return unless_faulty("advance", [&] {
+    if (!FAULTY_OVERLAPS) return g_cpu->advance(device, acoustic, jobs, n_jobs);
+    const asr_status status = do_pending();
+    g_pending = {device, acoustic, {jobs, jobs + n_jobs}};
+    return status;
+  });
+}
+
+asr_status outcome(asr_backend_device *device, asr_backend_channel *channel) {
+  return channel == g_bad_channel ? fail_now() : g_cpu->outcome(device, channel);
 }
 
 asr_status best_path(asr_backend_device *device, asr_backend_channel *channel, uint32_t use_final, asr_path *path) {
+  std::lock_guard lock(g_search);
   return unless_faulty("best_path", [&] { return g_cpu->best_path(device, channel, use_final, path); });
 }
 
+asr_status lattice(asr_backend_device *device, asr_backend_channel *channel, uint32_t use_final, asr_raw_lattice *lattice) {
+  std::lock_guard lock(g_search);
+  return unless_faulty("lattice", [&] { return g_cpu->lattice(device, channel, use_final, lattice); });
+}
+
+asr_status lattice_piece(asr_backend_device *device, asr_backend_channel *channel, asr_raw_lattice *piece) {
+  std::lock_guard lock(g_search);
+  return g_cpu->lattice_piece(device, channel, piece);
+}
+
 asr_status wait(asr_backend_device *device) {
-  return unless_faulty("wait", [&] { return g_cpu->wait(device); });
+  const asr_status status = g_cpu->wait(device);  // also where it fails: nothing is to be read after it
+  return unless_faulty("wait", [&] { return status; });
+}
+
+asr_status finish_advances(asr_backend_device *device, uint32_t n_left) {
+  if (n_left == 0) {
+    std::lock_guard lock(g_search);
+    if (const asr_status status = do_pending(); status != ASR_OK) return status;
+  }
+  return wait(device);
 }
 
 }  // namespace
@@ -88,15 +203,20 @@ const asr_backend_api *asr_backend_entry(uint32_t host_abi, const asr_host_api *
   g_cpu = cpu_backend_entry(host_abi, host);
   if (g_cpu == nullptr) return nullptr;
   api = *g_cpu;
-  api.name = "faulty";
+  api.name = FAULTY_NAME;
   api.probe = probe;
   api.open = open;
   api.channel_begin = channel_begin;
+  api.channel_end = channel_end;
   api.extract = extract;
   api.score = score;
   api.advance = advance;
+  api.outcome = outcome;
   api.best_path = best_path;
   api.wait = wait;
-  api.lattice = nullptr;
+  api.lattice = FAULTY_OVERLAPS ? lattice : nullptr;
+  api.lattices = nullptr;
+  api.lattice_piece = lattice_piece;
+  api.finish_advances = FAULTY_OVERLAPS ? finish_advances : nullptr;
   return &api;
 }
