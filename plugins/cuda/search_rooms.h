@@ -24,7 +24,7 @@ struct SearchRooms {
   // up to 1/8192 of the memory for links, and as much for records.
   SearchRooms(uint32_t small_rooms, uint32_t n_slots, size_t device_bytes) : n_shared_slots(n_slots) {
     constexpr uint32_t kBytesOfLink = 24, kBytesOfRecord = 12, kHardLinks = 384u << 10, kHardRecords = 1u << 20;
-    const size_t share = device_bytes / 8192;
+    const size_t share = small_rooms > 0 ? 0 : device_bytes / 8192;
     max_links = static_cast<uint32_t>(std::clamp<size_t>(share / kBytesOfLink, max_links, kHardLinks));
     max_records = static_cast<uint32_t>(std::clamp<size_t>(share / kBytesOfRecord, max_records, kHardRecords));
     max_records_of_few = std::max(max_records_of_few, max_records);
