@@ -7,7 +7,7 @@
 namespace asr {
 namespace {
 
-asr_backend_options all_options(size_t size) { return {size, 2, 3, 4, 16, 6, 7}; }
+asr_backend_options all_options(size_t size) { return {size, 2, 3, 4, 16, 6, 7, 8}; }
 
 TEST(OpenOptions, ThoseThatWereNotGivenAreTheirDefaults) {
   const asr_backend_options got = complete(all_options(offsetof(asr_backend_options, small_rooms)));

@@ -74,7 +74,7 @@ class SearchMemoryTest : public testing::Test {
     }
     if (!device_) GTEST_SKIP() << "no OpenCL device";
     g_limit = kUnlimited, g_n_refused = 0, g_reads_host = false;
-    SearchTuning tuning = search_tuning(device_->facts());
+    SearchTuning tuning = search_tuning(device_->facts(), 0);
     tuning.n_groups = 4;
     lanes_.emplace(*device_, tuning);
     api().CreateBuffer = limited_buffer;
