@@ -293,10 +293,6 @@ void Scheduler::complete(Window *window) {
 
 // Ends streams whose audio has all been advanced with their results.
 void Scheduler::finish(const Streams &streams) {
-  if (model_.overlaps()) {
-    for (const StreamPointer &stream : streams) for_stream(stream, [&] { finish_later(stream); });
-    return;
-  }
   Streams without_lattice, with_lattice;
   for (const StreamPointer &stream : streams) {
     (stream->options_.lattice_beam > 0 ? with_lattice : without_lattice).push_back(stream);
@@ -307,10 +303,11 @@ void Scheduler::finish(const Streams &streams) {
     stream->post_result(std::move(final));
     end(stream);
   });
-  finish_with_lattices(with_lattice);
+  if (!model_.overlaps()) return finish_with_lattices(with_lattice);
+  for (const StreamPointer &stream : with_lattice) for_stream(stream, [&] { finish_later(stream); });
 }
 
-// The pool takes the result from the device's work.
+// The pool takes the lattice from the device's work, which is more than the engine's thread could do.
 void Scheduler::finish_later(const StreamPointer &stream) {
   if (!stream->is_decoding()) return;
   const auto channel = stream->utterance_->channel();
