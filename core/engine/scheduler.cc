@@ -317,11 +317,6 @@ void Scheduler::finish_later(const StreamPointer &stream) {
   stream->post_once(ASR_EVENT_ENDPOINT, stream->fed_s());
   stream->submit_result(this, [channel, pieces, &model, &options, stop = stream->stop()] {
     asr_backend_device *const device = model.device().get();
-    if (pieces == nullptr) {
-      asr_path path{};
-      model.device().check(model.api()->best_path(device, channel.get(), 1, &path));
-      return path_event(path, options, model, ASR_EVENT_FINAL);
-    }
     asr_raw_lattice raw{};
     model.device().check(model.api()->lattice(device, channel.get(), 1, &raw));
     return lattice_event(search_lattice(pieces, raw, options), options, model, stop);
