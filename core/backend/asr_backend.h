@@ -394,7 +394,7 @@ typedef struct asr_backend_api {
    * which that is no faster. */
   asr_status (*score_models)(asr_backend_device *, const asr_score_job *jobs, size_t n_jobs);
 
-  /* What became of a channel in the advances that are done: ASR_OK, or why it consumes nothing any more, which is told here each
+  /* Tells what became of a channel in the advances that are done: ASR_OK, or why it consumes nothing any more, which is told here each
    * time. Waits for nothing. A failure that is a channel's own (no memory for it, a negative cycle) is its outcome, and other
    * channels of the same advance go on; wait() may report it, too. NULL: a failure is that of all channels. */
   asr_status (*outcome)(asr_backend_device *, asr_backend_channel *);

@@ -49,8 +49,8 @@ class Utterance {
   // A PARTIAL or FINAL event from the channel's best path.
   Event result(asr_event_kind kind, const asr_path &path) const;
 
-  // Where the stream has a lattice_beam: counts frames that were advanced and says whether a piece of the lattice has settled
-  // with them; and what determinises the pieces.
+  // Counts frames that were advanced; true if a piece of the lattice has settled with them. Only streams with a lattice_beam
+  // have pieces and what determinises them.
   bool advanced(size_t n_frames);
   const std::shared_ptr<PieceDeterminiser> &pieces() const { return pieces_; }
 
