@@ -394,17 +394,17 @@ typedef struct asr_backend_api {
    * which that is no faster. */
   asr_status (*score_models)(asr_backend_device *, const asr_score_job *jobs, size_t n_jobs);
 
-  /* Tells what became of a channel in the advances that are done: ASR_OK, or why it consumes nothing any more, which is told here each
-   * time. Waits for nothing. A failure that is a channel's own (no memory for it, a negative cycle) is its outcome, and other
-   * channels of the same advance go on; wait() may report it, too. NULL: a failure is that of all channels. */
+  /* Tells what became of a channel in the advances that are done: ASR_OK, or why it consumes nothing any more, which is told
+   * here each time. Waits for nothing. A failure that is a channel's own (no memory for it, a negative cycle) is its outcome,
+   * and other channels of the same advance go on; wait() may report it, too. NULL: a failure is that of all channels. */
   asr_status (*outcome)(asr_backend_device *, asr_backend_channel *);
 
   /* Waits until at most n_left advances are under way. In back ends with this slot two are under way at a time: `advance` waits
    * for the advance before the last, and for the last only if it has a channel in common. So the core reads results of one, and
    * gathers the next, while the device works on the other. best_path and lattice of a channel that is in no advance under way,
    * and whose last job wanted them, may be called on any thread, beside other slots and for different channels at once; so may
-   * lattice_piece, at any time from a channel's begin to its end. None of the three waits for an advance then. Failures are told
-   * by `outcome`. NULL in back ends that work on one advance at a time. */
+   * lattice_piece, at any time from a channel's begin to its end. None of the three waits for an advance then. Failures are
+   * told by `outcome`. NULL in back ends that work on one advance at a time. */
   asr_status (*finish_advances)(asr_backend_device *, uint32_t n_left);
 } asr_backend_api;
 
