@@ -115,7 +115,10 @@ Found found_in(const asr_event *event, uint32_t most_alternatives) {
 }
 
 std::string difference(const Found &expected, const Found &found) {
-  if (found.words != expected.words) return format("words '%s' instead of '%s'", found.words.c_str(), expected.words.c_str());
+  if (found.words != expected.words) {
+    return format("words '%s', flags %u, %zu alternatives instead of '%s', flags %u, %zu alternatives", found.words.c_str(),
+                  found.flags, found.alternatives.size(), expected.words.c_str(), expected.flags, expected.alternatives.size());
+  }
   if (found.flags != expected.flags) return format("flags %u instead of %u", found.flags, expected.flags);
   if (!near(found.graph_cost, expected.graph_cost, kCostTolerance) ||
       !near(found.acoustic_cost, expected.acoustic_cost, kCostTolerance)) {

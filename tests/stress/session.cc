@@ -50,6 +50,7 @@ Session::Session(asr_engine *engine, const Recording &recording, const Search &s
   asr_stream_config config = stream_config(recording, search);
   most_alternatives_ = config.n_best;
   config.partial_interval_ms = below(random_, 3) == 0 ? 100 + static_cast<uint32_t>(below(random_, 400)) : 0;
+  partial_interval_ms_ = config.partial_interval_ms;
   polled_ = below(random_, 3) != 0;
   if (!polled_) {
     config.callback = on_event;
@@ -60,6 +61,11 @@ Session::Session(asr_engine *engine, const Recording &recording, const Search &s
     if (!finishes_) stop_ = below(random_, recording.n + 1);
   }
   check(asr_open(engine, &config, &stream_));
+}
+
+std::string Session::description() const {
+  return format("%s, %s, partial results every %u ms (%u came)", polled_ ? "polled" : "with callbacks",
+                cancelled_ ? "cancelled" : "not cancelled", partial_interval_ms_, n_partials_);
 }
 
 bool Session::step() {
@@ -127,6 +133,7 @@ void Session::take(const asr_event *event) {
   const asr_event_kind kind = asr_event_get_kind(event);
   std::lock_guard lock(mutex_);
   if (kind == ASR_EVENT_END) ended_ = true;
+  if (kind == ASR_EVENT_PARTIAL) ++n_partials_;
   try {
     if (kind == ASR_EVENT_FINAL) found_ = found_in(event, most_alternatives_);
     if (kind == ASR_EVENT_ERROR) error_ = asr_event_text(event);

@@ -185,8 +185,9 @@ class Stress {
     if (what.empty() && found.digest != *expected.digest) what = "not the bits that it was before";
     ++tally_.n_compared;
     tally_.n_with_lattice += !found.alternatives.empty();
-    if (!what.empty())
-      tally_.fail(format("%s, options %zu: %s", recordings_[life.recording].id.c_str(), life.variant, what.c_str()));
+    if (what.empty()) return;
+    tally_.fail(format("%s, options %zu, %s: %s", recordings_[life.recording].id.c_str(), life.variant,
+                       life.session->description().c_str(), what.c_str()));
   }
 
   bool is_cpu() const { return options_.device.rfind("cpu", 0) == 0; }

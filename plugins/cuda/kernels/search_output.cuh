@@ -51,7 +51,8 @@ template <bool kInShared>
 __device__ inline void block_write_lattice(Lane &lane, uint32_t most_tokens) {
   SearchJob &job = lane.job;
   const SearchLinks &lattice = job.lattice;
-  const uint32_t end = lattice.n_frames, n_known = lattice.first_frame + lattice.n_taken > 0 ? lattice.n_taken + 1 : 0;
+  // The host takes what has settled by the end of the job, also in this one.
+  const uint32_t end = lattice.n_frames, n_known = lattice.last_settled > 0 ? lattice.last_settled - lattice.first_frame + 1 : 0;
   const bool fits = 2 * end - n_known <= lattice.max_frames;
   if (threadIdx.x == 0) {
     lane.overflow = fits ? 0 : kFramesFull;
