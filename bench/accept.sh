@@ -4,9 +4,10 @@
 # is built or fetched. Parts: conformance, recordings, many, audio, stress, sanitize; all of them without an argument. A call
 # adds to what calls before it found, replaces what the same part found before, and ends with the summary of all, which the part
 # `summary` gives alone. From the environment:
-#   DEVICES           back ends, "cuda ocl_nvidia" if not set
+#   DEVICES           back ends (the first device of each) or devices, "cuda ocl_nvidia" if not set; what is done with one is
+#                     done beside the others, or with APART=1 after them
 #   OUT               where results go, "results" in the kit if not set: accept_GPU.md, and logs
-#   STRESS_SECONDS    of all devices together, 180; SANITIZE_SECONDS: the most of one tool, 140
+#   STRESS_SECONDS    of each device, 180; SANITIZE_SECONDS: the most of one tool, 300; SHARDS: of conformance, 4
 #   SENONE_FIX_ICD=1  write /etc/OpenCL/vendors/nvidia.icd where NVIDIA's OpenCL is not registered
 #   ANY_DEVICE=1      take devices that are no GPUs too, to try this script; JOBS, MANY: other numbers of jobs
 # The last line is `N passed, N failed, N skipped`; the exit status is 1 if anything failed. What lacks a device or data is
@@ -96,48 +97,67 @@ first_results() { # DEVICE FEATURES JOBS
 
 # With several numbers of jobs the same bytes, and those of the first device.
 recordings_case() { # DEVICE FEATURES
-  local jobs prefix first="$work/$1.$2.$kind" other="$work/${devices[0]}.$2.$kind"
+  local jobs prefix=$work/$1.recordings first="$work/$1.$2.$kind"
   begin
   rm -f "$first".*
   first_results "$1" "$2" "${few_jobs[0]}"
   for jobs in "${few_jobs[@]:1}"; do
-    prefix=$work/recordings
     recognize "$prefix" --model "$kit/20k" --device "$1" --features "ark:$kit/$2.ark" --jobs "$jobs" "${search[@]}" &&
       differs "$first" "$prefix" "with $jobs jobs than with ${few_jobs[0]}"
     rm -f "$prefix".*
   done
   facts+=("the same bytes with ${few_jobs[*]} jobs")
-  if [[ $1 != "${devices[0]}" && -f $other.json ]]; then
-    same_as_other "$first" "$other" "${devices[0]}"
-  fi
   conclude recordings "$2 features, $kind" "$1"
+}
+
+# After the devices' own cases: each beside the first of them.
+compare_recordings() { # DEVICE
+  local features kind found other
+  [[ $1 != "${devices[0]}" ]] || return 0
+  for features in plain noisy; do
+    for kind in best lattices; do
+      begin
+      found=$work/$1.$features.$kind other=$work/${devices[0]}.$features.$kind
+      [[ -f $found.json && -f $other.json ]] || continue
+      same_as_other "$found" "$other" "${devices[0]}"
+      conclude recordings "$features features, $kind, beside ${devices[0]}" "$1"
+    done
+  done
 }
 
 # Many copies of the 60 after another: their bytes, as often.
 many_case() { # DEVICE FEATURES
-  local jobs file first="$work/$1.$2.$kind" prefix=$work/many copies=${COPIES:-64}
+  local jobs file first="$work/$1.$2.$kind" prefix=$work/$1.many copies=${COPIES:-64}
   begin
   first_results "$1" "$2" 16
   for file in "$kit/$2.ark" "$first.json" "$first.lat"; do
-    [[ ! -f $file ]] || for ((i = 0; i < copies; ++i)); do cat "$file"; done >"$work/copies.${file##*.}"
+    [[ ! -f $file ]] || for ((i = 0; i < copies; ++i)); do cat "$file"; done >"$prefix.copies.${file##*.}"
   done
   for jobs in "${many_jobs[@]}"; do
-    recognize "$prefix" --model "$kit/20k" --device "$1" --features "ark:$work/copies.ark" --jobs "$jobs" "${search[@]}" ||
+    recognize "$prefix" --model "$kit/20k" --device "$1" --features "ark:$prefix.copies.ark" --jobs "$jobs" "${search[@]}" ||
       continue
-    differs "$work/copies" "$prefix" "of $((60 * copies)) with $jobs jobs than of 60"
+    differs "$prefix.copies" "$prefix" "of $((60 * copies)) with $jobs jobs than of 60"
     facts+=("$((60 * copies)) with $jobs jobs: the bytes of the 60")
   done
-  rm -f "$prefix".* "$work"/copies.*
+  rm -f "$prefix".*
   conclude many "$2 features, $kind" "$1"
 }
 
 # ---- parts --------------------------------------------------------------------------------------------------------------
 
 part_conformance() {
-  local log=$out/conformance_$1.log status passed skipped
+  local id=${1/:/_} log status=0 passed skipped shard n_shards=${SHARDS:-4} shards=()
+  log=$out/conformance_$id.log
+  [[ $1 == *:* ]] || id+=_0
   begin
-  timeout 540 "$kit/bin/conformance" --gtest_filter="${CONFORMANCE_FILTER:-*$1*}" >"$log" 2>&1
-  status=$?
+  for ((shard = 0; shard < n_shards; ++shard)); do
+    GTEST_TOTAL_SHARDS=$n_shards GTEST_SHARD_INDEX=$shard timeout 540 "$kit/bin/conformance" \
+      --gtest_filter="${CONFORMANCE_FILTER:-*_$id}" >"$log.$shard" 2>&1 &
+    shards+=($!)
+  done
+  for shard in "${shards[@]}"; do wait "$shard" || status=$?; done
+  cat "$log".* >"$log"
+  rm -f "$log".*
   passed=$(grep -c '^\[       OK' "$log") skipped=$(grep -c '^\[  SKIPPED .*ms)$' "$log")
   if ((status != 0)); then
     record conformance "all cases" "$1" failed \
@@ -165,28 +185,28 @@ part_many() {
 
 # AN4 and en-us from samples; with a running mean rows are made on the device, where it can.
 part_audio() {
-  local set cmn jobs prefix=$work/audio scale kind=lattices
+  local set cmn jobs prefix=$work/$1.audio scale kind=lattices
   for set in an4 en-us; do
     begin
     [[ -d $kit/$set ]] || { record audio "$set" "$1" skipped "the kit has no $set"; continue; }
     scale=$(sed -n 's/.*"acoustic_scale": *\([0-9.e-]*\).*/\1/p' "$kit/$set/senone.json")
-    awk -v folder="$kit/audio/$set" '{ print folder "/" $1, $2 }' "$kit/audio/$set.list" >"$work/list"
+    awk -v folder="$kit/audio/$set" '{ print folder "/" $1, $2 }' "$kit/audio/$set.list" >"$prefix.list"
     for cmn in model live; do
       begin
       for jobs in 1 16; do
-        recognize "$prefix" --model "$kit/$set" --device "$1" --list "$work/list" --cmn "$cmn" --jobs "$jobs" ||
+        recognize "$prefix" --model "$kit/$set" --device "$1" --list "$prefix.list" --cmn "$cmn" --jobs "$jobs" ||
           continue
         check "$here/compare_results.py" "$kit/cpu/$set.$cmn.json" "$prefix.json"
         check lattices_match "$prefix.lat" "$kit/cpu/$set.$cmn.lat" "$scale"
       done
-      rm -f "$work"/audio.*
-      conclude audio "$set, $(wc -l <"$work/list") recordings, mean: $cmn" "$1"
+      rm -f "$prefix.json" "$prefix.lat"
+      conclude audio "$set, $(wc -l <"$prefix.list") recordings, mean: $cmn" "$1"
     done
   done
 }
 
 part_stress() {
-  local seconds=$((${STRESS_SECONDS:-180} / ${#devices[@]})) said status
+  local seconds=${STRESS_SECONDS:-180} said status
   begin
   said=$(timeout $((seconds + 150)) "$kit/bin/stress" --model "$kit/20k" --features "$kit/plain.ark" --device "$1" \
     --acoustic-scale 0.0769 --seconds "$seconds" --threads 16 --seed "${SEED:-1}" 2>"$out/stress_$1.log")
@@ -200,45 +220,44 @@ part_stress() {
 }
 
 # A recording with lattices, alone, so that a cluster of blocks searches it. racecheck takes so long that it gets 40
-# frames.
+# frames. The tools run beside each other.
 part_sanitize() {
-  local tool archive limit=${SANITIZE_SECONDS:-140} log prefix=$work/sanitize status
+  local tool
+  begin
   if [[ $1 != cuda* ]]; then
-    begin
     record sanitize "all tools" "$1" skipped "compute-sanitizer checks CUDA programs only"
-    return
+  elif ! command -v compute-sanitizer >/dev/null; then
+    record sanitize "all tools" "$1" skipped "no compute-sanitizer here"
+  else
+    for tool in memcheck initcheck synccheck; do sanitize "$1" "$tool" one & done
+    sanitize "$1" racecheck cut &
+    wait
   fi
-  for tool in memcheck initcheck synccheck racecheck; do
-    begin
-    if ! command -v compute-sanitizer >/dev/null; then
-      record sanitize "$tool" "$1" skipped "no compute-sanitizer here"
-      continue
-    fi
-    archive=one
-    if [[ $tool == racecheck ]]; then archive="cut"; fi
-    log=$out/sanitize_$tool.log
-    timeout "$limit" compute-sanitizer --tool "$tool" --error-exitcode 9 --log-file "$log" \
-      "$senone" recognize --model "$kit/20k" --device "$1" --features "ark:$kit/$archive.ark" --jobs 1 "${search[@]}" \
-      --lattice-beam 8 --lattice "$prefix.lat" --json >"$prefix.json" 2>"$prefix.log"
-    status=$?
-    if ((status == 124)) && [[ $tool == racecheck ]]; then
-      record sanitize "$tool" "$1" skipped "timed out after $limit s"
-    elif ((status == 124)); then
-      record sanitize "$tool" "$1" failed "timed out after $limit s"
-    elif ((status != 0)); then
-      record sanitize "$tool" "$1" failed "status $status: $(tail -n 1 "$log")"
+}
+
+sanitize() { # DEVICE TOOL ARCHIVE
+  local limit=${SANITIZE_SECONDS:-300} log=$out/sanitize_$2.log prefix=$work/sanitize.$2 status
+  timeout "$limit" compute-sanitizer --tool "$2" --error-exitcode 9 --log-file "$log" \
+    "$senone" recognize --model "$kit/20k" --device "$1" --features "ark:$kit/$3.ark" --jobs 1 "${search[@]}" \
+    --lattice-beam 8 --lattice "$prefix.lat" --json >"$prefix.json" 2>"$prefix.log"
+  status=$?
+  if ((status == 124)) && [[ $2 == racecheck ]]; then
+    record sanitize "$2" "$1" skipped "timed out after $limit s"
+  elif ((status == 124)); then
+    record sanitize "$2" "$1" failed "timed out after $limit s"
+  elif ((status != 0)); then
+    record sanitize "$2" "$1" failed "status $status: $(tail -n 1 "$log")"
+  else
+    check "$here/compare_results.py" "$kit/cpu/20k.$3.json" "$prefix.json"
+    # Its last line counts errors, or for racecheck hazards.
+    if grep -qE 'ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards' "$log"; then
+      facts+=("$(grep -E 'SUMMARY' "$log" | tail -n 1 | sed 's/^=* *//')")
     else
-      check "$here/compare_results.py" "$kit/cpu/20k.$archive.json" "$prefix.json"
-      # Its last line counts errors, or for racecheck hazards.
-      if grep -qE 'ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards' "$log"; then
-        facts+=("$(grep -E 'SUMMARY' "$log" | tail -n 1 | sed 's/^=* *//')")
-      else
-        problems+=("$(tail -n 1 "$log")")
-      fi
-      conclude sanitize "$tool, $archive recording" "$1"
+      problems+=("$(tail -n 1 "$log")")
     fi
-    rm -f "$prefix".*
-  done
+    conclude sanitize "$2, $3 recording" "$1"
+  fi
+  rm -f "$prefix".*
 }
 
 (($# > 0)) || set -- "${all_parts[@]}"
@@ -249,18 +268,44 @@ for part; do
   fi
 done
 register_opencl
-for part; do
-  [[ $part != summary ]] || continue
-  for device in "${devices[@]}"; do
-    forget "$part" "$device"
-    reason=$(obstacle "$device")
-    if [[ -n $reason ]]; then
-      begin
-      record "$part" "" "$device" skipped "$reason"
-    else
-      "part_$part" "$device"
-    fi
+parts=("$@")
+
+# take_part DEVICE PART
+take_part() {
+  local reason
+  reason=$(obstacle "$1")
+  if [[ -n $reason ]]; then
+    begin
+    record "$2" "" "$1" skipped "$reason"
+  else
+    "part_$2" "$1"
+  fi
+}
+
+# All parts of a device, one after the other, but sanitize, which takes long and leaves most of the device free.
+take_parts() { # DEVICE
+  local part
+  for part in "${parts[@]}"; do
+    case $part in
+      summary) ;;
+      sanitize) take_part "$1" sanitize & ;;
+      *) take_part "$1" "$part" ;;
+    esac
+    [[ ${APART:-} != 1 ]] || wait
   done
+  wait
+}
+
+for device in "${devices[@]}"; do
+  for part in "${parts[@]}"; do forget "$part" "$device"; done
 done
+for device in "${devices[@]}"; do
+  take_parts "$device" &
+  [[ ${APART:-} != 1 ]] || wait
+done
+wait
+if [[ " ${parts[*]} " == *" recordings "* ]]; then
+  for device in "${devices[@]}"; do compare_recordings "$device"; done
+fi
 summary
 (($(count failed) == 0))

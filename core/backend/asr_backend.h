@@ -401,10 +401,10 @@ typedef struct asr_backend_api {
 
   /* Waits until at most n_left advances are under way. In back ends with this slot two are under way at a time: `advance` waits
    * for the advance before the last, and for the last only if it has a channel in common. So the core reads results of one, and
-   * gathers the next, while the device works on the other. best_path and lattice of a channel that is in no advance under way,
-   * and whose last job wanted them, may be called on any thread, beside other slots and for different channels at once; so may
-   * lattice_piece, at any time from a channel's begin to its end. None of the three waits for an advance then. Failures are
-   * told by `outcome`. NULL in back ends that work on one advance at a time. */
+   * gathers the next, while the device works on the other. `lattice` of a channel that is in no advance under way, and
+   * whose last job wanted it, may be called on any thread, beside other slots and for different channels at once; so may
+   * lattice_piece, at any time from a channel's begin to its end. Neither waits for an advance then, nor does best_path where
+   * the job wanted it. Failures are told by `outcome`. NULL in back ends that work on one advance at a time. */
   asr_status (*finish_advances)(asr_backend_device *, uint32_t n_left);
 } asr_backend_api;
 

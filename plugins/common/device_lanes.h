@@ -105,6 +105,19 @@ class DeviceLanes {
   virtual bool is_path_whole(size_t i) = 0;
   virtual void give_path(size_t i, Search *search, asr_path *path) = 0;
 
+  // Launches what is to be pending, if anything; a failure is that of all of its channels.
+  void start_pending(Pending pending) {
+    pending_ = std::move(pending);
+    if (pending_.lanes.empty()) return;
+    try {
+      start_jobs();
+    } catch (...) {
+      give_up(pending_.lanes);
+      pending_ = {};
+      throw;
+    }
+  }
+
   // Lanes that consume nothing, done on return. What failed before is still kept for wait().
   void run_at_once(std::vector<Lane> lanes) {
     finish();

@@ -221,8 +221,8 @@ void Search::take_written(const LatticeReader &reader) {
 }
 
 void Search::lattice(asr_raw_lattice *lattice) {
-  const WrittenLattice written = std::exchange(written_, std::nullopt).value();
-  lattice_->output(written.frames, written.costs, written.final_costs, lattice);
+  WrittenLattice written = std::exchange(written_, std::nullopt).value();
+  lattice_->output(std::move(written.frames), written.costs, written.final_costs, lattice);
   lattice->n_frames = n_frames_;
   lattice->reached_final = written.reached_final ? 1 : 0;
   lattice->beam_died = died() ? 1 : 0;

@@ -75,8 +75,8 @@ class Search : public ChannelOutcome {
   uint32_t max_path_steps() const { return job_.n_records; }
   void best_path(const SearchPathJob &done, asr_path *path);
 
-  // The path that a job wanted: takes it from where the job put it, before the channel's next job, and gives it later, once, on
-  // any thread. Without one of this kind give_wanted_path() returns false.
+  // The path that a job wanted: takes it from where the job put it, before the channel's next job, and gives it later, once.
+  // Without one of this kind give_wanted_path() returns false.
   void keep_path(const SearchPathPlace &place, bool use_final);
   bool give_wanted_path(bool use_final, asr_path *path);
 

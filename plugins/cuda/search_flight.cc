@@ -162,16 +162,7 @@ void SearchFlight::start(Acoustic *acoustic, const std::vector<Task> &tasks, Sea
     if ((task.wants & ASR_WANTS_PATH) != 0) job.path = next_path_place();
     pending.lanes.push_back({task.search, job});
   }
-  pending_ = std::move(pending);
-  if (!pending_.lanes.empty()) {
-    try {
-      start_jobs();
-    } catch (...) {
-      give_up(pending_.lanes);
-      pending_ = {};
-      throw;
-    }
-  }
+  start_pending(std::move(pending));
 }
 
 // More room ahead of need, if there is memory for it.

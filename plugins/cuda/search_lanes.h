@@ -31,7 +31,8 @@ class SearchLanes {
   // Before a score buffer is written or freed.
   void release(const Acoustic *acoustic, uint32_t buffer);
 
-  // Of channels that are in no advance under way and wanted them, on any thread; of others when all advances are finished.
+  // Of channels that are in no advance under way and wanted them, of lattices on any thread; of others when all advances are
+  // finished.
   void best_paths(const std::vector<Search *> &searches, bool use_final, asr_path *paths);
   void lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices);
   void lattice_piece(Search *search, asr_raw_lattice *piece) { search->lattice_piece(piece); }  // on any thread

@@ -2,6 +2,7 @@
 #include "plugins/cuda/search_lattice.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace asr::cuda {
@@ -97,12 +98,12 @@ void SearchLattice::take_settled(const LatticeReader &reader) {
   frames_.settle_pieces(n_before, frames_.first_frame() + frames_.frames().size() - 1);
 }
 
-void SearchLattice::output(const std::vector<LatticeFrame> &written, const std::vector<float> &costs,
+void SearchLattice::output(std::vector<LatticeFrame> written, const std::vector<float> &costs,
                            const std::vector<float> &final_costs, asr_raw_lattice *lattice) {
   std::lock_guard lock(mutex_);
   std::vector<LatticeFrame> &frames = frames_.frames();
   const size_t n_settled = frames.size();
-  frames.insert(frames.end(), written.begin(), written.end());
+  frames.insert(frames.end(), std::make_move_iterator(written.begin()), std::make_move_iterator(written.end()));
   frames_.output(costs, final_costs, lattice);
   frames.resize(n_settled);
 }

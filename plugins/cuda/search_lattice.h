@@ -82,7 +82,7 @@ class SearchLattice {
   std::optional<LatticeReader> settled(SearchLinks *lattice);
   void take_settled(const LatticeReader &reader);
   // The lattice with the frames of a written one behind what has settled.
-  void output(const std::vector<LatticeFrame> &written, const std::vector<float> &costs, const std::vector<float> &final_costs,
+  void output(std::vector<LatticeFrame> written, const std::vector<float> &costs, const std::vector<float> &final_costs,
               asr_raw_lattice *lattice);
   void take_piece(asr_raw_lattice *piece);
 

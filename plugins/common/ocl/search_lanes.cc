@@ -156,14 +156,7 @@ void SearchLanes::start_tasks(Acoustic *acoustic, const std::vector<Task> &tasks
     device_.compute().mark(&scored);
     queue_.wait_for(scored);
   }
-  pending_ = std::move(pending);
-  try {
-    start_jobs();
-  } catch (...) {
-    give_up(pending_.lanes);
-    pending_ = {};
-    throw;
-  }
+  start_pending(std::move(pending));
 }
 
 // Lanes stay pending until all of them are taken, so that a failure on the way fails all.
