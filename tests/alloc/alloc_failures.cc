@@ -4,6 +4,7 @@
 // the next child goes on behind it.
 //
 //   alloc_failures [--all] [--verbose]      without --all only as many points as take some seconds
+#include <execinfo.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -64,6 +67,13 @@ const char *g_where = "";  // in a child
 void note(long *count, const char *what) {
   ++*count;
   if (g_verbose) fprintf(stderr, "  point %ld, %s: %s (%s)\n", g_report->next, g_where, what, asr_last_error());
+}
+
+[[noreturn]] void show_and_abort() {
+  disarm();
+  void *frames[40];
+  backtrace_symbols_fd(frames, backtrace(frames, 40), STDERR_FILENO);
+  abort();
 }
 
 [[noreturn]] void give_up(const char *what) {
@@ -234,6 +244,7 @@ class Trial {
 // A child: from the point in the report on.
 [[noreturn]] void try_points(const Scenario &scenario, Threads threads, long n_more, long stride) {
   mark_caller_thread();
+  std::set_terminate(g_verbose ? show_and_abort : std::abort);
   {
     Trial trial(scenario, threads);
     for (; g_report->next < kLastPoint; g_report->next += stride) {
