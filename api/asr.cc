@@ -184,9 +184,8 @@ asr_status asr_open(asr_engine *engine, const asr_stream_config *config, asr_str
     asr::api::StreamConfig read = asr::api::read_config(config);
     auto opened = std::make_unique<asr_stream>();
     if (read.callback != nullptr) {
-      read.options.callback = [handle = opened.get(), callback = read.callback, user_data = read.user_data](asr::EventPointer event) {
-        callback(handle, event.release(), user_data);
-      };
+      read.options.callback = [handle = opened.get(), callback = read.callback, user_data = read.user_data](
+                                  asr::EventPointer event) { callback(handle, event.release(), user_data); };
     }
     opened->engine = engine->engine;
     opened->stream = engine->engine->open(std::move(read.options));

@@ -65,8 +65,12 @@ void *operator new(size_t n) { return allocate(n); }
 void *operator new[](size_t n) { return allocate(n); }
 void *operator new(size_t n, std::align_val_t alignment) { return allocate_aligned(n, alignment); }
 void *operator new[](size_t n, std::align_val_t alignment) { return allocate_aligned(n, alignment); }
-void *operator new(size_t n, const std::nothrow_t &) noexcept { return asr::test::fails_now() ? nullptr : malloc(n > 0 ? n : 1); }
-void *operator new[](size_t n, const std::nothrow_t &) noexcept { return asr::test::fails_now() ? nullptr : malloc(n > 0 ? n : 1); }
+void *operator new(size_t n, const std::nothrow_t &) noexcept {
+  return asr::test::fails_now() ? nullptr : malloc(n > 0 ? n : 1);
+}
+void *operator new[](size_t n, const std::nothrow_t &) noexcept {
+  return asr::test::fails_now() ? nullptr : malloc(n > 0 ? n : 1);
+}
 void operator delete(void *memory) noexcept { free(memory); }
 void operator delete[](void *memory) noexcept { free(memory); }
 void operator delete(void *memory, size_t) noexcept { free(memory); }
