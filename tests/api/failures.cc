@@ -159,7 +159,7 @@ TEST(Failures, OneOf64IsBad) {
 // alone, and stream 17 must end.
 Events among_64(const std::string &bundle, const asr_stream_config &bad_config, const std::vector<float> &bad_rows) {
   const auto rows_of = [](size_t i) {
-    std::vector<float> rows(4 * 300);
+    std::vector<float> rows(4 * 100);
     uint32_t random = static_cast<uint32_t>(i) + 1;
     for (float &value : rows) value = -static_cast<float>((random = random * 1664525 + 1013904223) >> 24) / 20;
     return rows;
@@ -203,12 +203,12 @@ TEST(Failures, OneOf64RewardsWordsOnACycle) {
 }
 
 TEST(Failures, OneOf64HasABadRow) {
-  for (const float bad : {-1e10f, 3e38f, -3e38f, 1e30f}) {
-    for (const float lattice_beam : {0.0f, 8.0f}) {
+  for (const float bad : {-1e10f, 3e38f}) {
+    for (const float lattice_beam : {0.0f, 1.0f}) {
       asr_stream_config config = loglike_stream();
       config.lattice_beam = lattice_beam;
-      std::vector<float> rows(4 * 300, -1);
-      for (size_t p = 0; p < 4; ++p) rows[4 * 100 + p] = p == 2 ? -bad : bad;
+      std::vector<float> rows(4 * 100, -1);
+      for (size_t p = 0; p < 4; ++p) rows[4 * 40 + p] = p == 2 ? -bad : bad;
       among_64("", config, rows);
     }
   }
