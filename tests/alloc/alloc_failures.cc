@@ -3,7 +3,7 @@
 // does not end, and the engine works afterwards. A child process tries one point after another, so that an abort is counted and
 // the next child goes on behind it.
 //
-//   alloc_failures [--all] [--verbose]      without --all only as many points as take some seconds
+//   alloc_failures [--all] [--verbose] [--soxr]      without --all only as many points as take some seconds
 #include <execinfo.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -306,7 +306,7 @@ int run(bool all) {
   for (const Scenario &scenario : kScenarios) {
     for (const Threads threads : {Threads::kLibrary, Threads::kCaller}) {
       for (const long n_more : {0L, kAllMore}) {
-        const long stride = all ? 1 : scenario.is_slow ? 331 : 37;
+        const long stride = all ? 1 : scenario.is_slow ? 701 : 37;
         try_scenario(scenario, threads, n_more, stride, &totals);
       }
     }
@@ -324,6 +324,7 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; ++i) {
     if (strcmp(argv[i], "--all") == 0) all = true;
     if (strcmp(argv[i], "--verbose") == 0) asr::test::g_verbose = true;
+    if (strcmp(argv[i], "--soxr") == 0) asr::test::include_soxr();
   }
   setenv("SENONE_PLUGIN_PATH", SENONE_BUILD_DIR "/tests/faulty", 1);
   return asr::test::run(all);
