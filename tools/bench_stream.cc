@@ -10,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "core/base/limits.h"
 #include "tools/audio_file.h"
 #include "tools/bench_stream.h"
 
@@ -231,7 +232,7 @@ void add_stream(Command bench) {
       .separated_by(',')
       .range(1, 100000)
       .shows_default();
-  app.option("--lanes", options->n_lanes, "Streams advanced in one step; default: all, 1024 at most").range(1, 1024);
+  app.option("--lanes", options->n_lanes, "Streams advanced in one step; default: all, 1024 at most").range(1u, kMostLanes);
   app.option("--window", options->window, "Most frames of a step").range(8, 256).shows_default();
   app.option("--seconds", options->seconds, "Audio of each stream").range(0.1, 1e5).shows_default();
   app.option("--chunk-ms", options->chunk_ms, "Audio fed at a time").range(1, 10000).shows_default();
@@ -253,7 +254,7 @@ EnginePointer load_engine(const StreamBench &bench, uint32_t n_streams) {
   asr_engine_config config;
   asr_engine_config_default(&config);
   config.device = bench.common.device.c_str();
-  config.max_lanes = std::min(bench.n_lanes > 0 ? bench.n_lanes : n_streams, 1024u);
+  config.max_lanes = std::min(bench.n_lanes > 0 ? bench.n_lanes : n_streams, kMostLanes);
   config.window_frames = bench.window;
   config.n_threads = bench.common.n_threads;
   asr_engine *engine = nullptr;
