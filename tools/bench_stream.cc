@@ -13,6 +13,7 @@
 #include "core/base/limits.h"
 #include "tools/audio_file.h"
 #include "tools/bench_stream.h"
+#include "tools/progress.h"
 
 namespace asr::tool {
 namespace {
@@ -173,11 +174,16 @@ nlohmann::json quantile_ms(std::vector<double> seconds, double share) {
 }
 
 void add_row(const StreamBench &bench, const Audio &audio, uint32_t n_streams, BenchReport *report) {
+  Progress progress(format("%u streams", n_streams));
+  progress.update(-1, "loading");
   const EnginePointer engine = load_engine(bench, n_streams);
   double fastest = 0;
-  for (uint32_t i = 0; i < bench.common.n_repeats; ++i)
+  for (uint32_t i = 0; i < bench.common.n_repeats; ++i) {
+    progress.update(-1, format("fed at once, %u of %u repeats", i, bench.common.n_repeats));
     fastest = std::max(fastest, times_real_time(engine.get(), bench, audio, n_streams));
+  }
 
+  progress.update(-1, format("fed as spoken, %g s", bench.seconds));
   const Sources sources = open_sources(engine.get(), bench, audio, n_streams, true);
   feed_in_real_time(sources, bench.chunk_ms / 1e3);
   std::vector<double> partials, finals;
