@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/fuzz/damage.h"
+
 #include <algorithm>
 #include <cstring>
-
-#include "tests/fuzz/fuzz.h"
 
 namespace asr::fuzz {
 namespace {
@@ -45,7 +45,7 @@ void overwrite_number(std::string &bytes, Random &random) {
   bytes.replace(begin, end - begin, kNumbers[random() % std::size(kNumbers)]);
 }
 
-void mutate_once(std::string &bytes, const std::vector<std::string> &others, Random &random) {
+void damage_once(std::string &bytes, const std::vector<std::string> &others, Random &random) {
   const size_t at = place(bytes, random);
   const size_t n = std::min(below(kLongestPiece, random), bytes.size() - at);
   switch (random() % 10) {
@@ -83,9 +83,9 @@ void mutate_once(std::string &bytes, const std::vector<std::string> &others, Ran
 
 }  // namespace
 
-std::string mutate(const std::string &seed, const std::vector<std::string> &others, Random &random) {
-  std::string bytes = seed;
-  for (size_t n = 1 + below(4, random); n > 0; --n) mutate_once(bytes, others, random);
+std::string damage(const std::string &good, const std::vector<std::string> &others, Random &random) {
+  std::string bytes = good;
+  for (size_t n = 1 + below(4, random); n > 0; --n) damage_once(bytes, others, random);
   return bytes;
 }
 

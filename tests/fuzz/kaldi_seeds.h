@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of Kaldi and OpenFst.
-#include "core/graph/import/openfst_file.h"
-#include "core/model/import/kaldi.h"
-#include "core/model/import/kaldi_archive.h"
-#include "core/model/import/kaldi_model.h"
-#include "core/model/import/kaldi_tree.h"
-#include "tests/fuzz/fuzz.h"
+// Good files of Kaldi and OpenFst that more than one target begins with.
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <vector>
+
 #include "tests/unit/import/sphinx_writer.h"
-#include "tests/unit/model/small_model.h"
 
 namespace asr::fuzz {
-namespace {
 
 using test::Bytes;
 
-constexpr char kTextModel[] =
+inline constexpr char kKaldiTextModel[] =
     "<TransitionModel> <Topology> <TopologyEntry> <ForPhones> 1 2 </ForPhones>\n"
     "<State> 0 <PdfClass> 0 <Transition> 0 0.5 <Transition> 1 0.5 </State> <State> 1 </State> </TopologyEntry> </Topology>\n"
     "<Triples> 2\n1 0 0\n2 0 1\n</Triples>\n<LogProbs> [ 0 -0.7 -0.7 -0.7 -0.7 ]\n</LogProbs> </TransitionModel>\n"
@@ -22,36 +20,36 @@ constexpr char kTextModel[] =
     "<DiagGMM> <GCONSTS> [ -2 -2 ] <WEIGHTS> [ 0.5 0.5 ] <MEANS_INVVARS> [ 0 1\n 1 0 ] <INV_VARS> [ 1 1\n 2 2 ] </DiagGMM>\n"
     "<DiagGMM> <GCONSTS> [ -2 ] <WEIGHTS> [ 1 ] <MEANS_INVVARS> [ 0 1 ] <INV_VARS> [ 1 1 ] </DiagGMM>\n";
 
-void binary_int(Bytes &out, uint32_t value) {
+inline void binary_int(Bytes &out, uint32_t value) {
   out.raw("\x04");
   out.u32(value);
 }
 
-void binary_float(Bytes &out, float value) {
+inline void binary_float(Bytes &out, float value) {
   out.raw("\x04");
   out.f32(value);
 }
 
-void binary_vector(Bytes &out, const std::vector<float> &values) {
+inline void binary_vector(Bytes &out, const std::vector<float> &values) {
   out.raw("FV ");
   binary_int(out, static_cast<uint32_t>(values.size()));
   for (const float value : values) out.f32(value);
 }
 
-void binary_matrix(Bytes &out, uint32_t n_rows, const std::vector<float> &values) {
+inline void binary_matrix(Bytes &out, uint32_t n_rows, const std::vector<float> &values) {
   out.raw("FM ");
   binary_int(out, n_rows);
   binary_int(out, static_cast<uint32_t>(values.size()) / n_rows);
   for (const float value : values) out.f32(value);
 }
 
-void binary_ints(Bytes &out, const std::vector<uint32_t> &values) {
+inline void binary_ints(Bytes &out, const std::vector<uint32_t> &values) {
   binary_int(out, static_cast<uint32_t>(values.size()));
   for (const uint32_t value : values) out.u32(value);
 }
 
 // One phone of one state, one full-covariance Gaussian of two dimensions.
-std::string binary_model() {
+inline std::string kaldi_binary_model() {
   Bytes out;
   out.raw(std::string("\0B", 2) + "<TransitionModel> <Topology> ");
   binary_ints(out, {1});
@@ -87,7 +85,7 @@ std::string binary_model() {
   return out.text;
 }
 
-std::string archive() {
+inline std::string kaldi_archive() {
   Bytes out;
   for (const char *key : {"utterance-1 ", "utterance-2 "}) {
     out.raw(key + std::string("\0B", 2));
@@ -97,7 +95,7 @@ std::string archive() {
 }
 
 // Three states, the second starting; labels of the small HmmSet's two transition-ids. Type "vector" or "const".
-std::string fst(bool constant) {
+inline std::string openfst(bool constant) {
   Bytes out;
   const auto text = [&](const std::string &s) {
     out.u32(static_cast<uint32_t>(s.size()));
@@ -137,29 +135,7 @@ std::string fst(bool constant) {
   return out.text;
 }
 
-}  // namespace
-
-void add_kaldi_targets(std::vector<Target> &targets) {
-  targets.push_back({"kaldi-mdl", {kTextModel, binary_model()}, [](const std::string &p) {
-                       KaldiOptions options;
-                       options.model = p;
-                       options.features_only = true;
-                       import_kaldi(options);
-                     }});
-  targets.push_back({"kaldi-archive", {archive(), "key [ 1 2\n 3 4 ]\n"}, [](const std::string &p) {
-                       kaldi::read_archive<float>("ark:" + p);
-                     }});
-  targets.push_back(
-      {"kaldi-tree",
-       {"ContextDependency 3 1 ToPdf TE 1 2 ( NULL SE 0 [ 1 2 ]\n{ TE -1 2 ( CE 0 CE 1 ) CE 2 } )\nEndContextDependency\n"},
-       [](const std::string &p) {
-         kaldi::Tree(p).pdf({1, 1, 1}, 0);
-       }});
-  targets.push_back({"mfcc.conf",
-                     {"--use-energy=false\n--sample-frequency=8000 # a comment\n--num-mel-bins=20\n"},
-                     [](const std::string &p) { read_mfcc_conf(p); }});
-  targets.push_back(
-      {"openfst", {fst(false), fst(true)}, [](const std::string &p) { read_openfst_graph(p, test::small_hmm_set(), 5); }});
-}
+inline constexpr char kKaldiTree[] =
+    "ContextDependency 3 1 ToPdf TE 1 2 ( NULL SE 0 [ 1 2 ]\n{ TE -1 2 ( CE 0 CE 1 ) CE 2 } )\nEndContextDependency\n";
 
 }  // namespace asr::fuzz
