@@ -6,9 +6,7 @@
 
 namespace asr::fuzz {
 
-std::vector<std::string> seeds() {
-  return {kaldi_archive(), "key [ 1 2\n 3 4 ]\n", join({kaldi_archive(), "a all.ark:12\nb all.ark\n"})};
-}
+std::vector<std::string> seeds() { return {kaldi_archive(), "key [ 1 2\n 3 4 ]\n", join({kaldi_archive(), "a all.ark:12\n"})}; }
 }  // namespace asr::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
