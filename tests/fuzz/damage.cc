@@ -9,6 +9,8 @@ namespace {
 
 constexpr size_t kLongestFile = 1 << 20;
 constexpr size_t kLongestPiece = 64;
+constexpr uint64_t kRepetitionEvery = 16;  // damaged files
+constexpr size_t kLongestRepetition = 1 << 18;
 constexpr size_t kEdge = 192;  // headers and last words are damaged more often than the long middle
 
 size_t below(size_t n, Random &random) { return n == 0 ? 0 : static_cast<size_t>(random() % n); }
@@ -43,6 +45,22 @@ void overwrite_number(std::string &bytes, Random &random) {
   if (begin == std::string::npos) return;
   const size_t end = std::min(bytes.find_first_not_of("0123456789.e-", begin), bytes.size());
   bytes.replace(begin, end - begin, kNumbers[random() % std::size(kNumbers)]);
+}
+
+// A line, or any few bytes, again and again: readers must take linear time and memory.
+void repeat(std::string &bytes, Random &random) {
+  if (bytes.empty()) return;
+  size_t begin = below(bytes.size(), random), end = std::min(bytes.size(), begin + 1 + below(kLongestPiece, random));
+  if (random() % 2 == 0) {
+    const size_t before = bytes.rfind('\n', begin);
+    begin = before == std::string::npos ? 0 : before + 1;
+    end = std::min(bytes.find('\n', begin), bytes.size() - 1) + 1;
+  }
+  const std::string piece = bytes.substr(begin, end - begin);
+  const size_t most = kLongestRepetition / (piece.size() + 1);
+  std::string many;
+  for (size_t n = size_t{1} << below(20, random); n > 0 && many.size() / (piece.size() + 1) < most; --n) many += piece;
+  bytes.insert(end, many);
 }
 
 void damage_once(std::string &bytes, const std::vector<std::string> &others, Random &random) {
@@ -85,6 +103,7 @@ void damage_once(std::string &bytes, const std::vector<std::string> &others, Ran
 
 std::string damage(const std::string &good, const std::vector<std::string> &others, Random &random) {
   std::string bytes = good;
+  if (random() % kRepetitionEvery == 0) repeat(bytes, random);
   for (size_t n = 1 + below(4, random); n > 0; --n) damage_once(bytes, others, random);
   return bytes;
 }
