@@ -9,7 +9,7 @@
 #   STRESS_SECONDS    of all devices together, 180; SANITIZE_SECONDS: the most of one tool, 140
 #   SENONE_FIX_ICD=1  write /etc/OpenCL/vendors/nvidia.icd where NVIDIA's OpenCL is not registered
 #   ANY_DEVICE=1      take devices that are no GPUs too, to try this script; JOBS, MANY: other numbers of jobs
-# The last line is `N passed, N failed, N skipped`; the exit status is 1 if anything failed. What lacks a device or data is
+# The last line is `N passed, N failed, N skipped`; the exit status is 1 if anything failed, 2 if that cannot be told. What lacks a device or data is
 # skipped with the reason, and so is racecheck if it takes too long; never passed.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -27,11 +27,16 @@ if [[ ! -x $senone ]]; then
   echo "accept.sh: $kit is no kit: it has no bin/senone; make one with bench/gpu_kit.sh" >&2
   exit 2
 fi
-mkdir -p "$work"
-touch "$lines"
 
 # shellcheck source=bench/accept_report.sh
 source "$here/accept_report.sh"
+
+for limit in "${STRESS_SECONDS:-180}" "${SANITIZE_SECONDS:-140}"; do
+  [[ $limit =~ ^[1-9][0-9]*$ ]] || stop "STRESS_SECONDS and SANITIZE_SECONDS are whole numbers above 0, not \"$limit\""
+done
+{ mkdir -p "$work" && touch "$lines"; } 2>/dev/null || stop "$out cannot be written to; set OUT to another folder"
+exec {lock}>"$out/lock"
+flock -n "$lock" || stop "another run writes to $out; wait for its end, or set OUT to another folder"
 
 # ---- decoding -----------------------------------------------------------------------------------------------------------
 
@@ -41,7 +46,7 @@ recognize() {
   local prefix=$1 options=() status
   shift
   [[ $kind == best ]] || options=(--lattice-beam 8 --lattice "$prefix.lat")
-  timeout 300 "$senone" recognize "$@" "${options[@]}" --json >"$prefix.raw" 2>"$prefix.log"
+  timeout --foreground 300 "$senone" recognize "$@" "${options[@]}" --json >"$prefix.raw" 2>"$prefix.log"
   status=$?
   sed 's/"file":"[^"]*",//' "$prefix.raw" >"$prefix.json"
   ((status == 0)) || problems+=("$* (status $status): $(tail -n 1 "$prefix.log" | cut -c 1-200)")
@@ -136,7 +141,7 @@ many_case() { # DEVICE FEATURES
 part_conformance() {
   local log=$out/conformance_$1.log status passed skipped
   begin
-  timeout 540 "$kit/bin/conformance" --gtest_filter="${CONFORMANCE_FILTER:-*$1*}" >"$log" 2>&1
+  timeout --foreground 540 "$kit/bin/conformance" --gtest_filter="${CONFORMANCE_FILTER:-*$1*}" >"$log" 2>&1
   status=$?
   passed=$(grep -c '^\[       OK' "$log") skipped=$(grep -c '^\[  SKIPPED .*ms)$' "$log")
   if ((status != 0)); then
@@ -188,7 +193,7 @@ part_audio() {
 part_stress() {
   local seconds=$((${STRESS_SECONDS:-180} / ${#devices[@]})) said status
   begin
-  said=$(timeout $((seconds + 150)) "$kit/bin/stress" --model "$kit/20k" --features "$kit/plain.ark" --device "$1" \
+  said=$(timeout --foreground $((seconds + 150)) "$kit/bin/stress" --model "$kit/20k" --features "$kit/plain.ark" --device "$1" \
     --acoustic-scale 0.0769 --seconds "$seconds" --threads 16 --seed "${SEED:-1}" 2>"$out/stress_$1.log")
   status=$?
   case $status in
