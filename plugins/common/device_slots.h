@@ -233,7 +233,7 @@ class DeviceSlots {
   }
 
   static void check_rows(asr_backend_acoustic *acoustic, const asr_advance_job &job) {
-    if (job.loglikes != nullptr) return;
+    if (job.loglikes != nullptr || job.n_frames == 0) return;
     if (acoustic == nullptr) fail(ASR_INVALID_ARGUMENT, "advance: a job names a score buffer but there is no acoustic model");
     check_model(of(job.channel).search->n_pdfs(), of(acoustic).acoustic.n_states());
   }
