@@ -224,7 +224,7 @@ typedef struct asr_advance_job {
 
 /* Results that are asked of the channel once this advance is done and before its next one is. A back end may make them in the
  * same work; best_path, best_paths, lattice and lattices then give them as they are after this advance. A job that wants
- * something may have no frames. */
+ * something may have no frames; where its rows would be is not looked at then. */
 typedef enum asr_advance_wants {
   ASR_WANTS_PATH = 1,
   ASR_WANTS_LATTICE = 2,
