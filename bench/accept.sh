@@ -32,7 +32,7 @@ fi
 # shellcheck source=bench/accept_report.sh
 source "$here/accept_report.sh"
 
-for limit in "${STRESS_SECONDS:-180}" "${SANITIZE_SECONDS:-140}"; do
+for limit in "${STRESS_SECONDS:-180}" "${SANITIZE_SECONDS:-300}"; do
   [[ $limit =~ ^[1-9][0-9]*$ ]] || stop "STRESS_SECONDS and SANITIZE_SECONDS are whole numbers above 0, not \"$limit\""
 done
 { mkdir -p "$work" && touch "$lines"; } 2>/dev/null || stop "$out cannot be written to; set OUT to another folder"
@@ -299,16 +299,19 @@ take_parts() { # DEVICE
     [[ ${APART:-} != 1 ]] || wait
   done
   wait
+  return 0
 }
 
 for device in "${devices[@]}"; do
   for part in "${parts[@]}"; do forget "$part" "$device"; done
 done
+under_way=()
 for device in "${devices[@]}"; do
   take_parts "$device" &
+  under_way+=($!)
   [[ ${APART:-} != 1 ]] || wait
 done
-wait
+for process in "${under_way[@]}"; do wait "$process" || exit 2; done  # it has said why
 if [[ " ${parts[*]} " == *" recordings "* ]]; then
   for device in "${devices[@]}"; do compare_recordings "$device"; done
 fi
