@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # accept.sh [PART...]: the acceptance run of a machine with a GPU, in the unpacked folder that bench/gpu_kit.sh made. Nothing
-# is built or fetched. Parts: conformance, recordings, many, audio, stress, sanitize; all of them without an argument. A call
+# is built or fetched. Parts: sanitize, conformance, recordings, many, audio, stress; all of them without an argument. A call
 # adds to what calls before it found, replaces what the same part found before, and ends with the summary of all, which the part
 # `summary` gives alone. From the environment:
 #   DEVICES           back ends (the first device of each) or devices, "cuda ocl_nvidia" if not set; what is done with one is
@@ -19,7 +19,7 @@ out=${OUT:-$kit/results}
 read -ra devices <<<"${DEVICES:-cuda ocl_nvidia}"
 read -ra few_jobs <<<"${JOBS:-1 2 3 4 5 8 9 12 16 60}"
 read -ra many_jobs <<<"${MANY:-128 512}"
-all_parts=(conformance recordings many audio stress sanitize)
+all_parts=(sanitize conformance recordings many audio stress)
 search=(--beam 13 --max-active 7000 --acoustic-scale 0.0769)
 senone=$kit/bin/senone work=$out/work lines=$out/accept.tsv
 export LD_LIBRARY_PATH=$kit/libs:$kit/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -224,7 +224,7 @@ part_stress() {
   esac
 }
 
-# A recording with lattices, alone, so that a cluster of blocks searches it. racecheck takes so long that it gets 40
+# A recording with lattices, alone, so that a cluster of blocks searches it. racecheck takes so long that it gets six
 # frames. The tools run beside each other.
 part_sanitize() {
   local tool
@@ -287,7 +287,7 @@ take_part() {
   fi
 }
 
-# All parts of a device, one after the other, but sanitize, which takes long and leaves most of the device free.
+# All parts of a device, one after the other, but sanitize beside them: it takes long and leaves most of the device free.
 take_parts() { # DEVICE
   local part
   for part in "${parts[@]}"; do
