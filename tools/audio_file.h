@@ -17,6 +17,7 @@ class AudioFile {
 
   uint32_t rate_hz() const { return static_cast<uint32_t>(info_.samplerate); }
   uint32_t n_channels() const { return static_cast<uint32_t>(info_.channels); }
+  double n_samples() const { return info_.frames < SF_COUNT_MAX ? double(info_.frames) : 0; }  // as the header says; 0: unknown
 
   // The next samples of each channel, interleaved, full scale -1..1; fewer than n only at the end.
   size_t read(float *samples, size_t n);

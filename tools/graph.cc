@@ -11,6 +11,7 @@
 #include "core/graph/build/trie_lm.h"
 #include "core/graph/import/openfst_file.h"
 #include "core/model/bundle.h"
+#include "tools/progress.h"
 #include "tools/tool.h"
 
 namespace asr::tool {
@@ -49,11 +50,11 @@ Grammar read_grammar(const GraphArguments &arguments, const Vocabulary &vocabula
     fold_case(&words, letter_case, arguments.words);
     return word_list_grammar(words, arguments.single, vocabulary, arguments.words);
   }
-  progress(0, "reading the language model");
+  progress(-1, "reading the language model");
   NgramModel model = read_language_model(arguments.lm);
   fold_case(&model.words, letter_case, arguments.lm);
   if (arguments.prune > 0) {
-    progress(0, "pruning the language model");
+    progress(-1, "pruning the language model");
     model = prune(model, arguments.prune);
   }
   return ngram_grammar(model, vocabulary, arguments.lm);
@@ -109,9 +110,15 @@ void print_graph(const GraphData &graph, double start_s) {
 
 // A graph that was made elsewhere for the model's own transition-ids.
 void import_graph(const GraphArguments &arguments, const Bundle &bundle, const HmmSet &set, double start_s) {
-  const std::vector<std::string> words = read_symbols(arguments.words);
-  const GraphData graph = read_openfst_graph(arguments.hclg, set, static_cast<uint32_t>(words.size()));
-  write_bundle(bundle, arguments.out, graph, words, set);
+  GraphData graph;
+  {
+    Progress progress("graph");
+    progress.update(-1, "reading " + arguments.hclg);
+    const std::vector<std::string> words = read_symbols(arguments.words);
+    graph = read_openfst_graph(arguments.hclg, set, static_cast<uint32_t>(words.size()));
+    progress.update(-1, "writing the graph");
+    write_bundle(bundle, arguments.out, graph, words, set);
+  }
   print_graph(graph, start_s);
 }
 
@@ -141,6 +148,7 @@ void run_graph(const GraphArguments &arguments) {
     options.filler_phones = filler_phones(bundle, set);
     graph = build_graph(set, lexicon, grammar, options, report, &sizes);
     n_words = grammar.words.size() - 1;
+    progress.update(-1, "writing the graph");
     write_bundle(bundle, arguments.out, graph, grammar.words, set);
   }
   if (n_left_out > 0) {
@@ -185,6 +193,7 @@ void add_graph(Command app) {
               "Weight of the costs of staying in an HMM state or leaving")
       .range(0.0, 100.0)
       .shows_default();
+  add_quiet(graph);
   graph.callback([arguments] { run_graph(*arguments); });
 }
 

@@ -8,6 +8,8 @@
 #include <memory>
 #include <optional>
 
+#include "tools/progress.h"
+
 namespace asr::tool {
 namespace {
 
@@ -54,10 +56,10 @@ void run_import(const ReadModel &read_model, const DecodingOptions &decoding, co
   ImportedModel model;
   {
     Progress progress("importing");
-    progress.update(0, "reading the model");
+    progress.update(-1, "reading the model");
     model = read_model();
     decoding.apply(&model.bundle.decoding);
-    progress.update(0.5, "writing " + output);
+    progress.update(-1, "writing " + output);
     write_imported_model(model, output);
   }
   for (const std::string &note : model.notes) fprintf(stderr, "senone: note: %s\n", note.c_str());
@@ -74,6 +76,7 @@ void add_import(Command app) {
     const auto decoding = std::make_shared<DecodingOptions>();
     sub.option("OUT_BUNDLE", *output, "Directory to make, or an older bundle to replace").required();
     add_decoding_options(sub, *decoding);
+    add_quiet(sub);
     sub.callback([=] { run_import(read_model, *decoding, *output); });
   }
 }

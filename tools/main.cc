@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The `senone` command: collects the subcommands of the other files here, runs one, and turns errors into exit codes:
-// 0 ok, 1 failure, 2 bad usage.
+// 0 ok, 1 failure, 2 bad usage. Signals end it with 128 + their number (progress.h).
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <map>
 
+#include "tools/progress.h"
 #include "tools/tool.h"
 
 namespace asr::tool {
@@ -22,20 +22,6 @@ std::map<std::string, AddFunction> &subcommands() {
 }  // namespace
 
 Subcommand::Subcommand(const char *name, AddFunction add) { subcommands()[name] = add; }
-
-Progress::Progress(std::string what) : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) == 1) {}
-
-Progress::~Progress() {
-  if (terminal_ && last_drawn_s_ > 0) fprintf(stderr, "\r\033[K");
-}
-
-void Progress::update(double fraction, const std::string &detail) {
-  const double now_s = wall_seconds();
-  if (!terminal_ || now_s - last_drawn_s_ < 0.1) return;
-  last_drawn_s_ = now_s;
-  fprintf(stderr, "\r\033[K%s %3.0f %% %s", what_.c_str(), 100 * fraction, detail.c_str());
-  fflush(stderr);
-}
 
 double wall_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -53,6 +39,7 @@ uint64_t peak_memory_bytes() {
 
 int run(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN);  // a file over the size limit is then an error of write(), and outputs are cleaned up
+  end_cleanly_on_signals();
   const auto add_all = [](Command program) {
     for (const auto &[name, add] : subcommands()) add(program);
   };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `senone recognize`: recordings or archives of features in, words out.
+#include <unistd.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
@@ -12,6 +14,8 @@
 
 #include "core/base/file.h"
 #include "core/model/bundle.h"
+#include "tools/batch_progress.h"
+#include "tools/hyp_file.h"
 #include "tools/lattice_output.h"
 #include "tools/recognize.h"
 #include "tools/tool.h"
@@ -22,7 +26,13 @@ namespace {
 
 using Options = RecognizeOptions;
 
+// Whether printing a result writes on the terminal that has the progress line.
+bool prints_on_terminal(const Recognition &result) {
+  return isatty(STDOUT_FILENO) == 1 || !result.error.empty() || (result.flags & ASR_FLAG_FELL_BACK) != 0;
+}
+
 void print(const Recognition &result, const Options &options, bool with_id) {
+  const StdoutLock lock;
   if (!result.error.empty()) fprintf(stderr, "senone: %s\n", result.error.c_str());
   if ((result.flags & ASR_FLAG_FELL_BACK) != 0) {
     fprintf(stderr, "senone: %s: the device was lost; recognised on %s instead\n",
@@ -48,13 +58,14 @@ void print(const Recognition &result, const Options &options, bool with_id) {
 // Keeps n_jobs streams in flight and prints the results in the order of the source, each as soon as those before it.
 class Batch {
  public:
-  Batch(asr_engine *engine, const Options &options, UtteranceSource *source)
-      : engine_(engine), options_(options), source_(source) {
+  // journal: of --resume, else nullptr.
+  Batch(asr_engine *engine, const Options &options, UtteranceSource *source, HypJournal *journal)
+      : engine_(engine), options_(options), source_(source), journal_(journal), progress_(source->size()) {
     info_.size = sizeof(info_);
     check(asr_engine_get_info(engine, &info_));
   }
 
-  const std::deque<Recognition> &run(size_t n_jobs) {
+  std::deque<Recognition> run(size_t n_jobs) {
     std::vector<std::thread> workers;
     for (size_t j = 0; j < std::min(n_jobs, source_->size().value_or(n_jobs)); ++j) workers.emplace_back([this] { work(); });
     std::exception_ptr failure;  // of writing; the utterances under way are ended first
@@ -67,16 +78,17 @@ class Batch {
     }
     for (std::thread &worker : workers) worker.join();
     if (failure) std::rethrow_exception(failure);
-    return results_;
+    return std::move(results_);
   }
 
  private:
   void work() {
     Utterance utterance;
+    const auto fed = [this](double audio_s, double share) { progress_.fed(audio_s, share); };
     while (Recognition *result = next(&utterance)) {
       try {
         source_->prepare(&utterance, info_);
-        recognize_utterance(engine_, options_, utterance, result);
+        recognize_utterance(engine_, options_, utterance, fed, result);
       } catch (const std::exception &error) {
         const std::string sentence = error.what();
         const std::string &name = utterance.input == ASR_INPUT_FLOAT ? utterance.path : utterance.id;
@@ -91,7 +103,12 @@ class Batch {
     std::lock_guard lock(mutex_);
     if (ended_) return nullptr;
     try {
-      ended_ = !source_->next(utterance);
+      for (;;) {
+        ended_ = !source_->next(utterance);
+        if (ended_ || journal_ == nullptr || !journal_->takes(utterance->id)) break;
+        progress_.fed(0, 1);
+        progress_.done();
+      }
     } catch (const std::exception &error) {
       ended_ = true;
       results_.emplace_back();
@@ -122,17 +139,18 @@ class Batch {
   }
 
   void print_all() {
-    Progress progress("recognising");
     std::optional<LatticeOutput> lattices;
     if (!options_.lattice.empty()) {
       lattices.emplace(options_.lattice, read_symbols(options_.model + "/words.txt"), info_.frame_shift_ms / 1000);
     }
     const std::optional<size_t> n = source_->size();
     for (size_t i = 0; Recognition *result = wait(i); ++i) {
+      if (prints_on_terminal(*result)) progress_.hide();
       print(*result, options_, n != size_t{1});
+      if (journal_ != nullptr) journal_->append(*result);
       if (result->lattice) lattices->write(result->id, *result->lattice, result->acoustic_scale);
       result->lattice.reset();
-      if (n) progress.update(static_cast<double>(i + 1) / static_cast<double>(*n), result->id);
+      progress_.done();
     }
     if (lattices) lattices->commit();
   }
@@ -140,20 +158,14 @@ class Batch {
   asr_engine *engine_;
   const Options &options_;
   UtteranceSource *source_;
+  HypJournal *journal_;
+  BatchProgress progress_;
   asr_engine_info info_{};
   std::mutex mutex_;  // of what follows
   std::condition_variable changed_;
   std::deque<Recognition> results_;
   bool ended_ = false;
 };
-
-void write_hyp(const std::deque<Recognition> &results, const std::string &path) {
-  OutputFile file(path);
-  for (const Recognition &result : results) {
-    if (result.error.empty()) file.write(to_hyp(result));
-  }
-  file.commit();
-}
 
 uint32_t default_jobs(const Options &options) {
   if (options.n_jobs > 0) return options.n_jobs;
@@ -187,13 +199,18 @@ void run(const Options &options) {
   if (options.srt && source.size() != size_t{1}) throw UsageError("recognize: --srt takes one recording at a time");
   const bool slf = std::filesystem::path(options.lattice).extension() == ".slf";
   if (slf && source.size() != size_t{1}) throw UsageError("recognize: --lattice FILE.slf takes one recording at a time");
+  if (options.resume && (options.hyp.empty() || !options.lattice.empty()))
+    throw UsageError("recognize: --resume continues the file of --hyp; give it, and no --lattice");
   const uint32_t n_jobs = default_jobs(options);
   const EnginePointer engine = load_engine(options, n_jobs);
+  std::optional<HypJournal> journal;
+  if (options.resume) journal.emplace(options.hyp);
   const double begin_s = wall_seconds();
-  Batch batch(engine.get(), options, &source);
-  const std::deque<Recognition> &results = batch.run(n_jobs);
+  const std::deque<Recognition> results = Batch(engine.get(), options, &source, journal ? &*journal : nullptr).run(n_jobs);
   print_summary(engine.get(), results, wall_seconds() - begin_s);
-  if (!options.hyp.empty()) write_hyp(results, options.hyp);
+  if (journal && journal->n_older() > 0)
+    fprintf(stderr, "%zu older results are in %s\n", journal->n_older(), options.hyp.c_str());
+  if (!options.hyp.empty() && !journal) write_hyp(results, options.hyp);
   const auto failed = [](const Recognition &result) { return !result.error.empty(); };
   const auto n_failed = std::count_if(results.begin(), results.end(), failed);
   if (n_failed > 0) fail(ASR_IO, "%td of %zu utterances failed", n_failed, results.size());
@@ -214,6 +231,8 @@ void add_recognize(Command app) {
   kind.flag("--ctm", options->ctm, "Print word times as NIST CTM");
   kind.flag("--srt", options->srt, "Print subtitles");
   command.option("--hyp", options->hyp, "Also write `words (id)` lines, for `senone wer`");
+  command.flag("--resume", options->resume,
+               "Go on with an interrupted run: recognise what the file of --hyp lacks, and append to it");
   command.option("--device", options->device, "cpu, cuda:0, ... (see `senone devices`); default: the best");
   command.option("--fallback", options->fallback, "cpu: recognises what a lost device did not finish; default: that fails")
       .one_of({"cpu"});
@@ -241,6 +260,7 @@ void add_recognize(Command app) {
       .option("--lattice-beam", options->lattice_beam,
               "Width of lattices (natural log); default: 8 where something asked for needs one, else none")
       .range(0.0, 1000.0);
+  add_quiet(command);
   command.callback([options] {
     const bool needs_lattice = options->n_best > 1 || options->confidence || !options->lattice.empty();
     if (options->lattice_beam == 0 && needs_lattice) options->lattice_beam = 8;

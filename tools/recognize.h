@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ struct RecognizeOptions {
   std::string model, device, fallback, list, hyp, cmn = "model", lattice;
   std::vector<std::string> files;
   std::string features, loglikes, cmvn, utt2spk;  // archives: ark:FILE or scp:FILE
-  bool json = false, ctm = false, srt = false, confidence = false;
+  bool json = false, ctm = false, srt = false, confidence = false, resume = false;
   uint32_t n_jobs = 0, n_threads = 0, raw_rate_hz = 16000, n_best = 1, max_active = 0, min_active = 200;
   size_t chunk_samples = 16000;
   float beam = 0, lattice_beam = 0, acoustic_scale = 0, word_insertion_cost = NAN;
@@ -34,7 +35,12 @@ struct Utterance {
 // Throws asr::Error if a call of the C ABI failed.
 void check(asr_status status);
 
+// Called as an utterance is fed: so much audio more, which is this share of the whole utterance (0 where its length is
+// unknown).
+using FedFunction = std::function<void(double audio_s, double share)>;
+
 // Recognises on a stream of its own; may be called on many threads at once.
-void recognize_utterance(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance, Recognition *result);
+void recognize_utterance(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance,
+                         const FedFunction &fed, Recognition *result);
 
 }  // namespace asr::tool

@@ -36,7 +36,7 @@ StreamPointer open_stream(asr_engine *engine, const asr_stream_config &config) {
 }
 
 StreamPointer feed_audio(asr_engine *engine, const RecognizeOptions &options, const std::string &path, double frame_shift_s,
-                         double *audio_s) {
+                         const FedFunction &fed, double *audio_s) {
   AudioFile audio(path, options.raw_rate_hz);
   asr_stream_config config = stream_config(options);
   config.input = ASR_INPUT_FLOAT;
@@ -48,6 +48,7 @@ StreamPointer feed_audio(asr_engine *engine, const RecognizeOptions &options, co
   while (const size_t n = audio.read(samples.data(), options.chunk_samples)) {
     check(asr_feed(stream.get(), samples.data(), n));
     n_samples += n;
+    fed(double(n) / audio.rate_hz(), audio.n_samples() > 0 ? double(n) / audio.n_samples() : 0);
   }
   *audio_s = static_cast<double>(n_samples) / audio.rate_hz();
   if (n_samples == 0) fail(ASR_BAD_AUDIO, "%s: no audio in it; check how it was recorded", path.c_str());
@@ -59,13 +60,14 @@ StreamPointer feed_audio(asr_engine *engine, const RecognizeOptions &options, co
 }
 
 StreamPointer feed_rows(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance, double frame_shift_s,
-                        double *audio_s) {
+                        const FedFunction &fed, double *audio_s) {
   asr_stream_config config = stream_config(options);
   config.input = utterance.input;
   StreamPointer stream = open_stream(engine, config);
   for (size_t row = 0; row < utterance.n_rows; row += options.chunk_samples) {
     const size_t n = std::min(options.chunk_samples, utterance.n_rows - row);
     check(asr_feed(stream.get(), utterance.rows.data() + row * utterance.row_length, n));
+    fed(static_cast<double>(n) * frame_shift_s, static_cast<double>(n) / static_cast<double>(utterance.n_rows));
   }
   *audio_s = static_cast<double>(utterance.n_rows) * frame_shift_s;
   return stream;
@@ -102,14 +104,15 @@ void check(asr_status status) {
   if (status != ASR_OK) fail(status, "%s", asr_last_error());
 }
 
-void recognize_utterance(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance, Recognition *result) {
+void recognize_utterance(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance,
+                         const FedFunction &fed, Recognition *result) {
   asr_engine_info info;
   info.size = sizeof(info);
   check(asr_engine_get_info(engine, &info));
   const double frame_shift_s = info.frame_shift_ms / 1000;
   const StreamPointer stream = utterance.input == ASR_INPUT_FLOAT
-                                   ? feed_audio(engine, options, utterance.path, frame_shift_s, &result->audio_s)
-                                   : feed_rows(engine, options, utterance, frame_shift_s, &result->audio_s);
+                                   ? feed_audio(engine, options, utterance.path, frame_shift_s, fed, &result->audio_s)
+                                   : feed_rows(engine, options, utterance, frame_shift_s, fed, &result->audio_s);
   check(asr_finish(stream.get()));
   for (bool ended = false; !ended;) {
     check(asr_wait(stream.get(), -1));

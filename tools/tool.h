@@ -23,19 +23,6 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A progress line on stderr, drawn only if stderr is a terminal; erased at the end.
-class Progress {
- public:
-  explicit Progress(std::string what);
-  ~Progress();
-  void update(double fraction, const std::string &detail = "");
-
- private:
-  std::string what_;
-  bool terminal_;
-  double last_drawn_s_ = 0;
-};
-
 double wall_seconds();         // monotonic
 double cpu_seconds();          // of the process
 uint64_t peak_memory_bytes();  // resident set, highest so far

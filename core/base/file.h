@@ -75,6 +75,8 @@ class OutputFile {
   int descriptor_ = -1;
   uint64_t position_ = 0;
   void flush();
+  void remove();
+  int rename_temporary();  // 0 or errno
 };
 
 // A directory that appears under its name on commit() and leaves nothing behind otherwise. `path` must not exist, or be a
@@ -92,6 +94,10 @@ class OutputDirectory {
   std::string path_, temporary_;
   bool committed_ = false;
 };
+
+// Removes the temporaries of all outputs that are not committed, for a process that ends at once. Outputs that other threads
+// begin or commit afterwards wait for ever: none appears half.
+void remove_unfinished_outputs();
 
 // 64-bit FNV-1a over 8-byte words, each step folded; what bundles store. `hash` goes on from the bytes before, a multiple of 8.
 constexpr uint64_t kEmptyChecksum = 0xcbf29ce484222325u;

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <mutex>
+#include <set>
 #include <system_error>
 
 #include "core/base/error.h"
@@ -42,6 +44,36 @@ std::string resolved(const std::string &path) {
   return error ? path : target.string();
 }
 
+// The temporaries that exist now. A lock on `mutex` is held wherever one appears, is renamed or goes, so that whoever holds it
+// sees outputs either unfinished or complete. Never destroyed: the thread that removes them may outlive main().
+struct Unfinished {
+  std::mutex mutex;
+  std::set<std::string> names;
+};
+
+Unfinished &unfinished() {
+  static Unfinished &all = *new Unfinished;
+  return all;
+}
+
+// Runs `create`, which makes `name` and returns whether it could; sets errno if not.
+template <class Create>
+bool create_temporary(const std::string &name, Create create) {
+  std::lock_guard lock(unfinished().mutex);
+  unfinished().names.insert(name);
+  if (create()) return true;
+  const int error = errno;
+  unfinished().names.erase(name);
+  errno = error;
+  return false;
+}
+
+// Removes a file, or a directory that other threads may still be writing into.
+void remove_temporary(const std::string &name) {
+  std::error_code error;
+  for (int i = 0; i < 1000 && fs::remove_all(name, error) == static_cast<std::uintmax_t>(-1); ++i) error.clear();
+}
+
 std::string without_trailing_slashes(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return path;
@@ -58,7 +90,10 @@ OutputFile::OutputFile(const std::string &path) : path_(resolved(path)) {
     descriptor_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
     temporary_ = temporary_name(path_);
-    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    create_temporary(temporary_, [this] {
+      descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      return descriptor_ >= 0;
+    });
   }
   if (descriptor_ < 0) fail_output(path, "cannot be created", errno);
 }
@@ -66,7 +101,14 @@ OutputFile::OutputFile(const std::string &path) : path_(resolved(path)) {
 OutputFile::~OutputFile() {
   if (descriptor_ < 0) return;
   close(descriptor_);
-  if (!temporary_.empty()) unlink(temporary_.c_str());
+  remove();
+}
+
+void OutputFile::remove() {
+  if (temporary_.empty()) return;
+  std::lock_guard lock(unfinished().mutex);
+  unlink(temporary_.c_str());
+  unfinished().names.erase(temporary_);
 }
 
 void OutputFile::write(const void *data, size_t size) {
@@ -103,11 +145,18 @@ void OutputFile::commit() {
   const int closed = close(descriptor_);
   const int error = errno;
   descriptor_ = -1;
-  if (closed != 0 || (!temporary_.empty() && rename(temporary_.c_str(), path_.c_str()) != 0)) {
-    const int cause = closed != 0 ? error : errno;
-    if (!temporary_.empty()) unlink(temporary_.c_str());
-    fail_output(path_, "cannot be written", cause);
-  }
+  const int cause = closed != 0 ? error : rename_temporary();
+  if (cause == 0) return;
+  remove();
+  fail_output(path_, "cannot be written", cause);
+}
+
+int OutputFile::rename_temporary() {
+  if (temporary_.empty()) return 0;
+  std::lock_guard lock(unfinished().mutex);
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) return errno;
+  unfinished().names.erase(temporary_);
+  return 0;
 }
 
 OutputDirectory::OutputDirectory(const std::string &path) : path_(without_trailing_slashes(resolved(path))) {
@@ -121,12 +170,15 @@ OutputDirectory::OutputDirectory(const std::string &path) : path_(without_traili
     fail(ASR_IO, "%s: exists and is not a bundle; choose another name or remove it", path.c_str());
   }
   temporary_ = temporary_name(path_);
-  if (mkdir(temporary_.c_str(), 0777) != 0) fail_output(path, "cannot be created", errno);
+  const bool created = create_temporary(temporary_, [this] { return mkdir(temporary_.c_str(), 0777) == 0; });
+  if (!created) fail_output(path, "cannot be created", errno);
 }
 
 OutputDirectory::~OutputDirectory() {
+  std::lock_guard lock(unfinished().mutex);
   std::error_code ignored;
   if (!committed_) fs::remove_all(temporary_, ignored);
+  unfinished().names.erase(temporary_);
 }
 
 std::string OutputDirectory::file(const std::string &name) const { return temporary_ + "/" + name; }
@@ -134,6 +186,7 @@ std::string OutputDirectory::file(const std::string &name) const { return tempor
 // An existing bundle gets the new files one by one, its index last: cut off in between, the checksums of the old index
 // show it.
 void OutputDirectory::commit() {
+  std::lock_guard lock(unfinished().mutex);
   std::error_code error;
   if (!fs::exists(path_, error)) {
     if (rename(temporary_.c_str(), path_.c_str()) != 0) fail_output(path_, "cannot be created", errno);
@@ -150,6 +203,11 @@ void OutputDirectory::commit() {
   }
   fs::remove_all(temporary_, error);
   committed_ = true;
+}
+
+void remove_unfinished_outputs() {
+  unfinished().mutex.lock();
+  for (const std::string &name : unfinished().names) remove_temporary(name);
 }
 
 }  // namespace asr

@@ -50,6 +50,7 @@ GraphData build_graph(const HmmSet &set, const Lexicon &lexicon, const Grammar &
   Expansion expansion = expand_contexts(lexical, set, fillers, options.scales, part(0.2, 0.6));
   *sizes = {grammar.n_states(),  grammar.n_arcs(),           lexical.n_states(),
             lexical.arcs.size(), expansion.graph.n_states(), expansion.graph.arcs.size()};
+  progress(0.6, "removing epsilons");
   expansion.graph = order_breadth_first(remove_epsilons(expansion.graph));
   expansion.graph = order_breadth_first(minimise(expansion.graph, part(0.6, 0.9)));
   progress(0.9, "packing");

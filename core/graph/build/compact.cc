@@ -137,7 +137,7 @@ StateGraph minimise(const StateGraph &graph, const BuildProgress &progress, uint
     class_of.swap(refined);
     if (n_refined == n_classes) break;
     n_classes = n_refined;
-    progress(double(n_classes) / n, "minimising");
+    progress(double(n_classes) / n, format("minimising: %u of %u states differ", n_classes, n));
   }
   StateGraph out;
   out.start = class_of[graph.start];

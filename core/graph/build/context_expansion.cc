@@ -32,7 +32,9 @@ class Expander {
     graph_.start = boundary(lexical_.start);
     for (size_t done = 0; done < todo_.size(); ++done) {
       expand(todo_[done].first, todo_[done].second);
-      if (done % 65536 == 0) progress(double(done) / double(todo_.size()), "expanding contexts");
+      if (done % 65536 == 0) {
+        progress(double(done) / double(todo_.size()), format("expanding contexts: %zu of %zu", done, todo_.size()));
+      }
     }
     return {std::move(graph_), states_.transitions()};
   }

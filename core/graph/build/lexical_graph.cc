@@ -42,7 +42,7 @@ class TreeBuilder {
     graph_.final_costs.assign(n_roots, kNotFinal);
     for (uint32_t state = 0; state < n_roots; ++state) {
       build_root(state);
-      if (state % 1024 == 0) progress(double(state) / n_roots, "spelling words");
+      if (state % 1024 == 0) progress(double(state) / n_roots, format("spelling words: state %u of %u", state, n_roots));
     }
     return std::move(graph_);
   }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The progress of `senone recognize`: utterances done, audio fed, speed. Any thread.
+#pragma once
+
+#include <mutex>
+#include <optional>
+
+#include "tools/progress.h"
+
+namespace asr::tool {
+
+class BatchProgress {
+ public:
+  explicit BatchProgress(std::optional<size_t> n_utterances);  // nullopt: not known
+
+  void fed(double audio_s, double share);  // share: of one utterance
+  void done();                             // with one utterance
+  void hide() { progress_.hide(); }        // before something is printed
+
+ private:
+  void show();
+
+  const std::optional<size_t> n_utterances_;
+  const double begin_s_;
+  std::mutex mutex_;  // of what follows
+  size_t n_done_ = 0;
+  double audio_s_ = 0, n_fed_ = 0;
+  Progress progress_{"recognising"};
+};
+
+}  // namespace asr::tool

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/hyp_file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+
+namespace asr::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The id of a line "words (id)"; empty if it is not one. Names of recordings may have " (", words do not.
+std::string id_of(const std::string &line) {
+  if (line.empty() || line.back() != ')') return "";
+  const size_t open = line[0] == '(' ? 0 : line.find(" (");
+  const size_t begin = open == 0 ? 1 : open + 2;
+  return open == std::string::npos ? "" : line.substr(begin, line.size() - begin - 1);
+}
+
+}  // namespace
+
+void write_hyp(const std::deque<Recognition> &results, const std::string &path) {
+  OutputFile file(path);
+  for (const Recognition &result : results) {
+    if (result.error.empty()) file.write(to_hyp(result));
+  }
+  file.commit();
+}
+
+HypJournal::HypJournal(const std::string &path) : path_(path) {
+  if (fs::exists(path)) read_older();
+  file_.reset(fopen(path.c_str(), "ae"));
+  if (file_ == nullptr) fail(ASR_IO, "%s: cannot be written: %s", path.c_str(), strerror(errno));
+}
+
+void HypJournal::read_older() {
+  std::string text = read_file(path_);
+  const size_t whole = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
+  std::istringstream lines(text.substr(0, whole));
+  for (std::string line; std::getline(lines, line); ++n_older_) {
+    const std::string id = id_of(line);
+    if (id.empty()) fail(ASR_BAD_FILE, "%s: line %zu is not \"words (id)\"; name another file", path_.c_str(), n_older_ + 1);
+    ++n_lines_of_[id];
+  }
+  if (whole < text.size()) fs::resize_file(path_, whole);
+}
+
+bool HypJournal::takes(const std::string &id) {
+  const auto found = n_lines_of_.find(id);
+  if (found == n_lines_of_.end() || found->second == 0) return false;
+  --found->second;
+  return true;
+}
+
+void HypJournal::append(const Recognition &result) {
+  if (!result.error.empty()) return;
+  if (fputs(to_hyp(result).c_str(), file_.get()) < 0 || fflush(file_.get()) != 0) {
+    fail(ASR_IO, "%s: cannot be written: %s", path_.c_str(), strerror(errno));
+  }
+}
+
+}  // namespace asr::tool

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file of `senone recognize --hyp`: a line "words (id)" for each utterance. With --resume it is also a journal: lines are
+// appended as results come, and utterances that have a line already are not recognised again.
+#pragma once
+
+#include <cstdio>
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "tools/recognition.h"
+
+namespace asr::tool {
+
+// Writes the lines of all results that have no error; the file appears complete or not at all.
+void write_hyp(const std::deque<Recognition> &results, const std::string &path);
+
+class HypJournal {
+ public:
+  // Counts the lines of an older file; one that was cut off in the middle is dropped.
+  explicit HypJournal(const std::string &path);
+
+  // True once for every line that the older file has of `id`.
+  bool takes(const std::string &id);
+  void append(const Recognition &result);  // one line, at once
+  size_t n_older() const { return n_older_; }
+
+ private:
+  void read_older();
+
+  std::string path_;
+  std::unordered_map<std::string, size_t> n_lines_of_;
+  size_t n_older_ = 0;
+  std::unique_ptr<FILE, int (*)(FILE *)> file_{nullptr, fclose};
+};
+
+}  // namespace asr::tool

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The progress line of long commands, and how they end on a signal. The line is on stderr, drawn only if that is a terminal
+// and --quiet is not given; it is redrawn in place several times a second and erased at the end.
+#pragma once
+
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "tools/command_line.h"
+
+namespace asr::tool {
+
+void add_quiet(Command app);  // --quiet: no progress line
+
+// A command has at most one at a time; any thread may update it. A thread of its own draws it, so that the elapsed time goes on
+// while a step without updates takes long.
+class Progress {
+ public:
+  explicit Progress(std::string what);
+  ~Progress();
+  Progress(const Progress &) = delete;
+  Progress &operator=(const Progress &) = delete;
+
+  bool is_shown() const { return shown_; }
+  void update(double fraction, std::string detail);  // fraction: 0..1, negative where it is not known
+  void hide();                                       // before something is printed; the next redraw shows the line again
+
+ private:
+  void draw_repeatedly();
+  std::string line() const;
+
+  const std::string what_;
+  const bool shown_;
+  const double begin_s_;
+  std::mutex mutex_;  // of what follows
+  std::condition_variable ended_changed_;
+  bool ended_ = false, drawn_ = false;
+  double fraction_ = -1;
+  std::string detail_;
+  std::thread thread_;
+};
+
+std::string clock_time(double seconds);  // 1:02:03, or 2:03 under an hour
+
+// Ends the process on SIGINT, SIGTERM and SIGHUP as the signal itself would (shells see 130, 143 and 129), but erases the
+// progress line and removes unfinished outputs first. At once, whatever the other threads do. Called before there are any.
+void end_cleanly_on_signals();
+
+// Results are printed under it, so that a signal does not cut one in half.
+class StdoutLock {
+ public:
+  StdoutLock() { flockfile(stdout); }
+  ~StdoutLock() { funlockfile(stdout); }
+  StdoutLock(const StdoutLock &) = delete;
+  StdoutLock &operator=(const StdoutLock &) = delete;
+};
+
+}  // namespace asr::tool
