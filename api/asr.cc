@@ -5,9 +5,10 @@
 #include <cmath>
 #include <memory>
 
-#include "api/asr_event.h"
 #include "api/config.h"
+#include "api/fill.h"
 #include "api/guard.h"
+#include "api/uncancelled.h"
 #include "core/backend/registry.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
@@ -15,6 +16,7 @@
 using asr::api::fill;
 using asr::api::guard;
 using asr::api::require;
+using asr::api::Uncancelled;
 
 struct asr_device_list {
   std::vector<asr::DeviceEntry> entries;
@@ -31,16 +33,7 @@ struct asr_stream {
 
 namespace {
 
-asr_event *new_event(asr::Event event) { return new asr_event{std::move(event)}; }
-
-void call_back(asr_event_fn callback, asr_stream *stream, asr::Event event, void *user_data) {
-  asr_event *handle = nullptr;
-  if (guard([&] { handle = new_event(std::move(event)); }) == ASR_OK) {
-    callback(stream, handle, user_data);
-  } else {
-    asr::log(ASR_LOG_ERROR, "an event was lost: out of host memory");
-  }
-}
+void free_stream(void *stream) { delete static_cast<asr_stream *>(stream); }
 
 }  // namespace
 
@@ -91,7 +84,10 @@ const char *asr_version(void) {
 #undef ASR_TEXT
 }
 
-void asr_set_log(asr_log_fn log, asr_log_level level, void *user_data) { asr::set_log(log, level, user_data); }
+void asr_set_log(asr_log_fn log, asr_log_level level, void *user_data) {
+  const Uncancelled uncancelled;
+  asr::set_log(log, level, user_data);
+}
 
 /* ---- devices ------------------------------------------------------------------------------------------------------- */
 
@@ -136,8 +132,9 @@ asr_status asr_engine_load(const char *bundle_path, const asr_engine_config *con
   return guard([&] {
     require(bundle_path, "asr_engine_load", "bundle_path");
     require(engine, "asr_engine_load", "engine");
-    auto loaded = std::make_shared<asr::Engine>(bundle_path, asr::api::read_config(config));
-    *engine = new asr_engine{std::move(loaded)};
+    auto handle = std::make_unique<asr_engine>();
+    handle->engine = std::make_shared<asr::Engine>(bundle_path, asr::api::read_config(config));
+    *engine = handle.release();
   });
 }
 
@@ -160,7 +157,10 @@ asr_status asr_engine_get_info(const asr_engine *engine, asr_engine_info *info) 
   });
 }
 
-void asr_engine_close(asr_engine *engine) { delete engine; }
+void asr_engine_close(asr_engine *engine) {
+  const Uncancelled uncancelled;
+  delete engine;
+}
 
 /* ---- stream -------------------------------------------------------------------------------------------------------- */
 
@@ -184,8 +184,8 @@ asr_status asr_open(asr_engine *engine, const asr_stream_config *config, asr_str
     asr::api::StreamConfig read = asr::api::read_config(config);
     auto opened = std::make_unique<asr_stream>();
     if (read.callback != nullptr) {
-      read.options.callback = [handle = opened.get(), callback = read.callback, user_data = read.user_data](asr::Event event) {
-        call_back(callback, handle, std::move(event), user_data);
+      read.options.callback = [handle = opened.get(), callback = read.callback, user_data = read.user_data](asr::EventPointer event) {
+        callback(handle, event.release(), user_data);
       };
     }
     opened->engine = engine->engine;
@@ -221,8 +221,7 @@ asr_status asr_result(asr_stream *stream, asr_event **event) {
   return guard([&] {
     require(stream, "asr_result", "stream");
     require(event, "asr_result", "event");
-    std::optional<asr::Event> next = stream->stream->poll();
-    *event = next ? new_event(std::move(*next)) : nullptr;
+    *event = stream->stream->poll().release();
   });
 }
 
@@ -239,6 +238,7 @@ void asr_close(asr_stream *stream) {
     asr::log(ASR_LOG_ERROR, "asr_close: called in the stream's own callback, which it would wait for; ignored");
     return;
   }
-  stream->stream->close();
-  delete stream;
+  const Uncancelled uncancelled;
+  asr::EventQueue::Keepsake handle(stream, free_stream);
+  stream->stream->close(&handle);
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The event functions of asr.h: accessors of an Event that does not change.
-#include "api/asr_event.h"
+// The event functions of asr.h: accessors of an event, which does not change.
+#include "core/engine/event.h"
 
-#include <algorithm>
-#include <cstring>
-
+#include "api/fill.h"
 #include "api/guard.h"
 
 namespace {
@@ -29,13 +27,17 @@ const Alternative &checked_alternative(const asr_event *event, size_t index, con
 }  // namespace
 
 asr_event_kind asr_event_get_kind(const asr_event *event) { return event ? event->kind : asr_event_kind{}; }
-asr_status asr_event_status(const asr_event *event) { return event ? event->status : ASR_INVALID_ARGUMENT; }
+asr_status asr_event_status(const asr_event *event) {
+  if (event == nullptr) return ASR_INVALID_ARGUMENT;
+  return event->error ? event->error->code() : ASR_OK;
+}
 uint32_t asr_event_flags(const asr_event *event) { return event ? event->flags : 0; }
 double asr_event_time_s(const asr_event *event) { return event ? event->time_s : 0; }
 
 const char *asr_event_text(const asr_event *event) {
   if (event == nullptr) return "";
-  return event->alternatives.empty() ? event->message.c_str() : event->alternatives[0].text.c_str();
+  if (event->error) return event->error->what();
+  return event->alternatives.empty() ? "" : event->alternatives[0].text.c_str();
 }
 
 size_t asr_event_n_alternatives(const asr_event *event) { return event ? event->alternatives.size() : 0; }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "api/fill.h"
 #include "core/base/error.h"
 
 namespace asr::api {
@@ -18,8 +19,7 @@ Config resized(const Config *config, void (*set_default)(Config *), const char *
   set_default(&result);
   if (config == nullptr) return result;
   const size_t size = config->size;
-  if (size < sizeof(size_t))
-    fail(ASR_INVALID_ARGUMENT, "%s.size is %zu; fill the struct with its _default function", name, size);
+  check_size<Config>(size, format("%s.size", name).c_str());
   const unsigned char *bytes = reinterpret_cast<const unsigned char *>(config);
   for (size_t i = sizeof(Config); i < size; ++i) {
     if (bytes[i] != 0) fail(ASR_UNSUPPORTED, "%s: a field that this version of the library does not know is set", name);

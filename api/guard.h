@@ -2,10 +2,9 @@
 // The border between the library's C++ and its C ABI: exceptions become a status and this thread's asr_last_error text.
 #pragma once
 
-#include <exception>
-#include <new>
 #include <string>
 
+#include "api/uncancelled.h"
 #include "core/base/error.h"
 
 namespace asr::api {
@@ -18,7 +17,7 @@ inline std::string &last_error() {
 inline asr_status set_error(asr_status status, const char *text) noexcept {
   try {
     last_error() = text;
-  } catch (...) {
+  } catch (...) {  // no memory for the text
     last_error().clear();
   }
   return status;
@@ -27,17 +26,13 @@ inline asr_status set_error(asr_status status, const char *text) noexcept {
 // The body of every function that returns a status: return guard([&] { ... });
 template <typename Body>
 asr_status guard(Body &&body) noexcept {
+  const Uncancelled uncancelled;
   try {
     body();
     return ASR_OK;
-  } catch (const Error &error) {
-    return set_error(error.code(), error.what());
-  } catch (const std::bad_alloc &) {
-    return set_error(ASR_OUT_OF_MEMORY, "out of host memory");
-  } catch (const std::exception &error) {
-    return set_error(ASR_INTERNAL, (std::string("internal error: ") + error.what()).c_str());
   } catch (...) {
-    return set_error(ASR_INTERNAL, "internal error: an unknown exception");
+    const Error error = current_error();
+    return set_error(error.code(), error.what());
   }
 }
 

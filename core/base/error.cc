@@ -3,6 +3,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <new>
 
 namespace asr {
 namespace {
@@ -17,7 +18,29 @@ std::string vformat(const char *format, va_list args) {
   return text;
 }
 
+const Error *const g_out_of_memory = new Error(ASR_OUT_OF_MEMORY, "out of host memory");  // threads may outlive exit
+
 }  // namespace
+
+const Error &out_of_memory() noexcept { return *g_out_of_memory; }
+
+Error current_error() noexcept {
+  try {
+    try {
+      throw;
+    } catch (const Error &error) {
+      return error;
+    } catch (const std::bad_alloc &) {
+      return out_of_memory();
+    } catch (const std::exception &error) {
+      return Error(ASR_INTERNAL, std::string("internal error: ") + error.what());
+    } catch (...) {
+      return Error(ASR_INTERNAL, "internal error: an unknown exception");
+    }
+  } catch (...) {
+    return out_of_memory();
+  }
+}
 
 std::string format(const char *format, ...) {
   va_list args;

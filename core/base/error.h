@@ -22,6 +22,13 @@ class Error : public std::runtime_error {
 // Throws Error with a printf-formatted sentence: fail(ASR_BAD_FILE, "%s: ...; do ...", path).
 [[noreturn]] void fail(asr_status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+// The error of a failed allocation. It was made when the library was loaded, and copies of an Error share its text, so that
+// nothing of it needs memory.
+const Error &out_of_memory() noexcept;
+
+// The exception being handled, as an Error; where there is no memory to say what it was, out_of_memory(). In catch blocks only.
+Error current_error() noexcept;
+
 std::string format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 }  // namespace asr

@@ -32,14 +32,14 @@ Engine::~Engine() {
 
 // Loads the fallback. nullptr if that is impossible; the log says why.
 Scheduler *Engine::take_over(const Error &reason) {
-  EngineOptions options = model().options();
-  options.device = std::exchange(options.fallback, "");
   const char *const lost = model().device().entry().id.c_str();
   try {
+    EngineOptions options = model().options();
+    options.device = std::exchange(options.fallback, "");
     spare_ = std::make_unique<Place>(bundle_path_, options, Scheduler::TakeOver());
   } catch (...) {
-    log(ASR_LOG_ERROR, "%s was lost (%s), and %s cannot take over: %s", lost, reason.what(), options.device.c_str(),
-        current_error().what());
+    log(ASR_LOG_ERROR, "%s was lost (%s), and %s cannot take over: %s", lost, reason.what(),
+        model().options().fallback.c_str(), current_error().what());
     return nullptr;
   }
   log(ASR_LOG_WARNING, "%s was lost (%s); %s takes over its streams", lost, reason.what(),

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a stream tells its user; api/asr.h hands it out as asr_event.
+// What a stream tells its user. An event is made once, waits in the stream's queue and is handed out as it is, so that nothing
+// can fail on its way.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "asr.h"
+#include "core/base/error.h"
 
 namespace asr {
 
@@ -37,14 +40,28 @@ struct EventLattice {
   std::vector<std::string> texts;
 };
 
-struct Event {
+}  // namespace asr
+
+// The C handle is the event itself.
+struct asr_event {
   asr_event_kind kind = ASR_EVENT_READY;
-  asr_status status = ASR_OK;
   uint32_t flags = 0;
   double time_s = 0;
-  std::string message;                          // of an ERROR
-  std::vector<Alternative> alternatives;        // of PARTIAL and FINAL
-  std::shared_ptr<const EventLattice> lattice;  // of FINAL, where asked for
+  std::optional<asr::Error> error;                   // of an ERROR
+  std::vector<asr::Alternative> alternatives;        // of PARTIAL and FINAL
+  std::shared_ptr<const asr::EventLattice> lattice;  // of FINAL, where asked for
+  std::unique_ptr<asr_event> next;                   // in a queue
 };
+
+namespace asr {
+
+using EventPointer = std::unique_ptr<asr_event>;
+
+// Throws std::bad_alloc.
+inline EventPointer new_event(asr_event_kind kind) {
+  auto event = std::make_unique<asr_event>();
+  event->kind = kind;
+  return event;
+}
 
 }  // namespace asr

@@ -2,39 +2,49 @@
 #include "core/engine/event_queue.h"
 
 #include <chrono>
+#include <utility>
 
 #include "core/base/error.h"
-#include "core/engine/worker_pool.h"
 
 namespace asr {
+namespace {
 
-void EventQueue::post(Event event) {
+thread_local const EventQueue *t_delivering = nullptr;  // the queue whose callback this thread runs
+
+std::mutex g_awaiting;  // of awaits_ of all queues
+
+}  // namespace
+
+void EventQueue::post(EventPointer event) noexcept {
   bool needs_deliverer = false;
   {
     std::lock_guard lock(mutex_);
     if (closed_) return;
-    events_.push_back(std::move(event));
+    asr_event *const last = events_.last();
+    if (last != nullptr && last->kind == ASR_EVENT_PARTIAL && event->kind == ASR_EVENT_PARTIAL) {
+      std::swap(*last, *event);  // neither has a link
+    } else {
+      events_.push(std::move(event));
+    }
     if (callback_ && !delivering_) needs_deliverer = delivering_ = true;
   }
   changed_.notify_all();
-  if (needs_deliverer) pool_->submit([queue = shared_from_this()] { queue->deliver(); });
+  if (needs_deliverer) pool_->submit(shared_from_this());
 }
 
-std::optional<Event> EventQueue::poll() {
+EventPointer EventQueue::poll() {
   std::lock_guard lock(mutex_);
   if (callback_) fail(ASR_INVALID_STATE, "asr_result: the stream has a callback, which receives its events");
-  if (events_.empty()) return std::nullopt;
-  Event event = std::move(events_.front());
-  events_.pop_front();
-  if (event.kind == ASR_EVENT_END) end_taken_ = true;
+  EventPointer event = events_.pop();
+  if (event && event->kind == ASR_EVENT_END) end_taken_ = true;
   return event;
 }
 
 void EventQueue::wait(int32_t timeout_ms) {
-  std::unique_lock lock(mutex_);
-  if (delivering_ && deliverer_ == std::this_thread::get_id()) {
+  if (in_callback()) {
     fail(ASR_INVALID_STATE, "asr_wait: called in the stream's own callback, which it would wait for");
   }
+  std::unique_lock lock(mutex_);
   if (!callback_ && end_taken_) fail(ASR_INVALID_STATE, "asr_wait: the stream's last event was taken already");
   const auto ready = [&] { return callback_ ? end_taken_ : !events_.empty() || end_taken_; };
   if (timeout_ms < 0) {
@@ -44,32 +54,54 @@ void EventQueue::wait(int32_t timeout_ms) {
   }
 }
 
-bool EventQueue::in_callback() const {
-  std::lock_guard lock(mutex_);
-  return deliverer_ == std::this_thread::get_id();
-}
+bool EventQueue::in_callback() const { return t_delivering == this; }
 
-void EventQueue::close() {
+void EventQueue::close(Keepsake *kept) noexcept {
   std::unique_lock lock(mutex_);
   closed_ = true;
   events_.clear();
-  changed_.wait(lock, [&] { return deliverer_ == std::thread::id(); });
+  if (!calling_) return;
+  if (!begin_to_await()) {
+    kept_ = std::move(*kept);
+    return;
+  }
+  changed_.wait(lock, [&] { return !calling_; });
+  end_to_await();
 }
 
-void EventQueue::deliver() {
+// Notes that the callback of this thread, if it runs one, waits for the one of this queue. False if that one waits for it, too,
+// maybe by way of others.
+bool EventQueue::begin_to_await() const {
+  if (t_delivering == nullptr) return true;
+  std::lock_guard lock(g_awaiting);
+  for (const EventQueue *queue = this; queue != nullptr; queue = queue->awaits_) {
+    if (queue == t_delivering) return false;
+  }
+  t_delivering->awaits_ = this;
+  return true;
+}
+
+void EventQueue::end_to_await() const {
+  if (t_delivering == nullptr) return;
+  std::lock_guard lock(g_awaiting);
+  t_delivering->awaits_ = nullptr;
+}
+
+void EventQueue::run() noexcept {
+  Keepsake kept(nullptr, nullptr);  // goes after the lock
   std::unique_lock lock(mutex_);
-  deliverer_ = std::this_thread::get_id();
-  while (!events_.empty()) {
-    Event event = std::move(events_.front());
-    events_.pop_front();
-    const bool last = event.kind == ASR_EVENT_END;
+  t_delivering = this;
+  calling_ = true;
+  while (EventPointer event = events_.pop()) {
+    const bool last = event->kind == ASR_EVENT_END;
     lock.unlock();
     callback_(std::move(event));
     lock.lock();
     if (last) end_taken_ = true;
   }
-  deliverer_ = std::thread::id();
-  delivering_ = false;
+  calling_ = delivering_ = false;
+  t_delivering = nullptr;
+  std::swap(kept, kept_);
   lock.unlock();
   changed_.notify_all();
 }

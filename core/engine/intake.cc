@@ -106,7 +106,7 @@ uint64_t Intake::n_values() const {
   return n_values_;
 }
 
-void Intake::close(const Error &reason) {
+void Intake::close(const Error &reason) noexcept {
   {
     std::lock_guard lock(mutex_);
     if (!closed_) closed_ = reason;

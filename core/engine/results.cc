@@ -34,7 +34,7 @@ TransitionLookup transitions_of(const LoadedModel &model) {
   return [&model](uint32_t id) -> const Transition & { return model.graph().transition(id); };
 }
 
-void set_flags(Event *event, uint32_t n_frames, bool reached_final, bool beam_died) {
+void set_flags(asr_event *event, uint32_t n_frames, bool reached_final, bool beam_died) {
   if (n_frames == 0 || event->alternatives[0].words.empty()) event->flags |= ASR_FLAG_NO_SPEECH;
   if (beam_died) event->flags |= ASR_FLAG_BEAM_DIED;
   if (!reached_final && event->kind == ASR_EVENT_FINAL) event->flags |= ASR_FLAG_NOT_FINAL_STATE;
@@ -109,39 +109,37 @@ std::shared_ptr<const EventLattice> make_arrays(const Determinised &found, Latti
 
 }  // namespace
 
-Event path_event(const asr_path &path, const StreamOptions &options, const LoadedModel &model, asr_event_kind kind) {
-  Event event;
-  event.kind = kind;
-  event.alternatives.push_back(spell(words_of_path(path, transitions_of(model), *options.acoustic_scale), model));
-  event.time_s = path.n_frames * model.frame_shift_s();
-  set_flags(&event, path.n_frames, path.reached_final != 0, path.beam_died != 0);
+EventPointer path_event(const asr_path &path, const StreamOptions &options, const LoadedModel &model, asr_event_kind kind) {
+  EventPointer event = new_event(kind);
+  event->alternatives.push_back(spell(words_of_path(path, transitions_of(model), *options.acoustic_scale), model));
+  event->time_s = path.n_frames * model.frame_shift_s();
+  set_flags(event.get(), path.n_frames, path.reached_final != 0, path.beam_died != 0);
   return event;
 }
 
-SearchLattice search_lattice(std::shared_ptr<PieceDeterminiser> pieces, const asr_raw_lattice &last,
-                             const StreamOptions &options) {
+SearchLattice search_lattice(std::shared_ptr<LatticePieces> pieces, const asr_raw_lattice &last, const StreamOptions &options) {
   return {std::move(pieces), lattice_from_backend(last, *options.word_insertion_cost), last.n_frames, last.reached_final != 0,
           last.beam_died != 0};
 }
 
-Event lattice_event(SearchLattice found, const StreamOptions &options, const LoadedModel &model, const StopToken &stop) {
+EventPointer lattice_event(SearchLattice found, const StreamOptions &options, const LoadedModel &model, const StopToken &stop) {
+  if (found.pieces->failure) throw Error(*found.pieces->failure);
   const auto scale = static_cast<double>(*options.acoustic_scale);
-  const Determinised determinised = found.pieces->finish(std::move(found.last), stop);
+  const Determinised determinised = found.pieces->determiniser.finish(std::move(found.last), stop);
   found.pieces.reset();
   const CompactLattice &lattice = determinised.lattice;
   LatticePosteriors posteriors = lattice_posteriors(lattice, scale, stop);
 
-  Event event;
-  event.kind = ASR_EVENT_FINAL;
+  EventPointer event = new_event(ASR_EVENT_FINAL);
   uint32_t n_frames = 0;  // that the paths consume
   for (const LatticePath &path : n_best_paths(lattice, scale, options.n_best, determinised.beam, stop)) {
     n_frames = static_cast<uint32_t>(path.transition_ids.size());
-    event.alternatives.push_back(make_alternative(path, lattice, posteriors, model, stop));
+    event->alternatives.push_back(make_alternative(path, lattice, posteriors, model, stop));
   }
-  if (event.alternatives.empty()) event.alternatives.emplace_back();
-  event.lattice = make_arrays(determinised, std::move(posteriors), scale, n_frames, model);
-  set_flags(&event, found.n_frames, found.reached_final, found.beam_died);
-  if (determinised.beam < static_cast<double>(options.lattice_beam)) event.flags |= ASR_FLAG_BEAM_NARROWED;
+  if (event->alternatives.empty()) event->alternatives.emplace_back();
+  event->lattice = make_arrays(determinised, std::move(posteriors), scale, n_frames, model);
+  set_flags(event.get(), found.n_frames, found.reached_final, found.beam_died);
+  if (determinised.beam < static_cast<double>(options.lattice_beam)) event->flags |= ASR_FLAG_BEAM_NARROWED;
   return event;
 }
 

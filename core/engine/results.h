@@ -3,6 +3,9 @@
 // the engine's pool for lattices, by Stream.
 #pragma once
 
+#include <memory>
+#include <optional>
+
 #include "core/base/stop.h"
 #include "core/engine/event.h"
 #include "core/engine/loaded_model.h"
@@ -12,21 +15,29 @@
 namespace asr {
 
 // A PARTIAL or FINAL event.
-Event path_event(const asr_path &path, const StreamOptions &options, const LoadedModel &model, asr_event_kind kind);
+EventPointer path_event(const asr_path &path, const StreamOptions &options, const LoadedModel &model, asr_event_kind kind);
+
+// What settled of an utterance's lattice while it was fed.
+struct LatticePieces {
+  explicit LatticePieces(const DeterminiseOptions &options) : determiniser(options) {}
+
+  PieceDeterminiser determiniser;
+  std::optional<Error> failure;  // of work on them, after which no more are added
+};
 
 // What the search left of an utterance, taken from the device.
 struct SearchLattice {
-  std::shared_ptr<PieceDeterminiser> pieces;  // was given what settled on the way
+  std::shared_ptr<LatticePieces> pieces;
   Lattice last;                               // the rest
   uint32_t n_frames = 0;
   bool reached_final = false, beam_died = false;
 };
 
-SearchLattice search_lattice(std::shared_ptr<PieceDeterminiser> pieces, const asr_raw_lattice &last,
+SearchLattice search_lattice(std::shared_ptr<LatticePieces> pieces, const asr_raw_lattice &last,
                              const StreamOptions &options);
 
 // A FINAL event with alternatives, confidences and the lattice. Takes from milliseconds to seconds; throws ASR_CANCELLED soon
-// after it is stopped.
-Event lattice_event(SearchLattice found, const StreamOptions &options, const LoadedModel &model, const StopToken &stop = {});
+// after it is stopped, and the failure of the pieces if there was one.
+EventPointer lattice_event(SearchLattice found, const StreamOptions &options, const LoadedModel &model, const StopToken &stop = {});
 
 }  // namespace asr

@@ -15,6 +15,7 @@ bool may_be_one_streams(asr_status status) { return status != ASR_OK && status !
 Scheduler::Scheduler(const LoadedModel &model, RetiredChannels *retired, TakeOver take_over)
     : model_(model), retired_(retired), take_over_(std::move(take_over)), can_fall_back_(take_over_ != nullptr) {
   windows_[1].buffer = 1;
+  reserve_lanes();
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error &error) {
@@ -23,6 +24,20 @@ Scheduler::Scheduler(const LoadedModel &model, RetiredChannels *retired, TakeOve
 }
 
 Scheduler::~Scheduler() { stop(); }
+
+void Scheduler::reserve_lanes() {
+  const size_t n = model_.options().max_lanes;
+  for (Window &window : windows_) {
+    window.parts.reserve(n);
+    window.steps.reserve(n);
+    window.jobs.reserve(n);
+  }
+  for (Streams *streams : {&streams_, &extracting_, &partial_, &last_, &last_with_lattice_}) streams->reserve(n);
+  jobs_.reserve(n);
+  channels_.reserve(n);
+  paths_.reserve(n);
+  lattices_.reserve(n);
+}
 
 void Scheduler::stop() {
   if (!thread_.joinable()) return;
@@ -34,26 +49,26 @@ void Scheduler::stop() {
   thread_.join();
 }
 
-void Scheduler::enqueue(std::shared_ptr<Stream> stream) {
+void Scheduler::enqueue(std::shared_ptr<Stream> stream) noexcept {
   if (stream->queued_.exchange(true)) return;
   {
     std::lock_guard lock(mutex_);
-    queue_.push_back(std::move(stream));
+    queue_.push(std::move(stream));
   }
   work_.notify_one();
 }
 
-void Scheduler::lose(const Error &reason, std::shared_ptr<Stream> stream) {
+void Scheduler::lose(const Error &reason, std::shared_ptr<Stream> stream) noexcept {
   note_loss(reason);
   enqueue(std::move(stream));  // so that the thread sees it
 }
 
-void Scheduler::note_loss(const Error &reason) {
+void Scheduler::note_loss(const Error &reason) noexcept {
   std::lock_guard lock(mutex_);
   if (!loss_) loss_ = reason;
 }
 
-std::optional<Error> Scheduler::loss() const {
+std::optional<Error> Scheduler::loss() const noexcept {
   std::lock_guard lock(mutex_);
   return loss_;
 }
@@ -66,45 +81,41 @@ void Scheduler::check_usable() const {
 void Scheduler::run() {
   for (size_t n = 0;; ++n) {
     Window &now = windows_[n % 2], &before = windows_[(n + 1) % 2];
-    const Streams streams = next_streams(before.parts.empty());
-    if (streams.empty() && before.parts.empty()) return;
-    step(own(streams), &now, &before);
+    next_streams(before.parts.empty());
+    if (streams_.empty() && before.parts.empty()) return;
+    keep_own();
+    step(&now, &before);
+    streams_.clear();
   }
 }
 
-// Without those that another scheduler has by now, which are passed on. Nothing else of them may be touched here.
-Scheduler::Streams Scheduler::own(const Streams &streams) {
-  Streams result;
-  for (const StreamPointer &stream : streams) {
-    if (stream->scheduler_ == this) {
-      result.push_back(stream);
-    } else {
-      stream->notify();
-    }
-  }
-  return result;
+// Drops those that another scheduler has by now, which are passed on. Nothing else of them may be touched here.
+void Scheduler::keep_own() {
+  const auto is_others = [this](const StreamPointer &stream) {
+    const bool others = stream->scheduler_ != this;
+    if (others) stream->notify();
+    return others;
+  };
+  streams_.erase(std::remove_if(streams_.begin(), streams_.end(), is_others), streams_.end());
 }
 
 // Streams with something to do, in the order they came. Sleeps until there is one or the engine stops. Where advances overlap,
 // at most half of those there are, so that the other half makes the next window.
-Scheduler::Streams Scheduler::next_streams(bool may_sleep) {
-  Streams streams;
+void Scheduler::next_streams(bool may_sleep) {
   std::unique_lock lock(mutex_);
   if (may_sleep) work_.wait(lock, [&] { return !queue_.empty() || stopping_; });
   size_t most = model_.options().max_lanes;
   if (model_.overlaps()) most = std::min(most, (std::max(live_.size(), queue_.size()) + 1) / 2);
-  while (!queue_.empty() && streams.size() < most) {
-    queue_.front()->queued_ = false;
-    streams.push_back(std::move(queue_.front()));
-    queue_.pop_front();
+  while (!queue_.empty() && streams_.size() < most) {
+    streams_.push_back(queue_.pop());
+    streams_.back()->queued_ = false;  // from now on it may come again
   }
-  return streams;
 }
 
-void Scheduler::step(const Streams &streams, Window *now, Window *before) {
+void Scheduler::step(Window *now, Window *before) {
   retired_->end_all();
-  for (const StreamPointer &stream : streams) for_stream(stream, [&] { prepare(stream); });
-  if (!loss()) decode(streams, now, before);
+  for (const StreamPointer &stream : streams_) for_stream(stream, [&] { prepare(stream); });
+  if (!loss()) decode(now, before);
   if (loss()) {
     give_up_device();
     clear(now), clear(before);
@@ -112,9 +123,9 @@ void Scheduler::step(const Streams &streams, Window *now, Window *before) {
   end_failed();
 }
 
-void Scheduler::decode(const Streams &streams, Window *now, Window *before) {
-  extract(streams);
-  for_window(*now, [&] { gather(streams, now); });
+void Scheduler::decode(Window *now, Window *before) {
+  extract();
+  for (const StreamPointer &stream : streams_) for_stream(stream, [&] { gather(stream, now); });
   for_window(*now, [&] { score(now); });
   Window *const advancing = model_.overlaps() ? now : before;
   for_window(*advancing, [&] { advance(advancing); });
@@ -141,8 +152,8 @@ void Scheduler::await(const Window &now, const Window &before) {
   std::optional<Error> failure;
   try {
     model_.device().check(model_.overlaps() ? api.finish_advances(device, now.jobs.empty() ? 0 : 1) : api.wait(device));
-  } catch (const Error &error) {
-    failure = error;
+  } catch (...) {
+    failure = current_error();
   }
   const bool is_told = take_outcomes(before);
   if (!failure || (is_told && failure->code() != ASR_DEVICE_LOST)) return;
@@ -166,7 +177,7 @@ void Scheduler::prepare(const StreamPointer &stream) {
   Stream &s = *stream;
   if (s.redo_.exchange(false)) s.ended_ = false;
   if (s.ended_ || s.failure_) return;
-  s.check_not_cancelled();
+  s.check_not_stopped();
   if (const std::optional<Error> reason = loss()) throw Error(*reason);
   if (!s.utterance_) {
     s.utterance_.emplace(model_, s.options_, retired_);
@@ -180,14 +191,16 @@ void Scheduler::prepare(const StreamPointer &stream) {
   s.progressed_ = n_taken > 0;
 }
 
-void Scheduler::extract(const Streams &streams) {
+void Scheduler::extract() {
   jobs_.clear();
-  Streams extracting;
-  for (const StreamPointer &stream : streams) {
-    asr_extract_job job;
-    if (!stream->is_decoding() || !stream->utterance_->next_extract(&job)) continue;
-    jobs_.push_back(job);
-    extracting.push_back(stream);
+  for (const StreamPointer &stream : streams_) {
+    if (!stream->is_decoding()) continue;
+    for_stream(stream, [&] {
+      asr_extract_job job;
+      if (!stream->utterance_->next_extract(&job)) return;
+      jobs_.push_back(job);
+      extracting_.push_back(stream);
+    });
   }
   if (jobs_.empty()) return;
   const auto extract = [&](const asr_extract_job *jobs, size_t n) {
@@ -195,40 +208,41 @@ void Scheduler::extract(const Streams &streams) {
   };
   const asr_status status = extract(jobs_.data(), jobs_.size());
   const bool apart = jobs_.size() > 1 && may_be_one_streams(status);
-  for (size_t i = 0; i < extracting.size(); ++i) {
-    Stream &stream = *extracting[i];
-    for_stream(extracting[i], [&] {
+  for (size_t i = 0; i < extracting_.size(); ++i) {
+    Stream &stream = *extracting_[i];
+    for_stream(extracting_[i], [&] {
       model_.device().check(apart ? extract(&jobs_[i], 1) : status);
       stream.utterance_->extracted();
       stream.progressed_ = true;
     });
   }
+  extracting_.clear();
 }
 
-// Takes the streams' ready rows into the window. A stream that moved, or whose end is near, is visited again.
-void Scheduler::gather(const Streams &streams, Window *window) {
-  for (const StreamPointer &stream : streams) {
-    if (!stream->is_decoding() || stream->last_taken_) continue;
-    Utterance &utterance = *stream->utterance_;
-    asr_step_job job{};
-    utterance.next_frames(&job);
-    if (job.n_frames > 0) stream->progressed_ = true;
-    const size_t n = utterance.n_ready_rows();
-    size_t first_row = window->loglikes.size() / model_.n_states();
-    if (!utterance.is_fed_loglikes()) {
-      first_row = job.first_row = window->n_rows;
-      job.n_rows = static_cast<uint32_t>(n);
-      if (n > 0 || job.n_frames > 0) window->steps.push_back(job);
-      window->n_rows += job.n_rows;
-    }
-    utterance.take_rows(n, utterance.is_fed_loglikes() ? &window->loglikes : &window->features);
-    const bool partial = n > 0 && utterance.at_partial();
-    stream->last_taken_ = utterance.all_taken() && !partial;  // each window asks for one result of a stream
-    if (n > 0 || job.n_frames > 0 || stream->last_taken_) {
-      window->parts.push_back({stream, first_row, n, partial, stream->last_taken_});
-    }
-    if (!stream->last_taken_ && (n > 0 || stream->progressed_ || utterance.has_ended())) enqueue(stream);
+// Takes the stream's ready rows into the window. A stream that moved, or whose end is near, is visited again.
+void Scheduler::gather(const StreamPointer &stream, Window *window) {
+  if (!stream->is_decoding() || stream->last_taken_) return;
+  Utterance &utterance = *stream->utterance_;
+  asr_step_job job{};
+  utterance.next_frames(&job);
+  if (job.n_frames > 0) stream->progressed_ = true;
+  const size_t n = utterance.n_ready_rows();
+  const size_t n_before = window->loglikes.size() / model_.n_states();
+  utterance.take_rows(n, utterance.is_fed_loglikes() ? &window->loglikes : &window->features);
+  // From here on nothing fails: the window's parts agree with its rows.
+  size_t first_row = n_before;
+  if (!utterance.is_fed_loglikes()) {
+    first_row = job.first_row = window->n_rows;
+    job.n_rows = static_cast<uint32_t>(n);
+    if (n > 0 || job.n_frames > 0) window->steps.push_back(job);
+    window->n_rows += job.n_rows;
   }
+  const bool partial = n > 0 && utterance.at_partial();
+  stream->last_taken_ = utterance.all_taken() && !partial;  // each window asks for one result of a stream
+  if (n > 0 || job.n_frames > 0 || stream->last_taken_) {
+    window->parts.push_back({stream, first_row, n, partial, stream->last_taken_});
+  }
+  if (!stream->last_taken_ && (n > 0 || stream->progressed_ || utterance.has_ended())) enqueue(stream);
 }
 
 void Scheduler::score(Window *window) {
@@ -276,35 +290,29 @@ void Scheduler::advance(Window *window) {
                                               window->jobs.data(), window->jobs.size()));
 }
 
-// Posts what the streams of an advanced window have to say.
+// Posts what the streams of an advanced window have to say, and ends those whose audio has all been advanced.
 void Scheduler::complete(Window *window) {
-  Streams partial, last;
   for (const Part &part : window->parts) {
     if (!part.stream->is_decoding()) continue;
-    if (part.partial) partial.push_back(part.stream);
-    if (part.last) last.push_back(part.stream);
+    if (part.partial) partial_.push_back(part.stream);
+    if (part.last) (part.stream->options_.lattice_beam > 0 ? last_with_lattice_ : last_).push_back(part.stream);
     if (part.stream->utterance_->advanced(part.n_rows)) for_stream(part.stream, [&] { part.stream->submit_pieces(model_); });
   }
-  for_best_paths(partial, 0, [](const StreamPointer &stream, const asr_path &path) {
+  for_best_paths(partial_, 0, [](const StreamPointer &stream, const asr_path &path) {
     stream->post_partial(stream->utterance_->result(ASR_EVENT_PARTIAL, path), path.n_frames);
   });
-  finish(last);
-}
-
-// Ends streams whose audio has all been advanced with their results.
-void Scheduler::finish(const Streams &streams) {
-  Streams without_lattice, with_lattice;
-  for (const StreamPointer &stream : streams) {
-    (stream->options_.lattice_beam > 0 ? with_lattice : without_lattice).push_back(stream);
-  }
-  for_best_paths(without_lattice, 1, [this](const StreamPointer &stream, const asr_path &path) {
-    Event final = stream->utterance_->result(ASR_EVENT_FINAL, path);
+  for_best_paths(last_, 1, [this](const StreamPointer &stream, const asr_path &path) {
+    EventPointer final = stream->utterance_->result(ASR_EVENT_FINAL, path);
     stream->post_once(ASR_EVENT_ENDPOINT, stream->fed_s());
     stream->post_result(std::move(final));
     end(stream);
   });
-  if (!model_.overlaps()) return finish_with_lattices(with_lattice);
-  for (const StreamPointer &stream : with_lattice) for_stream(stream, [&] { finish_later(stream); });
+  if (model_.overlaps()) {
+    for (const StreamPointer &stream : last_with_lattice_) for_stream(stream, [&] { finish_later(stream); });
+  } else {
+    finish_with_lattices(last_with_lattice_);
+  }
+  for (Streams *streams : {&partial_, &last_, &last_with_lattice_}) streams->clear();
 }
 
 // The pool takes the lattice from the device's work, which is more than the engine's thread could do.
@@ -324,23 +332,27 @@ void Scheduler::finish_later(const StreamPointer &stream) {
   end(stream);
 }
 
+void Scheduler::list_channels(const Streams &streams) {
+  channels_.clear();
+  for (const StreamPointer &stream : streams) channels_.push_back(stream->utterance_->channel().get());
+}
+
 // Takes best paths from the device, all in one call where it can.
 template <typename Action>
 void Scheduler::for_best_paths(const Streams &streams, uint32_t use_final, Action action) {
   const asr_backend_api &api = *model_.api();
   asr_backend_device *const device = model_.device().get();
-  std::vector<asr_backend_channel *> channels;
-  for (const StreamPointer &stream : streams) channels.push_back(stream->utterance_->channel().get());
-  std::vector<asr_path> paths(streams.size());
+  list_channels(streams);
+  paths_.assign(streams.size(), {});
   bool together = api.best_paths != nullptr && !streams.empty();
   const asr_status status =
-      together ? api.best_paths(device, channels.data(), channels.size(), use_final, paths.data()) : ASR_OK;
+      together ? api.best_paths(device, channels_.data(), channels_.size(), use_final, paths_.data()) : ASR_OK;
   if (may_be_one_streams(status)) together = false;
   for (size_t i = 0; i < streams.size(); ++i) {
     if (!streams[i]->is_decoding()) continue;
     for_stream(streams[i], [&] {
-      model_.device().check(together ? status : api.best_path(device, channels[i], use_final, &paths[i]));
-      action(streams[i], paths[i]);
+      model_.device().check(together ? status : api.best_path(device, channels_[i], use_final, &paths_[i]));
+      action(streams[i], paths_[i]);
     });
   }
 }
@@ -349,20 +361,19 @@ void Scheduler::for_best_paths(const Streams &streams, uint32_t use_final, Actio
 // the rest.
 void Scheduler::finish_with_lattices(const Streams &streams) {
   const asr_backend_api &api = *model_.api();
-  std::vector<asr_backend_channel *> channels;
-  for (const StreamPointer &stream : streams) channels.push_back(stream->utterance_->channel().get());
-  std::vector<asr_raw_lattice> lattices(streams.size());
+  list_channels(streams);
+  lattices_.assign(streams.size(), {});
   bool together = api.lattices != nullptr && !streams.empty();
   const asr_status status =
-      together ? api.lattices(model_.device().get(), channels.data(), channels.size(), 1, lattices.data()) : ASR_OK;
+      together ? api.lattices(model_.device().get(), channels_.data(), channels_.size(), 1, lattices_.data()) : ASR_OK;
   if (may_be_one_streams(status)) together = false;
   for (size_t i = 0; i < streams.size(); ++i) {
     const StreamPointer &stream = streams[i];
     if (!stream->is_decoding()) continue;
     for_stream(stream, [&] {
-      model_.device().check(together ? status : api.lattice(model_.device().get(), channels[i], 1, &lattices[i]));
+      model_.device().check(together ? status : api.lattice(model_.device().get(), channels_[i], 1, &lattices_[i]));
       const StreamOptions &options = stream->options_;
-      const auto found = std::make_shared<SearchLattice>(search_lattice(stream->utterance_->pieces(), lattices[i], options));
+      const auto found = std::make_shared<SearchLattice>(search_lattice(stream->utterance_->pieces(), lattices_[i], options));
       stream->post_once(ASR_EVENT_ENDPOINT, stream->fed_s());
       stream->submit_result(this, [found, &options, &model = model_, stop = stream->stop()] {
         return lattice_event(std::move(*found), options, model, stop);
@@ -390,16 +401,16 @@ void Scheduler::for_window(const Window &window, Action action) {
   }
 }
 
-void Scheduler::fail_window(const Window &window, const Error &error) {
+void Scheduler::fail_window(const Window &window, const Error &error) noexcept {
   if (error.code() == ASR_DEVICE_LOST) note_loss(error);  // also where no stream has a part in it
   for (const Part &part : window.parts) fail_stream(part.stream, error);
 }
 
-void Scheduler::fail_stream(const StreamPointer &stream, const Error &error) {
+void Scheduler::fail_stream(const StreamPointer &stream, const Error &error) noexcept {
   if (error.code() == ASR_DEVICE_LOST) note_loss(error);
   if (stream->ended_ || stream->failure_) return;
   stream->failure_ = error;
-  failed_.push_back(stream);
+  failed_.push(stream);
 }
 
 // After a loss: all streams of the device fail, if they have not yet.
@@ -414,15 +425,15 @@ void Scheduler::give_up_device() {
   can_fall_back_ = spare_ != nullptr;
 }
 
-void Scheduler::hand_over(const StreamPointer &stream) {
+void Scheduler::hand_over(const StreamPointer &stream) noexcept {
   live_.erase(stream);
   stream->begin_again();
   stream->scheduler_ = spare_;
   spare_->enqueue(stream);
 }
 
-void Scheduler::end_failed() {
-  for (const StreamPointer &stream : failed_) {
+void Scheduler::end_failed() noexcept {
+  while (const StreamPointer stream = failed_.pop()) {
     if (spare_ != nullptr && stream->failure_->code() == ASR_DEVICE_LOST) {
       hand_over(stream);
     } else {
@@ -430,10 +441,9 @@ void Scheduler::end_failed() {
       end(stream);
     }
   }
-  failed_.clear();
 }
 
-void Scheduler::end(const StreamPointer &stream) {
+void Scheduler::end(const StreamPointer &stream) noexcept {
   stream->ended_ = true;
   stream->utterance_.reset();
   live_.erase(stream);

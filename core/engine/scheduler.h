@@ -9,12 +9,15 @@
 // - else: window n - 1 is searched while n is scored; then both are awaited and results of n - 1 are read.
 // A stream's failure is noted where it happens and carried out at the end of a step.
 //
+// A failed allocation is the failure of the stream, or of the window, that it was made for. Lists of the streams of a step have
+// room for max_lanes from the start, queues of streams are links in them, and a stream has its last events from its start, so
+// that every stream reaches its end.
+//
 // Once the device is lost, it gets no further work. All its streams end with the reason, or go to the scheduler of the engine's
 // fallback, which decodes them from the start of what they were fed. From then on this thread only passes on what it is given.
 #pragma once
 
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -24,6 +27,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/linked_queue.h"
 #include "core/engine/stream.h"
 #include "core/engine/worker_pool.h"
 
@@ -41,14 +45,14 @@ class Scheduler {
 
   void stop();  // ends the thread; every stream must have been closed
 
-  void enqueue(std::shared_ptr<Stream> stream);  // there is something to do for the stream; any thread
+  void enqueue(std::shared_ptr<Stream> stream) noexcept;  // there is something to do for the stream; any thread
   // The device was lost, as the pool saw first at this stream. Any thread.
-  void lose(const Error &reason, std::shared_ptr<Stream> stream);
+  void lose(const Error &reason, std::shared_ptr<Stream> stream) noexcept;
   void check_usable() const;  // throws why no stream can be opened; any thread
 
  private:
   using StreamPointer = std::shared_ptr<Stream>;
-  using Streams = std::vector<StreamPointer>;
+  using Streams = std::vector<StreamPointer>;  // at most max_lanes, for which there is room
 
   // A stream's share of a window: n_rows rows from first_row of the window's score buffer, or of its log-likelihoods.
   struct Part {
@@ -66,14 +70,15 @@ class Scheduler {
   };
 
   void run();
-  Streams next_streams(bool may_sleep);
-  Streams own(const Streams &streams);
-  void step(const Streams &streams, Window *now, Window *before);
-  void decode(const Streams &streams, Window *now, Window *before);
+  void reserve_lanes();
+  void next_streams(bool may_sleep);
+  void keep_own();
+  void step(Window *now, Window *before);
+  void decode(Window *now, Window *before);
 
   void prepare(const StreamPointer &stream);
-  void extract(const Streams &streams);
-  void gather(const Streams &streams, Window *window);
+  void extract();
+  void gather(const StreamPointer &stream, Window *window);
   void score(Window *window);
   void complete(Window *window);
   static void clear(Window *window);
@@ -82,42 +87,48 @@ class Scheduler {
   bool take_outcomes(const Window &window);
   template <typename Action>
   void for_best_paths(const Streams &streams, uint32_t use_final, Action action);
-  void finish(const Streams &streams);
   void finish_later(const StreamPointer &stream);
   void finish_with_lattices(const Streams &streams);
+  void list_channels(const Streams &streams);
 
   // Runs an action for one stream, or one for all of a window; what it throws fails that stream, or all of them.
   template <typename Action>
   void for_stream(const StreamPointer &stream, Action action);
   template <typename Action>
   void for_window(const Window &window, Action action);
-  void fail_window(const Window &window, const Error &error);
-  void fail_stream(const StreamPointer &stream, const Error &error);
+  void fail_window(const Window &window, const Error &error) noexcept;
+  void fail_stream(const StreamPointer &stream, const Error &error) noexcept;
   void give_up_device();
-  void hand_over(const StreamPointer &stream);
-  void end_failed();
-  void end(const StreamPointer &stream);
-  void note_loss(const Error &reason);
-  std::optional<Error> loss() const;
+  void hand_over(const StreamPointer &stream) noexcept;
+  void end_failed() noexcept;
+  void end(const StreamPointer &stream) noexcept;
+  void note_loss(const Error &reason) noexcept;
+  std::optional<Error> loss() const noexcept;
 
   const LoadedModel &model_;
   RetiredChannels *const retired_;
   const TakeOver take_over_;
   mutable std::mutex mutex_;
   std::condition_variable work_;
-  std::deque<StreamPointer> queue_;
+  LinkedQueue<StreamPointer, &Stream::next_queued_> queue_;
   bool stopping_ = false;
   std::optional<Error> loss_;  // why the device is not used any more
   bool can_fall_back_;
 
   // Of the thread.
   Window windows_[2];
+  Streams streams_;               // of this step
   std::set<StreamPointer> live_;  // streams that have an utterance
-  Streams failed_;                // to be ended when the device is idle
-  Scheduler *spare_ = nullptr;    // where streams of a lost device go
+  LinkedQueue<StreamPointer, &Stream::next_failed_> failed_;  // to be ended when the device is idle
+  Scheduler *spare_ = nullptr;                                // where streams of a lost device go
   bool given_up_ = false;
+  // Scratch of extract, and of complete and what it calls.
   std::vector<float> values_;
+  Streams extracting_, partial_, last_, last_with_lattice_;
   std::vector<asr_extract_job> jobs_;
+  std::vector<asr_backend_channel *> channels_;
+  std::vector<asr_path> paths_;
+  std::vector<asr_raw_lattice> lattices_;
   std::thread thread_;
 };
 

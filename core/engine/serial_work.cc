@@ -6,21 +6,22 @@
 namespace asr {
 
 void SerialWork::submit(std::function<void()> job) {
+  auto item = std::make_unique<Item>();
+  item->run = std::move(job);
   {
     std::lock_guard lock(mutex_);
-    jobs_.push_back(std::move(job));
+    items_.push(std::move(item));
     if (std::exchange(running_, true)) return;
   }
-  pool_->submit([self = shared_from_this()] { self->run(); });
+  pool_->submit(shared_from_this());
 }
 
-void SerialWork::run() {
+void SerialWork::run() noexcept {
   std::unique_lock lock(mutex_);
-  while (!jobs_.empty()) {
-    const std::function<void()> job = std::move(jobs_.front());
-    jobs_.pop_front();
+  while (std::unique_ptr<Item> item = items_.pop()) {
     lock.unlock();
-    job();
+    item->run();
+    item.reset();  // it may hold the last share of its stream's channel
     lock.lock();
   }
   running_ = false;

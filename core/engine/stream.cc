@@ -9,21 +9,13 @@
 
 namespace asr {
 
-Error current_error() {
-  try {
-    throw;
-  } catch (const Error &error) {
-    return error;
-  } catch (const std::bad_alloc &) {
-    return Error(ASR_OUT_OF_MEMORY, "out of host memory");
-  } catch (const std::exception &error) {
-    return Error(ASR_INTERNAL, std::string("internal error: ") + error.what());
-  }
-}
-
 namespace {
 
 constexpr size_t kMinFrames = 8;  // fewer are not worth a step, unless the audio has ended
+
+// Made when the library is loaded, so that stopping a stream needs no memory; never freed, as threads may outlive exit.
+const Error *const g_cancelled = new Error(ASR_CANCELLED, "the stream was cancelled by asr_cancel");
+const Error *const g_closed = new Error(ASR_INVALID_STATE, "the stream was closed");
 
 // Values of the intake that one frame shift brings.
 size_t values_of_frame(const StreamOptions &options, const LoadedModel &model) {
@@ -49,68 +41,80 @@ Stream::Stream(const StreamOptions &options, const LoadedModel &model, Scheduler
       intake_(options_, model.bundle().front_end.sample_rate_hz, options.is_audio() ? 1 : values_of_frame(options, model),
               backlog_limit(options, model), kMinFrames * values_of_frame(options, model), [this] { notify(); }),
       work_(std::make_shared<SerialWork>(results)),
-      keeps_history_(!model.options().fallback.empty()) {}
+      keeps_history_(!model.options().fallback.empty()) {
+  for (const asr_event_kind kind :
+       {ASR_EVENT_READY, ASR_EVENT_SPEECH_START, ASR_EVENT_ENDPOINT, ASR_EVENT_ERROR, ASR_EVENT_END}) {
+    reserve_[kind] = new_event(kind);
+  }
+}
 
-void Stream::start() { post(ASR_EVENT_READY, 0); }
+void Stream::start() { post_once(ASR_EVENT_READY, 0); }
 
-void Stream::feed(const void *samples, size_t n) { intake_.feed(samples, n, !in_callback()); }
+void Stream::feed(const void *samples, size_t n) {
+  while_fed([&] { intake_.feed(samples, n, !in_callback()); });
+}
 
-void Stream::finish() { intake_.finish(); }
+void Stream::finish() {
+  while_fed([&] { intake_.finish(); });
+}
 
-void Stream::cancel() {
+// A call without enough memory may have taken a part of what it was given, so that the stream cannot go on.
+template <typename Action>
+void Stream::while_fed(Action action) {
+  try {
+    action();
+  } catch (const std::bad_alloc &) {
+    starved_ = true;
+    intake_.close(out_of_memory());
+    notify();
+    throw;
+  }
+}
+
+void Stream::cancel() noexcept {
   cancelled_ = stopped_ = true;
-  intake_.close(Error(ASR_CANCELLED, "the stream was cancelled by asr_cancel"));
+  intake_.close(*g_cancelled);
   notify();
 }
 
-void Stream::close() {
-  events_->close();
+void Stream::close(EventQueue::Keepsake *kept) noexcept {
+  events_->close(kept);
   closed_ = stopped_ = true;
-  intake_.close(Error(ASR_INVALID_STATE, "the stream was closed"));
+  intake_.close(*g_closed);
   notify();
 }
 
-void Stream::notify() { scheduler_.load()->enqueue(shared_from_this()); }
+void Stream::notify() noexcept { scheduler_.load()->enqueue(shared_from_this()); }
 
-void Stream::post(asr_event_kind kind, double time_s) {
-  Event event;
-  event.kind = kind;
-  event.time_s = time_s;
-  post(std::move(event));
+void Stream::post_once(asr_event_kind kind, double time_s) noexcept {
+  EventPointer event = std::move(reserve_[kind]);
+  if (!event) return;
+  event->time_s = time_s;
+  events_->post(std::move(event));
 }
 
-void Stream::post_once(asr_event_kind kind, double time_s) {
-  const uint32_t bit = 1u << kind;
-  if ((posted_ & bit) == 0) post(kind, time_s);
-  posted_ |= bit;
-}
-
-void Stream::post_partial(Event partial, uint32_t n_frames) {
+void Stream::post_partial(EventPointer partial, uint32_t n_frames) {
   if (n_frames <= n_partial_frames_) return;
   n_partial_frames_ = n_frames;
-  if (fell_back_) partial.flags |= ASR_FLAG_FELL_BACK;
-  post(std::move(partial));
+  if (fell_back_) partial->flags |= ASR_FLAG_FELL_BACK;
+  events_->post(std::move(partial));
 }
 
-void Stream::post_result(Event final) {
+void Stream::post_result(EventPointer final) noexcept {
   history_ = {};
-  if (fell_back_) final.flags |= ASR_FLAG_FELL_BACK;
+  if (fell_back_) final->flags |= ASR_FLAG_FELL_BACK;
   const double end_s = fed_s();
-  final.time_s = end_s;
-  post(std::move(final));
-  post(ASR_EVENT_END, end_s);
+  final->time_s = end_s;
+  events_->post(std::move(final));
+  post_once(ASR_EVENT_END, end_s);
 }
 
-void Stream::post_failure(const Error &reason) {
+void Stream::post_failure(const Error &reason) noexcept {
   history_ = {};
   intake_.close(reason);
-  Event event;
-  event.kind = ASR_EVENT_ERROR;
-  event.status = reason.code();
-  event.message = reason.what();
-  event.time_s = fed_s();
-  post(std::move(event));
-  post(ASR_EVENT_END, fed_s());
+  if (reserve_[ASR_EVENT_ERROR]) reserve_[ASR_EVENT_ERROR]->error = reason;
+  post_once(ASR_EVENT_ERROR, fed_s());
+  post_once(ASR_EVENT_END, fed_s());
 }
 
 size_t Stream::take(float *values, size_t n) {
@@ -130,13 +134,12 @@ size_t Stream::take(float *values, size_t n) {
 }
 
 // Jobs of the pool for the utterance before may still run; those of the next come after them.
-void Stream::begin_again() {
+void Stream::begin_again() noexcept {
   utterance_.reset();
   failure_.reset();
   progressed_ = last_taken_ = ended_ = false;
   n_read_ = 0;
   fell_back_ = true;
-  work_->submit([self = shared_from_this()] { self->work_failure_.reset(); });
 }
 
 void Stream::submit_pieces(const LoadedModel &model) {
@@ -148,38 +151,37 @@ void Stream::submit_pieces(const LoadedModel &model) {
   };
   std::function<void()> add_pieces;
   if (model.overlaps()) {
-    add_pieces = [this, take, pieces, word_cost] { add_settled_pieces(take, word_cost, pieces.get(), stop()); };
+    add_pieces = [this, take, pieces, word_cost] { add_settled_pieces(take, word_cost, &pieces->determiniser, stop()); };
   } else {
     const auto lattices = std::make_shared<std::vector<Lattice>>();
     for_settled_pieces(take, word_cost, [&](Lattice piece) { lattices->push_back(std::move(piece)); });
     if (lattices->empty()) return;
     add_pieces = [this, pieces, lattices] {
-      for (Lattice &lattice : *lattices) pieces->add(std::move(lattice), stop());
+      for (Lattice &lattice : *lattices) pieces->determiniser.add(std::move(lattice), stop());
     };
   }
-  work_->submit([self = shared_from_this(), add_pieces] { self->determinise(add_pieces); });
+  work_->submit([self = shared_from_this(), pieces, add_pieces] { self->determinise(pieces.get(), add_pieces); });
 }
 
-void Stream::submit_result(Scheduler *scheduler, std::function<Event()> make) {
+void Stream::submit_result(Scheduler *scheduler, std::function<EventPointer()> make) {
   work_->submit([self = shared_from_this(), scheduler, make = std::move(make)] { self->make_result(scheduler, make); });
 }
 
-void Stream::determinise(const std::function<void()> &add_pieces) {
-  if (work_failure_ || cancelled_ || closed_) return;
+void Stream::determinise(LatticePieces *pieces, const std::function<void()> &add_pieces) {
+  if (pieces->failure || cancelled_ || closed_) return;
   try {
     add_pieces();
   } catch (...) {
-    work_failure_ = current_error();
+    pieces->failure = current_error();
   }
 }
 
-void Stream::make_result(Scheduler *scheduler, const std::function<Event()> &make) {
+void Stream::make_result(Scheduler *scheduler, const std::function<EventPointer()> &make) {
   try {
     if (closed_) return;
-    check_not_cancelled();
-    if (work_failure_) throw Error(*work_failure_);
-    Event final = make();
-    check_not_cancelled();
+    check_not_stopped();
+    EventPointer final = make();
+    check_not_stopped();
     post_result(std::move(final));
   } catch (...) {
     const Error reason = current_error();
@@ -190,8 +192,9 @@ void Stream::make_result(Scheduler *scheduler, const std::function<Event()> &mak
   }
 }
 
-void Stream::check_not_cancelled() const {
-  if (cancelled_ || closed_) fail(ASR_CANCELLED, "the stream was cancelled by asr_cancel");
+void Stream::check_not_stopped() const {
+  if (starved_) throw Error(out_of_memory());
+  if (cancelled_ || closed_) throw Error(*g_cancelled);
 }
 
 }  // namespace asr

@@ -25,7 +25,7 @@ struct StreamOptions {
   uint32_t max_backlog_ms = 30000;   // 0 = feeding never waits
   float lattice_beam = 0;            // 0 = no lattice
   uint32_t n_best = 1;
-  std::function<void(Event)> callback;  // empty: events are polled
+  std::function<void(EventPointer)> callback;  // empty: events are polled
 
   bool is_audio() const { return input == ASR_INPUT_INT16 || input == ASR_INPUT_FLOAT; }
 };

@@ -27,7 +27,7 @@ Utterance::Utterance(const LoadedModel &model, const StreamOptions &options, Ret
     DeterminiseOptions determinise;
     determinise.acoustic_scale = static_cast<double>(*options.acoustic_scale);
     determinise.lattice_beam = static_cast<double>(options.lattice_beam);
-    pieces_ = std::make_shared<PieceDeterminiser>(determinise);
+    pieces_ = std::make_shared<LatticePieces>(determinise);
   }
   begin_channel(retired);
 }
@@ -129,7 +129,7 @@ bool Utterance::all_taken() const {
   return pipeline_ ? pipeline_->done() : rows_.empty();
 }
 
-Event Utterance::result(asr_event_kind kind, const asr_path &path) const { return path_event(path, options_, model_, kind); }
+EventPointer Utterance::result(asr_event_kind kind, const asr_path &path) const { return path_event(path, options_, model_, kind); }
 
 bool Utterance::advanced(size_t n_frames) {
   constexpr size_t kPieceFrames = 256;  // "Pieces" in docs/search.md

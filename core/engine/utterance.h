@@ -47,12 +47,12 @@ class Utterance {
   const std::shared_ptr<asr_backend_channel> &channel() const { return channel_; }
 
   // A PARTIAL or FINAL event from the channel's best path.
-  Event result(asr_event_kind kind, const asr_path &path) const;
+  EventPointer result(asr_event_kind kind, const asr_path &path) const;
 
   // Counts frames that were advanced; true if a piece of the lattice has settled with them. Only streams with a lattice_beam
-  // have pieces and what determinises them.
+  // have pieces.
   bool advanced(size_t n_frames);
-  const std::shared_ptr<PieceDeterminiser> &pieces() const { return pieces_; }
+  const std::shared_ptr<LatticePieces> &pieces() const { return pieces_; }
 
  private:
   void begin_features();
@@ -67,7 +67,7 @@ class Utterance {
   BackendPointer<asr_backend_signal> signal_;
   std::vector<float> rows_;  // fed rows not yet taken
   std::shared_ptr<asr_backend_channel> channel_;
-  std::shared_ptr<PieceDeterminiser> pieces_;  // for a lattice
+  std::shared_ptr<LatticePieces> pieces_;  // for a lattice
   size_t n_advanced_ = 0;
   uint32_t partial_frames_ = 0, n_frames_ = 0;
   bool ended_ = false;

@@ -1,58 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/worker_pool.h"
 
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/log.h"
 
 namespace asr {
 
+WorkerPool::WorkerPool(uint32_t max_threads) : max_threads_(max_threads), state_(std::make_shared<State>()) {}
+
 WorkerPool::~WorkerPool() {
   {
-    std::lock_guard lock(mutex_);
-    stopping_ = true;
+    std::lock_guard lock(state_->mutex);
+    state_->stopping = true;
   }
-  work_.notify_all();
-  for (std::thread &thread : threads_) thread.join();
+  state_->work.notify_all();
+  for (std::thread &thread : threads_) {
+    if (thread.get_id() == std::this_thread::get_id()) {
+      thread.detach();
+    } else {
+      thread.join();
+    }
+  }
+}
+
+void WorkerPool::start_thread() {
+  threads_.emplace_back([state = state_] { state->serve(); });
 }
 
 void WorkerPool::require_thread() {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(state_->mutex);
   if (!threads_.empty()) return;
   try {
-    threads_.emplace_back([this] { run(); });
+    start_thread();
   } catch (const std::system_error &error) {
     fail(ASR_OUT_OF_MEMORY, "asr_open: no thread for its results: %s", error.what());
   }
 }
 
-void WorkerPool::submit(std::function<void()> job) {
+void WorkerPool::submit(std::shared_ptr<Job> job) noexcept {
+  std::optional<Error> failure;
   {
-    std::lock_guard lock(mutex_);
-    jobs_.push_back(std::move(job));
-    if (jobs_.size() > n_idle_ && threads_.size() < max_threads_) {
+    std::lock_guard lock(state_->mutex);
+    state_->jobs.push(std::move(job));
+    if (state_->jobs.size() > state_->n_idle && threads_.size() < max_threads_) {
       try {
-        threads_.emplace_back([this] { run(); });
-      } catch (const std::exception &error) {
-        log(ASR_LOG_WARNING, "no further thread for results, some will be late: %s", error.what());
+        start_thread();
+      } catch (...) {
+        failure = current_error();
       }
     }
   }
-  work_.notify_one();
+  state_->work.notify_one();
+  if (failure) log(ASR_LOG_WARNING, "no further thread for results, some will be late: %s", failure->what());
 }
 
-void WorkerPool::run() {
-  std::unique_lock lock(mutex_);
+void WorkerPool::State::serve() {
+  std::unique_lock lock(mutex);
   for (;;) {
-    ++n_idle_;
-    work_.wait(lock, [&] { return !jobs_.empty() || stopping_; });
-    --n_idle_;
-    if (jobs_.empty()) return;
-    const std::function<void()> job = std::move(jobs_.front());
-    jobs_.pop_front();
+    ++n_idle;
+    work.wait(lock, [&] { return !jobs.empty() || stopping; });
+    --n_idle;
+    std::shared_ptr<Job> job = jobs.pop();
+    if (!job) return;
     lock.unlock();
-    job();
+    job->run();
+    job.reset();
     lock.lock();
   }
 }

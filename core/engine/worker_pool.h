@@ -5,34 +5,50 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
-#include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "core/base/linked_queue.h"
 
 namespace asr {
 
 class WorkerPool {
  public:
-  explicit WorkerPool(uint32_t max_threads = UINT32_MAX) : max_threads_(max_threads) {}
-  ~WorkerPool();  // after what was submitted has been done
+  // In the pool at most once at a time; it may be submitted again as soon as it runs.
+  class Job {
+   public:
+    virtual ~Job() = default;
+    virtual void run() noexcept = 0;
+    std::shared_ptr<Job> next;  // the pool's
+  };
+
+  explicit WorkerPool(uint32_t max_threads = UINT32_MAX);
+  // After what was submitted has been done. If it runs on a thread of the pool, that thread ends by itself later.
+  ~WorkerPool();
   WorkerPool(const WorkerPool &) = delete;
   WorkerPool &operator=(const WorkerPool &) = delete;
 
-  void require_thread();                   // starts the first thread; throws if it cannot
-  void submit(std::function<void()> job);  // runs it on a thread of the pool; it must not throw
+  void require_thread();                            // starts the first thread; throws if it cannot
+  void submit(std::shared_ptr<Job> job) noexcept;  // runs it on a thread of the pool, of which there must be one
 
  private:
-  void run();
+  // Shared with the threads, one of which may outlive the pool.
+  struct State {
+    std::mutex mutex;
+    std::condition_variable work;
+    LinkedQueue<std::shared_ptr<Job>, &Job::next> jobs;
+    size_t n_idle = 0;
+    bool stopping = false;
+
+    void serve();
+  };
+  void start_thread();  // with the mutex held
 
   const uint32_t max_threads_;
-  std::mutex mutex_;
-  std::condition_variable work_;
-  std::deque<std::function<void()>> jobs_;
+  const std::shared_ptr<State> state_;
   std::vector<std::thread> threads_;
-  size_t n_idle_ = 0;
-  bool stopping_ = false;
 };
 
 }  // namespace asr

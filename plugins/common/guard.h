@@ -2,8 +2,6 @@
 // The border between a plugin's C++ and its C table: exceptions become a status and this thread's last_error text.
 #pragma once
 
-#include <exception>
-#include <new>
 #include <string>
 
 #include "core/base/error.h"
@@ -15,24 +13,25 @@ inline std::string &plugin_last_error() {
   return text;
 }
 
+// Where there is no memory for the text, the caller gets none.
+inline asr_status set_plugin_error(asr_status status, const char *text) noexcept {
+  try {
+    plugin_last_error() = text;
+  } catch (...) {
+    plugin_last_error().clear();
+  }
+  return status;
+}
+
 // Every slot's body: return guard([&] { ... });
 template <typename Body>
 asr_status guard(Body &&body) noexcept {
   try {
     body();
     return ASR_OK;
-  } catch (const Error &error) {
-    plugin_last_error() = error.what();
-    return error.code();
-  } catch (const std::bad_alloc &) {
-    plugin_last_error() = "out of host memory";
-    return ASR_OUT_OF_MEMORY;
-  } catch (const std::exception &error) {
-    plugin_last_error() = std::string("internal error: ") + error.what();
-    return ASR_INTERNAL;
   } catch (...) {
-    plugin_last_error() = "internal error: unknown exception";
-    return ASR_INTERNAL;
+    const Error error = current_error();
+    return set_plugin_error(error.code(), error.what());
   }
 }
 

@@ -2,7 +2,9 @@
 // The CPU back end's table: every slot is a guarded call of the class that does the work. Linked into the library, so that
 // this back end is never missing; otherwise like any plugin.
 #include <cstring>
+#include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -126,6 +128,18 @@ asr_status advance(asr_backend_device *device, asr_backend_acoustic *acoustic, c
   });
 }
 
+// Calls that read a channel may change it. One that finds no memory leaves it half changed, so that later ones fail, too.
+template <typename Action>
+void read_channel(asr_backend_channel *channel, Action action) {
+  if (channel->failure) std::rethrow_exception(channel->failure);
+  try {
+    action(channel->search);
+  } catch (const std::bad_alloc &) {
+    channel->failure = std::current_exception();
+    throw;
+  }
+}
+
 asr_status outcome(asr_backend_device *, asr_backend_channel *channel) {
   return guard([&] {
     if (channel->failure) std::rethrow_exception(channel->failure);
@@ -133,7 +147,7 @@ asr_status outcome(asr_backend_device *, asr_backend_channel *channel) {
 }
 
 asr_status best_path(asr_backend_device *, asr_backend_channel *channel, uint32_t use_final, asr_path *path) {
-  return guard([&] { channel->search.best_path(use_final != 0, path); });
+  return guard([&] { read_channel(channel, [&](Search &search) { search.best_path(use_final != 0, path); }); });
 }
 
 asr_status wait(asr_backend_device *device) {
@@ -141,17 +155,19 @@ asr_status wait(asr_backend_device *device) {
 }
 
 asr_status lattice(asr_backend_device *, asr_backend_channel *channel, uint32_t use_final, asr_raw_lattice *lattice) {
-  return guard([&] { channel->search.lattice(use_final != 0, lattice); });
+  return guard([&] { read_channel(channel, [&](Search &search) { search.lattice(use_final != 0, lattice); }); });
 }
 
 asr_status lattice_piece(asr_backend_device *, asr_backend_channel *channel, asr_raw_lattice *piece) {
-  return guard([&] { channel->search.lattice_piece(piece); });
+  return guard([&] { read_channel(channel, [&](Search &search) { search.lattice_piece(piece); }); });
 }
 
 asr_status lattices(asr_backend_device *device, asr_backend_channel *const *channels, size_t n_channels, uint32_t use_final,
                     asr_raw_lattice *lattices) {
   return guard([&] {
-    device->device.pool().run(n_channels, [&](size_t i) { channels[i]->search.lattice(use_final != 0, &lattices[i]); });
+    device->device.pool().run(n_channels, [&](size_t i) {
+      read_channel(channels[i], [&](Search &search) { search.lattice(use_final != 0, &lattices[i]); });
+    });
   });
 }
 

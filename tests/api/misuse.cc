@@ -111,6 +111,9 @@ TEST(Misuse, StreamConfigsOutOfRange) {
   const Case cases[] = {
       {"size", [](asr_stream_config *c) { c->size = 0; }, ASR_INVALID_ARGUMENT},
       {"size", [](asr_stream_config *c) { c->size = 7; }, ASR_INVALID_ARGUMENT},
+      {"size", [](asr_stream_config *c) { c->size = offsetof(asr_stream_config, beam) - 1; }, ASR_INVALID_ARGUMENT},
+      {"size", [](asr_stream_config *c) { c->size = offsetof(asr_stream_config, callback) + 4; }, ASR_INVALID_ARGUMENT},
+      {"size", [](asr_stream_config *c) { c->size += 1; }, ASR_INVALID_ARGUMENT},
       {"input", [](asr_stream_config *c) { memset(&c->input, 0x11, sizeof(c->input)); }, ASR_INVALID_ARGUMENT},
       {"cmn", [](asr_stream_config *c) { memset(&c->cmn, 0xff, sizeof(c->cmn)); }, ASR_INVALID_ARGUMENT},
       {"sample_rate_hz", [](asr_stream_config *c) { c->sample_rate_hz = 999; }, ASR_INVALID_ARGUMENT},
@@ -183,8 +186,8 @@ TEST(Misuse, ConfigsOfOtherVersions) {
   EXPECT_EQ(stream, nullptr);
   // An older program's struct: what it lacks has the default, whatever lies behind it.
   asr_stream_config older = default_stream();
-  memset(&older.vtln_warp, 0xff, sizeof(older) - offsetof(asr_stream_config, vtln_warp));
-  older.size = offsetof(asr_stream_config, vtln_warp);
+  memset(&older.beam, 0xff, sizeof(older) - offsetof(asr_stream_config, beam));
+  older.size = offsetof(asr_stream_config, beam);
   EXPECT_OK(asr_open(engine.get(), &older, &stream));
   asr_close(stream);
   // Out structs are filled as far as the caller's reach.
@@ -193,6 +196,9 @@ TEST(Misuse, ConfigsOfOtherVersions) {
   info.frame_shift_ms = -5;
   EXPECT_OK(asr_engine_get_info(engine.get(), &info));
   EXPECT_EQ(info.sample_rate_hz, 16000);
+  EXPECT_EQ(info.frame_shift_ms, -5);
+  info.size = offsetof(asr_engine_info, frame_shift_ms) + 2;  // in the middle of a field
+  EXPECT_REFUSED(asr_engine_get_info(engine.get(), &info), ASR_INVALID_ARGUMENT, "no version of the struct");
   EXPECT_EQ(info.frame_shift_ms, -5);
   info.size = 0;
   EXPECT_REFUSED(asr_engine_get_info(engine.get(), &info), ASR_INVALID_ARGUMENT, "size");

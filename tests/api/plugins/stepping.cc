@@ -36,6 +36,11 @@ asr::DynamicsNumbers g_numbers;
 std::vector<float> g_rows[2];  // of the score buffers
 int g_n_steps = 0;
 
+// A call of the CPU back end within one of this.
+void check_cpu(asr_status status) {
+  if (status != ASR_OK) fail(status, "%s", g_cpu->last_error());
+}
+
 // What live normalisation takes of a front end.
 asr::FrontEnd normalisation_of(const asr_dynamics_view &dynamics) {
   asr::FrontEnd f;
@@ -66,7 +71,7 @@ asr_status load_features(asr_backend_device *device, const asr_features_view *vi
   g_view = view;
   return asr::guard([&] {
     g_numbers = asr::check_dynamics(*view, g_options.window_frames);
-    if (g_cpu->load_features(device, view, features) != ASR_OK) fail(ASR_INTERNAL, "%s", g_cpu->last_error());
+    check_cpu(g_cpu->load_features(device, view, features));
   });
 }
 
@@ -102,8 +107,7 @@ void make_rows(asr_backend_device *device, asr_backend_features *features, const
   const asr::SignalJob taken = signal.progress.take(job);
   std::vector<float> cepstra(size_t{job.n_frames} * g_view->n_ceps), normalised;
   const asr_extract_job extract{job.samples, taken.first_frame, job.n_frames, signal.progress.warp(), cepstra.data()};
-  if (job.n_frames > 0 && g_cpu->extract(device, features, &extract, 1) != ASR_OK)
-    fail(ASR_INTERNAL, "%s", g_cpu->last_error());
+  if (job.n_frames > 0) check_cpu(g_cpu->extract(device, features, &extract, 1));
   signal.normaliser.push(cepstra.data(), job.n_frames, &normalised);
   signal.dynamic.push(normalised.data(), job.n_frames);
   if (taken.ends != 0 && taken.ended == 0) signal.dynamic.finish();
@@ -125,8 +129,7 @@ asr_status step(asr_backend_device *device, asr_backend_features *features, asr_
         rows.insert(rows.end(), jobs[i].rows, jobs[i].rows + size_t{jobs[i].n_rows} * g_numbers.n_dims);
       }
     }
-    if (g_cpu->score(device, acoustic, rows.data(), n_rows, buffer, nullptr) != ASR_OK)
-      fail(ASR_INTERNAL, "%s", g_cpu->last_error());
+    check_cpu(g_cpu->score(device, acoustic, rows.data(), n_rows, buffer, nullptr));
   });
 }
 

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every allocation of the library fails in turn, at first in its own threads, then in the caller's: no abort, no stream that
+// does not end, and the engine works afterwards. A child process tries one point after another, so that an abort is counted and
+// the next child goes on behind it.
+//
+//   alloc_failures [--all] [--verbose]      without --all only as many points as take some seconds
+#include <execinfo.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "api/asr.h"
+#include "tests/alloc/failing_new.h"
+#include "tests/api/tone_bundle.h"
+
+namespace asr::test {
+namespace {
+
+constexpr char kWords[] = "low high mid";
+constexpr int kStreams = 3;
+constexpr long kLastPoint = 1000000;  // there are fewer
+
+struct Scenario {
+  const char *name;
+  const char *back_end, *device;  // the device's name begins so
+  const char *fallback;
+  bool loads_each_time;  // the engine, because the device is lost or loading is what is tried
+  bool lattices, partials, callbacks, is_slow;
+};
+
+constexpr Scenario kScenarios[] = {
+    {"best paths", "cpu", "", nullptr, false, false, false, false, false},
+    {"partial results", "cpu", "", nullptr, false, false, true, false, false},
+    {"lattices", "cpu", "", nullptr, false, true, false, false, false},
+    {"callbacks", "cpu", "", nullptr, false, false, true, true, false},
+    {"lattices with callbacks", "cpu", "", nullptr, false, true, true, true, false},
+    {"overlapping advances", "overlapping", "none", nullptr, false, false, true, false, false},
+    {"overlapping advances, lattices", "overlapping", "none", nullptr, false, true, true, true, false},
+    {"fused step", "stepping", "steps", nullptr, false, false, true, false, false},
+    {"lost device", "faulty", "advance 5: lost", nullptr, true, false, true, false, true},
+    {"fallback", "faulty", "advance 5: lost", "cpu", true, false, true, false, true},
+    {"fallback, lattices", "overlapping", "lattice 2: lost", "cpu", true, true, true, true, true},
+};
+
+// What a child tells the parent, in memory that both have.
+struct Report {
+  long next;  // the point that is tried, or 0
+  long n_tried, n_lost_streams, n_wrong, n_one_harmed, n_more_harmed;
+  bool done;
+};
+Report *g_report;
+bool g_verbose = false;
+
+const char *g_where = "";  // in a child
+
+void note(long *count, const char *what) {
+  ++*count;
+  if (g_verbose) fprintf(stderr, "  point %ld, %s: %s (%s)\n", g_report->next, g_where, what, asr_last_error());
+}
+
+[[noreturn]] void show_and_abort() {
+  disarm();
+  void *frames[40];
+  backtrace_symbols_fd(frames, backtrace(frames, 40), STDERR_FILENO);
+  abort();
+}
+
+[[noreturn]] void give_up(const char *what) {
+  disarm();
+  fprintf(stderr, "%s: %s\n", what, asr_last_error());
+  _exit(3);
+}
+
+// What a stream's events said, without memory of its own.
+struct Heard {
+  std::atomic<int> n_ends{0}, n_results{0}, n_after_end{0};
+  std::atomic<asr_status> status{ASR_OK};
+  char text[64] = "";
+
+  void take(asr_event *event) {
+    const asr_event_kind kind = asr_event_get_kind(event);
+    if (n_ends > 0) ++n_after_end;
+    if (kind == ASR_EVENT_ERROR) status = asr_event_status(event);
+    if (kind == ASR_EVENT_FINAL) snprintf(text, sizeof(text), "%s", asr_event_text(event));
+    if (kind == ASR_EVENT_FINAL || kind == ASR_EVENT_ERROR) ++n_results;
+    asr_event_free(event);
+    if (kind == ASR_EVENT_END) ++n_ends;
+  }
+  static void receive(asr_stream *, asr_event *event, void *user_data) { static_cast<Heard *>(user_data)->take(event); }
+};
+
+class Trial {
+ public:
+  Trial(const Scenario &scenario, Threads threads) : scenario_(scenario), threads_(threads) {
+    samples_ = speak(kWords);
+    resampled_ = speak(kWords, 48000);
+    find_device();
+    if (!scenario_.loads_each_time) engine_ = load();
+  }
+  ~Trial() { asr_engine_close(engine_); }
+
+  // False if no allocation failed, so that there is no such point.
+  bool try_point(long nth, long n_more) {
+    g_where = "with the failure";
+    n_failed_ = 0;
+    arm(threads_, nth, n_more);
+    if (scenario_.loads_each_time) engine_ = load();
+    recognize();
+    n_failed_ += disarm();
+    check(n_failed_ > 0);
+    if (scenario_.loads_each_time) {
+      asr_engine_close(engine_);
+      engine_ = nullptr;
+    } else if (n_failed_ > 0) {
+      g_where = "after it";
+      recognize();
+      check(false);
+    }
+    return n_failed_ > 0;
+  }
+
+ private:
+  void find_device() {
+    asr_device_list *list = nullptr;
+    if (asr_devices(&list) != ASR_OK) give_up("asr_devices");
+    for (size_t i = 0; i < asr_device_list_count(list); ++i) {
+      asr_device device;
+      device.size = sizeof(device);
+      if (asr_device_list_get(list, i, &device) != ASR_OK) give_up("asr_device_list_get");
+      const bool is_of_it = strncmp(device.id, scenario_.back_end, strlen(scenario_.back_end)) == 0;
+      if (device_.empty() && is_of_it && strncmp(device.name, scenario_.device, strlen(scenario_.device)) == 0) {
+        device_ = device.id;
+      }
+    }
+    asr_device_list_free(list);
+    if (device_.empty()) give_up("no such device");
+  }
+
+  // Calls until there is memory.
+  template <typename Call>
+  void insist(const char *name, Call call) {
+    for (int i = 0; i < 1000; ++i) {
+      const asr_status status = call();
+      if (status == ASR_OK) return;
+      if (status != ASR_OUT_OF_MEMORY) break;
+      if (i == 20) n_failed_ += disarm();  // or failures that last would last for ever
+    }
+    give_up(name);
+  }
+
+  asr_engine *load() {
+    asr_engine_config config;
+    asr_engine_config_default(&config);
+    config.device = device_.c_str();
+    config.fallback = scenario_.fallback;
+    config.window_frames = 16;
+    config.n_threads = 2;
+    asr_engine *engine = nullptr;
+    insist("asr_engine_load", [&] { return asr_engine_load(tone_bundle().c_str(), &config, &engine); });
+    return engine;
+  }
+
+  asr_stream *open(int i) {
+    asr_stream_config config;
+    asr_stream_config_default(&config);
+    if (scenario_.lattices) config.lattice_beam = 6, config.n_best = 3;
+    if (scenario_.partials) config.partial_interval_ms = 200;
+    if (scenario_.callbacks) config.callback = Heard::receive, config.user_data = &heard_[i];
+    if (i == 1) config.sample_rate_hz = 48000;
+    if (i == 2) config.cmn = ASR_CMN_LIVE;
+    asr_stream *stream = nullptr;
+    insist("asr_open", [&] { return asr_open(engine_, &config, &stream); });
+    return stream;
+  }
+
+  void recognize() {
+    asr_stream *streams[kStreams];
+    for (int i = 0; i < kStreams; ++i) {
+      heard_[i].~Heard();
+      new (&heard_[i]) Heard;
+      streams[i] = open(i);
+    }
+    for (int i = 0; i < kStreams; ++i) feed(streams[i], i == 1 ? resampled_ : samples_);
+    for (int i = 0; i < kStreams; ++i) drain(streams[i], &heard_[i]);
+    for (asr_stream *stream : streams) asr_close(stream);
+  }
+
+  void feed(asr_stream *stream, const std::vector<int16_t> &samples) {
+    for (size_t at = 0; at < samples.size(); at += 4000) {
+      if (asr_feed(stream, samples.data() + at, std::min<size_t>(4000, samples.size() - at)) != ASR_OK) return;
+    }
+    asr_finish(stream);
+  }
+
+  void drain(asr_stream *stream, Heard *heard) {
+    while (heard->n_ends == 0) {
+      const asr_status status = asr_wait(stream, 10000);
+      if (status == ASR_OUT_OF_MEMORY) continue;
+      if (status != ASR_OK) {
+        note(&g_report->n_lost_streams, "a stream did not end");
+        _exit(4);  // closing it may hang, too
+      }
+      if (scenario_.callbacks) continue;
+      asr_event *event = nullptr;
+      if (asr_result(stream, &event) == ASR_OK && event != nullptr) heard->take(event);
+    }
+  }
+
+  void check(bool may_fail) {
+    int n_failed = 0;
+    for (const Heard &heard : heard_) {
+      if (heard.n_ends != 1 || heard.n_results != 1 || heard.n_after_end != 0) note(&g_report->n_wrong, "events");
+      if (heard.status == ASR_OK && strcmp(heard.text, kWords) != 0) note(&g_report->n_wrong, heard.text);
+      if (heard.status == ASR_OK) continue;
+      ++n_failed;
+      const bool is_lost = scenario_.loads_each_time && heard.status == ASR_DEVICE_LOST;
+      if (!may_fail && !is_lost) note(&g_report->n_wrong, "a failure without a reason");
+      if (heard.status != ASR_OUT_OF_MEMORY && !is_lost) note(&g_report->n_wrong, asr_status_text(heard.status));
+    }
+    g_report->n_one_harmed += n_failed == 1;
+    g_report->n_more_harmed += n_failed > 1;
+  }
+
+  const Scenario &scenario_;
+  const Threads threads_;
+  std::string device_;
+  std::vector<int16_t> samples_, resampled_;
+  asr_engine *engine_ = nullptr;
+  long n_failed_ = 0;  // allocations, at this point
+  Heard heard_[kStreams];
+};
+
+// A child: from the point in the report on.
+[[noreturn]] void try_points(const Scenario &scenario, Threads threads, long n_more, long stride) {
+  mark_caller_thread();
+  std::set_terminate(g_verbose ? show_and_abort : std::abort);
+  {
+    Trial trial(scenario, threads);
+    for (; g_report->next < kLastPoint; g_report->next += stride) {
+      const bool was_there = trial.try_point(g_report->next, n_more);
+      if (!was_there) break;
+      ++g_report->n_tried;
+    }
+  }
+  g_report->done = true;
+  _exit(0);
+}
+
+struct Totals {
+  long n_tried = 0, n_aborts = 0, n_lost = 0, n_wrong = 0;
+};
+
+void try_scenario(const Scenario &scenario, Threads threads, long n_more, long stride, Totals *totals) {
+  *g_report = {};
+  long n_aborts = 0;
+  const auto began = std::chrono::steady_clock::now();
+  while (!g_report->done && n_aborts < 1000) {
+    fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) try_points(scenario, threads, n_more, stride);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (g_report->done) break;
+    if (WIFSIGNALED(status)) {
+      ++n_aborts;
+      if (g_verbose) fprintf(stderr, "  point %ld of %s: signal %d\n", g_report->next, scenario.name, WTERMSIG(status));
+    } else if (WEXITSTATUS(status) != 4) {
+      note(&g_report->n_wrong, "the child gave up");
+    }
+    ++g_report->n_tried;
+    g_report->next += stride;
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  printf("%-31s %-15s %-11s %6ld points, %3ld aborts, %3ld lost streams, %3ld wrong; harmed one: %ld, more: %ld; %.1f s\n",
+         scenario.name, threads == Threads::kCaller ? "caller's thread" : "its threads", n_more == 0 ? "once" : "from then on",
+         g_report->n_tried, n_aborts, g_report->n_lost_streams, g_report->n_wrong, g_report->n_one_harmed,
+         g_report->n_more_harmed, seconds);
+  totals->n_tried += g_report->n_tried;
+  totals->n_aborts += n_aborts;
+  totals->n_lost += g_report->n_lost_streams;
+  totals->n_wrong += g_report->n_wrong;
+}
+
+int run(bool all) {
+  void *const shared = mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return 2;
+  g_report = new (shared) Report;
+  tone_bundle();
+  Totals totals;
+  for (const Scenario &scenario : kScenarios) {
+    for (const Threads threads : {Threads::kLibrary, Threads::kCaller}) {
+      for (const long n_more : {0L, kAllMore}) {
+        const long stride = all ? 1 : scenario.is_slow ? 331 : 37;
+        try_scenario(scenario, threads, n_more, stride, &totals);
+      }
+    }
+  }
+  printf("points tried %ld, aborts %ld, lost streams %ld", totals.n_tried, totals.n_aborts, totals.n_lost);
+  printf(totals.n_wrong == 0 ? "\n" : ", wrong %ld\n", totals.n_wrong);
+  return totals.n_tried > 0 && totals.n_aborts + totals.n_lost + totals.n_wrong == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace asr::test
+
+int main(int argc, char **argv) {
+  bool all = false;
+  for (int i = 1; i < argc; ++i) {
+    if (strcmp(argv[i], "--all") == 0) all = true;
+    if (strcmp(argv[i], "--verbose") == 0) asr::test::g_verbose = true;
+  }
+  setenv("SENONE_PLUGIN_PATH", SENONE_BUILD_DIR "/tests/faulty", 1);
+  return asr::test::run(all);
+}
