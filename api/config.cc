@@ -8,6 +8,7 @@
 
 #include "api/fill.h"
 #include "core/base/error.h"
+#include "core/base/limits.h"
 
 namespace asr::api {
 namespace {
@@ -47,7 +48,7 @@ void check_range(Number value, Number low, Number high, const char *name) {
 // 0 stands for the bundle's.
 std::optional<float> positive_or_unset(float value, const char *name) {
   if (value == 0) return std::nullopt;
-  check_range(value, std::numeric_limits<float>::min(), 1e6f, name);
+  check_range(value, std::numeric_limits<float>::min(), kMostBeam, name);
   return value;
 }
 
@@ -67,8 +68,9 @@ std::optional<CmnKind> cmn_kind(int cmn) {
 }
 
 SampleFormat sample_format(const asr_stream_config &c) {
-  if (c.sample_rate_hz != 0) check_range(c.sample_rate_hz, 1000u, 768000u, "asr_stream_config.sample_rate_hz");
-  check_range(c.n_channels, 1u, 64u, "asr_stream_config.n_channels");
+  if (c.sample_rate_hz != 0)
+    check_range(c.sample_rate_hz, kLeastSampleRateHz, kMostSampleRateHz, "asr_stream_config.sample_rate_hz");
+  check_range(c.n_channels, 1u, kMostChannels, "asr_stream_config.n_channels");
   check_range(c.channel, -1, static_cast<int32_t>(c.n_channels) - 1, "asr_stream_config.channel");
   SampleFormat format;
   format.type = number(c.input) == ASR_INPUT_FLOAT ? SampleType::kFloat : SampleType::kInt16;
@@ -82,9 +84,9 @@ SampleFormat sample_format(const asr_stream_config &c) {
 
 EngineOptions read_config(const asr_engine_config *config) {
   const asr_engine_config c = resized(config, asr_engine_config_default, "asr_engine_config");
-  check_range(c.max_lanes, 1u, 1024u, "asr_engine_config.max_lanes");
-  check_range(c.window_frames, 8u, 256u, "asr_engine_config.window_frames");
-  check_range(c.n_threads, 0u, 256u, "asr_engine_config.n_threads");
+  check_range(c.max_lanes, 1u, kMostLanes, "asr_engine_config.max_lanes");
+  check_range(c.window_frames, kLeastWindowFrames, kMostWindowFrames, "asr_engine_config.window_frames");
+  check_range(c.n_threads, 0u, kMostThreads, "asr_engine_config.n_threads");
   check_range(c.reserved, 0u, 0u, "asr_engine_config.reserved");
   EngineOptions options;
   if (c.device != nullptr) options.device = c.device;
@@ -102,7 +104,7 @@ EngineOptions read_config(const asr_engine_config *config) {
 StreamConfig read_config(const asr_stream_config *config) {
   const asr_stream_config c = resized(config, asr_stream_config_default, "asr_stream_config");
   check_range<int>(number(c.input), ASR_INPUT_INT16, ASR_INPUT_LOGLIKES, "asr_stream_config.input");
-  check_range(c.vtln_warp, 0.8f, 1.25f, "asr_stream_config.vtln_warp");
+  check_range(c.vtln_warp, kLeastWarp, kMostWarp, "asr_stream_config.vtln_warp");
   StreamConfig result;
   result.callback = c.callback;
   result.user_data = c.user_data;
@@ -114,15 +116,16 @@ StreamConfig read_config(const asr_stream_config *config) {
   options.beam = positive_or_unset(c.beam, "asr_stream_config.beam");
   options.acoustic_scale = positive_or_unset(c.acoustic_scale, "asr_stream_config.acoustic_scale");
   if (!std::isnan(c.word_insertion_cost)) {
-    check_range(c.word_insertion_cost, -1e6f, 1e6f, "asr_stream_config.word_insertion_cost");
+    check_range(c.word_insertion_cost, -kMostWordInsertionCost, kMostWordInsertionCost,
+                "asr_stream_config.word_insertion_cost");
     options.word_insertion_cost = c.word_insertion_cost;
   }
   if (c.max_active != 0) options.max_active = c.max_active;
   options.min_active = c.min_active;
   options.partial_interval_ms = c.partial_interval_ms;
   options.max_backlog_ms = c.max_backlog_ms;
-  check_range(c.lattice_beam, 0.0f, 1e6f, "asr_stream_config.lattice_beam");
-  check_range(c.n_best, 0u, 10000u, "asr_stream_config.n_best");
+  check_range(c.lattice_beam, 0.0f, kMostBeam, "asr_stream_config.lattice_beam");
+  check_range(c.n_best, 0u, kMostAlternatives, "asr_stream_config.n_best");
   if (c.n_best > 1 && c.lattice_beam == 0) {
     fail(ASR_INVALID_ARGUMENT, "asr_stream_config.n_best is %u; more than 1 needs a lattice_beam > 0, such as 8", c.n_best);
   }

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <map>
 
+#include "tools/progress.h"
+
 namespace asr::tool {
 namespace {
 
@@ -51,6 +53,7 @@ void BenchOptions::add_to(Command app) {
   app.option("--threads", n_threads, "Host threads of the back end; 0 = one for each core").shows_default();
   app.option("--repeats", n_repeats, "Timed repeats").range(1, 1000000).shows_default();
   app.flag("--json", json, "Print one JSON object");
+  add_quiet(app);
 }
 
 asr_backend_options backend_options(const BenchOptions &options, uint32_t window_frames, uint32_t max_lanes) {
@@ -69,29 +72,40 @@ Timing timing_of(std::vector<double> seconds) {
   return {seconds.front(), seconds[seconds.size() / 2]};
 }
 
+void show_repeats(Progress *progress, size_t n_done, size_t n_repeats) {
+  progress->update(static_cast<double>(n_done) / static_cast<double>(n_repeats),
+                   format("%zu of %zu repeats", n_done, n_repeats));
+}
+
 }  // namespace
 
 Timing time_repeats(uint32_t n_repeats, const std::function<void()> &body) {
+  Progress progress("measuring");
+  progress.update(-1, "warming up");
   body();
   std::vector<double> seconds(n_repeats);
-  for (double &s : seconds) {
+  for (size_t i = 0; i < n_repeats; ++i) {
+    show_repeats(&progress, i, n_repeats);
     const double begin = wall_seconds();
     body();
-    s = wall_seconds() - begin;
+    seconds[i] = wall_seconds() - begin;
   }
   return timing_of(std::move(seconds));
 }
 
 std::optional<Timing> time_kernels(const Device &device, uint32_t n_repeats, const std::function<void()> &body) {
   if (device.api()->kernel_seconds == nullptr) return std::nullopt;
+  Progress progress("measuring kernels");
+  progress.update(-1, "warming up");
   double warm_up = 0;
   device.check(device.api()->kernel_seconds(device.get(), &warm_up));
   body();
   device.check(device.api()->kernel_seconds(device.get(), &warm_up));
   std::vector<double> seconds(n_repeats);
-  for (double &s : seconds) {
+  for (size_t i = 0; i < n_repeats; ++i) {
+    show_repeats(&progress, i, n_repeats);
     body();
-    device.check(device.api()->kernel_seconds(device.get(), &s));
+    device.check(device.api()->kernel_seconds(device.get(), &seconds[i]));
   }
   return timing_of(std::move(seconds));
 }

@@ -4,10 +4,12 @@
 // they come, as the engine does it.
 #include <algorithm>
 #include <fstream>
+#include <optional>
 
 #include "core/lattice/determinise.h"
 #include "core/lattice/from_backend.h"
 #include "tools/bench_search.h"
+#include "tools/progress.h"
 
 namespace asr::tool {
 namespace {
@@ -53,7 +55,8 @@ class Recording {
     channel_.reset(channel);
   }
 
-  void advance_to(uint64_t n_frames) {
+  void advance_to(uint64_t n_frames, Progress *progress) {
+    const double n_all = bench_.minutes * 60 * kFramesPerSecond;
     while (n_done_ < n_frames) {
       const uint64_t first = n_done_ % rows_.n_frames();
       const uint64_t n = std::min({uint64_t{bench_.window}, n_frames - n_done_, rows_.n_frames() - first});
@@ -61,6 +64,10 @@ class Recording {
       device_.check(api().advance(device_.get(), nullptr, &job, 1));
       device_.check(api().wait(device_.get()));
       n_done_ += n;
+      const auto done = static_cast<double>(n_done_);
+      if (progress->is_shown()) {
+        progress->update(done / n_all, clock_time(done / kFramesPerSecond) + " of " + clock_time(60 * bench_.minutes));
+      }
       if (makes_lattice() && !bench_.whole) take_pieces();
     }
   }
@@ -115,10 +122,12 @@ void run(const RecordingBench &bench) {
                 own_megabytes() - loaded});
   };
   const double begin = wall_seconds();
+  std::optional<Progress> progress(std::in_place, "searching");
   for (uint32_t mark = 1; mark <= bench.n_marks; ++mark) {
-    recording.advance_to(static_cast<uint64_t>(bench.minutes * 60 * kFramesPerSecond * mark / bench.n_marks));
+    recording.advance_to(static_cast<uint64_t>(bench.minutes * 60 * kFramesPerSecond * mark / bench.n_marks), &*progress);
     add_row(wall_seconds() - begin);
   }
+  progress.reset();
   if (recording.makes_lattice()) {
     const double end = wall_seconds();
     const CompactLattice lattice = recording.finish();

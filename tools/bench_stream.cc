@@ -10,8 +10,10 @@
 #include <mutex>
 #include <thread>
 
+#include "core/base/limits.h"
 #include "tools/audio_file.h"
 #include "tools/bench_stream.h"
+#include "tools/progress.h"
 
 namespace asr::tool {
 namespace {
@@ -172,11 +174,16 @@ nlohmann::json quantile_ms(std::vector<double> seconds, double share) {
 }
 
 void add_row(const StreamBench &bench, const Audio &audio, uint32_t n_streams, BenchReport *report) {
+  Progress progress(format("%u streams", n_streams));
+  progress.update(-1, "loading");
   const EnginePointer engine = load_engine(bench, n_streams);
   double fastest = 0;
-  for (uint32_t i = 0; i < bench.common.n_repeats; ++i)
+  for (uint32_t i = 0; i < bench.common.n_repeats; ++i) {
+    progress.update(-1, format("fed at once, %u of %u repeats", i, bench.common.n_repeats));
     fastest = std::max(fastest, times_real_time(engine.get(), bench, audio, n_streams));
+  }
 
+  progress.update(-1, format("fed as spoken, %g s", bench.seconds));
   const Sources sources = open_sources(engine.get(), bench, audio, n_streams, true);
   feed_in_real_time(sources, bench.chunk_ms / 1e3);
   std::vector<double> partials, finals;
@@ -231,7 +238,7 @@ void add_stream(Command bench) {
       .separated_by(',')
       .range(1, 100000)
       .shows_default();
-  app.option("--lanes", options->n_lanes, "Streams advanced in one step; default: all, 1024 at most").range(1, 1024);
+  app.option("--lanes", options->n_lanes, "Streams advanced in one step; default: all, 1024 at most").range(1u, kMostLanes);
   app.option("--window", options->window, "Most frames of a step").range(8, 256).shows_default();
   app.option("--seconds", options->seconds, "Audio of each stream").range(0.1, 1e5).shows_default();
   app.option("--chunk-ms", options->chunk_ms, "Audio fed at a time").range(1, 10000).shows_default();
@@ -253,7 +260,7 @@ EnginePointer load_engine(const StreamBench &bench, uint32_t n_streams) {
   asr_engine_config config;
   asr_engine_config_default(&config);
   config.device = bench.common.device.c_str();
-  config.max_lanes = std::min(bench.n_lanes > 0 ? bench.n_lanes : n_streams, 1024u);
+  config.max_lanes = std::min(bench.n_lanes > 0 ? bench.n_lanes : n_streams, kMostLanes);
   config.window_frames = bench.window;
   config.n_threads = bench.common.n_threads;
   asr_engine *engine = nullptr;

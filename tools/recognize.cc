@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "core/base/file.h"
+#include "core/base/limits.h"
 #include "core/model/bundle.h"
 #include "tools/batch_progress.h"
 #include "tools/hyp_file.h"
@@ -177,7 +178,7 @@ EnginePointer load_engine(const Options &options, uint32_t n_jobs) {
   asr_engine_config_default(&config);
   config.device = options.device.c_str();
   config.fallback = options.fallback.c_str();
-  config.max_lanes = std::min(n_jobs, 1024u);
+  config.max_lanes = std::min(n_jobs, kMostLanes);
   config.n_threads = options.n_threads;
   asr_engine *engine = nullptr;
   check(asr_engine_load(options.model.c_str(), &config, &engine));
@@ -236,8 +237,10 @@ void add_recognize(Command app) {
   command.option("--device", options->device, "cpu, cuda:0, ... (see `senone devices`); default: the best");
   command.option("--fallback", options->fallback, "cpu: recognises what a lost device did not finish; default: that fails")
       .one_of({"cpu"});
-  command.option("--jobs", options->n_jobs, "Recordings recognised at a time; default: one for each thread").range(1, 1024);
-  command.option("--threads", options->n_threads, "Host threads of the CPU back end; default: one for each core").range(1, 256);
+  command.option("--jobs", options->n_jobs, "Recordings recognised at a time; default: one for each thread")
+      .range(1u, kMostLanes);
+  command.option("--threads", options->n_threads, "Host threads of the CPU back end; default: one for each core")
+      .range(1u, kMostThreads);
   command.option("--beam", options->beam, "Width of the search (natural log); default: the bundle's");
   command.option("--acoustic-scale", options->acoustic_scale, "Factor on log-likelihoods; default: the bundle's");
   command.option("--word-insertion-cost", options->word_insertion_cost, "Cost of every word; default: the bundle's");
@@ -247,12 +250,12 @@ void add_recognize(Command app) {
       .one_of({"model", "live", "batch", "none"})
       .shows_default();
   command.option("--raw-rate", options->raw_rate_hz, "Sample rate of .raw files (16-bit little-endian mono)")
-      .range(1000, 768000)
+      .range(kLeastSampleRateHz, kMostSampleRateHz)
       .shows_default();
   command.option("--chunk", options->chunk_samples, "Samples fed at a time; does not change the words")
       .range(1, 1 << 24)
       .shows_default();
-  command.option("--nbest", options->n_best, "Most alternatives to print").range(1, 10000);
+  command.option("--nbest", options->n_best, "Most alternatives to print").range(1u, kMostAlternatives);
   command.flag("--confidence", options->confidence, "Give words a confidence in --json and --ctm");
   command.option("--lattice", options->lattice,
                  "Write lattices as an archive of Kaldi, in text if FILE ends in .txt; if in .slf, one in HTK's form");

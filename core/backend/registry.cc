@@ -8,12 +8,11 @@
 
 #include "core/backend/plugin_loader.h"
 #include "core/base/error.h"
+#include "core/base/limits.h"
 #include "core/base/log.h"
 
 namespace asr {
 namespace {
-
-constexpr size_t kMaxDevices = 64;  // of one back end
 
 const std::vector<Backend> &process_backends() {
   static const auto *const all = new std::vector<Backend>(load_backends(default_load_options()));  // threads may outlive exit
@@ -37,18 +36,18 @@ DeviceEntry rejected(const std::string &name, const std::string &reason) {
 // The devices of a back end, or one entry that says why there are none.
 std::vector<DeviceEntry> probe(const Backend &backend) {
   if (!backend.api) return {rejected(backend.name, backend.reason)};
-  asr_backend_device_info infos[kMaxDevices] = {};
+  asr_backend_device_info infos[kMostDevices] = {};
   for (auto &info : infos) info.size = sizeof(info);
   size_t n_devices = 0;
   asr_status status = ASR_OK;
-  const std::string thrown = guarded_call([&] { status = backend.api->probe(infos, kMaxDevices, &n_devices); });
+  const std::string thrown = guarded_call([&] { status = backend.api->probe(infos, kMostDevices, &n_devices); });
   if (!thrown.empty()) return {rejected(backend.name, backend.name + ": its probe " + thrown)};
   if (status != ASR_OK || n_devices == 0) {
     return {rejected(backend.name, backend.name + ": " + last_error_of(backend.api))};
   }
 
   std::vector<DeviceEntry> entries;
-  for (size_t i = 0; i < std::min(n_devices, kMaxDevices); ++i) {
+  for (size_t i = 0; i < std::min(n_devices, kMostDevices); ++i) {
     DeviceEntry entry;
     entry.id = backend.name + ":" + std::to_string(i);
     entry.info = infos[i];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The most that a file can ask for, one constant a limit. Everything else that a reader takes is linear in the bytes of the
-// file. docs/limits.md says why each is where it is; a reader that meets more refuses the file and names the limit.
+// The most that a file, a configuration or a stream can ask for, one constant a limit. Everything else that a reader takes is
+// linear in the bytes of the file. docs/limits.md says why each is where it is (tests/install/limits.sh compares the two); who
+// meets more refuses it and names the limit.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,13 @@ namespace asr {
 constexpr size_t kMostIndexBytes = size_t{1} << 26;
 constexpr int kMostJsonDepth = 32;
 
-// Front ends
+// Audio and front ends
+constexpr uint32_t kLeastSampleRateHz = 1000, kMostSampleRateHz = 768000;
+constexpr uint32_t kMostChannels = 64;
+constexpr uint32_t kMostFftSamples = 8192;
+constexpr uint32_t kMostDeltaOrder = 4;
+constexpr uint32_t kMostDeltaWindow = 16;
+constexpr uint32_t kMostSplice = 64;
 constexpr uint32_t kMostMel = 512;
 constexpr uint32_t kMostTransformInputs = 8192;
 
@@ -47,5 +54,21 @@ constexpr uint32_t kSureMinimisingRounds = 256;
 constexpr uint32_t kMostGraphStates = 0xfffffffe;
 constexpr uint32_t kMostGraphArcs = 0xfffffffe;
 constexpr uint32_t kMostTransitionIds = 0xfffffffe;
+
+// Configurations of engines and streams
+constexpr uint32_t kMostLanes = 1024;
+constexpr uint32_t kLeastWindowFrames = 8, kMostWindowFrames = 256;
+constexpr uint32_t kMostThreads = 256;
+constexpr uint32_t kMostAlternatives = 10000;
+constexpr float kMostBeam = 1e6f;
+constexpr float kMostWordInsertionCost = 1e6f;
+constexpr float kLeastWarp = 0.8f, kMostWarp = 1.25f;
+constexpr size_t kMostDevices = 64;
+
+// Lattices of a stream
+constexpr uint64_t kMostDeterminiseWork = uint64_t{1} << 28;
+constexpr size_t kMostDeterminiseBytes = size_t{1} << 28;
+constexpr size_t kMostFoldStateValues = size_t{1} << 24;
+constexpr size_t kMostFoldArcValues = size_t{1} << 26;
 
 }  // namespace asr

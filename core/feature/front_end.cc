@@ -59,8 +59,8 @@ struct Check {
 };
 
 void check_framing(const FrontEnd &f, const Check &check) {
-  check.range(f.sample_rate_hz, 1000, 768000, "sample_rate_hz");
-  check.range(f.fft_samples, 64, 8192, "fft_samples");
+  check.range(f.sample_rate_hz, kLeastSampleRateHz, kMostSampleRateHz, "sample_rate_hz");
+  check.range(f.fft_samples, 64, kMostFftSamples, "fft_samples");
   check.that((f.fft_samples & (f.fft_samples - 1)) == 0, "fft_samples", "must be a power of two");
   check.range(f.window_samples, 2, f.fft_samples, "window_samples");
   check.range(f.shift_samples, 1, f.window_samples, "shift_samples");
@@ -93,10 +93,10 @@ void check_cepstra(const FrontEnd &f, const Check &check) {
 }
 
 void check_dynamic(const FrontEnd &f, const Check &check) {
-  check.range(f.delta_order, 0, 4, "delta_order");
-  check.range(f.delta_window, 1, 16, "delta_window");
-  check.range(f.splice_left, 0, 64, "splice_left");
-  check.range(f.splice_right, 0, 64, "splice_right");
+  check.range(f.delta_order, 0, kMostDeltaOrder, "delta_order");
+  check.range(f.delta_window, 1, kMostDeltaWindow, "delta_window");
+  check.range(f.splice_left, 0, kMostSplice, "splice_left");
+  check.range(f.splice_right, 0, kMostSplice, "splice_right");
   if (is_sphinx(f.dynamic)) {
     check.that(!f.c0_last, "c0_last", "must not be set with Sphinx dynamic features");
     check.that(f.n_ceps >= 2, "n_ceps", "must be 2 or more with Sphinx dynamic features");

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "core/base/limits.h"
 #include "core/base/stop.h"
 #include "core/lattice/lattice.h"
 
@@ -13,8 +14,8 @@ namespace asr {
 struct DeterminiseOptions {
   double acoustic_scale = 1;
   double lattice_beam = 8;
-  uint64_t max_work = uint64_t{1} << 28;  // arcs followed and ids handled: bounds time
-  size_t max_bytes = size_t{1} << 28;     // bounds memory: 256 MB
+  uint64_t max_work = kMostDeterminiseWork;  // arcs followed and ids handled: bounds time
+  size_t max_bytes = kMostDeterminiseBytes;  // bounds memory: 256 MB
 };
 
 struct Determinised {

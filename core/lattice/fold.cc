@@ -17,6 +17,7 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/base/limits.h"
 #include "core/lattice/posteriors.h"
 
 namespace asr {
@@ -25,8 +26,7 @@ namespace {
 // Of folds with equal errors: words far from the slot's time and words in no slot are avoided, by less than errors count.
 constexpr double kMismatchAFrame = 1e-5, kMostForTime = 1e-2;
 constexpr double kLeftOut = 1e-3;
-constexpr double kFar = 1e30;                                                           // distance to slots out of reach
-constexpr size_t kMostStateValues = size_t{1} << 24, kMostArcValues = size_t{1} << 26;  // bound memory and time
+constexpr double kFar = 1e30;  // distance to slots out of reach
 
 struct Slot {
   uint32_t word;      // 0 in the slots between words
@@ -131,7 +131,7 @@ class Fold {
         n_arc_values += arc_step(s, lattice_.arcs[a]).reach.size();
       }
     }
-    return n_values_ <= kMostStateValues && n_arc_values <= kMostArcValues;
+    return n_values_ <= kMostFoldStateValues && n_arc_values <= kMostFoldArcValues;
   }
 
   double distance(uint32_t s, uint32_t q) const {

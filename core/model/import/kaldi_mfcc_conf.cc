@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 #include "core/model/import/kaldi.h"
 
 namespace asr {
@@ -96,7 +97,7 @@ class Options {
 };
 
 void read_framing(Options &options, FrontEnd &f) {
-  f.sample_rate_hz = options.number("sample-frequency", 16000, 1000, 768000);
+  f.sample_rate_hz = options.number("sample-frequency", 16000, kLeastSampleRateHz, kMostSampleRateHz);
   const double window_ms = options.number("frame-length", 25, 1, 1000), shift_ms = options.number("frame-shift", 10, 1, 1000);
   f.window_samples = static_cast<uint32_t>(f.sample_rate_hz * 0.001 * window_ms);
   f.shift_samples = static_cast<uint32_t>(f.sample_rate_hz * 0.001 * shift_ms);

@@ -112,7 +112,7 @@ void refuse_what_we_cannot_do(Pairs &pairs) {
 void set_rate(Pairs &pairs, double sample_rate_hz, FeatParams &params) {
   FrontEnd &f = params.front_end;
   const double upper_hz = pairs.number("upperf", 6855.4976, 1, 400000);
-  f.sample_rate_hz = pairs.number("samprate", 16000, 1000, 768000);
+  f.sample_rate_hz = pairs.number("samprate", 16000, kLeastSampleRateHz, kMostSampleRateHz);
   if (!pairs.has("samprate") && upper_hz <= 4000) f.sample_rate_hz = 8000;
   if (sample_rate_hz > 0) {
     f.sample_rate_hz = sample_rate_hz;

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
 #include "core/base/file.h"
 #include "tests/unit/scratch.h"
@@ -157,6 +158,33 @@ TEST(OutputDirectory, RefusesWhatIsNoBundle) {
   expect_error([&] { OutputDirectory directory(scratch.path()); }, ASR_IO, "not a bundle");
   expect_error([&] { OutputDirectory directory(scratch / "none/bundle"); }, ASR_NOT_FOUND, scratch / "none/bundle");
   EXPECT_EQ(scratch.n_entries(), 1u);
+}
+
+// In a child: outputs of the process cannot be finished afterwards.
+TEST(UnfinishedOutputs, AreRemovedAndNoneAppears) {
+  const Scratch scratch;
+  spill(scratch / "old", "old");
+  const pid_t child = fork();
+  if (child == 0) {
+    OutputFile file(scratch / "file"), replacing(scratch / "old"), done(scratch / "done");
+    OutputDirectory directory(scratch / "directory");
+    OutputFile inside(directory.file("part"));
+    spill(directory.file("copied"), "bytes that no OutputFile wrote");
+    done.write("done");
+    done.commit();
+    if (scratch.n_entries() != 5) _exit(1);
+    remove_unfinished_outputs();
+    std::thread([&] { file.commit(); }).detach();
+    std::thread([&] { directory.commit(); }).detach();
+    usleep(100000);
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(slurp(scratch / "old"), "old");
+  EXPECT_EQ(slurp(scratch / "done"), "done");
+  EXPECT_EQ(scratch.n_entries(), 2u);
 }
 
 }  // namespace

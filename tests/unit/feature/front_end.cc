@@ -105,6 +105,11 @@ TEST(FrontEnd, BadJsonNamesTheSourceAndTheField) {
       {R"({"transform": [1, 2], "transform_rows": 1, "transform_cols": 2})", "transform_cols"},
       {R"({"transform_rows": 3})", "transform"},
       {R"({"splice_left": 65})", "splice_left"},
+      {R"({"splice_right": 65})", "splice_right"},
+      {R"({"delta_order": 5})", "delta_order"},
+      {R"({"delta_window": 17})", "delta_window"},
+      {R"({"sample_rate_hz": 999})", "sample_rate_hz"},
+      {R"({"sample_rate_hz": 768001})", "sample_rate_hz"},
       {R"({"noise_removal": true, "use_energy": true})", "noise_removal"},
   };
   for (const auto &[json, field] : wrong) {

@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# interrupt.sh SENONE: long commands that get a signal end with its status and leave no half files, at whatever moment; recognize
+# --resume goes on with such a run; progress is shown on a terminal and nowhere else.
+set -euo pipefail
+senone=$1
+data=/usr/share/pocketsphinx/test/data
+en_us=/usr/share/pocketsphinx/model/en-us
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "interrupt.sh: $*" >&2; exit 1; }
+for folder in "$data" "$en_us"; do
+  [[ -d $folder ]] || { echo "skipped: $folder is missing; ./dev setup test installs it"; exit 77; }
+done
+
+# Commands in the background of a script ignore SIGINT unless told otherwise.
+run() { exec env --default-signal=INT,TERM,HUP "$senone" "$@"; }
+
+# end SIGNAL STATUS PID: sends the signal; the process must end with the status. False if it had ended well before.
+end() {
+  local signal=$1 expected=$2 pid=$3 status=0
+  kill -s "$signal" "$pid" 2>/dev/null || true
+  wait "$pid" 2>/dev/null || status=$?
+  ((status == 0)) && return 1
+  ((status == expected)) || { cat "$work/log" >&2; fail "SIG$signal: exit status $status instead of $expected"; }
+}
+
+# Only these may be in $work/out.
+expect_files() {
+  local found
+  found=$(cd "$work/out" && find . -mindepth 1 | sort | paste -sd ' ')
+  [[ $found == "$*" ]] || fail "left behind: \"$found\" instead of \"$*\""
+}
+
+# interrupt_while_writing SIGNAL STATUS FILES COMMAND...: ends the command as soon as it writes into $work/out, or anywhere near.
+interrupt_while_writing() {
+  local signal=$1 status=$2 files=$3
+  shift 3
+  for _ in {1..20}; do
+    (run "$@") >"$work/log" 2>&1 &
+    local pid=$!
+    while kill -0 "$pid" 2>/dev/null && ! compgen -G "$work/out/*.partial-*" >/dev/null; do :; done
+    if end "$signal" "$status" "$pid"; then
+      # shellcheck disable=SC2086
+      expect_files $files
+      return
+    fi
+    rm -rf "$work/out/new"*
+  done
+  fail "never caught while writing: $*"
+}
+
+# interrupt_after SECONDS SIGNAL STATUS COMMAND...
+interrupt_after() {
+  local seconds=$1 signal=$2 status=$3
+  shift 3
+  (run "$@") >"$work/log" 2>&1 &
+  local pid=$!
+  sleep "$seconds"
+  end "$signal" "$status" "$pid" || fail "$* ended within $seconds s"
+  expect_files
+}
+
+# ---- import and graph
+
+mkdir "$work/out"
+interrupt_while_writing INT 130 "" import sphinx "$en_us/en-us" "$work/out/new"
+interrupt_while_writing TERM 143 "" import sphinx "$en_us/en-us" "$work/out/new"
+"$senone" import sphinx "$en_us/en-us" "$work/en" >/dev/null 2>&1
+move=(graph --model "$work/en" --lexicon "$en_us/cmudict-en-us.dict" --jsgf "$data/goforward.gram")
+interrupt_while_writing INT 130 "" "${move[@]}" --out "$work/out/new"
+interrupt_while_writing HUP 129 "" "${move[@]}" --out "$work/out/new"
+large=(graph --model "$work/en" --lexicon "$en_us/cmudict-en-us.dict" --lm "$en_us/en-us.lm.bin" --prune 1e-7)
+interrupt_after 0.7 INT 130 "${large[@]}" --out "$work/out/new"
+interrupt_after 2 TERM 143 "${large[@]}" --out "$work/out/new"
+grep -q 'senone: interrupted' "$work/log" || fail "the interrupted command says nothing: $(cat "$work/log")"
+(trap '' INT && exec "$senone" "${large[@]}" --out "$work/out/new" >"$work/log" 2>&1) &  # as under nohup
+ignoring=$!
+sleep 0.5 && kill -s INT "$ignoring" && sleep 0.3 && kill -0 "$ignoring" || fail "a signal that the parent ignores ended the command"
+end TERM 143 "$ignoring" || fail "the large graph was built at once"
+expect_files
+
+# ---- recognize
+
+"$senone" graph --model "$work/en" --lexicon "$en_us/cmudict-en-us.dict" --jsgf "$data/cards/cards.gram" >/dev/null
+for i in {1..8}; do
+  for card in 001 002 003 004 005; do echo "$data/cards/$card.wav $i-$card"; done
+done >"$work/list"
+recognize=(recognize --model "$work/en" --device cpu --list "$work/list")
+
+# Starts "$@" and sends SIGINT once a few results are in the file $1.
+interrupt_recognition() {
+  local watched=$1
+  shift
+  : >>"$watched"
+  (run "$@") >"$work/text" 2>"$work/log" &
+  local pid=$!
+  while kill -0 "$pid" 2>/dev/null && (($(wc -l <"$watched") < 3)); do sleep 0.01; done
+  end INT 130 "$pid" || fail "40 recordings were recognised before the signal came"
+  [[ -z $(tail -c 1 "$work/text") ]] || fail "the last result is cut off"
+}
+interrupt_recognition "$work/text" "${recognize[@]}" --hyp "$work/out/new.hyp" --lattice "$work/out/new.ark"
+expect_files
+
+"$senone" "${recognize[@]}" --hyp "$work/whole.hyp" >/dev/null 2>&1
+interrupt_recognition "$work/out/new.hyp" "${recognize[@]}" --hyp "$work/out/new.hyp" --resume
+expect_files ./new.hyp
+older=$(wc -l <"$work/out/new.hyp")
+printf 'half a line (' >>"$work/out/new.hyp"
+"$senone" "${recognize[@]}" --hyp "$work/out/new.hyp" --resume >"$work/text" 2>"$work/log"
+diff "$work/whole.hyp" "$work/out/new.hyp" || fail "these are the words after an interruption"
+(($(wc -l <"$work/text") == 40 - older)) || fail "--resume recognised what was there already"
+"$senone" "${recognize[@]}" --hyp "$work/out/new.hyp" --resume >"$work/text" 2>"$work/log"
+[[ ! -s $work/text ]] || fail "--resume recognised again what was complete"
+"$senone" "${recognize[@]}" --resume >/dev/null 2>"$work/log" && fail "--resume without --hyp was accepted"
+grep -q 'give it' "$work/log" || fail "--resume without --hyp: $(cat "$work/log")"
+rm "$work/out/new.hyp"
+
+# ---- progress
+
+on_terminal() { TERM=xterm script -qec "$(printf '%q ' "$senone" "$@")" /dev/null </dev/null | tr '\r' '\n'; }
+if command -v script >/dev/null; then
+  for _ in {1..20}; do cat "$data"/goforward.raw "$data"/something.raw; done >"$work/part.raw"
+  for _ in 1 2; do cat "$work/part.raw"; done >"$work/long.raw"
+  on_terminal recognize --model "$work/en" --device cpu "$work/long.raw" >"$work/shown"
+  (($(grep -cE 'recognising +[0-9]+ % +[0-9:]+ of [0-9:]+ of audio, [0-9.]+ x real time' "$work/shown") >= 2)) ||
+    fail "no progress of a long recording: $(cat "$work/shown")"
+  on_terminal "${recognize[@]}" >"$work/shown"
+  grep -qE 'recognising +[0-9]+ % +[0-9]+ of 40 recordings' "$work/shown" || fail "no progress of a list: $(cat "$work/shown")"
+  on_terminal "${large[@]:0:5}" --lm "$data/turtle.lm.bin" --drop-unknown --out "$work/out/new" >"$work/shown"
+  grep -qE 'graph ' "$work/shown" || fail "no progress of a graph: $(cat "$work/shown")"
+  on_terminal "${recognize[@]}" --quiet >"$work/shown"
+  grep -q 'recognising' "$work/shown" && fail "progress in spite of --quiet"
+fi
+"$senone" "${recognize[@]}" >/dev/null 2>"$work/log"
+grep -q $'recognising\|\r\|\033' "$work/log" && fail "progress where no terminal is: $(cat "$work/log")"
+echo "signals leave nothing behind; progress is shown on terminals"

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# limits.sh SOURCE: docs/limits.md has the constants of core/base/limits.h and no others, and every one is used.
+set -euo pipefail
+cd "$1"
+constants() { grep -oE '\bk(Most|Least|Sure)[A-Z][A-Za-z]*' "$1" | sort -u; }
+diff <(constants core/base/limits.h) <(constants docs/limits.md) || { echo "limits.sh: header (<) and table (>) differ" >&2; exit 1; }
+failed=0
+for constant in $(constants core/base/limits.h); do
+  grep -rqw "$constant" --include='*.cc' --include='*.h' --exclude=limits.h core api tools && continue
+  echo "limits.sh: nothing checks $constant" >&2
+  failed=1
+done
+exit $failed
