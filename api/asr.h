@@ -243,9 +243,9 @@ ASR_API asr_status asr_open(asr_engine *engine, const asr_stream_config *config,
 
 /* Appends n samples of each channel (or n rows, for features and log-likelihoods) and returns as soon as they are copied;
  * n = 0 is allowed. How a signal is cut into calls never changes the result. Waits while the backlog is over
- * max_backlog_ms, except in a callback. Errors: ASR_INVALID_ARGUMENT, ASR_INVALID_STATE (after asr_finish),
- * ASR_BAD_AUDIO (a sample is not finite; nothing of this call is taken), ASR_OUT_OF_MEMORY, or the status of the ERROR
- * event if the stream has failed. Any thread. */
+ * max_backlog_ms, except in a callback. Errors: ASR_INVALID_ARGUMENT (also more than 1 TiB), ASR_INVALID_STATE (after
+ * asr_finish), ASR_BAD_AUDIO (a sample is not finite; nothing of this call is taken), ASR_OUT_OF_MEMORY, or the status of the
+ * ERROR event if the stream has failed. Any thread. */
 ASR_API asr_status asr_feed(asr_stream *stream, const void *samples, size_t n);
 
 /* Says that the audio is complete; FINAL and END events follow. Does not wait for them. Errors: ASR_INVALID_ARGUMENT,
@@ -288,7 +288,7 @@ typedef enum asr_event_kind {
 /* The whole lattice would have taken too much time or memory. It is narrower than lattice_beam: asr_lattice.beam says how
  * wide. Since 0.2.0. */
 #define ASR_FLAG_BEAM_NARROWED 8u
-#define ASR_FLAG_FELL_BACK 16u      /* since 0.2.0: the device was lost; this was decoded on asr_engine_config.fallback */
+#define ASR_FLAG_FELL_BACK 16u /* since 0.2.0: the device was lost; this was decoded on asr_engine_config.fallback */
 
 typedef struct asr_word {
   size_t size;      /* set by the caller to sizeof(asr_word) */

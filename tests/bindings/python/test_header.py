@@ -78,6 +78,9 @@ class Header(unittest.TestCase):
         flags = {name: int(value) for name, value in re.findall(r"#define ASR_FLAG_(\w+) (\d+)u", CODE)}
         self.assertEqual(flags, {flag.name: int(flag) for flag in senone.Flag})
 
+    def test_kinds_of_later_versions_have_a_name(self) -> None:
+        self.assertEqual((senone.EventKind(99).name, int(senone.EventKind(99))), ("UNKNOWN_99", 99))
+
     def test_every_status_has_an_exception(self) -> None:
         for status in senone.Status:
             if status != senone.Status.OK:
