@@ -18,6 +18,8 @@
  *     READY, { SPEECH_START, PARTIAL*, ENDPOINT, FINAL }*, END
  *   An ERROR event may come instead of any of them; END follows it. Events are polled with asr_result or passed to a
  *   callback; both give the same objects with the same contents. Unknown kinds must be ignored: later versions add some.
+ *   A PARTIAL that has not been read when the next one comes is replaced by it, and so is one that waits for the callback:
+ *   memory does not grow with what is not read. No other event is ever left out.
  *   This version makes one utterance of a stream: one SPEECH_START with the first audio (or with asr_finish, if there was
  *   none), one ENDPOINT when all audio before asr_finish has been decoded.
  *
@@ -26,17 +28,26 @@
  *   are serialised: two threads feeding one stream is legal and gives an arbitrary interleaving. asr_close must be the
  *   last call of a stream, and not at the same time as another call for it. Callbacks run on threads of the library,
  *   never two at once for a stream; a callback may call any function of its own stream except asr_close, and a slow
- *   callback delays only its own stream. A callback must not throw, longjmp or end its thread.
+ *   callback delays only its own stream. A callback must not throw, longjmp or end its thread. A callback may close other
+ *   streams: see asr_close for callbacks that close each other's.
+ *   Calls are not cancellation points: pthread_cancel acts on a thread after its call has returned, asr_wait included. A
+ *   thread that is to be cancelled while it waits should wait with a timeout, again and again.
  *
  * MEMORY
  *   Every object that a function returns through a pointer to a pointer belongs to the caller and has one function that
  *   frees it; freeing NULL is allowed and freeing cannot fail. Strings and arrays got from an object are the object's
  *   and are valid until it is freed. Strings that the caller passes are copied. All strings are UTF-8.
+ *   Where there is no memory, a call returns ASR_OUT_OF_MEMORY, or the streams that needed it end with an ERROR of that
+ *   status; other streams go on. Every stream has its ERROR and END from when it was opened, so that it always ends, and
+ *   asr_cancel, asr_result, asr_close and everything that frees need no memory. The operating system may end the process
+ *   all the same, where it gives out more memory than it has.
  *
  * CONFIGURATION
  *   A config struct begins with its size, is filled by its *_default function, and only grows at its end. A smaller size
  *   (an older program) takes defaults for what it lacks; a larger size (a newer program) is accepted if what this library
- *   does not know is zero, and refused with ASR_UNSUPPORTED if not. A NULL config means the defaults.
+ *   does not know is zero, and refused with ASR_UNSUPPORTED if not. A size that no version of the struct has, because it is
+ *   no multiple of the struct's alignment and might cut a field in half, is refused with ASR_INVALID_ARGUMENT. The same goes
+ *   for structs that the library fills. A NULL config means the defaults.
  *
  * ERRORS
  *   Functions return ASR_OK (0) or a negative asr_status. asr_last_error gives one sentence for the calling thread: what
@@ -45,13 +56,15 @@
  * SIDE EFFECTS
  *   The library never writes to stdout or stderr, never aborts or exits, and leaves signals, locale, floating-point modes
  *   and the current directory alone. Loading an engine starts threads and may dlopen back ends from the plugin directory
- *   beside the library (<libdir>/senone/plugins), which then stay loaded. Environment variables, read when they are first
- *   needed and ignored in setuid programs:
+ *   beside the library (<libdir>/senone/plugins), which then stay loaded, and so does the
+ *   library itself after dlclose. Environment variables, read when they are first needed and ignored in setuid programs:
  *     SENONE_PLUGIN_PATH  directories to look in instead, absolute, separated by ':'. A plugin directory that belongs to
  *                         neither root nor the user, or that everybody may write, is skipped with a message to the log
  *     SENONE_PLUGINS      names of the only back ends to use, separated by ',': "cpu" loads no plugin at all
  *     SENONE_DEVICE       the device where the configuration names none
- *   After fork, the child must not use engines of its parent.
+ *   After fork, the child must not use engines, streams or lists of its parent; it may load engines of its own on the CPU.
+ *   GPU drivers do not survive fork: a child uses GPUs only if its parent called neither asr_devices nor asr_engine_load
+ *   before (docs/embedding.md).
  */
 #ifndef SENONE_ASR_H
 #define SENONE_ASR_H
@@ -108,7 +121,9 @@ ASR_API const char *asr_version(void);
 typedef enum asr_log_level { ASR_LOG_ERROR = 0, ASR_LOG_WARNING = 1, ASR_LOG_INFO = 2, ASR_LOG_DEBUG = 3 } asr_log_level;
 
 /* Receives messages of the whole library: which plugins were tried and why they were rejected, what was loaded.
- * message: one line without a newline, valid during the call. Called from any thread, also from several at once. */
+ * message: one line without a newline, valid during the call. Called from any thread, also from several at once. The library
+ * holds no lock then that another call needs, so the function may call the library, except for asr_set_log, and may wait for
+ * threads that do. */
 typedef void (*asr_log_fn)(asr_log_level level, const char *message, void *user_data);
 
 /* Sets the receiver for messages up to `level`; NULL (as at the start) discards them. May be called before anything else
@@ -244,12 +259,14 @@ ASR_API asr_status asr_open(asr_engine *engine, const asr_stream_config *config,
 /* Appends n samples of each channel (or n rows, for features and log-likelihoods) and returns as soon as they are copied;
  * n = 0 is allowed. How a signal is cut into calls never changes the result. Waits while the backlog is over
  * max_backlog_ms, except in a callback. Errors: ASR_INVALID_ARGUMENT (also more than 1 TiB), ASR_INVALID_STATE (after
- * asr_finish), ASR_BAD_AUDIO (a sample is not finite; nothing of this call is taken), ASR_OUT_OF_MEMORY, or the status of the
- * ERROR event if the stream has failed. Any thread. */
+ * asr_finish), ASR_BAD_AUDIO (a sample is not finite; nothing of this call is taken), ASR_OUT_OF_MEMORY (a part of this call may
+ * have been taken, so the stream has failed: ERROR and END follow), or the status of the ERROR event if the stream has failed.
+ * Any thread. */
 ASR_API asr_status asr_feed(asr_stream *stream, const void *samples, size_t n);
 
 /* Says that the audio is complete; FINAL and END events follow. Does not wait for them. Errors: ASR_INVALID_ARGUMENT,
- * ASR_INVALID_STATE (a second call), or the status of the ERROR event if the stream has failed. Any thread. */
+ * ASR_INVALID_STATE (a second call), ASR_OUT_OF_MEMORY (the stream has failed: ERROR and END follow), or the status of the
+ * ERROR event if the stream has failed. Any thread. */
 ASR_API asr_status asr_finish(asr_stream *stream);
 
 /* Stops working on the stream as soon as possible: an ERROR event with ASR_CANCELLED and END follow; a feed that waits
@@ -265,8 +282,10 @@ ASR_API asr_status asr_result(asr_stream *stream, asr_event **event);
  * stream's own callback; or, polling, END has been taken and nothing can follow). Any thread. */
 ASR_API asr_status asr_wait(asr_stream *stream, int32_t timeout_ms);
 
-/* Ends the stream, finished or not: waits for a running callback, discards events that were not taken, frees everything.
- * NULL is allowed. Called in the stream's own callback it does nothing but log an error. */
+/* Ends the stream, finished or not: waits for a running callback, discards events that were not taken, frees everything. Work
+ * on the stream's results stops; it does not wait for it. NULL is allowed. Called in the stream's own callback it does nothing
+ * but log an error. Where callbacks close each other's streams, so that they would wait for each other, the last of these calls
+ * does not wait: that stream's callback may then still run when the call returns, and must not use its stream any more. */
 ASR_API void asr_close(asr_stream *stream);
 
 /* ---- events ------------------------------------------------------------------------------------------------------- */

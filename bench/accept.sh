@@ -10,8 +10,8 @@
 #   STRESS_SECONDS    of each device, 180; SANITIZE_SECONDS: the most of one tool, 300; SHARDS: of conformance, 4
 #   SENONE_FIX_ICD=1  write /etc/OpenCL/vendors/nvidia.icd where NVIDIA's OpenCL is not registered
 #   ANY_DEVICE=1      take devices that are no GPUs too, to try this script; JOBS, MANY: other numbers of jobs
-# The last line is `N passed, N failed, N skipped`; the exit status is 1 if anything failed. What lacks a device or data is
-# skipped with the reason, and so is racecheck if it takes too long; never passed.
+# The last line is `N passed, N failed, N skipped`; the exit status is 1 if anything failed, 2 if that cannot be told. What
+# lacks a device or data is skipped with the reason, and so is racecheck if it takes too long; never passed.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 kit=${KIT:-$(dirname "$here")}
@@ -28,11 +28,16 @@ if [[ ! -x $senone ]]; then
   echo "accept.sh: $kit is no kit: it has no bin/senone; make one with bench/gpu_kit.sh" >&2
   exit 2
 fi
-mkdir -p "$work"
-touch "$lines"
 
 # shellcheck source=bench/accept_report.sh
 source "$here/accept_report.sh"
+
+for limit in "${STRESS_SECONDS:-180}" "${SANITIZE_SECONDS:-300}"; do
+  [[ $limit =~ ^[1-9][0-9]*$ ]] || stop "STRESS_SECONDS and SANITIZE_SECONDS are whole numbers above 0, not \"$limit\""
+done
+{ mkdir -p "$work" && touch "$lines"; } 2>/dev/null || stop "$out cannot be written to; set OUT to another folder"
+exec {lock}>"$out/lock"
+flock -n "$lock" || stop "another run writes to $out; wait for its end, or set OUT to another folder"
 
 # ---- decoding -----------------------------------------------------------------------------------------------------------
 
@@ -42,7 +47,7 @@ recognize() {
   local prefix=$1 options=() status
   shift
   [[ $kind == best ]] || options=(--lattice-beam 8 --lattice "$prefix.lat")
-  timeout 300 "$senone" recognize "$@" "${options[@]}" --json >"$prefix.raw" 2>"$prefix.log"
+  timeout --foreground 300 "$senone" recognize "$@" "${options[@]}" --json >"$prefix.raw" 2>"$prefix.log"
   status=$?
   sed 's/"file":"[^"]*",//' "$prefix.raw" >"$prefix.json"
   ((status == 0)) || problems+=("$* (status $status): $(tail -n 1 "$prefix.log" | cut -c 1-200)")
@@ -151,7 +156,7 @@ part_conformance() {
   [[ $1 == *:* ]] || id+=_0
   begin
   for ((shard = 0; shard < n_shards; ++shard)); do
-    GTEST_TOTAL_SHARDS=$n_shards GTEST_SHARD_INDEX=$shard timeout 540 "$kit/bin/conformance" \
+    GTEST_TOTAL_SHARDS=$n_shards GTEST_SHARD_INDEX=$shard timeout --foreground 540 "$kit/bin/conformance" \
       --gtest_filter="${CONFORMANCE_FILTER:-*_$id}" >"$log.$shard" 2>&1 &
     shards+=($!)
   done
@@ -208,7 +213,7 @@ part_audio() {
 part_stress() {
   local seconds=${STRESS_SECONDS:-180} said status
   begin
-  said=$(timeout $((seconds + 150)) "$kit/bin/stress" --model "$kit/20k" --features "$kit/plain.ark" --device "$1" \
+  said=$(timeout --foreground $((seconds + 150)) "$kit/bin/stress" --model "$kit/20k" --features "$kit/plain.ark" --device "$1" \
     --acoustic-scale 0.0769 --seconds "$seconds" --threads 16 --seed "${SEED:-1}" 2>"$out/stress_$1.log")
   status=$?
   case $status in
@@ -294,16 +299,19 @@ take_parts() { # DEVICE
     [[ ${APART:-} != 1 ]] || wait
   done
   wait
+  return 0
 }
 
 for device in "${devices[@]}"; do
   for part in "${parts[@]}"; do forget "$part" "$device"; done
 done
+under_way=()
 for device in "${devices[@]}"; do
   take_parts "$device" &
+  under_way+=($!)
   [[ ${APART:-} != 1 ]] || wait
 done
-wait
+for process in "${under_way[@]}"; do wait "$process" || exit 2; done  # it has said why
 if [[ " ${parts[*]} " == *" recordings "* ]]; then
   for device in "${devices[@]}"; do compare_recordings "$device"; done
 fi

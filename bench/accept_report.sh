@@ -6,9 +6,15 @@
 
 # ---- results: a line for each case, fields separated by tabs -----------------------------------------------------------
 
+stop() { # REASON: the run cannot go on
+  echo "accept.sh: $1" >&2
+  exit 2
+}
+cannot_write() { stop "$out cannot be written to any more, so results are lost; make room there, or set OUT to another folder"; }
+
 forget() { # PART DEVICE: its lines of a run before
-  awk -F '\t' -v part="$1" -v device="$2" '!($1 == part && $3 == device)' "$lines" >"$lines.new"
-  mv "$lines.new" "$lines"
+  awk -F '\t' -v part="$1" -v device="$2" '!($1 == part && $3 == device)' "$lines" >"$lines.new" || cannot_write
+  mv "$lines.new" "$lines" || cannot_write
 }
 
 begin() { began=$EPOCHREALTIME problems=() facts=(); }
@@ -16,7 +22,7 @@ begin() { began=$EPOCHREALTIME problems=() facts=(); }
 record() { # PART CASE DEVICE OUTCOME DETAIL
   local seconds
   seconds=$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
-  printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "$seconds" "${5//[$'\t\n']/ }" >>"$lines"
+  printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "$seconds" "${5//[$'\t\n']/ }" >>"$lines" || cannot_write
   printf '%-8s %s, %s, %s (%s s): %s\n' "$4" "$1" "$2" "$3" "$seconds" "$5"
 }
 
@@ -95,7 +101,7 @@ summary() {
     sort -s -t $'\t' -k 1,1 -k 3,3 "$lines" "$lines.not_run" | sed 's,|,/,g; s/\t/ | /g; s/^/| /; s/$/ |/'
     echo
     echo "$(count passed) passed, $(count failed) failed, $n_skipped skipped"
-  } >"$file"
+  } >"$file" || cannot_write
   rm -f "$lines.not_run"
   echo "$file"
   tail -n 1 "$file"

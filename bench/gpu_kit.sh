@@ -12,8 +12,12 @@ build=$(realpath "$1") archive=$(realpath -m "$2") data=${SENONE_TEST_DATA:-}
 en_us=/usr/share/pocketsphinx/model/en-us recordings=/usr/share/pocketsphinx/test/data/librivox
 from=$data/kaldi_20k
 [[ -d $from ]] || { echo "gpu_kit.sh: SENONE_TEST_DATA names no directory with kaldi_20k/" >&2; exit 1; }
+for program in senone conformance stress; do
+  [[ -x $build/bin/$program ]] || { echo "gpu_kit.sh: $1 has no bin/$program; build it there, with tests" >&2; exit 1; }
+done
+{ : >"$archive.part"; } 2>/dev/null || { echo "gpu_kit.sh: $2 cannot be written; name a file in a folder that can" >&2; exit 1; }
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'rm -rf "$work" "$archive.part"' EXIT
 kit=$work/senone-kit
 mkdir -p "$kit"/{bin,lib,libs,bench,cpu,audio}
 senone=$kit/bin/senone
@@ -104,5 +108,6 @@ pack_an4
 pack_en_us
 say "packing"
 # Most of it is graphs, whose arcs are 16 bytes each: with these positions of bytes they take a tenth less.
-tar -C "$work" -cf - senone-kit | xz -T0 --lzma2=preset=3,lc=0,lp=4,pb=4 >"$archive"
+tar -C "$work" -cf - senone-kit | xz -T0 --lzma2=preset=3,lc=0,lp=4,pb=4 >"$archive.part"
+mv "$archive.part" "$archive"
 say "$archive: $(($(stat -c %s "$archive") / 1000000)) MB"

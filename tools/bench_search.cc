@@ -4,7 +4,6 @@
 #include <numeric>
 #include <random>
 
-#include "core/base/sections.h"
 #include "core/model/bundle.h"
 
 namespace asr::tool {
@@ -43,12 +42,6 @@ GraphData random_graph(const SearchBench &bench) {
   return graph;
 }
 
-struct Header {
-  char magic[8];
-  uint32_t version, n_pdfs;
-  uint64_t n_utterances, n_rows;
-};
-
 }  // namespace
 
 BenchGraph::BenchGraph(const SearchBench &bench) {
@@ -76,7 +69,9 @@ BenchGraph::BenchGraph(const SearchBench &bench) {
 
 BenchRows::BenchRows(const SearchBench &bench, uint32_t n_pdfs, bool scored) : n_pdfs_(n_pdfs) {
   if (!bench.loglikes.empty()) {
-    read(bench.loglikes);
+    file_ = LoglikeFile(bench.loglikes, n_pdfs);
+    rows_ = file_.rows();
+    n_frames_ = file_.n_frames();
     return;
   }
   if (!bench.features.empty()) {
@@ -100,22 +95,6 @@ BenchRows::BenchRows(const SearchBench &bench, uint32_t n_pdfs, bool scored) : n
 }
 
 uint64_t BenchRows::n_frames() const { return std::accumulate(n_frames_.begin(), n_frames_.end(), uint64_t{0}); }
-
-void BenchRows::read(const std::string &path) {
-  file_ = MappedFile(path);
-  SectionReader reader(file_.data(), file_.size(), path);
-  const auto header = reader.header<Header>("SenoneLL", 1);
-  if (header.n_pdfs != n_pdfs_) {
-    fail(ASR_BAD_FILE, "%s: has %u columns but the graph %u pdfs; give scores of the graph's model", path.c_str(),
-         header.n_pdfs, n_pdfs_);
-  }
-  n_frames_ = reader.copy<uint32_t>(header.n_utterances, "lengths");
-  if (n_frames() != header.n_rows || header.n_rows == 0 || header.n_rows > file_.size()) {
-    fail(ASR_BAD_FILE, "%s: the lengths do not add up to the number of rows", path.c_str());
-  }
-  rows_ = reader.section<float>(header.n_rows * n_pdfs_, "rows");
-  reader.finish();
-}
 
 void SearchBench::add_to(Command app) {
   common.add_to(app);

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the benchmarks of the search read or make up: a graph and rows of log-likelihoods, given or made of features before
 // anything is timed. Used by bench_decode.cc and bench_recording.cc.
-//
-// A file for --loglikes: header "SenoneLL", u32 version 1, u32 n_pdfs, u64 n_utterances, u64 n_rows; then, each at a multiple
-// of 64 bytes, u32 n_frames[n_utterances] and f32 loglike[n_rows][n_pdfs], the rows of all utterances one after another.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "core/base/file.h"
 #include "core/graph/graph.h"
 #include "tools/bench.h"
 #include "tools/bench_features.h"
+#include "tools/loglike_file.h"
 
 namespace asr::tool {
 
@@ -59,10 +56,8 @@ class BenchRows {
   uint64_t n_bytes() const { return rows_ == nullptr ? 0 : n_frames() * n_pdfs_ * sizeof(float); }
 
  private:
-  void read(const std::string &path);
-
   const uint32_t n_pdfs_;
-  MappedFile file_;
+  LoglikeFile file_;
   FeatureRows features_;
   std::vector<float> made_;
   const float *rows_ = nullptr;

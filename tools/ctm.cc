@@ -61,7 +61,8 @@ class Reader {
   }
 
   void read_json(const std::string &line) {
-    const nlohmann::json json = parse_json(line, path_, false);
+    const JsonText parsed(line, path_, false);
+    const nlohmann::json &json = parsed.root();
     if (!json.is_object() || !json.contains("id") || !json["id"].is_string()) fail_here("this is not JSON with an \"id\"");
     const std::string id = json["id"];
     all_[id];

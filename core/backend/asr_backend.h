@@ -224,7 +224,7 @@ typedef struct asr_advance_job {
 
 /* Results that are asked of the channel once this advance is done and before its next one is. A back end may make them in the
  * same work; best_path, best_paths, lattice and lattices then give them as they are after this advance. A job that wants
- * something may have no frames. */
+ * something may have no frames; where its rows would be is not looked at then. */
 typedef enum asr_advance_wants {
   ASR_WANTS_PATH = 1,
   ASR_WANTS_LATTICE = 2,
@@ -364,7 +364,10 @@ typedef struct asr_backend_api {
    * end it. final_costs of these are their extra costs. Between advances. NULL in back ends that make no pieces. */
   asr_status (*lattice_piece)(asr_backend_device *, asr_backend_channel *, asr_raw_lattice *piece);
 
-  /* `lattice` of many channels, each at most once, into lattices[n_channels]. NULL in back ends for which that is no faster. */
+  /* Calls that read a channel may be made again for it, alone, after one for many channels has failed. A channel that such a
+   * call left half changed, for want of memory, fails every later one, too.
+   *
+   * `lattice` of many channels, each at most once, into lattices[n_channels]. NULL in back ends for which that is no faster. */
   asr_status (*lattices)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t use_final,
                          asr_raw_lattice *lattices);
 

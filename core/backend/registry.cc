@@ -15,6 +15,7 @@ namespace asr {
 namespace {
 
 const std::vector<Backend> &process_backends() {
+  const HeldLog held;  // while other threads wait for `all`
   static const auto *const all = new std::vector<Backend>(load_backends(default_load_options()));  // threads may outlive exit
   return *all;
 }

@@ -8,8 +8,8 @@
 
 namespace asr {
 
-// Pointer: std::unique_ptr or std::shared_ptr. Link: the pointer-to-member of the link, which is null outside a queue. An object
-// may be in as many queues at a time as it has links.
+// Pointer: std::unique_ptr or std::shared_ptr. Link: the pointer-to-member of the link, which is null outside a queue. An
+// object may be in as many queues at a time as it has links.
 template <typename Pointer, auto Link>
 class LinkedQueue {
  public:

@@ -5,6 +5,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <mutex>
+#include <new>
 #include <shared_mutex>
 
 namespace asr {
@@ -23,7 +24,40 @@ Receiver &receiver() {
   return *instance;
 }
 
+thread_local bool t_in_receiver = false;  // this thread holds the lock, and may not take it again
+thread_local HeldLog *t_held = nullptr;
+
+void call(Receiver &r, asr_log_level level, const char *message) {
+  if (r.log && static_cast<int>(level) <= r.level) r.log(level, message, r.user_data);
+}
+
+void deliver(asr_log_level level, const char *message) {
+  Receiver &r = receiver();
+  if (t_in_receiver) return call(r, level, message);
+  std::shared_lock lock(r.mutex);
+  t_in_receiver = true;
+  call(r, level, message);
+  t_in_receiver = false;
+}
+
 }  // namespace
+
+HeldLog::HeldLog() noexcept {
+  if (t_held == nullptr) t_held = this;
+}
+
+HeldLog::~HeldLog() {
+  if (t_held != this) return;
+  t_held = nullptr;
+  for (const Message &message : messages_) deliver(message.level, message.text.c_str());
+}
+
+void HeldLog::keep(asr_log_level level, const char *text) noexcept {
+  try {
+    messages_.push_back({level, text});
+  } catch (const std::bad_alloc &) {  // the message is lost, and no more than that
+  }
+}
 
 void set_log(asr_log_fn log, asr_log_level level, void *user_data) {
   Receiver &r = receiver();
@@ -41,8 +75,11 @@ void log(asr_log_level level, const char *format, ...) {
   va_start(args, format);
   vsnprintf(message, sizeof(message), format, args);
   va_end(args);
-  std::shared_lock lock(r.mutex);
-  if (r.log && static_cast<int>(level) <= r.level) r.log(level, message, r.user_data);
+  if (t_held != nullptr) {
+    t_held->keep(level, message);
+  } else {
+    deliver(level, message);
+  }
 }
 
 }  // namespace asr

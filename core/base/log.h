@@ -2,11 +2,34 @@
 // The process-wide receiver of log messages (asr_set_log). Discards everything until one is set.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "asr.h"
 
 namespace asr {
 
 void set_log(asr_log_fn log, asr_log_level level, void *user_data);
 void log(asr_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// While one lives, messages of its thread wait; they come when the first of them ends. Code that holds a lock begins with one:
+// a log function may call the library, or wait for a thread that does.
+class HeldLog {
+ public:
+  HeldLog() noexcept;
+  ~HeldLog();
+  HeldLog(const HeldLog &) = delete;
+  HeldLog &operator=(const HeldLog &) = delete;
+
+ private:
+  friend void log(asr_log_level level, const char *format, ...);
+  void keep(asr_log_level level, const char *text) noexcept;
+
+  struct Message {
+    asr_log_level level;
+    std::string text;
+  };
+  std::vector<Message> messages_;
+};
 
 }  // namespace asr

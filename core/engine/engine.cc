@@ -38,8 +38,8 @@ Scheduler *Engine::take_over(const Error &reason) {
     options.device = std::exchange(options.fallback, "");
     spare_ = std::make_unique<Place>(bundle_path_, options, Scheduler::TakeOver());
   } catch (...) {
-    log(ASR_LOG_ERROR, "%s was lost (%s), and %s cannot take over: %s", lost, reason.what(),
-        model().options().fallback.c_str(), current_error().what());
+    log(ASR_LOG_ERROR, "%s was lost (%s), and %s cannot take over: %s", lost, reason.what(), model().options().fallback.c_str(),
+        current_error().what());
     return nullptr;
   }
   log(ASR_LOG_WARNING, "%s was lost (%s); %s takes over its streams", lost, reason.what(),

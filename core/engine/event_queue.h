@@ -29,8 +29,8 @@ class EventQueue : public WorkerPool::Job, public std::enable_shared_from_this<E
   bool in_callback() const;       // whether this thread runs the callback
 
   // Discards what was not delivered and waits for a running callback; not in that callback. Callbacks that close each other's
-  // queues would wait for ever, so the last of them does not. The callback that still runs then gets `*kept`, to be freed when it
-  // has returned.
+  // queues would wait for ever, so the last of them does not. The callback that still runs then gets `*kept`, to be freed when
+  // it has returned.
   void close(Keepsake *kept) noexcept;
 
  private:
@@ -47,7 +47,7 @@ class EventQueue : public WorkerPool::Job, public std::enable_shared_from_this<E
   bool calling_ = false;     // run() runs
   bool end_taken_ = false;
   bool closed_ = false;
-  Keepsake kept_{nullptr, nullptr};  // for after the callback that runs
+  Keepsake kept_{nullptr, nullptr};             // for after the callback that runs
   mutable const EventQueue *awaits_ = nullptr;  // the queue that this one's callback closes; guarded by g_awaiting
 };
 

@@ -27,10 +27,10 @@ class Intake {
   void finish();
 
   // Engine's side.
-  size_t take(float *values, size_t n);  // at most n; nothing while there are fewer than min_values and more may come
-  bool ended() const;                    // finished, and everything was taken
-  uint64_t n_values() const;             // fed so far, in kept form
-  void close(const Error &reason) noexcept;       // feeding throws this from now on, also where it waits
+  size_t take(float *values, size_t n);      // at most n; nothing while there are fewer than min_values and more may come
+  bool ended() const;                        // finished, and everything was taken
+  uint64_t n_values() const;                 // fed so far, in kept form
+  void close(const Error &reason) noexcept;  // feeding throws this from now on, also where it waits
 
  private:
   void append(const void *samples, size_t n, std::vector<float> *values);

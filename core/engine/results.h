@@ -28,16 +28,16 @@ struct LatticePieces {
 // What the search left of an utterance, taken from the device.
 struct SearchLattice {
   std::shared_ptr<LatticePieces> pieces;
-  Lattice last;                               // the rest
+  Lattice last;  // the rest
   uint32_t n_frames = 0;
   bool reached_final = false, beam_died = false;
 };
 
-SearchLattice search_lattice(std::shared_ptr<LatticePieces> pieces, const asr_raw_lattice &last,
-                             const StreamOptions &options);
+SearchLattice search_lattice(std::shared_ptr<LatticePieces> pieces, const asr_raw_lattice &last, const StreamOptions &options);
 
 // A FINAL event with alternatives, confidences and the lattice. Takes from milliseconds to seconds; throws ASR_CANCELLED soon
 // after it is stopped, and the failure of the pieces if there was one.
-EventPointer lattice_event(SearchLattice found, const StreamOptions &options, const LoadedModel &model, const StopToken &stop = {});
+EventPointer lattice_event(SearchLattice found, const StreamOptions &options, const LoadedModel &model,
+                           const StopToken &stop = {});
 
 }  // namespace asr

@@ -4,7 +4,8 @@
 //
 // Two windows are under way at a time, in score buffers 0 and 1. Window n is gathered and its scoring is issued, from samples
 // where the device has the fused step, else from rows whose cepstra it computed before. Then,
-// - where advances overlap (a GPU): the search of n is put behind that of n - 1, which is awaited, and results of n - 1 are read
+// - where advances overlap (a GPU): the search of n is put behind that of n - 1, which is awaited, and results of n - 1 are
+// read
 //   while the device searches n. What makes results of ended streams is left to a pool.
 // - else: window n - 1 is searched while n is scored; then both are awaited and results of n - 1 are read.
 // A stream's failure is noted where it happens and carried out at the end of a step.
@@ -117,8 +118,8 @@ class Scheduler {
 
   // Of the thread.
   Window windows_[2];
-  Streams streams_;               // of this step
-  std::set<StreamPointer> live_;  // streams that have an utterance
+  Streams streams_;                                           // of this step
+  std::set<StreamPointer> live_;                              // streams that have an utterance
   LinkedQueue<StreamPointer, &Stream::next_failed_> failed_;  // to be ended when the device is idle
   Scheduler *spare_ = nullptr;                                // where streams of a lost device go
   bool given_up_ = false;

@@ -75,17 +75,17 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // Of the thread of scheduler_; after the end, of the job that makes the result.
   const bool keeps_history_;
-  std::vector<float> history_;     // all that was taken from the intake, where the engine has a fallback
-  size_t n_read_ = 0;              // values of the history that are read
-  uint32_t n_partial_frames_ = 0;  // of the last partial result that was posted
+  std::vector<float> history_;               // all that was taken from the intake, where the engine has a fallback
+  size_t n_read_ = 0;                        // values of the history that are read
+  uint32_t n_partial_frames_ = 0;            // of the last partial result that was posted
   EventPointer reserve_[ASR_EVENT_END + 1];  // those that post_once has not yet posted
   bool fell_back_ = false;
   std::optional<Utterance> utterance_;  // from the first visit to the end
   std::optional<Error> failure_;        // to be reported and ended
   std::shared_ptr<Stream> next_failed_;
-  bool progressed_ = false;             // in this step
-  bool last_taken_ = false;             // the rest of the audio is in a window
-  bool ended_ = false;                  // END was posted
+  bool progressed_ = false;  // in this step
+  bool last_taken_ = false;  // the rest of the audio is in a window
+  bool ended_ = false;       // END was posted
 };
 
 }  // namespace asr

@@ -14,10 +14,7 @@ size_t length_of_rows(const LoadedModel &model, const StreamOptions &options) {
 }  // namespace
 
 Utterance::Utterance(const LoadedModel &model, const StreamOptions &options, RetiredChannels *retired)
-    : model_(model),
-      options_(options),
-      row_length_(length_of_rows(model, options)),
-      signal_(nullptr, nullptr) {
+    : model_(model), options_(options), row_length_(length_of_rows(model, options)), signal_(nullptr, nullptr) {
   if (options.is_audio()) begin_features();
   if (options.partial_interval_ms > 0) {
     const double frames = options.partial_interval_ms / (1000 * model.frame_shift_s());
@@ -129,7 +126,9 @@ bool Utterance::all_taken() const {
   return pipeline_ ? pipeline_->done() : rows_.empty();
 }
 
-EventPointer Utterance::result(asr_event_kind kind, const asr_path &path) const { return path_event(path, options_, model_, kind); }
+EventPointer Utterance::result(asr_event_kind kind, const asr_path &path) const {
+  return path_event(path, options_, model_, kind);
+}
 
 bool Utterance::advanced(size_t n_frames) {
   constexpr size_t kPieceFrames = 256;  // "Pieces" in docs/search.md

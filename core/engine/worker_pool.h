@@ -30,7 +30,7 @@ class WorkerPool {
   WorkerPool(const WorkerPool &) = delete;
   WorkerPool &operator=(const WorkerPool &) = delete;
 
-  void require_thread();                            // starts the first thread; throws if it cannot
+  void require_thread();                           // starts the first thread; throws if it cannot
   void submit(std::shared_ptr<Job> job) noexcept;  // runs it on a thread of the pool, of which there must be one
 
  private:

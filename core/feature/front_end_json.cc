@@ -182,7 +182,8 @@ std::string front_end_to_json(const FrontEnd &front_end) {
 }
 
 FrontEnd front_end_from_json(const std::string &json, const std::string &source) {
-  const Parsed object = parse_json(json, source, false);
+  const JsonText parsed(json, source, false);
+  const Parsed &object = parsed.root();
   if (!object.is_object()) fail(ASR_BAD_FILE, "%s: front_end is not a JSON object; import the model again", source.c_str());
   FrontEnd front_end;
   Reader reader{object, source};

@@ -121,7 +121,8 @@ Bundle parse_index(const std::string &text, const std::string &source) {
     fail(ASR_BAD_FILE, "%s: has %zu bytes; up to %zu are read; import the model again", source.c_str(), text.size(),
          kMostIndexBytes);
   }
-  const Parsed json = parse_json(text, source);
+  const JsonText parsed(text, source);
+  const Parsed &json = parsed.root();
   if (!json.is_object()) fail(ASR_BAD_FILE, "%s: is not a JSON object", source.c_str());
   const uint64_t version = count_field(json, "senone_bundle", source);
   if (version != kVersion) {

@@ -124,7 +124,16 @@ class DeviceSlots {
   }
 
  private:
-  static void close(asr_backend_device *device) { delete static_cast<Device *>(device); }
+  // For slots that cannot fail and may be called on a thread that used another device last.
+  static void use(Device &d) noexcept {
+    static_cast<void>(guard([&] { d.device.use(); }));
+  }
+
+  static void close(asr_backend_device *device) {
+    if (device == nullptr) return;
+    use(of(device));
+    delete static_cast<Device *>(device);
+  }
 
   static const char *last_error() { return plugin_last_error().c_str(); }
 
@@ -171,6 +180,7 @@ class DeviceSlots {
     if (handle == nullptr) return;
     Acoustic *const acoustic = &of(handle);
     Device &d = acoustic->owner;
+    use(d);
     for (const uint32_t buffer : {0u, 1u}) d.lanes.release(&acoustic->acoustic, buffer);
     d.acoustics.erase(std::remove(d.acoustics.begin(), d.acoustics.end(), acoustic), d.acoustics.end());
     delete acoustic;
@@ -233,7 +243,7 @@ class DeviceSlots {
   }
 
   static void check_rows(asr_backend_acoustic *acoustic, const asr_advance_job &job) {
-    if (job.loglikes != nullptr) return;
+    if (job.loglikes != nullptr || job.n_frames == 0) return;
     if (acoustic == nullptr) fail(ASR_INVALID_ARGUMENT, "advance: a job names a score buffer but there is no acoustic model");
     check_model(of(job.channel).search->n_pdfs(), of(acoustic).acoustic.n_states());
   }

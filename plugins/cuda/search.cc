@@ -98,9 +98,12 @@ SearchJob Search::rest_of(const SearchJob &done) const {
   return rest;
 }
 
-bool Search::take(const SearchJob &job) {
+void Search::forget_results() {
   wanted_path_.reset();
   written_.reset();
+}
+
+bool Search::take(const SearchJob &job) {
   job_ = job;
   n_frames_ += job.n_consumed;
   if (job.status == SearchStatus::kDied || job.status == SearchStatus::kNegativeCycle) die();
@@ -202,8 +205,10 @@ void Search::settle_kept() {
   kept_settled_.clear();
 }
 
+void Search::check_lattices() const { check_makes_lattices(lattice_beam_, lattice_.has_value()); }
+
 SearchJob Search::lattice_job(bool use_final) const {
-  check_makes_lattices(lattice_beam_, lattice_.has_value());
+  check_lattices();
   SearchJob writing = job(nullptr, 0, 0);
   writing.output = true;
   writing.use_final = use_final;
@@ -229,7 +234,7 @@ void Search::lattice(asr_raw_lattice *lattice) {
 }
 
 void Search::lattice_piece(asr_raw_lattice *piece) {
-  check_makes_lattices(lattice_beam_, lattice_.has_value());
+  check_lattices();
   *piece = {};
   lattice_->take_piece(piece);
   piece->n_frames = n_frames_;

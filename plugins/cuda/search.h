@@ -54,6 +54,8 @@ class Search : public ChannelOutcome {
   SearchJob begin_job() const { return job(nullptr, 0, 0); }
   bool has_begun() const { return !job_.begin; }
   bool take(const SearchJob &job);
+  // Those of the job before; what was found of a job stays while the rest of it is done.
+  void forget_results();
   // What is left to do of a job.
   SearchJob rest_of(const SearchJob &done) const;
   // What has settled of the lattice since the last time, if anything, and what was read of it. A failure to read it ends the
@@ -82,6 +84,7 @@ class Search : public ChannelOutcome {
 
   // See asr_backend_api::lattice: the job that writes it, what it has written, what was read of that, and then the arrays, on any
   // thread. They are valid until the next call.
+  void check_lattices() const;  // throws where the channel makes none
   SearchJob lattice_job(bool use_final) const;
   LatticeReader written() const {
     return LatticeReader::of_written(job_.lattice, job_.written, job_.tokens[job_.current ^ 1]);

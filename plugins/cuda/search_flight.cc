@@ -177,6 +177,7 @@ void SearchFlight::prepare(Search *search, bool few_channels) {
 // What a channel's job came to. Returns whether there is more to do of it.
 bool SearchFlight::take_result(const SearchLane &lane, const SearchJob &done) {
   Search &search = *lane.search;
+  if (!lane.is_rest) search.forget_results();
   const bool goes_on = search.take(done);
   if (done.has_path && done.path.end->n_steps <= done.path.max_steps) {
     search.keep_path(done.path, done.use_final);
@@ -211,7 +212,7 @@ void SearchFlight::take_results() {
       continue;
     }
     overflow |= done.overflow;
-    again.push_back({search, search->rest_of(done)});
+    again.push_back({search, search->rest_of(done), true});
   }
   pending_.lanes = std::move(again);
   if (pending_.lanes.empty()) return;

@@ -22,6 +22,7 @@ struct ClusterSize {
 struct SearchLane {
   Search *search;
   SearchJob job;
+  bool is_rest = false;  // of a job of which a part was done
 };
 
 class SearchFlight final : public DeviceLanes<SearchLane, Acoustic> {

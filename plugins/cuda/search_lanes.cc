@@ -101,6 +101,7 @@ void SearchLanes::best_paths(const std::vector<Search *> &searches, bool use_fin
 }
 
 void SearchLanes::lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices) {
+  for (const Search *search : searches) search->check_lattices();  // on any thread, where finish() is not to be called
   const auto wants = [&](const Search *search) { return search->has_wanted_lattice(use_final); };
   if (!std::all_of(searches.begin(), searches.end(), wants)) finish();
   flights_[0]->lattices(searches, use_final, lattices);

@@ -155,6 +155,65 @@ TEST(Failures, OneOf64IsBad) {
   }
 }
 
+// 64 streams of log-likelihoods on the CPU, each its own. Stream 17 is spoilt; the others must have the events that they have
+// alone, and stream 17 must end.
+Events among_64(const std::string &bundle, const asr_stream_config &bad_config, const std::vector<float> &bad_rows) {
+  const auto rows_of = [](size_t i) {
+    std::vector<float> rows(4 * 100);
+    uint32_t random = static_cast<uint32_t>(i) + 1;
+    for (float &value : rows) value = -static_cast<float>((random = random * 1664525 + 1013904223) >> 24) / 20;
+    return rows;
+  };
+  asr_stream_config config = default_stream();
+  config.input = ASR_INPUT_LOGLIKES;
+  config.lattice_beam = bad_config.lattice_beam;
+  std::vector<Events> alone, together;
+  for (const bool at_once : {false, true}) {
+    const EnginePointer engine = load_engine(8, 16, bundle);
+    std::vector<StreamPointer> streams;
+    for (size_t i = 0; i < 64; ++i) {
+      const bool is_bad = at_once && i == 17;
+      streams.push_back(open_stream(engine.get(), is_bad ? bad_config : config));
+      const std::vector<float> rows = is_bad && !bad_rows.empty() ? bad_rows : rows_of(i);
+      const asr_status fed = asr_feed(streams[i].get(), rows.data(), rows.size() / 4);
+      const asr_status finished = fed == ASR_OK ? asr_finish(streams[i].get()) : fed;
+      EXPECT_TRUE(finished == ASR_OK || is_bad) << asr_last_error();
+      if (!at_once) alone.push_back(poll_all(streams[i].get()));
+    }
+    for (size_t i = 0; i < 64 && at_once; ++i) together.push_back(poll_all(streams[i].get()));
+  }
+  for (size_t i = 0; i < 64; ++i) {
+    if (i == 17) continue;
+    EXPECT_EQ(together[i], alone[i]) << "stream " << i;
+  }
+  EXPECT_EQ(together[17].back().rfind("END", 0), 0u);
+  return together[17];
+}
+
+asr_stream_config loglike_stream() {
+  asr_stream_config config = default_stream();
+  config.input = ASR_INPUT_LOGLIKES;
+  return config;
+}
+
+TEST(Failures, OneOf64RewardsWordsOnACycle) {
+  asr_stream_config config = loglike_stream();
+  config.word_insertion_cost = -5;
+  EXPECT_TRUE(has_failed(among_64(tone_bundle_with_cycle(), config, {})));
+}
+
+TEST(Failures, OneOf64HasABadRow) {
+  for (const float bad : {-1e10f, 3e38f}) {
+    for (const float lattice_beam : {0.0f, 1.0f}) {
+      asr_stream_config config = loglike_stream();
+      config.lattice_beam = lattice_beam;
+      std::vector<float> rows(4 * 100, -1);
+      for (size_t p = 0; p < 4; ++p) rows[4 * 40 + p] = p == 2 ? -bad : bad;
+      among_64("", config, rows);
+    }
+  }
+}
+
 TEST(Failures, ALostDeviceFailsAllItsStreams) {
   for (const char *backend : {"faulty", "overlapping"}) {
     for (const char *fault : {"extract 1: lost", "score 5: lost", "advance 1: lost", "advance 5: lost", "wait 1: lost"}) {

@@ -80,7 +80,7 @@ std::string shown(const asr_event *event) {
   return text;
 }
 
-std::vector<std::string> poll_all(asr_stream *stream) {
+std::vector<std::string> poll_every(asr_stream *stream) {
   std::vector<std::string> events;
   for (bool ended = false; !ended;) {
     if (asr_wait(stream, 60000) != ASR_OK) {
@@ -95,6 +95,18 @@ std::vector<std::string> poll_all(asr_stream *stream) {
   }
   return events;
 }
+
+std::vector<std::string> without_replaced(const std::vector<std::string> &events) {
+  std::vector<std::string> kept;
+  for (size_t i = 0; i < events.size(); ++i) {
+    const bool is_replaced =
+        i + 1 < events.size() && events[i].rfind("PARTIAL", 0) == 0 && events[i + 1].rfind("PARTIAL", 0) == 0;
+    if (!is_replaced) kept.push_back(events[i]);
+  }
+  return kept;
+}
+
+std::vector<std::string> poll_all(asr_stream *stream) { return without_replaced(poll_every(stream)); }
 
 std::vector<std::string> recognize(asr_engine *engine, const asr_stream_config &config, const std::vector<int16_t> &samples,
                                    size_t chunk) {

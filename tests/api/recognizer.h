@@ -30,6 +30,13 @@ StreamPointer open_stream(asr_engine *engine, const asr_stream_config &config = 
 std::string shown(const asr_event *event);
 
 // Polls until END; returns shown() of every event.
+std::vector<std::string> poll_every(asr_stream *stream);
+
+// Of PARTIAL events that follow each other only the last, which nothing replaces. Whether those before were read before they
+// were replaced is a matter of time.
+std::vector<std::string> without_replaced(const std::vector<std::string> &events);
+
+// without_replaced(poll_every(stream)).
 std::vector<std::string> poll_all(asr_stream *stream);
 
 // Feeds in chunks, finishes and polls all.

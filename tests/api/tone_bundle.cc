@@ -99,7 +99,7 @@ AcousticModel train() {
 }
 
 // A loop over the words and silence: state 0, and from it a chain of HMM states for each.
-GraphData word_loop() {
+GraphData word_loop(bool with_cycle) {
   GraphData graph;
   graph.n_pdfs = 1 + kWords;
   graph.n_words = 1 + kWords;
@@ -120,6 +120,7 @@ GraphData word_loop() {
       from = to;
     }
     epsilon[from].push_back({0, 0, 0, p == 0 ? 0.0f : 1.0f});
+    if (with_cycle && p == kWords) epsilon[from].push_back({from, 0, 2, 3});
   }
   graph.emitting_begin.push_back(0);
   for (const auto &arcs : emitting) {
@@ -137,12 +138,13 @@ GraphData word_loop() {
 }
 
 struct TemporaryBundle {
-  std::string path = std::filesystem::temp_directory_path() / ("senone_tones_" + std::to_string(getpid()));
+  const std::string path;
 
-  TemporaryBundle() {
+  TemporaryBundle(const std::string &name, bool with_cycle)
+      : path(std::filesystem::temp_directory_path() / (name + "_" + std::to_string(getpid()))) {
     std::filesystem::create_directories(path);
     write_acoustic_model(train(), path + "/acoustic.bin");
-    write_graph(word_loop(), path + "/graph.bin");
+    write_graph(word_loop(with_cycle), path + "/graph.bin");
     write_symbols({"<eps>", "low", "mid", "high"}, path + "/words.txt");
     Bundle bundle;
     bundle.name = "tones";
@@ -160,7 +162,12 @@ struct TemporaryBundle {
 }  // namespace
 
 const std::string &tone_bundle() {
-  static const TemporaryBundle bundle;
+  static const TemporaryBundle bundle("senone_tones", false);
+  return bundle.path;
+}
+
+const std::string &tone_bundle_with_cycle() {
+  static const TemporaryBundle bundle("senone_cycle", true);
   return bundle.path;
 }
 

@@ -12,6 +12,9 @@ namespace asr::test {
 // The bundle's directory: written on the first call of a process, removed when it ends.
 const std::string &tone_bundle();
 
+// The same with an epsilon cycle that says "mid", at a cost, wherever "high" ends.
+const std::string &tone_bundle_with_cycle();
+
 // A recording of the words: each lasts 0.3 s, with 0.2 s of near-silence before, between and after them.
 std::vector<int16_t> speak(const std::string &words, uint32_t rate_hz = 16000);
 

@@ -68,6 +68,40 @@ class WantsTest : public LoadFixture {
       if (HasFailure()) return;
     }
   }
+
+  void expect_paths_beside_the_next_window(uint32_t wants, uint32_t small_rooms) {
+    if (api().finish_advances == nullptr) GTEST_SKIP() << entry().id << ": advances do not overlap";
+    SCOPED_TRACE("small rooms " + std::to_string(small_rooms));
+    std::mt19937 random(93);
+    RandomGraph graph({300, kPdfs, 6, 3.0, 0.5, 0.3, false}, random);
+    const asr_graph_view &view = graph.view();
+    const Utterance u = utterance({400, 0, 6, 0}, random);
+    const auto device = open_with(small_rooms, 0);
+    const Loaded loaded(api(), *device, view);
+    std::vector<std::unique_ptr<Channel>> channels;
+    for (int i = 0; i < 3; ++i) channels.push_back(std::make_unique<Channel>(api(), *device, loaded, u.options));
+    uint32_t n_asked = 0;  // frames of the window that was started last
+    for (uint32_t t = 0; t < u.n_frames; t += kWindow) {
+      const uint32_t n = std::min(kWindow, u.n_frames - t);
+      std::vector<asr_advance_job> jobs;
+      for (const auto &channel : channels) jobs.push_back(job_of(*channel, u, t, n, wants));
+      device->check(api().advance(device->get(), nullptr, jobs.data(), jobs.size()));
+      device->check(api().finish_advances(device->get(), 1));
+      if (n_asked > 0) {
+        const reference::SearchResult want = reference::pruned_search(view, u.options, u.rows.data(), n_asked, false);
+        for (const auto &channel : channels) {
+          asr_path path{};
+          device->check(api().best_path(device->get(), channel->channel, 0, &path));
+          EXPECT_EQ(path.n_frames, n_asked);
+          EXPECT_EQ(path.n_arcs, want.arcs.size());
+          EXPECT_NEAR(path.total_cost, want.total_cost, 1e-9 * (1 + std::abs(want.total_cost)));
+        }
+      }
+      n_asked = t + n;
+      if (HasFailure()) break;
+    }
+    device->check(api().wait(device->get()));
+  }
 };
 
 // A piece settles with frame 512, and another with frame 768: in the job, at its first frame, at its last, or before it.
@@ -99,38 +133,35 @@ TEST_P(WantsTest, OthersCanBeAskedFor) {
   expect_those_defined({{300, 20, 6, ASR_WANTS_PATH}, {300, 20, 0, 0}, {300, 20, 6, ASR_WANTS_FINAL}}, 0);
 }
 
-// Paths on the way, of several channels, of which each waits for its result while the next window is under way.
-TEST_P(WantsTest, PathsWhileTheNextWindowIsUnderWay) {
-  if (api().finish_advances == nullptr) GTEST_SKIP() << entry().id << ": advances do not overlap";
-  std::mt19937 random(93);
+// At the end of an utterance whose rows were all advanced, or that has none: there is no row to point to, nor a model.
+TEST_P(WantsTest, JobsWithoutFramesNorRows) {
+  std::mt19937 random(94);
   RandomGraph graph({300, kPdfs, 6, 3.0, 0.5, 0.3, false}, random);
-  const asr_graph_view &view = graph.view();
-  const Utterance u = utterance({400, 0, 6, 0}, random);
   const auto device = open_with(0, 0);
-  const Loaded loaded(api(), *device, view);
-  std::vector<std::unique_ptr<Channel>> channels;
-  for (int i = 0; i < 3; ++i) channels.push_back(std::make_unique<Channel>(api(), *device, loaded, u.options));
-  uint32_t n_asked = 0;  // frames of the window that was started last
-  for (uint32_t t = 0; t < u.n_frames; t += kWindow) {
-    const uint32_t n = std::min(kWindow, u.n_frames - t);
-    std::vector<asr_advance_job> jobs;
-    for (const auto &channel : channels) jobs.push_back(job_of(*channel, u, t, n, ASR_WANTS_PATH));
-    device->check(api().advance(device->get(), nullptr, jobs.data(), jobs.size()));
-    device->check(api().finish_advances(device->get(), 1));
-    if (n_asked > 0) {
-      const reference::SearchResult want = reference::pruned_search(view, u.options, u.rows.data(), n_asked, false);
-      for (const auto &channel : channels) {
-        asr_path path{};
-        device->check(api().best_path(device->get(), channel->channel, 0, &path));
-        EXPECT_EQ(path.n_frames, n_asked);
-        EXPECT_EQ(path.n_arcs, want.arcs.size());
-        EXPECT_NEAR(path.total_cost, want.total_cost, 1e-9 * (1 + std::abs(want.total_cost)));
-      }
+  const Loaded loaded(api(), *device, graph.view());
+  for (const uint32_t n_frames : {0u, 30u}) {
+    for (const float lattice_beam : {0.0f, 6.0f}) {
+      SCOPED_TRACE(std::to_string(n_frames) + " frames, lattice beam " + std::to_string(lattice_beam));
+      const Utterance u = utterance({n_frames, 0, lattice_beam, ASR_WANTS_FINAL}, random);
+      const Channel channel(api(), *device, loaded, u.options);
+      if (n_frames > 0) advance(*device, channel, u.rows.data(), kPdfs, n_frames, n_frames);
+      const uint32_t wants = ASR_WANTS_FINAL | (lattice_beam > 0 ? ASR_WANTS_LATTICE : ASR_WANTS_PATH);
+      const asr_advance_job job{channel.channel, nullptr, 0, 0, 0, wants};
+      device->check(api().advance(device->get(), nullptr, &job, 1));
+      Outcome outcome;
+      finish(*device, channel, u, &outcome);
+      expect_same(outcome, reference_outcome(graph.view(), u));
     }
-    n_asked = t + n;
-    if (HasFailure()) break;
   }
-  device->check(api().wait(device->get()));
+}
+
+// Paths on the way, of several channels, of which each waits for its result while the next window is under way.
+TEST_P(WantsTest, PathsWhileTheNextWindowIsUnderWay) { expect_paths_beside_the_next_window(ASR_WANTS_PATH, 0); }
+
+// A lattice that does not fit is written once more; the path that was found before stays.
+TEST_P(WantsTest, PathsAndLatticesWhileTheNextWindowIsUnderWay) {
+  expect_paths_beside_the_next_window(ASR_WANTS_PATH | ASR_WANTS_LATTICE, 0);
+  expect_paths_beside_the_next_window(ASR_WANTS_PATH | ASR_WANTS_LATTICE, 8);
 }
 
 SENONE_INSTANTIATE(WantsTest);

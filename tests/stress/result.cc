@@ -80,7 +80,7 @@ std::string missing_alternative(const Found &from, const Found &in, const char *
 Found found_in(const asr_event *event, uint32_t most_alternatives) {
   Found found;
   Digest digest;
-  found.flags = asr_event_flags(event);
+  found.flags = asr_event_flags(event) & ~static_cast<uint32_t>(ASR_FLAG_FELL_BACK);
   found.most_alternatives = most_alternatives;
   digest.add(&found.flags, 1);
   for (size_t i = 0; i < asr_event_n_words(event, 0); ++i) {

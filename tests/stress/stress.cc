@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // stress [--model BUNDLE --features ARK] [--device D] [--seconds S] [--threads N] [--seed N] [--beam B] [--lattice-beam B]
-//        [--acoustic-scale A]
+//        [--acoustic-scale A] [--fallback cpu]
 // Opens, feeds, finishes, cancels, closes and leaves streams of one engine at random, from many threads. Every result is
 // compared with that of the CPU for the same recording and options, within the differences of scores, and bit for bit with the
 // device's own first one. Without a model: the tone bundle and sentences of it, as samples. Results to compare with are made
@@ -28,7 +28,7 @@ constexpr size_t kOpenAtATime = 6, kLeftAtATime = 4;  // streams of a thread
 constexpr uint32_t kMostFailuresShown = 20;
 
 struct Options {
-  std::string model, features, device = "cpu";
+  std::string model, features, device = "cpu", fallback;
   double seconds = 10;
   uint64_t n_threads = 4, seed = 1;
   float beam = 0, lattice_beam = 8, acoustic_scale = 0;
@@ -43,11 +43,13 @@ constexpr Variant kVariants[] = {{1, 0, 0}, {1, 1, 0}, {0.85f, 0.75f, 0}, {0.7f,
 
 using EnginePointer = std::unique_ptr<asr_engine, void (*)(asr_engine *)>;
 
-EnginePointer load_engine(const std::string &bundle, const std::string &device, uint32_t max_lanes) {
+EnginePointer load_engine(const std::string &bundle, const std::string &device, uint32_t max_lanes,
+                          const std::string &fallback = "") {
   asr_engine_config config;
   asr_engine_config_default(&config);
   config.device = device.c_str();
   config.max_lanes = max_lanes;
+  if (!fallback.empty()) config.fallback = fallback.c_str();
   asr_engine *engine = nullptr;
   if (const asr_status status = asr_engine_load(bundle.c_str(), &config, &engine)) fail(status, "%s", asr_last_error());
   return {engine, asr_engine_close};
@@ -88,7 +90,7 @@ class Stress {
         bundle_(options.model.empty() ? test::tone_bundle() : options.model),
         recordings_(read_recordings(options)),
         cpu_(load_engine(bundle_, "cpu", static_cast<uint32_t>(options.n_threads))),
-        engine_(load_engine(bundle_, options.device, 64)),
+        engine_(load_engine(bundle_, options.device, 64, options.fallback)),
         expected_(recordings_.size() * std::size(kVariants)) {}
 
   // 0 if all was well.
@@ -214,6 +216,8 @@ Options parse(int argc, char **argv) {
       options.features = value;
     else if (name == "--device")
       options.device = value;
+    else if (name == "--fallback")
+      options.fallback = value;
     else if (!is_number)
       fail(ASR_INVALID_ARGUMENT, "%s needs a number above 0", name.c_str());
     else if (name == "--seconds")

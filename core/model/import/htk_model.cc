@@ -150,11 +150,11 @@ HmmSet make_hmm_set(const ModelSet &set, const std::vector<std::pair<std::string
   for (const auto &[name, physical] : names) {
     const ContextName split = split_name(name);
     if (split.left.empty() && split.right.empty()) continue;
-    const auto neighbour = [&](const std::string &n) {
+    const auto neighbour = [&, &of = name](const std::string &n) {  // C++17 has no captures of structured bindings
       if (n.empty()) return kNoPhone;
       const auto found = phone_of.find(n);
       if (found == phone_of.end()) {
-        fail(ASR_BAD_FILE, "%s: %s has the neighbour %s, which is no phone of the model", source.c_str(), name.c_str(),
+        fail(ASR_BAD_FILE, "%s: %s has the neighbour %s, which is no phone of the model", source.c_str(), of.c_str(),
              n.c_str());
       }
       return found->second;

@@ -135,7 +135,7 @@ void SearchLanes::start_tasks(Acoustic *acoustic, const std::vector<Task> &tasks
     const DeviceArray<float> *rows = &rows_;
     uint64_t first = host_rows[i];
     uint32_t stride = task.search->n_pdfs();
-    if (task.host_rows == nullptr) {
+    if (task.host_rows == nullptr && task.n_frames > 0) {
       rows = &acoustic->device_rows(task.buffer, task.first_row, task.n_frames);
       stride = acoustic->n_states();
       first = uint64_t{task.first_row} * stride;

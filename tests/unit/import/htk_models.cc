@@ -9,37 +9,13 @@
 #include "core/model/import/htk.h"
 #include "core/model/import/htk_model.h"
 #include "tests/reference/gmm.h"
+#include "tests/unit/import/htk_writer.h"
 #include "tests/unit/scratch.h"
 
 namespace asr::htk {
 namespace {
 
 using test::Scratch;
-
-// Two dimensions. State "shared" is used by both HMMs; mixture 2 of the first state uses named parts.
-const char kSmall[] = R"(~o <VecSize> 2<NULLD><MFCC_0_D><DIAGC>
-~v "floor" <VARIANCE> 2 0.1 0.1
-~u "m" <MEAN> 2 5 6
-~v "v" <VARIANCE> 2 4 8
-~t "t" <TRANSP> 4
- 0 1 0 0
- 0 0.5 0.25 0.25
- 0 0 0.75 0.25
- 0 0 0 0
-~m "mix" <MEAN> 2 7 8 <VARIANCE> 2 1 1 <GCONST> 3.6
-~s "shared" <MEAN> 2 1 2 <VARIANCE> 2 0.5 0.25
-~h "a-b+c" <BEGINHMM> <NUMSTATES> 4
-<STATE> 2 <NUMMIXES> 3
-<MIXTURE> 1 0.25 <MEAN> 2 3 4 <VARIANCE> 2 1 2
-<MIXTURE> 2 0.5 ~u "m" ~v "v"
-<MIXTURE> 3 0.25 ~m "mix"
-<STATE> 3 ~s "shared"
-~t "t" <ENDHMM>
-~h sil <BEGINHMM> <NUMSTATES> 3 <STATE> 2 ~s "shared"
-<TRANSP> 3 0 0.25 0.75 0 0.5 0.5 0 0 0 <ENDHMM>
-~h a <BEGINHMM> <NUMSTATES> 4 <STATE> 2 ~s "shared" <STATE> 3 ~s "shared" ~t "t" <ENDHMM>
-~h c <BEGINHMM> <NUMSTATES> 4 <STATE> 2 ~s "shared" <STATE> 3 ~s "shared" ~t "t" <ENDHMM>
-)";
 
 class HtkText : public ::testing::Test {
  protected:
@@ -52,7 +28,7 @@ class HtkText : public ::testing::Test {
 };
 
 TEST_F(HtkText, MacrosStandForWhatTheyName) {
-  const ModelSet set = read(kSmall);
+  const ModelSet set = read(test::kSmallHmmdefs);
   EXPECT_EQ(set.kind, kMfcc | kC0 | kDelta);
   const AcousticModel a = make_acoustic_model(set, path_);
   ASSERT_EQ(a.n_states, 2u);  // "shared" and the one of a-b+c
@@ -79,11 +55,11 @@ TEST_F(HtkText, MacrosStandForWhatTheyName) {
 }
 
 TEST_F(HtkText, ListsNameLogicalPhones) {
-  const HmmSet hmms = make_hmm_set(read(kSmall), {{"b", "a-b+c"}, {"a", "a"}, {"b+a", "a-b+c"}}, path_);
+  const HmmSet hmms = make_hmm_set(read(test::kSmallHmmdefs), {{"b", "a-b+c"}, {"a", "a"}, {"b+a", "a-b+c"}}, path_);
   EXPECT_EQ(hmms.phones.size(), 2u);
   ASSERT_EQ(hmms.contexts.size(), 1u);
   EXPECT_EQ(hmms.contexts[0].left, kNoPhone);
-  test::expect_error([&] { make_hmm_set(read(kSmall), {{"b", "nobody"}}, "list"); }, ASR_BAD_FILE, "HMM nobody");
+  test::expect_error([&] { make_hmm_set(read(test::kSmallHmmdefs), {{"b", "nobody"}}, "list"); }, ASR_BAD_FILE, "HMM nobody");
 }
 
 TEST_F(HtkText, Streams) {
@@ -111,7 +87,7 @@ TEST_F(HtkText, FullCovariancesAreTransposedTriangles) {
 
 TEST_F(HtkText, ErrorsNameTheLine) {
   const auto replaced = [](const std::string &from, const std::string &to) {
-    std::string text = kSmall;
+    std::string text = test::kSmallHmmdefs;
     return text.replace(text.find(from), from.size(), to);
   };
   test::expect_error([&] { read(replaced("<MEAN> 2 5 6", "<MEAN> 2 5 x")); }, ASR_BAD_FILE, "hmmdefs:3: mean is \"x\"");
@@ -126,13 +102,13 @@ TEST_F(HtkText, ErrorsNameTheLine) {
 }
 
 TEST_F(HtkText, NoDamageCrashes) {
-  test::spill(path_, kSmall);
+  test::spill(path_, test::kSmallHmmdefs);
   const size_t refused = test::count_refused_damages(path_, [&] {
     const ModelSet set = read_hmmdefs({path_});
     make_acoustic_model(set, path_);
     make_hmm_set(set, {}, path_);
   });
-  EXPECT_GT(refused, sizeof(kSmall) / 2);
+  EXPECT_GT(refused, sizeof(test::kSmallHmmdefs) / 2);
 }
 
 TEST_F(HtkText, KindsBecomeFrontEnds) {

@@ -6,6 +6,7 @@
 
 #include "core/model/import/htk.h"
 #include "core/model/import/htk_model.h"
+#include "tests/unit/import/htk_writer.h"
 #include "tests/unit/scratch.h"
 
 namespace asr::htk {
@@ -13,61 +14,11 @@ namespace {
 
 using test::Scratch;
 
-class BigEndian {
- public:
-  const std::string &bytes() const { return out_; }
-  BigEndian &text(const std::string &text) {
-    out_ += text + '\0';
-    return *this;
-  }
-  BigEndian &u8(uint8_t v) {
-    out_ += static_cast<char>(v);
-    return *this;
-  }
-  BigEndian &u16(uint16_t v) { return u8(static_cast<uint8_t>(v >> 8)).u8(static_cast<uint8_t>(v)); }
-  BigEndian &u32(uint32_t v) { return u16(static_cast<uint16_t>(v >> 16)).u16(static_cast<uint16_t>(v)); }
-  BigEndian &f32(float v) {
-    uint32_t bits;
-    memcpy(&bits, &v, sizeof(bits));
-    return u32(bits);
-  }
-
- private:
-  std::string out_;
-};
-
-// One dimension, two densities, one or two states of both densities, HMMs "a" and "sil".
-std::string small_binhmm(bool tied) {
-  BigEndian b;
-  b.text("JBINHMM\n").u16(1).u16(1);
-  for (int i = 1; i < 50; ++i) b.u16(0);
-  b.u16(1).u16(0).u16(0).u16(06);
-  b.u8(tied ? 1 : 0).u32(2);
-  b.u32(1).text("").u16(3);
-  const double probs[9] = {0, 1, 0, 0, 0.75, 0.25, 0, 0, 0};
-  for (const double p : probs) b.f32(p > 0 ? static_cast<float>(std::log10(p)) : -1e6f);
-  b.u32(2).text("v").u16(1).f32(4).text("").u16(1).f32(0.5f);
-  b.u32(2).text("").u16(1).f32(1).u32(1).f32(9).text("").u16(1).f32(-1).u32(0).f32(9);
-  if (tied) b.u32(1).text("book").u32(2).u32(1).u32(0);
-  b.u32(2);
-  for (int s = 0; s < 2; ++s) {
-    b.text("");
-    if (tied) {
-      b.u16(0xffff).u32(0);
-    } else {
-      b.u16(2).u32(0).u32(1);
-    }
-    b.f32(std::log(0.25f)).f32(s == 0 ? std::log(0.75f) : -1e6f);
-  }
-  b.u32(2).text("a").u16(3).u32(3).u32(0).u32(3).u32(0).text("sil").u16(3).u32(3).u32(1).u32(3).u32(0);
-  return b.bytes();
-}
-
 class BinHmm : public ::testing::TestWithParam<bool> {
  protected:
   Scratch scratch_;
   std::string path_ = scratch_ / "binhmm";
-  void SetUp() override { test::spill(path_, small_binhmm(GetParam())); }
+  void SetUp() override { test::spill(path_, test::small_binhmm(GetParam())); }
 };
 INSTANTIATE_TEST_SUITE_P(Julius, BinHmm, ::testing::Values(false, true));
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Good language models, grammars and dictionaries that more than one target begins with.
+#pragma once
+
+namespace asr::fuzz {
+
+inline constexpr char kArpa[] =
+    "text before\n\\data\\\nngram 1=4\nngram 2=3\nngram 3=1\n\n\\1-grams:\n-1.5 <s> -0.3\n-0.7 a -0.2\n-0.9 b\n-1 </s>\n\n"
+    "\\2-grams:\n-0.4 <s> a -0.1\n-0.5 a b\n-0.6 b </s>\n\n\\3-grams:\n-0.2 <s> a b\n\n\\end\\\n";
+
+inline constexpr char kJsgf[] =
+    "#JSGF V1.0;\ngrammar test;\n/* a comment */\npublic <top> = [please] (/0.3/ open | /0.7/ close) <thing>+ | <thing>*;\n"
+    "<thing> = the (door | window) {tag};\n";
+
+// Of the phones of test::small_hmm_set(): all words of kArpa and kJsgf.
+inline constexpr char kDictionary[] =
+    "a A B\na(2) B\nb B A\nplease A\nopen B\nclose A A\nthe B B\ndoor A B A\nwindow B A B\n<sil> SIL\n";
+
+}  // namespace asr::fuzz

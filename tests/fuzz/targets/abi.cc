@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C ABI: the bytes of an input are calls in any order on up to four streams of the tone bundle. Whatever is called, a
+// stream that was finished or cancelled reaches its END, once, and a call returns one of its documented codes.
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+#include "api/asr.h"
+#include "tests/api/tone_bundle.h"
+#include "tests/fuzz/target.h"
+
+namespace asr::fuzz {
+namespace {
+
+constexpr int kLongestWait_ms = 300000;  // on a machine that does much else
+constexpr size_t kMostCalls = 256;
+
+const std::vector<int16_t> &speech() {
+  static const std::vector<int16_t> samples = test::speak("low high mid");
+  return samples;
+}
+
+asr_engine *load() {
+  asr_engine_config config;
+  asr_engine_config_default(&config);
+  config.device = "cpu";
+  config.n_threads = 1;
+  asr_engine *engine = nullptr;
+  if (asr_engine_load(test::tone_bundle().c_str(), &config, &engine) != ASR_OK) finding("%s", asr_last_error());
+  return engine;
+}
+
+asr_engine *shared_engine() {
+  static const std::unique_ptr<asr_engine, void (*)(asr_engine *)> engine(load(), asr_engine_close);
+  return engine.get();
+}
+
+void inspect_words(const asr_event *event, size_t alternative) {
+  for (size_t w = 0; w < asr_event_n_words(event, alternative); ++w) {
+    asr_word word{};
+    word.size = sizeof(word);
+    if (asr_event_word(event, alternative, w, &word) != ASR_OK) finding("a word that is counted cannot be had");
+    if (!(word.start_s <= word.end_s) || word.text == nullptr || *word.text == '\0') finding("a word without text or time");
+    if (!(word.confidence == -1 || (word.confidence >= 0 && word.confidence <= 1))) {
+      finding("a confidence of %g", double(word.confidence));
+    }
+  }
+}
+
+void inspect_lattice(const asr_event *event) {
+  asr_lattice lattice{};
+  lattice.size = sizeof(lattice);
+  if (asr_event_lattice(event, &lattice) != ASR_OK) return;
+  for (uint64_t a = 0; a < lattice.n_arcs; ++a) {
+    if (lattice.arc_to[a] <= lattice.arc_from[a] || lattice.arc_to[a] >= lattice.n_states) finding("a lattice arc leads back");
+    if (!(lattice.arc_posterior[a] >= 0 && lattice.arc_posterior[a] <= 1 + 1e-6)) {
+      finding("a posterior of %g", lattice.arc_posterior[a]);
+    }
+  }
+}
+
+void inspect(const asr_event *event) {
+  const asr_event_kind kind = asr_event_get_kind(event);
+  if ((kind == ASR_EVENT_ERROR) == (asr_event_status(event) == ASR_OK))
+    finding("an event of kind %d has the wrong status", kind);
+  if (kind == ASR_EVENT_ERROR && *asr_event_text(event) == '\0') finding("an ERROR without a sentence");
+  const size_t n = asr_event_n_alternatives(event);
+  if (kind == ASR_EVENT_FINAL && n > 10000) finding("%zu alternatives", n);
+  for (size_t i = 0; i < n; ++i) {
+    if (asr_event_alternative_text(event, i) == nullptr) finding("an alternative without text");
+    double graph = 0, acoustic = 0;
+    if (asr_event_alternative_costs(event, i, &graph, &acoustic) != ASR_OK) finding("an alternative without costs");
+    if (std::isnan(graph) || std::isnan(acoustic)) finding("a cost that is no number");
+    inspect_words(event, i);
+  }
+  inspect_lattice(event);
+  (void)asr_event_time_s(event);
+  (void)asr_event_flags(event);
+}
+
+class Stream {
+ public:
+  // NULL members where the configuration is refused.
+  Stream(asr_engine *engine, Dice &dice) : config_(configuration(dice)) {
+    const asr_status status = asr_open(engine, &config_, &stream_);
+    if ((status == ASR_OK) != (stream_ != nullptr)) finding("asr_open gave %d and %s stream", status, stream_ ? "a" : "no");
+  }
+  ~Stream() { asr_close(stream_); }
+  bool is_open() const { return stream_ != nullptr; }
+
+  void feed_speech(Dice &dice) {
+    const size_t begin = dice.below(64) * speech().size() / 64,
+                 n = std::min<size_t>(dice.below(64) * 250, speech().size() - begin);
+    if (config_.input == ASR_INPUT_INT16) {
+      feed(speech().data() + begin, n / config_.n_channels);
+    } else {
+      std::vector<float> values(speech().begin() + static_cast<ptrdiff_t>(begin),
+                                speech().begin() + static_cast<ptrdiff_t>(begin + n));
+      for (float &value : values) value /= 32768;
+      feed_floats(values);
+    }
+  }
+  void feed_bytes(Dice &dice) {
+    std::vector<float> values(dice.byte());
+    for (float &value : values) value = dice.pick({0, 1, -1, 1e-30f, 1e10f, -1e10f, 3e38f, -3e38f, INFINITY, NAN, 100, -100});
+    feed_floats(values);
+  }
+  void finish() { finished_ |= asr_finish(stream_) == ASR_OK; }
+  void cancel() { finished_ |= asr_cancel(stream_) == ASR_OK; }
+  void wait(int32_t timeout_ms) {
+    const asr_status status = asr_wait(stream_, timeout_ms);
+    if (status != ASR_OK && status != ASR_TIMEOUT && status != ASR_INVALID_STATE) finding("asr_wait gave %d", status);
+  }
+  bool take() {
+    asr_event *event = nullptr;
+    if (asr_result(stream_, &event) != ASR_OK) finding("asr_result failed: %s", asr_last_error());
+    if (event == nullptr) return false;
+    if (ended_) finding("an event of kind %d after END", asr_event_get_kind(event));
+    ended_ = asr_event_get_kind(event) == ASR_EVENT_END;
+    inspect(event);
+    asr_event_free(event);
+    return true;
+  }
+  // Waits for END if it must come.
+  void drain() {
+    if (!finished_) return;
+    const auto begin = std::chrono::steady_clock::now();
+    while (!ended_) {
+      if (!take()) wait(100);
+      if (std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(kLongestWait_ms)) {
+        finding("no END within %d ms", kLongestWait_ms);
+      }
+    }
+  }
+
+ private:
+  asr_stream_config config_;
+  asr_stream *stream_ = nullptr;
+  bool finished_ = false, ended_ = false;
+
+  static asr_stream_config configuration(Dice &dice) {
+    asr_stream_config config;
+    asr_stream_config_default(&config);
+    config.input = static_cast<asr_input>(dice.below(5));
+    const uint8_t given = dice.byte();
+    if ((given & 1) != 0) config.sample_rate_hz = static_cast<uint32_t>(dice.pick({0, 999, 1000, 8000, 16000, 44100, 768000}));
+    if ((given & 2) != 0) config.n_channels = dice.below(4);
+    if ((given & 4) != 0) config.channel = static_cast<int32_t>(dice.below(5)) - 2;
+    if ((given & 8) != 0) config.cmn = static_cast<asr_cmn>(dice.below(5));
+    if ((given & 16) != 0) config.vtln_warp = dice.pick({0.8f, 1.25f, 1, 0.9f, 0, NAN});
+    if ((given & 32) != 0) config.beam = dice.pick({0, 1e-3f, 10, 1e30f, -1, NAN});
+    if ((given & 64) != 0) config.lattice_beam = dice.pick({0, 1, 8, 100, 1e30f, -1});
+    if ((given & 128) != 0) configure_more(dice, config);
+    return config;
+  }
+  static void configure_more(Dice &dice, asr_stream_config &config) {
+    config.acoustic_scale = dice.pick({0, 0.1f, 1, 1e30f, -1});
+    config.word_insertion_cost = dice.pick({NAN, 0, 10, -10, 1e30f, -1e30f, INFINITY});
+    config.max_active = dice.below(4);
+    config.min_active = dice.below(300);
+    config.partial_interval_ms = dice.below(3) * 100;
+    config.max_backlog_ms = dice.below(2) * 30000;
+    config.n_best = dice.below(20);
+  }
+
+  void feed(const void *samples, size_t n) { check_feed(asr_feed(stream_, samples, n)); }
+  void feed_floats(const std::vector<float> &values) {
+    if (config_.input == ASR_INPUT_INT16) {
+      feed(values.data(), values.size() * 2 / config_.n_channels);
+    } else {
+      feed(values.data(), values.size() / row_length());
+    }
+  }
+  size_t row_length() const {
+    asr_engine_info info{};
+    info.size = sizeof(info);
+    asr_engine_get_info(shared_engine(), &info);
+    if (config_.input == ASR_INPUT_FEATURES) return info.n_feature_dims;
+    return config_.input == ASR_INPUT_LOGLIKES ? info.n_states : config_.n_channels;
+  }
+  void check_feed(asr_status status) const {
+    if (status != ASR_OK && *asr_last_error() == '\0') finding("asr_feed gave %d without a sentence", status);
+  }
+};
+
+// Every call with NULL for whatever may be missing.
+void call_with_nothing() {
+  asr_stream *stream = nullptr;
+  asr_event *event = nullptr;
+  asr_engine *engine = nullptr;
+  if (asr_engine_load(nullptr, nullptr, &engine) != ASR_INVALID_ARGUMENT) finding("asr_engine_load takes no bundle");
+  if (asr_open(nullptr, nullptr, &stream) != ASR_INVALID_ARGUMENT) finding("asr_open takes no engine");
+  if (asr_feed(nullptr, nullptr, 1) != ASR_INVALID_ARGUMENT) finding("asr_feed takes no stream");
+  if (asr_result(nullptr, &event) != ASR_INVALID_ARGUMENT) finding("asr_result takes no stream");
+  asr_close(nullptr);
+  asr_event_free(nullptr);
+  asr_engine_close(nullptr);
+  inspect_words(nullptr, 0);
+}
+
+void call(Dice &dice, std::unique_ptr<Stream> (&streams)[4]) {
+  const uint8_t what = dice.byte();
+  std::unique_ptr<Stream> &stream = streams[what / 16 % 4];
+  if (what % 16 == 15) return call_with_nothing();
+  if (!stream) {
+    stream = std::make_unique<Stream>(shared_engine(), dice);
+    if (!stream->is_open()) stream.reset();
+    return;
+  }
+  switch (what % 16) {
+    case 0:
+      return stream.reset();
+    case 1:
+      return stream->finish();
+    case 2:
+      return stream->cancel();
+    case 3:
+      return stream->wait(dice.below(4));
+    case 4:
+      return stream->feed_bytes(dice);
+    case 5:
+    case 6:
+      (void)stream->take();
+      return;
+    case 7:
+      return stream->drain();
+    default:
+      return stream->feed_speech(dice);
+  }
+}
+
+}  // namespace
+
+void call_all(const std::string &bytes) {
+  Dice dice(bytes);
+  std::unique_ptr<Stream> streams[4];
+  for (size_t i = 0; i < kMostCalls && !dice.empty(); ++i) call(dice, streams);
+  for (std::unique_ptr<Stream> &stream : streams) {
+    if (stream) stream->drain();
+  }
+}
+
+// A stream's life in full: opened, fed all of the speech, finished, and its events taken.
+std::vector<std::string> seeds() {
+  (void)shared_engine();
+  (void)speech();
+  const std::string whole("\x08\x00\x3f", 3);
+  const std::string plain = std::string("\x00\x00\x00", 3) + whole + whole + std::string("\x01\x03\x03\x05\x07\x00", 6);
+  const std::string lattice = std::string("\x00\x01\x40\x02", 4) + whole + std::string("\x01\x07", 2);
+  const std::string cancelled = std::string("\x10\x00\x00", 3) + whole + "\x12\x17";
+  return {plain, lattice, cancelled, "\x0f"};
+}
+
+}  // namespace asr::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  using namespace asr;
+  // A call of two bytes feeds a second of sound at most, or asks for the lattice of all of it.
+  const fuzz::Budget budget = {512, 1 << 17, 10, 20000};
+  return fuzz::run(data, size, budget, fuzz::call_all);
+}

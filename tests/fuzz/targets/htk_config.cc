@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// HTK's configuration of the front end (HCopy), and the tables of the front end that it describes.
+#include "core/feature/mfcc_tables.h"
+#include "core/model/import/htk.h"
+#include "core/model/import/htk_model.h"
+#include "tests/fuzz/target.h"
+
+namespace asr::fuzz {
+
+std::vector<std::string> seeds() {
+  return {"# features\nHCOPY: NUMCHANS = 26\nSOURCERATE=1250\nENORMALISE = F\nTRACE = 1\n",
+          "TARGETRATE = 100000.0\nWINDOWSIZE = 250000.0\nUSEHAMMING = T\nPREEMCOEF = 0.97\nCEPLIFTER = 22\nNUMCEPS = 12\n"};
+}
+}  // namespace asr::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  using namespace asr;
+  return fuzz::run(data, size, {64, 1024, 2, 100}, [](const std::string &bytes) {
+    HtkOptions options;
+    options.models = {"hmmdefs"};
+    options.config = fuzz::file("config", bytes);
+    std::vector<std::string> notes;
+    FeatureTables(htk_front_end_of(htk::kMfcc | htk::kC0 | htk::kDelta, 26, options, notes), {1.0});
+  });
+}

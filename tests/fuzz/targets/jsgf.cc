@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Grammars in JSGF: reading, spelling out, and making deterministic.
+#include "core/graph/build/jsgf.h"
+#include "core/graph/build/acceptor.h"
+#include "core/graph/build/grammar.h"
+#include "tests/fuzz/grammar_seeds.h"
+#include "tests/fuzz/target.h"
+
+namespace asr::fuzz {
+
+std::vector<std::string> seeds() { return {kJsgf}; }
+}  // namespace asr::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  using namespace asr;
+  // kMostGrammarStates and kMostGrammarArcs bound what is spelled out: n rules that use each other twice make 2^n states.
+  const fuzz::Budget budget = {1200, 4096, 20, 100};
+  return fuzz::run(data, size, budget, [](const std::string &bytes) {
+    const Jsgf jsgf = read_jsgf(fuzz::file("grammar.jsgf", bytes), LetterCase::kLower);
+    const Vocabulary vocabulary = {[](const std::string &) { return true; }, "dictionary", false};
+    optimise(jsgf_grammar(jsgf, "", vocabulary, "grammar.jsgf"), "grammar.jsgf");
+  });
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of Kaldi's compute-mfcc-feats, and the tables of the front end that they describe.
+#include "core/feature/mfcc_tables.h"
+#include "core/model/import/kaldi.h"
+#include "tests/fuzz/target.h"
+
+namespace asr::fuzz {
+
+std::vector<std::string> seeds() { return {"--use-energy=false\n--sample-frequency=8000 # a comment\n--num-mel-bins=20\n"}; }
+}  // namespace asr::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  using namespace asr;
+  return fuzz::run(data, size, {64, 1024, 2, 100},
+                   [](const std::string &bytes) { FeatureTables(read_mfcc_conf(fuzz::file("mfcc.conf", bytes)), {1.0}); });
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decision trees of Kaldi.
+#include "core/model/import/kaldi_tree.h"
+#include "tests/fuzz/kaldi_seeds.h"
+#include "tests/fuzz/target.h"
+
+namespace asr::fuzz {
+
+std::vector<std::string> seeds() { return {kKaldiTree}; }
+}  // namespace asr::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  using namespace asr;
+  return fuzz::run(data, size, {}, [](const std::string &bytes) { kaldi::Tree(fuzz::file("tree", bytes)).pdf({1, 1, 1}, 0); });
+}

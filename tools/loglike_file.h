@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file of log-likelihoods: header "SenoneLL", u32 version 1, u32 n_pdfs, u64 n_utterances, u64 n_rows; then, each at a
+// multiple of 64 bytes, u32 n_frames[n_utterances] and f32 loglike[n_rows][n_pdfs], the rows of all utterances one after
+// another.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/file.h"
+
+namespace asr::tool {
+
+class LoglikeFile {
+ public:
+  LoglikeFile() = default;
+  LoglikeFile(const std::string &path, uint32_t n_pdfs);               // throws asr::Error unless the file has as many columns
+  const float *rows() const { return rows_; }                          // [sum of n_frames()][n_pdfs]
+  const std::vector<uint32_t> &n_frames() const { return n_frames_; }  // of each utterance
+
+ private:
+  MappedFile file_;
+  const float *rows_ = nullptr;
+  std::vector<uint32_t> n_frames_;
+};
+
+}  // namespace asr::tool
