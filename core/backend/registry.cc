@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 #include "core/backend/plugin_loader.h"
 #include "core/base/error.h"
@@ -34,6 +35,13 @@ DeviceEntry rejected(const std::string &name, const std::string &reason) {
   return entry;
 }
 
+// One at a time: drivers may begin their work in the first call, and some (PoCL) crash if another thread calls meanwhile.
+asr_status call_probe(const asr_backend_api *api, asr_backend_device_info *infos, size_t *n_devices) {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  return api->probe(infos, kMostDevices, n_devices);
+}
+
 // The devices of a back end, or one entry that says why there are none.
 std::vector<DeviceEntry> probe(const Backend &backend) {
   if (!backend.api) return {rejected(backend.name, backend.reason)};
@@ -41,7 +49,7 @@ std::vector<DeviceEntry> probe(const Backend &backend) {
   for (auto &info : infos) info.size = sizeof(info);
   size_t n_devices = 0;
   asr_status status = ASR_OK;
-  const std::string thrown = guarded_call([&] { status = backend.api->probe(infos, kMostDevices, &n_devices); });
+  const std::string thrown = guarded_call([&] { status = call_probe(backend.api, infos, &n_devices); });
   if (!thrown.empty()) return {rejected(backend.name, backend.name + ": its probe " + thrown)};
   if (status != ASR_OK || n_devices == 0) {
     return {rejected(backend.name, backend.name + ": " + last_error_of(backend.api))};

@@ -227,10 +227,9 @@ void Scheduler::gather(const StreamPointer &stream, Window *window) {
   utterance.next_frames(&job);
   if (job.n_frames > 0) stream->progressed_ = true;
   const size_t n = utterance.n_ready_rows();
-  const size_t n_before = window->loglikes.size() / model_.n_states();
+  size_t first_row = window->loglikes.size() / model_.n_states();
   utterance.take_rows(n, utterance.is_fed_loglikes() ? &window->loglikes : &window->features);
-  // From here on nothing fails: the window's parts agree with its rows.
-  size_t first_row = n_before;
+  // From here on nothing fails, so that the window's parts agree with its rows.
   if (!utterance.is_fed_loglikes()) {
     first_row = job.first_row = window->n_rows;
     job.n_rows = static_cast<uint32_t>(n);

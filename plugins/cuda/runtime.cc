@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/cuda/runtime.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <thread>
 
 #include "core/base/error.h"
@@ -32,6 +34,10 @@ std::atomic<uint64_t> g_n_bytes[kMaxDevices];  // allocated, by device
 std::atomic<uint32_t> g_limits_ms[kMaxDevices];
 std::atomic<bool> g_hung[kMaxDevices];
 
+// Those that exist, with their device.
+std::mutex g_streams_mutex;
+std::vector<std::pair<cudaStream_t, size_t>> g_streams;
+
 size_t current_device() {
   int device = 0;
   cudaGetDevice(&device);
@@ -45,24 +51,20 @@ size_t device_of(const void *memory) {
   return static_cast<size_t>(attributes.device) % kMaxDevices;
 }
 
-// Spins at first, because most waits of a search are short.
-template <typename Query, typename Synchronize>
-void await_until(Query query, Synchronize synchronize, const char *what) {
+// What the query says in the end, or cudaErrorNotReady where the limit comes first: then the device is hung. Spins at first,
+// because most waits of a search are short.
+template <typename Query>
+cudaError_t ask_until_limit(size_t device, Query query) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kSpinning = std::chrono::milliseconds(2);
   constexpr auto kNap = std::chrono::microseconds(20);
-  const size_t device = current_device();
-  const uint32_t limit_ms = g_limits_ms[device];
-  if (g_hung[device]) fail(ASR_DEVICE_LOST, "CUDA: %s: the device was given up before", what);
-  if (limit_ms == 0) return check(synchronize(), what);
   const Clock::time_point begin = Clock::now();
   cudaError_t status;
   while ((status = query()) == cudaErrorNotReady) {
     const auto waited = Clock::now() - begin;
-    if (waited > std::chrono::milliseconds(limit_ms)) {
+    if (waited > std::chrono::milliseconds(g_limits_ms[device])) {
       g_hung[device] = true;
-      cudaGetLastError();
-      fail(ASR_DEVICE_LOST, "CUDA: %s has not ended within %g s; the device is given up", what, limit_ms / 1000.0);
+      break;
     }
     if (waited < kSpinning) {
       std::this_thread::yield();
@@ -71,7 +73,37 @@ void await_until(Query query, Synchronize synchronize, const char *what) {
     }
   }
   cudaGetLastError();  // not being ready is no error
+  return status;
+}
+
+void check_not_hung(size_t device, const char *what) {
+  if (g_hung[device]) fail(ASR_DEVICE_LOST, "CUDA: %s: the device was given up before", what);
+}
+
+template <typename Query, typename Synchronize>
+void await_until(Query query, Synchronize synchronize, const char *what) {
+  const size_t device = current_device();
+  check_not_hung(device, what);
+  const uint32_t limit_ms = g_limits_ms[device];
+  if (limit_ms == 0) return check(synchronize(), what);
+  const cudaError_t status = ask_until_limit(device, query);
+  if (status == cudaErrorNotReady) {
+    fail(ASR_DEVICE_LOST, "CUDA: %s has not ended within %g s; the device is given up", what, limit_ms / 1000.0);
+  }
   check(status, what);
+}
+
+// Whether the work of all streams of a device ends within its limit, so that CUDA does not wait without end.
+bool comes_to_rest(size_t device) {
+  if (g_hung[device]) return false;
+  if (g_limits_ms[device] == 0) return true;
+  std::lock_guard lock(g_streams_mutex);
+  for (const auto &[stream, its_device] : g_streams) {
+    if (its_device != device) continue;
+    const auto query = [stream = stream] { return cudaStreamQuery(stream); };
+    if (ask_until_limit(device, query) == cudaErrorNotReady) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -85,6 +117,7 @@ void check(cudaError_t status, const char *what) {
 void *allocate_device(size_t n_bytes) {
   void *memory = nullptr;
   if (n_bytes == 0) return memory;
+  check_not_hung(current_device(), "allocating device memory");
   check(cudaMalloc(&memory, n_bytes), "allocating device memory");
   g_n_bytes[current_device()] += n_bytes;
   return memory;
@@ -94,7 +127,7 @@ void free_device(void *memory, size_t n_bytes) {
   if (memory == nullptr) return;
   const size_t device = device_of(memory);
   if (device < kMaxDevices) {
-    if (g_hung[device]) return;
+    if (!comes_to_rest(device)) return;
     g_n_bytes[device] -= n_bytes;
   }
   cudaFree(memory);
@@ -104,15 +137,36 @@ uint64_t n_device_bytes() { return g_n_bytes[current_device()]; }
 
 void *allocate_pinned(size_t n_bytes) {
   void *memory = nullptr;
-  if (n_bytes > 0) check(cudaHostAlloc(&memory, n_bytes, cudaHostAllocDefault), "allocating pinned host memory");
+  if (n_bytes == 0) return memory;
+  check_not_hung(current_device(), "allocating pinned host memory");
+  check(cudaHostAlloc(&memory, n_bytes, cudaHostAllocDefault), "allocating pinned host memory");
   return memory;
 }
 
 void free_pinned(void *memory) {
   if (memory == nullptr) return;
   const size_t device = device_of(memory);
-  if (device < kMaxDevices && g_hung[device]) return;
+  if (device < kMaxDevices && !comes_to_rest(device)) return;
   cudaFreeHost(memory);
+}
+
+cudaStream_t create_stream(bool urgent) {
+  int least = 0, greatest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "creating a stream");
+  std::lock_guard lock(g_streams_mutex);
+  g_streams.reserve(g_streams.size() + 1);
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, urgent ? greatest : least), "creating a stream");
+  g_streams.emplace_back(stream, current_device());
+  return stream;
+}
+
+void destroy_stream(cudaStream_t stream) {
+  std::lock_guard lock(g_streams_mutex);
+  const auto entry = std::find_if(g_streams.begin(), g_streams.end(), [&](const auto &other) { return other.first == stream; });
+  const bool hung = g_hung[entry->second];
+  g_streams.erase(entry);
+  if (!hung) cudaStreamDestroy(stream);
 }
 
 void set_wait_limit(uint32_t limit_ms) { g_limits_ms[current_device()] = limit_ms; }

@@ -3,7 +3,8 @@
 // with CUDA's own text; destructors ignore failures, so that a lost device can be closed.
 //
 // Waiting has a limit for each device. Work that has not ended by then makes the device hung for the rest of the process: every
-// wait for it fails at once, and owners leak what they own, because CUDA would wait for the work before it frees anything.
+// wait for it and every allocation fails at once, and owners leak what they own, because CUDA would wait for the work before it
+// frees anything. Memory is freed after a wait with that limit for all streams of its device.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,6 +26,8 @@ void *allocate_pinned(size_t n_bytes);
 void free_pinned(void *memory);
 
 // Of the device of the calling thread.
+cudaStream_t create_stream(bool urgent);
+void destroy_stream(cudaStream_t stream);
 void set_wait_limit(uint32_t limit_ms);  // 0: none, the default
 bool is_hung();
 // Until the work put into a stream, or before an event, has ended; `what` as for check().
@@ -115,15 +118,8 @@ class Event {
 class Stream {
  public:
   enum Priority { kUsual, kUrgent };
-  explicit Stream(Priority priority = kUsual) {
-    int least = 0, greatest = 0;
-    check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "creating a stream");
-    check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, priority == kUrgent ? greatest : least),
-          "creating a stream");
-  }
-  ~Stream() {
-    if (!is_hung()) cudaStreamDestroy(stream_);
-  }
+  explicit Stream(Priority priority = kUsual) : stream_(create_stream(priority == kUrgent)) {}
+  ~Stream() { destroy_stream(stream_); }
   Stream(const Stream &) = delete;
   Stream &operator=(const Stream &) = delete;
   cudaStream_t get() const { return stream_; }
@@ -143,7 +139,7 @@ class Stream {
   void finish() { await(stream_, "waiting for the device"); }
 
  private:
-  cudaStream_t stream_ = nullptr;
+  const cudaStream_t stream_;
 };
 
 // These as plugins/common knows them.

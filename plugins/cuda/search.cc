@@ -60,10 +60,28 @@ void ChannelMemory::give(SearchJob *job) {
   job->lattice.max_links = size_.max_links, job->lattice.max_frames = size_.max_frames;
 }
 
-Search::Search(const SearchGraph &graph, const asr_search_options &options, ChannelMemory memory, OutgrownMemory *outgrown)
+ChannelMemory IdleMemory::make(const ChannelSize &size) {
+  try {
+    return ChannelMemory(size);
+  } catch (const Error &error) {
+    if (error.code() != ASR_OUT_OF_MEMORY) throw;
+  }
+  for (auto *memories : {&free[0], &free[1], &outgrown}) memories->clear();
+  return ChannelMemory(size);
+}
+
+uint64_t IdleMemory::n_bytes() const {
+  uint64_t n = 0;
+  for (const auto *memories : {&free[0], &free[1], &outgrown}) {
+    for (const ChannelMemory &memory : *memories) n += memory.n_bytes();
+  }
+  return n;
+}
+
+Search::Search(const SearchGraph &graph, const asr_search_options &options, ChannelMemory memory, IdleMemory *idle)
     : graph_(graph),
       memory_(std::move(memory)),
-      outgrown_(outgrown),
+      idle_(idle),
       path_(graph.view(), checked(options).acoustic_scale, options.word_insertion_cost),
       lattice_beam_(options.lattice_beam) {
   if (lattice_beam_ > 0 && graph.epsilon_ranks() != nullptr) {
@@ -143,8 +161,8 @@ void Search::grow(uint32_t overflow, cudaStream_t stream) {
 
 void Search::resize(const ChannelSize &size, cudaStream_t stream) {
   if (job_.n_settled > 0) drain_settled(stream);
-  outgrown_->reserve(outgrown_->size() + 1);
-  ChannelMemory memory(size);
+  ChannelMemory memory = idle_->make(size);
+  idle_->outgrown.reserve(idle_->outgrown.size() + 1);
   SearchJob grown = job_;
   memory.give(&grown);
   grown.n_compacted = 0;
@@ -157,7 +175,7 @@ void Search::resize(const ChannelSize &size, cudaStream_t stream) {
   copy(grown.lattice.extras, links.extras, links.n_links == 0 ? 0 : links.n_links + size_t{1}, stream);
   await(stream, "copying a channel");
   job_ = grown;
-  outgrown_->push_back(std::exchange(memory_, std::move(memory)));
+  idle_->outgrown.push_back(std::exchange(memory_, std::move(memory)));
 }
 
 void Search::drain_settled(cudaStream_t stream) {

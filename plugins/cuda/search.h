@@ -39,12 +39,20 @@ class ChannelMemory {
   DeviceArray<uint4> memory_;
 };
 
-// What channels had before they grew. It is freed when the device has nothing to do, since freeing waits for all that it does.
-using OutgrownMemory = std::vector<ChannelMemory>;
+// What no channel has: that of ended ones, for those that begin, and what channels had before they grew. The latter is freed
+// when the device has nothing to do, since freeing waits for all that it does; all of it where there is no memory left.
+struct IdleMemory {
+  std::vector<ChannelMemory> free[2];  // of channels without lattices, with
+  std::vector<ChannelMemory> outgrown;
+
+  // New memory, in exchange for what is idle where there is no other.
+  ChannelMemory make(const ChannelSize &size);
+  uint64_t n_bytes() const;
+};
 
 class Search : public ChannelOutcome {
  public:
-  Search(const SearchGraph &graph, const asr_search_options &options, ChannelMemory memory, OutgrownMemory *outgrown);
+  Search(const SearchGraph &graph, const asr_search_options &options, ChannelMemory memory, IdleMemory *idle);
 
   uint32_t n_pdfs() const { return graph_.view().n_pdfs; }
 
@@ -82,13 +90,11 @@ class Search : public ChannelOutcome {
   void keep_path(const SearchPathPlace &place, bool use_final);
   bool give_wanted_path(bool use_final, asr_path *path);
 
-  // See asr_backend_api::lattice: the job that writes it, what it has written, what was read of that, and then the arrays, on any
-  // thread. They are valid until the next call.
+  // See asr_backend_api::lattice: the job that writes it, what it has written, what was read of that, and then the arrays, on
+  // any thread. They are valid until the next call.
   void check_lattices() const;  // throws where the channel makes none
   SearchJob lattice_job(bool use_final) const;
-  LatticeReader written() const {
-    return LatticeReader::of_written(job_.lattice, job_.written, job_.tokens[job_.current ^ 1]);
-  }
+  LatticeReader written() const { return LatticeReader::of_written(job_.lattice, job_.written, job_.tokens[job_.current ^ 1]); }
   void take_written(const LatticeReader &reader);
   bool has_wanted_lattice(bool use_final) const { return written_ && written_->use_final == use_final; }
   void lattice(asr_raw_lattice *lattice);
@@ -102,7 +108,7 @@ class Search : public ChannelOutcome {
 
   const SearchGraph &graph_;
   ChannelMemory memory_;
-  OutgrownMemory *const outgrown_;
+  IdleMemory *const idle_;
   SearchJob job_{};  // as it was when the channel was advanced last
   SearchPath path_;
   const float lattice_beam_;

@@ -8,7 +8,8 @@
 
 namespace asr::cuda {
 
-SearchLanes::SearchLanes(Device &device) : rooms_(device.small_rooms(), search_shared_slots(device.shared_bytes()), device.memory_bytes()) {
+SearchLanes::SearchLanes(Device &device)
+    : rooms_(device.small_rooms(), search_shared_slots(device.shared_bytes()), device.memory_bytes()) {
   check(prepare_search(rooms_.n_shared_slots), "preparing the search kernel");
   const uint32_t wanted = device.cluster_blocks(), largest = wanted == 0 ? kMaxClusterSize : std::min(wanted, kMaxClusterSize);
   for (uint32_t size = largest, most = 0; size > 1 && size >= (wanted == 0 ? kMinClusterSize : largest); --size) {
@@ -19,28 +20,20 @@ SearchLanes::SearchLanes(Device &device) : rooms_(device.small_rooms(), search_s
   for (auto &flight : flights_) flight = std::make_unique<SearchFlight>(device, rooms_, cluster_sizes_);
 }
 
-// That of a channel that has ended, or new. Where there is none left, what ended channels have is given back first.
+// That of a channel that has ended, or new.
 ChannelMemory SearchLanes::memory_for(bool makes_lattice) {
-  std::vector<ChannelMemory> &free = free_memory_[makes_lattice ? 1 : 0];
+  std::vector<ChannelMemory> &free = idle_.free[makes_lattice ? 1 : 0];
   if (!free.empty()) {
     ChannelMemory memory = std::move(free.back());
     free.pop_back();
     return memory;
   }
-  const ChannelSize size{rooms_.channel_tokens, rooms_.max_records, rooms_.max_settled, makes_lattice ? rooms_.max_links : 0,
-                         makes_lattice ? rooms_.max_frames : 0};
-  try {
-    return ChannelMemory(size);
-  } catch (const Error &error) {
-    if (error.code() != ASR_OUT_OF_MEMORY) throw;
-  }
-  outgrown_.clear();
-  for (auto &memory : free_memory_) memory.clear();
-  return ChannelMemory(size);
+  return idle_.make({rooms_.channel_tokens, rooms_.max_records, rooms_.max_settled, makes_lattice ? rooms_.max_links : 0,
+                     makes_lattice ? rooms_.max_frames : 0});
 }
 
 std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_search_options &options) {
-  auto search = std::make_unique<Search>(graph, options, memory_for(options.lattice_beam > 0), &outgrown_);
+  auto search = std::make_unique<Search>(graph, options, memory_for(options.lattice_beam > 0), &idle_);
   if (!graph.begun().has(options)) {
     finish();
     flights_[last_]->begin(search.get());
@@ -58,7 +51,7 @@ void SearchLanes::end(std::unique_ptr<Search> search) {
   searches_.erase(search.get());
   try {
     ChannelMemory memory = search->release_memory();
-    free_memory_[memory.size().max_links > 0 ? 1 : 0].push_back(std::move(memory));
+    idle_.free[memory.size().max_links > 0 ? 1 : 0].push_back(std::move(memory));
   } catch (...) {  // then it is freed
   }
 }
@@ -73,7 +66,7 @@ void SearchLanes::finish_advances(uint32_t n_left) noexcept {
   if (n_left < 2) flights_[last_ ^ 1]->finish();
   if (n_left > 0) return;
   flights_[last_]->finish();
-  outgrown_.clear();
+  idle_.outgrown.clear();
 }
 
 void SearchLanes::wait() {
@@ -110,12 +103,8 @@ void SearchLanes::lattices(const std::vector<Search *> &searches, bool use_final
 void SearchLanes::add_memory(asr_backend_memory *memory) const {
   for (const auto &flight : flights_) flight->add_memory(memory);
   for (const Search *search : searches_) memory->channel_bytes += search->memory().n_bytes();
-  memory->n_channels = static_cast<uint32_t>(searches_.size());
-  for (const auto &free : free_memory_) {
-    for (const ChannelMemory &channel : free) memory->channel_bytes += channel.n_bytes();
-    memory->n_channels += static_cast<uint32_t>(free.size());
-  }
-  for (const ChannelMemory &channel : outgrown_) memory->channel_bytes += channel.n_bytes();
+  memory->channel_bytes += idle_.n_bytes();
+  memory->n_channels = static_cast<uint32_t>(searches_.size() + idle_.free[0].size() + idle_.free[1].size());
 }
 
 }  // namespace asr::cuda

@@ -46,9 +46,8 @@ class SearchLanes {
   const SearchRooms rooms_;
   std::vector<ClusterSize> cluster_sizes_;  // the largest first
   std::unique_ptr<SearchFlight> flights_[2];
-  uint32_t last_ = 0;                          // which was started last
-  std::vector<ChannelMemory> free_memory_[2];  // of channels without lattices, with
-  OutgrownMemory outgrown_;
+  uint32_t last_ = 0;  // which was started last
+  IdleMemory idle_;
   std::set<const Search *> searches_;  // that have begun
 };
 

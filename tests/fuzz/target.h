@@ -24,8 +24,8 @@ std::vector<std::string> seeds();
 // The memory and processor time that an input of n bytes may take: a constant for the fixed limits of docs/limits.md, and a
 // share for each byte. Seconds are those of an optimised build; a sanitized one gets kSlowness times as many.
 struct Budget {
-  double megabytes = 16, bytes_each = 1024;
-  double seconds = 0.5, microseconds_each = 20;
+  double megabytes = 8, bytes_each = 256;
+  double seconds = 0.2, microseconds_each = 4;
 };
 
 // Runs `action` on the input. It must return or throw asr::Error with a sentence, within the budget; anything else is a

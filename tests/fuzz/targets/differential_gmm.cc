@@ -24,7 +24,7 @@ std::string packed(const std::vector<float> &rows) {
 
 std::vector<float> unpack(const std::string &bytes) {
   std::vector<float> rows(bytes.size() / sizeof(float));
-  memcpy(rows.data(), bytes.data(), rows.size() * sizeof(float));
+  if (!rows.empty()) memcpy(rows.data(), bytes.data(), rows.size() * sizeof(float));
   return rows;
 }
 

@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include "core/backend/plugin_loader.h"
 #include "core/base/error.h"
@@ -32,6 +35,16 @@ asr_status probe_slow(asr_backend_device_info *infos, size_t capacity, size_t *n
   return probe<500>(infos, capacity, n_devices);
 }
 
+std::atomic<int> n_probing{0}, most_probing{0};
+
+asr_status probe_counting(asr_backend_device_info *infos, size_t capacity, size_t *n_devices) {
+  const int n = ++n_probing;
+  if (n > most_probing) most_probing = n;
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  --n_probing;
+  return probe<500>(infos, capacity, n_devices);
+}
+
 asr_status probe_none(asr_backend_device_info *, size_t, size_t *) { return ASR_OK; }
 
 asr_backend_api table(decltype(asr_backend_api::probe) probe) {
@@ -42,10 +55,11 @@ asr_backend_api table(decltype(asr_backend_api::probe) probe) {
 }
 
 const asr_backend_api kCpu = table(probe<10>), kGpu = table(probe<100, 300, 0, 300>), kOther = table(probe<300>),
-                      kSlow = table(probe_slow), kNone = table(probe_none);
+                      kSlow = table(probe_slow), kCounting = table(probe_counting), kNone = table(probe_none);
 
 const Backend cpu{"cpu", "", &kCpu, ""}, gpu{"gpu", "/p", &kGpu, ""}, other{"other", "/o", &kOther, ""},
-    slow{"slow", "/s", &kSlow, ""}, none{"none", "/n", &kNone, ""}, broken{"broken", "/b", nullptr, "/b: broken file"};
+    slow{"slow", "/s", &kSlow, ""}, counting{"counting", "/c", &kCounting, ""}, none{"none", "/n", &kNone, ""},
+    broken{"broken", "/b", nullptr, "/b: broken file"};
 
 std::string chosen(const std::vector<Backend> &backends, const std::string &wanted = "") {
   return choose_device(backends, wanted, "device").id;
@@ -58,6 +72,14 @@ std::string failure(const std::vector<Backend> &backends, const std::string &wan
     EXPECT_EQ(error.code(), ASR_NO_DEVICE);
     return error.what();
   }
+}
+
+// Engines may be loaded on several threads at once.
+TEST(Choice, ProbesComeOneAfterTheOther) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back([] { EXPECT_EQ(chosen({counting}), "counting:0"); });
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_EQ(most_probing, 1);
 }
 
 TEST(Choice, HighestScoreFirstOfEquals) {
