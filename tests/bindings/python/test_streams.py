@@ -39,6 +39,16 @@ class Streams(unittest.TestCase):
         self.assertIn(EventKind.PARTIAL, [event.kind for event in events])
         self.assertEqual(events[-2].text, SENTENCE)
 
+    def test_partials_that_nobody_takes_are_replaced(self) -> None:
+        stream = engine().stream(partial_interval_ms=10)
+        stream.feed(samples())
+        stream.finish()
+        while not stream._inbox._events or stream._inbox._events[-1].kind != EventKind.END:
+            time.sleep(0.01)
+        kinds = [event.kind for event in stream]
+        self.assertEqual(kinds.count(EventKind.PARTIAL), 1)
+        self.assertEqual(kinds[-1], EventKind.END)
+
     def test_ready_does_not_wait(self) -> None:
         with engine().stream() as stream:
             first = stream.next()

@@ -51,6 +51,9 @@ class Inbox:
                 self.thread = None
         with self._changed:
             if self._callback is None:
+                # What nobody takes must not grow with the audio: a PARTIAL replaces the one before.
+                if event.kind == EventKind.PARTIAL and self._events and self._events[-1].kind == EventKind.PARTIAL:
+                    self._events.pop()
                 self._events.append(event)
             elif event.kind == EventKind.END:
                 self.ended = True

@@ -28,7 +28,8 @@ class Stream:
 
     Events are taken with ``for event in stream`` or ``async for event in stream``, which wait for each and end after END, with
     `next`, with `ready`, or all at once with `result`; or they go to a callback. They come as READY, then SPEECH_START,
-    PARTIAL (with partial_interval_ms), ENDPOINT, FINAL, then END; an ERROR may come instead of any, and END follows it.
+    PARTIAL (with partial_interval_ms), ENDPOINT, FINAL, then END; an ERROR may come instead of any, and END follows it. A PARTIAL
+    that was not taken is replaced by the next.
 
     As a context manager it finishes at the end of the block, and its events may still be taken afterwards; with a callback it
     also waits for END. After an exception in the block it is closed. A stream that nobody holds is closed.
