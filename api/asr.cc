@@ -2,6 +2,7 @@
 // The functions of asr.h but those of events (asr_event.cc): handles, argument checks and calls of core/engine.
 #include "asr.h"
 
+#include <atomic>
 #include <cmath>
 #include <memory>
 
@@ -24,6 +25,7 @@ struct asr_device_list {
 
 struct asr_engine {
   std::shared_ptr<asr::Engine> engine;
+  std::atomic<bool> warned_of_rate{false};
 };
 
 struct asr_stream {
@@ -34,6 +36,16 @@ struct asr_stream {
 namespace {
 
 void free_stream(void *stream) { delete static_cast<asr_stream *>(stream); }
+
+// Says once for an engine that audio has a lower rate than its model.
+void warn_of_rate(asr_engine *engine, const asr::StreamOptions &options) {
+  const double model_hz = engine->engine->model().bundle().front_end.sample_rate_hz, rate_hz = options.format.rate_hz;
+  if (!options.is_audio() || rate_hz <= 0 || rate_hz >= model_hz || engine->warned_of_rate.exchange(true)) return;
+  asr::log(ASR_LOG_WARNING,
+           "asr_open: audio of %g samples a second on a model for %g: what lies above %g Hz is missing, and more "
+           "words will be wrong; use a model for this rate (said once for an engine)",
+           rate_hz, model_hz, rate_hz / 2);
+}
 
 }  // namespace
 
@@ -182,6 +194,7 @@ asr_status asr_open(asr_engine *engine, const asr_stream_config *config, asr_str
     require(engine, "asr_open", "engine");
     require(stream, "asr_open", "stream");
     asr::api::StreamConfig read = asr::api::read_config(config);
+    warn_of_rate(engine, read.options);
     auto opened = std::make_unique<asr_stream>();
     if (read.callback != nullptr) {
       read.options.callback = [handle = opened.get(), callback = read.callback, user_data = read.user_data](

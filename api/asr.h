@@ -258,10 +258,10 @@ ASR_API asr_status asr_open(asr_engine *engine, const asr_stream_config *config,
 
 /* Appends n samples of each channel (or n rows, for features and log-likelihoods) and returns as soon as they are copied;
  * n = 0 is allowed. How a signal is cut into calls never changes the result. Waits while the backlog is over
- * max_backlog_ms, except in a callback. Errors: ASR_INVALID_ARGUMENT, ASR_INVALID_STATE (after asr_finish),
- * ASR_BAD_AUDIO (a sample is not finite; nothing of this call is taken), ASR_OUT_OF_MEMORY (a part of this call may have been
- * taken, so the stream has failed: ERROR and END follow), or the status of the ERROR event if the stream has failed. Any
- * thread. */
+ * max_backlog_ms, except in a callback. Errors: ASR_INVALID_ARGUMENT (also more than 1 TiB), ASR_INVALID_STATE (after
+ * asr_finish), ASR_BAD_AUDIO (a sample is not finite; nothing of this call is taken), ASR_OUT_OF_MEMORY (a part of this call
+ * may have been taken, so the stream has failed: ERROR and END follow), or the status of the ERROR event if the stream has
+ * failed. Any thread. */
 ASR_API asr_status asr_feed(asr_stream *stream, const void *samples, size_t n);
 
 /* Says that the audio is complete; FINAL and END events follow. Does not wait for them. Errors: ASR_INVALID_ARGUMENT,

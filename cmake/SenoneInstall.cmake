@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # `cmake --install`: a tree that works wherever it is moved to. Everything in it finds the rest relative to itself.
-#   bin/senone, include/senone/{asr.h,asr_backend.h}, <libdir>/libsenone.so.N, <libdir>/senone/plugins/,
-#   <libdir>/pkgconfig/senone.pc, <libdir>/cmake/Senone/
+#   bin/senone, include/senone/{asr.h,asr_backend.h,senone.hpp}, <libdir>/libsenone.so.N, <libdir>/senone/plugins/,
+#   <libdir>/pkgconfig/senone.pc, <libdir>/cmake/Senone/, share/doc/senone/
 # Programs include <asr.h>: pkg-config and the CMake package give the directory.
 include(CMakePackageConfigHelpers)
 
 set(SENONE_INCLUDE_DIR ${CMAKE_INSTALL_INCLUDEDIR}/senone)
-install(FILES api/asr.h core/backend/asr_backend.h DESTINATION ${SENONE_INCLUDE_DIR})
-install(TARGETS senone EXPORT SenoneTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES api/asr.h core/backend/asr_backend.h bindings/cpp/senone.hpp DESTINATION ${SENONE_INCLUDE_DIR})
+install(TARGETS senone senone_cpp EXPORT SenoneTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES LICENSE NOTICE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs samples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.c" PATTERN "*.cc"
+                                                                                  PATTERN "*.h")
 if(SENONE_TOOLS)
   install(TARGETS senone_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -38,10 +38,14 @@ static int fail(void) {
 }
 
 int main(int argc, char **argv) {
-  FILE *audio = argc == 3 ? fopen(argv[2], "rb") : NULL;
-  if (audio == NULL) {
+  if (argc != 3) {
     fprintf(stderr, "usage: callback BUNDLE FILE.raw\n");
     return 2;
+  }
+  FILE *audio = fopen(argv[2], "rb");
+  if (audio == NULL) {
+    perror(argv[2]);
+    return 1;
   }
   asr_engine *engine = NULL;
   if (asr_engine_load(argv[1], NULL, &engine) != ASR_OK) return fail();

@@ -4,11 +4,19 @@
 #include <stdio.h>
 
 int main(int argc, char **argv) {
+  if (argc != 3) {
+    fprintf(stderr, "usage: hello BUNDLE FILE.raw\n");
+    return 2;
+  }
   asr_engine *engine = NULL;
   asr_stream *stream = NULL;
-  FILE *audio = argc == 3 ? fopen(argv[2], "rb") : NULL;
-  if (audio == NULL || asr_engine_load(argv[1], NULL, &engine) != ASR_OK || asr_open(engine, NULL, &stream) != ASR_OK) {
-    fprintf(stderr, "hello: %s\n", audio != NULL ? asr_last_error() : "usage: hello BUNDLE FILE.raw");
+  FILE *audio = fopen(argv[2], "rb");
+  if (audio == NULL) {
+    perror(argv[2]);
+    return 1;
+  }
+  if (asr_engine_load(argv[1], NULL, &engine) != ASR_OK || asr_open(engine, NULL, &stream) != ASR_OK) {
+    fprintf(stderr, "hello: %s\n", asr_last_error());
     return 1;
   }
   int16_t samples[1600];

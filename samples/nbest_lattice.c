@@ -38,15 +38,23 @@ static void print_final(const asr_event *event) {
 }
 
 int main(int argc, char **argv) {
+  if (argc != 3) {
+    fprintf(stderr, "usage: nbest_lattice BUNDLE FILE.raw\n");
+    return 2;
+  }
   asr_engine *engine = NULL;
   asr_stream *stream = NULL;
   asr_stream_config config;
   asr_stream_config_default(&config);
   config.lattice_beam = 8;
   config.n_best = 10;
-  FILE *audio = argc == 3 ? fopen(argv[2], "rb") : NULL;
-  if (audio == NULL || asr_engine_load(argv[1], NULL, &engine) != ASR_OK || asr_open(engine, &config, &stream) != ASR_OK) {
-    fprintf(stderr, "nbest_lattice: %s\n", audio != NULL ? asr_last_error() : "usage: nbest_lattice BUNDLE FILE.raw");
+  FILE *audio = fopen(argv[2], "rb");
+  if (audio == NULL) {
+    perror(argv[2]);
+    return 1;
+  }
+  if (asr_engine_load(argv[1], NULL, &engine) != ASR_OK || asr_open(engine, &config, &stream) != ASR_OK) {
+    fprintf(stderr, "nbest_lattice: %s\n", asr_last_error());
     return 1;
   }
   int16_t samples[1600];

@@ -2,11 +2,14 @@
 #include "tools/audio_file.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "core/base/error.h"
 
@@ -17,24 +20,96 @@ bool ends_with(const std::string &text, const std::string &tail) {
   return text.size() >= tail.size() && text.compare(text.size() - tail.size(), tail.size(), tail) == 0;
 }
 
-}  // namespace
+// A descriptor that is closed unless it is released.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  Descriptor(Descriptor &&other) noexcept : number_(other.release()) {}
+  int get() const { return number_; }
+  int release() { return std::exchange(number_, -1); }
 
-AudioFile::AudioFile(const std::string &path, uint32_t raw_rate_hz) : path_(path), file_(nullptr, sf_close) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe without a writer must not wait
-  if (descriptor < 0) {
+ private:
+  int number_;
+};
+
+Descriptor open_recording(const std::string &path) {
+  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe without a writer must not wait
+  if (file.get() < 0) {
     fail(errno == ENOENT ? ASR_NOT_FOUND : ASR_IO, "%s: %s; check the path", path.c_str(), strerror(errno));
   }
   struct stat status {};
-  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-    close(descriptor);
-    fail(ASR_IO, "%s: is not a regular file but a directory, pipe or device; name a file", path.c_str());
+  if (fstat(file.get(), &status) != 0) fail(ASR_IO, "%s: %s; check the path", path.c_str(), strerror(errno));
+  if (S_ISDIR(status.st_mode)) fail(ASR_IO, "%s: is a directory; name a recording", path.c_str());
+  if (!S_ISREG(status.st_mode)) fail(ASR_IO, "%s: is a pipe or device, not a file; \"-\" is standard input", path.c_str());
+  if (status.st_size == 0) fail(ASR_BAD_FILE, "%s: is an empty file; check how it was recorded", path.c_str());
+  return file;
+}
+
+// All of standard input as a file in memory, where libsndfile can go back and forth. Formats with a header need that.
+Descriptor read_standard_input() {
+  Descriptor file(memfd_create("standard input", MFD_CLOEXEC));
+  if (file.get() < 0) fail(ASR_IO, "-: standard input cannot be kept: %s", strerror(errno));
+  std::vector<char> buffer(1 << 16);
+  uint64_t n_bytes = 0;
+  for (;;) {
+    const ssize_t n = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail(ASR_IO, "-: standard input cannot be read: %s", strerror(errno));
+    if (n == 0) break;
+    if (write(file.get(), buffer.data(), static_cast<size_t>(n)) != n) {
+      fail(ASR_OUT_OF_MEMORY, "-: standard input cannot be kept: %s; recognise a file instead", strerror(errno));
+    }
+    n_bytes += static_cast<uint64_t>(n);
   }
-  if (ends_with(path, ".raw")) {
+  if (n_bytes == 0) fail(ASR_BAD_FILE, "-: standard input is empty; pipe a recording into the command");
+  lseek(file.get(), 0, SEEK_SET);
+  return file;
+}
+
+// Whether a file begins as one of libsndfile's usual formats does.
+bool has_header(int file) {
+  char begin[4] = {};
+  if (pread(file, begin, sizeof(begin), 0) != sizeof(begin)) return false;
+  for (const char *magic : {"RIFF", "RIFX", "RF64", "fLaC", "OggS", "FORM", ".snd", "NIST", "caff", "riff"}) {
+    if (memcmp(begin, magic, sizeof(begin)) == 0) return true;
+  }
+  const auto byte = [&](int i) { return static_cast<unsigned char>(begin[i]); };
+  return memcmp(begin, "ID3", 3) == 0 || (byte(0) == 0xff && (byte(1) & 0xe6) == 0xe2);  // MP3
+}
+
+uint32_t little_endian_32(const unsigned char *bytes) {
+  return bytes[0] | uint32_t{bytes[1]} << 8 | uint32_t{bytes[2]} << 16 | uint32_t{bytes[3]} << 24;
+}
+
+// How many bytes the data chunk of a WAV file lacks. Who writes to a pipe does not know its length and writes 0 or the highest.
+uint64_t missing_wav_bytes(int file) {
+  struct stat status {};
+  unsigned char header[12];
+  if (fstat(file, &status) != 0 || pread(file, header, 12, 0) != 12) return 0;
+  if (memcmp(header, "RIFF", 4) != 0 || memcmp(header + 8, "WAVE", 4) != 0) return 0;
+  const uint64_t size = static_cast<uint64_t>(status.st_size);
+  for (uint64_t at = 12; pread(file, header, 8, static_cast<off_t>(at)) == 8;) {
+    const uint64_t n = little_endian_32(header + 4);
+    if (memcmp(header, "data", 4) == 0) return n < 0x7ffff000 && at + 8 + n > size ? at + 8 + n - size : 0;
+    at += 8 + n + n % 2;
+  }
+  return 0;
+}
+
+}  // namespace
+
+AudioFile::AudioFile(const std::string &path, uint32_t raw_rate_hz) : path_(path), file_(nullptr, sf_close) {
+  Descriptor file = path == "-" ? read_standard_input() : open_recording(path);
+  n_missing_bytes_ = missing_wav_bytes(file.get());
+  if (path == "-" ? !has_header(file.get()) : ends_with(path, ".raw")) {
     info_.format = SF_FORMAT_RAW | SF_FORMAT_PCM_16 | SF_ENDIAN_LITTLE;
     info_.samplerate = static_cast<int>(raw_rate_hz);
     info_.channels = 1;
   }
-  file_.reset(sf_open_fd(descriptor, SFM_READ, &info_, SF_TRUE));
+  file_.reset(sf_open_fd(file.release(), SFM_READ, &info_, SF_TRUE));
   if (file_ == nullptr) {
     fail(ASR_BAD_FILE, "%s: not readable as audio: %s; headerless samples must be named .raw", path.c_str(),
          sf_strerror(nullptr));

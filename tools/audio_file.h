@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings read through libsndfile: flac, wav, NIST SPHERE and its other formats, and headerless .raw files.
+// Recordings read through libsndfile: flac, wav, NIST SPHERE and its other formats, headerless .raw files, standard input.
 #pragma once
 
 #include <sndfile.h>
@@ -12,18 +12,23 @@ namespace asr::tool {
 
 class AudioFile {
  public:
-  // A path ending in .raw holds 16-bit little-endian mono samples at raw_rate_hz. Throws asr::Error naming the file.
+  // A path ending in .raw holds 16-bit little-endian mono samples at raw_rate_hz. The path "-" is standard input: such samples
+  // too, unless it begins as a file of another format does. Throws asr::Error naming the file.
   AudioFile(const std::string &path, uint32_t raw_rate_hz);
 
   uint32_t rate_hz() const { return static_cast<uint32_t>(info_.samplerate); }
   uint32_t n_channels() const { return static_cast<uint32_t>(info_.channels); }
   double n_samples() const { return info_.frames < SF_COUNT_MAX ? double(info_.frames) : 0; }  // as the header says; 0: unknown
 
+  // Bytes of samples that the header of a WAV file tells of and the file lacks.
+  uint64_t n_missing_bytes() const { return n_missing_bytes_; }
+
   // The next samples of each channel, interleaved, full scale -1..1; fewer than n only at the end.
   size_t read(float *samples, size_t n);
 
  private:
   std::string path_;
+  uint64_t n_missing_bytes_ = 0;
   SF_INFO info_{};
   std::unique_ptr<SNDFILE, int (*)(SNDFILE *)> file_;
 };

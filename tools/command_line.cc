@@ -2,6 +2,7 @@
 #include "tools/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <optional>
 
 namespace asr::tool {
@@ -52,12 +53,30 @@ Option Command::flag(const std::string &name, bool &value, const std::string &wh
 
 void Command::callback(std::function<void()> run) { app_->callback(std::move(run)); }
 
+namespace {
+
+// The word where a subcommand is due and none of that name is; NULL if all are known.
+const char *unknown_command(const CLI::App *app, int argc, char **argv) {
+  for (int i = 1; i < argc && app->get_require_subcommand_min() > 0 && argv[i][0] != '-'; ++i) {
+    const auto found = app->get_subcommands([&](const CLI::App *command) { return command->get_name() == argv[i]; });
+    if (found.empty()) return argv[i];
+    app = found.front();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 int run_command_line(const std::string &name, const std::string &what, const std::string &version,
                      const std::function<void(Command program)> &add, int argc, char **argv) {
   CLI::App app{what, name};
   app.require_subcommand(1);
   app.set_version_flag("--version", name + " " + version);
   add(Command(&app));
+  if (const char *word = unknown_command(&app, argc, argv)) {
+    fprintf(stderr, "%s: unknown subcommand \"%s\"; `%s --help` lists them\n", name.c_str(), word, name.c_str());
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "core/base/error.h"
-#include "core/base/file.h"
 
 namespace asr::tool {
 namespace {
@@ -24,12 +23,11 @@ std::string id_of(const std::string &line) {
 
 }  // namespace
 
-void write_hyp(const std::deque<Recognition> &results, const std::string &path) {
-  OutputFile file(path);
+void write_hyp(const std::deque<Recognition> &results, OutputFile *file) {
   for (const Recognition &result : results) {
-    if (result.error.empty()) file.write(to_hyp(result));
+    if (result.error.empty()) file->write(to_hyp(result));
   }
-  file.commit();
+  file->commit();
 }
 
 HypJournal::HypJournal(const std::string &path) : path_(path) {

@@ -9,12 +9,13 @@
 #include <string>
 #include <unordered_map>
 
+#include "core/base/file.h"
 #include "tools/recognition.h"
 
 namespace asr::tool {
 
 // Writes the lines of all results that have no error; the file appears complete or not at all.
-void write_hyp(const std::deque<Recognition> &results, const std::string &path);
+void write_hyp(const std::deque<Recognition> &results, OutputFile *file);
 
 class HypJournal {
  public:

@@ -20,6 +20,10 @@ std::string srt_time(double seconds) {
   return format("%02ld:%02ld:%02ld,%03ld", ms / 3600000, ms / 60000 % 60, ms / 1000 % 60, ms % 1000);
 }
 
+// Seconds and shares as people write them: 0.41 and not 0.41000000000000003. Six digits after the point are far below a frame
+// and all that a float has.
+double rounded(double value) { return std::round(value * 1e6) / 1e6; }
+
 void add_alternative(const RecognisedAlternative &alternative, Json *json) {
   (*json)["text"] = alternative.text;
   (*json)["graph_cost"] = alternative.graph_cost;
@@ -29,8 +33,8 @@ void add_alternative(const RecognisedAlternative &alternative, Json *json) {
 void add_words(const RecognisedAlternative &alternative, Json *json) {
   Json &words = (*json)["words"] = Json::array();
   for (const RecognisedWord &word : alternative.words) {
-    words.push_back({{"word", word.text}, {"start_s", word.start_s}, {"end_s", word.end_s}});
-    if (word.confidence >= 0) words.back()["confidence"] = word.confidence;
+    words.push_back({{"word", word.text}, {"start_s", rounded(word.start_s)}, {"end_s", rounded(word.end_s)}});
+    if (word.confidence >= 0) words.back()["confidence"] = rounded(word.confidence);
   }
 }
 
@@ -55,7 +59,7 @@ std::string to_json(const Recognition &r) {
     json["error"] = r.error;
     return json.dump() + "\n";
   }
-  json["audio_s"] = r.audio_s;
+  json["audio_s"] = rounded(r.audio_s);
   add_alternative(r.best, &json);
   json["reached_final"] = (r.flags & ASR_FLAG_NOT_FINAL_STATE) == 0;
   json["beam_died"] = (r.flags & ASR_FLAG_BEAM_DIED) != 0;

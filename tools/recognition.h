@@ -25,7 +25,8 @@ struct RecognisedAlternative {
 
 struct Recognition {
   std::string id, path;
-  std::string error;  // empty if all went well
+  std::string error;                  // empty if all went well
+  std::vector<std::string> warnings;  // sentences about the recording
   RecognisedAlternative best;
   std::vector<RecognisedAlternative> others;  // that --nbest asked for
   double audio_s = 0, acoustic_scale = 0;     // the scale is known where there is a lattice

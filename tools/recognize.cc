@@ -29,11 +29,13 @@ using Options = RecognizeOptions;
 
 // Whether printing a result writes on the terminal that has the progress line.
 bool prints_on_terminal(const Recognition &result) {
-  return isatty(STDOUT_FILENO) == 1 || !result.error.empty() || (result.flags & ASR_FLAG_FELL_BACK) != 0;
+  return isatty(STDOUT_FILENO) == 1 || !result.error.empty() || !result.warnings.empty() ||
+         (result.flags & ASR_FLAG_FELL_BACK) != 0;
 }
 
 void print(const Recognition &result, const Options &options, bool with_id) {
   const StdoutLock lock;
+  for (const std::string &warning : result.warnings) fprintf(stderr, "senone: warning: %s\n", warning.c_str());
   if (!result.error.empty()) fprintf(stderr, "senone: %s\n", result.error.c_str());
   if ((result.flags & ASR_FLAG_FELL_BACK) != 0) {
     fprintf(stderr, "senone: %s: the device was lost; recognised on %s instead\n",
@@ -202,16 +204,23 @@ void run(const Options &options) {
   if (slf && source.size() != size_t{1}) throw UsageError("recognize: --lattice FILE.slf takes one recording at a time");
   if (options.resume && (options.hyp.empty() || !options.lattice.empty()))
     throw UsageError("recognize: --resume continues the file of --hyp; give it, and no --lattice");
+  if (options.confidence && !options.json && !options.ctm)
+    throw UsageError("recognize: --confidence gives words a confidence in --json and --ctm; give one of them");
+  std::optional<HypJournal> journal;
+  std::optional<OutputFile> hyp;  // begun first: recognition would be in vain if it cannot be written
+  if (options.resume) {
+    journal.emplace(options.hyp);
+  } else if (!options.hyp.empty()) {
+    hyp.emplace(options.hyp);
+  }
   const uint32_t n_jobs = default_jobs(options);
   const EnginePointer engine = load_engine(options, n_jobs);
-  std::optional<HypJournal> journal;
-  if (options.resume) journal.emplace(options.hyp);
   const double begin_s = wall_seconds();
   const std::deque<Recognition> results = Batch(engine.get(), options, &source, journal ? &*journal : nullptr).run(n_jobs);
   print_summary(engine.get(), results, wall_seconds() - begin_s);
   if (journal && journal->n_older() > 0)
     fprintf(stderr, "%zu older results are in %s\n", journal->n_older(), options.hyp.c_str());
-  if (!options.hyp.empty() && !journal) write_hyp(results, options.hyp);
+  if (hyp) write_hyp(results, &*hyp);
   const auto failed = [](const Recognition &result) { return !result.error.empty(); };
   const auto n_failed = std::count_if(results.begin(), results.end(), failed);
   if (n_failed > 0) fail(ASR_IO, "%td of %zu utterances failed", n_failed, results.size());
@@ -221,7 +230,8 @@ void add_recognize(Command app) {
   auto options = std::make_shared<Options>();
   Command command = app.command("recognize", "Print the words of recordings");
   command.option("--model", options->model, "Bundle: a directory made by `senone import` and `senone graph`").required();
-  command.option("files", options->files, "Recordings: flac, wav, NIST SPHERE, ..., .raw");
+  command.option("files", options->files,
+                 "Recordings: flac, wav, NIST SPHERE, ..., .raw; -: standard input, one of these or raw");
   command.option("--list", options->list, "File of recordings: a line each, path and optional id");
   command.option("--features", options->features, "Archive of Kaldi instead of recordings: features, or MFCCs");
   command.option("--cmvn", options->cmvn, "Archive of CMVN statistics for the MFCCs of --features, instead of --cmn");
@@ -249,7 +259,9 @@ void add_recognize(Command app) {
   command.option("--cmn", options->cmn, "Cepstral mean: of the model's choice, running, of the recording, none")
       .one_of({"model", "live", "batch", "none"})
       .shows_default();
-  command.option("--raw-rate", options->raw_rate_hz, "Sample rate of .raw files (16-bit little-endian mono)")
+  command
+      .option("--raw-rate", options->raw_rate_hz,
+              "Sample rate of .raw files and raw standard input (16-bit little-endian mono)")
       .range(kLeastSampleRateHz, kMostSampleRateHz)
       .shows_default();
   command.option("--chunk", options->chunk_samples, "Samples fed at a time; does not change the words")

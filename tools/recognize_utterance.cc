@@ -2,6 +2,8 @@
 // One utterance through the C ABI alone: open, feed, finish, events, close. This is also an example of its use.
 #include <algorithm>
 #include <memory>
+#include <mutex>
+#include <set>
 
 #include "core/base/error.h"
 #include "tools/audio_file.h"
@@ -35,9 +37,27 @@ StreamPointer open_stream(asr_engine *engine, const asr_stream_config &config) {
   return {stream, asr_close};
 }
 
-StreamPointer feed_audio(asr_engine *engine, const RecognizeOptions &options, const std::string &path, double frame_shift_s,
-                         const FedFunction &fed, double *audio_s) {
+// What makes a recording worse than it should be, in sentences.
+void add_warnings(const AudioFile &audio, const std::string &path, double model_rate_hz, std::vector<std::string> *warnings) {
+  if (const uint64_t n_missing = audio.n_missing_bytes()) {
+    warnings->push_back(format("%s: is cut short: %llu bytes that its header tells of are missing; check how it was copied",
+                               path.c_str(), static_cast<unsigned long long>(n_missing)));
+  }
+  static std::mutex mutex;
+  static std::set<uint32_t> said;  // rates: a batch of one rate needs one warning
+  const std::lock_guard lock(mutex);
+  if (audio.rate_hz() < model_rate_hz && said.insert(audio.rate_hz()).second) {
+    warnings->push_back(
+        format("%s: has %u samples a second, the model is for %g: what lies above %u Hz is missing, and more "
+               "words will be wrong; use a model for this rate (said once)",
+               path.c_str(), audio.rate_hz(), model_rate_hz, audio.rate_hz() / 2));
+  }
+}
+
+StreamPointer feed_audio(asr_engine *engine, const RecognizeOptions &options, const std::string &path,
+                         const asr_engine_info &info, const FedFunction &fed, Recognition *result) {
   AudioFile audio(path, options.raw_rate_hz);
+  add_warnings(audio, path, info.sample_rate_hz, &result->warnings);
   asr_stream_config config = stream_config(options);
   config.input = ASR_INPUT_FLOAT;
   config.sample_rate_hz = audio.rate_hz();
@@ -50,11 +70,11 @@ StreamPointer feed_audio(asr_engine *engine, const RecognizeOptions &options, co
     n_samples += n;
     fed(double(n) / audio.rate_hz(), audio.n_samples() > 0 ? double(n) / audio.n_samples() : 0);
   }
-  *audio_s = static_cast<double>(n_samples) / audio.rate_hz();
+  result->audio_s = static_cast<double>(n_samples) / audio.rate_hz();
   if (n_samples == 0) fail(ASR_BAD_AUDIO, "%s: no audio in it; check how it was recorded", path.c_str());
-  if (*audio_s < frame_shift_s) {
+  if (result->audio_s < info.frame_shift_ms / 1000) {
     fail(ASR_BAD_AUDIO, "%s: %zu samples at %u Hz are less than a frame of %g ms; check how it was recorded", path.c_str(),
-         n_samples, audio.rate_hz(), frame_shift_s * 1000);
+         n_samples, audio.rate_hz(), info.frame_shift_ms);
   }
   return stream;
 }
@@ -111,7 +131,7 @@ void recognize_utterance(asr_engine *engine, const RecognizeOptions &options, co
   check(asr_engine_get_info(engine, &info));
   const double frame_shift_s = info.frame_shift_ms / 1000;
   const StreamPointer stream = utterance.input == ASR_INPUT_FLOAT
-                                   ? feed_audio(engine, options, utterance.path, frame_shift_s, fed, &result->audio_s)
+                                   ? feed_audio(engine, options, utterance.path, info, fed, result)
                                    : feed_rows(engine, options, utterance, frame_shift_s, fed, &result->audio_s);
   check(asr_finish(stream.get()));
   for (bool ended = false; !ended;) {

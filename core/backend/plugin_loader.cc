@@ -79,6 +79,14 @@ const asr_backend_api *grown_table(const asr_backend_api *api) {
   return &table;
 }
 
+// Says what SENONE_PLUGIN_PATH does not lead to.
+void warn_of_nothing(const std::string &directory) {
+  std::error_code error;
+  const char *what = std::filesystem::exists(directory, error) ? "holds no plugin (libsenone_NAME.so)" : "does not exist";
+  log(ASR_LOG_WARNING, "SENONE_PLUGIN_PATH: %s %s; correct the variable, or unset it to use the installed plugins",
+      directory.c_str(), what);
+}
+
 bool is_wanted(const std::vector<std::string> &only, const std::string &name) {
   return only.empty() || std::find(only.begin(), only.end(), name) != only.end();
 }
@@ -165,12 +173,17 @@ std::vector<Backend> load_backends(const LoadOptions &options) {
     check_backend(builtin_entry(), &backend);
     return backend;
   });
+  if (options.named && options.directories.empty()) {
+    log(ASR_LOG_WARNING, "SENONE_PLUGIN_PATH is empty: no plugin is loaded; unset it to use the installed ones");
+  }
   for (const std::string &directory : options.directories) {
     if (const std::string reason = why_untrusted(directory); !reason.empty()) {
       log(ASR_LOG_WARNING, "plugin directory %s: is skipped: it %s", directory.c_str(), reason.c_str());
       continue;
     }
-    for (const std::string &path : plugin_files(directory)) {
+    const std::vector<std::string> files = plugin_files(directory);
+    if (options.named && files.empty()) warn_of_nothing(directory);
+    for (const std::string &path : files) {
       load({name_in_path(path), path, nullptr, ""}, [](const Backend &backend) { return load_plugin(backend.path); });
     }
   }

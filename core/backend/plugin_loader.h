@@ -21,6 +21,7 @@ struct Backend {
 struct LoadOptions {
   std::vector<std::string> directories;  // absolute; searched in this order
   std::vector<std::string> only;         // names to take; empty = all
+  bool named = false;                    // SENONE_PLUGIN_PATH names the directories, so that what it lacks is worth a warning
 };
 
 // What the environment and the place of this library say: SENONE_PLUGIN_PATH, else the plugin directory beside the library;

@@ -71,6 +71,7 @@ LoadOptions default_load_options() {
   LoadOptions options;
   if (const char *path = secure_getenv("SENONE_PLUGIN_PATH")) {
     options.directories = split(path, ':');
+    options.named = true;
   } else if (!kInstalledDirectory.empty()) {
     options.directories.push_back(kInstalledDirectory);
   }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/base/limits.h"
+
 namespace asr {
 namespace {
 
@@ -32,10 +34,14 @@ void Intake::feed(const void *samples, size_t n, bool may_wait) {
   }
   const bool audio = options_.is_audio();
   const size_t unit = audio ? options_.format.n_channels : row_length_;  // values a sample or row has
+  const size_t value_bytes = audio ? options_.format.sample_bytes() : sizeof(float);
+  if (n > kMostFeedBytes / (unit * value_bytes)) {
+    fail(ASR_INVALID_ARGUMENT, "asr_feed: n is %zu; the most of one call is %zu", n,
+         static_cast<size_t>(kMostFeedBytes / (unit * value_bytes)));
+  }
   if (options_.input != ASR_INPUT_INT16 && !all_finite(static_cast<const float *>(samples), n * unit)) {
     fail(ASR_BAD_AUDIO, "asr_feed: a value is infinite or not a number; nothing of this call was taken");
   }
-  const size_t value_bytes = audio ? options_.format.sample_bytes() : sizeof(float);
   const size_t piece = std::max<size_t>(1, kPieceValues / unit);
   std::vector<float> values;
   for (size_t done = 0; done < n; done += piece) {

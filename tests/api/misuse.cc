@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <mutex>
 
 #include "tests/api/recognizer.h"
 #include "tests/api/tone_bundle.h"
@@ -202,6 +203,46 @@ TEST(Misuse, ConfigsOfOtherVersions) {
   EXPECT_EQ(info.frame_shift_ms, -5);
   info.size = 0;
   EXPECT_REFUSED(asr_engine_get_info(engine.get(), &info), ASR_INVALID_ARGUMENT, "size");
+}
+
+TEST(Misuse, LengthsThatWereNegative) {
+  const EnginePointer engine = load_engine();
+  for (const asr_input input : {ASR_INPUT_INT16, ASR_INPUT_FLOAT, ASR_INPUT_FEATURES, ASR_INPUT_LOGLIKES}) {
+    asr_stream_config config = default_stream();
+    config.input = input;
+    config.n_channels = 2;
+    const StreamPointer stream = open_stream(engine.get(), config);
+    const std::vector<float> values(1000);
+    for (const size_t n :
+         {static_cast<size_t>(-1), static_cast<size_t>(INT32_MIN), SIZE_MAX / 2, SIZE_MAX / 4 + 1, size_t{1} << 41}) {
+      EXPECT_EQ(asr_feed(stream.get(), values.data(), n), ASR_INVALID_ARGUMENT) << n;
+      EXPECT_NE(std::string(asr_last_error()).find("asr_feed: n is " + std::to_string(n)), std::string::npos)
+          << asr_last_error();
+    }
+    EXPECT_OK(asr_feed(stream.get(), values.data(), 2));
+  }
+}
+
+// Says once for an engine that audio has a lower rate than the model.
+TEST(Misuse, LowRatesAreInTheLog) {
+  static std::vector<std::string> warnings;
+  static std::mutex mutex;
+  const EnginePointer engine = load_engine();
+  asr_set_log(
+      [](asr_log_level, const char *message, void *) {
+        const std::lock_guard lock(mutex);
+        warnings.push_back(message);
+      },
+      ASR_LOG_WARNING, nullptr);
+  asr_stream_config config = default_stream();
+  for (const uint32_t rate_hz : {0u, 16000u, 44100u, 8000u, 8000u}) {
+    config.sample_rate_hz = rate_hz;
+    open_stream(engine.get(), config);
+    EXPECT_EQ(warnings.size(), rate_hz == 8000 ? 1u : 0u) << rate_hz;
+  }
+  asr_set_log(nullptr, ASR_LOG_ERROR, nullptr);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0].rfind("asr_open: audio of 8000 samples a second on a model for 16000", 0), 0u) << warnings[0];
 }
 
 TEST(Misuse, SamplesThatAreNotFinite) {

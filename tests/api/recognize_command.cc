@@ -18,7 +18,7 @@ Outcome recognize_command(const std::string &arguments) {
 }
 
 // A mono wav file of 32-bit float samples.
-std::string wav(const std::string &name, const std::vector<float> &samples) {
+std::string wav(const std::string &name, const std::vector<float> &samples, uint32_t rate_hz = 16000) {
   const std::string path = tone_bundle() + "/" + name;
   std::ofstream file(path, std::ios::binary);
   const auto put = [&](const char *tag, std::initializer_list<uint32_t> words) {
@@ -28,10 +28,17 @@ std::string wav(const std::string &name, const std::vector<float> &samples) {
   const uint32_t n_bytes = static_cast<uint32_t>(4 * samples.size());
   put("RIFF", {36 + n_bytes});
   put("WAVE", {});
-  put("fmt ", {16, 3 | 1 << 16, 16000, 64000, 4 | 32 << 16});
+  put("fmt ", {16, 3 | 1 << 16, rate_hz, 4 * rate_hz, 4 | 32 << 16});
   put("data", {n_bytes});
   file.write(reinterpret_cast<const char *>(samples.data()), n_bytes);
   return path;
+}
+
+// What speak() says, as such a file.
+std::string spoken_wav(const std::string &name, const std::string &words, uint32_t rate_hz = 16000) {
+  std::vector<float> samples;
+  for (const int16_t sample : speak(words, rate_hz)) samples.push_back(static_cast<float>(sample) / 32768);
+  return wav(name, samples, rate_hz);
 }
 
 bool has(const Outcome &outcome, const std::string &text) { return outcome.output.find(text) != std::string::npos; }
@@ -177,11 +184,63 @@ TEST(RecognizeCommand, LessAudioThanAFrameIsAnError) {
   }
 }
 
+TEST(RecognizeCommand, DirectoriesAndEmptyFilesHaveSentencesOfTheirOwn) {
+  const std::string empty = tone_bundle() + "/empty.wav";
+  std::ofstream(empty).flush();
+  EXPECT_TRUE(has(recognize_command(empty), "senone: " + empty + ": is an empty file; "));
+  EXPECT_TRUE(has(recognize_command(tone_bundle()), "senone: " + tone_bundle() + ": is a directory; "));
+  EXPECT_TRUE(has(recognize_command("/dev/null"), "senone: /dev/null: is a pipe or device"));
+}
+
+TEST(RecognizeCommand, StandardInput) {
+  const std::string raw = tone_recording("low high");
+  const std::string wave = spoken_wav("stdin.wav", "low high", 32000);
+  EXPECT_TRUE(has(recognize_command("- <" + raw), "low high\n"));
+  EXPECT_TRUE(has(recognize_command("- <" + wave), "low high\n"));
+  EXPECT_TRUE(has(recognize_command("--json - <" + raw), "\"id\":\"-\""));
+  const Outcome nothing = recognize_command("- </dev/null");
+  EXPECT_EQ(nothing.exit_code, 1);
+  EXPECT_TRUE(has(nothing, "senone: -: standard input is empty; ")) << nothing.output;
+}
+
+TEST(RecognizeCommand, RecordingsThatLackSomethingBringAWarning) {
+  const std::string low = spoken_wav("low.wav", "low mid", 8000);
+  const Outcome twice = recognize_command(low + " " + low);
+  EXPECT_EQ(twice.exit_code, 0) << twice.output;
+  EXPECT_TRUE(has(twice, "senone: warning: " + low + ": has 8000 samples a second, the model is for 16000: ")) << twice.output;
+  EXPECT_EQ(twice.output.find("warning"), twice.output.rfind("warning")) << "said once";
+
+  const std::string cut = spoken_wav("cut.wav", "low mid");
+  EXPECT_FALSE(has(recognize_command(cut), "warning"));
+  std::filesystem::resize_file(cut, std::filesystem::file_size(cut) - 1000);
+  const Outcome outcome = recognize_command(cut);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_TRUE(has(outcome, "senone: warning: " + cut + ": is cut short: 1000 bytes ")) << outcome.output;
+}
+
+TEST(RecognizeCommand, AFileThatCannotBeWrittenIsKnownBeforehand) {
+  const Outcome outcome = run_program("senone", "recognize --model /no/bundle --hyp /nodir/x " + tone_recording("low"));
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_TRUE(has(outcome, "/nodir/x")) << outcome.output;
+  EXPECT_FALSE(has(outcome, "/no/bundle")) << outcome.output;
+}
+
+TEST(RecognizeCommand, UnknownSubcommandsAreNamed) {
+  for (const std::string words : {"frob", "lattice frob", "import frob --help"}) {
+    const Outcome outcome = run_program("senone", words);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.output, "senone: unknown subcommand \"frob\"; `senone --help` lists them\n");
+  }
+  EXPECT_TRUE(has(run_program("senone", ""), "subcommand is required"));
+}
+
 TEST(RecognizeCommand, BadUsage) {
   const std::string file = tone_recording("high");
   EXPECT_EQ(recognize_command("").exit_code, 2);
   EXPECT_EQ(recognize_command("--jobs 0 " + file).exit_code, 2);
   EXPECT_EQ(recognize_command("--json --ctm " + file).exit_code, 2);
+  EXPECT_EQ(recognize_command("--confidence " + file).exit_code, 2);
+  EXPECT_EQ(recognize_command("--confidence --srt " + file).exit_code, 2);
   EXPECT_EQ(recognize_command("--srt " + file + " " + file).exit_code, 2);
   EXPECT_EQ(recognize_command("--nbest 0 " + file).exit_code, 2);
   EXPECT_EQ(recognize_command("--features ark:x " + file).exit_code, 2);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The programs of samples/ run and print what they should.
+#include <cstdlib>
+
 #include "tests/api/recognizer.h"
 #include "tests/api/tone_bundle.h"
 
@@ -16,7 +18,59 @@ TEST(Samples, HelloSaysWhatIsWrong) {
   const Outcome no_bundle = run_program("hello", "/no/such/bundle " + tone_recording("low"));
   EXPECT_NE(no_bundle.output.find("/no/such/bundle"), std::string::npos) << no_bundle.output;
   EXPECT_NE(no_bundle.exit_code, 0);
-  EXPECT_NE(run_program("hello", "").exit_code, 0);
+  for (const char *name : {"hello", "callback", "nbest_lattice"}) {
+    EXPECT_EQ(run_program(name, "").output, std::string("usage: ") + name + " BUNDLE FILE.raw\n");
+    const Outcome no_audio = run_program(name, tone_bundle() + " /no/such.raw");
+    EXPECT_EQ(no_audio.output, "/no/such.raw: No such file or directory\n");
+    EXPECT_NE(no_audio.exit_code, 0);
+  }
+}
+
+TEST(Samples, GpuSamplesSayWhatIsMissing) {
+  for (const char *name : {"cuda", "ocl_nvidia", "ocl_amd"}) {
+    setenv("SENONE_PLUGINS", "cpu", 1);
+    const std::string program = std::string(name) + "_gpu";
+    const Outcome outcome = run_program(program, tone_bundle() + " " + tone_recording("low"));
+    const Outcome named = run_program(program, tone_bundle() + " " + tone_recording("low") + " " + name + ":7");
+    unsetenv("SENONE_PLUGINS");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+    EXPECT_NE(outcome.output.find(program + ": no device " + name + " here: it needs an "), std::string::npos)
+        << outcome.output;
+    EXPECT_NE(named.output.find("no device " + std::string(name) + ":7 here"), std::string::npos) << named.output;
+    EXPECT_EQ(run_program(program, "").exit_code, 2);
+  }
+}
+
+TEST(Samples, ManyStreamsPrintsWordsAndLatencies) {
+  const Outcome outcome =
+      run_program("many_streams", tone_bundle() + " 100 200 " + tone_recording("low high") + " " + tone_recording("mid"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_NE(outcome.output.find("\t100 times\tlow high\n"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("\t100 times\tmid\n"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("200 streams on "), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("words after the end of speech: median "), std::string::npos) << outcome.output;
+  EXPECT_EQ(run_program("many_streams", tone_bundle() + " 0 200 x.raw").exit_code, 2);
+  EXPECT_EQ(run_program("many_streams", tone_bundle() + " 1 2 /no/such.raw").output,
+            "many_streams: /no/such.raw: cannot be opened\n");
+}
+
+TEST(Samples, LatticeRescores) {
+  const std::string arguments = tone_bundle() + " " + tone_recording("low high");
+  const Outcome plain = run_program("lattice", arguments);
+  EXPECT_EQ(plain.exit_code, 0) << plain.output;
+  EXPECT_EQ(plain.output.rfind(" 1 ", 0), 0u) << plain.output;
+  // Without costs of its own the path, its cost and the confidences are those of before.
+  const std::string rescored = plain.output.substr(plain.output.find("rescored "));
+  const std::string best = plain.output.substr(2, plain.output.find("  low high\n") - 2);
+  EXPECT_EQ(std::stod(rescored.substr(9)), std::stod(best)) << plain.output;
+  EXPECT_NE(rescored.find("  low\n"), std::string::npos) << plain.output;
+  EXPECT_NE(rescored.find("  high\n"), std::string::npos) << plain.output;
+  EXPECT_EQ(rescored.find("  mid\n"), std::string::npos) << plain.output;
+  // A word that costs as much less than nothing is said wherever the lattice has it.
+  const Outcome changed = run_program("lattice", arguments + " mid=-1000");
+  EXPECT_NE(changed.output.substr(changed.output.find("rescored ")).find("  1.000  mid\n"), std::string::npos)
+      << changed.output;
+  EXPECT_EQ(run_program("lattice", arguments + " mid=x").output, "lattice: mid=x: is not WORD=COST\n");
 }
 
 TEST(Samples, CallbackPrintsPartialsAndTimes) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # embed.sh BUILD SOURCE: installs a build, moves the tree elsewhere, and uses it as an embedder would: its command makes a
-# bundle, samples/hello.c is built by pkg-config and by CMake, both programs recognise a recording, and a plugin put beside
-# the library is found.
+# bundle, samples/hello.c is built by pkg-config and by CMake, the C++ example by CMake, the programs recognise a recording, and a
+# plugin put beside the library is found.
 set -euo pipefail
 build=$1 source=$2
 data=/usr/share/pocketsphinx/test/data/tidigits
@@ -35,8 +35,13 @@ cc -std=c99 -Wall -Wextra -Werror "$source/samples/hello.c" -o "$work/hello" "${
 check "$work/hello" "the program built by pkg-config"
 
 cmake -G Ninja -S "$source/tests/install/find_package" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DHELLO="$source/samples/hello.c" \
+  -DHELLO_CPP="$source/bindings/cpp/examples/hello.cc" \
   >"$work/log" 2>&1 && cmake --build "$work/cmake" >>"$work/log" 2>&1 || { cat "$work/log"; fail "the CMake project"; }
 check "$work/cmake/hello" "the program built by CMake"
+check "$work/cmake/hello_cpp" "the C++ program built by CMake"
+for file in LICENSE NOTICE docs/embedding.md samples/hello.c; do
+  [[ -f $prefix/share/doc/senone/$file ]] || fail "share/doc/senone/$file is not installed"
+done
 
 cp "$build/tests/plugins/libsenone_good.so" "$prefix/lib/senone/plugins/"
 (cd / && "$prefix/bin/senone" devices) | grep '^good:1 ' >/dev/null || fail "a plugin beside the library was not found"

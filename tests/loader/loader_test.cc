@@ -275,6 +275,23 @@ TEST(Loader, SeveralDirectoriesNeverTheCurrentOne) {
   EXPECT_CONTAINS(messages.text, "plugin directory .: is skipped: it is not an absolute path");
 }
 
+TEST(Loader, SaysWhereThePluginPathLeadsToNothing) {
+  const TemporaryDirectory directory;
+  for (const auto &[path, warning] :
+       {std::pair(std::string(), std::string("SENONE_PLUGIN_PATH is empty: no plugin is loaded")),
+        std::pair(std::string("/nowhere"), std::string("SENONE_PLUGIN_PATH: /nowhere does not exist")),
+        std::pair(directory.path(), "SENONE_PLUGIN_PATH: " + directory.path() + " holds no plugin")}) {
+    const Environment variable("SENONE_PLUGIN_PATH", path);
+    const Messages messages;
+    load_backends(default_load_options());
+    EXPECT_CONTAINS(messages.text, warning);
+  }
+  const Environment good("SENONE_PLUGIN_PATH", kPlugins);
+  const Messages messages;
+  load_backends(default_load_options());
+  EXPECT_EQ(messages.text.find("SENONE_PLUGIN_PATH"), std::string::npos) << messages.text;
+}
+
 // Opening a pipe would wait for somebody to write to it.
 TEST(Loader, PipesAreNotOpened) {
   const TemporaryDirectory directory;

@@ -1,0 +1,724 @@
+// SPDX-License-Identifier: Apache-2.0
+// senone.hpp - the Senone speech recogniser for C++17: a header over asr.h, which stays the manual of what everything means.
+//
+//   senone::Engine engine("bundle");                    senone::Stream stream = engine.open();
+//   stream.feed(samples);  stream.finish();             std::cout << stream.final_event().text() << '\n';
+//
+// HANDLES   Engine, Stream, Event and DeviceList own what they stand for and can be moved, not copied. A moved-from or
+//           default-made handle is empty: it converts to false, and only assigning to it and destroying it is allowed.
+// RANGES    events of a stream, devices, alternatives, words, arcs and states of a lattice are ranges for `for`.
+// TEXT      is never copied: a std::string_view belongs to the event, engine or list that it came from. Words,
+//           alternatives and lattices are views of their event, and must not be used after it.
+// ERRORS    A call that fails throws senone::Error: the status, and asr_last_error's sentence as what(). Each function
+//           try_NAME does the same without throwing and returns an Expected: a value, or an Error. An ERROR event is no
+//           exception while events are iterated; final_event throws it.
+// CALLBACKS A std::function that takes events, on threads of the library. What it throws does not reach the library: the
+//           stream is cancelled, its callback is called no more, and wait() throws the exception.
+// THREADS   as asr.h says: any threads may use an engine, a stream and an event. Destroying, moving or closing one must
+//           not happen at the same time as another use of it.
+#ifndef SENONE_HPP
+#define SENONE_HPP
+
+#include <asr.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace senone {
+
+// ---- errors ---------------------------------------------------------------------------------------------------------
+
+class Error : public std::runtime_error {
+ public:
+  Error(asr_status status, const std::string &sentence) : std::runtime_error(sentence), status_(status) {}
+
+  asr_status status() const noexcept { return status_; }
+  std::string_view status_text() const noexcept { return asr_status_text(status_); }
+
+ private:
+  asr_status status_;
+};
+
+// The outcome of a try_ function: a value, or an Error.
+template <typename Value>
+class [[nodiscard]] Expected {
+ public:
+  Expected(Value value) : content_(std::in_place_index<0>, std::move(value)) {}
+  Expected(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
+
+  bool has_value() const noexcept { return content_.index() == 0; }
+  explicit operator bool() const noexcept { return has_value(); }
+
+  // The value; throws the Error if there is none.
+  Value &value() & { return has_value() ? std::get<0>(content_) : throw error(); }
+  const Value &value() const & { return has_value() ? std::get<0>(content_) : throw error(); }
+  Value &&value() && { return has_value() ? std::get<0>(std::move(content_)) : throw error(); }
+  Value *operator->() { return &value(); }
+  Value &operator*() & { return value(); }
+  Value &&operator*() && { return std::move(*this).value(); }
+
+  // The Error; only where there is no value.
+  const Error &error() const { return std::get<1>(content_); }
+
+ private:
+  std::variant<Value, Error> content_;
+};
+
+template <>
+class [[nodiscard]] Expected<void> {
+ public:
+  Expected() = default;
+  Expected(Error error) : error_(std::move(error)) {}
+
+  bool has_value() const noexcept { return !error_; }
+  explicit operator bool() const noexcept { return has_value(); }
+  void value() const {
+    if (error_) throw *error_;
+  }
+  const Error &error() const { return *error_; }
+
+ private:
+  std::optional<Error> error_;
+};
+
+namespace detail {
+
+// Of this thread's last call, which failed.
+inline Error last_error(asr_status status) { return Error(status, asr_last_error()); }
+
+inline Expected<void> outcome(asr_status status) {
+  return status == ASR_OK ? Expected<void>() : Expected<void>(last_error(status));
+}
+
+inline void check(asr_status status) {
+  if (status != ASR_OK) throw last_error(status);
+}
+
+// A struct of asr.h that the library fills.
+template <typename Struct>
+Struct sized() {
+  Struct value{};
+  value.size = sizeof(value);
+  return value;
+}
+
+// A read-only range of `size()` items that `Container::operator[]` makes on the way.
+template <typename Container>
+class IndexIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = decltype(std::declval<const Container &>()[0]);
+  using difference_type = std::ptrdiff_t;
+  using pointer = const value_type *;
+  using reference = value_type;
+
+  IndexIterator(const Container *container, std::size_t index) : container_(container), index_(index) {}
+  reference operator*() const { return (*container_)[index_]; }
+  IndexIterator &operator++() { return ++index_, *this; }
+  IndexIterator operator++(int) { return IndexIterator(container_, index_++); }
+  bool operator==(const IndexIterator &other) const { return index_ == other.index_; }
+  bool operator!=(const IndexIterator &other) const { return index_ != other.index_; }
+
+ private:
+  const Container *container_;
+  std::size_t index_;
+};
+
+template <typename Container>
+class Range {
+ public:
+  auto begin() const { return IndexIterator<Container>(self(), 0); }
+  auto end() const { return IndexIterator<Container>(self(), self()->size()); }
+  bool empty() const { return self()->size() == 0; }
+
+ private:
+  const Container *self() const { return static_cast<const Container *>(this); }
+};
+
+}  // namespace detail
+
+// The version of the library that runs, such as "0.2.0".
+inline std::string_view version() noexcept { return asr_version(); }
+
+// ---- log ------------------------------------------------------------------------------------------------------------
+
+using LogFunction = std::function<void(asr_log_level level, std::string_view message)>;
+
+// Sends messages of the whole library up to `level` to `log`, from any thread, several at once; an empty function discards
+// them. What `log` throws is dropped. Not to be called by two threads at once, nor by `log`.
+inline void set_log(LogFunction log, asr_log_level level = ASR_LOG_INFO) {
+  static std::unique_ptr<LogFunction> current;
+  std::unique_ptr<LogFunction> next = log ? std::make_unique<LogFunction>(std::move(log)) : nullptr;
+  const asr_log_fn receive = [](asr_log_level message_level, const char *message, void *function) {
+    try {
+      (*static_cast<LogFunction *>(function))(message_level, message);
+    } catch (...) {  // nobody to tell
+    }
+  };
+  asr_set_log(next ? receive : nullptr, level, next.get());
+  current = std::move(next);  // no call of the old one is running any more
+}
+
+// ---- devices --------------------------------------------------------------------------------------------------------
+
+struct Device {
+  std::string_view id, name, reason;  // as in asr_device
+  std::uint64_t memory_bytes;
+  std::int32_t score;
+  std::uint32_t n_cores;
+
+  bool usable() const noexcept { return reason.empty(); }
+};
+
+// The devices of every back end, best first, then rejected plugins with the reason.
+class DeviceList : public detail::Range<DeviceList> {
+ public:
+  DeviceList() : DeviceList(std::move(try_probe()).value()) {}
+  static Expected<DeviceList> try_probe() {
+    asr_device_list *list = nullptr;
+    const asr_status status = asr_devices(&list);
+    if (status != ASR_OK) return detail::last_error(status);
+    return DeviceList(list);
+  }
+
+  std::size_t size() const noexcept { return asr_device_list_count(handle_.get()); }
+  Device operator[](std::size_t index) const {
+    auto device = detail::sized<asr_device>();
+    detail::check(asr_device_list_get(handle_.get(), index, &device));
+    return {device.id, device.name, device.reason, device.memory_bytes, device.score, device.n_cores};
+  }
+  const asr_device_list *get() const noexcept { return handle_.get(); }
+
+ private:
+  struct Free {
+    void operator()(asr_device_list *list) const noexcept { asr_device_list_free(list); }
+  };
+  explicit DeviceList(asr_device_list *list) : handle_(list) {}
+
+  std::unique_ptr<asr_device_list, Free> handle_;
+};
+
+// ---- events ---------------------------------------------------------------------------------------------------------
+
+struct Word {
+  std::string_view text;
+  double start_s, end_s;  // from the first sample fed
+  float confidence;       // 0..1; -1 without a lattice and in partial events
+  std::uint32_t id;       // its number in words.txt
+};
+
+class Words : public detail::Range<Words> {
+ public:
+  Words(const asr_event *event, std::size_t alternative) : event_(event), alternative_(alternative) {}
+
+  std::size_t size() const noexcept { return asr_event_n_words(event_, alternative_); }
+  Word operator[](std::size_t index) const {
+    auto word = detail::sized<asr_word>();
+    detail::check(asr_event_word(event_, alternative_, index, &word));
+    return {word.text, word.start_s, word.end_s, word.confidence, word.word_id};
+  }
+
+ private:
+  const asr_event *event_;
+  std::size_t alternative_;
+};
+
+// One hypothesis: its words and natural-log costs.
+class Alternative {
+ public:
+  Alternative(const asr_event *event, std::size_t index) : event_(event), index_(index) {}
+
+  std::string_view text() const noexcept { return asr_event_alternative_text(event_, index_); }
+  Words words() const noexcept { return Words(event_, index_); }
+  double graph_cost() const { return costs().first; }
+  double acoustic_cost() const { return costs().second; }  // not scaled
+
+ private:
+  std::pair<double, double> costs() const {
+    std::pair<double, double> costs;
+    detail::check(asr_event_alternative_costs(event_, index_, &costs.first, &costs.second));
+    return costs;
+  }
+
+  const asr_event *event_;
+  std::size_t index_;
+};
+
+// Best first.
+class Alternatives : public detail::Range<Alternatives> {
+ public:
+  explicit Alternatives(const asr_event *event) : event_(event) {}
+
+  std::size_t size() const noexcept { return asr_event_n_alternatives(event_); }
+  Alternative operator[](std::size_t index) const noexcept { return Alternative(event_, index); }
+
+ private:
+  const asr_event *event_;
+};
+
+// The transition-ids of an arc or an end of a lattice, one a frame.
+class TransitionIds {
+ public:
+  TransitionIds(const std::uint32_t *begin, const std::uint32_t *end) : begin_(begin), end_(end) {}
+
+  const std::uint32_t *begin() const noexcept { return begin_; }
+  const std::uint32_t *end() const noexcept { return end_; }
+  std::size_t size() const noexcept { return static_cast<std::size_t>(end_ - begin_); }
+  std::uint32_t operator[](std::size_t index) const noexcept { return begin_[index]; }
+
+ private:
+  const std::uint32_t *begin_, *end_;
+};
+
+// One word of a lattice, between two of its states.
+struct Arc {
+  std::uint32_t from, to, word_id;
+  std::string_view word;
+  double graph_cost, acoustic_cost;  // natural logarithms, negated; acoustic_cost not scaled
+  double posterior, start_s, end_s;
+  TransitionIds transition_ids;
+};
+
+struct LatticeState {
+  double time_s;
+  double end_graph_cost, end_acoustic_cost, end_posterior;  // graph cost INFINITY where no path ends
+  TransitionIds end_transition_ids;
+};
+
+class Arcs : public detail::Range<Arcs> {
+ public:
+  explicit Arcs(const asr_lattice &lattice) : lattice_(lattice) {}
+
+  std::size_t size() const noexcept { return static_cast<std::size_t>(lattice_.n_arcs); }
+  Arc operator[](std::size_t index) const noexcept {
+    const asr_lattice &l = lattice_;
+    const std::uint32_t *ids = l.transition_id;
+    return {l.arc_from[index],       l.arc_to[index],
+            l.arc_word_id[index],    l.arc_word[index],
+            l.arc_graph_cost[index], l.arc_acoustic_cost[index],
+            l.arc_posterior[index],  l.arc_start_s[index],
+            l.arc_end_s[index],      TransitionIds(ids + l.alignment_begin[index], ids + l.alignment_begin[index + 1])};
+  }
+
+ private:
+  asr_lattice lattice_;
+};
+
+class LatticeStates : public detail::Range<LatticeStates> {
+ public:
+  explicit LatticeStates(const asr_lattice &lattice) : lattice_(lattice) {}
+
+  std::size_t size() const noexcept { return lattice_.n_states; }
+  LatticeState operator[](std::size_t index) const noexcept {
+    const asr_lattice &l = lattice_;
+    const std::uint64_t *begin = l.alignment_begin + l.n_arcs + index;
+    return {l.state_time_s[index], l.end_graph_cost[index], l.end_acoustic_cost[index], l.end_posterior[index],
+            TransitionIds(l.transition_id + begin[0], l.transition_id + begin[1])};
+  }
+
+ private:
+  asr_lattice lattice_;
+};
+
+// What else could have been said: see asr_lattice.
+class Lattice {
+ public:
+  explicit Lattice(const asr_lattice &lattice) : lattice_(lattice) {}
+
+  std::uint32_t n_frames() const noexcept { return lattice_.n_frames; }
+  double beam() const noexcept { return lattice_.beam; }
+  double acoustic_scale() const noexcept { return lattice_.acoustic_scale; }
+  Arcs arcs() const noexcept { return Arcs(lattice_); }  // those of a state together, in the order of the states
+  LatticeStates states() const noexcept { return LatticeStates(lattice_); }  // a path begins in state 0
+  const asr_lattice &arrays() const noexcept { return lattice_; }
+
+ private:
+  asr_lattice lattice_;
+};
+
+enum class EventKind {
+  kNone = 0,  // of an empty Event
+  kReady = ASR_EVENT_READY,
+  kSpeechStart = ASR_EVENT_SPEECH_START,
+  kPartial = ASR_EVENT_PARTIAL,
+  kEndpoint = ASR_EVENT_ENDPOINT,
+  kFinal = ASR_EVENT_FINAL,
+  kError = ASR_EVENT_ERROR,
+  kEnd = ASR_EVENT_END
+};
+
+// What a stream has to say; it may outlive its stream and engine. An empty one has kind kNone and no words.
+class Event {
+ public:
+  Event() = default;
+  explicit Event(asr_event *event) noexcept : handle_(event) {}  // takes it over
+
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+  EventKind kind() const noexcept { return static_cast<EventKind>(asr_event_get_kind(get())); }
+  asr_status status() const noexcept { return asr_event_status(get()); }   // ASR_OK except in kError events
+  std::uint32_t flags() const noexcept { return asr_event_flags(get()); }  // ASR_FLAG_*
+  double time_s() const noexcept { return asr_event_time_s(get()); }
+  std::string_view text() const noexcept { return asr_event_text(get()); }  // of kError: what went wrong
+  Alternatives alternatives() const noexcept { return Alternatives(get()); }
+  Words words() const noexcept { return Words(get(), 0); }  // of the best alternative
+
+  // Of a kFinal event of a stream with a lattice_beam; ASR_NOT_FOUND otherwise.
+  Lattice lattice() const { return try_lattice().value(); }
+  Expected<Lattice> try_lattice() const {
+    auto lattice = detail::sized<asr_lattice>();
+    const asr_status status = asr_event_lattice(get(), &lattice);
+    if (status != ASR_OK) return detail::last_error(status);
+    return Lattice(lattice);
+  }
+
+  const asr_event *get() const noexcept { return handle_.get(); }
+  asr_event *release() noexcept { return handle_.release(); }  // the caller frees it with asr_event_free
+
+ private:
+  struct Free {
+    void operator()(asr_event *event) const noexcept { asr_event_free(event); }
+  };
+  std::unique_ptr<asr_event, Free> handle_;
+};
+
+// ---- streams --------------------------------------------------------------------------------------------------------
+
+// The fields of asr_stream_config with their defaults. `callback` and `user_data` are not used: Engine::open takes a function.
+struct StreamConfig : asr_stream_config {
+  StreamConfig() noexcept : asr_stream_config() { asr_stream_config_default(this); }
+};
+
+class StreamView;
+using Callback = std::function<void(StreamView stream, Event event)>;
+
+namespace detail {
+
+// What the library calls for each event. The stream owns it and is closed first.
+struct Receiver {
+  Callback callback;
+  asr_input input;
+  std::size_t unit;
+  std::exception_ptr failure;  // what the callback threw; written before END is delivered, read after
+
+  void receive(asr_stream *stream, Event event) noexcept;
+};
+
+// The receiver whose callback runs on this thread.
+inline thread_local const Receiver *running = nullptr;
+
+}  // namespace detail
+
+// A stream that somebody else owns: what callbacks get, and what Stream is when it is open.
+class StreamView {
+ public:
+  StreamView() = default;
+
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+  asr_stream *get() const noexcept { return handle_; }
+
+  // Appends n samples of each channel, or n rows of features or log-likelihoods. Waits while the backlog is too long.
+  // The type must be that of the stream's input: std::int16_t for ASR_INPUT_INT16, else float.
+  template <typename Value>
+  void feed(const Value *values, std::size_t n) {
+    try_feed(values, n).value();
+  }
+  template <typename Value>
+  Expected<void> try_feed(const Value *values, std::size_t n) {
+    static_assert(std::is_same_v<Value, std::int16_t> || std::is_same_v<Value, float>, "feed int16_t or float values");
+    if (receiver_ != nullptr && (receiver_->input == ASR_INPUT_INT16) != std::is_same_v<Value, std::int16_t>) {
+      return Error(ASR_INVALID_ARGUMENT, std::is_same_v<Value, float>
+                                             ? "feed: the stream takes int16_t; set StreamConfig.input for float values"
+                                             : "feed: the stream takes float; set StreamConfig.input to ASR_INPUT_INT16");
+    }
+    return detail::outcome(asr_feed(handle_, values, n));
+  }
+
+  // The same with all values of a container that has data() and size(), whole samples of all channels or whole rows.
+  template <typename Container>
+  void feed(const Container &values) {
+    try_feed(values).value();
+  }
+  template <typename Container>
+  Expected<void> try_feed(const Container &values) {
+    const std::size_t unit = receiver_ != nullptr ? receiver_->unit : 1;
+    if (values.size() % unit != 0) {
+      return Error(ASR_INVALID_ARGUMENT, "feed: " + std::to_string(values.size()) + " values are no whole number of " +
+                                             std::to_string(unit) + ", the values of a sample of all channels or of a row");
+    }
+    return try_feed(values.data(), values.size() / unit);
+  }
+
+  // The audio is complete. Does not wait.
+  void finish() { try_finish().value(); }
+  Expected<void> try_finish() { return detail::outcome(asr_finish(handle_)); }
+
+  // Stops the work: an error event with ASR_CANCELLED and END follow. Does not wait.
+  void cancel() { detail::check(asr_cancel(handle_)); }
+
+  // The next event if there is one now, else an empty one. Not for streams with a callback.
+  Event poll() { return try_poll().value(); }
+  Expected<Event> try_poll() {
+    asr_event *event = nullptr;
+    const asr_status status = asr_result(handle_, &event);
+    if (status != ASR_OK) return detail::last_error(status);
+    return Event(event);
+  }
+
+  // Waits for the next event and takes it; empty if `timeout` passes first. A negative timeout is none. After kEnd nothing
+  // follows: ASR_INVALID_STATE. Not for streams with a callback.
+  Event next(std::chrono::milliseconds timeout = std::chrono::milliseconds(-1)) { return try_next(timeout).value(); }
+  Expected<Event> try_next(std::chrono::milliseconds timeout = std::chrono::milliseconds(-1)) {
+    const asr_status status = asr_wait(handle_, clipped(timeout));
+    if (status == ASR_TIMEOUT) return Event();
+    if (status != ASR_OK) return detail::last_error(status);
+    return try_poll();
+  }
+
+  // Waits until next() has an event; with a callback, until END was delivered, and throws what the callback threw.
+  // False if `timeout` passes first.
+  bool wait(std::chrono::milliseconds timeout = std::chrono::milliseconds(-1)) {
+    const bool ready = try_wait(timeout).value();
+    if (ready && receiver_ != nullptr && receiver_->failure) std::rethrow_exception(receiver_->failure);
+    return ready;
+  }
+  Expected<bool> try_wait(std::chrono::milliseconds timeout = std::chrono::milliseconds(-1)) {
+    const asr_status status = asr_wait(handle_, clipped(timeout));
+    if (status != ASR_OK && status != ASR_TIMEOUT) return detail::last_error(status);
+    return status == ASR_OK;
+  }
+
+  // What the callback threw, if it did; after wait().
+  std::exception_ptr callback_failure() const noexcept { return receiver_ != nullptr ? receiver_->failure : nullptr; }
+
+  // for (senone::Event &event : stream.events()): waits for each, up to and with kEnd.
+  class Events;
+  Events events();
+
+  // Takes events up to kEnd and returns the kFinal one; throws the Error of a kError event.
+  Event final_event() { return try_final_event().value(); }
+  Expected<Event> try_final_event() {
+    Event final;
+    for (;;) {
+      Expected<Event> next = try_next();
+      if (!next) return next;
+      const EventKind kind = next->kind();
+      if (kind == EventKind::kError) return Error(next->status(), std::string(next->text()));
+      if (kind == EventKind::kFinal) final = std::move(*next);
+      if (kind == EventKind::kEnd) return final;
+    }
+  }
+
+ protected:
+  friend struct detail::Receiver;
+  StreamView(asr_stream *handle, detail::Receiver *receiver) : handle_(handle), receiver_(receiver) {}
+
+  static std::int32_t clipped(std::chrono::milliseconds timeout) noexcept {
+    return timeout.count() < 0 ? -1 : static_cast<std::int32_t>(timeout.count() < INT32_MAX ? timeout.count() : INT32_MAX);
+  }
+
+  asr_stream *handle_ = nullptr;
+  detail::Receiver *receiver_ = nullptr;
+};
+
+class StreamView::Events {
+ public:
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Event;
+    using difference_type = std::ptrdiff_t;
+    using pointer = Event *;
+    using reference = Event &;
+
+    Event &operator*() const { return *event_; }
+    Event *operator->() const { return event_; }
+    Iterator &operator++() {
+      if (last_) {
+        event_ = nullptr;
+      } else {
+        read();
+      }
+      return *this;
+    }
+    bool operator==(const Iterator &other) const { return event_ == other.event_; }
+    bool operator!=(const Iterator &other) const { return event_ != other.event_; }
+
+   private:
+    friend class Events;
+    Iterator() = default;
+    explicit Iterator(Events *events) : stream_(events->stream_), event_(&events->event_) { read(); }
+    void read() {
+      *event_ = stream_.next();
+      last_ = event_->kind() == EventKind::kEnd;
+    }
+
+    StreamView stream_;
+    Event *event_ = nullptr;
+    bool last_ = false;  // kEnd was read; the loop's body may have moved the event away
+  };
+
+  explicit Events(StreamView stream) : stream_(stream) {}
+  Iterator begin() { return Iterator(this); }
+  Iterator end() { return Iterator(); }
+
+ private:
+  StreamView stream_;
+  Event event_;
+};
+
+inline StreamView::Events StreamView::events() { return Events(*this); }
+
+inline void detail::Receiver::receive(asr_stream *stream, Event event) noexcept {
+  if (failure) return;
+  running = this;
+  try {
+    callback(StreamView(stream, this), std::move(event));
+  } catch (...) {
+    failure = std::current_exception();
+    asr_cancel(stream);
+  }
+  running = nullptr;
+}
+
+// One source of audio. Made by Engine::open; destroying it ends it, finished or not.
+class Stream : public StreamView {
+ public:
+  Stream() = default;
+  Stream(Stream &&other) noexcept
+      : StreamView(std::exchange(other.handle_, nullptr), std::exchange(other.receiver_, nullptr)),
+        owned_receiver_(std::move(other.owned_receiver_)) {}
+  Stream &operator=(Stream &&other) noexcept {
+    if (this == &other) return *this;
+    close();
+    handle_ = std::exchange(other.handle_, nullptr);
+    receiver_ = std::exchange(other.receiver_, nullptr);
+    owned_receiver_ = std::move(other.owned_receiver_);
+    return *this;
+  }
+  ~Stream() { close(); }
+
+  // Waits for a running callback, discards events that were not taken, frees everything. In the stream's own callback, which
+  // it would wait for, it cancels the stream, and a thread of its own does the rest.
+  void close() noexcept {
+    asr_stream *handle = std::exchange(handle_, nullptr);
+    detail::Receiver *receiver = std::exchange(receiver_, nullptr);
+    if (receiver == nullptr || receiver != detail::running) {
+      asr_close(handle);
+      owned_receiver_.reset();
+      return;
+    }
+    (void)owned_receiver_.release();
+    receiver->failure = std::make_exception_ptr(Error(ASR_INVALID_STATE, "the stream was closed in its own callback"));
+    asr_cancel(handle);
+    try {
+      std::thread([handle, receiver] {
+        asr_close(handle);
+        delete receiver;
+      }).detach();
+    } catch (...) {  // no thread: both stay until the process ends
+    }
+  }
+
+ private:
+  friend class Engine;
+  Stream(asr_stream *handle, std::unique_ptr<detail::Receiver> receiver)
+      : StreamView(handle, receiver.get()), owned_receiver_(std::move(receiver)) {}
+
+  std::unique_ptr<detail::Receiver> owned_receiver_;
+};
+
+// ---- engine ---------------------------------------------------------------------------------------------------------
+
+// The fields of asr_engine_config with their defaults.
+struct EngineConfig : asr_engine_config {
+  EngineConfig() noexcept : asr_engine_config() { asr_engine_config_default(this); }
+};
+
+struct EngineInfo {
+  std::string_view device_id, device_name;  // as in asr_engine_info
+  double sample_rate_hz, frame_shift_ms;
+  std::uint32_t n_feature_dims, n_states, n_words, n_graph_states;
+  std::uint64_t n_graph_arcs;
+};
+
+// A bundle on a device. Streams keep what they need of it, so it may go before them.
+class Engine {
+ public:
+  Engine() = default;
+  explicit Engine(const std::string &bundle, const EngineConfig &config = EngineConfig())
+      : Engine(try_load(bundle, config).value()) {}
+  static Expected<Engine> try_load(const std::string &bundle, const EngineConfig &config = EngineConfig()) {
+    asr_engine *engine = nullptr;
+    const asr_status status = asr_engine_load(bundle.c_str(), &config, &engine);
+    if (status != ASR_OK) return detail::last_error(status);
+    return Engine(engine);
+  }
+
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+  asr_engine *get() const noexcept { return handle_.get(); }
+
+  EngineInfo info() const {
+    auto info = detail::sized<asr_engine_info>();
+    detail::check(asr_engine_get_info(get(), &info));
+    return {info.device_id, info.device_name, info.sample_rate_hz, info.frame_shift_ms, info.n_feature_dims,
+            info.n_states,  info.n_words,     info.n_graph_states, info.n_graph_arcs};
+  }
+
+  // Opens a stream. With a callback, events go to that; without, they are taken by next(), events() or final_event().
+  Stream open(const StreamConfig &config = StreamConfig(), Callback callback = nullptr) {
+    return try_open(config, std::move(callback)).value();
+  }
+  Expected<Stream> try_open(const StreamConfig &config = StreamConfig(), Callback callback = nullptr) {
+    auto receiver = std::make_unique<detail::Receiver>();
+    receiver->callback = std::move(callback);
+    receiver->input = config.input;
+    receiver->unit = values_of_unit(config);
+    asr_stream_config c_config = config;
+    c_config.callback = nullptr;
+    if (receiver->callback) {
+      c_config.callback = [](asr_stream *stream, asr_event *event, void *user_data) {
+        static_cast<detail::Receiver *>(user_data)->receive(stream, Event(event));
+      };
+    }
+    c_config.user_data = receiver.get();
+    asr_stream *stream = nullptr;
+    const asr_status status = asr_open(get(), &c_config, &stream);
+    if (status != ASR_OK) return detail::last_error(status);
+    return Stream(stream, std::move(receiver));
+  }
+
+ private:
+  struct Close {
+    void operator()(asr_engine *engine) const noexcept { asr_engine_close(engine); }
+  };
+  explicit Engine(asr_engine *engine) : handle_(engine) {}
+
+  // How many values a sample of all channels, or a row, has.
+  std::size_t values_of_unit(const StreamConfig &config) const {
+    if (config.input != ASR_INPUT_FEATURES && config.input != ASR_INPUT_LOGLIKES) {
+      return config.n_channels > 0 ? config.n_channels : 1;
+    }
+    auto info = detail::sized<asr_engine_info>();
+    if (asr_engine_get_info(get(), &info) != ASR_OK) return 1;
+    return config.input == ASR_INPUT_FEATURES ? info.n_feature_dims : info.n_states;
+  }
+
+  std::unique_ptr<asr_engine, Close> handle_;
+};
+
+}  // namespace senone
+#endif  // SENONE_HPP

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Speech recognition with Senone.
+
+    engine = senone.Engine("bundle")                  # a model and a graph on a device
+    result = engine.recognize("recording.wav")        # or an array: engine.recognize(samples, rate=8000)
+    print(result.text, result.words[0].start_s)
+
+    with engine.stream(partial_interval_ms=500) as stream:
+        stream.feed(samples)                          # int16 or float, as often as audio comes
+        stream.finish()
+        for event in stream:                          # or: async for event in stream
+            print(event.kind.name, event.text)
+
+Everything may be used from any threads. Calls into the library release the interpreter's lock. Failures are exceptions below
+`senone.Error`, whose text is the library's sentence. Messages of the library go to ``logging.getLogger("senone")``.
+"""
+
+from ._audio import read_audio
+from ._devices import Device, devices
+from ._engine import Engine, EngineInfo
+from ._errors import (
+    BadAudio,
+    BadFile,
+    Cancelled,
+    DeviceLost,
+    Error,
+    InternalError,
+    InvalidArgument,
+    InvalidState,
+    IoFailure,
+    NoDevice,
+    NotFound,
+    OutOfMemory,
+    Status,
+    Timeout,
+    Unsupported,
+)
+from ._events import Alternative, Event, EventKind, Flag, Lattice, Result, Word
+from ._library import version
+from ._log import start_logging as _start_logging
+from ._stream import Stream
+
+__version__ = version()
+
+__all__ = [
+    "Alternative",
+    "BadAudio",
+    "BadFile",
+    "Cancelled",
+    "Device",
+    "DeviceLost",
+    "Engine",
+    "EngineInfo",
+    "Error",
+    "Event",
+    "EventKind",
+    "Flag",
+    "InternalError",
+    "InvalidArgument",
+    "InvalidState",
+    "IoFailure",
+    "Lattice",
+    "NoDevice",
+    "NotFound",
+    "OutOfMemory",
+    "Result",
+    "Status",
+    "Stream",
+    "Timeout",
+    "Unsupported",
+    "Word",
+    "devices",
+    "read_audio",
+    "version",
+]
+
+_start_logging()

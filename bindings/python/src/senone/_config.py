@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings of a stream: keyword arguments as an asr_stream_config."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Literal, TypedDict, Union
+
+from ._errors import InvalidArgument
+from ._library import asr_stream_config, lib
+
+Input = Literal["float", "int16", "features", "loglikes"]
+Cmn = Literal["model", "live", "batch", "none"]
+
+_INPUTS = {"int16": 0, "float": 1, "features": 2, "loglikes": 3}
+_CMNS = {"model": 0, "live": 1, "batch": 2, "none": 3}
+
+
+class RecognizeConfig(TypedDict, total=False):
+    """Keyword arguments of `Engine.recognize` and `Engine.stream`. What is left out has the library's default.
+
+    input: what is fed: "float" (default; audio of any type below), "int16" (audio, 16 bits kept as they are), "features" (rows
+        [T, n_feature_dims], after all transforms) or "loglikes" (rows [T, n_states], natural log-likelihoods).
+    n_channels: channels in what is fed, 1..64; default 1. channel: the one to recognise, from 0; default: their mean.
+    cmn: cepstral mean normalisation: "model" (default), "live", "batch", "none".
+    vtln_warp: warp of the frequency axis, 0.8..1.25; default 1, none.
+    beam: width of the search (natural log, > 0). acoustic_scale: factor on log-likelihoods, > 0. word_insertion_cost: added to
+        the cost of every word. max_active: most tokens kept a frame. Default: the bundle's.
+    min_active: fewest tokens kept a frame where there are as many; default 200.
+    partial_interval_ms: audio time between partial events; 0 (default): none.
+    max_backlog_ms: feed waits while more audio than this is not yet worked on; 0: never; default 30000.
+    lattice_beam: > 0: FINAL events carry a lattice of this width (natural log; 6..10 is usual) and confidences; default 0.
+    n_best: most alternatives in FINAL events, 0..10000; default 1; more needs a lattice_beam.
+    """
+
+    input: Input
+    n_channels: int
+    channel: int
+    cmn: Cmn
+    vtln_warp: float
+    beam: float
+    acoustic_scale: float
+    word_insertion_cost: float
+    max_active: int
+    min_active: int
+    partial_interval_ms: int
+    max_backlog_ms: int
+    lattice_beam: float
+    n_best: int
+
+
+class StreamConfig(RecognizeConfig, total=False):
+    """Keyword arguments of `Engine.stream`: those of `RecognizeConfig`, and
+
+    rate: sample rate in Hz of what is fed, 1000..768000; default: the model's.
+    """
+
+    rate: int
+
+
+_NAMES = frozenset(RecognizeConfig.__annotations__) | {"rate"}
+_FIELDS = {"rate": "sample_rate_hz"}
+_INTEGERS = {
+    "rate": (0, 2**32 - 1),
+    "n_channels": (0, 2**32 - 1),
+    "channel": (-(2**31), 2**31 - 1),
+    "max_active": (0, 2**32 - 1),
+    "min_active": (0, 2**32 - 1),
+    "partial_interval_ms": (0, 2**32 - 1),
+    "max_backlog_ms": (0, 2**32 - 1),
+    "n_best": (0, 2**32 - 1),
+}
+
+
+def native_config(config: StreamConfig) -> asr_stream_config:
+    """Raises InvalidArgument for what is no setting or does not fit its field; the library checks the rest."""
+    native = asr_stream_config()
+    lib.asr_stream_config_default(ctypes.byref(native))
+    native.input = _INPUTS["float"]
+    for name, value in config.items():
+        if name == "input":
+            native.input = _choice(name, value, _INPUTS)
+        elif name == "cmn":
+            native.cmn = _choice(name, value, _CMNS)
+        elif name in _NAMES:
+            setattr(native, _FIELDS.get(name, name), _number(name, value))
+        else:
+            known = ", ".join(sorted(_NAMES))
+            raise InvalidArgument(f"a stream has no setting {name}; it has {known}")
+    return native
+
+
+def _choice(name: str, value: object, choices: dict[str, int]) -> int:
+    if not isinstance(value, str) or value not in choices:
+        raise InvalidArgument(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
+    return choices[value]
+
+
+def _number(name: str, value: object) -> Union[int, float]:
+    try:
+        if name not in _INTEGERS:
+            return float(value)  # type: ignore[arg-type]
+        whole = int(value)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidArgument(f"{name} is {value!r}; it must be a number") from None
+    lowest, highest = _INTEGERS[name]
+    if whole != value or not lowest <= whole <= highest:
+        raise InvalidArgument(f"{name} is {value!r}; it must be a whole number of {lowest}..{highest}")
+    return int(whole)

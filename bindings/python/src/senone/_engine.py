@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A model and a graph on a device."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Union, cast
+
+from ._audio import read_audio
+from ._config import RecognizeConfig, StreamConfig
+from ._errors import BadAudio, InvalidArgument, Unsupported, check
+from ._events import Result
+from ._handle import Handle
+from ._inbox import EventCallback
+from ._library import asr_engine_config, asr_engine_info, lib, text
+from ._stream import Stream
+
+try:
+    from typing import Unpack
+except ImportError:  # Python 3.10 and older
+    from typing import TYPE_CHECKING
+
+    if TYPE_CHECKING:
+        from typing_extensions import Unpack
+
+Path = Union[str, "os.PathLike[str]"]
+
+_PIECE = 16000  # samples or rows fed at a time, so that Ctrl-C is heeded soon
+
+
+@dataclass(frozen=True)
+class EngineInfo:
+    """What an engine is.
+
+    device_id, device_name: where it was loaded. sample_rate_hz: the model's; other rates are resampled. frame_shift_ms: time of
+    a frame. n_feature_dims: row length of features. n_states: row length of log-likelihoods. n_words: word symbols of the
+    graph. n_graph_states, n_graph_arcs: its size.
+    """
+
+    device_id: str
+    device_name: str
+    sample_rate_hz: float
+    frame_shift_ms: float
+    n_feature_dims: int
+    n_states: int
+    n_words: int
+    n_graph_states: int
+    n_graph_arcs: int
+
+
+class Engine:
+    """A bundle (a directory made by `senone import` and `senone graph`), loaded on a device.
+
+    bundle: its path. device: "cpu", "cuda:0", ... as `devices` lists them; None: what SENONE_DEVICE says, else the best.
+    max_lanes: streams that one step advances together, 1..1024; more may be open. window_frames: the most frames a stream
+    advances in a step, 8..256. n_threads: host threads of the CPU back end, 0: one for each core. fallback: "cpu": what a lost
+    device did not finish is decoded again there. device_timeout_ms: a search that takes longer has lost its device; 0: 60,000.
+
+    Raises InvalidArgument, NotFound (the bundle, or a part of it), BadFile, IoFailure, NoDevice (which, and why), Unsupported,
+    OutOfMemory. Streams keep working after it was closed. Any threads may use one engine.
+    """
+
+    def __init__(
+        self,
+        bundle: Path,
+        device: str | None = None,
+        *,
+        max_lanes: int = 8,
+        window_frames: int = 32,
+        n_threads: int = 0,
+        fallback: str | None = None,
+        device_timeout_ms: int = 0,
+    ) -> None:
+        config = asr_engine_config()
+        lib.asr_engine_config_default(ctypes.byref(config))
+        config.device = _encoded("device", device)
+        config.fallback = _encoded("fallback", fallback)
+        config.max_lanes = _uint32("max_lanes", max_lanes)
+        config.window_frames = _uint32("window_frames", window_frames)
+        config.n_threads = _uint32("n_threads", n_threads)
+        config.device_timeout_ms = _uint32("device_timeout_ms", device_timeout_ms)
+        pointer = ctypes.c_void_p()
+        check(lib.asr_engine_load(_encoded("bundle", os.fspath(bundle)), ctypes.byref(config), ctypes.byref(pointer)))
+        assert pointer.value is not None
+        self._handle = Handle(pointer.value, lib.asr_engine_close, "the engine was closed; load another")
+        self._info = self._read_info()
+
+    @property
+    def info(self) -> EngineInfo:
+        """What it is, and where."""
+        return self._info
+
+    def recognize(self, audio: Any, rate: int | None = None, **config: Unpack[RecognizeConfig]) -> Result:
+        """Recognises a recording and waits for its words.
+
+        audio: the path of a recording, or an array [n] or [n, channels] of int16, or of float32 or float64 with full scale -1..1.
+        WAV files of integers and .raw files (16 bits, mono) need nothing else, other formats the package soundfile. With
+        input="features" or "loglikes": an array [T, n_feature_dims] or [T, n_states].
+        rate: samples a second of an array or a .raw file; None: the model's. config: see `RecognizeConfig`; lattice_beam
+        is 8 and n_best 10 unless one of them is given, and lattice_beam=0 is faster.
+
+        Raises NotFound, IoFailure, BadFile, BadAudio (not finite, or empty), InvalidArgument, Unsupported, DeviceLost,
+        OutOfMemory.
+        """
+        settings = cast(StreamConfig, dict(config))
+        default_lattice = "lattice_beam" not in settings and "n_best" not in settings
+        if default_lattice:
+            settings["lattice_beam"], settings["n_best"] = 8.0, 10
+        values = self._prepare(audio, rate, settings)
+        try:
+            stream = self.stream(**settings)
+        except Unsupported:
+            if not default_lattice:
+                raise
+            settings["lattice_beam"], settings["n_best"] = 0.0, 1
+            stream = self.stream(**settings)
+        with stream:
+            for begin in range(0, len(values), _PIECE):
+                stream.feed(values[begin : begin + _PIECE])
+            return stream.result()
+
+    def stream(self, *, callback: EventCallback | None = None, **config: Unpack[StreamConfig]) -> Stream:
+        """Opens a stream: one source of audio.
+
+        callback: a function that gets each event on a thread of the library, never two at once; what it raises cancels the
+        stream and comes out of `Stream.wait`. None: events are taken from the stream. config: see `StreamConfig`, such as
+        rate=8000, partial_interval_ms=500, lattice_beam=8, n_best=10.
+
+        Raises InvalidArgument (which setting, and its range), Unsupported, OutOfMemory, DeviceLost, InvalidState (closed).
+        """
+        row_length = self._info.n_states if config.get("input") == "loglikes" else self._info.n_feature_dims
+        return Stream(self._handle, row_length, config, callback)
+
+    def close(self) -> None:
+        """Gives the engine back. Open streams keep it alive and keep working. May be called again."""
+        self._handle.close()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_handle"):
+            self._handle.close()
+
+    def __repr__(self) -> str:
+        return f"<senone.Engine on {self._info.device_id} ({self._info.device_name})>"
+
+    def _prepare(self, audio: Any, rate: int | None, settings: StreamConfig) -> Any:
+        """The values to feed; sets the rate and the channels."""
+        is_path = isinstance(audio, (str, os.PathLike))
+        if settings.get("input") in ("features", "loglikes"):
+            if is_path:
+                raise InvalidArgument(f"{os.fspath(audio)}: features and log-likelihoods are given as arrays")
+            return audio
+        if is_path:
+            audio, file_rate = read_audio(audio, rate or int(self._info.sample_rate_hz))
+            if rate is not None and rate != file_rate:
+                raise InvalidArgument(f"rate is {rate}, but the file says {file_rate} Hz; leave the rate out")
+            rate = file_rate
+        if rate is not None:
+            settings["rate"] = rate
+        shape: tuple[int, ...] = getattr(audio, "shape", (len(audio),))
+        if len(shape) == 2 and "n_channels" not in settings:
+            settings["n_channels"] = shape[1]
+        if shape[0] == 0:
+            raise BadAudio("no audio: the recording has no samples")
+        return audio
+
+    def _read_info(self) -> EngineInfo:
+        found = asr_engine_info(size=ctypes.sizeof(asr_engine_info))
+        with self._handle as pointer:
+            check(lib.asr_engine_get_info(pointer, ctypes.byref(found)))
+        return EngineInfo(
+            text(found.device_id),
+            text(found.device_name),
+            found.sample_rate_hz,
+            found.frame_shift_ms,
+            found.n_feature_dims,
+            found.n_states,
+            found.n_words,
+            found.n_graph_states,
+            found.n_graph_arcs,
+        )
+
+
+def _encoded(name: str, value: str | None) -> bytes | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or "\0" in value:
+        raise InvalidArgument(f"{name} is {value!r}; it must be a string without NUL")
+    return os.fsencode(value)
+
+
+def _uint32(name: str, value: int) -> int:
+    if not isinstance(value, int) or not 0 <= value < 2**32:
+        raise InvalidArgument(f"{name} is {value!r}; it must be a whole number of 0..{2**32 - 1}")
+    return value

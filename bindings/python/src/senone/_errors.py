@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exceptions: one class for each asr_status, each also the built-in exception that fits it."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ._library import lib, text
+
+
+class Status(IntEnum):
+    """The values of asr_status."""
+
+    OK = 0
+    INVALID_ARGUMENT = -1
+    INVALID_STATE = -2
+    NOT_FOUND = -3
+    BAD_FILE = -4
+    BAD_AUDIO = -5
+    UNSUPPORTED = -6
+    NO_DEVICE = -7
+    DEVICE_LOST = -8
+    OUT_OF_MEMORY = -9
+    IO = -10
+    TIMEOUT = -11
+    CANCELLED = -12
+    INTERNAL = -13
+
+
+class Error(Exception):
+    """A call of the library failed. ``str(error)`` is its sentence: what is wrong, with which file or argument, what to do."""
+
+    status: Status = Status.INTERNAL
+
+
+class InvalidArgument(Error, ValueError):
+    """An argument is missing or out of its range."""
+
+    status = Status.INVALID_ARGUMENT
+
+
+class InvalidState(Error, RuntimeError):
+    """A call out of order, such as feeding a stream that was finished or closed."""
+
+    status = Status.INVALID_STATE
+
+
+class NotFound(Error, FileNotFoundError):
+    """A file, a device or a plugin does not exist."""
+
+    status = Status.NOT_FOUND
+
+
+class BadFile(Error, ValueError):
+    """A file is damaged, cut short, or of another format or version."""
+
+    status = Status.BAD_FILE
+
+
+class BadAudio(Error, ValueError):
+    """Samples or rows that are not finite, or no audio at all."""
+
+    status = Status.BAD_AUDIO
+
+
+class Unsupported(Error, NotImplementedError):
+    """Valid, but not possible with this version or this back end."""
+
+    status = Status.UNSUPPORTED
+
+
+class NoDevice(Error, RuntimeError):
+    """No back end, or not the one named, has a usable device."""
+
+    status = Status.NO_DEVICE
+
+
+class DeviceLost(Error, RuntimeError):
+    """The device failed while in use; streams on it end, the process goes on."""
+
+    status = Status.DEVICE_LOST
+
+
+class OutOfMemory(Error, MemoryError):
+    """No memory on the host or the device."""
+
+    status = Status.OUT_OF_MEMORY
+
+
+class IoFailure(Error, OSError):
+    """Reading or writing failed."""
+
+    status = Status.IO
+
+
+class Timeout(Error, TimeoutError):
+    """The time of a wait has passed."""
+
+    status = Status.TIMEOUT
+
+
+class Cancelled(Error):
+    """The stream was cancelled."""
+
+    status = Status.CANCELLED
+
+
+class InternalError(Error, RuntimeError):
+    """A defect of the library."""
+
+    status = Status.INTERNAL
+
+
+_CLASSES: dict[int, type[Error]] = {
+    int(kind.status): kind
+    for kind in (
+        InvalidArgument,
+        InvalidState,
+        NotFound,
+        BadFile,
+        BadAudio,
+        Unsupported,
+        NoDevice,
+        DeviceLost,
+        OutOfMemory,
+        IoFailure,
+        Timeout,
+        Cancelled,
+        InternalError,
+    )
+}
+
+
+def error_of(status: int, sentence: str) -> Error:
+    """The exception for a status; one that a later library added is an Error that names it."""
+    kind = _CLASSES.get(status)
+    if kind is not None:
+        return kind(sentence)
+    return Error(f"{text(lib.asr_status_text(status))} ({status}): {sentence}")
+
+
+def check(status: int) -> None:
+    """Raises the exception of a failed call of this thread."""
+    if status != 0:
+        raise error_of(status, text(lib.asr_last_error()))

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Events and what they hold: words, alternatives, lattices. All are plain values but lattices, which keep their event."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import byref, c_double, sizeof
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+from typing import Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ._errors import Error, NotFound, check, error_of
+from ._library import asr_lattice, asr_word, lib, text
+
+Doubles = npt.NDArray[np.float64]
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+class EventKind(IntEnum):
+    """The values of asr_event_kind; later versions of the library may add some."""
+
+    READY = 1  # the stream accepts audio
+    SPEECH_START = 2  # audio has begun
+    PARTIAL = 3  # the best words so far; later ones may differ
+    ENDPOINT = 4  # the utterance is complete; FINAL follows
+    FINAL = 5  # the words of the utterance
+    ERROR = 6  # the stream has failed: Event.error says why
+    END = 7  # nothing follows
+
+    @classmethod
+    def _missing_(cls, value: object) -> EventKind:
+        """A kind that this package does not know."""
+        unknown = int.__new__(cls, value)  # type: ignore[call-overload]
+        unknown._name_, unknown._value_ = f"UNKNOWN_{value}", value
+        return unknown  # type: ignore[no-any-return]
+
+
+class Flag(IntFlag):
+    """Flags of PARTIAL and FINAL events (ASR_FLAG_*)."""
+
+    NOT_FINAL_STATE = 1  # the graph's end was not reached: the words may stop in the middle of a sentence
+    BEAM_DIED = 2  # no path survived to the end of the audio
+    NO_SPEECH = 4  # the audio was too short for one frame, or held no words
+    BEAM_NARROWED = 8  # the lattice is narrower than lattice_beam: Lattice.beam says how wide
+    FELL_BACK = 16  # the device was lost; this was decoded on the engine's fallback
+
+
+@dataclass(frozen=True)
+class Word:
+    """A recognised word.
+
+    start_s, end_s: seconds from the first sample fed. confidence: 0..1, the share of the lattice that says this word here;
+    -1 without a lattice and in partial events. id: its number in the bundle's words.txt.
+    """
+
+    text: str
+    start_s: float
+    end_s: float
+    confidence: float
+    id: int
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One hypothesis. Costs are natural logarithms, negated; the best one has the least
+    graph_cost + acoustic_scale * acoustic_cost (acoustic_cost is not scaled)."""
+
+    text: str
+    words: tuple[Word, ...]
+    graph_cost: float
+    acoustic_cost: float
+
+
+class _Memory(Generic[Scalar]):
+    """Memory of the library for numpy, which keeps `owner` while an array uses it."""
+
+    def __init__(self, owner: object, address: int, n: int, kind: type[Scalar]) -> None:
+        self.owner = owner
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (address, True),
+            "shape": (n,),
+            "typestr": np.dtype(kind).str,
+        }
+
+
+def _array(owner: object, address: int | None, n: int, kind: type[Scalar]) -> npt.NDArray[Scalar]:
+    """A read-only array [n] over the library's memory, without a copy."""
+    if n == 0 or not address:
+        return np.empty(0, kind)
+    return np.asarray(_Memory(owner, address, n, kind))
+
+
+class _Handle:
+    """An asr_event, freed with its last user."""
+
+    def __init__(self, pointer: int) -> None:
+        self.pointer = pointer
+        self._process = os.getpid()
+
+    def __del__(self) -> None:
+        if self._process == os.getpid():
+            lib.asr_event_free(self.pointer)
+
+
+class Lattice:
+    """What else could have been said. Arrays are the library's memory, read-only, and valid as long as they are kept.
+
+    S states, A arcs, each arc a word. A path begins in state 0, follows arcs and ends in a state whose end costs are finite. It
+    costs the sum over its arcs and over its end of graph_cost + acoustic_scale * acoustic_cost: natural logarithms, negated.
+    Arcs of a state lie together, in the order of the states, and lead to states of higher numbers. A posterior is the share of
+    an arc or an end in all paths, each weighted by exp(-cost). Times are seconds from the first sample fed.
+
+    n_states, n_arcs, n_frames: S, A and the frames of every path. beam: its width (natural log). acoustic_scale: the stream's.
+    state_time_s, end_graph_cost (inf where no path ends), end_acoustic_cost, end_posterior: [S] float64.
+    arc_from, arc_to, arc_word_id: [A] uint32. arc_graph_cost, arc_acoustic_cost, arc_posterior, arc_start_s, arc_end_s:
+    [A] float64. alignment_begin: [A + S + 1] uint64: transition_id[alignment_begin[i]:alignment_begin[i + 1]], one a frame,
+    are those of arc i where i < A, and of the end in state i - A otherwise. transition_id: uint32.
+    """
+
+    def __init__(self, handle: _Handle, found: asr_lattice) -> None:
+        s, a = found.n_states, found.n_arcs
+        self.n_states: int = s
+        self.n_arcs: int = a
+        self.n_frames: int = found.n_frames
+        self.beam: float = found.beam
+        self.acoustic_scale: float = found.acoustic_scale
+        self.state_time_s: Doubles = _array(handle, found.state_time_s, s, np.float64)
+        self.end_graph_cost: Doubles = _array(handle, found.end_graph_cost, s, np.float64)
+        self.end_acoustic_cost: Doubles = _array(handle, found.end_acoustic_cost, s, np.float64)
+        self.end_posterior: Doubles = _array(handle, found.end_posterior, s, np.float64)
+        self.arc_from: npt.NDArray[np.uint32] = _array(handle, found.arc_from, a, np.uint32)
+        self.arc_to: npt.NDArray[np.uint32] = _array(handle, found.arc_to, a, np.uint32)
+        self.arc_word_id: npt.NDArray[np.uint32] = _array(handle, found.arc_word_id, a, np.uint32)
+        self.arc_graph_cost: Doubles = _array(handle, found.arc_graph_cost, a, np.float64)
+        self.arc_acoustic_cost: Doubles = _array(handle, found.arc_acoustic_cost, a, np.float64)
+        self.arc_posterior: Doubles = _array(handle, found.arc_posterior, a, np.float64)
+        self.arc_start_s: Doubles = _array(handle, found.arc_start_s, a, np.float64)
+        self.arc_end_s: Doubles = _array(handle, found.arc_end_s, a, np.float64)
+        n_parts = a + s + 1 if s > 0 else 0
+        self.alignment_begin: npt.NDArray[np.uint64] = _array(handle, found.alignment_begin, n_parts, np.uint64)
+        n_ids = int(self.alignment_begin[-1]) if n_parts > 0 else 0
+        self.transition_id: npt.NDArray[np.uint32] = _array(handle, found.transition_id, n_ids, np.uint32)
+        self._handle = handle
+        self._arc_texts = found.arc_word
+        self._arc_word: npt.NDArray[np.object_] | None = None
+
+    @property
+    def arc_word(self) -> npt.NDArray[np.object_]:
+        """[A] str: the arcs' words. Made at the first use; each distinct word is one object."""
+        if self._arc_word is None:
+            ids, first, inverse = np.unique(self.arc_word_id, return_index=True, return_inverse=True)
+            words = np.empty(len(ids), object)
+            words[:] = [text(self._arc_texts[int(i)]) for i in first]
+            self._arc_word = words[inverse]
+        return self._arc_word
+
+    def __repr__(self) -> str:
+        return f"<senone.Lattice of {self.n_states} states and {self.n_arcs} arcs>"
+
+
+class Event:
+    """What a stream has to say at some time.
+
+    kind: an EventKind. time_s: audio time that it speaks of, seconds from the first sample fed. text: the words, joined by
+    blanks, of PARTIAL and FINAL; the sentence of ERROR; else "". words: those of the best alternative. alternatives: best first,
+    no two of the same words. flags: see Flag. lattice: of FINAL events of streams with a lattice_beam, else None. error: the
+    exception of an ERROR event, else None.
+    """
+
+    kind: EventKind
+    time_s: float
+    text: str
+    flags: Flag
+    alternatives: tuple[Alternative, ...]
+    lattice: Lattice | None
+    error: Error | None
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """Words of the best alternative."""
+        return self.alternatives[0].words if self.alternatives else ()
+
+    def __repr__(self) -> str:
+        return f"<senone.{type(self).__name__} {self.kind.name} {self.time_s:.2f} s {self.text!r}>"
+
+
+class Result(Event):
+    """A FINAL event: the words of an utterance."""
+
+
+def take_event(pointer: int) -> Event:
+    """Reads an asr_event, which it takes over."""
+    handle = _Handle(pointer)
+    kind = EventKind(lib.asr_event_get_kind(pointer))
+    event = Result() if kind == EventKind.FINAL else Event()
+    event.kind = kind
+    event.time_s = lib.asr_event_time_s(pointer)
+    event.text = text(lib.asr_event_text(pointer))
+    event.flags = Flag(lib.asr_event_flags(pointer))
+    event.alternatives = tuple(_alternative(pointer, a) for a in range(lib.asr_event_n_alternatives(pointer)))
+    event.lattice = _lattice(handle) if kind == EventKind.FINAL else None
+    status = lib.asr_event_status(pointer)
+    event.error = error_of(status, event.text) if status != 0 else None
+    return event
+
+
+def _alternative(pointer: int, number: int) -> Alternative:
+    graph_cost, acoustic_cost = c_double(), c_double()
+    check(lib.asr_event_alternative_costs(pointer, number, byref(graph_cost), byref(acoustic_cost)))
+    words = []
+    word = asr_word(size=sizeof(asr_word))
+    for index in range(lib.asr_event_n_words(pointer, number)):
+        check(lib.asr_event_word(pointer, number, index, byref(word)))
+        words.append(Word(text(word.text), word.start_s, word.end_s, word.confidence, word.word_id))
+    sentence = text(lib.asr_event_alternative_text(pointer, number))
+    return Alternative(sentence, tuple(words), graph_cost.value, acoustic_cost.value)
+
+
+def _lattice(handle: _Handle) -> Lattice | None:
+    found = asr_lattice(size=ctypes.sizeof(asr_lattice))
+    try:
+        check(lib.asr_event_lattice(handle.pointer, byref(found)))
+    except NotFound:
+        return None
+    return Lattice(handle, found)
+
+
+__all__ = ["Alternative", "Event", "EventKind", "Flag", "Lattice", "Result", "Word", "take_event"]
+

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Owned objects of the library: closed once, and never while another thread uses them."""
+
+from __future__ import annotations
+
+import os
+import threading
+from types import TracebackType
+from typing import Callable
+
+from ._errors import InvalidState
+
+
+class Handle:
+    """A pointer that ``with handle as pointer`` lends for one call.
+
+    close() waits for calls in progress, so that asr_close is the last call of a stream whatever threads do. A process that was
+    forked must not use, nor free, what its parent opened.
+    """
+
+    def __init__(self, pointer: int, free: Callable[[int], None], closed: str) -> None:
+        self._pointer: int | None = pointer
+        self._free = free
+        self._closed_sentence = closed
+        self._process = os.getpid()
+        self._n_users = 0
+        self._changed = threading.Condition(threading.Lock())
+
+    @property
+    def closed(self) -> bool:
+        """True once nobody may begin to use it."""
+        return self._pointer is None
+
+    def __enter__(self) -> int:
+        if self._process != os.getpid():
+            raise InvalidState("this process was forked; load an engine in the process that uses it")
+        with self._changed:
+            if self._pointer is None:
+                raise InvalidState(self._closed_sentence)
+            self._n_users += 1
+            return self._pointer
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        with self._changed:
+            self._n_users -= 1
+            if self._n_users == 0:
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        """Frees the object, after calls in progress; nothing the second time."""
+        with self._changed:
+            pointer, self._pointer = self._pointer, None
+            while self._n_users > 0:
+                self._changed.wait()
+        if pointer is not None and self._process == os.getpid():
+            self._free(pointer)

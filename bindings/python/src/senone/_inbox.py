@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the library puts events: one inbox a stream, read by threads, by coroutines or by the user's callback."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import threading
+import time
+import weakref
+from collections import deque
+from typing import Callable, Optional
+
+from ._errors import Timeout
+from ._events import Event, EventKind, take_event
+from ._library import EventFunction
+
+EventCallback = Callable[[Event], None]
+
+_numbers = itertools.count(1)
+_inboxes: weakref.WeakValueDictionary[int, Inbox] = weakref.WeakValueDictionary()  # by user_data
+
+
+class Inbox:
+    """Events in order. The stream holds it; the library only knows its number, so that a stream nobody holds can go."""
+
+    def __init__(self, callback: EventCallback | None) -> None:
+        self.number = next(_numbers)
+        self.failure: BaseException | None = None  # what the callback raised
+        self.thread: int | None = None  # where the callback is running
+        self.ended = False  # END was taken, or given to the callback
+        self._callback = callback
+        self._discards = False
+        self._events: deque[Event] = deque()
+        self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
+        self._changed = threading.Condition(threading.Lock())
+        _inboxes[self.number] = self
+
+    def put(self, event: Event) -> bool:
+        """Called by the library's thread. False if the callback raised: the stream is to be cancelled."""
+        if self._discards:
+            return True
+        raised = False
+        if self._callback is not None and self.failure is None:
+            self.thread = threading.get_ident()
+            try:
+                self._callback(event)
+            except BaseException as error:
+                self.failure, raised = error, True
+            finally:
+                self.thread = None
+        with self._changed:
+            if self._callback is None:
+                # What nobody takes must not grow with the audio: a PARTIAL replaces the one before.
+                if event.kind == EventKind.PARTIAL and self._events and self._events[-1].kind == EventKind.PARTIAL:
+                    self._events.pop()
+                self._events.append(event)
+            elif event.kind == EventKind.END:
+                self.ended = True
+            self._changed.notify_all()
+            waiting, self._waiting = self._waiting, []
+        for loop, future in waiting:
+            try:
+                loop.call_soon_threadsafe(_wake, future)
+            except RuntimeError:  # the loop was closed
+                pass
+        return not raised
+
+    def discard(self) -> None:
+        """Drops all events, and those to come; wakes who waits."""
+        self._discards = True
+        with self._changed:
+            self._events.clear()
+            self.ended = True
+            self._changed.notify_all()
+
+    def take_ready(self) -> Event | None:
+        """The next event, if it is there."""
+        with self._changed:
+            return self._take()
+
+    def take(self, timeout_s: float | None) -> Event | None:
+        """Waits for the next event; None after END. Raises Timeout."""
+        with self._changed:
+            self._wait(lambda: bool(self._events) or self.ended, timeout_s)
+            return self._take()
+
+    def wait_ended(self, timeout_s: float | None) -> None:
+        """Waits until END was given to the callback. Raises Timeout."""
+        with self._changed:
+            self._wait(lambda: self.ended, timeout_s)
+
+    async def take_async(self) -> Event | None:
+        """`take` for coroutines: the event loop goes on meanwhile."""
+        loop = asyncio.get_running_loop()
+        while True:
+            with self._changed:
+                if self._events or self.ended:
+                    return self._take()
+                future: asyncio.Future[None] = loop.create_future()
+                self._waiting.append((loop, future))
+            await future
+
+    def _take(self) -> Optional[Event]:
+        if not self._events:
+            return None
+        event = self._events.popleft()
+        self.ended = event.kind == EventKind.END
+        return event
+
+    def _wait(self, ready: Callable[[], bool], timeout_s: float | None) -> None:
+        end_s = None if timeout_s is None else time.monotonic() + timeout_s
+        while not ready():
+            left_s = None if end_s is None else end_s - time.monotonic()
+            if left_s is not None and left_s <= 0:
+                raise Timeout(f"no event within {timeout_s:g} s")
+            self._changed.wait(left_s)
+
+
+def _wake(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+def _receive(stream: int, event: int, number: int) -> None:
+    from ._library import lib
+
+    taken = take_event(event)
+    inbox = _inboxes.get(number)
+    if inbox is not None and not inbox.put(taken):
+        lib.asr_cancel(stream)
+
+
+receive = EventFunction(_receive)  # asr_stream_config.callback of every stream; lives as long as the library may call it

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The functions and structs of asr.h for ctypes, one by one as the header has them; asr.h says what they mean.
+
+A test compares this file with the header: every function with the number of its parameters, every struct with its size and
+fields. ctypes releases the interpreter's lock during every call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import CFUNCTYPE, POINTER, c_char_p, c_double, c_float, c_int, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
+from pathlib import Path
+from typing import Any
+
+EventFunction = CFUNCTYPE(None, c_void_p, c_void_p, c_void_p)
+LogFunction = CFUNCTYPE(None, c_int, c_char_p, c_void_p)
+
+
+class asr_device(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("id", c_char_p),
+        ("name", c_char_p),
+        ("reason", c_char_p),
+        ("memory_bytes", c_uint64),
+        ("score", c_int32),
+        ("n_cores", c_uint32),
+    ]
+
+
+class asr_engine_config(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("device", c_char_p),
+        ("max_lanes", c_uint32),
+        ("window_frames", c_uint32),
+        ("n_threads", c_uint32),
+        ("reserved", c_uint32),
+        ("fallback", c_char_p),
+        ("device_timeout_ms", c_uint32),
+    ]
+
+
+class asr_engine_info(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("device_id", c_char_p),
+        ("device_name", c_char_p),
+        ("sample_rate_hz", c_double),
+        ("frame_shift_ms", c_double),
+        ("n_feature_dims", c_uint32),
+        ("n_states", c_uint32),
+        ("n_words", c_uint32),
+        ("n_graph_states", c_uint32),
+        ("n_graph_arcs", c_uint64),
+    ]
+
+
+class asr_stream_config(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("input", c_int),
+        ("sample_rate_hz", c_uint32),
+        ("n_channels", c_uint32),
+        ("channel", c_int32),
+        ("cmn", c_int),
+        ("vtln_warp", c_float),
+        ("beam", c_float),
+        ("acoustic_scale", c_float),
+        ("word_insertion_cost", c_float),
+        ("max_active", c_uint32),
+        ("min_active", c_uint32),
+        ("partial_interval_ms", c_uint32),
+        ("max_backlog_ms", c_uint32),
+        ("callback", EventFunction),
+        ("user_data", c_void_p),
+        ("lattice_beam", c_float),
+        ("n_best", c_uint32),
+    ]
+
+
+class asr_word(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("text", c_char_p),
+        ("start_s", c_double),
+        ("end_s", c_double),
+        ("confidence", c_float),
+        ("word_id", c_uint32),
+    ]
+
+
+class asr_lattice(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("n_states", c_uint32),
+        ("n_frames", c_uint32),
+        ("n_arcs", c_uint64),
+        ("beam", c_double),
+        ("acoustic_scale", c_double),
+        ("state_time_s", c_void_p),
+        ("end_graph_cost", c_void_p),
+        ("end_acoustic_cost", c_void_p),
+        ("end_posterior", c_void_p),
+        ("arc_from", c_void_p),
+        ("arc_to", c_void_p),
+        ("arc_word_id", c_void_p),
+        ("arc_word", POINTER(c_char_p)),
+        ("arc_graph_cost", c_void_p),
+        ("arc_acoustic_cost", c_void_p),
+        ("arc_posterior", c_void_p),
+        ("arc_start_s", c_void_p),
+        ("arc_end_s", c_void_p),
+        ("alignment_begin", c_void_p),
+        ("transition_id", c_void_p),
+    ]
+
+
+# name: (result, parameters)
+FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
+    "asr_status_text": (c_char_p, [c_int]),
+    "asr_last_error": (c_char_p, []),
+    "asr_version": (c_char_p, []),
+    "asr_set_log": (None, [LogFunction, c_int, c_void_p]),
+    "asr_devices": (c_int, [POINTER(c_void_p)]),
+    "asr_device_list_count": (c_size_t, [c_void_p]),
+    "asr_device_list_get": (c_int, [c_void_p, c_size_t, POINTER(asr_device)]),
+    "asr_device_list_free": (None, [c_void_p]),
+    "asr_engine_config_default": (None, [POINTER(asr_engine_config)]),
+    "asr_engine_load": (c_int, [c_char_p, POINTER(asr_engine_config), POINTER(c_void_p)]),
+    "asr_engine_get_info": (c_int, [c_void_p, POINTER(asr_engine_info)]),
+    "asr_engine_close": (None, [c_void_p]),
+    "asr_stream_config_default": (None, [POINTER(asr_stream_config)]),
+    "asr_open": (c_int, [c_void_p, POINTER(asr_stream_config), POINTER(c_void_p)]),
+    "asr_feed": (c_int, [c_void_p, c_void_p, c_size_t]),
+    "asr_finish": (c_int, [c_void_p]),
+    "asr_cancel": (c_int, [c_void_p]),
+    "asr_result": (c_int, [c_void_p, POINTER(c_void_p)]),
+    "asr_wait": (c_int, [c_void_p, c_int32]),
+    "asr_close": (None, [c_void_p]),
+    "asr_event_get_kind": (c_int, [c_void_p]),
+    "asr_event_status": (c_int, [c_void_p]),
+    "asr_event_flags": (c_uint32, [c_void_p]),
+    "asr_event_time_s": (c_double, [c_void_p]),
+    "asr_event_text": (c_char_p, [c_void_p]),
+    "asr_event_n_alternatives": (c_size_t, [c_void_p]),
+    "asr_event_alternative_text": (c_char_p, [c_void_p, c_size_t]),
+    "asr_event_alternative_costs": (c_int, [c_void_p, c_size_t, POINTER(c_double), POINTER(c_double)]),
+    "asr_event_n_words": (c_size_t, [c_void_p, c_size_t]),
+    "asr_event_word": (c_int, [c_void_p, c_size_t, c_size_t, POINTER(asr_word)]),
+    "asr_event_lattice": (c_int, [c_void_p, POINTER(asr_lattice)]),
+    "asr_event_free": (None, [c_void_p]),
+}
+
+SONAME = "libsenone.so.0"
+
+
+def _load() -> ctypes.CDLL:
+    """The library that SENONE_LIBRARY names, else the wheel's, else the system's."""
+    inside = Path(__file__).parent / "lib" / SONAME
+    named = os.environ.get("SENONE_LIBRARY")
+    path = named if named else str(inside) if inside.exists() else SONAME
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as error:
+        raise ImportError(
+            f"senone: {path} cannot be loaded: {error}; install the package with pip, or set SENONE_LIBRARY to {SONAME}"
+        ) from None
+    for name, (result, parameters) in FUNCTIONS.items():
+        try:
+            function = getattr(library, name)
+        except AttributeError:
+            raise ImportError(f"senone: {path} has no {name}; this package needs a newer library") from None
+        function.restype, function.argtypes = result, parameters
+    return library
+
+
+lib = _load()
+
+
+def text(value: bytes | None) -> str:
+    """A string of the library, which is UTF-8; words of a model need not be."""
+    return (value or b"").decode("utf-8", "replace")
+
+
+def version() -> str:
+    """The version of the library that runs, such as "0.2.0"."""
+    return text(lib.asr_version())

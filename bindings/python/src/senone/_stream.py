@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One source of audio."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import ctypes
+import threading
+import weakref
+from collections.abc import AsyncIterator, Iterator
+from types import TracebackType
+from typing import Any
+
+from ._audio import as_audio, as_rows
+from ._config import StreamConfig, native_config
+from ._errors import InvalidState, check
+from ._events import Event, EventKind, Result
+from ._handle import Handle
+from ._inbox import EventCallback, Inbox, receive
+from ._library import lib
+
+_open: weakref.WeakSet[Stream] = weakref.WeakSet()
+
+
+class Stream:
+    """One source of audio, made by `Engine.stream`; events come back.
+
+    Events are taken with ``for event in stream`` or ``async for event in stream``, which wait for each and end after END, with
+    `next`, with `ready`, or all at once with `result`; or they go to a callback. They come as READY, then SPEECH_START,
+    PARTIAL (with partial_interval_ms), ENDPOINT, FINAL, then END; an ERROR may come instead of any, and END follows it. A PARTIAL
+    that was not taken is replaced by the next.
+
+    As a context manager it finishes at the end of the block, and its events may still be taken afterwards; with a callback it
+    also waits for END. After an exception in the block it is closed. A stream that nobody holds is closed.
+    """
+
+    def __init__(self, engine: Handle, row_length: int, config: StreamConfig, callback: EventCallback | None) -> None:
+        native = native_config(config)
+        self._input = config.get("input", "float")
+        self._n_channels = int(native.n_channels)
+        self._row_length = row_length
+        self._has_callback = callback is not None
+        self._finished = False
+        self._inbox = Inbox(callback)
+        native.callback = receive
+        native.user_data = self._inbox.number
+        pointer = ctypes.c_void_p()
+        with engine as opened:
+            check(lib.asr_open(opened, ctypes.byref(native), ctypes.byref(pointer)))
+        assert pointer.value is not None
+        self._handle = Handle(pointer.value, lib.asr_close, "the stream was closed; open another")
+        _open.add(self)
+
+    # ---- audio ------------------------------------------------------------------------------------------------------
+
+    def feed(self, values: Any) -> None:
+        """Appends audio or rows, and returns as soon as they are copied.
+
+        values: audio: an array [n], or [n, n_channels], of int16, or of float32 or float64 with full scale -1..1; bytes of 16-bit
+        samples. Features: [T, n_feature_dims], log-likelihoods: [T, n_states]. How a signal is cut into calls never changes the
+        result. Waits while the backlog is over max_backlog_ms, but in a callback. Raises InvalidArgument, InvalidState (after
+        finish or close), BadAudio (a value is not finite; nothing of this call is taken), OutOfMemory, or the exception of the
+        ERROR event if the stream has failed.
+        """
+        if self._input in ("features", "loglikes"):
+            array, n = as_rows(values, self._row_length)
+        else:
+            array, n = as_audio(values, self._n_channels, "int16" if self._input == "int16" else "float32")
+        with self._handle as pointer:
+            check(lib.asr_feed(pointer, array.ctypes.data, n))
+
+    async def feed_async(self, values: Any) -> None:
+        """`feed` for coroutines: the event loop goes on while the backlog is too long."""
+        await asyncio.get_running_loop().run_in_executor(None, self.feed, values)
+
+    def finish(self) -> None:
+        """Says that the audio is complete; FINAL and END follow. Does not wait. Raises InvalidState if it was called before, or
+        the exception of the ERROR event if the stream has failed."""
+        with self._handle as pointer:
+            check(lib.asr_finish(pointer))
+        self._finished = True
+
+    def cancel(self) -> None:
+        """Stops the work as soon as possible: an ERROR event with Cancelled and END follow. Does not wait."""
+        with self._handle as pointer:
+            check(lib.asr_cancel(pointer))
+
+    # ---- events -----------------------------------------------------------------------------------------------------
+
+    def next(self, timeout: float | None = None) -> Event | None:
+        """Waits for the next event and takes it; None after END. timeout: seconds; None: as long as it takes. Raises Timeout;
+        InvalidState if the stream has a callback."""
+        self._check_no_callback()
+        return self._taken(self._inbox.take(timeout))
+
+    def ready(self) -> Iterator[Event]:
+        """Takes the events that are there, without waiting. Raises InvalidState if the stream has a callback."""
+        self._check_no_callback()
+        while (event := self._taken(self._inbox.take_ready())) is not None:
+            yield event
+
+    def __iter__(self) -> Iterator[Event]:
+        """Waits for each event, up to and with END."""
+        while (event := self.next()) is not None:
+            yield event
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        """Waits for each event without stopping the event loop, up to and with END."""
+        self._check_no_callback()
+        while (event := self._taken(await self._inbox.take_async())) is not None:
+            yield event
+
+    def result(self, timeout: float | None = None) -> Result:
+        """Finishes the stream if it was not, takes events up to END and returns the FINAL one.
+
+        timeout: seconds that each event may take. Raises Timeout, the exception of an ERROR event, or InvalidState if the stream
+        has a callback or its FINAL was taken before.
+        """
+        self._finish_once()
+        found: Result | None = None
+        while (event := self.next(timeout)) is not None:
+            if event.error is not None:
+                raise event.error
+            if isinstance(event, Result):
+                found = event
+        if found is None:
+            raise InvalidState("the stream has ended and its FINAL event was taken")
+        return found
+
+    async def result_async(self) -> Result:
+        """`result` for coroutines."""
+        self._finish_once()
+        found: Result | None = None
+        async for event in self:
+            if event.error is not None:
+                raise event.error
+            if isinstance(event, Result):
+                found = event
+        if found is None:
+            raise InvalidState("the stream has ended and its FINAL event was taken")
+        return found
+
+    def wait(self, timeout: float | None = None) -> None:
+        """With a callback: waits until END was given to it, and raises what it raised. timeout: seconds. Raises Timeout;
+        InvalidState without a callback."""
+        if not self._has_callback:
+            raise InvalidState("the stream has no callback; take its events")
+        if self._in_callback():
+            raise InvalidState("a callback cannot wait for its own end")
+        self._inbox.wait_ended(timeout)
+        if self._inbox.failure is not None:
+            raise self._inbox.failure
+
+    # ---- end --------------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Ends the stream, finished or not: waits for a running callback, discards events, frees everything. May be called again,
+        but not in the stream's own callback: raises InvalidState there."""
+        if self._in_callback():
+            raise InvalidState("close was called in the stream's own callback, which it would wait for; use cancel")
+        self._inbox.discard()
+        try:
+            self.cancel()  # a feed that waits returns
+        except InvalidState:  # closed
+            pass
+        self._handle.close()
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if error is not None:
+            self.close()
+            return
+        self._finish_once()
+        if self._has_callback and not self._handle.closed:
+            self.wait()
+            self.close()
+
+    async def __aenter__(self) -> Stream:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await asyncio.get_running_loop().run_in_executor(None, self.__exit__, kind, error, traceback)
+
+    def __del__(self) -> None:
+        if not hasattr(self, "_handle"):  # it did not open
+            return
+        if not self._in_callback():
+            self.close()
+            return
+        # The last reference went in the callback, which closing would wait for.
+        self._inbox.discard()
+        threading.Thread(target=self._handle.close, daemon=True).start()
+
+    def _in_callback(self) -> bool:
+        return self._inbox.thread == threading.get_ident()
+
+    def _check_no_callback(self) -> None:
+        if self._has_callback:
+            raise InvalidState("the stream has a callback, which gets its events")
+
+    def _finish_once(self) -> None:
+        """Finishes, unless that was done, or the stream has failed, which its events say, or was closed."""
+        if self._finished or self._handle.closed or self._inbox.ended:
+            return
+        self._finished = True
+        with self._handle as pointer:
+            lib.asr_finish(pointer)
+
+    def _taken(self, event: Event | None) -> Event | None:
+        """Frees the stream once its END was taken."""
+        if event is not None and event.kind == EventKind.END:
+            self.close()
+        return event
+
+
+def _close_all() -> None:
+    """Before the interpreter ends, so that no thread of the library calls into it afterwards."""
+    for stream in list(_open):
+        stream.close()
+
+
+atexit.register(_close_all)

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// lattice BUNDLE FILE.raw [WORD=COST...]: what else could have been said in a recording (16-bit mono samples at the model's
+// rate). Prints the likeliest sentences with their costs and the words of the best with their confidences. Then it rescores the
+// lattice with costs of the program's own, added wherever the words are said (natural logarithm; below 0 makes a word
+// likelier), and prints the best sentence and the words' confidences after that.
+//
+//     c++ -std=c++17 lattice.cc $(pkg-config --cflags --libs senone) -o lattice
+//     lattice my-bundle recording.raw four=-20 for=5
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <senone.hpp>
+#include <string>
+#include <vector>
+
+namespace {
+
+using WordCosts = std::map<std::string, double, std::less<>>;
+
+std::vector<std::int16_t> read(const char *path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) throw std::runtime_error(std::string(path) + ": cannot be opened");
+  std::vector<std::int16_t> samples(static_cast<std::size_t>(file.tellg()) / 2);
+  file.seekg(0);
+  file.read(reinterpret_cast<char *>(samples.data()), static_cast<std::streamsize>(2 * samples.size()));
+  return samples;
+}
+
+WordCosts parse_costs(int argc, char **argv) {
+  WordCosts costs;
+  for (int i = 3; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const std::size_t sign = argument.rfind('=');
+    char *end = nullptr;
+    const double cost = sign == std::string::npos ? NAN : std::strtod(argument.c_str() + sign + 1, &end);
+    if (!std::isfinite(cost) || *end != '\0') throw std::runtime_error(argument + ": is not WORD=COST");
+    costs[argument.substr(0, sign)] = cost;
+  }
+  return costs;
+}
+
+double add_costs(double a, double b) {  // -log(exp(-a) + exp(-b))
+  if (std::isinf(a) || std::isinf(b)) return std::min(a, b);
+  return std::min(a, b) - std::log1p(std::exp(-std::fabs(a - b)));
+}
+
+// A lattice with other costs: sums over its paths, forwards and backwards.
+class Rescored {
+ public:
+  Rescored(const senone::Lattice &lattice, const WordCosts &words)
+      : lattice_(lattice),
+        best_(lattice.states().size(), INFINITY),
+        to_end_(best_),
+        from_start_(best_),
+        best_arc_(best_.size()) {
+    for (const senone::Arc arc : lattice.arcs()) {
+      const auto added = words.find(arc.word);
+      costs_.push_back(arc.graph_cost + lattice.acoustic_scale() * arc.acoustic_cost +
+                       (added != words.end() ? added->second : 0));
+    }
+    walk_back();
+    walk_forward();
+  }
+
+  // Follows the best path: its words, each with its posterior in the rescored lattice.
+  void print_best() const {
+    if (best_.empty()) return;
+    std::printf("rescored %.3f\n", best_[0]);
+    for (std::size_t state = 0; best_[state] < end_cost(state);) {
+      const senone::Arc arc = lattice_.arcs()[best_arc_[state]];
+      const double through = from_start_[state] + costs_[best_arc_[state]] + to_end_[arc.to];
+      std::printf("%7.2f %7.2f  %.3f  %.*s\n", arc.start_s, arc.end_s, std::exp(to_end_[0] - through), int(arc.word.size()),
+                  arc.word.data());
+      state = arc.to;
+    }
+  }
+
+ private:
+  double end_cost(std::size_t state) const {
+    const senone::LatticeState end = lattice_.states()[state];
+    return end.end_graph_cost + lattice_.acoustic_scale() * end.end_acoustic_cost;
+  }
+
+  // Arcs lead to states of higher numbers and lie in the order of their states, so that one walk each way is enough.
+  void walk_back() {
+    std::size_t number = costs_.size();
+    for (std::size_t state = best_.size(); state-- > 0;) {
+      best_[state] = to_end_[state] = end_cost(state);
+      for (; number > 0 && lattice_.arcs()[number - 1].from == state; --number) {
+        const std::uint32_t to = lattice_.arcs()[number - 1].to;
+        to_end_[state] = add_costs(to_end_[state], costs_[number - 1] + to_end_[to]);
+        if (costs_[number - 1] + best_[to] >= best_[state]) continue;
+        best_[state] = costs_[number - 1] + best_[to];
+        best_arc_[state] = number - 1;
+      }
+    }
+  }
+
+  void walk_forward() {
+    if (!from_start_.empty()) from_start_[0] = 0;
+    for (std::size_t number = 0; number < costs_.size(); ++number) {
+      const senone::Arc arc = lattice_.arcs()[number];
+      from_start_[arc.to] = add_costs(from_start_[arc.to], from_start_[arc.from] + costs_[number]);
+    }
+  }
+
+  senone::Lattice lattice_;
+  std::vector<double> costs_;                       // of each arc
+  std::vector<double> best_, to_end_, from_start_;  // of the best path to the end; of all paths to the end, from the start
+  std::vector<std::size_t> best_arc_;               // the first of the best path to the end
+};
+
+void print(const senone::Event &final, const WordCosts &costs) {
+  const senone::Lattice lattice = final.lattice();
+  int number = 0;
+  for (const senone::Alternative alternative : final.alternatives()) {
+    const double cost = alternative.graph_cost() + lattice.acoustic_scale() * alternative.acoustic_cost();
+    std::printf("%2d %12.3f  %s\n", ++number, cost, std::string(alternative.text()).c_str());
+  }
+  for (const senone::Word word : final.words()) {
+    std::printf("%7.2f %7.2f  %.3f  %s\n", word.start_s, word.end_s, double(word.confidence), std::string(word.text).c_str());
+  }
+  Rescored(lattice, costs).print_best();
+}
+
+}  // namespace
+
+int main(int argc, char **argv) try {
+  if (argc < 3) throw std::runtime_error("usage: lattice BUNDLE FILE.raw [WORD=COST...]");
+  const WordCosts costs = parse_costs(argc, argv);
+  senone::StreamConfig config;
+  config.lattice_beam = 10;
+  config.n_best = 5;
+  senone::Engine engine(argv[1]);
+  senone::Stream stream = engine.open(config);
+  stream.feed(read(argv[2]));
+  stream.finish();
+  print(stream.final_event(), costs);
+} catch (const std::exception &error) {
+  std::fprintf(stderr, "lattice: %s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# run.sh SOURCE LIBRARY MAKE_TONE_BUNDLE [--more]: the Python package over a build's library: its tests, its examples, and mypy
+# --strict where that is installed. --more: only the load, with 10,000 results. SENONE_PYTHON names the interpreter; without it
+# one with numpy is looked for.
+set -euo pipefail
+source=$1 library=$2 make_tone_bundle=$3
+pattern='test_*.py'
+[[ ${4:-} == --more ]] && export SENONE_MORE=1 pattern=test_load.py
+skip() { echo "skipped: $*"; exit 77; }
+
+for python in ${SENONE_PYTHON:-python3 /usr/bin/python3}; do
+  command -v "$python" >/dev/null || continue
+  "$python" -c 'import numpy' 2>/dev/null && { found=$python; break; }
+done
+command -v python3 >/dev/null || [[ -n ${found:-} ]] || skip "python3 is missing; ./dev setup test installs it"
+[[ -n ${found:-} ]] || skip "python3 has no numpy; ./dev setup test installs python3-numpy"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$make_tone_bundle" "$work/tones"
+export SENONE_SOURCE=$source SENONE_LIBRARY=$library SENONE_TONES=$work/tones PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH=$source/bindings/python/src:$source/tests/bindings/python
+export SENONE_PLUGINS=cpu
+
+"$found" -W error -m unittest discover -s "$source/tests/bindings/python" -p "$pattern"
+[[ -z ${SENONE_MORE:-} ]] || exit 0
+
+if "$found" -m mypy --version >/dev/null 2>&1; then
+  (cd "$source/bindings/python" && "$found" -m mypy --config-file pyproject.toml --cache-dir "$work/mypy" src/senone examples)
+  printf 'import senone\nsenone.Engine(3)\n' >"$work/wrong.py"
+  if "$found" -m mypy --strict --cache-dir "$work/mypy" "$work/wrong.py" >"$work/log" 2>&1; then
+    echo "run.sh: mypy took Engine(3)" >&2
+    exit 1
+  fi
+  grep -q 'incompatible type "int"' "$work/log" || { cat "$work/log" >&2; exit 1; }
+  echo "mypy --strict finds nothing"
+else
+  echo "mypy is not installed: types were not checked"
+fi

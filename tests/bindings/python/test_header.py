@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every function, struct and constant of asr.h has its binding."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import senone
+from senone import _library
+
+HEADER = Path(os.environ["SENONE_SOURCE"]) / "api" / "asr.h"
+CODE = re.sub(r"/\*.*?\*/", " ", HEADER.read_text(), flags=re.S)
+STRUCTS = {
+    name: kind
+    for name, kind in vars(_library).items()
+    if isinstance(kind, type) and issubclass(kind, ctypes.Structure) and kind is not ctypes.Structure
+}
+
+
+def n_parameters(parameters: str) -> int:
+    return 0 if parameters.strip() == "void" else parameters.count(",") + 1
+
+
+class Header(unittest.TestCase):
+    def test_every_function_is_bound_with_its_parameters(self) -> None:
+        declared = dict(re.findall(r"ASR_API[^;]*?\b(asr_\w+)\(([^)]*)\);", CODE))
+        self.assertGreaterEqual(len(declared), 32)
+        bound = {name: len(parameters) for name, (_, parameters) in _library.FUNCTIONS.items()}
+        self.assertEqual({name: n_parameters(text) for name, text in declared.items()}, bound)
+
+    def test_every_function_is_used(self) -> None:
+        package = Path(senone.__file__).parent
+        code = "".join(path.read_text() for path in package.glob("*.py"))
+        unused = [name for name in _library.FUNCTIONS if f"lib.{name}" not in code]
+        # Streams get their events by callback, which asr_result and asr_wait would only poll for.
+        self.assertEqual(unused, ["asr_result", "asr_wait"])
+
+    def test_every_struct_has_the_fields_of_the_header(self) -> None:
+        declared = re.findall(r"typedef struct (asr_\w+) \{(.*?)\}", CODE, flags=re.S)
+        self.assertEqual({name for name, _ in declared}, set(STRUCTS))
+        for name, body in declared:
+            fields = [re.findall(r"(\w+)\s*$", line)[0] for line in body.split(";") if line.strip()]
+            self.assertEqual(fields, [field[0] for field in STRUCTS[name]._fields_], name)
+
+    def test_structs_have_the_compilers_layout(self) -> None:
+        compiler = shutil.which("cc")
+        if compiler is None:
+            self.skipTest("no C compiler")
+        lines = []
+        for name, kind in STRUCTS.items():
+            lines += [f'printf("%zu\\n", sizeof({name}));']
+            lines += [f'printf("%zu\\n", offsetof({name}, {field[0]}));' for field in kind._fields_]
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "layout.c"
+            source.write_text('#include "asr.h"\n#include <stdio.h>\nint main(void) {' + "\n".join(lines) + "}\n")
+            subprocess.run([compiler, f"-I{HEADER.parent}", str(source), "-o", f"{folder}/layout"], check=True)
+            printed = subprocess.run([f"{folder}/layout"], check=True, capture_output=True, text=True).stdout
+        expected = []
+        for kind in STRUCTS.values():
+            expected += [ctypes.sizeof(kind)] + [getattr(kind, field[0]).offset for field in kind._fields_]
+        self.assertEqual([int(line) for line in printed.split()], expected)
+
+    def test_every_constant_has_its_name(self) -> None:
+        enums = dict(re.findall(r"typedef enum (\w+) \{(.*?)\}", CODE, flags=re.S))
+
+        def values(enum: str, prefix: str) -> dict[str, int]:
+            return {name: int(value) for name, value in re.findall(rf"{prefix}(\w+) = (-?\d+)", enums[enum])}
+
+        self.assertEqual(values("asr_status", "ASR_"), {status.name: int(status) for status in senone.Status})
+        self.assertEqual(values("asr_event_kind", "ASR_EVENT_"), {kind.name: int(kind) for kind in senone.EventKind})
+        flags = {name: int(value) for name, value in re.findall(r"#define ASR_FLAG_(\w+) (\d+)u", CODE)}
+        self.assertEqual(flags, {flag.name: int(flag) for flag in senone.Flag})
+
+    def test_kinds_of_later_versions_have_a_name(self) -> None:
+        self.assertEqual((senone.EventKind(99).name, int(senone.EventKind(99))), ("UNKNOWN_99", 99))
+
+    def test_every_status_has_an_exception(self) -> None:
+        for status in senone.Status:
+            if status != senone.Status.OK:
+                self.assertEqual(senone._errors.error_of(int(status), "x").status, status)
+
+    def test_public_names_have_docstrings(self) -> None:
+        for name in senone.__all__:
+            thing = getattr(senone, name)
+            self.assertTrue(thing.__doc__, name)
+            for member, value in vars(thing).items() if isinstance(thing, type) else ():
+                if not member.startswith("_") and callable(value):
+                    self.assertTrue(value.__doc__, f"{name}.{member}")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Streams: events in order, callbacks, coroutines, ends of every kind."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import numpy as np
+from common import SENTENCE, engine, samples
+
+import senone
+from senone import EventKind
+
+ALL = [EventKind.READY, EventKind.SPEECH_START, EventKind.ENDPOINT, EventKind.FINAL, EventKind.END]
+
+
+class Streams(unittest.TestCase):
+    def test_events_after_the_block(self) -> None:
+        with engine().stream() as stream:
+            stream.feed(samples())
+        events = list(stream)
+        self.assertEqual([event.kind for event in events], ALL)
+        self.assertEqual(events[3].text, SENTENCE)
+        self.assertEqual(list(stream), [])
+
+    def test_events_in_the_block(self) -> None:
+        with engine().stream(partial_interval_ms=300) as stream:
+            for begin in range(0, len(samples()), 1000):
+                stream.feed(samples()[begin : begin + 1000])
+            stream.finish()
+            events = list(stream)
+        self.assertIn(EventKind.PARTIAL, [event.kind for event in events])
+        self.assertEqual(events[-2].text, SENTENCE)
+
+    def test_partials_that_nobody_takes_are_replaced(self) -> None:
+        stream = engine().stream(partial_interval_ms=10)
+        stream.feed(samples())
+        stream.finish()
+        while not stream._inbox._events or stream._inbox._events[-1].kind != EventKind.END:
+            time.sleep(0.01)
+        kinds = [event.kind for event in stream]
+        self.assertEqual(kinds.count(EventKind.PARTIAL), 1)
+        self.assertEqual(kinds[-1], EventKind.END)
+
+    def test_ready_does_not_wait(self) -> None:
+        with engine().stream() as stream:
+            first = stream.next()
+            assert first is not None
+            self.assertEqual(first.kind, EventKind.READY)
+            self.assertEqual(list(stream.ready()), [])
+            self.assertRaises(senone.Timeout, stream.next, 0.01)
+
+    def test_result_finishes(self) -> None:
+        stream = engine().stream(lattice_beam=8)
+        stream.feed(samples("high_low"))
+        result = stream.result()
+        self.assertEqual(result.text, "high low")
+        self.assertIsNotNone(result.lattice)
+        self.assertRaises(senone.InvalidState, stream.feed, samples())
+        self.assertRaises(senone.InvalidState, stream.result)
+
+    def test_cancel_ends_with_an_error_event(self) -> None:
+        stream = engine().stream()
+        stream.feed(samples())
+        stream.cancel()
+        events = list(stream)
+        self.assertEqual([event.kind for event in events[-2:]], [EventKind.ERROR, EventKind.END])
+        self.assertIsInstance(events[-2].error, senone.Cancelled)
+        cancelled = engine().stream()
+        cancelled.cancel()
+        self.assertRaises(senone.Cancelled, cancelled.result)
+
+    def test_an_exception_in_the_block_closes(self) -> None:
+        with self.assertRaises(KeyError):
+            with engine().stream() as stream:
+                raise KeyError
+        self.assertRaises(senone.InvalidState, stream.feed, samples())
+
+    def test_streams_outlive_their_engine(self) -> None:
+        loaded = senone.Engine(os.environ["SENONE_TONES"] + "/bundle", "cpu", n_threads=1)
+        stream = loaded.stream()
+        loaded.close()
+        stream.feed(samples())
+        self.assertEqual(stream.result().text, SENTENCE)
+
+    def test_closing_wakes_a_feed_that_waits(self) -> None:
+        stream = engine().stream(max_backlog_ms=100)
+        outcome: list[BaseException] = []
+
+        def feed() -> None:
+            try:
+                while True:
+                    stream.feed(np.zeros(16000 * 60, np.int16))
+            except senone.Error as error:
+                outcome.append(error)
+
+        thread = threading.Thread(target=feed)
+        thread.start()
+        time.sleep(0.2)
+        stream.close()
+        thread.join(20)
+        self.assertFalse(thread.is_alive())
+        self.assertIsInstance(outcome[0], (senone.Cancelled, senone.InvalidState))
+
+    def test_other_threads_run_while_one_waits(self) -> None:
+        stream = engine().stream()
+        thread = threading.Thread(target=stream.next)  # READY
+        thread.start()
+        thread.join()
+        waiter = threading.Thread(target=lambda: list(stream))
+        waiter.start()
+        count = 0
+        end = time.monotonic() + 0.1
+        while time.monotonic() < end:
+            count += 1
+        self.assertGreater(count, 1000)
+        stream.finish()
+        waiter.join(20)
+        self.assertFalse(waiter.is_alive())
+
+
+class Callbacks(unittest.TestCase):
+    def test_events_come_to_the_callback(self) -> None:
+        events: list[senone.Event] = []
+        threads = set()
+
+        def receive(event: senone.Event) -> None:
+            events.append(event)
+            threads.add(threading.get_ident())
+
+        with engine().stream(callback=receive) as stream:
+            stream.feed(samples())
+        self.assertEqual([event.kind for event in events], ALL)
+        self.assertNotIn(threading.get_ident(), threads)
+        self.assertRaises(senone.InvalidState, stream.next)
+
+    def test_what_a_callback_raises_comes_out_of_the_block(self) -> None:
+        calls = []
+
+        def receive(event: senone.Event) -> None:
+            calls.append(event)
+            raise ZeroDivisionError("in the callback")
+
+        with self.assertRaisesRegex(ZeroDivisionError, "in the callback"):
+            with engine().stream(callback=receive):
+                pass
+        self.assertEqual(len(calls), 1)
+
+    def test_a_callback_may_feed_and_finish_but_not_close(self) -> None:
+        opened = threading.Event()
+        refused: list[BaseException] = []
+        texts = []
+
+        def receive(event: senone.Event) -> None:
+            opened.wait()
+            if event.kind == EventKind.READY:
+                stream.feed(samples())
+                for call in (stream.close, stream.wait):
+                    try:
+                        call()
+                    except senone.InvalidState as error:
+                        refused.append(error)
+                stream.finish()
+            if event.kind == EventKind.FINAL:
+                texts.append(event.text)
+
+        stream = engine().stream(callback=receive)
+        opened.set()
+        stream.wait()
+        self.assertEqual(texts, [SENTENCE])
+        self.assertEqual(len(refused), 2)
+
+    def test_a_stream_that_nobody_holds_is_closed(self) -> None:
+        states = []
+        for _ in range(50):
+            stream = engine().stream(callback=lambda event: None)
+            stream.feed(samples())
+            states.append(stream._handle)
+        del stream
+        gc.collect()
+        self.assertTrue(all(state.closed for state in states))
+
+    def test_the_interpreter_ends_with_streams_open(self) -> None:
+        program = (
+            "import senone, numpy, os\n"
+            "engine = senone.Engine(os.environ['SENONE_TONES'] + '/bundle', 'cpu')\n"
+            "streams = [engine.stream(callback=lambda event: None, partial_interval_ms=10) for _ in range(20)]\n"
+            "for stream in streams: stream.feed(numpy.zeros(160000, numpy.int16))\n"
+        )
+        run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+
+    def test_a_forked_child_is_told(self) -> None:
+        engine()
+        child = os.fork()
+        if child == 0:
+            try:
+                engine().stream()
+            except senone.InvalidState:
+                os._exit(7)
+            os._exit(1)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 7)
+
+
+class Coroutines(unittest.TestCase):
+    def test_many_streams_in_one_loop(self) -> None:
+        async def recognize() -> str:
+            async with engine().stream() as stream:
+                await stream.feed_async(samples())
+                stream.finish()
+                return [event.text async for event in stream if event.kind == EventKind.FINAL][0]
+
+        async def everything() -> list[str]:
+            return await asyncio.gather(*(recognize() for _ in range(50)))
+
+        self.assertEqual(asyncio.run(everything()), [SENTENCE] * 50)
+
+    def test_the_loop_goes_on_while_events_are_waited_for(self) -> None:
+        async def run() -> tuple[int, str]:
+            n_ticks = 0
+            stream = engine().stream()
+
+            async def tick() -> None:
+                nonlocal n_ticks
+                for _ in range(20):
+                    await asyncio.sleep(0.001)
+                    n_ticks += 1
+                stream.feed(samples())
+                stream.finish()
+
+            ticking = asyncio.create_task(tick())
+            result = [event.text async for event in stream][3]
+            await ticking
+            return n_ticks, result
+
+        self.assertEqual(asyncio.run(run()), (20, SENTENCE))
+
+    def test_result_async_raises_what_failed(self) -> None:
+        async def run() -> None:
+            stream = engine().stream()
+            stream.cancel()
+            await stream.result_async()
+
+        self.assertRaises(senone.Cancelled, asyncio.run, run())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# samples.sh SENONE: every program of samples/ and the examples of the bindings hear real recordings of digits
+# (pocketsphinx-testdata). GPU samples take their vendor's device where there is one, and also OpenCL's CPU device (PoCL), named.
+set -euo pipefail
+senone=$1
+bin=$(dirname "$senone")
+data=/usr/share/pocketsphinx/test/data/tidigits
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "samples.sh: $*" >&2; exit 1; }
+[[ -d $data ]] || { echo "skipped: $data is missing; ./dev setup test installs it"; exit 77; }
+
+bundle=$work/digits
+grep -o '^[a-z]*' "$data/lm/tidigits.dic" | sort -u >"$work/words"
+"$senone" import sphinx "$data/hmm" "$bundle" --sample-rate 16000 >/dev/null 2>&1
+"$senone" graph --model "$bundle" --lexicon "$data/lm/tidigits.dic" --words "$work/words" >/dev/null 2>&1
+recording=$data/dhd.2934z.raw
+said="two nine three four zero"
+
+# expect TEXT PROGRAM ARGUMENT...: the program succeeds and prints TEXT.
+expect() {
+  local text=$1 program=$2
+  shift 2
+  "$bin/$program" "$@" >"$work/out" 2>&1 || { cat "$work/out" >&2; fail "$program failed"; }
+  grep -qF -- "$text" "$work/out" || { cat "$work/out" >&2; fail "$program did not print \"$text\""; }
+}
+
+for program in hello nbest_lattice lattice hello_cpp; do
+  SENONE_DEVICE=cpu expect "$said" "$program" "$bundle" "$recording"
+done
+SENONE_DEVICE=cpu expect "nine" callback "$bundle" "$recording"
+SENONE_DEVICE=cpu expect "200 times	$said" many_streams "$bundle" 20 200 "$recording"
+SENONE_DEVICE=cpu expect "rescored" lattice "$bundle" "$recording" zero=-3
+expect "$said" senone recognize --device cpu --model "$bundle" - <"$recording"
+
+# gpu BACK-END [DEVICE]: the sample hears the digits on a device, or says what is missing.
+gpu() {
+  "$bin/$1_gpu" "$bundle" "$recording" ${2:+"$2"} >"$work/out" 2>&1 || { cat "$work/out" >&2; fail "$1_gpu $* failed"; }
+  if grep -q "^$1_gpu: no device " "$work/out"; then
+    tail -n 1 "$work/out"
+  else
+    grep -qF "$said" "$work/out" || { cat "$work/out" >&2; fail "$1_gpu $* heard something else"; }
+    [[ $(grep -c 'times real time' "$work/out") == 2 ]] || { cat "$work/out" >&2; fail "$1_gpu $* compared nothing"; }
+    cat "$work/out"
+  fi
+}
+for back_end in cuda ocl_nvidia ocl_amd; do gpu "$back_end"; done
+for back_end in ocl_nvidia ocl_amd; do gpu "$back_end" "$back_end:0"; done
