@@ -27,7 +27,8 @@ void for_settled_pieces(TakePiece take_piece, float word_insertion_cost, Action 
 
 // Gives them to `pieces`.
 template <typename TakePiece>
-void add_settled_pieces(TakePiece take_piece, float word_insertion_cost, PieceDeterminiser *pieces, const StopToken &stop = {}) {
+void add_settled_pieces(TakePiece take_piece, float word_insertion_cost, PieceDeterminiser *pieces,
+                        const StopToken &stop = {}) {
   for_settled_pieces(take_piece, word_insertion_cost, [&](Lattice piece) { pieces->add(std::move(piece), stop); });
 }
 

@@ -127,7 +127,8 @@ class LoadFixture : public LatticeTest {
     Outcome outcome;
     const Channel channel(*device.api(), device, loaded, u.options);
     for (uint32_t t = 0; t < u.n_frames; t += kWindow) {
-      const asr_advance_job job{channel.channel, u.rows.data() + size_t{t} * n_pdfs, 0, 0, std::min(kWindow, u.n_frames - t), 0};
+      const asr_advance_job job{
+          channel.channel, u.rows.data() + size_t{t} * n_pdfs, 0, 0, std::min(kWindow, u.n_frames - t), 0};
       device.check(device.api()->advance(device.get(), nullptr, &job, 1));
       device.check(device.api()->wait(device.get()));
       if (takes_at_once && u.options.lattice_beam > 0) take_pieces(device, channel, &outcome);
