@@ -19,6 +19,22 @@ function report(kind, test, reason) {
   print "  " kind ": " test (reason == "" ? "" : ": " reason) > "/dev/stderr"
 }
 
+# Skipped cases of a program with one reason are told together.
+function note_skipped(test, reason,    key) {
+  key = test
+  sub(/ .*/, "", key)
+  key = key SUBSEP reason
+  skipped_first[key] = test
+  skipped_count[key]++
+}
+
+function report_skipped(    key, parts) {
+  for (key in skipped_count) {
+    split(key, parts, SUBSEP)
+    report("skipped", skipped_count[key] == 1 ? skipped_first[key] : parts[1] ", " skipped_count[key] " cases", parts[2])
+  }
+}
+
 # Counts the cases of one GoogleTest program; 0 if it left no file.
 function count_cases(program,    file, line, name, n_cases, failed_here) {
   file = results "/" program ".xml"
@@ -30,7 +46,7 @@ function count_cases(program,    file, line, name, n_cases, failed_here) {
       if (attribute(line, "result") == "skipped") n_skipped++
       else n_passed++
     } else if (line ~ /<skipped /) {
-      report("skipped", name, plain(attribute(line, "message")))
+      note_skipped(name, plain(attribute(line, "message")))
     } else if (line ~ /<failure / && !failed_here) {
       failed_here = 1
       n_failed++; n_passed--
@@ -62,8 +78,11 @@ function count_cases(program,    file, line, name, n_cases, failed_here) {
 
 reason_follows && /skipped: / {
   sub(/.*skipped: /, "")
-  report("skipped", program, $0)
+  note_skipped(program, $0)
   reason_follows = 0
 }
 
-END { print n_passed + 0, n_failed + 0, n_skipped + 0 }
+END {
+  report_skipped()
+  print n_passed + 0, n_failed + 0, n_skipped + 0
+}
