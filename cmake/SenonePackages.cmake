@@ -34,14 +34,17 @@ endmacro()
 set(same_version "libsenone${SENONE_ABI} (= ${PROJECT_VERSION})")
 senone_add_package(library libsenone${SENONE_ABI} "The library with its CPU back end.")
 senone_add_package(development libsenone-dev "For building programs: headers for C and C++, the static
-library, files for pkg-config and CMake, documentation and samples." SECTION libdevel DEPENDS "${same_version}, libsoxr-dev")
+library, files for pkg-config and CMake, documentation and samples."
+                   SECTION libdevel DEPENDS "${same_version}, libsoxr-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)  # a link and an archive
 if(SENONE_TOOLS)
-  senone_add_package(command senone "The command: imports models, builds graphs, recognises recordings and measures." SECTION sound DEPENDS "${same_version}")
+  senone_add_package(command senone "The command: imports models, builds graphs, recognises recordings and measures."
+                     SECTION sound DEPENDS "${same_version}")
 endif()
 if(TARGET backend_ocl_amd)
   senone_add_package(ocl senone-plugins-opencl "OpenCL back ends for GPUs of AMD and NVIDIA, which the library loads
-where they are installed." DEPENDS "${same_version}" RECOMMENDS "ocl-icd-libopencl1 | libopencl1")
+where they are installed."
+                     DEPENDS "${same_version}" RECOMMENDS "ocl-icd-libopencl1 | libopencl1")
 endif()
 if(TARGET backend_cuda)
   senone_add_package(cuda senone-plugins-cuda "The CUDA back end for GPUs of NVIDIA, which the library loads where it

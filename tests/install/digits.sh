@@ -1,6 +1,7 @@
+# shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the scripts here after they set $work: a bundle of spoken digits, and checks of programs that recognise with it. $digits
-# is the folder of recordings and their model, where it is not that of pocketsphinx-testdata.
+# Sourced by the scripts here after they set $work: a bundle of spoken digits, and checks of programs that recognise with it.
+# $digits is the folder of recordings and their model, where it is not that of pocketsphinx-testdata.
 data=${digits:-/usr/share/pocketsphinx/test/data/tidigits}
 recording=$data/dhd.2934z.raw
 bundle=$work/digits

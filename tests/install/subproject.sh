@@ -16,10 +16,11 @@ if command -v ccache >/dev/null; then launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccac
 build_by() {
   local way=$1 install=$2
   shift 2
-  { cmake -G Ninja -S "$source/tests/install/subproject" -B "$work/$way" -DBY="$way" -DSENONE="$source" -DSENONE_INSTALL="$install" \
-      -DCMAKE_BUILD_TYPE=Release \
+  { cmake -G Ninja -S "$source/tests/install/subproject" -B "$work/$way" -DBY="$way" -DSENONE="$source" \
+      -DSENONE_INSTALL="$install" -DCMAKE_BUILD_TYPE=Release \
       -DHELLO="$source/samples/hello.c" -DHELLO_CPP="$source/bindings/cpp/examples/hello.cc" "${launcher[@]}" &&
-    cmake --build "$work/$way" --parallel "$(nproc)" --target "$@"; } >"$work/log" 2>&1 || { cat "$work/log"; fail "the project using $way"; }
+    cmake --build "$work/$way" --parallel "$(nproc)" --target "$@"; } >"$work/log" 2>&1 ||
+    { cat "$work/log"; fail "the project using $way"; }
 }
 
 build_by add_subdirectory OFF hello hello_cpp hello_static hello_cpp_static
