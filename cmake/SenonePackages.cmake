@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# `cpack -G DEB` in a build with the prefix /usr (preset `packages`): one Debian package a component. `./dev packages` makes and
+# tries them.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME senone)
+set(CPACK_PACKAGE_VENDOR Senone)
+set(CPACK_PACKAGE_CONTACT "The authors of Senone <senone@localhost>")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/deb_copyright.cmake)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION libs)
+# Dependencies on the system's libraries come from dpkg-shlibdeps; libsenone0 tells it what libsenone.so.0 belongs to.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR})
+
+set(CPACK_COMPONENTS_ALL)
+# senone_add_package(component name description [SECTION section] [DEPENDS text] [RECOMMENDS text])
+macro(senone_add_package component name description)
+  cmake_parse_arguments(PACKAGE "" "SECTION;DEPENDS;RECOMMENDS" "" ${ARGN})
+  string(TOUPPER ${component} upper)
+  list(APPEND CPACK_COMPONENTS_ALL ${component})
+  set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${name})
+  set(CPACK_COMPONENT_${upper}_DESCRIPTION "${description}")
+  set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION ${PACKAGE_SECTION})
+  set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS ${PACKAGE_DEPENDS})
+  set(CPACK_DEBIAN_${upper}_PACKAGE_RECOMMENDS ${PACKAGE_RECOMMENDS})
+endmacro()
+
+set(same_version "libsenone${SENONE_ABI} (= ${PROJECT_VERSION})")
+senone_add_package(library libsenone${SENONE_ABI} "The library with its CPU back end.")
+senone_add_package(development libsenone-dev "For building programs: headers for C and C++, the static
+library, files for pkg-config and CMake, documentation and samples."
+                   SECTION libdevel DEPENDS "${same_version}, libsoxr-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)  # a link and an archive
+if(SENONE_TOOLS)
+  senone_add_package(command senone "The command: imports models, builds graphs, recognises recordings and measures."
+                     SECTION sound DEPENDS "${same_version}")
+endif()
+if(TARGET backend_ocl_amd)
+  senone_add_package(ocl senone-plugins-opencl "OpenCL back ends for GPUs of AMD and NVIDIA, which the library loads
+where they are installed."
+                     DEPENDS "${same_version}" RECOMMENDS "ocl-icd-libopencl1 | libopencl1")
+endif()
+if(TARGET backend_cuda)
+  senone_add_package(cuda senone-plugins-cuda "The CUDA back end for GPUs of NVIDIA, which the library loads where it
+is installed. It needs NVIDIA's driver." DEPENDS "${same_version}" RECOMMENDS libcuda1)
+endif()
+include(CPack)

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# packages_inside.sh, run in the clean Debian of packages.sh with its files in /in: first the packages for users are installed and
+# the command recognises a recording, then libsenone-dev and a compiler, and the C and C++ examples are built and run.
+set -euo pipefail
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+work=$(mktemp -d)
+digits=/in/tidigits
+. /in/install/digits.sh
+cd "$work"
+
+install() { apt-get -q -y install --no-install-recommends "$@"; }
+has_compiler() { command -v cc || command -v gcc || command -v c++; }
+
+! has_compiler || fail "this system has a compiler already"
+user_packages=(/in/libsenone0_*.deb /in/senone_*.deb)
+for package in /in/senone-plugins-*.deb; do [[ ! -e $package ]] || user_packages+=("$package"); done
+install "${user_packages[@]}"
+! has_compiler || fail "the packages bring a compiler"
+for package in "${user_packages[@]}"; do
+  name=$(dpkg-deb -f "$package" Package)
+  [[ -s /usr/share/doc/$name/copyright ]] || fail "$name has no copyright file"
+  echo "inside: $name depends on $(dpkg-deb -f "$package" Depends)"
+done
+
+make_bundle senone
+words=$(senone recognize --model "$bundle" "$recording" 2>/dev/null) || fail "senone recognize failed"
+[[ $words == *"two nine three four zero"* ]] || fail "senone heard: $words"
+echo "inside: senone recognize says: $words"
+for plugin in /usr/lib/*/senone/plugins/libsenone_*.so; do
+  [[ -e $plugin ]] || continue
+  name=${plugin##*/libsenone_} name=${name%.so}
+  SENONE_DEVICE=$name senone recognize --model "$bundle" "$recording" >/dev/null 2>error && fail "a device of $name here?"
+  ! grep "no back end \"$name\" was found" error || fail "the plugin $name was not found"
+  echo "inside: $name is found: $(tail -n 1 error)"
+done
+
+install /in/libsenone-dev_*.deb g++ pkg-config cmake make
+eval "shared=($(pkg-config --cflags --libs senone)) static=($(pkg-config --cflags --libs senone-static))"
+cc -std=c99 /in/hello.c -o c_shared "${shared[@]}"
+cc -std=c99 /in/hello.c -o c_static "${static[@]}"
+c++ -std=c++17 /in/hello.cc -o cpp_shared "${shared[@]}"
+cmake -S /in/install/find_package -B cmake -DHELLO=/in/hello.c -DHELLO_CPP=/in/hello.cc
+cmake --build cmake
+for program in ./c_shared ./c_static ./cpp_shared cmake/hello cmake/hello_cpp cmake/hello_static cmake/hello_cpp_static; do
+  check "$program"
+  echo "inside: $program recognises"
+done
+check_static c_static
+check_static cmake/hello_static
+
+apt-get -q -y purge libsenone0
+[[ -z $(find /usr -path '*senone*' -print -quit) ]] || fail "purging leaves $(find /usr -path '*senone*' | head -n 3)"
+echo "inside: purged without traces"

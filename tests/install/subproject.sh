@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# subproject.sh COMMAND SOURCE: another project builds Senone within its own build, by add_subdirectory and by FetchContent; its
+# programs recognise a recording and find the plugins of the build. COMMAND is a `senone`, to make the bundle.
+set -euo pipefail
+command=$1 source=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+. "$(dirname "${BASH_SOURCE[0]}")/digits.sh"
+
+make_bundle "$command"
+launcher=()
+if command -v ccache >/dev/null; then launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+
+# build_by WAY INSTALL TARGET...
+build_by() {
+  local way=$1 install=$2
+  shift 2
+  { cmake -G Ninja -S "$source/tests/install/subproject" -B "$work/$way" -DBY="$way" -DSENONE="$source" \
+      -DSENONE_INSTALL="$install" -DCMAKE_BUILD_TYPE=Release \
+      -DHELLO="$source/samples/hello.c" -DHELLO_CPP="$source/bindings/cpp/examples/hello.cc" "${launcher[@]}" &&
+    cmake --build "$work/$way" --parallel "$(nproc)" --target "$@"; } >"$work/log" 2>&1 ||
+    { cat "$work/log"; fail "the project using $way"; }
+}
+
+build_by add_subdirectory OFF hello hello_cpp hello_static hello_cpp_static
+for program in hello hello_cpp hello_static hello_cpp_static; do check "$work/add_subdirectory/$program"; done
+check_static "$work/add_subdirectory/hello_static"
+check_static "$work/add_subdirectory/hello_cpp_static"
+build_by FetchContent ON all
+check "$work/FetchContent/hello"
+for way in add_subdirectory FetchContent; do
+  mapfile -t plugins < <(find "$work/$way" -path '*/senone/plugins/libsenone_*.so')
+  ((${#plugins[@]})) || [[ ! -e /usr/include/CL/cl.h ]] || fail "no plugin was built ($way)"
+  for plugin in "${plugins[@]}"; do
+    name=${plugin##*/libsenone_} name=${name%.so}
+    has_plugin "$work/$way/hello" "$name" || fail "the plugin $name of the build ($way) was not found"
+  done
+done
+has_plugin "$work/add_subdirectory/hello" nosuch && fail "a plugin that is not there was found"
+cmake --install "$work/add_subdirectory" --prefix "$work/installed" >/dev/null
+[[ ! -e $work/installed ]] || fail "installing the parent installs Senone"
+cmake --install "$work/FetchContent" --prefix "$work/installed" >/dev/null
+cmake -G Ninja -S "$source/tests/install/find_package" -B "$work/found" -DCMAKE_PREFIX_PATH="$work/installed" \
+  -DHELLO="$source/samples/hello.c" -DHELLO_CPP="$source/bindings/cpp/examples/hello.cc" >"$work/log" 2>&1 &&
+  cmake --build "$work/found" >>"$work/log" 2>&1 || { cat "$work/log"; fail "find_package of what the parent installed"; }
+check "$work/found/hello"
+echo "built within another project by add_subdirectory and by FetchContent"
