@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/hyp_file.h"
 
+#include <sys/file.h>
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -31,9 +33,12 @@ void write_hyp(const std::deque<Recognition> &results, OutputFile *file) {
 }
 
 HypJournal::HypJournal(const std::string &path) : path_(path) {
-  if (fs::exists(path)) read_older();
   file_.reset(fopen(path.c_str(), "ae"));
   if (file_ == nullptr) fail(ASR_IO, "%s: cannot be written: %s", path.c_str(), strerror(errno));
+  if (flock(fileno(file_.get()), LOCK_EX | LOCK_NB) != 0) {
+    fail(ASR_IO, "%s: another run writes to it; wait for its end, or name another file", path.c_str());
+  }
+  read_older();
 }
 
 void HypJournal::read_older() {
@@ -42,10 +47,29 @@ void HypJournal::read_older() {
   std::istringstream lines(text.substr(0, whole));
   for (std::string line; std::getline(lines, line); ++n_older_) {
     const std::string id = id_of(line);
-    if (id.empty()) fail(ASR_BAD_FILE, "%s: line %zu is not \"words (id)\"; name another file", path_.c_str(), n_older_ + 1);
+    if (id.empty()) {
+      fail(ASR_BAD_FILE, "%s: line %zu is not \"words (id)\"; remove that line, or name another file", path_.c_str(),
+           n_older_ + 1);
+    }
     ++n_lines_of_[id];
   }
-  if (whole < text.size()) fs::resize_file(path_, whole);
+  if (whole < text.size()) take_last(text.substr(whole));
+}
+
+// A line without its end: whole but for that, or cut off. What has no other line may be anything and stays as it is.
+void HypJournal::take_last(const std::string &line) {
+  const std::string id = id_of(line);
+  if (!id.empty()) {
+    ++n_lines_of_[id];
+    ++n_older_;
+    if (fputc('\n', file_.get()) == EOF || fflush(file_.get()) != 0) {
+      fail(ASR_IO, "%s: cannot be written: %s", path_.c_str(), strerror(errno));
+    }
+  } else if (n_older_ == 0) {
+    fail(ASR_BAD_FILE, "%s: no line in it is \"words (id)\"; name another file", path_.c_str());
+  } else {
+    fs::resize_file(path_, fs::file_size(path_) - line.size());
+  }
 }
 
 bool HypJournal::takes(const std::string &id) {

@@ -19,7 +19,8 @@ void write_hyp(const std::deque<Recognition> &results, OutputFile *file);
 
 class HypJournal {
  public:
-  // Counts the lines of an older file; one that was cut off in the middle is dropped.
+  // Counts the lines of an older file; a last one that was cut off is dropped. Files that have something else are refused, and
+  // so are those that another journal writes to.
   explicit HypJournal(const std::string &path);
 
   // True once for every line that the older file has of `id`.
@@ -29,6 +30,7 @@ class HypJournal {
 
  private:
   void read_older();
+  void take_last(const std::string &line);
 
   std::string path_;
   std::unordered_map<std::string, size_t> n_lines_of_;

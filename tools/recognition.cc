@@ -57,7 +57,7 @@ std::string to_json(const Recognition &r) {
   Json json{{"id", r.id}, {"file", r.path}};
   if (!r.error.empty()) {
     json["error"] = r.error;
-    return json.dump() + "\n";
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";  // also names that are no UTF-8
   }
   json["audio_s"] = rounded(r.audio_s);
   add_alternative(r.best, &json);

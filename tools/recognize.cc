@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <sstream>
+#include <system_error>
 #include <thread>
 
 #include "core/base/file.h"
@@ -69,8 +70,7 @@ class Batch {
   }
 
   std::deque<Recognition> run(size_t n_jobs) {
-    std::vector<std::thread> workers;
-    for (size_t j = 0; j < std::min(n_jobs, source_->size().value_or(n_jobs)); ++j) workers.emplace_back([this] { work(); });
+    std::vector<std::thread> workers = start_workers(std::min(n_jobs, source_->size().value_or(n_jobs)));
     std::exception_ptr failure;  // of writing; the utterances under way are ended first
     try {
       print_all();
@@ -85,6 +85,18 @@ class Batch {
   }
 
  private:
+  // Fewer threads where the system gives no more; they do it, too.
+  std::vector<std::thread> start_workers(size_t n) {
+    std::vector<std::thread> workers;
+    workers.reserve(n);
+    try {
+      while (workers.size() < n) workers.emplace_back([this] { work(); });
+    } catch (const std::system_error &error) {
+      if (n > 0 && workers.empty()) fail(ASR_OUT_OF_MEMORY, "recognize: no thread can be started: %s", error.what());
+    }
+    return workers;
+  }
+
   void work() {
     Utterance utterance;
     const auto fed = [this](double audio_s, double share) { progress_.fed(audio_s, share); };

@@ -57,6 +57,27 @@ TEST(HypJournal, OtherFilesAreRefusedAndLeftAlone) {
   expect_error([&] { HypJournal journal(scratch / "hyp"); }, ASR_BAD_FILE, "line 2 is not");
   EXPECT_EQ(slurp(scratch / "hyp"), "one (a)\nnot such a line\n");
   expect_error([&] { HypJournal journal(scratch / "no/such"); }, ASR_IO, "cannot be written");
+  for (const char *text : {"{\"a\": 1}", "no line's end"}) {
+    spill(scratch / "other", text);
+    expect_error([&] { HypJournal journal(scratch / "other"); }, ASR_BAD_FILE, "name another file");
+    EXPECT_EQ(slurp(scratch / "other"), text);
+  }
+}
+
+TEST(HypJournal, ALastLineMayLackItsEnd) {
+  const Scratch scratch;
+  spill(scratch / "hyp", "one (a)\ntwo (b)");
+  HypJournal journal(scratch / "hyp");
+  EXPECT_EQ(journal.n_older(), 2u);
+  EXPECT_TRUE(journal.takes("b"));
+  journal.append(result("c", "three"));
+  EXPECT_EQ(slurp(scratch / "hyp"), "one (a)\ntwo (b)\nthree (c)\n");
+}
+
+TEST(HypJournal, OneRunAtATime) {
+  const Scratch scratch;
+  const HypJournal journal(scratch / "hyp");
+  expect_error([&] { HypJournal other(scratch / "hyp"); }, ASR_IO, "another run writes to it");
 }
 
 }  // namespace
