@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/limits.h"
 
 namespace asr::tool {
 namespace {
@@ -59,10 +60,13 @@ Descriptor read_standard_input() {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail(ASR_IO, "-: standard input cannot be read: %s", strerror(errno));
     if (n == 0) break;
+    n_bytes += static_cast<uint64_t>(n);
+    if (n_bytes > kMostStandardInputBytes) {
+      fail(ASR_UNSUPPORTED, "-: standard input has over 1 GiB, which is kept in memory; recognise a file instead");
+    }
     if (write(file.get(), buffer.data(), static_cast<size_t>(n)) != n) {
       fail(ASR_OUT_OF_MEMORY, "-: standard input cannot be kept: %s; recognise a file instead", strerror(errno));
     }
-    n_bytes += static_cast<uint64_t>(n);
   }
   if (n_bytes == 0) fail(ASR_BAD_FILE, "-: standard input is empty; pipe a recording into the command");
   lseek(file.get(), 0, SEEK_SET);

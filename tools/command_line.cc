@@ -2,8 +2,11 @@
 #include "tools/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
+#include <type_traits>
 
 namespace asr::tool {
 
@@ -29,9 +32,24 @@ Command Command::at_most_one(const std::string &name) {
   return Command(group);
 }
 
+namespace {
+
+template <class Value>
+constexpr bool kIsReal = std::is_floating_point_v<Value> || std::is_same_v<Value, std::optional<float>> ||
+                         std::is_same_v<Value, std::optional<double>>;
+
+// Ranges do not refuse it.
+std::string refuse_nan(const std::string &text) {
+  return std::isnan(std::strtod(text.c_str(), nullptr)) ? text + " is not a number" : "";
+}
+
+}  // namespace
+
 template <class Value>
 Option Command::option(const std::string &name, Value &value, const std::string &what) {
-  return Option(app_->add_option(name, value, what));
+  CLI::Option *const option = app_->add_option(name, value, what);
+  if (kIsReal<Value>) option->check(refuse_nan);
+  return Option(option);
 }
 
 template Option Command::option(const std::string &, int32_t &, const std::string &);

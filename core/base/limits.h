@@ -60,6 +60,7 @@ constexpr uint32_t kMostLanes = 1024;
 constexpr uint32_t kLeastWindowFrames = 8, kMostWindowFrames = 256;
 constexpr uint32_t kMostThreads = 256;
 constexpr uint64_t kMostFeedBytes = uint64_t{1} << 40;
+constexpr uint64_t kMostStandardInputBytes = uint64_t{1} << 30;
 constexpr uint32_t kMostAlternatives = 10000;
 constexpr float kMostBeam = 1e6f;
 constexpr float kMostWordInsertionCost = 1e6f;
