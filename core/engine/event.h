@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a stream tells its user. An event is made once, waits in the stream's queue and is handed out as it is, so that nothing
+// An event of a stream, for its user. It is made once, waits in the stream's queue and is handed out as it is, so that nothing
 // can fail on its way.
 #pragma once
 

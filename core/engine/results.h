@@ -17,7 +17,7 @@ namespace asr {
 // A PARTIAL or FINAL event.
 EventPointer path_event(const asr_path &path, const StreamOptions &options, const LoadedModel &model, asr_event_kind kind);
 
-// What settled of an utterance's lattice while it was fed.
+// The pieces of an utterance's lattice that settled while it was fed.
 struct LatticePieces {
   explicit LatticePieces(const DeterminiseOptions &options) : determiniser(options) {}
 

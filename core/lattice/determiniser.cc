@@ -8,8 +8,8 @@
 // where the next words begin. What they have in common up to there goes to the arcs that lead here, and subsets that do not
 // differ in the rest are one state of the result.
 //
-// Of a lattice in pieces, subsets from which paths without a word lead to the states that end the piece wait for the next one.
-// Only what they can reach is kept of the pieces so far.
+// A lattice may come in pieces. Subsets from which paths without a word lead to the states that end the piece wait for the next
+// one. Only what they can reach is kept of the pieces so far.
 //
 // Costs too large to be added up exactly make estimates differ by rounding, so that the search may spread over ways that cost
 // the same before one of them is complete. Then, as whenever memory runs out that early, the best path is followed alone.

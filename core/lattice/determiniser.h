@@ -61,7 +61,7 @@ class Determiniser {
       return std::tie(other.cost, frame, other.subset) < std::tie(cost, other.frame, subset);
     }
   };
-  // What advance() began with, to return to.
+  // The state that advance() began with, to return to.
   struct Start {
     size_t n_subsets, n_states, n_arcs, n_ids, n_elements, n_pool;
     uint64_t n_assembled_ids;
@@ -89,7 +89,7 @@ class Determiniser {
   std::deque<uint32_t> ids_;
   uint64_t n_assembled_ids_ = 0;  // of finish(), where arcs have the ids of what they lead to
 
-  // Of one advance().
+  // The present advance().
   const PreparedLattice *lattice_ = nullptr;
   std::optional<WordStep> step_;
   std::priority_queue<Estimated> queue_;

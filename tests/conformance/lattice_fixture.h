@@ -7,12 +7,9 @@
 
 namespace asr::test {
 
+using reference::copy_of;
 using reference::RawLattice;
-
-inline bool same_arc(const asr_raw_arc &a, const asr_raw_arc &b) {
-  return a.next_state == b.next_state && a.transition_id == b.transition_id && a.word == b.word &&
-         a.graph_cost == b.graph_cost && a.acoustic_cost == b.acoustic_cost;
-}
+using reference::same_arc;
 
 inline void expect_same(const RawLattice &got, const RawLattice &want) {
   EXPECT_EQ(got.n_frames, want.n_frames);
@@ -36,16 +33,6 @@ class LatticeTest : public SearchFixture {
     asr_raw_lattice raw{};
     device.check(api().lattice(device.get(), channel.channel, use_final ? 1 : 0, &raw));
     return copy_of(raw);
-  }
-
-  static RawLattice copy_of(const asr_raw_lattice &raw) {
-    return {{raw.arc_begin, raw.arc_begin + raw.n_states + 1},
-            {raw.arcs, raw.arcs + raw.n_arcs},
-            {raw.frames, raw.frames + raw.n_states},
-            {raw.final_costs, raw.final_costs + raw.n_states},
-            raw.n_frames,
-            raw.reached_final != 0,
-            raw.beam_died != 0};
   }
 
   RawLattice decode(const Device &device, const asr_graph_view &view, const asr_search_options &options,

@@ -21,6 +21,21 @@ struct RawLattice {
   bool reached_final = false, beam_died = false;
 };
 
+inline RawLattice copy_of(const asr_raw_lattice &raw) {
+  return {{raw.arc_begin, raw.arc_begin + raw.n_states + 1},
+          {raw.arcs, raw.arcs + raw.n_arcs},
+          {raw.frames, raw.frames + raw.n_states},
+          {raw.final_costs, raw.final_costs + raw.n_states},
+          raw.n_frames,
+          raw.reached_final != 0,
+          raw.beam_died != 0};
+}
+
+inline bool same_arc(const asr_raw_arc &a, const asr_raw_arc &b) {
+  return a.next_state == b.next_state && a.transition_id == b.transition_id && a.word == b.word &&
+         a.graph_cost == b.graph_cost && a.acoustic_cost == b.acoustic_cost;
+}
+
 // The number of arcs of the longest path of epsilon arcs that ends in each state; nothing if there is a cycle.
 std::optional<std::vector<uint32_t>> epsilon_ranks(const asr_graph_view &graph);
 

@@ -12,22 +12,9 @@
 namespace asr::fuzz {
 namespace {
 
+using reference::copy_of;
 using reference::RawLattice;
-
-RawLattice copy_of(const asr_raw_lattice &raw) {
-  return {{raw.arc_begin, raw.arc_begin + raw.n_states + 1},
-          {raw.arcs, raw.arcs + raw.n_arcs},
-          {raw.frames, raw.frames + raw.n_states},
-          {raw.final_costs, raw.final_costs + raw.n_states},
-          raw.n_frames,
-          raw.reached_final != 0,
-          raw.beam_died != 0};
-}
-
-bool same_arc(const asr_raw_arc &a, const asr_raw_arc &b) {
-  return a.next_state == b.next_state && a.transition_id == b.transition_id && a.word == b.word &&
-         a.graph_cost == b.graph_cost && a.acoustic_cost == b.acoustic_cost;
-}
+using reference::same_arc;
 
 void compare(const std::string &device, const RawLattice &found, const RawLattice &expected) {
   const char *const id = device.c_str();

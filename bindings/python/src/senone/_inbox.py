@@ -51,7 +51,7 @@ class Inbox:
                 self.thread = None
         with self._changed:
             if self._callback is None:
-                # What nobody takes must not grow with the audio: a PARTIAL replaces the one before.
+                # Events that nobody takes must not grow with the audio: a PARTIAL replaces the one before.
                 if event.kind == EventKind.PARTIAL and self._events and self._events[-1].kind == EventKind.PARTIAL:
                     self._events.pop()
                 self._events.append(event)

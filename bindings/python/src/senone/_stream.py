@@ -23,6 +23,18 @@ from ._library import lib
 _open: weakref.WeakSet[Stream] = weakref.WeakSet()
 
 
+def _final_of(event: Event) -> Result | None:
+    if event.error is not None:
+        raise event.error
+    return event if isinstance(event, Result) else None
+
+
+def _checked(final: Result | None) -> Result:
+    if final is None:
+        raise InvalidState("the stream has ended and its FINAL event was taken")
+    return final
+
+
 class Stream:
     """One source of audio, made by `Engine.stream`; events come back.
 
@@ -120,26 +132,16 @@ class Stream:
         self._finish_once()
         found: Result | None = None
         while (event := self.next(timeout)) is not None:
-            if event.error is not None:
-                raise event.error
-            if isinstance(event, Result):
-                found = event
-        if found is None:
-            raise InvalidState("the stream has ended and its FINAL event was taken")
-        return found
+            found = _final_of(event) or found
+        return _checked(found)
 
     async def result_async(self) -> Result:
         """`result` for coroutines."""
         self._finish_once()
         found: Result | None = None
         async for event in self:
-            if event.error is not None:
-                raise event.error
-            if isinstance(event, Result):
-                found = event
-        if found is None:
-            raise InvalidState("the stream has ended and its FINAL event was taken")
-        return found
+            found = _final_of(event) or found
+        return _checked(found)
 
     def wait(self, timeout: float | None = None) -> None:
         """With a callback: waits until END was given to it, and raises what it raised. timeout: seconds. Raises Timeout;
