@@ -7,6 +7,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
+import stat
 import sys
 import wave
 from array import array
@@ -150,16 +151,17 @@ def log_warnings(recording: Recording) -> None:
 
 
 def _check_readable(path: Path) -> None:
-    if path.is_dir():
-        raise IoFailure(f"{path}: is a directory; name a recording")
     try:
-        with path.open("rb") as file:
-            empty = file.read(1) == b""
+        status = path.stat()
     except FileNotFoundError:
         raise NotFound(f"{path}: does not exist") from None
     except OSError as error:
         raise IoFailure(f"{path}: cannot be read: {error.strerror}") from None
-    if empty:
+    if stat.S_ISDIR(status.st_mode):
+        raise IoFailure(f"{path}: is a directory; name a recording")
+    if not stat.S_ISREG(status.st_mode):  # whose opening may wait for ever
+        raise IoFailure(f"{path}: is a pipe or device, not a file; name a recording")
+    if status.st_size == 0:
         raise BadFile(f"{path}: is empty; check how it was recorded")
 
 

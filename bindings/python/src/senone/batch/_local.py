@@ -56,9 +56,10 @@ def spread(settings: Settings, devices: list[str], n_workers: int, n_cores: int)
 class _Worker:
     """A process and the recordings it has."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, label: str) -> None:
         self.settings = settings
         self.name = settings.device or ""
+        self.label = label  # where several share a device
         self.items: dict[int, Item] = {}
         self.n_jobs = 0  # 0: not ready
         self.n_deaths = 0  # since its last result
@@ -151,7 +152,8 @@ class LocalRun:
         self._workers: list[_Worker] = []
         try:
             for settings in workers:
-                self._workers.append(_Worker(settings))
+                n_same = sum(worker.settings.device == settings.device for worker in self._workers)
+                self._workers.append(_Worker(settings, f", worker {n_same + 1}" if n_same else ""))
                 self._watch(self._workers[-1])
             while any(worker.n_jobs == 0 for worker in self._workers):
                 self._receive()
@@ -219,7 +221,7 @@ class LocalRun:
         if "failed" in answer:
             worker.failure = str(answer["failed"])
         elif "ready" in answer:
-            worker.name = str(answer["ready"])
+            worker.name = f'{answer["ready"]}{worker.label}'
             assert isinstance(answer["jobs"], int)
             worker.n_jobs = answer["jobs"]
         else:

@@ -14,6 +14,7 @@ import json
 import logging
 import os
 import threading
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -25,6 +26,7 @@ from ._recognizer import GPU_JOBS, Fate, Recognizer
 from ._worker import DEVICE_LOST
 
 MOST_BLOCKS = 4096  # Ray's work grows with them
+LEAST_IN_BLOCK = 32
 MOST_CORES = 8  # of an actor, where --threads does not say
 CALLS = 2  # of an actor at a time: one ends while the next one fills the device
 
@@ -86,15 +88,14 @@ class RayRun:
     @property
     def names(self) -> list[str]:
         """Of the workers."""
-        return [f"{self._n_workers} actors of Ray, each with {_words(self._needs)}"]
+        each = "a GPU" if "num_gpus" in self._needs else f"{self._settings.threads} threads"
+        return [f"{self._n_workers} actors of Ray, each with {each}"]
 
     def results(self, items: list[Item]) -> Iterator[Result]:
         """Each item once, as they are done. Raises Failure."""
         missing = {item.number: item for item in items}
-        n_jobs = self._settings.jobs or self._settings.threads or GPU_JOBS
-        size = max(CALLS * n_jobs, -(-len(items) // MOST_BLOCKS))
         again: set[int] = set()
-        for retries, n_in_block in ((self._retries, size), (0, 1)):
+        for retries, n_in_block in ((self._retries, self._block_size(len(items))), (0, 1)):
             for answer in self._answers(list(missing.values()), n_in_block, retries):
                 number = answer["number"]
                 if number not in missing or (answer["fate"] == Fate.AGAIN.value and number not in again):
@@ -115,22 +116,30 @@ class RayRun:
         rows = [{"item": json.dumps(item)} for item in items]
         dataset = self._data.from_items(rows, override_num_blocks=-(-len(rows) // n_in_block))
         n_workers = min(self._n_workers, -(-len(rows) // n_in_block))
-        answers = dataset.map_batches(
-            Actor,
-            fn_constructor_args=(self._settings,),
-            batch_size=n_in_block,
-            compute=self._data.ActorPoolStrategy(
-                size=n_workers, max_concurrent_calls_per_actor=CALLS, enable_true_multi_threading=True
-            ),
-            max_restarts=-1,
-            max_task_retries=retries,
-            **self._needs,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Ray 2.60 deprecates how retries are limited, and has no other way yet
+            answers = dataset.map_batches(
+                Actor,
+                fn_constructor_args=(self._settings,),
+                batch_size=n_in_block,
+                compute=self._data.ActorPoolStrategy(
+                    size=n_workers, max_concurrent_calls_per_actor=CALLS, enable_true_multi_threading=True
+                ),
+                max_restarts=-1,
+                max_task_retries=retries,
+                **self._needs,
+            )
         for row in answers.iter_rows():
             answer = json.loads(row["answer"])
             if "failed" in answer:
                 raise Failure(answer["failed"])
             yield answer
+
+    def _block_size(self, n: int) -> int:
+        """Recordings that an actor gets at a time: enough to fill its device and to be worth Ray's work, and some for everybody."""
+        n_jobs = self._settings.jobs or self._settings.threads or GPU_JOBS
+        shared_out = -(-n // (4 * self._n_workers))
+        return max(1, min(shared_out, max(LEAST_IN_BLOCK, CALLS * n_jobs)), -(-n // MOST_BLOCKS))
 
     def _connect(self, address: str) -> None:
         context = self._data.DataContext.get_current()
@@ -138,9 +147,7 @@ class RayRun:
         context.max_errored_blocks = -1  # they come again, recording by recording
         options: dict[str, Any] = {"address": address} if address else {}
         try:
-            self._ray.init(
-                logging_level=logging.ERROR, log_to_driver=False, include_dashboard=False if not address else None, **options
-            )
+            self._ray.init(logging_level=logging.ERROR, log_to_driver=False, **options)
         except Exception as error:  # Ray's differ by version
             raise Failure(f"Ray: {address or 'no cluster'} cannot be used: {error}") from None
         logging.getLogger("ray.data").setLevel(logging.ERROR)
@@ -149,10 +156,6 @@ class RayRun:
         if wanted == 0 or wanted > n:
             self._ray.shutdown()
             raise Failure(f"{self._n_workers} workers need {wanted} {what}, and the cluster has {n}; change --workers or --threads")
-
-
-def _words(needs: dict[str, int]) -> str:
-    return "a GPU" if "num_gpus" in needs else f"{needs['num_cpus']} cores"
 
 
 def _modules() -> tuple[Any, Any]:
