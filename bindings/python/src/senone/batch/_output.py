@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import stat
 import time
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from pathlib import Path
@@ -59,13 +60,18 @@ def open_locked(path: Path) -> int:
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
         except OSError as error:
             raise failing(path, error) from None
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            os.close(file)
+            raise Failure(f"{printable(str(path))}: is a pipe or device; results need a file, to go on from")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.path.samestat(os.fstat(file), os.stat(path)):
                 return file
         except BlockingIOError:
             os.close(file)
-            raise Failure(f"{printable(str(path))}: another run writes to it; wait for its end, or name another output") from None
+            raise Failure(
+                f"{printable(str(path))}: another run writes to it; wait for its end, or name another output"
+            ) from None
         except FileNotFoundError:
             pass
         os.close(file)  # it was replaced before it was locked
@@ -139,6 +145,10 @@ class JsonLines:
         """Takes the ids of an earlier run; returns the bytes that stay."""
         size = 0
         with open(self._path, "rb") as file:
+            begin = file.read(len(BEGIN))
+            if begin != BEGIN[: len(begin)]:
+                raise self._foreign()
+            file.seek(0)
             for number, line in enumerate(file, 1):
                 if not line.endswith(b"\n"):
                     self._remove_cut_off(line, size)
@@ -173,16 +183,17 @@ class JsonLines:
             name, end = scanstring(text, len(BEGIN))
             _, end = scanstring(text, end + len(', "file": "'))
         except ValueError:
-            raise Failure(
-                f"{printable(str(self._path))}: line {number} is no result of senone.batch; name another output"
-            ) from None
+            raise self._foreign(number) from None
         return name, text.startswith(', "error": "', end)
 
     def _remove_cut_off(self, line: bytes, size: int) -> None:
         """Removes the last line, which a killed run was writing. Raises Failure if it may be something else."""
         if not line.startswith(BEGIN[: len(line)]):
-            raise Failure(f"{printable(str(self._path))}: holds no results of senone.batch; name another output")
+            raise self._foreign()
         os.ftruncate(self._file, size)
+
+    def _foreign(self, number: int = 1) -> Failure:
+        return Failure(f"{printable(str(self._path))}: line {number} is no result of senone.batch; name another output")
 
 
 class InOrder:

@@ -27,6 +27,7 @@ from ._worker import DEVICE_LOST
 
 MOST_BLOCKS = 4096  # Ray's work grows with them
 LEAST_IN_BLOCK = 32
+LEAST_RETRIES = 2  # of a recording by itself, which may be sent to an actor that another one has just killed
 MOST_CORES = 8  # of an actor, where --threads does not say
 CALLS = 2  # of an actor at a time: one ends while the next one fills the device
 
@@ -94,15 +95,13 @@ class RayRun:
     def results(self, items: list[Item]) -> Iterator[Result]:
         """Each item once, as they are done. Raises Failure."""
         missing = {item.number: item for item in items}
-        again: set[int] = set()
-        for retries, n_in_block in ((self._retries, self._block_size(len(items))), (0, 1)):
-            for answer in self._answers(list(missing.values()), n_in_block, retries):
+        together = (self._block_size(len(items)), CALLS, self._retries)
+        alone = (1, 1, max(LEAST_RETRIES, self._retries))
+        for way in (together, alone):
+            for answer in self._answers(list(missing.values()), *way):
                 number = answer["number"]
-                if number not in missing or (answer["fate"] == Fate.AGAIN.value and number not in again):
-                    again.add(number)
-                    continue
-                yield missing.pop(number), answer["record"], answer["worker"]
-            again.update(missing)
+                if number in missing and (way == alone or answer["fate"] == Fate.DONE.value):
+                    yield missing.pop(number), answer["record"], answer["worker"]
             if not missing:
                 return
         for item in list(missing.values()):
@@ -112,7 +111,8 @@ class RayRun:
         """Leaves the cluster, and ends it if it was begun here."""
         self._ray.shutdown()
 
-    def _answers(self, items: list[Item], n_in_block: int, retries: int) -> Iterator[dict[str, Any]]:
+    def _answers(self, items: list[Item], n_in_block: int, n_calls: int, retries: int) -> Iterator[dict[str, Any]]:
+        """What actors say that work on n_calls blocks at a time."""
         rows = [{"item": json.dumps(item)} for item in items]
         dataset = self._data.from_items(rows, override_num_blocks=-(-len(rows) // n_in_block))
         n_workers = min(self._n_workers, -(-len(rows) // n_in_block))
@@ -123,7 +123,10 @@ class RayRun:
                 fn_constructor_args=(self._settings,),
                 batch_size=n_in_block,
                 compute=self._data.ActorPoolStrategy(
-                    size=n_workers, max_concurrent_calls_per_actor=CALLS, enable_true_multi_threading=True
+                    size=n_workers,
+                    max_tasks_in_flight_per_actor=2 * n_calls if n_calls > 1 else 1,
+                    max_concurrent_calls_per_actor=n_calls,
+                    enable_true_multi_threading=True,
                 ),
                 max_restarts=-1,
                 max_task_retries=retries,
@@ -150,7 +153,7 @@ class RayRun:
             self._ray.init(logging_level=logging.ERROR, log_to_driver=False, **options)
         except Exception as error:  # Ray's differ by version
             raise Failure(f"Ray: {address or 'no cluster'} cannot be used: {error}") from None
-        logging.getLogger("ray.data").setLevel(logging.ERROR)
+        logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # blocks that fail come again: no pages about them
 
     def _check(self, wanted: int, n: int, what: str) -> None:
         if wanted == 0 or wanted > n:
