@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import os
+import threading
 from typing import Any
 
 import senone
@@ -62,21 +64,36 @@ class Recognizer:
             return failed_record(item, str(error)), Fate.DONE
 
     def _recognize(self, item: Item) -> Record:
+        finals: list[senone.Event] = []
+        ended = threading.Event()
+
+        def receive(event: senone.Event) -> None:  # cheaper than taking each event in this thread
+            if event.kind in (senone.EventKind.FINAL, senone.EventKind.ERROR):
+                finals.append(event)
+            if event.kind == senone.EventKind.END:
+                ended.set()
+
         with Recording(item.path, self._settings.raw_rate) as recording:
             config: Any = {"rate": recording.rate, "n_channels": recording.n_channels, "input": recording.input}
-            with self.engine.stream(**config, **self._settings.stream) as stream:
+            with contextlib.closing(self.engine.stream(callback=receive, **config, **self._settings.stream)) as stream:
                 for piece in recording:
                     stream.feed(piece)
                 self._check_length(recording)
-                result = stream.result()
+                stream.finish()
+                ended.wait()
+        return self._record(item, recording, finals[-1])
+
+    def _record(self, item: Item, recording: Recording, final: senone.Event) -> Record:
+        if final.error is not None:
+            raise final.error
         record: Record = {"id": item.id, "file": printable(item.path), "audio_s": _rounded(recording.audio_s)}
-        record.update(_alternative(result.alternatives[0]))
-        record["reached_final"] = not result.flags & senone.Flag.NOT_FINAL_STATE
-        record["beam_died"] = bool(result.flags & senone.Flag.BEAM_DIED)
-        if len(result.alternatives) > 1:
-            record["others"] = [_alternative(other) for other in result.alternatives[1:]]
+        record.update(_alternative(final.alternatives[0]))
+        record["reached_final"] = not final.flags & senone.Flag.NOT_FINAL_STATE
+        record["beam_died"] = bool(final.flags & senone.Flag.BEAM_DIED)
+        if len(final.alternatives) > 1:
+            record["others"] = [_alternative(other) for other in final.alternatives[1:]]
         warnings = [printable(sentence) for sentence in recording.warnings]
-        if result.flags & senone.Flag.FELL_BACK:
+        if final.flags & senone.Flag.FELL_BACK:
             warnings.append(f"the device was lost; recognised on {self._settings.fallback} instead")
         if warnings:
             record["warnings"] = warnings
