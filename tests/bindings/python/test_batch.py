@@ -73,6 +73,7 @@ class Inputs(BatchTest):
             ("not allowed with", 2, (RECORDING, "--device", "cpu", "--devices", "cpu")),
             ("ends in no known format", 2, (RECORDING, "--out", self.folder / "out.csv")),
             ("frob", 1, (RECORDING, "--device", "frob")),
+            ("beam is -1", 1, (RECORDING, "--device", "cpu", "--beam", -1)),
             ("/no/bundle", 1, (RECORDING, "--model", "/no/bundle")),
             ("cannot be written", 1, (RECORDING, "--out", "/no/folder/out.jsonl")),
         ):

@@ -80,11 +80,8 @@ def _add_devices(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--threads", type=_whole(1, 256), metavar="N", help="cores of a worker on the CPU; default: all, shared out")
     group.add_argument("--fallback", choices=["cpu"], help="recognises what a lost device did not finish")
     group.add_argument("--retries", type=_whole(0, 100), default=2, metavar="N", help="new attempts after a worker died; default: 2")
-    group.add_argument(
-        "--ray", nargs="?", const="", metavar="ADDRESS",
-        help="workers are actors of Ray Data, each with a GPU or --threads cores: on the cluster at ADDRESS or in RAY_ADDRESS, "
-        "else on one that is started here (pip install 'senone[ray]')",
-    )  # fmt: skip
+    group.add_argument("--ray", action="store_true", help="workers are actors of Ray Data, each with a GPU or --threads cores")
+    group.add_argument("--ray-address", metavar="ADDRESS", help="the cluster; default: RAY_ADDRESS, one that runs here, or a new one")
 
 
 def _add_recognition(parser: argparse.ArgumentParser) -> None:
@@ -125,7 +122,8 @@ def parse(arguments: Sequence[str]) -> Options:
     _add_recognition(parser)
     found = parser.parse_intermixed_args(arguments)
     devices = [name for name in (found.devices or found.device or "").split(",") if name]
-    if found.ray is not None and len(devices) > 1:
+    ray = found.ray_address if found.ray_address or not found.ray else ""
+    if ray is not None and len(devices) > 1:
         raise UsageFailure("--devices names devices of this host; with --ray, say how many actors by --workers N")
     settings = Settings(
         model=os.path.abspath(found.model),
@@ -146,7 +144,7 @@ def parse(arguments: Sequence[str]) -> Options:
         retries=found.retries,
         devices=devices,
         workers=found.workers or 0,
-        ray=found.ray,
+        ray=ray,
         quiet=found.quiet,
         settings=settings,
     )

@@ -51,6 +51,7 @@ class Recognizer:
             n_threads=settings.threads,
             fallback=settings.fallback,
         )
+        self.engine.stream(**settings.stream).close()  # settings that no recording can have are refused at once
 
     def recognize(self, item: Item) -> tuple[Record, Fate]:
         """Never raises for what a recording or the device may do."""
