@@ -70,6 +70,8 @@ class Inputs(BatchTest):
             ("empty: no recordings (", 1, (self.folder / "empty",)),
             ("/no/list.txt: cannot be read", 1, ("/no/list.txt",)),
             ("--jobs", 2, (RECORDING, "--jobs", 0)),
+            ("number 0", 2, (RECORDING, "--ray", "--device", "cuda:1")),
+            ("--devices names devices of this host", 2, (RECORDING, "--ray", "--devices", "cuda:0,cuda:1")),
             ("not allowed with", 2, (RECORDING, "--device", "cpu", "--devices", "cpu")),
             ("ends in no known format", 2, (RECORDING, "--out", self.folder / "out.csv")),
             ("frob", 1, (RECORDING, "--device", "frob")),

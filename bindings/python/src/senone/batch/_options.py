@@ -125,6 +125,8 @@ def parse(arguments: Sequence[str]) -> Options:
     ray = found.ray_address if found.ray_address or not found.ray else ""
     if ray is not None and len(devices) > 1:
         raise UsageFailure("--devices names devices of this host; with --ray, say how many actors by --workers N")
+    if ray is not None and devices and devices[0].partition(":")[2] not in ("", "0"):
+        raise UsageFailure(f"--device {devices[0]}: an actor of Ray has one GPU, its number 0; name the back end alone")
     settings = Settings(
         model=os.path.abspath(found.model),
         device=devices[0] if devices else None,
