@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Adds the licences of the libraries that auditwheel put into a wheel: python add_licences.py UNPACKED_WHEEL. `./dev wheel` runs it.
+"""Adds the licences of the libraries that auditwheel put into a wheel: python add_licences.py UNPACKED_WHEEL
 
-They are those of Debian packages: copyright files, the licences these name, and a list with versions and sources go to
+`./dev wheel` runs it. They are those of Debian packages: copyright files, the licences these name, and a list with versions and sources go to
 *.dist-info/licenses/bundled. Fails if a library has none.
 """
 
@@ -15,9 +15,10 @@ from pathlib import Path
 
 COMMON = Path("/usr/share/common-licenses")
 HEAD = """\
-Libraries in senone.libs, which are works of others under licences of their own. They are shared libraries, as Debian built them but for
-their names and run paths. Those under the LGPL may be exchanged: put another build in the file's place, under its name. Sources:
-apt-get source PACKAGE=VERSION, or https://snapshot.debian.org/package/PACKAGE/VERSION/. The licences are beside this file.
+The libraries in senone.libs are works of others under licences of their own, which are beside this file. They are shared
+libraries as Debian built them, but for their names and run paths. Anybody may exchange them, libsoxr (LGPL) above all: put
+another build in the file's place, under its name. Sources: apt-get source PACKAGE=VERSION, or
+https://snapshot.debian.org/package/PACKAGE/VERSION/.
 
 """
 

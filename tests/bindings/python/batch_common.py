@@ -56,7 +56,16 @@ class BatchTest(unittest.TestCase):
         return path
 
     def command(self, *arguments: object) -> list[str]:
-        return [sys.executable, "-m", "senone.batch", "--model", str(BUNDLE), "--out", str(self.out), *map(str, arguments)]
+        return [
+            sys.executable,
+            "-m",
+            "senone.batch",
+            "--model",
+            str(BUNDLE),
+            "--out",
+            str(self.out),
+            *map(str, arguments),
+        ]
 
     def run_batch(self, *arguments: object, status: int = 0, seconds: float = 120) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(

@@ -37,7 +37,9 @@ class Inputs(BatchTest):
         shutil.copy(RECORDING, blank)
         (self.folder / "list.txt").write_text(f"# comment\n{RECORDING} one\n\n{blank}\ttwo\n{RECORDING}\n")
         manifest = self.folder / "manifest"
-        manifest.write_text(f'{{"audio_filepath": "{RECORDING}", "id": "three", "duration": 2}}\n{{"path": "{blank}", "id": 4}}\n')
+        manifest.write_text(
+            f'{{"audio_filepath": "{RECORDING}", "id": "three", "duration": 2}}\n{{"path": "{blank}", "id": 4}}\n'
+        )
         self.run_batch("--device", "cpu", self.folder / "list.txt", "--manifest", manifest, "--in-order")
         self.assertEqual([record["id"] for record in self.records()], ["one", "two", str(RECORDING), "three", "4"])
 
@@ -63,7 +65,7 @@ class Inputs(BatchTest):
         (self.folder / "empty").mkdir()
         for words, status, arguments in (
             ("no recordings; name", 2, ()),
-            ("line 2: the id \"x\" is that of", 1, (self.folder / "twice.txt",)),
+            ('line 2: the id "x" is that of', 1, (self.folder / "twice.txt",)),
             ("many.txt: line 1: is not `path [id]`", 1, (self.folder / "many.txt",)),
             ("broken.jsonl: line 2: is no JSON object", 1, (self.folder / "broken.jsonl",)),
             ("nameless.jsonl: line 1: names no recording", 1, (self.folder / "nameless.jsonl",)),
@@ -94,7 +96,12 @@ class Results(BatchTest):
         self.assertEqual((record["text"], costs), (best.text, (best.graph_cost, best.acoustic_cost)))
         self.assertEqual([other["text"] for other in record["others"]], [other.text for other in others])
         expected = [
-            {"word": w.text, "start_s": round(w.start_s, 6), "end_s": round(w.end_s, 6), "confidence": round(w.confidence, 6)}
+            {
+                "word": w.text,
+                "start_s": round(w.start_s, 6),
+                "end_s": round(w.end_s, 6),
+                "confidence": round(w.confidence, 6),
+            }
             for w in best.words
         ]
         self.assertEqual(record["words"], expected)
@@ -146,7 +153,9 @@ class Ends(BatchTest):
             process.kill()
             process.communicate()
             self.assertLess(self.n_lines(), 150)
-            self.wait_for(lambda: not any(Path(f"/proc/{pid}/fd/0").exists() for pid in workers))  # they end by themselves
+            self.wait_for(
+                lambda: not any(Path(f"/proc/{pid}/fd/0").exists() for pid in workers)
+            )  # they end by themselves
         with self.out.open("a") as file:
             file.write('{"id": "slow 14')  # as if it was cut off
         done = self.run_batch(*TWO, names)
@@ -225,7 +234,8 @@ class Ends(BatchTest):
         slow, quick = self.recordings(20), self.recordings(20, "quick")
         self.run_batch(*TWO, slow, quick, "--in-order")
         self.assertEqual(
-            [record["id"] for record in self.records()], [f"slow {i}" for i in range(20)] + [f"quick {i}" for i in range(20)]
+            [record["id"] for record in self.records()],
+            [f"slow {i}" for i in range(20)] + [f"quick {i}" for i in range(20)],
         )
 
 
@@ -260,7 +270,9 @@ class Parquet(BatchTest):
 
     def test_a_run_killed_between_part_and_journal(self) -> None:
         self.run_batch("--device", "cpu", RECORDING)
-        (self.out / "_journal.jsonl").write_text(json.dumps({"id": str(RECORDING), "file": "x", "error": "older"}) + "\n")
+        (self.out / "_journal.jsonl").write_text(
+            json.dumps({"id": str(RECORDING), "file": "x", "error": "older"}) + "\n"
+        )
         self.run_batch("--device", "cpu", RECORDING, TONES / "low.raw")
         self.assertEqual(sorted(str(record["text"]) for record in self.records()), ["low", SENTENCE])
 

@@ -97,7 +97,10 @@ class Recognition(unittest.TestCase):
 
     def test_interleaved_channels(self) -> None:
         stereo = np.stack([samples(), np.zeros_like(samples())], 1)
-        for values, kind in ((stereo.tobytes(), "int16"), (array("f", (stereo / 32768).astype("f4").tobytes()), "float")):
+        for values, kind in (
+            (stereo.tobytes(), "int16"),
+            (array("f", (stereo / 32768).astype("f4").tobytes()), "float"),
+        ):
             with engine().stream(n_channels=2, channel=0, input=kind) as stream:
                 stream.feed(values)
                 self.assertEqual(stream.result().text, SENTENCE)

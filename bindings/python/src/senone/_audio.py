@@ -97,7 +97,11 @@ class Recording:
             return self._open_sound(f"has samples of {8 * width} bits")
         if not 1 <= width <= 4:
             raise BadAudio(f"{self.path}: samples of {8 * width} bits; convert it to 16 bits")
-        self.rate, self.n_channels, self.input = file.getframerate(), file.getnchannels(), "int16" if width == 2 else "float"
+        self.rate, self.n_channels, self.input = (
+            file.getframerate(),
+            file.getnchannels(),
+            "int16" if width == 2 else "float",
+        )
         return file
 
     def _open_sound(self, problem: str) -> Any:
@@ -198,9 +202,13 @@ def as_audio(values: Any, n_channels: int, kind: str) -> tuple[Any, int, int]:
     if isinstance(values, array) and values.typecode == "f" and kind == "float32":
         return values, values.buffer_info()[0], _n_samples(len(values), 1, n_channels)
     np = numpy("arrays of samples")
-    samples = np.frombuffer(values, np.int16) if isinstance(values, (bytes, bytearray, memoryview)) else np.asarray(values)
+    samples = (
+        np.frombuffer(values, np.int16) if isinstance(values, (bytes, bytearray, memoryview)) else np.asarray(values)
+    )
     if samples.dtype.type not in (np.int16, np.float32, np.float64):
-        raise InvalidArgument(f"samples are {samples.dtype}; they must be int16, or float32 or float64 of full scale -1..1")
+        raise InvalidArgument(
+            f"samples are {samples.dtype}; they must be int16, or float32 or float64 of full scale -1..1"
+        )
     if kind == "int16" and samples.dtype.type is not np.int16:
         raise InvalidArgument(f'samples are {samples.dtype}; a stream with input="int16" takes int16')
     if isinstance(values, bytes) or (samples.ndim == 1 and n_channels == 1):

@@ -153,7 +153,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_event_free": (None, [c_void_p]),
 }
 
-# These only read an event, or free it. They keep the interpreter's lock: with many streams, to give it away and get it back would
+# These only read an event, or free it, and keep the interpreter's lock: with many streams, to give it away and get it back would
 # take longer than the call.
 READING = "asr_event_"
 

@@ -71,9 +71,9 @@ class Stream:
 
         values: audio: an array [n], or [n, n_channels], of int16, or of float32 or float64 with full scale -1..1; bytes of 16-bit
         samples, channels interleaved. Features: [T, n_feature_dims], log-likelihoods: [T, n_states]. How a signal is cut into
-        calls never changes the result. Waits while the backlog is over max_backlog_ms, but in a callback. Raises InvalidArgument,
-        InvalidState (after finish or close), BadAudio (a value is not finite; nothing of this call is taken), OutOfMemory, or
-        the exception of the ERROR event if the stream has failed.
+        calls never changes the result. Waits while the backlog is over max_backlog_ms, but in a callback. Raises
+        InvalidArgument, InvalidState (after finish or close), BadAudio (a value is not finite; nothing of this call is taken),
+        OutOfMemory, or the exception of the ERROR event if the stream has failed.
         """
         if self._input in ("features", "loglikes"):
             rows, n = as_rows(values, self._row_length)

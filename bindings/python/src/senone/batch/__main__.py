@@ -114,7 +114,7 @@ def _run(options: Options) -> int:
         output.close()
     print(batch.progress.summary(), flush=True)
     if output.n_failed:
-        say(f'{output.n_failed} of {len(output.done)} results in {out} are errors; --retry-failed tries those again')
+        say(f"{output.n_failed} of {len(output.done)} results in {out} are errors; --retry-failed tries those again")
     return 1 if output.n_failed else 0
 
 

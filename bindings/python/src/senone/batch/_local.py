@@ -221,7 +221,7 @@ class LocalRun:
         if "failed" in answer:
             worker.failure = str(answer["failed"])
         elif "ready" in answer:
-            worker.name = f'{answer["ready"]}{worker.label}'
+            worker.name = f"{answer['ready']}{worker.label}"
             assert isinstance(answer["jobs"], int)
             worker.n_jobs = answer["jobs"]
         else:
@@ -261,7 +261,9 @@ class LocalRun:
         if not self._begun:
             raise Failure(worker.failure or problem)
         for item in items:
-            self._try_again(item, failed_record(item, f"{problem} while it recognised this"), worker.name, is_suspect=True)
+            self._try_again(
+                item, failed_record(item, f"{problem} while it recognised this"), worker.name, is_suspect=True
+            )
         if worker.failure or worker.n_deaths >= MOST_DEATHS:
             self._workers.remove(worker)
             if not self._workers:

@@ -14,13 +14,13 @@ from ._recognizer import MOST_LANES
 DESCRIPTION = """\
 Recognises archives of recordings on every device of this host, an engine each, or with --ray on a cluster.
 
-Each recording becomes one result in the output, as soon as it is recognised; one that cannot be recognised has an "error" there.
-The same command goes on where a run has ended, whatever ended it."""
+Each recording becomes one result in the output, as soon as it is recognised; one that cannot be recognised has an "error"
+there. The same command goes on where a run has ended, whatever ended it."""
 
 EPILOG = """\
 INPUT: recordings, folders (recordings in them and below), lists (.txt: lines `path [id]`), manifests (.jsonl: {"path": ...,
-"id": ...}). Without an id, the path is the id. Exit status: 0; 1 if a recording or the run has failed; 2 for a command line that
-makes no sense; 128 and more after a signal."""
+"id": ...}). Without an id, the path is the id. Exit status: 0; 1 if a recording or the run has failed; 2 for a command line
+that makes no sense; 128 and more after a signal."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,22 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
 
 def _add_input_and_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what and where")
-    group.add_argument("inputs", nargs="*", metavar="INPUT", help="recordings, folders, lists (.txt), manifests (.jsonl)")
+    group.add_argument(
+        "inputs", nargs="*", metavar="INPUT", help="recordings, folders, lists (.txt), manifests (.jsonl)"
+    )
     group.add_argument("--model", required=True, metavar="BUNDLE", help="what `senone import` and `senone graph` made")
-    group.add_argument("--out", "--output", required=True, metavar="FILE", help="FILE.jsonl: JSON lines; FOLDER.parquet: Parquet")
+    group.add_argument(
+        "--out", "--output", required=True, metavar="FILE", help="FILE.jsonl: JSON lines; FOLDER.parquet: Parquet"
+    )
     group.add_argument("--list", action="append", default=[], metavar="FILE", help="a list, whatever it is called")
-    group.add_argument("--manifest", action="append", default=[], metavar="FILE", help="a manifest, whatever it is called")
+    group.add_argument(
+        "--manifest", action="append", default=[], metavar="FILE", help="a manifest, whatever it is called"
+    )
     group.add_argument("--in-order", action="store_true", help="results in the order of the input, not as they come")
     group.add_argument("--resume", action="store_true", help="go on with an output that is there: what happens anyway")
-    group.add_argument("--retry-failed", action="store_true", help="errors in the output go; those recordings are tried again")
+    group.add_argument(
+        "--retry-failed", action="store_true", help="errors in the output go; those recordings are tried again"
+    )
     group.add_argument("--quiet", action="store_true", help="no progress line")
 
 
@@ -75,13 +83,25 @@ def _add_devices(parser: argparse.ArgumentParser) -> None:
     either = group.add_mutually_exclusive_group()
     either.add_argument("--device", metavar="D", help="one device: cpu, cuda:0, ... (see `senone devices`)")
     either.add_argument("--devices", metavar="D,D", help="several; default: all of the best back end")
-    group.add_argument("--workers", type=_whole(1, 4096), metavar="N", help="processes with an engine; default: one a device")
-    group.add_argument("--jobs", type=_whole(1, MOST_LANES), metavar="N", help="recordings that a worker recognises at a time")
-    group.add_argument("--threads", type=_whole(1, 256), metavar="N", help="cores of a worker on the CPU; default: all, shared out")
+    group.add_argument(
+        "--workers", type=_whole(1, 4096), metavar="N", help="processes with an engine; default: one a device"
+    )
+    group.add_argument(
+        "--jobs", type=_whole(1, MOST_LANES), metavar="N", help="recordings that a worker recognises at a time"
+    )
+    group.add_argument(
+        "--threads", type=_whole(1, 256), metavar="N", help="cores of a worker on the CPU; default: all, shared out"
+    )
     group.add_argument("--fallback", choices=["cpu"], help="recognises what a lost device did not finish")
-    group.add_argument("--retries", type=_whole(0, 100), default=2, metavar="N", help="new attempts after a worker died; default: 2")
-    group.add_argument("--ray", action="store_true", help="workers are actors of Ray Data, each with a GPU or --threads cores")
-    group.add_argument("--ray-address", metavar="ADDRESS", help="the cluster; default: RAY_ADDRESS, one that runs here, or a new one")
+    group.add_argument(
+        "--retries", type=_whole(0, 100), default=2, metavar="N", help="new attempts after a worker died; default: 2"
+    )
+    group.add_argument(
+        "--ray", action="store_true", help="workers are actors of Ray Data, each with a GPU or --threads cores"
+    )
+    group.add_argument(
+        "--ray-address", metavar="ADDRESS", help="the cluster; default: RAY_ADDRESS, one that runs here, or a new one"
+    )
 
 
 def _add_recognition(parser: argparse.ArgumentParser) -> None:
@@ -94,8 +114,12 @@ def _add_recognition(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--cmn", choices=["model", "live", "batch", "none"], help="cepstral mean normalisation")
     group.add_argument("--nbest", type=_whole(1, 10000), help="most alternatives of a result")
     group.add_argument("--confidence", action="store_true", help="words have a confidence")
-    group.add_argument("--lattice-beam", type=float, help="width of lattices; default: 8 where something asked for needs one")
-    group.add_argument("--raw-rate", type=_whole(1000, 768000), default=16000, help="sample rate of .raw files (16 bits, mono)")
+    group.add_argument(
+        "--lattice-beam", type=float, help="width of lattices; default: 8 where something asked for needs one"
+    )
+    group.add_argument(
+        "--raw-rate", type=_whole(1000, 768000), default=16000, help="sample rate of .raw files (16 bits, mono)"
+    )
 
 
 def _stream(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -24,7 +24,9 @@ def _pyarrow() -> tuple[Any, Any]:
     try:
         return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
     except ImportError:
-        raise Failure("Parquet needs the package pyarrow: pip install pyarrow, or name an --out that ends in .jsonl") from None
+        raise Failure(
+            "Parquet needs the package pyarrow: pip install pyarrow, or name an --out that ends in .jsonl"
+        ) from None
 
 
 def _schema(arrow: Any) -> Any:
@@ -67,7 +69,9 @@ class ParquetFolder:
         try:
             folder.mkdir(exist_ok=True)
         except FileExistsError:
-            raise Failure(f"{printable(str(folder))}: is a file; results in Parquet are a folder, so name another one") from None
+            raise Failure(
+                f"{printable(str(folder))}: is a file; results in Parquet are a folder, so name another one"
+            ) from None
         except OSError as error:
             raise failing(folder, error) from None
         self._journal = JsonLines(folder / JOURNAL, retry_failed)
@@ -127,7 +131,9 @@ class ParquetFolder:
         try:
             table = self._parquet.read_table(part, columns=["id", "error"])
         except (OSError, ValueError) as error:
-            raise Failure(f"{printable(str(part))}: is no result of senone.batch: {error}; name another output") from None
+            raise Failure(
+                f"{printable(str(part))}: is no result of senone.batch: {error}; name another output"
+            ) from None
         self._n_parts = max(self._n_parts, int(part.stem.partition("-")[2]) + 1)
         failed = table["error"].is_valid().to_pylist()
         if retry_failed and any(failed):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The batch over Ray Data: an actor for each GPU, or for a set of cores.
 
-Ray starts actors that die again and gives their block of recordings to one that lives. A block that fails too often is left out;
-its recordings are then recognised one by one, so that the one to blame is found and has an error for its result. Results come to
-this process, which alone writes them: a recording that was recognised twice has one.
+Ray starts actors again that died and gives their block of recordings to one that lives. A block that fails too often is left
+out; its recordings are then recognised one by one, so that the one to blame is found and has an error for its result. Results
+come to this process, which alone writes them: a recording that was recognised twice has one.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class RayRun:
             yield answer
 
     def _block_size(self, n: int) -> int:
-        """Recordings that an actor gets at a time: enough to fill its device and to be worth Ray's work, and some for everybody."""
+        """Recordings that an actor gets at a time: enough to fill its device and to be worth Ray's work, some for everybody."""
         n_jobs = self._settings.jobs or self._settings.threads or GPU_JOBS
         shared_out = -(-n // (4 * self._n_workers))
         return max(1, min(shared_out, max(LEAST_IN_BLOCK, CALLS * n_jobs)), -(-n // MOST_BLOCKS))
@@ -158,7 +158,9 @@ class RayRun:
     def _check(self, wanted: int, n: int, what: str) -> None:
         if wanted == 0 or wanted > n:
             self._ray.shutdown()
-            raise Failure(f"{self._n_workers} workers need {wanted} {what}, and the cluster has {n}; change --workers or --threads")
+            raise Failure(
+                f"{self._n_workers} workers need {wanted} {what}, and the cluster has {n}; change --workers or --threads"
+            )
 
 
 def _modules() -> tuple[Any, Any]:

@@ -33,7 +33,9 @@ def read_items(inputs: Sequence[str], lists: Sequence[str], manifests: Sequence[
         elif known[0] == path:
             n_again += 1
         else:
-            raise Failure(f'{place}: the id "{name}" is that of {printable(known[0])} ({known[1]}); give each its own id')
+            raise Failure(
+                f'{place}: the id "{name}" is that of {printable(known[0])} ({known[1]}); give each its own id'
+            )
     if not items:
         raise UsageFailure("no recordings; name recordings, folders, lists (.txt) or manifests (.jsonl)")
     return items, n_again

@@ -2,8 +2,8 @@
 """A worker process of _local.py: ``python -m senone.batch._worker``, an engine and its streams.
 
 Standard input: its settings as a JSON object, then lines [number, id, path]. Standard output: {"ready": name of the device,
-"jobs": n} or {"failed": sentence}, then {"number", "fate", "record"} lines in the order in which recordings are done. It ends with
-its input, and takes no signals of the terminal: the batch ends it.
+"jobs": n} or {"failed": sentence}, then {"number", "fate", "record"} lines in the order in which recordings are done. It ends
+with its input, and takes no signals of the terminal: the batch ends it.
 """
 
 from __future__ import annotations
