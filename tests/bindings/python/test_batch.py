@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import unittest
 from pathlib import Path
@@ -15,6 +16,9 @@ from pathlib import Path
 from batch_common import BatchTest, children
 from common import RECORDING, SENTENCE, TONES, engine
 
+WAVE_OF_RATE_0 = struct.pack(
+    "<4sI4s4sIHHIIHH4sI", b"RIFF", 9036, b"WAVE", b"fmt ", 16, 1, 1, 0, 0, 2, 16, b"data", 9000
+)
 TWO = ("--device", "cpu", "--workers", 2, "--threads", 1)
 
 
@@ -85,6 +89,7 @@ class Inputs(BatchTest):
                 done = self.run_batch(*arguments, status=status)
                 self.assertIn(words, done.stderr)
                 self.assertEqual(len(done.stderr.splitlines()), 1)
+                self.assertFalse(self.out.exists())
 
 
 class Results(BatchTest):
@@ -112,7 +117,9 @@ class Results(BatchTest):
         (self.folder / "text.wav").write_text("no audio")
         (self.folder / "short.raw").write_bytes(bytes(4))
         os.mkfifo(self.folder / "pipe.wav")
-        failing = ["/no/file.wav", *(self.folder / name for name in ("empty.wav", "text.wav", "short.raw", "pipe.wav"))]
+        (self.folder / "odd.wav").write_bytes(WAVE_OF_RATE_0 + bytes(9000))
+        names = ("empty.wav", "text.wav", "short.raw", "pipe.wav", "odd.wav")
+        failing = ["/no/file.wav", *(self.folder / name for name in names)]
         done = self.run_batch("--device", "cpu", *failing, RECORDING, status=1)
         records = {Path(record["file"]).name: record for record in self.records()}
         self.assertEqual(records.pop(RECORDING.name)["text"], SENTENCE)
@@ -122,12 +129,13 @@ class Results(BatchTest):
             ("text.wav", "text.wav: "),
             ("short.raw", "less than a frame of 10 ms"),
             ("pipe.wav", "is a pipe or device"),
+            ("odd.wav", "has 0 samples a second"),
         ):
             record = records.pop(name)
             self.assertEqual(set(record), {"id", "file", "error"})
             self.assertTrue(record["error"].startswith(record["file"]) and words in record["error"], record)
         self.assertEqual(records, {})
-        self.assertIn("5 of 6 results", done.stderr)
+        self.assertIn("6 of 7 results", done.stderr)
 
     def test_errors_are_tried_again_when_asked(self) -> None:
         late = self.folder / "late.raw"
@@ -174,13 +182,15 @@ class Ends(BatchTest):
 
     def test_a_recording_that_kills_workers_has_an_error(self) -> None:
         names = self.recordings(60)
-        poison = self.folder / "poison.raw"
-        shutil.copy(RECORDING, poison)
-        done = self.run_batch(*TWO, names, poison, "--jobs", 8, status=1)
+        poisons = [self.folder / f"poison{i}.raw" for i in range(3)]
+        for poison in poisons:
+            shutil.copy(RECORDING, poison)
+        done = self.run_batch(*TWO, names, *poisons, "--jobs", 8, status=1)
         records = {record["id"]: record for record in self.records()}
-        self.assertIn("was killed by signal 9 while it recognised this", records.pop(str(poison))["error"])
+        for poison in poisons:
+            self.assertIn("was killed by signal 9 while it recognised this", records.pop(str(poison))["error"])
         self.assertEqual([record["text"] for record in records.values()], ["low"] * 60)
-        self.assertEqual(done.stderr.count("was killed by signal 9"), 3)
+        self.assertLessEqual(done.stderr.count("was killed by signal 9"), 9)
 
     def test_two_runs_on_one_output_are_refused(self) -> None:
         first = self.start(*TWO, self.recordings(60))

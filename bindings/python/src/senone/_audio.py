@@ -82,9 +82,16 @@ class Recording:
         try:
             if self.path.suffix.lower() == ".raw":
                 return self.path.open("rb")
-            return self._open_wave()
+            return self._open_audio()
         except OSError as error:
             raise IoFailure(f"{self.path}: cannot be read: {error.strerror}") from None
+
+    def _open_audio(self) -> Any:
+        source = self._open_wave()
+        if self.rate < 1:
+            source.close()
+            raise BadFile(f"{self.path}: says that it has {self.rate} samples a second; check how it was recorded")
+        return source
 
     def _open_wave(self) -> Any:
         try:

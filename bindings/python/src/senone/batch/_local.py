@@ -255,7 +255,7 @@ class LocalRun:
         worker.end()
         items = list(worker.items.values())
         worker.items.clear()
-        worker.n_deaths += 1
+        worker.n_deaths += not worker.alone  # of that, the recording is the reason
         how = f"cannot start: {worker.failure}" if worker.failure else worker.how_it_ended()
         problem = f"the worker on {worker.name} {how}"
         if not self._begun:

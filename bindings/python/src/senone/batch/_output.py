@@ -74,6 +74,9 @@ def open_locked(path: Path) -> int:
             ) from None
         except FileNotFoundError:
             pass
+        except OSError as error:  # a file system without locks
+            os.close(file)
+            raise failing(path, error) from None
         os.close(file)  # it was replaced before it was locked
 
 
@@ -105,6 +108,8 @@ class JsonLines:
     def close(self) -> None:
         """See Output."""
         try:
+            if os.fstat(self._file).st_size == 0:  # the run never began
+                self._path.unlink(missing_ok=True)
             os.fsync(self._file)
         except OSError as error:
             raise failing(self._path, error) from None
@@ -121,10 +126,6 @@ class JsonLines:
         os.ftruncate(self._file, 0)
         self._size = self.n_failed = 0
         self.done.clear()
-
-    def remove(self) -> None:
-        """Removes the file; close follows."""
-        self._path.unlink()
 
     def _append(self, line: bytes) -> None:
         try:

@@ -103,7 +103,6 @@ class ParquetFolder:
     def close(self) -> None:
         """See Output."""
         self._flush()
-        self._journal.remove()
         self._journal.close()
 
     def _flush(self) -> None:

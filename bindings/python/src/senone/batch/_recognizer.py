@@ -61,8 +61,10 @@ class Recognizer:
             return failed_record(item, str(error)), Fate.LOST
         except (senone.IoFailure, senone.OutOfMemory, MemoryError) as error:
             return failed_record(item, str(error) or "out of memory"), Fate.AGAIN
-        except (senone.Error, OSError, ValueError, ImportError) as error:
+        except senone.Error as error:
             return failed_record(item, str(error)), Fate.DONE
+        except Exception as error:  # of a reader that was not prepared for this file: nobody would wait for its result for ever
+            return failed_record(item, f"cannot be recognised: {type(error).__name__}: {error}"), Fate.DONE
 
     def _recognize(self, item: Item) -> Record:
         finals: list[senone.Event] = []
