@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
 import sys
-from typing import Any, NoReturn, Sequence
+from typing import Sequence
 
 import senone
 
@@ -16,29 +14,10 @@ from ._local import LocalRun, default_devices, spread
 from ._options import Options, parse
 from ._output import InOrder, Output, open_output
 from ._progress import Progress
+from ._signals import Interrupted, die_of, end_on_signals, uninterrupted
 from ._source import read_items
 
 MOST_HELD = 10000  # results that wait for those before them; then the recordings that are late are waited for
-
-
-class Interrupted(BaseException):
-    """A signal ends the run."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-
-def _end_on_signals() -> None:
-    """SIGINT, SIGTERM and SIGHUP raise Interrupted, once, unless the parent (such as nohup) ignores them."""
-    numbers = [n for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
-
-    def end(number: int, frame: Any) -> NoReturn:
-        for each in numbers:
-            signal.signal(each, signal.SIG_IGN)
-        raise Interrupted(number)
-
-    for number in numbers:
-        signal.signal(number, end)
 
 
 class Batch:
@@ -82,11 +61,12 @@ class Batch:
         self.progress.begin()
 
     def _take(self, item: Item, record: Record, worker: str) -> None:
-        if self._in_order is not None:
-            self._in_order.write(item.number, record)
-        elif not self._output.write(record):
-            return
-        self.progress.add(record, worker)
+        with uninterrupted():
+            if self._in_order is not None:
+                self._in_order.write(item.number, record)
+            elif not self._output.write(record):
+                return
+            self.progress.add(record, worker)
 
     def _may_go_on(self) -> bool:
         return self._in_order is None or self._in_order.n_held < MOST_HELD
@@ -111,7 +91,8 @@ def _run(options: Options) -> int:
         raise
     finally:
         batch.progress.hide()
-        output.close()
+        with uninterrupted():
+            output.close()
     print(batch.progress.summary(), flush=True)
     if output.n_failed:
         say(f"{output.n_failed} of {len(output.done)} results in {out} are errors; --retry-failed tries those again")
@@ -128,11 +109,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    _end_on_signals()
+    end_on_signals()
     try:
         status = main(sys.argv[1:])
     except Interrupted as interrupted:
-        signal.signal(interrupted.number, signal.SIG_DFL)
-        os.kill(os.getpid(), interrupted.number)
-        status = 128 + interrupted.number
+        die_of(interrupted.number)
     sys.exit(status)

@@ -129,7 +129,6 @@ class JsonLines:
 
     def _append(self, line: bytes) -> None:
         try:
-            os.ftruncate(self._file, self._size)  # of a write that was interrupted
             for begin in range(0, len(line), 1 << 30):
                 left = memoryview(line)[begin : begin + (1 << 30)]
                 while left:

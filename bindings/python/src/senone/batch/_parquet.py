@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results as a folder of Parquet files, which pandas, DuckDB and others read as one table.
+"""Results as a folder of Parquet files, which pyarrow and pandas read as one table.
 
 New results go to a journal of JSON lines in the folder. Whenever it has PART of them they become one file, which appears whole;
 then the journal is emptied. A run that is killed in between finds results in both, and takes those of the file.
