@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# container.sh SOURCE: follows the lines of the Containerfile in a chroot of mmdebstrap that is like the image it names, as no container
-# engine need be here, and runs its entry point on a recording. Needs the packages of `./dev packages`. Exit status 77: no such chroot
-# can be made here.
+# container.sh SOURCE: follows the lines of the Containerfile in a chroot of mmdebstrap that is like the image it names, as no
+# container engine need be here, and runs its entry point on a recording. Needs the packages of `./dev packages`. Exit status 77:
+# no such chroot can be made here.
 set -euo pipefail
 source=$1
 work=$(mktemp -d)
@@ -12,8 +12,8 @@ command -v mmdebstrap >/dev/null || { echo "skipped: mmdebstrap is missing"; exi
 debs=$source/build/packages/debs
 compgen -G "$debs/*.deb" >/dev/null || { echo "skipped: $debs has no packages; ./dev packages makes them"; exit 77; }
 
-# copied PATH: what of the context the image may see: .dockerignore leaves the packages alone.
-[[ $(sed '/^#/d' "$source/.dockerignore") == $'*\n!build/packages/debs/*.deb' ]] || fail ".dockerignore lets other files in, or too few"
+# The context is what .dockerignore leaves of the tree: the packages.
+[[ $(sed '/^#/d' "$source/.dockerignore") == $'*\n!build/packages/debs/*.deb' ]] || fail ".dockerignore names other files"
 mkdir -p "$work/context/build/packages/debs"
 cp "$debs"/*.deb "$work/context/build/packages/debs"
 
@@ -41,14 +41,14 @@ done < <(sed -e '/^#/d' -e ':join' -e '/\\$/{N;s/\\\n */ /;b join' -e '}' "$sour
 grep -q '^VERSION_ID="12"$' /etc/os-release || { echo "skipped: packages for Debian 12 are tried from Debian 12"; exit 77; }
 
 mkdir -p "$work/image/data"
-command -v senone >/dev/null && fail "a senone is installed here already"
 cp "$recording" "$work/image/data/recording.raw"
 make_bundle "${SENONE:-$source/build/packages/bin/senone}"
 mv "$bundle" "$work/image/data/bundle"
 {
   printf 'mkdir -p %s && cd %s || exit 1\n' "$folder" "$folder"
   printf '%s %s >/tmp/help && echo "inside: %s %s: $(head -n 1 /tmp/help)" || exit 1\n' "$entry" "$command" "$entry" "$command"
-  printf 'words=$(%s recognize --model bundle recording.raw) && echo "inside: %s recognize says: $words" || exit 1\n' "$entry" "$entry"
+  printf 'words=$(%s recognize --model bundle recording.raw) || exit 1\n' "$entry"
+  printf 'echo "inside: the entry point says: $words"\n'
   printf 'case $words in *"two nine three four zero"*) ;; *) exit 1 ;; esac\n'
   printf '[ ! -e /tmp/debs ] && [ -z "$(ls /var/lib/apt/lists)" ] && ! command -v cc || exit 1\n'
 } >>"$work/inside.sh"
@@ -56,6 +56,6 @@ mkdir -p "$work/image/etc/dpkg/dpkg.cfg.d" # as in slim images
 printf 'path-exclude /usr/share/%s/*\n' doc man locale >"$work/image/etc/dpkg/dpkg.cfg.d/docker"
 echo 'path-include /usr/share/doc/*/copyright' >>"$work/image/etc/dpkg/dpkg.cfg.d/docker"
 cp "$work/inside.sh" "$work/image/inside.sh"
-mmdebstrap --variant=apt --customize-hook="sync-in $work/image /" --customize-hook='chroot "$1" sh /inside.sh' bookworm /dev/null \
-  >"$work/log" 2>&1 || { tail -n 40 "$work/log"; fail "the Containerfile in a clean Debian 12"; }
+mmdebstrap --variant=apt --customize-hook="sync-in $work/image /" --customize-hook='chroot "$1" sh /inside.sh' \
+  bookworm /dev/null >"$work/log" 2>&1 || { tail -n 40 "$work/log"; fail "the Containerfile in a clean Debian 12"; }
 grep '^inside: ' "$work/log"

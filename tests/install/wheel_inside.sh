@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# wheel_inside.sh, run in the clean Debian of wheel.sh with its files in /in: the wheel is installed by pip, without a network, and
-# used: five lines recognise, a stream prints what it hears on the way, a batch transcribes a folder, with and without numpy.
+# wheel_inside.sh, run in the clean Debian of wheel.sh with its files in /in: the wheel is installed by pip, without a network,
+# and used: five lines recognise, a stream prints what it hears on the way, a batch transcribes a folder, with and without numpy.
 set -euo pipefail
 export LC_ALL=C.UTF-8
 work=$(mktemp -d)
@@ -10,7 +10,7 @@ digits=/in/tidigits
 cd "$work"
 
 ! command -v cc gcc c++ || fail "this system has a compiler"
-[[ -z $(ldconfig -p | grep -E 'libsoxr|libsndfile|libgomp|libOpenCL') ]] || fail "this system has the libraries that the wheel brings"
+[[ -z $(ldconfig -p | grep -E 'libsoxr|libsndfile|libgomp|libOpenCL') ]] || fail "this system has what the wheel brings"
 python3 -m venv venv
 venv/bin/pip -q install --no-index --find-links /in/wheels senone
 
@@ -42,7 +42,8 @@ echo "inside: a stream says: $(grep '^PARTIAL .' partials | head -n 3 | paste -s
 mkdir recordings
 cp /in/tidigits/*.raw recordings
 for numpy in with without; do
-  venv/bin/python -m senone.batch --model /in/bundle --device cpu --out "$numpy.jsonl" recordings >summary || fail "a batch $numpy numpy"
+  venv/bin/python -m senone.batch --model /in/bundle --device cpu --out "$numpy.jsonl" recordings >summary ||
+    fail "a batch $numpy numpy"
   [[ $(wc -l <"$numpy.jsonl") == "$(ls recordings | wc -l)" ]] || fail "the batch has not every recording"
   echo "inside: a batch $numpy numpy: $(head -n 1 summary)"
   venv/bin/pip -q uninstall -y numpy
