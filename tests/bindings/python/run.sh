@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # run.sh SOURCE LIBRARY MAKE_TONE_BUNDLE [--more]: the Python package over a build's library: its tests, its examples, and mypy
-# --strict where that is installed. --more: only the load, with 10,000 results. SENONE_PYTHON names the interpreter; without it
-# one with numpy is looked for.
+# --strict where that is installed. --more: only the load, with 10,000 results, and Ray, where SENONE_PYTHON has it. SENONE_PYTHON
+# names the interpreter; without it one with numpy is looked for.
 set -euo pipefail
 source=$1 library=$2 make_tone_bundle=$3
-pattern='test_*.py'
-[[ ${4:-} == --more ]] && export SENONE_MORE=1 pattern=test_load.py
+patterns=('test_*.py')
+[[ ${4:-} == --more ]] && export SENONE_MORE=1 && patterns=(test_load.py test_batch_ray.py)
 skip() { echo "skipped: $*"; exit 77; }
 
 for python in ${SENONE_PYTHON:-python3 /usr/bin/python3}; do
@@ -23,7 +23,9 @@ export SENONE_SOURCE=$source SENONE_LIBRARY=$library SENONE_TONES=$work/tones PY
 export PYTHONPATH=$source/bindings/python/src:$source/tests/bindings/python
 export SENONE_PLUGINS=cpu
 
-"$found" -W error -m unittest discover -s "$source/tests/bindings/python" -p "$pattern"
+for pattern in "${patterns[@]}"; do
+  "$found" -W error -m unittest discover -s "$source/tests/bindings/python" -p "$pattern"
+done
 [[ -z ${SENONE_MORE:-} ]] || exit 0
 
 if "$found" -m mypy --version >/dev/null 2>&1; then

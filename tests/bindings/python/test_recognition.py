@@ -6,17 +6,21 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import struct
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import wave
+from array import array
 from pathlib import Path
 
 import numpy as np
 from common import BUNDLE, RECORDING, SENTENCE, engine, samples
 
 import senone
+from senone import _sndfile
 
 
 def write_wave(path: Path, data: bytes, width: int = 2, n_channels: int = 1, rate: int = 16000) -> str:
@@ -75,6 +79,32 @@ class Recognition(unittest.TestCase):
         self.assertEqual(texts, [SENTENCE] * len(files))
         coarse, rate = senone.read_audio(write_wave(self.folder / "8.wav", bytes([0, 128, 192]), 1, rate=8000), 16000)
         self.assertEqual((coarse.tolist(), rate), ([-1, 0, 0.5], 8000))
+
+    def test_other_formats_through_libsndfile(self) -> None:
+        floats = (samples().astype("<f4") / 32768).tobytes()
+        path = self.folder / "floats.wav"
+        form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 3, 1, 16000, 64000, 4, 32)  # 3: floating point
+        head = struct.pack("<4sI4s", b"RIFF", 36 + len(floats), b"WAVE")
+        path.write_bytes(head + form + struct.pack("<4sI", b"data", len(floats)) + floats)
+        with unittest.mock.patch.object(_sndfile, "_library", lambda: None):
+            with self.assertRaisesRegex(senone.BadFile, "pip install soundfile"):
+                engine().recognize(path)
+        if _sndfile._library() is None:
+            self.skipTest("no libsndfile here")
+        self.assertEqual(engine().recognize(path).text, SENTENCE)
+        read, rate = senone.read_audio(path)
+        self.assertEqual((read.dtype, rate, (read * 32768 == samples()).all()), (np.float32, 16000, True))
+
+    def test_interleaved_channels(self) -> None:
+        stereo = np.stack([samples(), np.zeros_like(samples())], 1)
+        for values, kind in (
+            (stereo.tobytes(), "int16"),
+            (array("f", (stereo / 32768).astype("f4").tobytes()), "float"),
+        ):
+            with engine().stream(n_channels=2, channel=0, input=kind) as stream:
+                stream.feed(values)
+                self.assertEqual(stream.result().text, SENTENCE)
+                self.assertRaises(senone.InvalidArgument, engine().stream(n_channels=2, input=kind).feed, values[:3])
 
     def test_other_rates_are_resampled(self) -> None:
         self.assertEqual(engine().recognize(np.repeat(samples(), 2), rate=32000).text, SENTENCE)

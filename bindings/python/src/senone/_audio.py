@@ -1,23 +1,145 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings as arrays: WAV through the standard library, other formats through soundfile where it is installed."""
+"""Recordings, piece by piece or as arrays: WAV through the standard library, other formats through libsndfile
+(_sndfile.py)."""
 
 from __future__ import annotations
 
-import importlib
+import ctypes
 import logging
 import os
+import stat
+import sys
 import wave
+from array import array
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Union
-
-import numpy as np
-import numpy.typing as npt
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Union
 
 from ._errors import BadAudio, BadFile, InvalidArgument, IoFailure, NotFound
+from ._numpy import has_numpy, numpy
+from ._sndfile import Damaged, Missing, SoundFile
 
-Samples = Union[npt.NDArray[np.int16], npt.NDArray[np.float32]]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Samples = Union[npt.NDArray[np.int16], npt.NDArray[np.float32]]
 
 logger = logging.getLogger("senone")
+
+_PIECE = 16000  # samples of each channel
+
+
+class Recording:
+    """A recording that is read piece by piece, so that its length costs no memory.
+
+    rate: samples a second. n_channels: interleaved in the pieces. input: what the pieces are, as a stream's setting: "int16"
+    (bytes of 16-bit samples) or "float" (float32, full scale -1..1). audio_s: seconds read so far. warnings: sentences, once it
+    was read. A file ending in .raw holds 16-bit little-endian mono samples at raw_rate. Raises NotFound, IoFailure, BadFile,
+    BadAudio.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], raw_rate: int = 16000) -> None:
+        self.path = Path(path)
+        self.rate, self.n_channels, self.input = raw_rate, 1, "int16"
+        self.warnings: list[str] = []
+        self._n_samples = 0
+        self._source = self._open(raw_rate)
+
+    @property
+    def audio_s(self) -> float:
+        """Seconds read so far."""
+        return self._n_samples / self.rate
+
+    def __iter__(self) -> Iterator[Any]:
+        """Pieces of up to a second at 16 kHz."""
+        width = 2 if self.input == "int16" else 4  # a piece's bytes of a sample
+        while True:
+            try:
+                piece = self._read()
+            except Damaged as error:
+                raise BadFile(f"{self.path}: damaged audio: {error}") from None
+            except OSError as error:
+                raise IoFailure(f"{self.path}: cannot be read: {error.strerror}") from None
+            n = memoryview(piece).nbytes // (width * self.n_channels)
+            if n == 0:
+                break
+            self._n_samples += n
+            yield piece
+        self._check_length()
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._source.close()
+
+    def _open(self, raw_rate: int) -> Any:
+        _check_readable(self.path)
+        try:
+            if self.path.suffix.lower() == ".raw":
+                return self.path.open("rb")
+            return self._open_audio()
+        except OSError as error:
+            raise IoFailure(f"{self.path}: cannot be read: {error.strerror}") from None
+
+    def _open_audio(self) -> Any:
+        source = self._open_wave()
+        if self.rate < 1:
+            source.close()
+            raise BadFile(f"{self.path}: says that it has {self.rate} samples a second; check how it was recorded")
+        return source
+
+    def _open_wave(self) -> Any:
+        try:
+            file = wave.open(str(self.path), "rb")
+        except (wave.Error, EOFError) as error:
+            return self._open_sound(f"is no WAV file of integer samples ({error})")
+        width = file.getsampwidth()
+        if width != 2 and not has_numpy():
+            file.close()
+            return self._open_sound(f"has samples of {8 * width} bits")
+        if not 1 <= width <= 4:
+            raise BadAudio(f"{self.path}: samples of {8 * width} bits; convert it to 16 bits")
+        self.rate, self.n_channels, self.input = (
+            file.getframerate(),
+            file.getnchannels(),
+            "int16" if width == 2 else "float",
+        )
+        return file
+
+    def _open_sound(self, problem: str) -> Any:
+        try:
+            file = SoundFile(self.path)
+        except Missing:
+            raise BadFile(
+                f"{self.path}: {problem}; other files than WAV of integers need libsndfile: pip install soundfile, or install "
+                "the system's libsndfile1"
+            ) from None
+        except Damaged as error:
+            raise BadFile(f"{self.path}: cannot be read: {error}") from None
+        self.rate, self.n_channels, self.input = file.rate, file.n_channels, "float"
+        return file
+
+    def _read(self) -> Any:
+        if isinstance(self._source, SoundFile):
+            return self._source.read(_PIECE)
+        if isinstance(self._source, wave.Wave_read):
+            data, width = self._source.readframes(_PIECE), self._source.getsampwidth()
+            data = data[: len(data) // (width * self.n_channels) * width * self.n_channels]
+            return data if width == 2 else _from_pcm(data, width)
+        data = self._source.read(2 * _PIECE)
+        return _native(data[: len(data) // 2 * 2])
+
+    def _check_length(self) -> None:
+        if isinstance(self._source, wave.Wave_read) and self._n_samples < self._source.getnframes():
+            n = self._source.getnframes()
+            self.warnings.append(f"{self.path}: cut short: {self._n_samples} samples are there, its header says {n}")
+        if self._n_samples == 0:
+            raise BadAudio(f"{self.path}: no audio in it; check how it was recorded")
 
 
 def read_audio(path: str | os.PathLike[str], raw_rate: int = 16000) -> tuple[Samples, int]:
@@ -25,97 +147,104 @@ def read_audio(path: str | os.PathLike[str], raw_rate: int = 16000) -> tuple[Sam
 
     A file ending in .raw holds 16-bit little-endian mono samples at raw_rate. Raises NotFound, IoFailure, BadFile, BadAudio.
     """
-    path = Path(path)
-    _check_readable(path)
-    if path.suffix.lower() == ".raw":
-        data = path.read_bytes()
-        return np.frombuffer(data[: len(data) // 2 * 2], "<i2").astype(np.int16, copy=False), raw_rate
-    try:
-        with wave.open(str(path), "rb") as file:
-            return _read_wave(path, file), file.getframerate()
-    except (wave.Error, EOFError) as error:
-        return _read_with_soundfile(path, f"is no WAV file of integer samples ({error})")
+    np = numpy("arrays of samples")
+    with Recording(path, raw_rate) as recording:
+        data = b"".join(bytes(piece) if isinstance(piece, bytes) else piece.tobytes() for piece in recording)
+        log_warnings(recording)
+    samples = np.frombuffer(data, np.int16 if recording.input == "int16" else np.float32)
+    return (samples if recording.n_channels == 1 else samples.reshape(-1, recording.n_channels)), recording.rate
+
+
+def log_warnings(recording: Recording) -> None:
+    """What is wrong with a recording that can be read all the same, in the log."""
+    for sentence in recording.warnings:
+        logger.warning("%s", sentence)
 
 
 def _check_readable(path: Path) -> None:
-    if path.is_dir():
-        raise IoFailure(f"{path}: is a directory; name a recording")
     try:
-        with path.open("rb") as file:
-            empty = file.read(1) == b""
+        status = path.stat()
     except FileNotFoundError:
         raise NotFound(f"{path}: does not exist") from None
     except OSError as error:
         raise IoFailure(f"{path}: cannot be read: {error.strerror}") from None
-    if empty:
+    if stat.S_ISDIR(status.st_mode):
+        raise IoFailure(f"{path}: is a directory; name a recording")
+    if not stat.S_ISREG(status.st_mode):  # whose opening may wait for ever
+        raise IoFailure(f"{path}: is a pipe or device, not a file; name a recording")
+    if status.st_size == 0:
         raise BadFile(f"{path}: is empty; check how it was recorded")
 
 
-def _read_wave(path: Path, file: wave.Wave_read) -> Samples:
-    n_channels, width = file.getnchannels(), file.getsampwidth()
-    data = file.readframes(file.getnframes())
-    n = len(data) // (width * n_channels)
-    if n < file.getnframes():
-        logger.warning("%s: cut short: %d samples are there, its header says %d", path, n, file.getnframes())
-    data = data[: n * width * n_channels]
-    samples = _from_pcm(data, width)
-    if samples is None:
-        raise BadAudio(f"{path}: samples of {8 * width} bits; convert it to 16 bits")
-    return samples if n_channels == 1 else samples.reshape(n, n_channels)
-
-
-def _from_pcm(data: bytes, width: int) -> Samples | None:
-    """Little-endian integers of `width` bytes; None if there is no such width."""
-    if width == 2:
-        return np.frombuffer(data, "<i2").astype(np.int16, copy=False)
-    if width == 1:  # unsigned
-        return (np.frombuffer(data, np.uint8).astype(np.float32) - np.float32(128)) / np.float32(128)
-    if width == 3:
+def _from_pcm(data: bytes, width: int) -> array[float]:
+    """Integers of `width` bytes, 1 (unsigned), 3 or 4, as float32 of full scale -1..1."""
+    np = numpy("samples that are not of 16 bits")
+    if width == 1:
+        samples = (np.frombuffer(data, np.uint8).astype(np.float32) - np.float32(128)) / np.float32(128)
+    elif width == 3:
         wide = np.zeros((len(data) // 3, 4), np.uint8)
         wide[:, 1:] = np.frombuffer(data, np.uint8).reshape(-1, 3)
-        return (wide.view("<i4")[:, 0] / 2.0**31).astype(np.float32)
-    if width == 4:
-        return (np.frombuffer(data, "<i4") / 2.0**31).astype(np.float32)
-    return None
+        samples = (wide.view("<i4")[:, 0] / 2.0**31).astype(np.float32)
+    else:
+        samples = (np.frombuffer(data, "<i4") / 2.0**31).astype(np.float32)
+    return array("f", samples.tobytes())
 
 
-def _read_with_soundfile(path: Path, problem: str) -> tuple[Samples, int]:
-    try:
-        soundfile = importlib.import_module("soundfile")
-    except (ImportError, OSError):
-        raise BadFile(f"{path}: {problem}; other formats need the package soundfile: pip install soundfile") from None
-    try:
-        samples, rate = soundfile.read(str(path), dtype="float32")
-    except Exception as error:  # soundfile's exceptions differ by version
-        raise BadFile(f"{path}: cannot be read: {error}") from None
-    return samples, int(rate)
+def _native(data: bytes) -> bytes:
+    """Little-endian 16-bit samples in the machine's order."""
+    if sys.byteorder == "little":
+        return data
+    samples = array("h", data)
+    samples.byteswap()
+    return samples.tobytes()
 
 
-def as_audio(values: Any, n_channels: int, kind: str) -> tuple[npt.NDArray[Any], int]:
-    """What `Stream.feed` was given, as a C-contiguous array of the type `kind` ("int16" or "float32") and its number of samples
-    of each channel. int16 becomes float by 1/32768. Bytes are 16-bit samples in the machine's order. Raises InvalidArgument."""
-    array = np.frombuffer(values, np.int16) if isinstance(values, (bytes, bytearray, memoryview)) else np.asarray(values)
-    if array.dtype.type not in (np.int16, np.float32, np.float64):
-        raise InvalidArgument(f"samples are {array.dtype}; they must be int16, or float32 or float64 of full scale -1..1")
-    if kind == "int16" and array.dtype.type is not np.int16:
-        raise InvalidArgument(f'samples are {array.dtype}; a stream with input="int16" takes int16')
-    if array.ndim == 2 and array.shape[1] == n_channels:
-        n = array.shape[0]
-    elif array.ndim == 1 and n_channels == 1:
-        n = array.shape[0]
+def as_audio(values: Any, n_channels: int, kind: str) -> tuple[Any, int, int]:
+    """What `Stream.feed` was given, as memory of samples of the type `kind` ("int16" or "float32"): its owner, its address and
+    the number of samples of each channel. int16 becomes float by 1/32768. Bytes are 16-bit samples in the machine's order, an
+    array.array("f") is float32; channels of both are interleaved. Raises InvalidArgument."""
+    if isinstance(values, bytes) and kind == "int16":
+        address = ctypes.cast(ctypes.c_char_p(values), ctypes.c_void_p).value or 0
+        return values, address, _n_samples(len(values), 2, n_channels)
+    if isinstance(values, array) and values.typecode == "f" and kind == "float32":
+        return values, values.buffer_info()[0], _n_samples(len(values), 1, n_channels)
+    np = numpy("arrays of samples")
+    samples = (
+        np.frombuffer(values, np.int16) if isinstance(values, (bytes, bytearray, memoryview)) else np.asarray(values)
+    )
+    if samples.dtype.type not in (np.int16, np.float32, np.float64):
+        raise InvalidArgument(
+            f"samples are {samples.dtype}; they must be int16, or float32 or float64 of full scale -1..1"
+        )
+    if kind == "int16" and samples.dtype.type is not np.int16:
+        raise InvalidArgument(f'samples are {samples.dtype}; a stream with input="int16" takes int16')
+    if isinstance(values, bytes) or (samples.ndim == 1 and n_channels == 1):
+        n = _n_samples(samples.shape[0], 1, n_channels)
+    elif samples.ndim == 2 and samples.shape[1] == n_channels:
+        n = samples.shape[0]
     else:
         shape = "[n]" if n_channels == 1 else f"[n, {n_channels}]"
-        raise InvalidArgument(f"samples have the shape {list(array.shape)}; n_channels={n_channels} needs {shape}")
-    if kind == "float32" and array.dtype.type is np.int16:
-        array = array.astype(np.float32) / np.float32(32768)
-    return np.ascontiguousarray(array, dtype=kind), n
+        raise InvalidArgument(f"samples have the shape {list(samples.shape)}; n_channels={n_channels} needs {shape}")
+    if kind == "float32" and samples.dtype.type is np.int16:
+        samples = samples.astype(np.float32) / np.float32(32768)
+    owner = np.ascontiguousarray(samples, dtype=kind)
+    return owner, owner.ctypes.data, n
+
+
+def _n_samples(n: int, n_each: int, n_channels: int) -> int:
+    """Samples of each channel in n items, n_each of which make a sample."""
+    if n % (n_each * n_channels) != 0:
+        kind = "bytes" if n_each == 2 else "samples"
+        raise InvalidArgument(f"{n} {kind} are no whole number of samples of {n_channels} channels")
+    return n // (n_each * n_channels)
 
 
 def as_rows(values: Any, row_length: int) -> tuple[npt.NDArray[Any], int]:
     """Rows [T, row_length] of features or log-likelihoods as C-contiguous float32, and T. Raises InvalidArgument."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "fiu":
-        raise InvalidArgument(f"rows are {array.dtype}; they must be numbers")
-    if array.ndim != 2 or array.shape[1] != row_length:
-        raise InvalidArgument(f"rows have the shape {list(array.shape)}; this stream needs [T, {row_length}]")
-    return np.ascontiguousarray(array, dtype=np.float32), array.shape[0]
+    np = numpy("rows")
+    rows = np.asarray(values)
+    if rows.dtype.kind not in "fiu":
+        raise InvalidArgument(f"rows are {rows.dtype}; they must be numbers")
+    if rows.ndim != 2 or rows.shape[1] != row_length:
+        raise InvalidArgument(f"rows have the shape {list(rows.shape)}; this stream needs [T, {row_length}]")
+    return np.ascontiguousarray(rows, dtype=np.float32), rows.shape[0]

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Union, cast
 
-from ._audio import read_audio
-from ._config import RecognizeConfig, StreamConfig
+from ._audio import Recording, log_warnings
+from ._config import Input, RecognizeConfig, StreamConfig
 from ._errors import BadAudio, InvalidArgument, Unsupported, check
 from ._events import Result
 from ._handle import Handle
@@ -97,8 +99,8 @@ class Engine:
         """Recognises a recording and waits for its words.
 
         audio: the path of a recording, or an array [n] or [n, channels] of int16, or of float32 or float64 with full scale -1..1.
-        WAV files of integers and .raw files (16 bits, mono) need nothing else, other formats the package soundfile. With
-        input="features" or "loglikes": an array [T, n_feature_dims] or [T, n_states].
+        WAV files of integers and .raw files (16 bits, mono) need nothing else, other formats libsndfile (pip install
+        soundfile). With input="features" or "loglikes": an array [T, n_feature_dims] or [T, n_states].
         rate: samples a second of an array or a .raw file; None: the model's. config: see `RecognizeConfig`; lattice_beam
         is 8 and n_best 10 unless one of them is given, and lattice_beam=0 is faster.
 
@@ -109,18 +111,20 @@ class Engine:
         default_lattice = "lattice_beam" not in settings and "n_best" not in settings
         if default_lattice:
             settings["lattice_beam"], settings["n_best"] = 8.0, 10
-        values = self._prepare(audio, rate, settings)
-        try:
-            stream = self.stream(**settings)
-        except Unsupported:
-            if not default_lattice:
-                raise
-            settings["lattice_beam"], settings["n_best"] = 0.0, 1
-            stream = self.stream(**settings)
-        with stream:
-            for begin in range(0, len(values), _PIECE):
-                stream.feed(values[begin : begin + _PIECE])
-            return stream.result()
+        with contextlib.ExitStack() as stack:
+            pieces = self._prepare(audio, rate, settings, stack)
+            try:
+                stream = self.stream(**settings)
+            except Unsupported:
+                if not default_lattice:
+                    raise
+                settings["lattice_beam"], settings["n_best"] = 0.0, 1
+                stream = self.stream(**settings)
+            with stream:
+                for piece in pieces:
+                    stream.feed(piece)
+                result = stream.result()
+        return result
 
     def stream(self, *, callback: EventCallback | None = None, **config: Unpack[StreamConfig]) -> Stream:
         """Opens a stream: one source of audio.
@@ -153,18 +157,15 @@ class Engine:
     def __repr__(self) -> str:
         return f"<senone.Engine on {self._info.device_id} ({self._info.device_name})>"
 
-    def _prepare(self, audio: Any, rate: int | None, settings: StreamConfig) -> Any:
-        """The values to feed; sets the rate and the channels."""
+    def _prepare(self, audio: Any, rate: int | None, settings: StreamConfig, stack: contextlib.ExitStack) -> Iterable[Any]:
+        """What to feed, piece by piece; sets the rate, the channels, and what is fed."""
         is_path = isinstance(audio, (str, os.PathLike))
         if settings.get("input") in ("features", "loglikes"):
             if is_path:
                 raise InvalidArgument(f"{os.fspath(audio)}: features and log-likelihoods are given as arrays")
-            return audio
+            return _pieces(audio)
         if is_path:
-            audio, file_rate = read_audio(audio, rate or int(self._info.sample_rate_hz))
-            if rate is not None and rate != file_rate:
-                raise InvalidArgument(f"rate is {rate}, but the file says {file_rate} Hz; leave the rate out")
-            rate = file_rate
+            return self._open(audio, rate, settings, stack)
         if rate is not None:
             settings["rate"] = rate
         shape: tuple[int, ...] = getattr(audio, "shape", (len(audio),))
@@ -172,7 +173,18 @@ class Engine:
             settings["n_channels"] = shape[1]
         if shape[0] == 0:
             raise BadAudio("no audio: the recording has no samples")
-        return audio
+        return _pieces(audio)
+
+    def _open(self, path: Path, rate: int | None, settings: StreamConfig, stack: contextlib.ExitStack) -> Iterable[Any]:
+        """The pieces of a file, closed with the stack."""
+        recording = stack.enter_context(Recording(path, rate or int(self._info.sample_rate_hz)))
+        if rate is not None and rate != recording.rate:
+            raise InvalidArgument(f"rate is {rate}, but the file says {recording.rate} Hz; leave the rate out")
+        stack.callback(log_warnings, recording)
+        settings["rate"] = recording.rate
+        settings["input"] = cast(Input, recording.input)
+        settings.setdefault("n_channels", recording.n_channels)
+        return recording
 
     def _read_info(self) -> EngineInfo:
         found = asr_engine_info(size=ctypes.sizeof(asr_engine_info))
@@ -189,6 +201,11 @@ class Engine:
             found.n_graph_states,
             found.n_graph_arcs,
         )
+
+
+def _pieces(values: Any) -> Iterator[Any]:
+    for begin in range(0, len(values), _PIECE):
+        yield values[begin : begin + _PIECE]
 
 
 def _encoded(name: str, value: str | None) -> bytes | None:

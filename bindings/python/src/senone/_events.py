@@ -8,16 +8,17 @@ import os
 from ctypes import byref, c_double, sizeof
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
-from typing import Generic, TypeVar
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from ._errors import Error, NotFound, check, error_of
 from ._library import asr_lattice, asr_word, lib, text
+from ._numpy import numpy
 
-Doubles = npt.NDArray[np.float64]
-Scalar = TypeVar("Scalar", bound=np.generic)
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Doubles = npt.NDArray[np.float64]
 
 
 class EventKind(IntEnum):
@@ -75,24 +76,20 @@ class Alternative:
     acoustic_cost: float
 
 
-class _Memory(Generic[Scalar]):
+class _Memory:
     """Memory of the library for numpy, which keeps `owner` while an array uses it."""
 
-    def __init__(self, owner: object, address: int, n: int, kind: type[Scalar]) -> None:
+    def __init__(self, owner: object, address: int, n: int, typestr: str) -> None:
         self.owner = owner
-        self.__array_interface__ = {
-            "version": 3,
-            "data": (address, True),
-            "shape": (n,),
-            "typestr": np.dtype(kind).str,
-        }
+        self.__array_interface__ = {"version": 3, "data": (address, True), "shape": (n,), "typestr": typestr}
 
 
-def _array(owner: object, address: int | None, n: int, kind: type[Scalar]) -> npt.NDArray[Scalar]:
+def _array(owner: object, address: int | None, n: int, typestr: str) -> npt.NDArray[Any]:
     """A read-only array [n] over the library's memory, without a copy."""
+    np = numpy("lattices")
     if n == 0 or not address:
-        return np.empty(0, kind)
-    return np.asarray(_Memory(owner, address, n, kind))
+        return np.empty(0, typestr)  # type: ignore[no-any-return]
+    return np.asarray(_Memory(owner, address, n, typestr))  # type: ignore[no-any-return]
 
 
 class _Handle:
@@ -129,22 +126,22 @@ class Lattice:
         self.n_frames: int = found.n_frames
         self.beam: float = found.beam
         self.acoustic_scale: float = found.acoustic_scale
-        self.state_time_s: Doubles = _array(handle, found.state_time_s, s, np.float64)
-        self.end_graph_cost: Doubles = _array(handle, found.end_graph_cost, s, np.float64)
-        self.end_acoustic_cost: Doubles = _array(handle, found.end_acoustic_cost, s, np.float64)
-        self.end_posterior: Doubles = _array(handle, found.end_posterior, s, np.float64)
-        self.arc_from: npt.NDArray[np.uint32] = _array(handle, found.arc_from, a, np.uint32)
-        self.arc_to: npt.NDArray[np.uint32] = _array(handle, found.arc_to, a, np.uint32)
-        self.arc_word_id: npt.NDArray[np.uint32] = _array(handle, found.arc_word_id, a, np.uint32)
-        self.arc_graph_cost: Doubles = _array(handle, found.arc_graph_cost, a, np.float64)
-        self.arc_acoustic_cost: Doubles = _array(handle, found.arc_acoustic_cost, a, np.float64)
-        self.arc_posterior: Doubles = _array(handle, found.arc_posterior, a, np.float64)
-        self.arc_start_s: Doubles = _array(handle, found.arc_start_s, a, np.float64)
-        self.arc_end_s: Doubles = _array(handle, found.arc_end_s, a, np.float64)
+        self.state_time_s: Doubles = _array(handle, found.state_time_s, s, "f8")
+        self.end_graph_cost: Doubles = _array(handle, found.end_graph_cost, s, "f8")
+        self.end_acoustic_cost: Doubles = _array(handle, found.end_acoustic_cost, s, "f8")
+        self.end_posterior: Doubles = _array(handle, found.end_posterior, s, "f8")
+        self.arc_from: npt.NDArray[np.uint32] = _array(handle, found.arc_from, a, "u4")
+        self.arc_to: npt.NDArray[np.uint32] = _array(handle, found.arc_to, a, "u4")
+        self.arc_word_id: npt.NDArray[np.uint32] = _array(handle, found.arc_word_id, a, "u4")
+        self.arc_graph_cost: Doubles = _array(handle, found.arc_graph_cost, a, "f8")
+        self.arc_acoustic_cost: Doubles = _array(handle, found.arc_acoustic_cost, a, "f8")
+        self.arc_posterior: Doubles = _array(handle, found.arc_posterior, a, "f8")
+        self.arc_start_s: Doubles = _array(handle, found.arc_start_s, a, "f8")
+        self.arc_end_s: Doubles = _array(handle, found.arc_end_s, a, "f8")
         n_parts = a + s + 1 if s > 0 else 0
-        self.alignment_begin: npt.NDArray[np.uint64] = _array(handle, found.alignment_begin, n_parts, np.uint64)
+        self.alignment_begin: npt.NDArray[np.uint64] = _array(handle, found.alignment_begin, n_parts, "u8")
         n_ids = int(self.alignment_begin[-1]) if n_parts > 0 else 0
-        self.transition_id: npt.NDArray[np.uint32] = _array(handle, found.transition_id, n_ids, np.uint32)
+        self.transition_id: npt.NDArray[np.uint32] = _array(handle, found.transition_id, n_ids, "u4")
         self._handle = handle
         self._arc_texts = found.arc_word
         self._arc_word: npt.NDArray[np.object_] | None = None
@@ -153,10 +150,12 @@ class Lattice:
     def arc_word(self) -> npt.NDArray[np.object_]:
         """[A] str: the arcs' words. Made at the first use; each distinct word is one object."""
         if self._arc_word is None:
+            np = numpy("lattices")
             ids, first, inverse = np.unique(self.arc_word_id, return_index=True, return_inverse=True)
             words = np.empty(len(ids), object)
             words[:] = [text(self._arc_texts[int(i)]) for i in first]
             self._arc_word = words[inverse]
+        assert self._arc_word is not None
         return self._arc_word
 
     def __repr__(self) -> str:
@@ -177,8 +176,18 @@ class Event:
     text: str
     flags: Flag
     alternatives: tuple[Alternative, ...]
-    lattice: Lattice | None
     error: Error | None
+
+    _handle: _Handle  # owns what `_found` points to
+    _found: asr_lattice | None = None
+    _lattice: Lattice | None = None
+
+    @property
+    def lattice(self) -> Lattice | None:
+        """The lattice of a FINAL event of a stream with a lattice_beam, else None. Needs numpy."""
+        if self._lattice is None and self._found is not None:
+            self._lattice = Lattice(self._handle, self._found)
+        return self._lattice
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -203,7 +212,8 @@ def take_event(pointer: int) -> Event:
     event.text = text(lib.asr_event_text(pointer))
     event.flags = Flag(lib.asr_event_flags(pointer))
     event.alternatives = tuple(_alternative(pointer, a) for a in range(lib.asr_event_n_alternatives(pointer)))
-    event.lattice = _lattice(handle) if kind == EventKind.FINAL else None
+    if kind == EventKind.FINAL:
+        event._handle, event._found = handle, _lattice(handle)
     status = lib.asr_event_status(pointer)
     event.error = error_of(status, event.text) if status != 0 else None
     return event
@@ -221,13 +231,13 @@ def _alternative(pointer: int, number: int) -> Alternative:
     return Alternative(sentence, tuple(words), graph_cost.value, acoustic_cost.value)
 
 
-def _lattice(handle: _Handle) -> Lattice | None:
+def _lattice(handle: _Handle) -> asr_lattice | None:
     found = asr_lattice(size=ctypes.sizeof(asr_lattice))
     try:
         check(lib.asr_event_lattice(handle.pointer, byref(found)))
     except NotFound:
         return None
-    return Lattice(handle, found)
+    return found
 
 
 __all__ = ["Alternative", "Event", "EventKind", "Flag", "Lattice", "Result", "Word", "take_event"]

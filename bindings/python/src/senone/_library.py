@@ -2,7 +2,7 @@
 """The functions and structs of asr.h for ctypes, one by one as the header has them; asr.h says what they mean.
 
 A test compares this file with the header: every function with the number of its parameters, every struct with its size and
-fields. ctypes releases the interpreter's lock during every call.
+fields. ctypes releases the interpreter's lock during calls, but those that read events.
 """
 
 from __future__ import annotations
@@ -153,6 +153,10 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_event_free": (None, [c_void_p]),
 }
 
+# These only read an event, or free it, and keep the interpreter's lock: with many streams, to give it away and get it back would
+# take longer than the call.
+READING = "asr_event_"
+
 SONAME = "libsenone.so.0"
 
 
@@ -162,17 +166,18 @@ def _load() -> ctypes.CDLL:
     named = os.environ.get("SENONE_LIBRARY")
     path = named if named else str(inside) if inside.exists() else SONAME
     try:
-        library = ctypes.CDLL(path)
+        library, reading = ctypes.CDLL(path), ctypes.PyDLL(path)
     except OSError as error:
         raise ImportError(
             f"senone: {path} cannot be loaded: {error}; install the package with pip, or set SENONE_LIBRARY to {SONAME}"
         ) from None
     for name, (result, parameters) in FUNCTIONS.items():
         try:
-            function = getattr(library, name)
+            function = getattr(reading if name.startswith(READING) else library, name)
         except AttributeError:
             raise ImportError(f"senone: {path} has no {name}; this package needs a newer library") from None
         function.restype, function.argtypes = result, parameters
+        setattr(library, name, function)
     return library
 
 

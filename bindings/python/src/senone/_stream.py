@@ -70,17 +70,19 @@ class Stream:
         """Appends audio or rows, and returns as soon as they are copied.
 
         values: audio: an array [n], or [n, n_channels], of int16, or of float32 or float64 with full scale -1..1; bytes of 16-bit
-        samples. Features: [T, n_feature_dims], log-likelihoods: [T, n_states]. How a signal is cut into calls never changes the
-        result. Waits while the backlog is over max_backlog_ms, but in a callback. Raises InvalidArgument, InvalidState (after
-        finish or close), BadAudio (a value is not finite; nothing of this call is taken), OutOfMemory, or the exception of the
-        ERROR event if the stream has failed.
+        samples, channels interleaved. Features: [T, n_feature_dims], log-likelihoods: [T, n_states]. How a signal is cut into
+        calls never changes the result. Waits while the backlog is over max_backlog_ms, but in a callback. Raises
+        InvalidArgument, InvalidState (after finish or close), BadAudio (a value is not finite; nothing of this call is taken),
+        OutOfMemory, or the exception of the ERROR event if the stream has failed.
         """
         if self._input in ("features", "loglikes"):
-            array, n = as_rows(values, self._row_length)
+            rows, n = as_rows(values, self._row_length)
+            owner, address = rows, rows.ctypes.data
         else:
-            array, n = as_audio(values, self._n_channels, "int16" if self._input == "int16" else "float32")
+            owner, address, n = as_audio(values, self._n_channels, "int16" if self._input == "int16" else "float32")
         with self._handle as pointer:
-            check(lib.asr_feed(pointer, array.ctypes.data, n))
+            check(lib.asr_feed(pointer, address, n))
+        del owner  # it was needed until here
 
     async def feed_async(self, values: Any) -> None:
         """`feed` for coroutines: the event loop goes on while the backlog is too long."""

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""numpy, loaded at its first use: recordings and 16-bit samples need none, arrays and lattices do."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import Any
+
+
+def numpy(purpose: str) -> Any:
+    """The module. Raises ImportError saying that `purpose` needs it."""
+    try:
+        return importlib.import_module("numpy")
+    except ImportError:
+        raise ImportError(f"senone: {purpose} need the package numpy: pip install numpy") from None
+
+
+def has_numpy() -> bool:
+    """Whether it is installed."""
+    return importlib.util.find_spec("numpy") is not None

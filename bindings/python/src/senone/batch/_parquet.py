@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results as a folder of Parquet files, which pyarrow and pandas read as one table.
+
+New results go to a journal of JSON lines in the folder. Whenever it has PART of them they become one file, which appears whole;
+then the journal is emptied. A run that is killed in between finds results in both, and takes those of the file.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from ._common import Failure, Record, printable
+from ._output import JsonLines, failing
+
+PART = 10000
+JOURNAL = "_journal.jsonl"  # readers of Parquet leave files with an underscore alone
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+    except ImportError:
+        raise Failure(
+            "Parquet needs the package pyarrow: pip install pyarrow, or name an --out that ends in .jsonl"
+        ) from None
+
+
+def _schema(arrow: Any) -> Any:
+    word = arrow.struct(
+        [
+            ("word", arrow.string()),
+            ("start_s", arrow.float64()),
+            ("end_s", arrow.float64()),
+            ("confidence", arrow.float64()),
+        ]
+    )
+    alternative = [
+        ("text", arrow.string()),
+        ("graph_cost", arrow.float64()),
+        ("acoustic_cost", arrow.float64()),
+        ("words", arrow.list_(word)),
+    ]
+    return arrow.schema(
+        [
+            ("id", arrow.string()),
+            ("file", arrow.string()),
+            ("error", arrow.string()),
+            ("audio_s", arrow.float64()),
+            *alternative,
+            ("reached_final", arrow.bool_()),
+            ("beam_died", arrow.bool_()),
+            ("others", arrow.list_(arrow.struct(alternative))),
+            ("warnings", arrow.list_(arrow.string())),
+        ]
+    )
+
+
+class ParquetFolder:
+    """The folder; see Output."""
+
+    def __init__(self, folder: Path, retry_failed: bool) -> None:
+        self._arrow, self._parquet = _pyarrow()
+        self._schema = _schema(self._arrow)
+        self._folder = folder
+        try:
+            folder.mkdir(exist_ok=True)
+        except FileExistsError:
+            raise Failure(
+                f"{printable(str(folder))}: is a file; results in Parquet are a folder, so name another one"
+            ) from None
+        except OSError as error:
+            raise failing(folder, error) from None
+        self._journal = JsonLines(folder / JOURNAL, retry_failed)
+        self.done: set[str] = set()
+        self.n_failed = 0
+        self._n_parts = 0
+        for partial in folder.glob("*.partial"):
+            partial.unlink()
+        for part in sorted(folder.glob("*.parquet")):
+            if re.fullmatch(r"part-\d{6,}", part.stem) is None:
+                raise Failure(f"{printable(str(part))}: is no result of senone.batch; name another output")
+            self._read_part(part, retry_failed)
+        self._new = [record for record in self._journal.records() if record["id"] not in self.done]
+        self.done.update(record["id"] for record in self._new)
+        self.n_failed += sum("error" in record for record in self._new)
+
+    def write(self, record: Record) -> bool:
+        """See Output."""
+        if record["id"] in self.done:
+            return False
+        self._journal.write(record)
+        self._new.append(record)
+        self.done.add(record["id"])
+        self.n_failed += "error" in record
+        if len(self._new) >= PART:
+            self._flush()
+        return True
+
+    def close(self) -> None:
+        """See Output."""
+        self._flush()
+        self._journal.close()
+
+    def _flush(self) -> None:
+        """The journal becomes a file of its own."""
+        if self._new:
+            part = self._folder / f"part-{self._n_parts:06d}.parquet"
+            self._write_part(part, self._arrow.Table.from_pylist(self._new, schema=self._schema))
+            self._n_parts += 1
+            self._new = []
+        self._journal.clear()
+
+    def _write_part(self, part: Path, table: Any) -> None:
+        partial = part.with_suffix(".partial")
+        try:
+            with open(partial, "wb") as file:
+                self._parquet.write_table(table, file)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.rename(part)
+        except OSError as error:
+            raise failing(partial, error) from None
+
+    def _read_part(self, part: Path, retry_failed: bool) -> None:
+        """Takes the ids of an older file; with retry_failed its errors go."""
+        try:
+            table = self._parquet.read_table(part, columns=["id", "error"])
+        except (OSError, ValueError) as error:
+            raise Failure(
+                f"{printable(str(part))}: is no result of senone.batch: {error}; name another output"
+            ) from None
+        self._n_parts = max(self._n_parts, int(part.stem.partition("-")[2]) + 1)
+        failed = table["error"].is_valid().to_pylist()
+        if retry_failed and any(failed):
+            whole = self._parquet.read_table(part)
+            self._write_part(part, whole.filter(self._arrow.array([not each for each in failed])))
+        for name, is_failed in zip(table["id"].to_pylist(), failed):
+            if not (retry_failed and is_failed):
+                self.done.add(name)
+                self.n_failed += is_failed

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An engine and the streams of a batch: a recording in, its result out. Used by workers of both kinds."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import os
+import threading
+from typing import Any
+
+import senone
+from senone._audio import Recording
+
+from ._common import Item, Record, Settings, failed_record, n_cores, printable
+
+CPU_WINDOW, GPU_WINDOW = 32, 128  # frames a step; longer ones cost the host less, and nobody waits for the words
+GPU_JOBS = 256
+MOST_LANES = 1024
+
+
+class Fate(str, enum.Enum):
+    """Whether a result stays."""
+
+    DONE = "done"
+    AGAIN = "again"  # another attempt may go well
+    LOST = "lost"  # the same, and the engine must be loaded again
+
+
+def _best_device() -> str:
+    return next((found.id for found in senone.devices() if found.usable), "cpu")
+
+
+def _rounded(value: float) -> float:
+    return round(value, 6)  # far below a frame
+
+
+class Recognizer:
+    """Raises senone.Error if the engine cannot be loaded. Any threads may recognise; n_jobs at a time use the device well."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        device = settings.device or os.environ.get("SENONE_DEVICE") or _best_device()
+        on_cpu = device.partition(":")[0] == "cpu"
+        self.n_jobs = settings.jobs or (settings.threads or n_cores() if on_cpu else GPU_JOBS)
+        self.engine = senone.Engine(
+            settings.model,
+            settings.device,
+            max_lanes=min(self.n_jobs, MOST_LANES),
+            window_frames=CPU_WINDOW if on_cpu else GPU_WINDOW,
+            n_threads=settings.threads,
+            fallback=settings.fallback,
+        )
+        self.engine.stream(**settings.stream).close()  # settings that no recording can have are refused at once
+
+    def recognize(self, item: Item) -> tuple[Record, Fate]:
+        """Never raises for what a recording or the device may do."""
+        try:
+            return self._recognize(item), Fate.DONE
+        except senone.DeviceLost as error:
+            return failed_record(item, str(error)), Fate.LOST
+        except (senone.IoFailure, senone.OutOfMemory, MemoryError) as error:
+            return failed_record(item, str(error) or "out of memory"), Fate.AGAIN
+        except senone.Error as error:
+            return failed_record(item, str(error)), Fate.DONE
+        except Exception as error:  # of a reader that was not prepared for this file: nobody would wait for its result for ever
+            return failed_record(item, f"cannot be recognised: {type(error).__name__}: {error}"), Fate.DONE
+
+    def _recognize(self, item: Item) -> Record:
+        finals: list[senone.Event] = []
+        ended = threading.Event()
+
+        def receive(event: senone.Event) -> None:  # cheaper than taking each event in this thread
+            if event.kind in (senone.EventKind.FINAL, senone.EventKind.ERROR):
+                finals.append(event)
+            if event.kind == senone.EventKind.END:
+                ended.set()
+
+        with Recording(item.path, self._settings.raw_rate) as recording:
+            config: Any = {"rate": recording.rate, "n_channels": recording.n_channels, "input": recording.input}
+            with contextlib.closing(self.engine.stream(callback=receive, **config, **self._settings.stream)) as stream:
+                for piece in recording:
+                    stream.feed(piece)
+                self._check_length(recording)
+                stream.finish()
+                ended.wait()
+        return self._record(item, recording, finals[-1])
+
+    def _record(self, item: Item, recording: Recording, final: senone.Event) -> Record:
+        if final.error is not None:
+            raise final.error
+        record: Record = {"id": item.id, "file": printable(item.path), "audio_s": _rounded(recording.audio_s)}
+        record.update(_alternative(final.alternatives[0]))
+        record["reached_final"] = not final.flags & senone.Flag.NOT_FINAL_STATE
+        record["beam_died"] = bool(final.flags & senone.Flag.BEAM_DIED)
+        if len(final.alternatives) > 1:
+            record["others"] = [_alternative(other) for other in final.alternatives[1:]]
+        warnings = [printable(sentence) for sentence in recording.warnings]
+        if final.flags & senone.Flag.FELL_BACK:
+            warnings.append(f"the device was lost; recognised on {self._settings.fallback} instead")
+        if warnings:
+            record["warnings"] = warnings
+        return record
+
+    def _check_length(self, recording: Recording) -> None:
+        frame_ms = self.engine.info.frame_shift_ms
+        if recording.audio_s < frame_ms / 1000:
+            raise senone.BadAudio(f"less than a frame of {frame_ms:g} ms; check how it was recorded")
+
+
+def _alternative(alternative: senone.Alternative) -> Record:
+    words = []
+    for word in alternative.words:
+        words.append({"word": word.text, "start_s": _rounded(word.start_s), "end_s": _rounded(word.end_s)})
+        if word.confidence >= 0:
+            words[-1]["confidence"] = _rounded(word.confidence)
+    return {
+        "text": alternative.text,
+        "graph_cost": alternative.graph_cost,
+        "acoustic_cost": alternative.acoustic_cost,
+        "words": words,
+    }

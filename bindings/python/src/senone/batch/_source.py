@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recordings to recognise, from folders, lists, manifests and names on the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ._common import Failure, Item, UsageFailure, printable
+
+RECORDINGS = frozenset(
+    ".wav .raw .flac .ogg .oga .opus .mp3 .sph .nist .aif .aiff .aifc .au .snd .caf .w64 .rf64".split()
+)  # what is taken from folders
+LISTS = frozenset((".txt", ".lst", ".list"))
+MANIFESTS = frozenset((".jsonl", ".ndjson"))
+PATH_KEYS = ("path", "file", "audio", "audio_filepath")
+
+Named = tuple[str, str, str]  # id, path, where it was named
+
+
+def read_items(inputs: Sequence[str], lists: Sequence[str], manifests: Sequence[str]) -> tuple[list[Item], int]:
+    """The recordings in the order of the input, and how many were named twice. Raises Failure."""
+    items: list[Item] = []
+    places: dict[str, tuple[str, str]] = {}
+    n_again = 0
+    for name, path, place in _all(inputs, lists, manifests):
+        known = places.get(name)
+        if known is None:
+            places[name] = (path, place)
+            items.append(Item(len(items), name, path))
+        elif known[0] == path:
+            n_again += 1
+        else:
+            raise Failure(
+                f'{place}: the id "{name}" is that of {printable(known[0])} ({known[1]}); give each its own id'
+            )
+    if not items:
+        raise UsageFailure("no recordings; name recordings, folders, lists (.txt) or manifests (.jsonl)")
+    return items, n_again
+
+
+def _all(inputs: Sequence[str], lists: Sequence[str], manifests: Sequence[str]) -> Iterator[Named]:
+    for name in inputs:
+        suffix = Path(name).suffix.lower()
+        if os.path.isdir(name):
+            yield from _folder(name)
+        elif suffix in LISTS:
+            yield from _list(name)
+        elif suffix in MANIFESTS:
+            yield from _manifest(name)
+        else:
+            yield printable(name), name, "the command line"
+    for name in lists:
+        yield from _list(name)
+    for name in manifests:
+        yield from _manifest(name)
+
+
+def _folder(folder: str) -> Iterator[Named]:
+    """Recordings in it and below, in the order of their paths."""
+
+    def refuse(error: OSError) -> None:
+        raise Failure(f"{printable(str(error.filename))}: cannot be read: {error.strerror}")
+
+    n = 0
+    for root, folders, files in os.walk(folder, onerror=refuse):
+        folders.sort()
+        for file in sorted(files):
+            if os.path.splitext(file)[1].lower() in RECORDINGS:
+                path = os.path.join(root, file)
+                n += 1
+                yield printable(path), path, f"the folder {printable(folder)}"
+    if n == 0:
+        raise Failure(f"{printable(folder)}: no recordings ({', '.join(sorted(RECORDINGS))}) in this folder")
+
+
+def _lines(path: str) -> Iterator[tuple[str, str]]:
+    """Lines that are not empty, and where they are."""
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield line.strip("\r\n"), f"{printable(path)}: line {number}"
+    except OSError as error:
+        raise Failure(f"{printable(path)}: cannot be read: {error.strerror}") from None
+
+
+def _list(path: str) -> Iterator[Named]:
+    """Lines `path [id]`; with a tab between them paths may have blanks. '#' begins a comment line."""
+    for line, place in _lines(path):
+        if line.lstrip().startswith("#"):
+            continue
+        fields = [field.strip() for field in line.split("\t")] if "\t" in line else line.split()
+        if len(fields) > 2 or not fields[0]:
+            raise Failure(f"{place}: is not `path [id]`; put a tab between path and id where names have blanks")
+        yield printable(fields[-1]), fields[0], place
+
+
+def _manifest(path: str) -> Iterator[Named]:
+    """JSON objects, one a line: the path under one of PATH_KEYS, and maybe an id."""
+    for line, place in _lines(path):
+        try:
+            value = json.loads(line)
+        except ValueError as error:
+            raise Failure(f"{place}: is no JSON object: {error}") from None
+        if not isinstance(value, dict):
+            raise Failure(f"{place}: is no JSON object")
+        recording = next((value[key] for key in PATH_KEYS if key in value), None)
+        if not isinstance(recording, str) or not recording:
+            raise Failure(f'{place}: names no recording; give it as "path"')
+        name = value.get("id", printable(recording))
+        if not isinstance(name, (str, int)) or name == "":
+            raise Failure(f'{place}: "id" must be a string')
+        yield printable(str(name)), recording, place

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A worker process of _local.py: ``python -m senone.batch._worker``, an engine and its streams.
+
+Standard input: its settings as a JSON object, then lines [number, id, path]. Standard output: {"ready": name of the device,
+"jobs": n} or {"failed": sentence}, then {"number", "fate", "record"} lines in the order in which recordings are done. It ends
+with its input, and takes no signals of the terminal: the batch ends it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from queue import SimpleQueue
+from typing import IO, Any, Optional
+
+import senone
+
+from ._common import Item, Settings
+from ._recognizer import Fate, Recognizer
+
+DEVICE_LOST = 3  # exit status
+
+
+class _Answers:
+    """Whole lines, from any thread, to where standard output led; a driver that prints does so to stderr."""
+
+    def __init__(self) -> None:
+        self._file: IO[str] = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="backslashreplace")
+        os.dup2(2, 1)
+        self._lock = threading.Lock()
+
+    def send(self, **answer: Any) -> None:
+        """Writes a line."""
+        line = json.dumps(answer) + "\n"
+        with self._lock:
+            self._file.write(line)
+            self._file.flush()
+
+
+def _work(recognizer: Recognizer, items: SimpleQueue[Optional[Item]], answers: _Answers) -> None:
+    """A thread's work: recordings up to a None."""
+    while (item := items.get()) is not None:
+        record, fate = recognizer.recognize(item)
+        answers.send(number=item.number, fate=fate.value, record=record)
+        if fate == Fate.LOST:  # the batch begins another worker; the answer is on its way
+            os._exit(DEVICE_LOST)
+
+
+def main() -> None:
+    """Never returns normally while recordings are being recognised: who ends the input wants no more of them."""
+    answers = _Answers()
+    settings = Settings(**json.loads(sys.stdin.readline()))
+    try:
+        recognizer = Recognizer(settings)
+    except senone.Error as error:
+        answers.send(failed=str(error))
+        return
+    info = recognizer.engine.info
+    items: SimpleQueue[Optional[Item]] = SimpleQueue()
+    for _ in range(recognizer.n_jobs):
+        threading.Thread(target=_work, args=(recognizer, items, answers), daemon=True).start()
+    answers.send(ready=f"{info.device_id} ({info.device_name})", jobs=recognizer.n_jobs)
+    for line in sys.stdin:
+        items.put(Item(*json.loads(line)))
+    sys.stdout.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m senone.batch`` on this host: inputs, outputs, failures, ends of every kind."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import unittest
+from pathlib import Path
+
+from batch_common import BatchTest, children
+from common import RECORDING, SENTENCE, TONES, engine
+
+WAVE_OF_RATE_0 = struct.pack(
+    "<4sI4s4sIHHIIHH4sI", b"RIFF", 9036, b"WAVE", b"fmt ", 16, 1, 1, 0, 0, 2, 16, b"data", 9000
+)
+TWO = ("--device", "cpu", "--workers", 2, "--threads", 1)
+
+
+class Inputs(BatchTest):
+    def test_a_folder(self) -> None:
+        below = self.folder / "recordings" / "below"
+        below.mkdir(parents=True)
+        shutil.copy(RECORDING, below / "b.raw")
+        shutil.copy(TONES / "low.raw", self.folder / "recordings" / "a.raw")
+        (below / "notes.md").write_text("no recording")
+        done = self.run_batch("--device", "cpu", self.folder / "recordings")
+        self.assertEqual(
+            {record["id"]: record["text"] for record in self.records()},
+            {str(self.folder / "recordings" / "a.raw"): "low", str(below / "b.raw"): SENTENCE},
+        )
+        self.assertRegex(done.stdout, r"^2 recordings, 2\.\d s of audio in [\d.]+ s, [\d.]+ times real time\ncpu:0 ")
+
+    def test_lists_and_manifests(self) -> None:
+        blank = self.folder / "with blank.raw"
+        shutil.copy(RECORDING, blank)
+        (self.folder / "list.txt").write_text(f"# comment\n{RECORDING} one\n\n{blank}\ttwo\n{RECORDING}\n")
+        manifest = self.folder / "manifest"
+        manifest.write_text(
+            f'{{"audio_filepath": "{RECORDING}", "id": "three", "duration": 2}}\n{{"path": "{blank}", "id": 4}}\n'
+        )
+        self.run_batch("--device", "cpu", self.folder / "list.txt", "--manifest", manifest, "--in-order")
+        self.assertEqual([record["id"] for record in self.records()], ["one", "two", str(RECORDING), "three", "4"])
+
+    def test_names_that_are_no_utf_8(self) -> None:
+        folder = self.folder / "names"
+        folder.mkdir()
+        name = os.fsencode(folder) + b"/\xff\xc3\xa4.raw"
+        shutil.copy(RECORDING, name)
+        for _ in range(2):
+            self.run_batch("--device", "cpu", folder)
+        self.assertEqual([(r["id"], r["text"]) for r in self.records()], [(f"{folder}/\\xffä.raw", SENTENCE)])
+
+    def test_a_recording_named_twice_has_one_result(self) -> None:
+        done = self.run_batch("--device", "cpu", RECORDING, RECORDING)
+        self.assertEqual(len(self.records()), 1)
+        self.assertIn("named more than once", done.stderr)
+
+    def test_inputs_that_make_no_sense(self) -> None:
+        (self.folder / "twice.txt").write_text(f"{RECORDING} x\n{TONES / 'low.raw'} x\n")
+        (self.folder / "many.txt").write_text("a b c\n")
+        (self.folder / "broken.jsonl").write_text('{"path": "a"}\nno\n')
+        (self.folder / "nameless.jsonl").write_text('{"id": "a"}\n')
+        (self.folder / "empty").mkdir()
+        for words, status, arguments in (
+            ("no recordings; name", 2, ()),
+            ('line 2: the id "x" is that of', 1, (self.folder / "twice.txt",)),
+            ("many.txt: line 1: is not `path [id]`", 1, (self.folder / "many.txt",)),
+            ("broken.jsonl: line 2: is no JSON object", 1, (self.folder / "broken.jsonl",)),
+            ("nameless.jsonl: line 1: names no recording", 1, (self.folder / "nameless.jsonl",)),
+            ("empty: no recordings (", 1, (self.folder / "empty",)),
+            ("/no/list.txt: cannot be read", 1, ("/no/list.txt",)),
+            ("--jobs", 2, (RECORDING, "--jobs", 0)),
+            ("number 0", 2, (RECORDING, "--ray", "--device", "cuda:1")),
+            ("--devices names devices of this host", 2, (RECORDING, "--ray", "--devices", "cuda:0,cuda:1")),
+            ("not allowed with", 2, (RECORDING, "--device", "cpu", "--devices", "cpu")),
+            ("ends in no known format", 2, (RECORDING, "--out", self.folder / "out.csv")),
+            ("frob", 1, (RECORDING, "--device", "frob")),
+            ("beam is -1", 1, (RECORDING, "--device", "cpu", "--beam", -1)),
+            ("/no/bundle", 1, (RECORDING, "--model", "/no/bundle")),
+            ("cannot be written", 1, (RECORDING, "--out", "/no/folder/out.jsonl")),
+        ):
+            with self.subTest(words):
+                done = self.run_batch(*arguments, status=status)
+                self.assertIn(words, done.stderr)
+                self.assertEqual(len(done.stderr.splitlines()), 1)
+                self.assertFalse(self.out.exists())
+
+
+class Results(BatchTest):
+    def test_they_are_those_of_one_engine(self) -> None:
+        self.run_batch("--device", "cpu", RECORDING, "--nbest", 3, "--confidence", "--beam", 900)
+        record = self.records()[0]
+        best, *others = engine().recognize(RECORDING, lattice_beam=8, n_best=3, beam=900).alternatives
+        costs = (record["graph_cost"], record["acoustic_cost"])
+        self.assertEqual((record["text"], costs), (best.text, (best.graph_cost, best.acoustic_cost)))
+        self.assertEqual([other["text"] for other in record["others"]], [other.text for other in others])
+        expected = [
+            {
+                "word": w.text,
+                "start_s": round(w.start_s, 6),
+                "end_s": round(w.end_s, 6),
+                "confidence": round(w.confidence, 6),
+            }
+            for w in best.words
+        ]
+        self.assertEqual(record["words"], expected)
+        self.assertEqual((record["reached_final"], record["beam_died"], record["audio_s"]), (True, False, 1.7))
+
+    def test_a_recording_that_fails_has_an_error_and_ends_nothing(self) -> None:
+        (self.folder / "empty.wav").touch()
+        (self.folder / "text.wav").write_text("no audio")
+        (self.folder / "short.raw").write_bytes(bytes(4))
+        os.mkfifo(self.folder / "pipe.wav")
+        (self.folder / "odd.wav").write_bytes(WAVE_OF_RATE_0 + bytes(9000))
+        names = ("empty.wav", "text.wav", "short.raw", "pipe.wav", "odd.wav")
+        failing = ["/no/file.wav", *(self.folder / name for name in names)]
+        done = self.run_batch("--device", "cpu", *failing, RECORDING, status=1)
+        records = {Path(record["file"]).name: record for record in self.records()}
+        self.assertEqual(records.pop(RECORDING.name)["text"], SENTENCE)
+        for name, words in (
+            ("file.wav", "does not exist"),
+            ("empty.wav", "is empty"),
+            ("text.wav", "text.wav: "),
+            ("short.raw", "less than a frame of 10 ms"),
+            ("pipe.wav", "is a pipe or device"),
+            ("odd.wav", "has 0 samples a second"),
+        ):
+            record = records.pop(name)
+            self.assertEqual(set(record), {"id", "file", "error"})
+            self.assertTrue(record["error"].startswith(record["file"]) and words in record["error"], record)
+        self.assertEqual(records, {})
+        self.assertIn("6 of 7 results", done.stderr)
+
+    def test_errors_are_tried_again_when_asked(self) -> None:
+        late = self.folder / "late.raw"
+        self.run_batch("--device", "cpu", late, RECORDING, status=1)
+        shutil.copy(RECORDING, late)
+        self.run_batch("--device", "cpu", late, RECORDING, status=1)
+        self.run_batch("--device", "cpu", late, RECORDING, "--retry-failed")
+        self.assertEqual([record["text"] for record in self.records()], [SENTENCE, SENTENCE])
+
+    def test_without_numpy(self) -> None:
+        self.environment["NO_NUMPY"] = "1"
+        self.run_batch("--device", "cpu", RECORDING, "--nbest", 2)
+        self.assertEqual(self.records()[0]["text"], SENTENCE)
+
+
+class Ends(BatchTest):
+    def test_a_killed_run_goes_on(self) -> None:
+        names = self.recordings(150)
+        for n in (10, 60):
+            process = self.start(*TWO, names)
+            self.wait_for(lambda: self.n_lines() > n)
+            workers = children(process)
+            process.kill()
+            process.communicate()
+            self.assertLess(self.n_lines(), 150)
+            self.wait_for(
+                lambda: not any(Path(f"/proc/{pid}/fd/0").exists() for pid in workers)
+            )  # they end by themselves
+        with self.out.open("a") as file:
+            file.write('{"id": "slow 14')  # as if it was cut off
+        done = self.run_batch(*TWO, names)
+        self.assertIn("of 150 recordings have results", done.stderr)
+        self.check_once(150)
+
+    def test_a_killed_worker_takes_nothing_along(self) -> None:
+        process = self.start(*TWO, self.recordings(150))
+        self.wait_for(lambda: self.n_lines() > 20)
+        os.kill(children(process)[0], signal.SIGKILL)
+        stdout, stderr = process.communicate()
+        self.assertEqual(process.returncode, 0, stderr)
+        self.assertIn("was killed by signal 9", stderr)
+        self.assertIn("150 recordings", stdout)
+        self.check_once(150)
+
+    def test_a_recording_that_kills_workers_has_an_error(self) -> None:
+        names = self.recordings(60)
+        poisons = [self.folder / f"poison{i}.raw" for i in range(3)]
+        for poison in poisons:
+            shutil.copy(RECORDING, poison)
+        done = self.run_batch(*TWO, names, *poisons, "--jobs", 8, status=1)
+        records = {record["id"]: record for record in self.records()}
+        for poison in poisons:
+            self.assertIn("was killed by signal 9 while it recognised this", records.pop(str(poison))["error"])
+        self.assertEqual([record["text"] for record in records.values()], ["low"] * 60)
+        self.assertLessEqual(done.stderr.count("was killed by signal 9"), 9)
+
+    def test_two_runs_on_one_output_are_refused(self) -> None:
+        first = self.start(*TWO, self.recordings(60))
+        self.wait_for(lambda: self.n_lines() > 0)
+        second = self.run_batch("--device", "cpu", RECORDING, status=1)
+        self.assertIn("another run writes to it", second.stderr)
+        first.communicate()
+        self.assertEqual(first.returncode, 0)
+        self.check_once(60)
+
+    def test_signals_end_it_cleanly(self) -> None:
+        names = self.recordings(100)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = self.start(*TWO, names)
+            n = self.n_lines()
+            self.wait_for(lambda: self.n_lines() > n)
+            workers = children(process)
+            process.send_signal(number)
+            stderr = process.communicate()[1]
+            self.assertEqual(process.returncode, -number)
+            self.assertRegex(stderr, r"interrupted; \d+ results are in .*out\.jsonl, and the same command goes on")
+            self.assertNotIn("Traceback", stderr)
+            self.assertFalse(any(Path(f"/proc/{pid}/fd/0").exists() for pid in workers))
+            self.assertTrue(self.out.read_bytes().endswith(b"}\n"))
+        self.run_batch(*TWO, names)
+        self.check_once(100)
+
+    def test_files_of_others_are_left_alone(self) -> None:
+        for text in ('{"text": "other"}\n', "words\n", "no line", '{"id": 3}\n'):
+            self.out.write_text(text)
+            done = self.run_batch("--device", "cpu", RECORDING, status=1)
+            self.assertIn("name another output", done.stderr)
+            self.assertEqual(self.out.read_text(), text)
+
+    def test_a_full_disk_is_said_and_leaves_whole_lines(self) -> None:
+        limit = "import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"
+        command = self.command("--device", "cpu", self.recordings(20))
+        command[1:3] = ["-c", f"{limit}; sys.argv[0] = '-'; runpy.run_module('senone.batch', run_name='__main__')"]
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("out.jsonl: cannot be written: File too large", done.stderr)
+        self.assertTrue(0 < len(self.records()) < 20)
+        self.run_batch("--device", "cpu", self.folder / "slow.txt")
+        self.check_once(20)
+
+    def test_outputs_are_files(self) -> None:
+        self.out.symlink_to("/dev/full")
+        self.assertIn("is a pipe or device", self.run_batch("--device", "cpu", RECORDING, status=1).stderr)
+
+    def test_order_of_the_input(self) -> None:
+        slow, quick = self.recordings(20), self.recordings(20, "quick")
+        self.run_batch(*TWO, slow, quick, "--in-order")
+        self.assertEqual(
+            [record["id"] for record in self.records()],
+            [f"slow {i}" for i in range(20)] + [f"quick {i}" for i in range(20)],
+        )
+
+
+@unittest.skipUnless(importlib.util.find_spec("pyarrow"), "pyarrow is not installed")
+class Parquet(BatchTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.out = self.folder / "out.parquet"
+
+    def n_lines(self) -> int:
+        journal = self.out / "_journal.jsonl"
+        return journal.read_bytes().count(b"\n") if journal.exists() else 0
+
+    def records(self) -> list[dict[str, object]]:
+        parquet = importlib.import_module("pyarrow.parquet")
+        return parquet.read_table(self.out).to_pylist()  # type: ignore[no-any-return]
+
+    def test_a_killed_run_goes_on(self) -> None:
+        names = self.recordings(100)
+        process = self.start(*TWO, names)
+        self.wait_for(lambda: self.n_lines() > 10)
+        process.kill()
+        process.communicate()
+        process = self.start(*TWO, names)
+        self.wait_for(lambda: self.n_lines() > 40)
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+        self.assertEqual(len(list(self.out.glob("*"))), 1)  # what was there is a part
+        self.run_batch(*TWO, names)
+        self.assertEqual(len(list(self.out.glob("part-*.parquet"))), 2)
+        self.check_once(100)
+
+    def test_a_run_killed_between_part_and_journal(self) -> None:
+        self.run_batch("--device", "cpu", RECORDING)
+        (self.out / "_journal.jsonl").write_text(
+            json.dumps({"id": str(RECORDING), "file": "x", "error": "older"}) + "\n"
+        )
+        self.run_batch("--device", "cpu", RECORDING, TONES / "low.raw")
+        self.assertEqual(sorted(str(record["text"]) for record in self.records()), ["low", SENTENCE])
+
+    def test_columns_and_retries(self) -> None:
+        late = self.folder / "late.raw"
+        self.run_batch("--device", "cpu", RECORDING, late, "--nbest", 2, status=1)
+        records = {record["id"]: record for record in self.records()}
+        self.assertIn("does not exist", str(records[str(late)]["error"]))
+        self.assertEqual(records[str(RECORDING)]["words"][0]["word"], "low")  # type: ignore[index]
+        shutil.copy(RECORDING, late)
+        self.run_batch("--device", "cpu", RECORDING, late, "--retry-failed")
+        self.assertEqual([record["error"] for record in self.records()], [None, None])
+
+    def test_two_runs_and_files_of_others_are_refused(self) -> None:
+        first = self.start(*TWO, self.recordings(60))
+        self.wait_for(lambda: self.n_lines() > 0)
+        self.assertIn("another run", self.run_batch("--device", "cpu", RECORDING, status=1).stderr)
+        first.communicate()
+        (self.out / "other.parquet").write_text("x")
+        self.assertIn("other.parquet: is no result", self.run_batch("--device", "cpu", RECORDING, status=1).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

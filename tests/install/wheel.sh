@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# wheel.sh COMMAND WHEEL SOURCE: the wheel has what it should; then it is installed in a clean Debian with Python and without a
+# compiler (a chroot of mmdebstrap), where wheel_inside.sh uses it. COMMAND is a `senone`, to make the bundle. Exit status 77: no
+# such chroot can be made here.
+set -euo pipefail
+command=$1 wheel=$2 source=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+. "$(dirname "${BASH_SOURCE[0]}")/digits.sh"
+command -v mmdebstrap >/dev/null || { echo "skipped: mmdebstrap is missing"; exit 77; }
+
+[[ ${wheel##*/} == senone-*-py3-none-manylinux_2_*_*.whl ]] || fail "${wheel##*/} has no manylinux tag"
+python3 -m zipfile -l "$wheel" | awk 'NR > 1 { print $1 }' >"$work/files"
+for file in senone/lib/libsenone.so.0 senone/lib/senone/plugins/libsenone_ocl_amd.so senone/batch/__main__.py senone/py.typed \
+  'senone.libs/libsoxr-*.so*' '*.dist-info/licenses/*NOTICE' '*.dist-info/licenses/bundled/'{BUNDLED,LGPL-2.1}; do
+  found=
+  while read -r name; do
+    # shellcheck disable=SC2053
+    [[ $name == $file ]] && found=1
+  done <"$work/files"
+  [[ -n $found ]] || fail "$file is not in the wheel"
+done
+python3 -m zipfile -e "$wheel" "$work/unpacked"
+for library in "$work"/unpacked/senone.libs/*; do
+  grep -q "^${library##*/}: " "$work"/unpacked/*.dist-info/licenses/bundled/BUNDLED ||
+    fail "${library##*/} has no licence in the wheel"
+done
+
+suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+mkdir -p "$work/in/wheels"
+cp -r "$source/tests/install" "$data" "$work/in"
+cp "$wheel" "$work/in/wheels"
+make_bundle "$command"
+mv "$bundle" "$work/in/bundle"
+# numpy for that Debian's Python, which has the version of this Debian's.
+/usr/bin/python3 -m pip -q download --no-deps -d "$work/in/wheels" numpy >"$work/log" 2>&1 ||
+  { echo "skipped: PyPI cannot be reached"; exit 77; }
+mmdebstrap --variant=apt --include=python3-venv --customize-hook="copy-in $work/in /" \
+  --customize-hook='chroot "$1" bash /in/install/wheel_inside.sh' "$suite" /dev/null >"$work/log" 2>&1 ||
+  { tail -n 40 "$work/log"; fail "the wheel in a clean $suite"; }
+grep '^inside: ' "$work/log"
