@@ -224,8 +224,8 @@ part_stress() {
   esac
 }
 
-# A recording with lattices, alone, so that a cluster of blocks searches it. racecheck takes so long that it gets six
-# frames. The tools run beside each other.
+# A recording with lattices, alone, so that a cluster of blocks searches it. racecheck takes so long that it gets one
+# frame. The tools run beside each other.
 part_sanitize() {
   local tool
   begin
