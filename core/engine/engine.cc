@@ -58,7 +58,10 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
   if (!options.acoustic_scale) options.acoustic_scale = static_cast<float>(decoding.acoustic_scale);
   if (!options.word_insertion_cost) options.word_insertion_cost = static_cast<float>(decoding.word_insertion_cost);
   if (!options.max_active) options.max_active = decoding.max_active;
-  if (options.is_audio()) model.tables().warp_index(static_cast<double>(options.vtln_warp));
+  if (options.is_audio()) {
+    options.resample_filter = resample_filters_.get(options.format.rate_hz, model.bundle().front_end.sample_rate_hz);
+    model.tables().warp_index(static_cast<double>(options.vtln_warp));
+  }
   if (options.callback) callbacks_.require_thread();
   if (options.lattice_beam > 0) {
     if (model.api()->lattice == nullptr) {
