@@ -9,21 +9,28 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "tools/word_errors.h"
 
 namespace asr::tool {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The id of a line "words (id)"; empty if it is not one. Names of recordings may have " (", words do not.
+// The id of a line "words (id)"; empty if it is not one.
 std::string id_of(const std::string &line) {
-  if (line.empty() || line.back() != ')') return "";
-  const size_t open = line[0] == '(' ? 0 : line.find(" (");
-  const size_t begin = open == 0 ? 1 : open + 2;
-  return open == std::string::npos ? "" : line.substr(begin, line.size() - begin - 1);
+  const size_t open = id_in_parentheses(line);
+  return open == std::string::npos ? "" : line.substr(open + 1, line.size() - open - 2);
 }
 
 }  // namespace
+
+void check_hyp_id(const std::string &id) {
+  if (!id.empty() && id.find('\n') == std::string::npos && id_of("(" + id + ")") == id) return;
+  fail(ASR_INVALID_ARGUMENT,
+       "recognize: \"%s\" cannot be the id in a line \"words (id)\": it is empty, or has a line's end or a single parenthesis; "
+       "rename it, or give it another id in --list",
+       id.c_str());
+}
 
 void write_hyp(const std::deque<Recognition> &results, OutputFile *file) {
   for (const Recognition &result : results) {
