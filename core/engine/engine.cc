@@ -22,7 +22,7 @@ Engine::Engine(const std::string &bundle_path, const EngineOptions &options)
       main_(
           bundle_path, options,
           options.fallback.empty() ? Scheduler::TakeOver() : [this](const Error &reason) { return take_over(reason); }),
-      results_(n_threads_for(options)) {}
+      results_(n_threads_for(options), [this] { model().device().begin_thread(); }) {}
 
 // The threads that submit jobs end first, then the jobs, then what the jobs read and report to.
 Engine::~Engine() {

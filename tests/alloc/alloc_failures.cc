@@ -63,7 +63,7 @@ struct Report {
   bool done;
 };
 Report *g_report;
-bool g_verbose = false;
+bool g_verbose = false, g_with_malloc = false;
 
 const char *g_where = "";  // in a child
 
@@ -109,7 +109,9 @@ class Trial {
     samples_ = speak(kWords);
     resampled_ = speak(kWords, 48000);
     find_device();
-    if (!scenario_.loads_each_time) engine_ = load();
+    if (scenario_.loads_each_time) return;
+    engine_ = load();
+    if (g_with_malloc) recognize();  // its threads have begun, each with what the C library keeps of it
   }
   ~Trial() { asr_engine_close(engine_); }
 
@@ -330,6 +332,8 @@ int run(bool all) {
   const bool has_errors = threads_need_no_memory_for_errors();
   Totals totals;
   for (const Scenario &scenario : kScenarios) {
+    // The thread-local data of a plugin, which the C library allocates when a thread first uses it, must not fail.
+    if (g_with_malloc && scenario.loads_each_time) continue;
     for (const Threads threads : {Threads::kLibrary, Threads::kCaller}) {
       for (const long n_more : {0L, kAllMore}) {
         const long stride = all ? 1 : scenario.is_slow ? 701 : 37;
@@ -350,8 +354,9 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; ++i) {
     if (strcmp(argv[i], "--all") == 0) all = true;
     if (strcmp(argv[i], "--verbose") == 0) asr::test::g_verbose = true;
-    if (strcmp(argv[i], "--malloc") == 0) asr::test::include_malloc();
+    if (strcmp(argv[i], "--malloc") == 0) asr::test::g_with_malloc = true;
   }
+  if (asr::test::g_with_malloc) asr::test::include_malloc();
   setenv("SENONE_PLUGIN_PATH", SENONE_BUILD_DIR "/tests/faulty", 1);
   return asr::test::run(all);
 }

@@ -225,6 +225,61 @@ TEST(RecognizeCommand, AFileThatCannotBeWrittenIsKnownBeforehand) {
   EXPECT_FALSE(has(outcome, "/no/bundle")) << outcome.output;
 }
 
+TEST(RecognizeCommand, StandardOutputThatCannotBeWritten) {
+  const std::string file = tone_recording("low");
+  for (const std::string &arguments :
+       {std::string("devices"), std::string("--help"), "recognize --device cpu --model " + tone_bundle() + " " + file}) {
+    const Outcome full = run_program("senone", arguments + " 2>&1 >/dev/full");
+    EXPECT_EQ(full.exit_code, 1);
+    EXPECT_TRUE(has(full, "senone: standard output: cannot be written: No space left on device; free some space"))
+        << full.output;
+  }
+  const std::string hyp = tone_bundle() + "/closed.hyp";  // must not get the number of the closed stream
+  const Outcome closed = recognize_command(file + " --hyp " + hyp + " 2>&1 >&-");
+  EXPECT_EQ(closed.exit_code, 1);
+  EXPECT_TRUE(has(closed, "senone: standard output: cannot be written")) << closed.output;
+  EXPECT_FALSE(std::filesystem::exists(hyp));
+}
+
+TEST(RecognizeCommand, HypOnStandardOutput) {
+  const std::string file = tone_recording("low mid");
+  const Outcome outcome = recognize_command(file + " --hyp - 2>/dev/null");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.output, "low mid (low_mid)\n");
+  EXPECT_FALSE(std::filesystem::exists("-"));
+  for (const char *other : {"--json", "--ctm", "--srt", "--resume"}) {
+    EXPECT_EQ(recognize_command(file + " --hyp - " + other).exit_code, 2) << other;
+  }
+  EXPECT_EQ(recognize_command(file + " --lattice -").exit_code, 2);
+}
+
+// Of a name that a line "words (id)" cannot hold.
+TEST(RecognizeCommand, NamesThatHypCannotHoldAreRefused) {
+  const std::string odd = tone_bundle() + "/odd\nname.raw";
+  std::filesystem::copy_file(tone_recording("low"), odd, std::filesystem::copy_options::overwrite_existing);
+  const std::string hyp = tone_bundle() + "/odd.hyp";
+  EXPECT_EQ(recognize_command("'" + odd + "' 2>/dev/null").output, "low\n");
+  for (const char *resume : {"", " --resume"}) {
+    const Outcome outcome = recognize_command("'" + odd + "' --hyp " + hyp + resume);
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_TRUE(has(outcome, "senone: recognize: \"odd\nname\" cannot be the id in a line")) << outcome.output;
+    EXPECT_FALSE(std::filesystem::exists(hyp));
+  }
+}
+
+TEST(RecognizeCommand, BundlesThatAreNone) {
+  const std::string remedy = "; name a bundle, a directory made by `senone import`\n";
+  const auto refusal = [](const std::string &model) {
+    return run_program("senone", "recognize --device cpu --model " + model + " " + tone_recording("low")).output;
+  };
+  EXPECT_EQ(refusal("/nosuch"), "senone: /nosuch: does not exist" + remedy);
+  EXPECT_EQ(refusal(tone_bundle() + "/graph.bin"), "senone: " + tone_bundle() + "/graph.bin: is a file" + remedy);
+  EXPECT_EQ(refusal("/usr"),
+            "senone: /usr: is no bundle, as it has no senone.json; name a directory made by `senone import`\n");
+  EXPECT_EQ(run_program("senone", "import sphinx /usr /nosuch/out").output,
+            "senone: /usr: has no file means, so it is no model of CMU Sphinx; name the directory with means and mdef\n");
+}
+
 TEST(RecognizeCommand, UnknownSubcommandsAreNamed) {
   for (const std::string words : {"frob", "lattice frob", "import frob --help"}) {
     const Outcome outcome = run_program("senone", words);
