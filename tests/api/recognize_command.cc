@@ -225,17 +225,18 @@ TEST(RecognizeCommand, AFileThatCannotBeWrittenIsKnownBeforehand) {
   EXPECT_FALSE(has(outcome, "/no/bundle")) << outcome.output;
 }
 
+// A # hides from the shell that run_program() adds stderr to stdout.
 TEST(RecognizeCommand, StandardOutputThatCannotBeWritten) {
   const std::string file = tone_recording("low");
   for (const std::string &arguments :
        {std::string("devices"), std::string("--help"), "recognize --device cpu --model " + tone_bundle() + " " + file}) {
-    const Outcome full = run_program("senone", arguments + " 2>&1 >/dev/full");
+    const Outcome full = run_program("senone", arguments + " 2>&1 >/dev/full #");
     EXPECT_EQ(full.exit_code, 1);
     EXPECT_TRUE(has(full, "senone: standard output: cannot be written: No space left on device; free some space"))
         << full.output;
   }
   const std::string hyp = tone_bundle() + "/closed.hyp";  // must not get the number of the closed stream
-  const Outcome closed = recognize_command(file + " --hyp " + hyp + " 2>&1 >&-");
+  const Outcome closed = recognize_command(file + " --hyp " + hyp + " 2>&1 >&- #");
   EXPECT_EQ(closed.exit_code, 1);
   EXPECT_TRUE(has(closed, "senone: standard output: cannot be written")) << closed.output;
   EXPECT_FALSE(std::filesystem::exists(hyp));
@@ -243,7 +244,7 @@ TEST(RecognizeCommand, StandardOutputThatCannotBeWritten) {
 
 TEST(RecognizeCommand, HypOnStandardOutput) {
   const std::string file = tone_recording("low mid");
-  const Outcome outcome = recognize_command(file + " --hyp - 2>/dev/null");
+  const Outcome outcome = recognize_command(file + " --hyp - 2>/dev/null #");
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.output, "low mid (low_mid)\n");
   EXPECT_FALSE(std::filesystem::exists("-"));
@@ -258,7 +259,7 @@ TEST(RecognizeCommand, NamesThatHypCannotHoldAreRefused) {
   const std::string odd = tone_bundle() + "/odd\nname.raw";
   std::filesystem::copy_file(tone_recording("low"), odd, std::filesystem::copy_options::overwrite_existing);
   const std::string hyp = tone_bundle() + "/odd.hyp";
-  EXPECT_EQ(recognize_command("'" + odd + "' 2>/dev/null").output, "low\n");
+  EXPECT_EQ(recognize_command("'" + odd + "' 2>/dev/null #").output, "low\n");
   for (const char *resume : {"", " --resume"}) {
     const Outcome outcome = recognize_command("'" + odd + "' --hyp " + hyp + resume);
     EXPECT_EQ(outcome.exit_code, 1);

@@ -128,17 +128,15 @@ expect_files
 mkfifo "$work/full"
 exec 3<>"$work/full"
 dd if=/dev/zero of="$work/full" bs=4096 count=64 oflag=nonblock 2>/dev/null || true  # until it is full
-(run "${recognize[@]}" --hyp "$work/out/new.hyp" --device nosuch 2>"$work/full") &
+(run "${recognize[@]}" --hyp "$work/out/new.hyp" --device nosuch >/dev/null 2>"$work/full") &
 blocked=$!
-(run "${large[@]}" --out "$work/out/new" 2>"$work/full") &
+(run "${large[@]}" --out "$work/out/new" >/dev/null 2>"$work/full") &
 busy=$!
+(exec sleep 20) >/dev/null 2>&1 && kill -s KILL "$blocked" "$busy" &
+watchdog=$!
 sleep 1
-for pid in "$blocked" "$busy"; do
-  (exec sleep 20) >/dev/null 2>&1 && kill -s KILL "$pid" &
-  watchdog=$!
-  end INT 130 "$pid" || fail "a command ended although stderr is full"
-  kill "$watchdog" 2>/dev/null || true
-done
+for pid in "$blocked" "$busy"; do end INT 130 "$pid" || fail "a command ended although stderr is full"; done
+kill "$watchdog"
 exec 3<&-
 rm -f "$work/full"
 expect_files
