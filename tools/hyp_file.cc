@@ -41,7 +41,7 @@ void write_hyp(const std::deque<Recognition> &results, OutputFile *file) {
 
 HypJournal::HypJournal(const std::string &path) : path_(path) {
   file_.reset(fopen(path.c_str(), "ae"));
-  if (file_ == nullptr) fail(ASR_IO, "%s: cannot be written: %s", path.c_str(), strerror(errno));
+  if (file_ == nullptr) fail(ASR_IO, "%s: cannot be written: %s; name another file", path.c_str(), strerror(errno));
   if (flock(fileno(file_.get()), LOCK_EX | LOCK_NB) != 0) {
     fail(ASR_IO, "%s: another run writes to it; wait for its end, or name another file", path.c_str());
   }
@@ -70,13 +70,17 @@ void HypJournal::take_last(const std::string &line) {
     ++n_lines_of_[id];
     ++n_older_;
     if (fputc('\n', file_.get()) == EOF || fflush(file_.get()) != 0) {
-      fail(ASR_IO, "%s: cannot be written: %s", path_.c_str(), strerror(errno));
+      fail_write();
     }
   } else if (n_older_ == 0) {
     fail(ASR_BAD_FILE, "%s: no line in it is \"words (id)\"; name another file", path_.c_str());
   } else {
     fs::resize_file(path_, fs::file_size(path_) - line.size());
   }
+}
+
+void HypJournal::fail_write() const {
+  fail(ASR_IO, "%s: cannot be written: %s; mend that, and go on with --resume", path_.c_str(), strerror(errno));
 }
 
 bool HypJournal::takes(const std::string &id) {
@@ -89,7 +93,7 @@ bool HypJournal::takes(const std::string &id) {
 void HypJournal::append(const Recognition &result) {
   if (!result.error.empty()) return;
   if (fputs(to_hyp(result).c_str(), file_.get()) < 0 || fflush(file_.get()) != 0) {
-    fail(ASR_IO, "%s: cannot be written: %s", path_.c_str(), strerror(errno));
+    fail_write();
   }
 }
 

@@ -34,6 +34,7 @@ class HypJournal {
  private:
   void read_older();
   void take_last(const std::string &line);
+  [[noreturn]] void fail_write() const;
 
   std::string path_;
   std::unordered_map<std::string, size_t> n_lines_of_;

@@ -7,7 +7,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <string>
+#include <cstring>
+#include <new>
 #include <system_error>
 #include <thread>
 
@@ -32,19 +33,29 @@ bool is_ignored(int number) {
 void say_interrupted() {
   pollfd standard_error{STDERR_FILENO, POLLOUT, 0};
   if (poll(&standard_error, 1, 0) != 1 || (standard_error.revents & POLLOUT) == 0) return;
-  const std::string text = std::string(isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "") + "senone: interrupted\n";
-  [[maybe_unused]] const ssize_t n_written = write(STDERR_FILENO, text.data(), text.size());
+  const char *const text = isatty(STDERR_FILENO) == 1 ? "\r\033[Ksenone: interrupted\n" : "senone: interrupted\n";
+  [[maybe_unused]] const ssize_t n_written = write(STDERR_FILENO, text, strlen(text));
 }
 
 // The system sends SIGPIPE to the thread that wrote to a pipe without a reader, and to no other. That thread passes it on as
-// this signal of the process, and goes on until the process ends.
+// this signal of the process, and waits for its end.
 const int kPipeSignal = SIGRTMIN;
-void pass_on_pipe_signal(int) { kill(getpid(), kPipeSignal); }
+[[noreturn]] void pass_on_pipe_signal(int) {
+  kill(getpid(), kPipeSignal);
+  for (;;) pause();
+}
 
 void end_on_signal(sigset_t signals) {
+  sigset_t of_pipes;
+  sigemptyset(&of_pipes);
+  sigaddset(&of_pipes, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &of_pipes, nullptr);  // stderr may have no reader, too
   int number = 0;
   if (sigwait(&signals, &number) != 0) return;
-  remove_unfinished_outputs();
+  try {
+    remove_unfinished_outputs();
+  } catch (const std::bad_alloc &) {  // some stay; the process ends all the same
+  }
   if (number == kPipeSignal) {
     number = SIGPIPE;
     sigaddset(&signals, SIGPIPE);

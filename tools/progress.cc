@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <system_error>
 
 #include "tools/tool.h"
@@ -80,8 +81,11 @@ void Progress::hide() {
 void Progress::draw_repeatedly() {
   std::unique_lock lock(mutex_);
   while (!ended_changed_.wait_for(lock, kRedrawn, [this] { return ended_; })) {
-    fputs((kErase + cut_to_terminal(line())).c_str(), stderr);
-    drawn_ = true;
+    try {
+      fputs((kErase + cut_to_terminal(line())).c_str(), stderr);
+      drawn_ = true;
+    } catch (const std::bad_alloc &) {  // once more, later
+    }
   }
 }
 

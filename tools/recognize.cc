@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <sstream>
-#include <system_error>
 #include <thread>
 
 #include "core/base/file.h"
@@ -73,16 +72,13 @@ class Batch {
 
   std::deque<Recognition> run(size_t n_jobs) {
     std::vector<std::thread> workers = start_workers(std::min(n_jobs, source_->size().value_or(n_jobs)));
-    std::exception_ptr failure;  // of writing; the utterances under way are ended first
     try {
       print_all();
     } catch (...) {
-      failure = std::current_exception();
-      std::lock_guard lock(mutex_);
-      ended_ = true;
+      fail_all(std::current_exception());
     }
     for (std::thread &worker : workers) worker.join();
-    if (failure) std::rethrow_exception(failure);
+    if (failure_) std::rethrow_exception(failure_);
     return std::move(results_);
   }
 
@@ -93,13 +89,29 @@ class Batch {
     workers.reserve(n);
     try {
       while (workers.size() < n) workers.emplace_back([this] { work(); });
-    } catch (const std::system_error &) {
+    } catch (...) {
       if (n > 0 && workers.empty()) fail_without_thread("recognize");
     }
     return workers;
   }
 
-  void work() {
+  // Ends the batch for what is no utterance's; those under way are ended first.
+  void fail_all(std::exception_ptr failure) noexcept {
+    std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::move(failure);
+    ended_ = true;
+    changed_.notify_all();
+  }
+
+  void work() noexcept {
+    try {
+      recognize_all();
+    } catch (...) {  // no memory for a result, or for the sentence of an error
+      fail_all(std::current_exception());
+    }
+  }
+
+  void recognize_all() {
     Utterance utterance;
     const auto fed = [this](double audio_s, double share) { progress_.fed(audio_s, share); };
     while (Recognition *result = next(&utterance)) {
@@ -148,10 +160,11 @@ class Batch {
     changed_.notify_all();
   }
 
-  // Waits for the result of number i; nullptr if there are only i.
+  // Waits for the result of number i; nullptr if there are only i. Throws what fail_all() was given.
   Recognition *wait(size_t i) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return i < results_.size() ? results_[i].done : ended_; });
+    changed_.wait(lock, [&] { return failure_ || (i < results_.size() ? results_[i].done : ended_); });
+    if (failure_) std::rethrow_exception(failure_);
     return i < results_.size() ? &results_[i] : nullptr;
   }
 
@@ -182,6 +195,7 @@ class Batch {
   std::condition_variable changed_;
   std::deque<Recognition> results_;
   bool ended_ = false;
+  std::exception_ptr failure_;
 };
 
 uint32_t default_jobs(const Options &options) {

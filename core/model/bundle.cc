@@ -167,7 +167,7 @@ Bundle read_bundle(const std::string &path) {
     check_files(bundle);
     return bundle;
   } catch (const nlohmann::json::exception &error) {
-    fail(ASR_BAD_FILE, "%s: is not valid: %s", index.c_str(), error.what());
+    fail(ASR_BAD_FILE, "%s: is not valid: %s; make the bundle again", index.c_str(), error.what());
   }
 }
 

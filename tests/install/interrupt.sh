@@ -125,6 +125,12 @@ set -o pipefail
 ((statuses[0] == 141)) || fail "without a reader the status is ${statuses[0]} instead of 141: $(cat "$work/log")"
 expect_files
 
+(run "${large[@]}" --out "$work/out/new" 2> >(exec true)) >/dev/null &  # stderr has no reader
+pid=$!
+sleep 1
+end INT 130 "$pid" || fail "a command ended although it got a signal"
+expect_files
+
 mkfifo "$work/full"
 exec 3<>"$work/full"
 dd if=/dev/zero of="$work/full" bs=4096 count=64 oflag=nonblock 2>/dev/null || true  # until it is full

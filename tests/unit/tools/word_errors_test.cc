@@ -99,7 +99,7 @@ Words random_words(std::mt19937 *random, size_t n, unsigned n_different) {
 
 TEST(WordErrors, LongAlignmentsAreThoseOfTheWholeTable) {
   std::mt19937 random(3);
-  for (const auto &[n_ref, n_hyp] : {std::pair{700u, 650u}, {1200u, 300u}, {300u, 1200u}, {1500u, 60u}, {2u, 70000u}}) {
+  for (const auto &[n_ref, n_hyp] : {std::pair{700u, 650u}, {1200u, 300u}, {300u, 1200u}, {1500u, 60u}, {2u, 40000u}}) {
     for (const unsigned n_different : {2u, 6u}) {
       const Words ref = random_words(&random, n_ref, n_different), hyp = random_words(&random, n_hyp, n_different);
       const auto expected = align_by_table(ref, hyp), found = align(ref, hyp);
@@ -114,10 +114,10 @@ TEST(WordErrors, LongAlignmentsAreThoseOfTheWholeTable) {
 
 TEST(WordErrors, LongAlignmentsNeedLittleMemory) {
   std::mt19937 random(3);
-  const Words ref = random_words(&random, 8000, 20), hyp = random_words(&random, 8000, 20);
+  const Words ref = random_words(&random, 3000, 20), hyp = random_words(&random, 3000, 20);
   const test::PeakMemory peak;
   align(ref, hyp);
-  EXPECT_LE(peak.bytes(), 4u << 20);
+  EXPECT_LE(peak.bytes(), 1u << 20);
 }
 
 TEST(WordErrors, PercentOfNothing) {
