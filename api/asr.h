@@ -48,7 +48,7 @@
  *   (an older program) takes defaults for what it lacks; a larger size (a newer program) is accepted if what this library
  *   does not know is zero, and refused with ASR_UNSUPPORTED if not. A size that no version of the struct has, because it is
  *   no multiple of the struct's alignment and might cut a field in half, or over 4096, is refused with ASR_INVALID_ARGUMENT.
- * The same goes for structs that the library fills. A NULL config means the defaults.
+ *   The same goes for structs that the library fills. A NULL config means the defaults.
  *
  * ERRORS
  *   Functions return ASR_OK (0) or a negative asr_status. asr_last_error gives one sentence for the calling thread: what

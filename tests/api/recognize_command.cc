@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `senone recognize`: its outputs, and one sentence for whatever cannot be recognised.
+#include <sys/wait.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -265,6 +268,33 @@ TEST(RecognizeCommand, NamesThatHypCannotHoldAreRefused) {
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_TRUE(has(outcome, "senone: recognize: \"odd\nname\" cannot be the id in a line")) << outcome.output;
     EXPECT_FALSE(std::filesystem::exists(hyp));
+  }
+}
+
+// Many threads under a limit on addresses: whichever of them lacks memory, the command ends by itself and leaves nothing half.
+TEST(RecognizeCommand, LittleMemoryEndsInASentence) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers reserve addresses without end";
+#endif
+  const std::string folder = tone_bundle() + "/memory", archive = folder + "/rows.txt";
+  std::filesystem::create_directory(folder);
+  std::ofstream rows(archive);
+  for (int i = 0; i < 100; ++i) {
+    rows << "u" << i << "  [";
+    for (int row = 0; row < 20; ++row) rows << "\n -1 -2 -3 -4";
+    rows << " ]\n";
+  }
+  rows.close();
+  for (const int kib : {60000, 70000, 110000, 150000, 200000}) {
+    const std::string command =
+        "ulimit -v " + std::to_string(kib) + "; exec " SENONE_BUILD_DIR "/bin/senone recognize --model " + tone_bundle() +
+        " --device cpu --jobs 100 --loglikes ark:" + archive + " --hyp " + folder + "/hyp >/dev/null 2>&1";
+    const int status = std::system(command.c_str());
+    EXPECT_TRUE(WIFEXITED(status)) << kib << " KiB: signal " << WTERMSIG(status);
+    EXPECT_LE(WEXITSTATUS(status), 1) << kib << " KiB";
+    for (const auto &entry : std::filesystem::directory_iterator(folder)) {
+      EXPECT_EQ(entry.path().string().find("partial"), std::string::npos) << entry.path();
+    }
   }
 }
 
