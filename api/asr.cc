@@ -86,7 +86,7 @@ const char *asr_status_text(asr_status status) {
   }
 }
 
-const char *asr_last_error(void) { return asr::api::last_error().c_str(); }
+const char *asr_last_error(void) { return asr::api::last_error().text; }
 
 const char *asr_version(void) {
 #define ASR_TEXT(number) ASR_TEXT_OF(number)

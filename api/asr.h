@@ -40,14 +40,15 @@
  *   Where there is no memory, a call returns ASR_OUT_OF_MEMORY, or the streams that needed it end with an ERROR of that
  *   status; other streams go on. Every stream has its ERROR and END from when it was opened, so that it always ends, and
  *   asr_cancel, asr_result, asr_close and everything that frees need no memory. The operating system may end the process
- *   all the same, where it gives out more memory than it has.
+ *   all the same, where it gives out more memory than it has; and so may the C library, where the library or a plugin was
+ *   loaded by dlopen and a thread that is new to it finds no memory for its thread-local data.
  *
  * CONFIGURATION
  *   A config struct begins with its size, is filled by its *_default function, and only grows at its end. A smaller size
  *   (an older program) takes defaults for what it lacks; a larger size (a newer program) is accepted if what this library
  *   does not know is zero, and refused with ASR_UNSUPPORTED if not. A size that no version of the struct has, because it is
- *   no multiple of the struct's alignment and might cut a field in half, is refused with ASR_INVALID_ARGUMENT. The same goes
- *   for structs that the library fills. A NULL config means the defaults.
+ *   no multiple of the struct's alignment and might cut a field in half, or over 4096, is refused with ASR_INVALID_ARGUMENT.
+ *   The same goes for structs that the library fills. A NULL config means the defaults.
  *
  * ERRORS
  *   Functions return ASR_OK (0) or a negative asr_status. asr_last_error gives one sentence for the calling thread: what
@@ -59,7 +60,8 @@
  *   beside the library (<libdir>/senone/plugins), which then stay loaded, and so does the
  *   library itself after dlclose. Environment variables, read when they are first needed and ignored in setuid programs:
  *     SENONE_PLUGIN_PATH  directories to look in instead, absolute, separated by ':'. A plugin directory that belongs to
- *                         neither root nor the user, or that everybody may write, is skipped with a message to the log
+ *                         neither root nor the user, or that everybody may write, is skipped, and so is such a plugin;
+ *                         asr_devices lists both with the reason
  *     SENONE_PLUGINS      names of the only back ends to use, separated by ',': "cpu" loads no plugin at all
  *     SENONE_DEVICE       the device where the configuration names none
  *   After fork, the child must not use engines, streams or lists of its parent; it may load engines of its own on the CPU.
@@ -123,7 +125,7 @@ typedef enum asr_log_level { ASR_LOG_ERROR = 0, ASR_LOG_WARNING = 1, ASR_LOG_INF
 /* Receives messages of the whole library: which plugins were tried and why they were rejected, what was loaded.
  * message: one line without a newline, valid during the call. Called from any thread, also from several at once. The library
  * holds no lock then that another call needs, so the function may call the library, except for asr_set_log, and may wait for
- * threads that do. */
+ * threads that do. Messages that come of its own calls, on its thread, are not passed to it. */
 typedef void (*asr_log_fn)(asr_log_level level, const char *message, void *user_data);
 
 /* Sets the receiver for messages up to `level`; NULL (as at the start) discards them. May be called before anything else
@@ -208,7 +210,8 @@ typedef struct asr_stream asr_stream;
 typedef struct asr_event asr_event;
 
 /* Receives the events of a stream, in order. The event is the callback's: it must be freed with asr_event_free, at any
- * time. user_data is the one of the stream's config. */
+ * time. user_data is the one of the stream's config. A callback may block, and occupies a thread of the library until it
+ * returns: an engine has as many threads for callbacks as have run at once, without a limit. */
 typedef void (*asr_event_fn)(asr_stream *stream, asr_event *event, void *user_data);
 
 typedef enum asr_input {
@@ -279,7 +282,8 @@ ASR_API asr_status asr_result(asr_stream *stream, asr_event **event);
 
 /* Waits until asr_result has an event (polling), or until END has been delivered (callback); at once if that is so already.
  * timeout_ms < 0 waits as long as it takes. Errors: ASR_TIMEOUT, ASR_INVALID_ARGUMENT, ASR_INVALID_STATE (called in the
- * stream's own callback; or, polling, END has been taken and nothing can follow). Any thread. */
+ * stream's own callback; called without a timeout in a callback that this stream's callback waits for, maybe by way of others;
+ * or, polling, END has been taken and nothing can follow). Any thread. */
 ASR_API asr_status asr_wait(asr_stream *stream, int32_t timeout_ms);
 
 /* Ends the stream, finished or not: waits for a running callback, discards events that were not taken, frees everything. Work

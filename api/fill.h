@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/base/limits.h"
 
 namespace asr::api {
 
@@ -13,7 +14,7 @@ namespace asr::api {
 // alignment.
 template <typename Struct>
 void check_size(size_t size, const char *name) {
-  if (size >= sizeof(size_t) && size % alignof(Struct) == 0) return;
+  if (size >= sizeof(size_t) && size % alignof(Struct) == 0 && size <= kMostStructBytes) return;
   fail(ASR_INVALID_ARGUMENT, "%s is %zu, which no version of the struct has; set it to the sizeof of the struct", name, size);
 }
 

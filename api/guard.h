@@ -2,25 +2,15 @@
 // The border between the library's C++ and its C ABI: exceptions become a status and this thread's asr_last_error text.
 #pragma once
 
-#include <string>
-
 #include "api/uncancelled.h"
 #include "core/base/error.h"
+#include "core/base/last_error.h"
 
 namespace asr::api {
 
-inline std::string &last_error() {
-  static thread_local std::string text;
-  return text;
-}
-
-inline asr_status set_error(asr_status status, const char *text) noexcept {
-  try {
-    last_error() = text;
-  } catch (...) {  // no memory for the text
-    last_error().clear();
-  }
-  return status;
+inline LastError &last_error() {
+  static thread_local LastError error;
+  return error;
 }
 
 // The body of every function that returns a status: return guard([&] { ... });
@@ -32,7 +22,8 @@ asr_status guard(Body &&body) noexcept {
     return ASR_OK;
   } catch (...) {
     const Error error = current_error();
-    return set_error(error.code(), error.what());
+    last_error().keep(error.what());
+    return error.code();
   }
 }
 

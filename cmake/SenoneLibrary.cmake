@@ -15,8 +15,7 @@ foreach(part IN ITEMS api base audio feature model graph lattice decode common c
   list(APPEND SENONE_STATIC_OBJECTS $<TARGET_OBJECTS:senone_${part}>)
 endforeach()
 add_library(senone_static STATIC ${SENONE_STATIC_OBJECTS})
-target_link_libraries(senone_static INTERFACE "$<BUILD_INTERFACE:${SOXR_LINK_LIBRARIES}>" $<INSTALL_INTERFACE:soxr>
-                                              pthread ${CMAKE_DL_LIBS} m)
+target_link_libraries(senone_static INTERFACE pthread ${CMAKE_DL_LIBS} m)
 set_target_properties(senone_static PROPERTIES OUTPUT_NAME senone EXPORT_NAME static LINKER_LANGUAGE CXX
                       ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR})
 if(NOT SENONE_INSTALL)

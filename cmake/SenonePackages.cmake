@@ -35,7 +35,7 @@ set(same_version "libsenone${SENONE_ABI} (= ${PROJECT_VERSION})")
 senone_add_package(library libsenone${SENONE_ABI} "The library with its CPU back end.")
 senone_add_package(development libsenone-dev "For building programs: headers for C and C++, the static
 library, files for pkg-config and CMake, documentation and samples."
-                   SECTION libdevel DEPENDS "${same_version}, libsoxr-dev")
+                   SECTION libdevel DEPENDS "${same_version}")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)  # a link and an archive
 if(SENONE_TOOLS)
   senone_add_package(command senone "The command: imports models, builds graphs, recognises recordings and measures."

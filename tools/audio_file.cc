@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -20,21 +19,6 @@ namespace {
 bool ends_with(const std::string &text, const std::string &tail) {
   return text.size() >= tail.size() && text.compare(text.size() - tail.size(), tail.size(), tail) == 0;
 }
-
-// A descriptor that is closed unless it is released.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  Descriptor(Descriptor &&other) noexcept : number_(other.release()) {}
-  int get() const { return number_; }
-  int release() { return std::exchange(number_, -1); }
-
- private:
-  int number_;
-};
 
 Descriptor open_recording(const std::string &path) {
   Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe without a writer must not wait
@@ -88,14 +72,20 @@ uint32_t little_endian_32(const unsigned char *bytes) {
   return bytes[0] | uint32_t{bytes[1]} << 8 | uint32_t{bytes[2]} << 16 | uint32_t{bytes[3]} << 24;
 }
 
-// How many bytes the data chunk of a WAV file lacks. Who writes to a pipe does not know its length and writes 0 or the highest.
-uint64_t missing_wav_bytes(int file) {
+uint64_t size_of(int file) {
   struct stat status {};
+  return fstat(file, &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
+}
+
+// How many bytes the data chunk of a WAV file lacks. Who writes to a pipe does not know its length and writes 0 or the
+// highest. 0 where the chunk comes after very many others.
+uint64_t missing_wav_bytes(int file) {
   unsigned char header[12];
-  if (fstat(file, &status) != 0 || pread(file, header, 12, 0) != 12) return 0;
+  if (pread(file, header, 12, 0) != 12) return 0;
   if (memcmp(header, "RIFF", 4) != 0 || memcmp(header + 8, "WAVE", 4) != 0) return 0;
-  const uint64_t size = static_cast<uint64_t>(status.st_size);
-  for (uint64_t at = 12; pread(file, header, 8, static_cast<off_t>(at)) == 8;) {
+  const uint64_t size = size_of(file);
+  uint64_t at = 12;
+  for (uint32_t i = 0; i < kMostWavChunks && pread(file, header, 8, static_cast<off_t>(at)) == 8; ++i) {
     const uint64_t n = little_endian_32(header + 4);
     if (memcmp(header, "data", 4) == 0) return n < 0x7ffff000 && at + 8 + n > size ? at + 8 + n - size : 0;
     at += 8 + n + n % 2;
@@ -103,27 +93,40 @@ uint64_t missing_wav_bytes(int file) {
   return 0;
 }
 
+// What libsndfile says of its last failure, in our words where its own are those of its interface, and what to do.
+std::string reason_of_library(SNDFILE *file) {
+  std::string reason = sf_strerror(file);
+  while (!reason.empty() && (reason.back() == '.' || reason.back() == '\n')) reason.pop_back();
+  if (reason.find("SF_INFO") != std::string::npos) reason = "its header has no channels, or no sample rate";
+  if (sf_error(file) == SF_ERR_UNRECOGNISED_FORMAT) return reason + "; headerless samples must be named .raw";
+  return reason + "; check how it was recorded and copied";
+}
+
 }  // namespace
 
-AudioFile::AudioFile(const std::string &path, uint32_t raw_rate_hz) : path_(path), file_(nullptr, sf_close) {
-  Descriptor file = path == "-" ? read_standard_input() : open_recording(path);
-  n_missing_bytes_ = missing_wav_bytes(file.get());
-  if (path == "-" ? !has_header(file.get()) : ends_with(path, ".raw")) {
+AudioFile::AudioFile(const std::string &path, uint32_t raw_rate_hz)
+    : path_(path),
+      descriptor_(path == "-" ? read_standard_input() : open_recording(path)),
+      n_bytes_(size_of(descriptor_.get())),
+      n_missing_bytes_(missing_wav_bytes(descriptor_.get())),
+      file_(nullptr, sf_close) {
+  if (path == "-" ? !has_header(descriptor_.get()) : ends_with(path, ".raw")) {
     info_.format = SF_FORMAT_RAW | SF_FORMAT_PCM_16 | SF_ENDIAN_LITTLE;
     info_.samplerate = static_cast<int>(raw_rate_hz);
     info_.channels = 1;
   }
-  file_.reset(sf_open_fd(file.release(), SFM_READ, &info_, SF_TRUE));
+  file_.reset(sf_open_fd(descriptor_.get(), SFM_READ, &info_, SF_FALSE));
   if (file_ == nullptr) {
-    fail(ASR_BAD_FILE, "%s: not readable as audio: %s; headerless samples must be named .raw", path.c_str(),
-         sf_strerror(nullptr));
+    fail(ASR_BAD_FILE, "%s: not readable as audio: %s", path.c_str(), reason_of_library(nullptr).c_str());
   }
 }
+
+bool AudioFile::has_shrunk() const { return size_of(descriptor_.get()) < n_bytes_; }
 
 size_t AudioFile::read(float *samples, size_t n) {
   const sf_count_t n_read = sf_readf_float(file_.get(), samples, static_cast<sf_count_t>(n));
   if (sf_error(file_.get()) != SF_ERR_NO_ERROR) {
-    fail(ASR_BAD_FILE, "%s: damaged audio: %s", path_.c_str(), sf_strerror(file_.get()));
+    fail(ASR_BAD_FILE, "%s: damaged audio: %s", path_.c_str(), reason_of_library(file_.get()).c_str());
   }
   return static_cast<size_t>(n_read);
 }

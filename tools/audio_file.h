@@ -8,6 +8,8 @@
 #include <memory>
 #include <string>
 
+#include "core/base/descriptor.h"
+
 namespace asr::tool {
 
 class AudioFile {
@@ -23,12 +25,16 @@ class AudioFile {
   // Bytes of samples that the header of a WAV file tells of and the file lacks.
   uint64_t n_missing_bytes() const { return n_missing_bytes_; }
 
+  bool has_shrunk() const;  // the file is shorter than when it was opened
+
   // The next samples of each channel, interleaved, full scale -1..1; fewer than n only at the end.
   size_t read(float *samples, size_t n);
 
  private:
   std::string path_;
-  uint64_t n_missing_bytes_ = 0;
+  const Descriptor descriptor_;
+  const uint64_t n_bytes_;  // of the file when it was opened
+  const uint64_t n_missing_bytes_;
   SF_INFO info_{};
   std::unique_ptr<SNDFILE, int (*)(SNDFILE *)> file_;
 };

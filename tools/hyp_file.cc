@@ -9,21 +9,28 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "tools/word_errors.h"
 
 namespace asr::tool {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The id of a line "words (id)"; empty if it is not one. Names of recordings may have " (", words do not.
+// The id of a line "words (id)"; empty if it is not one.
 std::string id_of(const std::string &line) {
-  if (line.empty() || line.back() != ')') return "";
-  const size_t open = line[0] == '(' ? 0 : line.find(" (");
-  const size_t begin = open == 0 ? 1 : open + 2;
-  return open == std::string::npos ? "" : line.substr(begin, line.size() - begin - 1);
+  const size_t open = id_in_parentheses(line);
+  return open == std::string::npos ? "" : line.substr(open + 1, line.size() - open - 2);
 }
 
 }  // namespace
+
+void check_hyp_id(const std::string &id) {
+  if (!id.empty() && id.find('\n') == std::string::npos && id_of("(" + id + ")") == id) return;
+  fail(ASR_INVALID_ARGUMENT,
+       "recognize: \"%s\" cannot be the id in a line \"words (id)\": it is empty, or has a line's end or a single parenthesis; "
+       "rename it, or give it another id in --list",
+       id.c_str());
+}
 
 void write_hyp(const std::deque<Recognition> &results, OutputFile *file) {
   for (const Recognition &result : results) {
@@ -34,7 +41,7 @@ void write_hyp(const std::deque<Recognition> &results, OutputFile *file) {
 
 HypJournal::HypJournal(const std::string &path) : path_(path) {
   file_.reset(fopen(path.c_str(), "ae"));
-  if (file_ == nullptr) fail(ASR_IO, "%s: cannot be written: %s", path.c_str(), strerror(errno));
+  if (file_ == nullptr) fail(ASR_IO, "%s: cannot be written: %s; name another file", path.c_str(), strerror(errno));
   if (flock(fileno(file_.get()), LOCK_EX | LOCK_NB) != 0) {
     fail(ASR_IO, "%s: another run writes to it; wait for its end, or name another file", path.c_str());
   }
@@ -63,13 +70,17 @@ void HypJournal::take_last(const std::string &line) {
     ++n_lines_of_[id];
     ++n_older_;
     if (fputc('\n', file_.get()) == EOF || fflush(file_.get()) != 0) {
-      fail(ASR_IO, "%s: cannot be written: %s", path_.c_str(), strerror(errno));
+      fail_write();
     }
   } else if (n_older_ == 0) {
     fail(ASR_BAD_FILE, "%s: no line in it is \"words (id)\"; name another file", path_.c_str());
   } else {
     fs::resize_file(path_, fs::file_size(path_) - line.size());
   }
+}
+
+void HypJournal::fail_write() const {
+  fail(ASR_IO, "%s: cannot be written: %s; mend that, and go on with --resume", path_.c_str(), strerror(errno));
 }
 
 bool HypJournal::takes(const std::string &id) {
@@ -82,7 +93,7 @@ bool HypJournal::takes(const std::string &id) {
 void HypJournal::append(const Recognition &result) {
   if (!result.error.empty()) return;
   if (fputs(to_hyp(result).c_str(), file_.get()) < 0 || fflush(file_.get()) != 0) {
-    fail(ASR_IO, "%s: cannot be written: %s", path_.c_str(), strerror(errno));
+    fail_write();
   }
 }
 

@@ -14,6 +14,9 @@
 
 namespace asr::tool {
 
+// Throws where an id would not be found again in its line.
+void check_hyp_id(const std::string &id);
+
 // Writes the lines of all results that have no error; the file appears complete or not at all.
 void write_hyp(const std::deque<Recognition> &results, OutputFile *file);
 
@@ -31,6 +34,7 @@ class HypJournal {
  private:
   void read_older();
   void take_last(const std::string &line);
+  [[noreturn]] void fail_write() const;
 
   std::string path_;
   std::unordered_map<std::string, size_t> n_lines_of_;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // end_cleanly_on_signals(): a thread waits for the signals, which are blocked in all others. It may therefore do what a signal
 // handler may not, and nothing that the command does needs to look whether it was interrupted.
+#include <poll.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
+#include <new>
 #include <system_error>
 #include <thread>
 
@@ -26,12 +29,40 @@ bool is_ignored(int number) {
   return sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
+// Not through stderr, which another thread may hold, and only where that does not wait: for the reader of a full pipe.
+void say_interrupted() {
+  pollfd standard_error{STDERR_FILENO, POLLOUT, 0};
+  if (poll(&standard_error, 1, 0) != 1 || (standard_error.revents & POLLOUT) == 0) return;
+  const char *const text = isatty(STDERR_FILENO) == 1 ? "\r\033[Ksenone: interrupted\n" : "senone: interrupted\n";
+  [[maybe_unused]] const ssize_t n_written = write(STDERR_FILENO, text, strlen(text));
+}
+
+// The system sends SIGPIPE to the thread that wrote to a pipe without a reader, and to no other. That thread passes it on as
+// this signal of the process, and waits for its end.
+const int kPipeSignal = SIGRTMIN;
+[[noreturn]] void pass_on_pipe_signal(int) {
+  kill(getpid(), kPipeSignal);
+  for (;;) pause();
+}
+
 void end_on_signal(sigset_t signals) {
+  sigset_t of_pipes;
+  sigemptyset(&of_pipes);
+  sigaddset(&of_pipes, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &of_pipes, nullptr);  // stderr may have no reader, too
   int number = 0;
   if (sigwait(&signals, &number) != 0) return;
-  remove_unfinished_outputs();
-  let_stdout_finish();
-  fprintf(stderr, "%ssenone: interrupted\n", isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "");
+  try {
+    remove_unfinished_outputs();
+  } catch (const std::bad_alloc &) {  // some stay; the process ends all the same
+  }
+  if (number == kPipeSignal) {
+    number = SIGPIPE;
+    sigaddset(&signals, SIGPIPE);
+  } else {
+    let_stdout_finish();
+    say_interrupted();
+  }
   signal(number, SIG_DFL);
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   kill(getpid(), number);
@@ -46,9 +77,11 @@ void end_cleanly_on_signals() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     if (!is_ignored(number)) sigaddset(&signals, number);
   }
+  sigaddset(&signals, kPipeSignal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   try {
     std::thread(end_on_signal, signals).detach();
+    if (!is_ignored(SIGPIPE)) signal(SIGPIPE, pass_on_pipe_signal);
   } catch (const std::system_error &) {
     pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // without the thread, signals do what they always do
   }

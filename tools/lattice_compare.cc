@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `senone lattice compare`: are the word sequences of other lattices in these, at the same costs? For comparing decoders,
 // devices and settings.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <map>
 #include <memory>
 
+#include "core/base/limits.h"
 #include "core/lattice/nbest.h"
 #include "tools/lattice.h"
 
@@ -28,12 +30,16 @@ struct Comparison {
 
 using Lattices = std::map<std::string, CompactLattice>;
 
-// Paths that cost at most the beam more than the best one, n at most.
-std::vector<LatticePath> paths_within(const CompactLattice &lattice, double acoustic_scale, double beam, size_t n) {
-  std::vector<LatticePath> paths = n_best_paths(lattice, acoustic_scale, n);
-  while (!paths.empty() && paths.back().cost.total(acoustic_scale) > paths[0].cost.total(acoustic_scale) + beam)
-    paths.pop_back();
-  return paths;
+// Its arcs.
+size_t longest_path(const CompactLattice &lattice) {
+  std::vector<uint32_t> longest(lattice.n_states());  // to each state; states are sorted
+  for (uint32_t s = 0; s < lattice.n_states(); ++s) {
+    for (uint64_t a = lattice.arc_begin[s]; a < lattice.arc_begin[s + 1]; ++a) {
+      uint32_t &next = longest[lattice.arcs[a].next_state];
+      next = std::max(next, longest[s] + 1);
+    }
+  }
+  return longest.empty() ? 0 : *std::max_element(longest.begin(), longest.end());
 }
 
 class Comparing {
@@ -42,21 +48,24 @@ class Comparing {
 
   void add(const std::string &id, const CompactLattice &lattice, const CompactLattice &other) {
     const double scale = options_.input.acoustic_scale;
-    const std::vector<LatticePath> paths = paths_within(other, scale, options_.beam, options_.n_paths);
-    ++result.n_lattices;
-    result.n_cut_short += paths.size() == options_.n_paths;
-    result.n_paths += paths.size();
-    for (size_t i = 0; i < paths.size(); ++i) {
-      const double cost = paths[i].cost.total(scale);
-      const std::optional<double> found = cost_of_words(lattice, paths[i].words, scale);
+    const size_t n = std::clamp<size_t>(kMostPathArcs / std::max<size_t>(1, longest_path(other)), 1, options_.n_paths);
+    size_t n_found = 0;
+    double best = 0;
+    visit_best_paths(other, scale, n, options_.beam, [&](const LatticePath &path) {
+      const double cost = path.cost.total(scale);
+      if (++n_found == 1) best = cost;
+      const std::optional<double> found = cost_of_words(lattice, path.words, scale);
       if (found) result.largest_difference = std::max(result.largest_difference, std::abs(*found - cost));
       result.n_missing += !found;
       result.n_cheaper += found && *found < cost - options_.tolerance;
       result.n_dearer += found && *found > cost + options_.tolerance;
       if (options_.each && (!found || std::abs(*found - cost) > options_.tolerance)) {
-        print(id, i + 1, cost - paths[0].cost.total(scale), found ? *found - cost : kNoEnd.graph, paths[i].words);
+        print(id, n_found, cost - best, found ? *found - cost : kNoEnd.graph, path.words);
       }
-    }
+    });
+    ++result.n_lattices;
+    result.n_paths += n_found;
+    result.n_cut_short += n_found == n;
   }
 
   Comparison result;
@@ -95,7 +104,8 @@ void run(const CompareOptions &options) {
   const Comparison &all = comparing.result;
   printf("%zu lattices compared, %zu missing\n", all.n_lattices, all.n_missing_lattices);
   if (all.n_cut_short > 0)
-    printf("%zu have more than %zu paths within the beam; only so many were looked for\n", all.n_cut_short, options.n_paths);
+    printf("%zu have more than %zu paths within the beam, or than fit in memory; only so many were looked for\n",
+           all.n_cut_short, options.n_paths);
   printf("%zu word sequences within %g of the best: %zu missing, %zu cheaper and %zu dearer by more than %g\n", all.n_paths,
          options.beam, all.n_missing, all.n_cheaper, all.n_dearer, options.tolerance);
   printf("largest difference of cost %.6f\n", all.largest_difference);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The `senone` command: collects the subcommands of the other files here, runs one, and turns errors into exit codes:
 // 0 ok, 1 failure, 2 bad usage. Signals end it with 128 + their number (progress.h).
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <map>
 
 #include "tools/progress.h"
@@ -37,7 +41,29 @@ uint64_t peak_memory_bytes() {
   return uint64_t(usage.ru_maxrss) * 1024;
 }
 
+void flush_stdout() {
+  if (fflush(stdout) == 0 && ferror(stdout) == 0) return;
+  const int error = errno;
+  const char *const remedy = error == ENOSPC  ? "; free some space or write elsewhere"
+                             : error == EPIPE ? "; its reader has ended"
+                                              : "; check where it leads";
+  fail(ASR_IO, "standard output: cannot be written: %s%s", strerror(error), remedy);
+}
+
+namespace {
+
+// A file that is opened must not get the number of a closed standard stream, or what is printed would be written into it. Using
+// such a stream still fails.
+void occupy_standard_streams() {
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(number, F_GETFD) < 0) open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
+}  // namespace
+
 int run(int argc, char **argv) {
+  occupy_standard_streams();
   signal(SIGXFSZ, SIG_IGN);  // a file over the size limit is then an error of write(), and outputs are cleaned up
   end_cleanly_on_signals();
   const auto add_all = [](Command program) {
@@ -45,12 +71,13 @@ int run(int argc, char **argv) {
   };
   try {
     const int code = run_command_line("senone", "Senone, a speech recogniser", asr_version(), add_all, argc, argv);
-    return code == 0 && (fflush(stdout) != 0 || ferror(stdout)) ? 1 : code;
+    flush_stdout();
+    return code;
   } catch (const UsageError &error) {
     fprintf(stderr, "senone: %s\n", error.what());
     return 2;
-  } catch (const std::exception &error) {
-    fprintf(stderr, "senone: %s\n", error.what());
+  } catch (...) {
+    fprintf(stderr, "senone: %s\n", current_error().what());
     return 1;
   }
 }

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
+#include <system_error>
 
 #include "tools/tool.h"
 
@@ -43,7 +45,12 @@ std::string cut_to_terminal(std::string line) {
 void add_quiet(Command app) { app.flag("--quiet", quiet, "Show no progress line"); }
 
 Progress::Progress(std::string what) : what_(std::move(what)), shown_(!quiet && can_redraw_a_line()), begin_s_(wall_seconds()) {
-  if (shown_) thread_ = std::thread([this] { draw_repeatedly(); });
+  if (!shown_) return;
+  try {
+    thread_ = std::thread([this] { draw_repeatedly(); });
+  } catch (const std::system_error &) {  // the work is more than its progress
+    shown_ = false;
+  }
 }
 
 Progress::~Progress() {
@@ -74,8 +81,11 @@ void Progress::hide() {
 void Progress::draw_repeatedly() {
   std::unique_lock lock(mutex_);
   while (!ended_changed_.wait_for(lock, kRedrawn, [this] { return ended_; })) {
-    fputs((kErase + cut_to_terminal(line())).c_str(), stderr);
-    drawn_ = true;
+    try {
+      fputs((kErase + cut_to_terminal(line())).c_str(), stderr);
+      drawn_ = true;
+    } catch (const std::bad_alloc &) {  // once more, later
+    }
   }
 }
 

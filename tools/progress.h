@@ -33,7 +33,7 @@ class Progress {
   std::string line() const;
 
   const std::string what_;
-  const bool shown_;
+  bool shown_;
   const double begin_s_;
   std::mutex mutex_;  // of what follows
   std::condition_variable ended_changed_;
@@ -45,8 +45,9 @@ class Progress {
 
 std::string clock_time(double seconds);  // 1:02:03, or 2:03 under an hour
 
-// Ends the process on SIGINT, SIGTERM and SIGHUP as the signal itself would (shells see 130, 143 and 129), but erases the
-// progress line and removes unfinished outputs first. At once, whatever the other threads do. Called before there are any.
+// Ends the process on SIGINT, SIGTERM, SIGHUP and SIGPIPE as the signal itself would (shells see 130, 143, 129 and 141), but
+// erases the progress line and removes unfinished outputs first. At once, whatever the other threads do. Called before there
+// are any.
 void end_cleanly_on_signals();
 
 // Results are printed under it, so that a signal does not cut one in half.

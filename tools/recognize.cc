@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <sstream>
-#include <system_error>
 #include <thread>
 
 #include "core/base/file.h"
@@ -42,7 +41,9 @@ void print(const Recognition &result, const Options &options, bool with_id) {
     fprintf(stderr, "senone: %s: the device was lost; recognised on %s instead\n",
             (options.features + options.loglikes).empty() ? result.path.c_str() : result.id.c_str(), options.fallback.c_str());
   }
-  if (options.json) {
+  if (options.hyp == "-") {
+    if (result.error.empty()) fputs(to_hyp(result).c_str(), stdout);
+  } else if (options.json) {
     fputs(to_json(result).c_str(), stdout);
   } else if (!result.error.empty()) {
     return;
@@ -56,7 +57,7 @@ void print(const Recognition &result, const Options &options, bool with_id) {
       printf("%s%s%s\n", with_id ? result.id.c_str() : "", with_id ? "\t" : "", line.c_str());
     }
   }
-  fflush(stdout);
+  flush_stdout();
 }
 
 // Keeps n_jobs streams in flight and prints the results in the order of the source, each as soon as those before it.
@@ -71,16 +72,13 @@ class Batch {
 
   std::deque<Recognition> run(size_t n_jobs) {
     std::vector<std::thread> workers = start_workers(std::min(n_jobs, source_->size().value_or(n_jobs)));
-    std::exception_ptr failure;  // of writing; the utterances under way are ended first
     try {
       print_all();
     } catch (...) {
-      failure = std::current_exception();
-      std::lock_guard lock(mutex_);
-      ended_ = true;
+      fail_all(std::current_exception());
     }
     for (std::thread &worker : workers) worker.join();
-    if (failure) std::rethrow_exception(failure);
+    if (failure_) std::rethrow_exception(failure_);
     return std::move(results_);
   }
 
@@ -91,21 +89,37 @@ class Batch {
     workers.reserve(n);
     try {
       while (workers.size() < n) workers.emplace_back([this] { work(); });
-    } catch (const std::system_error &error) {
-      if (n > 0 && workers.empty()) fail(ASR_OUT_OF_MEMORY, "recognize: no thread can be started: %s", error.what());
+    } catch (...) {
+      if (n > 0 && workers.empty()) fail_without_thread("recognize");
     }
     return workers;
   }
 
-  void work() {
+  // Ends the batch for what is no utterance's; those under way are ended first.
+  void fail_all(std::exception_ptr failure) noexcept {
+    std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::move(failure);
+    ended_ = true;
+    changed_.notify_all();
+  }
+
+  void work() noexcept {
+    try {
+      recognize_all();
+    } catch (...) {  // no memory for a result, or for the sentence of an error
+      fail_all(std::current_exception());
+    }
+  }
+
+  void recognize_all() {
     Utterance utterance;
     const auto fed = [this](double audio_s, double share) { progress_.fed(audio_s, share); };
     while (Recognition *result = next(&utterance)) {
       try {
         source_->prepare(&utterance, info_);
         recognize_utterance(engine_, options_, utterance, fed, result);
-      } catch (const std::exception &error) {
-        const std::string sentence = error.what();
+      } catch (...) {
+        const std::string sentence = current_error().what();
         const std::string &name = utterance.input == ASR_INPUT_FLOAT ? utterance.path : utterance.id;
         result->error = sentence.rfind(name, 0) == 0 ? sentence : name + ": " + sentence;
       }
@@ -124,10 +138,10 @@ class Batch {
         progress_.fed(0, 1);
         progress_.done();
       }
-    } catch (const std::exception &error) {
+    } catch (...) {
       ended_ = true;
       results_.emplace_back();
-      results_.back().error = error.what();
+      results_.back().error = current_error().what();
       results_.back().done = true;
     }
     if (ended_) {
@@ -146,10 +160,11 @@ class Batch {
     changed_.notify_all();
   }
 
-  // Waits for the result of number i; nullptr if there are only i.
+  // Waits for the result of number i; nullptr if there are only i. Throws what fail_all() was given.
   Recognition *wait(size_t i) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return i < results_.size() ? results_[i].done : ended_; });
+    changed_.wait(lock, [&] { return failure_ || (i < results_.size() ? results_[i].done : ended_); });
+    if (failure_) std::rethrow_exception(failure_);
     return i < results_.size() ? &results_[i] : nullptr;
   }
 
@@ -180,6 +195,7 @@ class Batch {
   std::condition_variable changed_;
   std::deque<Recognition> results_;
   bool ended_ = false;
+  std::exception_ptr failure_;
 };
 
 uint32_t default_jobs(const Options &options) {
@@ -214,6 +230,10 @@ void run(const Options &options) {
   if (options.srt && source.size() != size_t{1}) throw UsageError("recognize: --srt takes one recording at a time");
   const bool slf = std::filesystem::path(options.lattice).extension() == ".slf";
   if (slf && source.size() != size_t{1}) throw UsageError("recognize: --lattice FILE.slf takes one recording at a time");
+  if (options.lattice == "-") throw UsageError("recognize: --lattice writes a file; name one other than -");
+  const bool prints_hyp = options.hyp == "-";
+  if (prints_hyp && (options.json || options.ctm || options.srt || options.resume))
+    throw UsageError("recognize: --hyp - prints words (id); give it without --json, --ctm, --srt and --resume, or name a file");
   if (options.resume && (options.hyp.empty() || !options.lattice.empty()))
     throw UsageError("recognize: --resume continues the file of --hyp; give it, and no --lattice");
   if (options.confidence && !options.json && !options.ctm)
@@ -222,7 +242,7 @@ void run(const Options &options) {
   std::optional<OutputFile> hyp;  // begun first: recognition would be in vain if it cannot be written
   if (options.resume) {
     journal.emplace(options.hyp);
-  } else if (!options.hyp.empty()) {
+  } else if (!options.hyp.empty() && !prints_hyp) {
     hyp.emplace(options.hyp);
   }
   const uint32_t n_jobs = default_jobs(options);
@@ -253,7 +273,7 @@ void add_recognize(Command app) {
   kind.flag("--json", options->json, "Print a JSON object for each recording, one a line");
   kind.flag("--ctm", options->ctm, "Print word times as NIST CTM");
   kind.flag("--srt", options->srt, "Print subtitles");
-  command.option("--hyp", options->hyp, "Also write `words (id)` lines, for `senone wer`");
+  command.option("--hyp", options->hyp, "Also write `words (id)` lines, for `senone wer`; -: print them instead");
   command.flag("--resume", options->resume,
                "Go on with an interrupted run: recognise what the file of --hyp lacks, and append to it");
   command.option("--device", options->device, "cpu, cuda:0, ... (see `senone devices`); default: the best");

@@ -70,6 +70,10 @@ StreamPointer feed_audio(asr_engine *engine, const RecognizeOptions &options, co
     n_samples += n;
     fed(double(n) / audio.rate_hz(), audio.n_samples() > 0 ? double(n) / audio.n_samples() : 0);
   }
+  if (audio.has_shrunk()) {
+    result->warnings.push_back(
+        format("%s: became shorter while it was read: its end is missing; recognise it when it is complete", path.c_str()));
+  }
   result->audio_s = static_cast<double>(n_samples) / audio.rate_hz();
   if (n_samples == 0) fail(ASR_BAD_AUDIO, "%s: no audio in it; check how it was recorded", path.c_str());
   if (result->audio_s < info.frame_shift_ms / 1000) {

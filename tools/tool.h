@@ -23,6 +23,8 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+void flush_stdout();  // throws if what was printed could not be written
+
 double wall_seconds();         // monotonic
 double cpu_seconds();          // of the process
 uint64_t peak_memory_bytes();  // resident set, highest so far

@@ -6,6 +6,7 @@
 
 #include "core/base/file.h"
 #include "core/model/bundle.h"
+#include "tools/hyp_file.h"
 #include "tools/tool.h"
 
 namespace asr::tool {
@@ -21,7 +22,7 @@ void check_usage(const RecognizeOptions &options) {
 
 }  // namespace
 
-UtteranceSource::UtteranceSource(const RecognizeOptions &options) {
+UtteranceSource::UtteranceSource(const RecognizeOptions &options) : checks_ids_(!options.hyp.empty()) {
   check_usage(options);
   for (const std::string &file : options.files) {
     recordings_.push_back({std::filesystem::path(file).stem(), file, ASR_INPUT_FLOAT, 0, 0, {}});
@@ -31,6 +32,9 @@ UtteranceSource::UtteranceSource(const RecognizeOptions &options) {
   if (!archive_path_.empty()) archive_ = std::make_unique<kaldi::ArchiveReader>(archive_path_);
   if (!options.features.empty()) {
     features_.emplace(read_bundle(options.model).front_end, options.cmn, options.cmvn, options.utt2spk);
+  }
+  if (checks_ids_) {
+    for (const Utterance &recording : recordings_) check_hyp_id(recording.id);
   }
   if (!archive_ && recordings_.empty()) throw UsageError("recognize: no recordings; name files or give --list FILE");
 }
@@ -55,6 +59,7 @@ bool UtteranceSource::next(Utterance *utterance) {
   }
   kaldi::Matrix<float> matrix;
   if (!archive_->next(&utterance->id, &matrix)) return false;
+  if (checks_ids_) check_hyp_id(utterance->id);
   utterance->path = archive_path_;
   utterance->input = features_ ? ASR_INPUT_FEATURES : ASR_INPUT_LOGLIKES;
   utterance->n_rows = matrix.n_rows;

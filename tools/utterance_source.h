@@ -24,6 +24,7 @@ class UtteranceSource {
  private:
   void read_list(const std::string &path);
 
+  const bool checks_ids_;  // for --hyp
   std::vector<Utterance> recordings_;
   size_t next_ = 0;
   std::string archive_path_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <sstream>
+#include <unordered_map>
 
 #include "core/base/error.h"
 
@@ -19,15 +20,6 @@ std::vector<std::string> lines_of(const std::string &text) {
     if (end != std::string::npos) lines.push_back(line.substr(0, end + 1));
   }
   return lines;
-}
-
-// Where the "(utt-id)" of a line begins; npos if it does not end so.
-size_t id_in_parentheses(const std::string &line) {
-  if (line.back() != ')') return std::string::npos;
-  const size_t open = line.rfind('(');
-  if (open == std::string::npos || open + 2 >= line.size()) return std::string::npos;
-  const bool is_apart = open == 0 || line[open - 1] == ' ' || line[open - 1] == '\t';
-  return is_apart ? open : std::string::npos;
 }
 
 bool is_filler(const std::string &word) {
@@ -51,6 +43,18 @@ std::string first_word(const std::string &text) {
 }
 
 }  // namespace
+
+size_t id_in_parentheses(const std::string &line) {
+  if (line.size() < 3 || line.back() != ')') return std::string::npos;
+  size_t n_open = 0;
+  for (size_t i = line.size(); i-- > 0;) {
+    n_open += line[i] == ')';
+    if (line[i] != '(' || --n_open > 0) continue;
+    const bool is_apart = i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t';
+    return is_apart && i + 2 < line.size() ? i : std::string::npos;
+  }
+  return std::string::npos;
+}
 
 Words kept_words(const std::string &text, const TranscriptOptions &options) {
   Words words;
@@ -96,35 +100,92 @@ WordErrors &WordErrors::operator+=(const WordErrors &other) {
   return *this;
 }
 
-std::vector<AlignedPair> align(const Words &ref, const Words &hyp) {
-  // errors[i][j]: the fewest errors between the first i words of ref and the first j of hyp.
-  const size_t n_columns = hyp.size() + 1;
-  std::vector<uint32_t> errors((ref.size() + 1) * n_columns);
-  const auto at = [&](size_t i, size_t j) -> uint32_t & { return errors[i * n_columns + j]; };
-  for (size_t i = 0; i <= ref.size(); ++i) {
-    for (size_t j = 0; j <= hyp.size(); ++j) {
-      if (i == 0 || j == 0) {
-        at(i, j) = uint32_t(i + j);
-      } else {
-        const uint32_t pair = at(i - 1, j - 1) + (ref[i - 1] != hyp[j - 1]);
-        at(i, j) = std::min({pair, at(i - 1, j) + 1, at(i, j - 1) + 1});
+namespace {
+
+// Aligns in memory linear in the words (Hirschberg 1975): finds where the alignment of all words leaves the middle word of ref,
+// then aligns both halves in the same way. The step back from a cell is chosen by the errors of its neighbours, and a half's
+// errors on the alignment differ from the whole's by a constant and are no lower beside it: both choose the same steps.
+class Aligner {
+ public:
+  Aligner(const Words &ref, const Words &hyp) : ref_(ref), hyp_(hyp), row_(hyp.size() + 1), leaves_(hyp.size() + 1) {
+    std::unordered_map<std::string, uint32_t> number_of;
+    const auto number = [&](const std::string &word) {
+      return number_of.emplace(word, static_cast<uint32_t>(number_of.size())).first->second;
+    };
+    for (const std::string &word : ref) ref_numbers_.push_back(number(word));
+    for (const std::string &word : hyp) hyp_numbers_.push_back(number(word));
+  }
+
+  std::vector<AlignedPair> run() {
+    align(0, ref_.size(), 0, hyp_.size());
+    return std::move(alignment_);
+  }
+
+ private:
+  static constexpr size_t kFewCells = 1 << 16;
+  enum class Step : uint8_t { kPair, kDeletion, kInsertion };
+
+  // Computes the errors row by row, of words [i0, i1) of ref and [j0, j1) of hyp, and tells visit(i, j, step) the last step of
+  // the best alignment of i words and j words. Of equals: a pair, then a deletion.
+  template <class Visit>
+  void fill(size_t i0, size_t i1, size_t j0, size_t j1, Visit visit) {
+    const size_t n_columns = j1 - j0;
+    for (size_t j = 0; j <= n_columns; ++j) row_[j] = static_cast<uint32_t>(j);
+    for (size_t i = 1; i <= i1 - i0; ++i) {
+      uint32_t diagonal = row_[0];
+      row_[0] = static_cast<uint32_t>(i);
+      visit(i, 0, Step::kDeletion);
+      for (size_t j = 1; j <= n_columns; ++j) {
+        const uint32_t pair = diagonal + (ref_numbers_[i0 + i - 1] != hyp_numbers_[j0 + j - 1]);
+        const uint32_t deletion = row_[j] + 1, insertion = row_[j - 1] + 1;
+        diagonal = row_[j];
+        row_[j] = std::min({pair, deletion, insertion});
+        visit(i, j, row_[j] == pair ? Step::kPair : row_[j] == deletion ? Step::kDeletion : Step::kInsertion);
       }
     }
   }
 
-  std::vector<AlignedPair> alignment;
-  for (size_t i = ref.size(), j = hyp.size(); i > 0 || j > 0;) {
-    if (i > 0 && j > 0 && at(i, j) == at(i - 1, j - 1) + (ref[i - 1] != hyp[j - 1])) {
-      alignment.push_back({ref[--i], hyp[--j]});
-    } else if (i > 0 && at(i, j) == at(i - 1, j) + 1) {
-      alignment.push_back({ref[--i], ""});
-    } else {
-      alignment.push_back({"", hyp[--j]});
-    }
+  void align(size_t i0, size_t i1, size_t j0, size_t j1) {
+    if (i1 - i0 <= 1 || (i1 - i0) * (j1 - j0 + 1) <= kFewCells) return align_few(i0, i1, j0, j1);
+    const size_t middle = (i1 - i0) / 2;
+    // leaves_[j]: the column in which the best alignment of the words so far leaves row `middle`.
+    size_t before = 0;  // leaves_[j - 1] of the row above
+    fill(i0, i1, j0, j1, [&](size_t i, size_t j, Step step) {
+      if (i <= middle) return;
+      const size_t above = i == middle + 1 ? j : leaves_[j];
+      leaves_[j] = step == Step::kDeletion ? above : step == Step::kInsertion ? leaves_[j - 1] : before;
+      before = above;
+    });
+    const size_t column = leaves_[j1 - j0];
+    align(i0, i0 + middle, j0, j0 + column);
+    align(i0 + middle, i1, j0 + column, j1);
   }
-  std::reverse(alignment.begin(), alignment.end());
-  return alignment;
-}
+
+  void align_few(size_t i0, size_t i1, size_t j0, size_t j1) {
+    const size_t n_columns = j1 - j0 + 1;
+    steps_.assign((i1 - i0 + 1) * n_columns, Step::kInsertion);
+    fill(i0, i1, j0, j1, [&](size_t i, size_t j, Step step) { steps_[i * n_columns + j] = step; });
+    const size_t begin = alignment_.size();
+    for (size_t i = i1 - i0, j = j1 - j0; i > 0 || j > 0;) {
+      const Step step = steps_[i * n_columns + j];
+      alignment_.emplace_back();
+      if (step != Step::kInsertion) alignment_.back().ref = ref_[i0 + --i];
+      if (step != Step::kDeletion) alignment_.back().hyp = hyp_[j0 + --j];
+    }
+    std::reverse(alignment_.begin() + static_cast<std::ptrdiff_t>(begin), alignment_.end());
+  }
+
+  const Words &ref_, &hyp_;
+  std::vector<uint32_t> ref_numbers_, hyp_numbers_;
+  std::vector<uint32_t> row_;   // [hyp + 1]
+  std::vector<size_t> leaves_;  // [hyp + 1]
+  std::vector<Step> steps_;
+  std::vector<AlignedPair> alignment_;
+};
+
+}  // namespace
+
+std::vector<AlignedPair> align(const Words &ref, const Words &hyp) { return Aligner(ref, hyp).run(); }
 
 WordErrors count_errors(const std::vector<AlignedPair> &alignment) {
   WordErrors errors;

@@ -20,6 +20,9 @@ struct TranscriptOptions {
   bool ignore_case = false;    // of ASCII letters
 };
 
+// Where the "(utt-id)" begins that a line ends with; npos if it does not. Parentheses within it come in pairs.
+size_t id_in_parentheses(const std::string &line);
+
 // Reads lines of one of two forms: "words (utt-id)", if all lines end so (what else is in the parentheses, such as a score,
 // is ignored), or "utt-id words". `path` is for errors: asr::Error if an utterance is there twice.
 Transcripts parse_transcripts(const std::string &text, const std::string &path, const TranscriptOptions &options);

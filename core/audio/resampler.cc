@@ -1,80 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/audio/resampler.h"
 
-#include <soxr.h>
-
 #include <algorithm>
-#include <cmath>
-
-#include "core/base/error.h"
+#include <utility>
 
 namespace asr {
 
-struct Resampler::State {
-  double ratio;               // output samples for one input sample
-  soxr_t soxr = nullptr;      // nullptr: the rates are equal
-  std::vector<float> block;   // input not yet given to soxr
-  size_t block_size;          // 10 ms of input
-  std::vector<float> output;  // what one call of soxr may give
+Resampler::Resampler(std::shared_ptr<const ResampleFilter> filter) : filter_(std::move(filter)) {
+  if (filter_) input_.resize(filter_->n_taps() / 2 - 1);
+}
 
-  State(double in_hz, double out_hz) : ratio(out_hz / in_hz), block_size(std::max<size_t>(1, std::lround(in_hz / 100))) {
-    if (in_hz == out_hz) return;
-    const soxr_quality_spec_t quality = soxr_quality_spec(SOXR_HQ, 0);
-    const soxr_runtime_spec_t runtime = soxr_runtime_spec(1);  // one thread
-    soxr_error_t error = nullptr;
-    soxr = soxr_create(in_hz, out_hz, 1, &error, nullptr, &quality, &runtime);
-    if (error != nullptr) fail(ASR_UNSUPPORTED, "resampling from %g Hz to %g Hz: %s; feed another rate", in_hz, out_hz, error);
-    block.reserve(block_size);
-    output.resize(static_cast<size_t>(std::ceil(static_cast<double>(block_size) * ratio)) + 4096);
-  }
-  ~State() { soxr_delete(soxr); }
-  State(const State &) = delete;
-  State &operator=(const State &) = delete;
-
-  // input == nullptr ends the signal.
-  void process(const float *input, size_t n, std::vector<float> *out) {
-    for (;;) {
-      size_t n_used = 0, n_made = 0;
-      const soxr_error_t error = soxr_process(soxr, input, n, &n_used, output.data(), output.size(), &n_made);
-      if (error != nullptr) fail(ASR_INTERNAL, "resampling: %s; please report it", error);
-      out->insert(out->end(), output.begin(), output.begin() + static_cast<ptrdiff_t>(n_made));
-      if (input != nullptr) {
-        input += n_used;
-        n -= n_used;
-      }
-      if (n == 0 && n_made < output.size()) return;
-    }
-  }
-};
-
-Resampler::Resampler(double in_hz, double out_hz) : state_(std::make_unique<State>(in_hz, out_hz)) {}
-Resampler::~Resampler() = default;
-Resampler::Resampler(Resampler &&) noexcept = default;
-Resampler &Resampler::operator=(Resampler &&) noexcept = default;
+void Resampler::make_sample(std::vector<float> *out) {
+  out->push_back(filter_->apply(input_.data() + begin_, phase_));
+  phase_ += filter_->in();
+  begin_ += phase_ / filter_->out();
+  phase_ %= filter_->out();
+}
 
 void Resampler::feed(const float *samples, size_t n, std::vector<float> *out) {
-  State &s = *state_;
-  if (s.soxr == nullptr) {
+  if (!filter_) {
     out->insert(out->end(), samples, samples + n);
     return;
   }
-  while (n > 0) {
-    const size_t n_taken = std::min(n, s.block_size - s.block.size());
-    s.block.insert(s.block.end(), samples, samples + n_taken);
-    samples += n_taken;
-    n -= n_taken;
-    if (s.block.size() < s.block_size) return;
-    s.process(s.block.data(), s.block.size(), out);
-    s.block.clear();
-  }
+  input_.insert(input_.end(), samples, samples + n);
+  while (begin_ + filter_->n_taps() <= input_.size()) make_sample(out);
+  const size_t n_used = std::min(begin_, input_.size());
+  input_.erase(input_.begin(), input_.begin() + static_cast<ptrdiff_t>(n_used));
+  begin_ -= n_used;
 }
 
 void Resampler::finish(std::vector<float> *out) {
-  State &s = *state_;
-  if (s.soxr == nullptr) return;
-  if (!s.block.empty()) s.process(s.block.data(), s.block.size(), out);
-  s.block.clear();
-  s.process(nullptr, 0, out);
+  if (!filter_) return;
+  const size_t end = input_.size();
+  input_.resize(end + filter_->n_taps());
+  // Output sample i is one of round(n * out / in) if i + 1/2 <= n * out / in.
+  const auto is_within = [&] {
+    const size_t before = begin_ + filter_->n_taps() / 2 - 1;  // the input sample at that time, or the last before it
+    return before <= end && 2 * phase_ + filter_->in() <= 2 * filter_->out() * (end - before);
+  };
+  while (is_within()) make_sample(out);
 }
 
 }  // namespace asr

@@ -87,6 +87,15 @@ void warn_of_nothing(const std::string &directory) {
       directory.c_str(), what);
 }
 
+// Says why a directory is not searched; "" if it is, or does not exist.
+std::string why_skipped(const std::string &directory) {
+  std::error_code error;
+  std::string reason = why_untrusted(directory);
+  const bool is_other = std::filesystem::exists(directory, error) && !std::filesystem::is_directory(directory, error);
+  if (reason.empty() && is_other) reason = "is not a directory";
+  return reason.empty() ? "" : "plugin directory " + directory + ": is skipped: it " + reason;
+}
+
 bool is_wanted(const std::vector<std::string> &only, const std::string &name) {
   return only.empty() || std::find(only.begin(), only.end(), name) != only.end();
 }
@@ -127,6 +136,10 @@ Backend load_plugin(const std::string &path) {
   const auto type = std::filesystem::status(path, error).type();
   if (type != std::filesystem::file_type::regular && type != std::filesystem::file_type::not_found) {
     backend.reason = path + ": cannot be loaded: it is not a regular file";  // opening a pipe would wait for ever
+    return backend;
+  }
+  if (const std::string reason = why_untrusted(path); !reason.empty()) {
+    backend.reason = path + ": is not loaded: it " + reason;
     return backend;
   }
   if (!is_complete_shared_object(path)) {
@@ -177,8 +190,9 @@ std::vector<Backend> load_backends(const LoadOptions &options) {
     log(ASR_LOG_WARNING, "SENONE_PLUGIN_PATH is empty: no plugin is loaded; unset it to use the installed ones");
   }
   for (const std::string &directory : options.directories) {
-    if (const std::string reason = why_untrusted(directory); !reason.empty()) {
-      log(ASR_LOG_WARNING, "plugin directory %s: is skipped: it %s", directory.c_str(), reason.c_str());
+    if (const std::string reason = why_skipped(directory); !reason.empty()) {
+      log(ASR_LOG_WARNING, "%s", reason.c_str());
+      all.push_back({directory, directory, nullptr, reason});
       continue;
     }
     const std::vector<std::string> files = plugin_files(directory);

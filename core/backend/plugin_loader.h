@@ -28,12 +28,13 @@ struct LoadOptions {
 // SENONE_PLUGINS. Both are ignored in setuid programs.
 LoadOptions default_load_options();
 
-// Returns why a plugin directory is skipped: its path is not absolute, it belongs to neither root nor the user, or everybody
-// may write there. "" if it is good or does not exist.
-std::string why_untrusted(const std::string &directory);
+// Returns why a plugin, or a directory of plugins, is skipped: its path is not absolute, it belongs to neither root nor the
+// user, or everybody may write to it. "" if it is good or does not exist.
+std::string why_untrusted(const std::string &path);
 
-// All back ends, also rejected ones: the linked-in one first, then plugins by directory and name. Directories that are not to
-// be trusted are skipped with a warning in the log. Never throws for the sake of a bad plugin.
+// All back ends, also rejected ones: the linked-in one first, then plugins by directory and name. A directory that is not to be
+// trusted is skipped with a warning in the log, and stands in the list like a rejected plugin. Never throws for the sake of a
+// bad plugin.
 std::vector<Backend> load_backends(const LoadOptions &options);
 
 // One plugin; api == NULL and a reason if it is not usable.

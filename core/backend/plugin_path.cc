@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where plugins are: SENONE_PLUGIN_PATH, else a directory whose place is known from that of the library that this code is
 // linked into (or of the program, for tools that contain the core). Never the current directory. Owner and mode of a
-// plugin directory are checked, as its files become code of this process.
+// plugin and its directory are checked, as it becomes code of this process.
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/stat.h>
@@ -52,13 +52,12 @@ const std::string kInstalledDirectory = installed_plugin_directory();
 
 }  // namespace
 
-std::string why_untrusted(const std::string &directory) {
-  if (directory[0] != '/') return "is not an absolute path; give one";
+std::string why_untrusted(const std::string &path) {
+  if (path[0] != '/') return "is not an absolute path; give one";
   struct stat status {};
-  if (stat(directory.c_str(), &status) != 0) {
+  if (stat(path.c_str(), &status) != 0) {
     return errno == ENOENT ? "" : "cannot be examined: " + std::generic_category().message(errno);
   }
-  if (!S_ISDIR(status.st_mode)) return "is not a directory";
   if (status.st_uid != 0 && status.st_uid != geteuid()) {
     return format("belongs to user %u, neither root nor the user %u of this process; change its owner",
                   static_cast<unsigned>(status.st_uid), static_cast<unsigned>(geteuid()));

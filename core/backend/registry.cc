@@ -176,6 +176,10 @@ Device::~Device() {
   if (!thrown.empty()) log(ASR_LOG_ERROR, "%s: closing the device %s", entry_.id.c_str(), thrown.c_str());
 }
 
+void Device::begin_thread() const noexcept {
+  guarded_call([this] { entry_.api->last_error(); });
+}
+
 void Device::check(asr_status status) const {
   if (status != ASR_OK) throw Error(status, entry_.id + ": " + last_error_of(entry_.api));
 }

@@ -48,6 +48,9 @@ class Device {
   const asr_backend_api *api() const { return entry_.api; }
   asr_backend_device *get() const { return device_; }
   void check(asr_status status) const;  // throws if not ASR_OK
+  // Begins a thread that will call the device: its error text in the back end, which is thread-local, is made while there is
+  // memory. The C library would end the process if a later error found none.
+  void begin_thread() const noexcept;
 
  private:
   void open(const asr_backend_options &options);

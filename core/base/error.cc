@@ -3,7 +3,9 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <filesystem>
 #include <new>
+#include <system_error>
 
 namespace asr {
 namespace {
@@ -18,7 +20,13 @@ std::string vformat(const char *format, va_list args) {
   return text;
 }
 
-const Error *const g_out_of_memory = new Error(ASR_OUT_OF_MEMORY, "out of host memory");  // threads may outlive exit
+const Error *const g_out_of_memory = new Error(
+    ASR_OUT_OF_MEMORY, "out of host memory; free some, or give the process more (ulimit -v)");  // threads may outlive exit
+
+Error no_thread(const std::string &who) {
+  return Error(ASR_OUT_OF_MEMORY,
+               who + "no thread can be started: too many run, or memory is short; end some, or raise the limit (ulimit -u)");
+}
 
 }  // namespace
 
@@ -32,6 +40,11 @@ Error current_error() noexcept {
       return error;
     } catch (const std::bad_alloc &) {
       return out_of_memory();
+    } catch (const std::filesystem::filesystem_error &error) {
+      return Error(ASR_IO, error.path1().string() + ": " + error.code().message());
+    } catch (const std::system_error &error) {
+      if (error.code() == std::errc::resource_unavailable_try_again) return no_thread("");
+      return Error(ASR_INTERNAL, std::string("internal error: ") + error.what());
     } catch (const std::exception &error) {
       return Error(ASR_INTERNAL, std::string("internal error: ") + error.what());
     } catch (...) {
@@ -41,6 +54,8 @@ Error current_error() noexcept {
     return out_of_memory();
   }
 }
+
+void fail_without_thread(const char *who) { throw no_thread(std::string(who) + ": "); }
 
 std::string format(const char *format, ...) {
   va_list args;

@@ -26,6 +26,9 @@ class Error : public std::runtime_error {
 // nothing of it needs memory.
 const Error &out_of_memory() noexcept;
 
+// Throws where the system starts no thread; `who` wanted one.
+[[noreturn]] void fail_without_thread(const char *who);
+
 // The exception being handled, as an Error; where there is no memory to say what it was, out_of_memory(). In catch blocks only.
 Error current_error() noexcept;
 

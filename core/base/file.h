@@ -56,7 +56,7 @@ class MappedFile {
 };
 
 // Writes `path` through a temporary file beside it: commit() flushes, checks for a full disk and renames; without it the
-// temporary is removed and an older `path` stays as it was.
+// temporary is removed and an older `path` stays as it was. The mode of an older file stays, and links are followed.
 class OutputFile {
  public:
   explicit OutputFile(const std::string &path);

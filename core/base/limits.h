@@ -16,6 +16,7 @@ constexpr int kMostJsonDepth = 32;
 // Audio and front ends
 constexpr uint32_t kLeastSampleRateHz = 1000, kMostSampleRateHz = 768000;
 constexpr uint32_t kMostChannels = 64;
+constexpr uint32_t kMostWavChunks = 1024;
 constexpr uint32_t kMostFftSamples = 8192;
 constexpr uint32_t kMostDeltaOrder = 4;
 constexpr uint32_t kMostDeltaWindow = 16;
@@ -66,6 +67,13 @@ constexpr float kMostBeam = 1e6f;
 constexpr float kMostWordInsertionCost = 1e6f;
 constexpr float kLeastWarp = 0.8f, kMostWarp = 1.25f;
 constexpr size_t kMostDevices = 64;
+constexpr size_t kMostStructBytes = 4096;
+
+// Tools that read lattices, and lists of archives
+constexpr uint64_t kMostOracleCells = uint64_t{1} << 24;
+constexpr size_t kMostPathArcs = size_t{1} << 24;
+constexpr uint64_t kMostListRepeats = 16;
+constexpr uint64_t kSureListBytes = uint64_t{1} << 28;
 
 // Lattices of a stream
 constexpr uint64_t kMostDeterminiseWork = uint64_t{1} << 28;

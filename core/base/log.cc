@@ -27,16 +27,12 @@ Receiver &receiver() {
 thread_local bool t_in_receiver = false;  // this thread holds the lock, and may not take it again
 thread_local HeldLog *t_held = nullptr;
 
-void call(Receiver &r, asr_log_level level, const char *message) {
-  if (r.log && static_cast<int>(level) <= r.level) r.log(level, message, r.user_data);
-}
-
 void deliver(asr_log_level level, const char *message) {
   Receiver &r = receiver();
-  if (t_in_receiver) return call(r, level, message);
+  if (t_in_receiver) return;  // comes of a call by the receiver, which would be called for ever
   std::shared_lock lock(r.mutex);
   t_in_receiver = true;
-  call(r, level, message);
+  if (r.log && static_cast<int>(level) <= r.level) r.log(level, message, r.user_data);
   t_in_receiver = false;
 }
 

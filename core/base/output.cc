@@ -22,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kBufferBytes = 1 << 18;
+constexpr int kMostLinks = 40;  // to each other: as Linux has it
 
 [[noreturn]] void fail_output(const std::string &path, const char *what, int error) {
   const char *remedy = "";
@@ -37,11 +38,29 @@ std::string temporary_name(const std::string &path) {
   return format("%s.partial-%ld-%u", path.c_str(), static_cast<long>(getpid()), count++);
 }
 
-// Where a symbolic link leads, so that an output replaces the file and not the link.
+// Where symbolic links lead, so that an output takes the place of the file, which need not exist yet, and not of the link.
 std::string resolved(const std::string &path) {
   std::error_code error;
-  const fs::path target = fs::canonical(path, error);
-  return error ? path : target.string();
+  if (fs::exists(path, error)) {
+    const fs::path target = fs::canonical(path, error);
+    return error ? path : target.string();
+  }
+  fs::path target = path;
+  for (int i = 0; fs::is_symlink(fs::symlink_status(target, error)); ++i) {
+    if (i == kMostLinks) fail_output(path, "cannot be created", ELOOP);
+    target = target.parent_path() / fs::read_symlink(target, error);
+  }
+  return target.string();
+}
+
+// Gives a temporary the mode of the file whose place it will take and, where the user may, its owner.
+void take_access(const std::string &temporary, const std::string &older) {
+  struct stat status {};
+  if (stat(older.c_str(), &status) != 0) return;
+  if (status.st_uid != geteuid() || status.st_gid != getegid()) {
+    [[maybe_unused]] const int error = chown(temporary.c_str(), status.st_uid, status.st_gid);
+  }
+  chmod(temporary.c_str(), status.st_mode & 0777);
 }
 
 // The temporaries that exist now. A lock on `mutex` is held wherever one appears, is renamed or goes, so that whoever holds it
@@ -94,6 +113,7 @@ OutputFile::OutputFile(const std::string &path) : path_(resolved(path)) {
       descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       return descriptor_ >= 0;
     });
+    if (descriptor_ >= 0) take_access(temporary_, path_);
   }
   if (descriptor_ < 0) fail_output(path, "cannot be created", errno);
 }
@@ -199,6 +219,7 @@ void OutputDirectory::commit() {
   std::stable_partition(names.begin(), names.end(), [](const std::string &name) { return name != "senone.json"; });
   for (const std::string &name : names) {
     const std::string target = path_ + "/" + name;
+    take_access(file(name), target);
     if (rename(file(name).c_str(), target.c_str()) != 0) fail_output(target, "cannot be replaced", errno);
   }
   fs::remove_all(temporary_, error);

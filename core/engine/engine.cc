@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/engine.h"
 
+#include <execinfo.h>
+
 #include <algorithm>
 #include <thread>
 #include <utility>
@@ -15,6 +17,13 @@ uint32_t n_threads_for(const EngineOptions &options) {
   return options.n_threads > 0 ? options.n_threads : std::max(1u, std::thread::hardware_concurrency());
 }
 
+// The C library looks for the unwinder when an exception first passes through it, out of std::call_once, and ends the process
+// where there is no memory for that. A back trace makes it look now.
+void find_unwinder() {
+  void *frame = nullptr;
+  backtrace(&frame, 1);
+}
+
 }  // namespace
 
 Engine::Engine(const std::string &bundle_path, const EngineOptions &options)
@@ -22,7 +31,9 @@ Engine::Engine(const std::string &bundle_path, const EngineOptions &options)
       main_(
           bundle_path, options,
           options.fallback.empty() ? Scheduler::TakeOver() : [this](const Error &reason) { return take_over(reason); }),
-      results_(n_threads_for(options)) {}
+      results_(n_threads_for(options), [this] { model().device().begin_thread(); }) {
+  find_unwinder();
+}
 
 // The threads that submit jobs end first, then the jobs, then what the jobs read and report to.
 Engine::~Engine() {
@@ -58,7 +69,10 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
   if (!options.acoustic_scale) options.acoustic_scale = static_cast<float>(decoding.acoustic_scale);
   if (!options.word_insertion_cost) options.word_insertion_cost = static_cast<float>(decoding.word_insertion_cost);
   if (!options.max_active) options.max_active = decoding.max_active;
-  if (options.is_audio()) model.tables().warp_index(static_cast<double>(options.vtln_warp));
+  if (options.is_audio()) {
+    options.resample_filter = resample_filters_.get(options.format.rate_hz, model.bundle().front_end.sample_rate_hz);
+    model.tables().warp_index(static_cast<double>(options.vtln_warp));
+  }
   if (options.callback) callbacks_.require_thread();
   if (options.lattice_beam > 0) {
     if (model.api()->lattice == nullptr) {

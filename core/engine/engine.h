@@ -39,6 +39,7 @@ class Engine {
   Scheduler *take_over(const Error &reason);
 
   const std::string bundle_path_;
+  ResampleFilters resample_filters_;
   // The fallback, from the loss of the main device on. Written by the main scheduler's thread.
   std::unique_ptr<Place> spare_;
   Place main_;

@@ -48,7 +48,12 @@ void EventQueue::wait(int32_t timeout_ms) {
   if (!callback_ && end_taken_) fail(ASR_INVALID_STATE, "asr_wait: the stream's last event was taken already");
   const auto ready = [&] { return callback_ ? end_taken_ : !events_.empty() || end_taken_; };
   if (timeout_ms < 0) {
+    // Events come without callbacks' help; END has been delivered only when they have returned.
+    if (callback_ && !ready() && !begin_to_await()) {
+      fail(ASR_INVALID_STATE, "asr_wait: the stream's callback waits for the one that calls this, so neither would end");
+    }
     changed_.wait(lock, ready);
+    if (callback_) end_to_await();
   } else if (!changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms), ready)) {
     fail(ASR_TIMEOUT, "asr_wait: no event within %d ms", timeout_ms);
   }

@@ -25,7 +25,7 @@ class EventQueue : public WorkerPool::Job, public std::enable_shared_from_this<E
   void post(EventPointer event) noexcept;  // the engine's side; nothing happens once the queue is closed
 
   EventPointer poll();            // the next event; null if there is none now
-  void wait(int32_t timeout_ms);  // asr_wait
+  void wait(int32_t timeout_ms);  // asr_wait; throws where callbacks would wait for each other for ever
   bool in_callback() const;       // whether this thread runs the callback
 
   // Discards what was not delivered and waits for a running callback; not in that callback. Callbacks that close each other's
@@ -48,7 +48,7 @@ class EventQueue : public WorkerPool::Job, public std::enable_shared_from_this<E
   bool end_taken_ = false;
   bool closed_ = false;
   Keepsake kept_{nullptr, nullptr};             // for after the callback that runs
-  mutable const EventQueue *awaits_ = nullptr;  // the queue that this one's callback closes; guarded by g_awaiting
+  mutable const EventQueue *awaits_ = nullptr;  // the queue that this one's callback waits for; guarded by g_awaiting
 };
 
 }  // namespace asr

@@ -12,14 +12,13 @@ constexpr size_t kPieceValues = 16384;  // converted and appended at a time, so 
 
 }  // namespace
 
-Intake::Intake(const StreamOptions &options, double model_rate_hz, size_t row_length, size_t limit, size_t min_values,
-               std::function<void()> notify)
+Intake::Intake(const StreamOptions &options, size_t row_length, size_t limit, size_t min_values, std::function<void()> notify)
     : options_(options),
       row_length_(row_length),
       limit_(limit),
       min_values_(min_values),
       notify_(std::move(notify)),
-      resampler_(options.is_audio() ? options.format.rate_hz : model_rate_hz, model_rate_hz) {}
+      resampler_(options.resample_filter) {}
 
 void Intake::check_open() const {
   if (closed_) throw *closed_;

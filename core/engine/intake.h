@@ -17,10 +17,9 @@ namespace asr {
 
 class Intake {
  public:
-  // Audio is kept at model_rate_hz, rows as they are. row_length: values of a row, 1 for audio. limit: feed waits while
+  // Audio is kept at the model's rate, rows as they are. row_length: values of a row, 1 for audio. limit: feed waits while
   // more values than this are kept; 0 = never. notify(): called when at least min_values more can be taken, or at the end.
-  Intake(const StreamOptions &options, double model_rate_hz, size_t row_length, size_t limit, size_t min_values,
-         std::function<void()> notify);
+  Intake(const StreamOptions &options, size_t row_length, size_t limit, size_t min_values, std::function<void()> notify);
 
   // Callers' side.
   void feed(const void *samples, size_t n, bool may_wait);

@@ -18,8 +18,8 @@ Scheduler::Scheduler(const LoadedModel &model, RetiredChannels *retired, TakeOve
   reserve_lanes();
   try {
     thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error &error) {
-    fail(ASR_OUT_OF_MEMORY, "asr_engine_load: no thread for the engine: %s", error.what());
+  } catch (const std::system_error &) {
+    fail_without_thread("asr_engine_load");
   }
 }
 
@@ -79,6 +79,7 @@ void Scheduler::check_usable() const {
 }
 
 void Scheduler::run() {
+  model_.device().begin_thread();
   for (size_t n = 0;; ++n) {
     Window &now = windows_[n % 2], &before = windows_[(n + 1) % 2];
     next_streams(before.parts.empty());

@@ -38,8 +38,8 @@ Stream::Stream(const StreamOptions &options, const LoadedModel &model, Scheduler
       scheduler_(scheduler),
       value_s_(model.frame_shift_s() / static_cast<double>(values_of_frame(options, model))),
       events_(std::make_shared<EventQueue>(options.callback, callbacks)),
-      intake_(options_, model.bundle().front_end.sample_rate_hz, options.is_audio() ? 1 : values_of_frame(options, model),
-              backlog_limit(options, model), kMinFrames * values_of_frame(options, model), [this] { notify(); }),
+      intake_(options_, options.is_audio() ? 1 : values_of_frame(options, model), backlog_limit(options, model),
+              kMinFrames * values_of_frame(options, model), [this] { notify(); }),
       work_(std::make_shared<SerialWork>(results)),
       keeps_history_(!model.options().fallback.empty()) {
   for (const asr_event_kind kind :

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 
+#include "core/audio/resample_filter.h"
 #include "core/audio/sample_format.h"
 #include "core/engine/event.h"
 #include "core/feature/front_end.h"
@@ -14,7 +15,8 @@ namespace asr {
 
 struct StreamOptions {
   asr_input input = ASR_INPUT_INT16;
-  SampleFormat format;  // of audio; rate_hz 0 = the model's
+  SampleFormat format;                                    // of audio; rate_hz 0 = the model's
+  std::shared_ptr<const ResampleFilter> resample_filter;  // to the model's rate; nullptr if that is the audio's
   std::optional<CmnKind> cmn;
   float vtln_warp = 1;
   // Unset: the bundle's.

@@ -10,7 +10,8 @@
 
 namespace asr {
 
-WorkerPool::WorkerPool(uint32_t max_threads) : max_threads_(max_threads), state_(std::make_shared<State>()) {}
+WorkerPool::WorkerPool(uint32_t max_threads, std::function<void()> begin_thread)
+    : max_threads_(max_threads), begin_thread_(std::move(begin_thread)), state_(std::make_shared<State>()) {}
 
 WorkerPool::~WorkerPool() {
   {
@@ -28,7 +29,10 @@ WorkerPool::~WorkerPool() {
 }
 
 void WorkerPool::start_thread() {
-  threads_.emplace_back([state = state_] { state->serve(); });
+  threads_.emplace_back([state = state_, begin = begin_thread_] {
+    begin();
+    state->serve();
+  });
 }
 
 void WorkerPool::require_thread() {
@@ -36,8 +40,8 @@ void WorkerPool::require_thread() {
   if (!threads_.empty()) return;
   try {
     start_thread();
-  } catch (const std::system_error &error) {
-    fail(ASR_OUT_OF_MEMORY, "asr_open: no thread for its results: %s", error.what());
+  } catch (const std::system_error &) {
+    fail_without_thread("asr_open");
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -24,7 +25,9 @@ class WorkerPool {
     std::shared_ptr<Job> next;  // the pool's
   };
 
-  explicit WorkerPool(uint32_t max_threads = UINT32_MAX);
+  // begin_thread: what each thread does first; it must not throw.
+  explicit WorkerPool(
+      uint32_t max_threads = UINT32_MAX, std::function<void()> begin_thread = [] {});
   // After what was submitted has been done. If it runs on a thread of the pool, that thread ends by itself later.
   ~WorkerPool();
   WorkerPool(const WorkerPool &) = delete;
@@ -47,6 +50,7 @@ class WorkerPool {
   void start_thread();  // with the mutex held
 
   const uint32_t max_threads_;
+  const std::function<void()> begin_thread_;
   const std::shared_ptr<State> state_;
   std::vector<std::thread> threads_;
 };

@@ -27,21 +27,21 @@ class PathSearch {
         stop_(stop),
         to_end_(best_costs(lattice, acoustic_scale).to_end) {}
 
-  std::vector<LatticePath> run(double beam) {
-    std::vector<LatticePath> paths;
-    if (n_ == 0 || to_end_.empty() || !std::isfinite(to_end_[0])) return paths;
+  void run(double beam, const std::function<void(LatticePath)> &visit) {
+    if (n_ == 0 || to_end_.empty() || !std::isfinite(to_end_[0])) return;
     const double slack = 1e-9 * (1 + std::fabs(to_end_[0]));  // estimates are not added up in the order of the costs
     limit_ = to_end_[0] + beam + slack;
     add({0, 0, kNone, false, {}}, to_end_[0]);
-    while (!queue_.empty() && paths.size() < n_) {
+    double best = 0;  // the cost of the first
+    for (size_t n_found = 0; !queue_.empty() && n_found < n_; ++n_found) {
       const Beginning next = beginnings_[queue_.top().second];
       queue_.pop();
       LatticePath path = follow(next);
-      const double best = (paths.empty() ? path : paths[0]).cost.total(acoustic_scale_);
-      if (path.cost.total(acoustic_scale_) > best + beam) break;
-      paths.push_back(std::move(path));
+      const double cost = path.cost.total(acoustic_scale_);
+      if (n_found == 0) best = cost;
+      if (cost > best + beam) break;
+      visit(std::move(path));
     }
-    return paths;
   }
 
  private:
@@ -148,7 +148,15 @@ class PathSearch {
 
 std::vector<LatticePath> n_best_paths(const CompactLattice &lattice, double acoustic_scale, size_t n, double beam,
                                       const StopToken &stop) {
-  return PathSearch(lattice, acoustic_scale, n, stop).run(beam);
+  std::vector<LatticePath> paths;
+  visit_best_paths(
+      lattice, acoustic_scale, n, beam, [&](LatticePath path) { paths.push_back(std::move(path)); }, stop);
+  return paths;
+}
+
+void visit_best_paths(const CompactLattice &lattice, double acoustic_scale, size_t n, double beam,
+                      const std::function<void(LatticePath)> &visit, const StopToken &stop) {
+  PathSearch(lattice, acoustic_scale, n, stop).run(beam, visit);
 }
 
 LatticePath best_path(const CompactLattice &lattice, double acoustic_scale) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -24,6 +25,11 @@ struct LatticePath {
 // ASR_CANCELLED if it is stopped.
 std::vector<LatticePath> n_best_paths(const CompactLattice &lattice, double acoustic_scale, size_t n,
                                       double beam = std::numeric_limits<double>::infinity(), const StopToken &stop = {});
+
+// The same, each handed to `visit` as it is found: for paths that are too many to keep. While it looks for more, the search
+// keeps 16 bytes for each arc of those found.
+void visit_best_paths(const CompactLattice &lattice, double acoustic_scale, size_t n, double beam,
+                      const std::function<void(LatticePath)> &visit, const StopToken &stop = {});
 
 // The first of these. An empty lattice has an empty path.
 LatticePath best_path(const CompactLattice &lattice, double acoustic_scale);

@@ -3,6 +3,7 @@
 #include "core/model/bundle.h"
 
 #include <cmath>
+#include <filesystem>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -116,6 +117,22 @@ void check_files(const Bundle &bundle) {
   }
 }
 
+// Says what a path leads to that is no bundle's.
+void check_place(const std::string &path, const std::string &index) {
+  std::error_code error;
+  const auto type = std::filesystem::status(path, error).type();
+  if (type == std::filesystem::file_type::not_found) {
+    fail(ASR_NOT_FOUND, "%s: does not exist; name a bundle, a directory made by `senone import`", path.c_str());
+  }
+  if (type == std::filesystem::file_type::regular) {
+    fail(ASR_NOT_FOUND, "%s: is a file; name a bundle, a directory made by `senone import`", path.c_str());
+  }
+  if (std::filesystem::status(index, error).type() == std::filesystem::file_type::not_found) {
+    fail(ASR_NOT_FOUND, "%s: is no bundle, as it has no %s; name a directory made by `senone import`", path.c_str(),
+         kIndexName);
+  }
+}
+
 Bundle parse_index(const std::string &text, const std::string &source) {
   if (text.size() > kMostIndexBytes) {
     fail(ASR_BAD_FILE, "%s: has %zu bytes; up to %zu are read; import the model again", source.c_str(), text.size(),
@@ -143,13 +160,14 @@ Bundle parse_index(const std::string &text, const std::string &source) {
 
 Bundle read_bundle(const std::string &path) {
   const std::string index = path + "/" + kIndexName;
+  check_place(path, index);
   try {
     Bundle bundle = parse_index(read_file(index), index);
     bundle.path = path;
     check_files(bundle);
     return bundle;
   } catch (const nlohmann::json::exception &error) {
-    fail(ASR_BAD_FILE, "%s: is not valid: %s", index.c_str(), error.what());
+    fail(ASR_BAD_FILE, "%s: is not valid: %s; make the bundle again", index.c_str(), error.what());
   }
 }
 

@@ -3,7 +3,7 @@
 // does not end, and the engine works afterwards. A child process tries one point after another, so that an abort is counted and
 // the next child goes on behind it.
 //
-//   alloc_failures [--all] [--verbose] [--soxr]      without --all only as many points as take some seconds
+//   alloc_failures [--all] [--verbose] [--malloc]    without --all only as many points as take some seconds
 #include <execinfo.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -16,8 +16,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <mutex>
 #include <new>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "api/asr.h"
@@ -62,7 +64,7 @@ struct Report {
   bool done;
 };
 Report *g_report;
-bool g_verbose = false;
+bool g_verbose = false, g_with_malloc = false;
 
 const char *g_where = "";  // in a child
 
@@ -108,7 +110,9 @@ class Trial {
     samples_ = speak(kWords);
     resampled_ = speak(kWords, 48000);
     find_device();
-    if (!scenario_.loads_each_time) engine_ = load();
+    if (scenario_.loads_each_time) return;
+    engine_ = load();
+    if (g_with_malloc) recognize();  // its threads have begun, each with what the C library keeps of it
   }
   ~Trial() { asr_engine_close(engine_); }
 
@@ -297,13 +301,57 @@ void try_scenario(const Scenario &scenario, Threads threads, long n_more, long s
   totals->n_wrong += g_report->n_wrong;
 }
 
+// A thread whose first failing call finds no memory, not even for what the C library keeps of a thread.
+[[noreturn]] void fail_first_in_a_thread() {
+  std::thread([] {
+    mark_caller_thread();
+    include_malloc();
+    arm(Threads::kCaller, 0, kAllMore);
+    const asr_status status = asr_feed(nullptr, nullptr, 0);
+    disarm();
+    const bool is_right = (status == ASR_INVALID_ARGUMENT || status == ASR_OUT_OF_MEMORY) && asr_last_error()[0] != '\0';
+    _exit(is_right ? 0 : 1);
+  }).join();
+  _exit(2);
+}
+
+// An exception that leaves std::call_once passes through the C library, which must have its unwinder by then.
+[[noreturn]] void throw_out_of_call_once() {
+  asr_engine *engine = nullptr;
+  if (asr_engine_load(tone_bundle().c_str(), nullptr, &engine) != ASR_OK) _exit(2);
+  mark_caller_thread();
+  include_malloc();
+  arm(Threads::kCaller, 0, kAllMore);
+  try {
+    std::once_flag once;
+    std::call_once(once, [] { throw std::bad_alloc(); });
+  } catch (const std::bad_alloc &) {
+    _exit(0);
+  }
+  _exit(1);
+}
+
+bool ends_well(const char *what, void (*action)()) {
+  fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) action();
+  int status = 0;
+  waitpid(child, &status, 0);
+  printf("%s: wait status %d\n", what, status);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 int run(bool all) {
   void *const shared = mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return 2;
   g_report = new (shared) Report;
   tone_bundle();
+  const bool is_prepared = ends_well("the first error of a thread without memory", fail_first_in_a_thread) &&
+                           ends_well("an exception out of std::call_once without memory", throw_out_of_call_once);
   Totals totals;
   for (const Scenario &scenario : kScenarios) {
+    // The thread-local data of a plugin, which the C library allocates when a thread first uses it, must not fail.
+    if (g_with_malloc && scenario.loads_each_time) continue;
     for (const Threads threads : {Threads::kLibrary, Threads::kCaller}) {
       for (const long n_more : {0L, kAllMore}) {
         const long stride = all ? 1 : scenario.is_slow ? 701 : 37;
@@ -313,7 +361,7 @@ int run(bool all) {
   }
   printf("points tried %ld, aborts %ld, lost streams %ld", totals.n_tried, totals.n_aborts, totals.n_lost);
   printf(totals.n_wrong == 0 ? "\n" : ", wrong %ld\n", totals.n_wrong);
-  return totals.n_tried > 0 && totals.n_aborts + totals.n_lost + totals.n_wrong == 0 ? 0 : 1;
+  return is_prepared && totals.n_tried > 0 && totals.n_aborts + totals.n_lost + totals.n_wrong == 0 ? 0 : 1;
 }
 
 }  // namespace
@@ -324,8 +372,9 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; ++i) {
     if (strcmp(argv[i], "--all") == 0) all = true;
     if (strcmp(argv[i], "--verbose") == 0) asr::test::g_verbose = true;
-    if (strcmp(argv[i], "--soxr") == 0) asr::test::include_soxr();
+    if (strcmp(argv[i], "--malloc") == 0) asr::test::g_with_malloc = true;
   }
+  if (asr::test::g_with_malloc) asr::test::include_malloc();
   setenv("SENONE_PLUGIN_PATH", SENONE_BUILD_DIR "/tests/faulty", 1);
   return asr::test::run(all);
 }

@@ -212,5 +212,34 @@ TEST(Callbacks, MayCloseEachOthersStreams) {
   for (const int n : {2, 3, 5, 2, 2}) close_in_a_ring(n);
 }
 
+// Each callback waits for the end of the next stream, all at once. The last to do so is told, and the others go on.
+TEST(Callbacks, ThatWaitForEachOtherAreTold) {
+  for (const int n : {2, 3, 5}) {
+    const EnginePointer engine = load_engine();
+    std::vector<Listener> listeners(n);
+    std::vector<StreamPointer> streams;
+    std::atomic<int> n_inside{0}, n_refused{0}, n_waited{0};
+    std::atomic<bool> all_are_open{false};
+    for (int i = 0; i < n; ++i) {
+      listeners[i].react = [&, i](asr_stream *, const asr_event *event) {
+        if (asr_event_get_kind(event) != ASR_EVENT_READY) return;
+        ++n_inside;
+        while (!all_are_open || n_inside < n) std::this_thread::yield();
+        const asr_status status = asr_wait(streams[(i + 1) % n].get(), -1);
+        if (status == ASR_OK) ++n_waited;
+        if (status != ASR_INVALID_STATE) return;
+        ++n_refused;
+        EXPECT_NE(std::string(asr_last_error()).find("neither would end"), std::string::npos) << asr_last_error();
+      };
+      streams.push_back(listeners[i].open(engine.get()));
+    }
+    all_are_open = true;
+    for (const StreamPointer &stream : streams) EXPECT_OK(asr_finish(stream.get()));
+    for (const StreamPointer &stream : streams) ASSERT_OK(asr_wait(stream.get(), 60000));
+    EXPECT_EQ(n_refused, 1);
+    EXPECT_EQ(n_waited, n - 1);
+  }
+}
+
 }  // namespace
 }  // namespace asr::test

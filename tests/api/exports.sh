@@ -16,7 +16,7 @@ fi
 abi=$(sed -n 's/^#define ASR_ABI //p' "$header")
 readelf -d "$library" | grep "soname: \[libsenone.so.$abi\]" >/dev/null || { echo "exports.sh: no SONAME libsenone.so.$abi" >&2; status=1; }
 
-allowed='libsoxr\.so\.0|libstdc\+\+\.so\.6|libgcc_s\.so\.1|libm\.so\.6|libc\.so\.6|ld-linux-.*'
+allowed='libstdc\+\+\.so\.6|libgcc_s\.so\.1|libm\.so\.6|libc\.so\.6|ld-linux-.*'
 if readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -Ev "^($allowed)$"; then
   echo "exports.sh: these libraries must not be needed at run time" >&2
   status=1

@@ -115,6 +115,8 @@ TEST(Misuse, StreamConfigsOutOfRange) {
       {"size", [](asr_stream_config *c) { c->size = offsetof(asr_stream_config, beam) - 1; }, ASR_INVALID_ARGUMENT},
       {"size", [](asr_stream_config *c) { c->size = offsetof(asr_stream_config, callback) + 4; }, ASR_INVALID_ARGUMENT},
       {"size", [](asr_stream_config *c) { c->size += 1; }, ASR_INVALID_ARGUMENT},
+      {"size", [](asr_stream_config *c) { c->size = 4104; }, ASR_INVALID_ARGUMENT},
+      {"size", [](asr_stream_config *c) { c->size = size_t{1} << 63; }, ASR_INVALID_ARGUMENT},
       {"input", [](asr_stream_config *c) { memset(&c->input, 0x11, sizeof(c->input)); }, ASR_INVALID_ARGUMENT},
       {"cmn", [](asr_stream_config *c) { memset(&c->cmn, 0xff, sizeof(c->cmn)); }, ASR_INVALID_ARGUMENT},
       {"sample_rate_hz", [](asr_stream_config *c) { c->sample_rate_hz = 999; }, ASR_INVALID_ARGUMENT},

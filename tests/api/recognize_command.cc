@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `senone recognize`: its outputs, and one sentence for whatever cannot be recognised.
+#include <sys/wait.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -223,6 +226,89 @@ TEST(RecognizeCommand, AFileThatCannotBeWrittenIsKnownBeforehand) {
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_TRUE(has(outcome, "/nodir/x")) << outcome.output;
   EXPECT_FALSE(has(outcome, "/no/bundle")) << outcome.output;
+}
+
+// A # hides from the shell that run_program() adds stderr to stdout.
+TEST(RecognizeCommand, StandardOutputThatCannotBeWritten) {
+  const std::string file = tone_recording("low");
+  for (const std::string &arguments :
+       {std::string("devices"), std::string("--help"), "recognize --device cpu --model " + tone_bundle() + " " + file}) {
+    const Outcome full = run_program("senone", arguments + " 2>&1 >/dev/full #");
+    EXPECT_EQ(full.exit_code, 1);
+    EXPECT_TRUE(has(full, "senone: standard output: cannot be written: No space left on device; free some space"))
+        << full.output;
+  }
+  const std::string hyp = tone_bundle() + "/closed.hyp";  // must not get the number of the closed stream
+  const Outcome closed = recognize_command(file + " --hyp " + hyp + " 2>&1 >&- #");
+  EXPECT_EQ(closed.exit_code, 1);
+  EXPECT_TRUE(has(closed, "senone: standard output: cannot be written")) << closed.output;
+  EXPECT_FALSE(std::filesystem::exists(hyp));
+}
+
+TEST(RecognizeCommand, HypOnStandardOutput) {
+  const std::string file = tone_recording("low mid");
+  const Outcome outcome = recognize_command(file + " --hyp - 2>/dev/null #");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.output, "low mid (low_mid)\n");
+  EXPECT_FALSE(std::filesystem::exists("-"));
+  for (const char *other : {"--json", "--ctm", "--srt", "--resume"}) {
+    EXPECT_EQ(recognize_command(file + " --hyp - " + other).exit_code, 2) << other;
+  }
+  EXPECT_EQ(recognize_command(file + " --lattice -").exit_code, 2);
+}
+
+// Of a name that a line "words (id)" cannot hold.
+TEST(RecognizeCommand, NamesThatHypCannotHoldAreRefused) {
+  const std::string odd = tone_bundle() + "/odd\nname.raw";
+  std::filesystem::copy_file(tone_recording("low"), odd, std::filesystem::copy_options::overwrite_existing);
+  const std::string hyp = tone_bundle() + "/odd.hyp";
+  EXPECT_EQ(recognize_command("'" + odd + "' 2>/dev/null #").output, "low\n");
+  for (const char *resume : {"", " --resume"}) {
+    const Outcome outcome = recognize_command("'" + odd + "' --hyp " + hyp + resume);
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_TRUE(has(outcome, "senone: recognize: \"odd\nname\" cannot be the id in a line")) << outcome.output;
+    EXPECT_FALSE(std::filesystem::exists(hyp));
+  }
+}
+
+// Many threads under a limit on addresses: whichever of them lacks memory, the command ends by itself and leaves nothing half.
+TEST(RecognizeCommand, LittleMemoryEndsInASentence) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers reserve addresses without end";
+#endif
+  const std::string folder = tone_bundle() + "/memory", archive = folder + "/rows.txt";
+  std::filesystem::create_directory(folder);
+  std::ofstream rows(archive);
+  for (int i = 0; i < 100; ++i) {
+    rows << "u" << i << "  [";
+    for (int row = 0; row < 20; ++row) rows << "\n -1 -2 -3 -4";
+    rows << " ]\n";
+  }
+  rows.close();
+  for (int kib = 60000; kib <= 130000; kib += 7000) {
+    const std::string command =
+        "ulimit -v " + std::to_string(kib) + "; exec " SENONE_BUILD_DIR "/bin/senone recognize --model " + tone_bundle() +
+        " --device cpu --jobs 100 --loglikes ark:" + archive + " --hyp " + folder + "/hyp >/dev/null 2>&1";
+    const int status = std::system(command.c_str());
+    EXPECT_TRUE(WIFEXITED(status)) << kib << " KiB: signal " << WTERMSIG(status);
+    EXPECT_LE(WEXITSTATUS(status), 1) << kib << " KiB";
+    for (const auto &entry : std::filesystem::directory_iterator(folder)) {
+      EXPECT_EQ(entry.path().string().find("partial"), std::string::npos) << entry.path();
+    }
+  }
+}
+
+TEST(RecognizeCommand, BundlesThatAreNone) {
+  const std::string remedy = "; name a bundle, a directory made by `senone import`\n";
+  const auto refusal = [](const std::string &model) {
+    return run_program("senone", "recognize --device cpu --model " + model + " " + tone_recording("low")).output;
+  };
+  EXPECT_EQ(refusal("/nosuch"), "senone: /nosuch: does not exist" + remedy);
+  EXPECT_EQ(refusal(tone_bundle() + "/graph.bin"), "senone: " + tone_bundle() + "/graph.bin: is a file" + remedy);
+  EXPECT_EQ(refusal("/usr"),
+            "senone: /usr: is no bundle, as it has no senone.json; name a directory made by `senone import`\n");
+  EXPECT_EQ(run_program("senone", "import sphinx /usr /nosuch/out").output,
+            "senone: /usr: has no file means, so it is no model of CMU Sphinx; name the directory with means and mdef\n");
 }
 
 TEST(RecognizeCommand, UnknownSubcommandsAreNamed) {

@@ -116,6 +116,37 @@ diff "$work/whole.hyp" "$work/out/new.hyp" || fail "these are the words after an
 grep -q 'give it' "$work/log" || fail "--resume without --hyp: $(cat "$work/log")"
 rm "$work/out/new.hyp"
 
+# ---- pipes: one whose reader has ended, and one that is full
+
+set +o pipefail
+(run "${recognize[@]}" --hyp "$work/out/new.hyp" --lattice "$work/out/new.ark") 2>"$work/log" | head -n 1 >/dev/null
+statuses=("${PIPESTATUS[@]}")
+set -o pipefail
+((statuses[0] == 141)) || fail "without a reader the status is ${statuses[0]} instead of 141: $(cat "$work/log")"
+expect_files
+
+(run "${large[@]}" --out "$work/out/new" 2> >(exec true)) >/dev/null &  # stderr has no reader
+pid=$!
+sleep 1
+end INT 130 "$pid" || fail "a command ended although it got a signal"
+expect_files
+
+mkfifo "$work/full"
+exec 3<>"$work/full"
+dd if=/dev/zero of="$work/full" bs=4096 count=64 oflag=nonblock 2>/dev/null || true  # until it is full
+(run "${recognize[@]}" --hyp "$work/out/new.hyp" --device nosuch >/dev/null 2>"$work/full") &
+blocked=$!
+(run "${large[@]}" --out "$work/out/new" >/dev/null 2>"$work/full") &
+busy=$!
+(exec sleep 20) >/dev/null 2>&1 && kill -s KILL "$blocked" "$busy" &
+watchdog=$!
+sleep 1
+for pid in "$blocked" "$busy"; do end INT 130 "$pid" || fail "a command ended although stderr is full"; done
+kill "$watchdog"
+exec 3<&-
+rm -f "$work/full"
+expect_files
+
 # ---- progress
 
 on_terminal() { TERM=xterm script -qec "$(printf '%q ' "$senone" "$@")" /dev/null </dev/null | tr '\r' '\n'; }

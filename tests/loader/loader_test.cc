@@ -16,6 +16,7 @@
 #include "core/backend/plugin_loader.h"
 #include "core/backend/registry.h"
 #include "core/base/error.h"
+#include "core/base/limits.h"
 #include "core/base/log.h"
 
 namespace asr {
@@ -271,7 +272,7 @@ TEST(Loader, SeveralDirectoriesNeverTheCurrentOne) {
   const size_t n_relative = load_backends({{"."}, {}}).size();
   fs::current_path(before);
   EXPECT_GT(n_all, 10u);
-  EXPECT_EQ(n_relative, 1u);
+  EXPECT_EQ(n_relative, 2u);
   EXPECT_CONTAINS(messages.text, "plugin directory .: is skipped: it is not an absolute path");
 }
 
@@ -308,12 +309,33 @@ TEST(Loader, DirectoriesThatEverybodyMayWrite) {
   for (const mode_t mode : {0777, 01777, 0702}) {
     ASSERT_EQ(chmod(directory.path().c_str(), mode), 0);
     const Messages messages;
-    EXPECT_EQ(load_backends({{directory.path()}, {}}).size(), 1u) << std::oct << mode;
-    EXPECT_CONTAINS(messages.text, "plugin directory " + directory.path() + ": is skipped: it can be written by everybody");
+    const std::vector<Backend> backends = load_backends({{directory.path()}, {}});
+    ASSERT_EQ(backends.size(), 2u) << std::oct << mode;
+    EXPECT_EQ(backends[1].api, nullptr);
+    const std::string reason = "plugin directory " + directory.path() + ": is skipped: it can be written by everybody";
+    EXPECT_CONTAINS(messages.text, reason);
+    EXPECT_CONTAINS(list_devices(backends).back().reason, reason);
   }
   ASSERT_EQ(chmod(directory.path().c_str(), 0775), 0);
   EXPECT_EQ(why_untrusted(directory.path()), "");
   EXPECT_EQ(why_untrusted("/nowhere"), "");
+}
+
+TEST(Loader, PluginsThatEverybodyMayWrite) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("libsenone_good.so");
+  fs::copy_file(plugin("good"), path);
+  ASSERT_EQ(chmod(path.c_str(), 0666), 0);
+  EXPECT_CONTAINS(load_plugin(path).reason, path + ": is not loaded: it can be written by everybody");
+  ASSERT_EQ(chmod(path.c_str(), 0664), 0);
+  EXPECT_EQ(load_plugin(path).reason, "");
+}
+
+// More than are listed; the back end is told how many it may write.
+TEST(Loader, ManyDevices) {
+  const auto entries = list_devices(std::vector<Backend>{load_plugin(plugin("many_devices"))});
+  ASSERT_EQ(entries.size(), kMostDevices);
+  EXPECT_EQ(entries.back().id, "many_devices:" + std::to_string(kMostDevices - 1));
 }
 
 TEST(Loader, DirectoriesOfOtherUsers) {

@@ -109,6 +109,26 @@ TEST(Process, ALogFunctionMayCallTheLibrary) {
   });
 }
 
+// A log function without a guard of its own: what it calls has something to say each time.
+TEST(Process, ALogFunctionIsNotCalledByItsOwnCalls) {
+  in_a_child([] {
+    setenv("SENONE_PLUGIN_PATH", "/nowhere", 1);
+    static Library senone;
+    static int n_messages = 0;
+    const auto log = [](asr_log_level, const char *, void *) {
+      if (++n_messages > 1000) _exit(3);
+      asr_engine *none = nullptr;
+      senone.asr_engine_load("/no/such/bundle", nullptr, &none);
+      asr_device_list *list = nullptr;
+      senone.asr_devices(&list);
+      senone.asr_device_list_free(list);
+    };
+    senone.asr_set_log(log, ASR_LOG_DEBUG, nullptr);
+    senone.asr_engine_close(load(senone));
+    return n_messages > 0 ? 0 : 2;
+  });
+}
+
 // A log function that takes a mutex of the program's, which a thread holds while it calls the library.
 TEST(Process, ALogFunctionMayWaitForAThreadThatCallsTheLibrary) {
   in_a_child([] {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/model/import/kaldi_archive.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <variant>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 #include "core/model/import/text_lines.h"
 
 namespace asr::kaldi {
@@ -59,13 +63,12 @@ Place parse_place(std::string_view text, const TextLines &lines) {
 }
 
 template <typename T>
-void keep_rows(const std::pair<uint32_t, uint32_t> &rows, const std::string &key, Matrix<T> *m) {
-  if (rows.second >= m->n_rows) {
-    fail(ASR_BAD_FILE, "%s: row %u is asked for, but there are %u", key.c_str(), rows.second, m->n_rows);
+Matrix<T> rows_of(const Matrix<T> &m, const std::pair<uint32_t, uint32_t> &rows, const std::string &key) {
+  if (rows.second >= m.n_rows) {
+    fail(ASR_BAD_FILE, "%s: row %u is asked for, but there are %u", key.c_str(), rows.second, m.n_rows);
   }
-  const auto at = [&](uint64_t row) { return m->values.begin() + static_cast<std::ptrdiff_t>(row * m->n_cols); };
-  m->values = std::vector<T>(at(rows.first), at(rows.second + uint64_t{1}));
-  m->n_rows = rows.second - rows.first + 1;
+  const auto at = [&](uint64_t row) { return m.values.begin() + static_cast<std::ptrdiff_t>(row * m.n_cols); };
+  return {rows.second - rows.first + 1, m.n_cols, std::vector<T>(at(rows.first), at(rows.second + uint64_t{1}))};
 }
 
 }  // namespace
@@ -77,6 +80,35 @@ struct ArchiveReader::Source {
   std::optional<TextLines> list;        // scp
   std::string mapped_path;              // of the archive that the last line pointed into
   MappedFile mapped;
+  std::optional<uint64_t> read_offset;  // of the matrix in that archive which is in last_read
+  std::variant<Matrix<float>, Matrix<double>> last_read;
+  std::set<std::string> archives;                  // that lines pointed into, by their canonical paths
+  uint64_t n_archive_bytes = 0, n_read_bytes = 0;  // of these archives; by all lines
+
+  // The matrix of a line. Lists cut a recording into pieces: it is read once for all lines that follow each other.
+  template <typename T>
+  Matrix<T> read(const Place &place, const std::string &key) {
+    ObjectReader reader = find(place);
+    if (read_offset != place.offset || !std::holds_alternative<Matrix<T>>(last_read)) {
+      read_offset.reset();
+      reader.begin_object();
+      last_read = reader.matrix<T>(key.c_str());
+      read_offset = place.offset;
+      count(reader.position() - place.offset);
+    }
+    const Matrix<T> &whole = std::get<Matrix<T>>(last_read);
+    Matrix<T> matrix = place.rows ? rows_of(whole, *place.rows, key) : whole;
+    count(matrix.values.size() * sizeof(T));
+    return matrix;
+  }
+
+  // Each line may name the same matrix; together they must not ask for much more than there is.
+  void count(uint64_t n_bytes) {
+    n_read_bytes += n_bytes;
+    if (n_read_bytes <= std::max(kSureListBytes, kMostListRepeats * n_archive_bytes)) return;
+    fail(ASR_BAD_FILE, "%s:%zu: the lines so far read over %llu times what their archives hold; split the list", path.c_str(),
+         list->line_number(), static_cast<unsigned long long>(kMostListRepeats));
+  }
 
   // A reader that stands where the object begins.
   ObjectReader find(const Place &place) {
@@ -86,6 +118,8 @@ struct ArchiveReader::Source {
     if (found != mapped_path) {
       mapped = MappedFile(found);
       mapped_path = found;
+      read_offset.reset();
+      if (archives.insert(fs::canonical(found)).second) n_archive_bytes += mapped.size();
     }
     const std::string_view bytes = text_of(mapped);
     if (place.offset >= bytes.size()) {
@@ -124,11 +158,7 @@ bool ArchiveReader::next(std::string *key, Matrix<T> *matrix) {
   if (!source_->list->next(words, "\n")) return false;
   if (words.size() != 2) source_->list->fail_line("is not a key and a place in an archive");
   *key = words[0];
-  const Place place = parse_place(words[1], *source_->list);
-  ObjectReader reader = source_->find(place);
-  reader.begin_object();
-  *matrix = reader.matrix<T>(key->c_str());
-  if (place.rows) keep_rows(*place.rows, *key, matrix);
+  *matrix = source_->read<T>(parse_place(words[1], *source_->list), *key);
   return true;
 }
 

@@ -208,6 +208,10 @@ DecodingDefaults decoding_defaults(Tying tying) {
 ImportedModel import_sphinx(const SphinxOptions &options) {
   const std::string &dir = options.model_dir;
   if (!std::filesystem::is_directory(dir)) fail(ASR_NOT_FOUND, "%s: is not a directory; name one with a model", dir.c_str());
+  if (!std::filesystem::exists(dir + "/means")) {
+    fail(ASR_NOT_FOUND, "%s: has no file means, so it is no model of CMU Sphinx; name the directory with means and mdef",
+         dir.c_str());
+  }
   const std::string mdef_path = path_of(options, options.mdef, "mdef");
   const std::string noisedict_path = path_of(options, options.noisedict, "noisedict");
 

@@ -20,7 +20,7 @@ std::vector<float> noise(size_t n) {
 }
 
 std::vector<float> resample(const std::vector<float> &in, double from_hz, double to_hz, size_t chunk) {
-  Resampler resampler(from_hz, to_hz);
+  Resampler resampler(ResampleFilters().get(from_hz, to_hz));
   std::vector<float> out;
   for (size_t i = 0; i < in.size(); i += chunk) resampler.feed(in.data() + i, std::min(chunk, in.size() - i), &out);
   resampler.finish(&out);
@@ -56,6 +56,41 @@ INSTANTIATE_TEST_SUITE_P(Audio, ResamplerRates,
                          testing::Values(Rates{8000, 16000}, Rates{16000, 8000}, Rates{44100, 16000}, Rates{48000, 16000},
                                          Rates{11025, 16000}, Rates{1000, 16000}, Rates{768000, 16000}, Rates{16001, 16000},
                                          Rates{22050, 8000}));
+
+// Root mean square of the middle half, in dB below that of a sine of 10000.
+double level_db(const std::vector<float> &samples) {
+  double sum = 0;
+  size_t n = 0;
+  for (size_t i = samples.size() / 4; i < samples.size() * 3 / 4; ++i, ++n) sum += double(samples[i]) * double(samples[i]);
+  return 10 * std::log10(sum / double(n) / 0.5e8 + 1e-30);
+}
+
+// What the higher rate has above the lower one's Nyquist frequency would sound in the wrong place.
+TEST_P(ResamplerRates, PassesWhatTheLowerRateHoldsAndNothingAbove) {
+  const auto [from_hz, to_hz] = GetParam();
+  const double nyquist_hz = std::min(from_hz, to_hz) / 2;
+  const auto level_of_tone = [from_hz = from_hz, to_hz = to_hz](double tone_hz) {
+    std::vector<float> in(static_cast<size_t>(std::max(from_hz / 8, 2000.0)));
+    for (size_t i = 0; i < in.size(); ++i) in[i] = float(10000 * std::sin(2 * M_PI * tone_hz * double(i) / from_hz));
+    return level_db(resample(in, from_hz, to_hz, in.size()));
+  };
+  for (const double share : {0.1, 0.5, 0.8, 0.9}) EXPECT_NEAR(level_of_tone(share * nyquist_hz), 0, 0.01) << share;
+  for (const double share : {1.02, 1.2, 1.7}) {
+    if (share * nyquist_hz < from_hz / 2) {
+      EXPECT_LT(level_of_tone(share * nyquist_hz), -115) << share;
+    }
+  }
+}
+
+TEST(ResampleFilters, StreamsOfTheSameRatesShareOne) {
+  ResampleFilters filters;
+  const auto first = filters.get(44100, 16000);
+  const ResampleFilter *const address = first.get();
+  EXPECT_EQ(filters.get(44100, 16000), first);
+  EXPECT_NE(filters.get(48000, 16000), first);
+  EXPECT_EQ(filters.get(44100, 16000).get(), address);
+  EXPECT_EQ(filters.get(16000, 16000), nullptr);
+}
 
 TEST(Resampler, EqualRatesCopy) {
   const std::vector<float> in = noise(1001);

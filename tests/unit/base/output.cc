@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,6 +58,40 @@ TEST(OutputFile, ReplacesTheFileBehindALink) {
   file.commit();
   EXPECT_TRUE(fs::is_symlink(scratch / "link"));
   EXPECT_EQ(slurp(scratch / "f"), "new");
+}
+
+TEST(OutputFile, MakesTheFileThatALinkNames) {
+  const Scratch scratch;
+  fs::create_directory(scratch / "sub");
+  fs::create_symlink("sub/second", scratch / "link");
+  fs::create_symlink(scratch / "f", scratch / "sub/second");
+  OutputFile file(scratch / "link");
+  file.write("new");
+  file.commit();
+  EXPECT_TRUE(fs::is_symlink(scratch / "link"));
+  EXPECT_TRUE(fs::is_symlink(scratch / "sub/second"));
+  EXPECT_EQ(slurp(scratch / "f"), "new");
+  fs::create_symlink("loop", scratch / "loop");
+  expect_error([&] { OutputFile endless(scratch / "loop"); }, ASR_IO, "cannot be created");
+  EXPECT_TRUE(fs::is_symlink(scratch / "loop"));
+}
+
+TEST(OutputFile, KeepsModeAndOwner) {
+  const Scratch scratch;
+  const std::string path = scratch / "f";
+  spill(path, "old");
+  fs::permissions(path, fs::perms(0600));
+  if (geteuid() == 0) {
+    ASSERT_EQ(chown(path.c_str(), 65534, 65534), 0);
+  }
+  OutputFile file(path);
+  file.write("new");
+  file.commit();
+  struct stat status {};
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  EXPECT_EQ(status.st_uid, geteuid() == 0 ? 65534 : geteuid());
+  EXPECT_EQ(slurp(path), "new");
 }
 
 TEST(OutputFile, NamesWhatCannotBeMade) {

@@ -126,6 +126,30 @@ TEST_F(Archives, ListsPointIntoArchivesAndCutRows) {
   EXPECT_EQ(entries[1].second.values, kValues);  // found beside the list
 }
 
+// Every line costs a few bytes and may name a matrix of megabytes.
+TEST_F(Archives, ListsThatNameAMatrixManyTimes) {
+  const std::vector<float> values(3 << 20);
+  std::string archive;
+  for (const char *name : {"one ", "two "}) archive += name + KaldiWriter(true).matrix(1 << 20, values).bytes();
+  test::spill(ark_, archive);
+  const auto n_read = [&](const std::string &lines) {
+    std::string list;
+    for (int i = 0; i < 1000; ++i) list += lines;
+    test::spill(scp_, list);
+    ArchiveReader reader("scp:" + scp_);
+    std::string key;
+    Matrix<float> matrix;
+    size_t n = 0;
+    while (reader.next(&key, &matrix)) ++n;
+    return n;
+  };
+  const std::string one = "one " + ark_ + ":4", two = "two " + ark_ + ":" + std::to_string(archive.size() / 2 + 4);
+  EXPECT_EQ(n_read(one + "[0:0]\n"), 1000u);  // read once
+  for (const std::string &lines : {one + "\n", one + "[0:0]\n" + two + "[0:0]\n"}) {
+    test::expect_error([&] { n_read(lines); }, ASR_BAD_FILE, "the lines so far read over 16 times what their archives hold");
+  }
+}
+
 TEST_F(Archives, TextArchive) {
   test::spill(ark_, "one  [\n 1 2 3\n -4.5 1e-20 6 ]\ntwo  [ ]\n");
   const auto entries = read_archive<float>("ark:" + ark_);

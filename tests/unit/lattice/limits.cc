@@ -8,6 +8,7 @@
 #include <functional>
 #include <thread>
 
+#include "core/base/limits.h"
 #include "core/lattice/confusion_network.h"
 #include "core/lattice/determinise.h"
 #include "core/lattice/nbest.h"
@@ -97,6 +98,39 @@ TEST(WideLimits, GiveTheWholeBeam) {
   const Lattice lattice = test::word_loop_lattice({8, 2});
   EXPECT_EQ(determinise(lattice, {kScale, 3}).beam, 3);
   EXPECT_EQ(determinise(lattice, {kScale, 3, uint64_t{1} << 28, 8 * kMegabyte}).beam, 3);
+}
+
+// A word in every frame, each of them `n_arcs` times.
+CompactLattice dense_lattice(uint32_t n_frames, uint32_t n_arcs) {
+  CompactLattice lattice;
+  for (uint32_t s = 0; s <= n_frames; ++s) {
+    lattice.frames.push_back(s);
+    for (uint32_t a = 0; s < n_frames && a < n_arcs; ++a) lattice.arcs.push_back({s + 1, a + 1, {0.5 * a, 0}, {}});
+    lattice.arc_begin.push_back(lattice.arcs.size());
+    lattice.ends.emplace_back();
+  }
+  lattice.ends.back().cost = {};
+  return lattice;
+}
+
+// Bytes that folding takes for a state.
+double fold_bytes(uint32_t n_frames, uint32_t n_arcs) {
+  const CompactLattice lattice = dense_lattice(n_frames, n_arcs);
+  const std::vector<WordPlace> words = best_words(lattice, kScale);
+  const test::PeakMemory peak;
+  const ConfusionNetwork network = fold_onto(lattice, words, kScale);
+  EXPECT_EQ(network.slots.size(), 2 * words.size() + 1);
+  return static_cast<double>(peak.bytes()) / n_frames;
+}
+
+// Folding keeps a value for each state and each slot within reach; it reaches less far where these are too many, or those of
+// all arcs.
+TEST(FoldLimits, DenseLatticesAreFoldedWithinLess) {
+  const double usual = fold_bytes(2000, 2);
+  const uint32_t n_slots_in_reach = 4 * static_cast<uint32_t>(kFoldReach);
+  EXPECT_GT(usual, n_slots_in_reach * sizeof(double));
+  EXPECT_LT(fold_bytes(static_cast<uint32_t>(kMostFoldStateValues / n_slots_in_reach) + 1000, 1), 0.75 * usual);
+  EXPECT_LT(fold_bytes(2000, static_cast<uint32_t>(kMostFoldArcValues / 2000 / n_slots_in_reach) + 8), 0.75 * usual);
 }
 
 class Stopping : public testing::Test {

@@ -62,7 +62,7 @@ TEST(Bundle, ChecksTheFilesItLists) {
   expect_error([&] { read_bundle(scratch.path()); }, ASR_BAD_FILE, "a.bin: has 7 bytes");
   std::filesystem::remove(scratch / "a.bin");
   expect_error([&] { read_bundle(scratch.path()); }, ASR_NOT_FOUND, "a.bin");
-  expect_error([&] { read_bundle(scratch / "none"); }, ASR_NOT_FOUND, "senone.json");
+  expect_error([&] { read_bundle(scratch / "none"); }, ASR_NOT_FOUND, "none: does not exist");
   expect_error([&] { write_bundle_index(test::small_bundle(), scratch.path(), {"none.bin"}); }, ASR_NOT_FOUND, "none.bin");
 }
 

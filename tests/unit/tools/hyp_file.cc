@@ -33,6 +33,20 @@ TEST(HypJournal, TakesEachOlderLineOnce) {
   EXPECT_FALSE(journal.takes("b"));
 }
 
+TEST(HypJournal, WordsMayBeginWithParentheses) {
+  const Scratch scratch;
+  HypJournal(scratch / "hyp").append(result("name (1).wav", "(laughs) one (two) :-)"));
+  HypJournal journal(scratch / "hyp");
+  EXPECT_TRUE(journal.takes("name (1).wav"));
+}
+
+TEST(HypFile, IdsThatTheirLineDoesNotHoldAreRefused) {
+  for (const char *id : {"a", "name (1).wav", "a b", "()"}) check_hyp_id(id);
+  for (const char *id : {"", "a\nb", "a)", "(a", "a) (b"}) {
+    expect_error([&] { check_hyp_id(id); }, ASR_INVALID_ARGUMENT, "cannot be the id");
+  }
+}
+
 TEST(HypJournal, AppendsAfterTheLastWholeLine) {
   const Scratch scratch;
   spill(scratch / "hyp", "one (a)\ntwo (b");

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "tests/unit/lattice/allocated.h"
 
 namespace asr::tool {
 namespace {
@@ -67,6 +68,58 @@ TEST(WordErrors, AlignmentIsBestAndHoldsAllWords) {
   }
 }
 
+// By the whole table, as the header says: pairs rather than gaps, seen from the end; deletions rather than insertions.
+std::vector<AlignedPair> align_by_table(const Words &ref, const Words &hyp) {
+  std::vector<std::vector<size_t>> e(ref.size() + 1, std::vector<size_t>(hyp.size() + 1));
+  for (size_t i = 0; i <= ref.size(); ++i) {
+    for (size_t j = 0; j <= hyp.size(); ++j) {
+      e[i][j] = i + j;
+      if (i > 0 && j > 0) e[i][j] = std::min({e[i - 1][j - 1] + (ref[i - 1] != hyp[j - 1]), e[i - 1][j] + 1, e[i][j - 1] + 1});
+    }
+  }
+  std::vector<AlignedPair> alignment;
+  for (size_t i = ref.size(), j = hyp.size(); i > 0 || j > 0;) {
+    if (i > 0 && j > 0 && e[i][j] == e[i - 1][j - 1] + (ref[i - 1] != hyp[j - 1])) {
+      alignment.push_back({ref[--i], hyp[--j]});
+    } else if (i > 0 && e[i][j] == e[i - 1][j] + 1) {
+      alignment.push_back({ref[--i], ""});
+    } else {
+      alignment.push_back({"", hyp[--j]});
+    }
+  }
+  std::reverse(alignment.begin(), alignment.end());
+  return alignment;
+}
+
+Words random_words(std::mt19937 *random, size_t n, unsigned n_different) {
+  Words words(n);
+  for (auto &word : words) word = std::string(1, char('a' + (*random)() % n_different));
+  return words;
+}
+
+TEST(WordErrors, LongAlignmentsAreThoseOfTheWholeTable) {
+  std::mt19937 random(3);
+  for (const auto &[n_ref, n_hyp] : {std::pair{700u, 650u}, {1200u, 300u}, {300u, 1200u}, {1500u, 60u}, {2u, 40000u}}) {
+    for (const unsigned n_different : {2u, 6u}) {
+      const Words ref = random_words(&random, n_ref, n_different), hyp = random_words(&random, n_hyp, n_different);
+      const auto expected = align_by_table(ref, hyp), found = align(ref, hyp);
+      ASSERT_EQ(found.size(), expected.size());
+      for (size_t i = 0; i < found.size(); ++i) {
+        ASSERT_EQ(found[i].ref, expected[i].ref) << n_ref << " and " << n_hyp << " words, column " << i;
+        ASSERT_EQ(found[i].hyp, expected[i].hyp) << n_ref << " and " << n_hyp << " words, column " << i;
+      }
+    }
+  }
+}
+
+TEST(WordErrors, LongAlignmentsNeedLittleMemory) {
+  std::mt19937 random(3);
+  const Words ref = random_words(&random, 3000, 20), hyp = random_words(&random, 3000, 20);
+  const test::PeakMemory peak;
+  align(ref, hyp);
+  EXPECT_LE(peak.bytes(), 1u << 20);
+}
+
 TEST(WordErrors, PercentOfNothing) {
   EXPECT_EQ(percent(0, 0), 0);
   EXPECT_TRUE(std::isnan(percent(1, 0)));
@@ -92,6 +145,11 @@ TEST(Transcripts, Options) {
 
 TEST(Transcripts, OddWordsAreKept) {
   EXPECT_EQ(parse_transcripts("u < > (2) a( b() ) ++ []\n", "ref", {}).at("u"), words("< > (2) a( b() ) ++ []"));
+}
+
+TEST(Transcripts, ParenthesesInWordsAndIds) {
+  const auto t = parse_transcripts("(laughs) a (u-1)\n(b) (c) (name(1).wav)\n(u-3 (2))\n", "ref", {});
+  EXPECT_EQ(t, (Transcripts{{"u-1", words("(laughs) a")}, {"name(1).wav", words("(b) (c)")}, {"u-3", {}}}));
 }
 
 TEST(Transcripts, NothingThere) {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The owner of a file descriptor.
+#pragma once
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace asr {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}  // negative: none
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  Descriptor(Descriptor &&other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor &operator=(Descriptor &&) = delete;
+  int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+}  // namespace asr

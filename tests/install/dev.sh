@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# dev.sh SOURCE: ./dev refuses wrong arguments in one sentence, before it installs or builds anything.
+set -euo pipefail
+cd "$1"
+fail() { echo "dev.sh: $*" >&2; exit 1; }
+
+# refuses SENTENCE ARGUMENT...
+refuses() {
+  local sentence=$1 said status=0
+  shift
+  said=$(./dev "$@" 2>&1) || status=$?
+  [[ $status == 1 && $said == "dev: "*"$sentence"* && $said != *$'\n'* ]] || fail "./dev $*: status $status, \"$said\""
+}
+
+refuses 'no command "frob"' frob
+refuses 'no target "nosuch"; the targets are abi arpa' fuzz nosuch
+refuses 'no target "ar"' fuzz ar
+refuses 'no option "--kep"' fuzz --kep arpa
+refuses '"0" is no number of seconds' fuzz arpa 0
+refuses '"12x" is no number of seconds' fuzz 12x
+refuses 'no option "--moer"' test --moer
+refuses '"long" is no number of hours' soak long
+echo "wrong arguments are refused"
