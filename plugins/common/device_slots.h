@@ -29,7 +29,7 @@ namespace asr {
 // What `probe` writes.
 inline void give_devices(const std::vector<asr_backend_device_info> &devices, const std::string &why_none,
                          asr_backend_device_info *infos, size_t capacity, size_t *n_devices) {
-  if (devices.empty()) plugin_last_error() = why_none;
+  if (devices.empty()) plugin_last_error().keep(why_none.c_str());
   for (size_t i = 0; i < std::min(capacity, devices.size()); ++i) {
     const size_t size = infos[i].size;
     infos[i] = devices[i];
@@ -135,7 +135,7 @@ class DeviceSlots {
     delete static_cast<Device *>(device);
   }
 
-  static const char *last_error() { return plugin_last_error().c_str(); }
+  static const char *last_error() { return plugin_last_error().text; }
 
   static asr_status wait(asr_backend_device *device) {
     return guard_on(device, [](Device &d) {

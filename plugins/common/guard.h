@@ -2,25 +2,14 @@
 // The border between a plugin's C++ and its C table: exceptions become a status and this thread's last_error text.
 #pragma once
 
-#include <string>
-
 #include "core/base/error.h"
+#include "core/base/last_error.h"
 
 namespace asr {
 
-inline std::string &plugin_last_error() {
-  static thread_local std::string text;
-  return text;
-}
-
-// Where there is no memory for the text, the caller gets none.
-inline asr_status set_plugin_error(asr_status status, const char *text) noexcept {
-  try {
-    plugin_last_error() = text;
-  } catch (...) {
-    plugin_last_error().clear();
-  }
-  return status;
+inline LastError &plugin_last_error() {
+  static thread_local LastError error;
+  return error;
 }
 
 // Every slot's body: return guard([&] { ... });
@@ -31,7 +20,8 @@ asr_status guard(Body &&body) noexcept {
     return ASR_OK;
   } catch (...) {
     const Error error = current_error();
-    return set_plugin_error(error.code(), error.what());
+    plugin_last_error().keep(error.what());
+    return error.code();
   }
 }
 

@@ -53,7 +53,7 @@ asr_status open(uint32_t index, const asr_backend_options *options, asr_backend_
 
 void close(asr_backend_device *device) { delete device; }
 
-const char *last_error() { return plugin_last_error().c_str(); }
+const char *last_error() { return plugin_last_error().text; }
 
 asr_status load_features(asr_backend_device *, const asr_features_view *view, asr_backend_features **features) {
   return guard([&] { *features = new asr_backend_features{Mfcc(*view)}; });
