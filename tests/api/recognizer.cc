@@ -120,7 +120,7 @@ std::vector<std::string> recognize(asr_engine *engine, const asr_stream_config &
 }
 
 Outcome run_program(const std::string &name, const std::string &arguments) {
-  FILE *pipe = popen((SENONE_BUILD_DIR "/bin/" + name + " " + arguments + " 2>&1").c_str(), "r");
+  FILE *pipe = popen((SENONE_EMULATOR SENONE_BUILD_DIR "/bin/" + name + " " + arguments + " 2>&1").c_str(), "r");
   EXPECT_NE(pipe, nullptr);
   Outcome outcome;
   std::array<char, 256> buffer{};

@@ -10,7 +10,7 @@ digits=/in/tidigits
 cd "$work"
 
 ! command -v cc gcc c++ || fail "this system has a compiler"
-[[ -z $(ldconfig -p | grep -E 'libsoxr|libsndfile|libgomp|libOpenCL') ]] || fail "this system has what the wheel brings"
+[[ -z $(ldconfig -p | grep -E 'libsndfile|libgomp|libOpenCL') ]] || fail "this system has more than the wheel needs"
 python3 -m venv venv
 venv/bin/pip -q install --no-index --find-links /in/wheels senone
 
