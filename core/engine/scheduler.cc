@@ -180,7 +180,7 @@ void Scheduler::prepare(const StreamPointer &stream) {
   if (s.redo_.exchange(false)) s.ended_ = false;
   if (s.resume_.exchange(false)) {
     s.ended_ = false;
-    s.go_on();
+    s.go_on(model_);
   }
   if (s.ended_ || s.failure_) return;
   s.check_not_stopped();
@@ -228,6 +228,7 @@ void Scheduler::extract() {
 void Scheduler::gather(const StreamPointer &stream, Window *window) {
   Stream &s = *stream;
   if (!s.is_decoding() || s.last_taken_ || s.awaits_check_) return;
+  s.drop_rows_before_utterance();
   if (s.at_mark() && s.rows_->is_dry()) {
     s.end_at_ = s.next_frame_;
     s.intake_.pass_mark();

@@ -11,7 +11,8 @@ namespace asr {
 
 namespace {
 
-constexpr size_t kMinFrames = 8;  // fewer are not worth a step, unless the audio has ended
+constexpr size_t kMarginFrames = 4;  // whose samples may reach into the next one's
+constexpr size_t kMinFrames = 8;     // fewer are not worth a step, unless the audio has ended
 
 // Made when the library is loaded, so that stopping a stream needs no memory; never freed, as threads may outlive exit.
 const Error *const g_cancelled = new Error(ASR_CANCELLED, "the stream was cancelled by asr_cancel");
@@ -110,12 +111,12 @@ void Stream::post_partial(EventPointer partial, uint32_t n_frames) {
 
 void Stream::begin_utterance(const LoadedModel &model, RetiredChannels *retired) {
   if (!rows_) rows_.emplace(model, options_);
-  utterance_.emplace(model, options_, retired, next_frame_);
+  utterance_.emplace(model, options_, retired, utterance_frame_);
   if (!options_.endpoint) post_once(ASR_EVENT_SPEECH_START, 0);
 }
 
 // The next utterance's events, too, are there before it begins.
-void Stream::go_on() {
+void Stream::go_on(const LoadedModel &model) {
   if (result_failure_) throw Error(*result_failure_);
   for (const asr_event_kind kind : {ASR_EVENT_SPEECH_START, ASR_EVENT_ENDPOINT}) {
     if (!reserve_[kind]) reserve_[kind] = new_event(kind);
@@ -123,7 +124,8 @@ void Stream::go_on() {
   n_partial_frames_ = 0;
   end_at_.reset();
   last_taken_ = closing_ = goes_on_ = ended_ = false;
-  forget_history();
+  utterance_frame_ = next_frame_;
+  forget_history(model.tables().view()->dynamics->lookahead + kMarginFrames);
 }
 
 // Of a stream with endpoints an utterance begins to be heard with its first word.
@@ -187,11 +189,24 @@ void Stream::begin_again() noexcept {
   fell_back_ = true;
 }
 
-void Stream::forget_history() noexcept {
-  const size_t n = std::min<size_t>(n_read_, (next_frame_ - history_frame_) * frame_values_);
+// Keeps what frames before the utterance need, from which its first rows are made, too.
+void Stream::forget_history(size_t n_margin_frames) noexcept {
+  const uint64_t begin = std::max(history_frame_, utterance_frame_ - std::min<uint64_t>(utterance_frame_, n_margin_frames));
+  const auto n = static_cast<size_t>((begin - history_frame_) * frame_values_);
+  history_frame_ = begin;
+  if (!keeps_history_) return;
   history_.erase(history_.begin(), history_.begin() + static_cast<ptrdiff_t>(n));
   n_read_ -= n;
-  history_frame_ = next_frame_;
+}
+
+void Stream::drop_rows_before_utterance() {
+  std::vector<float> dropped;
+  while (next_frame_ < utterance_frame_ && rows_->n_ready() > 0) {
+    const size_t n = std::min<uint64_t>(rows_->n_ready(), utterance_frame_ - next_frame_);
+    rows_->take(n, &dropped);
+    next_frame_ += n;
+    progressed_ = true;
+  }
 }
 
 void Stream::submit_pieces(const LoadedModel &model) {

@@ -45,7 +45,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void post_once(asr_event_kind kind, double time_s) noexcept;
   void post_partial(EventPointer partial, uint32_t n_frames);
   void begin_utterance(const LoadedModel &model, RetiredChannels *retired);
-  void go_on();  // after an utterance whose result is out
+  void go_on(const LoadedModel &model);  // after an utterance whose result is out
   void post_speech_start(const PathTail &tail);
   bool is_heard() const { return reserve_[ASR_EVENT_SPEECH_START] == nullptr; }
   void post_endpoint() noexcept;
@@ -67,8 +67,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool at_mark() const { return n_read_ == history_.size() && intake_.at_mark(); }
   bool is_closing() const { return closing_ || (end_at_ && next_frame_ == *end_at_); }
   size_t n_frames_left() const { return end_at_ ? *end_at_ - next_frame_ : SIZE_MAX; }
-  void forget_history() noexcept;  // of utterances before this one
-  void begin_again() noexcept;     // forgets the decoding, so that another scheduler can do it from the history
+  void drop_rows_before_utterance();
+  void forget_history(size_t n_margin_frames) noexcept;  // of utterances before this one
+  void begin_again() noexcept;  // forgets the decoding, so that another scheduler can do it from the history
   bool is_decoding() const { return utterance_ && !failure_; }
   double fed_s() const { return static_cast<double>(intake_.n_values()) * value_s_; }
   double frame_s(uint64_t frame) const { return static_cast<double>(frame * frame_values_) * value_s_; }
@@ -98,6 +99,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool fell_back_ = false;
   std::optional<RowSource> rows_;        // from the first visit to the end
   uint64_t next_frame_ = 0;              // of the rows
+  uint64_t utterance_frame_ = 0;         // that the utterance begins with
   std::optional<Utterance> utterance_;   // from its first visit to its end
   std::optional<uint64_t> end_at_;       // where the utterance ends because asr_end_utterance says so
   bool awaits_check_ = false;            // no row is taken before the window under way has shown whether the utterance ends
