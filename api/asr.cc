@@ -215,6 +215,13 @@ asr_status asr_feed(asr_stream *stream, const void *samples, size_t n) {
   });
 }
 
+asr_status asr_end_utterance(asr_stream *stream) {
+  return guard([&] {
+    require(stream, "asr_end_utterance", "stream");
+    stream->stream->end_utterance();
+  });
+}
+
 asr_status asr_finish(asr_stream *stream) {
   return guard([&] {
     require(stream, "asr_finish", "stream");

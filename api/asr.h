@@ -20,8 +20,10 @@
  *   callback; both give the same objects with the same contents. Unknown kinds must be ignored: later versions add some.
  *   A PARTIAL that has not been read when the next one comes is replaced by it, and so is one that waits for the callback:
  *   memory does not grow with what is not read. No other event is ever left out.
- *   This version makes one utterance of a stream: one SPEECH_START with the first audio (or with asr_finish, if there was
- *   none), one ENDPOINT when all audio before asr_finish has been decoded.
+ *   A stream is one utterance, unless asr_stream_config.endpoint is set: one SPEECH_START with the first audio (or with
+ *   asr_finish, if there was none), one ENDPOINT when all audio before asr_finish has been decoded. With endpoints it is as many
+ *   as are found; each begins where the one before ends, audio between belongs to the later one, and times run on. There
+ *   SPEECH_START comes with the first word, and an utterance without words has no events.
  *
  * THREADS
  *   An engine may be used from any threads at once. A stream may be used from any threads too, but calls for one stream
@@ -228,6 +230,14 @@ typedef enum asr_cmn {
   ASR_CMN_NONE = 3
 } asr_cmn;
 
+/* Where a stream ends its utterances. Since 0.2.0. */
+typedef enum asr_endpoint {
+  ASR_ENDPOINT_OFF = 0,       /* the stream is one utterance, which ends with asr_finish */
+  ASR_ENDPOINT_COMMAND = 1,   /* soon after a command: 0.3 s of silence where the graph may end, else 0.8 s */
+  ASR_ENDPOINT_DICTATION = 2, /* after a sentence: 0.7 s where the graph may end, else 1.5 s */
+  ASR_ENDPOINT_CAPTIONS = 3   /* at short pauses: 0.3 s where the graph may end, else 0.5 s, and before 8 s are over */
+} asr_endpoint;
+
 typedef struct asr_stream_config {
   size_t size;
   asr_input input;              /* default ASR_INPUT_INT16 */
@@ -250,6 +260,15 @@ typedef struct asr_stream_config {
                                    confidences; 0 (default) = neither. ASR_UNSUPPORTED if the device makes no lattices */
   uint32_t n_best;              /* most alternatives in final events, 0..10000; default 1. More than 1 needs a lattice_beam
                                    > 0, and there are no more than the lattice holds */
+  /* Since 0.2.0, all of what follows. Milliseconds of silence at the end of the best path, where 0 (default) = those of the
+   * preset; they mean nothing without one. Silence is what the model's filler phones match. */
+  asr_endpoint endpoint;             /* default ASR_ENDPOINT_OFF. Others need a running mean: ASR_CMN_MODEL is ASR_CMN_LIVE then
+                                        if the model asks for ASR_CMN_BATCH */
+  uint32_t silence_at_end_ms;        /* after words, where the best path may well end the graph's sentence */
+  uint32_t silence_after_words_ms;   /* after any words */
+  uint32_t silence_without_words_ms; /* before any word; the utterance is then forgotten without events */
+  uint32_t longest_utterance_ms;     /* from 0.7 of it on 100 ms of silence are enough; none is longer */
+  uint32_t reserved;                 /* 0 */
 } asr_stream_config;
 
 ASR_API void asr_stream_config_default(asr_stream_config *config);
@@ -266,6 +285,12 @@ ASR_API asr_status asr_open(asr_engine *engine, const asr_stream_config *config,
  * may have been taken, so the stream has failed: ERROR and END follow), or the status of the ERROR event if the stream has
  * failed. Any thread. */
 ASR_API asr_status asr_feed(asr_stream *stream, const void *samples, size_t n);
+
+/* Ends the utterance under way with what was fed before, as an endpoint does, but for the last few frames, which features of
+ * later audio need: they belong to the next utterance. Does not wait for its FINAL. Since 0.2.0. Errors: ASR_INVALID_ARGUMENT,
+ * ASR_INVALID_STATE (the stream has no endpoints, or was finished), ASR_OUT_OF_MEMORY, or the status of the ERROR event if the
+ * stream has failed. Any thread. */
+ASR_API asr_status asr_end_utterance(asr_stream *stream);
 
 /* Says that the audio is complete; FINAL and END events follow. Does not wait for them. Errors: ASR_INVALID_ARGUMENT,
  * ASR_INVALID_STATE (a second call), ASR_OUT_OF_MEMORY (the stream has failed: ERROR and END follow), or the status of the

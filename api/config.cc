@@ -80,6 +80,24 @@ SampleFormat sample_format(const asr_stream_config &c) {
   return format;
 }
 
+// What is not told is the preset's.
+std::optional<EndpointTimes> endpoint_times(const asr_stream_config &c) {
+  check_range<int>(number(c.endpoint), ASR_ENDPOINT_OFF, ASR_ENDPOINT_CAPTIONS, "asr_stream_config.endpoint");
+  check_range(c.reserved, 0u, 0u, "asr_stream_config.reserved");
+  std::optional<EndpointTimes> times = preset_times(c.endpoint);
+  if (!times) return times;
+  const auto set = [](uint32_t ms, const char *name, double *seconds) {
+    if (ms == 0) return;
+    check_range(ms, kLeastSilence_ms, kLongestUtterance_ms, name);
+    *seconds = ms / 1000.0;
+  };
+  set(c.silence_at_end_ms, "asr_stream_config.silence_at_end_ms", &times->at_end_s);
+  set(c.silence_after_words_ms, "asr_stream_config.silence_after_words_ms", &times->after_words_s);
+  set(c.silence_without_words_ms, "asr_stream_config.silence_without_words_ms", &times->without_words_s);
+  set(c.longest_utterance_ms, "asr_stream_config.longest_utterance_ms", &times->longest_s);
+  return times;
+}
+
 }  // namespace
 
 EngineOptions read_config(const asr_engine_config *config) {
@@ -131,6 +149,7 @@ StreamConfig read_config(const asr_stream_config *config) {
   }
   options.lattice_beam = c.lattice_beam;
   options.n_best = std::max(1u, c.n_best);
+  options.endpoint = endpoint_times(c);
   return result;
 }
 

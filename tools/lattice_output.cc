@@ -19,7 +19,8 @@ CompactLattice copy_lattice(const asr_event *event, double frame_shift_s) {
   const auto alignment = [&](uint64_t i) { return Alignment{ids[i], static_cast<uint32_t>(ids[i + 1] - ids[i])}; };
   uint64_t a = 0;
   for (uint32_t state = 0; state < from.n_states; ++state) {
-    lattice.frames.push_back(static_cast<uint32_t>(std::lround(from.state_time_s[state] / frame_shift_s)));
+    lattice.frames.push_back(
+        static_cast<uint32_t>(std::lround((from.state_time_s[state] - from.state_time_s[0]) / frame_shift_s)));
     const LatticeCost end = {from.end_graph_cost[state], from.end_acoustic_cost[state]};
     lattice.ends.push_back({end, alignment(from.n_arcs + state)});
     for (; a < from.n_arcs && from.arc_from[a] == state; ++a) {

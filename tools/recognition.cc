@@ -59,6 +59,7 @@ std::string to_json(const Recognition &r) {
     json["error"] = r.error;
     return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";  // also names that are no UTF-8
   }
+  if (r.part > 0) json["utterance"] = r.part;
   json["audio_s"] = rounded(r.audio_s);
   add_alternative(r.best, &json);
   json["reached_final"] = (r.flags & ASR_FLAG_NOT_FINAL_STATE) == 0;
@@ -82,9 +83,8 @@ std::string to_ctm(const Recognition &r) {
   return text;
 }
 
-std::string to_srt(const Recognition &r) {
+std::string to_srt(const Recognition &r, int *number) {
   std::string all;
-  int number = 0;
   const std::vector<RecognisedWord> &words = r.best.words;
   for (size_t begin = 0, end; begin < words.size(); begin = end) {
     std::string cue = words[begin].text;
@@ -96,12 +96,16 @@ std::string to_srt(const Recognition &r) {
       if (breaks) break;
       cue += " " + word.text;
     }
-    all += format("%d\n%s --> %s\n%s\n\n", ++number, srt_time(words[begin].start_s).c_str(),
+    all += format("%d\n%s --> %s\n%s\n\n", ++*number, srt_time(words[begin].start_s).c_str(),
                   srt_time(words[end - 1].end_s).c_str(), cue.c_str());
   }
   return all;
 }
 
-std::string to_hyp(const Recognition &r) { return r.best.text + (r.best.text.empty() ? "(" : " (") + r.id + ")\n"; }
+std::string to_hyp(const Recognition &r) {
+  std::string text = r.best.text;
+  for (const Recognition &part : r.parts) text += (text.empty() ? "" : " ") + part.best.text;
+  return text + (text.empty() ? "(" : " (") + r.id + ")\n";
+}
 
 }  // namespace asr::tool

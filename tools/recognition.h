@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,13 +33,15 @@ struct Recognition {
   double audio_s = 0, acoustic_scale = 0;     // the scale is known where there is a lattice
   uint32_t flags = 0;                         // ASR_FLAG_*
   std::optional<CompactLattice> lattice;      // until it is written
-  bool done = false;                          // nothing more is added
+  std::deque<Recognition> parts;  // with --endpoint: the utterances found so far, for which best and others are empty
+  uint32_t part = 0;              // of one of these: its number in the recording, from 1
+  bool done = false;              // nothing more is added
 };
 
-std::string to_text(const Recognition &recognition);  // the words, or with --nbest lines: number, total cost, words
-std::string to_json(const Recognition &recognition);  // one line
-std::string to_ctm(const Recognition &recognition);   // NIST: id, channel, start, duration, word
-std::string to_srt(const Recognition &recognition);   // subtitles
-std::string to_hyp(const Recognition &recognition);   // words (id)
+std::string to_text(const Recognition &recognition);              // the words, or with --nbest lines: number, total cost, words
+std::string to_json(const Recognition &recognition);              // one line
+std::string to_ctm(const Recognition &recognition);               // NIST: id, channel, start, duration, word
+std::string to_srt(const Recognition &recognition, int *number);  // subtitles; *number: of the last one before, and after
+std::string to_hyp(const Recognition &recognition);               // words (id)
 
 }  // namespace asr::tool

@@ -33,7 +33,8 @@ bool prints_on_terminal(const Recognition &result) {
          (result.flags & ASR_FLAG_FELL_BACK) != 0;
 }
 
-void print(const Recognition &result, const Options &options, bool with_id) {
+// *n_subtitles: printed so far.
+void print(const Recognition &result, const Options &options, bool with_id, int *n_subtitles) {
   const StdoutLock lock;
   for (const std::string &warning : result.warnings) fprintf(stderr, "senone: warning: %s\n", warning.c_str());
   if (!result.error.empty()) fprintf(stderr, "senone: %s\n", result.error.c_str());
@@ -41,8 +42,11 @@ void print(const Recognition &result, const Options &options, bool with_id) {
     fprintf(stderr, "senone: %s: the device was lost; recognised on %s instead\n",
             (options.features + options.loglikes).empty() ? result.path.c_str() : result.id.c_str(), options.fallback.c_str());
   }
+  const bool is_whole = result.part == 0 && !options.endpoint.empty();  // its parts have been printed
   if (options.hyp == "-") {
-    if (result.error.empty()) fputs(to_hyp(result).c_str(), stdout);
+    if (result.error.empty() && result.part == 0) fputs(to_hyp(result).c_str(), stdout);
+  } else if (is_whole && result.error.empty()) {
+    return;
   } else if (options.json) {
     fputs(to_json(result).c_str(), stdout);
   } else if (!result.error.empty()) {
@@ -50,7 +54,7 @@ void print(const Recognition &result, const Options &options, bool with_id) {
   } else if (options.ctm) {
     fputs(to_ctm(result).c_str(), stdout);
   } else if (options.srt) {
-    fputs(to_srt(result).c_str(), stdout);
+    fputs(to_srt(result, n_subtitles).c_str(), stdout);
   } else {
     std::istringstream lines(to_text(result));
     for (std::string line; std::getline(lines, line);) {
@@ -117,7 +121,8 @@ class Batch {
     while (Recognition *result = next(&utterance)) {
       try {
         source_->prepare(&utterance, info_);
-        recognize_utterance(engine_, options_, utterance, fed, result);
+        const auto heard = [&](Recognition &&part) { add_part(std::move(part), result); };
+        recognize_utterance(engine_, options_, utterance, fed, heard, result);
       } catch (...) {
         const std::string sentence = current_error().what();
         const std::string &name = utterance.input == ASR_INPUT_FLOAT ? utterance.path : utterance.id;
@@ -154,18 +159,27 @@ class Batch {
     return &results_.back();
   }
 
+  void add_part(Recognition &&part, Recognition *result) {
+    std::lock_guard lock(mutex_);
+    result->parts.push_back(std::move(part));
+    changed_.notify_all();
+  }
+
   void finish(Recognition *result) {
     std::lock_guard lock(mutex_);
     result->done = true;
     changed_.notify_all();
   }
 
-  // Waits for the result of number i; nullptr if there are only i. Throws what fail_all() was given.
-  Recognition *wait(size_t i) {
+  // Waits for the result of number i, or its next part: there are n_parts before. nullptr if there are only i. Throws what
+  // fail_all() was given.
+  Recognition *wait(size_t i, size_t n_parts) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return failure_ || (i < results_.size() ? results_[i].done : ended_); });
+    const auto is_there = [&] { return i < results_.size() ? results_[i].done || results_[i].parts.size() > n_parts : ended_; };
+    changed_.wait(lock, [&] { return failure_ || is_there(); });
     if (failure_) std::rethrow_exception(failure_);
-    return i < results_.size() ? &results_[i] : nullptr;
+    if (i >= results_.size()) return nullptr;
+    return results_[i].parts.size() > n_parts ? &results_[i].parts[n_parts] : &results_[i];
   }
 
   void print_all() {
@@ -174,13 +188,24 @@ class Batch {
       lattices.emplace(options_.lattice, read_symbols(options_.model + "/words.txt"), info_.frame_shift_ms / 1000);
     }
     const std::optional<size_t> n = source_->size();
-    for (size_t i = 0; Recognition *result = wait(i); ++i) {
+    int n_subtitles = 0;
+    size_t i = 0, n_parts = 0;
+    while (Recognition *result = wait(i, n_parts)) {
       if (prints_on_terminal(*result)) progress_.hide();
-      print(*result, options_, n != size_t{1});
+      print(*result, options_, n != size_t{1}, &n_subtitles);
+      if (result->lattice) {
+        const std::string id = result->part > 0 ? format("%s-%u", result->id.c_str(), result->part) : result->id;
+        lattices->write(id, *result->lattice, result->acoustic_scale);
+        result->lattice.reset();
+      }
+      if (result->part > 0) {
+        ++n_parts;
+        continue;
+      }
       if (journal_ != nullptr) journal_->append(*result);
-      if (result->lattice) lattices->write(result->id, *result->lattice, result->acoustic_scale);
-      result->lattice.reset();
       progress_.done();
+      ++i;
+      n_parts = 0;
     }
     if (lattices) lattices->commit();
   }
@@ -238,6 +263,8 @@ void run(const Options &options) {
     throw UsageError("recognize: --resume continues the file of --hyp; give it, and no --lattice");
   if (options.confidence && !options.json && !options.ctm)
     throw UsageError("recognize: --confidence gives words a confidence in --json and --ctm; give one of them");
+  if (!options.endpoint.empty() && options.cmn == "batch")
+    throw UsageError("recognize: --cmn batch needs the whole recording first; with --endpoint take live");
   std::optional<HypJournal> journal;
   std::optional<OutputFile> hyp;  // begun first: recognition would be in vain if it cannot be written
   if (options.resume) {
@@ -299,6 +326,11 @@ void add_recognize(Command app) {
   command.option("--chunk", options->chunk_samples, "Samples fed at a time; does not change the words")
       .range(1, 1 << 24)
       .shows_default();
+  command
+      .option(
+          "--endpoint", options->endpoint,
+          "Find the utterances of each recording, and print each as it is found; silence as in commands, dictation, captions")
+      .one_of({"command", "dictation", "captions"});
   command.option("--nbest", options->n_best, "Most alternatives to print").range(1u, kMostAlternatives);
   command.flag("--confidence", options->confidence, "Give words a confidence in --json and --ctm");
   command.option("--lattice", options->lattice,

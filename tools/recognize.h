@@ -15,7 +15,7 @@
 namespace asr::tool {
 
 struct RecognizeOptions {
-  std::string model, device, fallback, list, hyp, cmn = "model", lattice;
+  std::string model, device, fallback, list, hyp, cmn = "model", lattice, endpoint;
   std::vector<std::string> files;
   std::string features, loglikes, cmvn, utt2spk;  // archives: ark:FILE or scp:FILE
   bool json = false, ctm = false, srt = false, confidence = false, resume = false;
@@ -39,8 +39,11 @@ void check(asr_status status);
 // unknown).
 using FedFunction = std::function<void(double audio_s, double share)>;
 
+// Called with the result of each utterance of a recording, as soon as it is there, where --endpoint finds several.
+using HeardFunction = std::function<void(Recognition &&part)>;
+
 // Recognises on a stream of its own; may be called on many threads at once.
 void recognize_utterance(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance,
-                         const FedFunction &fed, Recognition *result);
+                         const FedFunction &fed, const HeardFunction &heard, Recognition *result);
 
 }  // namespace asr::tool

@@ -17,6 +17,12 @@ asr_cmn cmn_kind(const std::string &name) {
   return name == "live" ? ASR_CMN_LIVE : name == "batch" ? ASR_CMN_BATCH : name == "none" ? ASR_CMN_NONE : ASR_CMN_MODEL;
 }
 
+asr_endpoint endpoint_preset(const std::string &name) {
+  if (name == "command") return ASR_ENDPOINT_COMMAND;
+  if (name == "dictation") return ASR_ENDPOINT_DICTATION;
+  return name == "captions" ? ASR_ENDPOINT_CAPTIONS : ASR_ENDPOINT_OFF;
+}
+
 asr_stream_config stream_config(const RecognizeOptions &options) {
   asr_stream_config config;
   asr_stream_config_default(&config);
@@ -28,6 +34,7 @@ asr_stream_config stream_config(const RecognizeOptions &options) {
   config.min_active = options.min_active;
   config.n_best = options.n_best;
   config.lattice_beam = options.lattice_beam;
+  config.endpoint = endpoint_preset(options.endpoint);
   return config;
 }
 
@@ -52,49 +59,6 @@ void add_warnings(const AudioFile &audio, const std::string &path, double model_
                "words will be wrong; use a model for this rate (said once)",
                path.c_str(), audio.rate_hz(), model_rate_hz, audio.rate_hz() / 2));
   }
-}
-
-StreamPointer feed_audio(asr_engine *engine, const RecognizeOptions &options, const std::string &path,
-                         const asr_engine_info &info, const FedFunction &fed, Recognition *result) {
-  AudioFile audio(path, options.raw_rate_hz);
-  add_warnings(audio, path, info.sample_rate_hz, &result->warnings);
-  asr_stream_config config = stream_config(options);
-  config.input = ASR_INPUT_FLOAT;
-  config.sample_rate_hz = audio.rate_hz();
-  config.n_channels = audio.n_channels();
-  StreamPointer stream = open_stream(engine, config);
-  std::vector<float> samples(options.chunk_samples * audio.n_channels());
-  size_t n_samples = 0;
-  while (const size_t n = audio.read(samples.data(), options.chunk_samples)) {
-    check(asr_feed(stream.get(), samples.data(), n));
-    n_samples += n;
-    fed(double(n) / audio.rate_hz(), audio.n_samples() > 0 ? double(n) / audio.n_samples() : 0);
-  }
-  if (audio.has_shrunk()) {
-    result->warnings.push_back(
-        format("%s: became shorter while it was read: its end is missing; recognise it when it is complete", path.c_str()));
-  }
-  result->audio_s = static_cast<double>(n_samples) / audio.rate_hz();
-  if (n_samples == 0) fail(ASR_BAD_AUDIO, "%s: no audio in it; check how it was recorded", path.c_str());
-  if (result->audio_s < info.frame_shift_ms / 1000) {
-    fail(ASR_BAD_AUDIO, "%s: %zu samples at %u Hz are less than a frame of %g ms; check how it was recorded", path.c_str(),
-         n_samples, audio.rate_hz(), info.frame_shift_ms);
-  }
-  return stream;
-}
-
-StreamPointer feed_rows(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance, double frame_shift_s,
-                        const FedFunction &fed, double *audio_s) {
-  asr_stream_config config = stream_config(options);
-  config.input = utterance.input;
-  StreamPointer stream = open_stream(engine, config);
-  for (size_t row = 0; row < utterance.n_rows; row += options.chunk_samples) {
-    const size_t n = std::min(options.chunk_samples, utterance.n_rows - row);
-    check(asr_feed(stream.get(), utterance.rows.data() + row * utterance.row_length, n));
-    fed(static_cast<double>(n) * frame_shift_s, static_cast<double>(n) / static_cast<double>(utterance.n_rows));
-  }
-  *audio_s = static_cast<double>(utterance.n_rows) * frame_shift_s;
-  return stream;
 }
 
 RecognisedAlternative take_alternative(const asr_event *event, size_t number) {
@@ -122,6 +86,103 @@ void take_result(const asr_event *event, const RecognizeOptions &options, double
   if (!options.lattice.empty()) result->lattice = copy_lattice(event, frame_shift_s);
 }
 
+// Takes the events of a recording's stream: its one result, or those of the utterances that --endpoint finds.
+class Listener {
+ public:
+  Listener(const RecognizeOptions &options, double frame_shift_s, const HeardFunction &heard, Recognition *result)
+      : options_(options), frame_shift_s_(frame_shift_s), heard_(heard), result_(result) {}
+
+  void take_ready(asr_stream *stream) {
+    while (take(stream)) continue;
+  }
+
+  void take_all(asr_stream *stream) {
+    while (!ended_) {
+      check(asr_wait(stream, -1));
+      take(stream);
+    }
+  }
+
+ private:
+  // Whether there was an event.
+  bool take(asr_stream *stream) {
+    asr_event *taken = nullptr;
+    check(asr_result(stream, &taken));
+    const EventPointer event(taken, asr_event_free);
+    if (taken == nullptr) return false;
+    const asr_event_kind kind = asr_event_get_kind(taken);
+    if (kind == ASR_EVENT_SPEECH_START) begin_s_ = asr_event_time_s(taken);
+    if (kind == ASR_EVENT_FINAL) take_final(taken);
+    if (kind == ASR_EVENT_ERROR) fail(asr_event_status(taken), "%s", asr_event_text(taken));
+    ended_ = kind == ASR_EVENT_END;
+    return !ended_;
+  }
+
+  void take_final(const asr_event *event) {
+    if (options_.endpoint.empty()) return take_result(event, options_, frame_shift_s_, result_);
+    Recognition part;
+    part.id = result_->id;
+    part.path = result_->path;
+    part.part = ++n_parts_;
+    part.audio_s = asr_event_time_s(event) - begin_s_;
+    take_result(event, options_, frame_shift_s_, &part);
+    heard_(std::move(part));
+  }
+
+  const RecognizeOptions &options_;
+  const double frame_shift_s_;
+  const HeardFunction &heard_;
+  Recognition *const result_;
+  uint32_t n_parts_ = 0;
+  double begin_s_ = 0;
+  bool ended_ = false;
+};
+
+StreamPointer feed_audio(asr_engine *engine, const RecognizeOptions &options, const std::string &path,
+                         const asr_engine_info &info, const FedFunction &fed, Listener *listener, Recognition *result) {
+  AudioFile audio(path, options.raw_rate_hz);
+  add_warnings(audio, path, info.sample_rate_hz, &result->warnings);
+  asr_stream_config config = stream_config(options);
+  config.input = ASR_INPUT_FLOAT;
+  config.sample_rate_hz = audio.rate_hz();
+  config.n_channels = audio.n_channels();
+  StreamPointer stream = open_stream(engine, config);
+  std::vector<float> samples(options.chunk_samples * audio.n_channels());
+  size_t n_samples = 0;
+  while (const size_t n = audio.read(samples.data(), options.chunk_samples)) {
+    check(asr_feed(stream.get(), samples.data(), n));
+    listener->take_ready(stream.get());
+    n_samples += n;
+    fed(double(n) / audio.rate_hz(), audio.n_samples() > 0 ? double(n) / audio.n_samples() : 0);
+  }
+  if (audio.has_shrunk()) {
+    result->warnings.push_back(
+        format("%s: became shorter while it was read: its end is missing; recognise it when it is complete", path.c_str()));
+  }
+  result->audio_s = static_cast<double>(n_samples) / audio.rate_hz();
+  if (n_samples == 0) fail(ASR_BAD_AUDIO, "%s: no audio in it; check how it was recorded", path.c_str());
+  if (result->audio_s < info.frame_shift_ms / 1000) {
+    fail(ASR_BAD_AUDIO, "%s: %zu samples at %u Hz are less than a frame of %g ms; check how it was recorded", path.c_str(),
+         n_samples, audio.rate_hz(), info.frame_shift_ms);
+  }
+  return stream;
+}
+
+StreamPointer feed_rows(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance, double frame_shift_s,
+                        const FedFunction &fed, Listener *listener, double *audio_s) {
+  asr_stream_config config = stream_config(options);
+  config.input = utterance.input;
+  StreamPointer stream = open_stream(engine, config);
+  for (size_t row = 0; row < utterance.n_rows; row += options.chunk_samples) {
+    const size_t n = std::min(options.chunk_samples, utterance.n_rows - row);
+    check(asr_feed(stream.get(), utterance.rows.data() + row * utterance.row_length, n));
+    listener->take_ready(stream.get());
+    fed(static_cast<double>(n) * frame_shift_s, static_cast<double>(n) / static_cast<double>(utterance.n_rows));
+  }
+  *audio_s = static_cast<double>(utterance.n_rows) * frame_shift_s;
+  return stream;
+}
+
 }  // namespace
 
 void check(asr_status status) {
@@ -129,25 +190,17 @@ void check(asr_status status) {
 }
 
 void recognize_utterance(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance,
-                         const FedFunction &fed, Recognition *result) {
+                         const FedFunction &fed, const HeardFunction &heard, Recognition *result) {
   asr_engine_info info;
   info.size = sizeof(info);
   check(asr_engine_get_info(engine, &info));
   const double frame_shift_s = info.frame_shift_ms / 1000;
+  Listener listener(options, frame_shift_s, heard, result);
   const StreamPointer stream = utterance.input == ASR_INPUT_FLOAT
-                                   ? feed_audio(engine, options, utterance.path, info, fed, result)
-                                   : feed_rows(engine, options, utterance, frame_shift_s, fed, &result->audio_s);
+                                   ? feed_audio(engine, options, utterance.path, info, fed, &listener, result)
+                                   : feed_rows(engine, options, utterance, frame_shift_s, fed, &listener, &result->audio_s);
   check(asr_finish(stream.get()));
-  for (bool ended = false; !ended;) {
-    check(asr_wait(stream.get(), -1));
-    asr_event *taken = nullptr;
-    check(asr_result(stream.get(), &taken));
-    const EventPointer event(taken, asr_event_free);
-    const asr_event_kind kind = asr_event_get_kind(taken);
-    if (kind == ASR_EVENT_FINAL) take_result(taken, options, frame_shift_s, result);
-    if (kind == ASR_EVENT_ERROR) fail(asr_event_status(taken), "%s", asr_event_text(taken));
-    ended = kind == ASR_EVENT_END;
-  }
+  listener.take_all(stream.get());
 }
 
 }  // namespace asr::tool

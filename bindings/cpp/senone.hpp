@@ -463,6 +463,10 @@ class StreamView {
   }
 
   // The audio is complete. Does not wait.
+  // Ends the utterance under way, of a stream with asr_stream_config.endpoint.
+  void end_utterance() { try_end_utterance().value(); }
+  Expected<void> try_end_utterance() { return detail::outcome(asr_end_utterance(handle_)); }
+
   void finish() { try_finish().value(); }
   Expected<void> try_finish() { return detail::outcome(asr_finish(handle_)); }
 

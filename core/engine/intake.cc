@@ -75,6 +75,17 @@ void Intake::push(const std::vector<float> &values, bool may_wait) {
   if (enough) notify_();
 }
 
+// Where the rates differ, the last samples before the mark are still in the resampler and come after it.
+void Intake::mark() {
+  const std::lock_guard feeding(feeding_);
+  {
+    const std::lock_guard lock(mutex_);
+    check_open();
+    if (marks_.empty() || marks_.back() < n_values_) marks_.push_back(n_values_);
+  }
+  notify_();
+}
+
 void Intake::finish() {
   std::lock_guard feeding(feeding_);
   std::vector<float> values;
@@ -94,8 +105,13 @@ size_t Intake::take(float *values, size_t n) {
   size_t n_taken;
   {
     std::lock_guard lock(mutex_);
-    if (!finished_ && ring_.size() < min_values_) return 0;
+    if (!marks_.empty()) {
+      n = std::min<uint64_t>(n, marks_.front() - n_taken_);
+    } else if (!finished_ && ring_.size() < min_values_) {
+      return 0;
+    }
     n_taken = ring_.pop(values, n / row_length_ * row_length_);
+    n_taken_ += n_taken;
   }
   room_.notify_all();
   return n_taken;
@@ -103,7 +119,17 @@ size_t Intake::take(float *values, size_t n) {
 
 bool Intake::ended() const {
   std::lock_guard lock(mutex_);
-  return finished_ && ring_.size() == 0;
+  return finished_ && ring_.size() == 0 && marks_.empty();
+}
+
+bool Intake::at_mark() const {
+  std::lock_guard lock(mutex_);
+  return !marks_.empty() && marks_.front() == n_taken_;
+}
+
+void Intake::pass_mark() {
+  std::lock_guard lock(mutex_);
+  marks_.pop_front();
 }
 
 uint64_t Intake::n_values() const {

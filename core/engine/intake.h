@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -23,11 +24,14 @@ class Intake {
 
   // Callers' side.
   void feed(const void *samples, size_t n, bool may_wait);
+  void mark();  // what was fed so far belongs together
   void finish();
 
-  // Engine's side.
-  size_t take(float *values, size_t n);      // at most n; nothing while there are fewer than min_values and more may come
-  bool ended() const;                        // finished, and everything was taken
+  // Engine's side. Nothing beyond a mark is taken before the mark is passed.
+  size_t take(float *values, size_t n);  // at most n; nothing while there are fewer than min_values and more may come
+  bool ended() const;                    // finished, and everything was taken
+  bool at_mark() const;                  // everything before the next mark was taken
+  void pass_mark();
   uint64_t n_values() const;                 // fed so far, in kept form
   void close(const Error &reason) noexcept;  // feeding throws this from now on, also where it waits
 
@@ -47,7 +51,8 @@ class Intake {
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable room_;
   SampleRing ring_;
-  uint64_t n_values_ = 0;
+  uint64_t n_values_ = 0, n_taken_ = 0;
+  std::deque<uint64_t> marks_;  // values before each
   bool finished_ = false;
   std::optional<Error> closed_;
 };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/loaded_model.h"
 
+#include <algorithm>
+#include <set>
+
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/model/acoustic_model.h"
@@ -63,6 +66,7 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
     fail(ASR_BAD_FILE, "%s: %zu words, graph.bin uses %u; make the graph again with `senone graph`",
          bundle_.file("words.txt").c_str(), words_.size(), graph_.n_words());
   }
+  note_silent_phones();
   const asr_backend_api *api = device_.api();
   asr_backend_device *device = device_.get();
   features_ = load_object(device_, api->free_features,
@@ -77,6 +81,14 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
   log(ASR_LOG_INFO, "%s: %u states, %zu words, graph of %u states and %llu arcs, on %s (%s)", bundle_path.c_str(), n_states_,
       words_.size(), graph_.view()->n_states, static_cast<unsigned long long>(graph_.view()->n_arcs),
       device_.entry().id.c_str(), device_.entry().info.name);
+}
+
+void LoadedModel::note_silent_phones() {
+  if (!bundle_.has("phones.txt")) return;
+  std::set<std::string> silent;
+  for (const auto &[word, phones] : bundle_.filler_words) silent.insert(phones.begin(), phones.end());
+  const std::vector<std::string> phones = read_symbols(bundle_.file("phones.txt"));  // from 1 on, as <eps> is 0
+  for (size_t i = 1; i < phones.size(); ++i) is_silent_phone_.push_back(silent.count(phones[i]) > 0);
 }
 
 // Tries it: not every device that has the slots can make rows of every front end.

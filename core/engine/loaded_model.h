@@ -36,6 +36,11 @@ class LoadedModel {
   const FeatureTables &tables() const { return tables_; }
   const Graph &graph() const { return graph_; }
   const std::vector<std::string> &words() const { return words_; }
+  // Whether the transition is of a phone of the model's filler words: silence and noises.
+  bool is_silence(uint32_t transition_id) const {
+    const uint32_t phone = graph_.transition(transition_id).phone;
+    return phone < is_silent_phone_.size() && is_silent_phone_[phone];
+  }
   asr_backend_features *features() const { return features_.get(); }
   asr_backend_acoustic *acoustic() const { return acoustic_.get(); }
   asr_backend_graph *backend_graph() const { return backend_graph_.get(); }
@@ -50,12 +55,14 @@ class LoadedModel {
 
  private:
   bool makes_signals() const;
+  void note_silent_phones();
 
   EngineOptions options_;
   Bundle bundle_;
   FeatureTables tables_;
   Graph graph_;
   std::vector<std::string> words_;
+  std::vector<bool> is_silent_phone_;
   uint32_t n_states_ = 0;
   Device device_;
   BackendPointer<asr_backend_features> features_;

@@ -13,7 +13,9 @@
 namespace asr {
 namespace {
 
-Alternative spell(const PathWords &path, const LoadedModel &model) {
+double time_s(uint64_t frame, const LoadedModel &model) { return static_cast<double>(frame) * model.frame_shift_s(); }
+
+Alternative spell(const PathWords &path, uint64_t first_frame, const LoadedModel &model) {
   Alternative result;
   result.graph_cost = path.graph_cost;
   result.acoustic_cost = path.acoustic_cost;
@@ -21,8 +23,8 @@ Alternative spell(const PathWords &path, const LoadedModel &model) {
     Word word;
     word.text = model.words()[span.word];
     word.id = span.word;
-    word.start_s = span.begin * model.frame_shift_s();
-    word.end_s = span.end * model.frame_shift_s();
+    word.start_s = time_s(first_frame + span.begin, model);
+    word.end_s = time_s(first_frame + span.end, model);
     if (!result.text.empty()) result.text += ' ';
     result.text += word.text;
     result.words.push_back(std::move(word));
@@ -55,8 +57,8 @@ std::vector<WordPlace> places_of(const std::vector<uint32_t> &words, const Compa
 }
 
 Alternative make_alternative(const LatticePath &path, const CompactLattice &lattice, const LatticePosteriors &posteriors,
-                             const LoadedModel &model, const StopToken &stop) {
-  Alternative alternative = spell(words_of_path(path, transitions_of(model)), model);
+                             uint64_t first_frame, const LoadedModel &model, const StopToken &stop) {
+  Alternative alternative = spell(words_of_path(path, transitions_of(model)), first_frame, model);
   const std::vector<double> confidences = word_confidences(lattice, posteriors, places_of(path.words, lattice), stop);
   for (size_t i = 0; i < confidences.size(); ++i) alternative.words[i].confidence = static_cast<float>(confidences[i]);
   return alternative;
@@ -71,7 +73,7 @@ void add_texts(EventLattice *arrays, const LoadedModel &model) {
 }
 
 std::shared_ptr<const EventLattice> make_arrays(const Determinised &found, LatticePosteriors posteriors, double acoustic_scale,
-                                                uint32_t n_frames, const LoadedModel &model) {
+                                                uint64_t first_frame, uint32_t n_frames, const LoadedModel &model) {
   const CompactLattice &lattice = found.lattice;
   auto arrays = std::make_shared<EventLattice>();
   arrays->n_frames = n_frames;
@@ -81,7 +83,7 @@ std::shared_ptr<const EventLattice> make_arrays(const Determinised &found, Latti
     arrays->alignment_begin.push_back(arrays->transition_ids.size());
     arrays->transition_ids.insert(arrays->transition_ids.end(), lattice.begin(ids), lattice.begin(ids) + ids.size);
   };
-  for (const uint32_t frames : lattice.frames) arrays->state_times_s.push_back(frames * model.frame_shift_s());
+  for (const uint32_t frames : lattice.frames) arrays->state_times_s.push_back(time_s(first_frame + frames, model));
   for (uint32_t state = 0; state < lattice.n_states(); ++state) {
     for (uint64_t a = lattice.arc_begin[state]; a < lattice.arc_begin[state + 1]; ++a) {
       const CompactArc &arc = lattice.arcs[a];
@@ -109,16 +111,22 @@ std::shared_ptr<const EventLattice> make_arrays(const Determinised &found, Latti
 
 }  // namespace
 
-EventPointer path_event(const asr_path &path, const StreamOptions &options, const LoadedModel &model, asr_event_kind kind) {
+EventPointer path_event(const asr_path &path, uint64_t first_frame, const StreamOptions &options, const LoadedModel &model,
+                        asr_event_kind kind) {
   EventPointer event = new_event(kind);
-  event->alternatives.push_back(spell(words_of_path(path, transitions_of(model), *options.acoustic_scale), model));
-  event->time_s = path.n_frames * model.frame_shift_s();
+  event->alternatives.push_back(spell(words_of_path(path, transitions_of(model), *options.acoustic_scale), first_frame, model));
+  event->time_s = time_s(first_frame + path.n_frames, model);
   set_flags(event.get(), path.n_frames, path.reached_final != 0, path.beam_died != 0);
   return event;
 }
 
-SearchLattice search_lattice(std::shared_ptr<LatticePieces> pieces, const asr_raw_lattice &last, const StreamOptions &options) {
-  return {std::move(pieces), lattice_from_backend(last, *options.word_insertion_cost), last.n_frames, last.reached_final != 0,
+SearchLattice search_lattice(std::shared_ptr<LatticePieces> pieces, const asr_raw_lattice &last, uint64_t first_frame,
+                             const StreamOptions &options) {
+  return {std::move(pieces),
+          lattice_from_backend(last, *options.word_insertion_cost),
+          first_frame,
+          last.n_frames,
+          last.reached_final != 0,
           last.beam_died != 0};
 }
 
@@ -134,10 +142,10 @@ EventPointer lattice_event(SearchLattice found, const StreamOptions &options, co
   uint32_t n_frames = 0;  // that the paths consume
   for (const LatticePath &path : n_best_paths(lattice, scale, options.n_best, determinised.beam, stop)) {
     n_frames = static_cast<uint32_t>(path.transition_ids.size());
-    event->alternatives.push_back(make_alternative(path, lattice, posteriors, model, stop));
+    event->alternatives.push_back(make_alternative(path, lattice, posteriors, found.first_frame, model, stop));
   }
   if (event->alternatives.empty()) event->alternatives.emplace_back();
-  event->lattice = make_arrays(determinised, std::move(posteriors), scale, n_frames, model);
+  event->lattice = make_arrays(determinised, std::move(posteriors), scale, found.first_frame, n_frames, model);
   set_flags(event.get(), found.n_frames, found.reached_final, found.beam_died);
   if (determinised.beam < static_cast<double>(options.lattice_beam)) event->flags |= ASR_FLAG_BEAM_NARROWED;
   return event;

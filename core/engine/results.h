@@ -14,8 +14,9 @@
 
 namespace asr {
 
-// A PARTIAL or FINAL event.
-EventPointer path_event(const asr_path &path, const StreamOptions &options, const LoadedModel &model, asr_event_kind kind);
+// A PARTIAL or FINAL event. first_frame: of the utterance, in its stream.
+EventPointer path_event(const asr_path &path, uint64_t first_frame, const StreamOptions &options, const LoadedModel &model,
+                        asr_event_kind kind);
 
 // The pieces of an utterance's lattice that settled while it was fed.
 struct LatticePieces {
@@ -28,12 +29,14 @@ struct LatticePieces {
 // What the search left of an utterance, taken from the device.
 struct SearchLattice {
   std::shared_ptr<LatticePieces> pieces;
-  Lattice last;  // the rest
+  Lattice last;              // the rest
+  uint64_t first_frame = 0;  // of the utterance, in its stream
   uint32_t n_frames = 0;
   bool reached_final = false, beam_died = false;
 };
 
-SearchLattice search_lattice(std::shared_ptr<LatticePieces> pieces, const asr_raw_lattice &last, const StreamOptions &options);
+SearchLattice search_lattice(std::shared_ptr<LatticePieces> pieces, const asr_raw_lattice &last, uint64_t first_frame,
+                             const StreamOptions &options);
 
 // A FINAL event with alternatives, confidences and the lattice. Takes from milliseconds to seconds; throws ASR_CANCELLED soon
 // after it is stopped, and the failure of the pieces if there was one.

@@ -2,6 +2,7 @@
 #include "core/engine/scheduler.h"
 
 #include <algorithm>
+#include <limits>
 #include <system_error>
 
 namespace asr {
@@ -32,7 +33,7 @@ void Scheduler::reserve_lanes() {
     window.steps.reserve(n);
     window.jobs.reserve(n);
   }
-  for (Streams *streams : {&streams_, &extracting_, &partial_, &last_, &last_with_lattice_}) streams->reserve(n);
+  for (Streams *streams : {&streams_, &extracting_, &partial_, &checked_, &last_, &last_with_lattice_}) streams->reserve(n);
   jobs_.reserve(n);
   channels_.reserve(n);
   paths_.reserve(n);
@@ -177,18 +178,21 @@ bool Scheduler::take_outcomes(const Window &window) {
 void Scheduler::prepare(const StreamPointer &stream) {
   Stream &s = *stream;
   if (s.redo_.exchange(false)) s.ended_ = false;
+  if (s.resume_.exchange(false)) {
+    s.ended_ = false;
+    s.go_on(model_);
+  }
   if (s.ended_ || s.failure_) return;
   s.check_not_stopped();
   if (const std::optional<Error> reason = loss()) throw Error(*reason);
   if (!s.utterance_) {
-    s.utterance_.emplace(model_, s.options_, retired_);
+    s.begin_utterance(model_, retired_);
     live_.insert(stream);
-    s.post_once(ASR_EVENT_SPEECH_START, 0);
   }
-  values_.resize(s.utterance_->n_wanted());
+  values_.resize(s.rows_->n_wanted());
   const size_t n_taken = s.take(values_.data(), values_.size());
-  if (n_taken > 0) s.utterance_->add(values_.data(), n_taken);
-  if (s.all_taken()) s.utterance_->end();
+  if (n_taken > 0) s.rows_->add(values_.data(), n_taken);
+  if (s.all_taken()) s.rows_->end();
   s.progressed_ = n_taken > 0;
 }
 
@@ -198,7 +202,7 @@ void Scheduler::extract() {
     if (!stream->is_decoding()) continue;
     for_stream(stream, [&] {
       asr_extract_job job;
-      if (!stream->utterance_->next_extract(&job)) return;
+      if (!stream->rows_->next_extract(&job)) return;
       jobs_.push_back(job);
       extracting_.push_back(stream);
     });
@@ -213,7 +217,7 @@ void Scheduler::extract() {
     Stream &stream = *extracting_[i];
     for_stream(extracting_[i], [&] {
       model_.device().check(apart ? extract(&jobs_[i], 1) : status);
-      stream.utterance_->extracted();
+      stream.rows_->extracted();
       stream.progressed_ = true;
     });
   }
@@ -222,27 +226,48 @@ void Scheduler::extract() {
 
 // Takes the stream's ready rows into the window. A stream that moved, or whose end is near, is visited again.
 void Scheduler::gather(const StreamPointer &stream, Window *window) {
-  if (!stream->is_decoding() || stream->last_taken_) return;
+  Stream &s = *stream;
+  if (!s.is_decoding() || s.last_taken_ || s.awaits_check_) return;
+  s.drop_rows_before_utterance();
+  if (s.at_mark() && s.rows_->is_dry()) {
+    s.end_at_ = s.next_frame_;
+    s.intake_.pass_mark();
+  }
+  if (s.is_closing()) {
+    s.last_taken_ = true;
+    s.goes_on_ = !s.rows_->all_taken();
+    window->parts.push_back({stream, 0, 0, false, false, true});
+  } else {
+    gather_rows(stream, window);
+  }
+}
+
+void Scheduler::gather_rows(const StreamPointer &stream, Window *window) {
   Utterance &utterance = *stream->utterance_;
+  RowSource &rows = *stream->rows_;
   asr_step_job job{};
-  utterance.next_frames(&job);
+  rows.next_frames(&job);
   if (job.n_frames > 0) stream->progressed_ = true;
-  const size_t n = utterance.n_ready_rows();
+  const size_t n = std::min(utterance.room_for(rows.n_ready()), stream->n_frames_left());
   size_t first_row = window->loglikes.size() / model_.n_states();
-  utterance.take_rows(n, utterance.is_fed_loglikes() ? &window->loglikes : &window->features);
+  rows.take(n, rows.is_fed_loglikes() ? &window->loglikes : &window->features);
+  utterance.take(n);
+  stream->next_frame_ += n;
   // From here on nothing fails, so that the window's parts agree with its rows.
-  if (!utterance.is_fed_loglikes()) {
+  if (!rows.is_fed_loglikes()) {
     first_row = job.first_row = window->n_rows;
     job.n_rows = static_cast<uint32_t>(n);
     if (n > 0 || job.n_frames > 0) window->steps.push_back(job);
     window->n_rows += job.n_rows;
   }
-  const bool partial = n > 0 && utterance.at_partial();
-  stream->last_taken_ = utterance.all_taken() && !partial;  // each window asks for one result of a stream
+  const bool partial = n > 0 && utterance.at_partial(), check = n > 0 && utterance.at_check();
+  stream->awaits_check_ = check;
+  stream->last_taken_ = rows.all_taken() && !partial && !check;  // each window asks for one result of a stream
   if (n > 0 || job.n_frames > 0 || stream->last_taken_) {
-    window->parts.push_back({stream, first_row, n, partial, stream->last_taken_});
+    window->parts.push_back({stream, first_row, n, partial, check, stream->last_taken_});
   }
-  if (!stream->last_taken_ && (n > 0 || stream->progressed_ || utterance.has_ended())) enqueue(stream);
+  if (stream->last_taken_ || check) return;
+  if (n > 0 || stream->progressed_ || rows.has_ended() || stream->at_mark()) enqueue(stream);
 }
 
 void Scheduler::score(Window *window) {
@@ -268,16 +293,15 @@ void Scheduler::advance(Window *window) {
   window->jobs.clear();
   for (const Part &part : window->parts) {
     if (!part.stream->is_decoding()) continue;
-    const Utterance &utterance = *part.stream->utterance_;
     asr_advance_job job{};
-    job.channel = utterance.channel().get();
+    job.channel = part.stream->utterance_->channel().get();
     job.buffer = window->buffer;
     job.n_frames = static_cast<uint32_t>(part.n_rows);
     const bool with_lattice = part.stream->options_.lattice_beam > 0;
-    if (part.partial) job.wants = ASR_WANTS_PATH;
+    if (part.partial || part.check) job.wants = ASR_WANTS_PATH;
     if (part.last) job.wants = ASR_WANTS_FINAL | (with_lattice ? ASR_WANTS_LATTICE : ASR_WANTS_PATH);
     if (job.n_frames == 0 && (job.wants == 0 || !model_.overlaps())) continue;
-    if (utterance.is_fed_loglikes()) {
+    if (part.stream->rows_->is_fed_loglikes()) {
       job.loglikes = window->loglikes.data() + part.first_row * model_.n_states();
     } else {
       job.first_row = static_cast<uint32_t>(part.first_row);
@@ -295,16 +319,20 @@ void Scheduler::complete(Window *window) {
   for (const Part &part : window->parts) {
     if (!part.stream->is_decoding()) continue;
     if (part.partial) partial_.push_back(part.stream);
+    if (part.check) checked_.push_back(part.stream);
     if (part.last) (part.stream->options_.lattice_beam > 0 ? last_with_lattice_ : last_).push_back(part.stream);
     if (part.stream->utterance_->advanced(part.n_rows)) for_stream(part.stream, [&] { part.stream->submit_pieces(model_); });
   }
   for_best_paths(partial_, 0, [](const StreamPointer &stream, const asr_path &path) {
+    if (stream->options_.endpoint) stream->post_speech_start(stream->utterance_->tail(path));
+    if (!stream->is_heard()) return;
     stream->post_partial(stream->utterance_->result(ASR_EVENT_PARTIAL, path), path.n_frames);
   });
+  for_best_paths(checked_, 0, [this](const StreamPointer &stream, const asr_path &path) { look_for_endpoint(stream, path); });
   for_best_paths(last_, 1, [this](const StreamPointer &stream, const asr_path &path) {
     EventPointer final = stream->utterance_->result(ASR_EVENT_FINAL, path);
-    stream->post_once(ASR_EVENT_ENDPOINT, stream->fed_s());
     stream->post_result(std::move(final));
+    stream->resume_ = stream->goes_on_;
     end(stream);
   });
   if (model_.overlaps()) {
@@ -312,7 +340,22 @@ void Scheduler::complete(Window *window) {
   } else {
     finish_with_lattices(last_with_lattice_);
   }
-  for (Streams *streams : {&partial_, &last_, &last_with_lattice_}) streams->clear();
+  for (Streams *streams : {&partial_, &checked_, &last_, &last_with_lattice_}) streams->clear();
+}
+
+void Scheduler::look_for_endpoint(const StreamPointer &stream, const asr_path &path) {
+  const double cost = path.total_cost;
+  const auto cost_to_end = [&] {
+    asr_path final{};
+    asr_backend_channel *const channel = stream->utterance_->channel().get();
+    model_.device().check(model_.api()->best_path(model_.device().get(), channel, 1, &final));
+    return final.reached_final != 0 ? final.total_cost - cost : std::numeric_limits<double>::infinity();
+  };
+  stream->awaits_check_ = false;
+  const PathTail tail = stream->utterance_->tail(path);
+  stream->post_speech_start(tail);
+  stream->closing_ = stream->utterance_->ends_at(tail, cost_to_end);
+  enqueue(stream);
 }
 
 // The pool takes the lattice from the device's work, which is more than the engine's thread could do.
@@ -321,13 +364,14 @@ void Scheduler::finish_later(const StreamPointer &stream) {
   const auto channel = stream->utterance_->channel();
   const auto pieces = stream->utterance_->pieces();
   const LoadedModel &model = model_;
+  const uint64_t first_frame = stream->utterance_->first_frame();
   const StreamOptions &options = stream->options_;
-  stream->post_once(ASR_EVENT_ENDPOINT, stream->fed_s());
-  stream->submit_result(this, [channel, pieces, &model, &options, stop = stream->stop()] {
+  stream->post_endpoint();
+  stream->submit_result(this, [channel, pieces, first_frame, &model, &options, stop = stream->stop()] {
     asr_backend_device *const device = model.device().get();
     asr_raw_lattice raw{};
     model.device().check(model.api()->lattice(device, channel.get(), 1, &raw));
-    return lattice_event(search_lattice(pieces, raw, options), options, model, stop);
+    return lattice_event(search_lattice(pieces, raw, first_frame, options), options, model, stop);
   });
   end(stream);
 }
@@ -373,8 +417,9 @@ void Scheduler::finish_with_lattices(const Streams &streams) {
     for_stream(stream, [&] {
       model_.device().check(together ? status : api.lattice(model_.device().get(), channels_[i], 1, &lattices_[i]));
       const StreamOptions &options = stream->options_;
-      const auto found = std::make_shared<SearchLattice>(search_lattice(stream->utterance_->pieces(), lattices_[i], options));
-      stream->post_once(ASR_EVENT_ENDPOINT, stream->fed_s());
+      const auto found = std::make_shared<SearchLattice>(
+          search_lattice(stream->utterance_->pieces(), lattices_[i], stream->utterance_->first_frame(), options));
+      stream->post_endpoint();
       stream->submit_result(this, [found, &options, &model = model_, stop = stream->stop()] {
         return lattice_event(std::move(*found), options, model, stop);
       });
@@ -438,15 +483,19 @@ void Scheduler::end_failed() noexcept {
       hand_over(stream);
     } else {
       stream->post_failure(*stream->failure_);
+      stream->goes_on_ = false;
       end(stream);
     }
   }
 }
 
+// Of an utterance, and of the stream unless another utterance follows.
 void Scheduler::end(const StreamPointer &stream) noexcept {
   stream->ended_ = true;
   stream->utterance_.reset();
+  if (!stream->goes_on_) stream->rows_.reset();
   live_.erase(stream);
+  if (stream->resume_) enqueue(stream);
 }
 
 }  // namespace asr

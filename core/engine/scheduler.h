@@ -59,7 +59,7 @@ class Scheduler {
   struct Part {
     StreamPointer stream;
     size_t first_row, n_rows;
-    bool partial, last;  // a partial result is due after it; nothing comes after it
+    bool partial, check, last;  // after it a partial result is due; the endpointer looks at it; the utterance ends
   };
   struct Window {
     uint32_t buffer = 0;
@@ -80,6 +80,7 @@ class Scheduler {
   void prepare(const StreamPointer &stream);
   void extract();
   void gather(const StreamPointer &stream, Window *window);
+  void gather_rows(const StreamPointer &stream, Window *window);
   void score(Window *window);
   void complete(Window *window);
   static void clear(Window *window);
@@ -88,6 +89,7 @@ class Scheduler {
   bool take_outcomes(const Window &window);
   template <typename Action>
   void for_best_paths(const Streams &streams, uint32_t use_final, Action action);
+  void look_for_endpoint(const StreamPointer &stream, const asr_path &path);
   void finish_later(const StreamPointer &stream);
   void finish_with_lattices(const Streams &streams);
   void list_channels(const Streams &streams);
@@ -125,7 +127,7 @@ class Scheduler {
   bool given_up_ = false;
   // Scratch of extract, and of complete and what it calls.
   std::vector<float> values_;
-  Streams extracting_, partial_, last_, last_with_lattice_;
+  Streams extracting_, partial_, checked_, last_, last_with_lattice_;
   std::vector<asr_extract_job> jobs_;
   std::vector<asr_backend_channel *> channels_;
   std::vector<asr_path> paths_;

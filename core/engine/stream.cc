@@ -11,7 +11,8 @@ namespace asr {
 
 namespace {
 
-constexpr size_t kMinFrames = 8;  // fewer are not worth a step, unless the audio has ended
+constexpr size_t kMarginFrames = 4;  // whose samples may reach into the next one's
+constexpr size_t kMinFrames = 8;     // fewer are not worth a step, unless the audio has ended
 
 // Made when the library is loaded, so that stopping a stream needs no memory; never freed, as threads may outlive exit.
 const Error *const g_cancelled = new Error(ASR_CANCELLED, "the stream was cancelled by asr_cancel");
@@ -36,7 +37,8 @@ Stream::Stream(const StreamOptions &options, const LoadedModel &model, Scheduler
                WorkerPool *results)
     : options_(options),
       scheduler_(scheduler),
-      value_s_(model.frame_shift_s() / static_cast<double>(values_of_frame(options, model))),
+      frame_values_(values_of_frame(options, model)),
+      value_s_(model.frame_shift_s() / static_cast<double>(frame_values_)),
       events_(std::make_shared<EventQueue>(options.callback, callbacks)),
       intake_(options_, options.is_audio() ? 1 : values_of_frame(options, model), backlog_limit(options, model),
               kMinFrames * values_of_frame(options, model), [this] { notify(); }),
@@ -52,6 +54,13 @@ void Stream::start() { post_once(ASR_EVENT_READY, 0); }
 
 void Stream::feed(const void *samples, size_t n) {
   while_fed([&] { intake_.feed(samples, n, !in_callback()); });
+}
+
+void Stream::end_utterance() {
+  if (!options_.endpoint) {
+    fail(ASR_INVALID_STATE, "asr_end_utterance: the stream is one utterance; set asr_stream_config.endpoint for several");
+  }
+  while_fed([&] { intake_.mark(); });
 }
 
 void Stream::finish() {
@@ -100,13 +109,49 @@ void Stream::post_partial(EventPointer partial, uint32_t n_frames) {
   events_->post(std::move(partial));
 }
 
+void Stream::begin_utterance(const LoadedModel &model, RetiredChannels *retired) {
+  if (!rows_) rows_.emplace(model, options_);
+  utterance_.emplace(model, options_, retired, utterance_frame_);
+  if (!options_.endpoint) post_once(ASR_EVENT_SPEECH_START, 0);
+}
+
+// The next utterance's events, too, are there before it begins.
+void Stream::go_on(const LoadedModel &model) {
+  if (result_failure_) throw Error(*result_failure_);
+  for (const asr_event_kind kind : {ASR_EVENT_SPEECH_START, ASR_EVENT_ENDPOINT}) {
+    if (!reserve_[kind]) reserve_[kind] = new_event(kind);
+  }
+  n_partial_frames_ = 0;
+  end_at_.reset();
+  last_taken_ = closing_ = goes_on_ = ended_ = false;
+  utterance_frame_ = next_frame_;
+  forget_history(model.tables().view()->dynamics->lookahead + kMarginFrames);
+}
+
+// Of a stream with endpoints an utterance begins to be heard with its first word.
+void Stream::post_speech_start(const PathTail &tail) {
+  if (tail.has_words) post_once(ASR_EVENT_SPEECH_START, frame_s(utterance_->first_frame() + tail.n_silent_before));
+}
+
+void Stream::post_endpoint() noexcept {
+  if (!options_.endpoint) {
+    post_once(ASR_EVENT_ENDPOINT, fed_s());
+  } else if (is_heard()) {
+    post_once(ASR_EVENT_ENDPOINT, frame_s(utterance_->end_frame()));
+  }
+}
+
 void Stream::post_result(EventPointer final) noexcept {
-  history_ = {};
   if (fell_back_) final->flags |= ASR_FLAG_FELL_BACK;
-  const double end_s = fed_s();
-  final->time_s = end_s;
-  events_->post(std::move(final));
-  post_once(ASR_EVENT_END, end_s);
+  final->time_s = options_.endpoint ? frame_s(next_frame_) : fed_s();
+  if (is_heard() || !final->alternatives[0].words.empty()) {
+    post_once(ASR_EVENT_SPEECH_START, final->alternatives[0].words.empty() ? 0 : final->alternatives[0].words[0].start_s);
+    post_once(ASR_EVENT_ENDPOINT, final->time_s);
+    events_->post(std::move(final));
+  }
+  if (goes_on_) return;
+  history_ = {};
+  post_once(ASR_EVENT_END, fed_s());
 }
 
 void Stream::post_failure(const Error &reason) noexcept {
@@ -133,13 +178,35 @@ size_t Stream::take(float *values, size_t n) {
   return n_taken;
 }
 
-// Jobs of the pool for the utterance before may still run; those of the next come after them.
+// Jobs of the pool for the utterance before may still run; those of the next come after them. Features begin anew, too.
 void Stream::begin_again() noexcept {
   utterance_.reset();
+  rows_.reset();
   failure_.reset();
-  progressed_ = last_taken_ = ended_ = false;
+  progressed_ = last_taken_ = ended_ = awaits_check_ = closing_ = goes_on_ = false;
+  next_frame_ = history_frame_;
   n_read_ = 0;
   fell_back_ = true;
+}
+
+// Keeps what frames before the utterance need, from which its first rows are made, too.
+void Stream::forget_history(size_t n_margin_frames) noexcept {
+  const uint64_t begin = std::max(history_frame_, utterance_frame_ - std::min<uint64_t>(utterance_frame_, n_margin_frames));
+  const auto n = static_cast<size_t>((begin - history_frame_) * frame_values_);
+  history_frame_ = begin;
+  if (!keeps_history_) return;
+  history_.erase(history_.begin(), history_.begin() + static_cast<ptrdiff_t>(n));
+  n_read_ -= n;
+}
+
+void Stream::drop_rows_before_utterance() {
+  std::vector<float> dropped;
+  while (next_frame_ < utterance_frame_ && rows_->n_ready() > 0) {
+    const size_t n = std::min<uint64_t>(rows_->n_ready(), utterance_frame_ - next_frame_);
+    rows_->take(n, &dropped);
+    next_frame_ += n;
+    progressed_ = true;
+  }
 }
 
 void Stream::submit_pieces(const LoadedModel &model) {
@@ -178,18 +245,28 @@ void Stream::determinise(LatticePieces *pieces, const std::function<void()> &add
 
 void Stream::make_result(Scheduler *scheduler, const std::function<EventPointer()> &make) {
   try {
-    if (closed_) return;
     check_not_stopped();
     EventPointer final = make();
     check_not_stopped();
     post_result(std::move(final));
   } catch (...) {
     const Error reason = current_error();
-    const bool lost = reason.code() == ASR_DEVICE_LOST, redo = lost && keeps_history_;
-    redo_ = redo;  // the scheduler has it done again, or posts the failure
+    const bool lost = reason.code() == ASR_DEVICE_LOST;
+    if (lost && keeps_history_) {  // the scheduler has it done again, or posts the failure
+      redo_ = true;
+      scheduler->lose(reason, shared_from_this());
+      return;
+    }
     if (lost) scheduler->lose(reason, shared_from_this());
-    if (!redo) post_failure(reason);
+    if (goes_on_) {
+      result_failure_ = reason;
+    } else {
+      post_failure(reason);
+    }
   }
+  if (!goes_on_) return;
+  resume_ = true;
+  notify();
 }
 
 void Stream::check_not_stopped() const {

@@ -10,6 +10,7 @@
 
 #include "core/engine/event_queue.h"
 #include "core/engine/intake.h"
+#include "core/engine/row_source.h"
 #include "core/engine/serial_work.h"
 #include "core/engine/utterance.h"
 
@@ -26,6 +27,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // The user's side.
   void start();  // posts READY
   void feed(const void *samples, size_t n);
+  void end_utterance();
   void finish();
   void cancel() noexcept;
   EventPointer poll() { return events_->poll(); }
@@ -42,7 +44,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void while_fed(Action action);
   void post_once(asr_event_kind kind, double time_s) noexcept;
   void post_partial(EventPointer partial, uint32_t n_frames);
-  void post_result(EventPointer final) noexcept;    // FINAL and END
+  void begin_utterance(const LoadedModel &model, RetiredChannels *retired);
+  void go_on(const LoadedModel &model);  // after an utterance whose result is out
+  void post_speech_start(const PathTail &tail);
+  bool is_heard() const { return reserve_[ASR_EVENT_SPEECH_START] == nullptr; }
+  void post_endpoint() noexcept;
+  void post_result(EventPointer final) noexcept;    // FINAL, and END unless an utterance follows
   void post_failure(const Error &reason) noexcept;  // ERROR and END; feeding throws the reason from now on
   void check_not_stopped() const;
   StopToken stop() const { return StopToken(&stopped_); }  // of work on results
@@ -57,13 +64,20 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Of the scheduler's thread: at most n values, of the history where it is read again, else of the intake.
   size_t take(float *values, size_t n);
   bool all_taken() const { return n_read_ == history_.size() && intake_.ended(); }
+  bool at_mark() const { return n_read_ == history_.size() && intake_.at_mark(); }
+  bool is_closing() const { return closing_ || (end_at_ && next_frame_ == *end_at_); }
+  size_t n_frames_left() const { return end_at_ ? *end_at_ - next_frame_ : SIZE_MAX; }
+  void drop_rows_before_utterance();
+  void forget_history(size_t n_margin_frames) noexcept;  // of utterances before this one
   void begin_again() noexcept;  // forgets the decoding, so that another scheduler can do it from the history
   bool is_decoding() const { return utterance_ && !failure_; }
   double fed_s() const { return static_cast<double>(intake_.n_values()) * value_s_; }
+  double frame_s(uint64_t frame) const { return static_cast<double>(frame * frame_values_) * value_s_; }
 
   const StreamOptions options_;
   std::atomic<Scheduler *> scheduler_;  // set by the thread of the one before
-  const double value_s_;                // seconds for one kept value of the intake
+  const size_t frame_values_;           // kept values of the intake that one frame shift brings
+  const double value_s_;                // seconds for one of them
   const std::shared_ptr<EventQueue> events_;
   Intake intake_;
   std::atomic<bool> cancelled_{false}, closed_{false}, stopped_{false};  // stopped_: cancelled or closed
@@ -73,19 +87,30 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::shared_ptr<Stream> next_queued_;
   std::atomic<bool> redo_{false};  // ended, but the device was lost before the pool had the result
 
-  // Of the thread of scheduler_; after the end, of the job that makes the result.
+  std::atomic<bool> resume_{false};  // the result of an utterance is out, or failed, and the stream goes on
+
+  // Of the thread of scheduler_; after the end of an utterance, of the job that makes its result.
   const bool keeps_history_;
-  std::vector<float> history_;               // all that was taken from the intake, where the engine has a fallback
+  std::vector<float> history_;               // what was taken from the intake, where the engine has a fallback
+  uint64_t history_frame_ = 0;               // that it begins with
   size_t n_read_ = 0;                        // values of the history that are read
   uint32_t n_partial_frames_ = 0;            // of the last partial result that was posted
   EventPointer reserve_[ASR_EVENT_END + 1];  // those that post_once has not yet posted
   bool fell_back_ = false;
-  std::optional<Utterance> utterance_;  // from the first visit to the end
-  std::optional<Error> failure_;        // to be reported and ended
+  std::optional<RowSource> rows_;        // from the first visit to the end
+  uint64_t next_frame_ = 0;              // of the rows
+  uint64_t utterance_frame_ = 0;         // that the utterance begins with
+  std::optional<Utterance> utterance_;   // from its first visit to its end
+  std::optional<uint64_t> end_at_;       // where the utterance ends because asr_end_utterance says so
+  bool awaits_check_ = false;            // no row is taken before the window under way has shown whether the utterance ends
+  bool closing_ = false;                 // the utterance has ended
+  bool goes_on_ = false;                 // another utterance follows the one whose result is made
+  std::optional<Error> failure_;         // to be reported and ended
+  std::optional<Error> result_failure_;  // the job's, for the thread of scheduler_
   std::shared_ptr<Stream> next_failed_;
   bool progressed_ = false;  // in this step
-  bool last_taken_ = false;  // the rest of the audio is in a window
-  bool ended_ = false;       // END was posted
+  bool last_taken_ = false;  // the rest of the utterance is in a window
+  bool ended_ = false;       // nothing is left to decode, of this utterance at least
 };
 
 }  // namespace asr

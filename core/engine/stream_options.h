@@ -8,6 +8,7 @@
 
 #include "core/audio/resample_filter.h"
 #include "core/audio/sample_format.h"
+#include "core/decode/endpointer.h"
 #include "core/engine/event.h"
 #include "core/feature/front_end.h"
 
@@ -27,6 +28,7 @@ struct StreamOptions {
   uint32_t max_backlog_ms = 30000;   // 0 = feeding never waits
   float lattice_beam = 0;            // 0 = no lattice
   uint32_t n_best = 1;
+  std::optional<EndpointTimes> endpoint;       // unset: the stream is one utterance
   std::function<void(EventPointer)> callback;  // empty: events are polled
 
   bool is_audio() const { return input == ASR_INPUT_INT16 || input == ASR_INPUT_FLOAT; }

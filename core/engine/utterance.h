@@ -1,47 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoding of one stream's audio: its features, made on the device if that has the fused step and the stream allows it,
-// else by a pipeline here; its search channel on the device; and how far each has come. Used by the engine's thread only.
+// The decoding of one utterance of a stream: its search channel on the device, and how far it has come. Used by the engine's
+// thread only.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <vector>
 
+#include "core/decode/endpointer.h"
 #include "core/engine/loaded_model.h"
 #include "core/engine/results.h"
 #include "core/engine/retired_channels.h"
 #include "core/engine/stream_options.h"
-#include "core/feature/feature_pipeline.h"
-#include "core/feature/signal_feed.h"
 
 namespace asr {
 
 class Utterance {
  public:
-  // Begins a channel on the device. `options` must outlive the utterance and has no unset fields but cmn.
-  Utterance(const LoadedModel &model, const StreamOptions &options, RetiredChannels *retired);
+  // Begins a channel on the device. `options` must outlive the utterance and has no unset fields but cmn. first_frame: of the
+  // stream, counted from its first sample.
+  Utterance(const LoadedModel &model, const StreamOptions &options, RetiredChannels *retired, uint64_t first_frame);
 
-  // Input: samples, or whole rows where the stream is fed rows.
-  size_t n_wanted() const;  // values to add before the next window; 0 = enough is waiting
-  void add(const float *values, size_t n);
-  void end();
-
-  // Frames whose cepstra the device can compute now (at most a window); extracted() after it did.
-  bool next_extract(asr_extract_job *job);
-  void extracted();
-
-  // Describes the frames that the device makes rows of in its next step; the job has no signal if rows are made here, or fed.
-  void next_frames(asr_step_job *job);
-
-  // The rows of the next window: at most a window's frames, and not over the frame of the next partial result. They are written
-  // to *rows, unless the device makes them.
-  size_t n_ready_rows() const;
-  size_t row_length() const { return row_length_; }
-  bool is_fed_loglikes() const { return options_.input == ASR_INPUT_LOGLIKES; }
-  void take_rows(size_t n, std::vector<float> *rows);
-  bool has_ended() const { return ended_; }
-  bool all_taken() const;  // ended, and no row is left or will come
+  // At most so many of n rows may be advanced before a result is looked at: for a PARTIAL, or for an endpoint.
+  size_t room_for(size_t n) const;
+  void take(size_t n);  // no more than room_for() says
   bool at_partial() const { return partial_frames_ > 0 && n_frames_ % partial_frames_ == 0; }
+  bool at_check() const { return endpointer_ && n_frames_ == endpointer_->next_check(); }
+  PathTail tail(const asr_path &path) const;
+  bool ends_at(const PathTail &tail, const std::function<double()> &cost_to_end) {
+    return endpointer_->ends_at(tail, cost_to_end);
+  }
+
+  uint64_t first_frame() const { return first_frame_; }
+  uint64_t end_frame() const { return first_frame_ + n_frames_; }
 
   // Workers that read results keep a share of the channel.
   const std::shared_ptr<asr_backend_channel> &channel() const { return channel_; }
@@ -55,22 +45,16 @@ class Utterance {
   const std::shared_ptr<LatticePieces> &pieces() const { return pieces_; }
 
  private:
-  void begin_features();
   void begin_channel(RetiredChannels *retired);
-  size_t n_waiting_rows() const;
 
   const LoadedModel &model_;
   const StreamOptions &options_;
-  const size_t row_length_;
-  std::optional<FeaturePipeline> pipeline_;  // of audio whose rows are made here
-  std::optional<SignalFeed> feed_;           // of audio whose rows the device makes
-  BackendPointer<asr_backend_signal> signal_;
-  std::vector<float> rows_;  // fed rows not yet taken
+  const uint64_t first_frame_;
   std::shared_ptr<asr_backend_channel> channel_;
   std::shared_ptr<LatticePieces> pieces_;  // for a lattice
+  std::optional<Endpointer> endpointer_;   // where the stream has endpoints
   size_t n_advanced_ = 0;
   uint32_t partial_frames_ = 0, n_frames_ = 0;
-  bool ended_ = false;
 };
 
 }  // namespace asr

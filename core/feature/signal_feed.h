@@ -28,6 +28,7 @@ class SignalFeed {
   // from now on. The job's samples are the feed's until its next call of this, add_samples() or finish().
   void next_frames(asr_step_job *job);
 
+  uint64_t n_pending_frames() const { return framer_.ready_frames() - n_described_; }  // not yet given to the device
   size_t ready_rows() const;
   void consume(size_t n) { n_made_ += n; }
   bool done() const { return ended_ && n_made_ == n_given_; }

@@ -292,6 +292,18 @@ TEST(Fallback, BatchNormalisationBeginsAgain) {
   expect_nothing_lost(config, "faulty");
 }
 
+// What was said before the device was lost is not said again, and what was under way is decoded from its start.
+TEST(Fallback, UtterancesComeOnce) {
+  asr_stream_config config = default_stream();
+  config.endpoint = ASR_ENDPOINT_COMMAND;
+  config.silence_at_end_ms = 100;  // less than the pause after each word
+  for (const float lattice_beam : {0.0f, 8.0f}) {
+    config.lattice_beam = lattice_beam;
+    expect_nothing_lost(config, "overlapping");
+    if (lattice_beam == 0) expect_nothing_lost(config, "faulty");
+  }
+}
+
 TEST(Fallback, SaysSo) {
   struct Log {
     std::mutex mutex;

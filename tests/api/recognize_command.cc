@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/base/file.h"
 #include "tests/api/recognizer.h"
 #include "tests/api/tone_bundle.h"
 
@@ -84,6 +85,27 @@ TEST(RecognizeCommand, Formats) {
   const Outcome srt = recognize_command("--srt " + file);
   EXPECT_EQ(srt.output.rfind("1\n00:00:00,", 0), 0u) << srt.output;
   EXPECT_TRUE(has(srt, "\nlow high\n\n")) << srt.output;
+}
+
+TEST(RecognizeCommand, UtterancesOfARecording) {
+  const std::string file = tone_recording("low mid x x x x x high");  // what is no word is a pause
+  const Outcome text = recognize_command("--endpoint command --quiet " + file);
+  EXPECT_EQ(text.output.rfind("low mid\nhigh\n", 0), 0u) << text.output;
+  const Outcome json = recognize_command("--endpoint dictation --json " + file);
+  EXPECT_TRUE(has(json, "\"utterance\":2,")) << json.output;
+  EXPECT_TRUE(has(json, "\"text\":\"high\"")) << json.output;
+  EXPECT_TRUE(has(json, "{\"word\":\"high\",\"start_s\":2.18")) << json.output;
+  const Outcome srt = recognize_command("--endpoint captions --srt " + file);
+  EXPECT_TRUE(has(srt, "\n2\n00:00:02,18")) << srt.output;
+  const Outcome several = recognize_command("--endpoint command --jobs 4 " + file + " " + file);
+  EXPECT_TRUE(has(several, "_high\tlow mid\n")) << several.output;
+  const std::string hyp = tone_bundle() + "/utterances.hyp", lattices = tone_bundle() + "/utterances.txt";
+  const Outcome files = recognize_command("--endpoint command --hyp " + hyp + " --lattice " + lattices + " " + file);
+  EXPECT_EQ(files.exit_code, 0) << files.output;
+  EXPECT_EQ(read_file(hyp).rfind("low mid high (low_mid_x", 0), 0u) << read_file(hyp);
+  EXPECT_NE(read_file(lattices).find("_high-2"), std::string::npos) << read_file(lattices);
+  EXPECT_EQ(recognize_command("--endpoint soon " + file).exit_code, 2);
+  EXPECT_EQ(recognize_command("--endpoint command --cmn batch " + file).exit_code, 2);
 }
 
 TEST(RecognizeCommand, AlternativesConfidencesAndLattices) {

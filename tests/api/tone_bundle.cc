@@ -146,12 +146,14 @@ struct TemporaryBundle {
     write_acoustic_model(train(), path + "/acoustic.bin");
     write_graph(word_loop(with_cycle), path + "/graph.bin");
     write_symbols({"<eps>", "low", "mid", "high"}, path + "/words.txt");
+    write_symbols({"<eps>", "SIL", "LOW", "MID", "HIGH"}, path + "/phones.txt");
     Bundle bundle;
     bundle.name = "tones";
     bundle.front_end = tone_front_end();
     bundle.decoding.beam = 200;
     bundle.decoding.acoustic_scale = 1;
-    write_bundle_index(bundle, path, {"acoustic.bin", "graph.bin", "words.txt"});
+    bundle.filler_words = {{"<sil>", {"SIL"}}};
+    write_bundle_index(bundle, path, {"acoustic.bin", "graph.bin", "words.txt", "phones.txt"});
   }
   ~TemporaryBundle() {
     std::error_code ignored;

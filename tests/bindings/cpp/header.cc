@@ -58,6 +58,23 @@ TEST(CppHeader, InfoAndDevicesAreThoseOfTheLibrary) {
   EXPECT_THROW(devices[devices.size()], senone::Error);
 }
 
+TEST(CppHeader, AStreamOfManyUtterances) {
+  senone::Engine engine = load();
+  senone::StreamConfig config;
+  config.endpoint = ASR_ENDPOINT_DICTATION;
+  senone::Stream stream = engine.open(config);
+  for (const char *words : {"low mid", "high"}) {
+    stream.feed(speak(words));
+    stream.end_utterance();
+  }
+  stream.finish();
+  std::vector<std::string> texts;
+  for (senone::Event &event : stream.events()) {
+    if (event.kind() == senone::EventKind::kFinal) texts.emplace_back(event.text());
+  }
+  EXPECT_EQ(texts, (std::vector<std::string>{"low mid", "high"}));
+}
+
 TEST(CppHeader, EventsAreARangeThatEndsWithEnd) {
   senone::Engine engine = load();
   senone::Stream stream = engine.open();

@@ -66,6 +66,17 @@ class Streams(unittest.TestCase):
         self.assertRaises(senone.InvalidState, stream.feed, samples())
         self.assertRaises(senone.InvalidState, stream.result)
 
+    def test_a_stream_of_many_utterances(self) -> None:
+        with engine().stream(endpoint="dictation", longest_utterance_ms=30000) as stream:
+            for _ in range(2):
+                stream.feed(samples("high_low"))
+                stream.end_utterance()
+        texts = [event.text for event in stream if event.kind == EventKind.FINAL]
+        self.assertEqual(texts, ["high low"] * 2)
+        self.assertRaises(senone.InvalidArgument, engine().stream, endpoint="soon")
+        with engine().stream() as stream:
+            self.assertRaises(senone.InvalidState, stream.end_utterance)
+
     def test_cancel_ends_with_an_error_event(self) -> None:
         stream = engine().stream()
         stream.feed(samples())

@@ -106,6 +106,10 @@ class Stream {
     for (float &value : values) value = dice.pick({0, 1, -1, 1e-30f, 1e10f, -1e10f, 3e38f, -3e38f, INFINITY, NAN, 100, -100});
     feed_floats(values);
   }
+  void end_utterance() {
+    const asr_status status = asr_end_utterance(stream_);
+    if (status == ASR_OK && config_.endpoint == ASR_ENDPOINT_OFF) finding("a stream without endpoints ends an utterance");
+  }
   void finish() { finished_ |= asr_finish(stream_) == ASR_OK; }
   void cancel() { finished_ |= asr_cancel(stream_) == ASR_OK; }
   void wait(int32_t timeout_ms) {
@@ -162,6 +166,9 @@ class Stream {
     config.partial_interval_ms = dice.below(3) * 100;
     config.max_backlog_ms = dice.below(2) * 30000;
     config.n_best = dice.below(20);
+    config.endpoint = static_cast<asr_endpoint>(dice.below(5));
+    config.silence_at_end_ms = dice.below(4) * 100;
+    config.longest_utterance_ms = dice.below(3) * 500;
   }
 
   void feed(const void *samples, size_t n) { check_feed(asr_feed(stream_, samples, n)); }
@@ -193,6 +200,7 @@ void call_with_nothing() {
   if (asr_open(nullptr, nullptr, &stream) != ASR_INVALID_ARGUMENT) finding("asr_open takes no engine");
   if (asr_feed(nullptr, nullptr, 1) != ASR_INVALID_ARGUMENT) finding("asr_feed takes no stream");
   if (asr_result(nullptr, &event) != ASR_INVALID_ARGUMENT) finding("asr_result takes no stream");
+  if (asr_end_utterance(nullptr) != ASR_INVALID_ARGUMENT) finding("asr_end_utterance takes no stream");
   asr_close(nullptr);
   asr_event_free(nullptr);
   asr_engine_close(nullptr);
@@ -225,6 +233,8 @@ void call(Dice &dice, std::unique_ptr<Stream> (&streams)[4]) {
       return;
     case 7:
       return stream->drain();
+    case 8:
+      return stream->end_utterance();
     default:
       return stream->feed_speech(dice);
   }

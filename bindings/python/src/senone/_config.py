@@ -11,9 +11,11 @@ from ._library import asr_stream_config, lib
 
 Input = Literal["float", "int16", "features", "loglikes"]
 Cmn = Literal["model", "live", "batch", "none"]
+Endpoint = Literal["off", "command", "dictation", "captions"]
 
 _INPUTS = {"int16": 0, "float": 1, "features": 2, "loglikes": 3}
 _CMNS = {"model": 0, "live": 1, "batch": 2, "none": 3}
+_ENDPOINTS = {"off": 0, "command": 1, "dictation": 2, "captions": 3}
 
 
 class RecognizeConfig(TypedDict, total=False):
@@ -53,12 +55,23 @@ class StreamConfig(RecognizeConfig, total=False):
     """Keyword arguments of `Engine.stream`: those of `RecognizeConfig`, and
 
     rate: sample rate in Hz of what is fed, 1000..768000; default: the model's.
+    endpoint: "off" (default: the stream is one utterance), "command", "dictation" or "captions": the stream is as many
+        utterances as are found, each with its SPEECH_START, ENDPOINT and FINAL; cmn "batch" is impossible then.
+    silence_at_end_ms, silence_after_words_ms, silence_without_words_ms: milliseconds of silence after which an utterance ends:
+        where the grammar or sentence may end, after any words, where there are none; 20..600000; default: the endpoint's.
+    longest_utterance_ms: no utterance is longer; 20..600000; default: the endpoint's.
     """
 
     rate: int
+    endpoint: Endpoint
+    silence_at_end_ms: int
+    silence_after_words_ms: int
+    silence_without_words_ms: int
+    longest_utterance_ms: int
 
 
-_NAMES = frozenset(RecognizeConfig.__annotations__) | {"rate"}
+_ENDPOINT_TIMES = ("silence_at_end_ms", "silence_after_words_ms", "silence_without_words_ms", "longest_utterance_ms")
+_NAMES = frozenset(RecognizeConfig.__annotations__) | {"rate"} | frozenset(_ENDPOINT_TIMES)
 _FIELDS = {"rate": "sample_rate_hz"}
 _INTEGERS = {
     "rate": (0, 2**32 - 1),
@@ -69,6 +82,7 @@ _INTEGERS = {
     "partial_interval_ms": (0, 2**32 - 1),
     "max_backlog_ms": (0, 2**32 - 1),
     "n_best": (0, 2**32 - 1),
+    **dict.fromkeys(_ENDPOINT_TIMES, (0, 2**32 - 1)),
 }
 
 
@@ -82,10 +96,12 @@ def native_config(config: StreamConfig) -> asr_stream_config:
             native.input = _choice(name, value, _INPUTS)
         elif name == "cmn":
             native.cmn = _choice(name, value, _CMNS)
+        elif name == "endpoint":
+            native.endpoint = _choice(name, value, _ENDPOINTS)
         elif name in _NAMES:
             setattr(native, _FIELDS.get(name, name), _number(name, value))
         else:
-            known = ", ".join(sorted(_NAMES))
+            known = ", ".join(sorted(_NAMES | {"endpoint"}))
             raise InvalidArgument(f"a stream has no setting {name}; it has {known}")
     return native
 

@@ -77,6 +77,12 @@ class asr_stream_config(ctypes.Structure):
         ("user_data", c_void_p),
         ("lattice_beam", c_float),
         ("n_best", c_uint32),
+        ("endpoint", c_int),
+        ("silence_at_end_ms", c_uint32),
+        ("silence_after_words_ms", c_uint32),
+        ("silence_without_words_ms", c_uint32),
+        ("longest_utterance_ms", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 
@@ -134,6 +140,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_stream_config_default": (None, [POINTER(asr_stream_config)]),
     "asr_open": (c_int, [c_void_p, POINTER(asr_stream_config), POINTER(c_void_p)]),
     "asr_feed": (c_int, [c_void_p, c_void_p, c_size_t]),
+    "asr_end_utterance": (c_int, [c_void_p]),
     "asr_finish": (c_int, [c_void_p]),
     "asr_cancel": (c_int, [c_void_p]),
     "asr_result": (c_int, [c_void_p, POINTER(c_void_p)]),

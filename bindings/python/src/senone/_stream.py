@@ -88,6 +88,13 @@ class Stream:
         """`feed` for coroutines: the event loop goes on while the backlog is too long."""
         await asyncio.get_running_loop().run_in_executor(None, self.feed, values)
 
+    def end_utterance(self) -> None:
+        """Ends the utterance under way with what was fed before, as an endpoint does; its last few frames belong to the next.
+        Does not wait. Raises InvalidState if the stream has no `endpoint` or was finished, or the exception of the ERROR event
+        if the stream has failed."""
+        with self._handle as pointer:
+            check(lib.asr_end_utterance(pointer))
+
     def finish(self) -> None:
         """Says that the audio is complete; FINAL and END follow. Does not wait. Raises InvalidState if it was called before, or
         the exception of the ERROR event if the stream has failed."""

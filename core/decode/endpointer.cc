@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/decode/endpointer.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace asr {
+namespace {
+
+constexpr double kSurelyEnds = 2, kMayEnd = 8;  // costs to end in a final state (natural log)
+constexpr double kNearLongest = 0.7;            // share of the greatest length from which on a short silence is enough
+constexpr double kShortSilence_s = 0.1;
+
+}  // namespace
+
+std::optional<EndpointTimes> preset_times(asr_endpoint preset) {
+  switch (preset) {
+    case ASR_ENDPOINT_COMMAND:
+      return EndpointTimes{0.3, 0.8, 5, 15};
+    case ASR_ENDPOINT_DICTATION:
+      return EndpointTimes{0.7, 1.5, 5, 60};
+    case ASR_ENDPOINT_CAPTIONS:
+      return EndpointTimes{0.3, 0.5, 5, 8};
+    default:
+      return std::nullopt;
+  }
+}
+
+PathTail tail_of_path(const asr_path &path, const std::function<bool(uint32_t transition_id)> &is_silence) {
+  PathTail tail;
+  tail.n_frames = path.n_frames;
+  bool in_front = true;
+  for (uint64_t i = 0; i < path.n_arcs; ++i) {
+    const asr_path_arc &arc = path.arcs[i];
+    if (arc.word != 0) tail.has_words = true;
+    if (arc.transition_id == 0) continue;
+    const bool silent = is_silence(arc.transition_id);
+    in_front = in_front && silent;
+    if (in_front) ++tail.n_silent_before;
+    tail.n_silent = silent ? tail.n_silent + 1 : 0;
+  }
+  return tail;
+}
+
+bool Endpointer::ends_at(const PathTail &tail, const std::function<double()> &cost_to_end) {
+  if (ends_by_rules(tail, cost_to_end)) return true;
+  // No rule that looks at silence can hold before the silence is long enough for it.
+  const double missing_s = least_silence_s(tail) - tail.n_silent * shift_s_;
+  double n = std::max<double>(kStepFrames, std::ceil(missing_s / shift_s_ - 1e-6));
+  const double left = std::ceil(times_.longest_s / shift_s_) - tail.n_frames;
+  if (left > 0) n = std::min(n, left);
+  next_check_ += static_cast<uint32_t>(n);
+  return false;
+}
+
+bool Endpointer::is_near_longest(const PathTail &tail) const {
+  return tail.n_frames * shift_s_ >= kNearLongest * times_.longest_s;
+}
+
+double Endpointer::least_silence_s(const PathTail &tail) const {
+  if (is_near_longest(tail)) return kShortSilence_s;
+  return tail.has_words ? std::min(times_.at_end_s, times_.after_words_s) : std::min(times_.without_words_s, times_.at_end_s);
+}
+
+bool Endpointer::ends_by_rules(const PathTail &tail, const std::function<double()> &cost_to_end) const {
+  const double silence_s = tail.n_silent * shift_s_ + 1e-6;
+  if (tail.n_frames * shift_s_ + 1e-6 >= times_.longest_s) return true;
+  if (is_near_longest(tail) && silence_s >= kShortSilence_s) return true;
+  if (!tail.has_words) return silence_s >= times_.without_words_s;
+  if (silence_s >= times_.after_words_s) return true;
+  if (silence_s < times_.at_end_s) return false;
+  const double cost = cost_to_end();
+  return cost <= kSurelyEnds || (cost <= kMayEnd && silence_s >= (times_.at_end_s + times_.after_words_s) / 2);
+}
+
+}  // namespace asr

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams of many utterances: where they end, what belongs to which, and that cutting the audio into calls does not matter.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/api/recognizer.h"
+#include "tests/api/tone_bundle.h"
+
+namespace asr::test {
+namespace {
+
+asr_stream_config with_endpoints(asr_endpoint preset = ASR_ENDPOINT_COMMAND) {
+  asr_stream_config config = default_stream();
+  config.endpoint = preset;
+  return config;
+}
+
+void append(const std::vector<int16_t> &more, std::vector<int16_t> *samples) {
+  samples->insert(samples->end(), more.begin(), more.end());
+}
+
+std::vector<int16_t> silence(double seconds) {
+  std::vector<int16_t> samples;
+  while (samples.size() < 16000 * seconds) append(speak(""), &samples);
+  samples.resize(static_cast<size_t>(16000 * seconds));
+  return samples;
+}
+
+// "low mid", a pause, "high", a pause, "mid low".
+std::vector<int16_t> three_utterances() {
+  std::vector<int16_t> samples = speak("low mid");
+  append(silence(1), &samples);
+  append(speak("high"), &samples);
+  append(silence(1), &samples);
+  append(speak("mid low"), &samples);
+  return samples;
+}
+
+struct Seen {
+  std::string kinds;  // a letter for each event: S, P, E, F, and X for ERROR; READY and END are expected and left out
+  std::vector<std::string> texts;
+  std::vector<double> starts_s, ends_s;  // of the words of FINAL events
+  std::vector<double> endpoints_s;
+};
+
+Seen see(asr_stream *stream) {
+  Seen seen;
+  for (;;) {
+    EXPECT_OK(asr_wait(stream, 20000));
+    asr_event *event = nullptr;
+    EXPECT_OK(asr_result(stream, &event));
+    if (event == nullptr) return seen;
+    const asr_event_kind kind = asr_event_get_kind(event);
+    if (kind != ASR_EVENT_READY && kind != ASR_EVENT_END) seen.kinds += "??SPEFX"[kind];
+    if (kind == ASR_EVENT_ENDPOINT) seen.endpoints_s.push_back(asr_event_time_s(event));
+    if (kind == ASR_EVENT_FINAL) {
+      seen.texts.push_back(asr_event_text(event));
+      for (size_t i = 0; i < asr_event_n_words(event, 0); ++i) {
+        asr_word word;
+        word.size = sizeof(word);
+        EXPECT_OK(asr_event_word(event, 0, i, &word));
+        seen.starts_s.push_back(word.start_s);
+        seen.ends_s.push_back(word.end_s);
+      }
+    }
+    asr_event_free(event);
+    if (kind == ASR_EVENT_END) return seen;
+  }
+}
+
+Seen hear(asr_engine *engine, const asr_stream_config &config, const std::vector<int16_t> &samples, size_t chunk = 1600) {
+  const StreamPointer stream = open_stream(engine, config);
+  for (size_t i = 0; i < samples.size(); i += chunk) {
+    EXPECT_OK(asr_feed(stream.get(), samples.data() + i, std::min(chunk, samples.size() - i)));
+  }
+  EXPECT_OK(asr_finish(stream.get()));
+  return see(stream.get());
+}
+
+TEST(Endpoints, EndAnUtteranceAfterSilence) {
+  const EnginePointer engine = load_engine();
+  const Seen seen = hear(engine.get(), with_endpoints(), three_utterances());
+  EXPECT_EQ(seen.kinds, "SEFSEFSEF");
+  EXPECT_EQ(seen.texts, (std::vector<std::string>{"low mid", "high", "mid low"}));
+}
+
+TEST(Endpoints, TimesRunOn) {
+  const EnginePointer engine = load_engine();
+  const Seen seen = hear(engine.get(), with_endpoints(), three_utterances());
+  const double second_s = 3 * kPause_s + 2 * kWord_s + 1, third_s = second_s + 2 * kPause_s + kWord_s + 1;
+  const std::vector<double> expected{kPause_s, 2 * kPause_s + kWord_s, second_s + kPause_s, third_s + kPause_s,
+                                     third_s + 2 * kPause_s + kWord_s};
+  ASSERT_EQ(seen.starts_s.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_NEAR(seen.starts_s[i], expected[i], 0.05) << i;
+    EXPECT_NEAR(seen.ends_s[i], expected[i] + kWord_s, 0.05) << i;
+  }
+}
+
+TEST(Endpoints, ComeSoonAfterTheSilence) {
+  const EnginePointer engine = load_engine();
+  const Seen seen = hear(engine.get(), with_endpoints(), three_utterances());
+  const double first_word_ends_s = 2 * kPause_s + 2 * kWord_s;
+  ASSERT_EQ(seen.endpoints_s.size(), 3u);
+  EXPECT_GE(seen.endpoints_s[0], first_word_ends_s + 0.29);
+  EXPECT_LE(seen.endpoints_s[0], first_word_ends_s + 0.45);
+}
+
+TEST(Endpoints, DoNotDependOnChunksNorOnLattices) {
+  const EnginePointer engine = load_engine();
+  const std::vector<int16_t> samples = three_utterances();
+  for (const float lattice_beam : {0.0f, 6.0f}) {
+    asr_stream_config config = with_endpoints();
+    config.lattice_beam = lattice_beam;
+    const std::vector<std::string> whole = recognize(engine.get(), config, samples, samples.size());
+    for (const size_t chunk : {1, 37, 160, 1000, 5001}) {
+      if (chunk == 1 && lattice_beam > 0) continue;
+      EXPECT_EQ(recognize(engine.get(), config, samples, chunk), whole) << chunk;
+    }
+  }
+}
+
+TEST(Endpoints, DoNotDependOnOtherStreams) {
+  const EnginePointer engine = load_engine(4);
+  const std::vector<int16_t> samples = three_utterances();
+  const std::vector<std::string> alone = recognize(engine.get(), with_endpoints(), samples, 800);
+  std::vector<StreamPointer> streams;
+  for (int i = 0; i < 9; ++i) streams.push_back(open_stream(engine.get(), with_endpoints()));
+  for (size_t at = 0; at < samples.size(); at += 800) {
+    for (const StreamPointer &stream : streams) {
+      ASSERT_OK(asr_feed(stream.get(), samples.data() + at, std::min<size_t>(800, samples.size() - at)));
+    }
+  }
+  for (const StreamPointer &stream : streams) ASSERT_OK(asr_finish(stream.get()));
+  for (const StreamPointer &stream : streams) EXPECT_EQ(poll_all(stream.get()), alone);
+}
+
+TEST(Endpoints, SilenceHasNoEvents) {
+  const EnginePointer engine = load_engine();
+  EXPECT_EQ(hear(engine.get(), with_endpoints(), silence(12)).kinds, "");
+  EXPECT_EQ(hear(engine.get(), with_endpoints(), {}).kinds, "");
+}
+
+TEST(Endpoints, PartialsComeBetweenStartAndEnd) {
+  const EnginePointer engine = load_engine();
+  asr_stream_config config = with_endpoints();
+  config.partial_interval_ms = 100;
+  std::string kinds = hear(engine.get(), config, three_utterances()).kinds;
+  for (size_t at; (at = kinds.find("PP")) != std::string::npos;) kinds.erase(at, 1);
+  EXPECT_EQ(kinds, "SPEFSPEFSPEF");
+}
+
+TEST(Endpoints, ALongUtteranceIsCut) {
+  const EnginePointer engine = load_engine();
+  asr_stream_config config = with_endpoints();
+  config.longest_utterance_ms = 1000;
+  config.silence_at_end_ms = 900;
+  config.silence_after_words_ms = 900;
+  const Seen seen = hear(engine.get(), config, speak("low mid high low mid high"));
+  EXPECT_GE(seen.texts.size(), 3u);
+  std::string all;
+  for (const std::string &text : seen.texts) all += (all.empty() ? "" : " ") + text;
+  EXPECT_EQ(all, "low mid high low mid high");
+}
+
+TEST(Endpoints, EndUtteranceEndsWhatWasFed) {
+  const EnginePointer engine = load_engine();
+  const StreamPointer stream = open_stream(engine.get(), with_endpoints(ASR_ENDPOINT_DICTATION));
+  const std::vector<int16_t> first = speak("low mid"), second = speak("high");
+  ASSERT_OK(asr_feed(stream.get(), first.data(), first.size()));
+  ASSERT_OK(asr_end_utterance(stream.get()));
+  std::string text;
+  while (text.empty()) {  // its FINAL comes although nothing more is fed
+    ASSERT_OK(asr_wait(stream.get(), 20000));
+    asr_event *event = nullptr;
+    ASSERT_OK(asr_result(stream.get(), &event));
+    if (asr_event_get_kind(event) == ASR_EVENT_FINAL) text = asr_event_text(event);
+    asr_event_free(event);
+  }
+  EXPECT_EQ(text, "low mid");
+  ASSERT_OK(asr_feed(stream.get(), second.data(), second.size()));
+  ASSERT_OK(asr_end_utterance(stream.get()));
+  ASSERT_OK(asr_end_utterance(stream.get()));  // of nothing
+  ASSERT_OK(asr_finish(stream.get()));
+  const Seen seen = see(stream.get());
+  EXPECT_EQ(seen.kinds, "SEF");
+  EXPECT_EQ(seen.texts, std::vector<std::string>{"high"});
+}
+
+TEST(Endpoints, EndUtteranceNeedsThem) {
+  const EnginePointer engine = load_engine();
+  const StreamPointer stream = open_stream(engine.get());
+  EXPECT_EQ(asr_end_utterance(stream.get()), ASR_INVALID_STATE);
+  EXPECT_EQ(asr_end_utterance(nullptr), ASR_INVALID_ARGUMENT);
+  const StreamPointer finished = open_stream(engine.get(), with_endpoints());
+  ASSERT_OK(asr_finish(finished.get()));
+  EXPECT_EQ(asr_end_utterance(finished.get()), ASR_INVALID_STATE);
+}
+
+TEST(Endpoints, ASpeakerGoesOnForLong) {
+  const EnginePointer engine = load_engine();
+  const std::vector<int16_t> once = three_utterances();
+  const StreamPointer stream = open_stream(engine.get(), with_endpoints());
+  std::vector<std::string> expected;
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_OK(asr_feed(stream.get(), once.data(), once.size()));
+    const std::vector<int16_t> pause = silence(1);
+    ASSERT_OK(asr_feed(stream.get(), pause.data(), pause.size()));
+    for (const char *text : {"low mid", "high", "mid low"}) expected.emplace_back(text);
+  }
+  ASSERT_OK(asr_finish(stream.get()));
+  const Seen seen = see(stream.get());
+  EXPECT_EQ(seen.texts, expected);
+  ASSERT_FALSE(seen.starts_s.empty());
+  const double period_s = static_cast<double>(once.size()) / 16000 + 1;
+  EXPECT_NEAR(seen.starts_s.back(), 40 * period_s - 1 - kPause_s - kWord_s, 0.05);
+}
+
+TEST(Endpoints, BatchMeansAreRefused) {
+  const EnginePointer engine = load_engine();
+  asr_stream_config config = with_endpoints();
+  config.cmn = ASR_CMN_BATCH;
+  asr_stream *stream = nullptr;
+  EXPECT_EQ(asr_open(engine.get(), &config, &stream), ASR_INVALID_ARGUMENT);
+  config = with_endpoints();
+  config.silence_at_end_ms = 5;
+  EXPECT_EQ(asr_open(engine.get(), &config, &stream), ASR_INVALID_ARGUMENT);
+}
+
+}  // namespace
+}  // namespace asr::test

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where an utterance ends, by paths of words and silence that are written out by hand.
+#include "core/decode/endpointer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace asr {
+namespace {
+
+constexpr double kShift_s = 0.01;
+constexpr EndpointTimes kTimes{0.3, 0.8, 5, 20};
+constexpr uint32_t kSpeech = 1, kSilence = 2;  // transition-ids
+
+// A path of so many frames of silence, speech with a word at its start, silence.
+PathTail tail_of(uint32_t n_before, uint32_t n_speech, uint32_t n_after) {
+  std::vector<asr_path_arc> arcs;
+  const auto add = [&](uint32_t n, uint32_t transition_id) {
+    for (uint32_t i = 0; i < n; ++i) arcs.push_back({static_cast<uint32_t>(arcs.size()), transition_id, 0, 0, 0});
+  };
+  add(n_before, kSilence);
+  if (n_speech > 0) arcs.push_back({n_before, 0, 7, 0, 0});
+  add(n_speech, kSpeech);
+  add(n_after, kSilence);
+  asr_path path{};
+  path.arcs = arcs.data();
+  path.n_arcs = arcs.size();
+  path.n_frames = n_before + n_speech + n_after;
+  return tail_of_path(path, [](uint32_t id) { return id == kSilence; });
+}
+
+// The frame at which an utterance ends that has n_before frames of silence, then n_speech of speech, then silence.
+uint32_t end_of(uint32_t n_before, uint32_t n_speech, double cost_to_end, const EndpointTimes &times = kTimes) {
+  Endpointer endpointer(times, kShift_s);
+  for (;;) {
+    const uint32_t frame = endpointer.next_check();
+    const uint32_t silent = std::min(frame, n_before), spoken = std::min(frame - silent, n_speech);
+    if (endpointer.ends_at(tail_of(silent, spoken, frame - silent - spoken), [&] { return cost_to_end; })) return frame;
+    EXPECT_GT(endpointer.next_check(), frame);
+    if (frame > 10000) return 0;
+  }
+}
+
+TEST(Endpointer, ReadsTheEndsOfAPath) {
+  const PathTail tail = tail_of(12, 30, 25);
+  EXPECT_EQ(tail.n_frames, 67u);
+  EXPECT_EQ(tail.n_silent, 25u);
+  EXPECT_EQ(tail.n_silent_before, 12u);
+  EXPECT_TRUE(tail.has_words);
+  EXPECT_FALSE(tail_of(40, 0, 0).has_words);
+  EXPECT_EQ(tail_of(40, 0, 0).n_silent, 40u);
+}
+
+TEST(Endpointer, EndsSoonWhereTheGraphMayEnd) {
+  for (const uint32_t n_speech : {37u, 100u, 333u}) {
+    const uint32_t end = end_of(20, n_speech, 0);
+    EXPECT_GE(end, 20 + n_speech + 30);
+    EXPECT_LE(end, 20 + n_speech + 40);  // checks are 10 frames apart
+  }
+}
+
+TEST(Endpointer, EndsLaterWhereItMayNot) {
+  const uint32_t maybe = end_of(0, 100, 5), never = end_of(0, 100, INFINITY);
+  EXPECT_GE(maybe, 155u);
+  EXPECT_LE(maybe, 165u);
+  EXPECT_GE(never, 180u);
+  EXPECT_LE(never, 190u);
+}
+
+TEST(Endpointer, WaitsLongForTheFirstWord) {
+  EXPECT_EQ(end_of(100000, 0, 0), 500u);
+  EXPECT_GE(end_of(480, 50, 0), 560u);
+}
+
+TEST(Endpointer, NoUtteranceIsLongerThanTheLongest) {
+  EXPECT_EQ(end_of(0, 100000, 0), 2000u);
+  EXPECT_EQ(end_of(0, 100000, 0, {0.3, 0.8, 5, 0.55}), 55u);
+}
+
+TEST(Endpointer, AShortPauseEndsALongUtterance) {
+  const uint32_t end = end_of(0, 1500, INFINITY);  // over 0.7 of the longest
+  EXPECT_GE(end, 1510u);
+  EXPECT_LE(end, 1520u);
+}
+
+TEST(Endpointer, LooksRarelyInSpeech) {
+  Endpointer endpointer(kTimes, kShift_s);
+  int n_checks = 0;
+  while (endpointer.next_check() < 900) {
+    EXPECT_FALSE(endpointer.ends_at(tail_of(0, endpointer.next_check(), 0), [] { return 0.0; }));
+    ++n_checks;
+  }
+  EXPECT_LE(n_checks, 31);  // 0.3 s apart
+}
+
+TEST(Endpointer, Presets) {
+  EXPECT_FALSE(preset_times(ASR_ENDPOINT_OFF));
+  EXPECT_LT(preset_times(ASR_ENDPOINT_COMMAND)->at_end_s, preset_times(ASR_ENDPOINT_DICTATION)->at_end_s);
+  EXPECT_LT(preset_times(ASR_ENDPOINT_CAPTIONS)->longest_s, preset_times(ASR_ENDPOINT_DICTATION)->longest_s);
+}
+
+}  // namespace
+}  // namespace asr
