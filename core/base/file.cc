@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/base/descriptor.h"
 #include "core/base/error.h"
 
 namespace asr {
@@ -20,21 +21,6 @@ namespace {
   const asr_status code = error == ENOENT ? ASR_NOT_FOUND : error == ENOMEM ? ASR_OUT_OF_MEMORY : ASR_IO;
   fail(code, "%s: %s: %s", path.c_str(), what, std::generic_category().message(error).c_str());
 }
-
-// Owns a descriptor for the length of a scope.
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor() {
-    if (value_ >= 0) close(value_);
-  }
-  Descriptor(const Descriptor &) = delete;
-  Descriptor &operator=(const Descriptor &) = delete;
-  int get() const { return value_; }
-
- private:
-  int value_;
-};
 
 // O_NONBLOCK: opening a pipe that nobody writes to would wait for ever.
 int open_for_reading(const std::string &path) {
