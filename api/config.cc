@@ -88,7 +88,7 @@ std::optional<EndpointTimes> endpoint_times(const asr_stream_config &c) {
   if (!times) return times;
   const auto set = [](uint32_t ms, const char *name, double *seconds) {
     if (ms == 0) return;
-    check_range(ms, kLeastSilence_ms, kLongestUtterance_ms, name);
+    check_range(ms, kLeastEndpointMs, kMostEndpointMs, name);
     *seconds = ms / 1000.0;
   };
   set(c.silence_at_end_ms, "asr_stream_config.silence_at_end_ms", &times->at_end_s);
