@@ -23,7 +23,8 @@
  *   A stream is one utterance, unless asr_stream_config.endpoint is set: one SPEECH_START with the first audio (or with
  *   asr_finish, if there was none), one ENDPOINT when all audio before asr_finish has been decoded. With endpoints it is as many
  *   as are found; each begins where the one before ends, audio between belongs to the later one, and times run on. There
- *   SPEECH_START comes with the first word, and an utterance without words has no events.
+ *   SPEECH_START comes with the first word, and an utterance without words has no events. An utterance whose search has died
+ *   (ASR_FLAG_BEAM_DIED) ends there, too.
  *
  * THREADS
  *   An engine may be used from any threads at once. A stream may be used from any threads too, but calls for one stream
@@ -260,8 +261,8 @@ typedef struct asr_stream_config {
                                    confidences; 0 (default) = neither. ASR_UNSUPPORTED if the device makes no lattices */
   uint32_t n_best;              /* most alternatives in final events, 0..10000; default 1. More than 1 needs a lattice_beam
                                    > 0, and there are no more than the lattice holds */
-  /* Since 0.2.0, all of what follows. Milliseconds of silence at the end of the best path, where 0 (default) = those of the
-   * preset; they mean nothing without one. Silence is what the model's filler phones match. */
+  /* Since 0.2.0, all of what follows. Milliseconds, 100..600000, of silence at the end of the best path, where 0 (default) = those
+   * of the preset; they mean nothing without one. Silence is what the model's filler phones match. */
   asr_endpoint endpoint;             /* default ASR_ENDPOINT_OFF. Others need a running mean: ASR_CMN_MODEL is ASR_CMN_LIVE then
                                         if the model asks for ASR_CMN_BATCH */
   uint32_t silence_at_end_ms;        /* after words, where the best path may well end the graph's sentence */
@@ -287,7 +288,8 @@ ASR_API asr_status asr_open(asr_engine *engine, const asr_stream_config *config,
 ASR_API asr_status asr_feed(asr_stream *stream, const void *samples, size_t n);
 
 /* Ends the utterance under way with what was fed before, as an endpoint does, but for the last few frames, which features of
- * later audio need: they belong to the next utterance. Does not wait for its FINAL. Since 0.2.0. Errors: ASR_INVALID_ARGUMENT,
+ * later audio need: they belong to the next utterance, and to none if asr_finish follows with no audio between. Does not wait
+ * for its FINAL. Since 0.2.0. Errors: ASR_INVALID_ARGUMENT,
  * ASR_INVALID_STATE (the stream has no endpoints, or was finished), ASR_OUT_OF_MEMORY, or the status of the ERROR event if the
  * stream has failed. Any thread. */
 ASR_API asr_status asr_end_utterance(asr_stream *stream);

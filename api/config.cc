@@ -41,8 +41,8 @@ int number(const Enum &field) {
 template <typename Number>
 void check_range(Number value, Number low, Number high, const char *name) {
   if (value >= low && value <= high) return;
-  fail(ASR_INVALID_ARGUMENT, "%s is %g; its range is %g to %g", name, static_cast<double>(value), static_cast<double>(low),
-       static_cast<double>(high));
+  fail(ASR_INVALID_ARGUMENT, "%s is %.10g; its range is %.10g to %.10g", name, static_cast<double>(value),
+       static_cast<double>(low), static_cast<double>(high));
 }
 
 // 0 stands for the bundle's.

@@ -66,7 +66,7 @@ constexpr uint32_t kMostAlternatives = 10000;
 constexpr float kMostBeam = 1e6f;
 constexpr float kMostWordInsertionCost = 1e6f;
 constexpr float kLeastWarp = 0.8f, kMostWarp = 1.25f;
-constexpr uint32_t kLeastEndpointMs = 20, kMostEndpointMs = 600000;
+constexpr uint32_t kLeastEndpointMs = 100, kMostEndpointMs = 600000;
 constexpr size_t kMostDevices = 64;
 constexpr size_t kMostStructBytes = 4096;
 

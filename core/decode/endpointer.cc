@@ -42,14 +42,18 @@ PathTail tail_of_path(const asr_path &path, const std::function<bool(uint32_t tr
   return tail;
 }
 
+Endpointer::Endpointer(const EndpointTimes &times, double frame_shift_s)
+    : times_(times),
+      shift_s_(frame_shift_s),
+      longest_frames_(std::max(1u, static_cast<uint32_t>(times.longest_s / frame_shift_s + 1e-6))),
+      next_check_(std::min(kStepFrames, longest_frames_)) {}
+
 bool Endpointer::ends_at(const PathTail &tail, const std::function<double()> &cost_to_end) {
   if (ends_by_rules(tail, cost_to_end)) return true;
   // No rule that looks at silence can hold before the silence is long enough for it.
   const double missing_s = least_silence_s(tail) - tail.n_silent * shift_s_;
-  double n = std::max<double>(kStepFrames, std::ceil(missing_s / shift_s_ - 1e-6));
-  const double left = std::ceil(times_.longest_s / shift_s_) - tail.n_frames;
-  if (left > 0) n = std::min(n, left);
-  next_check_ += static_cast<uint32_t>(n);
+  const double n = std::max<double>(kStepFrames, std::ceil(missing_s / shift_s_ - 1e-6));
+  next_check_ = std::min(next_check_ + static_cast<uint32_t>(n), longest_frames_);
   return false;
 }
 
@@ -64,7 +68,7 @@ double Endpointer::least_silence_s(const PathTail &tail) const {
 
 bool Endpointer::ends_by_rules(const PathTail &tail, const std::function<double()> &cost_to_end) const {
   const double silence_s = tail.n_silent * shift_s_ + 1e-6;
-  if (tail.n_frames * shift_s_ + 1e-6 >= times_.longest_s) return true;
+  if (next_check_ == longest_frames_) return true;
   if (is_near_longest(tail) && silence_s >= kShortSilence_s) return true;
   if (!tail.has_words) return silence_s >= times_.without_words_s;
   if (silence_s >= times_.after_words_s) return true;

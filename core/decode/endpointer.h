@@ -32,7 +32,7 @@ PathTail tail_of_path(const asr_path &path, const std::function<bool(uint32_t tr
 
 class Endpointer {
  public:
-  Endpointer(const EndpointTimes &times, double frame_shift_s) : times_(times), shift_s_(frame_shift_s) {}
+  Endpointer(const EndpointTimes &times, double frame_shift_s);
 
   // The frame of the utterance at which its best path should be looked at next. It depends on the paths seen before alone, so
   // that it is the same however the audio was fed.
@@ -49,7 +49,8 @@ class Endpointer {
 
   const EndpointTimes times_;
   const double shift_s_;
-  uint32_t next_check_ = kStepFrames;
+  const uint32_t longest_frames_;
+  uint32_t next_check_;
 
   static constexpr uint32_t kStepFrames = 10;
 };

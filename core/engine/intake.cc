@@ -20,16 +20,16 @@ Intake::Intake(const StreamOptions &options, size_t row_length, size_t limit, si
       notify_(std::move(notify)),
       resampler_(options.resample_filter) {}
 
-void Intake::check_open() const {
+void Intake::check_open(const char *call) const {
   if (closed_) throw *closed_;
-  if (finished_) fail(ASR_INVALID_STATE, "asr_feed: the stream was finished; open another for more audio");
+  if (finished_) fail(ASR_INVALID_STATE, "%s: the stream was finished; open another for more audio", call);
 }
 
 void Intake::feed(const void *samples, size_t n, bool may_wait) {
   std::lock_guard feeding(feeding_);
   {
     std::lock_guard lock(mutex_);
-    check_open();
+    check_open("asr_feed");
   }
   const bool audio = options_.is_audio();
   const size_t unit = audio ? options_.format.n_channels : row_length_;  // values a sample or row has
@@ -67,7 +67,7 @@ void Intake::push(const std::vector<float> &values, bool may_wait) {
   {
     std::unique_lock lock(mutex_);
     if (may_wait && limit_ > 0) room_.wait(lock, [&] { return ring_.size() <= limit_ || closed_; });
-    check_open();
+    check_open("asr_feed");
     ring_.push(values.data(), values.size());
     n_values_ += values.size();
     enough = ring_.size() >= min_values_;
@@ -80,8 +80,9 @@ void Intake::mark() {
   const std::lock_guard feeding(feeding_);
   {
     const std::lock_guard lock(mutex_);
-    check_open();
+    check_open("asr_end_utterance");
     if (marks_.empty() || marks_.back() < n_values_) marks_.push_back(n_values_);
+    last_mark_ = n_values_;
   }
   notify_();
 }
@@ -93,6 +94,7 @@ void Intake::finish() {
     std::lock_guard lock(mutex_);
     if (closed_) throw *closed_;
     if (finished_) fail(ASR_INVALID_STATE, "asr_finish: the stream was finished already");
+    ends_at_mark_ = last_mark_ == n_values_;
     if (options_.is_audio()) resampler_.finish(&values);
     ring_.push(values.data(), values.size());
     n_values_ += values.size();
@@ -125,6 +127,11 @@ bool Intake::ended() const {
 bool Intake::at_mark() const {
   std::lock_guard lock(mutex_);
   return !marks_.empty() && marks_.front() == n_taken_;
+}
+
+bool Intake::ends_at_mark() const {
+  std::lock_guard lock(mutex_);
+  return ends_at_mark_;
 }
 
 void Intake::pass_mark() {

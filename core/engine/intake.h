@@ -32,13 +32,14 @@ class Intake {
   bool ended() const;                    // finished, and everything was taken
   bool at_mark() const;                  // everything before the next mark was taken
   void pass_mark();
+  bool ends_at_mark() const;                 // finished, with nothing fed since the last mark
   uint64_t n_values() const;                 // fed so far, in kept form
   void close(const Error &reason) noexcept;  // feeding throws this from now on, also where it waits
 
  private:
   void append(const void *samples, size_t n, std::vector<float> *values);
   void push(const std::vector<float> &values, bool may_wait);
-  void check_open() const;  // with mutex_ held
+  void check_open(const char *call) const;  // with mutex_ held
 
   const StreamOptions &options_;
   const size_t row_length_, limit_, min_values_;
@@ -53,6 +54,8 @@ class Intake {
   SampleRing ring_;
   uint64_t n_values_ = 0, n_taken_ = 0;
   std::deque<uint64_t> marks_;  // values before each
+  std::optional<uint64_t> last_mark_;
+  bool ends_at_mark_ = false;
   bool finished_ = false;
   std::optional<Error> closed_;
 };

@@ -354,7 +354,7 @@ void Scheduler::look_for_endpoint(const StreamPointer &stream, const asr_path &p
   stream->awaits_check_ = false;
   const PathTail tail = stream->utterance_->tail(path);
   stream->post_speech_start(tail);
-  stream->closing_ = stream->utterance_->ends_at(tail, cost_to_end);
+  stream->closing_ = path.beam_died != 0 || stream->utterance_->ends_at(tail, cost_to_end);
   enqueue(stream);
 }
 

@@ -122,6 +122,7 @@ void Stream::go_on(const LoadedModel &model) {
     if (!reserve_[kind]) reserve_[kind] = new_event(kind);
   }
   n_partial_frames_ = 0;
+  begins_at_mark_ = end_at_.has_value();
   end_at_.reset();
   last_taken_ = closing_ = goes_on_ = ended_ = false;
   utterance_frame_ = next_frame_;
@@ -144,7 +145,9 @@ void Stream::post_endpoint() noexcept {
 void Stream::post_result(EventPointer final) noexcept {
   if (fell_back_) final->flags |= ASR_FLAG_FELL_BACK;
   final->time_s = options_.endpoint ? frame_s(next_frame_) : fed_s();
-  if (is_heard() || !final->alternatives[0].words.empty()) {
+  // Frames that only wait for what would follow asr_end_utterance are no utterance if nothing does.
+  const bool is_rest = begins_at_mark_ && !goes_on_ && intake_.ends_at_mark();
+  if (is_heard() || (!final->alternatives[0].words.empty() && !is_rest)) {
     post_once(ASR_EVENT_SPEECH_START, final->alternatives[0].words.empty() ? 0 : final->alternatives[0].words[0].start_s);
     post_once(ASR_EVENT_ENDPOINT, final->time_s);
     events_->post(std::move(final));

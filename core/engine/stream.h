@@ -102,6 +102,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   uint64_t utterance_frame_ = 0;         // that the utterance begins with
   std::optional<Utterance> utterance_;   // from its first visit to its end
   std::optional<uint64_t> end_at_;       // where the utterance ends because asr_end_utterance says so
+  bool begins_at_mark_ = false;          // the utterance before ended so
   bool awaits_check_ = false;            // no row is taken before the window under way has shown whether the utterance ends
   bool closing_ = false;                 // the utterance has ended
   bool goes_on_ = false;                 // another utterance follows the one whose result is made

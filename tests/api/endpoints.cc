@@ -188,6 +188,41 @@ TEST(Endpoints, EndUtteranceEndsWhatWasFed) {
   EXPECT_EQ(seen.texts, std::vector<std::string>{"high"});
 }
 
+// Features of the last frames wait for audio that does not come.
+TEST(Endpoints, NothingFollowsTheLastEndUtterance) {
+  const EnginePointer engine = load_engine();
+  const std::vector<int16_t> samples = speak("low mid high");
+  for (size_t n = 8000; n < samples.size(); n += 1111) {  // also within words
+    const StreamPointer stream = open_stream(engine.get(), with_endpoints(ASR_ENDPOINT_DICTATION));
+    ASSERT_OK(asr_feed(stream.get(), samples.data(), n));
+    ASSERT_OK(asr_end_utterance(stream.get()));
+    ASSERT_OK(asr_finish(stream.get()));
+    EXPECT_EQ(see(stream.get()).kinds, "SEF") << n;
+  }
+}
+
+// Scores that overflow end the search; the stream goes on.
+TEST(Endpoints, ADeadSearchEndsItsUtterance) {
+  const EnginePointer engine = load_engine();
+  asr_stream_config config = with_endpoints();
+  config.input = ASR_INPUT_LOGLIKES;
+  config.acoustic_scale = 2;
+  std::vector<float> rows;
+  const auto add = [&](size_t n, size_t state) {
+    for (size_t i = 0; i < 4 * n; ++i) rows.push_back(i % 4 == state ? 0 : -50.0f);
+  };
+  for (int i = 0; i < 3; ++i) {
+    add(20, 0);
+    add(30, 1);
+    if (i == 0) rows.insert(rows.end(), 4, -3.4e38f);
+    add(150, 0);
+  }
+  const StreamPointer stream = open_stream(engine.get(), config);
+  ASSERT_OK(asr_feed(stream.get(), rows.data(), rows.size() / 4));
+  ASSERT_OK(asr_finish(stream.get()));
+  EXPECT_EQ(see(stream.get()).texts, (std::vector<std::string>{"low", "low", "low"}));
+}
+
 TEST(Endpoints, EndUtteranceNeedsThem) {
   const EnginePointer engine = load_engine();
   const StreamPointer stream = open_stream(engine.get());
@@ -224,7 +259,7 @@ TEST(Endpoints, BatchMeansAreRefused) {
   asr_stream *stream = nullptr;
   EXPECT_EQ(asr_open(engine.get(), &config, &stream), ASR_INVALID_ARGUMENT);
   config = with_endpoints();
-  config.silence_at_end_ms = 5;
+  config.silence_at_end_ms = 99;
   EXPECT_EQ(asr_open(engine.get(), &config, &stream), ASR_INVALID_ARGUMENT);
 }
 

@@ -58,8 +58,8 @@ class StreamConfig(RecognizeConfig, total=False):
     endpoint: "off" (default: the stream is one utterance), "command", "dictation" or "captions": the stream is as many
         utterances as are found, each with its SPEECH_START, ENDPOINT and FINAL; cmn "batch" is impossible then.
     silence_at_end_ms, silence_after_words_ms, silence_without_words_ms: milliseconds of silence after which an utterance ends:
-        where the grammar or sentence may end, after any words, where there are none; 20..600000; default: the endpoint's.
-    longest_utterance_ms: no utterance is longer; 20..600000; default: the endpoint's.
+        where the grammar or sentence may end, after any words, where there are none; 100..600000; default: the endpoint's.
+    longest_utterance_ms: no utterance is longer; 100..600000; default: the endpoint's.
     """
 
     rate: int
