@@ -21,8 +21,8 @@
  *   A PARTIAL that has not been read when the next one comes is replaced by it, and so is one that waits for the callback:
  *   memory does not grow with what is not read. No other event is ever left out.
  *   A stream is one utterance, unless asr_stream_config.endpoint is set: one SPEECH_START with the first audio (or with
- *   asr_finish, if there was none), one ENDPOINT when all audio before asr_finish has been decoded. With endpoints it is as many
- *   as are found; each begins where the one before ends, audio between belongs to the later one, and times run on. There
+ *   asr_finish, if there was none), one ENDPOINT when all audio before asr_finish has been decoded. With endpoints it is as
+ *   many as are found; each begins where the one before ends, audio between belongs to the later one, and times run on. There
  *   SPEECH_START comes with the first word, and an utterance without words has no events. An utterance whose search has died
  *   (ASR_FLAG_BEAM_DIED) ends there, too.
  *
@@ -261,8 +261,8 @@ typedef struct asr_stream_config {
                                    confidences; 0 (default) = neither. ASR_UNSUPPORTED if the device makes no lattices */
   uint32_t n_best;              /* most alternatives in final events, 0..10000; default 1. More than 1 needs a lattice_beam
                                    > 0, and there are no more than the lattice holds */
-  /* Since 0.2.0, all of what follows. Milliseconds, 100..600000, of silence at the end of the best path, where 0 (default) = those
-   * of the preset; they mean nothing without one. Silence is what the model's filler phones match. */
+  /* Since 0.2.0, all of what follows. Milliseconds, 100..600000, of silence at the end of the best path, where 0 (default) =
+   * those of the preset; they mean nothing without one. Silence is what the model's filler phones match. */
   asr_endpoint endpoint;             /* default ASR_ENDPOINT_OFF. Others need a running mean: ASR_CMN_MODEL is ASR_CMN_LIVE then
                                         if the model asks for ASR_CMN_BATCH */
   uint32_t silence_at_end_ms;        /* after words, where the best path may well end the graph's sentence */

@@ -36,7 +36,7 @@ class FeaturePipeline {
   // Describes the next frames whose samples are known, at most max_frames; false if there are none. The job's samples and
   // cepstra are the pipeline's; until extracted() is called no other function may be.
   bool next_extract(asr_extract_job *job, uint32_t max_frames);
-  void extracted();  // the job's cepstra are written
+  void extracted();                                                     // the job's cepstra are written
   uint64_t n_pending_frames() const { return framer_.ready_frames(); }  // for jobs that come
 
   // Rows [ready_rows()][n_dims()], valid until the next call of extracted() or consume(). Batch normalisation makes no
