@@ -231,7 +231,7 @@ typedef enum asr_cmn {
   ASR_CMN_NONE = 3
 } asr_cmn;
 
-/* Where a stream ends its utterances. Since 0.2.0. */
+/* Presets of where a stream ends its utterances. Since 0.2.0. */
 typedef enum asr_endpoint {
   ASR_ENDPOINT_OFF = 0,       /* the stream is one utterance, which ends with asr_finish */
   ASR_ENDPOINT_COMMAND = 1,   /* soon after a command: 0.3 s of silence where the graph may end, else 0.8 s */
@@ -289,9 +289,8 @@ ASR_API asr_status asr_feed(asr_stream *stream, const void *samples, size_t n);
 
 /* Ends the utterance under way with what was fed before, as an endpoint does, but for the last few frames, which features of
  * later audio need: they belong to the next utterance, and to none if asr_finish follows with no audio between. Does not wait
- * for its FINAL. Since 0.2.0. Errors: ASR_INVALID_ARGUMENT,
- * ASR_INVALID_STATE (the stream has no endpoints, or was finished), ASR_OUT_OF_MEMORY, or the status of the ERROR event if the
- * stream has failed. Any thread. */
+ * for its FINAL. Since 0.2.0. Errors: ASR_INVALID_ARGUMENT, ASR_INVALID_STATE (the stream has no endpoints, or was finished),
+ * ASR_OUT_OF_MEMORY, or the status of the ERROR event if the stream has failed. Any thread. */
 ASR_API asr_status asr_end_utterance(asr_stream *stream);
 
 /* Says that the audio is complete; FINAL and END events follow. Does not wait for them. Errors: ASR_INVALID_ARGUMENT,

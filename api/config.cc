@@ -80,7 +80,7 @@ SampleFormat sample_format(const asr_stream_config &c) {
   return format;
 }
 
-// What is not told is the preset's.
+// The times of the preset, but for those that are told.
 std::optional<EndpointTimes> endpoint_times(const asr_stream_config &c) {
   check_range<int>(number(c.endpoint), ASR_ENDPOINT_OFF, ASR_ENDPOINT_CAPTIONS, "asr_stream_config.endpoint");
   check_range(c.reserved, 0u, 0u, "asr_stream_config.reserved");

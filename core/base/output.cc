@@ -38,7 +38,7 @@ std::string temporary_name(const std::string &path) {
   return format("%s.partial-%ld-%u", path.c_str(), static_cast<long>(getpid()), count++);
 }
 
-// Where symbolic links lead, so that an output takes the place of the file, which need not exist yet, and not of the link.
+// The file that symbolic links lead to, which need not exist yet: an output takes its place, and not that of the link.
 std::string resolved(const std::string &path) {
   std::error_code error;
   if (fs::exists(path, error)) {

@@ -75,7 +75,7 @@ void Intake::push(const std::vector<float> &values, bool may_wait) {
   if (enough) notify_();
 }
 
-// Where the rates differ, the last samples before the mark are still in the resampler and come after it.
+// The last samples before the mark, where the rates differ, are still in the resampler and come after it.
 void Intake::mark() {
   const std::lock_guard feeding(feeding_);
   {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/loaded_model.h"
 
-#include <algorithm>
 #include <set>
 
 #include "core/base/error.h"

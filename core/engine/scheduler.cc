@@ -489,7 +489,7 @@ void Scheduler::end_failed() noexcept {
   }
 }
 
-// Of an utterance, and of the stream unless another utterance follows.
+// Ends the utterance, and the stream unless another utterance follows.
 void Scheduler::end(const StreamPointer &stream) noexcept {
   stream->ended_ = true;
   stream->utterance_.reset();

@@ -129,7 +129,7 @@ void Stream::go_on(const LoadedModel &model) {
   forget_history(model.tables().view()->dynamics->lookahead + kMarginFrames);
 }
 
-// Of a stream with endpoints an utterance begins to be heard with its first word.
+// An utterance of a stream with endpoints begins to be heard with its first word.
 void Stream::post_speech_start(const PathTail &tail) {
   if (tail.has_words) post_once(ASR_EVENT_SPEECH_START, frame_s(utterance_->first_frame() + tail.n_silent_before));
 }
