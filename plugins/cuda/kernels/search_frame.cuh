@@ -120,7 +120,8 @@ __device__ inline void commit(Lane &lane, uint32_t n_frames, uint32_t best) {
   job.current ^= 1;
   job.n_tokens = counts.n_next;
   job.n_within = counts.n_within;
-  job.n_records = of_leader<Team>(&lane.job)->n_records;
+  // The leading block's count is current already: a write of the same value would race with the other blocks' reads.
+  if (Team::rank() != 0) job.n_records = of_leader<Team>(&lane.job)->n_records;
   job.best = cost_of(best);
   job.n_consumed += n_frames;
   lane.all_active += lane.n_active;
