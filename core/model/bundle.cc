@@ -79,6 +79,25 @@ void fillers_from_json(const Parsed &json, Bundle &bundle, const std::string &so
   }
 }
 
+Json steps_to_json(const Bundle &bundle) {
+  Json steps = Json::array();
+  for (const BundleStep &step : bundle.made_by) steps.push_back({{"senone", step.version}, {"arguments", step.arguments}});
+  return steps;
+}
+
+// Absent in older bundles.
+void steps_from_json(const Parsed &json, Bundle &bundle, const std::string &source) {
+  if (!json.contains("made_by")) return;
+  for (const Parsed &entry : field(json, "made_by", Parsed::value_t::array, source)) {
+    if (!entry.is_object()) fail(ASR_BAD_FILE, "%s: an entry of \"made_by\" is not an object", source.c_str());
+    BundleStep step{text_field(entry, "senone", source), {}};
+    for (const Parsed &argument : field(entry, "arguments", Parsed::value_t::array, source)) {
+      step.arguments.push_back(argument.get<std::string>());
+    }
+    bundle.made_by.push_back(std::move(step));
+  }
+}
+
 std::string hexadecimal(uint64_t value) { return format("%016llx", static_cast<unsigned long long>(value)); }
 
 uint64_t checksum_field(const Parsed &object, const std::string &source) {
@@ -149,6 +168,7 @@ Bundle parse_index(const std::string &text, const std::string &source) {
   Bundle bundle;
   bundle.name = text_field(json, "name", source);
   bundle.source = text_field(json, "source", source);
+  steps_from_json(json, bundle, source);
   bundle.front_end = front_end_from_json(field(json, "front_end", Parsed::value_t::object, source).dump(), source);
   bundle.decoding = decoding_from_json(field(json, "decoding", Parsed::value_t::object, source), source);
   fillers_from_json(field(json, "filler_words", Parsed::value_t::array, source), bundle, source);
@@ -181,6 +201,7 @@ void write_bundle_index(Bundle bundle, const std::string &directory, const std::
   const Json json = {{"senone_bundle", kVersion},
                      {"name", bundle.name},
                      {"source", bundle.source},
+                     {"made_by", steps_to_json(bundle)},
                      {"front_end", Json::parse(front_end_to_json(bundle.front_end))},
                      {"decoding", decoding_to_json(bundle.decoding)},
                      {"filler_words", fillers_to_json(bundle)},

@@ -27,10 +27,17 @@ struct BundleFile {
   uint64_t checksum = 0;  // asr::checksum of the whole file
 };
 
+// A command that made files of a bundle.
+struct BundleStep {
+  std::string version;                 // of the program
+  std::vector<std::string> arguments;  // of its command line, such as "graph", "--model", ...
+};
+
 struct Bundle {
   std::string path;
-  std::string name;    // of the model, for people
-  std::string source;  // what it was imported from, for people
+  std::string name;                 // of the model, for people
+  std::string source;               // what it was imported from, for people
+  std::vector<BundleStep> made_by;  // in their order; empty where it was not noted
   FrontEnd front_end;
   DecodingDefaults decoding;
   std::map<std::string, BundleFile> files;  // by name inside the directory

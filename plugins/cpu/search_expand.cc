@@ -12,68 +12,102 @@ namespace asr::cpu {
 namespace {
 
 // How many tokens or candidates ahead memory is asked for.
-constexpr size_t kBeginsAhead = 32, kArcsAhead = 16, kSlotsAhead = 24;
+constexpr size_t kStatesAhead = 32, kArcsAhead = 16, kSlotsAhead = 24;
 
 bool replaces(const Token &candidate, const Token &token) {
   return candidate.cost < token.cost || (candidate.cost == token.cost && candidate.arc < token.arc);
 }
 
+// Graph costs of a record's arcs, asked for in their order.
+class ArcCosts {
+ public:
+  ArcCosts(const asr_packed_graph &graph, const StateRecord &record)
+      : costs_(graph.costs), own_(record.own_costs()), pdf_bits_(graph.pdf_bits()), own_code_(graph.own_cost_code()) {}
+
+  float next(uint32_t label) {
+    const uint32_t code = (label & (PackedArc::kToEpsilons - 1)) >> pdf_bits_;
+    return code == own_code_ ? *own_++ : costs_[code];
+  }
+  void skip(const PackedArc *first, const PackedArc *last) {
+    for (; first != last; ++first) next(first->label);
+  }
+
+ private:
+  const float *const costs_, *own_;
+  const unsigned pdf_bits_;
+  const uint32_t own_code_;
+};
+
 }  // namespace
 
 void Search::expand(SearchScratch &scratch) {
   const std::vector<ActiveToken> &active = scratch.active;
-  const SearchArc *const arcs = graph_.arcs();
+  const asr_packed_graph &graph = graph_.packed();
+  const uint32_t pdf_mask = graph_.pdf_mask();
   const float *const acoustic_cost = scratch.acoustic_cost.data();
   const float insertion_cost[2] = {0.0f, options_.word_insertion_cost};
   float best = std::numeric_limits<float>::infinity(), bound = std::numeric_limits<float>::max();
   size_t n = 0;
   for (size_t i = 0; i < active.size(); ++i) {
-    if (i + kBeginsAhead < active.size()) graph_.prefetch_begins(active[i + kBeginsAhead].state);
-    if (i + kArcsAhead < active.size()) {
-      const uint32_t ahead = active[i + kArcsAhead].state;
-      __builtin_prefetch(arcs + graph_.emitting_begin(ahead));
-      __builtin_prefetch(arcs + graph_.emitting_end(ahead));
-    }
+    if (i + kStatesAhead < active.size()) graph_.prefetch_state(active[i + kStatesAhead].state);
+    if (i + kArcsAhead < active.size()) prefetch_arcs(active[i + kArcsAhead].state);
     const ActiveToken &token = active[i];
-    const uint32_t begin = graph_.emitting_begin(token.state), end = graph_.emitting_end(token.state);
-    if (scratch.candidates.size() < n + (end - begin)) scratch.candidates.resize(2 * (n + (end - begin)));
+    const StateRecord record = graph_.state(token.state);
+    const size_t n_most = n + record.n_emitting + 1;
+    if (scratch.candidates.size() < n_most) scratch.candidates.resize(2 * n_most);
     Token *const candidates = scratch.candidates.data();
-    for (uint32_t a = begin; a < end; ++a) {
-      const SearchArc &arc = arcs[a];
-      const float graph_cost = arc.graph_cost + insertion_cost[arc.label >> 31];
-      const float cost = (token.cost + graph_cost) + acoustic_cost[arc.label & SearchArc::kPdfMask];
-      candidates[n] = {arc.next_state, cost, a + 1, token.record, arc.label};
+    const auto offer = [&](uint32_t next, float graph_cost, uint32_t arc_number, uint32_t label) {
+      const float cost = (token.cost + (graph_cost + insertion_cost[label >> 31])) + acoustic_cost[label & pdf_mask];
+      candidates[n] = {next, cost, arc_number + 1, token.record, label};
       n += cost <= bound ? 1 : 0;
       best = std::min(best, cost);
-    }
+    };
+    const auto offer_loop = [&] {
+      const StateClass &own = graph.classes[record.state_class];
+      const uint32_t label = own.pdf | (record.n_epsilon > 0 ? PackedArc::kToEpsilons : 0);
+      offer(token.state, own.cost, asr_packed_graph::number_of_loop(token.state), label);
+    };
+    ArcCosts costs(graph, record);
+    const auto offer_arc = [&](const PackedArc &arc) {
+      offer(arc.next, costs.next(arc.label), graph.number_of(arc), arc.label);
+    };
+    record.for_each_emitting(offer_arc, offer_loop);
     bound = std::min(bound, best + options_.beam);  // what is above it now will be above it at the end
-    n_arcs_expanded_ += end - begin;
+    n_arcs_expanded_ += record.n_emitting + (record.has_loop() ? 1 : 0);
   }
   scratch.next.best = best;
   scratch.next.bound = bound;
   insert_candidates(scratch, n);
 }
 
+// What else of a state than its header is read, which has been asked for.
+void Search::prefetch_arcs(uint32_t state) const {
+  const StateRecord record = graph_.state(state);
+  __builtin_prefetch(record.last_emitting());
+  __builtin_prefetch(graph_.packed().classes + record.state_class);
+}
+
 void Search::insert_candidates(SearchScratch &scratch, size_t n_candidates) const {
   Token *const candidates = scratch.candidates.data();
-  uint32_t *const slot_of = scratch.slot_of.data();
+  SlotTable &slot_of = scratch.slot_of;
   const float bound = scratch.next.bound;
   const bool with_links = lattice_.has_value();
   const ActiveToken *from = scratch.active.data();
   std::vector<Token> &tokens = scratch.next.tokens;
   tokens.clear();
   tokens.reserve(n_candidates);
+  slot_of.clear(n_candidates);
   scratch.fallen.clear();
   size_t n_links = 0;
   for (size_t i = 0; i < n_candidates; ++i) {
-    if (i + kSlotsAhead < n_candidates) __builtin_prefetch(slot_of + candidates[i + kSlotsAhead].state);
+    if (i + kSlotsAhead < n_candidates) slot_of.prefetch(candidates[i + kSlotsAhead].state);
     const Token &candidate = candidates[i];
     if (!(candidate.cost <= bound)) continue;
-    uint32_t &slot = slot_of[candidate.state];
-    if (slot >= tokens.size() || tokens[slot].state != candidate.state) {
+    uint32_t &slot = slot_of(candidate.state, tokens);
+    if (slot == SlotTable::kNone) {
       slot = static_cast<uint32_t>(tokens.size());
       tokens.push_back(candidate);
-      if ((candidate.label & SearchArc::kEpsilon) != 0) scratch.fallen.push_back(slot);
+      if ((candidate.label & PackedArc::kToEpsilons) != 0) scratch.fallen.push_back(slot);
     } else if (replaces(candidate, tokens[slot])) {
       tokens[slot] = candidate;
     }
@@ -97,7 +131,7 @@ void Search::follow_epsilons(TokenList &list, SearchScratch &scratch) {
     scratch.round.clear();
     for (const uint32_t slot : scratch.fallen) {
       Token &token = list.tokens[slot];
-      const bool leads_on = (token.label & SearchArc::kEpsilon) != 0;
+      const bool leads_on = (token.label & PackedArc::kToEpsilons) != 0;
       list.best = std::min(list.best, token.cost);
       const uint32_t path = record(token);
       if (leads_on) scratch.round.push_back({token.state, token.cost, path, slot});
@@ -109,32 +143,37 @@ void Search::follow_epsilons(TokenList &list, SearchScratch &scratch) {
 
 void Search::expand_epsilons(TokenList &list, SearchScratch &scratch) {
   std::vector<Token> &tokens = list.tokens;
-  const SearchArc *const arcs = graph_.arcs();
+  const asr_packed_graph &graph = graph_.packed();
+  const uint32_t pdf_mask = graph_.pdf_mask();
   for (size_t i = 0; i < scratch.round.size(); ++i) {
-    if (i + kBeginsAhead < scratch.round.size()) graph_.prefetch_begins(scratch.round[i + kBeginsAhead].state);
-    if (i + kArcsAhead < scratch.round.size()) {
-      __builtin_prefetch(arcs + graph_.epsilon_begin(scratch.round[i + kArcsAhead].state));
-    }
+    if (i + kStatesAhead < scratch.round.size()) graph_.prefetch_state(scratch.round[i + kStatesAhead].state);
     const ActiveToken &from = scratch.round[i];
-    const uint32_t begin = graph_.epsilon_begin(from.state), end = graph_.epsilon_end(from.state);
-    n_arcs_expanded_ += end - begin;
-    for (uint32_t a = begin; a < end; ++a) {
-      const SearchArc &arc = arcs[a];
+    const StateRecord record = graph_.state(from.state);
+    n_arcs_expanded_ += record.n_epsilon;
+    ArcCosts costs(graph, record);
+    if ((record.header & StateRecord::kOwnCosts) != 0) costs.skip(record.arcs, record.last_emitting());
+    for (const PackedArc *arc = record.last_emitting(); arc != record.last_arc(); ++arc) {
+      const float graph_cost = costs.next(arc->label);
       const float cost =
-          from.cost + (arc.graph_cost + ((arc.label & SearchArc::kWord) != 0 ? options_.word_insertion_cost : 0.0f));
+          from.cost + (graph_cost + ((arc->label & PackedArc::kWord) != 0 ? options_.word_insertion_cost : 0.0f));
       if (!(cost <= list.bound)) continue;
-      uint32_t &slot = scratch.slot_of[arc.next_state];
-      const Token token{arc.next_state, cost, a + 1, from.record, arc.label};
-      if (slot >= tokens.size() || tokens[slot].state != arc.next_state) {
+      const uint32_t number = graph.number_of(*arc);
+      const Token token{arc->next, cost, number + 1, from.record, arc->label};
+      scratch.slot_of.make_room(tokens);
+      uint32_t &slot = scratch.slot_of(arc->next, tokens);
+      if (slot == SlotTable::kNone) {
         slot = static_cast<uint32_t>(tokens.size());
         tokens.push_back(token);
         scratch.fallen.push_back(slot);
-      } else if (replaces(token, tokens[slot])) {
-        const bool fell_before = tokens[slot].arc > graph_.n_emitting_arcs();  // in this round
-        tokens[slot] = token;
-        if (!fell_before) scratch.fallen.push_back(slot);
+      } else {
+        const Token &there = tokens[slot];
+        const bool fell_before = there.arc != 0 && (there.label & pdf_mask) == graph.n_pdfs;  // in this round
+        if (token.cost < there.cost || (fell_before && replaces(token, there))) {             // equal emitting arcs come first
+          tokens[slot] = token;
+          if (!fell_before) scratch.fallen.push_back(slot);
+        }
       }
-      if (lattice_) scratch.epsilon_links.push_back({from.slot, slot, a, cost, from.cost});
+      if (lattice_) scratch.epsilon_links.push_back({from.slot, slot, number, cost, from.cost});
     }
   }
 }

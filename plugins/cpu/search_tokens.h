@@ -3,33 +3,60 @@
 // found by a table that is never cleared: an entry counts only if the token it points at is of that state.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "plugins/common/mapped_array.h"
-
 namespace asr::cpu {
 
-// An arc as the search reads it; its index is that of the graph's arc. The label holds the pdf (n_pdfs for an epsilon arc)
-// and two flags.
-struct SearchArc {
-  static constexpr uint32_t kWord = 1u << 31;     // the arc has a word
-  static constexpr uint32_t kEpsilon = 1u << 30;  // next_state has epsilon arcs
-  static constexpr uint32_t kPdfMask = kEpsilon - 1;
-
-  uint32_t next_state;
-  uint32_t label;
-  float graph_cost;
-};
-
 // The best path into a state. It ends with arc number arc - 1 after trace record `previous`, or, if arc is 0, with record
-// `previous` itself. label is that arc's.
+// `previous` itself. label is that arc's (PackedArc). A state is named by its place (asr_packed_graph).
 struct Token {
   uint32_t state;
   float cost;
   uint32_t arc;
   uint32_t previous;
   uint32_t label;
+};
+
+// Finds the slot of a state's token in a list: a hash table of slots with open addressing, at most half full.
+class SlotTable {
+ public:
+  static constexpr uint32_t kNone = 0xffffffffu;
+
+  // Forgets all; has room for n tokens.
+  void clear(size_t n) {
+    size_t size = 1024;
+    while (size < 2 * n) size *= 2;
+    if (slots_.size() < size) slots_.resize(size);
+    set_size(size);
+    std::fill_n(slots_.begin(), size, kNone);
+  }
+  void prefetch(uint32_t state) const { __builtin_prefetch(slots_.data() + first(state)); }
+  // The slot of `state` in `tokens`, or kNone, to be set where the token is then put.
+  uint32_t &operator()(uint32_t state, const std::vector<Token> &tokens) {
+    size_t at = first(state);
+    while (slots_[at] != kNone && tokens[slots_[at]].state != state) at = (at + 1) & mask_;
+    return slots_[at];
+  }
+  // Before a token is added to `tokens`, all of which are here.
+  void make_room(const std::vector<Token> &tokens) {
+    if (2 * (tokens.size() + 1) <= mask_ + 1) return;
+    clear(2 * tokens.size() + 1);
+    for (uint32_t slot = 0; slot < tokens.size(); ++slot) (*this)(tokens[slot].state, tokens) = slot;
+  }
+
+ private:
+  std::vector<uint32_t> slots_;
+  size_t mask_ = 0;
+  unsigned shift_ = 0;
+
+  void set_size(size_t size) {
+    mask_ = size - 1;
+    shift_ = 64 - static_cast<unsigned>(__builtin_ctzll(size));
+  }
+  size_t first(uint32_t state) const { return state * 0x9e3779b97f4a7c15u >> shift_; }
 };
 
 struct TokenList {
@@ -55,7 +82,7 @@ struct EpsilonLink {
 
 // What one thread needs to advance any channel of a graph. Holds nothing between frames.
 struct SearchScratch {
-  MappedArray<uint32_t> slot_of;  // [n_states]
+  SlotTable slot_of;  // in `next`
   TokenList next;
   std::vector<uint32_t> within;  // slots of the tokens that are selected
   std::vector<uint32_t> histogram;

@@ -56,7 +56,7 @@ class Expander {
   std::unordered_map<uint64_t, uint32_t> junction_of_;
   std::vector<std::pair<uint32_t, Junction>> todo_;
   std::unordered_map<uint64_t, Span> entries_of_;
-  std::vector<StateArc> entry_pool_;
+  GrowingArray<StateArc> entry_pool_;
 
   uint32_t follow(uint32_t place) {
     if (follow_[place] != kUnset) return follow_[place];
@@ -117,7 +117,7 @@ class Expander {
   }
 
   Span store(const std::vector<StateArc> &entry) {
-    entry_pool_.insert(entry_pool_.end(), entry.begin(), entry.end());
+    entry_pool_.append(entry.data(), entry.size());
     return {entry_pool_.size() - entry.size(), static_cast<uint32_t>(entry.size())};
   }
 

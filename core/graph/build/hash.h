@@ -32,8 +32,9 @@ class HashIndex {
   // The number with this hash for which equal(number) holds, or kNone.
   template <typename Equal>
   uint32_t find(uint64_t hash, const Equal &equal) const {
-    for (size_t at = hash & (slots_.size() - 1); slots_[at].number != kNone; at = (at + 1) & (slots_.size() - 1)) {
-      if (slots_[at].hash == hash && equal(slots_[at].number)) return slots_[at].number;
+    const auto low = static_cast<uint32_t>(hash);
+    for (size_t at = low & (slots_.size() - 1); slots_[at].number != kNone; at = (at + 1) & (slots_.size() - 1)) {
+      if (slots_[at].hash == low && equal(slots_[at].number)) return slots_[at].number;
     }
     return kNone;
   }
@@ -46,12 +47,12 @@ class HashIndex {
         if (slot.number != kNone) place(slot);
       }
     }
-    place({hash, number});
+    place({static_cast<uint32_t>(hash), number});
   }
 
  private:
   struct Slot {
-    uint64_t hash = 0;
+    uint32_t hash = 0;  // its low half
     uint32_t number = kNone;
   };
   std::vector<Slot> slots_ = std::vector<Slot>(16);  // a power of two, at most half of them filled
