@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -41,12 +42,14 @@ class SharedPages {
   const uint8_t *data() const { return data_; }
   size_t size() const { return size_; }
   void publish(const std::string &link);
+  std::atomic<bool> &checked() const { return checked_; }
 
  private:
   FileCopy own_;
   Descriptor descriptor_;
   const uint8_t *data_ = nullptr;
   size_t size_ = 0;
+  mutable std::atomic<bool> checked_{false};
   std::string link_, target_;  // in the directory of this user; empty: not published, or not by this process
 };
 
@@ -179,6 +182,10 @@ SharedPages::~SharedPages() {
 SharedCopy::SharedCopy(const std::string &path) : pages_(find_or_copy(path)) {}
 
 const uint8_t *SharedCopy::data() const { return pages_ ? pages_->data() : nullptr; }
+bool SharedCopy::is_checked() const { return pages_ && pages_->checked(); }
+void SharedCopy::set_checked() const {
+  if (pages_) pages_->checked() = true;
+}
 size_t SharedCopy::size() const { return pages_ ? pages_->size() : 0; }
 
 }  // namespace asr

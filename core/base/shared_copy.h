@@ -21,6 +21,10 @@ class SharedCopy {
   size_t size() const;
   void release() { pages_.reset(); }  // the object is empty then
 
+  // Whether someone in this process has checked what the copy holds, and said so.
+  bool is_checked() const;
+  void set_checked() const;
+
  private:
   std::shared_ptr<const SharedPages> pages_;
 };

@@ -11,7 +11,7 @@ namespace asr {
 namespace {
 
 Bundle read_complete_bundle(const std::string &path) {
-  Bundle bundle = read_bundle(path);
+  Bundle bundle = read_bundle(path, "graph.bin");
   for (const char *name : {"acoustic.bin", "graph.bin", "words.txt"}) {
     if (bundle.has(name)) continue;
     const char *remedy =
@@ -45,7 +45,7 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
     : options_(options),
       bundle_(read_complete_bundle(bundle_path)),
       tables_(bundle_.front_end),
-      graph_(bundle_.file("graph.bin")),
+      graph_(bundle_.file("graph.bin"), &bundle_.files.at("graph.bin")),
       words_(read_symbols(bundle_.file("words.txt"))),
       device_(candidate_devices(options.device), backend_options(options)),
       features_(nullptr, nullptr),

@@ -104,7 +104,8 @@ void write_graph(const GraphData &graph, const std::string &path) {
   file.commit();
 }
 
-Graph::Graph(const std::string &path) : file_(path) {
+Graph::Graph(const std::string &path, const BundleFile *listed) : file_(path) {
+  if (listed != nullptr) check_bundle_file(path, *listed, {file_.size(), checksum(file_.data(), file_.size())});
   SectionReader reader(file_.data(), file_.size(), path);
   const auto h = reader.header<Header>(kMagic, kVersion);
   check_header(h, path);
@@ -137,7 +138,8 @@ Graph::Graph(const std::string &path) : file_(path) {
   packed_.n_classes = h.n_classes;
   packed_.n_other_ids = h.n_other_ids;
   packed_.pdf_of = pdf_of_.data();
-  check_packed_graph(packed_, path);
+  if (!file_.is_checked()) check_packed_graph(packed_, path);
+  file_.set_checked();
 }
 
 asr_status Graph::load(const asr_backend_api &api, asr_backend_device *device, asr_backend_graph **loaded) {

@@ -12,6 +12,7 @@
 #include "core/base/shared_copy.h"
 #include "core/graph/growing_array.h"
 #include "core/graph/packed/pack.h"
+#include "core/model/bundle.h"
 #include "core/model/hmm_set.h"
 
 namespace asr {
@@ -34,7 +35,8 @@ void write_graph(const GraphData &graph, const std::string &path);  // graph.bin
 // the file.
 class Graph {
  public:
-  explicit Graph(const std::string &path);
+  // `listed`: what the bundle says of the file, if it is to be compared.
+  explicit Graph(const std::string &path, const BundleFile *listed = nullptr);
 
   // Loads it on a device, once: packed where the back end takes it so, otherwise as unpack gives it. Arrays that the back end
   // needs no more are gone then, those that it needs stay as long as this object.

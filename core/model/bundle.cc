@@ -121,18 +121,9 @@ void files_from_json(const Parsed &json, Bundle &bundle, const std::string &sour
   }
 }
 
-void check_files(const Bundle &bundle) {
+void check_files(const Bundle &bundle, const std::string &unread) {
   for (const auto &[name, listed] : bundle.files) {
-    const std::string path = bundle.file(name);
-    const FileSum found = sum_file(path);
-    if (found.size != listed.size) {
-      fail(ASR_BAD_FILE, "%s: has %llu bytes, but %s lists %llu; make the bundle again", path.c_str(),
-           static_cast<unsigned long long>(found.size), kIndexName, static_cast<unsigned long long>(listed.size));
-    }
-    if (found.checksum != listed.checksum) {
-      fail(ASR_BAD_FILE, "%s: its checksum differs from the one in %s: the file is damaged; make the bundle again",
-           path.c_str(), kIndexName);
-    }
+    if (name != unread) check_bundle_file(bundle.file(name), listed, sum_file(bundle.file(name)));
   }
 }
 
@@ -178,13 +169,24 @@ Bundle parse_index(const std::string &text, const std::string &source) {
 
 }  // namespace
 
-Bundle read_bundle(const std::string &path) {
+void check_bundle_file(const std::string &path, const BundleFile &listed, const FileSum &found) {
+  if (found.size != listed.size) {
+    fail(ASR_BAD_FILE, "%s: has %llu bytes, but %s lists %llu; make the bundle again", path.c_str(),
+         static_cast<unsigned long long>(found.size), kIndexName, static_cast<unsigned long long>(listed.size));
+  }
+  if (found.checksum != listed.checksum) {
+    fail(ASR_BAD_FILE, "%s: its checksum differs from the one in %s: the file is damaged; make the bundle again", path.c_str(),
+         kIndexName);
+  }
+}
+
+Bundle read_bundle(const std::string &path, const std::string &unread) {
   const std::string index = path + "/" + kIndexName;
   check_place(path, index);
   try {
     Bundle bundle = parse_index(read_file(index), index);
     bundle.path = path;
-    check_files(bundle);
+    check_files(bundle, unread);
     return bundle;
   } catch (const nlohmann::json::exception &error) {
     fail(ASR_BAD_FILE, "%s: is not valid: %s; make the bundle again", index.c_str(), error.what());

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/file.h"
 #include "core/feature/front_end.h"
 
 namespace asr {
@@ -48,9 +49,10 @@ struct Bundle {
   bool has(const std::string &name) const { return files.count(name) != 0; }
 };
 
-// Reads and checks senone.json, and size and checksum of the files it lists (graph.bin's checksum is checked too). Throws
-// asr::Error: ASR_NOT_FOUND with the name of a missing part, ASR_BAD_FILE with the file and field.
-Bundle read_bundle(const std::string &path);
+// Reads and checks senone.json, and size and checksum of the files it lists, but for `unread`, which whoever reads it checks.
+// Throws asr::Error: ASR_NOT_FOUND with the name of a missing part, ASR_BAD_FILE with the file and field.
+Bundle read_bundle(const std::string &path, const std::string &unread = "");
+void check_bundle_file(const std::string &path, const BundleFile &listed, const FileSum &found);
 
 // Writes senone.json into `directory`, listing size and checksum of `names` found there. Other fields are the bundle's.
 void write_bundle_index(Bundle bundle, const std::string &directory, const std::vector<std::string> &names);

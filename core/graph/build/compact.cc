@@ -108,18 +108,18 @@ uint64_t hash_state(const StateGraph &graph, uint32_t state, const std::vector<u
 uint32_t number_classes(const std::vector<uint64_t> &hash, const std::vector<uint32_t> &order,
                         std::vector<uint32_t> *class_of) {
   size_t capacity = 16;
-  while (capacity < 2 * hash.size()) capacity *= 2;
+  while (capacity < 2 * order.size()) capacity *= 2;
   constexpr uint32_t kNone = 0xffffffffu;
-  std::vector<uint32_t> first_place(capacity, kNone);
+  std::vector<uint32_t> first_state(capacity, kNone);
   uint32_t n_classes = 0;
-  for (uint32_t i = 0; i < hash.size(); ++i) {
-    size_t slot = hash[i] * 0x9e3779b97f4a7c15ull & (capacity - 1);
-    while (first_place[slot] != kNone && hash[first_place[slot]] != hash[i]) slot = (slot + 1) & (capacity - 1);
-    if (first_place[slot] == kNone) {
-      first_place[slot] = i;
-      (*class_of)[order[i]] = n_classes++;
+  for (const uint32_t state : order) {
+    size_t slot = hash[state] * 0x9e3779b97f4a7c15ull & (capacity - 1);
+    while (first_state[slot] != kNone && hash[first_state[slot]] != hash[state]) slot = (slot + 1) & (capacity - 1);
+    if (first_state[slot] == kNone) {
+      first_state[slot] = state;
+      (*class_of)[state] = n_classes++;
     } else {
-      (*class_of)[order[i]] = (*class_of)[order[first_place[slot]]];
+      (*class_of)[state] = (*class_of)[first_state[slot]];
     }
   }
   return n_classes;
@@ -149,13 +149,14 @@ std::vector<uint32_t> find_classes(const StateGraph &graph, const std::vector<ui
                                    uint64_t most_steps) {
   const auto n = static_cast<uint32_t>(order.size());
   std::vector<uint32_t> class_of(graph.n_states(), 0), refined(graph.n_states());
-  std::vector<uint64_t> hash(n);
+  std::vector<uint64_t> hash(graph.n_states());
   uint32_t n_classes = 0;
   uint64_t n_arcs = 0;
   for (const uint32_t state : order) n_arcs += graph.n_arcs[state];
   for (uint64_t round = 0;; ++round) {
     if (round >= kSureMinimisingRounds && round * (n + n_arcs) > most_steps) return {};
-    for (uint32_t i = 0; i < n; ++i) hash[i] = hash_state(graph, order[i], class_of);
+    for (uint32_t state = 0; state < graph.n_states(); ++state)
+      hash[state] = hash_state(graph, state, class_of);  // as they lie
     const uint32_t n_refined = number_classes(hash, order, &refined);
     class_of.swap(refined);
     if (n_refined == n_classes) return class_of;
@@ -236,7 +237,7 @@ GraphData pack(StateGraph graph, std::vector<uint32_t> states, const std::vector
   data.n_pdfs = n_pdfs;
   data.n_words = n_words;
   data.transitions = transitions;
-  std::vector<uint32_t> number_of(states.size()), targets(graph.arcs.size(), kNoTarget);
+  std::vector<uint32_t> targets(graph.arcs.size(), kNoTarget);
   uint32_t n_arcs = 0;
   for (const bool emitting : {true, false}) {
     std::vector<uint32_t> &begin = emitting ? data.emitting_begin : data.epsilon_begin;
@@ -251,12 +252,12 @@ GraphData pack(StateGraph graph, std::vector<uint32_t> states, const std::vector
     begin.push_back(n_arcs);
   }
   data.final_costs.reserve(order.size());
-  for (uint32_t i = 0; i < order.size(); ++i) {
-    number_of[order[i]] = i;
-    data.final_costs.push_back(graph.final_costs[states[order[i]]]);
-  }
+  for (const uint32_t number : order) data.final_costs.push_back(graph.final_costs[states[number]]);
   graph.begin = graph.n_arcs = {};
   graph.final_costs = {};
+  states = {};
+  std::vector<uint32_t> number_of(order.size());
+  for (uint32_t i = 0; i < order.size(); ++i) number_of[order[i]] = i;
   permute(&graph.arcs, &targets, n_arcs);
   graph.arcs.resize(n_arcs);
   data.arcs = std::move(graph.arcs).turned_into<asr_graph_arc>([&](const StateArc &arc) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace asr {
@@ -40,7 +41,7 @@ class HashIndex {
   }
 
   void add(uint64_t hash, uint32_t number) {
-    if (2 * ++n_ > slots_.size()) {
+    if (8 * ++n_ > 7 * slots_.size()) {
       std::vector<Slot> old(2 * slots_.size());
       old.swap(slots_);
       for (const Slot &slot : old) {
@@ -55,13 +56,49 @@ class HashIndex {
     uint32_t hash = 0;  // its low half
     uint32_t number = kNone;
   };
-  std::vector<Slot> slots_ = std::vector<Slot>(16);  // a power of two, at most half of them filled
+  std::vector<Slot> slots_ = std::vector<Slot>(16);  // a power of two, at most 7/8 of them filled
   size_t n_ = 0;
 
   void place(const Slot &slot) {
     size_t at = slot.hash & (slots_.size() - 1);
     while (slots_[at].number != kNone) at = (at + 1) & (slots_.size() - 1);
     slots_[at] = slot;
+  }
+};
+
+// Values by 64-bit keys, none of which is ~0, in one piece of memory: no node for each.
+template <typename Value>
+class FlatMap {
+ public:
+  // The value of a key, and whether it is new; until the next call.
+  std::pair<Value *, bool> try_emplace(uint64_t key) {
+    if (8 * (n_ + 1) > 7 * slots_.size()) {
+      std::vector<Slot> old(2 * slots_.size());
+      old.swap(slots_);
+      for (const Slot &slot : old) {
+        if (slot.key != kNone) find(slot.key) = slot;
+      }
+    }
+    Slot &slot = find(key);
+    const bool added = slot.key == kNone;
+    if (added) ++n_;
+    slot.key = key;
+    return {&slot.value, added};
+  }
+
+ private:
+  static constexpr uint64_t kNone = ~uint64_t{0};
+  struct Slot {
+    uint64_t key = kNone;
+    Value value{};
+  };
+  std::vector<Slot> slots_ = std::vector<Slot>(16);
+  size_t n_ = 0;
+
+  Slot &find(uint64_t key) {
+    size_t at = mix_hash(0, key) & (slots_.size() - 1);
+    while (slots_[at].key != kNone && slots_[at].key != key) at = (at + 1) & (slots_.size() - 1);
+    return slots_[at];
   }
 };
 

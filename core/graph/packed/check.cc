@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two passes over the records: one takes every record apart and notes where records begin, one looks at where arcs lead.
+// One pass takes every record apart and notes where records begin and where arcs lead; then the two are compared as a whole.
 #include "core/graph/packed/check.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
@@ -20,8 +21,10 @@ class Checker {
         pdf_mask_(graph.pdf_mask()),
         pdf_bits_(graph.pdf_bits()),
         own_cost_(graph.own_cost_code()),
-        states_(graph.n_units),
-        after_epsilon_(graph.n_units) {}
+        states_(graph.n_units + size_t{1}),
+        after_epsilon_(graph.n_units + size_t{1}),
+        next_states_(graph.n_units + size_t{1}),
+        after_epsilon_arcs_(graph.n_units + size_t{1}) {}
 
   void run() {
     tables();
@@ -35,7 +38,8 @@ class Checker {
   const uint32_t pdf_mask_;
   const unsigned pdf_bits_;
   const uint32_t own_cost_;
-  MarkedPlaces states_, after_epsilon_;  // where records begin; of states that epsilon arcs enter
+  MarkedPlaces states_, after_epsilon_;            // where records begin; of those that say that epsilon arcs enter
+  MarkedPlaces next_states_, after_epsilon_arcs_;  // where arcs lead; where epsilon arcs do
 
   [[noreturn]] void bad(const char *field, uint64_t index, const char *what) const {
     fail(ASR_BAD_FILE, "%s: %s[%llu]: %s; the file is damaged, make the graph again", path_.c_str(), field,
@@ -114,19 +118,29 @@ class Checker {
 
   static uint64_t is_more(uint32_t field, uint32_t more) { return (field & more) == more ? 1 : 0; }
 
-  // Labels, and the costs and words that follow the arcs. Returns how many these are.
-  uint64_t rest(uint32_t place, const StateRecord &state, uint64_t n_left) const {
+  // Arcs, and the costs and words that follow them. Returns how many these are.
+  uint64_t rest(uint32_t place, const StateRecord &state, uint64_t n_left) {
+    const uint32_t n_units = graph_.n_units, n_pdfs = graph_.n_pdfs, n_codes = graph_.n_costs;
     uint64_t n_costs = 0, n_words = 0;
-    const uint32_t n_codes = graph_.n_costs;
-    for (const PackedArc *arc = state.arcs; arc != state.last_arc(); ++arc) {
-      const uint32_t pdf = arc->label & pdf_mask_;
-      const uint32_t code = (arc->label & (PackedArc::kToEpsilons - 1)) >> pdf_bits_;
-      const bool emitting = arc < state.last_emitting();
-      if (emitting ? pdf >= graph_.n_pdfs : pdf != graph_.n_pdfs) bad("records", place, "pdf of an arc is out of range");
-      if (code >= n_codes && code != own_cost_) bad("records", place, "cost of an arc is not one of the costs");
-      n_costs += code == own_cost_ ? 1 : 0;
-      n_words += arc->label >> 31;
+    uint32_t wrong = 0;  // looked at once for all arcs
+    const auto look = [&](const PackedArc &arc) {
+      const uint32_t code = (arc.label & (PackedArc::kToEpsilons - 1)) >> pdf_bits_;
+      const uint32_t own = code == own_cost_ ? 1 : 0;
+      wrong |= static_cast<uint32_t>(arc.next >= n_units) | (static_cast<uint32_t>(code >= n_codes) & ~own);
+      n_costs += own;
+      n_words += arc.label >> 31;
+      return std::min(arc.next, n_units);
+    };
+    const PackedArc *arc = state.arcs;
+    for (const PackedArc *const end = state.last_emitting(); arc != end; ++arc) {
+      wrong |= static_cast<uint32_t>((arc->label & pdf_mask_) >= n_pdfs);
+      next_states_.mark(look(*arc));
     }
+    for (const PackedArc *const end = state.last_arc(); arc != end; ++arc) {
+      wrong |= static_cast<uint32_t>((arc->label & pdf_mask_) != n_pdfs);
+      after_epsilon_arcs_.mark(look(*arc));
+    }
+    if (wrong != 0) name_bad_arc(place, state);
     if (state.n_emitting > 0 && graph_.n_transition_ids == 0)
       bad("records", place, "has an emitting arc without a transition-id");
     if ((n_costs != 0) != ((state.header & StateRecord::kOwnCosts) != 0)) {
@@ -144,14 +158,25 @@ class Checker {
     return n_costs + n_words;
   }
 
+  void name_bad_arc(uint32_t place, const StateRecord &state) const {
+    for (const PackedArc *arc = state.arcs; arc != state.last_arc(); ++arc) {
+      const uint32_t pdf = arc->label & pdf_mask_, code = graph_.cost_code(arc->label);
+      if (arc->next >= graph_.n_units) bad("records", place, "next_state is not a state");
+      if (code >= graph_.n_costs && code != own_cost_) bad("records", place, "cost of an arc is not one of the costs");
+      const bool emitting = arc < state.last_emitting();
+      if (emitting ? pdf >= graph_.n_pdfs : pdf != graph_.n_pdfs) bad("records", place, "pdf of an arc is out of range");
+    }
+  }
+
   void destinations() const {
     if (graph_.start_state >= graph_.n_units || !states_.contains(graph_.start_state)) {
       bad("header", 0, "start_state is not a state");
     }
+    if (next_states_.within(states_) && after_epsilon_arcs_.within(after_epsilon_)) return;
     for (uint64_t place = 0; place < graph_.n_units; place += graph_.units_of(static_cast<uint32_t>(place))) {
       const StateRecord state = graph_.state(static_cast<uint32_t>(place));
       for (const PackedArc *arc = state.arcs; arc != state.last_arc(); ++arc) {
-        if (arc->next >= graph_.n_units || !states_.contains(arc->next)) bad("records", place, "next_state is not a state");
+        if (!states_.contains(arc->next)) bad("records", place, "next_state is not a state");
         if (arc >= state.last_emitting() && !after_epsilon_.contains(arc->next)) {
           bad("records", place, "next_state does not tell that epsilon arcs enter it");
         }
