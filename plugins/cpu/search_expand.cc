@@ -3,6 +3,7 @@
 // active tokens that reads arcs only; it finds the bound. A second pass puts what lies within it into the token list, whose
 // random accesses can then be asked for ahead of time.
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 
 #include "core/base/error.h"
@@ -21,19 +22,27 @@ bool replaces(const Token &candidate, const Token &token) {
 // Graph costs of a record's arcs, asked for in their order.
 class ArcCosts {
  public:
-  ArcCosts(const asr_packed_graph &graph, const StateRecord &record)
-      : costs_(graph.costs), own_(record.own_costs()), pdf_bits_(graph.pdf_bits()), own_code_(graph.own_cost_code()) {}
+  explicit ArcCosts(const asr_packed_graph &graph)
+      : costs_(graph.costs), pdf_bits_(graph.pdf_bits()), own_code_(graph.own_cost_code()) {}
 
+  void begin(const StateRecord &record) { own_ = record.own_costs(); }
+  const float *place_of(uint32_t label) const { return is_own(label) ? own_ : costs_ + code(label); }
+  void pass(uint32_t label, bool passed) { own_ += static_cast<ptrdiff_t>(is_own(label) && passed); }
   float next(uint32_t label) {
-    const uint32_t code = (label & (PackedArc::kToEpsilons - 1)) >> pdf_bits_;
-    return code == own_code_ ? *own_++ : costs_[code];
+    const float cost = *place_of(label);
+    pass(label, true);
+    return cost;
   }
   void skip(const PackedArc *first, const PackedArc *last) {
-    for (; first != last; ++first) next(first->label);
+    for (; first != last; ++first) pass(first->label, true);
   }
 
  private:
-  const float *const costs_, *own_;
+  uint32_t code(uint32_t label) const { return (label & (PackedArc::kToEpsilons - 1)) >> pdf_bits_; }
+  bool is_own(uint32_t label) const { return code(label) == own_code_; }
+
+  const float *const costs_;
+  const float *own_ = nullptr;
   const unsigned pdf_bits_;
   const uint32_t own_code_;
 };
@@ -47,33 +56,37 @@ void Search::expand(SearchScratch &scratch) {
   const float *const acoustic_cost = scratch.acoustic_cost.data();
   const float insertion_cost[2] = {0.0f, options_.word_insertion_cost};
   float best = std::numeric_limits<float>::infinity(), bound = std::numeric_limits<float>::max();
+  ArcCosts costs(graph);
   size_t n = 0;
   for (size_t i = 0; i < active.size(); ++i) {
     if (i + kStatesAhead < active.size()) graph_.prefetch_state(active[i + kStatesAhead].state);
     if (i + kArcsAhead < active.size()) prefetch_arcs(active[i + kArcsAhead].state);
     const ActiveToken &token = active[i];
     const StateRecord record = graph_.state(token.state);
-    const size_t n_most = n + record.n_emitting + 1;
-    if (scratch.candidates.size() < n_most) scratch.candidates.resize(2 * n_most);
+    const uint32_t loop_at = (record.header & StateRecord::kLoopMask) - 1;  // 0xffffffff: none
+    const uint32_t n_arcs = record.n_emitting + (record.has_loop() ? 1 : 0);
+    if (scratch.candidates.size() < n + n_arcs) scratch.candidates.resize(2 * (n + n_arcs));
     Token *const candidates = scratch.candidates.data();
-    const auto offer = [&](uint32_t next, float graph_cost, uint32_t arc_number, uint32_t label) {
-      const float cost = (token.cost + (graph_cost + insertion_cost[label >> 31])) + acoustic_cost[label & pdf_mask];
-      candidates[n] = {next, cost, arc_number + 1, token.record, label};
+    const StateClass &own = graph.classes[record.state_class];
+    const PackedArc loop{token.state, own.pdf | (record.n_epsilon > 0 ? PackedArc::kToEpsilons : 0)};
+    const uint32_t first_number = graph.number_of(*record.arcs), loop_number = asr_packed_graph::number_of_loop(token.state);
+    costs.begin(record);
+    const PackedArc *next = record.arcs;
+    for (uint32_t a = 0, number = first_number; a < n_arcs; ++a) {  // without branches: they would be guessed wrong
+      const bool is_loop = a == loop_at;
+      const PackedArc arc = *(is_loop ? &loop : next);
+      const float graph_cost = *(is_loop ? &own.cost : costs.place_of(arc.label));
+      const uint32_t arc_number = is_loop ? loop_number : number;
+      costs.pass(arc.label, !is_loop);
+      next += is_loop ? 0 : 1;
+      number += is_loop ? 0 : 2 * sizeof(PackedArc) / sizeof(uint32_t);
+      const float cost = (token.cost + (graph_cost + insertion_cost[arc.label >> 31])) + acoustic_cost[arc.label & pdf_mask];
+      candidates[n] = {arc.next, cost, arc_number + 1, token.record, arc.label};
       n += cost <= bound ? 1 : 0;
       best = std::min(best, cost);
-    };
-    const auto offer_loop = [&] {
-      const StateClass &own = graph.classes[record.state_class];
-      const uint32_t label = own.pdf | (record.n_epsilon > 0 ? PackedArc::kToEpsilons : 0);
-      offer(token.state, own.cost, asr_packed_graph::number_of_loop(token.state), label);
-    };
-    ArcCosts costs(graph, record);
-    const auto offer_arc = [&](const PackedArc &arc) {
-      offer(arc.next, costs.next(arc.label), graph.number_of(arc), arc.label);
-    };
-    record.for_each_emitting(offer_arc, offer_loop);
+    }
     bound = std::min(bound, best + options_.beam);  // what is above it now will be above it at the end
-    n_arcs_expanded_ += record.n_emitting + (record.has_loop() ? 1 : 0);
+    n_arcs_expanded_ += n_arcs;
   }
   scratch.next.best = best;
   scratch.next.bound = bound;
@@ -82,9 +95,9 @@ void Search::expand(SearchScratch &scratch) {
 
 // What else of a state than its header is read, which has been asked for.
 void Search::prefetch_arcs(uint32_t state) const {
-  const StateRecord record = graph_.state(state);
-  __builtin_prefetch(record.last_emitting());
-  __builtin_prefetch(graph_.packed().classes + record.state_class);
+  const uint32_t header = graph_.packed().records[state];
+  __builtin_prefetch(graph_.packed().records + state + 2 * (header >> StateRecord::kEmittingAt & StateRecord::kMoreEmitting));
+  __builtin_prefetch(graph_.packed().classes + (header >> StateRecord::kClassAt));
 }
 
 void Search::insert_candidates(SearchScratch &scratch, size_t n_candidates) const {
@@ -145,12 +158,13 @@ void Search::expand_epsilons(TokenList &list, SearchScratch &scratch) {
   std::vector<Token> &tokens = list.tokens;
   const asr_packed_graph &graph = graph_.packed();
   const uint32_t pdf_mask = graph_.pdf_mask();
+  ArcCosts costs(graph);
   for (size_t i = 0; i < scratch.round.size(); ++i) {
     if (i + kStatesAhead < scratch.round.size()) graph_.prefetch_state(scratch.round[i + kStatesAhead].state);
     const ActiveToken &from = scratch.round[i];
     const StateRecord record = graph_.state(from.state);
     n_arcs_expanded_ += record.n_epsilon;
-    ArcCosts costs(graph, record);
+    costs.begin(record);
     if ((record.header & StateRecord::kOwnCosts) != 0) costs.skip(record.arcs, record.last_emitting());
     for (const PackedArc *arc = record.last_emitting(); arc != record.last_arc(); ++arc) {
       const float graph_cost = costs.next(arc->label);

@@ -97,12 +97,7 @@ struct asr_packed_graph {
   static uint64_t n_blocks(uint64_t n_units) { return (n_units + kBlockUnits - 1) / kBlockUnits; }
 
   // Labels.
-  static unsigned bits_for(uint32_t n_pdfs) {
-    unsigned bits = 0;
-    while (n_pdfs >> bits != 0) ++bits;
-    return bits;
-  }
-  unsigned pdf_bits() const { return bits_for(n_pdfs); }
+  unsigned pdf_bits() const { return n_pdfs == 0 ? 0 : 32 - static_cast<unsigned>(__builtin_clz(n_pdfs)); }
   uint32_t pdf_mask() const { return (1u << pdf_bits()) - 1; }
   uint32_t own_cost_code() const { return (asr::PackedArc::kToEpsilons - 1) >> pdf_bits(); }
   uint32_t cost_code(uint32_t label) const { return (label & (asr::PackedArc::kToEpsilons - 1)) >> pdf_bits(); }
