@@ -32,7 +32,7 @@ void Search::begin() {
   tokens_.best = 0;
   tokens_.bound = options_.beam;
   scratch.slot_of.clear(1);
-  scratch.slot_of(start, tokens_.tokens) = 0;
+  scratch.slot_of[start] = 0;
   scratch.fallen.assign(1, 0);
   scratch.n_links = 0;
   follow_epsilons(tokens_, scratch);
@@ -66,15 +66,6 @@ bool Search::consume(const float *loglike, SearchScratch &scratch) {
   ++n_frames_;
   died_ = false;
   return true;
-}
-
-// The trace record of a token's path.
-uint32_t Search::record(Token &token) {
-  if (token.arc != 0) {
-    token.previous = trace_.add(token.previous, token.arc - 1, acoustic_cost(token));
-    token.arc = 0;
-  }
-  return token.previous;
 }
 
 // nullptr if with_final and no token is in a final state.

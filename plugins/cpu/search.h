@@ -50,7 +50,14 @@ class Search {
 
   SearchLattice &links();
   const Token *best_token(bool with_final) const;
-  uint32_t record(Token &token);
+  // The trace record of a token's path.
+  uint32_t record(Token &token) {
+    if (token.arc != 0) {
+      token.previous = trace_.add(token.previous, token.arc - 1, acoustic_cost(token));
+      token.arc = 0;
+    }
+    return token.previous;
+  }
   float acoustic_cost(const Token &token) const { return 0.0f - loglike_[token.label & graph_.pdf_mask()]; }
 
   const SearchGraph &graph_;

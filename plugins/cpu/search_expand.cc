@@ -13,36 +13,39 @@ namespace asr::cpu {
 namespace {
 
 // How many tokens or candidates ahead memory is asked for.
+constexpr float kInfinite = std::numeric_limits<float>::infinity();
 constexpr size_t kStatesAhead = 32, kArcsAhead = 16, kSlotsAhead = 24;
 
-bool replaces(const Token &candidate, const Token &token) {
-  return candidate.cost < token.cost || (candidate.cost == token.cost && candidate.arc < token.arc);
+bool replaces(float cost, uint32_t arc, const Token &token) {
+  return cost < token.cost || (cost == token.cost && arc < token.arc);
 }
 
-// Graph costs of a record's arcs, asked for in their order.
+// Graph costs of arcs. Most records have all of theirs in the table; from one that has costs of its own they are taken in the
+// order of its arcs. Where the next cost is cannot be guessed then, so its address is computed without a branch.
 class ArcCosts {
  public:
   explicit ArcCosts(const asr_packed_graph &graph)
-      : costs_(graph.costs), pdf_bits_(graph.pdf_bits()), own_code_(graph.own_cost_code()) {}
+      : table_(graph.costs), pdf_bits_(graph.pdf_bits()), own_code_(graph.own_cost_code()) {}
 
-  void begin(const StateRecord &record) { own_ = record.own_costs(); }
-  const float *place_of(uint32_t label) const { return is_own(label) ? own_ : costs_ + code(label); }
-  void pass(uint32_t label, bool passed) { own_ += static_cast<ptrdiff_t>(is_own(label) && passed); }
+  float in_table(uint32_t label) const { return table_[code_of(label)]; }
+
+  void begin(const StateRecord &record) { next_own_ = reinterpret_cast<uintptr_t>(record.own_costs()); }
   float next(uint32_t label) {
-    const float cost = *place_of(label);
-    pass(label, true);
-    return cost;
+    const uint32_t code = code_of(label);
+    const uintptr_t is_own = code == own_code_, in_table = reinterpret_cast<uintptr_t>(table_) + code * sizeof(float);
+    const uintptr_t address = in_table ^ ((in_table ^ next_own_) & -is_own);
+    next_own_ += is_own * sizeof(float);
+    return *reinterpret_cast<const float *>(address);
   }
   void skip(const PackedArc *first, const PackedArc *last) {
-    for (; first != last; ++first) pass(first->label, true);
+    for (; first != last; ++first) next_own_ += code_of(first->label) == own_code_ ? sizeof(float) : 0;
   }
 
  private:
-  uint32_t code(uint32_t label) const { return (label & (PackedArc::kToEpsilons - 1)) >> pdf_bits_; }
-  bool is_own(uint32_t label) const { return code(label) == own_code_; }
+  uint32_t code_of(uint32_t label) const { return (label & (PackedArc::kToEpsilons - 1)) >> pdf_bits_; }
 
-  const float *const costs_;
-  const float *own_ = nullptr;
+  const float *const table_;
+  uintptr_t next_own_ = 0;
   const unsigned pdf_bits_;
   const uint32_t own_code_;
 };
@@ -57,36 +60,44 @@ void Search::expand(SearchScratch &scratch) {
   const float insertion_cost[2] = {0.0f, options_.word_insertion_cost};
   float best = std::numeric_limits<float>::infinity(), bound = std::numeric_limits<float>::max();
   ArcCosts costs(graph);
-  size_t n = 0;
+  size_t n = 0, room = scratch.candidates.size();
+  Token *candidates = scratch.candidates.data();
   for (size_t i = 0; i < active.size(); ++i) {
     if (i + kStatesAhead < active.size()) graph_.prefetch_state(active[i + kStatesAhead].state);
     if (i + kArcsAhead < active.size()) prefetch_arcs(active[i + kArcsAhead].state);
     const ActiveToken &token = active[i];
     const StateRecord record = graph_.state(token.state);
-    const uint32_t loop_at = (record.header & StateRecord::kLoopMask) - 1;  // 0xffffffff: none
-    const uint32_t n_arcs = record.n_emitting + (record.has_loop() ? 1 : 0);
-    if (scratch.candidates.size() < n + n_arcs) scratch.candidates.resize(2 * (n + n_arcs));
-    Token *const candidates = scratch.candidates.data();
-    const StateClass &own = graph.classes[record.state_class];
-    const PackedArc loop{token.state, own.pdf | (record.n_epsilon > 0 ? PackedArc::kToEpsilons : 0)};
-    const uint32_t first_number = graph.number_of(*record.arcs), loop_number = asr_packed_graph::number_of_loop(token.state);
-    costs.begin(record);
-    const PackedArc *next = record.arcs;
-    for (uint32_t a = 0, number = first_number; a < n_arcs; ++a) {  // without branches: they would be guessed wrong
-      const bool is_loop = a == loop_at;
-      const PackedArc arc = *(is_loop ? &loop : next);
-      const float graph_cost = *(is_loop ? &own.cost : costs.place_of(arc.label));
-      const uint32_t arc_number = is_loop ? loop_number : number;
-      costs.pass(arc.label, !is_loop);
-      next += is_loop ? 0 : 1;
-      number += is_loop ? 0 : 2 * sizeof(PackedArc) / sizeof(uint32_t);
-      const float cost = (token.cost + (graph_cost + insertion_cost[arc.label >> 31])) + acoustic_cost[arc.label & pdf_mask];
-      candidates[n] = {arc.next, cost, arc_number + 1, token.record, arc.label};
+    if (n + record.n_emitting >= room) {
+      room = 2 * (n + record.n_emitting + 1);
+      scratch.candidates.resize(room);
+      candidates = scratch.candidates.data();
+    }
+    const auto offer = [&](uint32_t next, uint32_t label, uint32_t number, float graph_cost, float acoustic) {
+      const float cost = (token.cost + graph_cost) + acoustic;
+      candidates[n].set(next, cost, number + 1, token.record, label);
       n += cost <= bound ? 1 : 0;
       best = std::min(best, cost);
+    };
+    const StateClass &own = graph.classes[record.state_class];
+    offer(token.state, own.pdf | (record.n_epsilon > 0 ? PackedArc::kToEpsilons : 0),
+          asr_packed_graph::number_of_loop(token.state), record.has_loop() ? own.cost + insertion_cost[0] : kInfinite,
+          acoustic_cost[own.pdf]);
+    const auto follow = [&](const auto &graph_cost) {
+      uint32_t number = graph.number_of(*record.arcs);
+      for (const PackedArc *arc = record.arcs, *const end = record.last_emitting(); arc != end; ++arc) {
+        offer(arc->next, arc->label, number, graph_cost(arc->label) + insertion_cost[arc->label >> 31],
+              acoustic_cost[arc->label & pdf_mask]);
+        number += 2 * sizeof(PackedArc) / sizeof(uint32_t);
+      }
+    };
+    if (record.has_own_costs()) {
+      costs.begin(record);
+      follow([&](uint32_t label) { return costs.next(label); });
+    } else {
+      follow([&](uint32_t label) { return costs.in_table(label); });
     }
+    n_arcs_expanded_ += record.n_emitting + (record.has_loop() ? 1 : 0);
     bound = std::min(bound, best + options_.beam);  // what is above it now will be above it at the end
-    n_arcs_expanded_ += n_arcs;
   }
   scratch.next.best = best;
   scratch.next.bound = bound;
@@ -116,12 +127,12 @@ void Search::insert_candidates(SearchScratch &scratch, size_t n_candidates) cons
     if (i + kSlotsAhead < n_candidates) slot_of.prefetch(candidates[i + kSlotsAhead].state);
     const Token &candidate = candidates[i];
     if (!(candidate.cost <= bound)) continue;
-    uint32_t &slot = slot_of(candidate.state, tokens);
+    uint32_t &slot = slot_of[candidate.state];
     if (slot == SlotTable::kNone) {
       slot = static_cast<uint32_t>(tokens.size());
       tokens.push_back(candidate);
       if ((candidate.label & PackedArc::kToEpsilons) != 0) scratch.fallen.push_back(slot);
-    } else if (replaces(candidate, tokens[slot])) {
+    } else if (replaces(candidate.cost, candidate.arc, tokens[slot])) {
       tokens[slot] = candidate;
     }
     if (with_links) {
@@ -141,14 +152,16 @@ void Search::follow_epsilons(TokenList &list, SearchScratch &scratch) {
       fail(ASR_INVALID_ARGUMENT,
            "graph: a cycle of epsilon arcs has a negative cost; correct the graph or word_insertion_cost");
     }
-    scratch.round.clear();
+    size_t n_round = 0;
+    scratch.round.resize(scratch.fallen.size());
     for (const uint32_t slot : scratch.fallen) {
       Token &token = list.tokens[slot];
       const bool leads_on = (token.label & PackedArc::kToEpsilons) != 0;
       list.best = std::min(list.best, token.cost);
       const uint32_t path = record(token);
-      if (leads_on) scratch.round.push_back({token.state, token.cost, path, slot});
+      if (leads_on) scratch.round[n_round++].set(token.state, token.cost, path, slot);
     }
+    scratch.round.resize(n_round);
     scratch.fallen.clear();
     expand_epsilons(list, scratch);
   }
@@ -161,29 +174,31 @@ void Search::expand_epsilons(TokenList &list, SearchScratch &scratch) {
   ArcCosts costs(graph);
   for (size_t i = 0; i < scratch.round.size(); ++i) {
     if (i + kStatesAhead < scratch.round.size()) graph_.prefetch_state(scratch.round[i + kStatesAhead].state);
+    if (i + kArcsAhead < scratch.round.size()) prefetch_arcs(scratch.round[i + kArcsAhead].state);
     const ActiveToken &from = scratch.round[i];
     const StateRecord record = graph_.state(from.state);
     n_arcs_expanded_ += record.n_epsilon;
-    costs.begin(record);
-    if ((record.header & StateRecord::kOwnCosts) != 0) costs.skip(record.arcs, record.last_emitting());
+    scratch.slot_of.make_room(tokens, record.n_epsilon);
+    if (record.has_own_costs()) {
+      costs.begin(record);
+      costs.skip(record.arcs, record.last_emitting());
+    }
     for (const PackedArc *arc = record.last_emitting(); arc != record.last_arc(); ++arc) {
-      const float graph_cost = costs.next(arc->label);
+      const float graph_cost = record.has_own_costs() ? costs.next(arc->label) : costs.in_table(arc->label);
       const float cost =
           from.cost + (graph_cost + ((arc->label & PackedArc::kWord) != 0 ? options_.word_insertion_cost : 0.0f));
       if (!(cost <= list.bound)) continue;
       const uint32_t number = graph.number_of(*arc);
-      const Token token{arc->next, cost, number + 1, from.record, arc->label};
-      scratch.slot_of.make_room(tokens);
-      uint32_t &slot = scratch.slot_of(arc->next, tokens);
+      uint32_t &slot = scratch.slot_of[arc->next];
       if (slot == SlotTable::kNone) {
         slot = static_cast<uint32_t>(tokens.size());
-        tokens.push_back(token);
+        tokens.emplace_back().set(arc->next, cost, number + 1, from.record, arc->label);
         scratch.fallen.push_back(slot);
       } else {
-        const Token &there = tokens[slot];
-        const bool fell_before = there.arc != 0 && (there.label & pdf_mask) == graph.n_pdfs;  // in this round
-        if (token.cost < there.cost || (fell_before && replaces(token, there))) {             // equal emitting arcs come first
-          tokens[slot] = token;
+        Token &token = tokens[slot];
+        const bool fell_before = token.arc != 0 && (token.label & pdf_mask) == graph.n_pdfs;  // in this round
+        if (cost < token.cost || (fell_before && replaces(cost, number + 1, token))) {        // equal emitting arcs come first
+          token.set(arc->next, cost, number + 1, from.record, arc->label);
           if (!fell_before) scratch.fallen.push_back(slot);
         }
       }

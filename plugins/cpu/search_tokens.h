@@ -18,9 +18,18 @@ struct Token {
   uint32_t arc;
   uint32_t previous;
   uint32_t label;
+
+  // Fields one by one: a processor waits where small writes to a temporary are followed by one large read of it.
+  void set(uint32_t new_state, float new_cost, uint32_t new_arc, uint32_t new_previous, uint32_t new_label) {
+    state = new_state;
+    cost = new_cost;
+    arc = new_arc;
+    previous = new_previous;
+    label = new_label;
+  }
 };
 
-// Finds the slot of a state's token in a list: a hash table of slots with open addressing, at most half full.
+// Finds the slot of a state's token in a list: a hash table with open addressing, at most half full.
 class SlotTable {
  public:
   static constexpr uint32_t kNone = 0xffffffffu;
@@ -29,33 +38,34 @@ class SlotTable {
   void clear(size_t n) {
     size_t size = 1024;
     while (size < 2 * n) size *= 2;
-    if (slots_.size() < size) slots_.resize(size);
-    set_size(size);
-    std::fill_n(slots_.begin(), size, kNone);
+    if (entries_.size() < size) entries_.resize(size);
+    mask_ = size - 1;
+    shift_ = 64 - static_cast<unsigned>(__builtin_ctzll(size));
+    std::fill_n(entries_.begin(), size, Entry{0, kNone});
   }
-  void prefetch(uint32_t state) const { __builtin_prefetch(slots_.data() + first(state)); }
-  // The slot of `state` in `tokens`, or kNone, to be set where the token is then put.
-  uint32_t &operator()(uint32_t state, const std::vector<Token> &tokens) {
+  void prefetch(uint32_t state) const { __builtin_prefetch(entries_.data() + first(state)); }
+  // The slot of `state`, or kNone, to be set then.
+  uint32_t &operator[](uint32_t state) {
     size_t at = first(state);
-    while (slots_[at] != kNone && tokens[slots_[at]].state != state) at = (at + 1) & mask_;
-    return slots_[at];
+    while (entries_[at].state != state && entries_[at].slot != kNone) at = (at + 1) & mask_;
+    entries_[at].state = state;
+    return entries_[at].slot;
   }
-  // Before a token is added to `tokens`, all of which are here.
-  void make_room(const std::vector<Token> &tokens) {
-    if (2 * (tokens.size() + 1) <= mask_ + 1) return;
-    clear(2 * tokens.size() + 1);
-    for (uint32_t slot = 0; slot < tokens.size(); ++slot) (*this)(tokens[slot].state, tokens) = slot;
+  // Before n tokens are added to `tokens`, all of which are here.
+  void make_room(const std::vector<Token> &tokens, size_t n) {
+    if (2 * (tokens.size() + n) <= mask_ + 1) return;
+    clear(2 * (tokens.size() + n));
+    for (uint32_t slot = 0; slot < tokens.size(); ++slot) (*this)[tokens[slot].state] = slot;
   }
 
  private:
-  std::vector<uint32_t> slots_;
+  struct Entry {
+    uint32_t state, slot;
+  };
+  std::vector<Entry> entries_;
   size_t mask_ = 0;
   unsigned shift_ = 0;
 
-  void set_size(size_t size) {
-    mask_ = size - 1;
-    shift_ = 64 - static_cast<unsigned>(__builtin_ctzll(size));
-  }
   size_t first(uint32_t state) const { return state * 0x9e3779b97f4a7c15u >> shift_; }
 };
 
@@ -71,6 +81,14 @@ struct ActiveToken {
   float cost;
   uint32_t record;
   uint32_t slot;
+
+  // As in Token.
+  void set(uint32_t new_state, float new_cost, uint32_t new_record, uint32_t new_slot) {
+    state = new_state;
+    cost = new_cost;
+    record = new_record;
+    slot = new_slot;
+  }
 };
 
 // An epsilon arc that was followed when its source cost source_cost.

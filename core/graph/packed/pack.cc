@@ -68,6 +68,8 @@ struct SameClass {
   bool operator()(const StateClass &a, const StateClass &b) const { return memcmp(&a, &b, sizeof(a)) == 0; }
 };
 
+// A table of 256 KB stays in the cache; a rare cost beside its arc takes one byte in a hundred more.
+constexpr size_t kMostTableCosts = 65536;
 constexpr uint32_t kNoArc = 0xffffffffu;
 
 class Packer {
@@ -138,7 +140,7 @@ class Packer {
     std::sort(frequent.begin(), frequent.end(),
               [](const auto &a, const auto &b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
     const uint32_t own = codes_.own_cost_code();
-    if (frequent.size() > own) frequent.resize(own);
+    frequent.resize(std::min<size_t>({frequent.size(), kMostTableCosts, own}));
     code_of_.for_each([&](uint32_t, uint32_t &code) { code = own; });
     for (const auto &[n, bits] : frequent) {
       code_of_[bits] = static_cast<uint32_t>(arrays_.costs.size());

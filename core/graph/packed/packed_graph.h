@@ -61,6 +61,7 @@ struct StateRecord {
     arcs = reinterpret_cast<const PackedArc *>(at);
   }
   bool has_loop() const { return (header & kLoopMask) != 0; }
+  bool has_own_costs() const { return (header & kOwnCosts) != 0; }
   // Calls call(arc) for the emitting arcs of the record, and loop() where the self-loop is among them.
   template <typename Call, typename Loop>
   void for_each_emitting(Call call, Loop loop) const {
