@@ -163,8 +163,8 @@ asr_status asr_engine_get_info(const asr_engine *engine, asr_engine_info *info) 
     value.n_feature_dims = model.n_dims();
     value.n_states = model.n_states();
     value.n_words = static_cast<uint32_t>(model.words().size());
-    value.n_graph_states = model.graph().view()->n_states;
-    value.n_graph_arcs = model.graph().view()->n_arcs;
+    value.n_graph_states = model.graph().n_states();
+    value.n_graph_arcs = model.graph().n_arcs();
     fill(info, value, "asr_engine_get_info: info->size");
   });
 }

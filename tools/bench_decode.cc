@@ -42,18 +42,18 @@ uint64_t default_utterances(uint32_t n_lanes, uint64_t n) {
 // A graph on a device, and lanes that decode on it.
 class Decoder {
  public:
-  Decoder(const DeviceEntry &entry, const DecodeBench &bench, const asr_graph_view &view, const BenchRows &rows)
+  Decoder(const DeviceEntry &entry, const DecodeBench &bench, BenchGraph &graph, const BenchRows &rows)
       : bench_(bench),
         rows_(rows),
         device_(entry, backend_options(bench.common, bench.window, bench.n_lanes)),
-        n_pdfs_(view.n_pdfs),
+        n_pdfs_(graph.n_pdfs()),
         pool_(bench.common.n_threads),
         determinisers_(bench.common.n_threads, determinise_options(bench)) {
     if (bench.search.lattice_beam > 0 && api().lattice == nullptr) {
       fail(ASR_UNSUPPORTED, "--lattice-beam: back end %s makes no lattices", entry.id.c_str());
     }
     if (bench.score) acoustic_ = std::make_unique<BenchAcoustic>(device_, bench.model);
-    device_.check(api().load_graph(device_.get(), &view, &graph_));
+    graph_ = graph.load(device_);
     for (uint64_t frame = 0, i = 0; i < rows.utterances().size(); frame += rows.utterances()[i++]) first_row_.push_back(frame);
   }
   ~Decoder() {
@@ -225,13 +225,12 @@ class Decoder {
 };
 
 void run(const DecodeBench &bench) {
-  const BenchGraph graph(bench);
-  const BenchRows rows(bench, graph.view().n_pdfs, !bench.score);
+  BenchGraph graph(bench);
+  const BenchRows rows(bench, graph.n_pdfs(), !bench.score);
   const DeviceEntry entry = choose_device(bench.common.device);
   const uint64_t n_utterances =
       bench.n_utterances > 0 ? bench.n_utterances : default_utterances(bench.n_lanes, rows.utterances().size());
-  Decoder decoder(entry, bench, graph.view(), rows);
-  graph.release_pages();
+  Decoder decoder(entry, bench, graph, rows);
 
   BenchReport report("decode", bench.common, entry,
                      {{"result", "result", 0},

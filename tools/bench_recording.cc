@@ -38,18 +38,15 @@ double megabytes_of(const CompactLattice &lattice) {
 
 class Recording {
  public:
-  Recording(const DeviceEntry &entry, const RecordingBench &bench, const BenchGraph &graph, const BenchRows &rows)
+  Recording(const DeviceEntry &entry, const RecordingBench &bench, BenchGraph &graph, const BenchRows &rows)
       : bench_(bench),
         rows_(rows),
-        n_pdfs_(graph.view().n_pdfs),
+        n_pdfs_(graph.n_pdfs()),
         device_(entry, backend_options(bench.common, bench.window)),
         graph_(nullptr, device_.api()->free_graph),
         channel_(nullptr, device_.api()->channel_end),
         pieces_({bench.search.acoustic_scale, bench.search.lattice_beam}) {
-    asr_backend_graph *loaded = nullptr;
-    device_.check(api().load_graph(device_.get(), &graph.view(), &loaded));
-    graph_.reset(loaded);
-    graph.release_pages();
+    graph_.reset(graph.load(device_));
     asr_backend_channel *channel = nullptr;
     device_.check(api().channel_begin(device_.get(), graph_.get(), &bench.search, &channel));
     channel_.reset(channel);
@@ -104,8 +101,8 @@ class Recording {
 };
 
 void run(const RecordingBench &bench) {
-  const BenchGraph graph(bench);
-  const BenchRows rows(bench, graph.view().n_pdfs);
+  BenchGraph graph(bench);
+  const BenchRows rows(bench, graph.n_pdfs());
   const DeviceEntry entry = choose_device(bench.common.device);
   BenchReport report(
       "recording", bench.common, entry,

@@ -47,7 +47,6 @@ GraphData random_graph(const SearchBench &bench) {
 BenchGraph::BenchGraph(const SearchBench &bench) {
   if (!bench.graph.empty() || !bench.model.empty()) {
     file_ = std::make_unique<Graph>(bench.graph.empty() ? read_bundle(bench.model).file("graph.bin") : bench.graph);
-    view_ = *file_->view();
     return;
   }
   random_ = random_graph(bench);
@@ -65,6 +64,13 @@ BenchGraph::BenchGraph(const SearchBench &bench) {
            random_.final_costs.data(),
            pdf_of_.data(),
            nullptr};
+}
+
+asr_backend_graph *BenchGraph::load(const Device &device) {
+  asr_backend_graph *loaded = nullptr;
+  device.check(file_ ? file_->load(*device.api(), device.get(), &loaded)
+                     : device.api()->load_graph(device.get(), &view_, &loaded));
+  return loaded;
 }
 
 BenchRows::BenchRows(const SearchBench &bench, uint32_t n_pdfs, bool scored) : n_pdfs_(n_pdfs) {
@@ -119,9 +125,9 @@ void SearchBench::add_to(Command app) {
 void add_options(const SearchBench &bench, const BenchGraph &graph, const BenchRows &rows, BenchReport *report) {
   report->option("graph", bench.graph.empty() && bench.model.empty() ? "random" : bench.graph + bench.model);
   if (!bench.features.empty()) report->option("features", bench.features);
-  report->option("states", graph.view().n_states);
-  report->option("arcs", graph.view().n_arcs);
-  report->option("pdfs", graph.view().n_pdfs);
+  report->option("states", graph.n_states());
+  report->option("arcs", graph.n_arcs());
+  report->option("pdfs", graph.n_pdfs());
   report->option("frames", rows.n_frames());
   report->option("window", bench.window);
   report->option("beam", bench.search.beam);

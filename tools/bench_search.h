@@ -31,11 +31,11 @@ struct SearchBench {
 class BenchGraph {
  public:
   explicit BenchGraph(const SearchBench &bench);
-  const asr_graph_view &view() const { return view_; }
-  // After the one load; the view's arrays may be gone then.
-  void release_pages() const {
-    if (file_) file_->release_pages();
-  }
+  uint32_t n_states() const { return file_ ? file_->n_states() : view_.n_states; }
+  uint64_t n_arcs() const { return file_ ? file_->n_arcs() : view_.n_arcs; }
+  uint32_t n_pdfs() const { return file_ ? file_->n_pdfs() : view_.n_pdfs; }
+  // Once; it stays as long as this object.
+  asr_backend_graph *load(const Device &device);
 
  private:
   std::unique_ptr<Graph> file_;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `senone graph`: a model's HMMs, a dictionary and a grammar become the graph that recognition searches.
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
 #include <unordered_map>
 
+#include "core/base/file.h"
 #include "core/graph/build/build.h"
 #include "core/graph/build/jsgf.h"
 #include "core/graph/build/prune.h"
@@ -81,7 +83,7 @@ std::vector<uint32_t> filler_phones(const Bundle &bundle, const HmmSet &set) {
 }
 
 // Writes the graph's files into the model's bundle, or into a new one with the model's files.
-void write_bundle(const Bundle &bundle, const std::string &out, const GraphData &graph, const std::vector<std::string> &words,
+void write_bundle(Bundle bundle, const std::string &out, const GraphData &graph, const std::vector<std::string> &words,
                   const HmmSet &set) {
   namespace fs = std::filesystem;
   OutputDirectory directory(out.empty() ? bundle.path : out);
@@ -98,6 +100,10 @@ void write_bundle(const Bundle &bundle, const std::string &out, const GraphData 
     if (error) fail(ASR_IO, "%s: cannot be copied to %s: %s", bundle.file(name).c_str(), out.c_str(), error.message().c_str());
     names.push_back(name);
   }
+  const auto is_graph = [](const BundleStep &step) { return !step.arguments.empty() && step.arguments[0] == "graph"; };
+  std::vector<BundleStep> &steps = bundle.made_by;
+  steps.erase(std::remove_if(steps.begin(), steps.end(), is_graph), steps.end());  // of the graph that this one replaces
+  steps.push_back(this_step());
   write_bundle_index(bundle, directory.file(""), names);
   directory.commit();
 }

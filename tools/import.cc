@@ -59,6 +59,7 @@ void run_import(const ReadModel &read_model, const DecodingOptions &decoding, co
     progress.update(-1, "reading the model");
     model = read_model();
     decoding.apply(&model.bundle.decoding);
+    model.bundle.made_by = {this_step()};
     progress.update(-1, "writing " + output);
     write_imported_model(model, output);
   }

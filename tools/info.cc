@@ -40,11 +40,10 @@ Json hmm_info(const Bundle &bundle) {
 
 Json graph_info(const Bundle &bundle) {
   const Graph graph(bundle.file("graph.bin"));
-  const asr_graph_view &view = *graph.view();
-  return {{"states", view.n_states},
-          {"arcs", view.n_arcs},
-          {"emitting_arcs", view.emitting_begin[view.n_states] - view.emitting_begin[0]},
-          {"transitions", view.n_transition_ids},
+  return {{"states", graph.n_states()},
+          {"arcs", graph.n_arcs()},
+          {"emitting_arcs", graph.n_emitting_arcs()},
+          {"transitions", graph.n_transition_ids()},
           {"words", graph.n_words()}};
 }
 
@@ -52,11 +51,18 @@ Json graph_info(const Bundle &bundle) {
 Json collect(const Bundle &bundle) {
   Json files = Json::object();
   for (const auto &[name, file] : bundle.files) files[name] = file.size;
+  Json made_by = Json::array();
+  for (const BundleStep &step : bundle.made_by) {
+    std::string line = "senone " + step.version + ":";
+    for (const std::string &argument : step.arguments) line += " " + argument;
+    made_by.push_back(line);
+  }
   Json fillers = Json::array();
   for (const auto &[word, phones] : bundle.filler_words) fillers.push_back(word);
   Json info = {{"bundle", bundle.path},
                {"name", bundle.name},
                {"source", bundle.source},
+               {"made_by", made_by},
                {"front_end", Json::parse(front_end_to_json(bundle.front_end))},
                {"decoding",
                 {{"acoustic_scale", bundle.decoding.acoustic_scale},

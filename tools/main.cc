@@ -11,7 +11,9 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <vector>
 
+#include "core/model/bundle.h"
 #include "tools/progress.h"
 #include "tools/tool.h"
 
@@ -20,6 +22,11 @@ namespace {
 
 std::map<std::string, AddFunction> &subcommands() {
   static std::map<std::string, AddFunction> all;
+  return all;
+}
+
+std::vector<std::string> &process_arguments() {
+  static std::vector<std::string> all;
   return all;
 }
 
@@ -34,6 +41,8 @@ double cpu_seconds() {
   getrusage(RUSAGE_SELF, &usage);
   return double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + 1e-6 * double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
+
+BundleStep this_step() { return {asr_version(), process_arguments()}; }
 
 uint64_t peak_memory_bytes() {
   rusage usage{};
@@ -64,6 +73,7 @@ void occupy_standard_streams() {
 
 int run(int argc, char **argv) {
   occupy_standard_streams();
+  if (argc > 1) process_arguments().assign(argv + 1, argv + argc);
   signal(SIGXFSZ, SIG_IGN);  // a file over the size limit is then an error of write(), and outputs are cleaned up
   end_cleanly_on_signals();
   const auto add_all = [](Command program) {

@@ -10,6 +10,10 @@
 #include "core/base/error.h"
 #include "tools/command_line.h"
 
+namespace asr {
+struct BundleStep;
+}
+
 namespace asr::tool {
 
 using AddFunction = void (*)(Command app);
@@ -25,6 +29,7 @@ class UsageError : public std::runtime_error {
 
 void flush_stdout();  // throws if what was printed could not be written
 
+BundleStep this_step();        // version and arguments of this run, for bundles it makes
 double wall_seconds();         // monotonic
 double cpu_seconds();          // of the process
 uint64_t peak_memory_bytes();  // resident set, highest so far

@@ -207,6 +207,9 @@ typedef struct asr_graph_view {
   uint32_t *arrays_in_use; /* since 0.2.0, may be NULL: load_graph sets it to 0 if it has copied all, for the arrays to go */
 } asr_graph_view;
 
+/* A graph as graph.bin stores it, defined in core/graph/packed/packed_graph.h: of the library's own, it may change. */
+typedef struct asr_packed_graph asr_packed_graph;
+
 typedef struct asr_search_options {
   size_t size;
   float beam, lattice_beam, acoustic_scale, word_insertion_cost; /* lattice_beam 0: best path only */
@@ -409,6 +412,10 @@ typedef struct asr_backend_api {
    * lattice_piece, at any time from a channel's begin to its end. Neither waits for an advance then, nor does best_path where
    * the job wanted it. Failures are told by `outcome`. NULL in back ends that work on one advance at a time. */
   asr_status (*finish_advances)(asr_backend_device *, uint32_t n_left);
+
+  /* `load_graph` of a graph that the back end reads where it is: it stays readable and unchanged until free_graph. For the back
+   * end inside the library. NULL in all others, for which the core unpacks the arrays. */
+  asr_status (*load_packed_graph)(asr_backend_device *, const asr_packed_graph *, asr_backend_graph **);
 } asr_backend_api;
 
 /* The one exported function. host_abi is the core's ASR_BACKEND_ABI; a plugin that cannot serve it returns NULL. The table

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
 
 #include "core/backend/plugin_loader.h"
 #include "core/base/error.h"
@@ -19,6 +20,18 @@ const std::vector<Backend> &process_backends() {
   const HeldLog held;  // while other threads wait for `all`
   static const auto *const all = new std::vector<Backend>(load_backends(default_load_options()));  // threads may outlive exit
   return *all;
+}
+
+// The linked-in one alone: who names it does not wait for plugins to be loaded.
+const std::vector<Backend> &builtin_backends() {
+  const HeldLog held;
+  static const auto *const builtin = [] {
+    LoadOptions options = default_load_options();
+    options.directories.clear();
+    options.named = false;
+    return new std::vector<Backend>(load_backends(options));
+  }();
+  return *builtin;
 }
 
 std::string last_error_of(const asr_backend_api *api) {
@@ -103,6 +116,25 @@ std::string usable_sentence(const std::vector<DeviceEntry> &entries) {
   fail(ASR_NO_DEVICE, "%s \"%s\": %s; %s", source.c_str(), wanted.c_str(), reason.c_str(), usable_sentence(entries).c_str());
 }
 
+// Only the back end that was named is probed: others may be slow to.
+std::optional<DeviceEntry> find_named(const std::vector<Backend> &backends, const std::string &wanted) {
+  std::vector<Backend> named;
+  for (const Backend &backend : backends) {
+    if (backend.name == back_end_of(wanted)) named.push_back(backend);
+  }
+  for (const DeviceEntry &entry : list_devices(named)) {
+    const bool is_wanted = wanted.find(':') == std::string::npos || entry.id == wanted;
+    if (is_usable(entry) && is_wanted) return entry;
+  }
+  return std::nullopt;
+}
+
+// Of all back ends of the process.
+DeviceEntry choose_named(const std::string &wanted, const char *source) {
+  if (const std::optional<DeviceEntry> entry = find_named(builtin_backends(), wanted)) return *entry;
+  return choose_device(process_backends(), wanted, source);
+}
+
 }  // namespace
 
 std::vector<DeviceEntry> list_devices(const std::vector<Backend> &backends) {
@@ -121,24 +153,17 @@ DeviceEntry choose_device(const std::vector<Backend> &backends, const std::strin
     if (entries.empty() || !is_usable(entries.front())) fail_without_device(entries);
     return entries.front();
   }
-  // Only the back end that was named is probed: others may be slow to.
-  std::vector<Backend> named;
-  for (const Backend &backend : backends) {
-    if (backend.name == back_end_of(wanted)) named.push_back(backend);
-  }
-  for (const DeviceEntry &entry : list_devices(named)) {
-    const bool is_wanted = wanted.find(':') == std::string::npos || entry.id == wanted;
-    if (is_usable(entry) && is_wanted) return entry;
-  }
+  if (const std::optional<DeviceEntry> entry = find_named(backends, wanted)) return *entry;
   fail_for_named(list_devices(backends), source, wanted);
 }
 
 std::vector<DeviceEntry> list_devices() { return list_devices(process_backends()); }
 
 DeviceEntry choose_device(const std::string &wanted) {
-  if (!wanted.empty()) return choose_device(process_backends(), wanted, "device");
+  if (!wanted.empty()) return choose_named(wanted, "device");
   const char *variable = secure_getenv("SENONE_DEVICE");
-  return choose_device(process_backends(), variable ? variable : "", "SENONE_DEVICE");
+  if (variable != nullptr && variable[0] != '\0') return choose_named(variable, "SENONE_DEVICE");
+  return choose_device(process_backends(), "", "");
 }
 
 std::vector<DeviceEntry> candidate_devices(const std::string &wanted) {

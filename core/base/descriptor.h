@@ -10,16 +10,20 @@ namespace asr {
 
 class Descriptor {
  public:
+  Descriptor() = default;
   explicit Descriptor(int number) : number_(number) {}  // negative: none
   ~Descriptor() {
     if (number_ >= 0) close(number_);
   }
   Descriptor(Descriptor &&other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor &operator=(Descriptor &&) = delete;
+  Descriptor &operator=(Descriptor &&other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
   int get() const { return number_; }
 
  private:
-  int number_;
+  int number_ = -1;
 };
 
 }  // namespace asr

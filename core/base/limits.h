@@ -55,6 +55,7 @@ constexpr uint32_t kSureMinimisingRounds = 256;
 constexpr uint32_t kMostGraphStates = 0xfffffffe;
 constexpr uint32_t kMostGraphArcs = 0xfffffffe;
 constexpr uint32_t kMostTransitionIds = 0xfffffffe;
+constexpr uint32_t kMostGraphUnits = 0x7ffffffe;
 
 // Configurations of engines and streams
 constexpr uint32_t kMostLanes = 1024;

@@ -11,7 +11,7 @@ namespace asr {
 namespace {
 
 Bundle read_complete_bundle(const std::string &path) {
-  Bundle bundle = read_bundle(path);
+  Bundle bundle = read_bundle(path, "graph.bin");
   for (const char *name : {"acoustic.bin", "graph.bin", "words.txt"}) {
     if (bundle.has(name)) continue;
     const char *remedy =
@@ -45,7 +45,7 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
     : options_(options),
       bundle_(read_complete_bundle(bundle_path)),
       tables_(bundle_.front_end),
-      graph_(bundle_.file("graph.bin")),
+      graph_(bundle_.file("graph.bin"), &bundle_.files.at("graph.bin")),
       words_(read_symbols(bundle_.file("words.txt"))),
       device_(candidate_devices(options.device), backend_options(options)),
       features_(nullptr, nullptr),
@@ -57,9 +57,9 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
     fail(ASR_BAD_FILE, "%s: features have %u dimensions, the model of acoustic.bin has %u; import the model again",
          bundle_.file("senone.json").c_str(), n_dims(), model.n_dims);
   }
-  if (graph_.view()->n_pdfs != model.n_states) {
+  if (graph_.n_pdfs() != model.n_states) {
     fail(ASR_BAD_FILE, "%s: made for %u states, the model of acoustic.bin has %u; make the graph again with `senone graph`",
-         bundle_.file("graph.bin").c_str(), graph_.view()->n_pdfs, model.n_states);
+         bundle_.file("graph.bin").c_str(), graph_.n_pdfs(), model.n_states);
   }
   if (words_.size() < graph_.n_words()) {
     fail(ASR_BAD_FILE, "%s: %zu words, graph.bin uses %u; make the graph again with `senone graph`",
@@ -74,12 +74,11 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
   const AcousticView acoustic(model);
   acoustic_ = load_object(device_, api->free_acoustic,
                           [&](asr_backend_acoustic **object) { return api->load_acoustic(device, acoustic.get(), object); });
-  backend_graph_ = load_object(device_, api->free_graph,
-                               [&](asr_backend_graph **object) { return api->load_graph(device, graph_.view(), object); });
-  graph_.release_pages();
+  backend_graph_ =
+      load_object(device_, api->free_graph, [&](asr_backend_graph **object) { return graph_.load(*api, device, object); });
   log(ASR_LOG_INFO, "%s: %u states, %zu words, graph of %u states and %llu arcs, on %s (%s)", bundle_path.c_str(), n_states_,
-      words_.size(), graph_.view()->n_states, static_cast<unsigned long long>(graph_.view()->n_arcs),
-      device_.entry().id.c_str(), device_.entry().info.name);
+      words_.size(), graph_.n_states(), static_cast<unsigned long long>(graph_.n_arcs()), device_.entry().id.c_str(),
+      device_.entry().info.name);
 }
 
 void LoadedModel::note_silent_phones() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A decoding graph: the arrays of asr_graph_view plus what a transition-id means, read from graph.bin. The graph builder and
-// the importers of foreign graphs make a GraphData and write it; the engine reads the file into memory of its own.
+// A decoding graph: the arrays of asr_graph_view plus what a transition-id means, and graph.bin, where the graph lies packed.
+// The graph builder and the importers of foreign graphs make a GraphData and write it; the engine reads the file.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
-#include "core/base/file.h"
+#include "core/base/shared_copy.h"
+#include "core/graph/growing_array.h"
+#include "core/graph/packed/pack.h"
+#include "core/model/bundle.h"
 #include "core/model/hmm_set.h"
 
 namespace asr {
@@ -17,7 +20,7 @@ namespace asr {
 struct GraphData {
   uint32_t start_state = 0;
   std::vector<uint32_t> emitting_begin, epsilon_begin;  // [n_states + 1]
-  std::vector<asr_graph_arc> arcs;
+  GrowingArray<asr_graph_arc> arcs;
   std::vector<float> final_costs;
   std::vector<Transition> transitions;  // [n_transition_ids + 1]; [0] unused
   uint32_t n_pdfs = 0;
@@ -28,23 +31,39 @@ struct GraphData {
 
 void write_graph(const GraphData &graph, const std::string &path);  // graph.bin, layout in docs/graph-file.md
 
-// A graph.bin in memory of its own, with every index checked: a search cannot leave the arrays, whatever becomes of the file.
+// A graph.bin in memory that nobody can change, with every index checked: a search cannot leave the arrays, whatever becomes of
+// the file.
 class Graph {
  public:
-  explicit Graph(const std::string &path);
-  const asr_graph_view *view() const { return &view_; }
-  // Frees the view's arrays, but for pdf_of, if the one back end that loaded the view has said that it needs them no more.
-  void release_pages();
+  // `listed`: what the bundle says of the file, if it is to be compared.
+  explicit Graph(const std::string &path, const BundleFile *listed = nullptr);
+
+  // Loads it on a device, once: packed where the back end takes it so, otherwise as unpack gives it. Arrays that the back end
+  // needs no more are gone then, those that it needs stay as long as this object.
+  asr_status load(const asr_backend_api &api, asr_backend_device *device, asr_backend_graph **loaded);
+
+  const asr_packed_graph &packed() const { return packed_; }  // until unpack
+  // The arrays; the packed ones go.
+  const asr_graph_view &unpack();
+
+  uint32_t n_states() const { return packed_.n_states; }
+  uint64_t n_arcs() const { return packed_.n_arcs; }
+  uint64_t n_emitting_arcs() const { return packed_.n_emitting_arcs; }
+  uint32_t n_pdfs() const { return packed_.n_pdfs; }
+  uint32_t n_transition_ids() const { return packed_.n_transition_ids; }
+  uint32_t n_words() const { return packed_.n_words; }
   const Transition &transition(uint32_t id) const { return transitions_[id]; }
-  uint32_t n_words() const { return n_words_; }
 
  private:
-  FileCopy file_;
+  SharedCopy file_;
   std::vector<uint32_t> pdf_of_;
   std::vector<Transition> transitions_;
-  uint32_t n_words_ = 0;
+  asr_packed_graph packed_{};
+  UnpackedArrays arrays_;
   std::unique_ptr<uint32_t> arrays_in_use_ = std::make_unique<uint32_t>(1);  // what the view points at; stays where it is
   asr_graph_view view_{};
+
+  void release_arrays();
 };
 
 }  // namespace asr

@@ -79,6 +79,25 @@ void fillers_from_json(const Parsed &json, Bundle &bundle, const std::string &so
   }
 }
 
+Json steps_to_json(const Bundle &bundle) {
+  Json steps = Json::array();
+  for (const BundleStep &step : bundle.made_by) steps.push_back({{"senone", step.version}, {"arguments", step.arguments}});
+  return steps;
+}
+
+// Absent in older bundles.
+void steps_from_json(const Parsed &json, Bundle &bundle, const std::string &source) {
+  if (!json.contains("made_by")) return;
+  for (const Parsed &entry : field(json, "made_by", Parsed::value_t::array, source)) {
+    if (!entry.is_object()) fail(ASR_BAD_FILE, "%s: an entry of \"made_by\" is not an object", source.c_str());
+    BundleStep step{text_field(entry, "senone", source), {}};
+    for (const Parsed &argument : field(entry, "arguments", Parsed::value_t::array, source)) {
+      step.arguments.push_back(argument.get<std::string>());
+    }
+    bundle.made_by.push_back(std::move(step));
+  }
+}
+
 std::string hexadecimal(uint64_t value) { return format("%016llx", static_cast<unsigned long long>(value)); }
 
 uint64_t checksum_field(const Parsed &object, const std::string &source) {
@@ -102,18 +121,9 @@ void files_from_json(const Parsed &json, Bundle &bundle, const std::string &sour
   }
 }
 
-void check_files(const Bundle &bundle) {
+void check_files(const Bundle &bundle, const std::string &unread) {
   for (const auto &[name, listed] : bundle.files) {
-    const std::string path = bundle.file(name);
-    const FileSum found = sum_file(path);
-    if (found.size != listed.size) {
-      fail(ASR_BAD_FILE, "%s: has %llu bytes, but %s lists %llu; make the bundle again", path.c_str(),
-           static_cast<unsigned long long>(found.size), kIndexName, static_cast<unsigned long long>(listed.size));
-    }
-    if (found.checksum != listed.checksum) {
-      fail(ASR_BAD_FILE, "%s: its checksum differs from the one in %s: the file is damaged; make the bundle again",
-           path.c_str(), kIndexName);
-    }
+    if (name != unread) check_bundle_file(bundle.file(name), listed, sum_file(bundle.file(name)));
   }
 }
 
@@ -149,6 +159,7 @@ Bundle parse_index(const std::string &text, const std::string &source) {
   Bundle bundle;
   bundle.name = text_field(json, "name", source);
   bundle.source = text_field(json, "source", source);
+  steps_from_json(json, bundle, source);
   bundle.front_end = front_end_from_json(field(json, "front_end", Parsed::value_t::object, source).dump(), source);
   bundle.decoding = decoding_from_json(field(json, "decoding", Parsed::value_t::object, source), source);
   fillers_from_json(field(json, "filler_words", Parsed::value_t::array, source), bundle, source);
@@ -158,13 +169,24 @@ Bundle parse_index(const std::string &text, const std::string &source) {
 
 }  // namespace
 
-Bundle read_bundle(const std::string &path) {
+void check_bundle_file(const std::string &path, const BundleFile &listed, const FileSum &found) {
+  if (found.size != listed.size) {
+    fail(ASR_BAD_FILE, "%s: has %llu bytes, but %s lists %llu; make the bundle again", path.c_str(),
+         static_cast<unsigned long long>(found.size), kIndexName, static_cast<unsigned long long>(listed.size));
+  }
+  if (found.checksum != listed.checksum) {
+    fail(ASR_BAD_FILE, "%s: its checksum differs from the one in %s: the file is damaged; make the bundle again", path.c_str(),
+         kIndexName);
+  }
+}
+
+Bundle read_bundle(const std::string &path, const std::string &unread) {
   const std::string index = path + "/" + kIndexName;
   check_place(path, index);
   try {
     Bundle bundle = parse_index(read_file(index), index);
     bundle.path = path;
-    check_files(bundle);
+    check_files(bundle, unread);
     return bundle;
   } catch (const nlohmann::json::exception &error) {
     fail(ASR_BAD_FILE, "%s: is not valid: %s; make the bundle again", index.c_str(), error.what());
@@ -181,6 +203,7 @@ void write_bundle_index(Bundle bundle, const std::string &directory, const std::
   const Json json = {{"senone_bundle", kVersion},
                      {"name", bundle.name},
                      {"source", bundle.source},
+                     {"made_by", steps_to_json(bundle)},
                      {"front_end", Json::parse(front_end_to_json(bundle.front_end))},
                      {"decoding", decoding_to_json(bundle.decoding)},
                      {"filler_words", fillers_to_json(bundle)},

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/file.h"
 #include "core/feature/front_end.h"
 
 namespace asr {
@@ -27,10 +28,17 @@ struct BundleFile {
   uint64_t checksum = 0;  // asr::checksum of the whole file
 };
 
+// A command that made files of a bundle.
+struct BundleStep {
+  std::string version;                 // of the program
+  std::vector<std::string> arguments;  // of its command line, such as "graph", "--model", ...
+};
+
 struct Bundle {
   std::string path;
-  std::string name;    // of the model, for people
-  std::string source;  // what it was imported from, for people
+  std::string name;                 // of the model, for people
+  std::string source;               // what it was imported from, for people
+  std::vector<BundleStep> made_by;  // in their order; empty where it was not noted
   FrontEnd front_end;
   DecodingDefaults decoding;
   std::map<std::string, BundleFile> files;  // by name inside the directory
@@ -41,9 +49,10 @@ struct Bundle {
   bool has(const std::string &name) const { return files.count(name) != 0; }
 };
 
-// Reads and checks senone.json, and size and checksum of the files it lists (graph.bin's checksum is checked too). Throws
-// asr::Error: ASR_NOT_FOUND with the name of a missing part, ASR_BAD_FILE with the file and field.
-Bundle read_bundle(const std::string &path);
+// Reads and checks senone.json, and size and checksum of the files it lists, but for `unread`, which whoever reads it checks.
+// Throws asr::Error: ASR_NOT_FOUND with the name of a missing part, ASR_BAD_FILE with the file and field.
+Bundle read_bundle(const std::string &path, const std::string &unread = "");
+void check_bundle_file(const std::string &path, const BundleFile &listed, const FileSum &found);
 
 // Writes senone.json into `directory`, listing size and checksum of `names` found there. Other fields are the bundle's.
 void write_bundle_index(Bundle bundle, const std::string &directory, const std::vector<std::string> &names);

@@ -105,7 +105,6 @@ void LatticeFrames::point_to_arrays(asr_raw_lattice *lattice) const {
 
 // Fills state_of_ and frame_of_, and final_costs_ with none. All tokens that ended the piece before are states.
 void LatticeFrames::number_states(const std::vector<Extra> &extra) {
-  const uint32_t *const ranks = graph_.epsilon_ranks();
   state_of_.resize(extra.size());
   frame_of_.clear();
   std::vector<uint32_t> graph_state, order;
@@ -117,7 +116,7 @@ void LatticeFrames::number_states(const std::vector<Extra> &extra) {
       for (const LatticeLink &link : *links) graph_state[link.destination] = graph_.next_state(link.arc);
     }
     keys.clear();
-    for (const uint32_t s : graph_state) keys.push_back(uint64_t{ranks[s]} << 32 | s);
+    for (const uint32_t s : graph_state) keys.push_back(uint64_t{graph_.epsilon_rank(s)} << 32 | s);
     order.clear();
     for (uint32_t i = 0; i < frames_[t].n_tokens; ++i) {
       if (ended_piece || extra[t][i] <= lattice_beam_) order.push_back(i);

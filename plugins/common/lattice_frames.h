@@ -35,8 +35,8 @@ class LatticeGraph {
   virtual uint32_t start_state() const = 0;
   virtual uint32_t next_state(size_t arc) const = 0;
   virtual asr_graph_arc arc(uint32_t index) const = 0;
-  virtual void prefetch(size_t arc) const = 0;  // it will be asked for
-  virtual const uint32_t *epsilon_ranks() const = 0;  // [n_states]; nullptr if such arcs make a cycle
+  virtual void prefetch(size_t arc) const = 0;              // it will be asked for
+  virtual uint32_t epsilon_rank(uint32_t state) const = 0;  // such arcs make no cycle
 };
 
 class LatticeFrames {

@@ -19,7 +19,8 @@ class ViewLatticeGraph : public LatticeGraph {
   uint32_t next_state(size_t arc) const override { return view_.arcs[arc].next_state; }
   asr_graph_arc arc(uint32_t index) const override { return view_.arcs[index]; }
   void prefetch(size_t arc) const override { __builtin_prefetch(view_.arcs + arc); }
-  const uint32_t *epsilon_ranks() const override {  // found at the first call
+  uint32_t epsilon_rank(uint32_t state) const override { return epsilon_ranks()[state]; }
+  const uint32_t *epsilon_ranks() const {  // [n_states]; nullptr if such arcs make a cycle; found at the first call
     std::call_once(ranked_, [this] { epsilon_ranks_ = asr::epsilon_ranks(*this); });
     return epsilon_ranks_.empty() ? nullptr : epsilon_ranks_.data();
   }

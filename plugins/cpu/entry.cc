@@ -75,6 +75,10 @@ asr_status load_graph(asr_backend_device *, const asr_graph_view *view, asr_back
   return guard([&] { *graph = new asr_backend_graph{SearchGraph(*view)}; });
 }
 
+asr_status load_packed_graph(asr_backend_device *, const asr_packed_graph *packed, asr_backend_graph **graph) {
+  return guard([&] { *graph = new asr_backend_graph{SearchGraph(*packed)}; });
+}
+
 void free_graph(asr_backend_graph *graph) { delete graph; }
 
 asr_status extract(asr_backend_device *device, asr_backend_features *features, const asr_extract_job *jobs, size_t n_jobs) {
@@ -115,7 +119,8 @@ Rows rows_of(Device &device, const asr_backend_acoustic *acoustic, const asr_adv
 asr_status advance(asr_backend_device *device, asr_backend_acoustic *acoustic, const asr_advance_job *jobs, size_t n_jobs) {
   return guard([&] {
     std::vector<Rows> rows(n_jobs);
-    for (size_t j = 0; j < n_jobs; ++j) rows[j] = jobs[j].n_frames > 0 ? rows_of(device->device, acoustic, jobs[j]) : Rows{nullptr, 0};
+    for (size_t j = 0; j < n_jobs; ++j)
+      rows[j] = jobs[j].n_frames > 0 ? rows_of(device->device, acoustic, jobs[j]) : Rows{nullptr, 0};
     device->device.pool().run(n_jobs, [&](size_t j) {
       asr_backend_channel &channel = *jobs[j].channel;
       if (channel.failure) return;
@@ -177,7 +182,7 @@ constexpr asr_backend_api make_table() {
   table.probe = probe, table.open = open, table.close = close, table.last_error = last_error, table.wait = wait;
   table.load_features = load_features, table.free_features = free_features, table.extract = extract;
   table.load_acoustic = load_acoustic, table.free_acoustic = free_acoustic, table.score = score;
-  table.load_graph = load_graph, table.free_graph = free_graph;
+  table.load_graph = load_graph, table.free_graph = free_graph, table.load_packed_graph = load_packed_graph;
   table.channel_begin = channel_begin, table.channel_end = channel_end, table.advance = advance;
   table.best_path = best_path, table.lattice = lattice, table.lattice_piece = lattice_piece;
   table.lattices = lattices, table.outcome = outcome;

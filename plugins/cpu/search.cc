@@ -19,8 +19,8 @@ Search::Search(const SearchGraph &graph, const asr_search_options &options)
     : graph_(graph),
       options_(checked(options)),
       trace_(graph, options.acoustic_scale, options.word_insertion_cost),
-      loglike_(graph.n_pdfs() + size_t{1}) {
-  if (options.lattice_beam > 0 && graph.epsilon_ranks() != nullptr) lattice_.emplace(graph, options.lattice_beam);
+      loglike_(graph.packed().n_pdfs + size_t{1}) {
+  if (options.lattice_beam > 0 && graph.makes_lattices()) lattice_.emplace(graph, options.lattice_beam);
   begin();
 }
 
@@ -28,9 +28,10 @@ void Search::begin() {
   ScratchLease lease(graph_);
   SearchScratch &scratch = *lease;
   const uint32_t start = graph_.start_state();
-  tokens_.tokens.assign(1, {start, 0.0f, 0, Trace::kRoot, n_pdfs() | SearchArc::kEpsilon});
+  tokens_.tokens.assign(1, {start, 0.0f, 0, Trace::kRoot, n_pdfs() | PackedArc::kToEpsilons});
   tokens_.best = 0;
   tokens_.bound = options_.beam;
+  scratch.slot_of.clear(1);
   scratch.slot_of[start] = 0;
   scratch.fallen.assign(1, 0);
   scratch.n_links = 0;
@@ -65,15 +66,6 @@ bool Search::consume(const float *loglike, SearchScratch &scratch) {
   ++n_frames_;
   died_ = false;
   return true;
-}
-
-// The trace record of a token's path.
-uint32_t Search::record(Token &token) {
-  if (token.arc != 0) {
-    token.previous = trace_.add(token.previous, token.arc - 1, acoustic_cost(token));
-    token.arc = 0;
-  }
-  return token.previous;
 }
 
 // nullptr if with_final and no token is in a final state.

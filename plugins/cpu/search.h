@@ -21,7 +21,7 @@ class Search {
  public:
   Search(const SearchGraph &graph, const asr_search_options &options);
 
-  uint32_t n_pdfs() const { return graph_.n_pdfs(); }
+  uint32_t n_pdfs() const { return graph_.packed().n_pdfs; }
 
   // Consumes rows loglikes[t * stride ... + n_pdfs - 1]. A search whose beam has died consumes nothing.
   void advance(const float *loglikes, size_t stride, uint32_t n_frames);
@@ -43,14 +43,22 @@ class Search {
   void select_max_active(SearchScratch &scratch) const;
 
   void expand(SearchScratch &scratch);
+  void prefetch_arcs(uint32_t state) const;
   void insert_candidates(SearchScratch &scratch, size_t n_candidates) const;
   void follow_epsilons(TokenList &list, SearchScratch &scratch);
   void expand_epsilons(TokenList &list, SearchScratch &scratch);
 
   SearchLattice &links();
   const Token *best_token(bool with_final) const;
-  uint32_t record(Token &token);
-  float acoustic_cost(const Token &token) const { return 0.0f - loglike_[token.label & SearchArc::kPdfMask]; }
+  // The trace record of a token's path.
+  uint32_t record(Token &token) {
+    if (token.arc != 0) {
+      token.previous = trace_.add(token.previous, token.arc - 1, acoustic_cost(token));
+      token.arc = 0;
+    }
+    return token.previous;
+  }
+  float acoustic_cost(const Token &token) const { return 0.0f - loglike_[token.label & graph_.pdf_mask()]; }
 
   const SearchGraph &graph_;
   const asr_search_options options_;

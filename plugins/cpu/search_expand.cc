@@ -3,6 +3,7 @@
 // active tokens that reads arcs only; it finds the bound. A second pass puts what lies within it into the token list, whose
 // random accesses can then be asked for ahead of time.
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 
 #include "core/base/error.h"
@@ -12,69 +13,126 @@ namespace asr::cpu {
 namespace {
 
 // How many tokens or candidates ahead memory is asked for.
-constexpr size_t kBeginsAhead = 32, kArcsAhead = 16, kSlotsAhead = 24;
+constexpr float kInfinite = std::numeric_limits<float>::infinity();
+constexpr size_t kStatesAhead = 32, kArcsAhead = 16, kSlotsAhead = 24;
 
-bool replaces(const Token &candidate, const Token &token) {
-  return candidate.cost < token.cost || (candidate.cost == token.cost && candidate.arc < token.arc);
+bool replaces(float cost, uint32_t arc, const Token &token) {
+  return cost < token.cost || (cost == token.cost && arc < token.arc);
 }
+
+// Graph costs of arcs. Most records have all of theirs in the table; from one that has costs of its own they are taken in the
+// order of its arcs. Where the next cost is cannot be guessed then, so its address is computed without a branch.
+class ArcCosts {
+ public:
+  explicit ArcCosts(const asr_packed_graph &graph)
+      : table_(graph.costs), pdf_bits_(graph.pdf_bits()), own_code_(graph.own_cost_code()) {}
+
+  float in_table(uint32_t label) const { return table_[code_of(label)]; }
+
+  void begin(const StateRecord &record) { next_own_ = reinterpret_cast<uintptr_t>(record.own_costs()); }
+  float next(uint32_t label) {
+    const uint32_t code = code_of(label);
+    const uintptr_t is_own = code == own_code_, in_table = reinterpret_cast<uintptr_t>(table_) + code * sizeof(float);
+    const uintptr_t address = in_table ^ ((in_table ^ next_own_) & -is_own);
+    next_own_ += is_own * sizeof(float);
+    return *reinterpret_cast<const float *>(address);
+  }
+  void skip(const PackedArc *first, const PackedArc *last) {
+    for (; first != last; ++first) next_own_ += code_of(first->label) == own_code_ ? sizeof(float) : 0;
+  }
+
+ private:
+  uint32_t code_of(uint32_t label) const { return (label & (PackedArc::kToEpsilons - 1)) >> pdf_bits_; }
+
+  const float *const table_;
+  uintptr_t next_own_ = 0;
+  const unsigned pdf_bits_;
+  const uint32_t own_code_;
+};
 
 }  // namespace
 
 void Search::expand(SearchScratch &scratch) {
   const std::vector<ActiveToken> &active = scratch.active;
-  const SearchArc *const arcs = graph_.arcs();
+  const asr_packed_graph &graph = graph_.packed();
+  const uint32_t pdf_mask = graph_.pdf_mask();
   const float *const acoustic_cost = scratch.acoustic_cost.data();
   const float insertion_cost[2] = {0.0f, options_.word_insertion_cost};
   float best = std::numeric_limits<float>::infinity(), bound = std::numeric_limits<float>::max();
-  size_t n = 0;
+  ArcCosts costs(graph);
+  size_t n = 0, room = scratch.candidates.size();
+  Token *candidates = scratch.candidates.data();
   for (size_t i = 0; i < active.size(); ++i) {
-    if (i + kBeginsAhead < active.size()) graph_.prefetch_begins(active[i + kBeginsAhead].state);
-    if (i + kArcsAhead < active.size()) {
-      const uint32_t ahead = active[i + kArcsAhead].state;
-      __builtin_prefetch(arcs + graph_.emitting_begin(ahead));
-      __builtin_prefetch(arcs + graph_.emitting_end(ahead));
-    }
+    if (i + kStatesAhead < active.size()) graph_.prefetch_state(active[i + kStatesAhead].state);
+    if (i + kArcsAhead < active.size()) prefetch_arcs(active[i + kArcsAhead].state);
     const ActiveToken &token = active[i];
-    const uint32_t begin = graph_.emitting_begin(token.state), end = graph_.emitting_end(token.state);
-    if (scratch.candidates.size() < n + (end - begin)) scratch.candidates.resize(2 * (n + (end - begin)));
-    Token *const candidates = scratch.candidates.data();
-    for (uint32_t a = begin; a < end; ++a) {
-      const SearchArc &arc = arcs[a];
-      const float graph_cost = arc.graph_cost + insertion_cost[arc.label >> 31];
-      const float cost = (token.cost + graph_cost) + acoustic_cost[arc.label & SearchArc::kPdfMask];
-      candidates[n] = {arc.next_state, cost, a + 1, token.record, arc.label};
+    const StateRecord record = graph_.state(token.state);
+    if (n + record.n_emitting >= room) {
+      room = 2 * (n + record.n_emitting + 1);
+      scratch.candidates.resize(room);
+      candidates = scratch.candidates.data();
+    }
+    const auto offer = [&](uint32_t next, uint32_t label, uint32_t number, float graph_cost, float acoustic) {
+      const float cost = (token.cost + graph_cost) + acoustic;
+      candidates[n].set(next, cost, number + 1, token.record, label);
       n += cost <= bound ? 1 : 0;
       best = std::min(best, cost);
+    };
+    const StateClass &own = graph.classes[record.state_class];
+    offer(token.state, own.pdf | (record.n_epsilon > 0 ? PackedArc::kToEpsilons : 0),
+          asr_packed_graph::number_of_loop(token.state), record.has_loop() ? own.cost + insertion_cost[0] : kInfinite,
+          acoustic_cost[own.pdf]);
+    const auto follow = [&](const auto &graph_cost) {
+      uint32_t number = graph.number_of(*record.arcs);
+      for (const PackedArc *arc = record.arcs, *const end = record.last_emitting(); arc != end; ++arc) {
+        offer(arc->next, arc->label, number, graph_cost(arc->label) + insertion_cost[arc->label >> 31],
+              acoustic_cost[arc->label & pdf_mask]);
+        number += 2 * sizeof(PackedArc) / sizeof(uint32_t);
+      }
+    };
+    if (record.has_own_costs()) {
+      costs.begin(record);
+      follow([&](uint32_t label) { return costs.next(label); });
+    } else {
+      follow([&](uint32_t label) { return costs.in_table(label); });
     }
+    n_arcs_expanded_ += record.n_emitting + (record.has_loop() ? 1 : 0);
     bound = std::min(bound, best + options_.beam);  // what is above it now will be above it at the end
-    n_arcs_expanded_ += end - begin;
   }
   scratch.next.best = best;
   scratch.next.bound = bound;
   insert_candidates(scratch, n);
 }
 
+// What else of a state than its header is read, which has been asked for.
+void Search::prefetch_arcs(uint32_t state) const {
+  const uint32_t header = graph_.packed().records[state];
+  __builtin_prefetch(graph_.packed().records + state + 2 * (header >> StateRecord::kEmittingAt & StateRecord::kMoreEmitting));
+  __builtin_prefetch(graph_.packed().classes + (header >> StateRecord::kClassAt));
+}
+
 void Search::insert_candidates(SearchScratch &scratch, size_t n_candidates) const {
   Token *const candidates = scratch.candidates.data();
-  uint32_t *const slot_of = scratch.slot_of.data();
+  SlotTable &slot_of = scratch.slot_of;
   const float bound = scratch.next.bound;
   const bool with_links = lattice_.has_value();
   const ActiveToken *from = scratch.active.data();
   std::vector<Token> &tokens = scratch.next.tokens;
   tokens.clear();
   tokens.reserve(n_candidates);
+  slot_of.clear(n_candidates);
   scratch.fallen.clear();
   size_t n_links = 0;
   for (size_t i = 0; i < n_candidates; ++i) {
-    if (i + kSlotsAhead < n_candidates) __builtin_prefetch(slot_of + candidates[i + kSlotsAhead].state);
+    if (i + kSlotsAhead < n_candidates) slot_of.prefetch(candidates[i + kSlotsAhead].state);
     const Token &candidate = candidates[i];
     if (!(candidate.cost <= bound)) continue;
     uint32_t &slot = slot_of[candidate.state];
-    if (slot >= tokens.size() || tokens[slot].state != candidate.state) {
+    if (slot == SlotTable::kNone) {
       slot = static_cast<uint32_t>(tokens.size());
       tokens.push_back(candidate);
-      if ((candidate.label & SearchArc::kEpsilon) != 0) scratch.fallen.push_back(slot);
-    } else if (replaces(candidate, tokens[slot])) {
+      if ((candidate.label & PackedArc::kToEpsilons) != 0) scratch.fallen.push_back(slot);
+    } else if (replaces(candidate.cost, candidate.arc, tokens[slot])) {
       tokens[slot] = candidate;
     }
     if (with_links) {
@@ -94,14 +152,16 @@ void Search::follow_epsilons(TokenList &list, SearchScratch &scratch) {
       fail(ASR_INVALID_ARGUMENT,
            "graph: a cycle of epsilon arcs has a negative cost; correct the graph or word_insertion_cost");
     }
-    scratch.round.clear();
+    size_t n_round = 0;
+    scratch.round.resize(scratch.fallen.size());
     for (const uint32_t slot : scratch.fallen) {
       Token &token = list.tokens[slot];
-      const bool leads_on = (token.label & SearchArc::kEpsilon) != 0;
+      const bool leads_on = (token.label & PackedArc::kToEpsilons) != 0;
       list.best = std::min(list.best, token.cost);
       const uint32_t path = record(token);
-      if (leads_on) scratch.round.push_back({token.state, token.cost, path, slot});
+      if (leads_on) scratch.round[n_round++].set(token.state, token.cost, path, slot);
     }
+    scratch.round.resize(n_round);
     scratch.fallen.clear();
     expand_epsilons(list, scratch);
   }
@@ -109,32 +169,40 @@ void Search::follow_epsilons(TokenList &list, SearchScratch &scratch) {
 
 void Search::expand_epsilons(TokenList &list, SearchScratch &scratch) {
   std::vector<Token> &tokens = list.tokens;
-  const SearchArc *const arcs = graph_.arcs();
+  const asr_packed_graph &graph = graph_.packed();
+  const uint32_t pdf_mask = graph_.pdf_mask();
+  ArcCosts costs(graph);
   for (size_t i = 0; i < scratch.round.size(); ++i) {
-    if (i + kBeginsAhead < scratch.round.size()) graph_.prefetch_begins(scratch.round[i + kBeginsAhead].state);
-    if (i + kArcsAhead < scratch.round.size()) {
-      __builtin_prefetch(arcs + graph_.epsilon_begin(scratch.round[i + kArcsAhead].state));
-    }
+    if (i + kStatesAhead < scratch.round.size()) graph_.prefetch_state(scratch.round[i + kStatesAhead].state);
+    if (i + kArcsAhead < scratch.round.size()) prefetch_arcs(scratch.round[i + kArcsAhead].state);
     const ActiveToken &from = scratch.round[i];
-    const uint32_t begin = graph_.epsilon_begin(from.state), end = graph_.epsilon_end(from.state);
-    n_arcs_expanded_ += end - begin;
-    for (uint32_t a = begin; a < end; ++a) {
-      const SearchArc &arc = arcs[a];
+    const StateRecord record = graph_.state(from.state);
+    n_arcs_expanded_ += record.n_epsilon;
+    scratch.slot_of.make_room(tokens, record.n_epsilon);
+    if (record.has_own_costs()) {
+      costs.begin(record);
+      costs.skip(record.arcs, record.last_emitting());
+    }
+    for (const PackedArc *arc = record.last_emitting(); arc != record.last_arc(); ++arc) {
+      const float graph_cost = record.has_own_costs() ? costs.next(arc->label) : costs.in_table(arc->label);
       const float cost =
-          from.cost + (arc.graph_cost + ((arc.label & SearchArc::kWord) != 0 ? options_.word_insertion_cost : 0.0f));
+          from.cost + (graph_cost + ((arc->label & PackedArc::kWord) != 0 ? options_.word_insertion_cost : 0.0f));
       if (!(cost <= list.bound)) continue;
-      uint32_t &slot = scratch.slot_of[arc.next_state];
-      const Token token{arc.next_state, cost, a + 1, from.record, arc.label};
-      if (slot >= tokens.size() || tokens[slot].state != arc.next_state) {
+      const uint32_t number = graph.number_of(*arc);
+      uint32_t &slot = scratch.slot_of[arc->next];
+      if (slot == SlotTable::kNone) {
         slot = static_cast<uint32_t>(tokens.size());
-        tokens.push_back(token);
+        tokens.emplace_back().set(arc->next, cost, number + 1, from.record, arc->label);
         scratch.fallen.push_back(slot);
-      } else if (replaces(token, tokens[slot])) {
-        const bool fell_before = tokens[slot].arc > graph_.n_emitting_arcs();  // in this round
-        tokens[slot] = token;
-        if (!fell_before) scratch.fallen.push_back(slot);
+      } else {
+        Token &token = tokens[slot];
+        const bool fell_before = token.arc != 0 && (token.label & pdf_mask) == graph.n_pdfs;  // in this round
+        if (cost < token.cost || (fell_before && replaces(cost, number + 1, token))) {        // equal emitting arcs come first
+          token.set(arc->next, cost, number + 1, from.record, arc->label);
+          if (!fell_before) scratch.fallen.push_back(slot);
+        }
       }
-      if (lattice_) scratch.epsilon_links.push_back({from.slot, slot, a, cost, from.cost});
+      if (lattice_) scratch.epsilon_links.push_back({from.slot, slot, number, cost, from.cost});
     }
   }
 }

@@ -5,82 +5,94 @@
 #include <cstddef>
 
 #include "core/base/error.h"
-#include "plugins/common/epsilon_ranks.h"
 
 namespace asr::cpu {
+namespace {
 
-SearchGraph::SearchGraph(const asr_graph_view &view)
-    : n_states_(view.n_states),
-      start_state_(view.start_state),
-      n_pdfs_(view.n_pdfs),
-      arcs_(view.n_arcs),
-      begins_(view.n_states + size_t{1}),
-      final_costs_(view.n_states) {
-  if (view.n_pdfs > SearchArc::kPdfMask) {
-    fail(ASR_UNSUPPORTED, "graph: %u pdfs; the CPU back end takes up to %u", view.n_pdfs, SearchArc::kPdfMask);
+void check_labels(uint32_t n_pdfs) {
+  constexpr uint32_t kMost = PackedArc::kToEpsilons - 1;
+  if (n_pdfs > kMost) fail(ASR_UNSUPPORTED, "graph: %u pdfs; the CPU back end takes up to %u", n_pdfs, kMost);
+}
+
+// Calls call(place, record) for every state.
+template <typename Call>
+void for_each_state(const asr_packed_graph &graph, Call call) {
+  for (uint64_t place = 0; place < graph.n_units; place += graph.units_of(static_cast<uint32_t>(place))) {
+    call(static_cast<uint32_t>(place), graph.state(static_cast<uint32_t>(place)));
   }
-  for (size_t s = 0; s < begins_.size(); ++s) begins_[s] = {view.emitting_begin[s], view.epsilon_begin[s]};
-  for (size_t i = 0; i < arcs_.size(); ++i) {
-    const asr_graph_arc &arc = view.arcs[i];
-    uint32_t label = arc.transition_id != 0 ? view.pdf_of[arc.transition_id] : view.n_pdfs;
-    if (arc.word != 0) label |= SearchArc::kWord;
-    if (epsilon_begin(arc.next_state) != epsilon_end(arc.next_state)) label |= SearchArc::kEpsilon;
-    arcs_[i] = {arc.next_state, label, arc.graph_cost};
-  }
-  std::copy_n(view.final_costs, n_states_, final_costs_.data());
-  add_transition_ids(view);
-  add_words(view);
+}
+
+}  // namespace
+
+SearchGraph::SearchGraph(const asr_packed_graph &packed) : packed_(packed), pdf_mask_(packed.pdf_mask()) {
+  check_labels(packed.n_pdfs);
+}
+
+SearchGraph::SearchGraph(const asr_graph_view &view) : packed_{} {
+  check_labels(view.n_pdfs);
+  own_ = pack_graph(view);
+  own_records_ = MappedArray<uint32_t>(own_.records.size());
+  std::copy(own_.records.begin(), own_.records.end(), own_records_.data());
+  own_.records = {};
+  own_pdf_of_.assign(view.pdf_of, view.pdf_of + view.n_transition_ids + 1);
+  packed_.n_states = view.n_states;
+  packed_.start_state = own_.start_state;
+  packed_.n_transition_ids = view.n_transition_ids;
+  packed_.n_pdfs = view.n_pdfs;
+  packed_.n_arcs = view.n_arcs;
+  packed_.n_emitting_arcs = view.emitting_begin[view.n_states];
+  packed_.n_units = static_cast<uint32_t>(own_records_.size());
+  packed_.n_costs = static_cast<uint32_t>(own_.costs.size());
+  packed_.n_classes = static_cast<uint32_t>(own_.classes.size());
+  packed_.n_other_ids = static_cast<uint32_t>(own_.other_ids.size());
+  packed_.costs = own_.costs.data();
+  packed_.classes = own_.classes.data();
+  packed_.other_ids = own_.other_ids.data();
+  packed_.first_records = own_.first_records.data();
+  packed_.records = own_records_.data();
+  packed_.pdf_of = own_pdf_of_.data();
+  pdf_mask_ = packed_.pdf_mask();
   const bool tells = view.size > offsetof(asr_graph_view, arrays_in_use) && view.arrays_in_use != nullptr;
   if (tells) *view.arrays_in_use = 0;
 }
 
-void SearchGraph::add_transition_ids(const asr_graph_view &view) {
-  first_id_.assign(view.n_pdfs + size_t{1}, 0);
-  for (uint32_t id = 1; id <= view.n_transition_ids; ++id) ++first_id_[view.pdf_of[id] + size_t{1}];
-  for (uint32_t pdf = 0; pdf < view.n_pdfs; ++pdf) {
-    if (first_id_[pdf + size_t{1}] > UINT16_MAX) {
-      fail(ASR_UNSUPPORTED, "graph: pdf %u has %u transition-ids; the CPU back end takes up to %u", pdf,
-           first_id_[pdf + size_t{1}], UINT16_MAX);
+// States are visited in an order in which epsilon arcs lead on: a state is next when the arcs into it have been followed.
+SearchGraph::EpsilonRanks::EpsilonRanks(const asr_packed_graph &graph) : states(graph.n_units) {
+  for_each_state(graph, [&](uint32_t place, const StateRecord &record) {
+    if ((record.header & StateRecord::kEnteredByEpsilon) != 0) states.mark(place);
+  });
+  ranks.resize(states.count());
+  std::vector<uint32_t> n_arcs_into(ranks.size()), next;
+  for_each_state(graph, [&](uint32_t place, const StateRecord &record) {
+    for (const PackedArc *arc = record.last_emitting(); arc != record.last_arc(); ++arc) {
+      ++n_arcs_into[states.number_of(arc->next)];
     }
-    first_id_[pdf + size_t{1}] += first_id_[pdf];
+    if (record.n_epsilon > 0 && !states.contains(place)) next.push_back(place);
+  });
+  uint64_t n_followed = 0;
+  while (!next.empty()) {
+    const uint32_t place = next.back();
+    next.pop_back();
+    const uint32_t rank = states.contains(place) ? ranks[states.number_of(place)] : 0;
+    const StateRecord record = graph.state(place);
+    for (const PackedArc *arc = record.last_emitting(); arc != record.last_arc(); ++arc) {
+      const uint32_t to = states.number_of(arc->next);
+      ranks[to] = std::max(ranks[to], rank + 1);
+      if (--n_arcs_into[to] == 0) next.push_back(arc->next);
+      ++n_followed;
+    }
   }
-  ids_by_pdf_.resize(view.n_transition_ids);
-  std::vector<uint32_t> next(first_id_), place(view.n_transition_ids + size_t{1});
-  for (uint32_t id = 1; id <= view.n_transition_ids; ++id) {
-    const uint32_t pdf = view.pdf_of[id];
-    place[id] = next[pdf] - first_id_[pdf];
-    ids_by_pdf_[next[pdf]++] = id;
-  }
-  id_of_arc_ = MappedArray<uint16_t>(n_emitting_arcs());
-  for (size_t i = 0; i < id_of_arc_.size(); ++i) id_of_arc_[i] = static_cast<uint16_t>(place[view.arcs[i].transition_id]);
+  found = n_followed == graph.n_arcs - graph.n_emitting_arcs;
 }
 
-void SearchGraph::add_words(const asr_graph_view &view) {
-  first_word_of_block_.reserve(arcs_.size() / kWordBlock + 1);
-  for (size_t i = 0; i < arcs_.size(); ++i) {
-    if (i % kWordBlock == 0) first_word_of_block_.push_back(static_cast<uint32_t>(words_.size()));
-    if (view.arcs[i].word != 0) words_.push_back(view.arcs[i].word);
-  }
-  words_.shrink_to_fit();
+bool SearchGraph::makes_lattices() const {
+  std::call_once(ranked_, [this] { epsilon_ranks_.emplace(packed_); });
+  return epsilon_ranks_->found;
 }
 
-asr_graph_arc SearchGraph::arc(uint32_t index) const {
-  const SearchArc &arc = arcs_[index];
-  asr_graph_arc found{arc.next_state, 0, 0, arc.graph_cost};
-  if (index < n_emitting_arcs()) {
-    found.transition_id = ids_by_pdf_[first_id_[arc.label & SearchArc::kPdfMask] + id_of_arc_[index]];
-  }
-  if ((arc.label & SearchArc::kWord) != 0) {
-    uint32_t word = first_word_of_block_[index / kWordBlock];
-    for (uint32_t i = index - index % kWordBlock; i < index; ++i) word += arcs_[i].label / SearchArc::kWord;
-    found.word = words_[word];
-  }
-  return found;
-}
-
-const uint32_t *SearchGraph::epsilon_ranks() const {
-  std::call_once(ranked_, [this] { epsilon_ranks_ = asr::epsilon_ranks(*this); });
-  return epsilon_ranks_.empty() ? nullptr : epsilon_ranks_.data();
+uint32_t SearchGraph::epsilon_rank(uint32_t place) const {
+  if ((packed_.records[place] & StateRecord::kEnteredByEpsilon) == 0) return 0;
+  return epsilon_ranks_->ranks[epsilon_ranks_->states.number_of(place)];
 }
 
 std::unique_ptr<SearchScratch> SearchGraph::take_scratch() const {
@@ -94,9 +106,8 @@ std::unique_ptr<SearchScratch> SearchGraph::take_scratch() const {
     scratch_.reserve(scratch_.capacity() + 1);  // so that giving back cannot fail
   }
   auto scratch = std::make_unique<SearchScratch>();
-  scratch->slot_of = MappedArray<uint32_t>(n_states_);
-  scratch->loglike.resize(n_pdfs_ + size_t{1});
-  scratch->acoustic_cost.resize(n_pdfs_);
+  scratch->loglike.resize(packed_.n_pdfs + size_t{1});
+  scratch->acoustic_cost.resize(packed_.n_pdfs);
   return scratch;
 }
 

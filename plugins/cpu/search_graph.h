@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph as the search reads it: arcs repacked to 12 bytes with the pdf in the place of the transition-id, the two arc
-// ranges of a state side by side. What only results need, transition-ids and words, is kept apart in 2 bytes an arc and 4 a
-// word, so that the view's arcs need not stay in memory. Shared by all channels of the graph.
+// A graph as the search reads it: packed, the core's in place, or made of the arrays of a view. Shared by all channels of the
+// graph.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "core/graph/packed/marked_places.h"
+#include "core/graph/packed/pack.h"
 #include "plugins/common/lattice_frames.h"
 #include "plugins/common/mapped_array.h"
 #include "plugins/cpu/search_tokens.h"
@@ -18,50 +20,45 @@ namespace asr::cpu {
 
 class SearchGraph : public LatticeGraph {
  public:
-  explicit SearchGraph(const asr_graph_view &view);  // its arrays may go afterwards
+  explicit SearchGraph(const asr_packed_graph &packed);  // stays readable
+  explicit SearchGraph(const asr_graph_view &view);      // its arrays may go afterwards
 
-  const SearchArc *arcs() const { return arcs_.data(); }
-  asr_graph_arc arc(uint32_t index) const override;  // as in the view
-  uint32_t start_state() const override { return start_state_; }
-  uint32_t n_pdfs() const { return n_pdfs_; }
-  float final_cost(uint32_t state) const { return final_costs_[state]; }  // infinite: not final
-  uint32_t next_state(size_t arc) const override { return arcs_[arc].next_state; }
-  void prefetch(size_t arc) const override { __builtin_prefetch(&arcs_[arc]); }
-  uint32_t n_states() const { return n_states_; }
-  size_t n_arcs() const { return arcs_.size(); }
-  uint32_t n_emitting_arcs() const { return begins_[n_states_].emitting; }
-  uint32_t emitting_begin(uint32_t state) const { return begins_[state].emitting; }
-  uint32_t emitting_end(uint32_t state) const { return begins_[state + size_t{1}].emitting; }
-  uint32_t epsilon_begin(uint32_t state) const { return begins_[state].epsilon; }
-  uint32_t epsilon_end(uint32_t state) const { return begins_[state + size_t{1}].epsilon; }
-  void prefetch_begins(uint32_t state) const { __builtin_prefetch(&begins_[state]); }
+  const asr_packed_graph &packed() const { return packed_; }
+  uint32_t pdf_mask() const { return pdf_mask_; }
+  StateRecord state(uint32_t place) const { return packed_.state(place); }
+  float final_cost(uint32_t place) const { return state(place).final_cost; }  // infinite: not final
+  void prefetch_state(uint32_t place) const { __builtin_prefetch(packed_.records + place); }
 
-  // Found at the first call.
-  const uint32_t *epsilon_ranks() const override;
+  // As LatticeGraph; a state is its place, an arc its number.
+  uint32_t start_state() const override { return packed_.start_state; }
+  uint32_t next_state(size_t arc) const override { return packed_.next_state(static_cast<uint32_t>(arc)); }
+  asr_graph_arc arc(uint32_t arc) const override { return packed_.arc(arc); }
+  void prefetch(size_t arc) const override { __builtin_prefetch(packed_.records + arc / 2); }
+  uint32_t epsilon_rank(uint32_t place) const override;
+
+  // Whether epsilon arcs make no cycle; finds ranks at the first call, which epsilon_rank needs.
+  bool makes_lattices() const;
 
   // Working memory, one for each thread that advances a channel at the moment; given back to be used again.
   std::unique_ptr<SearchScratch> take_scratch() const;
   void give_scratch(std::unique_ptr<SearchScratch> scratch) const;
 
  private:
-  static constexpr uint32_t kWordBlock = 64;
-  struct Begins {
-    uint32_t emitting, epsilon;
+  // Of the states that epsilon arcs enter.
+  struct EpsilonRanks {
+    explicit EpsilonRanks(const asr_packed_graph &graph);
+    MarkedPlaces states;
+    std::vector<uint32_t> ranks;
+    bool found = false;  // there is no cycle
   };
-  void add_transition_ids(const asr_graph_view &view);
-  void add_words(const asr_graph_view &view);
 
-  const uint32_t n_states_, start_state_, n_pdfs_;
-  MappedArray<SearchArc> arcs_;
-  MappedArray<Begins> begins_;                 // [n_states + 1]
-  MappedArray<float> final_costs_;             // [n_states]
-  std::vector<uint32_t> ids_by_pdf_;           // all transition-ids
-  std::vector<uint32_t> first_id_;             // [n_pdfs + 1]: where those of a pdf begin
-  MappedArray<uint16_t> id_of_arc_;            // [n_emitting_arcs]: which of its pdf's
-  std::vector<uint32_t> words_;                // of the arcs that have one
-  std::vector<uint32_t> first_word_of_block_;  // of kWordBlock arcs
+  PackedArrays own_;  // of a view, but for its records
+  MappedArray<uint32_t> own_records_;
+  std::vector<uint32_t> own_pdf_of_;
+  asr_packed_graph packed_;
+  uint32_t pdf_mask_;
   mutable std::once_flag ranked_;
-  mutable std::vector<uint32_t> epsilon_ranks_;  // [n_states]; empty if there is a cycle
+  mutable std::optional<EpsilonRanks> epsilon_ranks_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<SearchScratch>> scratch_;
 };

@@ -26,7 +26,7 @@ void SearchLattice::add_frame(const std::vector<Token> &tokens, const SearchScra
   for (size_t i = 0; i < scratch.n_links; ++i) {
     const Token &link = scratch.candidates[i];
     const float cost = link.cost - tokens[link.state].cost;
-    first[n] = {link.previous, link.state, link.arc - 1, cost, 0.0f - loglike[link.label & SearchArc::kPdfMask]};
+    first[n] = {link.previous, link.state, link.arc - 1, cost, 0.0f - loglike[link.label & pdf_mask_]};
     n += cost <= lattice_.lattice_beam() ? 1 : 0;
   }
   n_recent_of_.push_back(n);

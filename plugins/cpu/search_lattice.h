@@ -17,7 +17,7 @@ namespace asr::cpu {
 
 class SearchLattice {
  public:
-  SearchLattice(const SearchGraph &graph, float lattice_beam) : lattice_(graph, lattice_beam) {}
+  SearchLattice(const SearchGraph &graph, float lattice_beam) : lattice_(graph, lattice_beam), pdf_mask_(graph.pdf_mask()) {}
 
   // Adds the frame of `tokens` with the links of scratch: emitting ones from the tokens of the frame before, for the row of
   // log-likelihoods, and epsilon ones within.
@@ -35,6 +35,7 @@ class SearchLattice {
   void prune_links(size_t t);
 
   LatticeFrames lattice_;  // in its newest frame the number of a token is its slot
+  const uint32_t pdf_mask_;
   // Emitting links of the frames since the last pruning, one frame after the other, and how many each has.
   std::vector<LatticeLink> recent_;
   std::vector<size_t> n_recent_of_;

@@ -26,10 +26,11 @@ void Search::select(SearchScratch &scratch) {
   select_beam(scratch);
   if (scratch.within.size() < options_.min_active) select_min_active(scratch);
   if (scratch.within.size() > std::max(options_.max_active, options_.min_active)) select_max_active(scratch);
-  scratch.active.clear();
-  for (const uint32_t slot : scratch.within) {
+  scratch.active.resize(scratch.within.size());
+  for (size_t i = 0; i < scratch.active.size(); ++i) {
+    const uint32_t slot = scratch.within[i];
     Token &token = tokens_.tokens[slot];
-    scratch.active.push_back({token.state, token.cost - tokens_.best, record(token), slot});
+    scratch.active[i].set(token.state, token.cost - tokens_.best, record(token), slot);
   }
   n_tokens_ += scratch.active.size();
 }

@@ -3,33 +3,70 @@
 // found by a table that is never cleared: an entry counts only if the token it points at is of that state.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "plugins/common/mapped_array.h"
-
 namespace asr::cpu {
 
-// An arc as the search reads it; its index is that of the graph's arc. The label holds the pdf (n_pdfs for an epsilon arc)
-// and two flags.
-struct SearchArc {
-  static constexpr uint32_t kWord = 1u << 31;     // the arc has a word
-  static constexpr uint32_t kEpsilon = 1u << 30;  // next_state has epsilon arcs
-  static constexpr uint32_t kPdfMask = kEpsilon - 1;
-
-  uint32_t next_state;
-  uint32_t label;
-  float graph_cost;
-};
-
 // The best path into a state. It ends with arc number arc - 1 after trace record `previous`, or, if arc is 0, with record
-// `previous` itself. label is that arc's.
+// `previous` itself. label is that arc's (PackedArc). A state is named by its place (asr_packed_graph).
 struct Token {
   uint32_t state;
   float cost;
   uint32_t arc;
   uint32_t previous;
   uint32_t label;
+
+  // Fields one by one: a processor waits where small writes to a temporary are followed by one large read of it.
+  void set(uint32_t new_state, float new_cost, uint32_t new_arc, uint32_t new_previous, uint32_t new_label) {
+    state = new_state;
+    cost = new_cost;
+    arc = new_arc;
+    previous = new_previous;
+    label = new_label;
+  }
+};
+
+// Finds the slot of a state's token in a list: a hash table with open addressing, at most half full.
+class SlotTable {
+ public:
+  static constexpr uint32_t kNone = 0xffffffffu;
+
+  // Forgets all; has room for n tokens.
+  void clear(size_t n) {
+    size_t size = 1024;
+    while (size < 2 * n) size *= 2;
+    if (entries_.size() < size) entries_.resize(size);
+    mask_ = size - 1;
+    shift_ = 64 - static_cast<unsigned>(__builtin_ctzll(size));
+    std::fill_n(entries_.begin(), size, Entry{0, kNone});
+  }
+  void prefetch(uint32_t state) const { __builtin_prefetch(entries_.data() + first(state)); }
+  // The slot of `state`, or kNone, to be set then.
+  uint32_t &operator[](uint32_t state) {
+    size_t at = first(state);
+    while (entries_[at].state != state && entries_[at].slot != kNone) at = (at + 1) & mask_;
+    entries_[at].state = state;
+    return entries_[at].slot;
+  }
+  // Before n tokens are added to `tokens`, all of which are here.
+  void make_room(const std::vector<Token> &tokens, size_t n) {
+    if (2 * (tokens.size() + n) <= mask_ + 1) return;
+    clear(2 * (tokens.size() + n));
+    for (uint32_t slot = 0; slot < tokens.size(); ++slot) (*this)[tokens[slot].state] = slot;
+  }
+
+ private:
+  struct Entry {
+    uint32_t state, slot;
+  };
+  std::vector<Entry> entries_;
+  size_t mask_ = 0;
+  unsigned shift_ = 0;
+
+  size_t first(uint32_t state) const { return state * 0x9e3779b97f4a7c15u >> shift_; }
 };
 
 struct TokenList {
@@ -44,6 +81,14 @@ struct ActiveToken {
   float cost;
   uint32_t record;
   uint32_t slot;
+
+  // As in Token.
+  void set(uint32_t new_state, float new_cost, uint32_t new_record, uint32_t new_slot) {
+    state = new_state;
+    cost = new_cost;
+    record = new_record;
+    slot = new_slot;
+  }
 };
 
 // An epsilon arc that was followed when its source cost source_cost.
@@ -55,7 +100,7 @@ struct EpsilonLink {
 
 // What one thread needs to advance any channel of a graph. Holds nothing between frames.
 struct SearchScratch {
-  MappedArray<uint32_t> slot_of;  // [n_states]
+  SlotTable slot_of;  // in `next`
   TokenList next;
   std::vector<uint32_t> within;  // slots of the tokens that are selected
   std::vector<uint32_t> histogram;

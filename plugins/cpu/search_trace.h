@@ -19,8 +19,11 @@ class Trace {
 
   // The record of arc number `arc` taken after `previous`.
   uint32_t add(uint32_t previous, uint32_t arc, float acoustic_cost) {
-    records_.push_back({previous, arc, acoustic_cost});
-    return static_cast<uint32_t>(records_.size() - 1);
+    Record &record = records_.emplace_back();  // its fields one by one, as in Token::set
+    record.previous = previous;
+    record.arc = arc;
+    record.acoustic_cost = acoustic_cost;
+    return static_cast<uint32_t>(&record - records_.data());
   }
 
   // Between frames: removes what `tokens` cannot reach, if enough has gathered, and renumbers what they refer to.

@@ -124,12 +124,12 @@ GraphData word_loop(bool with_cycle) {
   }
   graph.emitting_begin.push_back(0);
   for (const auto &arcs : emitting) {
-    graph.arcs.insert(graph.arcs.end(), arcs.begin(), arcs.end());
+    graph.arcs.append(arcs.data(), arcs.size());
     graph.emitting_begin.push_back(static_cast<uint32_t>(graph.arcs.size()));
   }
   graph.epsilon_begin.push_back(static_cast<uint32_t>(graph.arcs.size()));
   for (const auto &arcs : epsilon) {
-    graph.arcs.insert(graph.arcs.end(), arcs.begin(), arcs.end());
+    graph.arcs.append(arcs.data(), arcs.size());
     graph.epsilon_begin.push_back(static_cast<uint32_t>(graph.arcs.size()));
   }
   graph.final_costs.assign(emitting.size(), INFINITY);

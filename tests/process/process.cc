@@ -9,7 +9,9 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -174,6 +176,28 @@ TEST(Process, AChildOfForkMayLoadEngines) {
     waitpid(child, &status, 0);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return 3;
     if (hear(senone, engine, samples) != "mid low") return 4;
+    senone.asr_engine_close(engine);
+    return 0;
+  });
+}
+
+bool is_mapped(const std::string &name) {
+  std::ifstream maps("/proc/self/maps");
+  const std::string all(std::istreambuf_iterator<char>(maps), {});
+  return all.find(name) != std::string::npos;
+}
+
+// Who names the CPU waits for no plugin to be loaded; who asks for all devices does.
+TEST(Process, TheNamedCpuNeedsNoPlugin) {
+  in_a_child([] {
+    setenv("SENONE_PLUGIN_PATH", SENONE_BUILD_DIR "/tests/faulty", 1);
+    const Library senone;
+    asr_engine *const engine = load(senone);
+    if (engine == nullptr) return 1;
+    if (is_mapped("libsenone_faulty")) return 2;
+    asr_device_list *list = nullptr;
+    if (senone.asr_devices(&list) != ASR_OK || !is_mapped("libsenone_faulty")) return 3;
+    senone.asr_device_list_free(list);
     senone.asr_engine_close(engine);
     return 0;
   });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/graph/build/build.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -46,15 +48,24 @@ GraphData build_graph(const HmmSet &set, const Lexicon &lexicon, const Grammar &
   };
   double cost_of_none = 0;
   const std::vector<Filler> fillers = make_fillers(set, options, &cost_of_none);
-  const LexicalGraph lexical = make_lexical_graph(grammar, lexicon, cost_of_none, part(0, 0.2));
-  Expansion expansion = expand_contexts(lexical, set, fillers, options.scales, part(0.2, 0.6));
-  *sizes = {grammar.n_states(),  grammar.n_arcs(),           lexical.n_states(),
-            lexical.arcs.size(), expansion.graph.n_states(), expansion.graph.arcs.size()};
+  *sizes = {grammar.n_states(), grammar.n_arcs(), 0, 0, 0, 0};
+  Expansion expansion;
+  {
+    const LexicalGraph lexical = make_lexical_graph(grammar, lexicon, cost_of_none, part(0, 0.2));
+    sizes->lexical_states = lexical.n_states();
+    sizes->lexical_arcs = lexical.arcs.size();
+    expansion = expand_contexts(lexical, set, fillers, options.scales, part(0.2, 0.6));
+  }
+  StateGraph &graph = expansion.graph;
+  sizes->expanded_states = graph.n_states();
+  sizes->expanded_arcs = graph.arcs.size();
+  malloc_trim(0);  // many small pieces
   progress(0.6, "removing epsilons");
-  expansion.graph = order_breadth_first(remove_epsilons(expansion.graph));
-  expansion.graph = order_breadth_first(minimise(expansion.graph, part(0.6, 0.9)));
+  remove_epsilons(&graph);
+  std::vector<uint32_t> states = minimise(&graph, part(0.6, 0.9));
   progress(0.9, "packing");
-  return pack(expansion.graph, expansion.transitions, set.n_pdfs, static_cast<uint32_t>(grammar.words.size()));
+  const auto n_words = static_cast<uint32_t>(grammar.words.size());
+  return pack(std::move(graph), std::move(states), expansion.transitions, set.n_pdfs, n_words);
 }
 
 }  // namespace asr

@@ -49,37 +49,49 @@ std::vector<uint32_t> count_ways_in(const StateGraph &graph) {
 
 }  // namespace
 
-StateGraph remove_epsilons(const StateGraph &graph) {
-  const std::vector<uint32_t> n_in = count_ways_in(graph);
-  StateGraph out;
-  out.start = graph.start;
-  out.begin.resize(graph.n_states());
-  out.n_arcs.resize(graph.n_states());
-  out.final_costs = graph.final_costs;
+void remove_epsilons(StateGraph *graph) {
+  const std::vector<uint32_t> n_in = count_ways_in(*graph);
+  std::vector<bool> done(graph->n_states());  // a state of a cycle that is not counts as one without arcs
   std::vector<StateArc> arcs;
-  for (uint32_t state : epsilon_post_order(graph)) {
+  for (uint32_t state : epsilon_post_order(*graph)) {
     arcs.clear();
-    for (const StateArc *arc = graph.first_arc(state); arc != graph.last_arc(state); ++arc) {
+    for (const StateArc *arc = graph->first_arc(state); arc != graph->last_arc(state); ++arc) {
       const uint32_t next = arc->next;
-      const bool final = out.final_costs[next] != kNotFinal;
+      const bool final = graph->final_costs[next] != kNotFinal;
+      const StateArc *const first = graph->first_arc(next), *const last = done[next] ? graph->last_arc(next) : first;
       const auto has_word = [](const StateArc &a) { return a.word != 0; };
       const auto is_self_loop = [&](const StateArc &a) { return a.next == next; };
-      bool take_out = arc->transition_id == 0 && (n_in[next] == 1 || out.n_arcs[next] == 1) &&
-                      std::none_of(out.first_arc(next), out.last_arc(next), is_self_loop);
-      if (take_out && arc->word != 0) take_out = !final && std::none_of(out.first_arc(next), out.last_arc(next), has_word);
-      if (take_out && final) take_out = out.final_costs[state] == kNotFinal;
+      bool take_out =
+          arc->transition_id == 0 && (n_in[next] == 1 || last - first == 1) && std::none_of(first, last, is_self_loop);
+      if (take_out && arc->word != 0) take_out = !final && std::none_of(first, last, has_word);
+      if (take_out && final) take_out = graph->final_costs[state] == kNotFinal;
       if (!take_out) {
         arcs.push_back(*arc);
         continue;
       }
-      for (const StateArc *then = out.first_arc(next); then != out.last_arc(next); ++then) {
+      for (const StateArc *then = first; then != last; ++then) {
         arcs.push_back({then->transition_id, arc->word + then->word, arc->cost + then->cost, then->next});
       }
-      if (final) out.final_costs[state] = arc->cost + out.final_costs[next];
+      if (final) graph->final_costs[state] = arc->cost + graph->final_costs[next];
     }
-    out.set_arcs(state, arcs);
+    graph->replace_arcs(state, arcs);
+    done[state] = true;
   }
-  return out;
+}
+
+std::vector<uint32_t> breadth_first_order(const StateGraph &graph) {
+  std::vector<bool> seen(graph.n_states());
+  std::vector<uint32_t> order = {graph.start};
+  order.reserve(graph.n_states());
+  seen[graph.start] = true;
+  for (size_t i = 0; i < order.size(); ++i) {
+    for (const StateArc *arc = graph.first_arc(order[i]); arc != graph.last_arc(order[i]); ++arc) {
+      if (seen[arc->next]) continue;
+      seen[arc->next] = true;
+      order.push_back(arc->next);
+    }
+  }
+  return order;
 }
 
 namespace {
@@ -92,16 +104,18 @@ uint64_t hash_state(const StateGraph &graph, uint32_t state, const std::vector<u
   return mix_hash(float_bits(graph.final_costs[state]), sum, class_of[state]);
 }
 
-// Numbers equal hashes alike, from 0, by the first state that has them. Returns how many there are.
-uint32_t number_classes(const std::vector<uint64_t> &hash, std::vector<uint32_t> *class_of) {
+// Numbers states of equal hashes alike, from 0, in the order of the first of them. Returns how many numbers there are.
+uint32_t number_classes(const std::vector<uint64_t> &hash, const std::vector<uint32_t> &order,
+                        std::vector<uint32_t> *class_of) {
   size_t capacity = 16;
-  while (capacity < 2 * hash.size()) capacity *= 2;
-  std::vector<uint32_t> first_state(capacity, 0xffffffffu);
+  while (capacity < 2 * order.size()) capacity *= 2;
+  constexpr uint32_t kNone = 0xffffffffu;
+  std::vector<uint32_t> first_state(capacity, kNone);
   uint32_t n_classes = 0;
-  for (uint32_t state = 0; state < hash.size(); ++state) {
+  for (const uint32_t state : order) {
     size_t slot = hash[state] * 0x9e3779b97f4a7c15ull & (capacity - 1);
-    while (first_state[slot] != 0xffffffffu && hash[first_state[slot]] != hash[state]) slot = (slot + 1) & (capacity - 1);
-    if (first_state[slot] == 0xffffffffu) {
+    while (first_state[slot] != kNone && hash[first_state[slot]] != hash[state]) slot = (slot + 1) & (capacity - 1);
+    if (first_state[slot] == kNone) {
       first_state[slot] = state;
       (*class_of)[state] = n_classes++;
     } else {
@@ -111,9 +125,13 @@ uint32_t number_classes(const std::vector<uint64_t> &hash, std::vector<uint32_t>
   return n_classes;
 }
 
-std::vector<StateArc> arcs_between_classes(const StateGraph &graph, uint32_t state, const std::vector<uint32_t> &class_of) {
+constexpr uint32_t kNoTarget = 0xffffffffu;
+
+std::vector<StateArc> arcs_between_classes(const StateGraph &graph, uint32_t state, const std::vector<uint32_t> &class_of,
+                                           bool in_order) {
   std::vector<StateArc> arcs(graph.first_arc(state), graph.last_arc(state));
   for (StateArc &arc : arcs) arc.next = class_of[arc.next];
+  if (!in_order) return arcs;
   std::sort(arcs.begin(), arcs.end(), [](const StateArc &a, const StateArc &b) {
     if (a.transition_id != b.transition_id) return a.transition_id < b.transition_id;
     if (a.word != b.word) return a.word < b.word;
@@ -124,84 +142,127 @@ std::vector<StateArc> arcs_between_classes(const StateGraph &graph, uint32_t sta
 
 }  // namespace
 
-StateGraph minimise(const StateGraph &graph, const BuildProgress &progress, uint64_t most_steps) {
-  const uint32_t n = graph.n_states();
-  std::vector<uint32_t> class_of(n, 0), refined(n);
-  std::vector<uint64_t> hash(n);
+namespace {
+
+// The coarsest classes of states; empty if finding them takes too long.
+std::vector<uint32_t> find_classes(const StateGraph &graph, const std::vector<uint32_t> &order, const BuildProgress &progress,
+                                   uint64_t most_steps) {
+  const auto n = static_cast<uint32_t>(order.size());
+  std::vector<uint32_t> class_of(graph.n_states(), 0), refined(graph.n_states());
+  std::vector<uint64_t> hash(graph.n_states());
   uint32_t n_classes = 0;
-  const uint64_t steps_a_round = n + graph.arcs.size();
+  uint64_t n_arcs = 0;
+  for (const uint32_t state : order) n_arcs += graph.n_arcs[state];
   for (uint64_t round = 0;; ++round) {
-    if (round >= kSureMinimisingRounds && round * steps_a_round > most_steps) return graph;
-    for (uint32_t state = 0; state < n; ++state) hash[state] = hash_state(graph, state, class_of);
-    const uint32_t n_refined = number_classes(hash, &refined);
+    if (round >= kSureMinimisingRounds && round * (n + n_arcs) > most_steps) return {};
+    for (uint32_t state = 0; state < graph.n_states(); ++state)
+      hash[state] = hash_state(graph, state, class_of);  // as they lie
+    const uint32_t n_refined = number_classes(hash, order, &refined);
     class_of.swap(refined);
-    if (n_refined == n_classes) break;
+    if (n_refined == n_classes) return class_of;
     n_classes = n_refined;
     progress(double(n_classes) / n, format("minimising: %u of %u states differ", n_classes, n));
   }
-  StateGraph out;
-  out.start = class_of[graph.start];
+}
+
+}  // namespace
+
+std::vector<uint32_t> minimise(StateGraph *graph, const BuildProgress &progress, uint64_t most_steps) {
+  const std::vector<uint32_t> order = breadth_first_order(*graph);
+  std::vector<uint32_t> class_of = find_classes(*graph, order, progress, most_steps);
+  const bool merges = !class_of.empty();
+  class_of.resize(graph->n_states());
+  for (uint32_t i = 0; !merges && i < order.size(); ++i) class_of[order[i]] = i;
+  std::vector<uint32_t> states;  // the first of each class
   std::vector<StateArc> arcs;
-  for (uint32_t state = 0; state < n; ++state) {
-    arcs = arcs_between_classes(graph, state, class_of);
-    if (class_of[state] == out.n_states()) {  // classes are numbered by their first state
-      out.add_state();
-      out.set_arcs(class_of[state], arcs);
-      out.final_costs.back() = graph.final_costs[state];
+  for (const uint32_t state : order) {
+    arcs = arcs_between_classes(*graph, state, class_of, merges);
+    const uint32_t number = class_of[state];
+    if (number == states.size()) {  // classes are numbered by their first state
+      states.push_back(state);
+      graph->replace_arcs(state, arcs);
       continue;
     }
-    const uint32_t as = class_of[state];
-    if (out.n_arcs[as] != arcs.size() || !std::equal(arcs.begin(), arcs.end(), out.first_arc(as)) ||
-        out.final_costs[as] != graph.final_costs[state]) {
+    const uint32_t as = states[number];
+    if (graph->n_arcs[as] != arcs.size() || !std::equal(arcs.begin(), arcs.end(), graph->first_arc(as)) ||
+        graph->final_costs[as] != graph->final_costs[state]) {
       fail(ASR_INTERNAL,
            "minimising the graph met two equal hashes of different states; change an option of senone graph slightly");
     }
   }
-  return out;
+  graph->start = class_of[graph->start];
+  return states;
 }
 
-StateGraph order_breadth_first(const StateGraph &graph) {
-  constexpr uint32_t kUnseen = 0xffffffffu;
-  std::vector<uint32_t> number(graph.n_states(), kUnseen), order = {graph.start};
-  number[graph.start] = 0;
+namespace {
+
+// Classes in breadth-first order.
+std::vector<uint32_t> order_of_classes(const StateGraph &graph, const std::vector<uint32_t> &states) {
+  std::vector<bool> seen(states.size());
+  std::vector<uint32_t> order = {graph.start};
+  order.reserve(states.size());
+  seen[graph.start] = true;
   for (size_t i = 0; i < order.size(); ++i) {
-    for (const StateArc *arc = graph.first_arc(order[i]); arc != graph.last_arc(order[i]); ++arc) {
-      if (number[arc->next] != kUnseen) continue;
-      number[arc->next] = static_cast<uint32_t>(order.size());
+    const uint32_t state = states[order[i]];
+    for (const StateArc *arc = graph.first_arc(state); arc != graph.last_arc(state); ++arc) {
+      if (seen[arc->next]) continue;
+      seen[arc->next] = true;
       order.push_back(arc->next);
     }
   }
-  StateGraph out;
-  std::vector<StateArc> arcs;
-  for (uint32_t state : order) {
-    arcs.assign(graph.first_arc(state), graph.last_arc(state));
-    for (StateArc &arc : arcs) arc.next = number[arc.next];
-    out.set_arcs(out.add_state(), arcs);
-    out.final_costs.back() = graph.final_costs[state];
-  }
-  return out;
+  return order;
 }
 
-GraphData pack(const StateGraph &graph, const std::vector<Transition> &transitions, uint32_t n_pdfs, uint32_t n_words) {
-  if (graph.arcs.size() >= 0xffffffffu)
-    fail(ASR_UNSUPPORTED, "the graph has more than 2^32 arcs; prune the language model more");
+// Moves values to their targets, all different; those without one end up after them.
+void permute(GrowingArray<StateArc> *values, std::vector<uint32_t> *targets, size_t n_targets) {
+  size_t next_free = n_targets;
+  for (uint32_t &target : *targets) {
+    if (target == kNoTarget) target = static_cast<uint32_t>(next_free++);
+  }
+  for (size_t i = 0; i < values->size(); ++i) {
+    while ((*targets)[i] != i) {
+      const uint32_t target = (*targets)[i];
+      std::swap((*values)[i], (*values)[target]);
+      std::swap((*targets)[i], (*targets)[target]);
+    }
+  }
+}
+
+}  // namespace
+
+GraphData pack(StateGraph graph, std::vector<uint32_t> states, const std::vector<Transition> &transitions, uint32_t n_pdfs,
+               uint32_t n_words) {
+  const std::vector<uint32_t> order = order_of_classes(graph, states);
   GraphData data;
-  data.start_state = graph.start;
   data.n_pdfs = n_pdfs;
   data.n_words = n_words;
   data.transitions = transitions;
-  data.final_costs = graph.final_costs;
-  data.arcs.reserve(graph.arcs.size());
+  std::vector<uint32_t> targets(graph.arcs.size(), kNoTarget);
+  uint32_t n_arcs = 0;
   for (const bool emitting : {true, false}) {
     std::vector<uint32_t> &begin = emitting ? data.emitting_begin : data.epsilon_begin;
-    for (uint32_t state = 0; state < graph.n_states(); ++state) {
-      begin.push_back(static_cast<uint32_t>(data.arcs.size()));
-      for (const StateArc *arc = graph.first_arc(state); arc != graph.last_arc(state); ++arc) {
-        if ((arc->transition_id != 0) == emitting) data.arcs.push_back({arc->next, arc->transition_id, arc->word, arc->cost});
+    begin.reserve(order.size() + 1);
+    for (const uint32_t number : order) {
+      const uint32_t state = states[number], first = graph.begin[state];
+      begin.push_back(n_arcs);
+      for (uint32_t a = first; a < first + graph.n_arcs[state]; ++a) {
+        if ((graph.arcs[a].transition_id != 0) == emitting) targets[a] = n_arcs++;
       }
     }
-    begin.push_back(static_cast<uint32_t>(data.arcs.size()));
+    begin.push_back(n_arcs);
   }
+  data.final_costs.reserve(order.size());
+  for (const uint32_t number : order) data.final_costs.push_back(graph.final_costs[states[number]]);
+  graph.begin = graph.n_arcs = {};
+  graph.final_costs = {};
+  states = {};
+  std::vector<uint32_t> number_of(order.size());
+  for (uint32_t i = 0; i < order.size(); ++i) number_of[order[i]] = i;
+  permute(&graph.arcs, &targets, n_arcs);
+  graph.arcs.resize(n_arcs);
+  data.arcs = std::move(graph.arcs).turned_into<asr_graph_arc>([&](const StateArc &arc) {
+    return asr_graph_arc{number_of[arc.next], arc.transition_id, arc.word, arc.cost};
+  });
   return data;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a finished graph small and packs it. None of these changes which paths there are, their words, transition-ids or
-// costs.
+// Makes a finished graph small and packs it, in the graph's own memory: this is where building takes most. None of these
+// changes which paths there are, their words, transition-ids or costs.
 #pragma once
 
 #include "core/base/limits.h"
@@ -11,15 +11,18 @@
 namespace asr {
 
 // Takes out epsilon arcs where that does not add arcs: where the state they lead to has one way in or one way out.
-StateGraph remove_epsilons(const StateGraph &graph);
+void remove_epsilons(StateGraph *graph);
+
+// States that can be reached, breadth first, so that what is searched together lies together.
+std::vector<uint32_t> breadth_first_order(const StateGraph &graph);
 
 // Merges states from which the same labels and costs lead on (the coarsest such partition, found by refining). A graph in which
-// that takes too long, such as one sentence of very many words, comes back as it is.
-StateGraph minimise(const StateGraph &graph, const BuildProgress &progress, uint64_t most_steps = kMostMinimisingSteps);
+// that takes too long, such as one sentence of very many words, keeps its states. Returns the state of each class; their arcs,
+// and graph->start, then lead to classes.
+std::vector<uint32_t> minimise(StateGraph *graph, const BuildProgress &progress, uint64_t most_steps = kMostMinimisingSteps);
 
-// States that can be reached, numbered breadth first, so that what is searched together lies together.
-StateGraph order_breadth_first(const StateGraph &graph);
-
-GraphData pack(const StateGraph &graph, const std::vector<Transition> &transitions, uint32_t n_pdfs, uint32_t n_words);
+// The graph of the classes that minimise has found, numbered breadth first.
+GraphData pack(StateGraph graph, std::vector<uint32_t> states, const std::vector<Transition> &transitions, uint32_t n_pdfs,
+               uint32_t n_words);
 
 }  // namespace asr

@@ -6,6 +6,7 @@
 #include "core/graph/build/context_expansion.h"
 
 #include <algorithm>
+#include <deque>
 
 #include "core/base/error.h"
 #include "core/graph/build/right_contexts.h"
@@ -30,11 +31,12 @@ class Expander {
 
   Expansion run(const BuildProgress &progress) {
     graph_.start = boundary(lexical_.start);
-    for (size_t done = 0; done < todo_.size(); ++done) {
-      expand(todo_[done].first, todo_[done].second);
-      if (done % 65536 == 0) {
-        progress(double(done) / double(todo_.size()), format("expanding contexts: %zu of %zu", done, todo_.size()));
-      }
+    for (size_t done = 0; !todo_.empty(); ++done) {
+      const auto [state, at] = todo_.front();
+      todo_.pop_front();
+      expand(state, at);
+      const size_t n_known = done + 1 + todo_.size();
+      if (done % 65536 == 0) progress(double(done) / double(n_known), format("expanding contexts: %zu of %zu", done, n_known));
     }
     return {std::move(graph_), states_.transitions()};
   }
@@ -53,10 +55,10 @@ class Expander {
   HmmStates states_;
   std::vector<uint32_t> follow_;          // [lexical state] set id of the neighbours that may follow
   std::vector<uint32_t> follow_at_once_;  // the same without epsilon arcs
-  std::unordered_map<uint64_t, uint32_t> junction_of_;
-  std::vector<std::pair<uint32_t, Junction>> todo_;
-  std::unordered_map<uint64_t, Span> entries_of_;
-  std::vector<StateArc> entry_pool_;
+  FlatMap<uint32_t> junction_of_;
+  std::deque<std::pair<uint32_t, Junction>> todo_;
+  FlatMap<Span> entries_of_;
+  GrowingArray<StateArc> entry_pool_;
 
   uint32_t follow(uint32_t place) {
     if (follow_[place] != kUnset) return follow_[place];
@@ -108,24 +110,24 @@ class Expander {
       fail(ASR_UNSUPPORTED, "the model and grammar need too many context classes; simplify the grammar");
     const uint64_t key = uint64_t(junction.place) << 32 | uint64_t(junction.neighbours) << 10 | uint64_t(junction.left) << 1 |
                          uint64_t(junction.after_word);
-    const auto [place, added] = junction_of_.try_emplace(key, 0u);
+    const auto [state, added] = junction_of_.try_emplace(key);
     if (added) {
-      place->second = graph_.add_state();
-      todo_.emplace_back(place->second, junction);
+      *state = graph_.add_state();
+      todo_.emplace_back(*state, junction);
     }
-    return place->second;
+    return *state;
   }
 
   Span store(const std::vector<StateArc> &entry) {
-    entry_pool_.insert(entry_pool_.end(), entry.begin(), entry.end());
+    entry_pool_.append(entry.data(), entry.size());
     return {entry_pool_.size() - entry.size(), static_cast<uint32_t>(entry.size())};
   }
 
   // The arcs that enter a phone of the lexical graph after `left`, made once for all arcs alike.
   Span enter_phone(uint32_t label, uint32_t left, uint32_t next) {
     const uint64_t key = uint64_t(next) << 32 | uint64_t(label) << 10 | left;
-    const auto [place, added] = entries_of_.try_emplace(key);
-    if (!added) return place->second;
+    const auto [known, added] = entries_of_.try_emplace(key);
+    if (!added) return *known;
     const uint32_t phone = label_phone(label);
     const bool after_word = ends_word(label);
     const uint32_t neighbours = after_word ? follow_with_fillers(next) : follow(next);
@@ -135,18 +137,18 @@ class Expander {
       const float cost = pass_backoffs(&exit);
       branches.push_back({of.hmm, junction(exit), cost});
     }
-    return place->second = store(states_.enter(phone, static_cast<uint8_t>(label_position(label)), std::move(branches)));
+    return *known = store(states_.enter(phone, static_cast<uint8_t>(label_position(label)), std::move(branches)));
   }
 
   // A filler that could be passed without a frame would make a loop of epsilon arcs; one lasts a frame at least.
   Span enter_filler(uint32_t phone, uint32_t next) {
     const uint64_t key = uint64_t(next) << 32 | uint64_t(1) << 31 | phone;
-    const auto [place, added] = entries_of_.try_emplace(key);
-    if (!added) return place->second;
+    const auto [known, added] = entries_of_.try_emplace(key);
+    if (!added) return *known;
     std::vector<StateArc> entry = states_.enter(phone, kAnyPosition, {{set_.phones[phone].hmm, boundary(next), 0}});
     const auto is_epsilon = [](const StateArc &arc) { return arc.transition_id == 0; };
     entry.erase(std::remove_if(entry.begin(), entry.end(), is_epsilon), entry.end());
-    return place->second = store(entry);
+    return *known = store(entry);
   }
 
   void expand(uint32_t state, Junction at) {

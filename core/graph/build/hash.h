@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace asr {
@@ -32,35 +33,72 @@ class HashIndex {
   // The number with this hash for which equal(number) holds, or kNone.
   template <typename Equal>
   uint32_t find(uint64_t hash, const Equal &equal) const {
-    for (size_t at = hash & (slots_.size() - 1); slots_[at].number != kNone; at = (at + 1) & (slots_.size() - 1)) {
-      if (slots_[at].hash == hash && equal(slots_[at].number)) return slots_[at].number;
+    const auto low = static_cast<uint32_t>(hash);
+    for (size_t at = low & (slots_.size() - 1); slots_[at].number != kNone; at = (at + 1) & (slots_.size() - 1)) {
+      if (slots_[at].hash == low && equal(slots_[at].number)) return slots_[at].number;
     }
     return kNone;
   }
 
   void add(uint64_t hash, uint32_t number) {
-    if (2 * ++n_ > slots_.size()) {
+    if (8 * ++n_ > 7 * slots_.size()) {
       std::vector<Slot> old(2 * slots_.size());
       old.swap(slots_);
       for (const Slot &slot : old) {
         if (slot.number != kNone) place(slot);
       }
     }
-    place({hash, number});
+    place({static_cast<uint32_t>(hash), number});
   }
 
  private:
   struct Slot {
-    uint64_t hash = 0;
+    uint32_t hash = 0;  // its low half
     uint32_t number = kNone;
   };
-  std::vector<Slot> slots_ = std::vector<Slot>(16);  // a power of two, at most half of them filled
+  std::vector<Slot> slots_ = std::vector<Slot>(16);  // a power of two, at most 7/8 of them filled
   size_t n_ = 0;
 
   void place(const Slot &slot) {
     size_t at = slot.hash & (slots_.size() - 1);
     while (slots_[at].number != kNone) at = (at + 1) & (slots_.size() - 1);
     slots_[at] = slot;
+  }
+};
+
+// Values by 64-bit keys, none of which is ~0, in one piece of memory: no node for each.
+template <typename Value>
+class FlatMap {
+ public:
+  // The value of a key, and whether it is new; until the next call.
+  std::pair<Value *, bool> try_emplace(uint64_t key) {
+    if (8 * (n_ + 1) > 7 * slots_.size()) {
+      std::vector<Slot> old(2 * slots_.size());
+      old.swap(slots_);
+      for (const Slot &slot : old) {
+        if (slot.key != kNone) find(slot.key) = slot;
+      }
+    }
+    Slot &slot = find(key);
+    const bool added = slot.key == kNone;
+    if (added) ++n_;
+    slot.key = key;
+    return {&slot.value, added};
+  }
+
+ private:
+  static constexpr uint64_t kNone = ~uint64_t{0};
+  struct Slot {
+    uint64_t key = kNone;
+    Value value{};
+  };
+  std::vector<Slot> slots_ = std::vector<Slot>(16);
+  size_t n_ = 0;
+
+  Slot &find(uint64_t key) {
+    size_t at = mix_hash(0, key) & (slots_.size() - 1);
+    while (slots_[at].key != kNone && slots_[at].key != key) at = (at + 1) & (slots_.size() - 1);
+    return slots_[at];
   }
 };
 

@@ -2,11 +2,15 @@
 // The graph while it is being built: states and arcs with transition-ids, in any order, before it is packed as GraphData.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/error.h"
+#include "core/base/limits.h"
 #include "core/graph/build/grammar.h"
+#include "core/graph/growing_array.h"
 #include "core/model/hmm_set.h"
 
 namespace asr {
@@ -22,13 +26,12 @@ struct StateArc {
   }
 };
 
-// State s has arcs[begin[s] .. begin[s] + n_arcs[s]).
+// State s has arcs[begin[s] .. begin[s] + n_arcs[s]); arcs between may belong to none.
 struct StateGraph {
   uint32_t start = 0;
-  std::vector<uint64_t> begin;
-  std::vector<uint32_t> n_arcs;
-  std::vector<StateArc> arcs;
-  std::vector<float> final_costs;
+  GrowingArray<uint32_t> begin, n_arcs;
+  GrowingArray<StateArc> arcs;
+  GrowingArray<float> final_costs;
 
   uint32_t n_states() const { return static_cast<uint32_t>(final_costs.size()); }
   uint32_t add_state() {
@@ -38,9 +41,18 @@ struct StateGraph {
     return n_states() - 1;
   }
   void set_arcs(uint32_t state, const std::vector<StateArc> &of_state) {
-    begin[state] = arcs.size();
+    if (arcs.size() + of_state.size() >= kMostGraphArcs) {
+      fail(ASR_UNSUPPORTED, "the graph has more than 2^32 arcs; prune the language model more");
+    }
+    begin[state] = static_cast<uint32_t>(arcs.size());
     n_arcs[state] = static_cast<uint32_t>(of_state.size());
-    arcs.insert(arcs.end(), of_state.begin(), of_state.end());
+    arcs.append(of_state.data(), of_state.size());
+  }
+  // The same for a state that has arcs, in their place where there is room.
+  void replace_arcs(uint32_t state, const std::vector<StateArc> &of_state) {
+    if (of_state.size() > n_arcs[state]) return set_arcs(state, of_state);
+    std::copy(of_state.begin(), of_state.end(), arcs.begin() + begin[state]);
+    n_arcs[state] = static_cast<uint32_t>(of_state.size());
   }
   const StateArc *first_arc(uint32_t state) const { return arcs.data() + begin[state]; }
   const StateArc *last_arc(uint32_t state) const { return first_arc(state) + n_arcs[state]; }

@@ -144,7 +144,7 @@ class GraphMaker {
     begin_state();
     if (n_emitting + epsilons_.size() > kMostGraphArcs) cursor_.bad("has more arcs than a graph can hold");
     for (uint32_t &begin : graph_.epsilon_begin) begin += static_cast<uint32_t>(n_emitting);
-    graph_.arcs.insert(graph_.arcs.end(), epsilons_.begin(), epsilons_.end());
+    graph_.arcs.append(epsilons_.data(), epsilons_.size());
     for (const asr_graph_arc &arc : graph_.arcs) {
       if (arc.next_state >= n_states) cursor_.bad("an arc leads to a state that the graph does not have; the file is damaged");
     }
@@ -157,7 +157,7 @@ class GraphMaker {
   const Cursor &cursor_;
   const uint64_t n_ids_;
   GraphData graph_;
-  std::vector<asr_graph_arc> epsilons_;
+  GrowingArray<asr_graph_arc> epsilons_;
 
   void begin_state() {
     graph_.emitting_begin.push_back(static_cast<uint32_t>(graph_.arcs.size()));

@@ -23,11 +23,23 @@ GraphData small_graph() {
   return graph;
 }
 
-// Walks over everything a loaded graph hands out, as a search does.
+// Walks over everything a loaded graph hands out, packed as the CPU search reads it and unpacked as others do.
 void visit_graph(const std::string &path) {
-  const Graph graph(path);
-  const asr_graph_view &view = *graph.view();
-  uint64_t sum = view.start_state;
+  Graph graph(path);
+  const asr_packed_graph &packed = graph.packed();
+  uint64_t sum = packed.state(packed.start_state).header;
+  for (uint64_t place = 0; place < packed.n_units; place += packed.units_of(static_cast<uint32_t>(place))) {
+    const StateRecord record = packed.state(static_cast<uint32_t>(place));
+    if (record.has_loop()) {
+      sum += packed.arc(asr_packed_graph::number_of_loop(static_cast<uint32_t>(place))).transition_id;
+    }
+    for (const PackedArc *arc = record.arcs; arc != record.last_arc(); ++arc) {
+      const asr_graph_arc found = packed.arc(packed.number_of(*arc));
+      sum += packed.state(found.next_state).header + graph.transition(found.transition_id).phone + found.word;
+    }
+  }
+  const asr_graph_view &view = graph.unpack();
+  sum += view.start_state;
   for (uint32_t s = 0; s < view.n_states; ++s) {
     for (uint32_t i = view.emitting_begin[s]; i < view.emitting_begin[s + 1]; ++i) {
       const asr_graph_arc &arc = view.arcs[i];

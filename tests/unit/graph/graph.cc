@@ -29,10 +29,15 @@ GraphData small_graph() {
   return graph;
 }
 
-// Where the fields of small_graph's file lie.
+// Where the fields of small_graph's file lie. No cost occurs twice, so that each is in its record.
 constexpr size_t kVersionAt = 8, kNumStates = 12, kStartState = 16, kNumTransitionIds = 20, kNumPdfs = 24, kNumWords = 28,
-                 kNumArcs = 32;
-constexpr size_t kEmittingBegin = 64, kEpsilonBegin = 128, kArcs = 192, kFinalCosts = 256, kTransitions = 320;
+                 kNumArcs = 32, kNumEmitting = 40, kNumUnits = 48, kNumCosts = 52, kNumClasses = 56, kNumOtherIds = 60;
+constexpr size_t kTransitions = 64, kClasses = 128, kFirstRecords = 192, kRecords = 256, kEnd = 316;
+// Records in units of 4 bytes: header, arcs, costs, words; the last has a final cost after its header.
+constexpr size_t kState0 = kRecords, kArc0 = kState0 + 4, kEpsilon0 = kState0 + 12, kCosts0 = kState0 + 20,
+                 kWord0 = kState0 + 28;
+constexpr size_t kState1 = kRecords + 32, kArc1 = kState1 + 4, kCost1 = kState1 + 12, kWord1 = kState1 + 16;
+constexpr size_t kState2 = kRecords + 52, kFinal2 = kState2 + 4;
 
 class GraphFileTest : public testing::Test {
  protected:
@@ -60,8 +65,10 @@ class GraphFileTest : public testing::Test {
 
 TEST_F(GraphFileTest, ComesBack) {
   const GraphData data = small_graph();
-  const Graph graph(path_);
-  const asr_graph_view &view = *graph.view();
+  Graph graph(path_);
+  EXPECT_EQ(good_.size(), kEnd);
+  EXPECT_EQ(graph.n_emitting_arcs(), 3u);
+  const asr_graph_view &view = graph.unpack();
   EXPECT_EQ(view.n_states, 3u);
   EXPECT_EQ(view.start_state, 0u);
   EXPECT_EQ(view.n_transition_ids, 3u);
@@ -81,38 +88,48 @@ TEST_F(GraphFileTest, ComesBack) {
     EXPECT_EQ(got.self_loop, want.self_loop);
     EXPECT_EQ(got.pdf, want.pdf);
   }
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(view.arcs) % 64, 0u);
 }
 
 TEST_F(GraphFileTest, MovesWithoutLosingItsArrays) {
   Graph first(path_);
   const Graph second(std::move(first));
-  EXPECT_EQ(second.view()->arcs[2].word, 1u);
-  EXPECT_EQ(second.view()->pdf_of[3], 1u);
+  EXPECT_EQ(second.packed().arc(18).word, 1u);
+  EXPECT_EQ(second.packed().pdf_of[3], 1u);
 }
 
-// The file is cut off, and then written anew with indices out of range, while a back end reads the view.
+// The file is cut off, and then written anew with indices out of range, while a back end reads the graph.
 TEST_F(GraphFileTest, IsItsOwnWhateverBecomesOfTheFile) {
-  const Graph graph(path_);
+  Graph graph(path_);
+  const asr_packed_graph &packed = graph.packed();
   std::filesystem::resize_file(path_, 0);
-  EXPECT_EQ(graph.view()->arcs[2].next_state, 2u);
+  EXPECT_EQ(packed.next_state(18), 13u);
   std::fstream(path_) << std::string(good_.size(), '\xff');
-  EXPECT_EQ(graph.view()->arcs[2].next_state, 2u);
-  EXPECT_EQ(graph.view()->final_costs[2], 0.75f);
-  EXPECT_EQ(graph.view()->epsilon_begin[3], 4u);
+  EXPECT_EQ(packed.next_state(18), 13u);
+  EXPECT_EQ(packed.state(13).final_cost, 0.75f);
+  EXPECT_EQ(packed.arc(18).graph_cost, -1.5f);
+  EXPECT_EQ(graph.unpack().epsilon_begin[3], 4u);
+}
+
+// A back end that takes arrays, and says with in_use whether it goes on reading them.
+template <uint32_t in_use>
+asr_status take_arrays(asr_backend_device *, const asr_graph_view *view, asr_backend_graph **graph) {
+  *view->arrays_in_use = in_use;
+  *graph = reinterpret_cast<asr_backend_graph *>(const_cast<asr_graph_view *>(view));
+  return view->arcs[2].next_state == 2 ? ASR_OK : ASR_INTERNAL;
 }
 
 TEST_F(GraphFileTest, FreesItsArraysOnlyWhenTold) {
-  Graph graph(path_);
-  const asr_graph_view &view = *graph.view();
-  ASSERT_NE(view.arrays_in_use, nullptr);
-  graph.release_pages();
-  EXPECT_EQ(view.arcs[2].next_state, 2u);
-  *view.arrays_in_use = 0;
-  graph.release_pages();
-  EXPECT_EQ(view.arcs, nullptr);
-  EXPECT_EQ(view.pdf_of[3], 1u);
-  EXPECT_EQ(graph.transition(3).phone, 5u);
+  asr_backend_api api{};
+  asr_backend_graph *loaded = nullptr;
+  for (const bool in_use : {true, false}) {
+    Graph graph(path_);
+    api.load_graph = in_use ? take_arrays<1> : take_arrays<0>;
+    ASSERT_EQ(graph.load(api, nullptr, &loaded), ASR_OK);
+    const auto &view = *reinterpret_cast<const asr_graph_view *>(loaded);
+    EXPECT_EQ(view.arcs != nullptr, in_use);
+    EXPECT_EQ(view.pdf_of[3], 1u);
+    EXPECT_EQ(graph.transition(3).phone, 5u);
+  }
 }
 
 TEST_F(GraphFileTest, OneStateAndNoArcs) {
@@ -121,49 +138,74 @@ TEST_F(GraphFileTest, OneStateAndNoArcs) {
   graph.final_costs = {0};
   graph.transitions.resize(1);
   write_graph(graph, path_);
-  EXPECT_EQ(Graph(path_).view()->n_arcs, 0u);
+  EXPECT_EQ(Graph(path_).unpack().n_arcs, 0u);
 }
 
 TEST_F(GraphFileTest, HeaderFields) {
   expect_refused(0, 'X', "SenoneGR");
-  expect_refused(kVersionAt, 2u, "version 2");
+  expect_refused(kVersionAt, 1u, "version 1");
+  expect_refused(kVersionAt, 3u, "version 3");
   expect_refused(kNumStates, 0u, "n_states");
   expect_refused(kNumStates, 0xffffffffu, "n_states");
-  expect_refused(kNumStates, 0x10000000u, "emitting_begin");
-  expect_refused(kStartState, 3u, "start_state");
+  expect_refused(kNumStates, 4u, "n_states is not the number of records");
+  expect_refused(kStartState, 1u, "start_state");
+  expect_refused(kStartState, 0xffffffffu, "start_state");
   expect_refused(kNumTransitionIds, 0xffffffffu, "n_transition_ids");
-  expect_refused(kNumTransitionIds, 2u, "announces");
+  expect_refused(kNumTransitionIds, 2u, "between sections");
   expect_refused(kNumPdfs, 1u, "transitions[3]: pdf");
   expect_refused(kNumPdfs, 0xffffffffu, "n_pdfs");
-  expect_refused(kNumWords, 2u, "arcs[3]: word");
+  expect_refused(kNumWords, 2u, "records[0]: word");
   expect_refused(kNumArcs, ~uint64_t{0}, "n_arcs");
-  expect_refused(kNumArcs, uint64_t{1} << 31, "arcs");
-  expect_refused(kNumArcs, uint64_t{3}, "byte 240");  // of the arc that is now too many
+  expect_refused(kNumArcs, uint64_t{3}, "n_arcs is not the number");
+  expect_refused(kNumEmitting, uint64_t{4}, "n_emitting_arcs");
+  expect_refused(kNumUnits, 0xffffffffu, "n_units");
+  expect_refused(kNumUnits, 1000u, "records");
+  expect_refused(kNumUnits, 14u, "announces");
+  expect_refused(kNumCosts, 1u << 30, "costs");
+  expect_refused(kNumClasses, 0u, "");
+  expect_refused(kNumClasses, 0xffffffffu, "classes");
+  expect_refused(kNumOtherIds, 0xffffffffu, "other_ids");
 }
 
-TEST_F(GraphFileTest, Ranges) {
-  expect_refused(kEmittingBegin, 1u, "emitting_begin[0]");
-  expect_refused(kEmittingBegin + 4, 4u, "emitting_begin[1]");
-  expect_refused(kEmittingBegin + 12, 4u, "epsilon_begin[0]");
-  expect_refused(kEpsilonBegin, 2u, "epsilon_begin[0]");
-  expect_refused(kEpsilonBegin + 4, 5u, "epsilon_begin[1]");
-  expect_refused(kEpsilonBegin + 12, 3u, "epsilon_begin[3]");
+TEST_F(GraphFileTest, Classes) {
+  expect_refused(kClasses + 16, 1u, "classes[1]: pdf");
+  expect_refused(kClasses + 16 + 4, std::nanf(""), "classes[1]: cost");
+  expect_refused(kClasses + 16 + 8, 4u, "classes[1]: loop_id");
+  expect_refused(kClasses + 16 + 8, 0u, "class");
+  expect_refused(kClasses + 12, 0u, "classes[0]: entry_id");
+  expect_refused(kClasses + 12, 4u, "classes[0]: entry_id");
+}
+
+TEST_F(GraphFileTest, Records) {
+  expect_refused(kFirstRecords, uint8_t{1}, "first_records[0]");
+  uint32_t header;
+  memcpy(&header, good_.data() + kState1, sizeof(header));
+  expect_refused(kState1, header | StateRecord::kLoopMask, "records[8]: self-loop has no place");
+  expect_refused(kState1, header & ~StateRecord::kOwnCosts, "records[8]: header does not tell");
+  expect_refused(kState1, header & ~StateRecord::kEnteredByEpsilon, "records[0]: next_state does not tell");
+  expect_refused(kState1, header | StateRecord::kMoreEmitting << StateRecord::kEmittingAt, "records[8]: has more arcs");
+  expect_refused(kState1, header | 7u << StateRecord::kClassAt, "records[8]: class");
+  expect_refused(kState0, header & ~StateRecord::kEnteredByEpsilon, "records");
+  expect_refused(kState2, 0u, "records");
 }
 
 TEST_F(GraphFileTest, Arcs) {
-  expect_refused(kArcs, 3u, "arcs[0]: next_state");
-  expect_refused(kArcs + 4, 0u, "arcs[0]: transition_id");
-  expect_refused(kArcs + 4, 4u, "arcs[0]: transition_id");
-  expect_refused(kArcs + 8, 3u, "arcs[0]: word");
-  expect_refused(kArcs + 12, std::nanf(""), "arcs[0]: graph_cost");
-  expect_refused(kArcs + 3 * 16, 0xffffffffu, "arcs[3]: next_state");
-  expect_refused(kArcs + 3 * 16 + 4, 1u, "arcs[3]: transition_id");
-  expect_refused(kArcs + 3 * 16 + 12, kInfinity, "arcs[3]: graph_cost");
+  expect_refused(kArc0, 15u, "records[0]: next_state");
+  expect_refused(kArc0, 9u, "records[0]: next_state");
+  expect_refused(kArc0, 0xffffffffu, "records[0]: next_state");
+  expect_refused(kArc0 + 4, 0x3ffffffeu, "records[0]: pdf");    // that of an epsilon arc
+  expect_refused(kArc0 + 4, 0u, "records[0]: cost of an arc");  // the table has none
+  expect_refused(kEpsilon0 + 4, 0xbffffffcu, "records[0]: pdf");
+  expect_refused(kArc1, 14u, "records[8]: next_state");
+  expect_refused(kCosts0, std::nanf(""), "records[0]: graph_cost");
+  expect_refused(kCost1, kInfinity, "records[8]: graph_cost");
+  expect_refused(kWord0, 3u, "records[0]: word");
+  expect_refused(kWord1, 0u, "records[8]: word");
 }
 
 TEST_F(GraphFileTest, FinalCosts) {
-  expect_refused(kFinalCosts, std::nanf(""), "final_costs[0]");
-  expect_refused(kFinalCosts + 8, -kInfinity, "final_costs[2]");
+  expect_refused(kFinal2, std::nanf(""), "records[13]: final cost");
+  expect_refused(kFinal2, -kInfinity, "records[13]: final cost");
 }
 
 TEST_F(GraphFileTest, Transitions) {
@@ -183,8 +225,8 @@ TEST_F(GraphFileTest, LengthOfTheFile) {
 // Whatever is accepted after a byte was changed must still be safe to search.
 TEST_F(GraphFileTest, AnyByteChanged) {
   const size_t refused = count_refused_damages(path_, [&] {
-    const Graph graph(path_);
-    const asr_graph_view &view = *graph.view();
+    Graph graph(path_);
+    const asr_graph_view &view = graph.unpack();
     for (uint32_t s = 0; s < view.n_states; ++s) {
       ASSERT_LE(view.emitting_begin[s + 1], view.n_arcs);
       ASSERT_LE(view.epsilon_begin[s + 1], view.n_arcs);

@@ -132,7 +132,7 @@ TEST_P(Kinds, ArcsAreSplitIntoEmittingAndEpsilon) {
   EXPECT_EQ(g.arcs[4].next_state, 2u);
   EXPECT_EQ(g.transitions.size(), 3u);
   write_graph(g, scratch_ / "graph.bin");
-  EXPECT_EQ(Graph(scratch_ / "graph.bin").view()->pdf_of[2], 2u);
+  EXPECT_EQ(Graph(scratch_ / "graph.bin").packed().pdf_of[2], 2u);
 }
 
 TEST_P(Kinds, LabelsAndStatesThatDoNotExist) {

@@ -53,6 +53,7 @@ inline Bundle small_bundle() {
   Bundle bundle;
   bundle.name = "small";
   bundle.source = "made for a test, \"quoted\" \xc3\xa9";
+  bundle.made_by = {{"0.2.0", {"import", "sphinx", "a model", "small"}}, {"0.3.0", {"graph"}}};
   bundle.front_end = sphinx_front_end();
   bundle.decoding = {12.5, 0.07, -1.5, 1234};
   bundle.filler_words = {{"<sil>", {"SIL"}}, {"[NOISE]", {"A", "SIL"}}};
