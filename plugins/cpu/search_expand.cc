@@ -59,6 +59,7 @@ void Search::expand(SearchScratch &scratch) {
   const float *const acoustic_cost = scratch.acoustic_cost.data();
   const float insertion_cost[2] = {0.0f, options_.word_insertion_cost};
   float best = std::numeric_limits<float>::infinity(), bound = std::numeric_limits<float>::max();
+  const bool with_links = lattice_.has_value();
   ArcCosts costs(graph);
   size_t n = 0, room = scratch.candidates.size();
   Token *candidates = scratch.candidates.data();
@@ -78,17 +79,23 @@ void Search::expand(SearchScratch &scratch) {
       n += cost <= bound ? 1 : 0;
       best = std::min(best, cost);
     };
-    const StateClass &own = graph.classes[record.state_class];
-    offer(token.state, own.pdf | (record.n_epsilon > 0 ? PackedArc::kToEpsilons : 0),
-          asr_packed_graph::number_of_loop(token.state), record.has_loop() ? own.cost + insertion_cost[0] : kInfinite,
-          acoustic_cost[own.pdf]);
+    // The arcs in the order of the graph, which is that of a lattice's links: the self-loop stands at its place among the
+    // others.
     const auto follow = [&](const auto &graph_cost) {
-      uint32_t number = graph.number_of(*record.arcs);
-      for (const PackedArc *arc = record.arcs, *const end = record.last_emitting(); arc != end; ++arc) {
-        offer(arc->next, arc->label, number, graph_cost(arc->label) + insertion_cost[arc->label >> 31],
-              acoustic_cost[arc->label & pdf_mask]);
-        number += 2 * sizeof(PackedArc) / sizeof(uint32_t);
-      }
+      const PackedArc *arc = record.arcs;
+      uint32_t number = graph.number_of(*arc);
+      const auto follow_until = [&](const PackedArc *end) {
+        for (; arc != end; ++arc, number += 2 * sizeof(PackedArc) / sizeof(uint32_t)) {
+          offer(arc->next, arc->label, number, graph_cost(arc->label) + insertion_cost[arc->label >> 31],
+                acoustic_cost[arc->label & pdf_mask]);
+        }
+      };
+      if (with_links) follow_until(record.arcs + record.n_before_loop());
+      const StateClass &own = graph.classes[record.state_class];
+      offer(token.state, own.pdf | (record.n_epsilon > 0 ? PackedArc::kToEpsilons : 0),
+            asr_packed_graph::number_of_loop(token.state), record.has_loop() ? own.cost + insertion_cost[0] : kInfinite,
+            acoustic_cost[own.pdf]);
+      follow_until(record.last_emitting());
     };
     if (record.has_own_costs()) {
       costs.begin(record);

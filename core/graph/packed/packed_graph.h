@@ -61,13 +61,14 @@ struct StateRecord {
     arcs = reinterpret_cast<const PackedArc *>(at);
   }
   bool has_loop() const { return (header & kLoopMask) != 0; }
+  uint32_t n_before_loop() const { return has_loop() ? (header & kLoopMask) - 1 : 0; }  // emitting arcs
   bool has_own_costs() const { return (header & kOwnCosts) != 0; }
   // Calls call(arc) for the emitting arcs of the record, and loop() where the self-loop is among them.
   template <typename Call, typename Loop>
   void for_each_emitting(Call call, Loop loop) const {
     const PackedArc *arc = arcs;
     if (has_loop()) {
-      for (const PackedArc *const end = arcs + (header & kLoopMask) - 1; arc != end; ++arc) call(*arc);
+      for (const PackedArc *const end = arcs + n_before_loop(); arc != end; ++arc) call(*arc);
       loop();
     }
     for (const PackedArc *const end = last_emitting(); arc != end; ++arc) call(*arc);
