@@ -239,6 +239,13 @@ typedef enum asr_endpoint {
   ASR_ENDPOINT_CAPTIONS = 3   /* at short pauses: 0.3 s where the graph may end, else 0.5 s, and before 8 s are over */
 } asr_endpoint;
 
+/* Whether a stream with endpoints decodes all its audio. Since 0.2.0. */
+typedef enum asr_vad {
+  ASR_VAD_DEFAULT = 0, /* as ASR_VAD_ON where audio is fed, else as ASR_VAD_OFF */
+  ASR_VAD_OFF = 1,     /* background is decoded, too, and may be taken for words */
+  ASR_VAD_ON = 2       /* between utterances only what a voice activity detector takes for speech is decoded */
+} asr_vad;
+
 typedef struct asr_stream_config {
   size_t size;
   asr_input input;              /* default ASR_INPUT_INT16 */
@@ -270,6 +277,9 @@ typedef struct asr_stream_config {
   uint32_t silence_without_words_ms; /* before any word; the utterance is then forgotten without events */
   uint32_t longest_utterance_ms;     /* from 0.7 of it on 100 ms of silence are enough; none is longer */
   uint32_t reserved;                 /* 0 */
+  asr_vad vad;                       /* with an endpoint; default ASR_VAD_DEFAULT */
+  uint32_t pre_roll_ms;              /* audio before the first sound of an utterance that belongs to it, 20..5000; 0 (default) =
+                                        300. Means nothing without the detector */
 } asr_stream_config;
 
 ASR_API void asr_stream_config_default(asr_stream_config *config);

@@ -35,6 +35,7 @@ asr_stream_config stream_config(const RecognizeOptions &options) {
   config.n_best = options.n_best;
   config.lattice_beam = options.lattice_beam;
   config.endpoint = endpoint_preset(options.endpoint);
+  if (options.vad == "off") config.vad = ASR_VAD_OFF;
   return config;
 }
 

@@ -186,20 +186,17 @@ void Scheduler::prepare(const StreamPointer &stream) {
   s.check_not_stopped();
   if (const std::optional<Error> reason = loss()) throw Error(*reason);
   if (!s.utterance_) {
-    s.begin_utterance(model_, retired_);
+    s.begin_rows(model_);
+    if (!s.gate_) s.begin_utterance(model_, retired_);
     live_.insert(stream);
   }
-  values_.resize(s.rows_->n_wanted());
-  const size_t n_taken = s.take(values_.data(), values_.size());
-  if (n_taken > 0) s.rows_->add(values_.data(), n_taken);
-  if (s.all_taken()) s.rows_->end();
-  s.progressed_ = n_taken > 0;
+  s.progressed_ = s.fill_rows(&values_);
 }
 
 void Scheduler::extract() {
   jobs_.clear();
   for (const StreamPointer &stream : streams_) {
-    if (!stream->is_decoding()) continue;
+    if (!stream->makes_rows()) continue;
     for_stream(stream, [&] {
       asr_extract_job job;
       if (!stream->rows_->next_extract(&job)) return;
@@ -224,11 +221,14 @@ void Scheduler::extract() {
   extracting_.clear();
 }
 
-// Takes the stream's ready rows into the window. A stream that moved, or whose end is near, is visited again.
+// Takes the stream's ready rows into the window. A stream that moved, or whose end is near, is visited again. Behind a gate an
+// utterance begins with speech, and at the end of the stream, where it is what posts END.
 void Scheduler::gather(const StreamPointer &stream, Window *window) {
   Stream &s = *stream;
-  if (!s.is_decoding() || s.last_taken_ || s.awaits_check_) return;
+  if (!s.makes_rows() || s.last_taken_ || s.awaits_check_) return;
   s.drop_rows_before_utterance();
+  if (!s.utterance_ && (s.rows_->all_taken() || s.speech_begins())) s.begin_utterance(model_, retired_);
+  if (!s.utterance_) return gather_background(stream, window);
   if (s.at_mark() && s.rows_->is_dry()) {
     s.end_at_ = s.next_frame_;
     s.intake_.pass_mark();
@@ -240,6 +240,28 @@ void Scheduler::gather(const StreamPointer &stream, Window *window) {
   } else {
     gather_rows(stream, window);
   }
+}
+
+// Drops rows of background between utterances, which a device that makes rows itself scores, too.
+void Scheduler::gather_background(const StreamPointer &stream, Window *window) {
+  Stream &s = *stream;
+  RowSource &rows = *s.rows_;
+  asr_step_job job{};
+  rows.next_frames(&job);
+  const size_t n = s.n_background_rows();
+  dropped_.clear();
+  rows.take(n, &dropped_);
+  s.drop_background(n, model_);
+  if (job.signal != nullptr && (n > 0 || job.n_frames > 0)) {
+    job.first_row = window->n_rows;
+    job.n_rows = static_cast<uint32_t>(n);
+    window->steps.push_back(job);
+    window->n_rows += job.n_rows;
+    window->parts.push_back({stream, 0, 0, false, false, false});
+  }
+  const bool at_mark = s.at_mark() && rows.is_dry();
+  if (at_mark) s.pass_mark();
+  if (n > 0 || job.n_frames > 0 || s.progressed_ || at_mark || s.at_mark() || rows.has_ended()) enqueue(stream);
 }
 
 void Scheduler::gather_rows(const StreamPointer &stream, Window *window) {
@@ -324,7 +346,7 @@ void Scheduler::complete(Window *window) {
     if (part.stream->utterance_->advanced(part.n_rows)) for_stream(part.stream, [&] { part.stream->submit_pieces(model_); });
   }
   for_best_paths(partial_, 0, [](const StreamPointer &stream, const asr_path &path) {
-    if (stream->options_.endpoint) stream->post_speech_start(stream->utterance_->tail(path));
+    if (stream->options_.endpoint) stream->post_speech_start(stream->tail(path));
     if (!stream->is_heard()) return;
     stream->post_partial(stream->utterance_->result(ASR_EVENT_PARTIAL, path), path.n_frames);
   });
@@ -352,7 +374,7 @@ void Scheduler::look_for_endpoint(const StreamPointer &stream, const asr_path &p
     return final.reached_final != 0 ? final.total_cost - cost : std::numeric_limits<double>::infinity();
   };
   stream->awaits_check_ = false;
-  const PathTail tail = stream->utterance_->tail(path);
+  const PathTail tail = stream->tail(path);
   stream->post_speech_start(tail);
   stream->closing_ = path.beam_died != 0 || stream->utterance_->ends_at(tail, cost_to_end);
   enqueue(stream);
@@ -493,7 +515,10 @@ void Scheduler::end_failed() noexcept {
 void Scheduler::end(const StreamPointer &stream) noexcept {
   stream->ended_ = true;
   stream->utterance_.reset();
-  if (!stream->goes_on_) stream->rows_.reset();
+  if (!stream->goes_on_) {
+    stream->rows_.reset();
+    stream->gate_.reset();
+  }
   live_.erase(stream);
   if (stream->resume_) enqueue(stream);
 }

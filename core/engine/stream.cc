@@ -109,9 +109,16 @@ void Stream::post_partial(EventPointer partial, uint32_t n_frames) {
   events_->post(std::move(partial));
 }
 
-void Stream::begin_utterance(const LoadedModel &model, RetiredChannels *retired) {
+void Stream::begin_rows(const LoadedModel &model) {
+  if (options_.pre_roll_s && !gate_) {
+    gate_.emplace(model.tables().front_end(), model.options().window_frames, *options_.pre_roll_s);
+  }
   if (!rows_) rows_.emplace(model, options_);
+}
+
+void Stream::begin_utterance(const LoadedModel &model, RetiredChannels *retired) {
   utterance_.emplace(model, options_, retired, utterance_frame_);
+  if (gate_) gate_->open();
   if (!options_.endpoint) post_once(ASR_EVENT_SPEECH_START, 0);
 }
 
@@ -125,8 +132,22 @@ void Stream::go_on(const LoadedModel &model) {
   begins_at_mark_ = end_at_.has_value();
   end_at_.reset();
   last_taken_ = closing_ = goes_on_ = ended_ = false;
-  utterance_frame_ = next_frame_;
+  begin_at(next_frame_, model);
+}
+
+void Stream::begin_at(uint64_t frame, const LoadedModel &model) {
+  utterance_frame_ = frame;
   forget_history(model.tables().view()->dynamics->lookahead + kMarginFrames);
+  if (!gate_) return;
+  gate_->forget_before(frame);
+  gate_->close(frame);
+}
+
+PathTail Stream::tail(const asr_path &path) const {
+  PathTail tail = utterance_->tail(path);
+  const uint64_t n = gate_ ? gate_->n_background_before(utterance_->end_frame()) : 0;
+  if (n < tail.n_frames) tail.n_background = static_cast<uint32_t>(n);  // else what the gate opened for is yet to come
+  return tail;
 }
 
 // An utterance of a stream with endpoints begins to be heard with its first word.
@@ -181,6 +202,28 @@ size_t Stream::take(float *values, size_t n) {
   return n_taken;
 }
 
+bool Stream::fill_rows(std::vector<float> *values) {
+  if (gate_) return fill_rows_by_gate(values);
+  values->resize(rows_->n_wanted());
+  const size_t n = take(values->data(), values->size());
+  if (n > 0) rows_->add(values->data(), n);
+  if (all_taken()) rows_->end();
+  return n > 0;
+}
+
+bool Stream::fill_rows_by_gate(std::vector<float> *values) {
+  values->resize(gate_->n_wanted());
+  const size_t n = take(values->data(), values->size());
+  gate_->add(values->data(), n);
+  if (all_taken_to_mark()) gate_->settle();
+  if (all_taken()) gate_->finish();
+  const size_t n_released = std::min(gate_->n_releasable(), rows_->n_wanted());
+  if (n_released > 0) rows_->add(gate_->samples(), n_released);
+  gate_->release(n_released);
+  if (all_taken() && gate_->is_empty()) rows_->end();
+  return n > 0 || n_released > 0;
+}
+
 // Jobs of the pool for the utterance before may still run; those of the next come after them. Features begin anew, too.
 void Stream::begin_again() noexcept {
   utterance_.reset();
@@ -189,6 +232,10 @@ void Stream::begin_again() noexcept {
   progressed_ = last_taken_ = ended_ = awaits_check_ = closing_ = goes_on_ = false;
   next_frame_ = history_frame_;
   n_read_ = 0;
+  if (gate_) {
+    gate_->begin_again(history_frame_);
+    gate_->close(utterance_frame_);
+  }
   fell_back_ = true;
 }
 
@@ -210,6 +257,19 @@ void Stream::drop_rows_before_utterance() {
     next_frame_ += n;
     progressed_ = true;
   }
+}
+
+size_t Stream::n_background_rows() const { return std::min<uint64_t>(rows_->n_ready(), gate_->n_background_from(next_frame_)); }
+
+void Stream::drop_background(size_t n, const LoadedModel &model) {
+  next_frame_ += n;
+  begin_at(std::max(next_frame_, utterance_frame_), model);
+}
+
+// What asr_end_utterance would end, if an utterance were under way.
+void Stream::pass_mark() {
+  intake_.pass_mark();
+  begins_at_mark_ = true;
 }
 
 void Stream::submit_pieces(const LoadedModel &model) {

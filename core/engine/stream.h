@@ -12,6 +12,7 @@
 #include "core/engine/intake.h"
 #include "core/engine/row_source.h"
 #include "core/engine/serial_work.h"
+#include "core/engine/speech_gate.h"
 #include "core/engine/utterance.h"
 
 namespace asr {
@@ -44,8 +45,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void while_fed(Action action);
   void post_once(asr_event_kind kind, double time_s) noexcept;
   void post_partial(EventPointer partial, uint32_t n_frames);
+  void begin_rows(const LoadedModel &model);
   void begin_utterance(const LoadedModel &model, RetiredChannels *retired);
-  void go_on(const LoadedModel &model);  // after an utterance whose result is out
+  void go_on(const LoadedModel &model);                     // after an utterance whose result is out
+  void begin_at(uint64_t frame, const LoadedModel &model);  // the next utterance, at the earliest
+  PathTail tail(const asr_path &path) const;
   void post_speech_start(const PathTail &tail);
   bool is_heard() const { return reserve_[ASR_EVENT_SPEECH_START] == nullptr; }
   void post_endpoint() noexcept;
@@ -61,16 +65,26 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void determinise(LatticePieces *pieces, const std::function<void()> &add_pieces);
   void make_result(Scheduler *scheduler, const std::function<EventPointer()> &make);
 
-  // Of the scheduler's thread: at most n values, of the history where it is read again, else of the intake.
+  // Of the scheduler's thread. take(): at most n values, of the history where it is read again, else of the intake.
+  // fill_rows(): what was fed to rows_, as far as a window needs it; returns whether there was any.
   size_t take(float *values, size_t n);
+  bool fill_rows(std::vector<float> *values);
+  bool fill_rows_by_gate(std::vector<float> *values);
   bool all_taken() const { return n_read_ == history_.size() && intake_.ended(); }
-  bool at_mark() const { return n_read_ == history_.size() && intake_.at_mark(); }
+  bool all_taken_to_mark() const { return n_read_ == history_.size() && intake_.at_mark(); }
+  bool at_mark() const { return all_taken_to_mark() && (!gate_ || gate_->n_releasable() == 0); }
   bool is_closing() const { return closing_ || (end_at_ && next_frame_ == *end_at_); }
   size_t n_frames_left() const { return end_at_ ? *end_at_ - next_frame_ : SIZE_MAX; }
   void drop_rows_before_utterance();
+  // Between utterances: how many of the ready rows are background, and that they were dropped.
+  size_t n_background_rows() const;
+  void drop_background(size_t n, const LoadedModel &model);
+  bool speech_begins() const { return gate_->speech_begins_at(next_frame_); }
+  void pass_mark();
   void forget_history(size_t n_margin_frames) noexcept;  // of utterances before this one
   void begin_again() noexcept;  // forgets the decoding, so that another scheduler can do it from the history
   bool is_decoding() const { return utterance_ && !failure_; }
+  bool makes_rows() const { return rows_ && !ended_ && !failure_; }
   double fed_s() const { return static_cast<double>(intake_.n_values()) * value_s_; }
   double frame_s(uint64_t frame) const { return static_cast<double>(frame * frame_values_) * value_s_; }
 
@@ -97,10 +111,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   uint32_t n_partial_frames_ = 0;            // of the last partial result that was posted
   EventPointer reserve_[ASR_EVENT_END + 1];  // those that post_once has not yet posted
   bool fell_back_ = false;
+  std::optional<SpeechGate> gate_;       // where background is not decoded; as rows_, but it outlives a lost device
   std::optional<RowSource> rows_;        // from the first visit to the end
   uint64_t next_frame_ = 0;              // of the rows
   uint64_t utterance_frame_ = 0;         // that the utterance begins with
-  std::optional<Utterance> utterance_;   // from its first visit to its end
+  std::optional<Utterance> utterance_;   // from its first visit, or where speech begins, to its end
   std::optional<uint64_t> end_at_;       // where the utterance ends because asr_end_utterance says so
   bool begins_at_mark_ = false;          // the utterance before ended so
   bool awaits_check_ = false;            // no row is taken before the window under way has shown whether the utterance ends

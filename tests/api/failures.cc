@@ -292,6 +292,17 @@ TEST(Fallback, BatchNormalisationBeginsAgain) {
   expect_nothing_lost(config, "faulty");
 }
 
+// The device fails when it is asked to search for the fifth time, which a stream without speech never does.
+TEST(Failures, NothingIsDecodedOfBackground) {
+  const EnginePointer engine = load_faulty(device_named("faulty", "advance 5: lost"));
+  asr_stream_config config = default_stream();
+  config.endpoint = ASR_ENDPOINT_COMMAND;
+  const std::vector<int16_t> pause = speak("");
+  std::vector<int16_t> samples;
+  for (int i = 0; i < 50; ++i) samples.insert(samples.end(), pause.begin(), pause.end());
+  EXPECT_EQ(recognize(engine.get(), config, samples, 1600).size(), 2u);  // READY, END
+}
+
 // What was said before the device was lost is not said again, and what was under way is decoded from its start.
 TEST(Fallback, UtterancesComeOnce) {
   asr_stream_config config = default_stream();

@@ -83,6 +83,8 @@ class asr_stream_config(ctypes.Structure):
         ("silence_without_words_ms", c_uint32),
         ("longest_utterance_ms", c_uint32),
         ("reserved", c_uint32),
+        ("vad", c_int),
+        ("pre_roll_ms", c_uint32),
     ]
 
 
