@@ -11,9 +11,9 @@ namespace {
 constexpr double kEdges_hz[] = {80, 250, 500, 1000, 2000, 4000, 7000};
 constexpr double kHighestShare = 0.46;  // of the sample rate: a band whose middle lies higher is left out
 
-constexpr double kSmooth_s = 0.03;              // energies are means over so long
-constexpr double kBlock_s = 0.1, kFloor_s = 3;  // the floor is the least mean of a block in so long
-constexpr double kLeastEnergy = 1;              // of a band: the square of the least step of 16-bit samples
+constexpr double kSmooth_s = 0.03;                // energies are means over so long
+constexpr double kBlock_s = 0.1, kFloor_s = 1.5;  // the floor is the least mean of a block in so long
+constexpr double kLeastEnergy = 1;                // of a band: the square of the least step of 16-bit samples
 constexpr double kBias_db = 1, kMostRise_db = 20;
 constexpr double kSmallest = 1e-30;  // less than this in a filter becomes 0, before it is a denormal number
 

@@ -8,7 +8,7 @@
 namespace asr {
 namespace {
 
-constexpr double kLoud_db = 6;                          // rise of a frame that may be speech
+constexpr double kLoud_db = 7;                          // rise of a frame that may be speech
 constexpr double kOnsetSpan_s = 0.15, kOnset_s = 0.08;  // an interval begins when so much of the span is loud
 constexpr double kHangover_s = 0.3;                     // and ends with the last loud frame before so long without
 constexpr double kStart_s = 1;  // an onset this early reaches back to the first frame: the floor may have been speech

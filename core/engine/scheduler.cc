@@ -118,11 +118,21 @@ void Scheduler::step(Window *now, Window *before) {
   retired_->end_all();
   for (const StreamPointer &stream : streams_) for_stream(stream, [&] { prepare(stream); });
   if (!loss()) decode(now, before);
+  drop_cancelled();
   if (loss()) {
     give_up_device();
     clear(now), clear(before);
   }
   end_failed();
+}
+
+// The device is done with the last windows of these.
+void Scheduler::drop_cancelled() {
+  for (const StreamPointer &stream : streams_) {
+    if (!stream->dropping_ || stream->failure_ || loss()) continue;
+    for_stream(stream, [&] { stream->drop_utterance(model_); });
+    enqueue(stream);
+  }
 }
 
 void Scheduler::decode(Window *now, Window *before) {
@@ -185,6 +195,11 @@ void Scheduler::prepare(const StreamPointer &stream) {
   if (s.ended_ || s.failure_) return;
   s.check_not_stopped();
   if (const std::optional<Error> reason = loss()) throw Error(*reason);
+  if (s.is_utterance_cancelled()) {
+    s.dropping_ = s.utterance_.has_value();
+    if (s.dropping_) return;
+    s.begin_at(s.next_frame_, model_);
+  }
   if (!s.utterance_) {
     s.begin_rows(model_);
     if (!s.gate_) s.begin_utterance(model_, retired_);
@@ -226,9 +241,9 @@ void Scheduler::extract() {
 void Scheduler::gather(const StreamPointer &stream, Window *window) {
   Stream &s = *stream;
   if (!s.makes_rows() || s.last_taken_ || s.awaits_check_) return;
-  s.drop_rows_before_utterance();
-  if (!s.utterance_ && (s.rows_->all_taken() || s.speech_begins())) s.begin_utterance(model_, retired_);
-  if (!s.utterance_) return gather_background(stream, window);
+  const bool all_taken = s.rows_->all_taken();
+  if (!s.utterance_ && (all_taken || s.speech_begins())) s.begin_utterance(model_, retired_);
+  if (s.drops_rows() && !all_taken) return gather_dropped(stream, window);
   if (s.at_mark() && s.rows_->is_dry()) {
     s.end_at_ = s.next_frame_;
     s.intake_.pass_mark();
@@ -242,16 +257,16 @@ void Scheduler::gather(const StreamPointer &stream, Window *window) {
   }
 }
 
-// Drops rows of background between utterances, which a device that makes rows itself scores, too.
-void Scheduler::gather_background(const StreamPointer &stream, Window *window) {
+// Drops rows that are of no utterance, which a device that makes rows itself scores, too.
+void Scheduler::gather_dropped(const StreamPointer &stream, Window *window) {
   Stream &s = *stream;
   RowSource &rows = *s.rows_;
   asr_step_job job{};
   rows.next_frames(&job);
-  const size_t n = s.n_background_rows();
+  const size_t n = s.n_rows_to_drop();
   dropped_.clear();
   rows.take(n, &dropped_);
-  s.drop_background(n, model_);
+  s.drop_rows(n, model_);
   if (job.signal != nullptr && (n > 0 || job.n_frames > 0)) {
     job.first_row = window->n_rows;
     job.n_rows = static_cast<uint32_t>(n);
@@ -389,7 +404,7 @@ void Scheduler::finish_later(const StreamPointer &stream) {
   const uint64_t first_frame = stream->utterance_->first_frame();
   const StreamOptions &options = stream->options_;
   stream->post_endpoint();
-  stream->submit_result(this, [channel, pieces, first_frame, &model, &options, stop = stream->stop()] {
+  stream->submit_result(this, [channel, pieces, first_frame, &model, &options, stop = stream->stop_token()] {
     asr_backend_device *const device = model.device().get();
     asr_raw_lattice raw{};
     model.device().check(model.api()->lattice(device, channel.get(), 1, &raw));
@@ -442,7 +457,7 @@ void Scheduler::finish_with_lattices(const Streams &streams) {
       const auto found = std::make_shared<SearchLattice>(
           search_lattice(stream->utterance_->pieces(), lattices_[i], stream->utterance_->first_frame(), options));
       stream->post_endpoint();
-      stream->submit_result(this, [found, &options, &model = model_, stop = stream->stop()] {
+      stream->submit_result(this, [found, &options, &model = model_, stop = stream->stop_token()] {
         return lattice_event(std::move(*found), options, model, stop);
       });
       end(stream);

@@ -81,7 +81,8 @@ class Scheduler {
   void extract();
   void gather(const StreamPointer &stream, Window *window);
   void gather_rows(const StreamPointer &stream, Window *window);
-  void gather_background(const StreamPointer &stream, Window *window);
+  void gather_dropped(const StreamPointer &stream, Window *window);
+  void drop_cancelled();
   void score(Window *window);
   void complete(Window *window);
   static void clear(Window *window);
