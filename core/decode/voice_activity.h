@@ -8,6 +8,7 @@
 #include <deque>
 
 #include "core/decode/band_rise.h"
+#include "core/decode/tonality.h"
 
 namespace asr {
 
@@ -38,13 +39,16 @@ class VoiceActivity {
   };
 
   void begin_interval();
+  uint64_t begin_of(uint64_t onset, uint64_t reach) const;
   uint64_t first_unknown() const;
 
   BandRise rise_;
-  const size_t onset_span_, onset_count_, hangover_, start_, pre_roll_;  // frames
-  std::deque<bool> loud_;                                                // the last onset_span_ frames
+  Tonality tonality_;
+  const size_t onset_span_, onset_count_, hangover_, start_, pre_roll_, music_reach_;  // frames
+  std::deque<bool> loud_;                                                              // the last onset_span_ frames
   bool is_active_ = false, finished_ = false;
   uint64_t n_frames_ = 0, settled_ = 0;
+  uint64_t music_until_ = 0;           // the end of the last frame that was taken for music
   uint64_t loud_until_ = 0;            // the end of the last loud frame of an interval
   std::deque<Interval> intervals_;     // of speech; the last has no end while is_active_
   std::deque<uint64_t> n_background_;  // before each frame from first_kept_ + 1 to n_frames_

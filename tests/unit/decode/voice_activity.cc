@@ -117,6 +117,41 @@ TEST(VoiceActivity, OtherRatesAndShifts) {
   }
 }
 
+// Chords of three notes with seven partials each, one every 0.4 s.
+std::vector<float> chords(double seconds, uint32_t seed = 1) {
+  std::mt19937 random(seed);
+  std::vector<float> samples = noise(seconds, 20, 0, seed);
+  const size_t n_note = static_cast<size_t>(0.4 * kRate);
+  for (size_t begin = 0; begin + n_note <= samples.size(); begin += n_note) {
+    for (int note = 0; note < 3; ++note) {
+      const double hz = 110 * std::pow(2, static_cast<double>(random() % 36) / 12);
+      for (size_t i = 0; i < 7 * n_note; ++i) {
+        const double t = static_cast<double>(i % n_note) / kRate;
+        const double partial = static_cast<double>(i / n_note + 1);
+        samples[begin + i % n_note] +=
+            static_cast<float>(1500 / partial * std::exp(-2 * t) * std::sin(2 * M_PI * hz * partial * t));
+      }
+    }
+  }
+  return samples;
+}
+
+TEST(VoiceActivity, MusicBecomesBackground) {
+  const Heard heard = hear(chords(60));
+  EXPECT_TRUE(heard.is_speech[0]);
+  for (size_t t = 300; t < heard.is_speech.size(); ++t) ASSERT_FALSE(heard.is_speech[t]) << t;
+}
+
+TEST(VoiceActivity, SpeechAfterMusicIsNotLost) {
+  std::vector<float> samples = chords(10);
+  append(noise(0.4, 20), &samples);
+  for (uint32_t i = 0; i < 8; ++i) append(noise(0.1, i % 4 == 3 ? 200 : 3000, 0.02 * (i * 17 % 50), i), &samples);
+  append(noise(3, 20, 0, 2), &samples);
+  const Heard heard = hear(samples);
+  for (size_t t = 1042; t < 1110; ++t) ASSERT_TRUE(heard.is_speech[t]) << t;
+  EXPECT_FALSE(heard.is_speech.back());
+}
+
 // What was said of a frame once does not change as more is known, nor by forgetting what lies before.
 TEST(VoiceActivity, AnswersStay) {
   std::vector<float> samples;
@@ -124,6 +159,7 @@ TEST(VoiceActivity, AnswersStay) {
   for (uint32_t i = 0; i < 200; ++i) {
     const double seconds = 0.02 + 0.5 * (random() % 100) / 100;
     append(noise(seconds, random() % 3 == 0 ? 1500 : 20, 0.01 * (random() % 99), i), &samples);
+    if (i % 40 == 0) append(chords(2, i), &samples);
   }
   const Heard early = hear(samples);
   VoiceActivity activity(kRate, kShift, kPreRoll_s);
