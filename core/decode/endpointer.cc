@@ -64,7 +64,7 @@ bool Endpointer::is_near_longest(const PathTail &tail) const {
 
 double Endpointer::least_silence_s(const PathTail &tail) const {
   if (is_near_longest(tail)) return kShortSilence_s;
-  const double without_words_s = std::min(times_.without_words_s, kForget_s);
+  const double without_words_s = tail.n_background > 0 ? std::min(times_.without_words_s, kForget_s) : times_.without_words_s;
   return std::min(times_.at_end_s, tail.has_words ? times_.after_words_s : without_words_s);
 }
 

@@ -106,10 +106,11 @@ void EventQueue::run() noexcept {
   calling_ = true;
   while (EventPointer event = events_.pop()) {
     const bool last = event->kind == ASR_EVENT_END;
+    const uint64_t generation = generation_;
     lock.unlock();
     callback_(std::move(event));
     lock.lock();
-    if (last) end_taken_ = true;
+    if (last && generation == generation_) end_taken_ = true;
   }
   calling_ = delivering_ = false;
   t_delivering = nullptr;

@@ -225,15 +225,13 @@ TEST(Reset, AWaitGoesOnWithTheEventsToCome) {
 // Events come one at a time, in order, and none of before the reset after it.
 TEST(Reset, InTheStreamsOwnCallback) {
   struct Seen {
+    asr_event_kind reset_at;
     std::mutex mutex;
     std::string kinds;
     std::vector<std::string> texts;
     std::atomic<int> n_running{0}, n_resets{0};
-  } seen;
-  const EnginePointer engine = load_engine();
-  asr_stream_config config = default_stream();
-  config.user_data = &seen;
-  config.callback = [](asr_stream *stream, asr_event *event, void *user_data) {
+  };
+  const auto on_event = [](asr_stream *stream, asr_event *event, void *user_data) {
     Seen &s = *static_cast<Seen *>(user_data);
     EXPECT_EQ(s.n_running++, 0);
     const asr_event_kind kind = asr_event_get_kind(event);
@@ -243,7 +241,7 @@ TEST(Reset, InTheStreamsOwnCallback) {
       if (kind == ASR_EVENT_FINAL) s.texts.emplace_back(asr_event_text(event));
     }
     asr_event_free(event);
-    if (kind == ASR_EVENT_FINAL && s.n_resets++ < 3) {
+    if (kind == s.reset_at && s.n_resets++ < 3) {
       EXPECT_EQ(asr_reset(stream), ASR_OK);
       std::this_thread::sleep_for(std::chrono::milliseconds(5));  // READY waits for this callback
       const Samples samples = speak("mid");
@@ -252,13 +250,21 @@ TEST(Reset, InTheStreamsOwnCallback) {
     }
     --s.n_running;
   };
-  const StreamPointer stream = open_stream(engine.get(), config);
-  feed(stream.get(), speak("low"));
-  ASSERT_OK(asr_finish(stream.get()));
-  ASSERT_OK(asr_wait(stream.get(), 20000));
-  const std::lock_guard lock(seen.mutex);
-  EXPECT_EQ(seen.kinds, "RSEFRSEFRSEFRSEF.");
-  EXPECT_EQ(seen.texts, (std::vector<std::string>{"low", "mid", "mid", "mid"}));
+  const EnginePointer engine = load_engine();
+  for (const asr_event_kind reset_at : {ASR_EVENT_FINAL, ASR_EVENT_END}) {
+    Seen seen;
+    seen.reset_at = reset_at;
+    asr_stream_config config = default_stream();
+    config.user_data = &seen;
+    config.callback = on_event;
+    const StreamPointer stream = open_stream(engine.get(), config);
+    feed(stream.get(), speak("low"));
+    ASSERT_OK(asr_finish(stream.get()));
+    ASSERT_OK(asr_wait(stream.get(), 20000));
+    const std::lock_guard lock(seen.mutex);
+    EXPECT_EQ(seen.kinds, reset_at == ASR_EVENT_FINAL ? "RSEFRSEFRSEFRSEF." : "RSEF.RSEF.RSEF.RSEF.");
+    EXPECT_EQ(seen.texts, (std::vector<std::string>{"low", "mid", "mid", "mid"}));
+  }
 }
 
 TEST(Reset, ABlockedFeedReturns) {
