@@ -13,8 +13,11 @@ constexpr double kLeastWindow_s = 0.05;  // so long that the harmonics of a voic
 constexpr double kLowest_hz = 300, kHighest_hz = 3000;
 constexpr size_t kReach = 6;  // bins on each side that a bin is compared with
 constexpr double kLeast_db = -10, kMost_db = 15;
-constexpr size_t kMemory = 25;                 // values that are averaged
-constexpr double kMusic = 0.65, kVoice = 0.5;  // means above and below which it is music, or not
+constexpr size_t kMusicMemory = 25, kVoiceMemory = 15, kNoiseMemory = 50;  // spectra
+constexpr double kMusic = 0.65, kVoice = 0.45;        // mean steadiness above and below which music begins and ends
+constexpr double kPeak_db = 13, kPeriodicity = 0.4;   // more than this is lines: one, or many at equal distances
+constexpr size_t kLeastPeriod = 5, kMostPeriod = 24;  // bins: the pitch of a voice
+constexpr double kLeastLines = 0.08;                  // share of spectra; fewer are noise
 
 size_t frames_of(double seconds, double shift_s) { return std::max<size_t>(1, std::lround(seconds / shift_s)); }
 
@@ -30,6 +33,23 @@ double correlation(const std::vector<double> &x, const std::vector<double> &y) {
   };
   const double scale = std::sqrt(product(x, x) * product(y, y));
   return scale > 0 ? product(x, y) / scale : 0;
+}
+
+double mean_of_last(const std::deque<double> &values, size_t n) {
+  return std::accumulate(values.end() - static_cast<ptrdiff_t>(n), values.end(), 0.0) / static_cast<double>(n);
+}
+
+// The highest correlation of a spectrum with itself at the distances that harmonics may have.
+double periodicity(const std::vector<double> &fine) {
+  const auto product = [&](size_t shift) {
+    return std::inner_product(fine.begin() + static_cast<ptrdiff_t>(shift), fine.end(), fine.begin(), 0.0);
+  };
+  double highest = 0;
+  for (size_t shift = kLeastPeriod; shift <= std::min(kMostPeriod, fine.size()); ++shift) {
+    highest = std::max(highest, product(shift));
+  }
+  const double scale = product(0);
+  return scale > 0 ? highest / scale : 0;
 }
 
 }  // namespace
@@ -55,8 +75,9 @@ void Tonality::add_frame(const float *samples, bool is_loud) {
   std::copy(samples + (shift_samples_ - n_new), samples + shift_samples_, recent_.end() - static_cast<ptrdiff_t>(n_new));
   if (n_frames_++ % step_ != 0) return;
   spectra_.push_back(is_loud ? fine_structure() : Spectrum());
+  if (is_loud) look_for_lines(spectra_.back());
   if (spectra_.size() <= lag_) return;
-  if (!spectra_.front().empty() && is_loud) decide(correlation(spectra_.front(), spectra_.back()));
+  if (!spectra_.front().empty() && is_loud) look_for_music(correlation(spectra_.front(), spectra_.back()));
   spectra_.pop_front();
 }
 
@@ -101,12 +122,23 @@ void Tonality::transform() {
   }
 }
 
-void Tonality::decide(double steadiness) {
+void Tonality::look_for_music(double steadiness) {
   steadiness_.push_back(steadiness);
-  if (steadiness_.size() > kMemory) steadiness_.pop_front();
-  if (steadiness_.size() < kMemory) return;
-  const double mean = std::accumulate(steadiness_.begin(), steadiness_.end(), 0.0) / kMemory;
-  is_music_ = mean > (is_music_ ? kVoice : kMusic);
+  if (steadiness_.size() > kMusicMemory) steadiness_.pop_front();
+  if (!is_music_) {
+    is_music_ = steadiness_.size() == kMusicMemory && mean_of_last(steadiness_, kMusicMemory) > kMusic;
+  } else if (mean_of_last(steadiness_, kVoiceMemory) < kVoice) {
+    is_music_ = false;
+    steadiness_.clear();
+  }
+}
+
+void Tonality::look_for_lines(const Spectrum &fine) {
+  const bool has_peak = *std::max_element(fine.begin(), fine.end()) > kPeak_db;
+  has_lines_.push_back(has_peak || periodicity(fine) > kPeriodicity);
+  if (has_lines_.size() > kNoiseMemory) has_lines_.pop_front();
+  const auto n = static_cast<double>(std::count(has_lines_.begin(), has_lines_.end(), true));
+  is_noise_ = has_lines_.size() == kNoiseMemory && n < kLeastLines * kNoiseMemory;
 }
 
 }  // namespace asr

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells music from speech by its tones, which stay where they are for the length of a note, while the harmonics of a voice move
-// (E3 of docs/equations.md). Used by VoiceActivity.
+// Tells music and noise from speech by lines in the spectrum (E3 of docs/equations.md): those of music stay where they are for
+// the length of a note, the harmonics of a voice move, and noise has none. Used by VoiceActivity.
 #pragma once
 
 #include <complex>
@@ -17,14 +17,15 @@ class Tonality {
 
   // Takes the next frame, of which only loud ones count.
   void add_frame(const float *samples, bool is_loud);
-  bool is_music() const { return is_music_; }
+  bool rules_out_speech() const { return is_music_ || is_noise_; }
 
  private:
   using Spectrum = std::vector<double>;  // fine structure of the logarithm, of mean 0; empty where the frame does not count
 
   Spectrum fine_structure();
   void transform();
-  void decide(double steadiness);
+  void look_for_music(double steadiness);
+  void look_for_lines(const Spectrum &fine);
 
   const uint32_t shift_samples_;
   const size_t step_, lag_;  // frames between spectra; spectra between those that are compared
@@ -35,8 +36,9 @@ class Tonality {
   std::vector<float> recent_;     // the last n_ samples
   std::deque<Spectrum> spectra_;  // the last lag_ + 1
   std::deque<double> steadiness_;
+  std::deque<bool> has_lines_;
   uint64_t n_frames_ = 0;
-  bool is_music_ = false;
+  bool is_music_ = false, is_noise_ = false;
 };
 
 }  // namespace asr

@@ -12,7 +12,7 @@ constexpr double kLoud_db = 7;                          // rise of a frame that 
 constexpr double kOnsetSpan_s = 0.15, kOnset_s = 0.08;  // an interval begins when so much of the span is loud
 constexpr double kHangover_s = 0.3;                     // and ends with the last loud frame before so long without
 constexpr double kStart_s = 1;         // an onset this early reaches back to the first frame: the floor may have been speech
-constexpr double kMusicReach_s = 0.4;  // so long speech is taken for music that went on before
+constexpr double kDoubtReach_s = 0.6;  // so late speech is known that follows what Tonality has ruled out
 constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 
 size_t frames_of(double seconds, double shift_s) { return std::max<size_t>(1, std::lround(seconds / shift_s)); }
@@ -27,14 +27,14 @@ VoiceActivity::VoiceActivity(double sample_rate_hz, uint32_t shift_samples, doub
       hangover_(frames_of(kHangover_s, shift_samples / sample_rate_hz)),
       start_(frames_of(kStart_s, shift_samples / sample_rate_hz)),
       pre_roll_(frames_of(pre_roll_s, shift_samples / sample_rate_hz)),
-      music_reach_(frames_of(kMusicReach_s, shift_samples / sample_rate_hz)) {}
+      doubt_reach_(frames_of(kDoubtReach_s, shift_samples / sample_rate_hz)) {}
 
 void VoiceActivity::add_frame(const float *samples) {
   const bool rises = rise_.rise_db(samples) > kLoud_db;
   tonality_.add_frame(samples, rises);
-  const bool is_loud = rises && !tonality_.is_music();
+  const bool is_loud = rises && !tonality_.rules_out_speech();
   ++n_frames_;
-  if (rises && !is_loud) music_until_ = n_frames_;
+  if (rises && !is_loud) ruled_out_until_ = n_frames_;
   loud_.push_back(is_loud);
   if (loud_.size() > onset_span_) loud_.pop_front();
   if (is_active_) {
@@ -54,8 +54,8 @@ uint64_t VoiceActivity::begin_of(uint64_t onset, uint64_t reach) const {
 void VoiceActivity::begin_interval() {
   const auto first = std::find(loud_.begin(), loud_.end(), true);
   const uint64_t onset = n_frames_ - static_cast<uint64_t>(loud_.end() - first);
-  const bool is_after_music = music_until_ > 0 && n_frames_ - music_until_ <= onset_span_;
-  intervals_.push_back({begin_of(onset, is_after_music ? pre_roll_ + music_reach_ : pre_roll_), kNever});
+  const bool is_after_doubt = ruled_out_until_ > 0 && n_frames_ - ruled_out_until_ <= onset_span_;
+  intervals_.push_back({begin_of(onset, is_after_doubt ? pre_roll_ + doubt_reach_ : pre_roll_), kNever});
   is_active_ = true;
   loud_until_ = n_frames_ - static_cast<uint64_t>(std::find(loud_.rbegin(), loud_.rend(), true) - loud_.rbegin());
 }
@@ -64,7 +64,7 @@ void VoiceActivity::begin_interval() {
 uint64_t VoiceActivity::first_unknown() const {
   if (finished_) return kNever;
   if (is_active_) return loud_until_;
-  return begin_of(n_frames_ + 1 - std::min<uint64_t>(n_frames_ + 1, onset_span_), pre_roll_ + music_reach_);
+  return begin_of(n_frames_ + 1 - std::min<uint64_t>(n_frames_ + 1, onset_span_), pre_roll_ + doubt_reach_);
 }
 
 uint64_t VoiceActivity::background_until(uint64_t frame) const {

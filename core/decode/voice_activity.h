@@ -44,11 +44,11 @@ class VoiceActivity {
 
   BandRise rise_;
   Tonality tonality_;
-  const size_t onset_span_, onset_count_, hangover_, start_, pre_roll_, music_reach_;  // frames
+  const size_t onset_span_, onset_count_, hangover_, start_, pre_roll_, doubt_reach_;  // frames
   std::deque<bool> loud_;                                                              // the last onset_span_ frames
   bool is_active_ = false, finished_ = false;
   uint64_t n_frames_ = 0, settled_ = 0;
-  uint64_t music_until_ = 0;           // the end of the last frame that was taken for music
+  uint64_t ruled_out_until_ = 0;       // the end of the last loud frame that Tonality has ruled out
   uint64_t loud_until_ = 0;            // the end of the last loud frame of an interval
   std::deque<Interval> intervals_;     // of speech; the last has no end while is_active_
   std::deque<uint64_t> n_background_;  // before each frame from first_kept_ + 1 to n_frames_

@@ -136,20 +136,58 @@ std::vector<float> chords(double seconds, uint32_t seed = 1) {
   return samples;
 }
 
+// A voice of gliding pitch, four syllables a second.
+std::vector<float> voice(double seconds, double rms, uint32_t seed = 1) {
+  std::vector<float> samples = noise(seconds, 20, 0, seed);
+  double phase = 0;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const double t = static_cast<double>(i) / kRate;
+    phase += 2 * M_PI * (140 + 40 * std::sin(2 * M_PI * (0.7 + 0.1 * seed) * t)) / kRate;
+    const double loudness = rms * std::max(0.0, 0.3 + std::sin(2 * M_PI * 4 * t));
+    for (int partial = 1; partial <= 20; ++partial) {
+      samples[i] += static_cast<float>(loudness / std::sqrt(partial) * std::sin(partial * phase));
+    }
+  }
+  return samples;
+}
+
 TEST(VoiceActivity, MusicBecomesBackground) {
   const Heard heard = hear(chords(60));
   EXPECT_TRUE(heard.is_speech[0]);
   for (size_t t = 300; t < heard.is_speech.size(); ++t) ASSERT_FALSE(heard.is_speech[t]) << t;
 }
 
-TEST(VoiceActivity, SpeechAfterMusicIsNotLost) {
-  std::vector<float> samples = chords(10);
-  append(noise(0.4, 20), &samples);
-  for (uint32_t i = 0; i < 8; ++i) append(noise(0.1, i % 4 == 3 ? 200 : 3000, 0.02 * (i * 17 % 50), i), &samples);
-  append(noise(3, 20, 0, 2), &samples);
-  const Heard heard = hear(samples);
-  for (size_t t = 1042; t < 1110; ++t) ASSERT_TRUE(heard.is_speech[t]) << t;
-  EXPECT_FALSE(heard.is_speech.back());
+// Bursts of noise four times a second.
+std::vector<float> drums(double seconds) {
+  std::vector<float> samples = noise(seconds, 20);
+  const std::vector<float> hits = noise(seconds, 4000, 0, 3);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    samples[i] += hits[i] * static_cast<float>(std::exp(-static_cast<double>(i % (kRate / 4)) / (0.04 * kRate)));
+  }
+  return samples;
+}
+
+TEST(VoiceActivity, DrumsBecomeBackground) {
+  const Heard heard = hear(drums(60));
+  EXPECT_TRUE(heard.is_speech[0]);
+  for (size_t t = 400; t < heard.is_speech.size(); ++t) ASSERT_FALSE(heard.is_speech[t]) << t;
+}
+
+TEST(VoiceActivity, AVoiceIsSpeechForLong) {
+  const Heard heard = hear(voice(60, 300));
+  for (size_t t = 0; t < heard.is_speech.size() - 50; ++t) ASSERT_TRUE(heard.is_speech[t]) << t;
+}
+
+TEST(VoiceActivity, SpeechAfterMusicOrDrumsIsNotLost) {
+  for (const std::vector<float> &before : {chords(10), drums(10)}) {
+    std::vector<float> samples = before;
+    append(noise(0.4, 20), &samples);
+    append(voice(1.5, 300), &samples);
+    append(noise(3, 20, 0, 2), &samples);
+    const Heard heard = hear(samples);
+    for (size_t t = 1042; t < 1170; ++t) ASSERT_TRUE(heard.is_speech[t]) << t;
+    EXPECT_FALSE(heard.is_speech.back());
+  }
 }
 
 // What was said of a frame once does not change as more is known, nor by forgetting what lies before.
@@ -159,6 +197,7 @@ TEST(VoiceActivity, AnswersStay) {
   for (uint32_t i = 0; i < 200; ++i) {
     const double seconds = 0.02 + 0.5 * (random() % 100) / 100;
     append(noise(seconds, random() % 3 == 0 ? 1500 : 20, 0.01 * (random() % 99), i), &samples);
+    if (i % 4 == 0) append(voice(seconds, 400, i), &samples);
     if (i % 40 == 0) append(chords(2, i), &samples);
   }
   const Heard early = hear(samples);
