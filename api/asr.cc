@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <memory>
+#include <mutex>
 
 #include "api/config.h"
 #include "api/fill.h"
@@ -30,7 +31,14 @@ struct asr_engine {
 
 struct asr_stream {
   std::shared_ptr<asr::Engine> engine;  // goes after the stream
-  std::shared_ptr<asr::Stream> stream;
+
+  std::shared_ptr<asr::Stream> current() const {
+    const std::lock_guard lock(mutex);
+    return stream;
+  }
+
+  mutable std::mutex mutex;
+  std::shared_ptr<asr::Stream> stream;  // that asr_reset replaces
 };
 
 namespace {
@@ -81,6 +89,8 @@ const char *asr_status_text(asr_status status) {
       return "ASR_CANCELLED";
     case ASR_INTERNAL:
       return "ASR_INTERNAL";
+    case ASR_BUSY:
+      return "ASR_BUSY";
     default:
       return "unknown asr_status";
   }
@@ -211,28 +221,54 @@ asr_status asr_feed(asr_stream *stream, const void *samples, size_t n) {
   return guard([&] {
     require(stream, "asr_feed", "stream");
     if (n > 0) require(samples, "asr_feed", "samples");
-    stream->stream->feed(samples, n);
+    stream->current()->feed(samples, n);
+  });
+}
+
+asr_status asr_try_feed(asr_stream *stream, const void *samples, size_t n) {
+  return guard([&] {
+    require(stream, "asr_try_feed", "stream");
+    if (n > 0) require(samples, "asr_try_feed", "samples");
+    stream->current()->try_feed(samples, n);
   });
 }
 
 asr_status asr_end_utterance(asr_stream *stream) {
   return guard([&] {
     require(stream, "asr_end_utterance", "stream");
-    stream->stream->end_utterance();
+    stream->current()->end_utterance();
+  });
+}
+
+asr_status asr_cancel_utterance(asr_stream *stream) {
+  return guard([&] {
+    require(stream, "asr_cancel_utterance", "stream");
+    stream->current()->cancel_utterance();
+  });
+}
+
+asr_status asr_reset(asr_stream *stream) {
+  return guard([&] {
+    require(stream, "asr_reset", "stream");
+    const std::lock_guard lock(stream->mutex);
+    std::shared_ptr<asr::Stream> fresh = stream->engine->open_instead(*stream->stream);
+    fresh->replace(stream->stream.get());
+    stream->stream.swap(fresh);
+    stream->stream->start();
   });
 }
 
 asr_status asr_finish(asr_stream *stream) {
   return guard([&] {
     require(stream, "asr_finish", "stream");
-    stream->stream->finish();
+    stream->current()->finish();
   });
 }
 
 asr_status asr_cancel(asr_stream *stream) {
   return guard([&] {
     require(stream, "asr_cancel", "stream");
-    stream->stream->cancel();
+    stream->current()->cancel();
   });
 }
 
@@ -240,24 +276,24 @@ asr_status asr_result(asr_stream *stream, asr_event **event) {
   return guard([&] {
     require(stream, "asr_result", "stream");
     require(event, "asr_result", "event");
-    *event = stream->stream->poll().release();
+    *event = stream->current()->poll().release();
   });
 }
 
 asr_status asr_wait(asr_stream *stream, int32_t timeout_ms) {
   return guard([&] {
     require(stream, "asr_wait", "stream");
-    stream->stream->wait(timeout_ms);
+    stream->current()->wait(timeout_ms);
   });
 }
 
 void asr_close(asr_stream *stream) {
   if (stream == nullptr) return;
-  if (stream->stream->in_callback()) {
+  if (stream->current()->in_callback()) {
     asr::log(ASR_LOG_ERROR, "asr_close: called in the stream's own callback, which it would wait for; ignored");
     return;
   }
   const Uncancelled uncancelled;
   asr::EventQueue::Keepsake handle(stream, free_stream);
-  stream->stream->close(&handle);
+  stream->current()->close(&handle);
 }

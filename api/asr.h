@@ -10,8 +10,8 @@
  *     asr_feed(stream, samples, n); ... asr_finish(stream);  asr_wait(stream, -1); asr_result(stream, &event);
  *     asr_close(stream);                                     asr_engine_close(engine);
  *
- *   A stream lives through: open, feed*, finish, events until ASR_EVENT_END, close. Closing an engine with open streams
- *   is safe: the engine is reference-counted and goes away with its last stream.
+ *   A stream lives through: open, feed*, finish, events until ASR_EVENT_END, close; before that, asr_reset begins it anew.
+ *   Closing an engine with open streams is safe: the engine is reference-counted and goes away with its last stream.
  *
  * EVENTS
  *   What a stream has to say comes as events, in this order:
@@ -109,7 +109,8 @@ typedef enum asr_status {
   ASR_IO = -10,              /* reading or writing failed: permission, disk full */
   ASR_TIMEOUT = -11,         /* asr_wait's time has passed */
   ASR_CANCELLED = -12,       /* the stream was cancelled */
-  ASR_INTERNAL = -13         /* a defect of the library; please report it with asr_last_error's text */
+  ASR_INTERNAL = -13,        /* a defect of the library; please report it with asr_last_error's text */
+  ASR_BUSY = -14             /* asr_try_feed would have to wait. Since 0.2.0 */
 } asr_status;
 
 /* The name of a status, for example "ASR_BAD_FILE". Static; never NULL, also for unknown values. Any thread. */
@@ -239,6 +240,13 @@ typedef enum asr_endpoint {
   ASR_ENDPOINT_CAPTIONS = 3   /* at short pauses: 0.3 s where the graph may end, else 0.5 s, and before 8 s are over */
 } asr_endpoint;
 
+/* Whether a stream with endpoints decodes all its audio. Since 0.2.0. */
+typedef enum asr_vad {
+  ASR_VAD_DEFAULT = 0, /* as ASR_VAD_ON where audio is fed, else as ASR_VAD_OFF */
+  ASR_VAD_OFF = 1,     /* background is decoded, too, and may be taken for words */
+  ASR_VAD_ON = 2       /* between utterances only what a voice activity detector takes for speech is decoded */
+} asr_vad;
+
 typedef struct asr_stream_config {
   size_t size;
   asr_input input;              /* default ASR_INPUT_INT16 */
@@ -270,6 +278,9 @@ typedef struct asr_stream_config {
   uint32_t silence_without_words_ms; /* before any word; the utterance is then forgotten without events */
   uint32_t longest_utterance_ms;     /* from 0.7 of it on 100 ms of silence are enough; none is longer */
   uint32_t reserved;                 /* 0 */
+  asr_vad vad;                       /* with an endpoint; default ASR_VAD_DEFAULT */
+  uint32_t pre_roll_ms;              /* audio before the first sound of an utterance that belongs to it, 20..5000; 0 (default) =
+                                        300. Means nothing without the detector */
 } asr_stream_config;
 
 ASR_API void asr_stream_config_default(asr_stream_config *config);
@@ -292,6 +303,26 @@ ASR_API asr_status asr_feed(asr_stream *stream, const void *samples, size_t n);
  * for its FINAL. Since 0.2.0. Errors: ASR_INVALID_ARGUMENT, ASR_INVALID_STATE (the stream has no endpoints, or was finished),
  * ASR_OUT_OF_MEMORY, or the status of the ERROR event if the stream has failed. Any thread. */
 ASR_API asr_status asr_end_utterance(asr_stream *stream);
+
+/* asr_feed that never waits: takes all n samples, or nothing while the backlog is over max_backlog_ms or another thread feeds
+ * the stream. Since 0.2.0. Errors: ASR_BUSY (nothing was taken; call again later), and those of asr_feed. Any thread. */
+ASR_API asr_status asr_try_feed(asr_stream *stream, const void *samples, size_t n);
+
+/* Drops the utterance under way, with all that was fed before: barge-in, a prompt that was taken for speech. Audio that is fed
+ * later belongs to the next utterance; clock and means run on. Does not wait. If SPEECH_START has come, ENDPOINT and a FINAL
+ * without words and with ASR_FLAG_CANCELLED follow; else nothing is said of it. A FINAL that was posted before may still be
+ * taken. Without an utterance under way it only drops what was fed. Since 0.2.0. Errors: ASR_INVALID_ARGUMENT,
+ * ASR_INVALID_STATE (the stream has no endpoints, or was finished), or the status of the ERROR event if the stream has failed.
+ * Any thread. */
+ASR_API asr_status asr_cancel_utterance(asr_stream *stream);
+
+/* Begins the stream anew, as if it had just been opened with the same configuration: clock, means, utterances; also after
+ * asr_finish, asr_cancel, END or ERROR. What was fed and is not finished is dropped, and so are events that were not taken; the
+ * next event is READY. Takes microseconds and does not wait: of what came before, only a callback that runs goes on, and the
+ * next one comes after it. A feed that waits in another thread returns ASR_CANCELLED; an asr_wait goes on with the events to
+ * come. Since 0.2.0. Errors: ASR_INVALID_ARGUMENT, ASR_DEVICE_LOST (as asr_open), ASR_OUT_OF_MEMORY; the stream is then as it
+ * was. Any thread, also in the stream's own callback. */
+ASR_API asr_status asr_reset(asr_stream *stream);
 
 /* Says that the audio is complete; FINAL and END events follow. Does not wait for them. Errors: ASR_INVALID_ARGUMENT,
  * ASR_INVALID_STATE (a second call), ASR_OUT_OF_MEMORY (the stream has failed: ERROR and END follow), or the status of the
@@ -338,6 +369,7 @@ typedef enum asr_event_kind {
  * wide. Since 0.2.0. */
 #define ASR_FLAG_BEAM_NARROWED 8u
 #define ASR_FLAG_FELL_BACK 16u /* since 0.2.0: the device was lost; this was decoded on asr_engine_config.fallback */
+#define ASR_FLAG_CANCELLED 32u /* since 0.2.0: asr_cancel_utterance has dropped the utterance: no words, no lattice */
 
 typedef struct asr_word {
   size_t size;      /* set by the caller to sizeof(asr_word) */

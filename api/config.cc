@@ -29,6 +29,8 @@ Config resized(const Config *config, void (*set_default)(Config *), const char *
   return result;
 }
 
+constexpr double kPreRoll_s = 0.3;
+
 // An enum field as the number it holds, which need not be one of the enum's.
 template <typename Enum>
 int number(const Enum &field) {
@@ -98,6 +100,19 @@ std::optional<EndpointTimes> endpoint_times(const asr_stream_config &c) {
   return times;
 }
 
+std::optional<double> pre_roll_s(const asr_stream_config &c, bool is_audio) {
+  check_range<int>(number(c.vad), ASR_VAD_DEFAULT, ASR_VAD_ON, "asr_stream_config.vad");
+  if (c.pre_roll_ms != 0) check_range(c.pre_roll_ms, kLeastPreRollMs, kMostPreRollMs, "asr_stream_config.pre_roll_ms");
+  if (c.vad == ASR_VAD_ON && c.endpoint == ASR_ENDPOINT_OFF) {
+    fail(ASR_INVALID_ARGUMENT, "asr_stream_config.vad is ASR_VAD_ON; it needs an endpoint, such as ASR_ENDPOINT_COMMAND");
+  }
+  if (c.vad == ASR_VAD_ON && !is_audio) {
+    fail(ASR_INVALID_ARGUMENT, "asr_stream_config.vad is ASR_VAD_ON; it needs audio, asr_stream_config.input tells of rows");
+  }
+  if (c.vad == ASR_VAD_OFF || c.endpoint == ASR_ENDPOINT_OFF || !is_audio) return std::nullopt;
+  return c.pre_roll_ms != 0 ? c.pre_roll_ms / 1000.0 : kPreRoll_s;
+}
+
 }  // namespace
 
 EngineOptions read_config(const asr_engine_config *config) {
@@ -150,6 +165,7 @@ StreamConfig read_config(const asr_stream_config *config) {
   options.lattice_beam = c.lattice_beam;
   options.n_best = std::max(1u, c.n_best);
   options.endpoint = endpoint_times(c);
+  options.pre_roll_s = pre_roll_s(c, options.is_audio());
   return result;
 }
 

@@ -33,12 +33,17 @@ Descriptor open_recording(const std::string &path) {
   return file;
 }
 
+[[noreturn]] void fail_to_keep() {
+  fail(ASR_OUT_OF_MEMORY, "-: standard input cannot be kept: %s; recognise a file instead", strerror(errno));
+}
+
 // All of standard input as a file in memory, where libsndfile can go back and forth. Formats with a header need that.
-Descriptor read_standard_input() {
+Descriptor read_standard_input(const std::string &begin) {
   Descriptor file(memfd_create("standard input", MFD_CLOEXEC));
   if (file.get() < 0) fail(ASR_IO, "-: standard input cannot be kept: %s", strerror(errno));
   std::vector<char> buffer(1 << 16);
-  uint64_t n_bytes = 0;
+  uint64_t n_bytes = begin.size();
+  if (write(file.get(), begin.data(), begin.size()) != static_cast<ssize_t>(begin.size())) fail_to_keep();
   for (;;) {
     const ssize_t n = ::read(STDIN_FILENO, buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
@@ -48,9 +53,7 @@ Descriptor read_standard_input() {
     if (n_bytes > kMostStandardInputBytes) {
       fail(ASR_UNSUPPORTED, "-: standard input has over 1 GiB, which is kept in memory; recognise a file instead");
     }
-    if (write(file.get(), buffer.data(), static_cast<size_t>(n)) != n) {
-      fail(ASR_OUT_OF_MEMORY, "-: standard input cannot be kept: %s; recognise a file instead", strerror(errno));
-    }
+    if (write(file.get(), buffer.data(), static_cast<size_t>(n)) != n) fail_to_keep();
   }
   if (n_bytes == 0) fail(ASR_BAD_FILE, "-: standard input is empty; pipe a recording into the command");
   lseek(file.get(), 0, SEEK_SET);
@@ -60,12 +63,7 @@ Descriptor read_standard_input() {
 // Whether a file begins as one of libsndfile's usual formats does.
 bool has_header(int file) {
   char begin[4] = {};
-  if (pread(file, begin, sizeof(begin), 0) != sizeof(begin)) return false;
-  for (const char *magic : {"RIFF", "RIFX", "RF64", "fLaC", "OggS", "FORM", ".snd", "NIST", "caff", "riff"}) {
-    if (memcmp(begin, magic, sizeof(begin)) == 0) return true;
-  }
-  const auto byte = [&](int i) { return static_cast<unsigned char>(begin[i]); };
-  return memcmp(begin, "ID3", 3) == 0 || (byte(0) == 0xff && (byte(1) & 0xe6) == 0xe2);  // MP3
+  return pread(file, begin, sizeof(begin), 0) == sizeof(begin) && has_audio_header(std::string(begin, sizeof(begin)));
 }
 
 uint32_t little_endian_32(const unsigned char *bytes) {
@@ -104,9 +102,17 @@ std::string reason_of_library(SNDFILE *file) {
 
 }  // namespace
 
-AudioFile::AudioFile(const std::string &path, uint32_t raw_rate_hz)
+bool has_audio_header(const std::string &begin) {
+  for (const char *magic : {"RIFF", "RIFX", "RF64", "fLaC", "OggS", "FORM", ".snd", "NIST", "caff", "riff"}) {
+    if (begin.compare(0, 4, magic) == 0) return true;
+  }
+  const auto byte = [&](int i) { return static_cast<unsigned char>(begin[i]); };
+  return begin.compare(0, 3, "ID3") == 0 || (byte(0) == 0xff && (byte(1) & 0xe6) == 0xe2);  // MP3
+}
+
+AudioFile::AudioFile(const std::string &path, uint32_t raw_rate_hz, const std::string &begin)
     : path_(path),
-      descriptor_(path == "-" ? read_standard_input() : open_recording(path)),
+      descriptor_(path == "-" ? read_standard_input(begin) : open_recording(path)),
       n_bytes_(size_of(descriptor_.get())),
       n_missing_bytes_(missing_wav_bytes(descriptor_.get())),
       file_(nullptr, sf_close) {

@@ -16,7 +16,8 @@ class AudioFile {
  public:
   // A path ending in .raw holds 16-bit little-endian mono samples at raw_rate_hz. The path "-" is standard input: such samples
   // too, unless it begins as a file of another format does. Throws asr::Error naming the file.
-  AudioFile(const std::string &path, uint32_t raw_rate_hz);
+  // begin: what was read of standard input before.
+  AudioFile(const std::string &path, uint32_t raw_rate_hz, const std::string &begin = {});
 
   uint32_t rate_hz() const { return static_cast<uint32_t>(info_.samplerate); }
   uint32_t n_channels() const { return static_cast<uint32_t>(info_.channels); }
@@ -38,5 +39,8 @@ class AudioFile {
   SF_INFO info_{};
   std::unique_ptr<SNDFILE, int (*)(SNDFILE *)> file_;
 };
+
+// Whether a file that begins so, with at least 4 bytes, is of one of libsndfile's usual formats.
+bool has_audio_header(const std::string &begin);
 
 }  // namespace asr::tool

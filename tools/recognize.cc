@@ -331,6 +331,9 @@ void add_recognize(Command app) {
           "--endpoint", options->endpoint,
           "Find the utterances of each recording, and print each as it is found; silence as in commands, dictation, captions")
       .one_of({"command", "dictation", "captions"});
+  command.option("--vad", options->vad, "With --endpoint: decode only what is taken for speech, or everything")
+      .one_of(std::vector<std::string>{"on", "off"})
+      .shows_default();
   command.option("--nbest", options->n_best, "Most alternatives to print").range(1u, kMostAlternatives);
   command.flag("--confidence", options->confidence, "Give words a confidence in --json and --ctm");
   command.option("--lattice", options->lattice,

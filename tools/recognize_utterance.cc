@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "tools/audio_file.h"
 #include "tools/lattice_output.h"
+#include "tools/live_audio.h"
 #include "tools/recognize.h"
 
 namespace asr::tool {
@@ -35,6 +36,7 @@ asr_stream_config stream_config(const RecognizeOptions &options) {
   config.n_best = options.n_best;
   config.lattice_beam = options.lattice_beam;
   config.endpoint = endpoint_preset(options.endpoint);
+  if (options.vad == "off") config.vad = ASR_VAD_OFF;
   return config;
 }
 
@@ -44,20 +46,22 @@ StreamPointer open_stream(asr_engine *engine, const asr_stream_config &config) {
   return {stream, asr_close};
 }
 
-// What makes a recording worse than it should be, in sentences.
-void add_warnings(const AudioFile &audio, const std::string &path, double model_rate_hz, std::vector<std::string> *warnings) {
-  if (const uint64_t n_missing = audio.n_missing_bytes()) {
-    warnings->push_back(format("%s: is cut short: %llu bytes that its header tells of are missing; check how it was copied",
-                               path.c_str(), static_cast<unsigned long long>(n_missing)));
-  }
+// What makes a recording worse than it should be, in a sentence: an end that is missing, or a low rate.
+void warn_of_missing(uint64_t n_bytes, const std::string &path, std::vector<std::string> *warnings) {
+  if (n_bytes == 0) return;
+  warnings->push_back(format("%s: is cut short: %llu bytes that its header tells of are missing; check how it was copied",
+                             path.c_str(), static_cast<unsigned long long>(n_bytes)));
+}
+
+void warn_of_rate(uint32_t rate_hz, const std::string &path, double model_rate_hz, std::vector<std::string> *warnings) {
   static std::mutex mutex;
   static std::set<uint32_t> said;  // rates: a batch of one rate needs one warning
   const std::lock_guard lock(mutex);
-  if (audio.rate_hz() < model_rate_hz && said.insert(audio.rate_hz()).second) {
+  if (rate_hz < model_rate_hz && said.insert(rate_hz).second) {
     warnings->push_back(
         format("%s: has %u samples a second, the model is for %g: what lies above %u Hz is missing, and more "
                "words will be wrong; use a model for this rate (said once)",
-               path.c_str(), audio.rate_hz(), model_rate_hz, audio.rate_hz() / 2));
+               path.c_str(), rate_hz, model_rate_hz, rate_hz / 2));
   }
 }
 
@@ -138,34 +142,74 @@ class Listener {
   bool ended_ = false;
 };
 
-StreamPointer feed_audio(asr_engine *engine, const RecognizeOptions &options, const std::string &path,
-                         const asr_engine_info &info, const FedFunction &fed, Listener *listener, Recognition *result) {
-  AudioFile audio(path, options.raw_rate_hz);
-  add_warnings(audio, path, info.sample_rate_hz, &result->warnings);
+StreamPointer open_audio_stream(asr_engine *engine, const RecognizeOptions &options, uint32_t rate_hz, uint32_t n_channels) {
   asr_stream_config config = stream_config(options);
   config.input = ASR_INPUT_FLOAT;
-  config.sample_rate_hz = audio.rate_hz();
-  config.n_channels = audio.n_channels();
-  StreamPointer stream = open_stream(engine, config);
-  std::vector<float> samples(options.chunk_samples * audio.n_channels());
+  config.sample_rate_hz = rate_hz;
+  config.n_channels = n_channels;
+  return open_stream(engine, config);
+}
+
+void check_length(const std::string &path, size_t n_samples, uint32_t rate_hz, const asr_engine_info &info) {
+  if (n_samples == 0) fail(ASR_BAD_AUDIO, "%s: no audio in it; check how it was recorded", path.c_str());
+  if (n_samples < info.frame_shift_ms / 1000 * rate_hz) {
+    fail(ASR_BAD_AUDIO, "%s: %zu samples at %u Hz are less than a frame of %g ms; check how it was recorded", path.c_str(),
+         n_samples, rate_hz, info.frame_shift_ms);
+  }
+}
+
+StreamPointer feed_file(asr_engine *engine, const RecognizeOptions &options, AudioFile *audio, const std::string &path,
+                        const asr_engine_info &info, const FedFunction &fed, Listener *listener, Recognition *result) {
+  warn_of_missing(audio->n_missing_bytes(), path, &result->warnings);
+  warn_of_rate(audio->rate_hz(), path, info.sample_rate_hz, &result->warnings);
+  StreamPointer stream = open_audio_stream(engine, options, audio->rate_hz(), audio->n_channels());
+  std::vector<float> samples(options.chunk_samples * audio->n_channels());
   size_t n_samples = 0;
-  while (const size_t n = audio.read(samples.data(), options.chunk_samples)) {
+  while (const size_t n = audio->read(samples.data(), options.chunk_samples)) {
     check(asr_feed(stream.get(), samples.data(), n));
     listener->take_ready(stream.get());
     n_samples += n;
-    fed(double(n) / audio.rate_hz(), audio.n_samples() > 0 ? double(n) / audio.n_samples() : 0);
+    fed(double(n) / audio->rate_hz(), audio->n_samples() > 0 ? double(n) / audio->n_samples() : 0);
   }
-  if (audio.has_shrunk()) {
+  if (audio->has_shrunk()) {
     result->warnings.push_back(
         format("%s: became shorter while it was read: its end is missing; recognise it when it is complete", path.c_str()));
   }
-  result->audio_s = static_cast<double>(n_samples) / audio.rate_hz();
-  if (n_samples == 0) fail(ASR_BAD_AUDIO, "%s: no audio in it; check how it was recorded", path.c_str());
-  if (result->audio_s < info.frame_shift_ms / 1000) {
-    fail(ASR_BAD_AUDIO, "%s: %zu samples at %u Hz are less than a frame of %g ms; check how it was recorded", path.c_str(),
-         n_samples, audio.rate_hz(), info.frame_shift_ms);
-  }
+  result->audio_s = static_cast<double>(n_samples) / audio->rate_hz();
+  check_length(path, n_samples, audio->rate_hz(), info);
   return stream;
+}
+
+// Standard input as it comes, whose utterances are heard as they end.
+StreamPointer feed_live(asr_engine *engine, const RecognizeOptions &options, LiveAudio *audio, const asr_engine_info &info,
+                        const FedFunction &fed, Listener *listener, Recognition *result) {
+  warn_of_rate(audio->rate_hz(), "-", info.sample_rate_hz, &result->warnings);
+  StreamPointer stream = open_audio_stream(engine, options, audio->rate_hz(), audio->n_channels());
+  std::vector<float> samples(options.chunk_samples * audio->n_channels());
+  size_t n_samples = 0;
+  while (!audio->has_ended()) {
+    const size_t n = audio->read(samples.data(), options.chunk_samples);
+    check(asr_feed(stream.get(), samples.data(), n));
+    listener->take_ready(stream.get());
+    n_samples += n;
+    if (n > 0) fed(double(n) / audio->rate_hz(), 0);
+  }
+  warn_of_missing(audio->n_missing_bytes(), "-", &result->warnings);
+  result->audio_s = static_cast<double>(n_samples) / audio->rate_hz();
+  check_length("-", n_samples, audio->rate_hz(), info);
+  return stream;
+}
+
+StreamPointer feed_audio(asr_engine *engine, const RecognizeOptions &options, const std::string &path,
+                         const asr_engine_info &info, const FedFunction &fed, Listener *listener, Recognition *result) {
+  std::string begin;
+  if (path == "-" && !options.endpoint.empty()) {
+    LiveAudio live(options.raw_rate_hz);
+    if (live.is_live()) return feed_live(engine, options, &live, info, fed, listener, result);
+    begin = live.begin();
+  }
+  AudioFile audio(path, options.raw_rate_hz, begin);
+  return feed_file(engine, options, &audio, path, info, fed, listener, result);
 }
 
 StreamPointer feed_rows(asr_engine *engine, const RecognizeOptions &options, const Utterance &utterance, double frame_shift_s,

@@ -438,13 +438,7 @@ class StreamView {
   }
   template <typename Value>
   Expected<void> try_feed(const Value *values, std::size_t n) {
-    static_assert(std::is_same_v<Value, std::int16_t> || std::is_same_v<Value, float>, "feed int16_t or float values");
-    if (receiver_ != nullptr && (receiver_->input == ASR_INPUT_INT16) != std::is_same_v<Value, std::int16_t>) {
-      return Error(ASR_INVALID_ARGUMENT, std::is_same_v<Value, float>
-                                             ? "feed: the stream takes int16_t; set StreamConfig.input for float values"
-                                             : "feed: the stream takes float; set StreamConfig.input to ASR_INPUT_INT16");
-    }
-    return detail::outcome(asr_feed(handle_, values, n));
+    return feed_with(asr_feed, values, n);
   }
 
   // The same with all values of a container that has data() and size(), whole samples of all channels or whole rows.
@@ -454,19 +448,34 @@ class StreamView {
   }
   template <typename Container>
   Expected<void> try_feed(const Container &values) {
-    const std::size_t unit = receiver_ != nullptr ? receiver_->unit : 1;
-    if (values.size() % unit != 0) {
-      return Error(ASR_INVALID_ARGUMENT, "feed: " + std::to_string(values.size()) + " values are no whole number of " +
-                                             std::to_string(unit) + ", the values of a sample of all channels or of a row");
-    }
-    return try_feed(values.data(), values.size() / unit);
+    return feed_all_with(asr_feed, values);
   }
 
-  // The audio is complete. Does not wait.
-  // Ends the utterance under way, of a stream with asr_stream_config.endpoint.
+  // Feeds without waiting: all that is given, or nothing (false) where feed would wait.
+  template <typename Container>
+  bool feed_now(const Container &values) {
+    return try_feed_now(values).value();
+  }
+  template <typename Container>
+  Expected<bool> try_feed_now(const Container &values) {
+    const Expected<void> outcome = feed_all_with(asr_try_feed, values);
+    if (outcome) return true;
+    if (outcome.error().status() == ASR_BUSY) return false;
+    return outcome.error();
+  }
+
+  // Of a stream with asr_stream_config.endpoint: ends the utterance under way, or drops it with all that was fed before.
   void end_utterance() { try_end_utterance().value(); }
   Expected<void> try_end_utterance() { return detail::outcome(asr_end_utterance(handle_)); }
+  void cancel_utterance() { try_cancel_utterance().value(); }
+  Expected<void> try_cancel_utterance() { return detail::outcome(asr_cancel_utterance(handle_)); }
 
+  // Begins the stream anew, as if just opened; events that were not taken are dropped. A callback that threw gets no more
+  // events.
+  void reset() { try_reset().value(); }
+  Expected<void> try_reset() { return detail::outcome(asr_reset(handle_)); }
+
+  // The audio is complete. Does not wait.
   void finish() { try_finish().value(); }
   Expected<void> try_finish() { return detail::outcome(asr_finish(handle_)); }
 
@@ -529,6 +538,29 @@ class StreamView {
  protected:
   friend struct detail::Receiver;
   StreamView(asr_stream *handle, detail::Receiver *receiver) : handle_(handle), receiver_(receiver) {}
+
+  using FeedFunction = asr_status (*)(asr_stream *, const void *, std::size_t);
+
+  template <typename Value>
+  Expected<void> feed_with(FeedFunction function, const Value *values, std::size_t n) {
+    static_assert(std::is_same_v<Value, std::int16_t> || std::is_same_v<Value, float>, "feed int16_t or float values");
+    if (receiver_ != nullptr && (receiver_->input == ASR_INPUT_INT16) != std::is_same_v<Value, std::int16_t>) {
+      return Error(ASR_INVALID_ARGUMENT, std::is_same_v<Value, float>
+                                             ? "feed: the stream takes int16_t; set StreamConfig.input for float values"
+                                             : "feed: the stream takes float; set StreamConfig.input to ASR_INPUT_INT16");
+    }
+    return detail::outcome(function(handle_, values, n));
+  }
+
+  template <typename Container>
+  Expected<void> feed_all_with(FeedFunction function, const Container &values) {
+    const std::size_t unit = receiver_ != nullptr ? receiver_->unit : 1;
+    if (values.size() % unit != 0) {
+      return Error(ASR_INVALID_ARGUMENT, "feed: " + std::to_string(values.size()) + " values are no whole number of " +
+                                             std::to_string(unit) + ", the values of a sample of all channels or of a row");
+    }
+    return feed_with(function, values.data(), values.size() / unit);
+  }
 
   static std::int32_t clipped(std::chrono::milliseconds timeout) noexcept {
     return timeout.count() < 0 ? -1 : static_cast<std::int32_t>(timeout.count() < INT32_MAX ? timeout.count() : INT32_MAX);

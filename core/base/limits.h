@@ -68,6 +68,7 @@ constexpr float kMostBeam = 1e6f;
 constexpr float kMostWordInsertionCost = 1e6f;
 constexpr float kLeastWarp = 0.8f, kMostWarp = 1.25f;
 constexpr uint32_t kLeastEndpointMs = 100, kMostEndpointMs = 600000;
+constexpr uint32_t kLeastPreRollMs = 20, kMostPreRollMs = 5000;
 constexpr size_t kMostDevices = 64;
 constexpr size_t kMostStructBytes = 4096;
 

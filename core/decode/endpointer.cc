@@ -10,6 +10,7 @@ namespace {
 constexpr double kSurelyEnds = 2, kMayEnd = 8;  // costs to end in a final state (natural log)
 constexpr double kNearLongest = 0.7;            // share of the greatest length from which on a short silence is enough
 constexpr double kShortSilence_s = 0.1;
+constexpr double kForget_s = 0.6;  // of background, in which words would have been found
 
 }  // namespace
 
@@ -51,7 +52,7 @@ Endpointer::Endpointer(const EndpointTimes &times, double frame_shift_s)
 bool Endpointer::ends_at(const PathTail &tail, const std::function<double()> &cost_to_end) {
   if (ends_by_rules(tail, cost_to_end)) return true;
   // No rule that looks at silence can hold before the silence is long enough for it.
-  const double missing_s = least_silence_s(tail) - tail.n_silent * shift_s_;
+  const double missing_s = least_silence_s(tail) - tail.n_quiet() * shift_s_;
   const double n = std::max<double>(kStepFrames, std::ceil(missing_s / shift_s_ - 1e-6));
   next_check_ = std::min(next_check_ + static_cast<uint32_t>(n), longest_frames_);
   return false;
@@ -63,15 +64,16 @@ bool Endpointer::is_near_longest(const PathTail &tail) const {
 
 double Endpointer::least_silence_s(const PathTail &tail) const {
   if (is_near_longest(tail)) return kShortSilence_s;
-  return tail.has_words ? std::min(times_.at_end_s, times_.after_words_s) : std::min(times_.without_words_s, times_.at_end_s);
+  const double without_words_s = tail.n_background > 0 ? std::min(times_.without_words_s, kForget_s) : times_.without_words_s;
+  return std::min(times_.at_end_s, tail.has_words ? times_.after_words_s : without_words_s);
 }
 
 bool Endpointer::ends_by_rules(const PathTail &tail, const std::function<double()> &cost_to_end) const {
-  const double silence_s = tail.n_silent * shift_s_ + 1e-6;
+  const double silence_s = tail.n_silent * shift_s_ + 1e-6, background_s = tail.n_background * shift_s_ + 1e-6;
   if (next_check_ == longest_frames_) return true;
   if (is_near_longest(tail) && silence_s >= kShortSilence_s) return true;
-  if (!tail.has_words) return silence_s >= times_.without_words_s;
-  if (silence_s >= times_.after_words_s) return true;
+  if (!tail.has_words) return silence_s >= times_.without_words_s || background_s >= kForget_s;
+  if (std::max(silence_s, background_s) >= times_.after_words_s) return true;
   if (silence_s < times_.at_end_s) return false;
   const double cost = cost_to_end();
   return cost <= kSurelyEnds || (cost <= kMayEnd && silence_s >= (times_.at_end_s + times_.after_words_s) / 2);

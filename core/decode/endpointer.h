@@ -25,7 +25,10 @@ std::optional<EndpointTimes> preset_times(asr_endpoint preset);  // unset for AS
 struct PathTail {
   uint32_t n_frames = 0;
   uint32_t n_silent = 0, n_silent_before = 0;  // frames of the silence that the path ends with, and of that it begins with
+  uint32_t n_background = 0;  // frames since the last that the voice activity detector took for speech, where there is one
   bool has_words = false;
+
+  uint32_t n_quiet() const { return n_silent > n_background ? n_silent : n_background; }
 };
 
 PathTail tail_of_path(const asr_path &path, const std::function<bool(uint32_t transition_id)> &is_silence);

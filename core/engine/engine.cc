@@ -92,7 +92,13 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
     }
   }
   results_.require_thread();
-  return std::make_shared<Stream>(options, model, &main_.scheduler, &callbacks_, &results_);
+  auto events = std::make_shared<EventQueue>(options.callback, &callbacks_);
+  return std::make_shared<Stream>(options, model, &main_.scheduler, &results_, std::move(events));
+}
+
+std::shared_ptr<Stream> Engine::open_instead(const Stream &before) {
+  main_.scheduler.check_usable();
+  return std::make_shared<Stream>(before.options(), main_.model, &main_.scheduler, &results_, before.events());
 }
 
 }  // namespace asr

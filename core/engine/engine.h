@@ -25,6 +25,7 @@ class Engine {
   // The stream must be closed before the engine is destroyed. Throws if the options do not suit the model, or if the device was
   // lost and there is no fallback.
   std::shared_ptr<Stream> open(StreamOptions options);
+  std::shared_ptr<Stream> open_instead(const Stream &before);  // with its options and queue of events, for Stream::replace
 
  private:
   // The model on one device, and the thread that calls that device.

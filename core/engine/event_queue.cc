@@ -15,11 +15,11 @@ std::mutex g_awaiting;  // of awaits_ of all queues
 
 }  // namespace
 
-void EventQueue::post(EventPointer event) noexcept {
+void EventQueue::post(EventPointer event, uint64_t generation) noexcept {
   bool needs_deliverer = false;
   {
     std::lock_guard lock(mutex_);
-    if (closed_) return;
+    if (closed_ || generation != generation_) return;
     asr_event *const last = events_.last();
     if (last != nullptr && last->kind == ASR_EVENT_PARTIAL && event->kind == ASR_EVENT_PARTIAL) {
       std::swap(*last, *event);  // neither has a link
@@ -30,6 +30,13 @@ void EventQueue::post(EventPointer event) noexcept {
   }
   changed_.notify_all();
   if (needs_deliverer) pool_->submit(shared_from_this());
+}
+
+uint64_t EventQueue::begin_again() noexcept {
+  std::lock_guard lock(mutex_);
+  events_.clear();
+  end_taken_ = false;
+  return ++generation_;
 }
 
 EventPointer EventQueue::poll() {
@@ -99,10 +106,11 @@ void EventQueue::run() noexcept {
   calling_ = true;
   while (EventPointer event = events_.pop()) {
     const bool last = event->kind == ASR_EVENT_END;
+    const uint64_t generation = generation_;
     lock.unlock();
     callback_(std::move(event));
     lock.lock();
-    if (last) end_taken_ = true;
+    if (last && generation == generation_) end_taken_ = true;
   }
   calling_ = delivering_ = false;
   t_delivering = nullptr;

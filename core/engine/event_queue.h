@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The events of one stream on their way to its user, in order: kept until they are polled, or handed to its callback on a
-// thread of the engine's callback pool. A PARTIAL that waits is replaced by the next one.
+// thread of the engine's callback pool. A PARTIAL that waits is replaced by the next one. Where a stream takes the place of
+// another (asr_reset), both have the queue, and only the later one's events go through it.
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -22,7 +24,10 @@ class EventQueue : public WorkerPool::Job, public std::enable_shared_from_this<E
   // An empty callback: events are polled, and no pool is needed.
   EventQueue(std::function<void(EventPointer)> callback, WorkerPool *pool) : callback_(std::move(callback)), pool_(pool) {}
 
-  void post(EventPointer event) noexcept;  // the engine's side; nothing happens once the queue is closed
+  // The engine's side; nothing happens once the queue is closed, or for another generation than the last. begin_again(): what
+  // was not delivered is discarded; returns the next generation, the first being 0.
+  void post(EventPointer event, uint64_t generation) noexcept;
+  uint64_t begin_again() noexcept;
 
   EventPointer poll();            // the next event; null if there is none now
   void wait(int32_t timeout_ms);  // asr_wait; throws where callbacks would wait for each other for ever
@@ -46,6 +51,7 @@ class EventQueue : public WorkerPool::Job, public std::enable_shared_from_this<E
   bool delivering_ = false;  // run() runs or is about to
   bool calling_ = false;     // run() runs
   bool end_taken_ = false;
+  uint64_t generation_ = 0;
   bool closed_ = false;
   Keepsake kept_{nullptr, nullptr};             // for after the callback that runs
   mutable const EventQueue *awaits_ = nullptr;  // the queue that this one's callback waits for; guarded by g_awaiting

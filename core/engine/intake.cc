@@ -26,20 +26,36 @@ void Intake::check_open(const char *call) const {
 }
 
 void Intake::feed(const void *samples, size_t n, bool may_wait) {
-  std::lock_guard feeding(feeding_);
+  const std::lock_guard feeding(feeding_);
+  feed_pieces(samples, n, may_wait, "asr_feed");
+}
+
+void Intake::try_feed(const void *samples, size_t n) {
+  const std::unique_lock feeding(feeding_, std::try_to_lock);
+  bool is_full = !feeding.owns_lock();  // another thread feeds, or waits to
+  if (!is_full) {
+    const std::lock_guard lock(mutex_);
+    is_full = limit_ > 0 && ring_.size() > limit_ && !closed_ && !finished_;
+  }
+  if (is_full)
+    fail(ASR_BUSY, "asr_try_feed: more audio than max_backlog_ms waits for work; nothing was taken, try again later");
+  feed_pieces(samples, n, false, "asr_try_feed");
+}
+
+void Intake::feed_pieces(const void *samples, size_t n, bool may_wait, const char *call) {
   {
-    std::lock_guard lock(mutex_);
-    check_open("asr_feed");
+    const std::lock_guard lock(mutex_);
+    check_open(call);
   }
   const bool audio = options_.is_audio();
   const size_t unit = audio ? options_.format.n_channels : row_length_;  // values a sample or row has
   const size_t value_bytes = audio ? options_.format.sample_bytes() : sizeof(float);
   if (n > kMostFeedBytes / (unit * value_bytes)) {
-    fail(ASR_INVALID_ARGUMENT, "asr_feed: n is %zu; the most of one call is %zu", n,
+    fail(ASR_INVALID_ARGUMENT, "%s: n is %zu; the most of one call is %zu", call, n,
          static_cast<size_t>(kMostFeedBytes / (unit * value_bytes)));
   }
   if (options_.input != ASR_INPUT_INT16 && !all_finite(static_cast<const float *>(samples), n * unit)) {
-    fail(ASR_BAD_AUDIO, "asr_feed: a value is infinite or not a number; nothing of this call was taken");
+    fail(ASR_BAD_AUDIO, "%s: a value is infinite or not a number; nothing of this call was taken", call);
   }
   const size_t piece = std::max<size_t>(1, kPieceValues / unit);
   std::vector<float> values;
@@ -47,7 +63,7 @@ void Intake::feed(const void *samples, size_t n, bool may_wait) {
     const size_t n_piece = std::min(piece, n - done);
     values.clear();
     append(static_cast<const char *>(samples) + done * unit * value_bytes, n_piece, &values);
-    push(values, may_wait);
+    push(values, may_wait, call);
   }
 }
 
@@ -62,12 +78,12 @@ void Intake::append(const void *samples, size_t n, std::vector<float> *values) {
   resampler_.feed(mono_.data(), n, values);
 }
 
-void Intake::push(const std::vector<float> &values, bool may_wait) {
+void Intake::push(const std::vector<float> &values, bool may_wait, const char *call) {
   bool enough;
   {
     std::unique_lock lock(mutex_);
     if (may_wait && limit_ > 0) room_.wait(lock, [&] { return ring_.size() <= limit_ || closed_; });
-    check_open("asr_feed");
+    check_open(call);
     ring_.push(values.data(), values.size());
     n_values_ += values.size();
     enough = ring_.size() >= min_values_;
@@ -141,6 +157,12 @@ void Intake::pass_mark() {
 
 uint64_t Intake::n_values() const {
   std::lock_guard lock(mutex_);
+  return n_values_;
+}
+
+uint64_t Intake::n_values(const char *call) const {
+  std::lock_guard lock(mutex_);
+  check_open(call);
   return n_values_;
 }
 

@@ -22,9 +22,10 @@ class Intake {
   // more values than this are kept; 0 = never. notify(): called when at least min_values more can be taken, or at the end.
   Intake(const StreamOptions &options, size_t row_length, size_t limit, size_t min_values, std::function<void()> notify);
 
-  // Callers' side.
+  // Callers' side, any thread.
   void feed(const void *samples, size_t n, bool may_wait);
-  void mark();  // what was fed so far belongs together
+  void try_feed(const void *samples, size_t n);  // throws ASR_BUSY, with nothing taken, where feed would wait
+  void mark();                                   // what was fed so far belongs together
   void finish();
 
   // Engine's side. Nothing beyond a mark is taken before the mark is passed.
@@ -32,13 +33,15 @@ class Intake {
   bool ended() const;                    // finished, and everything was taken
   bool at_mark() const;                  // everything before the next mark was taken
   void pass_mark();
-  bool ends_at_mark() const;                 // finished, with nothing fed since the last mark
-  uint64_t n_values() const;                 // fed so far, in kept form
-  void close(const Error &reason) noexcept;  // feeding throws this from now on, also where it waits
+  bool ends_at_mark() const;                  // finished, with nothing fed since the last mark
+  uint64_t n_values() const;                  // fed so far, in kept form
+  uint64_t n_values(const char *call) const;  // the same; throws where feeding would
+  void close(const Error &reason) noexcept;   // feeding throws this from now on, also where it waits
 
  private:
+  void feed_pieces(const void *samples, size_t n, bool may_wait, const char *call);
   void append(const void *samples, size_t n, std::vector<float> *values);
-  void push(const std::vector<float> &values, bool may_wait);
+  void push(const std::vector<float> &values, bool may_wait, const char *call);
   void check_open(const char *call) const;  // with mutex_ held
 
   const StreamOptions &options_;

@@ -118,11 +118,21 @@ void Scheduler::step(Window *now, Window *before) {
   retired_->end_all();
   for (const StreamPointer &stream : streams_) for_stream(stream, [&] { prepare(stream); });
   if (!loss()) decode(now, before);
+  drop_cancelled();
   if (loss()) {
     give_up_device();
     clear(now), clear(before);
   }
   end_failed();
+}
+
+// The device is done with the last windows of these.
+void Scheduler::drop_cancelled() {
+  for (const StreamPointer &stream : streams_) {
+    if (!stream->dropping_ || stream->failure_ || loss()) continue;
+    for_stream(stream, [&] { stream->drop_utterance(model_); });
+    enqueue(stream);
+  }
 }
 
 void Scheduler::decode(Window *now, Window *before) {
@@ -185,21 +195,23 @@ void Scheduler::prepare(const StreamPointer &stream) {
   if (s.ended_ || s.failure_) return;
   s.check_not_stopped();
   if (const std::optional<Error> reason = loss()) throw Error(*reason);
+  if (s.is_utterance_cancelled()) {
+    s.dropping_ = s.utterance_.has_value();
+    if (s.dropping_) return;
+    s.begin_at(s.next_frame_, model_);
+  }
   if (!s.utterance_) {
-    s.begin_utterance(model_, retired_);
+    s.begin_rows(model_);
+    if (!s.gate_) s.begin_utterance(model_, retired_);
     live_.insert(stream);
   }
-  values_.resize(s.rows_->n_wanted());
-  const size_t n_taken = s.take(values_.data(), values_.size());
-  if (n_taken > 0) s.rows_->add(values_.data(), n_taken);
-  if (s.all_taken()) s.rows_->end();
-  s.progressed_ = n_taken > 0;
+  s.progressed_ = s.fill_rows(&values_);
 }
 
 void Scheduler::extract() {
   jobs_.clear();
   for (const StreamPointer &stream : streams_) {
-    if (!stream->is_decoding()) continue;
+    if (!stream->makes_rows()) continue;
     for_stream(stream, [&] {
       asr_extract_job job;
       if (!stream->rows_->next_extract(&job)) return;
@@ -224,11 +236,14 @@ void Scheduler::extract() {
   extracting_.clear();
 }
 
-// Takes the stream's ready rows into the window. A stream that moved, or whose end is near, is visited again.
+// Takes the stream's ready rows into the window. A stream that moved, or whose end is near, is visited again. Behind a gate an
+// utterance begins with speech, and at the end of the stream, where it is what posts END.
 void Scheduler::gather(const StreamPointer &stream, Window *window) {
   Stream &s = *stream;
-  if (!s.is_decoding() || s.last_taken_ || s.awaits_check_) return;
-  s.drop_rows_before_utterance();
+  if (!s.makes_rows() || s.last_taken_ || s.awaits_check_) return;
+  const bool all_taken = s.rows_->all_taken();
+  if (!s.utterance_ && (all_taken || s.speech_begins())) s.begin_utterance(model_, retired_);
+  if (s.drops_rows() && !all_taken) return gather_dropped(stream, window);
   if (s.at_mark() && s.rows_->is_dry()) {
     s.end_at_ = s.next_frame_;
     s.intake_.pass_mark();
@@ -240,6 +255,28 @@ void Scheduler::gather(const StreamPointer &stream, Window *window) {
   } else {
     gather_rows(stream, window);
   }
+}
+
+// Drops rows that are of no utterance, which a device that makes rows itself scores, too.
+void Scheduler::gather_dropped(const StreamPointer &stream, Window *window) {
+  Stream &s = *stream;
+  RowSource &rows = *s.rows_;
+  asr_step_job job{};
+  rows.next_frames(&job);
+  const size_t n = s.n_rows_to_drop();
+  dropped_.clear();
+  rows.take(n, &dropped_);
+  s.drop_rows(n, model_);
+  if (job.signal != nullptr && (n > 0 || job.n_frames > 0)) {
+    job.first_row = window->n_rows;
+    job.n_rows = static_cast<uint32_t>(n);
+    window->steps.push_back(job);
+    window->n_rows += job.n_rows;
+    window->parts.push_back({stream, 0, 0, false, false, false});
+  }
+  const bool at_mark = s.at_mark() && rows.is_dry();
+  if (at_mark) s.pass_mark();
+  if (n > 0 || job.n_frames > 0 || s.progressed_ || at_mark || s.at_mark() || rows.has_ended()) enqueue(stream);
 }
 
 void Scheduler::gather_rows(const StreamPointer &stream, Window *window) {
@@ -324,7 +361,7 @@ void Scheduler::complete(Window *window) {
     if (part.stream->utterance_->advanced(part.n_rows)) for_stream(part.stream, [&] { part.stream->submit_pieces(model_); });
   }
   for_best_paths(partial_, 0, [](const StreamPointer &stream, const asr_path &path) {
-    if (stream->options_.endpoint) stream->post_speech_start(stream->utterance_->tail(path));
+    if (stream->options_.endpoint) stream->post_speech_start(stream->tail(path));
     if (!stream->is_heard()) return;
     stream->post_partial(stream->utterance_->result(ASR_EVENT_PARTIAL, path), path.n_frames);
   });
@@ -352,7 +389,7 @@ void Scheduler::look_for_endpoint(const StreamPointer &stream, const asr_path &p
     return final.reached_final != 0 ? final.total_cost - cost : std::numeric_limits<double>::infinity();
   };
   stream->awaits_check_ = false;
-  const PathTail tail = stream->utterance_->tail(path);
+  const PathTail tail = stream->tail(path);
   stream->post_speech_start(tail);
   stream->closing_ = path.beam_died != 0 || stream->utterance_->ends_at(tail, cost_to_end);
   enqueue(stream);
@@ -367,7 +404,7 @@ void Scheduler::finish_later(const StreamPointer &stream) {
   const uint64_t first_frame = stream->utterance_->first_frame();
   const StreamOptions &options = stream->options_;
   stream->post_endpoint();
-  stream->submit_result(this, [channel, pieces, first_frame, &model, &options, stop = stream->stop()] {
+  stream->submit_result(this, [channel, pieces, first_frame, &model, &options, stop = stream->stop_token()] {
     asr_backend_device *const device = model.device().get();
     asr_raw_lattice raw{};
     model.device().check(model.api()->lattice(device, channel.get(), 1, &raw));
@@ -420,7 +457,7 @@ void Scheduler::finish_with_lattices(const Streams &streams) {
       const auto found = std::make_shared<SearchLattice>(
           search_lattice(stream->utterance_->pieces(), lattices_[i], stream->utterance_->first_frame(), options));
       stream->post_endpoint();
-      stream->submit_result(this, [found, &options, &model = model_, stop = stream->stop()] {
+      stream->submit_result(this, [found, &options, &model = model_, stop = stream->stop_token()] {
         return lattice_event(std::move(*found), options, model, stop);
       });
       end(stream);
@@ -493,7 +530,10 @@ void Scheduler::end_failed() noexcept {
 void Scheduler::end(const StreamPointer &stream) noexcept {
   stream->ended_ = true;
   stream->utterance_.reset();
-  if (!stream->goes_on_) stream->rows_.reset();
+  if (!stream->goes_on_) {
+    stream->rows_.reset();
+    stream->gate_.reset();
+  }
   live_.erase(stream);
   if (stream->resume_) enqueue(stream);
 }

@@ -81,6 +81,8 @@ class Scheduler {
   void extract();
   void gather(const StreamPointer &stream, Window *window);
   void gather_rows(const StreamPointer &stream, Window *window);
+  void gather_dropped(const StreamPointer &stream, Window *window);
+  void drop_cancelled();
   void score(Window *window);
   void complete(Window *window);
   static void clear(Window *window);
@@ -121,12 +123,12 @@ class Scheduler {
   // Of the thread.
   Window windows_[2];
   Streams streams_;                                           // of this step
-  std::set<StreamPointer> live_;                              // streams that have an utterance
+  std::set<StreamPointer> live_;                              // streams that have rows
   LinkedQueue<StreamPointer, &Stream::next_failed_> failed_;  // to be ended when the device is idle
   Scheduler *spare_ = nullptr;                                // where streams of a lost device go
   bool given_up_ = false;
   // Scratch of extract, and of complete and what it calls.
-  std::vector<float> values_;
+  std::vector<float> values_, dropped_;
   Streams extracting_, partial_, checked_, last_, last_with_lattice_;
   std::vector<asr_extract_job> jobs_;
   std::vector<asr_backend_channel *> channels_;

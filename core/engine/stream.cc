@@ -16,6 +16,7 @@ constexpr size_t kMinFrames = 8;     // fewer are not worth a step, unless the a
 
 // Made when the library is loaded, so that stopping a stream needs no memory; never freed, as threads may outlive exit.
 const Error *const g_cancelled = new Error(ASR_CANCELLED, "the stream was cancelled by asr_cancel");
+const Error *const g_reset = new Error(ASR_CANCELLED, "the stream was reset by asr_reset; what was not finished is dropped");
 const Error *const g_closed = new Error(ASR_INVALID_STATE, "the stream was closed");
 
 // Values of the intake that one frame shift brings.
@@ -33,13 +34,13 @@ size_t backlog_limit(const StreamOptions &options, const LoadedModel &model) {
 
 }  // namespace
 
-Stream::Stream(const StreamOptions &options, const LoadedModel &model, Scheduler *scheduler, WorkerPool *callbacks,
-               WorkerPool *results)
+Stream::Stream(const StreamOptions &options, const LoadedModel &model, Scheduler *scheduler, WorkerPool *results,
+               std::shared_ptr<EventQueue> events)
     : options_(options),
       scheduler_(scheduler),
       frame_values_(values_of_frame(options, model)),
       value_s_(model.frame_shift_s() / static_cast<double>(frame_values_)),
-      events_(std::make_shared<EventQueue>(options.callback, callbacks)),
+      events_(std::move(events)),
       intake_(options_, options.is_audio() ? 1 : values_of_frame(options, model), backlog_limit(options, model),
               kMinFrames * values_of_frame(options, model), [this] { notify(); }),
       work_(std::make_shared<SerialWork>(results)),
@@ -52,15 +53,36 @@ Stream::Stream(const StreamOptions &options, const LoadedModel &model, Scheduler
 
 void Stream::start() { post_once(ASR_EVENT_READY, 0); }
 
+void Stream::replace(Stream *before) noexcept {
+  generation_ = events_->begin_again();
+  before->closed_ = true;
+  before->stop(*g_reset);
+}
+
 void Stream::feed(const void *samples, size_t n) {
   while_fed([&] { intake_.feed(samples, n, !in_callback()); });
 }
 
+void Stream::try_feed(const void *samples, size_t n) {
+  while_fed([&] { intake_.try_feed(samples, n); });
+}
+
+void Stream::require_endpoints(const char *call) const {
+  if (options_.endpoint) return;
+  fail(ASR_INVALID_STATE, "%s: the stream is one utterance; set asr_stream_config.endpoint for several", call);
+}
+
 void Stream::end_utterance() {
-  if (!options_.endpoint) {
-    fail(ASR_INVALID_STATE, "asr_end_utterance: the stream is one utterance; set asr_stream_config.endpoint for several");
-  }
+  require_endpoints("asr_end_utterance");
   while_fed([&] { intake_.mark(); });
+}
+
+void Stream::cancel_utterance() {
+  require_endpoints("asr_cancel_utterance");
+  const uint64_t n_values = intake_.n_values("asr_cancel_utterance");
+  uint64_t before = cancelled_values_;
+  while (before < n_values && !cancelled_values_.compare_exchange_weak(before, n_values)) continue;
+  notify();
 }
 
 void Stream::finish() {
@@ -80,17 +102,22 @@ void Stream::while_fed(Action action) {
   }
 }
 
-void Stream::cancel() noexcept {
-  cancelled_ = stopped_ = true;
-  intake_.close(*g_cancelled);
+// Of two that stop it the first gives the reason.
+void Stream::stop(const Error &reason) noexcept {
+  stopped_ = true;
+  intake_.close(reason);
   notify();
+}
+
+void Stream::cancel() noexcept {
+  cancelled_ = true;
+  stop(*g_cancelled);
 }
 
 void Stream::close(EventQueue::Keepsake *kept) noexcept {
   events_->close(kept);
-  closed_ = stopped_ = true;
-  intake_.close(*g_closed);
-  notify();
+  closed_ = true;
+  stop(*g_closed);
 }
 
 void Stream::notify() noexcept { scheduler_.load()->enqueue(shared_from_this()); }
@@ -99,34 +126,60 @@ void Stream::post_once(asr_event_kind kind, double time_s) noexcept {
   EventPointer event = std::move(reserve_[kind]);
   if (!event) return;
   event->time_s = time_s;
-  events_->post(std::move(event));
+  post(std::move(event));
 }
 
 void Stream::post_partial(EventPointer partial, uint32_t n_frames) {
   if (n_frames <= n_partial_frames_) return;
   n_partial_frames_ = n_frames;
   if (fell_back_) partial->flags |= ASR_FLAG_FELL_BACK;
-  events_->post(std::move(partial));
+  post(std::move(partial));
+}
+
+void Stream::begin_rows(const LoadedModel &model) {
+  if (options_.pre_roll_s && !gate_) {
+    gate_.emplace(model.tables().front_end(), model.options().window_frames, *options_.pre_roll_s);
+  }
+  if (!rows_) rows_.emplace(model, options_);
 }
 
 void Stream::begin_utterance(const LoadedModel &model, RetiredChannels *retired) {
-  if (!rows_) rows_.emplace(model, options_);
   utterance_.emplace(model, options_, retired, utterance_frame_);
+  if (gate_) gate_->open();
   if (!options_.endpoint) post_once(ASR_EVENT_SPEECH_START, 0);
 }
 
 // The next utterance's events, too, are there before it begins.
 void Stream::go_on(const LoadedModel &model) {
   if (result_failure_) throw Error(*result_failure_);
+  begin_next(model);
+}
+
+void Stream::begin_next(const LoadedModel &model) {
   for (const asr_event_kind kind : {ASR_EVENT_SPEECH_START, ASR_EVENT_ENDPOINT}) {
     if (!reserve_[kind]) reserve_[kind] = new_event(kind);
   }
   n_partial_frames_ = 0;
   begins_at_mark_ = end_at_.has_value();
   end_at_.reset();
-  last_taken_ = closing_ = goes_on_ = ended_ = false;
-  utterance_frame_ = next_frame_;
+  last_taken_ = closing_ = goes_on_ = ended_ = awaits_check_ = false;
+  begin_at(next_frame_, model);
+}
+
+void Stream::begin_at(uint64_t frame, const LoadedModel &model) {
+  frame = std::max(frame, kept_frame());
+  utterance_frame_ = frame;
   forget_history(model.tables().view()->dynamics->lookahead + kMarginFrames);
+  if (!gate_) return;
+  gate_->forget_before(frame);
+  gate_->close(frame);
+}
+
+PathTail Stream::tail(const asr_path &path) const {
+  PathTail tail = utterance_->tail(path);
+  const uint64_t n = gate_ ? gate_->n_background_before(utterance_->end_frame()) : 0;
+  if (n < tail.n_frames) tail.n_background = static_cast<uint32_t>(n);  // else what the gate opened for is yet to come
+  return tail;
 }
 
 // An utterance of a stream with endpoints begins to be heard with its first word.
@@ -142,15 +195,32 @@ void Stream::post_endpoint() noexcept {
   }
 }
 
+// A cancelled utterance of which something was said ends with a FINAL without words; else nothing is said of it.
+void Stream::drop_utterance(const LoadedModel &model) {
+  EventPointer final = new_event(ASR_EVENT_FINAL);
+  final->alternatives.emplace_back();
+  goes_on_ = true;
+  post_result(std::move(final));
+  utterance_.reset();
+  dropping_ = false;
+  begin_next(model);
+}
+
 void Stream::post_result(EventPointer final) noexcept {
   if (fell_back_) final->flags |= ASR_FLAG_FELL_BACK;
   final->time_s = options_.endpoint ? frame_s(next_frame_) : fed_s();
+  if (is_utterance_cancelled()) {
+    final->flags |= ASR_FLAG_CANCELLED | ASR_FLAG_NO_SPEECH;
+    final->alternatives.resize(1);
+    final->alternatives[0] = {};
+    final->lattice.reset();
+  }
   // Frames that only wait for what would follow asr_end_utterance are no utterance if nothing does.
   const bool is_rest = begins_at_mark_ && !goes_on_ && intake_.ends_at_mark();
   if (is_heard() || (!final->alternatives[0].words.empty() && !is_rest)) {
     post_once(ASR_EVENT_SPEECH_START, final->alternatives[0].words.empty() ? 0 : final->alternatives[0].words[0].start_s);
     post_once(ASR_EVENT_ENDPOINT, final->time_s);
-    events_->post(std::move(final));
+    post(std::move(final));
   }
   if (goes_on_) return;
   history_ = {};
@@ -181,20 +251,48 @@ size_t Stream::take(float *values, size_t n) {
   return n_taken;
 }
 
+bool Stream::fill_rows(std::vector<float> *values) {
+  if (gate_) return fill_rows_by_gate(values);
+  values->resize(rows_->n_wanted());
+  const size_t n = take(values->data(), values->size());
+  if (n > 0) rows_->add(values->data(), n);
+  if (all_taken()) rows_->end();
+  return n > 0;
+}
+
+bool Stream::fill_rows_by_gate(std::vector<float> *values) {
+  values->resize(gate_->n_wanted());
+  const size_t n = take(values->data(), values->size());
+  gate_->add(values->data(), n);
+  if (all_taken_to_mark()) gate_->settle();
+  if (all_taken()) gate_->finish();
+  const size_t n_released = std::min(gate_->n_releasable(), rows_->n_wanted());
+  if (n_released > 0) rows_->add(gate_->samples(), n_released);
+  gate_->release(n_released);
+  if (all_taken() && gate_->is_empty()) rows_->end();
+  return n > 0 || n_released > 0;
+}
+
 // Jobs of the pool for the utterance before may still run; those of the next come after them. Features begin anew, too.
 void Stream::begin_again() noexcept {
   utterance_.reset();
   rows_.reset();
   failure_.reset();
-  progressed_ = last_taken_ = ended_ = awaits_check_ = closing_ = goes_on_ = false;
+  progressed_ = last_taken_ = ended_ = awaits_check_ = closing_ = goes_on_ = dropping_ = false;
   next_frame_ = history_frame_;
   n_read_ = 0;
+  if (gate_) {
+    gate_->begin_again(history_frame_);
+    gate_->close(utterance_frame_);
+  }
   fell_back_ = true;
 }
 
 // Keeps what frames before the utterance need, from which its first rows are made, too.
 void Stream::forget_history(size_t n_margin_frames) noexcept {
-  const uint64_t begin = std::max(history_frame_, utterance_frame_ - std::min<uint64_t>(utterance_frame_, n_margin_frames));
+  const uint64_t last =
+      std::min(utterance_frame_, history_frame_ + n_read_ / frame_values_);  // it may begin with what is to come
+  const uint64_t begin = std::max(history_frame_, last - std::min<uint64_t>(last, n_margin_frames));
   const auto n = static_cast<size_t>((begin - history_frame_) * frame_values_);
   history_frame_ = begin;
   if (!keeps_history_) return;
@@ -202,14 +300,24 @@ void Stream::forget_history(size_t n_margin_frames) noexcept {
   n_read_ -= n;
 }
 
-void Stream::drop_rows_before_utterance() {
-  std::vector<float> dropped;
-  while (next_frame_ < utterance_frame_ && rows_->n_ready() > 0) {
-    const size_t n = std::min<uint64_t>(rows_->n_ready(), utterance_frame_ - next_frame_);
-    rows_->take(n, &dropped);
-    next_frame_ += n;
-    progressed_ = true;
+size_t Stream::n_rows_to_drop() const {
+  const uint64_t n = next_frame_ < utterance_frame_ ? utterance_frame_ - next_frame_ : gate_->n_background_from(next_frame_);
+  return std::min<uint64_t>(rows_->n_ready(), n);
+}
+
+void Stream::drop_rows(size_t n, const LoadedModel &model) {
+  next_frame_ += n;
+  if (utterance_) {
+    forget_history(model.tables().view()->dynamics->lookahead + kMarginFrames);
+  } else {
+    begin_at(std::max(next_frame_, utterance_frame_), model);
   }
+}
+
+// What asr_end_utterance would end, if an utterance were under way.
+void Stream::pass_mark() {
+  intake_.pass_mark();
+  begins_at_mark_ = true;
 }
 
 void Stream::submit_pieces(const LoadedModel &model) {
@@ -221,13 +329,13 @@ void Stream::submit_pieces(const LoadedModel &model) {
   };
   std::function<void()> add_pieces;
   if (model.overlaps()) {
-    add_pieces = [this, take, pieces, word_cost] { add_settled_pieces(take, word_cost, &pieces->determiniser, stop()); };
+    add_pieces = [this, take, pieces, word_cost] { add_settled_pieces(take, word_cost, &pieces->determiniser, stop_token()); };
   } else {
     const auto lattices = std::make_shared<std::vector<Lattice>>();
     for_settled_pieces(take, word_cost, [&](Lattice piece) { lattices->push_back(std::move(piece)); });
     if (lattices->empty()) return;
     add_pieces = [this, pieces, lattices] {
-      for (Lattice &lattice : *lattices) pieces->determiniser.add(std::move(lattice), stop());
+      for (Lattice &lattice : *lattices) pieces->determiniser.add(std::move(lattice), stop_token());
     };
   }
   work_->submit([self = shared_from_this(), pieces, add_pieces] { self->determinise(pieces.get(), add_pieces); });
@@ -238,7 +346,7 @@ void Stream::submit_result(Scheduler *scheduler, std::function<EventPointer()> m
 }
 
 void Stream::determinise(LatticePieces *pieces, const std::function<void()> &add_pieces) {
-  if (pieces->failure || cancelled_ || closed_) return;
+  if (pieces->failure || cancelled_ || closed_ || is_utterance_cancelled()) return;
   try {
     add_pieces();
   } catch (...) {

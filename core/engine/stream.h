@@ -12,6 +12,7 @@
 #include "core/engine/intake.h"
 #include "core/engine/row_source.h"
 #include "core/engine/serial_work.h"
+#include "core/engine/speech_gate.h"
 #include "core/engine/utterance.h"
 
 namespace asr {
@@ -21,18 +22,23 @@ class Scheduler;
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
   // All that is pointed to must outlive the stream. `options` has no unset fields but cmn.
-  Stream(const StreamOptions &options, const LoadedModel &model, Scheduler *scheduler, WorkerPool *callbacks,
-         WorkerPool *results);
+  Stream(const StreamOptions &options, const LoadedModel &model, Scheduler *scheduler, WorkerPool *results,
+         std::shared_ptr<EventQueue> events);
 
   // The user's side.
-  void start();  // posts READY
+  void start();                           // posts READY
+  void replace(Stream *before) noexcept;  // which gets no further event to its user, and ends; first of all, then start()
   void feed(const void *samples, size_t n);
+  void try_feed(const void *samples, size_t n);  // throws ASR_BUSY where feed would wait
   void end_utterance();
+  void cancel_utterance();
   void finish();
   void cancel() noexcept;
   EventPointer poll() { return events_->poll(); }
   void wait(int32_t timeout_ms) { events_->wait(timeout_ms); }
   bool in_callback() const { return events_->in_callback(); }
+  const StreamOptions &options() const { return options_; }
+  const std::shared_ptr<EventQueue> &events() const { return events_; }
   // Callbacks that close each other's streams: see EventQueue::close. `*kept` holds this stream.
   void close(EventQueue::Keepsake *kept) noexcept;
 
@@ -42,17 +48,29 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void notify() noexcept;
   template <typename Action>
   void while_fed(Action action);
+  void stop(const Error &reason) noexcept;
+  void post(EventPointer event) noexcept { events_->post(std::move(event), generation_); }
   void post_once(asr_event_kind kind, double time_s) noexcept;
   void post_partial(EventPointer partial, uint32_t n_frames);
+  void begin_rows(const LoadedModel &model);
   void begin_utterance(const LoadedModel &model, RetiredChannels *retired);
+  void require_endpoints(const char *call) const;
   void go_on(const LoadedModel &model);  // after an utterance whose result is out
+  void begin_next(const LoadedModel &model);
+  void begin_at(uint64_t frame, const LoadedModel &model);  // the next utterance, at the earliest
+  PathTail tail(const asr_path &path) const;
   void post_speech_start(const PathTail &tail);
   bool is_heard() const { return reserve_[ASR_EVENT_SPEECH_START] == nullptr; }
+  // asr_cancel_utterance. The first frame that it leaves; whether the utterance began before that; its end, instead of a
+  // result.
+  uint64_t kept_frame() const { return (cancelled_values_ + frame_values_ - 1) / frame_values_; }
+  bool is_utterance_cancelled() const { return kept_frame() > utterance_frame_; }
+  void drop_utterance(const LoadedModel &model);
   void post_endpoint() noexcept;
   void post_result(EventPointer final) noexcept;    // FINAL, and END unless an utterance follows
   void post_failure(const Error &reason) noexcept;  // ERROR and END; feeding throws the reason from now on
   void check_not_stopped() const;
-  StopToken stop() const { return StopToken(&stopped_); }  // of work on results
+  StopToken stop_token() const { return StopToken(&stopped_); }  // of work on results
 
   // Work on results that is left to the pool, in order: what settled of the lattice, and at the end the result, which is posted
   // with END.
@@ -61,16 +79,26 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void determinise(LatticePieces *pieces, const std::function<void()> &add_pieces);
   void make_result(Scheduler *scheduler, const std::function<EventPointer()> &make);
 
-  // Of the scheduler's thread: at most n values, of the history where it is read again, else of the intake.
+  // Of the scheduler's thread. take(): at most n values, of the history where it is read again, else of the intake.
+  // fill_rows(): what was fed to rows_, as far as a window needs it; returns whether there was any.
   size_t take(float *values, size_t n);
+  bool fill_rows(std::vector<float> *values);
+  bool fill_rows_by_gate(std::vector<float> *values);
   bool all_taken() const { return n_read_ == history_.size() && intake_.ended(); }
-  bool at_mark() const { return n_read_ == history_.size() && intake_.at_mark(); }
+  bool all_taken_to_mark() const { return n_read_ == history_.size() && intake_.at_mark(); }
+  bool at_mark() const { return all_taken_to_mark() && (!gate_ || gate_->n_releasable() == 0); }
   bool is_closing() const { return closing_ || (end_at_ && next_frame_ == *end_at_); }
   size_t n_frames_left() const { return end_at_ ? *end_at_ - next_frame_ : SIZE_MAX; }
-  void drop_rows_before_utterance();
+  // How many of the ready rows lie before the utterance, or between utterances in background, and that they were dropped.
+  bool drops_rows() const { return next_frame_ < utterance_frame_ || !utterance_; }
+  size_t n_rows_to_drop() const;
+  void drop_rows(size_t n, const LoadedModel &model);
+  bool speech_begins() const { return next_frame_ >= utterance_frame_ && gate_->speech_begins_at(next_frame_); }
+  void pass_mark();
   void forget_history(size_t n_margin_frames) noexcept;  // of utterances before this one
   void begin_again() noexcept;  // forgets the decoding, so that another scheduler can do it from the history
-  bool is_decoding() const { return utterance_ && !failure_; }
+  bool is_decoding() const { return utterance_ && !failure_ && !dropping_; }
+  bool makes_rows() const { return rows_ && !ended_ && !failure_ && !dropping_; }
   double fed_s() const { return static_cast<double>(intake_.n_values()) * value_s_; }
   double frame_s(uint64_t frame) const { return static_cast<double>(frame * frame_values_) * value_s_; }
 
@@ -79,9 +107,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const size_t frame_values_;           // kept values of the intake that one frame shift brings
   const double value_s_;                // seconds for one of them
   const std::shared_ptr<EventQueue> events_;
+  uint64_t generation_ = 0;  // of them
   Intake intake_;
   std::atomic<bool> cancelled_{false}, closed_{false}, stopped_{false};  // stopped_: cancelled or closed
   std::atomic<bool> starved_{false};                                     // there was no memory for what a call fed
+  std::atomic<uint64_t> cancelled_values_{0};  // so many of what was fed are of no utterance whose result is not out
   const std::shared_ptr<SerialWork> work_;
   std::atomic<bool> queued_{false};  // waits for a scheduler
   std::shared_ptr<Stream> next_queued_;
@@ -97,14 +127,16 @@ class Stream : public std::enable_shared_from_this<Stream> {
   uint32_t n_partial_frames_ = 0;            // of the last partial result that was posted
   EventPointer reserve_[ASR_EVENT_END + 1];  // those that post_once has not yet posted
   bool fell_back_ = false;
+  std::optional<SpeechGate> gate_;       // where background is not decoded; as rows_, but it outlives a lost device
   std::optional<RowSource> rows_;        // from the first visit to the end
   uint64_t next_frame_ = 0;              // of the rows
   uint64_t utterance_frame_ = 0;         // that the utterance begins with
-  std::optional<Utterance> utterance_;   // from its first visit to its end
+  std::optional<Utterance> utterance_;   // from its first visit, or where speech begins, to its end
   std::optional<uint64_t> end_at_;       // where the utterance ends because asr_end_utterance says so
   bool begins_at_mark_ = false;          // the utterance before ended so
   bool awaits_check_ = false;            // no row is taken before the window under way has shown whether the utterance ends
   bool closing_ = false;                 // the utterance has ended
+  bool dropping_ = false;                // it was cancelled, and ends with this step
   bool goes_on_ = false;                 // another utterance follows the one whose result is made
   std::optional<Error> failure_;         // to be reported and ended
   std::optional<Error> result_failure_;  // the job's, for the thread of scheduler_

@@ -29,6 +29,7 @@ struct StreamOptions {
   float lattice_beam = 0;            // 0 = no lattice
   uint32_t n_best = 1;
   std::optional<EndpointTimes> endpoint;       // unset: the stream is one utterance
+  std::optional<double> pre_roll_s;            // unset: all is decoded, also background
   std::function<void(EventPointer)> callback;  // empty: events are polled
 
   bool is_audio() const { return input == ASR_INPUT_INT16 || input == ASR_INPUT_FLOAT; }

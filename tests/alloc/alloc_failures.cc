@@ -40,6 +40,7 @@ struct Scenario {
   bool loads_each_time;  // the engine, because the device is lost or loading is what is tried
   bool lattices, partials, callbacks, is_slow;
   int n_streams = 3;
+  bool is_dialog = false;  // endpoints; an utterance is cancelled and the stream begun anew before it counts
 };
 
 constexpr Scenario kScenarios[] = {
@@ -51,6 +52,7 @@ constexpr Scenario kScenarios[] = {
     {"overlapping advances", "overlapping", "none", nullptr, false, false, true, false, false},
     {"overlapping advances, lattices", "overlapping", "none", nullptr, false, true, true, true, false},
     {"fused step", "stepping", "steps", nullptr, false, false, true, false, false},
+    {"dialog", "cpu", "", nullptr, false, true, true, false, false, 3, true},
     {"64 streams", "cpu", "", nullptr, false, false, true, false, true, 64},
     {"lost device", "faulty", "advance 5: lost", nullptr, true, false, true, false, true},
     {"fallback", "faulty", "advance 5: lost", "cpu", true, false, true, false, true},
@@ -185,6 +187,7 @@ class Trial {
     if (scenario_.callbacks) config.callback = Heard::receive, config.user_data = &heard_[i];
     if (i == 1) config.sample_rate_hz = 48000;
     if (i == 2) config.cmn = ASR_CMN_LIVE;
+    if (scenario_.is_dialog) config.endpoint = ASR_ENDPOINT_DICTATION;
     asr_stream *stream = nullptr;
     insist("asr_open", [&] { return asr_open(engine_, &config, &stream); });
     return stream;
@@ -198,9 +201,17 @@ class Trial {
       new (&heard_[i]) Heard;
       streams[i] = open(i);
     }
+    for (int i = 0; i < n && scenario_.is_dialog; ++i) begin_anew(streams[i]);
     for (int i = 0; i < n; ++i) feed(streams[i], i == 1 ? resampled_ : samples_);
     for (int i = 0; i < n; ++i) drain(streams[i], &heard_[i]);
     for (int i = 0; i < n; ++i) asr_close(streams[i]);
+  }
+
+  void begin_anew(asr_stream *stream) {
+    (void)asr_feed(stream, samples_.data(), samples_.size());
+    (void)asr_cancel_utterance(stream);
+    (void)asr_try_feed(stream, samples_.data(), samples_.size());
+    insist("asr_reset", [&] { return asr_reset(stream); });
   }
 
   void feed(asr_stream *stream, const std::vector<int16_t> &samples) {

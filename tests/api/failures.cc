@@ -292,6 +292,42 @@ TEST(Fallback, BatchNormalisationBeginsAgain) {
   expect_nothing_lost(config, "faulty");
 }
 
+std::vector<int16_t> background(size_t seconds) {
+  const std::vector<int16_t> pause = speak("");
+  std::vector<int16_t> samples;
+  while (samples.size() < 16000 * seconds) samples.insert(samples.end(), pause.begin(), pause.end());
+  return samples;
+}
+
+// The device fails when it is asked to search for the fifth time, which a stream without speech never does.
+TEST(Failures, NothingIsDecodedOfBackground) {
+  const EnginePointer engine = load_faulty(device_named("faulty", "advance 5: lost"));
+  asr_stream_config config = default_stream();
+  config.endpoint = ASR_ENDPOINT_COMMAND;
+  EXPECT_EQ(recognize(engine.get(), config, background(10), 1600).size(), 2u);  // READY, END
+}
+
+// Also a device that is lost between utterances.
+TEST(Fallback, SpeechAfterBackgroundIsNotLost) {
+  asr_stream_config config = default_stream();
+  config.endpoint = ASR_ENDPOINT_COMMAND;
+  std::vector<int16_t> samples = background(4);
+  for (size_t i = 0; i < 2; ++i) {
+    for (const std::vector<int16_t> &part : {recording(i), background(3)}) {
+      samples.insert(samples.end(), part.begin(), part.end());
+    }
+  }
+  const Events expected = recognize(load_engine().get(), config, samples, 1600);
+  EXPECT_GT(expected.size(), 6u);
+  for (const char *backend : {"faulty", "overlapping"}) {
+    for (const std::string &device : devices_named(backend, "lost")) {
+      size_t n_flagged = 0;
+      const EnginePointer engine = load_faulty(device, "cpu", 50);
+      EXPECT_EQ(without_fallback_flag(recognize(engine.get(), config, samples, 1600), &n_flagged), expected) << device;
+    }
+  }
+}
+
 // What was said before the device was lost is not said again, and what was under way is decoded from its start.
 TEST(Fallback, UtterancesComeOnce) {
   asr_stream_config config = default_stream();

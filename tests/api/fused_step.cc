@@ -81,7 +81,11 @@ TEST(FusedStep, EveryInputAtOnce) {
 TEST(FusedStep, AStepThatFailsFailsItsStreams) {
   for (const auto &[device, status] : {std::pair("stepping:1", ASR_INTERNAL), std::pair("stepping:2", ASR_DEVICE_LOST)}) {
     const EnginePointer engine = load_engine(8, 8, "", device);
-    const Events events = recognize(engine.get(), stream_of(ASR_CMN_LIVE), std::vector<int16_t>(6000), 6000);
+    const StreamPointer stream = open_stream(engine.get(), stream_of(ASR_CMN_LIVE));
+    const std::vector<int16_t> silence(6000);
+    ASSERT_OK(asr_feed(stream.get(), silence.data(), silence.size()));
+    (void)asr_finish(stream.get());  // the stream may have failed already
+    const Events events = poll_all(stream.get());
     ASSERT_GE(events.size(), 2u);
     EXPECT_EQ(events[events.size() - 2].rfind(std::string("ERROR ") + asr_status_text(status), 0), 0u)
         << events[events.size() - 2];

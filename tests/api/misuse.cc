@@ -67,6 +67,7 @@ TEST(Misuse, NullEverywhere) {
 TEST(Misuse, StatusTextIsNeverNull) {
   EXPECT_STREQ(asr_status_text(ASR_OK), "ASR_OK");
   EXPECT_STREQ(asr_status_text(ASR_INTERNAL), "ASR_INTERNAL");
+  EXPECT_STREQ(asr_status_text(ASR_BUSY), "ASR_BUSY");
   for (int status = -20; status < 5; ++status) EXPECT_NE(asr_status_text(static_cast<asr_status>(status)), nullptr);
 }
 

@@ -228,6 +228,42 @@ TEST(RecognizeCommand, StandardInput) {
   EXPECT_TRUE(has(nothing, "senone: -: standard input is empty; ")) << nothing.output;
 }
 
+// What is written to a pipe and then not ended is printed all the same, utterance by utterance.
+TEST(RecognizeCommand, UtterancesOfLiveInputAreHeardAsTheyEnd) {
+  const std::string raw = tone_recording("low mid"), quiet = tone_recording("");
+  std::string pauses;
+  for (int i = 0; i < 6; ++i) pauses += " " + quiet;
+  const std::string out = tone_bundle() + "/live.out";
+  const std::string wait = "for i in $(seq 200); do test -s " + out + " && break; sleep 0.05; done; ";
+  // The second recording is only written once the first one's words are there.
+  const std::string input =
+      "(cat " + raw + pauses + "; " + wait + "cp " + out + " " + out + ".first; cat " + raw + pauses + ")";
+  std::filesystem::remove(out);
+  const std::string command = input + " | " SENONE_BUILD_DIR "/bin/senone recognize --device cpu --model " + tone_bundle() +
+                              " --endpoint command - 2>/dev/null >" + out;
+  ASSERT_EQ(std::system(("bash -c '" + command + "'").c_str()), 0);
+  EXPECT_EQ(read_file(out + ".first"), "low mid\n");
+  EXPECT_EQ(read_file(out), "low mid\nlow mid\n");
+}
+
+TEST(RecognizeCommand, LiveInputHasAHeaderOrNone) {
+  const std::string flags = "--endpoint command ", raw = tone_recording("low mid");
+  EXPECT_TRUE(has(recognize_command(flags + "- <" + raw), "low mid"));
+  const std::string wav = spoken_wav("live.wav", "high low"), low = spoken_wav("live8.wav", "high low", 8000);
+  EXPECT_TRUE(has(recognize_command(flags + "- <" + wav), "high low"));
+  EXPECT_TRUE(has(recognize_command(flags + "- <" + low), "high low"));
+  EXPECT_TRUE(has(recognize_command(flags + "- <" + low), "senone: warning: -: has 8000 samples a second"));
+  std::filesystem::resize_file(wav, std::filesystem::file_size(wav) - 1000);
+  const Outcome cut = recognize_command(flags + "- <" + wav);
+  EXPECT_TRUE(has(cut, "high low") && has(cut, "-: is cut short: 1000 bytes ")) << cut.output;
+  EXPECT_TRUE(has(recognize_command(flags + "- </dev/null"), "senone: -: standard input is empty; "));
+  const std::string byte = tone_bundle() + "/byte";
+  std::ofstream(byte) << 'a';
+  const Outcome tiny = recognize_command(flags + "- <" + byte);
+  EXPECT_EQ(tiny.exit_code, 1);
+  EXPECT_TRUE(has(tiny, "senone: -: ")) << tiny.output;
+}
+
 TEST(RecognizeCommand, RecordingsThatLackSomethingBringAWarning) {
   const std::string low = spoken_wav("low.wav", "low mid", 8000);
   const Outcome twice = recognize_command(low + " " + low);

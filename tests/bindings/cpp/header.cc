@@ -75,6 +75,38 @@ TEST(CppHeader, AStreamOfManyUtterances) {
   EXPECT_EQ(texts, (std::vector<std::string>{"low mid", "high"}));
 }
 
+TEST(CppHeader, CancelsAnUtteranceAndBeginsAnew) {
+  senone::Engine engine = load();
+  senone::StreamConfig config;
+  config.endpoint = ASR_ENDPOINT_DICTATION;
+  config.max_backlog_ms = 0;
+  senone::Stream stream = engine.open(config);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(stream.feed_now(speak("low mid")));
+    stream.cancel_utterance();
+    EXPECT_TRUE(stream.feed_now(speak("high")));
+    stream.finish();
+    EXPECT_THROW(stream.feed_now(speak("high")), senone::Error);
+    EXPECT_EQ(stream.try_cancel_utterance().error().status(), ASR_INVALID_STATE);
+    if (i == 0) stream.reset();
+  }
+  std::vector<std::string> texts;
+  for (senone::Event &event : stream.events()) {
+    if (event.kind() == senone::EventKind::kFinal && event.flags() == 0) texts.emplace_back(event.text());
+  }
+  EXPECT_EQ(texts, std::vector<std::string>{"high"});
+}
+
+TEST(CppHeader, FeedNowSaysWhenItIsBusy) {
+  senone::Engine engine = load();
+  senone::StreamConfig config;
+  config.max_backlog_ms = 80;
+  senone::Stream stream = engine.open(config);
+  const std::vector<std::int16_t> samples(16000 * 30);
+  ASSERT_TRUE(stream.feed_now(samples));
+  EXPECT_FALSE(stream.feed_now(samples));
+}
+
 TEST(CppHeader, EventsAreARangeThatEndsWithEnd) {
   senone::Engine engine = load();
   senone::Stream stream = engine.open();

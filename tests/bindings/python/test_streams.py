@@ -77,6 +77,44 @@ class Streams(unittest.TestCase):
         with engine().stream() as stream:
             self.assertRaises(senone.InvalidState, stream.end_utterance)
 
+    def test_cancelled_utterances_and_streams_begun_anew(self) -> None:
+        with engine().stream(endpoint="dictation", vad="on", pre_roll_ms=200) as stream:
+            for _ in range(3):
+                stream.feed(samples("high_low"))
+                stream.cancel_utterance()
+                stream.feed(samples())
+                stream.finish()
+                self.assertRaises(senone.InvalidState, stream.cancel_utterance)
+                final = next(event for event in stream if event.kind == EventKind.FINAL)
+                if final.flags & senone.Flag.CANCELLED:
+                    self.assertEqual(final.text, "")
+                    final = next(event for event in stream if event.kind == EventKind.FINAL)
+                self.assertEqual(final.text, SENTENCE)
+                stream.reset()
+        self.assertRaises(senone.InvalidArgument, engine().stream, vad="perhaps")
+
+    def test_reset_with_a_callback(self) -> None:
+        kinds: list[EventKind] = []
+        stream = engine().stream(callback=lambda event: kinds.append(event.kind))
+        for _ in range(2):
+            stream.feed(samples())
+            stream.finish()
+            stream.wait()
+            self.assertEqual(kinds[0], EventKind.READY)
+            self.assertEqual(kinds[-1], EventKind.END)
+            kinds.clear()
+            stream.reset()
+        stream.close()
+
+    def test_try_feed_never_waits(self) -> None:
+        stream = engine().stream(max_backlog_ms=100, input="int16")
+        long = np.zeros(16000 * 60, np.int16)
+        stream.try_feed(long)
+        with self.assertRaises(senone.Busy):
+            for _ in range(100):
+                stream.try_feed(long)
+        stream.close()
+
     def test_cancel_ends_with_an_error_event(self) -> None:
         stream = engine().stream()
         stream.feed(samples())

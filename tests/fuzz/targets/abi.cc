@@ -93,7 +93,8 @@ class Stream {
     const size_t begin = dice.below(64) * speech().size() / 64,
                  n = std::min<size_t>(dice.below(64) * 250, speech().size() - begin);
     if (config_.input == ASR_INPUT_INT16) {
-      feed(speech().data() + begin, n / config_.n_channels);
+      const auto call = dice.below(2) == 0 ? asr_feed : asr_try_feed;
+      check_feed(call(stream_, speech().data() + begin, n / config_.n_channels));
     } else {
       std::vector<float> values(speech().begin() + static_cast<ptrdiff_t>(begin),
                                 speech().begin() + static_cast<ptrdiff_t>(begin + n));
@@ -109,6 +110,14 @@ class Stream {
   void end_utterance() {
     const asr_status status = asr_end_utterance(stream_);
     if (status == ASR_OK && config_.endpoint == ASR_ENDPOINT_OFF) finding("a stream without endpoints ends an utterance");
+  }
+  void cancel_utterance() {
+    const asr_status status = asr_cancel_utterance(stream_);
+    if (status == ASR_OK && config_.endpoint == ASR_ENDPOINT_OFF) finding("a stream without endpoints cancels an utterance");
+  }
+  void reset() {
+    if (asr_reset(stream_) != ASR_OK) finding("asr_reset failed: %s", asr_last_error());
+    finished_ = ended_ = false;
   }
   void finish() { finished_ |= asr_finish(stream_) == ASR_OK; }
   void cancel() { finished_ |= asr_cancel(stream_) == ASR_OK; }
@@ -169,6 +178,8 @@ class Stream {
     config.endpoint = static_cast<asr_endpoint>(dice.below(5));
     config.silence_at_end_ms = dice.below(4) * 100;
     config.longest_utterance_ms = dice.below(3) * 500;
+    config.vad = static_cast<asr_vad>(dice.below(4));
+    config.pre_roll_ms = dice.below(3) * 10;
   }
 
   void feed(const void *samples, size_t n) { check_feed(asr_feed(stream_, samples, n)); }
@@ -200,7 +211,10 @@ void call_with_nothing() {
   if (asr_open(nullptr, nullptr, &stream) != ASR_INVALID_ARGUMENT) finding("asr_open takes no engine");
   if (asr_feed(nullptr, nullptr, 1) != ASR_INVALID_ARGUMENT) finding("asr_feed takes no stream");
   if (asr_result(nullptr, &event) != ASR_INVALID_ARGUMENT) finding("asr_result takes no stream");
+  if (asr_try_feed(nullptr, nullptr, 1) != ASR_INVALID_ARGUMENT) finding("asr_try_feed takes no stream");
   if (asr_end_utterance(nullptr) != ASR_INVALID_ARGUMENT) finding("asr_end_utterance takes no stream");
+  if (asr_cancel_utterance(nullptr) != ASR_INVALID_ARGUMENT) finding("asr_cancel_utterance takes no stream");
+  if (asr_reset(nullptr) != ASR_INVALID_ARGUMENT) finding("asr_reset takes no stream");
   asr_close(nullptr);
   asr_event_free(nullptr);
   asr_engine_close(nullptr);
@@ -235,6 +249,10 @@ void call(Dice &dice, std::unique_ptr<Stream> (&streams)[4]) {
       return stream->drain();
     case 8:
       return stream->end_utterance();
+    case 9:
+      return stream->cancel_utterance();
+    case 10:
+      return stream->reset();
     default:
       return stream->feed_speech(dice);
   }
@@ -255,11 +273,14 @@ void call_all(const std::string &bytes) {
 std::vector<std::string> seeds() {
   (void)shared_engine();
   (void)speech();
-  const std::string whole("\x08\x00\x3f", 3);
+  const std::string whole("\x0b\x00\x3f\x00", 4);
   const std::string plain = std::string("\x00\x00\x00", 3) + whole + whole + std::string("\x01\x03\x03\x05\x07\x00", 6);
   const std::string lattice = std::string("\x00\x01\x40\x02", 4) + whole + std::string("\x01\x07", 2);
   const std::string cancelled = std::string("\x10\x00\x00", 3) + whole + "\x12\x17";
-  return {plain, lattice, cancelled, "\x0f"};
+  // Endpoints with the detector; an utterance cancelled, the stream begun anew, and all of it again.
+  const std::string dialog = std::string("\x00\x00\x80\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00", 15) + whole + "\x09" +
+                             whole + "\x0a" + whole + "\x08\x01\x07";
+  return {plain, lattice, cancelled, dialog, "\x0f"};
 }
 
 }  // namespace asr::fuzz

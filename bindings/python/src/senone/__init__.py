@@ -21,6 +21,7 @@ from ._engine import Engine, EngineInfo
 from ._errors import (
     BadAudio,
     BadFile,
+    Busy,
     Cancelled,
     DeviceLost,
     Error,
@@ -46,6 +47,7 @@ __all__ = [
     "Alternative",
     "BadAudio",
     "BadFile",
+    "Busy",
     "Cancelled",
     "Device",
     "DeviceLost",

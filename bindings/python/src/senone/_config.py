@@ -12,9 +12,11 @@ from ._library import asr_stream_config, lib
 Input = Literal["float", "int16", "features", "loglikes"]
 Cmn = Literal["model", "live", "batch", "none"]
 Endpoint = Literal["off", "command", "dictation", "captions"]
+Vad = Literal["on", "off"]
 
 _INPUTS = {"int16": 0, "float": 1, "features": 2, "loglikes": 3}
 _CMNS = {"model": 0, "live": 1, "batch": 2, "none": 3}
+_VADS = {"off": 1, "on": 2}
 _ENDPOINTS = {"off": 0, "command": 1, "dictation": 2, "captions": 3}
 
 
@@ -60,6 +62,9 @@ class StreamConfig(RecognizeConfig, total=False):
     silence_at_end_ms, silence_after_words_ms, silence_without_words_ms: milliseconds of silence after which an utterance ends:
         where the grammar or sentence may end, after any words, where there are none; 100..600000; default: the endpoint's.
     longest_utterance_ms: no utterance is longer; 100..600000; default: the endpoint's.
+    vad: with an endpoint, whether only what a voice activity detector takes for speech is decoded: "on" (default for audio) or
+        "off".
+    pre_roll_ms: audio before the first sound of an utterance that belongs to it; 20..5000; default 300.
     """
 
     rate: int
@@ -68,10 +73,12 @@ class StreamConfig(RecognizeConfig, total=False):
     silence_after_words_ms: int
     silence_without_words_ms: int
     longest_utterance_ms: int
+    vad: Vad
+    pre_roll_ms: int
 
 
 _ENDPOINT_TIMES = ("silence_at_end_ms", "silence_after_words_ms", "silence_without_words_ms", "longest_utterance_ms")
-_NAMES = frozenset(RecognizeConfig.__annotations__) | {"rate"} | frozenset(_ENDPOINT_TIMES)
+_NAMES = frozenset(RecognizeConfig.__annotations__) | {"rate"} | {"pre_roll_ms"} | frozenset(_ENDPOINT_TIMES)
 _FIELDS = {"rate": "sample_rate_hz"}
 _INTEGERS = {
     "rate": (0, 2**32 - 1),
@@ -82,6 +89,7 @@ _INTEGERS = {
     "partial_interval_ms": (0, 2**32 - 1),
     "max_backlog_ms": (0, 2**32 - 1),
     "n_best": (0, 2**32 - 1),
+    "pre_roll_ms": (0, 2**32 - 1),
     **dict.fromkeys(_ENDPOINT_TIMES, (0, 2**32 - 1)),
 }
 
@@ -98,10 +106,12 @@ def native_config(config: StreamConfig) -> asr_stream_config:
             native.cmn = _choice(name, value, _CMNS)
         elif name == "endpoint":
             native.endpoint = _choice(name, value, _ENDPOINTS)
+        elif name == "vad":
+            native.vad = _choice(name, value, _VADS)
         elif name in _NAMES:
             setattr(native, _FIELDS.get(name, name), _number(name, value))
         else:
-            known = ", ".join(sorted(_NAMES | {"endpoint"}))
+            known = ", ".join(sorted(_NAMES | {"endpoint", "vad"}))
             raise InvalidArgument(f"a stream has no setting {name}; it has {known}")
     return native
 

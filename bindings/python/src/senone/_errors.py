@@ -25,6 +25,7 @@ class Status(IntEnum):
     TIMEOUT = -11
     CANCELLED = -12
     INTERNAL = -13
+    BUSY = -14
 
 
 class Error(Exception):
@@ -111,6 +112,12 @@ class InternalError(Error, RuntimeError):
     status = Status.INTERNAL
 
 
+class Busy(Error, BlockingIOError):
+    """A call that never waits would have to."""
+
+    status = Status.BUSY
+
+
 _CLASSES: dict[int, type[Error]] = {
     int(kind.status): kind
     for kind in (
@@ -127,6 +134,7 @@ _CLASSES: dict[int, type[Error]] = {
         Timeout,
         Cancelled,
         InternalError,
+        Busy,
     )
 }
 

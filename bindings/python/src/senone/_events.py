@@ -48,6 +48,7 @@ class Flag(IntFlag):
     NO_SPEECH = 4  # the audio was too short for one frame, or held no words
     BEAM_NARROWED = 8  # the lattice is narrower than lattice_beam: Lattice.beam says how wide
     FELL_BACK = 16  # the device was lost; this was decoded on the engine's fallback
+    CANCELLED = 32  # Stream.cancel_utterance has dropped the utterance: no words, no lattice
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ class Inbox:
         self.ended = False  # END was taken, or given to the callback
         self._callback = callback
         self._discards = False
+        self._awaits_ready = False
         self._events: deque[Event] = deque()
         self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
         self._changed = threading.Condition(threading.Lock())
@@ -38,7 +39,7 @@ class Inbox:
 
     def put(self, event: Event) -> bool:
         """Called by the library's thread. False if the callback raised: the stream is to be cancelled."""
-        if self._discards:
+        if self._discards or self._is_old(event):
             return True
         raised = False
         if self._callback is not None and self.failure is None:
@@ -65,6 +66,22 @@ class Inbox:
             except RuntimeError:  # the loop was closed
                 pass
         return not raised
+
+    def begin_again(self) -> None:
+        """Drops all events, and those to come before the next READY, which the stream's reset brings."""
+        with self._changed:
+            self._events.clear()
+            self.ended, self.failure, self._awaits_ready = False, None, True
+
+    def go_on(self) -> None:
+        """There was no reset after all."""
+        self._awaits_ready = False
+
+    def _is_old(self, event: Event) -> bool:
+        with self._changed:
+            if event.kind == EventKind.READY:
+                self._awaits_ready = False
+            return self._awaits_ready
 
     def discard(self) -> None:
         """Drops all events, and those to come; wakes who waits."""

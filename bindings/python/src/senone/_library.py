@@ -83,6 +83,8 @@ class asr_stream_config(ctypes.Structure):
         ("silence_without_words_ms", c_uint32),
         ("longest_utterance_ms", c_uint32),
         ("reserved", c_uint32),
+        ("vad", c_int),
+        ("pre_roll_ms", c_uint32),
     ]
 
 
@@ -141,6 +143,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_open": (c_int, [c_void_p, POINTER(asr_stream_config), POINTER(c_void_p)]),
     "asr_feed": (c_int, [c_void_p, c_void_p, c_size_t]),
     "asr_end_utterance": (c_int, [c_void_p]),
+    "asr_try_feed": (c_int, [c_void_p, c_void_p, c_size_t]),
+    "asr_cancel_utterance": (c_int, [c_void_p]),
+    "asr_reset": (c_int, [c_void_p]),
     "asr_finish": (c_int, [c_void_p]),
     "asr_cancel": (c_int, [c_void_p]),
     "asr_result": (c_int, [c_void_p, POINTER(c_void_p)]),

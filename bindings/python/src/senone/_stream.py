@@ -75,14 +75,22 @@ class Stream:
         InvalidArgument, InvalidState (after finish or close), BadAudio (a value is not finite; nothing of this call is taken),
         OutOfMemory, or the exception of the ERROR event if the stream has failed.
         """
+        check(self._feed_with(lib.asr_feed, values))
+
+    def try_feed(self, values: Any) -> None:
+        """`feed` that never waits: raises Busy, with nothing taken, where that would."""
+        check(self._feed_with(lib.asr_try_feed, values))
+
+    def _feed_with(self, function: Any, values: Any) -> int:
         if self._input in ("features", "loglikes"):
             rows, n = as_rows(values, self._row_length)
             owner, address = rows, rows.ctypes.data
         else:
             owner, address, n = as_audio(values, self._n_channels, "int16" if self._input == "int16" else "float32")
         with self._handle as pointer:
-            check(lib.asr_feed(pointer, address, n))
+            status: int = function(pointer, address, n)
         del owner  # it was needed until here
+        return status
 
     async def feed_async(self, values: Any) -> None:
         """`feed` for coroutines: the event loop goes on while the backlog is too long."""
@@ -94,6 +102,25 @@ class Stream:
         if the stream has failed."""
         with self._handle as pointer:
             check(lib.asr_end_utterance(pointer))
+
+    def cancel_utterance(self) -> None:
+        """Drops the utterance under way, with all that was fed before; what is fed later belongs to the next. Does not wait. If
+        SPEECH_START has come, ENDPOINT and a FINAL without words and with Flag.CANCELLED follow. Raises as `end_utterance`."""
+        with self._handle as pointer:
+            check(lib.asr_cancel_utterance(pointer))
+
+    def reset(self) -> None:
+        """Begins the stream anew, as if just opened, also after `finish` or `cancel`: clock, means, utterances. What is not
+        finished is dropped, and so are events that were not taken; READY is the next. Raises InvalidState if END was taken, which
+        closes the stream; DeviceLost, OutOfMemory."""
+        self._inbox.begin_again()
+        try:
+            with self._handle as pointer:
+                check(lib.asr_reset(pointer))
+        except BaseException:
+            self._inbox.go_on()
+            raise
+        self._finished = False
 
     def finish(self) -> None:
         """Says that the audio is complete; FINAL and END follow. Does not wait. Raises InvalidState if it was called before, or

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells music and noise from speech by lines in the spectrum (E3 of docs/equations.md): those of music stay where they are for
+// the length of a note, the harmonics of a voice move, and noise has none. Used by VoiceActivity.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace asr {
+
+class Tonality {
+ public:
+  Tonality(double sample_rate_hz, uint32_t shift_samples);
+
+  // Takes the next frame, of which only loud ones count.
+  void add_frame(const float *samples, bool is_loud);
+  bool rules_out_speech() const { return is_music_ || is_noise_; }
+
+ private:
+  using Spectrum = std::vector<double>;  // fine structure of the logarithm, of mean 0; empty where the frame does not count
+
+  Spectrum fine_structure();
+  void transform();
+  void look_for_music(double steadiness);
+  void look_for_lines(const Spectrum &fine);
+
+  const uint32_t shift_samples_;
+  const size_t step_, lag_;  // frames between spectra; spectra between those that are compared
+  const size_t n_;           // samples of a spectrum, a power of two
+  const size_t first_bin_, n_bins_;
+  std::vector<double> window_;
+  std::vector<std::complex<double>> roots_, work_;
+  std::vector<float> recent_;     // the last n_ samples
+  std::deque<Spectrum> spectra_;  // the last lag_ + 1
+  std::deque<double> steadiness_;
+  std::deque<bool> has_lines_;
+  uint64_t n_frames_ = 0;
+  bool is_music_ = false, is_noise_ = false;
+};
+
+}  // namespace asr
