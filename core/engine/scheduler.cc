@@ -218,6 +218,7 @@ void Scheduler::extract() {
     for_stream(extracting_[i], [&] {
       model_.device().check(apart ? extract(&jobs_[i], 1) : status);
       stream.rows_->extracted();
+      if (const LiveMeanState *state = stream.rows_->live_state()) stream.carried_.update(*state);
       stream.progressed_ = true;
     });
   }
@@ -229,6 +230,7 @@ void Scheduler::gather(const StreamPointer &stream, Window *window) {
   Stream &s = *stream;
   if (!s.is_decoding() || s.last_taken_ || s.awaits_check_) return;
   s.drop_rows_before_utterance();
+  if (s.at_mark() && s.rows_->is_dry()) s.rows_->release_waiting();
   if (s.at_mark() && s.rows_->is_dry()) {
     s.end_at_ = s.next_frame_;
     s.intake_.pass_mark();

@@ -31,17 +31,24 @@ size_t backlog_limit(const StreamOptions &options, const LoadedModel &model) {
   return static_cast<size_t>(frames) * values_of_frame(options, model);
 }
 
+bool keeps_state(const StreamOptions &options, const FrontEnd &front_end) {
+  const CmnKind cmn = options.cmn.value_or(front_end.cmn);
+  return options.is_audio() && cmn == CmnKind::kLive && front_end.cmn_lookahead_frames > 0;
+}
+
 }  // namespace
 
 Stream::Stream(const StreamOptions &options, const LoadedModel &model, Scheduler *scheduler, WorkerPool *callbacks,
                WorkerPool *results)
     : options_(options),
+      is_batch_(options.cmn.value_or(model.bundle().front_end.cmn) == CmnKind::kBatch),
       scheduler_(scheduler),
       frame_values_(values_of_frame(options, model)),
       value_s_(model.frame_shift_s() / static_cast<double>(frame_values_)),
       events_(std::make_shared<EventQueue>(options.callback, callbacks)),
       intake_(options_, options.is_audio() ? 1 : values_of_frame(options, model), backlog_limit(options, model),
               kMinFrames * values_of_frame(options, model), [this] { notify(); }),
+      carried_(model.bundle().front_end, keeps_state(options, model.bundle().front_end)),
       work_(std::make_shared<SerialWork>(results)),
       keeps_history_(!model.options().fallback.empty()) {
   for (const asr_event_kind kind :
@@ -53,6 +60,7 @@ Stream::Stream(const StreamOptions &options, const LoadedModel &model, Scheduler
 void Stream::start() { post_once(ASR_EVENT_READY, 0); }
 
 void Stream::feed(const void *samples, size_t n) {
+  if (n > 0) carried_.note_fed();
   while_fed([&] { intake_.feed(samples, n, !in_callback()); });
 }
 
@@ -60,10 +68,12 @@ void Stream::end_utterance() {
   if (!options_.endpoint) {
     fail(ASR_INVALID_STATE, "asr_end_utterance: the stream is one utterance; set asr_stream_config.endpoint for several");
   }
+  carried_.note_fed();
   while_fed([&] { intake_.mark(); });
 }
 
 void Stream::finish() {
+  carried_.note_fed();
   while_fed([&] { intake_.finish(); });
 }
 
@@ -110,7 +120,7 @@ void Stream::post_partial(EventPointer partial, uint32_t n_frames) {
 }
 
 void Stream::begin_utterance(const LoadedModel &model, RetiredChannels *retired) {
-  if (!rows_) rows_.emplace(model, options_);
+  if (!rows_) rows_.emplace(model, options_, carried_.start());
   utterance_.emplace(model, options_, retired, utterance_frame_);
   if (!options_.endpoint) post_once(ASR_EVENT_SPEECH_START, 0);
 }

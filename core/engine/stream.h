@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/engine/carried_state.h"
 #include "core/engine/event_queue.h"
 #include "core/engine/intake.h"
 #include "core/engine/row_source.h"
@@ -30,8 +31,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void end_utterance();
   void finish();
   void cancel() noexcept;
+  std::string state() const { return carried_.bytes(); }
+  void set_state(const void *bytes, size_t n) { carried_.set(bytes, n); }
   EventPointer poll() { return events_->poll(); }
   void wait(int32_t timeout_ms) { events_->wait(timeout_ms); }
+  // Whether partial results were asked for that batch normalisation will keep until the end.
+  bool has_late_partials() const { return options_.partial_interval_ms > 0 && options_.is_audio() && is_batch_; }
   bool in_callback() const { return events_->in_callback(); }
   // Callbacks that close each other's streams: see EventQueue::close. `*kept` holds this stream.
   void close(EventQueue::Keepsake *kept) noexcept;
@@ -75,11 +80,13 @@ class Stream : public std::enable_shared_from_this<Stream> {
   double frame_s(uint64_t frame) const { return static_cast<double>(frame * frame_values_) * value_s_; }
 
   const StreamOptions options_;
+  const bool is_batch_;  // the mean is that of all audio
   std::atomic<Scheduler *> scheduler_;  // set by the thread of the one before
   const size_t frame_values_;           // kept values of the intake that one frame shift brings
   const double value_s_;                // seconds for one of them
   const std::shared_ptr<EventQueue> events_;
   Intake intake_;
+  CarriedState carried_;
   std::atomic<bool> cancelled_{false}, closed_{false}, stopped_{false};  // stopped_: cancelled or closed
   std::atomic<bool> starved_{false};                                     // there was no memory for what a call fed
   const std::shared_ptr<SerialWork> work_;

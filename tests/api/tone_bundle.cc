@@ -40,6 +40,7 @@ void append(double hz, double seconds, uint32_t rate_hz, std::mt19937 *random, s
 FrontEnd tone_front_end() {
   FrontEnd front_end = sphinx_front_end();
   front_end.cmn = CmnKind::kNone;
+  front_end.cmn_lookahead_frames = 0;
   front_end.cmn_prior.clear();  // running normalisation begins with the features as they are
   return front_end;
 }
