@@ -283,20 +283,20 @@ ASR_API void asr_stream_config_default(asr_stream_config *config);
 ASR_API asr_status asr_open(asr_engine *engine, const asr_stream_config *config, asr_stream **stream);
 
 /* What the stream's normalisation has learned of the speaker, the microphone and the level, for a later stream of the same: a
- * mean that is carried over, so that its first words are heard as well as its last ones. Streams of audio with ASR_CMN_LIVE have
- * one (ASR_CMN_MODEL where that comes to live), unless the bundle's front_end.cmn_lookahead_frames is 0; others have none:
+ * mean that is carried over, so that its first words are heard as well as its last ones. Streams of audio with ASR_CMN_LIVE
+ * have one (ASR_CMN_MODEL where that comes to live), unless the bundle's front_end.cmn_lookahead_frames is 0; others have none:
  * ASR_INVALID_STATE. Utterances of one stream carry it over by themselves.
  *
- * asr_stream_get_state writes *n_bytes bytes, at most 16384, to `bytes`, which has room for `capacity`; where `bytes` is NULL it
- * writes the length alone. The length is the same for all streams of an engine. After END the state is that of all audio; before,
- * of what the stream has come to, which depends on timing. Errors: ASR_INVALID_ARGUMENT (a NULL, or too little room: nothing is
- * written), ASR_INVALID_STATE, ASR_OUT_OF_MEMORY. Any thread.
+ * asr_stream_get_state writes *n_bytes bytes, at most 16384, to `bytes`, which has room for `capacity`; where `bytes` is NULL
+ * it writes the length alone. The length is the same for all streams of an engine. After END the state is that of all audio;
+ * before, of what the stream has come to, which depends on timing. Errors: ASR_INVALID_ARGUMENT (a NULL, or too little room:
+ * nothing is written), ASR_INVALID_STATE, ASR_OUT_OF_MEMORY. Any thread.
  *
  * asr_stream_set_state begins the stream with a state; call it before the first asr_feed. The bytes are valid for engines whose
  * model makes cepstra alike (the front end of senone.json but for cmn, dynamic features and transform), on every device, and on
- * machines of the same byte order. They hold sums and numbers of frames, no audio, and count as a few seconds of speech. Errors:
- * ASR_INVALID_ARGUMENT (NULL; no state, a damaged one, or one of another front end), ASR_UNSUPPORTED (a version that this library
- * does not know), ASR_INVALID_STATE (also once audio was fed), ASR_OUT_OF_MEMORY. Any thread. Both since 0.2.0. */
+ * machines of the same byte order. They hold sums and numbers of frames, no audio, and count as a few seconds of speech.
+ * Errors: ASR_INVALID_ARGUMENT (NULL; no state, a damaged one, or one of another front end), ASR_UNSUPPORTED (a version that
+ * this library does not know), ASR_INVALID_STATE (also once audio was fed), ASR_OUT_OF_MEMORY. Any thread. Both since 0.2.0. */
 ASR_API asr_status asr_stream_get_state(asr_stream *stream, void *bytes, size_t capacity, size_t *n_bytes);
 ASR_API asr_status asr_stream_set_state(asr_stream *stream, const void *bytes, size_t n_bytes);
 

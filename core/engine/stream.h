@@ -80,7 +80,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   double frame_s(uint64_t frame) const { return static_cast<double>(frame * frame_values_) * value_s_; }
 
   const StreamOptions options_;
-  const bool is_batch_;  // the mean is that of all audio
+  const bool is_batch_;                 // the mean is that of all audio
   std::atomic<Scheduler *> scheduler_;  // set by the thread of the one before
   const size_t frame_values_;           // kept values of the intake that one frame shift brings
   const double value_s_;                // seconds for one of them

@@ -12,8 +12,8 @@ constexpr double kSpeechBelowPeakDb = 22, kSpeechAboveFloorDb = 13, kMeanBelowPe
 constexpr double kMostShiftDb = 24;  // of the prior's level
 // Each frame moves the peak by a part of what it is louder, or else down; and the floor up, or down to itself.
 constexpr double kPeakRise = 0.3, kPeakFallDb = 0.005, kFloorRiseDb = 0.01;
-constexpr double kLevelFrames = 20;                        // of speech, until the level is taken from it alone
-constexpr double kPriorFrames = 10, kPriorC0Frames = 20;   // weight of the prior
+constexpr double kLevelFrames = 20;                           // of speech, until the level is taken from it alone
+constexpr double kPriorFrames = 10, kPriorC0Frames = 20;      // weight of the prior
 constexpr double kFreeSilence = 10, kSilencePerSpeech = 0.5;  // frames of silence that count at most
 constexpr double kLeastMemoryFrames = 100, kCarriedFrames = 300;
 
