@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <memory>
 #include <mutex>
 
@@ -26,7 +27,7 @@ struct asr_device_list {
 
 struct asr_engine {
   std::shared_ptr<asr::Engine> engine;
-  std::atomic<bool> warned_of_rate{false};
+  std::atomic<bool> warned_of_rate{false}, warned_of_batch{false};
 };
 
 struct asr_stream {
@@ -53,6 +54,14 @@ void warn_of_rate(asr_engine *engine, const asr::StreamOptions &options) {
            "asr_open: audio of %g samples a second on a model for %g: what lies above %g Hz is missing, and more "
            "words will be wrong; use a model for this rate (said once for an engine)",
            rate_hz, model_hz, rate_hz / 2);
+}
+
+// Says once for an engine why partial results of a stream will come late.
+void warn_of_batch(asr_engine *engine, const asr::Stream &stream) {
+  if (!stream.has_late_partials() || engine->warned_of_batch.exchange(true)) return;
+  asr::log(ASR_LOG_WARNING,
+           "asr_open: no PARTIAL will come before asr_finish, though partial_interval_ms is set: the mean is that of the whole "
+           "utterance; set asr_stream_config.cmn to ASR_CMN_LIVE (said once for an engine)");
 }
 
 }  // namespace
@@ -212,8 +221,30 @@ asr_status asr_open(asr_engine *engine, const asr_stream_config *config, asr_str
     }
     opened->engine = engine->engine;
     opened->stream = engine->engine->open(std::move(read.options));
-    opened->stream->start();
+    warn_of_batch(engine, *opened->current());
+    opened->current()->start();
     *stream = opened.release();
+  });
+}
+
+asr_status asr_stream_get_state(asr_stream *stream, void *bytes, size_t capacity, size_t *n_bytes) {
+  return guard([&] {
+    require(stream, "asr_stream_get_state", "stream");
+    require(n_bytes, "asr_stream_get_state", "n_bytes");
+    const std::string state = stream->current()->state();
+    if (bytes != nullptr && capacity < state.size()) {
+      asr::fail(ASR_INVALID_ARGUMENT, "asr_stream_get_state: capacity is %zu; the state has %zu bytes", capacity, state.size());
+    }
+    if (bytes != nullptr) memcpy(bytes, state.data(), state.size());
+    *n_bytes = state.size();
+  });
+}
+
+asr_status asr_stream_set_state(asr_stream *stream, const void *bytes, size_t n_bytes) {
+  return guard([&] {
+    require(stream, "asr_stream_set_state", "stream");
+    require(bytes, "asr_stream_set_state", "bytes");
+    stream->current()->set_state(bytes, n_bytes);
   });
 }
 

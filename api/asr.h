@@ -226,8 +226,10 @@ typedef enum asr_input {
 } asr_input;
 
 typedef enum asr_cmn {
-  ASR_CMN_MODEL = 0, /* what the model's bundle asks for */
-  ASR_CMN_LIVE = 1,  /* a running mean that starts at the model's prior: results come while audio is fed */
+  ASR_CMN_MODEL = 0, /* what the model's bundle asks for; where that is batch and the stream has endpoints or a
+                        partial_interval_ms, live */
+  ASR_CMN_LIVE = 1,  /* a running mean, whose level and channel follow what is heard: results come while audio is fed. The first
+                        rows wait for the bundle's cmn_lookahead_frames of speech, 0.4 s by default (docs/live.md) */
   ASR_CMN_BATCH = 2, /* the mean of the whole utterance: most exact for files; decoding begins at asr_finish */
   ASR_CMN_NONE = 3
 } asr_cmn;
@@ -260,7 +262,8 @@ typedef struct asr_stream_config {
   float word_insertion_cost;    /* added to the cost of every word; NaN (default) = the bundle's */
   uint32_t max_active;          /* most tokens kept a frame; 0 (default) = the bundle's */
   uint32_t min_active;          /* fewest tokens kept a frame where there are as many; default 200 */
-  uint32_t partial_interval_ms; /* audio time between partial events; 0 = none; default 0 */
+  uint32_t partial_interval_ms; /* audio time between partial events; 0 = none; default 0. Others need a running mean:
+                                   ASR_CMN_MODEL is ASR_CMN_LIVE then, and with ASR_CMN_BATCH none come before asr_finish */
   uint32_t max_backlog_ms;      /* asr_feed waits while more audio than this is not yet worked on; 0 = never waits;
                                    default 30000. Not in batch normalisation, which must keep the utterance */
   asr_event_fn callback;        /* NULL (default): events are polled */
@@ -289,6 +292,24 @@ ASR_API void asr_stream_config_default(asr_stream_config *config);
  * lattice_beam on a device that makes no lattices), ASR_OUT_OF_MEMORY, ASR_DEVICE_LOST (an earlier stream lost the device, and
  * no fallback took over: load the engine again). Any thread. */
 ASR_API asr_status asr_open(asr_engine *engine, const asr_stream_config *config, asr_stream **stream);
+
+/* What the stream's normalisation has learned of the speaker, the microphone and the level, for a later stream of the same: a
+ * mean that is carried over, so that its first words are heard as well as its last ones. Streams of audio with ASR_CMN_LIVE
+ * have one (ASR_CMN_MODEL where that comes to live), unless the bundle's front_end.cmn_lookahead_frames is 0; others have none:
+ * ASR_INVALID_STATE. Utterances of one stream carry it over by themselves.
+ *
+ * asr_stream_get_state writes *n_bytes bytes, at most 16384, to `bytes`, which has room for `capacity`; where `bytes` is NULL
+ * it writes the length alone. The length is the same for all streams of an engine. After END the state is that of all audio;
+ * before, of what the stream has come to, which depends on timing. Errors: ASR_INVALID_ARGUMENT (a NULL, or too little room:
+ * nothing is written), ASR_INVALID_STATE, ASR_OUT_OF_MEMORY. Any thread.
+ *
+ * asr_stream_set_state begins the stream with a state; call it before the first asr_feed. The bytes are valid for engines whose
+ * model makes cepstra alike (the front end of senone.json but for cmn, dynamic features and transform), on every device, and on
+ * machines of the same byte order. They hold sums and numbers of frames, no audio, and count as a few seconds of speech.
+ * Errors: ASR_INVALID_ARGUMENT (NULL; no state, a damaged one, or one of another front end), ASR_UNSUPPORTED (a version that
+ * this library does not know), ASR_INVALID_STATE (also once audio was fed), ASR_OUT_OF_MEMORY. Any thread. Both since 0.2.0. */
+ASR_API asr_status asr_stream_get_state(asr_stream *stream, void *bytes, size_t capacity, size_t *n_bytes);
+ASR_API asr_status asr_stream_set_state(asr_stream *stream, const void *bytes, size_t n_bytes);
 
 /* Appends n samples of each channel (or n rows, for features and log-likelihoods) and returns as soon as they are copied;
  * n = 0 is allowed. How a signal is cut into calls never changes the result. Waits while the backlog is over

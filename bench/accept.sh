@@ -188,7 +188,7 @@ part_many() {
   done
 }
 
-# AN4 and en-us from samples; with a running mean rows are made on the device, where it can.
+# AN4 and en-us from samples, cepstra on the device and both kinds of mean in the core.
 part_audio() {
   local set cmn jobs prefix=$work/$1.audio scale kind=lattices
   for set in an4 en-us; do

@@ -464,6 +464,24 @@ class StreamView {
     return outcome.error();
   }
 
+  // What the stream's normalisation has learned, for a later stream of the same speaker and microphone; after kEnd that of all
+  // audio. Bytes.
+  std::string state() const { return try_state().value(); }
+  Expected<std::string> try_state() const {
+    std::size_t n = 0;
+    asr_status status = asr_stream_get_state(handle_, nullptr, 0, &n);
+    std::string bytes(status == ASR_OK ? n : 0, 0);
+    if (status == ASR_OK) status = asr_stream_get_state(handle_, bytes.data(), bytes.size(), &n);
+    if (status != ASR_OK) return detail::last_error(status);
+    return bytes;
+  }
+
+  // Begins the stream with a state, before the first feed.
+  void set_state(std::string_view bytes) { try_set_state(bytes).value(); }
+  Expected<void> try_set_state(std::string_view bytes) {
+    return detail::outcome(asr_stream_set_state(handle_, bytes.empty() ? "" : bytes.data(), bytes.size()));
+  }
+
   // Of a stream with asr_stream_config.endpoint: ends the utterance under way, or drops it with all that was fed before.
   void end_utterance() { try_end_utterance().value(); }
   Expected<void> try_end_utterance() { return detail::outcome(asr_end_utterance(handle_)); }

@@ -21,6 +21,7 @@ constexpr uint32_t kMostFftSamples = 8192;
 constexpr uint32_t kMostDeltaOrder = 4;
 constexpr uint32_t kMostDeltaWindow = 16;
 constexpr uint32_t kMostSplice = 64;
+constexpr uint32_t kMostCmnLookahead = 1000;
 constexpr uint32_t kMostMel = 512;
 constexpr uint32_t kMostTransformInputs = 8192;
 
@@ -58,6 +59,7 @@ constexpr uint32_t kMostTransitionIds = 0xfffffffe;
 constexpr uint32_t kMostGraphUnits = 0x7ffffffe;
 
 // Configurations of engines and streams
+constexpr size_t kMostStateBytes = 16384;
 constexpr uint32_t kMostLanes = 1024;
 constexpr uint32_t kLeastWindowFrames = 8, kMostWindowFrames = 256;
 constexpr uint32_t kMostThreads = 256;

@@ -24,13 +24,15 @@ void find_unwinder() {
   backtrace(&frame, 1);
 }
 
-// The mean of a whole endless stream is known when it is too late.
-void require_running_mean(const LoadedModel &model, StreamOptions *options) {
-  if (options->cmn == CmnKind::kBatch) {
+// The mean of a whole endless stream is known when it is too late, and partial results are wanted while audio is fed.
+void take_running_mean(const LoadedModel &model, StreamOptions *options) {
+  const FrontEnd &front_end = model.bundle().front_end;
+  if (options->endpoint && options->cmn == CmnKind::kBatch) {
     fail(ASR_INVALID_ARGUMENT,
          "asr_open: ASR_CMN_BATCH decodes nothing before asr_finish, but the stream has endpoints; take ASR_CMN_LIVE");
   }
-  if (!options->cmn && model.bundle().front_end.cmn == CmnKind::kBatch) options->cmn = CmnKind::kLive;
+  if (options->cmn || front_end.cmn != CmnKind::kBatch) return;
+  if (options->endpoint || (options->partial_interval_ms > 0 && !front_end.cmn_variance)) options->cmn = CmnKind::kLive;
 }
 
 }  // namespace
@@ -82,7 +84,7 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
     options.resample_filter = resample_filters_.get(options.format.rate_hz, model.bundle().front_end.sample_rate_hz);
     model.tables().warp_index(static_cast<double>(options.vtln_warp));
   }
-  if (options.endpoint) require_running_mean(model, &options);
+  take_running_mean(model, &options);
   if (options.callback) callbacks_.require_thread();
   if (options.lattice_beam > 0) {
     if (model.api()->lattice == nullptr) {

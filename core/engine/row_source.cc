@@ -12,25 +12,26 @@ size_t length_of_rows(const LoadedModel &model, const StreamOptions &options) {
 
 }  // namespace
 
-RowSource::RowSource(const LoadedModel &model, const StreamOptions &options)
+RowSource::RowSource(const LoadedModel &model, const StreamOptions &options, const LiveMeanState *start)
     : model_(model), options_(options), row_length_(length_of_rows(model, options)), signal_(nullptr, nullptr) {
-  if (options.is_audio()) begin_features();
+  if (options.is_audio()) begin_features(start);
 }
 
-// On the device where it can normalise as the stream wants, else here.
-void RowSource::begin_features() {
+// On the device where it can normalise as the stream wants, which of live means it can running ones alone, else here.
+void RowSource::begin_features(const LiveMeanState *start) {
   const FeatureTables &tables = model_.tables();
   const CmnKind cmn = options_.cmn.value_or(tables.front_end().cmn);
   const uint32_t warp = tables.warp_index(static_cast<double>(options_.vtln_warp));
   const bool is_live = cmn == CmnKind::kLive;
-  if (model_.has_step() && cmn != CmnKind::kBatch && !(is_live && tables.front_end().cmn_variance)) {
+  const bool is_running = is_live && tables.front_end().cmn_lookahead_frames == 0 && !tables.front_end().cmn_variance;
+  if (model_.has_step() && (cmn == CmnKind::kNone || is_running)) {
     const asr_signal_options signal_options{sizeof(signal_options), warp, is_live};
     asr_backend_signal *signal = nullptr;
     model_.device().check(model_.api()->signal_begin(model_.device().get(), model_.features(), &signal_options, &signal));
     signal_ = {signal, model_.api()->signal_end};
     feed_.emplace(tables, model_.options().window_frames);
   } else {
-    pipeline_.emplace(tables, cmn, warp);
+    pipeline_.emplace(tables, cmn, warp, start);
   }
 }
 
@@ -87,6 +88,10 @@ void RowSource::take(size_t n, std::vector<float> *rows) {
     rows->insert(rows->end(), rows_.begin(), rows_.begin() + n_values);
     rows_.erase(rows_.begin(), rows_.begin() + n_values);
   }
+}
+
+void RowSource::release_waiting() {
+  if (pipeline_) pipeline_->release_waiting();
 }
 
 bool RowSource::is_dry() const {

@@ -15,8 +15,9 @@ namespace asr {
 
 class RowSource {
  public:
-  // `options` must outlive the source and has no unset fields but cmn.
-  RowSource(const LoadedModel &model, const StreamOptions &options);
+  // `options` must outlive the source and has no unset fields but cmn. `start`: what live normalisation knows already, nullptr
+  // if nothing.
+  RowSource(const LoadedModel &model, const StreamOptions &options, const LiveMeanState *start);
 
   // Input: samples, or whole rows where the stream is fed rows.
   size_t n_wanted() const;  // values to add before the next window; 0 = enough is waiting
@@ -26,6 +27,8 @@ class RowSource {
   // Frames whose cepstra the device can compute now (at most a window); extracted() after it did.
   bool next_extract(asr_extract_job *job);
   void extracted();
+  // After the frames extracted so far; nullptr where normalisation keeps none.
+  const LiveMeanState *live_state() const { return pipeline_ ? pipeline_->live_state() : nullptr; }
 
   // Describes the frames that the device makes rows of in its next step; the job has no signal if rows are made here, or fed.
   void next_frames(asr_step_job *job);
@@ -35,12 +38,13 @@ class RowSource {
   size_t row_length() const { return row_length_; }
   bool is_fed_loglikes() const { return options_.input == ASR_INPUT_LOGLIKES; }
   void take(size_t n, std::vector<float> *rows);
+  void release_waiting();  // makes rows of frames that wait for their mean, as far as features need no later ones
   bool has_ended() const { return ended_; }
   bool is_dry() const;     // no row is left, nor will one come before more is added
   bool all_taken() const;  // ended, and no row is left or will come
 
  private:
-  void begin_features();
+  void begin_features(const LiveMeanState *start);
   size_t n_waiting() const;
 
   const LoadedModel &model_;

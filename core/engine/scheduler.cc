@@ -230,6 +230,7 @@ void Scheduler::extract() {
     for_stream(extracting_[i], [&] {
       model_.device().check(apart ? extract(&jobs_[i], 1) : status);
       stream.rows_->extracted();
+      if (const LiveMeanState *state = stream.rows_->live_state()) stream.carried_.update(*state);
       stream.progressed_ = true;
     });
   }
@@ -244,6 +245,7 @@ void Scheduler::gather(const StreamPointer &stream, Window *window) {
   const bool all_taken = s.rows_->all_taken();
   if (!s.utterance_ && (all_taken || s.speech_begins())) s.begin_utterance(model_, retired_);
   if (s.drops_rows() && !all_taken) return gather_dropped(stream, window);
+  if (s.at_mark() && s.rows_->is_dry()) s.rows_->release_waiting();
   if (s.at_mark() && s.rows_->is_dry()) {
     s.end_at_ = s.next_frame_;
     s.intake_.pass_mark();
@@ -274,6 +276,7 @@ void Scheduler::gather_dropped(const StreamPointer &stream, Window *window) {
     window->n_rows += job.n_rows;
     window->parts.push_back({stream, 0, 0, false, false, false});
   }
+  if (s.at_mark() && rows.is_dry()) rows.release_waiting();
   const bool at_mark = s.at_mark() && rows.is_dry();
   if (at_mark) s.pass_mark();
   if (n > 0 || job.n_frames > 0 || s.progressed_ || at_mark || s.at_mark() || rows.has_ended()) enqueue(stream);

@@ -32,17 +32,24 @@ size_t backlog_limit(const StreamOptions &options, const LoadedModel &model) {
   return static_cast<size_t>(frames) * values_of_frame(options, model);
 }
 
+bool keeps_state(const StreamOptions &options, const FrontEnd &front_end) {
+  const CmnKind cmn = options.cmn.value_or(front_end.cmn);
+  return options.is_audio() && cmn == CmnKind::kLive && front_end.cmn_lookahead_frames > 0;
+}
+
 }  // namespace
 
 Stream::Stream(const StreamOptions &options, const LoadedModel &model, Scheduler *scheduler, WorkerPool *results,
                std::shared_ptr<EventQueue> events)
     : options_(options),
+      is_batch_(options.cmn.value_or(model.bundle().front_end.cmn) == CmnKind::kBatch),
       scheduler_(scheduler),
       frame_values_(values_of_frame(options, model)),
       value_s_(model.frame_shift_s() / static_cast<double>(frame_values_)),
       events_(std::move(events)),
       intake_(options_, options.is_audio() ? 1 : values_of_frame(options, model), backlog_limit(options, model),
               kMinFrames * values_of_frame(options, model), [this] { notify(); }),
+      carried_(model.bundle().front_end, keeps_state(options, model.bundle().front_end)),
       work_(std::make_shared<SerialWork>(results)),
       keeps_history_(!model.options().fallback.empty()) {
   for (const asr_event_kind kind :
@@ -60,10 +67,12 @@ void Stream::replace(Stream *before) noexcept {
 }
 
 void Stream::feed(const void *samples, size_t n) {
+  if (n > 0) carried_.note_fed();
   while_fed([&] { intake_.feed(samples, n, !in_callback()); });
 }
 
 void Stream::try_feed(const void *samples, size_t n) {
+  if (n > 0) carried_.note_fed();
   while_fed([&] { intake_.try_feed(samples, n); });
 }
 
@@ -74,6 +83,7 @@ void Stream::require_endpoints(const char *call) const {
 
 void Stream::end_utterance() {
   require_endpoints("asr_end_utterance");
+  carried_.note_fed();
   while_fed([&] { intake_.mark(); });
 }
 
@@ -86,6 +96,7 @@ void Stream::cancel_utterance() {
 }
 
 void Stream::finish() {
+  carried_.note_fed();
   while_fed([&] { intake_.finish(); });
 }
 
@@ -140,7 +151,7 @@ void Stream::begin_rows(const LoadedModel &model) {
   if (options_.pre_roll_s && !gate_) {
     gate_.emplace(model.tables().front_end(), model.options().window_frames, *options_.pre_roll_s);
   }
-  if (!rows_) rows_.emplace(model, options_);
+  if (!rows_) rows_.emplace(model, options_, carried_.start());
 }
 
 void Stream::begin_utterance(const LoadedModel &model, RetiredChannels *retired) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/engine/carried_state.h"
 #include "core/engine/event_queue.h"
 #include "core/engine/intake.h"
 #include "core/engine/row_source.h"
@@ -34,8 +35,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void cancel_utterance();
   void finish();
   void cancel() noexcept;
+  std::string state() const { return carried_.bytes(); }
+  void set_state(const void *bytes, size_t n) { carried_.set(bytes, n); }
   EventPointer poll() { return events_->poll(); }
   void wait(int32_t timeout_ms) { events_->wait(timeout_ms); }
+  // Whether partial results were asked for that batch normalisation will keep until the end.
+  bool has_late_partials() const { return options_.partial_interval_ms > 0 && options_.is_audio() && is_batch_; }
   bool in_callback() const { return events_->in_callback(); }
   const StreamOptions &options() const { return options_; }
   const std::shared_ptr<EventQueue> &events() const { return events_; }
@@ -103,12 +108,14 @@ class Stream : public std::enable_shared_from_this<Stream> {
   double frame_s(uint64_t frame) const { return static_cast<double>(frame * frame_values_) * value_s_; }
 
   const StreamOptions options_;
+  const bool is_batch_;                 // the mean is that of all audio
   std::atomic<Scheduler *> scheduler_;  // set by the thread of the one before
   const size_t frame_values_;           // kept values of the intake that one frame shift brings
   const double value_s_;                // seconds for one of them
   const std::shared_ptr<EventQueue> events_;
   uint64_t generation_ = 0;  // of them
   Intake intake_;
+  CarriedState carried_;
   std::atomic<bool> cancelled_{false}, closed_{false}, stopped_{false};  // stopped_: cancelled or closed
   std::atomic<bool> starved_{false};                                     // there was no memory for what a call fed
   std::atomic<uint64_t> cancelled_values_{0};  // so many of what was fed are of no utterance whose result is not out

@@ -7,13 +7,13 @@
 
 namespace asr {
 
-FeaturePipeline::FeaturePipeline(const FeatureTables &tables, CmnKind cmn, uint32_t warp)
+FeaturePipeline::FeaturePipeline(const FeatureTables &tables, CmnKind cmn, uint32_t warp, const LiveMeanState *start)
     : tables_(tables),
       warp_(warp),
       n_ceps_(tables.front_end().n_ceps),
       framer_(tables.front_end()),
       noise_removal_(tables),
-      normaliser_(tables.front_end(), cmn),
+      normaliser_(tables.front_end(), cmn, start),
       dynamic_(*tables.view()->dynamics) {
   if (warp >= tables.view()->n_warps) {
     fail(ASR_INVALID_ARGUMENT, "warp %u: the model has %u filter banks", warp, tables.view()->n_warps);
@@ -57,6 +57,12 @@ void FeaturePipeline::extracted() {
   job_frames_ = 0;
   dynamic_.push(normalised_.data(), normalised_.size() / n_ceps_);
   settle();
+}
+
+void FeaturePipeline::release_waiting() {
+  normalised_.clear();
+  normaliser_.release_waiting(&normalised_);
+  dynamic_.push(normalised_.data(), normalised_.size() / n_ceps_);
 }
 
 void FeaturePipeline::settle() {

@@ -27,11 +27,15 @@ namespace asr {
 class FeaturePipeline {
  public:
   // `tables` must outlive the pipeline. `cmn`: the model's (tables.front_end().cmn) or what the stream asks for instead.
-  // `warp`: which filter bank, from tables.warp_index(). Throws asr::Error if the model cannot be normalised that way.
-  FeaturePipeline(const FeatureTables &tables, CmnKind cmn, uint32_t warp);
+  // `warp`: which filter bank, from tables.warp_index(). `start`: as for Normaliser. Throws asr::Error if the model cannot be
+  // normalised that way.
+  FeaturePipeline(const FeatureTables &tables, CmnKind cmn, uint32_t warp, const LiveMeanState *start = nullptr);
 
   void add_samples(const float *samples, size_t n);  // mono, at the front end's rate, scale of 16-bit integers
   void finish();                                     // no more samples; once
+
+  // Makes rows of frames that wait for a better mean.
+  void release_waiting();
 
   // Describes the next frames whose samples are known, at most max_frames; false if there are none. The job's samples and
   // cepstra are the pipeline's; until extracted() is called no other function may be.
@@ -44,6 +48,9 @@ class FeaturePipeline {
   size_t ready_rows() const { return dynamic_.ready_rows(); }
   const float *rows() const { return dynamic_.rows(); }
   void consume(size_t n) { dynamic_.consume(n); }  // drops the first n ready rows
+
+  // After the frames extracted so far; nullptr where normalisation keeps none.
+  const LiveMeanState *live_state() const { return normaliser_.live_state(); }
 
   bool done() const { return settled_ && ready_rows() == 0; }  // finished, and every row was consumed
   uint32_t n_dims() const { return dynamic_.n_dims(); }

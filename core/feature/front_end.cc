@@ -88,6 +88,7 @@ void check_cepstra(const FrontEnd &f, const Check &check) {
   check.that(!(f.cmn == CmnKind::kLive && f.cmn_variance), "cmn_variance", "needs cmn \"batch\"");
   check.that(f.cmn_prior.empty() || f.cmn_prior.size() == f.n_ceps, "cmn_prior", "must have n_ceps values or none");
   for (float value : f.cmn_prior) check.range(value, -1e6, 1e6, "cmn_prior");
+  check.range(f.cmn_lookahead_frames, 0, kMostCmnLookahead, "cmn_lookahead_frames");
   check.range(f.cmn_prior_frames, 0, 1e9, "cmn_prior_frames");
   check.range(f.cmn_window_frames, f.cmn_prior_frames, 1e9, "cmn_window_frames");
 }

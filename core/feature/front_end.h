@@ -68,8 +68,11 @@ struct FrontEnd {
   bool cmn_variance = false;
   bool cmn_skip_negative_c0 = false;  // CMU Sphinx: frames with c0 < 0 do not enter the mean
   std::vector<float> cmn_prior;       // [n_ceps] mean that live normalisation starts with; empty = zeros
-  double cmn_prior_frames = 500;      // weight of the prior; also the weight kept when the window is full
-  double cmn_window_frames = 800;     // frames after which live normalisation forgets
+  // Frames of speech after which the live mean is good enough, and most frames that one waits for that; 0: a running mean as
+  // CMU Sphinx has it, which does not wait.
+  uint32_t cmn_lookahead_frames = 40;
+  double cmn_prior_frames = 500;   // of a running mean: weight of the prior, and that kept when the window is full
+  double cmn_window_frames = 800;  // frames after which live normalisation forgets
   // Dynamic features and transforms
   DynamicKind dynamic = DynamicKind::kNone;
   uint32_t delta_order = 2, delta_window = 2;

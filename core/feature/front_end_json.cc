@@ -83,6 +83,7 @@ void for_each_field(AnyFrontEnd &f, Visit &&visit) {
   visit("cmn_variance", f.cmn_variance);
   visit("cmn_skip_negative_c0", f.cmn_skip_negative_c0);
   visit("cmn_prior", f.cmn_prior);
+  visit("cmn_lookahead_frames", f.cmn_lookahead_frames);
   visit("cmn_prior_frames", f.cmn_prior_frames);
   visit("cmn_window_frames", f.cmn_window_frames);
   visit("dynamic", f.dynamic);

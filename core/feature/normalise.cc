@@ -13,7 +13,7 @@ constexpr double kVarianceFloor = 1e-20;
 
 }  // namespace
 
-Normaliser::Normaliser(const FrontEnd &front_end, CmnKind kind)
+Normaliser::Normaliser(const FrontEnd &front_end, CmnKind kind, const LiveMeanState *start)
     : kind_(kind),
       variance_(front_end.cmn_variance),
       skip_negative_c0_(front_end.cmn_skip_negative_c0),
@@ -26,7 +26,11 @@ Normaliser::Normaliser(const FrontEnd &front_end, CmnKind kind)
   if (kind_ == CmnKind::kLive && variance_) {
     fail(ASR_UNSUPPORTED, "cmn: this model's variance normalisation needs whole utterances; use batch");
   }
-  if (kind_ == CmnKind::kLive) {
+  if (kind_ != CmnKind::kLive) return;
+  if (front_end.cmn_lookahead_frames > 0) {
+    live_.emplace(front_end);
+    if (start != nullptr) live_->set_state(*start);
+  } else {
     std::copy(front_end.cmn_prior.begin(), front_end.cmn_prior.end(), mean_.begin());
     for (uint32_t i = 0; i < n_ceps_; ++i) sum_[i] = mean_[i] * prior_frames_;
     count_ = prior_frames_;
@@ -39,6 +43,10 @@ void Normaliser::push(const float *cepstra, size_t n, std::vector<float> *out) {
     held_.insert(held_.end(), cepstra, end);
     return;
   }
+  if (live_) {
+    for (; cepstra != end; cepstra += n_ceps_) push_live(cepstra, out);
+    return;
+  }
   const size_t first = out->size();
   out->insert(out->end(), cepstra, end);
   if (kind_ == CmnKind::kNone) return;
@@ -46,10 +54,30 @@ void Normaliser::push(const float *cepstra, size_t n, std::vector<float> *out) {
 }
 
 void Normaliser::finish(std::vector<float> *out) {
+  release_waiting(out);
   if (kind_ != CmnKind::kBatch) return;
   subtract_batch_mean();
   out->insert(out->end(), held_.begin(), held_.end());
   held_.clear();
+}
+
+void Normaliser::release_waiting(std::vector<float> *out) {
+  if (live_ && !held_.empty()) release(held_.size() / n_ceps_, out);
+}
+
+void Normaliser::push_live(const float *frame, std::vector<float> *out) {
+  live_->add(frame);
+  held_.insert(held_.end(), frame, frame + n_ceps_);
+  const size_t n_held = held_.size() / n_ceps_, n_waiting = live_->has_settled() ? 0 : live_->lookahead_frames();
+  if (n_held > n_waiting) release(n_held - n_waiting, out);
+}
+
+// Moves the first n frames that wait to *out, less the mean as it is now.
+void Normaliser::release(size_t n, std::vector<float> *out) {
+  live_->mean(mean_.data());
+  const auto n_values = static_cast<ptrdiff_t>(n * n_ceps_);
+  for (size_t i = 0; i < n * n_ceps_; ++i) out->push_back(static_cast<float>(held_[i] - mean_[i % n_ceps_]));
+  held_.erase(held_.begin(), held_.begin() + n_values);
 }
 
 void Normaliser::subtract_running_mean(float *frame) {

@@ -40,6 +40,7 @@ void append(double hz, double seconds, uint32_t rate_hz, std::mt19937 *random, s
 FrontEnd tone_front_end() {
   FrontEnd front_end = sphinx_front_end();
   front_end.cmn = CmnKind::kNone;
+  front_end.cmn_lookahead_frames = 0;
   front_end.cmn_prior.clear();  // running normalisation begins with the features as they are
   return front_end;
 }
@@ -98,6 +99,19 @@ AcousticModel train() {
   return model;
 }
 
+// The model for cepstra less the mean of a whole recording of the words.
+AcousticModel without_mean(AcousticModel model) {
+  const uint32_t n_ceps = tone_front_end().n_ceps;
+  const std::vector<float> rows = features_of(speak("low mid high"));
+  const size_t n_rows = rows.size() / model.n_dims;
+  for (uint32_t d = 0; d < n_ceps; ++d) {
+    double sum = 0;
+    for (size_t t = 0; t < n_rows; ++t) sum += double(rows[t * model.n_dims + d]);
+    for (uint32_t s = 0; s < model.n_states; ++s) model.means[s * model.n_dims + d] -= static_cast<float>(sum / double(n_rows));
+  }
+  return model;
+}
+
 // A loop over the words and silence: state 0, and from it a chain of HMM states for each.
 GraphData word_loop(bool with_cycle) {
   GraphData graph;
@@ -140,16 +154,16 @@ GraphData word_loop(bool with_cycle) {
 struct TemporaryBundle {
   const std::string path;
 
-  TemporaryBundle(const std::string &name, bool with_cycle)
+  TemporaryBundle(const std::string &name, bool with_cycle, const FrontEnd &front_end = tone_front_end())
       : path(std::filesystem::temp_directory_path() / (name + "_" + std::to_string(getpid()))) {
     std::filesystem::create_directories(path);
-    write_acoustic_model(train(), path + "/acoustic.bin");
+    write_acoustic_model(front_end.cmn == CmnKind::kNone ? train() : without_mean(train()), path + "/acoustic.bin");
     write_graph(word_loop(with_cycle), path + "/graph.bin");
     write_symbols({"<eps>", "low", "mid", "high"}, path + "/words.txt");
     write_symbols({"<eps>", "SIL", "LOW", "MID", "HIGH"}, path + "/phones.txt");
     Bundle bundle;
     bundle.name = "tones";
-    bundle.front_end = tone_front_end();
+    bundle.front_end = front_end;
     bundle.decoding.beam = 200;
     bundle.decoding.acoustic_scale = 1;
     bundle.filler_words = {{"<sil>", {"SIL"}}};
@@ -170,6 +184,16 @@ const std::string &tone_bundle() {
 
 const std::string &tone_bundle_with_cycle() {
   static const TemporaryBundle bundle("senone_cycle", true);
+  return bundle.path;
+}
+
+const std::string &tone_bundle_with_mean() {
+  static const TemporaryBundle bundle("senone_mean", false, [] {
+    FrontEnd front_end = tone_front_end();
+    front_end.cmn = CmnKind::kBatch;
+    front_end.cmn_lookahead_frames = 20;
+    return front_end;
+  }());
   return bundle.path;
 }
 

@@ -15,6 +15,9 @@ const std::string &tone_bundle();
 // The same with an epsilon cycle that says "mid", at a cost, wherever "high" ends.
 const std::string &tone_bundle_with_cycle();
 
+// The same with a model that asks for the mean of the whole utterance, and whose live mean looks 20 frames ahead.
+const std::string &tone_bundle_with_mean();
+
 // A recording of the words: each lasts 0.3 s, with 0.2 s of near-silence before, between and after them.
 std::vector<int16_t> speak(const std::string &words, uint32_t rate_hz = 16000);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // make_tone_bundle DIRECTORY: writes the bundle of tests/api/tone_bundle.h and recordings of it, for tests in other languages:
-// DIRECTORY/bundle, low_mid_high.raw, high_low.raw, low.raw (16 kHz, 16-bit).
+// DIRECTORY/bundle, bundle_with_mean, low_mid_high.raw, high_low.raw, low.raw (16 kHz, 16-bit).
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -14,6 +14,8 @@ namespace fs = std::filesystem;
 void make(const fs::path &directory) {
   fs::create_directories(directory);
   fs::copy(asr::test::tone_bundle(), directory / "bundle", fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  fs::copy(asr::test::tone_bundle_with_mean(), directory / "bundle_with_mean",
+           fs::copy_options::recursive | fs::copy_options::overwrite_existing);
   for (const char *words : {"low mid high", "high low", "low"}) {
     const fs::path recording = asr::test::tone_recording(words);
     fs::copy_file(recording, directory / recording.filename(), fs::copy_options::overwrite_existing);

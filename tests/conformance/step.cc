@@ -41,6 +41,7 @@ class StepTest : public StepFixture {
 FrontEnd small(FrontEnd f) {
   f.sample_rate_hz = 2000, f.high_hz = 900, f.low_hz = 50, f.vtln_low_hz = 0, f.vtln_high_hz = 0;
   f.window_samples = 50, f.shift_samples = 20, f.fft_samples = 64, f.n_mel = 14;
+  f.cmn_lookahead_frames = 0;
   f.cmn_window_frames = 30, f.cmn_prior_frames = 10;  // so that live means are renewed
   return f;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # opencl.sh SENONE: the OpenCL back ends, on the first device that each of them lists (PoCL will do), give the CPU's words: AN4 dev
-# with the continuous AN4 model, a few of them with running means, which the device makes itself, and four utterances of
+# with the continuous AN4 model, a few of them with live means, and with running ones, which the device makes itself, and four utterances of
 # kaldi_20k (SENONE_TEST_DATA).
 set -euo pipefail
 senone=$1
@@ -38,6 +38,8 @@ sed "s|.*|$an4/&.flac|" "$an4/etc/an4_test_dev.fileids" >"$work/list"
 check an4_dev --model "$work/an4_cont8" --list "$work/list"
 head -n 15 "$work/list" >"$work/few"
 check an4_dev_live --model "$work/an4_cont8" --list "$work/few" --cmn live
+sed -i 's/"cmn_lookahead_frames": *40/"cmn_lookahead_frames": 0/' "$work/an4_cont8/senone.json"
+check an4_dev_running --model "$work/an4_cont8" --list "$work/few" --cmn live
 
 from=$data/kaldi_20k
 if [[ -d $from ]]; then

@@ -38,9 +38,10 @@ Row cepstra(const FrontEnd &f, const Row &log_mel, double log_energy);
 // F1 ... F8 of a whole signal.
 Rows mfcc(const FrontEnd &f, const std::vector<double> &signal, double warp = 1);
 
-// F9. Over the whole utterance, or running with the prior of the model.
+// F9. Over the whole utterance; live; or running with the prior of the model.
 Rows batch_normalised(const FrontEnd &f, const Rows &cepstra);
 Rows live_normalised(const FrontEnd &f, const Rows &cepstra);
+Rows running_normalised(const FrontEnd &f, const Rows &cepstra);
 
 // F10. Dynamic features, splicing and transform.
 Rows dynamic(const FrontEnd &f, const Rows &cepstra);

@@ -132,7 +132,60 @@ Rows batch_normalised(const FrontEnd &f, const Rows &cepstra) {
   return out;
 }
 
+// The means of all frames first, then each frame takes that of the frame it waits for.
 Rows live_normalised(const FrontEnd &f, const Rows &cepstra) {
+  const uint32_t level_at = f.c0_last ? f.n_ceps - 1 : 0;
+  double ones = std::sqrt(f.n_mel);
+  if (f.dct == DctKind::kHtk) ones = std::sqrt(2.0 * f.n_mel);
+  if (f.dct == DctKind::kSphinxLegacy) ones = (f.n_mel - 0.5) / f.n_mel;
+  if (f.magnitude) ones /= 2;
+  if (f.use_energy) ones = 1;
+  const double db = ones * std::log(10) / 10, most = std::max(f.cmn_window_frames, 100.0);
+  Row prior(f.n_ceps, 0.0), sums[2] = {prior, prior};  // of silence, of speech
+  std::copy(f.cmn_prior.begin(), f.cmn_prior.end(), prior.begin());
+  double n[2] = {0, 0}, peak = NAN, floor = NAN;
+  size_t heard = 0;
+  Rows means;
+  std::vector<size_t> heards;
+  for (const Row &c : cepstra) {
+    const double level = c[level_at];
+    if (!(f.cmn_skip_negative_c0 && level < 0)) {
+      if (std::isnan(peak)) peak = floor = level;
+      peak = level > peak ? 0.7 * peak + 0.3 * level : peak - 0.005 * db;
+      floor = std::min(floor + 0.01 * db, level);
+      const bool speech = level > peak - 22 * db && level > floor + 13 * db;
+      const double keep = n[speech] + 1 > most ? most / (n[speech] + 1) : 1;
+      for (uint32_t i = 0; i < f.n_ceps; ++i) sums[speech][i] = keep * (sums[speech][i] + c[i]);
+      n[speech] = keep * (n[speech] + 1);
+      heard += speech;
+    }
+    const double silence = std::min(n[0], 10 + 0.5 * n[1]);
+    Row mean;
+    for (uint32_t i = 0; i < f.n_ceps; ++i) {
+      double from = prior[i], weight = 10;
+      if (i == level_at) {
+        weight = 20;
+        const double shift = peak - 16 * db - prior[i];
+        if (!std::isnan(peak)) {
+          from += prior[i] == 0 ? shift : std::clamp(shift, -24 * db, 24 * db) * std::min(1.0, static_cast<double>(heard) / 20);
+        }
+      }
+      const double of_silence = n[0] > 0 ? sums[0][i] / n[0] : 0;
+      mean.push_back((weight * from + sums[1][i] + silence * of_silence) / (weight + n[1] + silence));
+    }
+    means.push_back(mean);
+    heards.push_back(heard);
+  }
+  Rows out = cepstra;
+  for (size_t t = 0; t < out.size(); ++t) {
+    size_t at = t;
+    while (at + 1 < out.size() && at < t + f.cmn_lookahead_frames && heards[at] < f.cmn_lookahead_frames) ++at;
+    for (uint32_t i = 0; i < f.n_ceps; ++i) out[t][i] -= means[at][i];
+  }
+  return out;
+}
+
+Rows running_normalised(const FrontEnd &f, const Rows &cepstra) {
   Row mean(f.n_ceps, 0.0);
   std::copy(f.cmn_prior.begin(), f.cmn_prior.end(), mean.begin());
   Row sum = mean;

@@ -45,6 +45,7 @@ void check_cpu(asr_status status) {
 asr::FrontEnd normalisation_of(const asr_dynamics_view &dynamics) {
   asr::FrontEnd f;
   f.n_ceps = dynamics.n_ceps;
+  f.cmn_lookahead_frames = 0;
   f.cmn_prior.assign(dynamics.prior_mean, dynamics.prior_mean + dynamics.n_ceps);
   f.cmn_prior_frames = dynamics.prior_frames, f.cmn_window_frames = dynamics.window_frames;
   f.cmn_skip_negative_c0 = dynamics.counted_cepstrum >= 0, f.c0_last = dynamics.counted_cepstrum > 0;

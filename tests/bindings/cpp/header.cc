@@ -107,6 +107,23 @@ TEST(CppHeader, FeedNowSaysWhenItIsBusy) {
   EXPECT_FALSE(stream.feed_now(samples));
 }
 
+TEST(CppHeader, AStateIsCarriedToTheNextStream) {
+  senone::EngineConfig on_cpu;
+  on_cpu.device = "cpu";
+  senone::Engine engine(tone_bundle_with_mean(), on_cpu);
+  senone::StreamConfig config;
+  config.cmn = ASR_CMN_LIVE;
+  senone::Stream first = engine.open(config), second = engine.open(config);
+  first.feed(speak("low mid"));
+  first.finish();
+  first.final_event();
+  const std::string state = first.state();
+  second.set_state(state);
+  EXPECT_EQ(second.state(), state);
+  EXPECT_FALSE(second.try_set_state("nonsense"));
+  EXPECT_THROW(engine.open().state(), senone::Error);
+}
+
 TEST(CppHeader, EventsAreARangeThatEndsWithEnd) {
   senone::Engine engine = load();
   senone::Stream stream = engine.open();

@@ -115,6 +115,24 @@ class Streams(unittest.TestCase):
                 stream.try_feed(long)
         stream.close()
 
+    def test_a_state_is_carried_to_the_next_stream(self) -> None:
+        live = senone.Engine(os.environ["SENONE_TONES"] + "/bundle_with_mean", "cpu", n_threads=1)
+        first = live.stream(cmn="live")
+        fresh = first.state()
+        first.feed(samples("low_mid_high"))
+        first.result()
+        state = first.state()
+        self.assertEqual(len(state), len(fresh))
+        self.assertNotEqual(state, fresh)
+        with live.stream(cmn="live") as second:
+            second.set_state(state)
+            self.assertEqual(second.state(), state)
+            self.assertRaises(senone.InvalidArgument, second.set_state, state[:-1])
+            second.feed(samples())
+            self.assertRaises(senone.InvalidState, second.set_state, state)
+        with engine().stream() as without:
+            self.assertRaises(senone.InvalidState, without.state)
+
     def test_cancel_ends_with_an_error_event(self) -> None:
         stream = engine().stream()
         stream.feed(samples())

@@ -119,6 +119,15 @@ class Stream {
     if (asr_reset(stream_) != ASR_OK) finding("asr_reset failed: %s", asr_last_error());
     finished_ = ended_ = false;
   }
+  // Sets the state of a stream, whole or damaged.
+  void carry_state(Dice &dice) {
+    unsigned char bytes[16384] = {};
+    size_t n = 0;
+    if (asr_stream_get_state(stream_, bytes, sizeof(bytes), &n) != ASR_OK) n = dice.below(64);
+    if (dice.below(2) == 0 && n > 0) bytes[dice.byte() % n] ^= dice.byte();
+    const asr_status status = asr_stream_set_state(stream_, bytes, n);
+    if (status != ASR_OK && *asr_last_error() == '\0') finding("asr_stream_set_state gave %d without a sentence", status);
+  }
   void finish() { finished_ |= asr_finish(stream_) == ASR_OK; }
   void cancel() { finished_ |= asr_cancel(stream_) == ASR_OK; }
   void wait(int32_t timeout_ms) {
@@ -215,6 +224,9 @@ void call_with_nothing() {
   if (asr_end_utterance(nullptr) != ASR_INVALID_ARGUMENT) finding("asr_end_utterance takes no stream");
   if (asr_cancel_utterance(nullptr) != ASR_INVALID_ARGUMENT) finding("asr_cancel_utterance takes no stream");
   if (asr_reset(nullptr) != ASR_INVALID_ARGUMENT) finding("asr_reset takes no stream");
+  if (asr_stream_get_state(nullptr, nullptr, 0, nullptr) != ASR_INVALID_ARGUMENT)
+    finding("asr_stream_get_state takes no stream");
+  if (asr_stream_set_state(nullptr, nullptr, 0) != ASR_INVALID_ARGUMENT) finding("asr_stream_set_state takes no stream");
   asr_close(nullptr);
   asr_event_free(nullptr);
   asr_engine_close(nullptr);
@@ -253,6 +265,8 @@ void call(Dice &dice, std::unique_ptr<Stream> (&streams)[4]) {
       return stream->cancel_utterance();
     case 10:
       return stream->reset();
+    case 11:
+      return stream->carry_state(dice);
     default:
       return stream->feed_speech(dice);
   }

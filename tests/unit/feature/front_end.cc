@@ -99,6 +99,7 @@ TEST(FrontEnd, BadJsonNamesTheSourceAndTheField) {
       {R"({"log_floor": 0})", "log_floor"},
       {R"({"cmn_prior": [1, 2]})", "cmn_prior"},
       {R"({"cmn": "live", "cmn_variance": true})", "cmn_variance"},
+      {R"({"cmn_lookahead_frames": 1001})", "cmn_lookahead_frames"},
       {R"({"cmn_window_frames": 10})", "cmn_window_frames"},
       {R"({"dynamic": "1s_c_d_dd", "c0_last": true})", "c0_last"},
       {R"({"drop_absolute_energy": true})", "drop_absolute_energy"},

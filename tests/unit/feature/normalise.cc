@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/feature/normalise.h"
 
+#include <cmath>
+
 #include "core/base/error.h"
 #include "tests/unit/feature/signals.h"
 
@@ -32,8 +34,121 @@ TEST(Normaliser, BatchSkipsNegativeC0InTheMeanOnly) {
   EXPECT_EQ(got, (std::vector<float>{-1, 0, 1, 0}));
 }
 
-TEST(Normaliser, LiveUsesThePriorUntilTheWindowIsFull) {
+// Noise, then speech of that level, 30 dB above the noise, with a pause in the middle.
+reference::Rows recording(const FrontEnd &f, double level, size_t n_noise, size_t n_speech, uint32_t seed) {
+  reference::Rows rows = test::random_rows(n_noise + n_speech, f.n_ceps, seed);
+  const uint32_t c0 = f.c0_last ? f.n_ceps - 1 : 0;
+  for (size_t t = 0; t < rows.size(); ++t) {
+    const bool pause = t > n_noise + n_speech / 2 && t < n_noise + n_speech / 2 + 30;
+    rows[t][c0] = level + rows[t][c0] / 2 - (t < n_noise || pause ? 35 : 0);
+    rows[t][(c0 + 1) % f.n_ceps] += 5;
+  }
+  return rows;
+}
+
+// By how much the first coefficients of the speech's first second are off what batch makes of them, on average.
+double offset(const FrontEnd &f, const reference::Rows &rows, size_t n_noise, uint32_t i) {
+  const std::vector<float> live = normalised(f, CmnKind::kLive, rows, 100), batch = normalised(f, CmnKind::kBatch, rows, 100);
+  double sum = 0;
+  for (size_t t = n_noise; t < n_noise + 100; ++t) sum += (live[t * f.n_ceps + i] - batch[t * f.n_ceps + i]) / 100;
+  return sum;
+}
+
+TEST(Normaliser, LiveFollowsTheLevelAndTheChannelFromTheStart) {
+  const FrontEnd f = test::en_us_front_end();
+  FrontEnd running = f;
+  running.cmn_lookahead_frames = 0;
+  std::vector<double> live_c0, running_c0;
+  for (const double level : {35.0, 60.0}) {
+    const reference::Rows rows = recording(f, level, 40, 400, 3);
+    live_c0.push_back(offset(f, rows, 40, 0));
+    running_c0.push_back(offset(running, rows, 40, 0));
+    EXPECT_NEAR(offset(f, rows, 40, 1), 0, 1) << level;
+    EXPECT_NEAR(live_c0.back(), 0, 9) << level;  // 8 dB: the silence before speech counts as far as there is speech
+  }
+  EXPECT_NEAR(live_c0[0], live_c0[1], 2);
+  EXPECT_GT(running_c0[1] - running_c0[0], 20);
+}
+
+// A minute of noise before the first word, or between two, does not become the mean.
+TEST(Normaliser, LiveIsNotMovedByPauses) {
+  const FrontEnd f = test::en_us_front_end();
+  const reference::Rows quick = recording(f, 50, 40, 400, 3), late = recording(f, 50, 6000, 400, 3);
+  const std::vector<float> a = normalised(f, CmnKind::kLive, quick, 100), b = normalised(f, CmnKind::kLive, late, 100);
+  for (size_t t = 100; t < 400; ++t) EXPECT_NEAR(a[(40 + t) * f.n_ceps], b[(6000 + t) * f.n_ceps], 15) << t;
+}
+
+TEST(Normaliser, LiveGoesOnFromAState) {
+  const FrontEnd f = test::en_us_front_end();
+  const reference::Rows rows = recording(f, 60, 20, 400, 3);
+  const std::vector<float> in = test::flat(rows);
+  std::vector<float> first, cold, warm;
+  Normaliser before(f, CmnKind::kLive);
+  before.push(in.data(), rows.size(), &first);
+  before.finish(&first);
+  ASSERT_NE(before.live_state(), nullptr);
+  const std::string bytes = state_to_bytes(*before.live_state(), f);
+  const LiveMeanState state = state_from_bytes(bytes.data(), bytes.size(), f, "test");
+  EXPECT_EQ(state_to_bytes(state, f), bytes);
+  Normaliser after(f, CmnKind::kLive, &state), anew(f, CmnKind::kLive);
+  after.push(in.data(), 30, &warm);
+  anew.push(in.data(), 30, &cold);
+  EXPECT_EQ(cold.size(), 0u);  // these frames wait for speech
+  ASSERT_EQ(warm.size(), size_t{30} * f.n_ceps);
+  const std::vector<float> batch = normalised(f, CmnKind::kBatch, rows, 100);
+  for (size_t t = 0; t < 30; ++t) EXPECT_NEAR(warm[t * f.n_ceps], batch[t * f.n_ceps], 5) << t;
+}
+
+TEST(Normaliser, FramesThatWaitCanBeReleased) {
+  const FrontEnd f = test::en_us_front_end();
+  const std::vector<float> in = test::flat(recording(f, 60, 20, 400, 3));
+  Normaliser normaliser(f, CmnKind::kLive);
+  std::vector<float> out;
+  normaliser.push(in.data(), 41, &out);
+  EXPECT_EQ(out.size(), f.n_ceps);  // each waits for 40 more
+  normaliser.release_waiting(&out);
+  EXPECT_EQ(out.size(), size_t{41} * f.n_ceps);
+  normaliser.release_waiting(&out);
+  EXPECT_EQ(out.size(), size_t{41} * f.n_ceps);
+}
+
+TEST(Normaliser, BadStatesAreRefused) {
+  const FrontEnd f = test::en_us_front_end();
+  const std::string good = state_to_bytes(LiveMean(f).state(), f);
+  const auto refused = [&](const std::string &bytes, const FrontEnd &front_end) {
+    try {
+      state_from_bytes(bytes.data(), bytes.size(), front_end, "asr_stream_set_state");
+      return std::string("no error");
+    } catch (const Error &error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(refused(good, f), "no error");
+  for (size_t n = 0; n < good.size(); ++n) EXPECT_NE(refused(good.substr(0, n), f), "no error") << n;
+  for (size_t i = 0; i < good.size(); ++i) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ 1);
+    EXPECT_NE(refused(bad, f), "no error") << i;
+  }
+  EXPECT_NE(refused(good + '\0', f).find("is damaged"), std::string::npos);
+  EXPECT_NE(refused("", f).find("no state"), std::string::npos);
+  FrontEnd other = f;
+  other.low_hz = 100;
+  EXPECT_NE(refused(good, other).find("another front end"), std::string::npos);
+  other = f;
+  other.dynamic = DynamicKind::kNone, other.cmn_prior.clear(), other.cmn_lookahead_frames = 7;
+  EXPECT_EQ(refused(good, other), "no error");  // the cepstra are the same
+  LiveMeanState endless = LiveMean(f).state();
+  endless.speech_sum[2] = NAN;
+  EXPECT_NE(refused(state_to_bytes(endless, f), f).find("is damaged"), std::string::npos);
+  endless = LiveMean(f).state();
+  endless.n_speech = -1;
+  EXPECT_NE(refused(state_to_bytes(endless, f), f).find("is damaged"), std::string::npos);
+}
+
+TEST(Normaliser, RunningUsesThePriorUntilTheWindowIsFull) {
   FrontEnd f = sphinx_front_end();
+  f.cmn_lookahead_frames = 0;
   f.n_ceps = 1;
   f.cmn_prior = {10};
   f.cmn_prior_frames = 2, f.cmn_window_frames = 4;
@@ -47,11 +162,16 @@ TEST(Normaliser, AgreesWithTheReferenceForAnyPieces) {
     FrontEnd f = sphinx_front_end();
     f.c0_last = c0_last;
     const reference::Rows rows = test::random_rows(2500, f.n_ceps, 11);
-    const reference::Rows live = reference::live_normalised(f, rows);
-    for (size_t piece : {1, 37, 3000}) {
-      const std::vector<float> got = normalised(f, CmnKind::kLive, rows, piece);
-      EXPECT_EQ(got, normalised(f, CmnKind::kLive, rows, 1));
-      test::expect_rows_near(got.data(), got.size() / f.n_ceps, live, 1e-5);
+    for (const uint32_t lookahead : {0u, 1u, 40u, 900u}) {
+      f.cmn_lookahead_frames = lookahead;
+      const reference::Rows heard = lookahead == 0 ? rows : recording(f, 50, 300, 1300, lookahead);
+      const reference::Rows live =
+          lookahead == 0 ? reference::running_normalised(f, heard) : reference::live_normalised(f, heard);
+      for (size_t piece : {1, 37, 3000}) {
+        const std::vector<float> got = normalised(f, CmnKind::kLive, heard, piece);
+        EXPECT_EQ(got, normalised(f, CmnKind::kLive, heard, 1));
+        test::expect_rows_near(got.data(), got.size() / f.n_ceps, live, 1e-5);
+      }
     }
     for (bool variance : {false, true}) {
       f.cmn_variance = variance;

@@ -26,7 +26,8 @@ class RecognizeConfig(TypedDict, total=False):
     input: what is fed: "float" (default; audio of any type below), "int16" (audio, 16 bits kept as they are), "features" (rows
         [T, n_feature_dims], after all transforms) or "loglikes" (rows [T, n_states], natural log-likelihoods).
     n_channels: channels in what is fed, 1..64; default 1. channel: the one to recognise, from 0; default: their mean.
-    cmn: cepstral mean normalisation: "model" (default), "live", "batch", "none".
+    cmn: cepstral mean normalisation: "model" (default), "live", "batch", "none". Partial events come while audio
+        is fed with "live", which "model" is in a stream with partial_interval_ms or endpoint.
     vtln_warp: warp of the frequency axis, 0.8..1.25; default 1, none.
     beam: width of the search (natural log, > 0). acoustic_scale: factor on log-likelihoods, > 0. word_insertion_cost: added to
         the cost of every word. max_active: most tokens kept a frame. Default: the bundle's.

@@ -141,6 +141,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_engine_close": (None, [c_void_p]),
     "asr_stream_config_default": (None, [POINTER(asr_stream_config)]),
     "asr_open": (c_int, [c_void_p, POINTER(asr_stream_config), POINTER(c_void_p)]),
+    "asr_stream_get_state": (c_int, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)]),
+    "asr_stream_set_state": (c_int, [c_void_p, c_void_p, c_size_t]),
     "asr_feed": (c_int, [c_void_p, c_void_p, c_size_t]),
     "asr_end_utterance": (c_int, [c_void_p]),
     "asr_try_feed": (c_int, [c_void_p, c_void_p, c_size_t]),

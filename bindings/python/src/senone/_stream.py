@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import contextlib
 import ctypes
 import threading
 import weakref
@@ -54,6 +55,7 @@ class Stream:
         self._row_length = row_length
         self._has_callback = callback is not None
         self._finished = False
+        self._last_state: bytes | None = None  # once END was taken
         self._inbox = Inbox(callback)
         native.callback = receive
         native.user_data = self._inbox.number
@@ -63,6 +65,29 @@ class Stream:
         assert pointer.value is not None
         self._handle = Handle(pointer.value, lib.asr_close, "the stream was closed; open another")
         _open.add(self)
+
+    # ---- state ------------------------------------------------------------------------------------------------------
+
+    def state(self) -> bytes:
+        """What the stream's normalisation has learned of speaker, microphone and level, for `set_state` of a later stream.
+
+        That of the audio so far, and of all of it once FINAL or END was taken. Raises InvalidState if the stream keeps none (it
+        does with cmn "live"), or was closed before its END.
+        """
+        if self._last_state is not None:
+            return self._last_state
+        n = ctypes.c_size_t()
+        with self._handle as pointer:
+            check(lib.asr_stream_get_state(pointer, None, 0, ctypes.byref(n)))
+            room = ctypes.create_string_buffer(n.value)
+            check(lib.asr_stream_get_state(pointer, room, n.value, ctypes.byref(n)))
+        return room.raw
+
+    def set_state(self, state: bytes) -> None:
+        """Begins the stream with the `state` of an earlier one, before anything is fed. Raises InvalidArgument (no state, or one
+        of another front end), Unsupported (of another version), InvalidState (something was fed, or the stream keeps none)."""
+        with self._handle as pointer:
+            check(lib.asr_stream_set_state(pointer, bytes(state), len(state)))
 
     # ---- audio ------------------------------------------------------------------------------------------------------
 
@@ -254,6 +279,8 @@ class Stream:
     def _taken(self, event: Event | None) -> Event | None:
         """Frees the stream once its END was taken."""
         if event is not None and event.kind == EventKind.END:
+            with contextlib.suppress(InvalidState):  # it keeps none
+                self._last_state = self.state()
             self.close()
         return event
 

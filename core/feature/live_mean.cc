@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/feature/live_mean.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace asr {
+namespace {
+
+// Speech lies above both limits; the mean of an utterance lies below its peaks. All dB.
+constexpr double kSpeechBelowPeakDb = 22, kSpeechAboveFloorDb = 13, kMeanBelowPeakDb = 16;
+constexpr double kMostShiftDb = 24;  // of the prior's level
+// Each frame moves the peak by a part of what it is louder, or else down; and the floor up, or down to itself.
+constexpr double kPeakRise = 0.3, kPeakFallDb = 0.005, kFloorRiseDb = 0.01;
+constexpr double kLevelFrames = 20;                           // of speech, until the level is taken from it alone
+constexpr double kPriorFrames = 10, kPriorC0Frames = 20;      // weight of the prior
+constexpr double kFreeSilence = 10, kSilencePerSpeech = 0.5;  // frames of silence that count at most
+constexpr double kLeastMemoryFrames = 100, kCarriedFrames = 300;
+
+// Sum over j of the cosine transform's row 0, F7.
+double c0_of_ones(const FrontEnd &f) {
+  const double n = f.n_mel;
+  switch (f.dct) {
+    case DctKind::kHtk:
+      return std::sqrt(2 * n);
+    case DctKind::kSphinxLegacy:
+      return (n - 0.5) / n;
+    default:
+      return std::sqrt(n);
+  }
+}
+
+double c0_per_db(const FrontEnd &f) {
+  const double nepers = std::log(10) / 10;  // of energy
+  if (f.use_energy) return nepers;
+  return nepers * c0_of_ones(f) * (f.magnitude ? 0.5 : 1);
+}
+
+// Keeps a sum at its most frames, so that old frames fade.
+void fade(double most_frames, std::vector<double> *sum, double *n) {
+  if (*n <= most_frames) return;
+  for (double &value : *sum) value *= most_frames / *n;
+  *n = most_frames;
+}
+
+}  // namespace
+
+LiveMean::LiveMean(const FrontEnd &f)
+    : n_ceps_(f.n_ceps),
+      c0_(f.c0_last ? f.n_ceps - 1 : 0),
+      lookahead_frames_(f.cmn_lookahead_frames),
+      skip_negative_c0_(f.cmn_skip_negative_c0),
+      db_(c0_per_db(f)),
+      most_frames_(std::max(f.cmn_window_frames, kLeastMemoryFrames)),
+      prior_(f.n_ceps, 0.0) {
+  std::copy(f.cmn_prior.begin(), f.cmn_prior.end(), prior_.begin());
+  has_prior_ = prior_[c0_] != 0;
+  state_.speech_sum.assign(n_ceps_, 0);
+  state_.silence_sum.assign(n_ceps_, 0);
+}
+
+bool LiveMean::is_speech(double level) const {
+  return level > state_.peak - kSpeechBelowPeakDb * db_ && level > state_.floor + kSpeechAboveFloorDb * db_;
+}
+
+void LiveMean::add(const float *frame) {
+  const double level = frame[c0_];
+  if (skip_negative_c0_ && level < 0) return;
+  LiveMeanState &s = state_;
+  if (!s.has_level) s.peak = s.floor = level;
+  s.has_level = true;
+  s.peak += level > s.peak ? kPeakRise * (level - s.peak) : -kPeakFallDb * db_;
+  s.floor = std::min(s.floor + kFloorRiseDb * db_, level);
+  const bool speech = is_speech(level);
+  std::vector<double> &sum = speech ? s.speech_sum : s.silence_sum;
+  double &n = speech ? s.n_speech : s.n_silence;
+  for (uint32_t i = 0; i < n_ceps_; ++i) sum[i] += frame[i];
+  ++n;
+  fade(most_frames_, &sum, &n);
+  if (speech) s.n_heard = std::min(s.n_heard + 1, std::max<double>(kLevelFrames, lookahead_frames_));
+}
+
+// Of the prior: that of the speech heard, as soon as enough was heard.
+double LiveMean::prior_level() const {
+  if (!state_.has_level) return prior_[c0_];
+  const double heard = state_.peak - kMeanBelowPeakDb * db_;
+  if (!has_prior_) return heard;
+  const double shift = std::clamp(heard - prior_[c0_], -kMostShiftDb * db_, kMostShiftDb * db_);
+  return prior_[c0_] + shift * std::min(1.0, state_.n_heard / kLevelFrames);
+}
+
+void LiveMean::mean(double *mean) const {
+  const LiveMeanState &s = state_;
+  const double n_silence = std::min(s.n_silence, kFreeSilence + kSilencePerSpeech * s.n_speech);
+  const double silence_share = s.n_silence > 0 ? n_silence / s.n_silence : 0;
+  for (uint32_t i = 0; i < n_ceps_; ++i) {
+    const double n_prior = i == c0_ ? kPriorC0Frames : kPriorFrames;
+    const double prior = i == c0_ ? prior_level() : prior_[i];
+    mean[i] = (n_prior * prior + s.speech_sum[i] + silence_share * s.silence_sum[i]) / (n_prior + s.n_speech + n_silence);
+  }
+}
+
+void LiveMean::set_state(const LiveMeanState &state) {
+  state_ = state;
+  fade(kCarriedFrames, &state_.speech_sum, &state_.n_speech);
+  fade(kCarriedFrames, &state_.silence_sum, &state_.n_silence);
+}
+
+}  // namespace asr
