@@ -19,6 +19,7 @@
 #include <ctime>
 #include <map>
 #include <mutex>
+#include <string_view>
 
 #include "core/base/descriptor.h"
 #include "core/base/error.h"
@@ -51,15 +52,16 @@ class SharedPages {
   size_t size_ = 0;
   mutable std::atomic<bool> checked_{false};
   std::string link_, target_;  // in the directory of this user; empty: not published, or not by this process
+  pid_t publisher_ = 0;
 };
 
 namespace {
 
-// Where a symbolic link leads, or "".
-std::string target_of(const std::string &link) {
-  char target[PATH_MAX];
-  const ssize_t n = readlink(link.c_str(), target, sizeof(target));
-  return n > 0 ? std::string(target, static_cast<size_t>(n)) : "";
+// Whether a symbolic link leads to `target`. Takes no memory.
+bool leads_to(const std::string &link, const std::string &target) noexcept {
+  char found[PATH_MAX];
+  const ssize_t n = readlink(link.c_str(), found, sizeof(found));
+  return n > 0 && target == std::string_view(found, static_cast<size_t>(n));
 }
 
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
@@ -134,7 +136,7 @@ std::shared_ptr<SharedPages> published_copy(const std::string &directory, const 
   if (memory.get() < 0 || fstat(memory.get(), &status) != 0 || static_cast<size_t>(status.st_size) != size) return nullptr;
   const int seals = fcntl(memory.get(), F_GET_SEALS);
   if (seals < 0 || (seals & kSeals) != kSeals) return nullptr;
-  if (target_of(format("/proc/self/fd/%d", memory.get())) != "/memfd:" + key + " (deleted)") return nullptr;
+  if (!leads_to(format("/proc/self/fd/%d", memory.get()), "/memfd:" + key + " (deleted)")) return nullptr;
   return std::make_shared<SharedPages>(std::move(memory), size);
 }
 
@@ -166,16 +168,17 @@ std::shared_ptr<const SharedPages> find_or_copy(const std::string &path) {
 
 // Appears under its name complete; of two processes that do this at once one remains.
 void SharedPages::publish(const std::string &link) {
-  target_ = format("/proc/%d/fd/%d", getpid(), descriptor_.get());
-  const std::string temporary = link + format(".%d", getpid());
+  publisher_ = getpid();
+  target_ = format("/proc/%d/fd/%d", publisher_, descriptor_.get());
+  const std::string temporary = link + format(".%d", publisher_);
+  link_ = link;  // before it is there, so that no lack of memory leaves it
   unlink(temporary.c_str());
-  if (symlink(target_.c_str(), temporary.c_str()) != 0) return;
-  if (rename(temporary.c_str(), link.c_str()) == 0) link_ = link;
+  if (symlink(target_.c_str(), temporary.c_str()) != 0 || rename(temporary.c_str(), link.c_str()) != 0) link_.clear();
 }
 
 SharedPages::~SharedPages() {
-  const bool own = !link_.empty() && target_.find(format("/proc/%d/", getpid())) == 0;  // not after fork
-  if (own && target_of(link_) == target_) unlink(link_.c_str());
+  const bool own = !link_.empty() && publisher_ == getpid();  // not after fork
+  if (own && leads_to(link_, target_)) unlink(link_.c_str());
   if (descriptor_.get() >= 0 && data_ != nullptr) munmap(const_cast<uint8_t *>(data_), size_);
 }
 
