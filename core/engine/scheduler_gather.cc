@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gathering: the rows of streams that the next window takes.
+#include <algorithm>
+
+#include "core/engine/scheduler.h"
+
+namespace asr {
+
+// Takes the stream's ready rows into the window. A stream that moved, or whose end is near, is visited again. Behind a gate an
+// utterance begins with speech, and at the end of the stream, where it is what posts END.
+void Scheduler::gather(const StreamPointer &stream, Window *window) {
+  Stream &s = *stream;
+  if (!s.makes_rows() || s.last_taken_ || s.awaits_check_) return;
+  const bool all_taken = s.rows_->all_taken();
+  if (!s.utterance_ && (all_taken || s.speech_begins())) s.begin_utterance(model_, retired_);
+  if (s.drops_rows() && !all_taken) return gather_dropped(stream, window);
+  if (s.at_mark() && s.rows_->is_dry()) s.rows_->release_waiting();
+  if (s.at_mark() && s.rows_->is_dry()) {
+    s.end_at_ = s.next_frame_;
+    s.intake_.pass_mark();
+  }
+  if (s.is_closing()) {
+    s.last_taken_ = true;
+    s.goes_on_ = !s.rows_->all_taken();
+    window->parts.push_back({stream, 0, 0, false, false, true});
+  } else {
+    gather_rows(stream, window);
+  }
+}
+
+// Drops rows that are of no utterance, which a device that makes rows itself scores, too.
+void Scheduler::gather_dropped(const StreamPointer &stream, Window *window) {
+  Stream &s = *stream;
+  RowSource &rows = *s.rows_;
+  asr_step_job job{};
+  rows.next_frames(&job);
+  const size_t n = s.n_rows_to_drop();
+  dropped_.clear();
+  rows.take(n, &dropped_);
+  s.drop_rows(n, model_);
+  if (job.signal != nullptr && (n > 0 || job.n_frames > 0)) {
+    job.first_row = window->n_rows;
+    job.n_rows = static_cast<uint32_t>(n);
+    window->steps.push_back(job);
+    window->n_rows += job.n_rows;
+    window->parts.push_back({stream, 0, 0, false, false, false});
+  }
+  if (s.at_mark() && rows.is_dry()) rows.release_waiting();
+  const bool at_mark = s.at_mark() && rows.is_dry();
+  if (at_mark) s.pass_mark();
+  if (n > 0 || job.n_frames > 0 || s.progressed_ || at_mark || s.at_mark() || rows.has_ended()) enqueue(stream);
+}
+
+void Scheduler::gather_rows(const StreamPointer &stream, Window *window) {
+  Utterance &utterance = *stream->utterance_;
+  RowSource &rows = *stream->rows_;
+  asr_step_job job{};
+  rows.next_frames(&job);
+  if (job.n_frames > 0) stream->progressed_ = true;
+  const size_t n = std::min(utterance.room_for(rows.n_ready()), stream->n_frames_left());
+  size_t first_row = window->loglikes.size() / model_.n_states();
+  rows.take(n, rows.is_fed_loglikes() ? &window->loglikes : &window->features);
+  utterance.take(n);
+  stream->next_frame_ += n;
+  // From here on nothing fails, so that the window's parts agree with its rows.
+  if (!rows.is_fed_loglikes()) {
+    first_row = job.first_row = window->n_rows;
+    job.n_rows = static_cast<uint32_t>(n);
+    if (n > 0 || job.n_frames > 0) window->steps.push_back(job);
+    window->n_rows += job.n_rows;
+  }
+  const bool partial = n > 0 && utterance.at_partial(), check = n > 0 && utterance.at_check();
+  stream->awaits_check_ = check;
+  stream->last_taken_ = rows.all_taken() && !partial && !check;  // each window asks for one result of a stream
+  if (n > 0 || job.n_frames > 0 || stream->last_taken_) {
+    window->parts.push_back({stream, first_row, n, partial, check, stream->last_taken_});
+  }
+  if (stream->last_taken_ || check) return;
+  if (n > 0 || stream->progressed_ || rows.has_ended() || stream->at_mark()) enqueue(stream);
+}
+
+}  // namespace asr
