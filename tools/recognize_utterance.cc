@@ -46,7 +46,7 @@ StreamPointer open_stream(asr_engine *engine, const asr_stream_config &config) {
   return {stream, asr_close};
 }
 
-// What makes a recording worse than it should be, in a sentence: an end that is missing, or a low rate.
+// Warns, in a sentence, of a recording that is worse than it should be: an end that is missing, or a low rate.
 void warn_of_missing(uint64_t n_bytes, const std::string &path, std::vector<std::string> *warnings) {
   if (n_bytes == 0) return;
   warnings->push_back(format("%s: is cut short: %llu bytes that its header tells of are missing; check how it was copied",

@@ -129,7 +129,7 @@ std::optional<DeviceEntry> find_named(const std::vector<Backend> &backends, cons
   return std::nullopt;
 }
 
-// Of all back ends of the process.
+// Among all back ends of the process.
 DeviceEntry choose_named(const std::string &wanted, const char *source) {
   if (const std::optional<DeviceEntry> entry = find_named(builtin_backends(), wanted)) return *entry;
   return choose_device(process_backends(), wanted, source);

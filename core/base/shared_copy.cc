@@ -128,7 +128,7 @@ std::shared_ptr<SharedPages> sealed_copy(const Descriptor &file, const struct st
   return std::make_shared<SharedPages>(std::move(memory), size);
 }
 
-// What a link's process number stands for may be another process by now, or elsewhere: the descriptor must be of a memfd that
+// A link's process number may stand for another process by now, or for one elsewhere: the descriptor must be of a memfd that
 // has the key for its name.
 std::shared_ptr<SharedPages> published_copy(const std::string &directory, const std::string &key, size_t size) {
   Descriptor memory(open((directory + "/" + key).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));

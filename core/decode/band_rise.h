@@ -14,7 +14,7 @@ class BandRise {
  public:
   BandRise(double sample_rate_hz, uint32_t shift_samples);
 
-  // Of the next frame, shift_samples long, mono, on the scale of 16-bit integers: decibels, 0 while no floor is known.
+  // The rise of the next frame, shift_samples long, mono, on the scale of 16-bit integers: decibels, 0 while no floor is known.
   double rise_db(const float *samples);
 
  private:

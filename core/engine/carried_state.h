@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a stream's live normalisation knows, for asr_stream_get_state and asr_stream_set_state. Its user sets it before any
+// The state of a stream's live normalisation, for asr_stream_get_state and asr_stream_set_state. Its user sets it before any
 // audio and reads it at any time; the engine's thread writes it. Any thread.
 #pragma once
 

@@ -325,7 +325,7 @@ void Stream::drop_rows(size_t n, const LoadedModel &model) {
   }
 }
 
-// What asr_end_utterance would end, if an utterance were under way.
+// A mark of asr_end_utterance while no utterance is under way.
 void Stream::pass_mark() {
   intake_.pass_mark();
   begins_at_mark_ = true;

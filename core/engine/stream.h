@@ -84,7 +84,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void determinise(LatticePieces *pieces, const std::function<void()> &add_pieces);
   void make_result(Scheduler *scheduler, const std::function<EventPointer()> &make);
 
-  // Of the scheduler's thread. take(): at most n values, of the history where it is read again, else of the intake.
+  // Called by the scheduler's thread. take(): at most n values, of the history where it is read again, else of the intake.
   // fill_rows(): what was fed to rows_, as far as a window needs it; returns whether there was any.
   size_t take(float *values, size_t n);
   bool fill_rows(std::vector<float> *values);

@@ -80,7 +80,7 @@ void LiveMean::add(const float *frame) {
   if (speech) s.n_heard = std::min(s.n_heard + 1, std::max<double>(kLevelFrames, lookahead_frames_));
 }
 
-// Of the prior: that of the speech heard, as soon as enough was heard.
+// The prior's level: that of the speech heard, as soon as enough was heard.
 double LiveMean::prior_level() const {
   if (!state_.has_level) return prior_[c0_];
   const double heard = state_.peak - kMeanBelowPeakDb * db_;

@@ -13,7 +13,7 @@
 
 namespace asr {
 
-// What was heard so far. Levels are values of c0 (or of the energy in its place).
+// Sums over the frames heard so far. Levels are values of c0 (or of the energy in its place).
 struct LiveMeanState {
   std::vector<double> speech_sum, silence_sum;  // [n_ceps]
   double n_speech = 0, n_silence = 0;           // frames in them; both fade once a sum holds its most

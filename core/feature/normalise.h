@@ -27,7 +27,7 @@ class Normaliser {
   void release_waiting(std::vector<float> *out);  // of live normalisation, with the mean as it is
   void finish(std::vector<float> *out);
 
-  // What live normalisation knows after the frames pushed so far; nullptr for other kinds and running means.
+  // The state of live normalisation after the frames pushed so far; nullptr for other kinds and running means.
   const LiveMeanState *live_state() const { return live_ ? &live_->state() : nullptr; }
 
  private:

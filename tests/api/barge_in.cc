@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a dialog does to a stream under way: asr_cancel_utterance, asr_reset and asr_try_feed, in every state and from many
+// Calls of a dialog on a stream under way: asr_cancel_utterance, asr_reset and asr_try_feed, in every state and from many
 // threads.
 #include <atomic>
 #include <chrono>
@@ -98,7 +98,7 @@ TEST(CancelUtterance, SaysNothingOfWhatWasNotHeard) {
   }
 }
 
-// What comes later does not depend on when the call was seen: the words before it, which may or may not have been heard, are
+// Later words do not depend on when the call was seen: the words before it, which may or may not have been heard, are
 // not in it.
 TEST(CancelUtterance, LeavesWhatFollows) {
   for (const char *device : kDevices) {

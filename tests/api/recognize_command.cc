@@ -228,7 +228,7 @@ TEST(RecognizeCommand, StandardInput) {
   EXPECT_TRUE(has(nothing, "senone: -: standard input is empty; ")) << nothing.output;
 }
 
-// What is written to a pipe and then not ended is printed all the same, utterance by utterance.
+// Audio in a pipe that is not ended is recognised all the same, utterance by utterance.
 TEST(RecognizeCommand, UtterancesOfLiveInputAreHeardAsTheyEnd) {
   const std::string raw = tone_recording("low mid"), quiet = tone_recording("");
   std::string pauses;

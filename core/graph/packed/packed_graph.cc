@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What results need of an arc; the search itself reads records only.
+// Arcs as results need them; the search itself reads records only.
 #include "core/graph/packed/packed_graph.h"
 
 #include <algorithm>

@@ -81,7 +81,7 @@ struct StateRecord {
 
 }  // namespace asr
 
-// What a back end with the slot load_packed_graph is given.
+// The argument of a back end's slot load_packed_graph.
 struct asr_packed_graph {
   uint32_t n_states, start_state, n_transition_ids, n_pdfs, n_words;
   uint64_t n_arcs, n_emitting_arcs;  // self-loops included

@@ -190,7 +190,7 @@ TEST(VoiceActivity, SpeechAfterMusicOrDrumsIsNotLost) {
   }
 }
 
-// What was said of a frame once does not change as more is known, nor by forgetting what lies before.
+// An answer for a frame does not change as more is known, nor by forgetting earlier frames.
 TEST(VoiceActivity, AnswersStay) {
   std::vector<float> samples;
   std::mt19937 random(7);
@@ -216,7 +216,7 @@ TEST(VoiceActivity, AnswersStay) {
   EXPECT_LT(n, early.is_speech.size() * 3 / 4);
 }
 
-// What asr_end_utterance ends does not reach into what follows.
+// An utterance that asr_end_utterance ends does not reach into the next one.
 TEST(VoiceActivity, SettledFramesStayBackground) {
   std::vector<float> samples = noise(5, 20);
   append(noise(0.5, 800), &samples);

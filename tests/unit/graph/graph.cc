@@ -29,7 +29,7 @@ GraphData small_graph() {
   return graph;
 }
 
-// Where the fields of small_graph's file lie. No cost occurs twice, so that each is in its record.
+// Offsets of the fields of small_graph's file. No cost occurs twice, so that each is in its record.
 constexpr size_t kVersionAt = 8, kNumStates = 12, kStartState = 16, kNumTransitionIds = 20, kNumPdfs = 24, kNumWords = 28,
                  kNumArcs = 32, kNumEmitting = 40, kNumUnits = 48, kNumCosts = 52, kNumClasses = 56, kNumOtherIds = 60;
 constexpr size_t kTransitions = 64, kClasses = 128, kFirstRecords = 192, kRecords = 256, kEnd = 316;
