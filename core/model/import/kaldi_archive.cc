@@ -112,14 +112,15 @@ struct ArchiveReader::Source {
 
   // A reader that stands where the object begins.
   ObjectReader find(const Place &place) {
+    std::error_code error;  // whatever it is, opening the file says it
     std::string found = place.path;
-    if (!fs::exists(found)) found = (fs::path(path).parent_path() / fs::path(place.path).filename()).string();
-    if (!fs::exists(found)) found = place.path;
+    if (!fs::exists(found, error)) found = (fs::path(path).parent_path() / fs::path(place.path).filename()).string();
+    if (!fs::exists(found, error)) found = place.path;
     if (found != mapped_path) {
       mapped = MappedFile(found);
       mapped_path = found;
       read_offset.reset();
-      if (archives.insert(fs::canonical(found)).second) n_archive_bytes += mapped.size();
+      if (archives.insert(fs::canonical(found, error)).second) n_archive_bytes += mapped.size();
     }
     const std::string_view bytes = text_of(mapped);
     if (place.offset >= bytes.size()) {

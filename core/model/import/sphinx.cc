@@ -207,8 +207,11 @@ DecodingDefaults decoding_defaults(Tying tying) {
 
 ImportedModel import_sphinx(const SphinxOptions &options) {
   const std::string &dir = options.model_dir;
-  if (!std::filesystem::is_directory(dir)) fail(ASR_NOT_FOUND, "%s: is not a directory; name one with a model", dir.c_str());
-  if (!std::filesystem::exists(dir + "/means")) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(dir, error)) {
+    fail(ASR_NOT_FOUND, "%s: is not a directory; name one with a model", dir.c_str());
+  }
+  if (!std::filesystem::exists(dir + "/means", error)) {
     fail(ASR_NOT_FOUND, "%s: has no file means, so it is no model of CMU Sphinx; name the directory with means and mdef",
          dir.c_str());
   }
@@ -237,7 +240,7 @@ ImportedModel import_sphinx(const SphinxOptions &options) {
   model.hmms = assemble_hmms(mdef, matrices);
   model.hmms.validate(mdef_path);
   model.notes = std::move(params.notes);
-  model.bundle.name = std::filesystem::canonical(dir).filename().string();
+  model.bundle.name = std::filesystem::canonical(dir, error).filename().string();
   model.bundle.source = format("CMU Sphinx, %s", tying_name(tying));
   model.bundle.front_end = std::move(params.front_end);
   model.bundle.decoding = decoding_defaults(tying);

@@ -51,7 +51,9 @@ bool moderate(const AcousticModel &model, const std::vector<float> &rows) {
     return std::all_of(values.begin(), values.end(),
                        [&](float v) { return std::abs(double{v}) <= kMostExact && (v == 0 || std::abs(double{v}) >= least); });
   };
-  return small(model.means, 0) && small(model.precisions, 1e-3) && small(rows, 0);
+  const bool weights = std::all_of(model.log_weights.begin(), model.log_weights.end(),
+                                   [](float w) { return std::isinf(w) || std::abs(double{w}) <= kMostExact; });
+  return small(model.means, 0) && small(model.precisions, 1e-3) && small(rows, 0) && weights;
 }
 
 }  // namespace

@@ -11,5 +11,8 @@ std::vector<std::string> seeds() { return {kKaldiTree}; }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   using namespace asr;
-  return fuzz::run(data, size, {}, [](const std::string &bytes) { kaldi::Tree(fuzz::file("tree", bytes)).pdf({1, 1, 1}, 0); });
+  return fuzz::run(data, size, {}, [](const std::string &bytes) {
+    const kaldi::Tree tree(fuzz::file("tree", bytes));
+    tree.pdf(std::vector<uint32_t>(tree.width(), 1), 0);
+  });
 }
