@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/lattice/from_backend.h"
-#include "plugins/common/thread_pool.h"
+#include "core/base/thread_pool.h"
 #include "tools/bench_determinise.h"
 #include "tools/bench_search.h"
 #include "tools/device_memory.h"

@@ -2,11 +2,20 @@
 #include "core/engine/scheduler.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <system_error>
 
 namespace asr {
 namespace {
+
+// A team is woken for so many streams; fewer are done before it has come. More threads than this wait for memory.
+constexpr size_t kLeastForTeam = 4;
+constexpr uint32_t kMostInTeam = 16;
+
+uint32_t team_size(const EngineOptions &options) {
+  return std::min(kMostInTeam, options.n_threads > 0 ? options.n_threads : ThreadPool::n_usable_cores());
+}
 
 // Whether a call for many streams failed so that one for each of them tells which of them it is.
 bool may_be_one_streams(asr_status status) { return status != ASR_OK && status != ASR_DEVICE_LOST; }
@@ -14,7 +23,11 @@ bool may_be_one_streams(asr_status status) { return status != ASR_OK && status !
 }  // namespace
 
 Scheduler::Scheduler(const LoadedModel &model, RetiredChannels *retired, TakeOver take_over)
-    : model_(model), retired_(retired), take_over_(std::move(take_over)), can_fall_back_(take_over_ != nullptr) {
+    : model_(model),
+      retired_(retired),
+      take_over_(std::move(take_over)),
+      can_fall_back_(take_over_ != nullptr),
+      team_(team_size(model.options())) {
   windows_[1].buffer = 1;
   reserve_lanes();
   try {
@@ -38,6 +51,7 @@ void Scheduler::reserve_lanes() {
   channels_.reserve(n);
   paths_.reserve(n);
   lattices_.reserve(n);
+  failures_.reserve(n);
 }
 
 void Scheduler::stop() {
@@ -117,6 +131,7 @@ void Scheduler::next_streams(bool may_sleep) {
 void Scheduler::step(Window *now, Window *before) {
   retired_->end_all();
   for (const StreamPointer &stream : streams_) for_stream(stream, [&] { prepare(stream); });
+  fill_rows();
   if (!loss()) decode(now, before);
   drop_cancelled();
   if (loss()) {
@@ -184,7 +199,6 @@ bool Scheduler::take_outcomes(const Window &window) {
   return failed_.size() > n_before;
 }
 
-// Takes what was fed, as far as a window needs it.
 void Scheduler::prepare(const StreamPointer &stream) {
   Stream &s = *stream;
   if (s.redo_.exchange(false)) s.ended_ = false;
@@ -205,7 +219,14 @@ void Scheduler::prepare(const StreamPointer &stream) {
     if (!s.gate_) s.begin_utterance(model_, retired_);
     live_.insert(stream);
   }
-  s.progressed_ = s.fill_rows(&values_);
+  s.progressed_ = false;
+}
+
+// Takes what was fed, as far as a window needs it.
+void Scheduler::fill_rows() {
+  for_each_apart(streams_, [](Stream &stream) {
+    if (stream.makes_rows()) stream.progressed_ = stream.fill_rows();
+  });
 }
 
 void Scheduler::extract() {
@@ -226,14 +247,14 @@ void Scheduler::extract() {
   const asr_status status = extract(jobs_.data(), jobs_.size());
   const bool apart = jobs_.size() > 1 && may_be_one_streams(status);
   for (size_t i = 0; i < extracting_.size(); ++i) {
-    Stream &stream = *extracting_[i];
-    for_stream(extracting_[i], [&] {
-      model_.device().check(apart ? extract(&jobs_[i], 1) : status);
-      stream.rows_->extracted();
-      if (const LiveMeanState *state = stream.rows_->live_state()) stream.carried_.update(*state);
-      stream.progressed_ = true;
-    });
+    for_stream(extracting_[i], [&] { model_.device().check(apart ? extract(&jobs_[i], 1) : status); });
   }
+  for_each_apart(extracting_, [](Stream &stream) {
+    if (!stream.makes_rows()) return;
+    stream.rows_->extracted();
+    if (const LiveMeanState *state = stream.rows_->live_state()) stream.carried_.update(*state);
+    stream.progressed_ = true;
+  });
   extracting_.clear();
 }
 
@@ -392,6 +413,26 @@ void Scheduler::finish_with_lattices(const Streams &streams) {
       });
       end(stream);
     });
+  }
+}
+
+template <typename Action>
+void Scheduler::for_each_apart(const Streams &streams, Action action) {
+  if (streams.size() < kLeastForTeam) {
+    for (const StreamPointer &stream : streams) for_stream(stream, [&] { action(*stream); });
+    return;
+  }
+  failures_.assign(streams.size(), std::nullopt);
+  const auto try_action = [&](size_t i) {
+    try {
+      action(*streams[i]);
+    } catch (...) {
+      failures_[i] = current_error();
+    }
+  };
+  team_.run(streams.size(), std::ref(try_action));  // a function of its own would need memory
+  for (size_t i = 0; i < streams.size(); ++i) {
+    if (failures_[i]) fail_stream(streams[i], *failures_[i]);
   }
 }
 

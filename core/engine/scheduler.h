@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine's thread: the only one that calls the device. It advances streams step by step, up to max_lanes of them by a
-// window each, and posts their events.
+// window each, and posts their events. Taking samples and making rows of cepstra concerns one stream at a time, and a team of
+// threads does it for many.
 //
 // Two windows are under way at a time, in score buffers 0 and 1. Window n is gathered and its scoring is issued, from samples
 // where the device has the fused step, else from rows whose cepstra it computed before. Then,
@@ -29,6 +30,7 @@
 
 #include "core/base/error.h"
 #include "core/base/linked_queue.h"
+#include "core/base/thread_pool.h"
 #include "core/engine/stream.h"
 #include "core/engine/worker_pool.h"
 
@@ -78,6 +80,7 @@ class Scheduler {
   void decode(Window *now, Window *before);
 
   void prepare(const StreamPointer &stream);
+  void fill_rows();
   void extract();
   void gather(const StreamPointer &stream, Window *window);
   void gather_rows(const StreamPointer &stream, Window *window);
@@ -96,6 +99,9 @@ class Scheduler {
   void finish_with_lattices(const Streams &streams);
   void list_channels(const Streams &streams);
 
+  // Runs an action for each of the streams, on the team; it may touch nothing but the stream. What it throws fails the stream.
+  template <typename Action>
+  void for_each_apart(const Streams &streams, Action action);
   // Runs an action for one stream, or one for all of a window; what it throws fails that stream, or all of them.
   template <typename Action>
   void for_stream(const StreamPointer &stream, Action action);
@@ -127,8 +133,10 @@ class Scheduler {
   LinkedQueue<StreamPointer, &Stream::next_failed_> failed_;  // to be ended when the device is idle
   Scheduler *spare_ = nullptr;                                // where streams of a lost device go
   bool given_up_ = false;
-  // Scratch of extract, and of complete and what it calls.
-  std::vector<float> values_, dropped_;
+  ThreadPool team_;
+  std::vector<std::optional<Error>> failures_;  // of for_each_apart
+  // Scratch of extract and gather, and of complete and what it calls.
+  std::vector<float> dropped_;
   Streams extracting_, partial_, checked_, last_, last_with_lattice_;
   std::vector<asr_extract_job> jobs_;
   std::vector<asr_backend_channel *> channels_;

@@ -262,19 +262,19 @@ size_t Stream::take(float *values, size_t n) {
   return n_taken;
 }
 
-bool Stream::fill_rows(std::vector<float> *values) {
-  if (gate_) return fill_rows_by_gate(values);
-  values->resize(rows_->n_wanted());
-  const size_t n = take(values->data(), values->size());
-  if (n > 0) rows_->add(values->data(), n);
+bool Stream::fill_rows() {
+  if (gate_) return fill_rows_by_gate();
+  std::vector<float> values(rows_->n_wanted());
+  const size_t n = take(values.data(), values.size());
+  if (n > 0) rows_->add(values.data(), n);
   if (all_taken()) rows_->end();
   return n > 0;
 }
 
-bool Stream::fill_rows_by_gate(std::vector<float> *values) {
-  values->resize(gate_->n_wanted());
-  const size_t n = take(values->data(), values->size());
-  gate_->add(values->data(), n);
+bool Stream::fill_rows_by_gate() {
+  std::vector<float> values(gate_->n_wanted());
+  const size_t n = take(values.data(), values.size());
+  gate_->add(values.data(), n);
   if (all_taken_to_mark()) gate_->settle();
   if (all_taken()) gate_->finish();
   const size_t n_released = std::min(gate_->n_releasable(), rows_->n_wanted());

@@ -84,11 +84,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void determinise(LatticePieces *pieces, const std::function<void()> &add_pieces);
   void make_result(Scheduler *scheduler, const std::function<EventPointer()> &make);
 
-  // Called by the scheduler's thread. take(): at most n values, of the history where it is read again, else of the intake.
+  // Called by the scheduler's thread, fill_rows() by its team. take(): at most n values, of the history where it is read again,
+  // else of the intake.
   // fill_rows(): what was fed to rows_, as far as a window needs it; returns whether there was any.
   size_t take(float *values, size_t n);
-  bool fill_rows(std::vector<float> *values);
-  bool fill_rows_by_gate(std::vector<float> *values);
+  bool fill_rows();
+  bool fill_rows_by_gate();
   bool all_taken() const { return n_read_ == history_.size() && intake_.ended(); }
   bool all_taken_to_mark() const { return n_read_ == history_.size() && intake_.at_mark(); }
   bool at_mark() const { return all_taken_to_mark() && (!gate_ || gate_->n_releasable() == 0); }

@@ -7,7 +7,7 @@
 
 #include "core/backend/asr_backend.h"
 #include "plugins/common/gmm_tensor.h"
-#include "plugins/common/thread_pool.h"
+#include "core/base/thread_pool.h"
 
 namespace asr {
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "plugins/common/thread_pool.h"
+#include "core/base/thread_pool.h"
 
 namespace asr {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
-#include "plugins/common/thread_pool.h"
+#include "core/base/thread_pool.h"
 #include "plugins/cpu/gmm.h"
 
 namespace asr::cpu {

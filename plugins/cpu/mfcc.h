@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "core/backend/asr_backend.h"
-#include "plugins/common/thread_pool.h"
+#include "core/base/thread_pool.h"
 
 namespace asr::cpu {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
-#include "plugins/common/thread_pool.h"
+#include "core/base/thread_pool.h"
 #include "plugins/cuda/runtime.h"
 
 namespace asr::cuda {

@@ -12,7 +12,7 @@
 #include "plugins/common/ocl/program.h"
 #include "plugins/common/ocl/runtime.h"
 #include "plugins/common/ocl/variant.h"
-#include "plugins/common/thread_pool.h"
+#include "core/base/thread_pool.h"
 
 namespace asr::ocl {
 

@@ -8,7 +8,7 @@
 
 #include "core/backend/asr_backend.h"
 #include "plugins/common/ocl/kernels/gmm_types.h"
-#include "plugins/common/thread_pool.h"
+#include "core/base/thread_pool.h"
 
 namespace asr::ocl {
 

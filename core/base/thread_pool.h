@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers for data-parallel loops inside a back end. The calling thread works too, so a pool of one thread has no workers
-// and runs everything in the caller.
+// Workers for data-parallel loops, of the back ends and of the engine. The calling thread works too, so a pool of one thread
+// has no workers and runs everything in the caller.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,11 @@ class ThreadPool {
   ThreadPool &operator=(const ThreadPool &) = delete;
 
   uint32_t n_threads() const;
+  static uint32_t n_usable_cores();  // that this process may use
 
   // Calls task(i) for every i in 0..n_tasks-1, in any order, and returns when all have returned. The first exception of a
-  // task is rethrown. May be called from several threads at once; must not be called inside a task.
+  // task is rethrown; without one, nothing here needs memory. May be called from several threads at once; must not be called
+  // inside a task.
   void run(size_t n_tasks, const std::function<void(size_t)> &task);
 
  private:

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/common/thread_pool.h"
+#include "core/base/thread_pool.h"
 
 #include <sched.h>
 
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -14,13 +13,6 @@
 
 namespace asr {
 namespace {
-
-uint32_t usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) return static_cast<uint32_t>(std::max(1, CPU_COUNT(&set)));
-  return std::max(1u, std::thread::hardware_concurrency());
-}
 
 // One call of run(): helpers and the caller take task numbers from `next` until none is left.
 struct Loop {
@@ -30,6 +22,7 @@ struct Loop {
   uint32_t n_helping = 0;  // workers inside work(); guarded by the pool's mutex
   std::exception_ptr error;
   std::mutex error_mutex;
+  Loop *younger = nullptr;  // in the pool's list
 
   bool exhausted() const { return next.load(std::memory_order_relaxed) >= n_tasks; }
 
@@ -50,18 +43,30 @@ struct Loop {
 struct ThreadPool::State {
   std::mutex mutex;
   std::condition_variable loop_added, helper_left;
-  std::deque<Loop *> loops;
+  Loop *oldest = nullptr;
   std::vector<std::thread> workers;
   bool stopping = false;
+
+  void add(Loop *loop) {
+    Loop **end = &oldest;
+    while (*end != nullptr) end = &(*end)->younger;
+    *end = loop;
+  }
+
+  void remove(const Loop *loop) {
+    Loop **at = &oldest;
+    while (*at != nullptr && *at != loop) at = &(*at)->younger;
+    if (*at != nullptr) *at = loop->younger;
+  }
 
   void serve() {
     std::unique_lock lock(mutex);
     for (;;) {
-      loop_added.wait(lock, [this] { return stopping || !loops.empty(); });
+      loop_added.wait(lock, [this] { return stopping || oldest != nullptr; });
       if (stopping) return;
-      Loop &loop = *loops.front();
+      Loop &loop = *oldest;
       if (loop.exhausted()) {
-        loops.pop_front();
+        oldest = loop.younger;
         continue;
       }
       ++loop.n_helping;
@@ -84,7 +89,7 @@ struct ThreadPool::State {
 };
 
 ThreadPool::ThreadPool(uint32_t n_threads) : state_(std::make_unique<State>()) {
-  const uint32_t n = n_threads == 0 ? usable_cores() : n_threads;
+  const uint32_t n = n_threads == 0 ? n_usable_cores() : n_threads;
   try {
     for (uint32_t i = 1; i < n; ++i) state_->workers.emplace_back([state = state_.get()] { state->serve(); });
   } catch (...) {  // the system gave no further thread
@@ -95,21 +100,27 @@ ThreadPool::ThreadPool(uint32_t n_threads) : state_(std::make_unique<State>()) {
 
 ThreadPool::~ThreadPool() { state_->stop(); }
 
+uint32_t ThreadPool::n_usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return static_cast<uint32_t>(std::max(1, CPU_COUNT(&set)));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
 uint32_t ThreadPool::n_threads() const { return static_cast<uint32_t>(state_->workers.size()) + 1; }
 
 void ThreadPool::run(size_t n_tasks, const std::function<void(size_t)> &task) {
-  Loop loop{task, n_tasks, {}, 0, nullptr, {}};
+  Loop loop{task, n_tasks, {}, 0, nullptr, {}, nullptr};
   const bool shared = n_tasks > 1 && !state_->workers.empty();
   if (shared) {
     std::lock_guard lock(state_->mutex);
-    state_->loops.push_back(&loop);
+    state_->add(&loop);
     state_->loop_added.notify_all();
   }
   loop.work();
   if (shared) {
     std::unique_lock lock(state_->mutex);
-    auto &loops = state_->loops;
-    loops.erase(std::remove(loops.begin(), loops.end(), &loop), loops.end());
+    state_->remove(&loop);
     state_->helper_left.wait(lock, [&loop] { return loop.n_helping == 0; });
   }
   if (loop.error) std::rethrow_exception(loop.error);
