@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "core/base/file.h"
+#include "core/graph/archive.h"
 #include "core/graph/build/build.h"
 #include "core/graph/build/jsgf.h"
 #include "core/graph/build/prune.h"
@@ -20,13 +21,14 @@ namespace asr::tool {
 namespace {
 
 struct GraphArguments {
-  std::string model, lexicon, lm, jsgf, rule, words, hclg, out, letter_case = "asis";
+  std::string model, lexicon, lm, jsgf, rule, words, hclg, out, archive, letter_case = "asis";
   double prune = 0;
   bool single = false, drop_unknown = false;
   GraphOptions options;
 };
 
 void check(const GraphArguments &arguments) {
+  if (!arguments.out.empty() && !arguments.archive.empty()) throw UsageError("graph: give one of --out and --archive");
   if (!arguments.hclg.empty()) {
     const bool others = !arguments.lm.empty() || !arguments.jsgf.empty() || !arguments.lexicon.empty();
     if (others || arguments.words.empty())
@@ -82,16 +84,29 @@ std::vector<uint32_t> filler_phones(const Bundle &bundle, const HmmSet &set) {
   return phones;
 }
 
+std::vector<std::string> phones_of(const HmmSet &set) {
+  std::vector<std::string> phones = {"<eps>"};
+  for (const BasePhone &phone : set.phones) phones.push_back(phone.name);
+  return phones;
+}
+
+// Notes this command, in the place of the one that made the graph which this one replaces.
+void note_step(Bundle *bundle) {
+  const auto is_graph = [](const BundleStep &step) { return !step.arguments.empty() && step.arguments[0] == "graph"; };
+  std::vector<BundleStep> &steps = bundle->made_by;
+  steps.erase(std::remove_if(steps.begin(), steps.end(), is_graph), steps.end());
+  steps.push_back(this_step());
+}
+
 // Writes the graph's files into the model's bundle, or into a new one with the model's files.
 void write_bundle(Bundle bundle, const std::string &out, const GraphData &graph, const std::vector<std::string> &words,
                   const HmmSet &set) {
   namespace fs = std::filesystem;
   OutputDirectory directory(out.empty() ? bundle.path : out);
-  std::vector<std::string> phones = {"<eps>"}, names = {"graph.bin", "words.txt", "phones.txt"};
-  for (const BasePhone &phone : set.phones) phones.push_back(phone.name);
+  std::vector<std::string> names = {"graph.bin", "words.txt", "phones.txt"};
   write_graph(graph, directory.file("graph.bin"));
   write_symbols(words, directory.file("words.txt"));
-  write_symbols(phones, directory.file("phones.txt"));
+  write_symbols(phones_of(set), directory.file("phones.txt"));
   for (const auto &[name, file] : bundle.files) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     std::error_code error;
@@ -100,12 +115,27 @@ void write_bundle(Bundle bundle, const std::string &out, const GraphData &graph,
     if (error) fail(ASR_IO, "%s: cannot be copied to %s: %s", bundle.file(name).c_str(), out.c_str(), error.message().c_str());
     names.push_back(name);
   }
-  const auto is_graph = [](const BundleStep &step) { return !step.arguments.empty() && step.arguments[0] == "graph"; };
-  std::vector<BundleStep> &steps = bundle.made_by;
-  steps.erase(std::remove_if(steps.begin(), steps.end(), is_graph), steps.end());  // of the graph that this one replaces
-  steps.push_back(this_step());
+  note_step(&bundle);
   write_bundle_index(bundle, directory.file(""), names);
   directory.commit();
+}
+
+// Writes the graph by itself.
+void write_archive(Bundle bundle, const std::string &path, const GraphData &graph, const std::vector<std::string> &words,
+                   const HmmSet &set) {
+  note_step(&bundle);
+  OutputFile file(path);
+  file.write(graph_archive(bundle, graph, words, phones_of(set)));
+  file.commit();
+}
+
+void write(const GraphArguments &arguments, const Bundle &bundle, const GraphData &graph, const std::vector<std::string> &words,
+           const HmmSet &set) {
+  if (arguments.archive.empty()) {
+    write_bundle(bundle, arguments.out, graph, words, set);
+  } else {
+    write_archive(bundle, arguments.archive, graph, words, set);
+  }
 }
 
 void print_graph(const GraphData &graph, double start_s) {
@@ -123,7 +153,7 @@ void import_graph(const GraphArguments &arguments, const Bundle &bundle, const H
     const std::vector<std::string> words = read_symbols(arguments.words);
     graph = read_openfst_graph(arguments.hclg, set, static_cast<uint32_t>(words.size()));
     progress.update(-1, "writing the graph");
-    write_bundle(bundle, arguments.out, graph, words, set);
+    write(arguments, bundle, graph, words, set);
   }
   print_graph(graph, start_s);
 }
@@ -155,7 +185,7 @@ void run_graph(const GraphArguments &arguments) {
     graph = build_graph(set, lexicon, grammar, options, report, &sizes);
     n_words = grammar.words.size() - 1;
     progress.update(-1, "writing the graph");
-    write_bundle(bundle, arguments.out, graph, grammar.words, set);
+    write(arguments, bundle, graph, grammar.words, set);
   }
   if (n_left_out > 0) {
     printf("%zu pronunciations of %s have phones that the model lacks and were left out\n", n_left_out,
@@ -170,7 +200,8 @@ void run_graph(const GraphArguments &arguments) {
 void add_graph(Command app) {
   const auto arguments = std::make_shared<GraphArguments>();
   Command graph = app.command("graph", "Build a recognition graph from a dictionary and a language model or grammar");
-  graph.option("--model", arguments->model, "Bundle made by senone import; gets the graph unless --out is given").required();
+  graph.option("--model", arguments->model, "Bundle made by senone import; gets the graph unless --out or --archive is given")
+      .required();
   graph.option("--lexicon", arguments->lexicon, "Dictionary in CMU Sphinx form");
   graph.option("--lm", arguments->lm, "n-gram language model: ARPA text or CMU Sphinx's trie");
   graph.option("--jsgf", arguments->jsgf, "Grammar in JSGF");
@@ -179,6 +210,7 @@ void add_graph(Command app) {
   graph.option("--hclg", arguments->hclg, "Graph of Kaldi for this very model (OpenFst); --words is then its words.txt");
   graph.flag("--single", arguments->single, "One word of --words, not any number");
   graph.option("--out", arguments->out, "New bundle to write instead of changing the model's");
+  graph.option("--archive", arguments->archive, "File to write the graph alone to, for asr_engine_add_graph (.sgraph)");
   graph.option("--case", arguments->letter_case, "Change the grammar's words to the dictionary's case")
       .one_of({"asis", "lower", "upper"})
       .shows_default();

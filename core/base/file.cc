@@ -86,16 +86,29 @@ FileCopy::FileCopy(const std::string &path) {
   const Descriptor file(open_for_reading(path));
   const size_t size = size_of_regular(file, path);
   if (size == 0) return;
-  void *const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) fail_io(path, "cannot be held in memory", errno);
-  FileCopy pages;  // owns them if reading fails
-  pages.data_ = static_cast<uint8_t *>(memory);
-  pages.size_ = size;
-  madvise(memory, size, MADV_HUGEPAGE);  // a wish: fewer page faults
+  FileCopy copy = pages(size, path);  // owns them if reading fails
   char more;
-  check_unchanged(read_bytes(file, path, memory, size) == size && read_bytes(file, path, &more, 1) == 0, path);
-  mprotect(memory, size, PROT_READ);
-  *this = std::move(pages);
+  check_unchanged(read_bytes(file, path, copy.data_, size) == size && read_bytes(file, path, &more, 1) == 0, path);
+  mprotect(copy.data_, size, PROT_READ);
+  *this = std::move(copy);
+}
+
+FileCopy::FileCopy(const void *bytes, size_t size, const std::string &source) {
+  if (size == 0) return;
+  FileCopy copy = pages(size, source);
+  memcpy(copy.data_, bytes, size);
+  mprotect(copy.data_, size, PROT_READ);
+  *this = std::move(copy);
+}
+
+FileCopy FileCopy::pages(size_t size, const std::string &source) {
+  void *const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) fail_io(source, "cannot be held in memory", errno);
+  madvise(memory, size, MADV_HUGEPAGE);  // a wish: fewer page faults
+  FileCopy copy;
+  copy.data_ = static_cast<uint8_t *>(memory);
+  copy.size_ = size;
+  return copy;
 }
 
 FileCopy::FileCopy(FileCopy &&other) noexcept

@@ -26,6 +26,8 @@ class FileCopy {
  public:
   FileCopy() = default;
   explicit FileCopy(const std::string &path);
+  // Of bytes that are in memory; `source` names them in errors.
+  FileCopy(const void *bytes, size_t size, const std::string &source);
   FileCopy(FileCopy &&other) noexcept;
   FileCopy &operator=(FileCopy &&other) noexcept;
   ~FileCopy() { release(); }
@@ -34,6 +36,8 @@ class FileCopy {
   void release();  // gives the pages back; the object is empty then
 
  private:
+  static FileCopy pages(size_t size, const std::string &source);  // that can be written; size > 0
+
   uint8_t *data_ = nullptr;
   size_t size_ = 0;
 };

@@ -63,6 +63,8 @@ void set_log(asr_log_fn log, asr_log_level level, void *user_data) {
   r.level = log ? static_cast<int>(level) : -1;
 }
 
+bool in_log_function() noexcept { return t_in_receiver; }
+
 void log(asr_log_level level, const char *format, ...) {
   Receiver &r = receiver();
   if (static_cast<int>(level) > r.level.load(std::memory_order_relaxed)) return;

@@ -10,6 +10,7 @@
 namespace asr {
 
 void set_log(asr_log_fn log, asr_log_level level, void *user_data);
+bool in_log_function() noexcept;  // whether the receiver calls, on this thread
 void log(asr_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // While one lives, messages of its thread wait; they come when the first of them ends. Code that holds a lock begins with one:

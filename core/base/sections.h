@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -17,11 +18,24 @@ namespace asr {
 
 constexpr uint64_t kSectionAlignment = 64;
 
-template <typename T>
-void write_section(OutputFile &file, const std::vector<T> &values) {
+// Takes what an OutputFile takes, in memory.
+class MemoryOutput {
+ public:
+  void write(const void *data, size_t size) { bytes_.append(static_cast<const char *>(data), size); }
+  void write(std::string_view text) { bytes_.append(text); }
+  void pad_to(uint64_t alignment) { bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment); }
+  const std::string &bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+// Output: OutputFile or MemoryOutput.
+template <typename Output, typename T>
+void write_section(Output &output, const std::vector<T> &values) {
   static_assert(std::is_trivially_copyable_v<T>);
-  file.pad_to(kSectionAlignment);
-  file.write(values.data(), values.size() * sizeof(T));
+  output.pad_to(kSectionAlignment);
+  output.write(values.data(), values.size() * sizeof(T));
 }
 
 // Hands out the header and the sections of a file in memory, in order, each checked to lie inside the file.

@@ -183,6 +183,7 @@ SharedPages::~SharedPages() {
 }
 
 SharedCopy::SharedCopy(const std::string &path) : pages_(find_or_copy(path)) {}
+SharedCopy::SharedCopy(FileCopy copy) : pages_(std::make_shared<SharedPages>(std::move(copy))) {}
 
 const uint8_t *SharedCopy::data() const { return pages_ ? pages_->data() : nullptr; }
 bool SharedCopy::is_checked() const { return pages_ && pages_->checked(); }

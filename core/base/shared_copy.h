@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file read whole into memory that nobody can change or cut off, one copy for all who want the same file: the engines of a
 // process, and the processes of a user. The reader of graph.bin uses it; docs/graph-file.md says why a mapping of the file
-// itself will not do.
+// itself will not do. A copy that someone else made can be held in the same way, but is not shared.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+
+#include "core/base/file.h"
 
 namespace asr {
 
@@ -17,6 +19,7 @@ class SharedPages;
 class SharedCopy {
  public:
   explicit SharedCopy(const std::string &path);
+  explicit SharedCopy(FileCopy copy);
   const uint8_t *data() const;
   size_t size() const;
   void release() { pages_.reset(); }  // the object is empty then

@@ -60,15 +60,15 @@ asr_graph_view view_of(const GraphData &graph, const std::vector<uint32_t> &pdf_
   return view;
 }
 
-}  // namespace
-
-void write_graph(const GraphData &graph, const std::string &path) {
+// `name` names the graph in errors.
+template <typename Output>
+void put_graph(const GraphData &graph, const std::string &name, Output &file) {
   const size_t n_begins = graph.final_costs.size() + 1;
   if (graph.transitions.empty() || graph.emitting_begin.size() != n_begins || graph.epsilon_begin.size() != n_begins) {
-    fail(ASR_INTERNAL, "%s: the arrays of the graph to be written do not fit together", path.c_str());
+    fail(ASR_INTERNAL, "%s: the arrays of the graph to be written do not fit together", name.c_str());
   }
   if (graph.final_costs.size() > kMostGraphStates || graph.arcs.size() > kMostGraphArcs) {
-    fail(ASR_UNSUPPORTED, "%s: a graph of %zu states and %zu arcs is too large; prune the language model", path.c_str(),
+    fail(ASR_UNSUPPORTED, "%s: a graph of %zu states and %zu arcs is too large; prune the language model", name.c_str(),
          graph.final_costs.size(), graph.arcs.size());
   }
   std::vector<TransitionRecord> transitions;
@@ -93,7 +93,6 @@ void write_graph(const GraphData &graph, const std::string &path) {
   header.n_classes = static_cast<uint32_t>(packed.classes.size());
   header.n_other_ids = static_cast<uint32_t>(packed.other_ids.size());
 
-  OutputFile file(path);
   file.write(&header, sizeof(header));
   write_section(file, transitions);
   write_section(file, packed.costs);
@@ -101,10 +100,25 @@ void write_graph(const GraphData &graph, const std::string &path) {
   write_section(file, packed.other_ids);
   write_section(file, packed.first_records);
   write_section(file, packed.records);
+}
+
+}  // namespace
+
+void write_graph(const GraphData &graph, const std::string &path) {
+  OutputFile file(path);
+  put_graph(graph, path, file);
   file.commit();
 }
 
-Graph::Graph(const std::string &path, const BundleFile *listed) : file_(path) {
+std::string graph_bytes(const GraphData &graph) {
+  MemoryOutput bytes;
+  put_graph(graph, "graph", bytes);
+  return bytes.bytes();
+}
+
+Graph::Graph(const std::string &path, const BundleFile *listed) : Graph(SharedCopy(path), path, listed) {}
+
+Graph::Graph(SharedCopy file, const std::string &path, const BundleFile *listed) : file_(std::move(file)) {
   if (listed != nullptr) check_bundle_file(path, *listed, {file_.size(), checksum(file_.data(), file_.size())});
   SectionReader reader(file_.data(), file_.size(), path);
   const auto h = reader.header<Header>(kMagic, kVersion);
@@ -142,17 +156,28 @@ Graph::Graph(const std::string &path, const BundleFile *listed) : file_(path) {
   file_.set_checked();
 }
 
-asr_status Graph::load(const asr_backend_api &api, asr_backend_device *device, asr_backend_graph **loaded) {
+asr_status Graph::load(const asr_backend_api &api, asr_backend_device *device, asr_backend_graph **loaded, bool again) {
   if (api.load_packed_graph != nullptr) return api.load_packed_graph(device, &packed_, loaded);
-  const asr_status status = api.load_graph(device, &unpack(), loaded);
+  unpack_arrays();
+  if (!again) release_packed();
+  const asr_status status = api.load_graph(device, &view_, loaded);
   if (*arrays_in_use_ == 0) release_arrays();
   return status;
 }
 
 const asr_graph_view &Graph::unpack() {
-  arrays_ = unpack_graph(packed_);
+  unpack_arrays();
+  release_packed();
+  return view_;
+}
+
+void Graph::release_packed() {
   file_.release();
   packed_.records = nullptr;
+}
+
+void Graph::unpack_arrays() {
+  arrays_ = unpack_graph(packed_);
   view_.size = sizeof(view_);
   view_.n_states = packed_.n_states;
   view_.start_state = arrays_.start_state;
@@ -165,7 +190,6 @@ const asr_graph_view &Graph::unpack() {
   view_.final_costs = arrays_.final_costs.data();
   view_.pdf_of = pdf_of_.data();
   view_.arrays_in_use = arrays_in_use_.get();
-  return view_;
 }
 
 void Graph::release_arrays() {

@@ -30,6 +30,7 @@ struct GraphData {
 };
 
 void write_graph(const GraphData &graph, const std::string &path);  // graph.bin, layout in docs/graph-file.md
+std::string graph_bytes(const GraphData &graph);                    // the same in memory
 
 // A graph.bin in memory that nobody can change, with every index checked: a search cannot leave the arrays, whatever becomes of
 // the file.
@@ -37,10 +38,12 @@ class Graph {
  public:
   // `listed`: what the bundle says of the file, if it is to be compared.
   explicit Graph(const std::string &path, const BundleFile *listed = nullptr);
+  Graph(SharedCopy file, const std::string &path, const BundleFile *listed);  // `path` names the bytes in errors
 
-  // Loads it on a device, once: packed where the back end takes it so, otherwise as unpack gives it. Arrays that the back end
-  // needs no more are gone then, those that it needs stay as long as this object.
-  asr_status load(const asr_backend_api &api, asr_backend_device *device, asr_backend_graph **loaded);
+  // Loads it on a device: packed where the back end takes it so, otherwise as unpack gives it. Arrays that the back end needs
+  // no more are gone then, those that it needs stay as long as this object. `again`: the graph may later be loaded on a device
+  // that takes it packed; else this is the only call.
+  asr_status load(const asr_backend_api &api, asr_backend_device *device, asr_backend_graph **loaded, bool again = false);
 
   const asr_packed_graph &packed() const { return packed_; }  // until unpack
   // The arrays; the packed ones go.
@@ -63,7 +66,9 @@ class Graph {
   std::unique_ptr<uint32_t> arrays_in_use_ = std::make_unique<uint32_t>(1);  // what the view points at; stays where it is
   asr_graph_view view_{};
 
+  void unpack_arrays();
   void release_arrays();
+  void release_packed();
 };
 
 }  // namespace asr

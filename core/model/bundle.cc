@@ -180,26 +180,43 @@ void check_bundle_file(const std::string &path, const BundleFile &listed, const 
   }
 }
 
-Bundle read_bundle(const std::string &path, const std::string &unread) {
+Bundle parse_bundle_index(const std::string &text, const std::string &source) {
+  try {
+    return parse_index(text, source);
+  } catch (const nlohmann::json::exception &error) {
+    fail(ASR_BAD_FILE, "%s: is not valid: %s; make the bundle again", source.c_str(), error.what());
+  }
+}
+
+Bundle read_bundle_index(const std::string &path) {
   const std::string index = path + "/" + kIndexName;
   check_place(path, index);
-  try {
-    Bundle bundle = parse_index(read_file(index), index);
-    bundle.path = path;
-    check_files(bundle, unread);
-    return bundle;
-  } catch (const nlohmann::json::exception &error) {
-    fail(ASR_BAD_FILE, "%s: is not valid: %s; make the bundle again", index.c_str(), error.what());
-  }
+  Bundle bundle = parse_bundle_index(read_file(index), index);
+  bundle.path = path;
+  return bundle;
+}
+
+Bundle read_bundle(const std::string &path, const std::string &unread) {
+  Bundle bundle = read_bundle_index(path);
+  check_files(bundle, unread);
+  return bundle;
 }
 
 void write_bundle_index(Bundle bundle, const std::string &directory, const std::vector<std::string> &names) {
   bundle.path = directory;
-  Json files = Json::object();
+  bundle.files.clear();
   for (const std::string &name : names) {
     const FileSum sum = sum_file(bundle.file(name));
-    files[name] = {{"size", sum.size}, {"checksum", hexadecimal(sum.checksum)}};
+    bundle.files[name] = {sum.size, sum.checksum};
   }
+  OutputFile out(bundle.file(kIndexName));
+  out.write(bundle_index_text(bundle));
+  out.commit();
+}
+
+std::string bundle_index_text(const Bundle &bundle) {
+  Json files = Json::object();
+  for (const auto &[name, file] : bundle.files) files[name] = {{"size", file.size}, {"checksum", hexadecimal(file.checksum)}};
   const Json json = {{"senone_bundle", kVersion},
                      {"name", bundle.name},
                      {"source", bundle.source},
@@ -208,9 +225,7 @@ void write_bundle_index(Bundle bundle, const std::string &directory, const std::
                      {"decoding", decoding_to_json(bundle.decoding)},
                      {"filler_words", fillers_to_json(bundle)},
                      {"files", files}};
-  OutputFile out(bundle.file(kIndexName));
-  out.write(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-  out.commit();
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace asr

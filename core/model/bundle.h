@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/file.h"
@@ -52,13 +53,20 @@ struct Bundle {
 // Reads and checks senone.json, and size and checksum of the files it lists, but for `unread`, which whoever reads it checks.
 // Throws asr::Error: ASR_NOT_FOUND with the name of a missing part, ASR_BAD_FILE with the file and field.
 Bundle read_bundle(const std::string &path, const std::string &unread = "");
+Bundle read_bundle_index(const std::string &path);  // senone.json only: no other file is looked at
 void check_bundle_file(const std::string &path, const BundleFile &listed, const FileSum &found);
 
 // Writes senone.json into `directory`, listing size and checksum of `names` found there. Other fields are the bundle's.
 void write_bundle_index(Bundle bundle, const std::string &directory, const std::vector<std::string> &names);
 
-// words.txt and phones.txt: "symbol id" lines, ids from 0 without gaps, "<eps>" is 0.
+// The text of senone.json, of all of the bundle's files; `source` names it in errors. The path of the bundle read is empty.
+std::string bundle_index_text(const Bundle &bundle);
+Bundle parse_bundle_index(const std::string &text, const std::string &source);
+
+// words.txt and phones.txt: "symbol id" lines, ids from 0 without gaps, "<eps>" is 0. `path` names a text in errors.
 std::vector<std::string> read_symbols(const std::string &path);
+std::vector<std::string> parse_symbols(std::string_view text, const std::string &path);
+std::string symbols_text(const std::vector<std::string> &symbols, const std::string &path);
 void write_symbols(const std::vector<std::string> &symbols, const std::string &path);
 
 }  // namespace asr

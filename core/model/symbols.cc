@@ -33,13 +33,14 @@ bool parse_line(std::string_view line, SymbolLine &out) {
 
 }  // namespace
 
-std::vector<std::string> read_symbols(const std::string &path) {
-  const std::string text = read_file(path);
+std::vector<std::string> read_symbols(const std::string &path) { return parse_symbols(read_file(path), path); }
+
+std::vector<std::string> parse_symbols(std::string_view text, const std::string &path) {
   std::vector<std::string> symbols;
   size_t line_number = 0;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    const std::string_view line = text.substr(begin, end - begin);
     begin = end + 1;
     ++line_number;
     SymbolLine entry;
@@ -55,14 +56,20 @@ std::vector<std::string> read_symbols(const std::string &path) {
   return symbols;
 }
 
-void write_symbols(const std::vector<std::string> &symbols, const std::string &path) {
-  OutputFile file(path);
+std::string symbols_text(const std::vector<std::string> &symbols, const std::string &path) {
+  std::string text;
   for (size_t id = 0; id < symbols.size(); ++id) {
     if (symbols[id].empty() || symbols[id].find_first_of(std::string(" \t\r\n\0", 5)) != std::string::npos) {
       fail(ASR_INVALID_ARGUMENT, "%s: symbol %zu (\"%s\") is empty or has blanks", path.c_str(), id, symbols[id].c_str());
     }
-    file.write(format("%s %zu\n", symbols[id].c_str(), id));
+    text += format("%s %zu\n", symbols[id].c_str(), id);
   }
+  return text;
+}
+
+void write_symbols(const std::vector<std::string> &symbols, const std::string &path) {
+  OutputFile file(path);
+  file.write(symbols_text(symbols, path));
   file.commit();
 }
 

@@ -132,6 +132,31 @@ TEST_F(GraphFileTest, FreesItsArraysOnlyWhenTold) {
   }
 }
 
+asr_status take_packed(asr_backend_device *, const asr_packed_graph *packed, asr_backend_graph **) {
+  return packed->next_state(18) == 13u ? ASR_OK : ASR_INTERNAL;
+}
+
+// A device that takes arrays is lost, and the CPU takes the packed graph.
+TEST_F(GraphFileTest, IsLoadedAgain) {
+  Graph graph(path_);
+  asr_backend_api arrays{}, packed{};
+  arrays.load_graph = take_arrays<1>;
+  packed.load_packed_graph = take_packed;
+  asr_backend_graph *loaded = nullptr, *second = nullptr;
+  ASSERT_EQ(graph.load(arrays, nullptr, &loaded, true), ASR_OK);
+  EXPECT_EQ(graph.load(packed, nullptr, &second, true), ASR_OK);
+  EXPECT_NE(reinterpret_cast<const asr_graph_view *>(loaded)->arcs, nullptr);  // still read
+}
+
+// From bytes that a file never held.
+TEST_F(GraphFileTest, IsReadFromMemory) {
+  EXPECT_EQ(graph_bytes(small_graph()), good_);
+  const std::string shifted = "." + good_;
+  Graph graph(SharedCopy(FileCopy(shifted.data() + 1, good_.size(), "bytes")), "bytes", nullptr);
+  EXPECT_EQ(graph.unpack().n_arcs, 4u);
+  expect_error([&] { Graph(SharedCopy(FileCopy(good_.data(), 70, "bytes")), "bytes", nullptr); }, ASR_BAD_FILE, "bytes: ends");
+}
+
 TEST_F(GraphFileTest, OneStateAndNoArcs) {
   GraphData graph;
   graph.emitting_begin = graph.epsilon_begin = {0, 0};

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph with all that an engine needs besides the acoustic model it was made for: its words, search settings and filler
+// words. It comes from a bundle or from a graph archive, one block of bytes with these parts (docs/graph-file.md). `senone
+// graph` writes archives; the engine reads both.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/model/bundle.h"
+
+namespace asr {
+
+struct GraphParts {
+  std::string source;  // names them in errors
+  Bundle bundle;       // settings and filler words; its list of files tells the model
+  Graph graph;
+  std::vector<std::string> words, phones;  // phones: empty where there is no phones.txt
+};
+
+// All that is read is checked; these throw ASR_NOT_FOUND or ASR_BAD_FILE with the part and the field.
+GraphParts read_graph_parts(const Bundle &bundle);     // of a bundle whose senone.json was read
+GraphParts read_graph_parts(const std::string &path);  // of a bundle or an archive
+GraphParts read_graph_archive(const void *bytes, size_t n_bytes, const std::string &source);
+
+// Throws ASR_UNSUPPORTED unless the graph was made for the HMMs of this model, or, where one of the two does not list them, for
+// its acoustic.bin; ASR_BAD_FILE if the graph has another number of states.
+void check_made_for(const GraphParts &parts, const Bundle &model, uint32_t n_states);
+
+// An archive of a graph for the model of a bundle, which was read with its list of files.
+std::string graph_archive(const Bundle &model, const GraphData &graph, const std::vector<std::string> &words,
+                          const std::vector<std::string> &phones);
+
+}  // namespace asr
