@@ -64,6 +64,13 @@ void warn_of_batch(asr_engine *engine, const asr::Stream &stream) {
            "utterance; set asr_stream_config.cmn to ASR_CMN_LIVE (said once for an engine)");
 }
 
+// The engine's thread, which loads graphs, may be the one that logs.
+void check_graph_call(const asr_engine *engine, const char *name, const char *call) {
+  require(engine, call, "engine");
+  require(name, call, "name");
+  if (asr::in_log_function()) asr::fail(ASR_INVALID_STATE, "%s: called in a log function; call it outside", call);
+}
+
 }  // namespace
 
 /* ---- status and log ------------------------------------------------------------------------------------------------ */
@@ -181,10 +188,34 @@ asr_status asr_engine_get_info(const asr_engine *engine, asr_engine_info *info) 
     value.frame_shift_ms = 1000 * model.frame_shift_s();
     value.n_feature_dims = model.n_dims();
     value.n_states = model.n_states();
-    value.n_words = static_cast<uint32_t>(model.words().size());
-    value.n_graph_states = model.graph().n_states();
-    value.n_graph_arcs = model.graph().n_arcs();
+    const std::shared_ptr<asr::LoadedGraph> own = engine->engine->own_graph();
+    value.n_words = static_cast<uint32_t>(own->words().size());
+    value.n_graph_states = own->graph().n_states();
+    value.n_graph_arcs = own->graph().n_arcs();
     fill(info, value, "asr_engine_get_info: info->size");
+  });
+}
+
+asr_status asr_engine_add_graph(asr_engine *engine, const char *name, const char *bundle_path) {
+  return guard([&] {
+    check_graph_call(engine, name, "asr_engine_add_graph");
+    require(bundle_path, "asr_engine_add_graph", "bundle_path");
+    engine->engine->add_graph(name, asr::read_graph_parts(bundle_path));
+  });
+}
+
+asr_status asr_engine_add_graph_bytes(asr_engine *engine, const char *name, const void *bytes, size_t n_bytes) {
+  return guard([&] {
+    check_graph_call(engine, name, "asr_engine_add_graph_bytes");
+    require(bytes, "asr_engine_add_graph_bytes", "bytes");
+    engine->engine->add_graph(name, asr::read_graph_archive(bytes, n_bytes, "asr_engine_add_graph_bytes: bytes"));
+  });
+}
+
+asr_status asr_engine_remove_graph(asr_engine *engine, const char *name) {
+  return guard([&] {
+    check_graph_call(engine, name, "asr_engine_remove_graph");
+    engine->engine->remove_graph(name);
   });
 }
 
@@ -286,6 +317,13 @@ asr_status asr_reset(asr_stream *stream) {
     fresh->replace(stream->stream.get());
     stream->stream.swap(fresh);
     stream->stream->start();
+  });
+}
+
+asr_status asr_set_graph(asr_stream *stream, const char *name) {
+  return guard([&] {
+    require(stream, "asr_set_graph", "stream");
+    stream->current()->set_graph(stream->engine->graph(name == nullptr ? "" : name, "asr_set_graph"));
   });
 }
 

@@ -3,7 +3,7 @@
  * asr.h - the Senone speech recogniser: its only public header, and its manual.
  *
  * LIFE CYCLE
- *   An engine is a model and a graph on one device. A stream is one source of audio. Many streams share one engine.
+ *   An engine is a model and its graphs on one device. A stream is one source of audio. Many streams share one engine.
  *
  *     asr_engine *engine;                                    asr_stream *stream;
  *     asr_engine_load("bundle", NULL, &engine);              asr_open(engine, NULL, &stream);
@@ -197,13 +197,34 @@ typedef struct asr_engine_info {
   double frame_shift_ms;
   uint32_t n_feature_dims; /* D: the row length of ASR_INPUT_FEATURES */
   uint32_t n_states;       /* S: the row length of ASR_INPUT_LOGLIKES */
-  uint32_t n_words;        /* word symbols in the graph */
+  uint32_t n_words;        /* word symbols in the graph; this and what follows are of the graph "" */
   uint32_t n_graph_states;
   uint64_t n_graph_arcs;
 } asr_engine_info;
 
 /* Fills *info. Errors: ASR_INVALID_ARGUMENT. Any thread. */
 ASR_API asr_status asr_engine_get_info(const asr_engine *engine, asr_engine_info *info);
+
+/* Graphs of one acoustic model, each with its words, which streams choose from by name (asr_stream_config.graph,
+ * asr_set_graph).
+ * "" is the bundle's own, which may be replaced but not removed. docs/grammars.md. All since 0.2.0.
+ *
+ * asr_engine_add_graph loads the graph of a bundle, with the search settings and filler words of its senone.json, or of a graph
+ * archive (`senone graph --archive`); the acoustic model is not loaded again. The graph must have been made for the engine's
+ * model: for the same hmms.bin, or, where one of the two lists none, the same acoustic.bin. If a graph has the name, the new
+ * one takes its place: utterances under way go on with the old one, which goes away with its last user. If the call fails, all
+ * is as it was. asr_engine_add_graph_bytes does the same with the bytes of an archive, which are copied. Both read and check
+ * the graph on the calling thread. The engine's own thread then loads it between two steps, which takes microseconds on the
+ * CPU; a GPU copies it, and streams wait for that. As that thread may log, a log function must not wait for a thread that calls
+ * them. Errors: ASR_INVALID_ARGUMENT, ASR_NOT_FOUND, ASR_BAD_FILE, ASR_IO (as asr_engine_load), ASR_UNSUPPORTED (made for
+ * another model), ASR_INVALID_STATE (called in a log function), ASR_DEVICE_LOST (as asr_open), ASR_OUT_OF_MEMORY. Any thread.
+ *
+ * asr_engine_remove_graph takes the name away. Streams that have chosen it go on with the graph that it had last, until they
+ * choose another; it goes away with its last user. Errors: ASR_INVALID_ARGUMENT (also ""), ASR_NOT_FOUND (no graph has the
+ * name), ASR_INVALID_STATE (called in a log function). Any thread. */
+ASR_API asr_status asr_engine_add_graph(asr_engine *engine, const char *name, const char *bundle_path);
+ASR_API asr_status asr_engine_add_graph_bytes(asr_engine *engine, const char *name, const void *bytes, size_t n_bytes);
+ASR_API asr_status asr_engine_remove_graph(asr_engine *engine, const char *name);
 
 /* Gives back the caller's hold on the engine. Open streams keep it alive and keep working. NULL is allowed. */
 ASR_API void asr_engine_close(asr_engine *engine);
@@ -284,13 +305,14 @@ typedef struct asr_stream_config {
   asr_vad vad;                       /* with an endpoint; default ASR_VAD_DEFAULT */
   uint32_t pre_roll_ms;              /* audio before the first sound of an utterance that belongs to it, 20..5000; 0 (default) =
                                         300. Means nothing without the detector */
+  const char *graph;                 /* of the first utterance; NULL or "" (default) = the bundle's own */
 } asr_stream_config;
 
 ASR_API void asr_stream_config_default(asr_stream_config *config);
 
-/* Opens a stream on the engine. Errors: ASR_INVALID_ARGUMENT (which field, and its range), ASR_UNSUPPORTED (such as a
- * lattice_beam on a device that makes no lattices), ASR_OUT_OF_MEMORY, ASR_DEVICE_LOST (an earlier stream lost the device, and
- * no fallback took over: load the engine again). Any thread. */
+/* Opens a stream on the engine. Errors: ASR_INVALID_ARGUMENT (which field, and its range), ASR_NOT_FOUND (the engine has no
+ * such graph), ASR_UNSUPPORTED (such as a lattice_beam on a device that makes no lattices), ASR_OUT_OF_MEMORY, ASR_DEVICE_LOST
+ * (an earlier stream lost the device, and no fallback took over: load the engine again). Any thread. */
 ASR_API asr_status asr_open(asr_engine *engine, const asr_stream_config *config, asr_stream **stream);
 
 /* What the stream's normalisation has learned of the speaker, the microphone and the level, for a later stream of the same: a
@@ -344,6 +366,21 @@ ASR_API asr_status asr_cancel_utterance(asr_stream *stream);
  * come. Since 0.2.0. Errors: ASR_INVALID_ARGUMENT, ASR_DEVICE_LOST (as asr_open), ASR_OUT_OF_MEMORY; the stream is then as it
  * was. Any thread, also in the stream's own callback. */
 ASR_API asr_status asr_reset(asr_stream *stream);
+
+/* Chooses the graph of the stream's next utterance, and of those after it, by its name; NULL or "" is the bundle's own. What
+ * beam, acoustic_scale, word_insertion_cost and max_active the stream's config leaves to the bundle are the graph's. An
+ * utterance uses the graph that has the name when the utterance begins. Does not wait. Since 0.2.0.
+ *
+ * With endpoints the next utterance is the first whose sound (without the detector: whose first frame) was fed after the call.
+ * An utterance that began before keeps its graph if its SPEECH_START has come, or comes when all frames fed before the call are
+ * decoded, because there are words on the best path. Else it is dropped at that frame, without events, and the next utterance
+ * begins there. So the call is a place in the audio: what becomes of it does not depend on when it is decoded.
+ * Without endpoints the call must come before the first asr_feed, or after asr_reset, which brings back the graph of the
+ * config.
+ *
+ * Errors: ASR_INVALID_ARGUMENT, ASR_NOT_FOUND (the engine has no such graph now), ASR_INVALID_STATE (fed already without
+ * endpoints; finished), ASR_OUT_OF_MEMORY, or the status of the ERROR event if the stream has failed. Any thread. */
+ASR_API asr_status asr_set_graph(asr_stream *stream, const char *name);
 
 /* Says that the audio is complete; FINAL and END events follow. Does not wait for them. Errors: ASR_INVALID_ARGUMENT,
  * ASR_INVALID_STATE (a second call), ASR_OUT_OF_MEMORY (the stream has failed: ERROR and END follow), or the status of the

@@ -166,6 +166,7 @@ StreamConfig read_config(const asr_stream_config *config) {
   options.n_best = std::max(1u, c.n_best);
   options.endpoint = endpoint_times(c);
   options.pre_roll_s = pre_roll_s(c, options.is_audio());
+  if (c.graph != nullptr) options.graph = c.graph;
   return result;
 }
 

@@ -2,13 +2,13 @@
 #include "tools/device_memory.h"
 
 #include "core/base/error.h"
-#include "core/engine/loaded_model.h"
+#include "core/engine/loaded_graph.h"
 
 namespace asr::tool {
 namespace {
 
 // What a channel adds, to begin with.
-uint64_t channel_bytes(const LoadedModel &model, float lattice_beam) {
+uint64_t channel_bytes(const LoadedModel &model, asr_backend_graph *graph, float lattice_beam) {
   asr_search_options options{};
   options.size = sizeof(options);
   options.beam = static_cast<float>(model.bundle().decoding.beam);
@@ -18,7 +18,7 @@ uint64_t channel_bytes(const LoadedModel &model, float lattice_beam) {
   options.max_active = model.bundle().decoding.max_active;
   const uint64_t before = memory_of(model.device()).channel_bytes;
   asr_backend_channel *channel = nullptr;
-  model.device().check(model.api()->channel_begin(model.device().get(), model.backend_graph(), &options, &channel));
+  model.device().check(model.api()->channel_begin(model.device().get(), graph, &options, &channel));
   const BackendPointer<asr_backend_channel> owner(channel, model.api()->channel_end);
   return memory_of(model.device()).channel_bytes - before;
 }
@@ -39,11 +39,14 @@ nlohmann::ordered_json device_memory(const std::string &bundle, const std::strin
   EngineOptions options;
   options.device = device;
   const LoadedModel model(bundle, options);
+  Retired retired([] {});
+  LoadedGraph graph(read_graph_parts(model.bundle()), model);
+  const std::shared_ptr<asr_backend_graph> loaded = graph.on(model, &retired);
   const auto mb = [](uint64_t bytes) {
     const uint64_t hundredths = bytes / 10000;
     return static_cast<double>(hundredths) / 100;
   };
-  const uint64_t best_path = channel_bytes(model, 0), with_lattice = channel_bytes(model, 8);
+  const uint64_t best_path = channel_bytes(model, loaded.get(), 0), with_lattice = channel_bytes(model, loaded.get(), 8);
   const asr_backend_memory memory = memory_of(model.device());
   return {{"device", model.device().entry().id},
           {"graph_mb", mb(memory.graph_bytes)},

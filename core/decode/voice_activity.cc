@@ -55,7 +55,7 @@ void VoiceActivity::begin_interval() {
   const auto first = std::find(loud_.begin(), loud_.end(), true);
   const uint64_t onset = n_frames_ - static_cast<uint64_t>(loud_.end() - first);
   const bool is_after_doubt = ruled_out_until_ > 0 && n_frames_ - ruled_out_until_ <= onset_span_;
-  intervals_.push_back({begin_of(onset, is_after_doubt ? pre_roll_ + doubt_reach_ : pre_roll_), kNever});
+  intervals_.push_back({begin_of(onset, is_after_doubt ? pre_roll_ + doubt_reach_ : pre_roll_), onset, kNever});
   is_active_ = true;
   loud_until_ = n_frames_ - static_cast<uint64_t>(std::find(loud_.rbegin(), loud_.rend(), true) - loud_.rbegin());
 }
@@ -80,6 +80,13 @@ bool VoiceActivity::is_speech(uint64_t frame) const {
     return interval.begin <= frame && frame < (is_open ? loud_until_ : interval.end);
   };
   return std::any_of(intervals_.begin(), intervals_.end(), holds);
+}
+
+uint64_t VoiceActivity::sound_from(uint64_t frame) const {
+  for (const Interval &interval : intervals_) {
+    if (interval.begin <= frame && frame < interval.end) return std::max(frame, interval.onset);
+  }
+  return frame;
 }
 
 uint64_t VoiceActivity::n_background_before(uint64_t frame) const {

@@ -27,6 +27,8 @@ class VoiceActivity {
   // The first frame from `frame` on that is speech, or may turn out to be.
   uint64_t background_until(uint64_t frame) const;
   bool is_speech(uint64_t frame) const;
+  // The first frame of the sound for which `frame` is speech: `frame` or a later one, as an interval begins before its sound.
+  uint64_t sound_from(uint64_t frame) const;
 
   // Frames of background just before `frame`, as was known when that many frames were added; at most n_frames() of them.
   uint64_t n_background_before(uint64_t frame) const;
@@ -35,7 +37,7 @@ class VoiceActivity {
 
  private:
   struct Interval {
-    uint64_t begin, end;
+    uint64_t begin, onset, end;
   };
 
   void begin_interval();

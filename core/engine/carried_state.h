@@ -32,6 +32,10 @@ class CarriedState {
     latest_ = start_;
     was_set_ = true;
   }
+  bool is_fed() const {
+    std::lock_guard lock(mutex_);
+    return fed_;
+  }
   void note_fed() {  // from now on nothing is set
     std::lock_guard lock(mutex_);
     fed_ = true;

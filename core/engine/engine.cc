@@ -44,6 +44,7 @@ Engine::Engine(const std::string &bundle_path, const EngineOptions &options)
           options.fallback.empty() ? Scheduler::TakeOver() : [this](const Error &reason) { return take_over(reason); }),
       results_(n_threads_for(options), [this] { model().device().begin_thread(); }) {
   find_unwinder();
+  add_graph("", read_graph_parts(model().bundle()));
 }
 
 // The threads that submit jobs end first, then the jobs, then what the jobs read and report to.
@@ -69,17 +70,37 @@ Scheduler *Engine::take_over(const Error &reason) {
   return &spare_->scheduler;
 }
 
+// Where the device was lost, the fallback loads the graph when it first searches it.
+void Engine::add_graph(const std::string &name, GraphParts parts) {
+  main_.scheduler.check_usable();
+  const std::string source = parts.source;
+  const auto graph = std::make_shared<LoadedGraph>(std::move(parts), main_.model);
+  try {
+    main_.scheduler.run_between_steps([&] { graph->on(main_.model, &main_.retired); });
+  } catch (const Error &error) {
+    if (error.code() != ASR_DEVICE_LOST) throw;
+    main_.scheduler.check_usable();
+  }
+  graphs_.set(name, graph);
+  log(ASR_LOG_INFO, "%s: graph \"%s\" of %u states, %llu arcs and %zu words", source.c_str(), name.c_str(),
+      graph->graph().n_states(), static_cast<unsigned long long>(graph->graph().n_arcs()), graph->words().size());
+}
+
+void Engine::remove_graph(const std::string &name) {
+  if (name.empty()) {
+    fail(ASR_INVALID_ARGUMENT,
+         "asr_engine_remove_graph: \"\" is the bundle's own graph, which stays; add another to replace it");
+  }
+  graphs_.remove(name, "asr_engine_remove_graph");
+}
+
 std::shared_ptr<Stream> Engine::open(StreamOptions options) {
   main_.scheduler.check_usable();
   const LoadedModel &model = main_.model;
-  const DecodingDefaults &decoding = model.bundle().decoding;
+  GraphName graph = graphs_.require(options.graph, "asr_open");
   if (options.format.rate_hz == 0) {
     options.format.rate_hz = static_cast<uint32_t>(model.bundle().front_end.sample_rate_hz);
   }
-  if (!options.beam) options.beam = static_cast<float>(decoding.beam);
-  if (!options.acoustic_scale) options.acoustic_scale = static_cast<float>(decoding.acoustic_scale);
-  if (!options.word_insertion_cost) options.word_insertion_cost = static_cast<float>(decoding.word_insertion_cost);
-  if (!options.max_active) options.max_active = decoding.max_active;
   if (options.is_audio()) {
     options.resample_filter = resample_filters_.get(options.format.rate_hz, model.bundle().front_end.sample_rate_hz);
     model.tables().warp_index(static_cast<double>(options.vtln_warp));
@@ -95,12 +116,15 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
   }
   results_.require_thread();
   auto events = std::make_shared<EventQueue>(options.callback, &callbacks_);
-  return std::make_shared<Stream>(options, model, &main_.scheduler, &results_, std::move(events));
+  return std::make_shared<Stream>(options, std::move(graph), model, &main_.scheduler, &results_, std::move(events));
 }
 
 std::shared_ptr<Stream> Engine::open_instead(const Stream &before) {
   main_.scheduler.check_usable();
-  return std::make_shared<Stream>(before.options(), main_.model, &main_.scheduler, &results_, before.events());
+  GraphName graph = graphs_.find(before.options().graph);
+  if (!graph) graph = before.first_graph();  // removed since
+  return std::make_shared<Stream>(before.options(), std::move(graph), main_.model, &main_.scheduler, &results_,
+                                  before.events());
 }
 
 }  // namespace asr

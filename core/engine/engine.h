@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loaded model with the threads that serve its streams. Held by shared_ptr: by its user and by every open stream.
+// A loaded model and its graphs with the threads that serve its streams. Held by shared_ptr: by its user and by every open
+// stream.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "core/engine/graph_table.h"
 #include "core/engine/loaded_model.h"
-#include "core/engine/retired_channels.h"
+#include "core/engine/retired.h"
 #include "core/engine/scheduler.h"
 #include "core/engine/stream.h"
 #include "core/engine/worker_pool.h"
@@ -22,6 +24,13 @@ class Engine {
 
   const LoadedModel &model() const { return main_.model; }  // on the device that was asked for, lost or not
 
+  std::shared_ptr<LoadedGraph> own_graph() const { return graphs_.find("")->get(); }  // the bundle's, or what replaced it
+
+  // Loads a graph and gives it the name, which another may have borne. Throws if it was not made for the model.
+  void add_graph(const std::string &name, GraphParts parts);
+  void remove_graph(const std::string &name);
+  GraphName graph(const std::string &name, const char *call) const { return graphs_.require(name, call); }
+
   // The stream must be closed before the engine is destroyed. Throws if the options do not suit the model, or if the device was
   // lost and there is no fallback.
   std::shared_ptr<Stream> open(StreamOptions options);
@@ -31,9 +40,11 @@ class Engine {
   // The model on one device, and the thread that calls that device.
   struct Place {
     Place(const std::string &bundle_path, const EngineOptions &options, Scheduler::TakeOver take_over)
-        : model(bundle_path, options), retired(model), scheduler(model, &retired, std::move(take_over)) {}
+        : model(bundle_path, options),
+          retired([this] { scheduler.wake(); }),
+          scheduler(model, &retired, std::move(take_over)) {}
     const LoadedModel model;
-    RetiredChannels retired;
+    Retired retired;
     Scheduler scheduler;
   };
 
@@ -44,6 +55,7 @@ class Engine {
   // The fallback, from the loss of the main device on. Written by the main scheduler's thread.
   std::unique_ptr<Place> spare_;
   Place main_;
+  GraphTable graphs_;
   WorkerPool callbacks_;
   WorkerPool results_;  // makes results, while the engine's thread goes on with other streams
 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/loaded_model.h"
 
-#include <set>
-
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/model/acoustic_model.h"
@@ -45,27 +43,15 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
     : options_(options),
       bundle_(read_complete_bundle(bundle_path)),
       tables_(bundle_.front_end),
-      graph_(bundle_.file("graph.bin"), &bundle_.files.at("graph.bin")),
-      words_(read_symbols(bundle_.file("words.txt"))),
       device_(candidate_devices(options.device), backend_options(options)),
       features_(nullptr, nullptr),
-      acoustic_(nullptr, nullptr),
-      backend_graph_(nullptr, nullptr) {
+      acoustic_(nullptr, nullptr) {
   const AcousticModel model = read_acoustic_model(bundle_.file("acoustic.bin"));
   n_states_ = model.n_states;
   if (model.n_dims != n_dims()) {
     fail(ASR_BAD_FILE, "%s: features have %u dimensions, the model of acoustic.bin has %u; import the model again",
          bundle_.file("senone.json").c_str(), n_dims(), model.n_dims);
   }
-  if (graph_.n_pdfs() != model.n_states) {
-    fail(ASR_BAD_FILE, "%s: made for %u states, the model of acoustic.bin has %u; make the graph again with `senone graph`",
-         bundle_.file("graph.bin").c_str(), graph_.n_pdfs(), model.n_states);
-  }
-  if (words_.size() < graph_.n_words()) {
-    fail(ASR_BAD_FILE, "%s: %zu words, graph.bin uses %u; make the graph again with `senone graph`",
-         bundle_.file("words.txt").c_str(), words_.size(), graph_.n_words());
-  }
-  note_silent_phones();
   const asr_backend_api *api = device_.api();
   asr_backend_device *device = device_.get();
   features_ = load_object(device_, api->free_features,
@@ -74,19 +60,8 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
   const AcousticView acoustic(model);
   acoustic_ = load_object(device_, api->free_acoustic,
                           [&](asr_backend_acoustic **object) { return api->load_acoustic(device, acoustic.get(), object); });
-  backend_graph_ =
-      load_object(device_, api->free_graph, [&](asr_backend_graph **object) { return graph_.load(*api, device, object); });
-  log(ASR_LOG_INFO, "%s: %u states, %zu words, graph of %u states and %llu arcs, on %s (%s)", bundle_path.c_str(), n_states_,
-      words_.size(), graph_.n_states(), static_cast<unsigned long long>(graph_.n_arcs()), device_.entry().id.c_str(),
+  log(ASR_LOG_INFO, "%s: %u states, on %s (%s)", bundle_path.c_str(), n_states_, device_.entry().id.c_str(),
       device_.entry().info.name);
-}
-
-void LoadedModel::note_silent_phones() {
-  if (!bundle_.has("phones.txt")) return;
-  std::set<std::string> silent;
-  for (const auto &[word, phones] : bundle_.filler_words) silent.insert(phones.begin(), phones.end());
-  const std::vector<std::string> phones = read_symbols(bundle_.file("phones.txt"));  // from 1 on, as <eps> is 0
-  for (size_t i = 1; i < phones.size(); ++i) is_silent_phone_.push_back(silent.count(phones[i]) > 0);
 }
 
 // Tries it: not every device that has the slots can make rows of every front end.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bundle loaded on a device: front end, acoustic model and graph as the back end holds them, and the words. Made by the
-// engine, read by everything in it; it does not change.
+// A bundle's model loaded on a device: front end and acoustic model as the back end holds them. Graphs are apart
+// (loaded_graph.h). Made by the engine, read by everything in it; it does not change.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,6 @@
 
 #include "core/backend/registry.h"
 #include "core/feature/mfcc_tables.h"
-#include "core/graph/graph.h"
 #include "core/model/bundle.h"
 
 namespace asr {
@@ -34,16 +33,8 @@ class LoadedModel {
   const Device &device() const { return device_; }
   const asr_backend_api *api() const { return device_.api(); }
   const FeatureTables &tables() const { return tables_; }
-  const Graph &graph() const { return graph_; }
-  const std::vector<std::string> &words() const { return words_; }
-  // Whether the transition is of a phone of the model's filler words: silence and noises.
-  bool is_silence(uint32_t transition_id) const {
-    const uint32_t phone = graph_.transition(transition_id).phone;
-    return phone < is_silent_phone_.size() && is_silent_phone_[phone];
-  }
   asr_backend_features *features() const { return features_.get(); }
   asr_backend_acoustic *acoustic() const { return acoustic_.get(); }
-  asr_backend_graph *backend_graph() const { return backend_graph_.get(); }
 
   // Whether two advances are under way at a time (asr_backend_api::finish_advances).
   bool overlaps() const { return api()->finish_advances != nullptr; }
@@ -55,19 +46,14 @@ class LoadedModel {
 
  private:
   bool makes_signals() const;
-  void note_silent_phones();
 
   EngineOptions options_;
   Bundle bundle_;
   FeatureTables tables_;
-  Graph graph_;
-  std::vector<std::string> words_;
-  std::vector<bool> is_silent_phone_;
   uint32_t n_states_ = 0;
   Device device_;
   BackendPointer<asr_backend_features> features_;
   BackendPointer<asr_backend_acoustic> acoustic_;
-  BackendPointer<asr_backend_graph> backend_graph_;
   bool has_step_ = false;
 };
 

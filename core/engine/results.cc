@@ -13,18 +13,18 @@
 namespace asr {
 namespace {
 
-double time_s(uint64_t frame, const LoadedModel &model) { return static_cast<double>(frame) * model.frame_shift_s(); }
+double time_s(uint64_t frame, const Decoding &decoding) { return static_cast<double>(frame) * decoding.frame_shift_s; }
 
-Alternative spell(const PathWords &path, uint64_t first_frame, const LoadedModel &model) {
+Alternative spell(const PathWords &path, uint64_t first_frame, const Decoding &decoding) {
   Alternative result;
   result.graph_cost = path.graph_cost;
   result.acoustic_cost = path.acoustic_cost;
   for (const WordSpan &span : path.words) {
     Word word;
-    word.text = model.words()[span.word];
+    word.text = decoding.graph->words()[span.word];
     word.id = span.word;
-    word.start_s = time_s(first_frame + span.begin, model);
-    word.end_s = time_s(first_frame + span.end, model);
+    word.start_s = time_s(first_frame + span.begin, decoding);
+    word.end_s = time_s(first_frame + span.end, decoding);
     if (!result.text.empty()) result.text += ' ';
     result.text += word.text;
     result.words.push_back(std::move(word));
@@ -32,8 +32,8 @@ Alternative spell(const PathWords &path, uint64_t first_frame, const LoadedModel
   return result;
 }
 
-TransitionLookup transitions_of(const LoadedModel &model) {
-  return [&model](uint32_t id) -> const Transition & { return model.graph().transition(id); };
+TransitionLookup transitions_of(const Decoding &decoding) {
+  return [&graph = decoding.graph->graph()](uint32_t id) -> const Transition & { return graph.transition(id); };
 }
 
 void set_flags(asr_event *event, uint32_t n_frames, bool reached_final, bool beam_died) {
@@ -57,23 +57,23 @@ std::vector<WordPlace> places_of(const std::vector<uint32_t> &words, const Compa
 }
 
 Alternative make_alternative(const LatticePath &path, const CompactLattice &lattice, const LatticePosteriors &posteriors,
-                             uint64_t first_frame, const LoadedModel &model, const StopToken &stop) {
-  Alternative alternative = spell(words_of_path(path, transitions_of(model)), first_frame, model);
+                             uint64_t first_frame, const Decoding &decoding, const StopToken &stop) {
+  Alternative alternative = spell(words_of_path(path, transitions_of(decoding)), first_frame, decoding);
   const std::vector<double> confidences = word_confidences(lattice, posteriors, places_of(path.words, lattice), stop);
   for (size_t i = 0; i < confidences.size(); ++i) alternative.words[i].confidence = static_cast<float>(confidences[i]);
   return alternative;
 }
 
-void add_texts(EventLattice *arrays, const LoadedModel &model) {
+void add_texts(EventLattice *arrays, const Decoding &decoding) {
   std::map<uint32_t, size_t> index_of;
   for (const uint32_t word : arrays->arc_words) {
-    if (index_of.emplace(word, arrays->texts.size()).second) arrays->texts.push_back(model.words()[word]);
+    if (index_of.emplace(word, arrays->texts.size()).second) arrays->texts.push_back(decoding.graph->words()[word]);
   }
   for (const uint32_t word : arrays->arc_words) arrays->arc_texts.push_back(arrays->texts[index_of[word]].c_str());
 }
 
 std::shared_ptr<const EventLattice> make_arrays(const Determinised &found, LatticePosteriors posteriors, double acoustic_scale,
-                                                uint64_t first_frame, uint32_t n_frames, const LoadedModel &model) {
+                                                uint64_t first_frame, uint32_t n_frames, const Decoding &decoding) {
   const CompactLattice &lattice = found.lattice;
   auto arrays = std::make_shared<EventLattice>();
   arrays->n_frames = n_frames;
@@ -83,7 +83,7 @@ std::shared_ptr<const EventLattice> make_arrays(const Determinised &found, Latti
     arrays->alignment_begin.push_back(arrays->transition_ids.size());
     arrays->transition_ids.insert(arrays->transition_ids.end(), lattice.begin(ids), lattice.begin(ids) + ids.size);
   };
-  for (const uint32_t frames : lattice.frames) arrays->state_times_s.push_back(time_s(first_frame + frames, model));
+  for (const uint32_t frames : lattice.frames) arrays->state_times_s.push_back(time_s(first_frame + frames, decoding));
   for (uint32_t state = 0; state < lattice.n_states(); ++state) {
     for (uint64_t a = lattice.arc_begin[state]; a < lattice.arc_begin[state + 1]; ++a) {
       const CompactArc &arc = lattice.arcs[a];
@@ -105,34 +105,34 @@ std::shared_ptr<const EventLattice> make_arrays(const Determinised &found, Latti
   arrays->alignment_begin.push_back(arrays->transition_ids.size());
   arrays->arc_posteriors = std::move(posteriors.arcs);
   arrays->end_posteriors = std::move(posteriors.ends);
-  add_texts(arrays.get(), model);
+  add_texts(arrays.get(), decoding);
   return arrays;
 }
 
 }  // namespace
 
-EventPointer path_event(const asr_path &path, uint64_t first_frame, const StreamOptions &options, const LoadedModel &model,
-                        asr_event_kind kind) {
+EventPointer path_event(const asr_path &path, uint64_t first_frame, const Decoding &decoding, asr_event_kind kind) {
   EventPointer event = new_event(kind);
-  event->alternatives.push_back(spell(words_of_path(path, transitions_of(model), *options.acoustic_scale), first_frame, model));
-  event->time_s = time_s(first_frame + path.n_frames, model);
+  event->alternatives.push_back(
+      spell(words_of_path(path, transitions_of(decoding), decoding.acoustic_scale), first_frame, decoding));
+  event->time_s = time_s(first_frame + path.n_frames, decoding);
   set_flags(event.get(), path.n_frames, path.reached_final != 0, path.beam_died != 0);
   return event;
 }
 
 SearchLattice search_lattice(std::shared_ptr<LatticePieces> pieces, const asr_raw_lattice &last, uint64_t first_frame,
-                             const StreamOptions &options) {
+                             const Decoding &decoding) {
   return {std::move(pieces),
-          lattice_from_backend(last, *options.word_insertion_cost),
+          lattice_from_backend(last, decoding.word_insertion_cost),
           first_frame,
           last.n_frames,
           last.reached_final != 0,
           last.beam_died != 0};
 }
 
-EventPointer lattice_event(SearchLattice found, const StreamOptions &options, const LoadedModel &model, const StopToken &stop) {
+EventPointer lattice_event(SearchLattice found, const Decoding &decoding, const StopToken &stop) {
   if (found.pieces->failure) throw Error(*found.pieces->failure);
-  const auto scale = static_cast<double>(*options.acoustic_scale);
+  const auto scale = static_cast<double>(decoding.acoustic_scale);
   const Determinised determinised = found.pieces->determiniser.finish(std::move(found.last), stop);
   found.pieces.reset();
   const CompactLattice &lattice = determinised.lattice;
@@ -140,14 +140,14 @@ EventPointer lattice_event(SearchLattice found, const StreamOptions &options, co
 
   EventPointer event = new_event(ASR_EVENT_FINAL);
   uint32_t n_frames = 0;  // that the paths consume
-  for (const LatticePath &path : n_best_paths(lattice, scale, options.n_best, determinised.beam, stop)) {
+  for (const LatticePath &path : n_best_paths(lattice, scale, decoding.n_best, determinised.beam, stop)) {
     n_frames = static_cast<uint32_t>(path.transition_ids.size());
-    event->alternatives.push_back(make_alternative(path, lattice, posteriors, found.first_frame, model, stop));
+    event->alternatives.push_back(make_alternative(path, lattice, posteriors, found.first_frame, decoding, stop));
   }
   if (event->alternatives.empty()) event->alternatives.emplace_back();
-  event->lattice = make_arrays(determinised, std::move(posteriors), scale, found.first_frame, n_frames, model);
+  event->lattice = make_arrays(determinised, std::move(posteriors), scale, found.first_frame, n_frames, decoding);
   set_flags(event.get(), found.n_frames, found.reached_final, found.beam_died);
-  if (determinised.beam < static_cast<double>(options.lattice_beam)) event->flags |= ASR_FLAG_BEAM_NARROWED;
+  if (determinised.beam < static_cast<double>(decoding.lattice_beam)) event->flags |= ASR_FLAG_BEAM_NARROWED;
   return event;
 }
 

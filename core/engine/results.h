@@ -7,16 +7,14 @@
 #include <optional>
 
 #include "core/base/stop.h"
+#include "core/engine/decoding.h"
 #include "core/engine/event.h"
-#include "core/engine/loaded_model.h"
-#include "core/engine/stream_options.h"
 #include "core/lattice/determinise.h"
 
 namespace asr {
 
 // A PARTIAL or FINAL event. first_frame: of the utterance, in its stream.
-EventPointer path_event(const asr_path &path, uint64_t first_frame, const StreamOptions &options, const LoadedModel &model,
-                        asr_event_kind kind);
+EventPointer path_event(const asr_path &path, uint64_t first_frame, const Decoding &decoding, asr_event_kind kind);
 
 // The pieces of an utterance's lattice that settled while it was fed.
 struct LatticePieces {
@@ -36,11 +34,10 @@ struct SearchLattice {
 };
 
 SearchLattice search_lattice(std::shared_ptr<LatticePieces> pieces, const asr_raw_lattice &last, uint64_t first_frame,
-                             const StreamOptions &options);
+                             const Decoding &decoding);
 
 // A FINAL event with alternatives, confidences and the lattice. Takes from milliseconds to seconds; throws ASR_CANCELLED soon
 // after it is stopped, and the failure of the pieces if there was one.
-EventPointer lattice_event(SearchLattice found, const StreamOptions &options, const LoadedModel &model,
-                           const StopToken &stop = {});
+EventPointer lattice_event(SearchLattice found, const Decoding &decoding, const StopToken &stop = {});
 
 }  // namespace asr

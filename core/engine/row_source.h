@@ -15,7 +15,7 @@ namespace asr {
 
 class RowSource {
  public:
-  // `options` must outlive the source and has no unset fields but cmn. `start`: what live normalisation knows already, nullptr
+  // `options` must outlive the source. `start`: what live normalisation knows already, nullptr
   // if nothing.
   RowSource(const LoadedModel &model, const StreamOptions &options, const LiveMeanState *start);
 

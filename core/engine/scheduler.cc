@@ -22,7 +22,7 @@ bool may_be_one_streams(asr_status status) { return status != ASR_OK && status !
 
 }  // namespace
 
-Scheduler::Scheduler(const LoadedModel &model, RetiredChannels *retired, TakeOver take_over)
+Scheduler::Scheduler(const LoadedModel &model, Retired *retired, TakeOver take_over)
     : model_(model),
       retired_(retired),
       take_over_(std::move(take_over)),
@@ -78,6 +78,22 @@ void Scheduler::lose(const Error &reason, std::shared_ptr<Stream> stream) noexce
   enqueue(std::move(stream));  // so that the thread sees it
 }
 
+void Scheduler::run_between_steps(const std::function<void()> &action) {
+  Errand errand;
+  errand.action = &action;
+  std::unique_lock lock(mutex_);
+  errand.next = std::exchange(first_errand_, &errand);
+  work_.notify_one();
+  errand_done_.wait(lock, [&] { return errand.is_done; });
+  if (errand.failure) throw Error(*errand.failure);
+}
+
+void Scheduler::wake() noexcept {
+  std::lock_guard lock(mutex_);
+  woken_ = true;
+  work_.notify_one();
+}
+
 void Scheduler::note_loss(const Error &reason) noexcept {
   std::lock_guard lock(mutex_);
   if (!loss_) loss_ = reason;
@@ -98,11 +114,44 @@ void Scheduler::run() {
   for (size_t n = 0;; ++n) {
     Window &now = windows_[n % 2], &before = windows_[(n + 1) % 2];
     next_streams(before.parts.empty());
-    if (streams_.empty() && before.parts.empty()) return;
+    if (streams_.empty() && before.parts.empty()) {
+      if (is_stopping()) return;
+      tidy();
+      continue;
+    }
     keep_own();
     step(&now, &before);
     streams_.clear();
   }
+}
+
+// What others leave to this thread, which alone calls the device.
+void Scheduler::tidy() noexcept {
+  retired_->free_all();
+  std::unique_lock lock(mutex_);
+  while (Errand *const errand = first_errand_) {
+    first_errand_ = errand->next;
+    lock.unlock();
+    run_errand(errand);
+    lock.lock();
+    errand->is_done = true;  // it may be gone from here on
+    errand_done_.notify_all();
+  }
+}
+
+void Scheduler::run_errand(Errand *errand) noexcept {
+  try {
+    if (const std::optional<Error> reason = loss()) throw Error(*reason);
+    (*errand->action)();
+  } catch (...) {
+    errand->failure = current_error();
+    if (errand->failure->code() == ASR_DEVICE_LOST) note_loss(*errand->failure);
+  }
+}
+
+bool Scheduler::is_stopping() const noexcept {
+  std::lock_guard lock(mutex_);
+  return stopping_;
 }
 
 // Drops those that another scheduler has by now, which are passed on. Nothing else of them may be touched here.
@@ -115,11 +164,12 @@ void Scheduler::keep_own() {
   streams_.erase(std::remove_if(streams_.begin(), streams_.end(), is_others), streams_.end());
 }
 
-// Streams with something to do, in the order they came. Sleeps until there is one or the engine stops. Where advances overlap,
-// at most half of those there are, so that the other half makes the next window.
+// Streams with something to do, in the order they came. Sleeps until there is one, or something else to do. Where advances
+// overlap, at most half of those there are, so that the other half makes the next window.
 void Scheduler::next_streams(bool may_sleep) {
   std::unique_lock lock(mutex_);
-  if (may_sleep) work_.wait(lock, [&] { return !queue_.empty() || stopping_; });
+  if (may_sleep) work_.wait(lock, [&] { return !queue_.empty() || first_errand_ != nullptr || woken_ || stopping_; });
+  woken_ = false;
   size_t most = model_.options().max_lanes;
   if (model_.overlaps()) most = std::min(most, (std::max(live_.size(), queue_.size()) + 1) / 2);
   while (!queue_.empty() && streams_.size() < most) {
@@ -129,7 +179,7 @@ void Scheduler::next_streams(bool may_sleep) {
 }
 
 void Scheduler::step(Window *now, Window *before) {
-  retired_->end_all();
+  tidy();
   for (const StreamPointer &stream : streams_) for_stream(stream, [&] { prepare(stream); });
   fill_rows();
   if (!loss()) decode(now, before);
@@ -209,7 +259,7 @@ void Scheduler::prepare(const StreamPointer &stream) {
   if (s.ended_ || s.failure_) return;
   s.check_not_stopped();
   if (const std::optional<Error> reason = loss()) throw Error(*reason);
-  if (s.is_utterance_cancelled()) {
+  if (s.is_utterance_cancelled() || s.restarting_) {
     s.dropping_ = s.utterance_.has_value();
     if (s.dropping_) return;
     s.begin_at(s.next_frame_, model_);
@@ -316,7 +366,7 @@ void Scheduler::complete(Window *window) {
     if (!stream->is_heard()) return;
     stream->post_partial(stream->utterance_->result(ASR_EVENT_PARTIAL, path), path.n_frames);
   });
-  for_best_paths(checked_, 0, [this](const StreamPointer &stream, const asr_path &path) { look_for_endpoint(stream, path); });
+  for_best_paths(checked_, 0, [this](const StreamPointer &stream, const asr_path &path) { look_at_path(stream, path); });
   for_best_paths(last_, 1, [this](const StreamPointer &stream, const asr_path &path) {
     EventPointer final = stream->utterance_->result(ASR_EVENT_FINAL, path);
     stream->post_result(std::move(final));
@@ -331,7 +381,19 @@ void Scheduler::complete(Window *window) {
   for (Streams *streams : {&partial_, &checked_, &last_, &last_with_lattice_}) streams->clear();
 }
 
-void Scheduler::look_for_endpoint(const StreamPointer &stream, const asr_path &path) {
+void Scheduler::look_at_path(const StreamPointer &stream, const asr_path &path) {
+  stream->awaits_check_ = false;
+  const PathTail tail = stream->tail(path);
+  stream->post_speech_start(tail);
+  if (std::exchange(stream->choosing_, false)) {
+    stream->restarting_ = !stream->is_heard();
+  } else {
+    look_for_endpoint(stream.get(), tail, path);
+  }
+  enqueue(stream);
+}
+
+void Scheduler::look_for_endpoint(Stream *stream, const PathTail &tail, const asr_path &path) {
   const double cost = path.total_cost;
   const auto cost_to_end = [&] {
     asr_path final{};
@@ -339,11 +401,7 @@ void Scheduler::look_for_endpoint(const StreamPointer &stream, const asr_path &p
     model_.device().check(model_.api()->best_path(model_.device().get(), channel, 1, &final));
     return final.reached_final != 0 ? final.total_cost - cost : std::numeric_limits<double>::infinity();
   };
-  stream->awaits_check_ = false;
-  const PathTail tail = stream->tail(path);
-  stream->post_speech_start(tail);
   stream->closing_ = path.beam_died != 0 || stream->utterance_->ends_at(tail, cost_to_end);
-  enqueue(stream);
 }
 
 // The pool takes the lattice from the device's work, which is more than the engine's thread could do.
@@ -353,13 +411,13 @@ void Scheduler::finish_later(const StreamPointer &stream) {
   const auto pieces = stream->utterance_->pieces();
   const LoadedModel &model = model_;
   const uint64_t first_frame = stream->utterance_->first_frame();
-  const StreamOptions &options = stream->options_;
+  const Decoding &decoding = stream->utterance_->decoding();
   stream->post_endpoint();
-  stream->submit_result(this, [channel, pieces, first_frame, &model, &options, stop = stream->stop_token()] {
+  stream->submit_result(this, [channel, pieces, first_frame, &model, decoding, stop = stream->stop_token()] {
     asr_backend_device *const device = model.device().get();
     asr_raw_lattice raw{};
     model.device().check(model.api()->lattice(device, channel.get(), 1, &raw));
-    return lattice_event(search_lattice(pieces, raw, first_frame, options), options, model, stop);
+    return lattice_event(search_lattice(pieces, raw, first_frame, decoding), decoding, stop);
   });
   end(stream);
 }
@@ -404,13 +462,12 @@ void Scheduler::finish_with_lattices(const Streams &streams) {
     if (!stream->is_decoding()) continue;
     for_stream(stream, [&] {
       model_.device().check(together ? status : api.lattice(model_.device().get(), channels_[i], 1, &lattices_[i]));
-      const StreamOptions &options = stream->options_;
+      const Decoding &decoding = stream->utterance_->decoding();
       const auto found = std::make_shared<SearchLattice>(
-          search_lattice(stream->utterance_->pieces(), lattices_[i], stream->utterance_->first_frame(), options));
+          search_lattice(stream->utterance_->pieces(), lattices_[i], stream->utterance_->first_frame(), decoding));
       stream->post_endpoint();
-      stream->submit_result(this, [found, &options, &model = model_, stop = stream->stop_token()] {
-        return lattice_event(std::move(*found), options, model, stop);
-      });
+      stream->submit_result(
+          this, [found, decoding, stop = stream->stop_token()] { return lattice_event(std::move(*found), decoding, stop); });
       end(stream);
     });
   }

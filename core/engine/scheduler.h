@@ -41,7 +41,7 @@ class Scheduler {
   // Gives the scheduler that takes the streams of a lost device; nullptr if there is none.
   using TakeOver = std::function<Scheduler *(const Error &reason)>;
 
-  Scheduler(const LoadedModel &model, RetiredChannels *retired, TakeOver take_over);
+  Scheduler(const LoadedModel &model, Retired *retired, TakeOver take_over);
   ~Scheduler();
   Scheduler(const Scheduler &) = delete;
   Scheduler &operator=(const Scheduler &) = delete;
@@ -51,6 +51,10 @@ class Scheduler {
   void enqueue(std::shared_ptr<Stream> stream) noexcept;  // there is something to do for the stream; any thread
   // The device was lost, as the pool saw first at this stream. Any thread.
   void lose(const Error &reason, std::shared_ptr<Stream> stream) noexcept;
+  // Runs an action that calls the device, between two steps, and returns when that is done. Throws what it throws, and the loss
+  // of the device. Any thread but this one.
+  void run_between_steps(const std::function<void()> &action);
+  void wake() noexcept;       // there is something retired; any thread
   void check_usable() const;  // throws why no stream can be opened; any thread
 
  private:
@@ -72,10 +76,20 @@ class Scheduler {
     std::vector<asr_advance_job> jobs;
   };
 
+  // What run_between_steps waits for.
+  struct Errand {
+    const std::function<void()> *action = nullptr;
+    std::optional<Error> failure;
+    bool is_done = false;
+    Errand *next = nullptr;
+  };
+
   void run();
   void reserve_lanes();
   void next_streams(bool may_sleep);
   void keep_own();
+  void tidy() noexcept;
+  void run_errand(Errand *errand) noexcept;
   void step(Window *now, Window *before);
   void decode(Window *now, Window *before);
 
@@ -94,7 +108,8 @@ class Scheduler {
   bool take_outcomes(const Window &window);
   template <typename Action>
   void for_best_paths(const Streams &streams, uint32_t use_final, Action action);
-  void look_for_endpoint(const StreamPointer &stream, const asr_path &path);
+  void look_at_path(const StreamPointer &stream, const asr_path &path);
+  void look_for_endpoint(Stream *stream, const PathTail &tail, const asr_path &path);
   void finish_later(const StreamPointer &stream);
   void finish_with_lattices(const Streams &streams);
   void list_channels(const Streams &streams);
@@ -113,15 +128,19 @@ class Scheduler {
   void hand_over(const StreamPointer &stream) noexcept;
   void end_failed() noexcept;
   void end(const StreamPointer &stream) noexcept;
+  bool is_stopping() const noexcept;
   void note_loss(const Error &reason) noexcept;
   std::optional<Error> loss() const noexcept;
 
   const LoadedModel &model_;
-  RetiredChannels *const retired_;
+  Retired *const retired_;
   const TakeOver take_over_;
   mutable std::mutex mutex_;
   std::condition_variable work_;
   LinkedQueue<StreamPointer, &Stream::next_queued_> queue_;
+  std::condition_variable errand_done_;
+  Errand *first_errand_ = nullptr;
+  bool woken_ = false;
   bool stopping_ = false;
   std::optional<Error> loss_;  // why the device is not used any more
   bool can_fall_back_;

@@ -23,6 +23,9 @@ void Scheduler::gather(const StreamPointer &stream, Window *window) {
     s.last_taken_ = true;
     s.goes_on_ = !s.rows_->all_taken();
     window->parts.push_back({stream, 0, 0, false, false, true});
+  } else if (s.is_to_choose()) {
+    s.awaits_check_ = s.choosing_ = true;
+    window->parts.push_back({stream, 0, 0, false, true, false});
   } else {
     gather_rows(stream, window);
   }
@@ -57,7 +60,7 @@ void Scheduler::gather_rows(const StreamPointer &stream, Window *window) {
   asr_step_job job{};
   rows.next_frames(&job);
   if (job.n_frames > 0) stream->progressed_ = true;
-  const size_t n = std::min(utterance.room_for(rows.n_ready()), stream->n_frames_left());
+  const size_t n = std::min({utterance.room_for(rows.n_ready()), stream->n_frames_left(), stream->n_frames_to_choice()});
   size_t first_row = window->loglikes.size() / model_.n_states();
   rows.take(n, rows.is_fed_loglikes() ? &window->loglikes : &window->features);
   utterance.take(n);

@@ -32,6 +32,7 @@ class SpeechGate {
   // Rows of background from next_frame on, and whether speech begins there.
   uint64_t n_background_from(uint64_t next_frame) const { return activity_.background_until(next_frame) - next_frame; }
   bool speech_begins_at(uint64_t next_frame) const { return activity_.is_speech(next_frame); }
+  uint64_t sound_from(uint64_t frame) const { return activity_.sound_from(frame); }
   uint64_t n_background_before(uint64_t frame) const { return activity_.n_background_before(frame); }
   void forget_before(uint64_t frame) { activity_.forget_before(frame); }
 

@@ -39,8 +39,8 @@ bool keeps_state(const StreamOptions &options, const FrontEnd &front_end) {
 
 }  // namespace
 
-Stream::Stream(const StreamOptions &options, const LoadedModel &model, Scheduler *scheduler, WorkerPool *results,
-               std::shared_ptr<EventQueue> events)
+Stream::Stream(const StreamOptions &options, GraphName graph, const LoadedModel &model, Scheduler *scheduler,
+               WorkerPool *results, std::shared_ptr<EventQueue> events)
     : options_(options),
       is_batch_(options.cmn.value_or(model.bundle().front_end.cmn) == CmnKind::kBatch),
       scheduler_(scheduler),
@@ -50,6 +50,7 @@ Stream::Stream(const StreamOptions &options, const LoadedModel &model, Scheduler
       intake_(options_, options.is_audio() ? 1 : values_of_frame(options, model), backlog_limit(options, model),
               kMinFrames * values_of_frame(options, model), [this] { notify(); }),
       carried_(model.bundle().front_end, keeps_state(options, model.bundle().front_end)),
+      choices_(std::move(graph)),
       work_(std::make_shared<SerialWork>(results)),
       keeps_history_(!model.options().fallback.empty()) {
   for (const asr_event_kind kind :
@@ -93,6 +94,18 @@ void Stream::cancel_utterance() {
   uint64_t before = cancelled_values_;
   while (before < n_values && !cancelled_values_.compare_exchange_weak(before, n_values)) continue;
   notify();
+}
+
+void Stream::set_graph(GraphName graph) {
+  if (!options_.endpoint && carried_.is_fed()) {
+    fail(ASR_INVALID_STATE,
+         "asr_set_graph: the stream is one utterance and was fed already; call it before asr_feed or after asr_reset, or set "
+         "asr_stream_config.endpoint");
+  }
+  choices_.choose(std::move(graph), [this] {
+    const uint64_t n_values = intake_.n_values("asr_set_graph");
+    return (n_values + frame_values_ - 1) / frame_values_;
+  });
 }
 
 void Stream::finish() {
@@ -154,8 +167,9 @@ void Stream::begin_rows(const LoadedModel &model) {
   if (!rows_) rows_.emplace(model, options_, carried_.start());
 }
 
-void Stream::begin_utterance(const LoadedModel &model, RetiredChannels *retired) {
-  utterance_.emplace(model, options_, retired, utterance_frame_);
+void Stream::begin_utterance(const LoadedModel &model, Retired *retired) {
+  if (!graph_) graph_ = choices_.take(gate_ ? gate_->sound_from(utterance_frame_) : utterance_frame_);
+  utterance_.emplace(model, graph_, options_, retired, utterance_frame_);
   if (gate_) gate_->open();
   if (!options_.endpoint) post_once(ASR_EVENT_SPEECH_START, 0);
 }
@@ -173,13 +187,15 @@ void Stream::begin_next(const LoadedModel &model) {
   n_partial_frames_ = 0;
   begins_at_mark_ = end_at_.has_value();
   end_at_.reset();
-  last_taken_ = closing_ = goes_on_ = ended_ = awaits_check_ = false;
+  last_taken_ = closing_ = goes_on_ = ended_ = awaits_check_ = choosing_ = restarting_ = false;
+  graph_.reset();
   begin_at(next_frame_, model);
 }
 
 void Stream::begin_at(uint64_t frame, const LoadedModel &model) {
   frame = std::max(frame, kept_frame());
   utterance_frame_ = frame;
+  choices_.pass(frame);
   forget_history(model.tables().view()->dynamics->lookahead + kMarginFrames);
   if (!gate_) return;
   gate_->forget_before(frame);
@@ -235,11 +251,13 @@ void Stream::post_result(EventPointer final) noexcept {
   }
   if (goes_on_) return;
   history_ = {};
+  graph_.reset();
   post_once(ASR_EVENT_END, fed_s());
 }
 
 void Stream::post_failure(const Error &reason) noexcept {
   history_ = {};
+  graph_.reset();
   intake_.close(reason);
   if (reserve_[ASR_EVENT_ERROR]) reserve_[ASR_EVENT_ERROR]->error = reason;
   post_once(ASR_EVENT_ERROR, fed_s());
@@ -289,7 +307,7 @@ void Stream::begin_again() noexcept {
   utterance_.reset();
   rows_.reset();
   failure_.reset();
-  progressed_ = last_taken_ = ended_ = awaits_check_ = closing_ = goes_on_ = dropping_ = false;
+  progressed_ = last_taken_ = ended_ = awaits_check_ = choosing_ = closing_ = restarting_ = goes_on_ = dropping_ = false;
   next_frame_ = history_frame_;
   n_read_ = 0;
   if (gate_) {
@@ -309,6 +327,12 @@ void Stream::forget_history(size_t n_margin_frames) noexcept {
   if (!keeps_history_) return;
   history_.erase(history_.begin(), history_.begin() + static_cast<ptrdiff_t>(n));
   n_read_ -= n;
+}
+
+size_t Stream::n_frames_to_choice() const {
+  if (is_heard()) return SIZE_MAX;
+  const uint64_t frame = choices_.next_frame();
+  return frame > next_frame_ ? frame - next_frame_ : SIZE_MAX;
 }
 
 size_t Stream::n_rows_to_drop() const {
@@ -334,7 +358,7 @@ void Stream::pass_mark() {
 void Stream::submit_pieces(const LoadedModel &model) {
   const auto channel = utterance_->channel();
   const auto pieces = utterance_->pieces();
-  const float word_cost = *options_.word_insertion_cost;
+  const float word_cost = utterance_->decoding().word_insertion_cost;
   const auto take = [&model, channel](asr_raw_lattice *piece) {
     model.device().check(model.api()->lattice_piece(model.device().get(), channel.get(), piece));
   };

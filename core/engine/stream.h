@@ -10,6 +10,7 @@
 
 #include "core/engine/carried_state.h"
 #include "core/engine/event_queue.h"
+#include "core/engine/graph_choices.h"
 #include "core/engine/intake.h"
 #include "core/engine/row_source.h"
 #include "core/engine/serial_work.h"
@@ -22,8 +23,8 @@ class Scheduler;
 
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
-  // All that is pointed to must outlive the stream. `options` has no unset fields but cmn.
-  Stream(const StreamOptions &options, const LoadedModel &model, Scheduler *scheduler, WorkerPool *results,
+  // All that is pointed to must outlive the stream. graph: that of options.graph.
+  Stream(const StreamOptions &options, GraphName graph, const LoadedModel &model, Scheduler *scheduler, WorkerPool *results,
          std::shared_ptr<EventQueue> events);
 
   // The user's side.
@@ -33,6 +34,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void try_feed(const void *samples, size_t n);  // throws ASR_BUSY where feed would wait
   void end_utterance();
   void cancel_utterance();
+  void set_graph(GraphName graph);  // of the next utterance
   void finish();
   void cancel() noexcept;
   std::string state() const { return carried_.bytes(); }
@@ -44,6 +46,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool in_callback() const { return events_->in_callback(); }
   const StreamOptions &options() const { return options_; }
   const std::shared_ptr<EventQueue> &events() const { return events_; }
+  const GraphName &first_graph() const { return choices_.first(); }
   // Callbacks that close each other's streams: see EventQueue::close. `*kept` holds this stream.
   void close(EventQueue::Keepsake *kept) noexcept;
 
@@ -58,7 +61,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void post_once(asr_event_kind kind, double time_s) noexcept;
   void post_partial(EventPointer partial, uint32_t n_frames);
   void begin_rows(const LoadedModel &model);
-  void begin_utterance(const LoadedModel &model, RetiredChannels *retired);
+  void begin_utterance(const LoadedModel &model, Retired *retired);
   void require_endpoints(const char *call) const;
   void go_on(const LoadedModel &model);  // after an utterance whose result is out
   void begin_next(const LoadedModel &model);
@@ -71,6 +74,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   uint64_t kept_frame() const { return (cancelled_values_ + frame_values_ - 1) / frame_values_; }
   bool is_utterance_cancelled() const { return kept_frame() > utterance_frame_; }
   void drop_utterance(const LoadedModel &model);
+  // asr_set_graph. An utterance that is not heard when it comes to the frame of a choice is looked at there, and begins anew
+  // with the chosen graph if it has no words. Until then it may take so many rows.
+  bool is_to_choose() const { return utterance_ && !is_heard() && choices_.next_frame() <= next_frame_; }
+  size_t n_frames_to_choice() const;
   void post_endpoint() noexcept;
   void post_result(EventPointer final) noexcept;    // FINAL, and END unless an utterance follows
   void post_failure(const Error &reason) noexcept;  // ERROR and END; feeding throws the reason from now on
@@ -120,6 +127,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::atomic<bool> cancelled_{false}, closed_{false}, stopped_{false};  // stopped_: cancelled or closed
   std::atomic<bool> starved_{false};                                     // there was no memory for what a call fed
   std::atomic<uint64_t> cancelled_values_{0};  // so many of what was fed are of no utterance whose result is not out
+  GraphChoices choices_;
   const std::shared_ptr<SerialWork> work_;
   std::atomic<bool> queued_{false};  // waits for a scheduler
   std::shared_ptr<Stream> next_queued_;
@@ -139,12 +147,15 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::optional<RowSource> rows_;        // from the first visit to the end
   uint64_t next_frame_ = 0;              // of the rows
   uint64_t utterance_frame_ = 0;         // that the utterance begins with
+  std::shared_ptr<LoadedGraph> graph_;   // of the utterance, from its first beginning on
   std::optional<Utterance> utterance_;   // from its first visit, or where speech begins, to its end
   std::optional<uint64_t> end_at_;       // where the utterance ends because asr_end_utterance says so
   bool begins_at_mark_ = false;          // the utterance before ended so
   bool awaits_check_ = false;            // no row is taken before the window under way has shown whether the utterance ends
+  bool choosing_ = false;                // that window is to show whether it takes another graph
   bool closing_ = false;                 // the utterance has ended
-  bool dropping_ = false;                // it was cancelled, and ends with this step
+  bool restarting_ = false;              // it takes another graph, and begins anew
+  bool dropping_ = false;                // it was cancelled, or begins anew, and ends with this step
   bool goes_on_ = false;                 // another utterance follows the one whose result is made
   std::optional<Error> failure_;         // to be reported and ended
   std::optional<Error> result_failure_;  // the job's, for the thread of scheduler_

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "core/audio/resample_filter.h"
 #include "core/audio/sample_format.h"
@@ -20,7 +21,8 @@ struct StreamOptions {
   std::shared_ptr<const ResampleFilter> resample_filter;  // to the model's rate; nullptr if that is the audio's
   std::optional<CmnKind> cmn;
   float vtln_warp = 1;
-  // Unset: the bundle's.
+  std::string graph;  // the name of the first
+  // Unset: those of the graph.
   std::optional<float> beam, acoustic_scale, word_insertion_cost;
   std::optional<uint32_t> max_active;
   uint32_t min_active = 200;

@@ -6,34 +6,36 @@
 
 namespace asr {
 
-Utterance::Utterance(const LoadedModel &model, const StreamOptions &options, RetiredChannels *retired, uint64_t first_frame)
-    : model_(model), options_(options), first_frame_(first_frame) {
+Utterance::Utterance(const LoadedModel &model, std::shared_ptr<LoadedGraph> graph, const StreamOptions &options,
+                     Retired *retired, uint64_t first_frame)
+    : decoding_(std::move(graph), options, model), first_frame_(first_frame) {
   if (options.partial_interval_ms > 0) {
     const double frames = options.partial_interval_ms / (1000 * model.frame_shift_s());
     partial_frames_ = static_cast<uint32_t>(std::max(1.0, std::round(frames)));
   }
   if (options.endpoint) endpointer_.emplace(*options.endpoint, model.frame_shift_s());
-  if (options.lattice_beam > 0) {
+  if (decoding_.lattice_beam > 0) {
     DeterminiseOptions determinise;
-    determinise.acoustic_scale = static_cast<double>(*options.acoustic_scale);
-    determinise.lattice_beam = static_cast<double>(options.lattice_beam);
+    determinise.acoustic_scale = static_cast<double>(decoding_.acoustic_scale);
+    determinise.lattice_beam = static_cast<double>(decoding_.lattice_beam);
     pieces_ = std::make_shared<LatticePieces>(determinise);
   }
-  begin_channel(retired);
+  begin_channel(model, retired);
 }
 
-void Utterance::begin_channel(RetiredChannels *retired) {
+void Utterance::begin_channel(const LoadedModel &model, Retired *retired) {
   asr_search_options search{};
   search.size = sizeof(search);
-  search.beam = *options_.beam;
-  search.lattice_beam = options_.lattice_beam;
-  search.acoustic_scale = *options_.acoustic_scale;
-  search.word_insertion_cost = *options_.word_insertion_cost;
-  search.max_active = *options_.max_active;
-  search.min_active = std::min(options_.min_active, search.max_active);
+  search.beam = decoding_.beam;
+  search.lattice_beam = decoding_.lattice_beam;
+  search.acoustic_scale = decoding_.acoustic_scale;
+  search.word_insertion_cost = decoding_.word_insertion_cost;
+  search.max_active = decoding_.max_active;
+  search.min_active = decoding_.min_active;
+  const std::shared_ptr<asr_backend_graph> graph = decoding_.graph->on(model, retired);
   asr_backend_channel *channel = nullptr;
-  model_.device().check(model_.api()->channel_begin(model_.device().get(), model_.backend_graph(), &search, &channel));
-  channel_ = retired->hold(channel);
+  model.device().check(model.api()->channel_begin(model.device().get(), graph.get(), &search, &channel));
+  channel_ = retired->hold(BackendPointer<asr_backend_channel>(channel, model.api()->channel_end), graph);
 }
 
 size_t Utterance::room_for(size_t n) const {
@@ -45,11 +47,11 @@ size_t Utterance::room_for(size_t n) const {
 void Utterance::take(size_t n) { n_frames_ += static_cast<uint32_t>(n); }
 
 PathTail Utterance::tail(const asr_path &path) const {
-  return tail_of_path(path, [this](uint32_t transition_id) { return model_.is_silence(transition_id); });
+  return tail_of_path(path, [this](uint32_t transition_id) { return decoding_.graph->is_silence(transition_id); });
 }
 
 EventPointer Utterance::result(asr_event_kind kind, const asr_path &path) const {
-  return path_event(path, first_frame_, options_, model_, kind);
+  return path_event(path, first_frame_, decoding_, kind);
 }
 
 bool Utterance::advanced(size_t n_frames) {

@@ -7,18 +7,16 @@
 #include <vector>
 
 #include "core/decode/endpointer.h"
-#include "core/engine/loaded_model.h"
+#include "core/engine/decoding.h"
 #include "core/engine/results.h"
-#include "core/engine/retired_channels.h"
-#include "core/engine/stream_options.h"
 
 namespace asr {
 
 class Utterance {
  public:
-  // Begins a channel on the device. `options` must outlive the utterance and has no unset fields but cmn. first_frame: of the
-  // stream, counted from its first sample.
-  Utterance(const LoadedModel &model, const StreamOptions &options, RetiredChannels *retired, uint64_t first_frame);
+  // Begins a channel on the device. first_frame: of the stream, counted from its first sample.
+  Utterance(const LoadedModel &model, std::shared_ptr<LoadedGraph> graph, const StreamOptions &options, Retired *retired,
+            uint64_t first_frame);
 
   // At most so many of n rows may be advanced before a result is looked at: for a PARTIAL, or for an endpoint.
   size_t room_for(size_t n) const;
@@ -36,6 +34,8 @@ class Utterance {
   // Workers that read results keep a share of the channel.
   const std::shared_ptr<asr_backend_channel> &channel() const { return channel_; }
 
+  const Decoding &decoding() const { return decoding_; }
+
   // A PARTIAL or FINAL event from the channel's best path.
   EventPointer result(asr_event_kind kind, const asr_path &path) const;
 
@@ -45,10 +45,9 @@ class Utterance {
   const std::shared_ptr<LatticePieces> &pieces() const { return pieces_; }
 
  private:
-  void begin_channel(RetiredChannels *retired);
+  void begin_channel(const LoadedModel &model, Retired *retired);
 
-  const LoadedModel &model_;
-  const StreamOptions &options_;
+  const Decoding decoding_;
   const uint64_t first_frame_;
   std::shared_ptr<asr_backend_channel> channel_;
   std::shared_ptr<LatticePieces> pieces_;  // for a lattice

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/loaded_graph.h"
+
+#include <set>
+#include <utility>
+
+namespace asr {
+namespace {
+
+GraphParts made_for(GraphParts parts, const LoadedModel &model) {
+  check_made_for(parts, model.bundle(), model.n_states());
+  return parts;
+}
+
+// By number of the phone; phones.txt counts from 1 on, as <eps> is 0.
+std::vector<bool> silent_phones(const GraphParts &parts) {
+  std::set<std::string> silent;
+  for (const auto &[word, phones] : parts.bundle.filler_words) silent.insert(phones.begin(), phones.end());
+  std::vector<bool> result;
+  for (size_t i = 1; i < parts.phones.size(); ++i) result.push_back(silent.count(parts.phones[i]) > 0);
+  return result;
+}
+
+}  // namespace
+
+LoadedGraph::LoadedGraph(GraphParts parts, const LoadedModel &model) : LoadedGraph(made_for(std::move(parts), model)) {}
+
+LoadedGraph::LoadedGraph(GraphParts parts)
+    : is_silent_phone_(silent_phones(parts)),
+      decoding_(parts.bundle.decoding),
+      words_(std::move(parts.words)),
+      graph_(std::make_shared<Graph>(std::move(parts.graph))) {}
+
+std::shared_ptr<asr_backend_graph> LoadedGraph::on(const LoadedModel &model, Retired *retired) {
+  std::lock_guard lock(mutex_);
+  for (const Copy &copy : copies_) {
+    if (copy.model == &model) return copy.graph;
+  }
+  asr_backend_graph *loaded = nullptr;
+  const bool again = !model.options().fallback.empty();  // on the CPU, which takes it packed
+  model.device().check(graph_->load(*model.api(), model.device().get(), &loaded, again));
+  BackendPointer<asr_backend_graph> owner(loaded, model.api()->free_graph);
+  copies_.push_back({&model, retired->hold(std::move(owner), graph_)});
+  return copies_.back().graph;
+}
+
+}  // namespace asr

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph that an engine searches: its words, search settings and silent phones, and its arrays on the devices of the engine.
+// Held by whoever uses it: the engine under a name, and every utterance that is decoded with it. But for the arrays on devices
+// it does not change.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/engine/loaded_model.h"
+#include "core/engine/retired.h"
+#include "core/graph/archive.h"
+
+namespace asr {
+
+class LoadedGraph {
+ public:
+  // Throws if the graph was not made for the model.
+  LoadedGraph(GraphParts parts, const LoadedModel &model);
+
+  const Graph &graph() const { return *graph_; }
+  const std::vector<std::string> &words() const { return words_; }
+  const DecodingDefaults &decoding() const { return decoding_; }
+  // Whether the transition is of a phone of the filler words: silence and noises.
+  bool is_silence(uint32_t transition_id) const {
+    const uint32_t phone = graph_->transition(transition_id).phone;
+    return phone < is_silent_phone_.size() && is_silent_phone_[phone];
+  }
+
+  // The graph on the model's device, loaded by the first call. On the thread that calls that device.
+  std::shared_ptr<asr_backend_graph> on(const LoadedModel &model, Retired *retired);
+
+ private:
+  struct Copy {
+    const LoadedModel *model;
+    std::shared_ptr<asr_backend_graph> graph;
+  };
+
+  explicit LoadedGraph(GraphParts parts);
+
+  const std::vector<bool> is_silent_phone_;
+  const DecodingDefaults decoding_;
+  const std::vector<std::string> words_;
+  const std::shared_ptr<Graph> graph_;  // back ends read its arrays
+  std::mutex mutex_;
+  std::vector<Copy> copies_;  // one for the engine's device, one for its fallback
+};
+
+}  // namespace asr

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/retired.h"
+
+#include <utility>
+
+namespace asr {
+
+// Nobody is to be woken any more.
+Retired::~Retired() {
+  wake_ = nullptr;
+  free_all();
+}
+
+void Retired::retire(Held *held) {
+  {
+    std::lock_guard lock(mutex_);
+    held->next = std::exchange(first_, held);
+  }
+  if (wake_) wake_();
+}
+
+Retired::Held *Retired::take_all() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(first_, nullptr);
+}
+
+// What is freed may let go of the last share of something else.
+void Retired::free_all() {
+  while (Held *held = take_all()) {
+    while (held != nullptr) delete std::exchange(held, held->next);
+  }
+}
+
+}  // namespace asr
