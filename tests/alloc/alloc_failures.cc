@@ -40,7 +40,8 @@ struct Scenario {
   bool loads_each_time;  // the engine, because the device is lost or loading is what is tried
   bool lattices, partials, callbacks, is_slow;
   int n_streams = 3;
-  bool is_dialog = false;  // endpoints; an utterance is cancelled and the stream begun anew before it counts
+  bool is_dialog = false;    // endpoints; an utterance is cancelled and the stream begun anew before it counts
+  bool adds_graphs = false;  // one from bytes and one from a bundle take another's place, and streams choose one of them
 };
 
 constexpr Scenario kScenarios[] = {
@@ -53,6 +54,8 @@ constexpr Scenario kScenarios[] = {
     {"overlapping advances, lattices", "overlapping", "none", nullptr, false, true, true, true, false},
     {"fused step", "stepping", "steps", nullptr, false, false, true, false, false},
     {"dialog", "cpu", "", nullptr, false, true, true, false, false, 3, true},
+    {"graphs", "cpu", "", nullptr, false, false, true, false, false, 3, true, true},
+    {"graphs, fallback", "faulty", "advance 5: lost", "cpu", true, false, false, false, true, 3, false, true},
     {"64 streams", "cpu", "", nullptr, false, false, true, false, true, 64},
     {"lost device", "faulty", "advance 5: lost", nullptr, true, false, true, false, true},
     {"fallback", "faulty", "advance 5: lost", "cpu", true, false, true, false, true},
@@ -111,6 +114,7 @@ class Trial {
   Trial(const Scenario &scenario, Threads threads) : scenario_(scenario), threads_(threads) {
     samples_ = speak(kWords);
     resampled_ = speak(kWords, 48000);
+    archive_ = tone_archive();
     find_device();
     if (scenario_.loads_each_time) return;
     engine_ = load();
@@ -188,6 +192,7 @@ class Trial {
     if (i == 1) config.sample_rate_hz = 48000;
     if (i == 2) config.cmn = ASR_CMN_LIVE;
     if (scenario_.is_dialog) config.endpoint = ASR_ENDPOINT_DICTATION;
+    if (scenario_.adds_graphs) config.graph = "bytes";
     asr_stream *stream = nullptr;
     insist("asr_open", [&] { return asr_open(engine_, &config, &stream); });
     return stream;
@@ -196,15 +201,27 @@ class Trial {
   void recognize() {
     asr_stream *streams[kMostStreams];
     const int n = scenario_.n_streams;
+    if (scenario_.adds_graphs) add_graphs();
     for (int i = 0; i < n; ++i) {
       heard_[i].~Heard();
       new (&heard_[i]) Heard;
       streams[i] = open(i);
     }
     for (int i = 0; i < n && scenario_.is_dialog; ++i) begin_anew(streams[i]);
+    for (int i = 1; i < n && scenario_.adds_graphs; ++i) {
+      insist("asr_set_graph", [&] { return asr_set_graph(streams[i], "bundle"); });
+    }
     for (int i = 0; i < n; ++i) feed(streams[i], i == 1 ? resampled_ : samples_);
     for (int i = 0; i < n; ++i) drain(streams[i], &heard_[i]);
     for (int i = 0; i < n; ++i) asr_close(streams[i]);
+  }
+
+  // The bundle's own once more, under two names.
+  void add_graphs() {
+    insist("asr_engine_add_graph", [&] { return asr_engine_add_graph(engine_, "bundle", tone_bundle().c_str()); });
+    insist("asr_engine_add_graph_bytes",
+           [&] { return asr_engine_add_graph_bytes(engine_, "bytes", archive_.data(), archive_.size()); });
+    (void)asr_engine_remove_graph(engine_, "none");
   }
 
   void begin_anew(asr_stream *stream) {
@@ -256,6 +273,7 @@ class Trial {
   const Threads threads_;
   std::string device_;
   std::vector<int16_t> samples_, resampled_;
+  std::string archive_;
   asr_engine *engine_ = nullptr;
   long n_failed_ = 0;  // allocations, at this point
   Heard heard_[kMostStreams];

@@ -12,7 +12,7 @@
 
 #include "core/backend/registry.h"
 #include "core/feature/feature_pipeline.h"
-#include "core/graph/graph.h"
+#include "core/graph/archive.h"
 #include "core/model/acoustic_model.h"
 #include "core/model/bundle.h"
 
@@ -112,6 +112,51 @@ AcousticModel without_mean(AcousticModel model) {
   return model;
 }
 
+GraphData with_arcs(GraphData graph, const std::vector<std::vector<asr_graph_arc>> &emitting,
+                    const std::vector<std::vector<asr_graph_arc>> &epsilon) {
+  graph.emitting_begin.push_back(0);
+  for (const auto &arcs : emitting) {
+    graph.arcs.append(arcs.data(), arcs.size());
+    graph.emitting_begin.push_back(static_cast<uint32_t>(graph.arcs.size()));
+  }
+  graph.epsilon_begin.push_back(static_cast<uint32_t>(graph.arcs.size()));
+  for (const auto &arcs : epsilon) {
+    graph.arcs.append(arcs.data(), arcs.size());
+    graph.epsilon_begin.push_back(static_cast<uint32_t>(graph.arcs.size()));
+  }
+  graph.final_costs.assign(emitting.size(), INFINITY);
+  return graph;
+}
+
+// One of the tones (numbers from 1 on; its word is its place in the list, from 1 on): silence in state 0, the word from there
+// to state 1, and silence there.
+GraphData one_of(const std::vector<uint32_t> &tones) {
+  GraphData graph;
+  graph.n_pdfs = 1 + kWords;
+  graph.n_words = static_cast<uint32_t>(1 + tones.size());
+  graph.transitions.push_back({});
+  std::vector<std::vector<asr_graph_arc>> emitting(2), epsilon(2);
+  const auto add_chain = [&](uint32_t tone, uint32_t word, uint32_t from, uint32_t last) {
+    for (uint16_t k = 0; k < kHmmStates; ++k) {
+      const auto to = static_cast<uint32_t>(emitting.size());
+      emitting.emplace_back();
+      epsilon.emplace_back();
+      for (const bool self_loop : {false, true}) {
+        graph.transitions.push_back({tone, kAnyPosition, k, self_loop, tone});
+        const auto id = static_cast<uint32_t>(graph.transitions.size() - 1);
+        emitting[self_loop ? to : from].push_back({to, id, !self_loop && k == 0 ? word : 0, 0.7f});
+      }
+      from = to;
+    }
+    epsilon[from].push_back({last, 0, 0, 0.0f});
+  };
+  for (const uint32_t state : {0u, 1u}) add_chain(0, 0, state, state);
+  for (uint32_t i = 0; i < tones.size(); ++i) add_chain(tones[i], 1 + i, 0, 1);
+  graph = with_arcs(std::move(graph), emitting, epsilon);
+  graph.final_costs[1] = 0;
+  return graph;
+}
+
 // A loop over the words and silence: state 0, and from it a chain of HMM states for each.
 GraphData word_loop(bool with_cycle) {
   GraphData graph;
@@ -136,19 +181,30 @@ GraphData word_loop(bool with_cycle) {
     epsilon[from].push_back({0, 0, 0, p == 0 ? 0.0f : 1.0f});
     if (with_cycle && p == kWords) epsilon[from].push_back({from, 0, 2, 3});
   }
-  graph.emitting_begin.push_back(0);
-  for (const auto &arcs : emitting) {
-    graph.arcs.append(arcs.data(), arcs.size());
-    graph.emitting_begin.push_back(static_cast<uint32_t>(graph.arcs.size()));
-  }
-  graph.epsilon_begin.push_back(static_cast<uint32_t>(graph.arcs.size()));
-  for (const auto &arcs : epsilon) {
-    graph.arcs.append(arcs.data(), arcs.size());
-    graph.epsilon_begin.push_back(static_cast<uint32_t>(graph.arcs.size()));
-  }
-  graph.final_costs.assign(emitting.size(), INFINITY);
+  graph = with_arcs(std::move(graph), emitting, epsilon);
   graph.final_costs[0] = 0;
   return graph;
+}
+
+std::vector<uint32_t> tones_of(const std::vector<std::string> &words) {
+  std::vector<uint32_t> tones;
+  for (const std::string &word : words) {
+    for (uint32_t i = 0; i < kWords; ++i) {
+      if (word == kTones[i].word) tones.push_back(1 + i);
+    }
+  }
+  return tones;
+}
+
+std::vector<std::string> symbols_of(const std::vector<std::string> &words) {
+  std::vector<std::string> symbols{"<eps>"};
+  symbols.insert(symbols.end(), words.begin(), words.end());
+  return symbols;
+}
+
+const std::vector<std::string> &phones() {
+  static const std::vector<std::string> symbols{"<eps>", "SIL", "LOW", "MID", "HIGH"};
+  return symbols;
 }
 
 struct TemporaryBundle {
@@ -160,7 +216,7 @@ struct TemporaryBundle {
     write_acoustic_model(front_end.cmn == CmnKind::kNone ? train() : without_mean(train()), path + "/acoustic.bin");
     write_graph(word_loop(with_cycle), path + "/graph.bin");
     write_symbols({"<eps>", "low", "mid", "high"}, path + "/words.txt");
-    write_symbols({"<eps>", "SIL", "LOW", "MID", "HIGH"}, path + "/phones.txt");
+    write_symbols(phones(), path + "/phones.txt");
     Bundle bundle;
     bundle.name = "tones";
     bundle.front_end = front_end;
@@ -195,6 +251,28 @@ const std::string &tone_bundle_with_mean() {
     return front_end;
   }());
   return bundle.path;
+}
+
+// Inside the first bundle's directory, which goes with it.
+std::string tone_grammar_bundle(const std::vector<std::string> &words) {
+  std::string path = tone_bundle() + "/one_of";
+  for (const std::string &word : words) path += "_" + word;
+  std::filesystem::create_directories(path);
+  std::filesystem::copy_file(tone_bundle() + "/acoustic.bin", path + "/acoustic.bin",
+                             std::filesystem::copy_options::overwrite_existing);
+  write_graph(one_of(tones_of(words)), path + "/graph.bin");
+  write_symbols(symbols_of(words), path + "/words.txt");
+  write_symbols(phones(), path + "/phones.txt");
+  write_bundle_index(read_bundle_index(tone_bundle()), path, {"acoustic.bin", "graph.bin", "words.txt", "phones.txt"});
+  return path;
+}
+
+std::string tone_grammar_archive(const std::vector<std::string> &words) {
+  return graph_archive(read_bundle_index(tone_bundle()), one_of(tones_of(words)), symbols_of(words), phones());
+}
+
+std::string tone_archive() {
+  return graph_archive(read_bundle_index(tone_bundle()), word_loop(false), symbols_of({"low", "mid", "high"}), phones());
 }
 
 std::vector<int16_t> speak(const std::string &words, uint32_t rate_hz) {

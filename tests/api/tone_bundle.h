@@ -18,6 +18,12 @@ const std::string &tone_bundle_with_cycle();
 // The same with a model that asks for the mean of the whole utterance, and whose live mean looks 20 frames ahead.
 const std::string &tone_bundle_with_mean();
 
+// A grammar of the first bundle's model: one of these words, once, with silence around it. A bundle with the first one's model,
+// and a graph archive.
+std::string tone_grammar_bundle(const std::vector<std::string> &words);
+std::string tone_grammar_archive(const std::vector<std::string> &words);
+std::string tone_archive();  // of the first bundle's own graph
+
 // A recording of the words: each lasts 0.3 s, with 0.2 s of near-silence before, between and after them.
 std::vector<int16_t> speak(const std::string &words, uint32_t rate_hz = 16000);
 

@@ -28,6 +28,8 @@ asr_engine *load() {
   config.n_threads = 1;
   asr_engine *engine = nullptr;
   if (asr_engine_load(test::tone_bundle().c_str(), &config, &engine) != ASR_OK) finding("%s", asr_last_error());
+  const std::string ends = test::tone_grammar_archive({"low", "high"});
+  if (asr_engine_add_graph_bytes(engine, "ends", ends.data(), ends.size()) != ASR_OK) finding("%s", asr_last_error());
   return engine;
 }
 
@@ -114,6 +116,10 @@ class Stream {
   void cancel_utterance() {
     const asr_status status = asr_cancel_utterance(stream_);
     if (status == ASR_OK && config_.endpoint == ASR_ENDPOINT_OFF) finding("a stream without endpoints cancels an utterance");
+  }
+  void set_graph(Dice &dice) {
+    const asr_status status = asr_set_graph(stream_, dice.below(3) == 0 ? "ends" : dice.below(3) == 0 ? "none" : "");
+    if (status != ASR_OK && *asr_last_error() == '\0') finding("asr_set_graph gave %d without a sentence", status);
   }
   void reset() {
     if (asr_reset(stream_) != ASR_OK) finding("asr_reset failed: %s", asr_last_error());
@@ -224,6 +230,10 @@ void call_with_nothing() {
   if (asr_end_utterance(nullptr) != ASR_INVALID_ARGUMENT) finding("asr_end_utterance takes no stream");
   if (asr_cancel_utterance(nullptr) != ASR_INVALID_ARGUMENT) finding("asr_cancel_utterance takes no stream");
   if (asr_reset(nullptr) != ASR_INVALID_ARGUMENT) finding("asr_reset takes no stream");
+  if (asr_set_graph(nullptr, "") != ASR_INVALID_ARGUMENT) finding("asr_set_graph takes no stream");
+  if (asr_engine_add_graph(nullptr, "", "") != ASR_INVALID_ARGUMENT) finding("asr_engine_add_graph takes no engine");
+  if (asr_engine_add_graph_bytes(nullptr, "", "", 0) != ASR_INVALID_ARGUMENT) finding("add_graph_bytes takes no engine");
+  if (asr_engine_remove_graph(nullptr, "") != ASR_INVALID_ARGUMENT) finding("asr_engine_remove_graph takes no engine");
   if (asr_stream_get_state(nullptr, nullptr, 0, nullptr) != ASR_INVALID_ARGUMENT)
     finding("asr_stream_get_state takes no stream");
   if (asr_stream_set_state(nullptr, nullptr, 0) != ASR_INVALID_ARGUMENT) finding("asr_stream_set_state takes no stream");
@@ -267,6 +277,8 @@ void call(Dice &dice, std::unique_ptr<Stream> (&streams)[4]) {
       return stream->reset();
     case 11:
       return stream->carry_state(dice);
+    case 14:
+      return stream->set_graph(dice);
     default:
       return stream->feed_speech(dice);
   }
@@ -294,7 +306,10 @@ std::vector<std::string> seeds() {
   // Endpoints with the detector; an utterance cancelled, the stream begun anew, and all of it again.
   const std::string dialog = std::string("\x00\x00\x80\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00", 15) + whole + "\x09" +
                              whole + "\x0a" + whole + "\x08\x01\x07";
-  return {plain, lattice, cancelled, dialog, "\x0f"};
+  // Another graph before, within and after the words.
+  const std::string grammars = std::string("\x00\x00\x80\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00", 15) +
+                               std::string("\x0e\x00", 2) + whole + std::string("\x0e\x01\x01", 3) + whole + "\x01\x07";
+  return {plain, lattice, cancelled, dialog, grammars, "\x0f"};
 }
 
 }  // namespace asr::fuzz
