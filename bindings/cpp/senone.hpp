@@ -488,6 +488,10 @@ class StreamView {
   void cancel_utterance() { try_cancel_utterance().value(); }
   Expected<void> try_cancel_utterance() { return detail::outcome(asr_cancel_utterance(handle_)); }
 
+  // The graph of the next utterance, by its name in the engine; "" is the bundle's own.
+  void set_graph(const std::string &name) { try_set_graph(name).value(); }
+  Expected<void> try_set_graph(const std::string &name) { return detail::outcome(asr_set_graph(handle_, name.c_str())); }
+
   // Begins the stream anew, as if just opened; events that were not taken are dropped. A callback that threw gets no more
   // events.
   void reset() { try_reset().value(); }
@@ -730,6 +734,25 @@ class Engine {
     detail::check(asr_engine_get_info(get(), &info));
     return {info.device_id, info.device_name, info.sample_rate_hz, info.frame_shift_ms, info.n_feature_dims,
             info.n_states,  info.n_words,     info.n_graph_states, info.n_graph_arcs};
+  }
+
+  // Loads the graph of a bundle or of an archive made for the engine's model, and gives it the name, also that of another.
+  void add_graph(const std::string &name, const std::string &path) { try_add_graph(name, path).value(); }
+  Expected<void> try_add_graph(const std::string &name, const std::string &path) {
+    return detail::outcome(asr_engine_add_graph(get(), name.c_str(), path.c_str()));
+  }
+
+  // The same with the bytes of an archive.
+  void add_graph_bytes(const std::string &name, std::string_view bytes) { try_add_graph_bytes(name, bytes).value(); }
+  Expected<void> try_add_graph_bytes(const std::string &name, std::string_view bytes) {
+    const char *const data = bytes.empty() ? "" : bytes.data();
+    return detail::outcome(asr_engine_add_graph_bytes(get(), name.c_str(), data, bytes.size()));
+  }
+
+  // Streams that have chosen it keep it.
+  void remove_graph(const std::string &name) { try_remove_graph(name).value(); }
+  Expected<void> try_remove_graph(const std::string &name) {
+    return detail::outcome(asr_engine_remove_graph(get(), name.c_str()));
   }
 
   // Opens a stream. With a callback, events go to that; without, they are taken by next(), events() or final_event().

@@ -338,6 +338,32 @@ TEST(CppHeader, ClosingInTheOwnCallbackCancels) {
   EXPECT_FALSE(stream);
 }
 
+TEST(CppHeader, AnEngineHasManyGraphs) {
+  senone::Engine engine = load();
+  engine.add_graph("ends", tone_grammar_bundle({"high", "low"}));
+  engine.add_graph_bytes("mids", tone_grammar_archive({"mid"}));
+  senone::StreamConfig config;
+  config.graph = "ends";
+  senone::Stream stream = engine.open(config);
+  stream.feed(speak("low"));
+  EXPECT_EQ(stream.try_set_graph("mids").error().status(), ASR_INVALID_STATE);
+  stream.finish();
+  const senone::Event final = stream.final_event();
+  EXPECT_EQ(final.text(), "low");
+  EXPECT_EQ(final.words()[0].id, 2u);
+  stream.reset();
+  stream.set_graph("mids");
+  stream.feed(speak("mid"));
+  stream.finish();
+  EXPECT_EQ(stream.final_event().words()[0].id, 1u);
+  engine.remove_graph("mids");
+  EXPECT_EQ(engine.try_remove_graph("mids").error().status(), ASR_NOT_FOUND);
+  EXPECT_EQ(engine.try_add_graph("ends", "/none").error().status(), ASR_NOT_FOUND);
+  EXPECT_EQ(engine.try_add_graph_bytes("ends", {}).error().status(), ASR_BAD_FILE);
+  engine.add_graph("", tone_grammar_bundle({"low"}));
+  EXPECT_EQ(engine.info().n_words, 2u);
+}
+
 TEST(CppHeader, LogComesAsStringViewAndMayThrow) {
   std::mutex mutex;
   std::vector<std::string> lines;

@@ -13,7 +13,7 @@ import time
 import unittest
 
 import numpy as np
-from common import SENTENCE, engine, samples
+from common import BUNDLE, SENTENCE, TONES, engine, samples
 
 import senone
 from senone import EventKind
@@ -92,6 +92,32 @@ class Streams(unittest.TestCase):
                 self.assertEqual(final.text, SENTENCE)
                 stream.reset()
         self.assertRaises(senone.InvalidArgument, engine().stream, vad="perhaps")
+
+    def test_streams_choose_a_graph(self) -> None:
+        ends = TONES / "ends.sgraph"
+        with senone.Engine(BUNDLE, device="cpu", n_threads=2) as many:
+            many.add_graph("ends", TONES / "ends")
+            many.add_graph("bytes", ends.read_bytes())
+            many.add_graph("file", ends)
+            for graph in ("ends", "bytes", "file"):
+                self.assertEqual(many.recognize(samples("low"), graph=graph).words[0].id, 2)
+            self.assertEqual(many.recognize(samples("low")).words[0].id, 1)
+            with many.stream(endpoint="command") as stream:
+                for graph in ("ends", ""):
+                    stream.set_graph(graph)
+                    stream.feed(np.concatenate([samples("low"), np.tile(samples("low")[:3000], 8)]))
+            self.assertEqual([e.words[0].id for e in stream if e.kind == EventKind.FINAL], [2, 1])
+            with many.stream() as stream:
+                stream.feed(samples("low"))
+                self.assertRaises(senone.InvalidState, stream.set_graph, "ends")
+                self.assertRaises(senone.NotFound, stream.set_graph, "none")
+            many.remove_graph("ends")
+            self.assertRaises(senone.NotFound, many.stream, graph="ends")
+            self.assertRaises(senone.InvalidArgument, many.remove_graph, "")
+            self.assertRaises(senone.BadFile, many.add_graph, "ends", b"no graph")
+            self.assertRaises(senone.Unsupported, many.add_graph, "ends", TONES / "bundle_with_mean")
+            many.add_graph("", ends)
+            self.assertEqual(many.info.n_words, 3)
 
     def test_reset_with_a_callback(self) -> None:
         kinds: list[EventKind] = []

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from typing import Literal, TypedDict, Union
 
 from ._errors import InvalidArgument
@@ -30,12 +31,13 @@ class RecognizeConfig(TypedDict, total=False):
         is fed with "live", which "model" is in a stream with partial_interval_ms or endpoint.
     vtln_warp: warp of the frequency axis, 0.8..1.25; default 1, none.
     beam: width of the search (natural log, > 0). acoustic_scale: factor on log-likelihoods, > 0. word_insertion_cost: added to
-        the cost of every word. max_active: most tokens kept a frame. Default: the bundle's.
+        the cost of every word. max_active: most tokens kept a frame. Default: the graph's.
     min_active: fewest tokens kept a frame where there are as many; default 200.
     partial_interval_ms: audio time between partial events; 0 (default): none.
     max_backlog_ms: feed waits while more audio than this is not yet worked on; 0: never; default 30000.
     lattice_beam: > 0: FINAL events carry a lattice of this width (natural log; 6..10 is usual) and confidences; default 0.
     n_best: most alternatives in FINAL events, 0..10000; default 1; more needs a lattice_beam.
+    graph: the name of the engine's graph to search; default "", the bundle's own.
     """
 
     input: Input
@@ -52,6 +54,7 @@ class RecognizeConfig(TypedDict, total=False):
     max_backlog_ms: int
     lattice_beam: float
     n_best: int
+    graph: str
 
 
 class StreamConfig(RecognizeConfig, total=False):
@@ -109,12 +112,22 @@ def native_config(config: StreamConfig) -> asr_stream_config:
             native.endpoint = _choice(name, value, _ENDPOINTS)
         elif name == "vad":
             native.vad = _choice(name, value, _VADS)
+        elif name == "graph":
+            native.graph = encoded(name, value)
         elif name in _NAMES:
             setattr(native, _FIELDS.get(name, name), _number(name, value))
         else:
             known = ", ".join(sorted(_NAMES | {"endpoint", "vad"}))
             raise InvalidArgument(f"a stream has no setting {name}; it has {known}")
     return native
+
+
+def encoded(name: str, value: str | None) -> bytes | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or "\0" in value:
+        raise InvalidArgument(f"{name} is {value!r}; it must be a string without NUL")
+    return os.fsencode(value)
 
 
 def _choice(name: str, value: object, choices: dict[str, int]) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model and a graph on a device."""
+"""A model and its graphs on a device."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Union, cast
 
 from ._audio import Recording, log_warnings
-from ._config import Input, RecognizeConfig, StreamConfig
+from ._config import Input, RecognizeConfig, StreamConfig, encoded
 from ._errors import BadAudio, InvalidArgument, Unsupported, check
 from ._events import Result
 from ._handle import Handle
@@ -39,7 +39,7 @@ class EngineInfo:
 
     device_id, device_name: where it was loaded. sample_rate_hz: the model's; other rates are resampled. frame_shift_ms: time of
     a frame. n_feature_dims: row length of features. n_states: row length of log-likelihoods. n_words: word symbols of the
-    graph. n_graph_states, n_graph_arcs: its size.
+    graph "". n_graph_states, n_graph_arcs: its size.
     """
 
     device_id: str
@@ -78,14 +78,14 @@ class Engine:
     ) -> None:
         config = asr_engine_config()
         lib.asr_engine_config_default(ctypes.byref(config))
-        config.device = _encoded("device", device)
-        config.fallback = _encoded("fallback", fallback)
+        config.device = encoded("device", device)
+        config.fallback = encoded("fallback", fallback)
         config.max_lanes = _uint32("max_lanes", max_lanes)
         config.window_frames = _uint32("window_frames", window_frames)
         config.n_threads = _uint32("n_threads", n_threads)
         config.device_timeout_ms = _uint32("device_timeout_ms", device_timeout_ms)
         pointer = ctypes.c_void_p()
-        check(lib.asr_engine_load(_encoded("bundle", os.fspath(bundle)), ctypes.byref(config), ctypes.byref(pointer)))
+        check(lib.asr_engine_load(encoded("bundle", os.fspath(bundle)), ctypes.byref(config), ctypes.byref(pointer)))
         assert pointer.value is not None
         self._handle = Handle(pointer.value, lib.asr_engine_close, "the engine was closed; load another")
         self._info = self._read_info()
@@ -137,6 +137,29 @@ class Engine:
         """
         row_length = self._info.n_states if config.get("input") == "loglikes" else self._info.n_feature_dims
         return Stream(self._handle, row_length, config, callback)
+
+    def add_graph(self, name: str, graph: Path | bytes) -> None:
+        """Loads a graph and gives it a name, which streams choose it by; "" stands for the bundle's own.
+
+        graph: the path of a bundle or of a graph archive (`senone graph --archive`), or the bytes of an archive, made for the
+        engine's acoustic model. If a graph has the name, it is replaced: utterances under way go on with it, later ones take the
+        new one. Raises InvalidArgument, NotFound, BadFile, IoFailure, Unsupported (made for another model), DeviceLost,
+        OutOfMemory, InvalidState (closed); all is then as it was.
+        """
+        with self._handle as pointer:
+            if isinstance(graph, bytes):
+                status = lib.asr_engine_add_graph_bytes(pointer, encoded("name", name), graph, len(graph))
+            else:
+                status = lib.asr_engine_add_graph(pointer, encoded("name", name), encoded("graph", os.fspath(graph)))
+            check(status)
+        if name == "":
+            self._info = self._read_info()
+
+    def remove_graph(self, name: str) -> None:
+        """Takes a graph's name away; streams that have chosen it keep it. Raises NotFound, InvalidArgument (the bundle's own, "",
+        stays), InvalidState (closed)."""
+        with self._handle as pointer:
+            check(lib.asr_engine_remove_graph(pointer, encoded("name", name)))
 
     def close(self) -> None:
         """Gives the engine back. Open streams keep it alive and keep working. May be called again."""
@@ -206,14 +229,6 @@ class Engine:
 def _pieces(values: Any) -> Iterator[Any]:
     for begin in range(0, len(values), _PIECE):
         yield values[begin : begin + _PIECE]
-
-
-def _encoded(name: str, value: str | None) -> bytes | None:
-    if value is None:
-        return None
-    if not isinstance(value, str) or "\0" in value:
-        raise InvalidArgument(f"{name} is {value!r}; it must be a string without NUL")
-    return os.fsencode(value)
 
 
 def _uint32(name: str, value: int) -> int:

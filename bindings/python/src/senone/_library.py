@@ -85,6 +85,7 @@ class asr_stream_config(ctypes.Structure):
         ("reserved", c_uint32),
         ("vad", c_int),
         ("pre_roll_ms", c_uint32),
+        ("graph", c_char_p),
     ]
 
 
@@ -138,6 +139,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_engine_config_default": (None, [POINTER(asr_engine_config)]),
     "asr_engine_load": (c_int, [c_char_p, POINTER(asr_engine_config), POINTER(c_void_p)]),
     "asr_engine_get_info": (c_int, [c_void_p, POINTER(asr_engine_info)]),
+    "asr_engine_add_graph": (c_int, [c_void_p, c_char_p, c_char_p]),
+    "asr_engine_add_graph_bytes": (c_int, [c_void_p, c_char_p, c_char_p, c_size_t]),
+    "asr_engine_remove_graph": (c_int, [c_void_p, c_char_p]),
     "asr_engine_close": (None, [c_void_p]),
     "asr_stream_config_default": (None, [POINTER(asr_stream_config)]),
     "asr_open": (c_int, [c_void_p, POINTER(asr_stream_config), POINTER(c_void_p)]),
@@ -148,6 +152,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_try_feed": (c_int, [c_void_p, c_void_p, c_size_t]),
     "asr_cancel_utterance": (c_int, [c_void_p]),
     "asr_reset": (c_int, [c_void_p]),
+    "asr_set_graph": (c_int, [c_void_p, c_char_p]),
     "asr_finish": (c_int, [c_void_p]),
     "asr_cancel": (c_int, [c_void_p]),
     "asr_result": (c_int, [c_void_p, POINTER(c_void_p)]),

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from ._audio import as_audio, as_rows
-from ._config import StreamConfig, native_config
+from ._config import StreamConfig, encoded, native_config
 from ._errors import InvalidState, check
 from ._events import Event, EventKind, Result
 from ._handle import Handle
@@ -133,6 +133,16 @@ class Stream:
         SPEECH_START has come, ENDPOINT and a FINAL without words and with Flag.CANCELLED follow. Raises as `end_utterance`."""
         with self._handle as pointer:
             check(lib.asr_cancel_utterance(pointer))
+
+    def set_graph(self, name: str) -> None:
+        """Chooses the graph of the next utterance, by its name in the engine (`Engine.add_graph`); "" is the bundle's own.
+
+        Without `endpoint` it must come before the first `feed`, or after `reset`. Else the next utterance is the first whose sound
+        is fed later; one that began before and has no words by then is dropped. Raises NotFound, InvalidState, or the exception
+        of the ERROR event if the stream has failed.
+        """
+        with self._handle as pointer:
+            check(lib.asr_set_graph(pointer, encoded("name", name)))
 
     def reset(self) -> None:
         """Begins the stream anew, as if just opened, also after `finish` or `cancel`: clock, means, utterances. What is not
