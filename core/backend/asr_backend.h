@@ -343,8 +343,8 @@ typedef struct asr_backend_api {
   asr_status (*channel_begin)(asr_backend_device *, asr_backend_graph *, const asr_search_options *, asr_backend_channel **);
   void (*channel_end)(asr_backend_channel *);
 
-  /* [async] Advances every channel (each at most once in a call) over its frames. `acoustic` is the model whose score
-   * buffers the jobs name; NULL if every job has host rows. A channel whose beam died stays so and skips its frames. */
+  /* [async] Advances every channel (each at most once in a call; of any graphs) over its frames. `acoustic` is the model whose
+   * score buffers the jobs name; NULL if every job has host rows. A channel whose beam died stays so and skips its frames. */
   asr_status (*advance)(asr_backend_device *, asr_backend_acoustic *, const asr_advance_job *jobs, size_t n_jobs);
 
   /* The best path of what was advanced so far (waits for it). use_final != 0: if any token is in a final state, the best
