@@ -143,7 +143,7 @@ class MakingLock {
  public:
   MakingLock(const std::string &directory, const std::string &key)
       : file_(open((directory + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)) {
-    range_.l_start = static_cast<off_t>(checksum(key.data(), key.size()) >> 2);  // one byte each, of a file that has none
+    range_.l_start = static_cast<off_t>(checksum(key.data(), key.size()) >> 33);  // one byte each, of a file that has none
     using Clock = std::chrono::steady_clock;
     const Clock::time_point end = Clock::now() + kMostWaiting;
     while (!set(F_WRLCK) && (errno == EAGAIN || errno == EACCES) && Clock::now() < end) {
