@@ -52,6 +52,7 @@ struct Bundle {
 // Reads and checks senone.json, and size and checksum of the files it lists, but for `unread`, which whoever reads it checks.
 // Throws asr::Error: ASR_NOT_FOUND with the name of a missing part, ASR_BAD_FILE with the file and field.
 Bundle read_bundle(const std::string &path, const std::string &unread = "");
+void check_bundle_file_size(const std::string &path, const BundleFile &listed, uint64_t size);
 void check_bundle_file(const std::string &path, const BundleFile &listed, const FileSum &found);
 
 // Writes senone.json into `directory`, listing size and checksum of `names` found there. Other fields are the bundle's.
