@@ -14,14 +14,14 @@ namespace {
 
 constexpr size_t kMostThreads = 8;  // more gain nothing where memory is the limit
 
-size_t n_usable_cores() {
+}  // namespace
+
+uint32_t n_usable_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) return static_cast<size_t>(std::max(1, CPU_COUNT(&set)));
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return static_cast<uint32_t>(std::max(1, CPU_COUNT(&set)));
   return std::max(1u, std::thread::hardware_concurrency());
 }
-
-}  // namespace
 
 void run_in_parallel(size_t n_tasks, const std::function<void(size_t)> &task) {
   std::vector<std::exception_ptr> errors(n_tasks);
@@ -35,7 +35,7 @@ void run_in_parallel(size_t n_tasks, const std::function<void(size_t)> &task) {
       }
     }
   };
-  const size_t n_threads = std::min({n_tasks, n_usable_cores(), kMostThreads});
+  const size_t n_threads = std::min({n_tasks, size_t{n_usable_cores()}, kMostThreads});
   std::vector<std::thread> helpers;
   try {
     while (helpers.size() + 1 < n_threads) helpers.emplace_back(work);
