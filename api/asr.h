@@ -67,6 +67,9 @@
  *                         asr_devices lists both with the reason
  *     SENONE_PLUGINS      names of the only back ends to use, separated by ',': "cpu" loads no plugin at all
  *     SENONE_DEVICE       the device where the configuration names none
+ *     XDG_RUNTIME_DIR     a directory of the user's own, which nobody else may write: in it, or else in /dev/shm, is the
+ *                         directory by which processes of the user find and share their copies of a graph; it is made
+ *                         when the first graph is loaded
  *   After fork, the child must not use engines, streams or lists of its parent; it may load engines of its own on the CPU.
  *   GPU drivers do not survive fork: a child uses GPUs only if its parent called neither asr_devices nor asr_engine_load
  *   before (docs/embedding.md).

@@ -146,8 +146,17 @@ void print_json(const WerResult &result, const WerOptions &options) {
   printf("%s\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }
 
+// A file, or standard input where the path is "-".
+std::string read_text(const std::string &path) {
+  if (path != "-") return read_file(path);
+  std::string text;
+  char piece[1 << 16];
+  for (size_t n; (n = fread(piece, 1, sizeof(piece), stdin)) > 0;) text.append(piece, n);
+  return text;
+}
+
 WerResult compare_files(const Transcripts &refs, const WerOptions &options) {
-  const std::string text = read_file(options.hyp_path);
+  const std::string text = read_text(options.hyp_path);
   if (!options.cross_entropy) return compare(refs, parse_transcripts(text, options.hyp_path, options.transcripts));
   const auto hyps = parse_confident_words(text, options.hyp_path, options.transcripts);
   Transcripts words;
@@ -158,7 +167,10 @@ WerResult compare_files(const Transcripts &refs, const WerOptions &options) {
 }
 
 void run(const WerOptions &options) {
-  const Transcripts refs = parse_transcripts(read_file(options.ref_path), options.ref_path, options.transcripts);
+  if (options.ref_path == "-" && options.hyp_path == "-") {
+    fail(ASR_INVALID_ARGUMENT, "-: standard input cannot be both REF and HYP; name a file for one of them");
+  }
+  const Transcripts refs = parse_transcripts(read_text(options.ref_path), options.ref_path, options.transcripts);
   if (refs.empty()) {
     fail(ASR_BAD_FILE, "%s: no utterances; give lines of \"words (utt-id)\" or \"utt-id words\"", options.ref_path.c_str());
   }
@@ -174,7 +186,7 @@ void add_wer(Command app) {
   Command command = app.command("wer", "Count word errors against transcripts");
   const auto options = std::make_shared<WerOptions>();
   command.option("REF", options->ref_path, "Transcripts: lines of \"words (utt-id)\" or \"utt-id words\"").required();
-  command.option("HYP", options->hyp_path, "Recognised words, in one of these forms").required();
+  command.option("HYP", options->hyp_path, "Recognised words, in one of these forms; -: standard input").required();
   command.flag("--align", options->align, "Show the words of every utterance side by side");
   command.flag("--ignore-case", options->transcripts.ignore_case, "Take upper and lower case for the same");
   command.flag("--keep-fillers", options->transcripts.keep_fillers, "Count <...>, [...] and ++...++ as words");

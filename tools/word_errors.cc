@@ -85,6 +85,9 @@ Transcripts parse_transcripts(const std::string &text, const std::string &path, 
       id = first_word(line);
       words = line.substr(line.find(id) + id.size());
     }
+    if (id.empty()) {
+      fail(ASR_BAD_FILE, "%s: \"%s\" has no utterance's name in its parentheses; give one", path.c_str(), line.c_str());
+    }
     if (!transcripts.emplace(id, kept_words(words, options)).second) {
       fail(ASR_BAD_FILE, "%s: utterance \"%s\" is there twice; each must have one line", path.c_str(), id.c_str());
     }

@@ -11,7 +11,6 @@
 #include <system_error>
 #include <utility>
 
-#include "core/base/descriptor.h"
 #include "core/base/error.h"
 
 namespace asr {
@@ -26,69 +25,60 @@ namespace {
   fail(code, "%s: %s: %s%s", path.c_str(), what, std::generic_category().message(error).c_str(), remedy);
 }
 
-// O_NONBLOCK: opening a pipe that nobody writes to would wait for ever.
-int open_for_reading(const std::string &path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) fail_io(path, "cannot be opened", errno);
-  return descriptor;
-}
-
-size_t size_of_regular(const Descriptor &file, const std::string &path) {
-  struct stat status {};
-  if (fstat(file.get(), &status) != 0) fail_io(path, "cannot be examined", errno);
-  if (!S_ISREG(status.st_mode)) {
-    fail(ASR_IO, "%s: is not a regular file but a directory, pipe or device; name a file", path.c_str());
-  }
-  return static_cast<size_t>(status.st_size);
-}
-
-// Up to `size` bytes; fewer at the end of the file only.
-size_t read_bytes(const Descriptor &file, const std::string &path, void *bytes, size_t size) {
-  size_t done = 0;
-  while (done < size) {
-    const ssize_t n = read(file.get(), static_cast<char *>(bytes) + done, size - done);
-    if (n == 0) break;
-    if (n < 0 && errno != EINTR) fail_io(path, "cannot be read", errno);
-    if (n > 0) done += static_cast<size_t>(n);
-  }
-  return done;
-}
-
 void check_unchanged(bool unchanged, const std::string &path) {
   if (!unchanged) fail(ASR_BAD_FILE, "%s: its size changed while it was read; read it when it is complete", path.c_str());
 }
 
 }  // namespace
 
+// O_NONBLOCK: opening a pipe that nobody writes to would wait for ever.
+InputFile::InputFile(const std::string &path)
+    : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
+  if (descriptor() < 0) fail_io(path, "cannot be opened", errno);
+  if (fstat(descriptor(), &status_) != 0) fail_io(path, "cannot be examined", errno);
+  if (!S_ISREG(status_.st_mode)) {
+    fail(ASR_IO, "%s: is not a regular file but a directory, pipe or device; name a file", path.c_str());
+  }
+}
+
+size_t InputFile::read(uint64_t offset, void *bytes, size_t size) const {
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t n = pread(descriptor(), static_cast<char *>(bytes) + done, size - done, static_cast<off_t>(offset + done));
+    if (n == 0) break;
+    if (n < 0 && errno != EINTR) fail_io(path_, "cannot be read", errno);
+    if (n > 0) done += static_cast<size_t>(n);
+  }
+  return done;
+}
+
 std::string read_file(const std::string &path) {
-  const Descriptor file(open_for_reading(path));
-  std::string text(size_of_regular(file, path) + 1, '\0');
-  const size_t n = read_bytes(file, path, text.data(), text.size());
+  const InputFile file(path);
+  std::string text(file.size() + 1, '\0');
+  const size_t n = file.read(0, text.data(), text.size());
   check_unchanged(n < text.size(), path);
   text.resize(n);
   return text;
 }
 
 FileSum sum_file(const std::string &path) {
-  const Descriptor file(open_for_reading(path));
-  size_of_regular(file, path);
+  const InputFile file(path);
   std::vector<char> piece(size_t{1} << 18);
   FileSum sum{0, kEmptyChecksum};
   for (;;) {
-    const size_t n = read_bytes(file, path, piece.data(), piece.size());
+    const size_t n = file.read(sum.size, piece.data(), piece.size());
     sum.size += n;
     sum.checksum = checksum(piece.data(), n, sum.checksum);
     if (n < piece.size()) return sum;
   }
 }
 
-FileCopy::FileCopy(const std::string &path) {
-  const Descriptor file(open_for_reading(path));
-  const size_t size = size_of_regular(file, path);
+FileCopy::FileCopy(const InputFile &file) {
+  const size_t size = file.size();
   if (size == 0) return;
-  FileCopy copy = pages(size, path);  // owns them if reading fails
+  FileCopy copy = pages(size, file.path());  // owns them if reading fails
   char more;
-  check_unchanged(read_bytes(file, path, copy.data_, size) == size && read_bytes(file, path, &more, 1) == 0, path);
+  check_unchanged(file.read(0, copy.data_, size) == size && file.read(size, &more, 1) == 0, file.path());
   mprotect(copy.data_, size, PROT_READ);
   *this = std::move(copy);
 }
@@ -127,10 +117,10 @@ void FileCopy::release() {
 }
 
 MappedFile::MappedFile(const std::string &path) {
-  const Descriptor file(open_for_reading(path));
-  size_ = size_of_regular(file, path);
+  const InputFile file(path);
+  size_ = file.size();
   if (size_ == 0) return;
-  void *const mapped = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  void *const mapped = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
   if (mapped == MAP_FAILED) fail_io(path, "cannot be mapped", errno);
   data_ = static_cast<const uint8_t *>(mapped);
 }

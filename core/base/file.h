@@ -3,6 +3,8 @@
 // regular files: a pipe or a device is refused, and opening one never waits.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,7 +12,25 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/descriptor.h"
+
 namespace asr {
+
+// A regular file, open for reading at any offset.
+class InputFile {
+ public:
+  explicit InputFile(const std::string &path);
+  const std::string &path() const { return path_; }
+  int descriptor() const { return descriptor_.get(); }
+  const struct stat &status() const { return status_; }  // when it was opened
+  size_t size() const { return static_cast<size_t>(status_.st_size); }
+  size_t read(uint64_t offset, void *bytes, size_t size) const;  // returns fewer at the end of the file only
+
+ private:
+  std::string path_;
+  Descriptor descriptor_;
+  struct stat status_ {};
+};
 
 std::string read_file(const std::string &path);
 
@@ -25,7 +45,8 @@ FileSum sum_file(const std::string &path);
 class FileCopy {
  public:
   FileCopy() = default;
-  explicit FileCopy(const std::string &path);
+  explicit FileCopy(const std::string &path) : FileCopy(InputFile(path)) {}
+  explicit FileCopy(const InputFile &file);
   // Of bytes that are in memory; `source` names them in errors.
   FileCopy(const void *bytes, size_t size, const std::string &source);
   FileCopy(FileCopy &&other) noexcept;

@@ -17,7 +17,7 @@ void SectionReader::check_magic(const char *magic, uint32_t version) const {
 
 void SectionReader::align() {
   const uint64_t aligned = (position_ + kSectionAlignment - 1) / kSectionAlignment * kSectionAlignment;
-  for (uint64_t i = position_; i < aligned && i < size_; ++i) {
+  for (uint64_t i = position_; data_ != nullptr && i < aligned && i < size_; ++i) {
     if (data_[i] != 0)
       fail(ASR_BAD_FILE, "%s: byte %llu between sections is not 0; the file is damaged", source_.c_str(),
            static_cast<unsigned long long>(i));
@@ -30,7 +30,7 @@ const uint8_t *SectionReader::take(uint64_t count, uint64_t bytes_each, const ch
   if (position_ > size_ || count > (size_ - position_) / bytes_each) {
     fail(ASR_BAD_FILE, "%s: ends before the end of its %s; the file is damaged or truncated", source_.c_str(), name);
   }
-  const uint8_t *const begin = data_ + position_;
+  const uint8_t *const begin = data_ != nullptr ? data_ + position_ : nullptr;
   position_ += count * bytes_each;
   return begin;
 }

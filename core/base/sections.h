@@ -38,7 +38,8 @@ void write_section(Output &output, const std::vector<T> &values) {
   output.write(values.data(), values.size() * sizeof(T));
 }
 
-// Hands out the header and the sections of a file in memory, in order, each checked to lie inside the file.
+// Hands out the header and the sections of a file in memory, in order, each checked to lie inside the file. Without data
+// (nullptr) it checks sizes only and hands out nullptr.
 class SectionReader {
  public:
   SectionReader(const void *data, uint64_t size, std::string source)

@@ -1,101 +1,129 @@
 // SPDX-License-Identifier: Apache-2.0
-// The copy is a memfd sealed against writing and resizing. Processes find it by a symbolic link in the user's runtime
-// directory, named by what stat tells of the file: the link leads to the descriptor of the process that made the copy. A
-// process that finds no link that leads to such a copy makes one. Where there is no memfd, or no directory, nothing is shared,
-// and all else is the same.
+// The engines of a process share a copy through a map of the copies that there are. Processes find each other's by a symbolic
+// link in a directory of the user, named by the file and its content, which leads to the descriptor of the process that made
+// the copy and appears when the copy has been checked. Where there is no sealed memory, or no directory, processes share
+// nothing, and all else is the same.
 #include "core/base/shared_copy.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/sendfile.h>
+#include <pthread.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
-#include <climits>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
-#include <ctime>
 #include <map>
 #include <mutex>
-#include <string_view>
+#include <new>
+#include <optional>
+#include <thread>
+#include <utility>
 
-#include "core/base/descriptor.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
+#include "core/base/sealed_memory.h"
 
 namespace asr {
 
+// Sealed, or where that is impossible the process's own.
 class SharedPages {
  public:
-  explicit SharedPages(FileCopy copy) : own_(std::move(copy)), data_(own_.data()), size_(own_.size()) {}
-  SharedPages(Descriptor descriptor, size_t size) : descriptor_(std::move(descriptor)) {
-    void *const mapped = mmap(nullptr, size, PROT_READ, MAP_SHARED | MAP_POPULATE, descriptor_.get(), 0);
-    if (mapped == MAP_FAILED) return;
-    data_ = static_cast<const uint8_t *>(mapped);
-    size_ = size;
-  }
+  explicit SharedPages(FileCopy own) : own_(std::move(own)) {}
+  explicit SharedPages(SealedMemory sealed) : sealed_(std::move(sealed)) {}
   ~SharedPages();
   SharedPages(const SharedPages &) = delete;
   SharedPages &operator=(const SharedPages &) = delete;
 
-  const uint8_t *data() const { return data_; }
-  size_t size() const { return size_; }
+  const uint8_t *data() const { return sealed_ ? sealed_->data() : own_.data(); }
+  size_t size() const { return sealed_ ? sealed_->size() : own_.size(); }
   void publish(const std::string &link);
-  std::atomic<bool> &checked() const { return checked_; }
 
  private:
   FileCopy own_;
-  Descriptor descriptor_;
-  const uint8_t *data_ = nullptr;
-  size_t size_ = 0;
-  mutable std::atomic<bool> checked_{false};
-  std::string link_, target_;  // in the directory of this user; empty: not published, or not by this process
+  std::optional<SealedMemory> sealed_;
+  std::string link_, target_;  // empty: not published, or not by this process
   pid_t publisher_ = 0;
 };
 
 namespace {
 
-// Whether a symbolic link leads to `target`. Takes no memory.
-bool leads_to(const std::string &link, const std::string &target) noexcept {
-  char found[PATH_MAX];
-  const ssize_t n = readlink(link.c_str(), found, sizeof(found));
-  return n > 0 && target == std::string_view(found, static_cast<size_t>(n));
-}
+using Pages = std::shared_ptr<const SharedPages>;
 
-constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
-// A file that changed less than this ago may change again within the resolution of its times.
-constexpr time_t kSettledSeconds = 2;
+// The copies of this process, and those that a thread is making. The mutex is never held while a file is read.
+class Copies {
+ public:
+  // Calls make() if there is no copy; a thread that wants one that another thread is making waits for it.
+  template <typename Make>
+  Pages find_or_make(const std::string &key, Make make) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !copies_[key].being_made; });
+    if (Pages copy = copies_[key].pages.lock()) return copy;
+    const Making making(*this, key);
+    lock.unlock();
+    Pages made = make();
+    lock.lock();
+    copies_[key].pages = made;
+    lock.unlock();
+    return made;
+  }
 
-std::string hexadecimal(uint64_t value) { return format("%llx", static_cast<unsigned long long>(value)); }
+ private:
+  struct Copy {
+    bool being_made = false;
+    std::weak_ptr<const SharedPages> pages;
+  };
+  class Making {
+   public:
+    Making(Copies &copies, const std::string &key) : copies_(copies), copy_(copies.copies_[key]) { copy_.being_made = true; }
+    ~Making() {
+      const std::lock_guard lock(copies_.mutex_);
+      copy_.being_made = false;
+      copies_.changed_.notify_all();
+    }
 
-// Different for files of different content.
-std::string key_of(const struct stat &s) {
-  std::string key = "graph";
+   private:
+    Copies &copies_;
+    Copy &copy_;  // copies stay in the map
+  };
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, Copy> copies_;
+};
+
+// A child of fork begins with none: the threads that made copies, or held the mutex, are not in it. Nothing is destroyed, as
+// threads may outlive exit.
+alignas(Copies) char g_memory[sizeof(Copies)];
+Copies *g_copies = new (g_memory) Copies;
+[[maybe_unused]] const int g_at_fork = pthread_atfork(nullptr, nullptr, [] { g_copies = new (g_memory) Copies; });
+
+std::string key_of(const InputFile &file, const std::string &content) {
+  const struct stat &s = file.status();
+  std::string key = content;
   for (const uint64_t part : {uint64_t{s.st_dev}, uint64_t{s.st_ino}, static_cast<uint64_t>(s.st_size),
                               static_cast<uint64_t>(s.st_mtim.tv_sec), static_cast<uint64_t>(s.st_mtim.tv_nsec),
                               static_cast<uint64_t>(s.st_ctim.tv_sec), static_cast<uint64_t>(s.st_ctim.tv_nsec)}) {
-    key += "-" + hexadecimal(part);
+    key += format("-%llx", static_cast<unsigned long long>(part));
   }
   return key;
 }
 
-bool is_settled(const struct stat &s) {
-  struct timespec now {};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return s.st_ctim.tv_sec + kSettledSeconds < now.tv_sec && s.st_mtim.tv_sec + kSettledSeconds < now.tv_sec;
+bool is_own_directory(const std::string &path) {
+  struct stat s {};
+  return lstat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 022) == 0;
 }
 
-// A directory that is this user's alone, or "".
-std::string runtime_directory() {
-  const char *const runtime = secure_getenv("XDG_RUNTIME_DIR");
-  const bool named = runtime != nullptr && runtime[0] == '/';
-  const std::string path = named ? std::string(runtime) + "/senone" : format("/dev/shm/senone-%u", geteuid());
+// A directory that is this user's alone, or "". Programs that may do more than their user trust nothing of the user's.
+std::string directory_of_user() {
+  if (getauxval(AT_SECURE) != 0) return "";
+  const char *const runtime = getenv("XDG_RUNTIME_DIR");
+  const bool is_own = runtime != nullptr && runtime[0] == '/' && is_own_directory(runtime);
+  const std::string path = is_own ? std::string(runtime) + "/senone" : format("/dev/shm/senone-%u", geteuid());
   mkdir(path.c_str(), 0700);
-  struct stat s {};
-  const bool own = lstat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 022) == 0;
-  return own ? path : "";
+  return is_own_directory(path) ? path : "";
 }
 
 // Links whose process has ended.
@@ -104,92 +132,99 @@ void remove_dangling(const std::string &directory) {
   if (all == nullptr) return;
   while (const dirent *const entry = readdir(all)) {
     const std::string path = directory + "/" + entry->d_name;
-    if (path.find("/graph-") != std::string::npos && access(path.c_str(), F_OK) != 0) unlink(path.c_str());
+    if (access(path.c_str(), F_OK) != 0) unlink(path.c_str());
   }
   closedir(all);
 }
 
-bool copy_bytes(const Descriptor &from, const Descriptor &to, size_t size) {
-  for (size_t done = 0; done < size;) {
-    const ssize_t n = sendfile(to.get(), from.get(), nullptr, size - done);
-    if (n == 0 || (n < 0 && errno != EINTR)) return false;
-    if (n > 0) done += static_cast<size_t>(n);
-  }
-  return true;
-}
-
-std::shared_ptr<SharedPages> sealed_copy(const Descriptor &file, const struct stat &status) {
-  const auto size = static_cast<size_t>(status.st_size);
-  Descriptor memory(memfd_create(key_of(status).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (memory.get() < 0 || !copy_bytes(file, memory, size)) return nullptr;
-  struct stat after {};
-  if (fstat(file.get(), &after) != 0 || key_of(after) != key_of(status)) return nullptr;
-  if (fcntl(memory.get(), F_ADD_SEALS, kSeals) != 0) return nullptr;
-  return std::make_shared<SharedPages>(std::move(memory), size);
-}
-
-// A link's process number may stand for another process by now, or for one elsewhere: the descriptor must be of a memfd that
-// has the key for its name.
-std::shared_ptr<SharedPages> published_copy(const std::string &directory, const std::string &key, size_t size) {
-  Descriptor memory(open((directory + "/" + key).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat status {};
-  if (memory.get() < 0 || fstat(memory.get(), &status) != 0 || static_cast<size_t>(status.st_size) != size) return nullptr;
-  const int seals = fcntl(memory.get(), F_GET_SEALS);
-  if (seals < 0 || (seals & kSeals) != kSeals) return nullptr;
-  if (!leads_to(format("/proc/self/fd/%d", memory.get()), "/memfd:" + key + " (deleted)")) return nullptr;
-  return std::make_shared<SharedPages>(std::move(memory), size);
-}
-
-std::shared_ptr<const SharedPages> find_or_copy(const std::string &path) {
-  static std::mutex mutex;
-  static auto *const copies = new std::map<std::string, std::weak_ptr<const SharedPages>>;  // threads may outlive exit
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat status {};
-  const bool known = file.get() >= 0 && fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
-  if (!known || !is_settled(status)) return std::make_shared<SharedPages>(FileCopy(path));
-  const std::string key = key_of(status);
-  std::lock_guard lock(mutex);
-  if (auto copy = (*copies)[key].lock()) return copy;
-  const std::string directory = runtime_directory();
-  auto copy = directory.empty() ? nullptr : published_copy(directory, key, static_cast<size_t>(status.st_size));
-  if (!copy || copy->data() == nullptr) {
-    copy = sealed_copy(file, status);
-    if (!copy || copy->data() == nullptr) return std::make_shared<SharedPages>(FileCopy(path));
-    if (!directory.empty()) {
-      remove_dangling(directory);
-      copy->publish(directory + "/" + key);
+// Keeps other processes from making the same copy meanwhile. It waits some seconds for one that does: without the lock, memory
+// is wasted and nothing else.
+class MakingLock {
+ public:
+  MakingLock(const std::string &directory, const std::string &key)
+      : file_(open((directory + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)) {
+    range_.l_start = static_cast<off_t>(checksum(key.data(), key.size()) >> 33);  // one byte each, of a file that has none
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point end = Clock::now() + kMostWaiting;
+    while (!set(F_WRLCK) && (errno == EAGAIN || errno == EACCES) && Clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   }
-  (*copies)[key] = copy;
-  return copy;
+  ~MakingLock() { set(F_UNLCK); }  // a child of fork may have the descriptor too
+  MakingLock(const MakingLock &) = delete;
+  MakingLock &operator=(const MakingLock &) = delete;
+
+ private:
+  static constexpr std::chrono::seconds kMostWaiting{3};
+  const Descriptor file_;
+  struct flock range_ {
+    F_WRLCK, SEEK_SET, 0, 1, 0
+  };
+
+  bool set(short type) {
+    range_.l_type = type;
+    return fcntl(file_.get(), F_OFD_SETLK, &range_) == 0;
+  }
+};
+
+// What another process has made and checked.
+Pages published(const std::string &directory, const std::string &key, size_t size) {
+  auto sealed = SealedMemory::behind(directory + "/" + key, key, size);
+  return sealed ? std::make_shared<SharedPages>(std::move(*sealed)) : nullptr;
+}
+
+std::shared_ptr<SharedPages> make(const InputFile &file, const std::string &key, const SharedCopy::Check &check) {
+  auto sealed = SealedMemory::copy_of(file, key);
+  auto pages = sealed ? std::make_shared<SharedPages>(std::move(*sealed)) : std::make_shared<SharedPages>(FileCopy(file));
+  check(pages->data(), pages->size());
+  return pages;
+}
+
+Pages find_or_publish(const InputFile &file, const std::string &key, const SharedCopy::Check &check) {
+  const std::string directory = directory_of_user();
+  if (directory.empty()) return make(file, key, check);
+  if (Pages copy = published(directory, key, file.size())) return copy;
+  const MakingLock lock(directory, key);
+  if (Pages copy = published(directory, key, file.size())) return copy;
+  const auto made = make(file, key, check);
+  if (Pages copy = published(directory, key, file.size())) return copy;  // of a process that was waited for in vain
+  remove_dangling(directory);
+  made->publish(directory + "/" + key);
+  return made;
 }
 
 }  // namespace
 
 // Appears under its name complete; of two processes that do this at once one remains.
 void SharedPages::publish(const std::string &link) {
+  if (!sealed_) return;
   publisher_ = getpid();
-  target_ = format("/proc/%d/fd/%d", publisher_, descriptor_.get());
+  target_ = format("/proc/%d/fd/%d", publisher_, sealed_->descriptor());
   const std::string temporary = link + format(".%d", publisher_);
   link_ = link;  // before it is there, so that no lack of memory leaves it
   unlink(temporary.c_str());
-  if (symlink(target_.c_str(), temporary.c_str()) != 0 || rename(temporary.c_str(), link.c_str()) != 0) link_.clear();
+  if (symlink(target_.c_str(), temporary.c_str()) != 0 || rename(temporary.c_str(), link.c_str()) != 0) {
+    unlink(temporary.c_str());
+    link_.clear();
+  }
 }
 
 SharedPages::~SharedPages() {
   const bool own = !link_.empty() && publisher_ == getpid();  // not after fork
-  if (own && leads_to(link_, target_)) unlink(link_.c_str());
-  if (descriptor_.get() >= 0 && data_ != nullptr) munmap(const_cast<uint8_t *>(data_), size_);
+  if (own && leads_to(link_.c_str(), target_)) unlink(link_.c_str());
 }
 
-SharedCopy::SharedCopy(const std::string &path) : pages_(find_or_copy(path)) {}
-SharedCopy::SharedCopy(FileCopy copy) : pages_(std::make_shared<SharedPages>(std::move(copy))) {}
+SharedCopy::SharedCopy(FileCopy copy, const Check &check) {
+  pages_ = std::make_shared<SharedPages>(std::move(copy));
+  check(data(), size());
+}
+
+SharedCopy::SharedCopy(const InputFile &file, const std::string &content, const Check &check) {
+  const std::string key = key_of(file, content);
+  pages_ = g_copies->find_or_make(key, [&] { return find_or_publish(file, key, check); });
+}
 
 const uint8_t *SharedCopy::data() const { return pages_ ? pages_->data() : nullptr; }
-bool SharedCopy::is_checked() const { return pages_ && pages_->checked(); }
-void SharedCopy::set_checked() const {
-  if (pages_) pages_->checked() = true;
-}
 size_t SharedCopy::size() const { return pages_ ? pages_->size() : 0; }
 
 }  // namespace asr

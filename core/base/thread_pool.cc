@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/thread_pool.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -10,6 +8,8 @@
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "core/base/parallel.h"
 
 namespace asr {
 namespace {
@@ -99,13 +99,6 @@ ThreadPool::ThreadPool(uint32_t n_threads) : state_(std::make_unique<State>()) {
 }
 
 ThreadPool::~ThreadPool() { state_->stop(); }
-
-uint32_t ThreadPool::n_usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) return static_cast<uint32_t>(std::max(1, CPU_COUNT(&set)));
-  return std::max(1u, std::thread::hardware_concurrency());
-}
 
 uint32_t ThreadPool::n_threads() const { return static_cast<uint32_t>(state_->workers.size()) + 1; }
 

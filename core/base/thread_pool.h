@@ -18,7 +18,6 @@ class ThreadPool {
   ThreadPool &operator=(const ThreadPool &) = delete;
 
   uint32_t n_threads() const;
-  static uint32_t n_usable_cores();  // that this process may use
 
   // Calls task(i) for every i in 0..n_tasks-1, in any order, and returns when all have returned. The first exception of a
   // task is rethrown; without one, nothing here needs memory. May be called from several threads at once; must not be called

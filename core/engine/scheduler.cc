@@ -6,6 +6,8 @@
 #include <limits>
 #include <system_error>
 
+#include "core/base/parallel.h"
+
 namespace asr {
 namespace {
 
@@ -14,7 +16,7 @@ constexpr size_t kLeastForTeam = 4;
 constexpr uint32_t kMostInTeam = 16;
 
 uint32_t team_size(const EngineOptions &options) {
-  return std::min(kMostInTeam, options.n_threads > 0 ? options.n_threads : ThreadPool::n_usable_cores());
+  return std::min(kMostInTeam, options.n_threads > 0 ? options.n_threads : n_usable_cores());
 }
 
 // Whether a call for many streams failed so that one for each of them tells which of them it is.

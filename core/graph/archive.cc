@@ -83,8 +83,8 @@ GraphParts read_graph_archive(const void *bytes, size_t n_bytes, const std::stri
   const std::string_view graph = part("graph.bin", header.n_graph_bytes);
   reader.finish();
   FileCopy copy(graph.data(), graph.size(), source);
-  return checked({source, std::move(bundle), Graph(SharedCopy(std::move(copy)), source + "/graph.bin", nullptr),
-                  std::move(words), std::move(phones)});
+  return checked(
+      {source, std::move(bundle), Graph(std::move(copy), source + "/graph.bin"), std::move(words), std::move(phones)});
 }
 
 void check_made_for(const GraphParts &parts, const Bundle &model, uint32_t n_states) {

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
+#include "core/base/parallel.h"
 #include "core/base/sections.h"
 #include "core/graph/packed/check.h"
 
@@ -14,6 +15,8 @@ namespace {
 
 constexpr char kMagic[9] = "SenoneGR";
 constexpr uint32_t kVersion = 2;
+// What processes share under this name has passed check_content. Raise the number when that refuses more.
+constexpr char kCheckName[] = "graph-1";
 
 struct Header {
   char magic[8];
@@ -42,6 +45,93 @@ void check_header(const Header &h, const std::string &path) {
   if (h.n_transition_ids > kMostTransitionIds) bad(path, "header", 0, "n_transition_ids is out of range");
   if (h.n_pdfs > kMostPdfs) bad(path, "header", 0, "n_pdfs is out of range");
   if (h.n_units > kMostGraphUnits) bad(path, "header", 0, "n_units is out of range");
+}
+
+// The file taken apart. `packed` has no pdf_of.
+struct Content {
+  const TransitionRecord *transitions;
+  asr_packed_graph packed;
+};
+
+Content read_sections(SectionReader &reader, const Header &h) {
+  Content content{};
+  asr_packed_graph &packed = content.packed;
+  packed.n_states = h.n_states;
+  packed.start_state = h.start_state;
+  packed.n_transition_ids = h.n_transition_ids;
+  packed.n_pdfs = h.n_pdfs;
+  packed.n_words = h.n_words;
+  packed.n_arcs = h.n_arcs;
+  packed.n_emitting_arcs = h.n_emitting_arcs;
+  packed.n_units = h.n_units;
+  packed.n_costs = h.n_costs;
+  packed.n_classes = h.n_classes;
+  packed.n_other_ids = h.n_other_ids;
+  content.transitions = reader.section<TransitionRecord>(h.n_transition_ids + uint64_t{1}, "transitions");
+  packed.costs = reader.section<float>(h.n_costs, "costs");
+  packed.classes = reader.section<StateClass>(h.n_classes, "classes");
+  packed.other_ids = reader.section<OtherId>(h.n_other_ids, "other_ids");
+  packed.first_records = reader.section<uint8_t>(asr_packed_graph::n_blocks(h.n_units), "first_records");
+  packed.records = reader.section<uint32_t>(h.n_units, "records");
+  reader.finish();
+  return content;
+}
+
+Header read_header(SectionReader &reader, const std::string &path) {
+  const auto header = reader.header<Header>(kMagic, kVersion);
+  check_header(header, path);
+  return header;
+}
+
+Content read_content(const uint8_t *data, size_t size, const std::string &path) {
+  SectionReader reader(data, size, path);
+  const Header header = read_header(reader, path);
+  return read_sections(reader, header);
+}
+
+// Whether the file is as long as its header says, before it takes as much memory.
+void check_length(const InputFile &file) {
+  uint8_t begin[sizeof(Header)];
+  SectionReader begin_reader(begin, file.read(0, begin, sizeof(begin)), file.path());
+  const Header header = read_header(begin_reader, file.path());
+  SectionReader sizes(nullptr, file.size(), file.path());
+  sizes.section<Header>(1, "header");
+  read_sections(sizes, header);
+}
+
+std::vector<uint32_t> pdfs_of(const Content &content, const std::string &path) {
+  std::vector<uint32_t> pdfs(content.packed.n_transition_ids + size_t{1});
+  for (uint32_t id = 1; id < pdfs.size(); ++id) {
+    const TransitionRecord &r = content.transitions[id];
+    if (r.pdf >= content.packed.n_pdfs) bad(path, "transitions", id, "pdf is not below n_pdfs");
+    if (r.self_loop > 1) bad(path, "transitions", id, "self_loop is neither 0 nor 1");
+    pdfs[id] = r.pdf;
+  }
+  return pdfs;
+}
+
+void check_content(const uint8_t *data, size_t size, const std::string &path) {
+  Content content = read_content(data, size, path);
+  const std::vector<uint32_t> pdfs = pdfs_of(content, path);
+  content.packed.pdf_of = pdfs.data();
+  check_packed_graph(content.packed, path);
+}
+
+SharedCopy read_checked(const std::string &path, const BundleFile *listed) {
+  const InputFile file(path);
+  if (listed == nullptr) {
+    check_length(file);
+    return SharedCopy(file, [&](const uint8_t *data, size_t size) { check_content(data, size, path); });
+  }
+  check_bundle_file_size(path, *listed, file.size());
+  check_length(file);
+  const std::string content = format("%s-%016llx", kCheckName, static_cast<unsigned long long>(listed->checksum));
+  return SharedCopy(file, content, [&](const uint8_t *data, size_t size) {
+    run_in_parallel(2, [&](size_t task) {
+      if (task == 0) check_bundle_file(path, *listed, {size, checksum(data, size)});
+      if (task == 1) check_content(data, size, path);
+    });
+  });
 }
 
 asr_graph_view view_of(const GraphData &graph, const std::vector<uint32_t> &pdf_of) {
@@ -116,44 +206,21 @@ std::string graph_bytes(const GraphData &graph) {
   return bytes.bytes();
 }
 
-Graph::Graph(const std::string &path, const BundleFile *listed) : Graph(SharedCopy(path), path, listed) {}
+Graph::Graph(const std::string &path, const BundleFile *listed) : Graph(read_checked(path, listed), path) {}
 
-Graph::Graph(SharedCopy file, const std::string &path, const BundleFile *listed) : file_(std::move(file)) {
-  if (listed != nullptr) check_bundle_file(path, *listed, {file_.size(), checksum(file_.data(), file_.size())});
-  SectionReader reader(file_.data(), file_.size(), path);
-  const auto h = reader.header<Header>(kMagic, kVersion);
-  check_header(h, path);
-  const auto *transitions = reader.section<TransitionRecord>(h.n_transition_ids + uint64_t{1}, "transitions");
-  packed_.costs = reader.section<float>(h.n_costs, "costs");
-  packed_.classes = reader.section<StateClass>(h.n_classes, "classes");
-  packed_.other_ids = reader.section<OtherId>(h.n_other_ids, "other_ids");
-  packed_.first_records = reader.section<uint8_t>(asr_packed_graph::n_blocks(h.n_units), "first_records");
-  packed_.records = reader.section<uint32_t>(h.n_units, "records");
-  reader.finish();
+Graph::Graph(FileCopy bytes, const std::string &path)
+    : Graph(SharedCopy(std::move(bytes), [&](const uint8_t *data, size_t size) { check_content(data, size, path); }), path) {}
 
-  pdf_of_.resize(h.n_transition_ids + size_t{1});
-  transitions_.resize(h.n_transition_ids + size_t{1});
-  for (uint32_t id = 1; id <= h.n_transition_ids; ++id) {
-    const TransitionRecord &r = transitions[id];
-    if (r.pdf >= h.n_pdfs) bad(path, "transitions", id, "pdf is not below n_pdfs");
-    if (r.self_loop > 1) bad(path, "transitions", id, "self_loop is neither 0 nor 1");
-    pdf_of_[id] = r.pdf;
+Graph::Graph(SharedCopy checked, const std::string &path) : file_(std::move(checked)) {
+  const Content content = read_content(file_.data(), file_.size(), path);
+  packed_ = content.packed;
+  pdf_of_ = pdfs_of(content, path);
+  packed_.pdf_of = pdf_of_.data();
+  transitions_.resize(pdf_of_.size());
+  for (uint32_t id = 1; id < pdf_of_.size(); ++id) {
+    const TransitionRecord &r = content.transitions[id];
     transitions_[id] = {r.phone, r.position, r.hmm_state, r.self_loop != 0, r.pdf};
   }
-  packed_.n_states = h.n_states;
-  packed_.start_state = h.start_state;
-  packed_.n_transition_ids = h.n_transition_ids;
-  packed_.n_pdfs = h.n_pdfs;
-  packed_.n_words = h.n_words;
-  packed_.n_arcs = h.n_arcs;
-  packed_.n_emitting_arcs = h.n_emitting_arcs;
-  packed_.n_units = h.n_units;
-  packed_.n_costs = h.n_costs;
-  packed_.n_classes = h.n_classes;
-  packed_.n_other_ids = h.n_other_ids;
-  packed_.pdf_of = pdf_of_.data();
-  if (!file_.is_checked()) check_packed_graph(packed_, path);
-  file_.set_checked();
 }
 
 asr_status Graph::load(const asr_backend_api &api, asr_backend_device *device, asr_backend_graph **loaded, bool again) {

@@ -38,7 +38,7 @@ class Graph {
  public:
   // `listed`: what the bundle says of the file, if it is to be compared.
   explicit Graph(const std::string &path, const BundleFile *listed = nullptr);
-  Graph(SharedCopy file, const std::string &path, const BundleFile *listed);  // `path` names the bytes in errors
+  Graph(FileCopy bytes, const std::string &path);  // `path` names the bytes in errors
 
   // Loads it on a device: packed where the back end takes it so, otherwise as unpack gives it. Arrays that the back end needs
   // no more are gone then, those that it needs stay as long as this object. `again`: the graph may later be loaded on a device
@@ -66,6 +66,7 @@ class Graph {
   std::unique_ptr<uint32_t> arrays_in_use_ = std::make_unique<uint32_t>(1);  // what the view points at; stays where it is
   asr_graph_view view_{};
 
+  Graph(SharedCopy checked, const std::string &path);
   void unpack_arrays();
   void release_arrays();
   void release_packed();

@@ -169,11 +169,14 @@ Bundle parse_index(const std::string &text, const std::string &source) {
 
 }  // namespace
 
+void check_bundle_file_size(const std::string &path, const BundleFile &listed, uint64_t size) {
+  if (size == listed.size) return;
+  fail(ASR_BAD_FILE, "%s: has %llu bytes, but %s lists %llu; make the bundle again", path.c_str(),
+       static_cast<unsigned long long>(size), kIndexName, static_cast<unsigned long long>(listed.size));
+}
+
 void check_bundle_file(const std::string &path, const BundleFile &listed, const FileSum &found) {
-  if (found.size != listed.size) {
-    fail(ASR_BAD_FILE, "%s: has %llu bytes, but %s lists %llu; make the bundle again", path.c_str(),
-         static_cast<unsigned long long>(found.size), kIndexName, static_cast<unsigned long long>(listed.size));
-  }
+  check_bundle_file_size(path, listed, found.size);
   if (found.checksum != listed.checksum) {
     fail(ASR_BAD_FILE, "%s: its checksum differs from the one in %s: the file is damaged; make the bundle again", path.c_str(),
          kIndexName);

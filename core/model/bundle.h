@@ -54,6 +54,7 @@ struct Bundle {
 // Throws asr::Error: ASR_NOT_FOUND with the name of a missing part, ASR_BAD_FILE with the file and field.
 Bundle read_bundle(const std::string &path, const std::string &unread = "");
 Bundle read_bundle_index(const std::string &path);  // senone.json only: no other file is looked at
+void check_bundle_file_size(const std::string &path, const BundleFile &listed, uint64_t size);
 void check_bundle_file(const std::string &path, const BundleFile &listed, const FileSum &found);
 
 // Writes senone.json into `directory`, listing size and checksum of `names` found there. Other fields are the bundle's.

@@ -6,13 +6,17 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
-#include <cstdlib>
+#include <functional>
+#include <future>
 #include <string_view>
 #include <thread>
 
@@ -36,60 +40,120 @@ size_t kilobytes_of(const void *address, const std::string &name) {
   return 0;
 }
 
-// Files of this age are shared (kSettledSeconds).
-constexpr auto kSettled = std::chrono::milliseconds(3100);
-
 const std::string &text() {
   static const std::string all = std::string(300000, 'a') + "end";
   return all;
 }
 
-// Each test has a file of its own, old enough: all are made at once.
+void accept(const uint8_t *, size_t) {}
+void never(const uint8_t *, size_t) { ADD_FAILURE() << "was not checked before"; }
+
+SharedCopy copy_of(const std::string &path, const std::string &content = "text", const SharedCopy::Check &check = accept) {
+  return SharedCopy(InputFile(path), content, check);
+}
+
+// Runs it in a child that ends after 30 s at most; it must return 0.
+void in_a_child(const std::function<int()> &action) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(30);
+    _exit(action());
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << (WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "wrong");
+}
+
+// A thread that has begun to make a copy and goes on when it is told, or when the object goes.
+class SlowCopy {
+ public:
+  explicit SlowCopy(const std::string &path) {
+    copy_ = std::async(std::launch::async, [this, path] {
+      return copy_of(path, "text", [this](const uint8_t *, size_t) {
+        begun_.set_value();
+        go_on_.get_future().wait();
+      });
+    });
+    begun_.get_future().wait();
+  }
+  ~SlowCopy() {
+    if (copy_.valid()) finish();
+  }
+  SharedCopy finish() {
+    go_on_.set_value();
+    return copy_.get();
+  }
+
+ private:
+  std::promise<void> begun_, go_on_;
+  std::future<SharedCopy> copy_;
+};
+
+// A child that makes a copy and keeps it until the object goes.
+class OtherProcess {
+ public:
+  OtherProcess(const std::string &path, const SharedCopy::Check &check, bool is_done = true) {
+    int told[2];
+    if (pipe(told) != 0) abort();
+    const auto tell = [&] {
+      if (write(told[1], "x", 1) != 1) _exit(1);
+    };
+    child_ = fork();
+    if (child_ == 0) {
+      alarm(60);
+      const SharedCopy copy = copy_of(path, "text", [&](const uint8_t *data, size_t size) {
+        if (!is_done) tell();
+        check(data, size);
+      });
+      if (is_done) tell();
+      pause();
+      _exit(0);
+    }
+    char byte;
+    EXPECT_EQ(read(told[0], &byte, 1), 1);
+    close(told[0]);
+    close(told[1]);
+  }
+  ~OtherProcess() {
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+  }
+
+ private:
+  pid_t child_;
+};
+
 class SharedCopyTest : public testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    files() = std::make_unique<Scratch>();
-    for (int i = 0; i < kMostTests; ++i) spill(*files() / std::to_string(i), text());
-    std::this_thread::sleep_for(kSettled);
-  }
-  static void TearDownTestSuite() { files().reset(); }
   void SetUp() override {
-    static int n_taken = 0;
-    ASSERT_LT(n_taken, kMostTests);
-    path_ = *files() / std::to_string(n_taken++);
+    spill(path_, text());
     ASSERT_EQ(setenv("XDG_RUNTIME_DIR", scratch_.path().c_str(), 1), 0);
   }
   void TearDown() override { unsetenv("XDG_RUNTIME_DIR"); }
 
-  size_t n_links() const {
-    const std::filesystem::path links = scratch_ / "senone";
-    if (!std::filesystem::exists(links)) return 0;
-    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(links), {}));
+  std::vector<std::string> links() const {
+    std::vector<std::string> all;
+    const std::filesystem::path directory = scratch_ / "senone";
+    if (!std::filesystem::exists(directory)) return all;
+    for (const auto &entry : std::filesystem::directory_iterator(directory)) {
+      if (entry.is_symlink()) all.push_back(entry.path());
+    }
+    return all;
+  }
+  size_t n_links() const { return links().size(); }
+  // Where a link to a copy of the file is published.
+  std::string link() const {
+    const SharedCopy copy = copy_of(path_);
+    return links().at(0);
   }
 
   const Scratch scratch_;
-  std::string path_;
-
- private:
-  static constexpr int kMostTests = 20;
-  static std::unique_ptr<Scratch> &files() {
-    static std::unique_ptr<Scratch> all;
-    return all;
-  }
+  const std::string path_ = scratch_ / "file";
 };
-
-TEST_F(SharedCopyTest, AYoungFileIsCopiedForEach) {
-  spill(path_, text());
-  const SharedCopy one(path_), other(path_);
-  EXPECT_EQ(text_of(one), text());
-  EXPECT_EQ(text_of(other), text());
-  EXPECT_NE(one.data(), other.data());
-  EXPECT_EQ(n_links(), 0u);
-}
 
 TEST_F(SharedCopyTest, OneCopyForEngines) {
   {
-    const SharedCopy one(path_), other(path_);
+    const SharedCopy one = copy_of(path_), other = copy_of(path_, "text", never);
     EXPECT_EQ(one.data(), other.data());
     EXPECT_EQ(text_of(one), text());
     EXPECT_EQ(n_links(), 1u);
@@ -97,90 +161,197 @@ TEST_F(SharedCopyTest, OneCopyForEngines) {
   EXPECT_EQ(n_links(), 0u);
 }
 
+TEST_F(SharedCopyTest, WithoutItsContentACopyIsOnesOwn) {
+  const SharedCopy shared = copy_of(path_), own(InputFile(path_), accept);
+  EXPECT_EQ(text_of(own), text());
+  EXPECT_NE(own.data(), shared.data());
+}
+
+// Device, inode, size and times may be those of another file, such as one of an image that was mounted there before.
+TEST_F(SharedCopyTest, OtherContentIsAnotherCopy) {
+  bool is_checked = false;
+  const SharedCopy one = copy_of(path_);
+  const SharedCopy other = copy_of(path_, "other", [&](const uint8_t *, size_t) { is_checked = true; });
+  EXPECT_TRUE(is_checked);
+  EXPECT_NE(one.data(), other.data());
+  EXPECT_EQ(n_links(), 2u);
+}
+
+TEST_F(SharedCopyTest, WhatIsRefusedIsNotShared) {
+  const auto refuse = [](const uint8_t *, size_t) { fail(ASR_BAD_FILE, "refused"); };
+  expect_error([&] { copy_of(path_, "text", refuse); }, ASR_BAD_FILE, "refused");
+  EXPECT_EQ(n_links(), 0u);
+  bool is_checked = false;
+  copy_of(path_, "text", [&](const uint8_t *, size_t) { is_checked = true; });
+  EXPECT_TRUE(is_checked);
+}
+
 TEST_F(SharedCopyTest, WhateverBecomesOfTheFile) {
-  const SharedCopy copy(path_);
+  const SharedCopy copy = copy_of(path_);
   std::filesystem::resize_file(path_, 0);
   EXPECT_EQ(text_of(copy), text());
   spill(path_, std::string(text().size(), 'b'));
   EXPECT_EQ(text_of(copy), text());
-  const SharedCopy later(path_);
+  const SharedCopy later = copy_of(path_, "later");
   EXPECT_EQ(text_of(later)[0], 'b');
   EXPECT_EQ(text_of(copy), text());
 }
 
 TEST_F(SharedCopyTest, NobodyCanChangeIt) {
-  const SharedCopy copy(path_);
+  const SharedCopy copy = copy_of(path_);
   void *const page = const_cast<uint8_t *>(copy.data());
   EXPECT_NE(mprotect(page, 4096, PROT_READ | PROT_WRITE), 0);
-  for (const auto &entry : std::filesystem::directory_iterator(scratch_ / "senone")) {
-    EXPECT_NE(truncate(entry.path().c_str(), 0), 0) << entry.path();
-    std::ofstream(entry.path()) << "x";
-  }
+  ASSERT_EQ(n_links(), 1u);
+  const std::string link = links()[0];
+  EXPECT_NE(truncate(link.c_str(), 0), 0);
+  std::ofstream(link) << "x";
   EXPECT_EQ(text_of(copy), text());
 }
 
 TEST_F(SharedCopyTest, OneCopyForProcesses) {
-  int wait[2];
-  ASSERT_EQ(pipe(wait), 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    const SharedCopy copy(path_);
-    char byte = 'x';
-    const bool told = write(wait[1], &byte, 1) == 1;
-    pause();
-    _exit(told ? 0 : 1);
-  }
-  char byte;
-  ASSERT_EQ(read(wait[0], &byte, 1), 1);
-  EXPECT_EQ(n_links(), 1u);
   {
-    const SharedCopy copy(path_);
+    auto other = std::make_unique<OtherProcess>(path_, accept);
+    EXPECT_EQ(n_links(), 1u);
+    const SharedCopy copy = copy_of(path_, "text", never);
     EXPECT_EQ(text_of(copy), text());
     EXPECT_GE(kilobytes_of(copy.data(), "Shared_Clean") + kilobytes_of(copy.data(), "Shared_Dirty"), text().size() / 1024);
     EXPECT_EQ(kilobytes_of(copy.data(), "Private_Clean") + kilobytes_of(copy.data(), "Private_Dirty"), 0u);
-    kill(child, SIGKILL);
-    int status;
-    waitpid(child, &status, 0);
+    other.reset();
     EXPECT_EQ(text_of(copy), text());  // whoever made it has gone
   }
   EXPECT_EQ(n_links(), 1u);  // nobody removed it
-  const SharedCopy copy(path_);
+  const SharedCopy copy = copy_of(path_);
   EXPECT_EQ(text_of(copy), text());
   EXPECT_EQ(n_links(), 1u);
 }
 
-// Links that lead to anything but the copy: another file of the same size, nothing, a memfd of another file.
+TEST_F(SharedCopyTest, ProcessesThatBeginTogetherShare) {
+  const OtherProcess other(
+      path_, [](const uint8_t *, size_t) { usleep(300000); }, false);
+  const SharedCopy copy = copy_of(path_, "text", never);
+  EXPECT_EQ(text_of(copy), text());
+}
+
+TEST_F(SharedCopyTest, NoProcessIsWaitedForLong) {
+  const OtherProcess other(
+      path_, [](const uint8_t *, size_t) { pause(); }, false);
+  in_a_child([&] { return text_of(copy_of(path_)) == text() ? 0 : 1; });
+}
+
+TEST_F(SharedCopyTest, ThreadsThatBeginTogetherShare) {
+  SlowCopy slow(path_);
+  auto other = std::async(std::launch::async, [&] { return copy_of(path_, "text", never); });
+  EXPECT_EQ(other.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
+  const SharedCopy copy = slow.finish();
+  EXPECT_EQ(other.get().data(), copy.data());
+}
+
+TEST_F(SharedCopyTest, ASlowFileDelaysNoOther) {
+  spill(scratch_ / "other", text());
+  auto slow = std::make_unique<SlowCopy>(path_);
+  auto other = std::async(std::launch::async, [&] { return copy_of(scratch_ / "other"); });
+  EXPECT_EQ(other.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  slow.reset();
+  EXPECT_EQ(text_of(other.get()), text());
+}
+
+// The thread that makes a copy is not in the child.
+TEST_F(SharedCopyTest, AChildOfForkWaitsForNoThread) {
+  spill(scratch_ / "other", text());
+  spill(scratch_ / "senone", "no directory, and so no lock of the parent's process");
+  const SlowCopy slow(path_);
+  in_a_child([&] { return text_of(copy_of(path_)) == text() && text_of(copy_of(scratch_ / "other")) == text() ? 0 : 1; });
+}
+
+TEST_F(SharedCopyTest, ALimitOfFilesEndsNoProcess) {
+  in_a_child([&] {
+    const rlimit limit{50 << 10, 50 << 10};
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
+    const SharedCopy one = copy_of(path_), other = copy_of(path_);
+    return text_of(one) == text() && one.data() == other.data() && n_links() == 0 ? 0 : 2;
+  });
+}
+
+int memory_of(const std::string &name, size_t size, int seals) {
+  const int memory = memfd_create(name.c_str(), MFD_ALLOW_SEALING);
+  EXPECT_EQ(ftruncate(memory, static_cast<off_t>(size)), 0);
+  EXPECT_EQ(fcntl(memory, F_ADD_SEALS, seals), 0);
+  return memory;
+}
+
+// Links that lead to anything but the copy.
 TEST_F(SharedCopyTest, LinksAreNotTrusted) {
-  std::string key;
-  {
-    const SharedCopy copy(path_);
-    key = std::filesystem::directory_iterator(scratch_ / "senone")->path().string();
-  }
+  constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+  const std::string link = this->link(), key = std::filesystem::path(link).filename();
   const std::string forged = scratch_ / "forged";
   spill(forged, std::string(text().size(), 'x'));
-  const int memory = memfd_create("graph-other", MFD_ALLOW_SEALING);
-  ASSERT_EQ(ftruncate(memory, static_cast<off_t>(text().size())), 0);
-  ASSERT_EQ(fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE), 0);
-  for (const std::string &target : {forged, scratch_ / "absent", format("/proc/%d/fd/%d", getpid(), memory)}) {
-    std::filesystem::create_symlink(target, key);
-    const SharedCopy copy(path_);
-    EXPECT_EQ(text_of(copy), text()) << target;
+  const size_t size = text().size();
+  std::vector<int> memories = {memory_of("graph-other", size, kSeals), memory_of(key, size, F_SEAL_SHRINK | F_SEAL_GROW),
+                               memory_of(key, size + 1, kSeals)};
+  if (geteuid() == 0) {
+    memories.push_back(memory_of(key, size, kSeals));
+    ASSERT_EQ(fchown(memories.back(), 1, 1), 0);
   }
-  close(memory);
+  std::vector<std::string> targets = {forged, scratch_ / "absent"};
+  for (const int memory : memories) targets.push_back(format("/proc/%d/fd/%d", getpid(), memory));
+  for (const std::string &target : targets) {
+    std::filesystem::create_symlink(target, link);
+    EXPECT_EQ(text_of(copy_of(path_)), text()) << target;
+  }
+  for (const int memory : memories) close(memory);
+}
+
+// A process without a terminal would be given that which it opens.
+TEST_F(SharedCopyTest, AStaleLinkMakesNoTerminalOnesOwn) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) GTEST_SKIP() << "no pseudo-terminals here";
+  std::filesystem::create_symlink(ptsname(terminal), link());
+  in_a_child([&] {
+    if (setsid() < 0 || text_of(copy_of(path_)) != text()) return 1;
+    return open("/dev/tty", O_RDWR) < 0 ? 0 : 2;
+  });
+  close(terminal);
+}
+
+TEST_F(SharedCopyTest, AStaleLinkLetsNoWriterGoOn) {
+  const std::string pipe = scratch_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::create_symlink(pipe, link());
+  auto writer = std::async(std::launch::async, [&] { return open(pipe.c_str(), O_WRONLY | O_CLOEXEC); });
+  EXPECT_EQ(writer.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
+  EXPECT_EQ(text_of(copy_of(path_)), text());
+  EXPECT_EQ(writer.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  close(writer.get());
+  close(reader);
+}
+
+TEST_F(SharedCopyTest, ALinkThatCannotBeMadeLeavesNothing) {
+  std::filesystem::create_directory(link());
+  EXPECT_EQ(text_of(copy_of(path_)), text());
+  EXPECT_EQ(n_links(), 0u);
 }
 
 TEST_F(SharedCopyTest, WithoutADirectoryOfTheUsers) {
   spill(scratch_ / "senone", "a file in its place");
-  const SharedCopy one(path_), other(path_);
+  const SharedCopy one = copy_of(path_), other = copy_of(path_);
   EXPECT_EQ(text_of(one), text());
   EXPECT_EQ(one.data(), other.data());
 }
 
+// Such as that of the user who became root.
+TEST_F(SharedCopyTest, ADirectoryOfAnotherUserStaysAsItIs) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
+  ASSERT_EQ(chown(scratch_.path().c_str(), 1, 1), 0);
+  EXPECT_EQ(text_of(copy_of(path_)), text());
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "senone"));
+}
+
 TEST_F(SharedCopyTest, FilesThatCannotBeRead) {
-  expect_error([&] { SharedCopy copy(scratch_ / "absent"); }, ASR_NOT_FOUND, "absent");
-  expect_error([&] { SharedCopy copy(scratch_.path()); }, ASR_IO, "not a regular file");
+  expect_error([&] { copy_of(scratch_ / "absent"); }, ASR_NOT_FOUND, "absent");
+  expect_error([&] { copy_of(scratch_.path()); }, ASR_IO, "not a regular file");
   spill(scratch_ / "empty", "");
-  EXPECT_EQ(SharedCopy(scratch_ / "empty").size(), 0u);
+  EXPECT_EQ(copy_of(scratch_ / "empty").size(), 0u);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "core/graph/graph.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cmath>
 #include <cstring>
@@ -152,9 +153,9 @@ TEST_F(GraphFileTest, IsLoadedAgain) {
 TEST_F(GraphFileTest, IsReadFromMemory) {
   EXPECT_EQ(graph_bytes(small_graph()), good_);
   const std::string shifted = "." + good_;
-  Graph graph(SharedCopy(FileCopy(shifted.data() + 1, good_.size(), "bytes")), "bytes", nullptr);
+  Graph graph(FileCopy(shifted.data() + 1, good_.size(), "bytes"), "bytes");
   EXPECT_EQ(graph.unpack().n_arcs, 4u);
-  expect_error([&] { Graph(SharedCopy(FileCopy(good_.data(), 70, "bytes")), "bytes", nullptr); }, ASR_BAD_FILE, "bytes: ends");
+  expect_error([&] { Graph graph(FileCopy(good_.data(), 70, "bytes"), "bytes"); }, ASR_BAD_FILE, "bytes: ends");
 }
 
 TEST_F(GraphFileTest, OneStateAndNoArcs) {
@@ -221,6 +222,9 @@ TEST_F(GraphFileTest, Arcs) {
   expect_refused(kArc0 + 4, 0x3ffffffeu, "records[0]: pdf");    // that of an epsilon arc
   expect_refused(kArc0 + 4, 0u, "records[0]: cost of an arc");  // the table has none
   expect_refused(kEpsilon0 + 4, 0xbffffffcu, "records[0]: pdf");
+  expect_refused(kArc0 + 4, 0x3ffffffdu, "records[0]: pdf of an arc is not that of its transition-id");
+  expect_refused(kArc0 + 4, 0x7ffffffcu, "records[0]: label of an arc does not tell");
+  expect_refused(kEpsilon0 + 4, 0xfffffffeu, "records[0]: label of an arc does not tell");
   expect_refused(kArc1, 14u, "records[8]: next_state");
   expect_refused(kCosts0, std::nanf(""), "records[0]: graph_cost");
   expect_refused(kCost1, kInfinity, "records[8]: graph_cost");
@@ -245,6 +249,37 @@ TEST_F(GraphFileTest, LengthOfTheFile) {
   }
   spill(path_, good_ + std::string(64, '\0'));
   expect_error([&] { Graph graph(path_); }, ASR_BAD_FILE, "announces");
+}
+
+BundleFile listing_of(const std::string &path) {
+  const FileSum sum = sum_file(path);
+  return {sum.size, sum.checksum};
+}
+
+// Of no process's memory before its length has been compared.
+TEST_F(GraphFileTest, ALongFileTakesNoMemory) {
+  const BundleFile listed = listing_of(path_);
+  constexpr uint64_t kLong = uint64_t{1} << 30;
+  std::filesystem::resize_file(path_, kLong);
+  const auto most_kilobytes = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const long before = most_kilobytes();
+  expect_error([&] { Graph graph(path_, &listed); }, ASR_BAD_FILE, "senone.json lists 316");
+  expect_error([&] { Graph graph(path_); }, ASR_BAD_FILE, "its header announces 316");
+  const BundleFile lie{kLong, listed.checksum};
+  expect_error([&] { Graph graph(path_, &lie); }, ASR_BAD_FILE, "its header announces 316");
+  EXPECT_LT(most_kilobytes() - before, 100 << 10);
+}
+
+TEST_F(GraphFileTest, IsComparedWithTheIndexOfItsBundle) {
+  const BundleFile listed = listing_of(path_);
+  const Graph graph(path_, &listed);
+  EXPECT_EQ(graph.packed().records, Graph(path_, &listed).packed().records);  // shared
+  const BundleFile other{listed.size, listed.checksum + 1};
+  expect_error([&] { Graph damaged(path_, &other); }, ASR_BAD_FILE, "checksum differs");
 }
 
 // Whatever is accepted after a byte was changed must still be safe to search.

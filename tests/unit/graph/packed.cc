@@ -8,6 +8,7 @@
 
 #include "core/graph/packed/check.h"
 #include "core/graph/packed/pack.h"
+#include "tests/unit/scratch.h"
 
 namespace asr::test {
 namespace {
@@ -141,22 +142,75 @@ TEST(PackedGraph, ArcsHaveNumbers) {
   }
 }
 
-// Costs and words that are rare, and transition-ids of their own, take room; a chain of HMM states takes 12 bytes a state.
-TEST(PackedGraph, IsSmall) {
+// Transition-ids of their own must be of emitting arcs, and have the pdfs of those.
+TEST(PackedGraph, OtherIdsAreChecked) {
+  std::mt19937 random(4);
+  int n_tried = 0;
+  for (int round = 0; round < 300; ++round) {
+    const RandomArrays graph(random);
+    PackedArrays arrays = pack_graph(graph.view());
+    if (arrays.other_ids.empty()) continue;
+    const asr_packed_graph packed = packed_of(graph, arrays);
+    OtherId &other = arrays.other_ids[random() % arrays.other_ids.size()];
+    const OtherId good = other;
+    other.arc += 1;  // would be a self-loop
+    expect_error([&] { check_packed_graph(packed, "packed"); }, ASR_BAD_FILE, "");
+    other = good;
+    other.transition_id = 1 + other.transition_id % graph.n_ids;
+    if (graph.pdf_of[other.transition_id] == graph.pdf_of[good.transition_id]) continue;
+    expect_error([&] { check_packed_graph(packed, "packed"); }, ASR_BAD_FILE, "not that of its transition-id");
+    ++n_tried;
+  }
+  EXPECT_GT(n_tried, 100);
+}
+
+// HMM states in a circle.
+RandomArrays chain_of(uint32_t n_states) {
   std::mt19937 random(3);
   RandomArrays chain(random);
-  constexpr uint32_t kStates = 1000;
-  chain.n_states = kStates, chain.start = 0, chain.n_ids = 4, chain.n_pdfs = 2, chain.pdf_of = {0, 0, 0, 1, 1};
+  chain.n_states = n_states, chain.start = 0, chain.n_ids = 4, chain.n_pdfs = 2, chain.pdf_of = {0, 0, 0, 1, 1};
   chain.arcs.clear(), chain.emitting_begin.clear();
-  for (uint32_t s = 0; s < kStates; ++s) {
+  for (uint32_t s = 0; s < n_states; ++s) {
     chain.emitting_begin.push_back(static_cast<uint32_t>(chain.arcs.size()));
     chain.arcs.push_back({s, 1 + 2 * (s % 2), 0, 0.25f});
-    const uint32_t next = (s + 1) % kStates;
+    const uint32_t next = (s + 1) % n_states;
     chain.arcs.push_back({next, 2 + 2 * (next % 2), 0, 0.5f});
   }
-  chain.emitting_begin.push_back(2 * kStates);
-  chain.epsilon_begin.assign(kStates + 1, 2 * kStates);
-  chain.final_costs.assign(kStates, kInfinity);
+  chain.emitting_begin.push_back(2 * n_states);
+  chain.epsilon_begin.assign(n_states + 1, 2 * n_states);
+  chain.final_costs.assign(n_states, kInfinity);
+  return chain;
+}
+
+// Records of several chunks, which are checked at once (kChunkBlocks): damage is found wherever it is.
+TEST(PackedGraph, EveryChunkIsChecked) {
+  const RandomArrays chain = chain_of(900000);
+  PackedArrays arrays = pack_graph(chain.view());
+  const asr_packed_graph packed = packed_of(chain, arrays);
+  ASSERT_NO_THROW(check_packed_graph(packed, "packed"));
+  const auto expect_refused = [&](auto &field, auto value, const std::string &what) {
+    const auto good = field;
+    field = value;
+    expect_error([&] { check_packed_graph(packed, "packed"); }, ASR_BAD_FILE, what);
+    field = good;
+  };
+  for (const uint32_t state : {1u, 340000u, 349525u, 349526u, 600000u, 899999u}) {  // places 3 * state; chunks of 2^20
+    expect_refused(arrays.records[3 * state + 1], 3 * state + 1, format("records[%u]: next_state is not a state", 3 * state));
+    expect_refused(arrays.records[3 * state + 2], arrays.records[3 * state + 2] ^ 1, format("records[%u]: pdf", 3 * state));
+    expect_refused(arrays.first_records[3 * state / 64], uint8_t{63}, "first_records");
+  }
+  for (const uint32_t block : {16384u, 2 * 16384u}) {  // where chunks begin, here and there in them
+    for (const uint8_t place : {0, 1, 2, 3, 4, 5, 254, 255}) {
+      if (place == arrays.first_records[block]) continue;
+      expect_refused(arrays.first_records[block], place, "");
+    }
+  }
+}
+
+// Costs and words that are rare, and transition-ids of their own, take room; a chain of HMM states takes 12 bytes a state.
+TEST(PackedGraph, IsSmall) {
+  constexpr uint32_t kStates = 1000;
+  const RandomArrays chain = chain_of(kStates);
   const PackedArrays arrays = pack_graph(chain.view());
   EXPECT_EQ(arrays.records.size(), 3 * kStates);
   EXPECT_EQ(arrays.costs.size(), 1u);

@@ -167,5 +167,15 @@ TEST(Transcripts, TwiceTheSameUtterance) {
   }
 }
 
+TEST(Transcripts, EmptyId) {
+  try {
+    parse_transcripts("a (u)\nb ( )\n", "ref.txt", {});
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.code(), ASR_BAD_FILE);
+    EXPECT_STREQ(error.what(), "ref.txt: \"b ( )\" has no utterance's name in its parentheses; give one");
+  }
+}
+
 }  // namespace
 }  // namespace asr::tool

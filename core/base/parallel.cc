@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/parallel.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <thread>
+#include <vector>
+
+namespace asr {
+namespace {
+
+constexpr size_t kMostThreads = 8;  // more gain nothing where memory is the limit
+
+}  // namespace
+
+uint32_t n_usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return static_cast<uint32_t>(std::max(1, CPU_COUNT(&set)));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+void run_in_parallel(size_t n_tasks, const std::function<void(size_t)> &task) {
+  std::vector<std::exception_ptr> errors(n_tasks);
+  std::atomic<size_t> next{0};
+  const auto work = [&] {
+    for (size_t i = next++; i < n_tasks; i = next++) {
+      try {
+        task(i);
+      } catch (...) {
+        errors[i] = std::current_exception();
+      }
+    }
+  };
+  const size_t n_threads = std::min({n_tasks, size_t{n_usable_cores()}, kMostThreads});
+  std::vector<std::thread> helpers;
+  try {
+    while (helpers.size() + 1 < n_threads) helpers.emplace_back(work);
+  } catch (...) {  // no further thread: the work is done by those that there are
+  }
+  work();
+  for (std::thread &helper : helpers) helper.join();
+  for (const std::exception_ptr &error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
+}
+
+}  // namespace asr
