@@ -439,6 +439,9 @@ typedef struct asr_word {
   double end_s;
   float confidence; /* 0..1: share of the lattice that says this word here; -1 without a lattice and in PARTIAL */
   uint32_t word_id; /* its number in words.txt */
+  /* What the grammar says of the word (docs/grammars.md); both the event's, and "" where it says nothing. Since 0.2.0 */
+  const char *rule; /* the public rule of the sentence */
+  const char *tags; /* the word's tags, joined by '\n' */
 } asr_word;
 
 /* All accessors allow NULL and give 0, "" or ASR_INVALID_ARGUMENT. Any thread; an event does not change. */
@@ -448,13 +451,17 @@ ASR_API uint32_t asr_event_flags(const asr_event *event);
 ASR_API double asr_event_time_s(const asr_event *event);    /* audio time that the event speaks of, from the first sample */
 ASR_API const char *asr_event_text(const asr_event *event); /* words joined by blanks; the sentence of an ERROR; else "" */
 
-/* Alternatives, best first, no two of the same words: 1 to n_best in FINAL, 1 in PARTIAL, 0 for kinds without words. */
+/* Alternatives, best first, no two of the same word_ids: 1 to n_best in FINAL, 1 in PARTIAL, 0 for kinds without words. */
 ASR_API size_t asr_event_n_alternatives(const asr_event *event);
 ASR_API const char *asr_event_alternative_text(const asr_event *event, size_t alternative);
 /* Natural-log costs of an alternative: graph_cost, with word insertions and the cost to end there, and acoustic_cost, not
  * scaled. The best alternative has the least graph_cost + acoustic_scale * acoustic_cost. Either pointer may be NULL. */
 ASR_API asr_status asr_event_alternative_costs(const asr_event *event, size_t alternative, double *graph_cost,
                                                double *acoustic_cost);
+/* What a grammar says of an alternative: the public rule of its words, and their tags, joined by '\n'; "" where it says
+ * nothing. Alternatives of the same words may differ in these. Since 0.2.0. */
+ASR_API const char *asr_event_rule(const asr_event *event, size_t alternative);
+ASR_API const char *asr_event_tags(const asr_event *event, size_t alternative);
 ASR_API size_t asr_event_n_words(const asr_event *event, size_t alternative);
 ASR_API asr_status asr_event_word(const asr_event *event, size_t alternative, size_t index, asr_word *word);
 

@@ -55,6 +55,16 @@ asr_status asr_event_alternative_costs(const asr_event *event, size_t alternativ
   });
 }
 
+const char *asr_event_rule(const asr_event *event, size_t alternative) {
+  const Alternative *found = alternative_of(event, alternative);
+  return found && !found->words.empty() ? found->words[0].rule.c_str() : "";
+}
+
+const char *asr_event_tags(const asr_event *event, size_t alternative) {
+  const Alternative *found = alternative_of(event, alternative);
+  return found ? found->tags.c_str() : "";
+}
+
 size_t asr_event_n_words(const asr_event *event, size_t alternative) {
   const Alternative *found = alternative_of(event, alternative);
   return found ? found->words.size() : 0;
@@ -68,8 +78,10 @@ asr_status asr_event_word(const asr_event *event, size_t alternative, size_t ind
       asr::fail(ASR_INVALID_ARGUMENT, "asr_event_word: word %zu of %zu", index, found.words.size());
     }
     const asr::Word &w = found.words[index];
-    asr::api::fill(word, asr_word{sizeof(asr_word), w.text.c_str(), w.start_s, w.end_s, w.confidence, w.id},
-                   "asr_event_word: word->size");
+    asr::api::fill(
+        word,
+        asr_word{sizeof(asr_word), w.text.c_str(), w.start_s, w.end_s, w.confidence, w.id, w.rule.c_str(), w.tags.c_str()},
+        "asr_event_word: word->size");
   });
 }
 

@@ -19,10 +19,12 @@ struct Word {
   uint32_t id = 0;
   double start_s = 0, end_s = 0;
   float confidence = -1;
+  std::string rule, tags;  // of the grammar; tags are joined by '\n'
 };
 
 struct Alternative {
   std::string text;  // words joined by blanks
+  std::string tags;  // of the words, joined by '\n'
   std::vector<Word> words;
   double graph_cost = 0, acoustic_cost = 0;
 };

@@ -21,7 +21,8 @@ class LoadedGraph {
   LoadedGraph(GraphParts parts, const LoadedModel &model);
 
   const Graph &graph() const { return *graph_; }
-  const std::vector<std::string> &words() const { return words_; }
+  const std::vector<std::string> &words() const { return words_.words; }
+  const WordLabel *label(uint32_t word) const { return words_.labels.empty() ? nullptr : &words_.labels[word]; }
   const DecodingDefaults &decoding() const { return decoding_; }
   // Whether the transition is of a phone of the filler words: silence and noises.
   bool is_silence(uint32_t transition_id) const {
@@ -42,7 +43,7 @@ class LoadedGraph {
 
   const std::vector<bool> is_silent_phone_;
   const DecodingDefaults decoding_;
-  const std::vector<std::string> words_;
+  const WordTable words_;
   const std::shared_ptr<Graph> graph_;  // back ends read its arrays
   std::mutex mutex_;
   std::vector<Copy> copies_;  // one for the engine's device, one for its fallback

@@ -27,6 +27,12 @@ Alternative spell(const PathWords &path, uint64_t first_frame, const Decoding &d
     word.end_s = time_s(first_frame + span.end, decoding);
     if (!result.text.empty()) result.text += ' ';
     result.text += word.text;
+    if (const WordLabel *const label = decoding.graph->label(span.word)) {
+      word.rule = label->rule;
+      word.tags = label->tags;
+      if (!result.tags.empty() && !word.tags.empty()) result.tags += '\n';
+      result.tags += word.tags;
+    }
     result.words.push_back(std::move(word));
   }
   return result;

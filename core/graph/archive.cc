@@ -21,9 +21,9 @@ static_assert(sizeof(Header) == 48);
 
 // Parts that fit each other.
 GraphParts checked(GraphParts parts) {
-  if (parts.words.size() < parts.graph.n_words()) {
+  if (parts.words.words.size() < parts.graph.n_words()) {
     fail(ASR_BAD_FILE, "%s/words.txt: %zu words, graph.bin uses %u; make the graph again with `senone graph`",
-         parts.source.c_str(), parts.words.size(), parts.graph.n_words());
+         parts.source.c_str(), parts.words.words.size(), parts.graph.n_words());
   }
   return parts;
 }
@@ -58,7 +58,8 @@ BundleFile listed(const std::string &bytes) { return {bytes.size(), checksum(byt
 
 GraphParts read_graph_parts(const Bundle &bundle) {
   require(bundle, bundle.path);
-  std::vector<std::string> words = parse_symbols(read_listed(bundle, "words.txt"), bundle.file("words.txt")), phones;
+  WordTable words = parse_words(read_listed(bundle, "words.txt"), bundle.file("words.txt"));
+  std::vector<std::string> phones;
   if (bundle.has("phones.txt")) phones = parse_symbols(read_listed(bundle, "phones.txt"), bundle.file("phones.txt"));
   return checked({bundle.path, bundle, Graph(bundle.file("graph.bin"), &bundle.files.at("graph.bin")), std::move(words),
                   std::move(phones)});
@@ -78,7 +79,7 @@ GraphParts read_graph_archive(const void *bytes, size_t n_bytes, const std::stri
   const char *const index = reader.section<char>(header.n_index_bytes, "senone.json");
   Bundle bundle = parse_bundle_index(std::string(index, header.n_index_bytes), source + "/senone.json");
   const auto part = [&](const char *name, uint64_t n) { return listed_section(&reader, n, name, bundle, source); };
-  std::vector<std::string> words = parse_symbols(part("words.txt", header.n_words_bytes), source + "/words.txt");
+  WordTable words = parse_words(part("words.txt", header.n_words_bytes), source + "/words.txt");
   std::vector<std::string> phones = parse_symbols(part("phones.txt", header.n_phones_bytes), source + "/phones.txt");
   const std::string_view graph = part("graph.bin", header.n_graph_bytes);
   reader.finish();
@@ -107,10 +108,10 @@ void check_made_for(const GraphParts &parts, const Bundle &model, uint32_t n_sta
   }
 }
 
-std::string graph_archive(const Bundle &model, const GraphData &graph, const std::vector<std::string> &words,
+std::string graph_archive(const Bundle &model, const GraphData &graph, const WordTable &words,
                           const std::vector<std::string> &phones) {
   const std::string graph_part = graph_bytes(graph);
-  const std::string words_part = symbols_text(words, "words.txt"), phones_part = symbols_text(phones, "phones.txt");
+  const std::string words_part = words_text(words, "words.txt"), phones_part = symbols_text(phones, "phones.txt");
   Bundle bundle = model;
   bundle.files["graph.bin"] = listed(graph_part);
   bundle.files["words.txt"] = listed(words_part);

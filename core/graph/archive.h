@@ -17,7 +17,8 @@ struct GraphParts {
   std::string source;  // names them in errors
   Bundle bundle;       // settings and filler words; its list of files tells the model
   Graph graph;
-  std::vector<std::string> words, phones;  // phones: empty where there is no phones.txt
+  WordTable words;
+  std::vector<std::string> phones;  // empty where there is no phones.txt
 };
 
 // All that is read is checked; these throw ASR_NOT_FOUND or ASR_BAD_FILE with the part and the field.
@@ -30,7 +31,7 @@ GraphParts read_graph_archive(const void *bytes, size_t n_bytes, const std::stri
 void check_made_for(const GraphParts &parts, const Bundle &model, uint32_t n_states);
 
 // An archive of a graph for the model of a bundle, which was read with its list of files.
-std::string graph_archive(const Bundle &model, const GraphData &graph, const std::vector<std::string> &words,
+std::string graph_archive(const Bundle &model, const GraphData &graph, const WordTable &words,
                           const std::vector<std::string> &phones);
 
 }  // namespace asr

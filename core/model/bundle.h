@@ -64,10 +64,25 @@ void write_bundle_index(Bundle bundle, const std::string &directory, const std::
 std::string bundle_index_text(const Bundle &bundle);
 Bundle parse_bundle_index(const std::string &text, const std::string &source);
 
+// What a grammar says of a word symbol: the public rule of its sentence, and the word's tags, joined by '\n'; "" without.
+struct WordLabel {
+  std::string rule, tags;
+};
+
 // words.txt and phones.txt: "symbol id" lines, ids from 0 without gaps, "<eps>" is 0. `path` names a text in errors.
 std::vector<std::string> read_symbols(const std::string &path);
 std::vector<std::string> parse_symbols(std::string_view text, const std::string &path);
 std::string symbols_text(const std::vector<std::string> &symbols, const std::string &path);
 void write_symbols(const std::vector<std::string> &symbols, const std::string &path);
+
+// words.txt with labels: "symbol id<TAB>rule<TAB>tags", with \t, \n, \r and \\ for such characters. The functions above pass
+// over them.
+struct WordTable {
+  std::vector<std::string> words;
+  std::vector<WordLabel> labels;  // [words], or empty where no word has one
+};
+WordTable parse_words(std::string_view text, const std::string &path);
+std::string words_text(const WordTable &table, const std::string &path);
+void write_words(const WordTable &table, const std::string &path);
 
 }  // namespace asr

@@ -268,11 +268,11 @@ std::string tone_grammar_bundle(const std::vector<std::string> &words) {
 }
 
 std::string tone_grammar_archive(const std::vector<std::string> &words) {
-  return graph_archive(read_bundle_index(tone_bundle()), one_of(tones_of(words)), symbols_of(words), phones());
+  return graph_archive(read_bundle_index(tone_bundle()), one_of(tones_of(words)), {symbols_of(words), {}}, phones());
 }
 
 std::string tone_archive() {
-  return graph_archive(read_bundle_index(tone_bundle()), word_loop(false), symbols_of({"low", "mid", "high"}), phones());
+  return graph_archive(read_bundle_index(tone_bundle()), word_loop(false), {symbols_of({"low", "mid", "high"}), {}}, phones());
 }
 
 std::vector<int16_t> speak(const std::string &words, uint32_t rate_hz) {

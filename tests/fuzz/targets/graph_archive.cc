@@ -58,7 +58,7 @@ void read(const std::string &bytes) {
   const asr_graph_view &view = parts.graph.unpack();
   for (uint64_t i = 0; i < view.n_arcs; ++i) {
     const asr_graph_arc &arc = view.arcs[i];
-    if (arc.word >= parts.words.size() || arc.next_state >= view.n_states) finding("an arc that leads nowhere");
+    if (arc.word >= parts.words.words.size() || arc.next_state >= view.n_states) finding("an arc that leads nowhere");
     if (arc.transition_id != 0 && parts.graph.transition(arc.transition_id).pdf >= view.n_pdfs) finding("a pdf out of range");
   }
 }
@@ -66,7 +66,7 @@ void read(const std::string &bytes) {
 }  // namespace
 
 std::vector<std::string> seeds() {
-  return {graph_archive(test::small_bundle(), small_graph(), {"<eps>", "yes", "no"}, {"<eps>", "SIL", "Y"})};
+  return {graph_archive(test::small_bundle(), small_graph(), {{"<eps>", "yes", "no"}, {}}, {"<eps>", "SIL", "Y"})};
 }
 }  // namespace asr::fuzz
 

@@ -146,6 +146,24 @@ TEST(Symbols, RoundTrip) {
   EXPECT_EQ(read_symbols(scratch / "words.txt").size(), 2u);
 }
 
+TEST(Symbols, LabelsRoundTrip) {
+  const WordTable table = {{"<eps>", "a", "a", "a"}, {{}, {"the rule", "x\ty\nz\\n\r"}, {"", "tag"}, {"rule", ""}}};
+  const std::string text = words_text(table, "words.txt");
+  EXPECT_EQ(text, "<eps> 0\na 1\tthe rule\tx\\ty\\nz\\\\n\\r\na 2\t\ttag\na 3\trule\n");
+  const WordTable again = parse_words(text, "words.txt");
+  EXPECT_EQ(again.words, table.words);
+  ASSERT_EQ(again.labels.size(), table.labels.size());
+  for (size_t i = 0; i < table.labels.size(); ++i) {
+    EXPECT_EQ(again.labels[i].rule, table.labels[i].rule);
+    EXPECT_EQ(again.labels[i].tags, table.labels[i].tags);
+  }
+  EXPECT_EQ(parse_symbols(text, "words.txt"), table.words);
+  EXPECT_TRUE(parse_words("<eps> 0\na 1 \t\n", "words.txt").labels.empty());
+  for (const char *const bad : {"a 1\tr\tt\tu", "a 1\tr\\", "a 1\t\\x"}) {
+    expect_error([&] { parse_words("<eps> 0\n" + std::string(bad), "words.txt"); }, ASR_BAD_FILE, "not a rule and tags");
+  }
+}
+
 TEST(Symbols, RefuseBadLines) {
   const Scratch scratch;
   const std::pair<std::string, const char *> cases[] = {
