@@ -4,11 +4,11 @@
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
-#include <unordered_map>
 
 #include "core/base/file.h"
 #include "core/graph/archive.h"
 #include "core/graph/build/build.h"
+#include "core/graph/build/bundle_parts.h"
 #include "core/graph/build/jsgf.h"
 #include "core/graph/build/prune.h"
 #include "core/graph/build/trie_lm.h"
@@ -48,7 +48,7 @@ Grammar read_grammar(const GraphArguments &arguments, const Vocabulary &vocabula
                                  : arguments.letter_case == "lower" ? LetterCase::kLower
                                                                     : LetterCase::kAsIs;
   if (!arguments.jsgf.empty())
-    return jsgf_grammar(read_jsgf(arguments.jsgf, letter_case), arguments.rule, vocabulary, arguments.jsgf);
+    return rules_grammar(read_jsgf(arguments.jsgf, letter_case), arguments.rule, vocabulary, arguments.jsgf);
   if (!arguments.words.empty()) {
     std::vector<std::string> words = read_word_list(arguments.words);
     fold_case(&words, letter_case, arguments.words);
@@ -64,49 +64,14 @@ Grammar read_grammar(const GraphArguments &arguments, const Vocabulary &vocabula
   return ngram_grammar(model, vocabulary, arguments.lm);
 }
 
-// The phones of the model's filler words, which may be said between words.
-std::vector<uint32_t> filler_phones(const Bundle &bundle, const HmmSet &set) {
-  std::vector<uint32_t> phones;
-  std::unordered_map<std::string, uint32_t> number_of;
-  for (uint32_t i = 0; i < set.phones.size(); ++i) number_of.emplace(set.phones[i].name, i);
-  for (const auto &[word, pronunciation] : bundle.filler_words) {
-    if (pronunciation.size() != 1) {
-      fail(ASR_UNSUPPORTED, "%s: the filler word '%s' has %zu phones; a filler must be one phone", bundle.path.c_str(),
-           word.c_str(), pronunciation.size());
-    }
-    const auto phone = number_of.find(pronunciation[0]);
-    if (phone == number_of.end()) {
-      fail(ASR_BAD_FILE, "%s: the filler word '%s' has the phone '%s', which the model lacks; import the model again",
-           bundle.path.c_str(), word.c_str(), pronunciation[0].c_str());
-    }
-    phones.push_back(phone->second);
-  }
-  return phones;
-}
-
-std::vector<std::string> phones_of(const HmmSet &set) {
-  std::vector<std::string> phones = {"<eps>"};
-  for (const BasePhone &phone : set.phones) phones.push_back(phone.name);
-  return phones;
-}
-
-// Notes this command, in the place of the one that made the graph which this one replaces.
-void note_step(Bundle *bundle) {
-  const auto is_graph = [](const BundleStep &step) { return !step.arguments.empty() && step.arguments[0] == "graph"; };
-  std::vector<BundleStep> &steps = bundle->made_by;
-  steps.erase(std::remove_if(steps.begin(), steps.end(), is_graph), steps.end());
-  steps.push_back(this_step());
-}
-
 // Writes the graph's files into the model's bundle, or into a new one with the model's files.
-void write_bundle(Bundle bundle, const std::string &out, const GraphData &graph, const std::vector<std::string> &words,
-                  const HmmSet &set) {
+void write_bundle(Bundle bundle, const std::string &out, const GraphData &graph, const WordTable &words, const HmmSet &set) {
   namespace fs = std::filesystem;
   OutputDirectory directory(out.empty() ? bundle.path : out);
   std::vector<std::string> names = {"graph.bin", "words.txt", "phones.txt"};
   write_graph(graph, directory.file("graph.bin"));
-  write_symbols(words, directory.file("words.txt"));
-  write_symbols(phones_of(set), directory.file("phones.txt"));
+  write_words(words, directory.file("words.txt"));
+  write_symbols(phone_symbols(set), directory.file("phones.txt"));
   for (const auto &[name, file] : bundle.files) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     std::error_code error;
@@ -115,21 +80,20 @@ void write_bundle(Bundle bundle, const std::string &out, const GraphData &graph,
     if (error) fail(ASR_IO, "%s: cannot be copied to %s: %s", bundle.file(name).c_str(), out.c_str(), error.message().c_str());
     names.push_back(name);
   }
-  note_step(&bundle);
+  note_graph_step(&bundle, this_step());
   write_bundle_index(bundle, directory.file(""), names);
   directory.commit();
 }
 
 // Writes the graph by itself.
-void write_archive(Bundle bundle, const std::string &path, const GraphData &graph, const std::vector<std::string> &words,
-                   const HmmSet &set) {
-  note_step(&bundle);
+void write_archive(Bundle bundle, const std::string &path, const GraphData &graph, const WordTable &words, const HmmSet &set) {
+  note_graph_step(&bundle, this_step());
   OutputFile file(path);
-  file.write(graph_archive(bundle, graph, words, phones_of(set)));
+  file.write(graph_archive(bundle, graph, words, phone_symbols(set)));
   file.commit();
 }
 
-void write(const GraphArguments &arguments, const Bundle &bundle, const GraphData &graph, const std::vector<std::string> &words,
+void write(const GraphArguments &arguments, const Bundle &bundle, const GraphData &graph, const WordTable &words,
            const HmmSet &set) {
   if (arguments.archive.empty()) {
     write_bundle(bundle, arguments.out, graph, words, set);
@@ -150,8 +114,8 @@ void import_graph(const GraphArguments &arguments, const Bundle &bundle, const H
   {
     Progress progress("graph");
     progress.update(-1, "reading " + arguments.hclg);
-    const std::vector<std::string> words = read_symbols(arguments.words);
-    graph = read_openfst_graph(arguments.hclg, set, static_cast<uint32_t>(words.size()));
+    const WordTable words = {read_symbols(arguments.words), {}};
+    graph = read_openfst_graph(arguments.hclg, set, static_cast<uint32_t>(words.words.size()));
     progress.update(-1, "writing the graph");
     write(arguments, bundle, graph, words, set);
   }
@@ -162,14 +126,9 @@ void run_graph(const GraphArguments &arguments) {
   check(arguments);
   const double start_s = wall_seconds();
   const Bundle bundle = read_bundle(arguments.model);
-  if (!bundle.has("hmms.bin"))
-    fail(ASR_NOT_FOUND, "%s: no hmms.bin in this bundle; make it with senone import", bundle.path.c_str());
-  const HmmSet set = read_hmm_set(bundle.file("hmms.bin"));
+  const HmmSet set = read_hmms(bundle);
   if (!arguments.hclg.empty()) return import_graph(arguments, bundle, set, start_s);
-  if (!set.knows_contexts()) {
-    fail(ASR_UNSUPPORTED, "%s: the model's contexts were not imported; give a graph made for it with --hclg",
-         bundle.path.c_str());
-  }
+  check_contexts(bundle, set);
   size_t n_left_out = 0, n_words = 0;
   GraphSizes sizes{};
   GraphData graph;
@@ -177,15 +136,17 @@ void run_graph(const GraphArguments &arguments) {
     Progress progress("graph");
     const BuildProgress report = [&](double fraction, const std::string &what) { progress.update(fraction, what); };
     const Lexicon lexicon = read_sphinx_lexicon(arguments.lexicon, set, &n_left_out);
-    const Vocabulary vocabulary = {[&](const std::string &word) { return lexicon.contains(word); }, arguments.lexicon,
-                                   arguments.drop_unknown};
+    Vocabulary vocabulary;
+    vocabulary.pronounced = [&](const std::string &word) { return lexicon.contains(word); };
+    vocabulary.dictionary = arguments.lexicon;
+    vocabulary.drop_unknown = arguments.drop_unknown;
     const Grammar grammar = read_grammar(arguments, vocabulary, report);
     GraphOptions options = arguments.options;
     options.filler_phones = filler_phones(bundle, set);
     graph = build_graph(set, lexicon, grammar, options, report, &sizes);
     n_words = grammar.words.size() - 1;
     progress.update(-1, "writing the graph");
-    write(arguments, bundle, graph, grammar.words, set);
+    write(arguments, bundle, graph, {grammar.words, grammar.labels}, set);
   }
   if (n_left_out > 0) {
     printf("%zu pronunciations of %s have phones that the model lacks and were left out\n", n_left_out,

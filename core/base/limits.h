@@ -42,9 +42,11 @@ constexpr uint32_t kMostTreePhones = 16;
 
 // Language models, grammars, dictionaries, graphs
 constexpr size_t kMostNgramOrder = 8;
-constexpr int kMostJsgfNesting = 200;
+constexpr int kMostRuleNesting = 200;
 constexpr int kMostJsgfMarks = 8;
-constexpr uint32_t kMostJsgfDepth = 2000;
+constexpr uint32_t kMostRuleDepth = 2000;
+constexpr size_t kMostWordTags = 64;
+constexpr uint32_t kMostRuleRepeats = 10000;
 constexpr uint32_t kMostGrammarStates = 1000000;
 constexpr uint64_t kMostGrammarArcs = 4000000;
 constexpr uint32_t kSureDeterministicStates = 20000;

@@ -34,10 +34,12 @@ VectorFstClass to_fst(const Grammar &grammar) {
   return acceptor;
 }
 
-Grammar from_fst(const VectorFstClass &acceptor, std::vector<std::string> words) {
+// The words are those of `symbols`.
+Grammar from_fst(const VectorFstClass &acceptor, const Grammar &symbols) {
   const fst::Fst<fst::StdArc> &automaton = *acceptor.GetFst<fst::StdArc>();
   Grammar grammar;
-  grammar.words = std::move(words);
+  grammar.words = symbols.words;
+  grammar.labels = symbols.labels;
   grammar.start = static_cast<uint32_t>(automaton.Start());
   for (fst::StateIterator<fst::Fst<fst::StdArc>> states(automaton); !states.Done(); states.Next()) {
     const uint32_t from = grammar.add_state();
@@ -99,7 +101,7 @@ Grammar optimise(const Grammar &grammar, const std::string &source) {
   fst::script::Decode(&deterministic, encoder);
   remove_epsilons(&deterministic);  // encoding turned final weights into epsilon arcs
   fst::script::ArcSort(&deterministic, fst::script::ILABEL_SORT);
-  return from_fst(deterministic, grammar.words);
+  return from_fst(deterministic, grammar);
 }
 
 }  // namespace asr

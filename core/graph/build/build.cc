@@ -12,6 +12,8 @@
 namespace asr {
 namespace {
 
+constexpr size_t kManyArcs = 1000000;  // whose pieces are worth a walk through all of the process's memory
+
 // The fillers that may stand between words, and the cost of standing there without one.
 std::vector<Filler> make_fillers(const HmmSet &set, const GraphOptions &options, double *cost_of_none) {
   std::vector<Filler> fillers;
@@ -30,8 +32,8 @@ std::vector<Filler> make_fillers(const HmmSet &set, const GraphOptions &options,
   }
   if (none <= 0) {
     fail(ASR_INVALID_ARGUMENT,
-         "the probabilities of silence and of %zu fillers leave nothing for speech; lower --silence-prob or "
-         "--filler-prob",
+         "the probabilities of silence and of %zu fillers leave nothing for speech; lower the probability of "
+         "silence or of fillers",
          fillers.size());
   }
   *cost_of_none = -std::log(none);
@@ -42,6 +44,11 @@ std::vector<Filler> make_fillers(const HmmSet &set, const GraphOptions &options,
 
 GraphData build_graph(const HmmSet &set, const Lexicon &lexicon, const Grammar &grammar, const GraphOptions &options,
                       const BuildProgress &progress, GraphSizes *sizes) {
+  return build_graph(set, ContextTable(set), lexicon, grammar, options, progress, sizes);
+}
+
+GraphData build_graph(const HmmSet &set, const ContextTable &contexts, const Lexicon &lexicon, const Grammar &grammar,
+                      const GraphOptions &options, const BuildProgress &progress, GraphSizes *sizes) {
   const auto part = [&](double begin, double end) {
     return
         [&progress, begin, end](double fraction, const std::string &what) { progress(begin + (end - begin) * fraction, what); };
@@ -54,12 +61,12 @@ GraphData build_graph(const HmmSet &set, const Lexicon &lexicon, const Grammar &
     const LexicalGraph lexical = make_lexical_graph(grammar, lexicon, cost_of_none, part(0, 0.2));
     sizes->lexical_states = lexical.n_states();
     sizes->lexical_arcs = lexical.arcs.size();
-    expansion = expand_contexts(lexical, set, fillers, options.scales, part(0.2, 0.6));
+    expansion = expand_contexts(lexical, set, contexts, fillers, options.scales, part(0.2, 0.6));
   }
   StateGraph &graph = expansion.graph;
   sizes->expanded_states = graph.n_states();
   sizes->expanded_arcs = graph.arcs.size();
-  malloc_trim(0);  // many small pieces
+  if (graph.arcs.size() > kManyArcs) malloc_trim(0);  // many small pieces
   progress(0.6, "removing epsilons");
   remove_epsilons(&graph);
   std::vector<uint32_t> states = minimise(&graph, part(0.6, 0.9));

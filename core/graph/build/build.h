@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds a decoding graph from a model's HMMs, a lexicon and a grammar. Called by `senone graph`; not part of libsenone.
+// Builds a decoding graph from a model's HMMs, a lexicon and a grammar. Called by `senone graph` and
+// libsenone_build; not part of libsenone.
 #pragma once
 
 #include <vector>
@@ -22,6 +23,8 @@ struct GraphSizes {
   uint64_t grammar_states, grammar_arcs, lexical_states, lexical_arcs, expanded_states, expanded_arcs;
 };
 
+GraphData build_graph(const HmmSet &set, const ContextTable &contexts, const Lexicon &lexicon, const Grammar &grammar,
+                      const GraphOptions &options, const BuildProgress &progress, GraphSizes *sizes);
 GraphData build_graph(const HmmSet &set, const Lexicon &lexicon, const Grammar &grammar, const GraphOptions &options,
                       const BuildProgress &progress, GraphSizes *sizes);
 

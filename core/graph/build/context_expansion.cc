@@ -23,8 +23,9 @@ struct Junction {
 
 class Expander {
  public:
-  Expander(const LexicalGraph &lexical, const HmmSet &set, const std::vector<Filler> &fillers, const TransitionScales &scales)
-      : lexical_(lexical), set_(set), fillers_(fillers), contexts_(set), states_(set, scales, &graph_) {
+  Expander(const LexicalGraph &lexical, const HmmSet &set, const ContextTable &contexts, const std::vector<Filler> &fillers,
+           const TransitionScales &scales)
+      : lexical_(lexical), set_(set), fillers_(fillers), contexts_(set, contexts), states_(set, scales, &graph_) {
     follow_.assign(lexical.n_states(), kUnset);
     follow_at_once_.assign(lexical.n_states(), kUnset);
   }
@@ -182,9 +183,9 @@ class Expander {
 
 }  // namespace
 
-Expansion expand_contexts(const LexicalGraph &lexical, const HmmSet &set, const std::vector<Filler> &fillers,
-                          const TransitionScales &scales, const BuildProgress &progress) {
-  return Expander(lexical, set, fillers, scales).run(progress);
+Expansion expand_contexts(const LexicalGraph &lexical, const HmmSet &set, const ContextTable &contexts,
+                          const std::vector<Filler> &fillers, const TransitionScales &scales, const BuildProgress &progress) {
+  return Expander(lexical, set, contexts, fillers, scales).run(progress);
 }
 
 }  // namespace asr

@@ -21,7 +21,7 @@ struct Expansion {
   std::vector<Transition> transitions;  // [0] unused
 };
 
-Expansion expand_contexts(const LexicalGraph &lexical, const HmmSet &set, const std::vector<Filler> &fillers,
-                          const TransitionScales &scales, const BuildProgress &progress);
+Expansion expand_contexts(const LexicalGraph &lexical, const HmmSet &set, const ContextTable &contexts,
+                          const std::vector<Filler> &fillers, const TransitionScales &scales, const BuildProgress &progress);
 
 }  // namespace asr

@@ -50,6 +50,7 @@ Grammar connect(const Grammar &grammar, const std::string &source) {
     fail(ASR_BAD_FILE, "%s: no sentence can be said with it; check its words and rules", source.c_str());
   Grammar out;
   out.words = grammar.words;
+  out.labels = grammar.labels;
   std::vector<uint32_t> number(n, 0);
   for (uint32_t state = 0; state < n; ++state) {
     if (from_start[state] && to_final[state]) number[state] = out.add_state();
@@ -65,7 +66,21 @@ Grammar connect(const Grammar &grammar, const std::string &source) {
   return out;
 }
 
-std::vector<bool> find_unknown(const std::vector<std::string> &words, const Vocabulary &vocabulary, const std::string &source) {
+std::string shown(TextPlace place) { return format("line %u, column %u", place.line, place.column); }
+
+std::string tag_text(const std::string &text) {
+  const char *const kBlanks = " \t\r\n";
+  const size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string::npos) return "";
+  std::string tag = text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+  for (char &c : tag) {
+    if (c == '\n' || c == '\r' || c == '\0') c = ' ';
+  }
+  return tag;
+}
+
+std::vector<bool> find_unknown(const std::vector<std::string> &words, const Vocabulary &vocabulary, const std::string &source,
+                               const std::vector<TextPlace> &places) {
   constexpr size_t kMostListed = 20;
   std::vector<bool> unknown(words.size());
   std::string list;
@@ -73,14 +88,15 @@ std::vector<bool> find_unknown(const std::vector<std::string> &words, const Voca
   for (size_t i = 0; i < words.size(); ++i) {
     if (vocabulary.pronounced(words[i])) continue;
     unknown[i] = true;
-    if (++n_unknown <= kMostListed) list += (n_unknown > 1 ? ", " : "") + words[i];
+    if (vocabulary.dropped != nullptr) vocabulary.dropped->push_back(words[i]);
+    if (++n_unknown > kMostListed) continue;
+    list += (n_unknown > 1 ? ", " : "") + words[i];
+    if (!places.empty()) list += " (" + shown(places[i]) + ")";
   }
   if (n_unknown == 0 || vocabulary.drop_unknown) return unknown;
   if (n_unknown > kMostListed) list += format(" and %zu more", n_unknown - kMostListed);
-  fail(ASR_INVALID_ARGUMENT,
-       "%s: %zu of %zu words have no pronunciation in %s: %s; add them to the dictionary, check --case, or pass "
-       "--drop-unknown",
-       source.c_str(), n_unknown, words.size(), vocabulary.dictionary.c_str(), list.c_str());
+  fail(ASR_INVALID_ARGUMENT, "%s: %zu of %zu words have no pronunciation in %s: %s; %s", source.c_str(), n_unknown,
+       words.size(), vocabulary.dictionary.c_str(), list.c_str(), vocabulary.remedy.c_str());
 }
 
 Grammar word_list_grammar(const std::vector<std::string> &words, bool single, const Vocabulary &vocabulary,
@@ -102,8 +118,10 @@ Grammar word_list_grammar(const std::vector<std::string> &words, bool single, co
   return grammar;
 }
 
-std::vector<std::string> read_word_list(const std::string &path) {
-  std::istringstream lines(read_file(path));
+std::vector<std::string> read_word_list(const std::string &path) { return parse_word_list(read_file(path), path); }
+
+std::vector<std::string> parse_word_list(const std::string &text, const std::string &source) {
+  std::istringstream lines(text);
   std::vector<std::string> words;
   std::set<std::string> seen;
   std::string line;
@@ -111,10 +129,11 @@ std::vector<std::string> read_word_list(const std::string &path) {
     std::istringstream fields(line);
     std::string word, more;
     if (!(fields >> word) || word[0] == '#') continue;
-    if (fields >> more) fail(ASR_BAD_FILE, "%s: line %zu: more than one word; put each on its own line", path.c_str(), number);
+    if (fields >> more)
+      fail(ASR_BAD_FILE, "%s: line %zu: more than one word; put each on its own line", source.c_str(), number);
     if (seen.insert(word).second) words.push_back(word);
   }
-  if (words.empty()) fail(ASR_BAD_FILE, "%s: no words in it; put one on each line", path.c_str());
+  if (words.empty()) fail(ASR_BAD_FILE, "%s: no words in it; put one on each line", source.c_str());
   return words;
 }
 

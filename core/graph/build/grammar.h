@@ -9,10 +9,20 @@
 #include <vector>
 
 #include "core/graph/build/ngram.h"
+#include "core/model/bundle.h"
 
 namespace asr {
 
 constexpr float kNotFinal = std::numeric_limits<float>::infinity();
+
+// A place in the text of a grammar; both count from 1 on, columns in bytes. 0: unknown.
+struct TextPlace {
+  uint32_t line = 0, column = 0;
+};
+std::string shown(TextPlace place);  // "line 3, column 7"
+
+// A tag on one line, without blanks around it.
+std::string tag_text(const std::string &text);
 
 struct GrammarArc {
   uint32_t word;  // 0: epsilon, which is backing off; there are no cycles of epsilons
@@ -22,6 +32,7 @@ struct GrammarArc {
 
 struct Grammar {
   std::vector<std::string> words;  // [0] is "<eps>"
+  std::vector<WordLabel> labels;   // [words], or empty: the same word with another label is another symbol
   uint32_t start = 0;
   std::vector<std::vector<GrammarArc>> arcs;  // [n_states]
   std::vector<float> final_costs;             // [n_states]
@@ -43,10 +54,14 @@ struct Vocabulary {
   std::function<bool(const std::string &)> pronounced;
   std::string dictionary;     // its name, for messages
   bool drop_unknown = false;  // false: refuse the grammar, listing them
+  std::string remedy = "add them to the dictionary, check --case, or pass --drop-unknown";  // of a refused grammar
+  std::vector<std::string> *dropped = nullptr;                                              // gets the words that are dropped
 };
 
-// Returns true for unknown words to be dropped. Throws the list if the vocabulary does not allow that.
-std::vector<bool> find_unknown(const std::vector<std::string> &words, const Vocabulary &vocabulary, const std::string &source);
+// Returns true for unknown words to be dropped. Throws the list if the vocabulary does not allow that, with their places where
+// they are told.
+std::vector<bool> find_unknown(const std::vector<std::string> &words, const Vocabulary &vocabulary, const std::string &source,
+                               const std::vector<TextPlace> &places = {});
 
 // One state for each history that some listed n-gram has, an arc for each n-gram, an epsilon arc for each back-off. <s> is
 // the history at the start, </s> gives final costs; n-grams with <unk> or dropped words are left out.
@@ -56,5 +71,6 @@ Grammar ngram_grammar(const NgramModel &model, const Vocabulary &vocabulary, con
 Grammar word_list_grammar(const std::vector<std::string> &words, bool single, const Vocabulary &vocabulary,
                           const std::string &source);
 std::vector<std::string> read_word_list(const std::string &path);  // a word a line; '#' lines are comments
+std::vector<std::string> parse_word_list(const std::string &text, const std::string &source);
 
 }  // namespace asr

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parser: characters to tokens to a tree of JsgfNode for each rule.
+// The parser: characters to tokens to a tree of RuleNode for each rule.
 #include "core/graph/build/jsgf.h"
 
 #include <cmath>
@@ -13,9 +13,9 @@ namespace asr {
 namespace {
 
 struct Token {
-  enum Kind { kEnd, kMark, kWord, kRule, kWeight } kind = kEnd;  // kMark: one of ; = | ( ) [ ] * +
+  enum Kind { kEnd, kMark, kWord, kRule, kWeight, kTag } kind = kEnd;  // kMark: one of ; = | ( ) [ ] * +
   std::string text;
-  size_t line = 1;
+  TextPlace place;
 };
 
 class JsgfParser {
@@ -23,58 +23,67 @@ class JsgfParser {
   JsgfParser(const std::string &text, const std::string &source, LetterCase letter_case)
       : text_(text), source_(source), letter_case_(letter_case) {}
 
-  Jsgf parse() {
+  Rules parse() {
     read_header();
     next();
-    Jsgf jsgf;
-    while (token_.kind != Token::kEnd) parse_statement(&jsgf);
-    if (jsgf.rules.empty()) bad("no rule is defined");
-    return jsgf;
+    Rules rules;
+    while (token_.kind != Token::kEnd) parse_statement(&rules);
+    if (rules.rules.empty()) bad("no rule is defined");
+    return rules;
   }
 
  private:
   const std::string &text_;
   const std::string &source_;
   const LetterCase letter_case_;
-  size_t at_ = 0, line_ = 1;
+  size_t at_ = 0, line_begin_ = 0;
+  uint32_t line_ = 1;
   int depth_ = 0;
   Token token_;
 
   [[noreturn]] void bad(const std::string &what) const {
-    fail(ASR_BAD_FILE, "%s: line %zu: %s; correct the grammar", source_.c_str(), token_.line, what.c_str());
+    fail(ASR_BAD_FILE, "%s: %s: %s; correct the grammar", source_.c_str(), shown(token_.place).c_str(), what.c_str());
+  }
+
+  TextPlace place() const { return {line_, static_cast<uint32_t>(at_ - line_begin_ + 1)}; }
+
+  // Steps over a character that may end a line.
+  void step() {
+    if (text_[at_++] != '\n') return;
+    ++line_;
+    line_begin_ = at_;
   }
 
   void read_header() {
-    if (text_.compare(0, 3, "\xef\xbb\xbf") == 0) at_ = 3;
+    if (text_.compare(0, 3, "\xef\xbb\xbf") == 0) at_ = line_begin_ = 3;
     if (text_.compare(at_, 5, "#JSGF") != 0)
-      fail(ASR_BAD_FILE, "%s: line 1: a JSGF grammar begins with #JSGF V1.0;", source_.c_str());
-    at_ = text_.find(';', at_);
-    if (at_ == std::string::npos) bad("';' expected after the header");
-    ++at_;
+      fail(ASR_BAD_FILE, "%s: line 1, column 1: a JSGF grammar begins with #JSGF V1.0;", source_.c_str());
+    const size_t end = text_.find(';', at_);
+    if (end == std::string::npos) bad("';' expected after the header");
+    while (at_ <= end) step();
   }
 
   void skip_blanks() {
     while (at_ < text_.size()) {
-      if (text_[at_] == '\n') ++line_;
       if (std::isspace(static_cast<unsigned char>(text_[at_]))) {
-        ++at_;
+        step();
       } else if (text_.compare(at_, 2, "//") == 0) {
         at_ = std::min(text_.find('\n', at_), text_.size());
       } else if (text_.compare(at_, 2, "/*") == 0) {
-        skip_past("*/", "a comment");
-      } else if (text_[at_] == '{') {
-        skip_past("}", "a tag");
+        token_.place = place();
+        take_past("*/", "a comment");
       } else {
         return;
       }
     }
   }
 
-  void skip_past(const char *end, const char *what) {
-    const size_t found = text_.find(end, at_ + 1);
+  // The text between a mark of one character and `end`, which may lie on a later line.
+  std::string take_past(const std::string &end, const char *what) {
+    const size_t begin = at_ + 1, found = text_.find(end, begin);
     if (found == std::string::npos) bad(std::string(what) + " does not end");
-    for (; at_ < found; ++at_) line_ += text_[at_] == '\n';
-    at_ += std::string(end).size();
+    while (at_ < found + end.size()) step();
+    return text_.substr(begin, found - begin);
   }
 
   std::string take_until(char end, const char *what) {
@@ -87,24 +96,32 @@ class JsgfParser {
 
   void next() {
     skip_blanks();
-    token_ = {Token::kEnd, "", line_};
+    token_ = {Token::kEnd, "", place()};
     if (at_ >= text_.size()) return;
     const char c = text_[at_];
     if (std::string(";=|()[]*+").find(c) != std::string::npos) {
-      token_ = {Token::kMark, std::string(1, c), line_};
+      set_token(Token::kMark, std::string(1, c));
       ++at_;
     } else if (c == '<') {
-      token_ = {Token::kRule, take_until('>', "a rule name"), line_};
+      set_token(Token::kRule, take_until('>', "a rule name"));
     } else if (c == '"') {
-      token_ = {Token::kWord, take_until('"', "a quoted word"), line_};
+      set_token(Token::kWord, take_until('"', "a quoted word"));
     } else if (c == '/') {
-      token_ = {Token::kWeight, take_until('/', "a weight"), line_};
+      set_token(Token::kWeight, take_until('/', "a weight"));
+    } else if (c == '{') {
+      set_token(Token::kTag, take_past("}", "a tag"));
     } else {
       const size_t end = std::min(text_.find_first_of(" \t\r\n;=|()[]*+<>{}\"/", at_), text_.size());
       if (end == at_) bad(std::string("'") + c + "' cannot stand here");
-      token_ = {Token::kWord, text_.substr(at_, end - at_), line_};
+      set_token(Token::kWord, text_.substr(at_, end - at_));
       at_ = end;
     }
+  }
+
+  // Of the place where the token began.
+  void set_token(Token::Kind kind, std::string text) {
+    token_.kind = kind;
+    token_.text = std::move(text);
   }
 
   bool at_mark(char mark) const { return token_.kind == Token::kMark && token_.text[0] == mark; }
@@ -113,7 +130,7 @@ class JsgfParser {
     next();
   }
 
-  void parse_statement(Jsgf *jsgf) {
+  void parse_statement(Rules *rules) {
     if (token_.kind == Token::kWord && token_.text == "grammar") {
       next();
       if (token_.kind != Token::kWord) bad("the grammar's name expected");
@@ -125,18 +142,19 @@ class JsgfParser {
     if (is_public) next();
     if (token_.kind != Token::kRule) bad("a rule, <name> = ...;, expected");
     const std::string name = token_.text;
+    if (name == kNullRule || name == kVoidRule) bad("<" + name + "> cannot be defined");
+    if (rules->rules.count(name) > 0) bad("<" + name + "> is defined twice");
     next();
     take_mark('=');
-    JsgfNode expansion = parse_alternatives();
+    RuleNode expansion = parse_alternatives();
     if (!at_mark(';')) bad("';' expected at the end of <" + name + ">");
-    if (name == "NULL" || name == "VOID") bad("<" + name + "> cannot be defined");
-    if (!jsgf->rules.emplace(name, Jsgf::Rule{std::move(expansion), is_public}).second) bad("<" + name + "> is defined twice");
+    rules->rules.emplace(name, Rules::Rule{std::move(expansion), is_public});
     next();
   }
 
-  JsgfNode parse_alternatives() {
-    if (++depth_ > kMostJsgfNesting) bad(format("parts are nested too deeply, more than %d in each other", kMostJsgfNesting));
-    JsgfNode node{JsgfNode::kAlternatives, "", {}, {}};
+  RuleNode parse_alternatives() {
+    if (++depth_ > kMostRuleNesting) bad(format("parts are nested too deeply, more than %d in each other", kMostRuleNesting));
+    RuleNode node = node_here(RuleNode::kAlternatives);
     size_t n_weights = 0;
     for (;;) {
       double weight = 1;
@@ -158,47 +176,67 @@ class JsgfParser {
     return node;
   }
 
-  static JsgfNode wrap(JsgfNode::Kind kind, JsgfNode part) {
-    JsgfNode node{kind, "", {}, {}};
+  RuleNode node_here(RuleNode::Kind kind) const {
+    RuleNode node;
+    node.kind = kind;
+    node.place = token_.place;
+    return node;
+  }
+
+  static RuleNode repeated(RuleNode part, uint32_t least, uint32_t most) {
+    RuleNode node;
+    node.kind = RuleNode::kRepeat;
+    node.place = part.place;
+    node.least = least;
+    node.most = most;
     node.parts.push_back(std::move(part));
     return node;
   }
 
-  JsgfNode parse_sequence() {
-    JsgfNode node{JsgfNode::kSequence, "", {}, {}};
+  RuleNode parse_sequence() {
+    RuleNode node = node_here(RuleNode::kSequence);
+    bool has_parts = false;
     for (;;) {
-      JsgfNode part{JsgfNode::kWord, "", {}, {}};
+      RuleNode part;
+      if (token_.kind == Token::kTag) {
+        part = node_here(RuleNode::kTag);
+        part.name = tag_text(token_.text);
+        next();
+        if (!part.name.empty()) node.parts.push_back(std::move(part));
+        continue;
+      }
       if (token_.kind == Token::kWord || token_.kind == Token::kRule) {
-        part.kind = token_.kind == Token::kWord ? JsgfNode::kWord : JsgfNode::kRule;
-        part.name = part.kind == JsgfNode::kWord ? fold_case(token_.text, letter_case_) : token_.text;
+        part = node_here(token_.kind == Token::kWord ? RuleNode::kWord : RuleNode::kRule);
+        part.name = part.kind == RuleNode::kWord ? fold_case(token_.text, letter_case_) : token_.text;
         next();
       } else if (at_mark('(') || at_mark('[')) {
         const bool optional = at_mark('[');
         next();
         part = parse_alternatives();
         take_mark(optional ? ']' : ')');
-        if (optional) part = wrap(JsgfNode::kOptional, std::move(part));
+        if (optional) part = repeated(std::move(part), 0, 1);
       } else {
         break;
       }
       for (int n_marks = 1; at_mark('*') || at_mark('+'); ++n_marks) {
         if (n_marks > kMostJsgfMarks) bad(format("more than %d marks * or + follow each other", kMostJsgfMarks));
-        part = wrap(at_mark('*') ? JsgfNode::kRepeat : JsgfNode::kRepeatOnce, std::move(part));
+        part = repeated(std::move(part), at_mark('*') ? 0 : 1, RuleNode::kNoLimit);
         next();
       }
       node.parts.push_back(std::move(part));
+      has_parts = true;
     }
-    if (node.parts.empty()) bad("a word, a rule or a part in brackets expected");
+    if (!has_parts) bad("a word, a rule or a part in brackets expected");
     return node;
   }
 };
 
 }  // namespace
 
-Jsgf parse_jsgf(const std::string &text, const std::string &source, LetterCase letter_case) {
+Rules parse_jsgf(const std::string &text, const std::string &source, LetterCase letter_case) {
   return JsgfParser(text, source, letter_case).parse();
 }
 
-Jsgf read_jsgf(const std::string &path, LetterCase letter_case) { return parse_jsgf(read_file(path), path, letter_case); }
+Rules read_jsgf(const std::string &path, LetterCase letter_case) { return parse_jsgf(read_file(path), path, letter_case); }
 
 }  // namespace asr

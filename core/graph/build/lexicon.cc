@@ -28,12 +28,32 @@ std::string base_form(const std::string &word) {
   return word.back() == ')' && open != std::string::npos && open > 0 ? word.substr(0, open) : word;
 }
 
+using WordsOf = std::map<std::vector<uint32_t>, std::vector<std::string>>;  // by pronunciation
+
+// Numbers the pronunciations.
+Lexicon numbered(const WordsOf &words_of, const std::string &source) {
+  Lexicon lexicon;
+  for (const auto &[phones, words] : words_of) {
+    const uint32_t index = static_cast<uint32_t>(lexicon.pronunciations.size());
+    lexicon.pronunciations.push_back(phones);
+    for (const std::string &word : words) {
+      std::vector<uint32_t> &of_word = lexicon.pronunciations_of[word];
+      if (of_word.empty() || of_word.back() != index) of_word.push_back(index);
+      if (of_word.size() > kMostPronunciations) {
+        fail(ASR_BAD_FILE, "%s: '%.40s' has more than %zu pronunciations; leave some out", source.c_str(), word.c_str(),
+             kMostPronunciations);
+      }
+    }
+  }
+  return lexicon;
+}
+
 }  // namespace
 
 Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source, const HmmSet &set, size_t *n_left_out) {
   std::unordered_map<std::string, uint32_t> phone_ids;
   for (uint32_t i = 0; i < set.phones.size(); ++i) phone_ids[set.phones[i].name] = i;
-  std::map<std::vector<uint32_t>, std::vector<std::string>> words_of;
+  WordsOf words_of;
   std::string first_problem;
   size_t line_number = 0;
   *n_left_out = 0;
@@ -72,20 +92,36 @@ Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source,
     fail(ASR_BAD_FILE, "%s: %s; give the dictionary made for this model", source.c_str(),
          first_problem.empty() ? "no words in it" : first_problem.c_str());
   }
-  Lexicon lexicon;
-  for (const auto &[phones, words] : words_of) {
-    const uint32_t index = static_cast<uint32_t>(lexicon.pronunciations.size());
-    lexicon.pronunciations.push_back(phones);
-    for (const std::string &word : words) {
-      std::vector<uint32_t> &of_word = lexicon.pronunciations_of[word];
-      if (of_word.empty() || of_word.back() != index) of_word.push_back(index);
-      if (of_word.size() > kMostPronunciations) {
-        fail(ASR_BAD_FILE, "%s: '%.40s' has more than %zu pronunciations; leave some out", source.c_str(), word.c_str(),
-             kMostPronunciations);
-      }
+  return numbered(words_of, source);
+}
+
+Lexicon merge(const Lexicon &first, const Lexicon &second, const std::string &source) {
+  WordsOf words_of;
+  for (const Lexicon *lexicon : {&first, &second}) {
+    for (const auto &[word, pronunciations] : lexicon->pronunciations_of) {
+      for (const uint32_t index : pronunciations) words_of[lexicon->pronunciations[index]].push_back(word);
     }
   }
-  return lexicon;
+  return numbered(words_of, source);
+}
+
+Lexicon restricted(const Lexicon &lexicon, const std::vector<std::string> &words) {
+  std::map<uint32_t, uint32_t> number_of;  // of the pronunciations that stay, in their order
+  Lexicon result;
+  for (const std::string &word : words) {
+    const auto found = lexicon.pronunciations_of.find(word);
+    if (found == lexicon.pronunciations_of.end()) continue;
+    result.pronunciations_of.insert(*found);
+    for (const uint32_t index : found->second) number_of[index] = 0;
+  }
+  for (auto &[index, number] : number_of) {
+    number = static_cast<uint32_t>(result.pronunciations.size());
+    result.pronunciations.push_back(lexicon.pronunciations[index]);
+  }
+  for (auto &[word, pronunciations] : result.pronunciations_of) {
+    for (uint32_t &index : pronunciations) index = number_of[index];
+  }
+  return result;
 }
 
 Lexicon read_sphinx_lexicon(const std::string &path, const HmmSet &set, size_t *n_left_out) {

@@ -23,4 +23,10 @@ struct Lexicon {
 Lexicon read_sphinx_lexicon(const std::string &path, const HmmSet &set, size_t *n_left_out);
 Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source, const HmmSet &set, size_t *n_left_out);
 
+// The words of both; a word of both has the pronunciations of both. `source` names the second in errors.
+Lexicon merge(const Lexicon &first, const Lexicon &second, const std::string &source);
+
+// Some of a lexicon's words, and their pronunciations alone. Words that it lacks are passed over.
+Lexicon restricted(const Lexicon &lexicon, const std::vector<std::string> &words);
+
 }  // namespace asr

@@ -5,7 +5,8 @@
 
 namespace asr {
 
-RightContexts::RightContexts(const HmmSet &set) : set_(set), table_(set), silence_neighbour_(uint32_t(set.phones.size())) {
+RightContexts::RightContexts(const HmmSet &set, const ContextTable &table)
+    : set_(set), table_(table), silence_neighbour_(uint32_t(set.phones.size())) {
   if (set.phones.size() >= kMaxNeighbours) {
     fail(ASR_UNSUPPORTED, "the model has %zu base phones; graphs can be built for at most %zu", set.phones.size(),
          kMaxNeighbours - 1);

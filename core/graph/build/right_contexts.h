@@ -17,7 +17,7 @@ using NeighbourSet = std::bitset<kMaxNeighbours>;
 
 class RightContexts {
  public:
-  explicit RightContexts(const HmmSet &set);
+  RightContexts(const HmmSet &set, const ContextTable &table);  // both outlive it
 
   uint32_t silence_neighbour() const { return silence_neighbour_; }
   uint32_t neighbour_of(uint32_t phone) const { return set_.phones[phone].filler ? silence_neighbour_ : phone; }
@@ -34,7 +34,7 @@ class RightContexts {
 
  private:
   const HmmSet &set_;
-  ContextTable table_;
+  const ContextTable &table_;
   uint32_t silence_neighbour_;
   std::vector<NeighbourSet> sets_;
   std::unordered_map<NeighbourSet, uint32_t> id_of_;

@@ -19,8 +19,8 @@ Grammar grammar_of(const std::string &text, const Vocabulary &vocabulary) {
   if (text.substr(0, 5) != "#JSGF") {
     return optimise(ngram_grammar(read_language_model(file("lm", text)), vocabulary, "lm"), "lm");
   }
-  const Jsgf jsgf = read_jsgf(file("grammar.jsgf", text), LetterCase::kAsIs);
-  return optimise(jsgf_grammar(jsgf, "", vocabulary, "grammar.jsgf"), "grammar.jsgf");
+  const Rules rules = read_jsgf(file("grammar.jsgf", text), LetterCase::kAsIs);
+  return optimise(rules_grammar(rules, "", vocabulary, "grammar.jsgf"), "grammar.jsgf");
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   // kMostGrammarStates and kMostGrammarArcs bound what is spelled out: n rules that use each other twice make 2^n states.
   const fuzz::Budget budget = {1200, 4096, 20, 100};
   return fuzz::run(data, size, budget, [](const std::string &bytes) {
-    const Jsgf jsgf = read_jsgf(fuzz::file("grammar.jsgf", bytes), LetterCase::kLower);
+    const Rules rules = read_jsgf(fuzz::file("grammar.jsgf", bytes), LetterCase::kLower);
     const Vocabulary vocabulary = {[](const std::string &) { return true; }, "dictionary", false};
-    optimise(jsgf_grammar(jsgf, "", vocabulary, "grammar.jsgf"), "grammar.jsgf");
+    optimise(rules_grammar(rules, "", vocabulary, "grammar.jsgf"), "grammar.jsgf");
   });
 }

@@ -16,7 +16,7 @@ namespace {
 const Vocabulary kAnyWord{[](const std::string &) { return true; }, "any", false};
 
 Grammar grammar_of(const std::string &rules, const std::string &rule = "") {
-  return jsgf_grammar(parse_jsgf("#JSGF V1.0;\ngrammar g;\n" + rules, "g.jsgf", LetterCase::kAsIs), rule, kAnyWord, "g.jsgf");
+  return rules_grammar(parse_jsgf("#JSGF V1.0;\ngrammar g;\n" + rules, "g.jsgf", LetterCase::kAsIs), rule, kAnyWord, "g.jsgf");
 }
 
 // -ln of the probability of the likeliest way to say a sentence; infinite if it is not accepted.
@@ -134,7 +134,7 @@ TEST(Jsgf, EveryTruncationIsHandled) {
   const std::string text = "#JSGF V1.0;\ngrammar g;\npublic <r> = /2/ [a] (b {t})* | /1/ \"c\" <n>+; <n> = x; // end";
   for (size_t size = 0; size < text.size(); ++size) {
     try {
-      jsgf_grammar(parse_jsgf(text.substr(0, size), "g.jsgf", LetterCase::kAsIs), "", kAnyWord, "g.jsgf");
+      rules_grammar(parse_jsgf(text.substr(0, size), "g.jsgf", LetterCase::kAsIs), "", kAnyWord, "g.jsgf");
     } catch (const Error &) {
     }
   }

@@ -22,7 +22,7 @@ using test::expect_error;
 const Vocabulary kAnyWord{[](const std::string &) { return true; }, "any", false};
 
 Grammar grammar_of(const std::string &rules) {
-  return jsgf_grammar(parse_jsgf("#JSGF V1.0;\ngrammar g;\n" + rules, "g.jsgf", LetterCase::kAsIs), "", kAnyWord, "g.jsgf");
+  return rules_grammar(parse_jsgf("#JSGF V1.0;\ngrammar g;\n" + rules, "g.jsgf", LetterCase::kAsIs), "", kAnyWord, "g.jsgf");
 }
 
 std::string chain(size_t n_rules) {
