@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "core/base/error.h"
 #include "core/base/limits.h"
@@ -16,6 +17,38 @@ template <typename Struct>
 void check_size(size_t size, const char *name) {
   if (size >= sizeof(size_t) && size % alignof(Struct) == 0 && size <= kMostStructBytes) return;
   fail(ASR_INVALID_ARGUMENT, "%s is %zu, which no version of the struct has; set it to the sizeof of the struct", name, size);
+}
+
+// The caller's struct in this library's size: what a smaller one lacks is the default, what a larger one adds must be zero.
+template <typename Config>
+Config resized(const Config *config, void (*set_default)(Config *), const char *name) {
+  Config result;
+  set_default(&result);
+  if (config == nullptr) return result;
+  const size_t size = config->size;
+  check_size<Config>(size, format("%s.size", name).c_str());
+  const unsigned char *bytes = reinterpret_cast<const unsigned char *>(config);
+  for (size_t i = sizeof(Config); i < size; ++i) {
+    if (bytes[i] != 0) fail(ASR_UNSUPPORTED, "%s: a field that this version of the library does not know is set", name);
+  }
+  memcpy(static_cast<void *>(&result), config, std::min(size, sizeof(Config)));
+  return result;
+}
+
+// An enum field as the number it holds, which need not be one of the enum's.
+template <typename Enum>
+int number(const Enum &field) {
+  static_assert(sizeof(Enum) == sizeof(int));
+  int value;
+  memcpy(&value, &field, sizeof(value));
+  return value;
+}
+
+template <typename Number>
+void check_range(Number value, Number low, Number high, const char *name) {
+  if (value >= low && value <= high) return;
+  fail(ASR_INVALID_ARGUMENT, "%s is %.10g; its range is %.10g to %.10g", name, static_cast<double>(value),
+       static_cast<double>(low), static_cast<double>(high));
 }
 
 // Copies `value` into the caller's struct, as far as that reaches by its size, which stays.

@@ -2,8 +2,10 @@
 # `cmake --install`: a tree that works wherever it is moved to. Everything in it finds the rest relative to itself.
 #   bin/senone, include/senone/{asr.h,asr_backend.h,senone.hpp}, <libdir>/libsenone.so.N, <libdir>/libsenone.a,
 #   <libdir>/senone/plugins/, <libdir>/pkgconfig/senone{,-static}.pc, <libdir>/cmake/Senone/, share/doc/senone/
+# and of libsenone_build include/senone/asr_build.h, <libdir>/libsenone_build.so.N and <libdir>/pkgconfig/senone_build.pc.
 # Programs include <asr.h>: pkg-config and the CMake package give the directory.
-# Components are what packages are made of (SenonePackages): library, development, command and those of the plugins.
+# Components are what packages are made of (SenonePackages): library, development, command and those of the plugins;
+# build, which is in none of them, is libsenone_build with its header.
 include(CMakePackageConfigHelpers)
 
 set(SENONE_DOC_DIR ${CMAKE_INSTALL_DATAROOTDIR}/doc/senone)  # CMAKE_INSTALL_DOCDIR would be the parent's in a subproject
@@ -18,6 +20,12 @@ install(DIRECTORY docs samples DESTINATION ${SENONE_DOC_DIR} COMPONENT developme
         FILES_MATCHING PATTERN "*.md" PATTERN "*.c" PATTERN "*.cc" PATTERN "*.h")
 if(SENONE_TOOLS)
   install(TARGETS senone_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
+endif()
+
+if(SENONE_BUILD_LIBRARY)
+  install(FILES api/asr_build.h DESTINATION ${SENONE_INCLUDE_DIR} COMPONENT build)
+  install(TARGETS senone_build_library EXPORT SenoneBuildTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT build)
+  install(EXPORT SenoneBuildTargets NAMESPACE Senone:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Senone COMPONENT build)
 endif()
 
 # The plugin directory is there even while no plugin is.
@@ -37,3 +45,7 @@ foreach(name senone senone-static)
   configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endforeach()
+if(SENONE_BUILD_LIBRARY)
+  configure_file(cmake/senone_build.pc.in ${PROJECT_BINARY_DIR}/senone_build.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/senone_build.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT build)
+endif()

@@ -1,22 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# exports.sh LIBRARY HEADER: the library exports the functions of its header and nothing else, has its SONAME, and needs no
-# library at run time but those listed here.
+# exports.sh LIBRARY HEADER [NAME PREFIX ABI]: the library exports the functions of its header (those that begin with PREFIX) and
+# nothing else, has its SONAME (NAME.so.N, N being the constant ABI), and needs no library at run time but those listed here.
 set -euo pipefail
-library=$1 header=$2
+library=$1 header=$2 name=${3:-libsenone} prefix=${4:-asr_} abi_constant=${5:-ASR_ABI}
 status=0
 
 exported=$(nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)
-declared=$(cc -E -x c "$header" | grep -o '\basr_[a-z0-9_]* *(' | tr -d '( ' | sort -u)
+declared=$(cc -E -x c "$header" | grep -o "\b$prefix[a-z0-9_]* *(" | tr -d '( ' | sort -u)
 if ! diff <(echo "$declared") <(echo "$exported"); then
   echo "exports.sh: < is declared in $header, > is exported by $library" >&2
   status=1
 fi
 
-abi=$(sed -n 's/^#define ASR_ABI //p' "$header")
-readelf -d "$library" | grep "soname: \[libsenone.so.$abi\]" >/dev/null || { echo "exports.sh: no SONAME libsenone.so.$abi" >&2; status=1; }
+abi=$(sed -n 's/^#define '"$abi_constant"' //p' "$header")
+readelf -d "$library" | grep "soname: \[$name.so.$abi\]" >/dev/null || { echo "exports.sh: no SONAME $name.so.$abi" >&2; status=1; }
 
 allowed='libstdc\+\+\.so\.6|libgcc_s\.so\.1|libm\.so\.6|libc\.so\.6|ld-linux-.*'
+[[ $name != libsenone_build ]] || allowed+='|libfst\.so\.[0-9]+|libfstscript\.so\.[0-9]+'
 if readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -Ev "^($allowed)$"; then
   echo "exports.sh: these libraries must not be needed at run time" >&2
   status=1

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builders for the model of the tone bundle, whose phones LOW, MID and HIGH are the tones.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/asr_build.h"
+
+namespace asr::test {
+
+using BuilderPointer = std::unique_ptr<asr_builder, void (*)(asr_builder *)>;
+using ResultPointer = std::unique_ptr<asr_build_result, void (*)(asr_build_result *)>;
+
+#define ASSERT_BUILT(call) ASSERT_EQ((call), ASR_OK) << asr_build_last_error()
+#define EXPECT_BUILT(call) EXPECT_EQ((call), ASR_OK) << asr_build_last_error()
+
+// The tone bundle's model with its HMMs: a directory of this process.
+const std::string &tone_model();
+
+// "low", "mid", "high", "deep" (as low) and "chirp" (LOW HIGH).
+extern const char kToneLexicon[];
+
+BuilderPointer tone_builder();
+
+using Build = asr_status (*)(const asr_builder *, const char *, size_t, const asr_build_config *, asr_build_result **);
+ResultPointer build(Build function, const asr_builder *builder, const std::string &text,
+                    const asr_build_config *config = nullptr);
+
+asr_build_config default_config();
+asr_build_info info_of(const asr_build_result *result);
+std::string archive_of(const asr_build_result *result);
+
+// The sentence of a build that fails with this status.
+std::string refusal(Build function, const asr_builder *builder, const std::string &text, asr_status status,
+                    const asr_build_config *config = nullptr);
+
+// A JSGF grammar of these rules.
+std::string jsgf(const std::string &rules);
+
+}  // namespace asr::test
