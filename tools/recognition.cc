@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "core/base/error.h"
 
@@ -30,11 +31,20 @@ void add_alternative(const RecognisedAlternative &alternative, Json *json) {
   (*json)["acoustic_cost"] = alternative.acoustic_cost;
 }
 
+Json list_of_tags(const std::string &tags) {
+  Json list = Json::array();
+  std::istringstream lines(tags);
+  for (std::string tag; std::getline(lines, tag);) list.push_back(tag);
+  return list;
+}
+
 void add_words(const RecognisedAlternative &alternative, Json *json) {
   Json &words = (*json)["words"] = Json::array();
   for (const RecognisedWord &word : alternative.words) {
     words.push_back({{"word", word.text}, {"start_s", rounded(word.start_s)}, {"end_s", rounded(word.end_s)}});
     if (word.confidence >= 0) words.back()["confidence"] = rounded(word.confidence);
+    if (!word.rule.empty()) words.back()["rule"] = word.rule;
+    if (!word.tags.empty()) words.back()["tags"] = list_of_tags(word.tags);
   }
 }
 

@@ -15,7 +15,8 @@ namespace asr::tool {
 struct RecognisedWord {
   std::string text;
   double start_s, end_s;
-  float confidence;  // -1: not computed
+  float confidence;                  // -1: not computed
+  std::string rule = "", tags = "";  // of the grammar; tags are joined by '\n'
 };
 
 struct RecognisedAlternative {

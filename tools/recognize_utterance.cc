@@ -73,7 +73,7 @@ RecognisedAlternative take_alternative(const asr_event *event, size_t number) {
     asr_word word;
     word.size = sizeof(word);
     check(asr_event_word(event, number, i, &word));
-    result.words.push_back({word.text, word.start_s, word.end_s, word.confidence});
+    result.words.push_back({word.text, word.start_s, word.end_s, word.confidence, word.rule, word.tags});
   }
   return result;
 }

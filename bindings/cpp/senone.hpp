@@ -219,6 +219,8 @@ struct Word {
   double start_s, end_s;  // from the first sample fed
   float confidence;       // 0..1; -1 without a lattice and in partial events
   std::uint32_t id;       // its number in words.txt
+  std::string_view rule;  // of the grammar: the public rule of the sentence, and the word's tags, joined by '\n'
+  std::string_view tags;
 };
 
 class Words : public detail::Range<Words> {
@@ -229,7 +231,7 @@ class Words : public detail::Range<Words> {
   Word operator[](std::size_t index) const {
     auto word = detail::sized<asr_word>();
     detail::check(asr_event_word(event_, alternative_, index, &word));
-    return {word.text, word.start_s, word.end_s, word.confidence, word.word_id};
+    return {word.text, word.start_s, word.end_s, word.confidence, word.word_id, word.rule, word.tags};
   }
 
  private:
@@ -244,6 +246,8 @@ class Alternative {
 
   std::string_view text() const noexcept { return asr_event_alternative_text(event_, index_); }
   Words words() const noexcept { return Words(event_, index_); }
+  std::string_view rule() const noexcept { return asr_event_rule(event_, index_); }  // the public rule of the grammar
+  std::string_view tags() const noexcept { return asr_event_tags(event_, index_); }  // of the words, joined by '\n'
   double graph_cost() const { return costs().first; }
   double acoustic_cost() const { return costs().second; }  // not scaled
 

@@ -56,7 +56,8 @@ class Word:
     """A recognised word.
 
     start_s, end_s: seconds from the first sample fed. confidence: 0..1, the share of the lattice that says this word here;
-    -1 without a lattice and in partial events. id: its number in the bundle's words.txt.
+    -1 without a lattice and in partial events. id: its number in the bundle's words.txt. rule, tags: what the grammar says
+    of it: the public rule of the sentence ("" where it says nothing), and its tags.
     """
 
     text: str
@@ -64,6 +65,8 @@ class Word:
     end_s: float
     confidence: float
     id: int
+    rule: str = ""
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,16 @@ class Alternative:
     words: tuple[Word, ...]
     graph_cost: float
     acoustic_cost: float
+
+    @property
+    def rule(self) -> str:
+        """The public rule of the grammar; "" where it says nothing."""
+        return self.words[0].rule if self.words else ""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of all words."""
+        return tuple(tag for word in self.words for tag in word.tags)
 
 
 class _Memory:
@@ -227,7 +240,10 @@ def _alternative(pointer: int, number: int) -> Alternative:
     word = asr_word(size=sizeof(asr_word))
     for index in range(lib.asr_event_n_words(pointer, number)):
         check(lib.asr_event_word(pointer, number, index, byref(word)))
-        words.append(Word(text(word.text), word.start_s, word.end_s, word.confidence, word.word_id))
+        tags = tuple(tag for tag in text(word.tags).split("\n") if tag)
+        words.append(
+            Word(text(word.text), word.start_s, word.end_s, word.confidence, word.word_id, text(word.rule), tags)
+        )
     sentence = text(lib.asr_event_alternative_text(pointer, number))
     return Alternative(sentence, tuple(words), graph_cost.value, acoustic_cost.value)
 

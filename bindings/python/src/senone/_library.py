@@ -97,6 +97,8 @@ class asr_word(ctypes.Structure):
         ("end_s", c_double),
         ("confidence", c_float),
         ("word_id", c_uint32),
+        ("rule", c_char_p),
+        ("tags", c_char_p),
     ]
 
 
@@ -166,6 +168,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_event_n_alternatives": (c_size_t, [c_void_p]),
     "asr_event_alternative_text": (c_char_p, [c_void_p, c_size_t]),
     "asr_event_alternative_costs": (c_int, [c_void_p, c_size_t, POINTER(c_double), POINTER(c_double)]),
+    "asr_event_rule": (c_char_p, [c_void_p, c_size_t]),
+    "asr_event_tags": (c_char_p, [c_void_p, c_size_t]),
     "asr_event_n_words": (c_size_t, [c_void_p, c_size_t]),
     "asr_event_word": (c_int, [c_void_p, c_size_t, c_size_t, POINTER(asr_word)]),
     "asr_event_lattice": (c_int, [c_void_p, POINTER(asr_lattice)]),
