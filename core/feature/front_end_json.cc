@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // FrontEnd as a JSON object, one key a field, and back. One list of the fields serves both directions.
+#include "core/feature/front_end_json.h"
+
 #include <cmath>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/base/parse_json.h"
@@ -9,8 +12,7 @@
 namespace asr {
 namespace {
 
-using Json = nlohmann::ordered_json;  // what is written
-using Parsed = nlohmann::json;        // what was read
+using Parsed = nlohmann::json;  // what was read
 
 // The names of an enum's values, in the order of the values.
 template <typename Enum>
@@ -98,14 +100,19 @@ void for_each_field(AnyFrontEnd &f, Visit &&visit) {
 }
 
 struct Writer {
-  Json object = Json::object();
+  JsonWriter *json;
 
   template <typename Field>
   void operator()(const char *name, const Field &field) {
+    json->key(name);
     if constexpr (std::is_enum_v<Field>) {
-      object[name] = EnumNames<Field>::kNames[static_cast<size_t>(field)];
+      json->value(EnumNames<Field>::kNames[static_cast<size_t>(field)]);
+    } else if constexpr (std::is_arithmetic_v<Field>) {
+      json->value(field);
     } else {
-      object[name] = field;
+      json->begin_array();
+      for (const auto &value : field) json->value(value);
+      json->end_array();
     }
   }
 };
@@ -162,11 +169,11 @@ struct Reader {
 };
 
 [[noreturn]] void fail_unknown_key(const Parsed &object, const std::string &source) {
-  FrontEnd known;
-  Writer writer;
-  for_each_field(known, writer);
+  std::set<std::string> known;
+  const FrontEnd defaults;
+  for_each_field(defaults, [&](const char *name, const auto &) { known.insert(name); });
   for (const auto &item : object.items()) {
-    if (!writer.object.contains(item.key())) {
+    if (known.count(item.key()) == 0) {
       fail(ASR_BAD_FILE, "%s: front_end has the unknown key \"%s\"; was it written by a newer version?", source.c_str(),
            item.key().c_str());
     }
@@ -177,9 +184,15 @@ struct Reader {
 }  // namespace
 
 std::string front_end_to_json(const FrontEnd &front_end) {
-  Writer writer;
-  for_each_field(front_end, writer);
-  return writer.object.dump();
+  JsonWriter json;
+  write_front_end(front_end, &json);
+  return json.text();
+}
+
+void write_front_end(const FrontEnd &front_end, JsonWriter *json) {
+  json->begin_object();
+  for_each_field(front_end, Writer{json});
+  json->end_object();
 }
 
 FrontEnd front_end_from_json(const std::string &json, const std::string &source) {

@@ -7,14 +7,15 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/json_writer.h"
 #include "core/base/limits.h"
 #include "core/base/parse_json.h"
+#include "core/feature/front_end_json.h"
 
 namespace asr {
 namespace {
 
-using Json = nlohmann::ordered_json;  // what is written; finding a key in it takes as long as it has keys
-using Parsed = nlohmann::json;        // what was read
+using Parsed = nlohmann::json;  // what was read
 
 constexpr char kIndexName[] = "senone.json";
 constexpr int kVersion = 1;
@@ -47,11 +48,13 @@ uint64_t count_field(const Parsed &object, const char *name, const std::string &
   return field(object, name, Parsed::value_t::number_unsigned, source).get<uint64_t>();
 }
 
-Json decoding_to_json(const DecodingDefaults &decoding) {
-  return {{"beam", decoding.beam},
-          {"acoustic_scale", decoding.acoustic_scale},
-          {"word_insertion_cost", decoding.word_insertion_cost},
-          {"max_active", decoding.max_active}};
+void write_decoding(const DecodingDefaults &decoding, JsonWriter *json) {
+  json->begin_object();
+  json->key("beam"), json->value(decoding.beam);
+  json->key("acoustic_scale"), json->value(decoding.acoustic_scale);
+  json->key("word_insertion_cost"), json->value(decoding.word_insertion_cost);
+  json->key("max_active"), json->value(decoding.max_active);
+  json->end_object();
 }
 
 DecodingDefaults decoding_from_json(const Parsed &json, const std::string &source) {
@@ -63,10 +66,21 @@ DecodingDefaults decoding_from_json(const Parsed &json, const std::string &sourc
   return decoding;
 }
 
-Json fillers_to_json(const Bundle &bundle) {
-  Json words = Json::array();
-  for (const auto &[word, phones] : bundle.filler_words) words.push_back({{"word", word}, {"phones", phones}});
-  return words;
+void write_list(const std::vector<std::string> &texts, JsonWriter *json) {
+  json->begin_array();
+  for (const std::string &text : texts) json->value(text);
+  json->end_array();
+}
+
+void write_fillers(const Bundle &bundle, JsonWriter *json) {
+  json->begin_array();
+  for (const auto &[word, phones] : bundle.filler_words) {
+    json->begin_object();
+    json->key("word"), json->value(word);
+    json->key("phones"), write_list(phones, json);
+    json->end_object();
+  }
+  json->end_array();
 }
 
 void fillers_from_json(const Parsed &json, Bundle &bundle, const std::string &source) {
@@ -79,10 +93,15 @@ void fillers_from_json(const Parsed &json, Bundle &bundle, const std::string &so
   }
 }
 
-Json steps_to_json(const Bundle &bundle) {
-  Json steps = Json::array();
-  for (const BundleStep &step : bundle.made_by) steps.push_back({{"senone", step.version}, {"arguments", step.arguments}});
-  return steps;
+void write_steps(const Bundle &bundle, JsonWriter *json) {
+  json->begin_array();
+  for (const BundleStep &step : bundle.made_by) {
+    json->begin_object();
+    json->key("senone"), json->value(step.version);
+    json->key("arguments"), write_list(step.arguments, json);
+    json->end_object();
+  }
+  json->end_array();
 }
 
 // Absent in older bundles.
@@ -106,6 +125,18 @@ uint64_t checksum_field(const Parsed &object, const std::string &source) {
     fail(ASR_BAD_FILE, "%s: \"checksum\" is \"%s\", not 16 hexadecimal digits", source.c_str(), text.c_str());
   }
   return std::stoull(text, nullptr, 16);
+}
+
+void write_files(const Bundle &bundle, JsonWriter *json) {
+  json->begin_object();
+  for (const auto &[name, file] : bundle.files) {
+    json->key(name);
+    json->begin_object();
+    json->key("size"), json->value(file.size);
+    json->key("checksum"), json->value(hexadecimal(file.checksum));
+    json->end_object();
+  }
+  json->end_object();
 }
 
 // Only names of files in the bundle itself: an index must not lead elsewhere.
@@ -218,17 +249,18 @@ void write_bundle_index(Bundle bundle, const std::string &directory, const std::
 }
 
 std::string bundle_index_text(const Bundle &bundle) {
-  Json files = Json::object();
-  for (const auto &[name, file] : bundle.files) files[name] = {{"size", file.size}, {"checksum", hexadecimal(file.checksum)}};
-  const Json json = {{"senone_bundle", kVersion},
-                     {"name", bundle.name},
-                     {"source", bundle.source},
-                     {"made_by", steps_to_json(bundle)},
-                     {"front_end", Json::parse(front_end_to_json(bundle.front_end))},
-                     {"decoding", decoding_to_json(bundle.decoding)},
-                     {"filler_words", fillers_to_json(bundle)},
-                     {"files", files}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  JsonWriter json(2);
+  json.begin_object();
+  json.key("senone_bundle"), json.value(kVersion);
+  json.key("name"), json.value(bundle.name);
+  json.key("source"), json.value(bundle.source);
+  json.key("made_by"), write_steps(bundle, &json);
+  json.key("front_end"), write_front_end(bundle.front_end, &json);
+  json.key("decoding"), write_decoding(bundle.decoding, &json);
+  json.key("filler_words"), write_fillers(bundle, &json);
+  json.key("files"), write_files(bundle, &json);
+  json.end_object();
+  return json.text() + "\n";
 }
 
 }  // namespace asr
