@@ -271,6 +271,12 @@ std::string tone_grammar_archive(const std::vector<std::string> &words) {
   return graph_archive(read_bundle_index(tone_bundle()), one_of(tones_of(words)), {symbols_of(words), {}}, phones());
 }
 
+std::string tone_tagged_archive() {
+  const std::vector<std::string> words{"high", "low"};
+  return graph_archive(read_bundle_index(tone_bundle()), one_of(tones_of(words)),
+                       {symbols_of(words), {{}, {"ends", "H\nmore"}, {"ends", "L"}}}, phones());
+}
+
 std::string tone_archive() {
   return graph_archive(read_bundle_index(tone_bundle()), word_loop(false), {symbols_of({"low", "mid", "high"}), {}}, phones());
 }

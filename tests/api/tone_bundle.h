@@ -22,7 +22,8 @@ const std::string &tone_bundle_with_mean();
 // and a graph archive.
 std::string tone_grammar_bundle(const std::vector<std::string> &words);
 std::string tone_grammar_archive(const std::vector<std::string> &words);
-std::string tone_archive();  // of the first bundle's own graph
+std::string tone_tagged_archive();  // "high" with the tags H and more, "low" with L, both of the rule "ends"
+std::string tone_archive();         // of the first bundle's own graph
 
 // A recording of the words: each lasts 0.3 s, with 0.2 s of near-silence before, between and after them.
 std::vector<int16_t> speak(const std::string &words, uint32_t rate_hz = 16000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // make_tone_bundle DIRECTORY: writes the bundle of tests/api/tone_bundle.h and recordings of it, for tests in other languages:
-// DIRECTORY/bundle, bundle_with_mean, ends and ends.sgraph (one word, "high" or "low"), low_mid_high.raw, high_low.raw, low.raw
-// (16 kHz, 16-bit).
+// DIRECTORY/bundle, bundle_with_mean, ends, ends.sgraph and tagged.sgraph (one word, "high" or "low"), low_mid_high.raw,
+// high_low.raw, low.raw (16 kHz, 16-bit).
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -21,9 +21,11 @@ void make(const fs::path &directory) {
   const std::vector<std::string> ends{"high", "low"};
   fs::copy(asr::test::tone_grammar_bundle(ends), directory / "ends",
            fs::copy_options::recursive | fs::copy_options::overwrite_existing);
-  const std::string archive = asr::test::tone_grammar_archive(ends);
-  std::ofstream(directory / "ends.sgraph", std::ios::binary)
-      .write(archive.data(), static_cast<std::streamsize>(archive.size()));
+  const auto write = [&](const char *name, const std::string &archive) {
+    std::ofstream(directory / name, std::ios::binary).write(archive.data(), static_cast<std::streamsize>(archive.size()));
+  };
+  write("ends.sgraph", asr::test::tone_grammar_archive(ends));
+  write("tagged.sgraph", asr::test::tone_tagged_archive());
   for (const char *words : {"low mid high", "high low", "low"}) {
     const fs::path recording = asr::test::tone_recording(words);
     fs::copy_file(recording, directory / recording.filename(), fs::copy_options::overwrite_existing);

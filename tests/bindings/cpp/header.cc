@@ -364,6 +364,21 @@ TEST(CppHeader, AnEngineHasManyGraphs) {
   EXPECT_EQ(engine.info().n_words, 2u);
 }
 
+TEST(CppHeader, WordsHaveRuleAndTags) {
+  senone::Engine engine = load();
+  engine.add_graph_bytes("tagged", tone_tagged_archive());
+  senone::StreamConfig config;
+  config.graph = "tagged";
+  senone::Stream stream = engine.open(config);
+  stream.feed(speak("high"));
+  stream.finish();
+  const senone::Event final = stream.final_event();
+  EXPECT_EQ(final.words()[0].rule, "ends");
+  EXPECT_EQ(final.words()[0].tags, "H\nmore");
+  EXPECT_EQ(final.alternatives()[0].rule(), "ends");
+  EXPECT_EQ(final.alternatives()[0].tags(), "H\nmore");
+}
+
 TEST(CppHeader, LogComesAsStringViewAndMayThrow) {
   std::mutex mutex;
   std::vector<std::string> lines;

@@ -93,6 +93,16 @@ class Streams(unittest.TestCase):
                 stream.reset()
         self.assertRaises(senone.InvalidArgument, engine().stream, vad="perhaps")
 
+    def test_words_have_rule_and_tags(self) -> None:
+        with senone.Engine(BUNDLE, device="cpu", n_threads=2) as tagged:
+            tagged.add_graph("tagged", TONES / "tagged.sgraph")
+            best = tagged.recognize(samples("low"), graph="tagged").alternatives[0]
+            self.assertEqual((best.words[0].rule, best.words[0].tags, best.rule, best.tags), ("ends", ("L",), "ends", ("L",)))
+            best = tagged.recognize(samples("high_low")[:11200], graph="tagged").alternatives[0]
+            self.assertEqual(best.words[0].tags, ("H", "more"))
+            best = tagged.recognize(samples("low")).alternatives[0]
+            self.assertEqual((best.words[0].rule, best.words[0].tags, best.rule, best.tags), ("", (), "", ()))
+
     def test_streams_choose_a_graph(self) -> None:
         ends = TONES / "ends.sgraph"
         with senone.Engine(BUNDLE, device="cpu", n_threads=2) as many:
