@@ -62,6 +62,19 @@ TEST(Builds, AJsgfGrammarIsHeard) {
   EXPECT_EQ(hear_jsgf(kCommands, "high").text, "high");
 }
 
+TEST(Builds, AnSrgsGrammarIsHeard) {
+  const BuilderPointer builder = tone_builder();
+  const std::string text =
+      "<grammar root='top' xml:lang='en'><rule id='top'>low <one-of><item>mid<tag>M</tag></item>"
+      "<item><tag> H </tag>high</item></one-of><item repeat='0-1'><ruleref uri='#end'/></item></rule>"
+      "<rule id='end'>low<tag>end</tag></rule></grammar>";
+  const std::string archive = archive_of(build(asr_build_srgs, builder.get(), text).get());
+  EXPECT_EQ(hear(archive, "low mid").words, (std::vector<std::string>{"low[top|]", "mid[top|M]"}));
+  EXPECT_EQ(hear(archive, "low high low").words, (std::vector<std::string>{"low[top|]", "high[top|H]", "low[top|end]"}));
+  EXPECT_EQ(refusal(asr_build_srgs, builder.get(), "<grammar>\n<rule id='a'>&lt;<b/></rule></grammar>", ASR_BAD_FILE),
+            "grammar: line 2, column 18: <b> is not supported here; correct the grammar");
+}
+
 TEST(Builds, PhrasesAreHeard) {
   const BuilderPointer builder = tone_builder();
   const std::string text = "\xef\xbb\xbf# commands\n\nlow mid\n  high\tmid \r\nmid mid mid";

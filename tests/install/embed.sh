@@ -29,11 +29,19 @@ build_by_pkg_config() {
 build_by_pkg_config senone "$work/hello" "-Wl,-rpath,$prefix/lib"
 build_by_pkg_config senone-static "$work/hello_static"
 check_static "$work/hello_static"
+if [[ -f $prefix/include/senone/asr_build.h ]]; then
+  echo '#include <asr_build.h>
+int main(void) { asr_builder *builder; return asr_builder_open("/nowhere", &builder) == ASR_NOT_FOUND ? 0 : 1; }' >"$work/builds.c"
+  eval "flags=($(pkg-config --cflags --libs senone_build))"
+  cc -std=c99 -Wall -Wextra -Werror "$work/builds.c" -o "$work/builds" "${flags[@]}" "-Wl,-rpath,$prefix/lib"
+  "$work/builds" || fail "a program with libsenone_build by pkg-config"
+fi
 
 cmake -G Ninja -S "$source/tests/install/find_package" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DHELLO="$source/samples/hello.c" \
-  -DHELLO_CPP="$source/bindings/cpp/examples/hello.cc" \
+  -DHELLO_CPP="$source/bindings/cpp/examples/hello.cc" -DBUILDS="$work/builds.c" \
   >"$work/log" 2>&1 && cmake --build "$work/cmake" >>"$work/log" 2>&1 || { cat "$work/log"; fail "the CMake project"; }
 for program in hello hello_cpp hello_static hello_cpp_static; do check "$work/cmake/$program"; done
+[[ ! -f $work/builds.c ]] || "$work/cmake/builds" || fail "a program with libsenone_build by CMake"
 check_static "$work/cmake/hello_static"
 check_static "$work/cmake/hello_cpp_static"
 for file in LICENSE NOTICE docs/embedding.md samples/hello.c; do
