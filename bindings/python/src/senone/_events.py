@@ -72,22 +72,15 @@ class Word:
 @dataclass(frozen=True)
 class Alternative:
     """One hypothesis. Costs are natural logarithms, negated; the best one has the least
-    graph_cost + acoustic_scale * acoustic_cost (acoustic_cost is not scaled)."""
+    graph_cost + acoustic_scale * acoustic_cost (acoustic_cost is not scaled). rule, tags: what the grammar says of it, as of
+    its words."""
 
     text: str
     words: tuple[Word, ...]
     graph_cost: float
     acoustic_cost: float
-
-    @property
-    def rule(self) -> str:
-        """The public rule of the grammar; "" where it says nothing."""
-        return self.words[0].rule if self.words else ""
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """The tags of all words."""
-        return tuple(tag for word in self.words for tag in word.tags)
+    rule: str = ""
+    tags: tuple[str, ...] = ()
 
 
 class _Memory:
@@ -240,12 +233,15 @@ def _alternative(pointer: int, number: int) -> Alternative:
     word = asr_word(size=sizeof(asr_word))
     for index in range(lib.asr_event_n_words(pointer, number)):
         check(lib.asr_event_word(pointer, number, index, byref(word)))
-        tags = tuple(tag for tag in text(word.tags).split("\n") if tag)
-        words.append(
-            Word(text(word.text), word.start_s, word.end_s, word.confidence, word.word_id, text(word.rule), tags)
-        )
+        rule, tags = text(word.rule), _tags(word.tags)
+        words.append(Word(text(word.text), word.start_s, word.end_s, word.confidence, word.word_id, rule, tags))
     sentence = text(lib.asr_event_alternative_text(pointer, number))
-    return Alternative(sentence, tuple(words), graph_cost.value, acoustic_cost.value)
+    rule, tags = text(lib.asr_event_rule(pointer, number)), _tags(lib.asr_event_tags(pointer, number))
+    return Alternative(sentence, tuple(words), graph_cost.value, acoustic_cost.value, rule, tags)
+
+
+def _tags(joined: bytes | None) -> tuple[str, ...]:
+    return tuple(text(joined).split("\n")) if joined else ()
 
 
 def _lattice(handle: _Handle) -> asr_lattice | None:
