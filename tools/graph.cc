@@ -10,6 +10,7 @@
 #include "core/graph/archive.h"
 #include "core/graph/build/build.h"
 #include "core/graph/build/jsgf.h"
+#include "core/graph/build/phone_loop.h"
 #include "core/graph/build/prune.h"
 #include "core/graph/build/trie_lm.h"
 #include "core/graph/import/openfst_file.h"
@@ -100,13 +101,17 @@ void note_step(Bundle *bundle) {
 
 // Writes the graph's files into the model's bundle, or into a new one with the model's files.
 void write_bundle(Bundle bundle, const std::string &out, const GraphData &graph, const std::vector<std::string> &words,
-                  const HmmSet &set) {
+                  const HmmSet &set, const TransitionScales &scales) {
   namespace fs = std::filesystem;
   OutputDirectory directory(out.empty() ? bundle.path : out);
   std::vector<std::string> names = {"graph.bin", "words.txt", "phones.txt"};
   write_graph(graph, directory.file("graph.bin"));
   write_symbols(words, directory.file("words.txt"));
   write_symbols(phones_of(set), directory.file("phones.txt"));
+  if (set.knows_contexts()) {
+    write_graph(make_phone_loop(set, scales), directory.file("background.bin"));
+    names.push_back("background.bin");
+  }
   for (const auto &[name, file] : bundle.files) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     std::error_code error;
@@ -129,10 +134,14 @@ void write_archive(Bundle bundle, const std::string &path, const GraphData &grap
   file.commit();
 }
 
-void write(const GraphArguments &arguments, const Bundle &bundle, const GraphData &graph, const std::vector<std::string> &words,
+// Results of grammars are compared with the background, those of language models are not.
+void write(const GraphArguments &arguments, Bundle bundle, const GraphData &graph, const std::vector<std::string> &words,
            const HmmSet &set) {
+  constexpr double kRejectThreshold = 0.5;
+  const bool is_grammar = arguments.lm.empty() && arguments.hclg.empty();
+  bundle.decoding.reject_threshold = is_grammar ? std::optional<double>(kRejectThreshold) : std::nullopt;
   if (arguments.archive.empty()) {
-    write_bundle(bundle, arguments.out, graph, words, set);
+    write_bundle(bundle, arguments.out, graph, words, set, arguments.options.scales);
   } else {
     write_archive(bundle, arguments.archive, graph, words, set);
   }

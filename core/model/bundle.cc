@@ -48,10 +48,12 @@ uint64_t count_field(const Parsed &object, const char *name, const std::string &
 }
 
 Json decoding_to_json(const DecodingDefaults &decoding) {
-  return {{"beam", decoding.beam},
-          {"acoustic_scale", decoding.acoustic_scale},
-          {"word_insertion_cost", decoding.word_insertion_cost},
-          {"max_active", decoding.max_active}};
+  Json json = {{"beam", decoding.beam},
+               {"acoustic_scale", decoding.acoustic_scale},
+               {"word_insertion_cost", decoding.word_insertion_cost},
+               {"max_active", decoding.max_active}};
+  if (decoding.reject_threshold) json["reject_threshold"] = *decoding.reject_threshold;
+  return json;
 }
 
 DecodingDefaults decoding_from_json(const Parsed &json, const std::string &source) {
@@ -60,6 +62,7 @@ DecodingDefaults decoding_from_json(const Parsed &json, const std::string &sourc
   decoding.acoustic_scale = number_field(json, "acoustic_scale", 1e-6, 1e6, source);
   decoding.word_insertion_cost = number_field(json, "word_insertion_cost", -1e6, 1e6, source);
   decoding.max_active = static_cast<uint32_t>(number_field(json, "max_active", 1, 4e9, source));
+  if (json.contains("reject_threshold")) decoding.reject_threshold = number_field(json, "reject_threshold", 1e-6, 1, source);
   return decoding;
 }
 

@@ -340,6 +340,13 @@ TEST(Fallback, UtterancesComeOnce) {
   }
 }
 
+TEST(Fallback, EarlyEndpointsComeOnce) {
+  asr_stream_config config = default_stream();
+  config.endpoint = ASR_ENDPOINT_COMMAND;
+  config.early_endpoint_ms = 100;  // less than the pause after each word, in which no endpoint is
+  for (const char *backend : {"faulty", "overlapping"}) expect_nothing_lost(config, backend);
+}
+
 TEST(Fallback, SaysSo) {
   struct Log {
     std::mutex mutex;

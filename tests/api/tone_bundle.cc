@@ -112,6 +112,9 @@ AcousticModel without_mean(AcousticModel model) {
   return model;
 }
 
+enum class Loop { kPlain, kWithCycle, kWithHomophone };
+constexpr uint32_t kHomophone = kWords + 1;  // its word
+
 GraphData with_arcs(GraphData graph, const std::vector<std::vector<asr_graph_arc>> &emitting,
                     const std::vector<std::vector<asr_graph_arc>> &epsilon) {
   graph.emitting_begin.push_back(0);
@@ -158,13 +161,15 @@ GraphData one_of(const std::vector<uint32_t> &tones) {
 }
 
 // A loop over the words and silence: state 0, and from it a chain of HMM states for each.
-GraphData word_loop(bool with_cycle) {
+GraphData word_loop(Loop kind) {
   GraphData graph;
   graph.n_pdfs = 1 + kWords;
-  graph.n_words = 1 + kWords;
+  graph.n_words = 1 + kWords + (kind == Loop::kWithHomophone ? 1 : 0);
   graph.transitions.push_back({});
   std::vector<std::vector<asr_graph_arc>> emitting(1), epsilon(1);
-  for (uint32_t p = 0; p <= kWords; ++p) {
+  std::vector<std::pair<uint32_t, uint32_t>> words{{0, 0}, {1, 1}, {2, 2}, {3, 3}};  // with their pdfs
+  if (kind == Loop::kWithHomophone) words.insert(words.begin() + 1, {kHomophone, 1});
+  for (const auto &[word, p] : words) {
     const uint8_t position = p == 0 ? kAnyPosition : static_cast<uint8_t>(WordPosition::kSingle);
     uint32_t from = 0;
     for (uint16_t k = 0; k < kHmmStates; ++k) {
@@ -174,12 +179,12 @@ GraphData word_loop(bool with_cycle) {
       for (const bool self_loop : {false, true}) {
         graph.transitions.push_back({p, position, k, self_loop, p});
         const uint32_t id = static_cast<uint32_t>(graph.transitions.size() - 1);
-        emitting[self_loop ? to : from].push_back({to, id, !self_loop && k == 0 ? p : 0, 0.7f});
+        emitting[self_loop ? to : from].push_back({to, id, !self_loop && k == 0 ? word : 0, 0.7f});
       }
       from = to;
     }
     epsilon[from].push_back({0, 0, 0, p == 0 ? 0.0f : 1.0f});
-    if (with_cycle && p == kWords) epsilon[from].push_back({from, 0, 2, 3});
+    if (kind == Loop::kWithCycle && p == kWords) epsilon[from].push_back({from, 0, 2, 3});
   }
   graph = with_arcs(std::move(graph), emitting, epsilon);
   graph.final_costs[0] = 0;
@@ -210,12 +215,14 @@ const std::vector<std::string> &phones() {
 struct TemporaryBundle {
   const std::string path;
 
-  TemporaryBundle(const std::string &name, bool with_cycle, const FrontEnd &front_end = tone_front_end())
+  TemporaryBundle(const std::string &name, Loop loop, const FrontEnd &front_end = tone_front_end())
       : path(std::filesystem::temp_directory_path() / (name + "_" + std::to_string(getpid()))) {
     std::filesystem::create_directories(path);
     write_acoustic_model(front_end.cmn == CmnKind::kNone ? train() : without_mean(train()), path + "/acoustic.bin");
-    write_graph(word_loop(with_cycle), path + "/graph.bin");
-    write_symbols({"<eps>", "low", "mid", "high"}, path + "/words.txt");
+    write_graph(word_loop(loop), path + "/graph.bin");
+    std::vector<std::string> words{"<eps>", "low", "mid", "high"};
+    if (loop == Loop::kWithHomophone) words.emplace_back("deep");
+    write_symbols(words, path + "/words.txt");
     write_symbols(phones(), path + "/phones.txt");
     Bundle bundle;
     bundle.name = "tones";
@@ -234,17 +241,22 @@ struct TemporaryBundle {
 }  // namespace
 
 const std::string &tone_bundle() {
-  static const TemporaryBundle bundle("senone_tones", false);
+  static const TemporaryBundle bundle("senone_tones", Loop::kPlain);
   return bundle.path;
 }
 
 const std::string &tone_bundle_with_cycle() {
-  static const TemporaryBundle bundle("senone_cycle", true);
+  static const TemporaryBundle bundle("senone_cycle", Loop::kWithCycle);
+  return bundle.path;
+}
+
+const std::string &tone_bundle_with_homophone() {
+  static const TemporaryBundle bundle("senone_homophone", Loop::kWithHomophone);
   return bundle.path;
 }
 
 const std::string &tone_bundle_with_mean() {
-  static const TemporaryBundle bundle("senone_mean", false, [] {
+  static const TemporaryBundle bundle("senone_mean", Loop::kPlain, [] {
     FrontEnd front_end = tone_front_end();
     front_end.cmn = CmnKind::kBatch;
     front_end.cmn_lookahead_frames = 20;

@@ -15,6 +15,9 @@ const std::string &tone_bundle();
 // The same with an epsilon cycle that says "mid", at a cost, wherever "high" ends.
 const std::string &tone_bundle_with_cycle();
 
+// The same with a fourth word "deep", which sounds like "low" and which the search takes of the two.
+const std::string &tone_bundle_with_homophone();
+
 // The same with a model that asks for the mean of the whole utterance, and whose live mean looks 20 frames ahead.
 const std::string &tone_bundle_with_mean();
 
