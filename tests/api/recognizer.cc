@@ -75,6 +75,7 @@ std::string shown(const asr_event *event) {
     }
     text += "]";
   }
+  if (asr_event_out_of_grammar(event) >= 0) text += format(" out=%a", static_cast<double>(asr_event_out_of_grammar(event)));
   asr_lattice lattice{};
   lattice.size = sizeof(lattice);
   if (asr_event_lattice(event, &lattice) == ASR_OK) text += shown(lattice);

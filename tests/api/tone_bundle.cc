@@ -265,9 +265,11 @@ const std::string &tone_bundle_with_mean() {
   return bundle.path;
 }
 
-// Inside the first bundle's directory, which goes with it.
-std::string tone_grammar_bundle(const std::vector<std::string> &words) {
-  std::string path = tone_bundle() + "/one_of";
+namespace {
+
+// A bundle inside the first one's directory, which goes with it.
+std::string grammar_bundle(const std::string &name, const std::vector<std::string> &words, bool with_background) {
+  std::string path = tone_bundle() + "/" + name;
   for (const std::string &word : words) path += "_" + word;
   std::filesystem::create_directories(path);
   std::filesystem::copy_file(tone_bundle() + "/acoustic.bin", path + "/acoustic.bin",
@@ -275,16 +277,29 @@ std::string tone_grammar_bundle(const std::vector<std::string> &words) {
   write_graph(one_of(tones_of(words)), path + "/graph.bin");
   write_symbols(symbols_of(words), path + "/words.txt");
   write_symbols(phones(), path + "/phones.txt");
-  write_bundle_index(read_bundle_index(tone_bundle()), path, {"acoustic.bin", "graph.bin", "words.txt", "phones.txt"});
+  Bundle bundle = read_bundle_index(tone_bundle());
+  std::vector<std::string> names{"acoustic.bin", "graph.bin", "words.txt", "phones.txt"};
+  if (with_background) {
+    write_graph(word_loop(Loop::kPlain), path + "/background.bin");
+    names.emplace_back("background.bin");
+    bundle.decoding.reject_threshold = 0.5;
+  }
+  write_bundle_index(bundle, path, names);
   return path;
 }
+
+}  // namespace
+
+std::string tone_grammar_bundle(const std::vector<std::string> &words) { return grammar_bundle("one_of", words, false); }
+
+std::string tone_bundle_with_background() { return grammar_bundle("background", {"low", "mid"}, true); }
 
 std::string tone_grammar_archive(const std::vector<std::string> &words) {
   return graph_archive(read_bundle_index(tone_bundle()), one_of(tones_of(words)), symbols_of(words), phones());
 }
 
 std::string tone_archive() {
-  return graph_archive(read_bundle_index(tone_bundle()), word_loop(false), symbols_of({"low", "mid", "high"}), phones());
+  return graph_archive(read_bundle_index(tone_bundle()), word_loop(Loop::kPlain), symbols_of({"low", "mid", "high"}), phones());
 }
 
 std::vector<int16_t> speak(const std::string &words, uint32_t rate_hz) {

@@ -25,6 +25,8 @@ const std::string &tone_bundle_with_mean();
 // and a graph archive.
 std::string tone_grammar_bundle(const std::vector<std::string> &words);
 std::string tone_grammar_archive(const std::vector<std::string> &words);
+// That of "low" and "mid", with the first bundle's graph for a background and 0.5 for a threshold.
+std::string tone_bundle_with_background();
 std::string tone_archive();  // of the first bundle's own graph
 
 // A recording of the words: each lasts 0.3 s, with 0.2 s of near-silence before, between and after them.

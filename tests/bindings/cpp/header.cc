@@ -95,6 +95,16 @@ TEST(CppHeader, TellsOfPausesAndStableWords) {
   EXPECT_NE(std::find(kinds.begin(), kinds.end(), senone::EventKind::kSpeechResumed), kinds.end());
 }
 
+TEST(CppHeader, TellsWhatIsOutOfTheGrammar) {
+  senone::Engine engine(tone_bundle_with_background());
+  senone::Stream stream = engine.open();
+  stream.feed(speak("high"));
+  stream.finish();
+  const senone::Event final = stream.final_event();
+  EXPECT_GT(final.out_of_grammar(), 0.9f);
+  EXPECT_NE(final.flags() & ASR_FLAG_REJECTED, 0u);
+}
+
 TEST(CppHeader, CancelsAnUtteranceAndBeginsAnew) {
   senone::Engine engine = load();
   senone::StreamConfig config;

@@ -82,6 +82,15 @@ class Streams(unittest.TestCase):
         with engine().stream() as stream:
             self.assertRaises(senone.InvalidState, stream.end_utterance)
 
+    def test_no_background(self) -> None:
+        with engine().stream() as stream:
+            stream.feed(samples())
+        self.assertEqual(list(stream)[-2].out_of_grammar, -1)
+        self.assertRaises(senone.Unsupported, engine().stream, reject_threshold=0.5)
+        with engine().stream(reject_threshold=-1) as stream:
+            stream.feed(samples())
+        self.assertFalse(list(stream)[-2].flags & senone.Flag.REJECTED)
+
     def test_early_endpoints(self) -> None:
         with engine().stream(endpoint="command", silence_at_end_ms=1000, early_endpoint_ms=150) as stream:
             stream.feed(np.concatenate([samples("high_low"), np.zeros(8000, samples().dtype)]))
