@@ -112,7 +112,7 @@ AcousticModel without_mean(AcousticModel model) {
   return model;
 }
 
-enum class Loop { kPlain, kWithCycle, kWithHomophone };
+enum class Loop { kPlain, kWithCycle, kWithHomophone, kBackground };
 constexpr uint32_t kHomophone = kWords + 1;  // its word
 
 GraphData with_arcs(GraphData graph, const std::vector<std::vector<asr_graph_arc>> &emitting,
@@ -183,7 +183,7 @@ GraphData word_loop(Loop kind) {
       }
       from = to;
     }
-    epsilon[from].push_back({0, 0, 0, p == 0 ? 0.0f : 1.0f});
+    epsilon[from].push_back({0, 0, 0, p == 0 ? 0.0f : kind == Loop::kBackground ? 10.0f : 1.0f});
     if (kind == Loop::kWithCycle && p == kWords) epsilon[from].push_back({from, 0, 2, 3});
   }
   graph = with_arcs(std::move(graph), emitting, epsilon);
@@ -280,7 +280,7 @@ std::string grammar_bundle(const std::string &name, const std::vector<std::strin
   Bundle bundle = read_bundle_index(tone_bundle());
   std::vector<std::string> names{"acoustic.bin", "graph.bin", "words.txt", "phones.txt"};
   if (with_background) {
-    write_graph(word_loop(Loop::kPlain), path + "/background.bin");
+    write_graph(word_loop(Loop::kBackground), path + "/background.bin");
     names.emplace_back("background.bin");
     bundle.decoding.reject_threshold = 0.5;
   }

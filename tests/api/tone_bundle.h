@@ -25,7 +25,7 @@ const std::string &tone_bundle_with_mean();
 // and a graph archive.
 std::string tone_grammar_bundle(const std::vector<std::string> &words);
 std::string tone_grammar_archive(const std::vector<std::string> &words);
-// That of "low" and "mid", with the first bundle's graph for a background and 0.5 for a threshold.
+// That of "low" and "mid", with a loop over all words, which costs more, for a background and 0.5 for a threshold.
 std::string tone_bundle_with_background();
 std::string tone_archive();  // of the first bundle's own graph
 
