@@ -134,7 +134,7 @@ def native_config(config: StreamConfig) -> asr_stream_config:
     return native
 
 
-def encoded(name: str, value: str | None) -> bytes | None:
+def encoded(name: str, value: object) -> bytes | None:
     if value is None:
         return None
     if not isinstance(value, str) or "\0" in value:
