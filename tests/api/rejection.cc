@@ -114,6 +114,14 @@ TEST(Rejection, NeedsABackground) {
   EXPECT_NE(std::string(asr_last_error()).find("senone graph"), std::string::npos) << asr_last_error();
 }
 
+TEST(Rejection, ADamagedBackgroundIsRefused) {
+  const std::string bundle = tone_bundle_with_background(), file = bundle + "/background.bin";
+  std::fstream(file, std::ios::binary | std::ios::in | std::ios::out).seekp(100).put('x');
+  asr_engine *engine = nullptr;
+  EXPECT_EQ(asr_engine_load(bundle.c_str(), nullptr, &engine), ASR_BAD_FILE);
+  EXPECT_NE(std::string(asr_last_error()).find("background.bin"), std::string::npos) << asr_last_error();
+}
+
 TEST(Rejection, LowersConfidences) {
   const EnginePointer engine = load_grammar();
   asr_stream_config config = default_stream();
