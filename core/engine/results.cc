@@ -65,38 +65,6 @@ Alternative make_alternative(const LatticePath &path, const CompactLattice &latt
   return alternative;
 }
 
-std::vector<uint32_t> ids_of(const std::vector<Word> &words) {
-  std::vector<uint32_t> ids;
-  for (const Word &word : words) ids.push_back(word.id);
-  return ids;
-}
-
-bool begins_with(const std::vector<uint32_t> &words, const std::vector<uint32_t> &front) {
-  return words.size() >= front.size() && std::equal(front.begin(), front.end(), words.begin());
-}
-
-// Paths of equal cost, such as those of words that sound alike, are told apart by other rules in a lattice than in the search.
-// Where the search has promised words, the best path with these words comes first. A narrowed lattice may not have it.
-void put_first(const std::vector<uint32_t> &words, const CompactLattice &lattice, double acoustic_scale,
-               std::vector<LatticePath> *paths) {
-  if (paths->empty() || begins_with(paths->front().words, words)) return;
-  std::optional<LatticePath> first = best_path_with(words, lattice, acoustic_scale);
-  if (!first) return;
-  const auto same = [&](const LatticePath &path) { return path.words == first->words; };
-  const auto found = std::find_if(paths->begin(), paths->end(), same);
-  paths->erase(found != paths->end() ? found : paths->end() - 1);
-  paths->insert(paths->begin(), std::move(*first));
-}
-
-// Alignments of equal cost are told apart by other rules, too.
-void keep_times(const std::vector<Word> &stable, Alternative *alternative) {
-  for (size_t i = 0; i < std::min(stable.size(), alternative->words.size()); ++i) {
-    if (alternative->words[i].id != stable[i].id) return;
-    alternative->words[i].start_s = stable[i].start_s;
-    alternative->words[i].end_s = stable[i].end_s;
-  }
-}
-
 HeardPath heard_path(const LatticePath &path, const Decoding &decoding) {
   HeardPath heard;
   heard.cost = path.cost.total(static_cast<double>(decoding.acoustic_scale)) -
@@ -187,16 +155,10 @@ EventPointer path_event(const asr_path &path, uint64_t n_common_arcs, uint64_t f
   return event;
 }
 
-SearchLattice search_lattice(std::vector<Word> stable, std::optional<HeardPath> background,
-                             std::shared_ptr<LatticePieces> pieces, const asr_raw_lattice &last, uint64_t first_frame,
-                             const Decoding &decoding) {
-  return {std::move(stable),
-          std::move(background),
-          std::move(pieces),
-          lattice_from_backend(last, decoding.word_insertion_cost),
-          first_frame,
-          last.n_frames,
-          last.reached_final != 0,
+SearchLattice search_lattice(std::optional<HeardPath> background, std::shared_ptr<LatticePieces> pieces,
+                             const asr_raw_lattice &last, uint64_t first_frame, const Decoding &decoding) {
+  return {std::move(background), std::move(pieces), lattice_from_backend(last, decoding.word_insertion_cost),
+          first_frame,           last.n_frames,     last.reached_final != 0,
           last.beam_died != 0};
 }
 
@@ -210,14 +172,12 @@ EventPointer lattice_event(SearchLattice found, const Decoding &decoding, const 
 
   EventPointer event = new_event(ASR_EVENT_FINAL);
   uint32_t n_frames = 0;  // that the paths consume
-  std::vector<LatticePath> paths = n_best_paths(lattice, scale, decoding.n_best, determinised.beam, stop);
-  put_first(ids_of(found.stable), lattice, scale, &paths);
+  const std::vector<LatticePath> paths = n_best_paths(lattice, scale, decoding.n_best, determinised.beam, stop);
   for (const LatticePath &path : paths) {
     n_frames = static_cast<uint32_t>(path.transition_ids.size());
     event->alternatives.push_back(make_alternative(path, lattice, posteriors, found.first_frame, decoding, stop));
   }
   if (event->alternatives.empty()) event->alternatives.emplace_back();
-  keep_times(found.stable, &event->alternatives[0]);
   event->n_stable_words = event->alternatives[0].words.size();
   event->lattice = make_arrays(determinised, std::move(posteriors), scale, found.first_frame, n_frames, decoding);
   set_flags(event.get(), found.n_frames, found.reached_final, found.beam_died);

@@ -29,7 +29,6 @@ struct LatticePieces {
 
 // What the search left of an utterance, taken from the device.
 struct SearchLattice {
-  std::vector<Word> stable;             // words that earlier events called stable
   std::optional<HeardPath> background;  // that the result is compared with
   std::shared_ptr<LatticePieces> pieces;
   Lattice last;              // the rest
@@ -38,9 +37,8 @@ struct SearchLattice {
   bool reached_final = false, beam_died = false;
 };
 
-SearchLattice search_lattice(std::vector<Word> stable, std::optional<HeardPath> background,
-                             std::shared_ptr<LatticePieces> pieces, const asr_raw_lattice &last, uint64_t first_frame,
-                             const Decoding &decoding);
+SearchLattice search_lattice(std::optional<HeardPath> background, std::shared_ptr<LatticePieces> pieces,
+                             const asr_raw_lattice &last, uint64_t first_frame, const Decoding &decoding);
 
 // The path of the background's channel.
 HeardPath background_path(const asr_path &path, const Decoding &decoding);

@@ -58,13 +58,8 @@ PathTail Utterance::tail(const asr_path &path) const {
   return tail_of_path(path, [this](uint32_t transition_id) { return decoding_.graph->is_silence(transition_id); });
 }
 
-EventPointer Utterance::result(asr_event_kind kind, const asr_path &path, uint64_t n_common_arcs) {
-  EventPointer event = path_event(path, n_common_arcs, first_frame_, decoding_, kind);
-  if (pieces_) {
-    const std::vector<Word> &words = event->alternatives[0].words;
-    for (size_t i = stable_words_.size(); i < event->n_stable_words; ++i) stable_words_.push_back(words[i]);
-  }
-  return event;
+EventPointer Utterance::result(asr_event_kind kind, const asr_path &path, uint64_t n_common_arcs) const {
+  return path_event(path, n_common_arcs, first_frame_, decoding_, kind);
 }
 
 bool Utterance::advanced(size_t n_frames) {

@@ -43,8 +43,7 @@ class Utterance {
   const Decoding &decoding() const { return decoding_; }
 
   // An event from the channel's best path; path_event has n_common_arcs.
-  EventPointer result(asr_event_kind kind, const asr_path &path, uint64_t n_common_arcs = 0);
-  const std::vector<Word> &stable_words() const { return stable_words_; }  // of earlier results, where lattices are made
+  EventPointer result(asr_event_kind kind, const asr_path &path, uint64_t n_common_arcs = 0) const;
 
   // Counts frames that were advanced; true if a piece of the lattice has settled with them. Only streams with a lattice_beam
   // have pieces.
@@ -61,7 +60,6 @@ class Utterance {
   std::shared_ptr<asr_backend_channel> channel_, background_;
   std::shared_ptr<LatticePieces> pieces_;  // for a lattice
   std::optional<Endpointer> endpointer_;   // where the stream has endpoints
-  std::vector<Word> stable_words_;
   size_t n_advanced_ = 0;
   uint32_t partial_frames_ = 0, n_frames_ = 0;
 };

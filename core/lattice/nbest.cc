@@ -44,20 +44,6 @@ class PathSearch {
     }
   }
 
-  // The best path whose words begin with `words`.
-  std::optional<LatticePath> best_with(const std::vector<uint32_t> &words) {
-    if (to_end_.empty() || !std::isfinite(to_end_[0])) return std::nullopt;
-    Beginning path{0, 0, kNone, false, {}};
-    for (const uint32_t word : words) {
-      const uint64_t end = lattice_.arc_begin[path.state + 1];
-      uint64_t a = lattice_.arc_begin[path.state];
-      while (a < end && lattice_.arcs[a].word != word) ++a;
-      if (a == end) return std::nullopt;
-      path = continued(path, a);
-    }
-    return follow(path);
-  }
-
  private:
   struct Step {
     uint64_t arc;
@@ -176,11 +162,6 @@ void visit_best_paths(const CompactLattice &lattice, double acoustic_scale, size
 LatticePath best_path(const CompactLattice &lattice, double acoustic_scale) {
   std::vector<LatticePath> paths = n_best_paths(lattice, acoustic_scale, 1);
   return paths.empty() ? LatticePath{} : std::move(paths.front());
-}
-
-std::optional<LatticePath> best_path_with(const std::vector<uint32_t> &words, const CompactLattice &lattice,
-                                          double acoustic_scale) {
-  return PathSearch(lattice, acoustic_scale, 1, {}).best_with(words);
 }
 
 std::optional<double> cost_of_words(const CompactLattice &lattice, const std::vector<uint32_t> &words, double acoustic_scale) {

@@ -34,10 +34,6 @@ void visit_best_paths(const CompactLattice &lattice, double acoustic_scale, size
 // The first of these. An empty lattice has an empty path.
 LatticePath best_path(const CompactLattice &lattice, double acoustic_scale);
 
-// The best path whose words begin with `words`; none if there is no such path. The lattice is one that determinise() made.
-std::optional<LatticePath> best_path_with(const std::vector<uint32_t> &words, const CompactLattice &lattice,
-                                          double acoustic_scale);
-
 // The least total cost of the paths with exactly these words; none if there is no such path.
 std::optional<double> cost_of_words(const CompactLattice &lattice, const std::vector<uint32_t> &words, double acoustic_scale);
 

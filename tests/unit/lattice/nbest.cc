@@ -64,27 +64,6 @@ TEST_F(Paths, OfFewAreTheFirstOfMany) {
   }
 }
 
-TEST_F(Paths, WithGivenFirstWordsAreTheBestOfThese) {
-  for (uint32_t seed = 0; seed < 200 && !HasFailure(); ++seed) {
-    SCOPED_TRACE(seed);
-    make(seed);
-    const std::vector<LatticePath> all = n_best_paths(lattice_, kScale, totals_.size());
-    for (const LatticePath &path : all) {
-      const size_t n = seed % (path.words.size() + 1);
-      const std::vector<uint32_t> front(path.words.begin(), path.words.begin() + static_cast<ptrdiff_t>(n));
-      const auto first = std::find_if(all.begin(), all.end(), [&](const LatticePath &p) {
-        return p.words.size() >= n && std::equal(front.begin(), front.end(), p.words.begin());
-      });
-      const std::optional<LatticePath> got = best_path_with(front, lattice_, kScale);
-      ASSERT_TRUE(got);
-      EXPECT_NEAR(got->cost.total(kScale), first->cost.total(kScale), kTolerance);
-      EXPECT_TRUE(std::equal(front.begin(), front.end(), got->words.begin()));
-    }
-    EXPECT_FALSE(best_path_with({12345}, lattice_, kScale));
-  }
-  EXPECT_FALSE(best_path_with({}, {}, kScale));
-}
-
 TEST_F(Paths, WithinABeamAreTheFirstOfAll) {
   for (uint32_t seed = 0; seed < 200 && !HasFailure(); ++seed) {
     make(seed);
