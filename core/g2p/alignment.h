@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Letters and phones of words, cut into joint units. The units' probabilities are estimated by
-// expectation maximisation over all ways of cutting every word (docs/g2p.md); then each word gets its most probable way.
+// Letters and phones of words, cut into joint units. The units' probabilities are estimated by expectation maximisation
+// over all ways of cutting every word (docs/g2p.md); then each word gets its most probable way.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@ namespace asr {
 
 constexpr uint16_t kNoSymbol = 0xffff;
 
-// Up to one letter and up to two phones, not all missing. Letters and phones are numbers below kNoSymbol, which stands for
-// a missing one; the order is that of the letters, and of the phones of a letter.
+// Up to one letter and up to two phones, not all missing. Letters and phones are numbers below kNoSymbol, which stands
+// for a missing one; the order is that of the letters, and of the phones of a letter.
 struct G2pUnit {
   uint16_t letter = kNoSymbol;
   std::array<uint16_t, 2> phones{kNoSymbol, kNoSymbol};

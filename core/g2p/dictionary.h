@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pronunciation dictionaries in CMU Sphinx form: "word phone phone ..." lines, variants as "word(2)", ## and ;; comments. Read
-// here as lines for whoever uses them (core/graph/build/lexicon.h), and as words with letters and phones for training.
+// Pronunciation dictionaries in CMU Sphinx form: "word phone phone ..." lines, variants as "word(2)", ## and ;;
+// comments. Read here as lines for whoever uses them (core/graph/build/lexicon.h), and as words with letters and phones
+// for training.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A grapheme-to-phoneme model: the letters and phones of a dictionary, the units that join them, and an n-gram model over the
-// units, as a file holds them (docs/g2p.md). Made by train_g2p (train.h), used by pronounce (pronounce.h).
+// A grapheme-to-phoneme model: the letters and phones of a dictionary, the units that join them, and an n-gram model
+// over the units, as a file holds them (docs/g2p.md). Made by train_g2p (train.h), used by pronounce (pronounce.h).
 #pragma once
 
 #include <cstdint>

@@ -20,8 +20,8 @@ struct G2pResult {
   double posterior;  // share of the word's probability, over all ways to cut it into units
 };
 
-// Best first; none is there twice. `word` is UTF-8 in the dictionary's letter case. Throws where a letter is not in the model,
-// and where the word is longer than kMostSpelledLetters; empty where the model has no way to say it.
+// Best first; none is there twice. `word` is UTF-8 in the dictionary's letter case. Throws where a letter is not in the
+// model, and where the word is longer than kMostSpelledLetters; empty where the model has no way to say it.
 std::vector<G2pResult> pronounce(const G2pModel &model, const std::string &word, const G2pOptions &options);
 
 }  // namespace asr

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a grapheme-to-phoneme model on a dictionary: aligns letters with phones, then estimates an n-gram model over the
-// units. The same dictionary and options make the same bytes.
+// Trains a grapheme-to-phoneme model on a dictionary: aligns letters with phones, then estimates an n-gram model over
+// the units. The same dictionary and options make the same bytes.
 #pragma once
 
 #include <functional>

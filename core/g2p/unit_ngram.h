@@ -10,10 +10,10 @@ namespace asr {
 // Units of every model; those of words have numbers from kFirstUnit. kBegin is only ever a history.
 constexpr uint32_t kBegin = 0, kEnd = 1, kFirstUnit = 2;
 
-// The n-grams as a trie: node 0 is the empty history, the children of node h are first_child[h] ... first_child[h + 1] - 1, the
-// n-grams that go on with units[child], in the order of the units. Nodes below n_inner() may have children; each has the
-// back-off weight of its n-gram as a history. Every n-gram without its first unit is there too, and all units are children
-// of node 0: unit u is node 1 + u.
+// The n-grams as a trie: node 0 is the empty history, the children of node h are first_child[h] ... first_child[h + 1]
+// - 1, the n-grams that go on with units[child], in the order of the units. Nodes below n_inner() may have children;
+// each has the back-off weight of its n-gram as a history. Every n-gram without its first unit is there too, and all
+// units are children of node 0: unit u is node 1 + u.
 struct UnitNgram {
   uint32_t order = 0;
   std::vector<uint32_t> first_child;  // [n_inner + 1]

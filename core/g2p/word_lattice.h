@@ -22,8 +22,8 @@ struct WordLattice {
   uint32_t n_nodes() const { return static_cast<uint32_t>(first_arc.size()) - 1; }
 };
 
-// `letters` are numbers of the model's. Empty (no arcs) if there is no way. Histories whose best way is worse than the best of
-// the same letter by more than `beam` nats are left out.
+// `letters` are numbers of the model's. Empty (no arcs) if there is no way. Histories whose best way is worse than the
+// best of the same letter by more than `beam` nats are left out.
 WordLattice make_word_lattice(const G2pModel &model, const std::vector<uint16_t> &letters, double beam);
 
 }  // namespace asr
