@@ -4,11 +4,14 @@
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <unordered_map>
 
 #include "core/base/file.h"
+#include "core/base/limits.h"
 #include "core/graph/archive.h"
 #include "core/graph/build/build.h"
+#include "core/graph/build/guessed_words.h"
 #include "core/graph/build/jsgf.h"
 #include "core/graph/build/phone_loop.h"
 #include "core/graph/build/prune.h"
@@ -22,16 +25,18 @@ namespace asr::tool {
 namespace {
 
 struct GraphArguments {
-  std::string model, lexicon, lm, jsgf, rule, words, hclg, out, archive, letter_case = "asis";
+  std::string model, lexicon, g2p, lm, jsgf, rule, words, hclg, out, archive, letter_case = "asis";
   double prune = 0;
   bool single = false, drop_unknown = false;
+  uint32_t g2p_variants = 1;
   GraphOptions options;
 };
 
 void check(const GraphArguments &arguments) {
   if (!arguments.out.empty() && !arguments.archive.empty()) throw UsageError("graph: give one of --out and --archive");
   if (!arguments.hclg.empty()) {
-    const bool others = !arguments.lm.empty() || !arguments.jsgf.empty() || !arguments.lexicon.empty();
+    const bool others =
+        !arguments.lm.empty() || !arguments.jsgf.empty() || !arguments.lexicon.empty() || !arguments.g2p.empty();
     if (others || arguments.words.empty())
       throw UsageError("graph: give --hclg together with --words and neither grammar nor lexicon");
     return;
@@ -45,9 +50,7 @@ void check(const GraphArguments &arguments) {
 }
 
 Grammar read_grammar(const GraphArguments &arguments, const Vocabulary &vocabulary, const BuildProgress &progress) {
-  const LetterCase letter_case = arguments.letter_case == "upper"   ? LetterCase::kUpper
-                                 : arguments.letter_case == "lower" ? LetterCase::kLower
-                                                                    : LetterCase::kAsIs;
+  const LetterCase letter_case = letter_case_named(arguments.letter_case);
   if (!arguments.jsgf.empty())
     return jsgf_grammar(read_jsgf(arguments.jsgf, letter_case), arguments.rule, vocabulary, arguments.jsgf);
   if (!arguments.words.empty()) {
@@ -147,6 +150,18 @@ void write(const GraphArguments &arguments, Bundle bundle, const GraphData &grap
   }
 }
 
+void print_guessed(const GuessedWords &guessed) {
+  constexpr size_t kMostListed = 10;
+  std::string list;
+  size_t n = 0;
+  for (const auto &[word, pronunciations] : guessed.words()) {
+    if (++n <= kMostListed) list += (n > 1 ? ", " : "") + word;
+  }
+  if (n > kMostListed) list += format(" and %zu more", n - kMostListed);
+  printf("%zu words are not in the dictionary and got their pronunciation from --g2p%s%s\n", n, n > 0 ? ": " : "",
+         list.c_str());
+}
+
 void print_graph(const GraphData &graph, double start_s) {
   printf("graph     %10u states %10zu arcs, %u of them epsilon, %zu transition-ids\n", graph.n_states(), graph.arcs.size(),
          graph.epsilon_begin.back() - graph.epsilon_begin.front(), graph.transitions.size() - 1);
@@ -182,13 +197,17 @@ void run_graph(const GraphArguments &arguments) {
   size_t n_left_out = 0, n_words = 0;
   GraphSizes sizes{};
   GraphData graph;
+  std::optional<GuessedWords> guessed;
+  if (!arguments.g2p.empty()) guessed.emplace(read_g2p_model(arguments.g2p), set, arguments.g2p_variants);
   {
     Progress progress("graph");
     const BuildProgress report = [&](double fraction, const std::string &what) { progress.update(fraction, what); };
-    const Lexicon lexicon = read_sphinx_lexicon(arguments.lexicon, set, &n_left_out);
-    const Vocabulary vocabulary = {[&](const std::string &word) { return lexicon.contains(word); }, arguments.lexicon,
-                                   arguments.drop_unknown};
-    const Grammar grammar = read_grammar(arguments, vocabulary, report);
+    Lexicon lexicon = read_sphinx_lexicon(arguments.lexicon, set, &n_left_out);
+    const auto pronounced = [&](const std::string &word) {
+      return lexicon.contains(word) || (guessed && guessed->pronounces(word));
+    };
+    const Grammar grammar = read_grammar(arguments, {pronounced, arguments.lexicon, arguments.drop_unknown}, report);
+    if (guessed) add_words(&lexicon, guessed->words(), arguments.g2p);
     GraphOptions options = arguments.options;
     options.filler_phones = filler_phones(bundle, set);
     graph = build_graph(set, lexicon, grammar, options, report, &sizes);
@@ -200,6 +219,7 @@ void run_graph(const GraphArguments &arguments) {
     printf("%zu pronunciations of %s have phones that the model lacks and were left out\n", n_left_out,
            arguments.lexicon.c_str());
   }
+  if (guessed) print_guessed(*guessed);
   printf("grammar   %10" PRIu64 " states %10" PRIu64 " arcs, %zu words\n", sizes.grammar_states, sizes.grammar_arcs, n_words);
   printf("lexical   %10" PRIu64 " states %10" PRIu64 " arcs\n", sizes.lexical_states, sizes.lexical_arcs);
   printf("expanded  %10" PRIu64 " states %10" PRIu64 " arcs\n", sizes.expanded_states, sizes.expanded_arcs);
@@ -212,6 +232,10 @@ void add_graph(Command app) {
   graph.option("--model", arguments->model, "Bundle made by senone import; gets the graph unless --out or --archive is given")
       .required();
   graph.option("--lexicon", arguments->lexicon, "Dictionary in CMU Sphinx form");
+  graph.option("--g2p", arguments->g2p, "Model of senone g2p, which pronounces the words that the dictionary lacks");
+  graph.option("--g2p-nbest", arguments->g2p_variants, "Pronunciations of each of these words")
+      .range(1u, static_cast<uint32_t>(kMostPronunciations))
+      .shows_default();
   graph.option("--lm", arguments->lm, "n-gram language model: ARPA text or CMU Sphinx's trie");
   graph.option("--jsgf", arguments->jsgf, "Grammar in JSGF");
   graph.option("--rule", arguments->rule, "Rule of the JSGF grammar to recognise (default: all public rules)");
