@@ -171,10 +171,11 @@ class Event:
 
     kind: an EventKind. time_s: audio time that it speaks of, seconds from the first sample fed. text: the words, joined by
     blanks, of PARTIAL, PROBABLY_FINISHED and FINAL; the sentence of ERROR; else "". words: those of the best alternative.
-    n_stable_words: how many of the first are certain, so that every later event of the utterance begins with them, with the same
-    times; all in FINAL. out_of_grammar: how likely it is that what was said is not in the grammar, 0..1; -1 where that is not
-    known. alternatives: best first, no two of the same words. flags: see Flag. lattice: of FINAL events of streams with a lattice_beam, else None. error: the
-    exception of an ERROR event, else None.
+    n_stable_words: how many of the first are certain, so that every later event of the utterance begins with them, with the
+    same times (a FINAL with a lattice has its own); all in FINAL. out_of_grammar: how likely it is that what was said is
+    not in the grammar, 0..1; -1 where that is not known. alternatives: best first, no two of the same words. flags: see
+    Flag. lattice: of FINAL events of streams with a lattice_beam, else None. error: the exception of an ERROR event, else
+    None.
     """
 
     kind: EventKind
