@@ -64,8 +64,9 @@ TEST(Samples, CaptionsArePrintedAsTheyAreSaid) {
   EXPECT_EQ(srt.output.rfind("1\n00:00:00,", 0), 0u) << srt.output;
   EXPECT_NE(srt.output.find(" --> 00:00:0"), std::string::npos) << srt.output;
   EXPECT_EQ(run_program("captions", arguments).exit_code, 2);
-  EXPECT_EQ(run_program("captions", tone_bundle() + " /no/such.raw vtt").output,
-            "WEBVTT\n\ncaptions: /no/such.raw: cannot be opened\n");
+  const Outcome no_audio = run_program("captions", tone_bundle() + " /no/such.raw srt");
+  EXPECT_EQ(no_audio.output, "captions: /no/such.raw: cannot be opened\n");
+  EXPECT_EQ(no_audio.exit_code, 1);
 }
 
 TEST(Samples, LatticeRescores) {
