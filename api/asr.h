@@ -16,6 +16,7 @@
  * EVENTS
  *   What a stream has to say comes as events, in this order:
  *     READY, { SPEECH_START, PARTIAL*, ENDPOINT, FINAL }*, END
+ *   and, with an early_endpoint_ms, PROBABLY_FINISHED and SPEECH_RESUMED in turn among the PARTIALs.
  *   An ERROR event may come instead of any of them; END follows it. Events are polled with asr_result or passed to a
  *   callback; both give the same objects with the same contents. Unknown kinds must be ignored: later versions add some.
  *   A PARTIAL that has not been read when the next one comes is replaced by it, and so is one that waits for the callback:
@@ -309,6 +310,11 @@ typedef struct asr_stream_config {
   uint32_t pre_roll_ms;              /* audio before the first sound of an utterance that belongs to it, 20..5000; 0 (default) =
                                         300. Means nothing without the detector */
   const char *graph;                 /* of the first utterance; NULL or "" (default) = the bundle's own */
+  uint32_t early_endpoint_ms; /* silence after words, shorter than the endpoint's, after which ASR_EVENT_PROBABLY_FINISHED
+                                 comes; 100..600000; 0 (default) = it does not. Means nothing without an endpoint */
+  float reject_threshold; /* FINAL events whose asr_event_out_of_grammar is above it have ASR_FLAG_REJECTED; 0..1. 0 (default)
+                             = the graph's: 0.5 for grammars and word lists, off for language models and for bundles made
+                             without a background (docs/rejection.md); below 0 = off: there is no score */
 } asr_stream_config;
 
 ASR_API void asr_stream_config_default(asr_stream_config *config);
@@ -419,7 +425,11 @@ typedef enum asr_event_kind {
   ASR_EVENT_ENDPOINT = 4,     /* the utterance is complete; FINAL follows */
   ASR_EVENT_FINAL = 5,        /* the words of the utterance */
   ASR_EVENT_ERROR = 6,        /* the stream has failed: asr_event_status and asr_event_text say why */
-  ASR_EVENT_END = 7           /* nothing follows */
+  ASR_EVENT_END = 7,          /* nothing follows */
+  /* Since 0.2.0, of streams with an early_endpoint_ms, between SPEECH_START and ENDPOINT. */
+  ASR_EVENT_PROBABLY_FINISHED = 8, /* the silence after the last word is that long: an ENDPOINT is near, if nobody goes on. Has
+                                      the words so far, as a PARTIAL has them. Comes once, and again after SPEECH_RESUMED */
+  ASR_EVENT_SPEECH_RESUMED = 9     /* takes the last PROBABLY_FINISHED back: somebody goes on before the ENDPOINT */
 } asr_event_kind;
 
 /* Flags of PARTIAL and FINAL events. */
@@ -432,12 +442,17 @@ typedef enum asr_event_kind {
 #define ASR_FLAG_FELL_BACK 16u /* since 0.2.0: the device was lost; this was decoded on asr_engine_config.fallback */
 #define ASR_FLAG_CANCELLED 32u /* since 0.2.0: asr_cancel_utterance has dropped the utterance: no words, no lattice */
 
+/* Since 0.2.0: the words are probably not what was said, which the grammar does not hold: asr_event_out_of_grammar is above
+ * asr_stream_config.reject_threshold. The words are there all the same. */
+#define ASR_FLAG_REJECTED 64u
+
 typedef struct asr_word {
   size_t size;      /* set by the caller to sizeof(asr_word) */
   const char *text; /* the event's */
   double start_s;   /* from the first sample fed */
   double end_s;
-  float confidence; /* 0..1: share of the lattice that says this word here; -1 without a lattice and in PARTIAL */
+  float confidence; /* 0..1: share of the lattice that says this word here, times 1 - asr_event_out_of_grammar where there is
+                       one; -1 without a lattice and in PARTIAL */
   uint32_t word_id; /* its number in words.txt */
   /* What the grammar says of the word (docs/grammars.md); both the event's, and "" where it says nothing. Since 0.2.0 */
   const char *rule; /* the public rule of the sentence */
@@ -451,7 +466,8 @@ ASR_API uint32_t asr_event_flags(const asr_event *event);
 ASR_API double asr_event_time_s(const asr_event *event);    /* audio time that the event speaks of, from the first sample */
 ASR_API const char *asr_event_text(const asr_event *event); /* words joined by blanks; the sentence of an ERROR; else "" */
 
-/* Alternatives, best first, no two of the same word_ids: 1 to n_best in FINAL, 1 in PARTIAL, 0 for kinds without words. */
+/* Alternatives, best first, no two of the same word_ids: 1 to n_best in FINAL, 1 in PARTIAL and PROBABLY_FINISHED, 0 for kinds
+ * without words. */
 ASR_API size_t asr_event_n_alternatives(const asr_event *event);
 ASR_API const char *asr_event_alternative_text(const asr_event *event, size_t alternative);
 /* Natural-log costs of an alternative: graph_cost, with word insertions and the cost to end there, and acoustic_cost, not
@@ -464,6 +480,18 @@ ASR_API const char *asr_event_rule(const asr_event *event, size_t alternative);
 ASR_API const char *asr_event_tags(const asr_event *event, size_t alternative);
 ASR_API size_t asr_event_n_words(const asr_event *event, size_t alternative);
 ASR_API asr_status asr_event_word(const asr_event *event, size_t alternative, size_t index, asr_word *word);
+/* The number of first words of alternative 0 that are certain: every later event of the utterance that has words begins with
+ * them, with the same times. The words that every path shares which the search still follows, it never falls within an
+ * utterance; all words in FINAL. 0 in PARTIAL on devices that cannot tell, which only the CPU can as yet. A FINAL with a lattice
+ * has the lattice's times, and of words that cost exactly the same the lattice's. Not certain are what asr_cancel_utterance
+ * drops, what is decoded again on a fallback (ASR_FLAG_FELL_BACK), and a lattice that had no room (ASR_FLAG_BEAM_NARROWED).
+ * Since 0.2.0. */
+ASR_API size_t asr_event_n_stable_words(const asr_event *event);
+
+/* How likely it is that what was said is not in the grammar, 0..1: the words of a FINAL event against any phones in any order.
+ * -1 where it is not known: in other events, without words, and where the stream does not compare
+ * (asr_stream_config.reject_threshold). Since 0.2.0. */
+ASR_API float asr_event_out_of_grammar(const asr_event *event);
 
 /* The lattice of a FINAL event: every word sequence that costs at most `beam` more than the best is exactly one path, with
  * the costs and times of its best alignment. Every arc lies on such a path; arcs of several may also make up paths that cost

@@ -70,6 +70,10 @@ size_t asr_event_n_words(const asr_event *event, size_t alternative) {
   return found ? found->words.size() : 0;
 }
 
+float asr_event_out_of_grammar(const asr_event *event) { return event ? event->out_of_grammar : -1; }
+
+size_t asr_event_n_stable_words(const asr_event *event) { return event ? event->n_stable_words : 0; }
+
 asr_status asr_event_word(const asr_event *event, size_t alternative, size_t index, asr_word *word) {
   return guard([&] {
     const Alternative &found = checked_alternative(event, alternative, "asr_event_word");

@@ -132,6 +132,14 @@ StreamConfig read_config(const asr_stream_config *config) {
   options.lattice_beam = c.lattice_beam;
   options.n_best = std::max(1u, c.n_best);
   options.endpoint = endpoint_times(c);
+  if (c.early_endpoint_ms != 0) {
+    check_range(c.early_endpoint_ms, kLeastEndpointMs, kMostEndpointMs, "asr_stream_config.early_endpoint_ms");
+    options.early_endpoint_s = c.early_endpoint_ms / 1000.0;
+  }
+  if (c.reject_threshold != 0) {
+    if (!(c.reject_threshold < 0)) check_range(c.reject_threshold, 0.0f, 1.0f, "asr_stream_config.reject_threshold");
+    options.reject_threshold = c.reject_threshold;
+  }
   options.pre_roll_s = pre_roll_s(c, options.is_audio());
   if (c.graph != nullptr) options.graph = c.graph;
   return result;

@@ -19,6 +19,11 @@ Option Option::one_of(const std::vector<std::string> &values) { return Option(op
 Option Option::one_of(const std::vector<uint32_t> &values) { return Option(option_->check(CLI::IsMember(values))); }
 Option Option::separated_by(char delimiter) { return Option(option_->delimiter(delimiter)); }
 Option Option::takes(int n_values) { return Option(option_->expected(n_values)); }
+
+Option Option::may_lack_value() {
+  option_->expected(0, 1);
+  return *this;
+}
 Option Option::needs(const std::string &other) { return Option(option_->needs(other)); }
 Option Option::excludes(const std::string &other) { return Option(option_->excludes(other)); }
 

@@ -4,12 +4,16 @@
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "core/base/file.h"
+#include "core/base/limits.h"
 #include "core/graph/archive.h"
 #include "core/graph/build/build.h"
 #include "core/graph/build/bundle_parts.h"
+#include "core/graph/build/guessed_words.h"
 #include "core/graph/build/jsgf.h"
+#include "core/graph/build/phone_loop.h"
 #include "core/graph/build/prune.h"
 #include "core/graph/build/trie_lm.h"
 #include "core/graph/import/openfst_file.h"
@@ -21,16 +25,18 @@ namespace asr::tool {
 namespace {
 
 struct GraphArguments {
-  std::string model, lexicon, lm, jsgf, rule, words, hclg, out, archive, letter_case = "asis";
+  std::string model, lexicon, g2p, lm, jsgf, rule, words, hclg, out, archive, letter_case = "asis";
   double prune = 0;
   bool single = false, drop_unknown = false;
+  uint32_t g2p_variants = 1;
   GraphOptions options;
 };
 
 void check(const GraphArguments &arguments) {
   if (!arguments.out.empty() && !arguments.archive.empty()) throw UsageError("graph: give one of --out and --archive");
   if (!arguments.hclg.empty()) {
-    const bool others = !arguments.lm.empty() || !arguments.jsgf.empty() || !arguments.lexicon.empty();
+    const bool others =
+        !arguments.lm.empty() || !arguments.jsgf.empty() || !arguments.lexicon.empty() || !arguments.g2p.empty();
     if (others || arguments.words.empty())
       throw UsageError("graph: give --hclg together with --words and neither grammar nor lexicon");
     return;
@@ -44,9 +50,7 @@ void check(const GraphArguments &arguments) {
 }
 
 Grammar read_grammar(const GraphArguments &arguments, const Vocabulary &vocabulary, const BuildProgress &progress) {
-  const LetterCase letter_case = arguments.letter_case == "upper"   ? LetterCase::kUpper
-                                 : arguments.letter_case == "lower" ? LetterCase::kLower
-                                                                    : LetterCase::kAsIs;
+  const LetterCase letter_case = letter_case_named(arguments.letter_case);
   if (!arguments.jsgf.empty())
     return rules_grammar(read_jsgf(arguments.jsgf, letter_case), arguments.rule, vocabulary, arguments.jsgf);
   if (!arguments.words.empty()) {
@@ -65,13 +69,18 @@ Grammar read_grammar(const GraphArguments &arguments, const Vocabulary &vocabula
 }
 
 // Writes the graph's files into the model's bundle, or into a new one with the model's files.
-void write_bundle(Bundle bundle, const std::string &out, const GraphData &graph, const WordTable &words, const HmmSet &set) {
+void write_bundle(Bundle bundle, const std::string &out, const GraphData &graph, const WordTable &words, const HmmSet &set,
+                  const TransitionScales &scales) {
   namespace fs = std::filesystem;
   OutputDirectory directory(out.empty() ? bundle.path : out);
   std::vector<std::string> names = {"graph.bin", "words.txt", "phones.txt"};
   write_graph(graph, directory.file("graph.bin"));
   write_words(words, directory.file("words.txt"));
   write_symbols(phone_symbols(set), directory.file("phones.txt"));
+  if (set.knows_contexts()) {
+    write_graph(make_phone_loop(set, scales), directory.file("background.bin"));
+    names.push_back("background.bin");
+  }
   for (const auto &[name, file] : bundle.files) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     std::error_code error;
@@ -93,13 +102,27 @@ void write_archive(Bundle bundle, const std::string &path, const GraphData &grap
   file.commit();
 }
 
-void write(const GraphArguments &arguments, const Bundle &bundle, const GraphData &graph, const WordTable &words,
-           const HmmSet &set) {
+// Results of grammars are compared with the background, those of language models are not.
+void write(const GraphArguments &arguments, Bundle bundle, const GraphData &graph, const WordTable &words, const HmmSet &set) {
+  const bool is_grammar = arguments.lm.empty() && arguments.hclg.empty();
+  bundle.decoding.reject_threshold = is_grammar ? std::optional<double>(kGrammarRejectThreshold) : std::nullopt;
   if (arguments.archive.empty()) {
-    write_bundle(bundle, arguments.out, graph, words, set);
+    write_bundle(bundle, arguments.out, graph, words, set, arguments.options.scales);
   } else {
     write_archive(bundle, arguments.archive, graph, words, set);
   }
+}
+
+void print_guessed(const GuessedWords &guessed) {
+  constexpr size_t kMostListed = 10;
+  std::string list;
+  size_t n = 0;
+  for (const auto &[word, pronunciations] : guessed.words()) {
+    if (++n <= kMostListed) list += (n > 1 ? ", " : "") + word;
+  }
+  if (n > kMostListed) list += format(" and %zu more", n - kMostListed);
+  printf("%zu words are not in the dictionary and got their pronunciation from --g2p%s%s\n", n, n > 0 ? ": " : "",
+         list.c_str());
 }
 
 void print_graph(const GraphData &graph, double start_s) {
@@ -132,15 +155,20 @@ void run_graph(const GraphArguments &arguments) {
   size_t n_left_out = 0, n_words = 0;
   GraphSizes sizes{};
   GraphData graph;
+  std::optional<GuessedWords> guessed;
+  if (!arguments.g2p.empty()) guessed.emplace(read_g2p_model(arguments.g2p), set, arguments.g2p_variants);
   {
     Progress progress("graph");
     const BuildProgress report = [&](double fraction, const std::string &what) { progress.update(fraction, what); };
-    const Lexicon lexicon = read_sphinx_lexicon(arguments.lexicon, set, &n_left_out);
+    Lexicon lexicon = read_sphinx_lexicon(arguments.lexicon, set, &n_left_out);
     Vocabulary vocabulary;
-    vocabulary.pronounced = [&](const std::string &word) { return lexicon.contains(word); };
+    vocabulary.pronounced = [&](const std::string &word) {
+      return lexicon.contains(word) || (guessed && guessed->pronounces(word));
+    };
     vocabulary.dictionary = arguments.lexicon;
     vocabulary.drop_unknown = arguments.drop_unknown;
     const Grammar grammar = read_grammar(arguments, vocabulary, report);
+    if (guessed) add_words(&lexicon, guessed->words(), arguments.g2p);
     GraphOptions options = arguments.options;
     options.filler_phones = filler_phones(bundle, set);
     graph = build_graph(set, lexicon, grammar, options, report, &sizes);
@@ -152,6 +180,7 @@ void run_graph(const GraphArguments &arguments) {
     printf("%zu pronunciations of %s have phones that the model lacks and were left out\n", n_left_out,
            arguments.lexicon.c_str());
   }
+  if (guessed) print_guessed(*guessed);
   printf("grammar   %10" PRIu64 " states %10" PRIu64 " arcs, %zu words\n", sizes.grammar_states, sizes.grammar_arcs, n_words);
   printf("lexical   %10" PRIu64 " states %10" PRIu64 " arcs\n", sizes.lexical_states, sizes.lexical_arcs);
   printf("expanded  %10" PRIu64 " states %10" PRIu64 " arcs\n", sizes.expanded_states, sizes.expanded_arcs);
@@ -164,6 +193,10 @@ void add_graph(Command app) {
   graph.option("--model", arguments->model, "Bundle made by senone import; gets the graph unless --out or --archive is given")
       .required();
   graph.option("--lexicon", arguments->lexicon, "Dictionary in CMU Sphinx form");
+  graph.option("--g2p", arguments->g2p, "Model of senone g2p, which pronounces the words that the dictionary lacks");
+  graph.option("--g2p-nbest", arguments->g2p_variants, "Pronunciations of each of these words")
+      .range(1u, static_cast<uint32_t>(kMostPronunciations))
+      .shows_default();
   graph.option("--lm", arguments->lm, "n-gram language model: ARPA text or CMU Sphinx's trie");
   graph.option("--jsgf", arguments->jsgf, "Grammar in JSGF");
   graph.option("--rule", arguments->rule, "Rule of the JSGF grammar to recognise (default: all public rules)");

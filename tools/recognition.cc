@@ -51,6 +51,7 @@ void add_words(const RecognisedAlternative &alternative, Json *json) {
 }  // namespace
 
 std::string to_text(const Recognition &r) {
+  if (r.rejected.value_or(false)) return "\n";
   if (r.others.empty()) return r.best.text + "\n";
   std::string lines;
   int number = 0;
@@ -74,6 +75,8 @@ std::string to_json(const Recognition &r) {
   add_alternative(r.best, &json);
   json["reached_final"] = (r.flags & ASR_FLAG_NOT_FINAL_STATE) == 0;
   json["beam_died"] = (r.flags & ASR_FLAG_BEAM_DIED) != 0;
+  if (r.out_of_grammar >= 0) json["out_of_grammar"] = rounded(static_cast<double>(r.out_of_grammar));
+  if (r.rejected) json["rejected"] = *r.rejected;
   add_words(r.best, &json);
   for (const RecognisedAlternative &other : r.others) {
     Json item;

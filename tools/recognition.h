@@ -33,6 +33,8 @@ struct Recognition {
   std::vector<RecognisedAlternative> others;  // that --nbest asked for
   double audio_s = 0, acoustic_scale = 0;     // the scale is known where there is a lattice
   uint32_t flags = 0;                         // ASR_FLAG_*
+  float out_of_grammar = -1;                  // -1: not known
+  std::optional<bool> rejected;               // with --reject
   std::optional<CompactLattice> lattice;      // until it is written
   std::deque<Recognition> parts;  // with --endpoint: the utterances found so far, for which best and others are empty
   uint32_t part = 0;              // of one of these: its number in the recording, from 1

@@ -285,6 +285,21 @@ void run(const Options &options) {
   if (n_failed > 0) fail(ASR_IO, "%td of %zu utterances failed", n_failed, results.size());
 }
 
+// Reads the value of --reject, which may be left out: what is neither a number nor "off" is the first recording.
+void read_reject(Options *options) {
+  constexpr float kThreshold = 0.5f;
+  const std::string &text = options->reject_text;
+  if (text == "-") return;
+  char *end = nullptr;
+  const float value = strtof(text.c_str(), &end);
+  const bool is_number = !text.empty() && *end == '\0';
+  options->reject = is_number ? value : text == "off" ? -1 : kThreshold;
+  if (!(options->reject == -1 || (options->reject > 0 && options->reject <= 1))) {
+    throw UsageError(format("recognize: --reject %s: a threshold is above 0 and at most 1, such as 0.5", text.c_str()));
+  }
+  if (!is_number && !text.empty() && text != "off") options->files.insert(options->files.begin(), text);
+}
+
 void add_recognize(Command app) {
   auto options = std::make_shared<Options>();
   Command command = app.command("recognize", "Print the words of recordings");
@@ -334,6 +349,11 @@ void add_recognize(Command app) {
   command.option("--vad", options->vad, "With --endpoint: decode only what is taken for speech, or everything")
       .one_of(std::vector<std::string>{"on", "off"})
       .shows_default();
+  command
+      .option("--reject", options->reject_text,
+              "Print nothing, or with --json that it is rejected, for what the grammar probably does not hold: from this "
+              "probability on, 0.5 if none is given; off: do not compare with the background")
+      .may_lack_value();
   command.option("--nbest", options->n_best, "Most alternatives to print").range(1u, kMostAlternatives);
   command.flag("--confidence", options->confidence, "Give words a confidence in --json and --ctm");
   command.option("--lattice", options->lattice,
@@ -344,6 +364,7 @@ void add_recognize(Command app) {
       .range(0.0, 1000.0);
   add_quiet(command);
   command.callback([options] {
+    read_reject(options.get());
     const bool needs_lattice = options->n_best > 1 || options->confidence || !options->lattice.empty();
     if (options->lattice_beam == 0 && needs_lattice) options->lattice_beam = 8;
     run(*options);

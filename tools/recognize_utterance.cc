@@ -36,6 +36,7 @@ asr_stream_config stream_config(const RecognizeOptions &options) {
   config.n_best = options.n_best;
   config.lattice_beam = options.lattice_beam;
   config.endpoint = endpoint_preset(options.endpoint);
+  config.reject_threshold = options.reject;
   if (options.vad == "off") config.vad = ASR_VAD_OFF;
   return config;
 }
@@ -80,6 +81,8 @@ RecognisedAlternative take_alternative(const asr_event *event, size_t number) {
 
 void take_result(const asr_event *event, const RecognizeOptions &options, double frame_shift_s, Recognition *result) {
   result->flags = asr_event_flags(event);
+  result->out_of_grammar = asr_event_out_of_grammar(event);
+  if (options.reject != 0) result->rejected = (result->flags & ASR_FLAG_REJECTED) != 0;
   result->best = take_alternative(event, 0);
   for (size_t i = 1; i < asr_event_n_alternatives(event); ++i) result->others.push_back(take_alternative(event, i));
   if (options.lattice_beam == 0) return;

@@ -362,7 +362,9 @@ enum class EventKind {
   kEndpoint = ASR_EVENT_ENDPOINT,
   kFinal = ASR_EVENT_FINAL,
   kError = ASR_EVENT_ERROR,
-  kEnd = ASR_EVENT_END
+  kEnd = ASR_EVENT_END,
+  kProbablyFinished = ASR_EVENT_PROBABLY_FINISHED,
+  kSpeechResumed = ASR_EVENT_SPEECH_RESUMED
 };
 
 // What a stream has to say; it may outlive its stream and engine. An empty one has kind kNone and no words.
@@ -379,6 +381,10 @@ class Event {
   std::string_view text() const noexcept { return asr_event_text(get()); }  // of kError: what went wrong
   Alternatives alternatives() const noexcept { return Alternatives(get()); }
   Words words() const noexcept { return Words(get(), 0); }  // of the best alternative
+  // How likely it is that what was said is not in the grammar, 0..1; -1 where that is not known.
+  float out_of_grammar() const noexcept { return asr_event_out_of_grammar(get()); }
+  // How many of the first words are certain: every later event of the utterance begins with them.
+  std::size_t n_stable_words() const noexcept { return asr_event_n_stable_words(get()); }
 
   // Of a kFinal event of a stream with a lattice_beam; ASR_NOT_FOUND otherwise.
   Lattice lattice() const { return try_lattice().value(); }

@@ -416,6 +416,11 @@ typedef struct asr_backend_api {
   /* `load_graph` of a graph that the back end reads where it is: it stays readable and unchanged until free_graph. For the back
    * end inside the library. NULL in all others, for which the core unpacks the arrays. */
   asr_status (*load_packed_graph)(asr_backend_device *, const asr_packed_graph *, asr_backend_graph **);
+
+  /* How many of the first arcs of best_path lie on the path of every token ("The common path" in docs/search.md), so that every
+   * later path begins with them. Of a channel in no advance under way; leaves what best_path gave valid. NULL in back ends that
+   * cannot tell. */
+  asr_status (*common_path)(asr_backend_device *, asr_backend_channel *, uint64_t *n_arcs);
 } asr_backend_api;
 
 /* The one exported function. host_abi is the core's ASR_BACKEND_ABI; a plugin that cannot serve it returns NULL. The table

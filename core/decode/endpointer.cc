@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace asr {
 namespace {
@@ -43,19 +44,31 @@ PathTail tail_of_path(const asr_path &path, const std::function<bool(uint32_t tr
   return tail;
 }
 
-Endpointer::Endpointer(const EndpointTimes &times, double frame_shift_s)
+Endpointer::Endpointer(const EndpointTimes &times, double frame_shift_s, std::optional<double> early_s)
     : times_(times),
       shift_s_(frame_shift_s),
+      early_s_(early_s),
       longest_frames_(std::max(1u, static_cast<uint32_t>(times.longest_s / frame_shift_s + 1e-6))),
-      next_check_(std::min(kStepFrames, longest_frames_)) {}
+      next_check_(std::min(kStepFrames, longest_frames_)),
+      next_early_check_(early_s ? next_check_ : std::numeric_limits<uint32_t>::max()) {}
 
 bool Endpointer::ends_at(const PathTail &tail, const std::function<double()> &cost_to_end) {
+  const bool is_early_only = next_early_check_ < next_check_;
+  if (early_s_) next_early_check_ = next_check() + (has_probably_ended(tail) ? kStepFrames : frames_until(*early_s_, tail, 1));
+  if (is_early_only) return false;
   if (ends_by_rules(tail, cost_to_end)) return true;
-  // No rule that looks at silence can hold before the silence is long enough for it.
-  const double missing_s = least_silence_s(tail) - tail.n_quiet() * shift_s_;
-  const double n = std::max<double>(kStepFrames, std::ceil(missing_s / shift_s_ - 1e-6));
-  next_check_ = std::min(next_check_ + static_cast<uint32_t>(n), longest_frames_);
+  next_check_ = std::min(next_check_ + frames_until(least_silence_s(tail), tail, kStepFrames), longest_frames_);
   return false;
+}
+
+// No rule that looks at silence can hold before the silence is long enough for it.
+uint32_t Endpointer::frames_until(double silence_s, const PathTail &tail, uint32_t least) const {
+  const double missing_s = silence_s - tail.n_quiet() * shift_s_;
+  return static_cast<uint32_t>(std::max<double>(least, std::ceil(missing_s / shift_s_ - 1e-6)));
+}
+
+bool Endpointer::has_probably_ended(const PathTail &tail) const {
+  return early_s_ && tail.has_words && tail.n_quiet() * shift_s_ + 1e-6 >= *early_s_;
 }
 
 bool Endpointer::is_near_longest(const PathTail &tail) const {

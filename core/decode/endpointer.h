@@ -35,25 +35,32 @@ PathTail tail_of_path(const asr_path &path, const std::function<bool(uint32_t tr
 
 class Endpointer {
  public:
-  Endpointer(const EndpointTimes &times, double frame_shift_s);
+  // early_s: of silence after words, from which on the utterance has probably ended.
+  Endpointer(const EndpointTimes &times, double frame_shift_s, std::optional<double> early_s = std::nullopt);
 
   // The frame of the utterance at which its best path should be looked at next. It depends on the paths seen before alone, so
   // that it is the same however the audio was fed.
-  uint32_t next_check() const { return next_check_; }
+  uint32_t next_check() const { return next_check_ < next_early_check_ ? next_check_ : next_early_check_; }
 
   // Whether the utterance ends at the frame of next_check(), which goes on if not. cost_to_end(): by how much the best path
   // that ends in a final state costs more than the best of all, infinity if there is none; called if it matters.
   bool ends_at(const PathTail &tail, const std::function<double()> &cost_to_end);
 
+  // Whether the silence is so long that the utterance has probably ended.
+  bool has_probably_ended(const PathTail &tail) const;
+
  private:
+  uint32_t frames_until(double silence_s, const PathTail &tail, uint32_t least) const;
   bool ends_by_rules(const PathTail &tail, const std::function<double()> &cost_to_end) const;
   double least_silence_s(const PathTail &tail) const;
   bool is_near_longest(const PathTail &tail) const;
 
   const EndpointTimes times_;
   const double shift_s_;
+  const std::optional<double> early_s_;
   const uint32_t longest_frames_;
-  uint32_t next_check_;
+  uint32_t next_check_;        // of the rules; the same with and without early_s
+  uint32_t next_early_check_;  // the greatest number without early_s
 
   static constexpr uint32_t kStepFrames = 10;
 };

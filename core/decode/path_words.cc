@@ -56,15 +56,10 @@ std::vector<WordSpan> spans_of_words(const LatticePath &path, const TransitionLo
   return words;
 }
 
-}  // namespace
-
-PathWords words_of_path(const LatticePath &path, const TransitionLookup &transition) {
-  return {spans_of_words(path, transition), path.cost.graph, path.cost.acoustic};
-}
-
-PathWords words_of_path(const asr_path &path, const TransitionLookup &transition, float acoustic_scale) {
+// The first n_arcs arcs of a path; of the costs only the acoustic one.
+LatticePath first_arcs(const asr_path &path, uint64_t n_arcs) {
   LatticePath arcs;
-  for (uint64_t i = 0; i < path.n_arcs; ++i) {
+  for (uint64_t i = 0; i < n_arcs; ++i) {
     const asr_path_arc &arc = path.arcs[i];
     arcs.cost.acoustic += static_cast<double>(arc.acoustic_cost);
     if (arc.transition_id != 0) arcs.transition_ids.push_back(arc.transition_id);
@@ -72,9 +67,29 @@ PathWords words_of_path(const asr_path &path, const TransitionLookup &transition
     arcs.words.push_back(arc.word);
     arcs.word_frames.push_back(arc.frame);
   }
+  return arcs;
+}
+
+}  // namespace
+
+PathWords words_of_path(const LatticePath &path, const TransitionLookup &transition) {
+  return {spans_of_words(path, transition), path.cost.graph, path.cost.acoustic};
+}
+
+PathWords words_of_path(const asr_path &path, const TransitionLookup &transition, float acoustic_scale) {
+  LatticePath arcs = first_arcs(path, path.n_arcs);
   // Not the sum over the arcs: epsilon arcs without a word have costs too and are not listed.
   arcs.cost.graph = path.total_cost - static_cast<double>(acoustic_scale) * arcs.cost.acoustic;
   return words_of_path(arcs, transition);
+}
+
+size_t n_certain_words(const asr_path &path, uint64_t n_arcs, const TransitionLookup &transition, bool has_positions) {
+  const LatticePath arcs = first_arcs(path, n_arcs);
+  const auto n_frames = static_cast<uint32_t>(arcs.transition_ids.size());
+  const std::vector<Span> spans =
+      has_positions ? spans_of_phones(arcs.transition_ids, transition) : spans_of_labels(arcs.word_frames, n_frames);
+  const bool last_goes_on = !spans.empty() && spans.back().end == n_frames;
+  return std::min(arcs.words.size(), spans.size() - (last_goes_on ? 1 : 0));
 }
 
 }  // namespace asr

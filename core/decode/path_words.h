@@ -30,4 +30,8 @@ struct PathWords {
 PathWords words_of_path(const asr_path &path, const TransitionLookup &transition, float acoustic_scale);
 PathWords words_of_path(const LatticePath &path, const TransitionLookup &transition);
 
+// How many of the path's first words no path changes that begins with its first n_arcs arcs, nor their times: the label is one
+// of these arcs, and the word's last phone is over. has_positions: whether any transition of the graph has a word position.
+size_t n_certain_words(const asr_path &path, uint64_t n_arcs, const TransitionLookup &transition, bool has_positions);
+
 }  // namespace asr

@@ -21,7 +21,10 @@ struct Decoding {
         max_active(options.max_active.value_or(graph->decoding().max_active)),
         min_active(std::min(options.min_active, max_active)),
         lattice_beam(options.lattice_beam),
-        n_best(options.n_best) {}
+        n_best(options.n_best),
+        reject_threshold(
+            options.reject_threshold.value_or(static_cast<float>(graph->decoding().reject_threshold.value_or(-1)))),
+        background(reject_threshold < 0 ? nullptr : options.background) {}
 
   std::shared_ptr<LoadedGraph> graph;
   double frame_shift_s;
@@ -29,6 +32,8 @@ struct Decoding {
   uint32_t max_active, min_active;
   float lattice_beam;
   uint32_t n_best;
+  float reject_threshold;
+  std::shared_ptr<LoadedGraph> background;  // that results are compared with; nullptr: they are not
 };
 
 }  // namespace asr

@@ -45,6 +45,9 @@ Engine::Engine(const std::string &bundle_path, const EngineOptions &options)
       results_(n_threads_for(options), [this] { model().device().begin_thread(); }) {
   find_unwinder();
   add_graph("", read_graph_parts(model().bundle()));
+  if (std::optional<GraphParts> parts = read_background_parts(model().bundle())) {
+    background_ = std::make_shared<LoadedGraph>(std::move(*parts), main_.model);
+  }
 }
 
 // The threads that submit jobs end first, then the jobs, then what the jobs read and report to.
@@ -98,6 +101,13 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
   main_.scheduler.check_usable();
   const LoadedModel &model = main_.model;
   GraphName graph = graphs_.require(options.graph, "asr_open");
+  if (options.reject_threshold && *options.reject_threshold >= 0 && !background_) {
+    fail(ASR_UNSUPPORTED,
+         "asr_open: asr_stream_config.reject_threshold is set, but %s has no background to compare with; make its graph again "
+         "with `senone graph`",
+         bundle_path_.c_str());
+  }
+  options.background = background_;
   if (options.format.rate_hz == 0) {
     options.format.rate_hz = static_cast<uint32_t>(model.bundle().front_end.sample_rate_hz);
   }

@@ -56,6 +56,7 @@ class Engine {
   std::unique_ptr<Place> spare_;
   Place main_;
   GraphTable graphs_;
+  std::shared_ptr<LoadedGraph> background_;  // nullptr where the bundle has none
   WorkerPool callbacks_;
   WorkerPool results_;  // makes results, while the engine's thread goes on with other streams
 };

@@ -50,7 +50,9 @@ struct asr_event {
   uint32_t flags = 0;
   double time_s = 0;
   std::optional<asr::Error> error;                   // of an ERROR
-  std::vector<asr::Alternative> alternatives;        // of PARTIAL and FINAL
+  std::vector<asr::Alternative> alternatives;        // of kinds with words
+  size_t n_stable_words = 0;                         // of the first alternative
+  float out_of_grammar = -1;                         // of FINAL, where compared with the background
   std::shared_ptr<const asr::EventLattice> lattice;  // of FINAL, where asked for
   std::unique_ptr<asr_event> next;                   // in a queue
 };

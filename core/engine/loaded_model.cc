@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/loaded_model.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/model/acoustic_model.h"
@@ -19,10 +21,15 @@ Bundle read_complete_bundle(const std::string &path) {
   return bundle;
 }
 
-asr_backend_options backend_options(const EngineOptions &options) {
+// A stream that compares its results with the background needs two lanes.
+uint32_t n_lanes_for(const Bundle &bundle, const EngineOptions &options) {
+  return bundle.has("background.bin") ? std::max(options.max_lanes, 2u) : options.max_lanes;
+}
+
+asr_backend_options backend_options(const EngineOptions &options, uint32_t n_lanes) {
   asr_backend_options result{};
   result.size = sizeof(result);
-  result.max_lanes = options.max_lanes;
+  result.max_lanes = n_lanes;
   result.window_frames = options.window_frames;
   result.n_threads = options.n_threads;
   result.timeout_ms = options.device_timeout_ms;
@@ -43,7 +50,8 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
     : options_(options),
       bundle_(read_complete_bundle(bundle_path)),
       tables_(bundle_.front_end),
-      device_(candidate_devices(options.device), backend_options(options)),
+      n_lanes_(n_lanes_for(bundle_, options)),
+      device_(candidate_devices(options.device), backend_options(options, n_lanes_)),
       features_(nullptr, nullptr),
       acoustic_(nullptr, nullptr) {
   const AcousticModel model = read_acoustic_model(bundle_.file("acoustic.bin"));

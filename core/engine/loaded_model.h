@@ -42,6 +42,7 @@ class LoadedModel {
   bool has_step() const { return has_step_; }
   uint32_t n_dims() const { return bundle_.front_end.n_dims(); }
   uint32_t n_states() const { return n_states_; }  // of the acoustic model: the length of a row of log-likelihoods
+  uint32_t n_lanes() const { return n_lanes_; }    // channels in an advance
   double frame_shift_s() const { return bundle_.front_end.shift_samples / bundle_.front_end.sample_rate_hz; }
 
  private:
@@ -50,7 +51,7 @@ class LoadedModel {
   EngineOptions options_;
   Bundle bundle_;
   FeatureTables tables_;
-  uint32_t n_states_ = 0;
+  uint32_t n_states_ = 0, n_lanes_;
   Device device_;
   BackendPointer<asr_backend_features> features_;
   BackendPointer<asr_backend_acoustic> acoustic_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/results.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -70,6 +71,26 @@ Alternative make_alternative(const LatticePath &path, const CompactLattice &latt
   return alternative;
 }
 
+HeardPath heard_path(const LatticePath &path, const Decoding &decoding) {
+  HeardPath heard;
+  heard.cost = path.cost.total(static_cast<double>(decoding.acoustic_scale)) -
+               static_cast<double>(decoding.word_insertion_cost) * static_cast<double>(path.words.size());
+  for (const uint32_t id : path.transition_ids) heard.is_speech.push_back(!decoding.graph->is_silence(id));
+  return heard;
+}
+
+// Where there are no words nothing is to be rejected; a search that died found no way through the grammar.
+void judge(const HeardPath &grammar, const HeardPath &background, const Decoding &decoding, asr_event *final) {
+  if (final->alternatives[0].words.empty()) return;
+  final->out_of_grammar = (final->flags & ASR_FLAG_BEAM_DIED) != 0 ? 1 : out_of_grammar(grammar, background);
+  if (final->out_of_grammar > decoding.reject_threshold) final->flags |= ASR_FLAG_REJECTED;
+  for (Alternative &alternative : final->alternatives) {
+    for (Word &word : alternative.words) {
+      if (word.confidence > 0) word.confidence *= 1 - final->out_of_grammar;
+    }
+  }
+}
+
 void add_texts(EventLattice *arrays, const Decoding &decoding) {
   std::map<uint32_t, size_t> index_of;
   for (const uint32_t word : arrays->arc_words) {
@@ -117,22 +138,33 @@ std::shared_ptr<const EventLattice> make_arrays(const Determinised &found, Latti
 
 }  // namespace
 
-EventPointer path_event(const asr_path &path, uint64_t first_frame, const Decoding &decoding, asr_event_kind kind) {
+HeardPath background_path(const asr_path &path, const Decoding &decoding) {
+  return heard_path(path, 0, [&](uint32_t id) { return decoding.background->is_silence(id); });
+}
+
+void compare(const asr_path &path, const HeardPath &background, const Decoding &decoding, asr_event *final) {
+  const auto is_silence = [&](uint32_t id) { return decoding.graph->is_silence(id); };
+  judge(heard_path(path, decoding.word_insertion_cost, is_silence), background, decoding, final);
+}
+
+EventPointer path_event(const asr_path &path, uint64_t n_common_arcs, uint64_t first_frame, const Decoding &decoding,
+                        asr_event_kind kind) {
   EventPointer event = new_event(kind);
   event->alternatives.push_back(
       spell(words_of_path(path, transitions_of(decoding), decoding.acoustic_scale), first_frame, decoding));
+  const bool has_positions = decoding.graph->graph().has_word_positions();
+  event->n_stable_words = kind == ASR_EVENT_FINAL
+                              ? event->alternatives[0].words.size()
+                              : n_certain_words(path, n_common_arcs, transitions_of(decoding), has_positions);
   event->time_s = time_s(first_frame + path.n_frames, decoding);
   set_flags(event.get(), path.n_frames, path.reached_final != 0, path.beam_died != 0);
   return event;
 }
 
-SearchLattice search_lattice(std::shared_ptr<LatticePieces> pieces, const asr_raw_lattice &last, uint64_t first_frame,
-                             const Decoding &decoding) {
-  return {std::move(pieces),
-          lattice_from_backend(last, decoding.word_insertion_cost),
-          first_frame,
-          last.n_frames,
-          last.reached_final != 0,
+SearchLattice search_lattice(std::optional<HeardPath> background, std::shared_ptr<LatticePieces> pieces,
+                             const asr_raw_lattice &last, uint64_t first_frame, const Decoding &decoding) {
+  return {std::move(background), std::move(pieces), lattice_from_backend(last, decoding.word_insertion_cost),
+          first_frame,           last.n_frames,     last.reached_final != 0,
           last.beam_died != 0};
 }
 
@@ -146,13 +178,16 @@ EventPointer lattice_event(SearchLattice found, const Decoding &decoding, const 
 
   EventPointer event = new_event(ASR_EVENT_FINAL);
   uint32_t n_frames = 0;  // that the paths consume
-  for (const LatticePath &path : n_best_paths(lattice, scale, decoding.n_best, determinised.beam, stop)) {
+  const std::vector<LatticePath> paths = n_best_paths(lattice, scale, decoding.n_best, determinised.beam, stop);
+  for (const LatticePath &path : paths) {
     n_frames = static_cast<uint32_t>(path.transition_ids.size());
     event->alternatives.push_back(make_alternative(path, lattice, posteriors, found.first_frame, decoding, stop));
   }
   if (event->alternatives.empty()) event->alternatives.emplace_back();
+  event->n_stable_words = event->alternatives[0].words.size();
   event->lattice = make_arrays(determinised, std::move(posteriors), scale, found.first_frame, n_frames, decoding);
   set_flags(event.get(), found.n_frames, found.reached_final, found.beam_died);
+  if (found.background && !paths.empty()) judge(heard_path(paths[0], decoding), *found.background, decoding, event.get());
   if (determinised.beam < static_cast<double>(decoding.lattice_beam)) event->flags |= ASR_FLAG_BEAM_NARROWED;
   return event;
 }

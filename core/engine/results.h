@@ -7,14 +7,17 @@
 #include <optional>
 
 #include "core/base/stop.h"
+#include "core/decode/rejection.h"
 #include "core/engine/decoding.h"
 #include "core/engine/event.h"
 #include "core/lattice/determinise.h"
 
 namespace asr {
 
-// A PARTIAL or FINAL event. first_frame: of the utterance, in its stream.
-EventPointer path_event(const asr_path &path, uint64_t first_frame, const Decoding &decoding, asr_event_kind kind);
+// An event with the words of a path. first_frame: of the utterance, in its stream. n_common_arcs: asr_backend_api::common_path;
+// all words of a FINAL are stable.
+EventPointer path_event(const asr_path &path, uint64_t n_common_arcs, uint64_t first_frame, const Decoding &decoding,
+                        asr_event_kind kind);
 
 // The pieces of an utterance's lattice that settled while it was fed.
 struct LatticePieces {
@@ -26,6 +29,7 @@ struct LatticePieces {
 
 // What the search left of an utterance, taken from the device.
 struct SearchLattice {
+  std::optional<HeardPath> background;  // that the result is compared with
   std::shared_ptr<LatticePieces> pieces;
   Lattice last;              // the rest
   uint64_t first_frame = 0;  // of the utterance, in its stream
@@ -33,8 +37,14 @@ struct SearchLattice {
   bool reached_final = false, beam_died = false;
 };
 
-SearchLattice search_lattice(std::shared_ptr<LatticePieces> pieces, const asr_raw_lattice &last, uint64_t first_frame,
-                             const Decoding &decoding);
+SearchLattice search_lattice(std::optional<HeardPath> background, std::shared_ptr<LatticePieces> pieces,
+                             const asr_raw_lattice &last, uint64_t first_frame, const Decoding &decoding);
+
+// The path of the background's channel.
+HeardPath background_path(const asr_path &path, const Decoding &decoding);
+
+// Compares a FINAL event of a path with the background: its score, its flag, and confidences.
+void compare(const asr_path &path, const HeardPath &background, const Decoding &decoding, asr_event *final);
 
 // A FINAL event with alternatives, confidences and the lattice. Takes from milliseconds to seconds; throws ASR_CANCELLED soon
 // after it is stopped, and the failure of the pieces if there was one.

@@ -46,7 +46,7 @@ void Scheduler::reserve_lanes() {
   for (Window &window : windows_) {
     window.parts.reserve(n);
     window.steps.reserve(n);
-    window.jobs.reserve(n);
+    window.jobs.reserve(model_.n_lanes());
   }
   for (Streams *streams : {&streams_, &extracting_, &partial_, &checked_, &last_, &last_with_lattice_}) streams->reserve(n);
   jobs_.reserve(n);
@@ -220,7 +220,7 @@ void Scheduler::clear(Window *window) {
   window->loglikes.clear();
   window->steps.clear();
   window->jobs.clear();
-  window->n_rows = 0;
+  window->n_rows = window->n_lanes = 0;
 }
 
 // Until the advance of window `before` is done. What failed in it or in the scoring of `now` is that of the channels that say
@@ -246,7 +246,11 @@ bool Scheduler::take_outcomes(const Window &window) {
   for (const Part &part : window.parts) {
     if (!part.stream->is_decoding()) continue;
     asr_backend_channel *const channel = part.stream->utterance_->channel().get();
-    for_stream(part.stream, [&] { model_.device().check(model_.api()->outcome(model_.device().get(), channel)); });
+    asr_backend_channel *const background = part.stream->utterance_->background().get();
+    for_stream(part.stream, [&] {
+      model_.device().check(model_.api()->outcome(model_.device().get(), channel));
+      if (background != nullptr) model_.device().check(model_.api()->outcome(model_.device().get(), background));
+    });
   }
   return failed_.size() > n_before;
 }
@@ -348,6 +352,11 @@ void Scheduler::advance(Window *window) {
       host_rows_only = false;
     }
     window->jobs.push_back(job);
+    if (const auto &background = part.stream->utterance_->background()) {
+      job.channel = background.get();
+      if (job.wants != 0) job.wants = part.last ? ASR_WANTS_PATH : 0;
+      if (job.n_frames > 0 || job.wants != 0) window->jobs.push_back(job);
+    }
   }
   if (window->jobs.empty()) return;
   model_.device().check(model_.api()->advance(model_.device().get(), host_rows_only ? nullptr : model_.acoustic(),
@@ -363,14 +372,17 @@ void Scheduler::complete(Window *window) {
     if (part.last) (part.stream->options_.lattice_beam > 0 ? last_with_lattice_ : last_).push_back(part.stream);
     if (part.stream->utterance_->advanced(part.n_rows)) for_stream(part.stream, [&] { part.stream->submit_pieces(model_); });
   }
-  for_best_paths(partial_, 0, [](const StreamPointer &stream, const asr_path &path) {
+  for_best_paths(partial_, 0, [this](const StreamPointer &stream, const asr_path &path) {
     if (stream->options_.endpoint) stream->post_speech_start(stream->tail(path));
     if (!stream->is_heard()) return;
-    stream->post_partial(stream->utterance_->result(ASR_EVENT_PARTIAL, path), path.n_frames);
+    stream->post_partial(stream->utterance_->result(ASR_EVENT_PARTIAL, path, n_common_arcs(*stream)), path.n_frames);
   });
   for_best_paths(checked_, 0, [this](const StreamPointer &stream, const asr_path &path) { look_at_path(stream, path); });
   for_best_paths(last_, 1, [this](const StreamPointer &stream, const asr_path &path) {
     EventPointer final = stream->utterance_->result(ASR_EVENT_FINAL, path);
+    if (const auto background = background_of(*stream)) {
+      compare(path, *background, stream->utterance_->decoding(), final.get());
+    }
     stream->post_result(std::move(final));
     stream->resume_ = stream->goes_on_;
     end(stream);
@@ -381,6 +393,32 @@ void Scheduler::complete(Window *window) {
     finish_with_lattices(last_with_lattice_);
   }
   for (Streams *streams : {&partial_, &checked_, &last_, &last_with_lattice_}) streams->clear();
+}
+
+// What the background's channel has heard of an utterance whose rows have all been advanced.
+std::optional<HeardPath> Scheduler::background_of(const Stream &stream) {
+  asr_backend_channel *const channel = stream.utterance_->background().get();
+  if (channel == nullptr) return std::nullopt;
+  asr_path path{};
+  model_.device().check(model_.api()->best_path(model_.device().get(), channel, 0, &path));
+  return background_path(path, stream.utterance_->decoding());
+}
+
+// Arcs of the stream's best path that no later path changes, where the device can tell. Where advances overlap, the channel may
+// be in one.
+uint64_t Scheduler::n_common_arcs(const Stream &stream) {
+  uint64_t n = 0;
+  if (model_.api()->common_path == nullptr || model_.overlaps()) return n;
+  asr_backend_channel *const channel = stream.utterance_->channel().get();
+  model_.device().check(model_.api()->common_path(model_.device().get(), channel, &n));
+  return n;
+}
+
+EventPointer Scheduler::pause_event(Stream *stream, const asr_path &path, bool is_pause) {
+  if (is_pause) return stream->utterance_->result(ASR_EVENT_PROBABLY_FINISHED, path, n_common_arcs(*stream));
+  EventPointer event = new_event(ASR_EVENT_SPEECH_RESUMED);
+  event->time_s = stream->frame_s(stream->utterance_->end_frame());
+  return event;
 }
 
 void Scheduler::look_at_path(const StreamPointer &stream, const asr_path &path) {
@@ -397,13 +435,17 @@ void Scheduler::look_at_path(const StreamPointer &stream, const asr_path &path) 
 
 void Scheduler::look_for_endpoint(Stream *stream, const PathTail &tail, const asr_path &path) {
   const double cost = path.total_cost;
+  const uint32_t n_frames = path.n_frames;
   const auto cost_to_end = [&] {
     asr_path final{};
     asr_backend_channel *const channel = stream->utterance_->channel().get();
     model_.device().check(model_.api()->best_path(model_.device().get(), channel, 1, &final));
     return final.reached_final != 0 ? final.total_cost - cost : std::numeric_limits<double>::infinity();
   };
-  stream->closing_ = path.beam_died != 0 || stream->utterance_->ends_at(tail, cost_to_end);
+  const bool is_pause = stream->utterance_->has_probably_ended(tail);
+  EventPointer event = is_pause == stream->is_pause_ ? nullptr : pause_event(stream, path, is_pause);
+  stream->closing_ = path.beam_died != 0 || stream->utterance_->ends_at(tail, cost_to_end);  // the path is no longer valid
+  if (!stream->closing_) stream->post_pause(std::move(event), is_pause, n_frames);
 }
 
 // The pool takes the lattice from the device's work, which is more than the engine's thread could do.
@@ -415,12 +457,13 @@ void Scheduler::finish_later(const StreamPointer &stream) {
   const uint64_t first_frame = stream->utterance_->first_frame();
   const Decoding &decoding = stream->utterance_->decoding();
   stream->post_endpoint();
-  stream->submit_result(this, [channel, pieces, first_frame, &model, decoding, stop = stream->stop_token()] {
-    asr_backend_device *const device = model.device().get();
-    asr_raw_lattice raw{};
-    model.device().check(model.api()->lattice(device, channel.get(), 1, &raw));
-    return lattice_event(search_lattice(pieces, raw, first_frame, decoding), decoding, stop);
-  });
+  stream->submit_result(
+      this, [channel, pieces, first_frame, &model, decoding, background = background_of(*stream), stop = stream->stop_token()] {
+        asr_backend_device *const device = model.device().get();
+        asr_raw_lattice raw{};
+        model.device().check(model.api()->lattice(device, channel.get(), 1, &raw));
+        return lattice_event(search_lattice(background, pieces, raw, first_frame, decoding), decoding, stop);
+      });
   end(stream);
 }
 
@@ -465,8 +508,8 @@ void Scheduler::finish_with_lattices(const Streams &streams) {
     for_stream(stream, [&] {
       model_.device().check(together ? status : api.lattice(model_.device().get(), channels_[i], 1, &lattices_[i]));
       const Decoding &decoding = stream->utterance_->decoding();
-      const auto found = std::make_shared<SearchLattice>(
-          search_lattice(stream->utterance_->pieces(), lattices_[i], stream->utterance_->first_frame(), decoding));
+      const auto found = std::make_shared<SearchLattice>(search_lattice(
+          background_of(*stream), stream->utterance_->pieces(), lattices_[i], stream->utterance_->first_frame(), decoding));
       stream->post_endpoint();
       stream->submit_result(
           this, [found, decoding, stop = stream->stop_token()] { return lattice_event(std::move(*found), decoding, stop); });

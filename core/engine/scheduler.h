@@ -74,6 +74,7 @@ class Scheduler {
     std::vector<asr_step_job> steps;        // what is scored, in the order of its rows
     uint32_t n_rows = 0;                    // of the score buffer
     std::vector<asr_advance_job> jobs;
+    uint32_t n_lanes = 0;  // that its utterances need
   };
 
   // What run_between_steps waits for.
@@ -108,6 +109,10 @@ class Scheduler {
   bool take_outcomes(const Window &window);
   template <typename Action>
   void for_best_paths(const Streams &streams, uint32_t use_final, Action action);
+  bool has_room(const Stream &stream, Window *window) const;
+  std::optional<HeardPath> background_of(const Stream &stream);
+  uint64_t n_common_arcs(const Stream &stream);
+  EventPointer pause_event(Stream *stream, const asr_path &path, bool is_pause);
   void look_at_path(const StreamPointer &stream, const asr_path &path);
   void look_for_endpoint(Stream *stream, const PathTail &tail, const asr_path &path);
   void finish_later(const StreamPointer &stream);

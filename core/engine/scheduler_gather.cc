@@ -13,6 +13,7 @@ void Scheduler::gather(const StreamPointer &stream, Window *window) {
   if (!s.makes_rows() || s.last_taken_ || s.awaits_check_) return;
   const bool all_taken = s.rows_->all_taken();
   if (!s.utterance_ && (all_taken || s.speech_begins())) s.begin_utterance(model_, retired_);
+  if (!has_room(s, window)) return enqueue(stream);
   if (s.drops_rows() && !all_taken) return gather_dropped(stream, window);
   if (s.at_mark() && s.rows_->is_dry()) s.rows_->release_waiting();
   if (s.at_mark() && s.rows_->is_dry()) {
@@ -29,6 +30,14 @@ void Scheduler::gather(const StreamPointer &stream, Window *window) {
   } else {
     gather_rows(stream, window);
   }
+}
+
+// Takes the lanes that the stream needs. What finds no room is visited again.
+bool Scheduler::has_room(const Stream &stream, Window *window) const {
+  const uint32_t n = stream.utterance_ ? stream.utterance_->n_lanes() : 0;
+  if (window->n_lanes + n > model_.n_lanes()) return false;
+  window->n_lanes += n;
+  return true;
 }
 
 // Drops rows that are of no utterance, which a device that makes rows itself scores, too.

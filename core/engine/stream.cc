@@ -160,6 +160,15 @@ void Stream::post_partial(EventPointer partial, uint32_t n_frames) {
   post(std::move(partial));
 }
 
+// PROBABLY_FINISHED or SPEECH_RESUMED; null where neither is due. What was said before a device was lost is not said again.
+void Stream::post_pause(EventPointer event, bool is_pause, uint32_t n_frames) {
+  if (!event || n_frames <= n_pause_frames_) return;
+  n_pause_frames_ = n_frames;
+  is_pause_ = is_pause;
+  if (fell_back_) event->flags |= ASR_FLAG_FELL_BACK;
+  post(std::move(event));
+}
+
 void Stream::begin_rows(const LoadedModel &model) {
   if (options_.pre_roll_s && !gate_) {
     gate_.emplace(model.tables().front_end(), model.options().window_frames, *options_.pre_roll_s);
@@ -184,7 +193,8 @@ void Stream::begin_next(const LoadedModel &model) {
   for (const asr_event_kind kind : {ASR_EVENT_SPEECH_START, ASR_EVENT_ENDPOINT}) {
     if (!reserve_[kind]) reserve_[kind] = new_event(kind);
   }
-  n_partial_frames_ = 0;
+  n_partial_frames_ = n_pause_frames_ = 0;
+  is_pause_ = false;
   begins_at_mark_ = end_at_.has_value();
   end_at_.reset();
   last_taken_ = closing_ = goes_on_ = ended_ = awaits_check_ = choosing_ = restarting_ = false;
@@ -240,6 +250,9 @@ void Stream::post_result(EventPointer final) noexcept {
     final->flags |= ASR_FLAG_CANCELLED | ASR_FLAG_NO_SPEECH;
     final->alternatives.resize(1);
     final->alternatives[0] = {};
+    final->n_stable_words = 0;
+    final->out_of_grammar = -1;
+    final->flags &= ~ASR_FLAG_REJECTED;
     final->lattice.reset();
   }
   // Frames that only wait for what would follow asr_end_utterance are no utterance if nothing does.

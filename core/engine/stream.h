@@ -60,6 +60,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void post(EventPointer event) noexcept { events_->post(std::move(event), generation_); }
   void post_once(asr_event_kind kind, double time_s) noexcept;
   void post_partial(EventPointer partial, uint32_t n_frames);
+  void post_pause(EventPointer event, bool is_pause, uint32_t n_frames);
   void begin_rows(const LoadedModel &model);
   void begin_utterance(const LoadedModel &model, Retired *retired);
   void require_endpoints(const char *call) const;
@@ -141,6 +142,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   uint64_t history_frame_ = 0;               // that it begins with
   size_t n_read_ = 0;                        // values of the history that are read
   uint32_t n_partial_frames_ = 0;            // of the last partial result that was posted
+  bool is_pause_ = false;                    // PROBABLY_FINISHED was posted, and not taken back
+  uint32_t n_pause_frames_ = 0;              // of the last event about that
   EventPointer reserve_[ASR_EVENT_END + 1];  // those that post_once has not yet posted
   bool fell_back_ = false;
   std::optional<SpeechGate> gate_;       // where background is not decoded; as rows_, but it outlives a lost device

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -14,6 +15,8 @@
 #include "core/feature/front_end.h"
 
 namespace asr {
+
+class LoadedGraph;
 
 struct StreamOptions {
   asr_input input = ASR_INPUT_INT16;
@@ -30,8 +33,12 @@ struct StreamOptions {
   uint32_t max_backlog_ms = 30000;   // 0 = feeding never waits
   float lattice_beam = 0;            // 0 = no lattice
   uint32_t n_best = 1;
-  std::optional<EndpointTimes> endpoint;       // unset: the stream is one utterance
-  std::optional<double> pre_roll_s;            // unset: all is decoded, also background
+  std::optional<EndpointTimes> endpoint;   // unset: the stream is one utterance
+  std::optional<double> early_endpoint_s;  // of silence after which an endpoint is probable; unset: nothing is said of it
+  std::optional<double> pre_roll_s;        // unset: all is decoded, also background
+  // Of out_of_grammar: results above it are rejected. Unset: the graph's; below 0: results are not compared.
+  std::optional<float> reject_threshold;
+  std::shared_ptr<LoadedGraph> background;     // of the engine; nullptr: it has none
   std::function<void(EventPointer)> callback;  // empty: events are polled
 
   bool is_audio() const { return input == ASR_INPUT_INT16 || input == ASR_INPUT_FLOAT; }

@@ -13,17 +13,17 @@ Utterance::Utterance(const LoadedModel &model, std::shared_ptr<LoadedGraph> grap
     const double frames = options.partial_interval_ms / (1000 * model.frame_shift_s());
     partial_frames_ = static_cast<uint32_t>(std::max(1.0, std::round(frames)));
   }
-  if (options.endpoint) endpointer_.emplace(*options.endpoint, model.frame_shift_s());
+  if (options.endpoint) endpointer_.emplace(*options.endpoint, model.frame_shift_s(), options.early_endpoint_s);
   if (decoding_.lattice_beam > 0) {
     DeterminiseOptions determinise;
     determinise.acoustic_scale = static_cast<double>(decoding_.acoustic_scale);
     determinise.lattice_beam = static_cast<double>(decoding_.lattice_beam);
     pieces_ = std::make_shared<LatticePieces>(determinise);
   }
-  begin_channel(model, retired);
+  begin_channels(model, retired);
 }
 
-void Utterance::begin_channel(const LoadedModel &model, Retired *retired) {
+void Utterance::begin_channels(const LoadedModel &model, Retired *retired) {
   asr_search_options search{};
   search.size = sizeof(search);
   search.beam = decoding_.beam;
@@ -32,10 +32,18 @@ void Utterance::begin_channel(const LoadedModel &model, Retired *retired) {
   search.word_insertion_cost = decoding_.word_insertion_cost;
   search.max_active = decoding_.max_active;
   search.min_active = decoding_.min_active;
-  const std::shared_ptr<asr_backend_graph> graph = decoding_.graph->on(model, retired);
+  channel_ = begin_channel(decoding_.graph.get(), search, model, retired);
+  if (!decoding_.background) return;
+  search.lattice_beam = search.word_insertion_cost = 0;
+  background_ = begin_channel(decoding_.background.get(), search, model, retired);
+}
+
+std::shared_ptr<asr_backend_channel> Utterance::begin_channel(LoadedGraph *graph, asr_search_options search,
+                                                              const LoadedModel &model, Retired *retired) const {
+  const std::shared_ptr<asr_backend_graph> loaded = graph->on(model, retired);
   asr_backend_channel *channel = nullptr;
-  model.device().check(model.api()->channel_begin(model.device().get(), graph.get(), &search, &channel));
-  channel_ = retired->hold(BackendPointer<asr_backend_channel>(channel, model.api()->channel_end), graph);
+  model.device().check(model.api()->channel_begin(model.device().get(), loaded.get(), &search, &channel));
+  return retired->hold(BackendPointer<asr_backend_channel>(channel, model.api()->channel_end), loaded);
 }
 
 size_t Utterance::room_for(size_t n) const {
@@ -50,8 +58,8 @@ PathTail Utterance::tail(const asr_path &path) const {
   return tail_of_path(path, [this](uint32_t transition_id) { return decoding_.graph->is_silence(transition_id); });
 }
 
-EventPointer Utterance::result(asr_event_kind kind, const asr_path &path) const {
-  return path_event(path, first_frame_, decoding_, kind);
+EventPointer Utterance::result(asr_event_kind kind, const asr_path &path, uint64_t n_common_arcs) const {
+  return path_event(path, n_common_arcs, first_frame_, decoding_, kind);
 }
 
 bool Utterance::advanced(size_t n_frames) {

@@ -28,16 +28,22 @@ class Utterance {
     return endpointer_->ends_at(tail, cost_to_end);
   }
 
+  bool has_probably_ended(const PathTail &tail) const { return endpointer_->has_probably_ended(tail); }
+
   uint64_t first_frame() const { return first_frame_; }
   uint64_t end_frame() const { return first_frame_ + n_frames_; }
 
   // Workers that read results keep a share of the channel.
   const std::shared_ptr<asr_backend_channel> &channel() const { return channel_; }
 
+  // That of the background, advanced over the same rows; nullptr where results are not compared with it.
+  const std::shared_ptr<asr_backend_channel> &background() const { return background_; }
+  uint32_t n_lanes() const { return background_ ? 2 : 1; }
+
   const Decoding &decoding() const { return decoding_; }
 
-  // A PARTIAL or FINAL event from the channel's best path.
-  EventPointer result(asr_event_kind kind, const asr_path &path) const;
+  // An event from the channel's best path; path_event has n_common_arcs.
+  EventPointer result(asr_event_kind kind, const asr_path &path, uint64_t n_common_arcs = 0) const;
 
   // Counts frames that were advanced; true if a piece of the lattice has settled with them. Only streams with a lattice_beam
   // have pieces.
@@ -45,11 +51,13 @@ class Utterance {
   const std::shared_ptr<LatticePieces> &pieces() const { return pieces_; }
 
  private:
-  void begin_channel(const LoadedModel &model, Retired *retired);
+  std::shared_ptr<asr_backend_channel> begin_channel(LoadedGraph *graph, asr_search_options search, const LoadedModel &model,
+                                                     Retired *retired) const;
+  void begin_channels(const LoadedModel &model, Retired *retired);
 
   const Decoding decoding_;
   const uint64_t first_frame_;
-  std::shared_ptr<asr_backend_channel> channel_;
+  std::shared_ptr<asr_backend_channel> channel_, background_;
   std::shared_ptr<LatticePieces> pieces_;  // for a lattice
   std::optional<Endpointer> endpointer_;   // where the stream has endpoints
   size_t n_advanced_ = 0;

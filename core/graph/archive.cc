@@ -42,6 +42,10 @@ std::string read_listed(const Bundle &bundle, const std::string &name) {
   return text;
 }
 
+std::vector<std::string> read_listed_symbols(const Bundle &bundle, const std::string &name) {
+  return parse_symbols(read_listed(bundle, name), bundle.file(name));
+}
+
 // A section of an archive that its list of files must have, like a file of a bundle.
 std::string_view listed_section(SectionReader *reader, uint64_t n_bytes, const char *name, const Bundle &bundle,
                                 const std::string &source) {
@@ -60,9 +64,21 @@ GraphParts read_graph_parts(const Bundle &bundle) {
   require(bundle, bundle.path);
   WordTable words = parse_words(read_listed(bundle, "words.txt"), bundle.file("words.txt"));
   std::vector<std::string> phones;
-  if (bundle.has("phones.txt")) phones = parse_symbols(read_listed(bundle, "phones.txt"), bundle.file("phones.txt"));
+  if (bundle.has("phones.txt")) phones = read_listed_symbols(bundle, "phones.txt");
   return checked({bundle.path, bundle, Graph(bundle.file("graph.bin"), &bundle.files.at("graph.bin")), std::move(words),
                   std::move(phones)});
+}
+
+std::optional<GraphParts> read_background_parts(const Bundle &bundle) {
+  if (!bundle.has("background.bin") || !bundle.has("phones.txt")) return std::nullopt;
+  std::vector<std::string> phones = read_listed_symbols(bundle, "phones.txt");
+  const std::string path = bundle.file("background.bin");
+  Graph graph(path, &bundle.files.at("background.bin"));
+  if (phones.size() < graph.n_words()) {
+    fail(ASR_BAD_FILE, "%s: uses %u phones, phones.txt has %zu; make the graph again with `senone graph`", path.c_str(),
+         graph.n_words(), phones.size());
+  }
+  return GraphParts{path, bundle, std::move(graph), {phones, {}}, phones};
 }
 
 GraphParts read_graph_parts(const std::string &path) {

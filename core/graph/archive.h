@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct GraphParts {
 // All that is read is checked; these throw ASR_NOT_FOUND or ASR_BAD_FILE with the part and the field.
 GraphParts read_graph_parts(const Bundle &bundle);     // of a bundle whose senone.json was read
 GraphParts read_graph_parts(const std::string &path);  // of a bundle or an archive
+// The phone loop that results are compared with, whose words are phones; unset where the bundle has none.
+std::optional<GraphParts> read_background_parts(const Bundle &bundle);
 GraphParts read_graph_archive(const void *bytes, size_t n_bytes, const std::string &source);
 
 // Throws ASR_UNSUPPORTED unless the graph was made for the HMMs of this model, or, where one of the two does not list them, for

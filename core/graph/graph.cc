@@ -220,6 +220,7 @@ Graph::Graph(SharedCopy checked, const std::string &path) : file_(std::move(chec
   for (uint32_t id = 1; id < pdf_of_.size(); ++id) {
     const TransitionRecord &r = content.transitions[id];
     transitions_[id] = {r.phone, r.position, r.hmm_state, r.self_loop != 0, r.pdf};
+    has_word_positions_ = has_word_positions_ || r.position != kAnyPosition;
   }
 }
 

@@ -56,11 +56,13 @@ class Graph {
   uint32_t n_transition_ids() const { return packed_.n_transition_ids; }
   uint32_t n_words() const { return packed_.n_words; }
   const Transition &transition(uint32_t id) const { return transitions_[id]; }
+  bool has_word_positions() const { return has_word_positions_; }  // of any phone
 
  private:
   SharedCopy file_;
   std::vector<uint32_t> pdf_of_;
   std::vector<Transition> transitions_;
+  bool has_word_positions_ = false;
   asr_packed_graph packed_{};
   UnpackedArrays arrays_;
   std::unique_ptr<uint32_t> arrays_in_use_ = std::make_unique<uint32_t>(1);  // what the view points at; stays where it is

@@ -54,6 +54,7 @@ void write_decoding(const DecodingDefaults &decoding, JsonWriter *json) {
   json->key("acoustic_scale"), json->value(decoding.acoustic_scale);
   json->key("word_insertion_cost"), json->value(decoding.word_insertion_cost);
   json->key("max_active"), json->value(decoding.max_active);
+  if (decoding.reject_threshold) json->key("reject_threshold"), json->value(*decoding.reject_threshold);
   json->end_object();
 }
 
@@ -63,6 +64,7 @@ DecodingDefaults decoding_from_json(const Parsed &json, const std::string &sourc
   decoding.acoustic_scale = number_field(json, "acoustic_scale", 1e-6, 1e6, source);
   decoding.word_insertion_cost = number_field(json, "word_insertion_cost", -1e6, 1e6, source);
   decoding.max_active = static_cast<uint32_t>(number_field(json, "max_active", 1, 4e9, source));
+  if (json.contains("reject_threshold")) decoding.reject_threshold = number_field(json, "reject_threshold", 1e-6, 1, source);
   return decoding;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,9 @@ struct DecodingDefaults {
   double acoustic_scale = 0.1;
   double word_insertion_cost = 0;
   uint32_t max_active = 7000;
+  // Of a grammar: from which asr_event_out_of_grammar on a result is rejected; unset: results are not compared with the
+  // background.
+  std::optional<double> reject_threshold;
 };
 
 struct BundleFile {

@@ -176,6 +176,10 @@ asr_status lattices(asr_backend_device *device, asr_backend_channel *const *chan
   });
 }
 
+asr_status common_path(asr_backend_device *, asr_backend_channel *channel, uint64_t *n_arcs) {
+  return guard([&] { read_channel(channel, [&](Search &search) { *n_arcs = search.n_common_arcs(); }); });
+}
+
 constexpr asr_backend_api make_table() {
   asr_backend_api table{};
   table.abi = ASR_BACKEND_ABI, table.size = sizeof table, table.name = "cpu";
@@ -185,7 +189,7 @@ constexpr asr_backend_api make_table() {
   table.load_graph = load_graph, table.free_graph = free_graph, table.load_packed_graph = load_packed_graph;
   table.channel_begin = channel_begin, table.channel_end = channel_end, table.advance = advance;
   table.best_path = best_path, table.lattice = lattice, table.lattice_piece = lattice_piece;
-  table.lattices = lattices, table.outcome = outcome;
+  table.lattices = lattices, table.outcome = outcome, table.common_path = common_path;
   return table;
 }
 

@@ -29,6 +29,9 @@ class Search {
   // See asr_backend_api::best_path. The arcs are valid until the next call.
   void best_path(bool use_final, asr_path *path);
 
+  // See asr_backend_api::common_path.
+  uint64_t n_common_arcs() { return trace_.n_common_arcs(tokens_); }
+
   // See asr_backend_api::lattice. The arrays are valid until the next call.
   void lattice(bool use_final, asr_raw_lattice *lattice);
   void lattice_piece(asr_raw_lattice *piece);

@@ -73,6 +73,22 @@ void Trace::chain(uint32_t last) {
   for (uint32_t i = last; i != kRoot; i = records_[i].previous) chain_.push_back(i);
 }
 
+// Whether a path lists the arc.
+bool Trace::is_told(uint32_t arc) const {
+  const asr_graph_arc found = graph_.arc(arc);
+  return found.transition_id != 0 || found.word != 0;
+}
+
+size_t Trace::n_common_arcs(const TokenList &tokens) {
+  const uint32_t shared = mark(tokens);
+  chain(shared);
+  size_t n = settled_.n_arcs;
+  for (const uint32_t record : chain_) n += is_told(records_[record].arc) ? 1 : 0;
+  const Token &first = tokens.tokens.front();
+  if (tokens.tokens.size() == 1 && first.arc != 0 && is_told(first.arc - 1)) ++n;
+  return n;
+}
+
 void Trace::append(const Record &record, End &end) {
   const asr_graph_arc arc = graph_.arc(record.arc);
   if (arc.transition_id != 0 || arc.word != 0) {

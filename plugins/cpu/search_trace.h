@@ -33,6 +33,9 @@ class Trace {
   double path(uint32_t last, uint32_t arc, float acoustic_cost);
   const std::vector<asr_path_arc> &arcs() const { return arcs_; }
 
+  // The number of arcs that path() tells of the part that the paths of all tokens share.
+  size_t n_common_arcs(const TokenList &tokens);
+
  private:
   struct Record {
     uint32_t previous, arc;
@@ -46,6 +49,7 @@ class Trace {
   };
   uint32_t mark(const TokenList &tokens);
   void chain(uint32_t last);
+  bool is_told(uint32_t arc) const;
   void append(const Record &record, End &end);
 
   const SearchGraph &graph_;

@@ -2,6 +2,7 @@
 // Streams of many utterances: where they end, what belongs to which, and that cutting the audio into calls does not matter.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/api/recognizer.h"
@@ -38,10 +39,14 @@ std::vector<int16_t> three_utterances() {
 }
 
 struct Seen {
-  std::string kinds;  // a letter for each event: S, P, E, F, and X for ERROR; READY and END are expected and left out
+  // A letter for each event: S, P, E, F, X for ERROR, Q for PROBABLY_FINISHED, R for SPEECH_RESUMED; READY and END are expected
+  // and left out.
+  std::string kinds;
   std::vector<std::string> texts;
   std::vector<double> starts_s, ends_s;  // of the words of FINAL events
   std::vector<double> endpoints_s;
+  std::vector<std::pair<double, std::string>> pauses;  // times and words of PROBABLY_FINISHED
+  std::vector<double> resumed_s;
 };
 
 Seen see(asr_stream *stream) {
@@ -52,8 +57,10 @@ Seen see(asr_stream *stream) {
     EXPECT_OK(asr_result(stream, &event));
     if (event == nullptr) return seen;
     const asr_event_kind kind = asr_event_get_kind(event);
-    if (kind != ASR_EVENT_READY && kind != ASR_EVENT_END) seen.kinds += "??SPEFX"[kind];
+    if (kind != ASR_EVENT_READY && kind != ASR_EVENT_END) seen.kinds += "??SPEFX?QR"[kind];
     if (kind == ASR_EVENT_ENDPOINT) seen.endpoints_s.push_back(asr_event_time_s(event));
+    if (kind == ASR_EVENT_PROBABLY_FINISHED) seen.pauses.emplace_back(asr_event_time_s(event), asr_event_text(event));
+    if (kind == ASR_EVENT_SPEECH_RESUMED) seen.resumed_s.push_back(asr_event_time_s(event));
     if (kind == ASR_EVENT_FINAL) {
       seen.texts.push_back(asr_event_text(event));
       for (size_t i = 0; i < asr_event_n_words(event, 0); ++i) {
@@ -252,6 +259,62 @@ TEST(Endpoints, ASpeakerGoesOnForLong) {
   EXPECT_NEAR(seen.starts_s.back(), 40 * period_s - 1 - kPause_s - kWord_s, 0.05);
 }
 
+asr_stream_config with_early(uint32_t early_endpoint_ms) {
+  asr_stream_config config = with_endpoints();
+  config.early_endpoint_ms = early_endpoint_ms;
+  return config;
+}
+
+// The pause between "low" and "mid" is longer than 120 ms and shorter than the endpoint's.
+TEST(Endpoints, AreSaidToBeNearAndThatIsTakenBack) {
+  const EnginePointer engine = load_engine();
+  std::vector<int16_t> samples = three_utterances();
+  append(silence(1), &samples);
+  const Seen seen = hear(engine.get(), with_early(120), samples);
+  EXPECT_EQ(seen.kinds, "SQRQEFSQEFSQRQEF");
+  EXPECT_EQ(seen.texts, (std::vector<std::string>{"low mid", "high", "mid low"}));
+  ASSERT_EQ(seen.pauses.size(), 5u);
+  EXPECT_EQ(seen.pauses[0].second, "low");
+  EXPECT_EQ(seen.pauses[1].second, "low mid");
+  EXPECT_EQ(seen.pauses[2].second, "high");
+  const double first_ends_s = kPause_s + kWord_s, second_begins_s = first_ends_s + kPause_s;
+  EXPECT_GE(seen.pauses[0].first, first_ends_s + 0.1);
+  EXPECT_LE(seen.pauses[0].first, second_begins_s + 0.03);
+  ASSERT_EQ(seen.resumed_s.size(), 2u);
+  EXPECT_GT(seen.resumed_s[0], second_begins_s - 0.02);
+  EXPECT_LE(seen.resumed_s[0], second_begins_s + 0.15);
+  EXPECT_LT(seen.pauses[1].first, seen.endpoints_s[0] - 0.1);
+}
+
+TEST(Endpoints, StayWhereTheyAreWithEarlyOnes) {
+  const EnginePointer engine = load_engine();
+  const std::vector<int16_t> samples = three_utterances();
+  const Seen without = hear(engine.get(), with_endpoints(), samples);
+  for (const uint32_t ms : {100u, 150u, 250u, 700u}) {
+    const Seen with = hear(engine.get(), with_early(ms), samples);
+    EXPECT_EQ(with.endpoints_s, without.endpoints_s) << ms;
+    EXPECT_EQ(with.ends_s, without.ends_s) << ms;
+    EXPECT_EQ(with.texts, without.texts) << ms;
+  }
+  EXPECT_EQ(hear(engine.get(), with_early(700), samples).kinds, without.kinds);  // the endpoint is earlier
+}
+
+TEST(Endpoints, AreNearAtTheSameTimeForAnyChunks) {
+  const EnginePointer engine = load_engine();
+  const std::vector<int16_t> samples = three_utterances();
+  asr_stream_config config = with_early(120);
+  config.partial_interval_ms = 50;
+  config.vad = ASR_VAD_OFF;
+  const auto important = [&](size_t chunk) {
+    std::vector<std::string> events = recognize(engine.get(), config, samples, chunk);
+    const auto is_partial = [](const std::string &event) { return event.rfind("PARTIAL", 0) == 0; };
+    events.erase(std::remove_if(events.begin(), events.end(), is_partial), events.end());
+    return events;
+  };
+  const std::vector<std::string> whole = important(samples.size());
+  for (const size_t chunk : {37, 160, 1000, 5001}) EXPECT_EQ(important(chunk), whole) << chunk;
+}
+
 TEST(Endpoints, BatchMeansAreRefused) {
   const EnginePointer engine = load_engine();
   asr_stream_config config = with_endpoints();
@@ -260,6 +323,8 @@ TEST(Endpoints, BatchMeansAreRefused) {
   EXPECT_EQ(asr_open(engine.get(), &config, &stream), ASR_INVALID_ARGUMENT);
   config = with_endpoints();
   config.silence_at_end_ms = 99;
+  EXPECT_EQ(asr_open(engine.get(), &config, &stream), ASR_INVALID_ARGUMENT);
+  config = with_early(99);
   EXPECT_EQ(asr_open(engine.get(), &config, &stream), ASR_INVALID_ARGUMENT);
 }
 

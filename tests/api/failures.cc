@@ -100,8 +100,8 @@ std::vector<std::vector<int16_t>> recordings(size_t n) {
 }
 
 // What the CPU makes of recording(i) alone.
-std::vector<Events> expected_of(const asr_stream_config &config, size_t n) {
-  const EnginePointer engine = load_engine(8, 8);
+std::vector<Events> expected_of(const asr_stream_config &config, size_t n, const std::string &bundle = tone_bundle()) {
+  const EnginePointer engine = load_engine(8, 8, bundle);
   std::vector<Events> result;
   for (size_t i = 0; i < n; ++i) result.push_back(recognize(engine.get(), config, recording(i), 1000));
   return result;
@@ -252,11 +252,12 @@ TEST(Failures, ALostDeviceIsNotUsedAgain) {
 }
 
 // Every device that is lost, at whatever call: all streams have the events they have on the CPU, and so have later ones.
-void expect_nothing_lost(const asr_stream_config &config, const std::string &backend) {
-  const std::vector<Events> expected = expected_of(config, 4);
+void expect_nothing_lost(const asr_stream_config &config, const std::string &backend,
+                         const std::string &bundle = tone_bundle()) {
+  const std::vector<Events> expected = expected_of(config, 4, bundle);
   size_t n_all_flagged = 0;
   for (const std::string &device : devices_named(backend, "lost")) {
-    const EnginePointer engine = load_faulty(device, "cpu", 50);
+    const EnginePointer engine = load_faulty(device, "cpu", 50, bundle);
     size_t n_flagged = 0;  // not all faults come to pass: without lattices none of `lattice` does
     for (int round = 0; round < 2; ++round) {
       const std::vector<Events> results = recognize_at_once(engine.get(), config, recordings(4), ASR_OK);
@@ -338,6 +339,20 @@ TEST(Fallback, UtterancesComeOnce) {
     expect_nothing_lost(config, "overlapping");
     if (lattice_beam == 0) expect_nothing_lost(config, "faulty");
   }
+}
+
+TEST(Fallback, ResultsAreComparedWithTheBackground) {
+  asr_stream_config config = default_stream();
+  expect_nothing_lost(config, "faulty", tone_bundle_with_background());
+  config.lattice_beam = 8;
+  expect_nothing_lost(config, "overlapping", tone_bundle_with_background());
+}
+
+TEST(Fallback, EarlyEndpointsComeOnce) {
+  asr_stream_config config = default_stream();
+  config.endpoint = ASR_ENDPOINT_COMMAND;
+  config.early_endpoint_ms = 100;  // less than the pause after each word, in which no endpoint is
+  for (const char *backend : {"faulty", "overlapping"}) expect_nothing_lost(config, backend);
 }
 
 TEST(Fallback, SaysSo) {

@@ -49,6 +49,8 @@ TEST(Misuse, NullEverywhere) {
   EXPECT_STREQ(asr_event_alternative_text(nullptr, 0), "");
   EXPECT_EQ(asr_event_alternative_costs(nullptr, 0, nullptr, nullptr), ASR_INVALID_ARGUMENT);
   EXPECT_EQ(asr_event_n_words(nullptr, 0), 0u);
+  EXPECT_EQ(asr_event_n_stable_words(nullptr), 0u);
+  EXPECT_EQ(asr_event_out_of_grammar(nullptr), -1);
   EXPECT_EQ(asr_event_word(nullptr, 0, 0, nullptr), ASR_INVALID_ARGUMENT);
   EXPECT_REFUSED(asr_event_lattice(nullptr, nullptr), ASR_INVALID_ARGUMENT, "event is NULL");
   asr_set_log(nullptr, ASR_LOG_DEBUG, nullptr);

@@ -57,7 +57,8 @@ std::string shown(const asr_lattice &lattice) {
 }  // namespace
 
 std::string shown(const asr_event *event) {
-  static const char *const kKinds[] = {"?", "READY", "SPEECH_START", "PARTIAL", "ENDPOINT", "FINAL", "ERROR", "END"};
+  static const char *const kKinds[] = {"?",     "READY", "SPEECH_START", "PARTIAL",           "ENDPOINT",
+                                       "FINAL", "ERROR", "END",          "PROBABLY_FINISHED", "SPEECH_RESUMED"};
   std::string text =
       format("%s %s flags=%u t=%.4f '%s'", kKinds[asr_event_get_kind(event)], asr_status_text(asr_event_status(event)),
              asr_event_flags(event), asr_event_time_s(event), asr_event_text(event));
@@ -74,6 +75,7 @@ std::string shown(const asr_event *event) {
     }
     text += "]";
   }
+  if (asr_event_out_of_grammar(event) >= 0) text += format(" out=%a", static_cast<double>(asr_event_out_of_grammar(event)));
   asr_lattice lattice{};
   lattice.size = sizeof(lattice);
   if (asr_event_lattice(event, &lattice) == ASR_OK) text += shown(lattice);

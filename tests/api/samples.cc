@@ -54,6 +54,21 @@ TEST(Samples, ManyStreamsPrintsWordsAndLatencies) {
             "many_streams: /no/such.raw: cannot be opened\n");
 }
 
+TEST(Samples, CaptionsArePrintedAsTheyAreSaid) {
+  const std::string arguments = tone_bundle() + " " + tone_recording("low high") + " ";
+  const Outcome vtt = run_program("captions", arguments + "vtt 0");
+  EXPECT_EQ(vtt.exit_code, 0) << vtt.output;
+  EXPECT_EQ(vtt.output.rfind("WEBVTT\n\n00:00:0", 0), 0u) << vtt.output;
+  EXPECT_NE(vtt.output.find("\nlow high\n\n"), std::string::npos) << vtt.output;
+  const Outcome srt = run_program("captions", arguments + "srt 20");
+  EXPECT_EQ(srt.output.rfind("1\n00:00:00,", 0), 0u) << srt.output;
+  EXPECT_NE(srt.output.find(" --> 00:00:0"), std::string::npos) << srt.output;
+  EXPECT_EQ(run_program("captions", arguments).exit_code, 2);
+  const Outcome no_audio = run_program("captions", tone_bundle() + " /no/such.raw srt");
+  EXPECT_EQ(no_audio.output, "captions: /no/such.raw: cannot be opened\n");
+  EXPECT_EQ(no_audio.exit_code, 1);
+}
+
 TEST(Samples, LatticeRescores) {
   const std::string arguments = tone_bundle() + " " + tone_recording("low high");
   const Outcome plain = run_program("lattice", arguments);

@@ -112,6 +112,9 @@ AcousticModel without_mean(AcousticModel model) {
   return model;
 }
 
+enum class Loop { kPlain, kWithCycle, kWithHomophone, kBackground };
+constexpr uint32_t kHomophone = kWords + 1;  // its word
+
 GraphData with_arcs(GraphData graph, const std::vector<std::vector<asr_graph_arc>> &emitting,
                     const std::vector<std::vector<asr_graph_arc>> &epsilon) {
   graph.emitting_begin.push_back(0);
@@ -158,13 +161,15 @@ GraphData one_of(const std::vector<uint32_t> &tones) {
 }
 
 // A loop over the words and silence: state 0, and from it a chain of HMM states for each.
-GraphData word_loop(bool with_cycle) {
+GraphData word_loop(Loop kind) {
   GraphData graph;
   graph.n_pdfs = 1 + kWords;
-  graph.n_words = 1 + kWords;
+  graph.n_words = 1 + kWords + (kind == Loop::kWithHomophone ? 1 : 0);
   graph.transitions.push_back({});
   std::vector<std::vector<asr_graph_arc>> emitting(1), epsilon(1);
-  for (uint32_t p = 0; p <= kWords; ++p) {
+  std::vector<std::pair<uint32_t, uint32_t>> words{{0, 0}, {1, 1}, {2, 2}, {3, 3}};  // with their pdfs
+  if (kind == Loop::kWithHomophone) words.insert(words.begin() + 1, {kHomophone, 1});
+  for (const auto &[word, p] : words) {
     const uint8_t position = p == 0 ? kAnyPosition : static_cast<uint8_t>(WordPosition::kSingle);
     uint32_t from = 0;
     for (uint16_t k = 0; k < kHmmStates; ++k) {
@@ -174,12 +179,12 @@ GraphData word_loop(bool with_cycle) {
       for (const bool self_loop : {false, true}) {
         graph.transitions.push_back({p, position, k, self_loop, p});
         const uint32_t id = static_cast<uint32_t>(graph.transitions.size() - 1);
-        emitting[self_loop ? to : from].push_back({to, id, !self_loop && k == 0 ? p : 0, 0.7f});
+        emitting[self_loop ? to : from].push_back({to, id, !self_loop && k == 0 ? word : 0, 0.7f});
       }
       from = to;
     }
-    epsilon[from].push_back({0, 0, 0, p == 0 ? 0.0f : 1.0f});
-    if (with_cycle && p == kWords) epsilon[from].push_back({from, 0, 2, 3});
+    epsilon[from].push_back({0, 0, 0, p == 0 ? 0.0f : kind == Loop::kBackground ? 10.0f : 1.0f});
+    if (kind == Loop::kWithCycle && p == kWords) epsilon[from].push_back({from, 0, 2, 3});
   }
   graph = with_arcs(std::move(graph), emitting, epsilon);
   graph.final_costs[0] = 0;
@@ -210,12 +215,14 @@ const std::vector<std::string> &phones() {
 struct TemporaryBundle {
   const std::string path;
 
-  TemporaryBundle(const std::string &name, bool with_cycle, const FrontEnd &front_end = tone_front_end())
+  TemporaryBundle(const std::string &name, Loop loop, const FrontEnd &front_end = tone_front_end())
       : path(std::filesystem::temp_directory_path() / (name + "_" + std::to_string(getpid()))) {
     std::filesystem::create_directories(path);
     write_acoustic_model(front_end.cmn == CmnKind::kNone ? train() : without_mean(train()), path + "/acoustic.bin");
-    write_graph(word_loop(with_cycle), path + "/graph.bin");
-    write_symbols({"<eps>", "low", "mid", "high"}, path + "/words.txt");
+    write_graph(word_loop(loop), path + "/graph.bin");
+    std::vector<std::string> words{"<eps>", "low", "mid", "high"};
+    if (loop == Loop::kWithHomophone) words.emplace_back("deep");
+    write_symbols(words, path + "/words.txt");
     write_symbols(phones(), path + "/phones.txt");
     Bundle bundle;
     bundle.name = "tones";
@@ -234,17 +241,22 @@ struct TemporaryBundle {
 }  // namespace
 
 const std::string &tone_bundle() {
-  static const TemporaryBundle bundle("senone_tones", false);
+  static const TemporaryBundle bundle("senone_tones", Loop::kPlain);
   return bundle.path;
 }
 
 const std::string &tone_bundle_with_cycle() {
-  static const TemporaryBundle bundle("senone_cycle", true);
+  static const TemporaryBundle bundle("senone_cycle", Loop::kWithCycle);
+  return bundle.path;
+}
+
+const std::string &tone_bundle_with_homophone() {
+  static const TemporaryBundle bundle("senone_homophone", Loop::kWithHomophone);
   return bundle.path;
 }
 
 const std::string &tone_bundle_with_mean() {
-  static const TemporaryBundle bundle("senone_mean", false, [] {
+  static const TemporaryBundle bundle("senone_mean", Loop::kPlain, [] {
     FrontEnd front_end = tone_front_end();
     front_end.cmn = CmnKind::kBatch;
     front_end.cmn_lookahead_frames = 20;
@@ -253,9 +265,11 @@ const std::string &tone_bundle_with_mean() {
   return bundle.path;
 }
 
-// Inside the first bundle's directory, which goes with it.
-std::string tone_grammar_bundle(const std::vector<std::string> &words) {
-  std::string path = tone_bundle() + "/one_of";
+namespace {
+
+// A bundle inside the first one's directory, which goes with it.
+std::string grammar_bundle(const std::string &name, const std::vector<std::string> &words, bool with_background) {
+  std::string path = tone_bundle() + "/" + name;
   for (const std::string &word : words) path += "_" + word;
   std::filesystem::create_directories(path);
   std::filesystem::copy_file(tone_bundle() + "/acoustic.bin", path + "/acoustic.bin",
@@ -263,9 +277,22 @@ std::string tone_grammar_bundle(const std::vector<std::string> &words) {
   write_graph(one_of(tones_of(words)), path + "/graph.bin");
   write_symbols(symbols_of(words), path + "/words.txt");
   write_symbols(phones(), path + "/phones.txt");
-  write_bundle_index(read_bundle_index(tone_bundle()), path, {"acoustic.bin", "graph.bin", "words.txt", "phones.txt"});
+  Bundle bundle = read_bundle_index(tone_bundle());
+  std::vector<std::string> names{"acoustic.bin", "graph.bin", "words.txt", "phones.txt"};
+  if (with_background) {
+    write_graph(word_loop(Loop::kBackground), path + "/background.bin");
+    names.emplace_back("background.bin");
+    bundle.decoding.reject_threshold = 0.5;
+  }
+  write_bundle_index(bundle, path, names);
   return path;
 }
+
+}  // namespace
+
+std::string tone_grammar_bundle(const std::vector<std::string> &words) { return grammar_bundle("one_of", words, false); }
+
+std::string tone_bundle_with_background() { return grammar_bundle("background", {"low", "mid"}, true); }
 
 std::string tone_grammar_archive(const std::vector<std::string> &words) {
   return graph_archive(read_bundle_index(tone_bundle()), one_of(tones_of(words)), {symbols_of(words), {}}, phones());
@@ -278,7 +305,8 @@ std::string tone_tagged_archive() {
 }
 
 std::string tone_archive() {
-  return graph_archive(read_bundle_index(tone_bundle()), word_loop(false), {symbols_of({"low", "mid", "high"}), {}}, phones());
+  return graph_archive(read_bundle_index(tone_bundle()), word_loop(Loop::kPlain), {symbols_of({"low", "mid", "high"}), {}},
+                       phones());
 }
 
 std::vector<int16_t> speak(const std::string &words, uint32_t rate_hz) {

@@ -15,6 +15,9 @@ const std::string &tone_bundle();
 // The same with an epsilon cycle that says "mid", at a cost, wherever "high" ends.
 const std::string &tone_bundle_with_cycle();
 
+// The same with a fourth word "deep", which sounds like "low" and which the search takes of the two.
+const std::string &tone_bundle_with_homophone();
+
 // The same with a model that asks for the mean of the whole utterance, and whose live mean looks 20 frames ahead.
 const std::string &tone_bundle_with_mean();
 
@@ -22,6 +25,8 @@ const std::string &tone_bundle_with_mean();
 // and a graph archive.
 std::string tone_grammar_bundle(const std::vector<std::string> &words);
 std::string tone_grammar_archive(const std::vector<std::string> &words);
+// That of "low" and "mid", with a loop over all words, which costs more, for a background and 0.5 for a threshold.
+std::string tone_bundle_with_background();
 std::string tone_tagged_archive();  // "high" with the tags H and more, "low" with L, both of the rule "ends"
 std::string tone_archive();         // of the first bundle's own graph
 

@@ -90,6 +90,23 @@ class PrunedSearch {
     ++result_.n_frames;
   }
 
+  uint64_t n_common_arcs() const {
+    std::vector<Step> common;
+    bool is_first = true;
+    for (const auto &[state, token] : tokens_) {
+      const std::vector<Step> path = steps_to(token.last);
+      if (is_first) common = path;
+      is_first = false;
+      size_t n = 0;
+      while (n < std::min(common.size(), path.size()) && common[n].arc == path[n].arc) ++n;
+      common.resize(n);
+    }
+    const auto is_told = [this](const Step &s) {
+      return graph_.arcs[s.arc].transition_id != 0 || graph_.arcs[s.arc].word != 0;
+    };
+    return static_cast<uint64_t>(std::count_if(common.begin(), common.end(), is_told));
+  }
+
   SearchResult finish(bool use_final) {
     std::optional<uint32_t> best;
     float best_cost = 0;
@@ -165,12 +182,16 @@ class PrunedSearch {
     }
   }
 
-  void trace(uint32_t last) {
+  std::vector<Step> steps_to(uint32_t last) const {
     std::vector<Step> path;
     for (uint32_t s = last; s != kNone; s = steps_[s].previous) path.push_back(steps_[s]);
     std::reverse(path.begin(), path.end());
+    return path;
+  }
+
+  void trace(uint32_t last) {
     uint32_t frame = 0;
-    for (const Step &s : path) {
+    for (const Step &s : steps_to(last)) {
       const asr_graph_arc &arc = graph_.arcs[s.arc];
       result_.total_cost += double{arc.graph_cost} + double{options_.acoustic_scale} * double{s.acoustic_cost};
       if (arc.word != 0) result_.total_cost += double{options_.word_insertion_cost};
@@ -216,6 +237,17 @@ BestCost best_cost(const asr_graph_view &graph, const asr_search_options &option
   }
   if (use_final && best_final < kInfinity) return {best_final, true};
   return {best, false};
+}
+
+std::vector<uint64_t> common_arcs(const asr_graph_view &graph, const asr_search_options &options, const float *loglike,
+                                  uint32_t n_frames) {
+  PrunedSearch search(graph, options);
+  std::vector<uint64_t> common{search.n_common_arcs()};
+  for (uint32_t t = 0; t < n_frames; ++t) {
+    search.consume(loglike + size_t{t} * graph.n_pdfs);
+    common.push_back(search.n_common_arcs());
+  }
+  return common;
 }
 
 SearchResult pruned_search(const asr_graph_view &graph, const asr_search_options &options, const float *loglike,

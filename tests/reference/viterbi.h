@@ -27,6 +27,10 @@ struct BestCost {
 BestCost best_cost(const asr_graph_view &graph, const asr_search_options &options, const float *loglike, uint32_t n_frames,
                    bool use_final);
 
+// How many of the first arcs of the best path lie on the path of every token, after each frame, from before the first on.
+std::vector<uint64_t> common_arcs(const asr_graph_view &graph, const asr_search_options &options, const float *loglike,
+                                  uint32_t n_frames);
+
 SearchResult pruned_search(const asr_graph_view &graph, const asr_search_options &options, const float *loglike,
                            uint32_t n_frames, bool use_final);
 

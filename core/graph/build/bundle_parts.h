@@ -23,6 +23,9 @@ std::vector<uint32_t> filler_phones(const Bundle &bundle, const HmmSet &set);
 // The symbols of phones.txt.
 std::vector<std::string> phone_symbols(const HmmSet &set);
 
+// The reject threshold of grammars' results (DecodingDefaults). Those of language models have none.
+constexpr double kGrammarRejectThreshold = 0.5;
+
 // Notes the step that makes the graph, in the place of the one that made the graph which this one replaces.
 void note_graph_step(Bundle *bundle, BundleStep step);
 

@@ -66,6 +66,7 @@ BuiltGraph GraphBuilder::build(const std::function<Grammar(const Vocabulary &)> 
   const GraphData graph =
       build_graph(model_.set, model_.contexts, restricted(*all, grammar.words), grammar, graph_options, silent, &sizes);
   Bundle bundle = model_.bundle;
+  bundle.decoding.reject_threshold = kGrammarRejectThreshold;
   note_graph_step(&bundle, {this_version(), {"graph", maker}});
   built.archive = graph_archive(bundle, graph, {grammar.words, grammar.labels}, phone_symbols(model_.set));
   built.n_arcs = graph.arcs.size();

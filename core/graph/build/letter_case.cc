@@ -7,6 +7,10 @@
 
 namespace asr {
 
+LetterCase letter_case_named(const std::string &name) {
+  return name == "upper" ? LetterCase::kUpper : name == "lower" ? LetterCase::kLower : LetterCase::kAsIs;
+}
+
 std::string fold_case(const std::string &word, LetterCase letter_case) {
   if (letter_case == LetterCase::kAsIs || (!word.empty() && word.front() == '<' && word.back() == '>')) return word;
   std::string folded = word;

@@ -8,6 +8,7 @@
 namespace asr {
 
 enum class LetterCase { kAsIs, kLower, kUpper };
+LetterCase letter_case_named(const std::string &name);  // "asis", "lower", "upper"
 
 // ASCII letters only; words in angle brackets (<s>, <unk>) stay.
 std::string fold_case(const std::string &word, LetterCase letter_case);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -18,10 +19,14 @@ struct Lexicon {
   bool contains(const std::string &word) const { return pronunciations_of.count(word) != 0; }
 };
 
-// CMU Sphinx form: "word phone phone ..." lines, variants as "word(2)", ## and ;; comments. Words whose phones the model lacks
+// CMU Sphinx form (core/g2p/dictionary.h). Words whose phones the model lacks
 // are left out and counted in *n_left_out; if none remains it is an error naming the line of the first.
 Lexicon read_sphinx_lexicon(const std::string &path, const HmmSet &set, size_t *n_left_out);
 Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source, const HmmSet &set, size_t *n_left_out);
+
+// Adds pronunciations, by word; `source` is named where a word gets too many.
+void add_words(Lexicon *lexicon, const std::map<std::string, std::vector<std::vector<uint32_t>>> &words,
+               const std::string &source);
 
 // The words of both; a word of both has the pronunciations of both. `source` names the second in errors.
 Lexicon merge(const Lexicon &first, const Lexicon &second, const std::string &source);

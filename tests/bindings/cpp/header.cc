@@ -2,6 +2,7 @@
 // senone.hpp recognises as asr.h does: handles, ranges, errors, callbacks.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <mutex>
@@ -73,6 +74,35 @@ TEST(CppHeader, AStreamOfManyUtterances) {
     if (event.kind() == senone::EventKind::kFinal) texts.emplace_back(event.text());
   }
   EXPECT_EQ(texts, (std::vector<std::string>{"low mid", "high"}));
+}
+
+TEST(CppHeader, TellsOfPausesAndStableWords) {
+  senone::Engine engine = load();
+  senone::StreamConfig config;
+  config.endpoint = ASR_ENDPOINT_DICTATION;
+  config.early_endpoint_ms = 120;  // less than the pause between words
+  senone::Stream stream = engine.open(config);
+  stream.feed(speak("low mid"));
+  stream.finish();
+  std::vector<senone::EventKind> kinds;
+  for (senone::Event &event : stream.events()) {
+    kinds.push_back(event.kind());
+    if (event.kind() == senone::EventKind::kFinal) {
+      EXPECT_EQ(event.n_stable_words(), 2u);
+    }
+  }
+  EXPECT_NE(std::find(kinds.begin(), kinds.end(), senone::EventKind::kProbablyFinished), kinds.end());
+  EXPECT_NE(std::find(kinds.begin(), kinds.end(), senone::EventKind::kSpeechResumed), kinds.end());
+}
+
+TEST(CppHeader, TellsWhatIsOutOfTheGrammar) {
+  senone::Engine engine(tone_bundle_with_background());
+  senone::Stream stream = engine.open();
+  stream.feed(speak("high"));
+  stream.finish();
+  const senone::Event final = stream.final_event();
+  EXPECT_GT(final.out_of_grammar(), 0.9f);
+  EXPECT_NE(final.flags() & ASR_FLAG_REJECTED, 0u);
 }
 
 TEST(CppHeader, CancelsAnUtteranceAndBeginsAnew) {

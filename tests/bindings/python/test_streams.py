@@ -36,8 +36,13 @@ class Streams(unittest.TestCase):
                 stream.feed(samples()[begin : begin + 1000])
             stream.finish()
             events = list(stream)
-        self.assertIn(EventKind.PARTIAL, [event.kind for event in events])
+        partials = [event for event in events if event.kind == EventKind.PARTIAL]
         self.assertEqual(events[-2].text, SENTENCE)
+        self.assertEqual(events[-2].n_stable_words, len(events[-2].words))
+        for partial in partials:
+            stable = [(word.text, word.end_s) for word in partial.words[: partial.n_stable_words]]
+            self.assertEqual(stable, [(word.text, word.end_s) for word in events[-2].words[: len(stable)]])
+        self.assertGreater(partials[-1].n_stable_words, 0)
 
     def test_partials_that_nobody_takes_are_replaced(self) -> None:
         stream = engine().stream(partial_interval_ms=10)
@@ -76,6 +81,22 @@ class Streams(unittest.TestCase):
         self.assertRaises(senone.InvalidArgument, engine().stream, endpoint="soon")
         with engine().stream() as stream:
             self.assertRaises(senone.InvalidState, stream.end_utterance)
+
+    def test_no_background(self) -> None:
+        with engine().stream() as stream:
+            stream.feed(samples())
+        self.assertEqual(list(stream)[-2].out_of_grammar, -1)
+        self.assertRaises(senone.Unsupported, engine().stream, reject_threshold=0.5)
+        with engine().stream(reject_threshold=-1) as stream:
+            stream.feed(samples())
+        self.assertFalse(list(stream)[-2].flags & senone.Flag.REJECTED)
+
+    def test_early_endpoints(self) -> None:
+        with engine().stream(endpoint="command", silence_at_end_ms=1000, early_endpoint_ms=150) as stream:
+            stream.feed(np.concatenate([samples("high_low"), np.zeros(8000, samples().dtype)]))
+        kinds = [event.kind for event in stream]
+        self.assertIn(EventKind.PROBABLY_FINISHED, kinds)
+        self.assertIn(EventKind.SPEECH_RESUMED, kinds)
 
     def test_cancelled_utterances_and_streams_begun_anew(self) -> None:
         with engine().stream(endpoint="dictation", vad="on", pre_roll_ms=200) as stream:

@@ -9,7 +9,9 @@
 
 #include "core/base/error.h"
 #include "core/graph/build/grammar.h"
+#include "core/graph/build/guessed_words.h"
 #include "core/graph/build/letter_case.h"
+#include "tests/unit/g2p/toy_dictionary.h"
 #include "tests/unit/scratch.h"
 
 namespace asr {
@@ -57,6 +59,26 @@ TEST(Lexicon, WordsWithForeignPhonesAreLeftOut) {
             }).find("d.dict: line 2: 'alone' has no phones"),
             std::string::npos);
   EXPECT_NE(message([&] { parse_sphinx_lexicon("", "d.dict", set, &n_left_out); }).find("no words"), std::string::npos);
+}
+
+TEST(Lexicon, AddedWordsKeepItsOrder) {
+  size_t n_left_out = 0;
+  Lexicon lexicon = parse_sphinx_lexicon("b B\nbb B B\nbob B B\n", "d.dict", phones({"A", "B"}), &n_left_out);
+  add_words(&lexicon, {{"a", {{0}, {1}}}, {"ab", {{0, 1}}}}, "m.g2p");
+  EXPECT_EQ(lexicon.pronunciations, (std::vector<std::vector<uint32_t>>{{0}, {0, 1}, {1}, {1, 1}}));
+  EXPECT_EQ(lexicon.pronunciations_of.at("a"), (std::vector<uint32_t>{0, 2}));
+  EXPECT_EQ(lexicon.pronunciations_of.at("ab"), (std::vector<uint32_t>{1}));
+  EXPECT_EQ(lexicon.pronunciations_of.at("b"), (std::vector<uint32_t>{2}));
+  EXPECT_EQ(lexicon.pronunciations_of.at("bob"), (std::vector<uint32_t>{3}));
+}
+
+TEST(GuessedWords, TakePhonesOfTheSetOnly) {
+  GuessedWords guessed(test::toy_model(), phones({"AE", "B", "K", "T"}), 3);
+  EXPECT_TRUE(guessed.pronounces("bat"));
+  EXPECT_FALSE(guessed.pronounces("xi"));   // no phone of its own is there
+  EXPECT_FALSE(guessed.pronounces("BAT"));  // letters that the model lacks
+  ASSERT_EQ(guessed.words().size(), 1u);
+  EXPECT_EQ(guessed.words().at("bat")[0], (std::vector<uint32_t>{1, 0, 3}));
 }
 
 TEST(WordList, LoopAndSingle) {

@@ -95,6 +95,35 @@ TEST(Endpointer, LooksRarelyInSpeech) {
   EXPECT_LE(n_checks, 31);  // 0.3 s apart
 }
 
+// Where it ends, and the frames at which it says that it has probably ended.
+TEST(Endpointer, EarlyLooksLeaveTheEndWhereItIs) {
+  for (const uint32_t n_speech : {37u, 100u, 133u, 1500u}) {
+    for (const double cost : {0.0, 5.0, double{INFINITY}}) {
+      Endpointer endpointer(kTimes, kShift_s, 0.15);
+      uint32_t first = 0;
+      for (;;) {
+        const uint32_t frame = endpointer.next_check(), silent = frame - std::min(frame, n_speech);
+        const PathTail tail = tail_of(0, frame - silent, silent);
+        if (first == 0 && endpointer.has_probably_ended(tail)) first = frame;
+        if (endpointer.ends_at(tail, [&] { return cost; })) {
+          EXPECT_EQ(frame, end_of(0, n_speech, cost)) << n_speech;
+          break;
+        }
+        ASSERT_GT(endpointer.next_check(), frame);
+      }
+      if (n_speech == 1500) continue;  // a short pause ends that
+      EXPECT_EQ(first, n_speech + 15);
+    }
+  }
+}
+
+TEST(Endpointer, NothingIsProbableWithoutWordsOrUnasked) {
+  EXPECT_TRUE(Endpointer(kTimes, kShift_s, 0.15).has_probably_ended(tail_of(0, 20, 15)));
+  EXPECT_FALSE(Endpointer(kTimes, kShift_s, 0.15).has_probably_ended(tail_of(0, 20, 14)));
+  EXPECT_FALSE(Endpointer(kTimes, kShift_s, 0.15).has_probably_ended(tail_of(40, 0, 0)));
+  EXPECT_FALSE(Endpointer(kTimes, kShift_s).has_probably_ended(tail_of(0, 20, 40)));
+}
+
 TEST(Endpointer, Presets) {
   EXPECT_FALSE(preset_times(ASR_ENDPOINT_OFF));
   EXPECT_LT(preset_times(ASR_ENDPOINT_COMMAND)->at_end_s, preset_times(ASR_ENDPOINT_DICTATION)->at_end_s);

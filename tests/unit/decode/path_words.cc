@@ -28,6 +28,18 @@ class PathBuilder {
   }
   void label(uint32_t word) { arcs_.push_back({frame_, 0, word, 0.25f, 0}); }
 
+  // Of the path's first n_arcs arcs; all by default.
+  size_t n_certain(bool has_positions = true, size_t n_arcs = SIZE_MAX) {
+    asr_path path{};
+    path.arcs = arcs_.data();
+    path.n_arcs = arcs_.size();
+    path.n_frames = frame_;
+    return n_certain_words(
+        path, std::min(n_arcs, arcs_.size()), [&](uint32_t id) -> const Transition & { return transitions_[id]; },
+        has_positions);
+  }
+  size_t n_arcs() const { return arcs_.size(); }
+
   PathWords words(double total_cost = 0, float acoustic_scale = 1) {
     asr_path path{};
     path.arcs = arcs_.data();
@@ -127,6 +139,43 @@ TEST(PathWords, CostsAreKeptApart) {
   const PathWords words = path.words(7.5, 0.5f);
   EXPECT_DOUBLE_EQ(words.acoustic_cost, 8);
   EXPECT_DOUBLE_EQ(words.graph_cost, 7.5 - 0.5 * 8);
+}
+
+TEST(PathWords, AWordIsCertainOnceItsLastPhoneIsOver) {
+  PathBuilder path;
+  path.phone(0, kAnyPosition, 5);
+  path.label(7);
+  path.phone(1, WordPosition::kBegin, 4);
+  path.phone(3, WordPosition::kEnd, 6);
+  EXPECT_EQ(path.n_certain(), 0u);
+  path.phone(0, kAnyPosition, 1);
+  EXPECT_EQ(path.n_certain(), 1u);
+  path.label(8);
+  path.phone(1, WordPosition::kBegin, 4);
+  EXPECT_EQ(path.n_certain(), 1u);
+  path.phone(3, WordPosition::kEnd, 6);
+  path.phone(4, WordPosition::kSingle, 3);
+  EXPECT_EQ(path.n_certain(), 2u);
+}
+
+TEST(PathWords, AWordWhoseLabelIsNotCertainIsNot) {
+  PathBuilder path;
+  path.phone(4, WordPosition::kSingle, 5);
+  path.phone(0, kAnyPosition, 5);
+  const size_t before = path.n_arcs();
+  path.label(7);
+  EXPECT_EQ(path.n_certain(true, before), 0u);
+  EXPECT_EQ(path.n_certain(), 1u);
+}
+
+TEST(PathWords, WithoutPositionsTheNextLabelMakesAWordCertain) {
+  PathBuilder path;
+  path.label(7);
+  path.phone(1, kAnyPosition, 4);
+  path.label(8);
+  path.phone(2, kAnyPosition, 3);
+  EXPECT_EQ(path.n_certain(false), 1u);
+  EXPECT_EQ(path.n_certain(true), 0u);  // positions may come that the times are then taken from
 }
 
 TEST(PathWords, NothingIsNoWords) { EXPECT_EQ(shown(PathBuilder().words()), ""); }

@@ -42,6 +42,7 @@ TEST(Bundle, RoundTrips) {
   EXPECT_EQ(bundle.decoding.acoustic_scale, expected.decoding.acoustic_scale);
   EXPECT_EQ(bundle.decoding.word_insertion_cost, expected.decoding.word_insertion_cost);
   EXPECT_EQ(bundle.decoding.max_active, expected.decoding.max_active);
+  EXPECT_EQ(bundle.decoding.reject_threshold, expected.decoding.reject_threshold);
   EXPECT_EQ(bundle.filler_words, expected.filler_words);
   EXPECT_TRUE(bundle.has("a.bin"));
   EXPECT_FALSE(bundle.has("graph.bin"));
@@ -98,6 +99,7 @@ TEST(Bundle, RefusesBadFields) {
       {"/decoding/acoustic_scale", 0, "acoustic_scale"},
       {"/decoding/word_insertion_cost", 1e7, "word_insertion_cost"},
       {"/decoding/max_active", 0, "max_active"},
+      {"/decoding/reject_threshold", 1.5, "reject_threshold"},
       {"/front_end/n_mel", -1, "n_mel"},
       {"/front_end/unknown", 1, "unknown"},
       {"/made_by/0", 1, "made_by"},

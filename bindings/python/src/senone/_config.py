@@ -35,6 +35,8 @@ class RecognizeConfig(TypedDict, total=False):
     min_active: fewest tokens kept a frame where there are as many; default 200.
     partial_interval_ms: audio time between partial events; 0 (default): none.
     max_backlog_ms: feed waits while more audio than this is not yet worked on; 0: never; default 30000.
+    reject_threshold: FINAL events whose out_of_grammar is above it have Flag.REJECTED, 0..1; 0 (default): the graph's, 0.5 for
+        grammars and off for language models; below 0: off, there is no score.
     lattice_beam: > 0: FINAL events carry a lattice of this width (natural log; 6..10 is usual) and confidences; default 0.
     n_best: most alternatives in FINAL events, 0..10000; default 1; more needs a lattice_beam.
     graph: the name of the engine's graph to search; default "", the bundle's own.
@@ -52,6 +54,7 @@ class RecognizeConfig(TypedDict, total=False):
     min_active: int
     partial_interval_ms: int
     max_backlog_ms: int
+    reject_threshold: float
     lattice_beam: float
     n_best: int
     graph: str
@@ -69,6 +72,8 @@ class StreamConfig(RecognizeConfig, total=False):
     vad: with an endpoint, whether only what a voice activity detector takes for speech is decoded: "on" (default for audio) or
         "off".
     pre_roll_ms: audio before the first sound of an utterance that belongs to it; 20..5000; default 300.
+    early_endpoint_ms: with an endpoint, silence after words after which PROBABLY_FINISHED comes, which SPEECH_RESUMED takes back;
+        100..600000; default 0: never.
     """
 
     rate: int
@@ -79,9 +84,16 @@ class StreamConfig(RecognizeConfig, total=False):
     longest_utterance_ms: int
     vad: Vad
     pre_roll_ms: int
+    early_endpoint_ms: int
 
 
-_ENDPOINT_TIMES = ("silence_at_end_ms", "silence_after_words_ms", "silence_without_words_ms", "longest_utterance_ms")
+_ENDPOINT_TIMES = (
+    "silence_at_end_ms",
+    "silence_after_words_ms",
+    "silence_without_words_ms",
+    "longest_utterance_ms",
+    "early_endpoint_ms",
+)
 _NAMES = frozenset(RecognizeConfig.__annotations__) | {"rate"} | {"pre_roll_ms"} | frozenset(_ENDPOINT_TIMES)
 _FIELDS = {"rate": "sample_rate_hz"}
 _INTEGERS = {
@@ -122,7 +134,7 @@ def native_config(config: StreamConfig) -> asr_stream_config:
     return native
 
 
-def encoded(name: str, value: str | None) -> bytes | None:
+def encoded(name: str, value: object) -> bytes | None:
     if value is None:
         return None
     if not isinstance(value, str) or "\0" in value:

@@ -31,6 +31,8 @@ class EventKind(IntEnum):
     FINAL = 5  # the words of the utterance
     ERROR = 6  # the stream has failed: Event.error says why
     END = 7  # nothing follows
+    PROBABLY_FINISHED = 8  # silence of early_endpoint_ms after the last word; has the words so far
+    SPEECH_RESUMED = 9  # takes the last PROBABLY_FINISHED back
 
     @classmethod
     def _missing_(cls, value: object) -> EventKind:
@@ -49,15 +51,17 @@ class Flag(IntFlag):
     BEAM_NARROWED = 8  # the lattice is narrower than lattice_beam: Lattice.beam says how wide
     FELL_BACK = 16  # the device was lost; this was decoded on the engine's fallback
     CANCELLED = 32  # Stream.cancel_utterance has dropped the utterance: no words, no lattice
+    REJECTED = 64  # probably not what was said: Event.out_of_grammar is above the stream's reject_threshold
 
 
 @dataclass(frozen=True)
 class Word:
     """A recognised word.
 
-    start_s, end_s: seconds from the first sample fed. confidence: 0..1, the share of the lattice that says this word here;
-    -1 without a lattice and in partial events. id: its number in the bundle's words.txt. rule, tags: what the grammar says
-    of it: the public rule of the sentence ("" where it says nothing), and its tags.
+    start_s, end_s: seconds from the first sample fed. confidence: 0..1, the share of the lattice that says this word here,
+    times 1 - Event.out_of_grammar where that is known; -1 without a lattice and in partial events. id: its number in the
+    bundle's words.txt. rule, tags: what the grammar says of it: the public rule of the sentence ("" where it says nothing),
+    and its tags.
     """
 
     text: str
@@ -173,9 +177,12 @@ class Event:
     """What a stream has to say at some time.
 
     kind: an EventKind. time_s: audio time that it speaks of, seconds from the first sample fed. text: the words, joined by
-    blanks, of PARTIAL and FINAL; the sentence of ERROR; else "". words: those of the best alternative. alternatives: best first,
-    no two of the same words. flags: see Flag. lattice: of FINAL events of streams with a lattice_beam, else None. error: the
-    exception of an ERROR event, else None.
+    blanks, of PARTIAL, PROBABLY_FINISHED and FINAL; the sentence of ERROR; else "". words: those of the best alternative.
+    n_stable_words: how many of the first are certain, so that every later event of the utterance begins with them, with the
+    same times (a FINAL with a lattice has its own); all in FINAL. out_of_grammar: how likely it is that what was said is
+    not in the grammar, 0..1; -1 where that is not known. alternatives: best first, no two of the same words. flags: see
+    Flag. lattice: of FINAL events of streams with a lattice_beam, else None. error: the exception of an ERROR event, else
+    None.
     """
 
     kind: EventKind
@@ -183,6 +190,8 @@ class Event:
     text: str
     flags: Flag
     alternatives: tuple[Alternative, ...]
+    out_of_grammar: float
+    n_stable_words: int
     error: Error | None
 
     _handle: _Handle  # owns what `_found` points to
@@ -219,6 +228,8 @@ def take_event(pointer: int) -> Event:
     event.text = text(lib.asr_event_text(pointer))
     event.flags = Flag(lib.asr_event_flags(pointer))
     event.alternatives = tuple(_alternative(pointer, a) for a in range(lib.asr_event_n_alternatives(pointer)))
+    event.out_of_grammar = lib.asr_event_out_of_grammar(pointer)
+    event.n_stable_words = lib.asr_event_n_stable_words(pointer)
     if kind == EventKind.FINAL:
         event._handle, event._found = handle, _lattice(handle)
     status = lib.asr_event_status(pointer)

@@ -86,6 +86,8 @@ class asr_stream_config(ctypes.Structure):
         ("vad", c_int),
         ("pre_roll_ms", c_uint32),
         ("graph", c_char_p),
+        ("early_endpoint_ms", c_uint32),
+        ("reject_threshold", c_float),
     ]
 
 
@@ -171,6 +173,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_event_rule": (c_char_p, [c_void_p, c_size_t]),
     "asr_event_tags": (c_char_p, [c_void_p, c_size_t]),
     "asr_event_n_words": (c_size_t, [c_void_p, c_size_t]),
+    "asr_event_out_of_grammar": (c_float, [c_void_p]),
+    "asr_event_n_stable_words": (c_size_t, [c_void_p]),
     "asr_event_word": (c_int, [c_void_p, c_size_t, c_size_t, POINTER(asr_word)]),
     "asr_event_lattice": (c_int, [c_void_p, POINTER(asr_lattice)]),
     "asr_event_free": (None, [c_void_p]),

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/decode/rejection.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace asr {
+namespace {
+
+// Fitted to AN4 dev and LibriSpeech dev (docs/rejection.md): the difference of costs a frame at which either is as likely, and
+// how fast that changes.
+constexpr double kEven = -0.07, kSlope = 17;
+
+}  // namespace
+
+HeardPath heard_path(const asr_path &path, float word_cost, const std::function<bool(uint32_t transition_id)> &is_silence) {
+  HeardPath heard;
+  heard.cost = path.total_cost;
+  for (uint64_t i = 0; i < path.n_arcs; ++i) {
+    const asr_path_arc &arc = path.arcs[i];
+    if (arc.word != 0) heard.cost -= static_cast<double>(word_cost);
+    if (arc.transition_id != 0) heard.is_speech.push_back(!is_silence(arc.transition_id));
+  }
+  return heard;
+}
+
+float out_of_grammar(const HeardPath &grammar, const HeardPath &background) {
+  const size_t n = std::max(grammar.is_speech.size(), background.is_speech.size());
+  size_t n_speech = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const auto speaks = [i](const HeardPath &path) { return i < path.is_speech.size() && path.is_speech[i]; };
+    n_speech += speaks(grammar) || speaks(background) ? 1 : 0;
+  }
+  const double more = (grammar.cost - background.cost) / static_cast<double>(std::max<size_t>(n_speech, 1));
+  return static_cast<float>(1 / (1 + std::exp(-kSlope * (more - kEven))));
+}
+
+}  // namespace asr

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// captions BUNDLE SOURCE vtt|srt [SPEED]: captions of speech as it is said, WebVTT or SubRip. SOURCE is a recording (16-bit
+// mono samples at the model's rate), heard SPEED times as fast as it was said (default 1; 0: as fast as it can be), "-" for
+// such samples on standard input, or "mic" for the microphone where the program was built with PortAudio.
+//
+//     c++ -std=c++17 captions.cc $(pkg-config --cflags --libs senone) -o captions
+//     c++ -std=c++17 -DWITH_PORTAUDIO captions.cc $(pkg-config --cflags --libs senone portaudio-2.0) -o captions
+//     captions my-bundle talk.raw srt > talk.srt
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <senone.hpp>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+#ifdef WITH_PORTAUDIO
+#include <portaudio.h>
+#endif
+
+namespace {
+
+constexpr std::size_t kMostCharacters = 42;  // of a line; a caption is one line
+constexpr double kChunkSeconds = 0.1;
+
+// 01:02:03.456, with a comma in SubRip.
+std::string clock(double seconds, char point) {
+  const long long ms = std::llround(1000 * seconds);
+  char text[40];
+  std::snprintf(text, sizeof(text), "%02lld:%02lld:%02lld%c%03lld", ms / 3600000, ms / 60000 % 60, ms / 1000 % 60, point,
+                ms % 1000);
+  return text;
+}
+
+class Captions {
+ public:
+  explicit Captions(bool is_vtt) : is_vtt_(is_vtt) {
+    if (is_vtt) std::printf("WEBVTT\n\n");
+  }
+
+  // Shows the words of an utterance in as many captions as they need.
+  void add(const senone::Event &final) {
+    std::string line;
+    double begin_s = 0, end_s = 0;
+    for (const senone::Word word : final.words()) {
+      if (!line.empty() && line.size() + 1 + word.text.size() > kMostCharacters) {
+        print(line, begin_s, end_s);
+        line.clear();
+      }
+      if (line.empty()) begin_s = word.start_s;
+      line += (line.empty() ? "" : " ") + std::string(word.text);
+      end_s = word.end_s;
+    }
+    if (!line.empty()) print(line, begin_s, end_s);
+  }
+
+ private:
+  void print(const std::string &line, double begin_s, double end_s) {
+    const char point = is_vtt_ ? '.' : ',';
+    if (!is_vtt_) std::printf("%d\n", ++n_);
+    std::printf("%s --> %s\n%s\n\n", clock(begin_s, point).c_str(), clock(end_s, point).c_str(), line.c_str());
+    std::fflush(stdout);
+  }
+
+  const bool is_vtt_;
+  int n_ = 0;
+};
+
+// Feeds samples of a file; with a speed, no sooner than they would have been said.
+void hear_file(const char *path, double rate_hz, double speed, senone::Stream &stream) {
+  std::FILE *const file = std::strcmp(path, "-") == 0 ? stdin : std::fopen(path, "rb");
+  if (file == nullptr) throw std::runtime_error(std::string(path) + ": cannot be opened");
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::int16_t> chunk(static_cast<std::size_t>(kChunkSeconds * rate_hz));
+  double heard_s = 0;
+  for (std::size_t n; (n = std::fread(chunk.data(), sizeof(std::int16_t), chunk.size(), file)) > 0;) {
+    heard_s += static_cast<double>(n) / rate_hz;
+    if (speed > 0) std::this_thread::sleep_until(begin + std::chrono::duration<double>(heard_s / speed));
+    stream.feed(chunk.data(), n);
+  }
+  if (file != stdin) std::fclose(file);
+}
+
+#ifdef WITH_PORTAUDIO
+void check(PaError error) {
+  if (error != paNoError) throw std::runtime_error(std::string("microphone: ") + Pa_GetErrorText(error));
+}
+
+void hear_microphone(double rate_hz, senone::Stream &stream) {
+  PaStream *microphone = nullptr;
+  std::vector<std::int16_t> chunk(static_cast<std::size_t>(kChunkSeconds * rate_hz));
+  check(Pa_Initialize());
+  check(Pa_OpenDefaultStream(&microphone, 1, 0, paInt16, rate_hz, chunk.size(), nullptr, nullptr));
+  check(Pa_StartStream(microphone));
+  for (;;) {  // until the user stops the program
+    const PaError error = Pa_ReadStream(microphone, chunk.data(), chunk.size());
+    if (error != paInputOverflowed) check(error);
+    stream.feed(chunk);
+  }
+}
+#else
+void hear_microphone(double, senone::Stream &) {
+  throw std::runtime_error("mic: this program was built without PortAudio; name a recording");
+}
+#endif
+
+}  // namespace
+
+int main(int argc, char **argv) try {
+  const std::string format = argc > 3 ? argv[3] : "";
+  if (argc < 4 || argc > 5 || (format != "vtt" && format != "srt")) {
+    std::fprintf(stderr, "usage: captions BUNDLE SOURCE vtt|srt [SPEED]\n");
+    return 2;
+  }
+  senone::Engine engine(argv[1]);
+  senone::StreamConfig config;
+  config.endpoint = ASR_ENDPOINT_CAPTIONS;
+  Captions captions(format == "vtt");
+  senone::Stream stream = engine.open(config, [&](senone::StreamView, senone::Event event) {
+    if (event.kind() == senone::EventKind::kFinal) captions.add(event);
+  });
+  if (std::strcmp(argv[2], "mic") == 0) {
+    hear_microphone(engine.info().sample_rate_hz, stream);
+  } else {
+    hear_file(argv[2], engine.info().sample_rate_hz, argc > 4 ? std::atof(argv[4]) : 1, stream);
+  }
+  stream.finish();
+  stream.wait();
+} catch (const std::exception &error) {
+  std::fprintf(stderr, "captions: %s\n", error.what());
+  return 1;
+}

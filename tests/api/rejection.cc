@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results of grammars against the background: scores, flags and confidences, the same for any chunks and streams.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/api/recognizer.h"
+#include "tests/api/tone_bundle.h"
+
+namespace asr::test {
+namespace {
+
+struct Final {
+  std::string text;
+  uint32_t flags;
+  float out_of_grammar, confidence;  // of the first word
+
+  bool is_rejected() const { return (flags & ASR_FLAG_REJECTED) != 0; }
+};
+
+std::vector<Final> finals_of(asr_stream *stream) {
+  std::vector<Final> finals;
+  for (asr_event_kind kind = ASR_EVENT_READY; kind != ASR_EVENT_END;) {
+    EXPECT_OK(asr_wait(stream, 20000));
+    asr_event *event = nullptr;
+    EXPECT_OK(asr_result(stream, &event));
+    kind = asr_event_get_kind(event);
+    if (kind == ASR_EVENT_FINAL) {
+      asr_word word{};
+      word.size = sizeof(word);
+      const bool has_words = asr_event_n_words(event, 0) > 0;
+      EXPECT_EQ(asr_event_word(event, 0, 0, &word), has_words ? ASR_OK : ASR_INVALID_ARGUMENT);
+      finals.push_back({asr_event_text(event), asr_event_flags(event), asr_event_out_of_grammar(event), word.confidence});
+    } else {
+      EXPECT_EQ(asr_event_out_of_grammar(event), -1);
+    }
+    asr_event_free(event);
+  }
+  return finals;
+}
+
+std::vector<Final> hear(asr_engine *engine, const asr_stream_config &config, const std::vector<int16_t> &samples) {
+  const StreamPointer stream = open_stream(engine, config);
+  EXPECT_OK(asr_feed(stream.get(), samples.data(), samples.size()));
+  EXPECT_OK(asr_finish(stream.get()));
+  return finals_of(stream.get());
+}
+
+EnginePointer load_grammar(uint32_t max_lanes = 8) { return load_engine(max_lanes, 32, tone_bundle_with_background()); }
+
+TEST(Rejection, OtherWordsAreRejected) {
+  const EnginePointer engine = load_grammar();
+  for (const char *words : {"low", "mid"}) {
+    const std::vector<Final> finals = hear(engine.get(), default_stream(), speak(words));
+    ASSERT_EQ(finals.size(), 1u);
+    EXPECT_EQ(finals[0].text, words);
+    EXPECT_FALSE(finals[0].is_rejected());
+    EXPECT_GE(finals[0].out_of_grammar, 0);
+    EXPECT_LT(finals[0].out_of_grammar, 0.4f);
+  }
+  for (const char *words : {"high", "low high", "mid low mid"}) {
+    const std::vector<Final> finals = hear(engine.get(), default_stream(), speak(words));
+    ASSERT_EQ(finals.size(), 1u);
+    EXPECT_NE(finals[0].text, "");
+    EXPECT_TRUE(finals[0].is_rejected()) << words;
+    EXPECT_GT(finals[0].out_of_grammar, 0.9f);
+    EXPECT_LE(finals[0].out_of_grammar, 1);
+  }
+}
+
+TEST(Rejection, SilenceIsNotCompared) {
+  const EnginePointer engine = load_engine(8, 32, tone_bundle_with_background());
+  asr_stream_config config = default_stream();
+  config.endpoint = ASR_ENDPOINT_COMMAND;
+  EXPECT_TRUE(hear(engine.get(), config, std::vector<int16_t>(16000)).empty());
+  for (const Final &final : hear(engine.get(), default_stream(), {})) {
+    EXPECT_EQ(final.out_of_grammar, -1);
+    EXPECT_FALSE(final.is_rejected());
+  }
+}
+
+TEST(Rejection, TheThresholdIsTheStreams) {
+  const EnginePointer engine = load_grammar();
+  asr_stream_config config = default_stream();
+  const float in = hear(engine.get(), config, speak("low")).at(0).out_of_grammar;
+  config.reject_threshold = in / 2;
+  EXPECT_TRUE(hear(engine.get(), config, speak("low")).at(0).is_rejected());
+  config.reject_threshold = 1;
+  const Final kept = hear(engine.get(), config, speak("high")).at(0);
+  EXPECT_FALSE(kept.is_rejected());
+  EXPECT_GT(kept.out_of_grammar, 0.9f);
+  config.reject_threshold = -1;
+  const Final off = hear(engine.get(), config, speak("high")).at(0);
+  EXPECT_FALSE(off.is_rejected());
+  EXPECT_EQ(off.out_of_grammar, -1);
+  for (const float wrong : {1.5f, NAN}) {
+    config.reject_threshold = wrong;
+    asr_stream *stream = nullptr;
+    EXPECT_EQ(asr_open(engine.get(), &config, &stream), ASR_INVALID_ARGUMENT);
+  }
+}
+
+TEST(Rejection, NeedsABackground) {
+  const EnginePointer engine = load_engine();
+  EXPECT_EQ(hear(engine.get(), default_stream(), speak("low")).at(0).out_of_grammar, -1);
+  asr_stream_config config = default_stream();
+  config.reject_threshold = 0.5f;
+  asr_stream *stream = nullptr;
+  EXPECT_EQ(asr_open(engine.get(), &config, &stream), ASR_UNSUPPORTED);
+  EXPECT_NE(std::string(asr_last_error()).find("senone graph"), std::string::npos) << asr_last_error();
+}
+
+TEST(Rejection, ADamagedBackgroundIsRefused) {
+  const std::string bundle = tone_bundle_with_background(), file = bundle + "/background.bin";
+  std::fstream(file, std::ios::binary | std::ios::in | std::ios::out).seekp(100).put('x');
+  asr_engine *engine = nullptr;
+  EXPECT_EQ(asr_engine_load(bundle.c_str(), nullptr, &engine), ASR_BAD_FILE);
+  EXPECT_NE(std::string(asr_last_error()).find("background.bin"), std::string::npos) << asr_last_error();
+}
+
+TEST(Rejection, LowersConfidences) {
+  const EnginePointer engine = load_grammar();
+  asr_stream_config config = default_stream();
+  config.lattice_beam = 8;
+  EXPECT_GT(hear(engine.get(), config, speak("low")).at(0).confidence, 0.6f);
+  const Final other = hear(engine.get(), config, speak("high")).at(0);
+  EXPECT_LT(other.confidence, 0.1f);
+  EXPECT_TRUE(other.is_rejected());
+  config.reject_threshold = -1;
+  EXPECT_GT(hear(engine.get(), config, speak("high")).at(0).confidence, 0.4f);
+}
+
+// Also where there is one lane, and where lanes are too few for all streams of a step.
+TEST(Rejection, DoesNotDependOnChunksNorOnOtherStreams) {
+  std::vector<int16_t> samples;
+  for (const char *words : {"low", "", "", "", "high", "", "", "", "mid", "", ""}) {
+    const std::vector<int16_t> more = speak(words);
+    samples.insert(samples.end(), more.begin(), more.end());
+  }
+  for (const float lattice_beam : {0.0f, 6.0f}) {
+    asr_stream_config config = default_stream();
+    config.endpoint = ASR_ENDPOINT_COMMAND;
+    config.lattice_beam = lattice_beam;
+    const std::vector<std::string> whole = recognize(load_grammar().get(), config, samples, samples.size());
+    EXPECT_GE(whole.size(), 11u);  // three utterances
+    for (const uint32_t max_lanes : {1u, 3u, 8u}) {
+      const EnginePointer engine = load_grammar(max_lanes);
+      EXPECT_EQ(recognize(engine.get(), config, samples, 777), whole);
+      std::vector<StreamPointer> streams;
+      for (int i = 0; i < 7; ++i) streams.push_back(open_stream(engine.get(), config));
+      for (size_t at = 0; at < samples.size(); at += 1600) {
+        for (const StreamPointer &stream : streams) {
+          ASSERT_OK(asr_feed(stream.get(), samples.data() + at, std::min<size_t>(1600, samples.size() - at)));
+        }
+      }
+      for (const StreamPointer &stream : streams) ASSERT_OK(asr_finish(stream.get()));
+      for (const StreamPointer &stream : streams) EXPECT_EQ(poll_all(stream.get()), whole) << max_lanes;
+    }
+  }
+}
+
+TEST(Rejection, CancelledUtterancesHaveNoScore) {
+  const EnginePointer engine = load_grammar();
+  asr_stream_config config = default_stream();
+  config.endpoint = ASR_ENDPOINT_DICTATION;
+  const StreamPointer stream = open_stream(engine.get(), config);
+  const std::vector<int16_t> samples = speak("high");
+  ASSERT_OK(asr_feed(stream.get(), samples.data(), samples.size()));
+  ASSERT_OK(asr_cancel_utterance(stream.get()));
+  ASSERT_OK(asr_finish(stream.get()));
+  for (const Final &final : finals_of(stream.get())) {
+    EXPECT_NE(final.flags & ASR_FLAG_CANCELLED, 0u);
+    EXPECT_EQ(final.out_of_grammar, -1);
+    EXPECT_FALSE(final.is_rejected());
+  }
+}
+
+// A grammar of three of five recordings.
+TEST(Rejection, OfRealSpeech) {
+  const char *const data = std::getenv("SENONE_TEST_DATA");
+  if (data == nullptr) GTEST_SKIP() << "SENONE_TEST_DATA is not set";
+  const std::string root = data, an4 = root + "/an4", folder = tone_bundle() + "/spoken";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/three.gram") << "#JSGF V1.0; grammar three; public <s> = RUBOUT G M E F THREE NINE "
+                                           "| ERASE C Q Q F SEVEN | B A O Z FIVE THREE;";
+  const std::string bundle = folder + "/bundle";
+  ASSERT_EQ(run_program("senone", "import sphinx " + root + "/cmusphinx_an4_cont8 " + bundle).exit_code, 0);
+  const auto recognise = [&](const std::string &options, int number) {
+    return run_program("senone", "recognize --quiet --device cpu --model " + bundle + " " + options + " " + an4 +
+                                     "/sphere/an4" + (number < 10 ? "0" : "") + std::to_string(number) + "-fcaw-b.sph")
+        .output;
+  };
+  EXPECT_NE(recognise("--reject 0.5", 6).find("has no graph.bin"), std::string::npos);
+  ASSERT_EQ(
+      run_program("senone", "graph --model " + bundle + " --lexicon " + an4 + "/etc/an4.dic --jsgf " + folder + "/three.gram")
+          .exit_code,
+      0);
+  for (const int number : {6, 7, 8}) {
+    EXPECT_NE(recognise("--json --reject", number).find("\"rejected\":false"), std::string::npos) << number;
+  }
+  EXPECT_NE(recognise("--json --reject 0.5", 10).find("\"rejected\":true"), std::string::npos);
+  EXPECT_EQ(recognise("--reject", 10).substr(0, 1), "\n");
+  EXPECT_EQ(recognise("--reject", 7).substr(0, 5), "ERASE");
+  EXPECT_EQ(recognise("--json", 10).find("rejected"), std::string::npos);
+  EXPECT_EQ(recognise("--json --reject off", 10).find("out_of_grammar"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace asr::test

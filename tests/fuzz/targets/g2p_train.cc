@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dictionaries that senone g2p trains on, and the first word pronounced with what it learnt.
+#include "core/g2p/pronounce.h"
+#include "tests/fuzz/target.h"
+#include "tests/unit/g2p/toy_dictionary.h"
+
+namespace asr::fuzz {
+
+std::vector<std::string> seeds() { return {test::toy_dictionary(), "a A\n", "ab A\nab(2) B A\n;; x\n"}; }
+}  // namespace asr::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  using namespace asr;
+  fuzz::Budget budget;
+  budget.megabytes = 64;
+  budget.bytes_each = 4096;  // a word's places are the product of its letters and its phones
+  budget.seconds = 1;
+  budget.microseconds_each = 200;
+  return fuzz::run(data, size, budget, [](const std::string &bytes) {
+    const Pronunciations dictionary = parse_pronunciations(bytes, "words.dict");
+    G2pTraining training;
+    const G2pModel model = train_g2p(
+        dictionary, {}, 4, "words.dict", [](double) {}, &training);
+    pronounce(model, dictionary.words[0].word, {3});
+  });
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scores of paths that are written out by hand.
+#include "core/decode/rejection.h"
+
+#include <gtest/gtest.h>
+
+namespace asr {
+namespace {
+
+HeardPath heard(double cost, size_t n_silent, size_t n_speech) {
+  HeardPath path;
+  path.cost = cost;
+  path.is_speech.assign(n_silent, false);
+  path.is_speech.insert(path.is_speech.end(), n_speech, true);
+  return path;
+}
+
+TEST(OutOfGrammar, GrowsWithTheDifferenceOfCosts) {
+  float before = 0;
+  for (const double more : {-100.0, -20.0, -7.0, 0.0, 10.0, 100.0}) {
+    const float now = out_of_grammar(heard(500 + more, 20, 100), heard(500, 20, 100));
+    EXPECT_GT(now, before);
+    EXPECT_LE(now, 1);
+    before = now;
+  }
+  EXPECT_NEAR(out_of_grammar(heard(493, 20, 100), heard(500, 20, 100)), 0.5f, 1e-5f);  // fitted so
+}
+
+TEST(OutOfGrammar, IsOfFramesInWhichEitherPathHasSpeech) {
+  const float all = out_of_grammar(heard(520, 0, 100), heard(500, 0, 100));
+  EXPECT_EQ(out_of_grammar(heard(520, 100, 100), heard(500, 100, 100)), all);
+  EXPECT_EQ(out_of_grammar(heard(520, 100, 0), heard(500, 0, 100)), all);
+  EXPECT_GT(out_of_grammar(heard(520, 80, 20), heard(500, 80, 20)), all);
+}
+
+TEST(OutOfGrammar, OfNothingIsANumber) {
+  const float score = out_of_grammar({}, {});
+  EXPECT_GE(score, 0);
+  EXPECT_LE(score, 1);
+}
+
+TEST(HeardPath, LeavesOutWhatWordsCost) {
+  const std::vector<asr_path_arc> arcs{{0, 1, 0, 0, 0}, {1, 0, 5, 0, 0}, {1, 2, 6, 0, 0}};
+  asr_path path{};
+  path.arcs = arcs.data();
+  path.n_arcs = arcs.size();
+  path.n_frames = 2;
+  path.total_cost = 10;
+  const HeardPath found = heard_path(path, 1.5f, [](uint32_t id) { return id == 1; });
+  EXPECT_EQ(found.cost, 7);
+  EXPECT_EQ(found.is_speech, (std::vector<bool>{false, true}));
+}
+
+}  // namespace
+}  // namespace asr

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dictionaries as words with letters and phones.
+#include "core/g2p/dictionary.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/scratch.h"
+
+namespace asr {
+namespace {
+
+using test::expect_error;
+
+TEST(Pronunciations, VariantsBelongToTheirWord) {
+  const Pronunciations read = parse_pronunciations(";; c\nto T UW\nto(2) T AH\na\tA\r\nto(3) T UW\n\n(x X\n", "d.dict");
+  ASSERT_EQ(read.words.size(), 3u);
+  EXPECT_EQ(read.phones, (std::vector<std::string>{"A", "AH", "T", "UW", "X"}));
+  EXPECT_EQ(read.words[0].word, "(x");
+  EXPECT_EQ(read.words[2].word, "to");
+  EXPECT_EQ(read.words[2].pronunciations, (std::vector<std::vector<uint32_t>>{{2, 3}, {2, 1}}));
+}
+
+TEST(Pronunciations, RefusesOtherFiles) {
+  expect_error([] { parse_pronunciations("## only\n", "d.dict"); }, ASR_BAD_FILE, "d.dict: no words in it");
+  expect_error([] { parse_pronunciations("a A\nb\n", "d.dict"); }, ASR_BAD_FILE, "d.dict: line 2: 'b' has no phones");
+}
+
+TEST(Letters, AreCodePoints) {
+  const std::string text = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80";
+  const std::vector<uint32_t> letters = letters_of(text, "t");
+  EXPECT_EQ(letters, (std::vector<uint32_t>{'a', 0xe9, 0x20ac, 0x1f600}));
+  std::string again;
+  for (const uint32_t letter : letters) again += letter_text(letter);
+  EXPECT_EQ(again, text);
+}
+
+TEST(Letters, RefusesWhatIsNotUtf8) {
+  // Alone, cut off, too long a form, a surrogate, too large, no first byte.
+  for (const char *text :
+       {"\x80", "a\xc3", "\xc3(", "\xe2\x82", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xff"}) {
+    expect_error([&] { letters_of(text, "t"); }, ASR_BAD_FILE, "is not UTF-8");
+  }
+}
+
+}  // namespace
+}  // namespace asr
