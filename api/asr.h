@@ -482,10 +482,10 @@ ASR_API size_t asr_event_n_words(const asr_event *event, size_t alternative);
 ASR_API asr_status asr_event_word(const asr_event *event, size_t alternative, size_t index, asr_word *word);
 /* The number of first words of alternative 0 that are certain: every later event of the utterance that has words begins with
  * them, with the same times. The words that every path shares which the search still follows, it never falls within an
- * utterance; all words in FINAL. 0 in PARTIAL on devices that cannot tell, which only the CPU can as yet. A FINAL with a lattice
- * has the lattice's times, and of words that cost exactly the same the lattice's. Not certain are what asr_cancel_utterance
- * drops, what is decoded again on a fallback (ASR_FLAG_FELL_BACK), and a lattice that had no room (ASR_FLAG_BEAM_NARROWED).
- * Since 0.2.0. */
+ * utterance; all words in FINAL. 0 in PARTIAL on devices that cannot tell, which only the CPU can as yet. A FINAL with a
+ * lattice has the lattice's times, and of words that cost exactly the same the lattice's. Not certain are what
+ * asr_cancel_utterance drops, what is decoded again on a fallback (ASR_FLAG_FELL_BACK), and a lattice that had no room
+ * (ASR_FLAG_BEAM_NARROWED). Since 0.2.0. */
 ASR_API size_t asr_event_n_stable_words(const asr_event *event);
 
 /* How likely it is that what was said is not in the grammar, 0..1: the words of a FINAL event against any phones in any order.

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/lattice/from_backend.h"
 #include "core/base/thread_pool.h"
+#include "core/lattice/from_backend.h"
 #include "tools/bench_determinise.h"
 #include "tools/bench_search.h"
 #include "tools/device_memory.h"
