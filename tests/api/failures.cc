@@ -19,23 +19,7 @@ const int kPathIsSet = setenv("SENONE_PLUGIN_PATH", SENONE_BUILD_DIR "/tests/fau
 
 using Events = std::vector<std::string>;
 
-// The ids of the devices of a back end that have such a name.
-std::vector<std::string> devices_named(const std::string &backend, const std::string &part) {
-  std::vector<std::string> ids;
-  asr_device_list *list = nullptr;
-  EXPECT_OK(asr_devices(&list));
-  for (size_t i = 0; i < asr_device_list_count(list); ++i) {
-    asr_device device;
-    device.size = sizeof(device);
-    EXPECT_OK(asr_device_list_get(list, i, &device));
-    const std::string id = device.id;
-    if (id.rfind(backend + ":", 0) == 0 && std::string(device.name).find(part) != std::string::npos) ids.push_back(id);
-  }
-  asr_device_list_free(list);
-  EXPECT_FALSE(ids.empty()) << backend << " " << part;
-  return ids;
-}
-
+// The first of devices_named().
 std::string device_named(const std::string &backend, const std::string &name) { return devices_named(backend, name).at(0); }
 
 EnginePointer load_faulty(const std::string &device, const char *fallback = nullptr, uint32_t timeout_ms = 0,

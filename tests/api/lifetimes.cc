@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handles closed in any order and at any time, cancellation, backlog, and memory that stays flat.
-#include <unistd.h>
-
 #include <atomic>
 #include <chrono>
-#include <fstream>
 #include <thread>
 
 #include "tests/api/recognizer.h"
@@ -12,13 +9,6 @@
 
 namespace asr::test {
 namespace {
-
-size_t resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  size_t total = 0, resident = 0;
-  file >> total >> resident;
-  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
-}
 
 TEST(Lifetimes, AnEngineClosedFirstServesItsStreams) {
   EnginePointer engine = load_engine();

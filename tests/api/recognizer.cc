@@ -2,10 +2,12 @@
 #include "tests/api/recognizer.h"
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <fstream>
 
 #include "core/base/error.h"
 #include "tests/api/tone_bundle.h"
@@ -130,6 +132,29 @@ Outcome run_program(const std::string &name, const std::string &arguments) {
   const int status = pclose(pipe);
   outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return outcome;
+}
+
+std::vector<std::string> devices_named(const std::string &backend, const std::string &part) {
+  std::vector<std::string> ids;
+  asr_device_list *list = nullptr;
+  EXPECT_OK(asr_devices(&list));
+  for (size_t i = 0; i < asr_device_list_count(list); ++i) {
+    asr_device device;
+    device.size = sizeof(device);
+    EXPECT_OK(asr_device_list_get(list, i, &device));
+    const std::string id = device.id;
+    if (id.rfind(backend + ":", 0) == 0 && std::string(device.name).find(part) != std::string::npos) ids.push_back(id);
+  }
+  asr_device_list_free(list);
+  EXPECT_FALSE(ids.empty()) << backend << " " << part;
+  return ids;
+}
+
+size_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  size_t total = 0, resident = 0;
+  file >> total >> resident;
+  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
 std::string final_text(const std::vector<std::string> &events) {

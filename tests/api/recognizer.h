@@ -43,12 +43,18 @@ std::vector<std::string> poll_all(asr_stream *stream);
 std::vector<std::string> recognize(asr_engine *engine, const asr_stream_config &config, const std::vector<int16_t> &samples,
                                    size_t chunk);
 
+// The ids of a back end's devices, at least one, whose names hold `part`.
+std::vector<std::string> devices_named(const std::string &backend, const std::string &part);
+
 // A program of this build, run by the shell: what it writes to stdout and stderr, and its exit code.
 struct Outcome {
   std::string output;
   int exit_code;
 };
 Outcome run_program(const std::string &name, const std::string &arguments);
+
+// What this process has in memory now.
+size_t resident_bytes();
 
 // The text of the FINAL event among these.
 std::string final_text(const std::vector<std::string> &events);
