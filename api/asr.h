@@ -454,7 +454,7 @@ typedef struct asr_word {
   float confidence; /* 0..1: share of the lattice that says this word here, times 1 - asr_event_out_of_grammar where there is
                        one; -1 without a lattice and in PARTIAL */
   uint32_t word_id; /* its number in words.txt */
-  /* What the grammar says of the word (docs/grammars.md); both the event's, and "" where it says nothing. Since 0.2.0 */
+  /* Both by the grammar (docs/grammars.md), the event's, and "" where the grammar says nothing. Since 0.2.0 */
   const char *rule; /* the public rule of the sentence */
   const char *tags; /* the word's tags, joined by '\n' */
 } asr_word;
@@ -474,8 +474,8 @@ ASR_API const char *asr_event_alternative_text(const asr_event *event, size_t al
  * scaled. The best alternative has the least graph_cost + acoustic_scale * acoustic_cost. Either pointer may be NULL. */
 ASR_API asr_status asr_event_alternative_costs(const asr_event *event, size_t alternative, double *graph_cost,
                                                double *acoustic_cost);
-/* What a grammar says of an alternative: the public rule of its words, and their tags, joined by '\n'; "" where it says
- * nothing. Alternatives of the same words may differ in these. Since 0.2.0. */
+/* The public rule of an alternative's words, and their tags, joined by '\n'; "" where the grammar has none. Alternatives of the
+ * same words may differ in these. Since 0.2.0. */
 ASR_API const char *asr_event_rule(const asr_event *event, size_t alternative);
 ASR_API const char *asr_event_tags(const asr_event *event, size_t alternative);
 ASR_API size_t asr_event_n_words(const asr_event *event, size_t alternative);

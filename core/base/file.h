@@ -47,7 +47,7 @@ class FileCopy {
   FileCopy() = default;
   explicit FileCopy(const std::string &path) : FileCopy(InputFile(path)) {}
   explicit FileCopy(const InputFile &file);
-  // Of bytes that are in memory; `source` names them in errors.
+  // A copy of bytes in memory; `source` names them in errors.
   FileCopy(const void *bytes, size_t size, const std::string &source);
   FileCopy(FileCopy &&other) noexcept;
   FileCopy &operator=(FileCopy &&other) noexcept;

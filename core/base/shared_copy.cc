@@ -167,7 +167,7 @@ class MakingLock {
   }
 };
 
-// What another process has made and checked.
+// The pages that another process has made and checked; nullptr where there are none.
 Pages published(const std::string &directory, const std::string &key, size_t size) {
   auto sealed = SealedMemory::behind(directory + "/" + key, key, size);
   return sealed ? std::make_shared<SharedPages>(std::move(*sealed)) : nullptr;

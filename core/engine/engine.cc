@@ -3,8 +3,6 @@
 
 #include <execinfo.h>
 
-#include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "core/base/error.h"
@@ -12,10 +10,6 @@
 
 namespace asr {
 namespace {
-
-uint32_t n_threads_for(const EngineOptions &options) {
-  return options.n_threads > 0 ? options.n_threads : std::max(1u, std::thread::hardware_concurrency());
-}
 
 // The C library looks for the unwinder when an exception first passes through it, out of std::call_once, and ends the process
 // where there is no memory for that. A back trace makes it look now.
@@ -42,7 +36,7 @@ Engine::Engine(const std::string &bundle_path, const EngineOptions &options)
       main_(
           bundle_path, options,
           options.fallback.empty() ? Scheduler::TakeOver() : [this](const Error &reason) { return take_over(reason); }),
-      results_(n_threads_for(options), [this] { model().device().begin_thread(); }) {
+      results_(options.n_workers(), [this] { model().device().begin_thread(); }) {
   find_unwinder();
   add_graph("", read_graph_parts(model().bundle()));
   if (std::optional<GraphParts> parts = read_background_parts(model().bundle())) {
@@ -73,7 +67,7 @@ Scheduler *Engine::take_over(const Error &reason) {
   return &spare_->scheduler;
 }
 
-// Where the device was lost, the fallback loads the graph when it first searches it.
+// The graph goes to the device at once; to a fallback when that first searches it.
 void Engine::add_graph(const std::string &name, GraphParts parts) {
   main_.scheduler.check_usable();
   const std::string source = parts.source;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/backend/registry.h"
+#include "core/base/parallel.h"
 #include "core/feature/mfcc_tables.h"
 #include "core/model/bundle.h"
 
@@ -16,8 +17,11 @@ namespace asr {
 struct EngineOptions {
   std::string device;    // empty: SENONE_DEVICE, else the best
   std::string fallback;  // the device that takes over if that one is lost; empty: none
-  uint32_t max_lanes = 8, window_frames = 32, n_threads = 0;
+  uint32_t max_lanes = 8, window_frames = 32;
+  uint32_t n_threads = 0;  // 0: as many as there are cores
   uint32_t device_timeout_ms = 60000;
+
+  uint32_t n_workers() const { return n_threads > 0 ? n_threads : n_usable_cores(); }
 };
 
 // An object of a back end, freed with it.

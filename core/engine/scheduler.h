@@ -6,8 +6,7 @@
 // Two windows are under way at a time, in score buffers 0 and 1. Window n is gathered and its scoring is issued, from samples
 // where the device has the fused step, else from rows whose cepstra it computed before. Then,
 // - where advances overlap (a GPU): the search of n is put behind that of n - 1, which is awaited, and results of n - 1 are
-// read
-//   while the device searches n. What makes results of ended streams is left to a pool.
+//   read while the device searches n. What makes results of ended streams is left to a pool.
 // - else: window n - 1 is searched while n is scored; then both are awaited and results of n - 1 are read.
 // A stream's failure is noted where it happens and carried out at the end of a step.
 //
@@ -124,9 +123,17 @@ class Scheduler {
   void for_each_apart(const Streams &streams, Action action);
   // Runs an action for one stream, or one for all of a window; what it throws fails that stream, or all of them.
   template <typename Action>
-  void for_stream(const StreamPointer &stream, Action action);
+  void for_stream(const StreamPointer &stream, Action action) {
+    try {
+      action();
+    } catch (...) {
+      fail_stream(stream, current_error());
+    }
+  }
   template <typename Action>
   void for_window(const Window &window, Action action);
+  // Whether a call for many streams failed so that one for each of them tells which of them it is.
+  static bool may_be_one_stream(asr_status status) { return status != ASR_OK && status != ASR_DEVICE_LOST; }
   void fail_window(const Window &window, const Error &error) noexcept;
   void fail_stream(const StreamPointer &stream, const Error &error) noexcept;
   void give_up_device();

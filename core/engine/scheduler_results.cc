@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the scheduler reads from the device after a window: partial results, endpoints, final results and lattices.
+#include <limits>
+
+#include "core/engine/scheduler.h"
+
+namespace asr {
+
+// Posts what the streams of an advanced window have to say, and ends those whose audio has all been advanced.
+void Scheduler::complete(Window *window) {
+  for (const Part &part : window->parts) {
+    if (!part.stream->is_decoding()) continue;
+    if (part.partial) partial_.push_back(part.stream);
+    if (part.check) checked_.push_back(part.stream);
+    if (part.last) (part.stream->options_.lattice_beam > 0 ? last_with_lattice_ : last_).push_back(part.stream);
+    if (part.stream->utterance_->advanced(part.n_rows)) for_stream(part.stream, [&] { part.stream->submit_pieces(model_); });
+  }
+  for_best_paths(partial_, 0, [this](const StreamPointer &stream, const asr_path &path) {
+    if (stream->options_.endpoint) stream->post_speech_start(stream->tail(path));
+    if (!stream->is_heard()) return;
+    stream->post_partial(stream->utterance_->result(ASR_EVENT_PARTIAL, path, n_common_arcs(*stream)), path.n_frames);
+  });
+  for_best_paths(checked_, 0, [this](const StreamPointer &stream, const asr_path &path) { look_at_path(stream, path); });
+  for_best_paths(last_, 1, [this](const StreamPointer &stream, const asr_path &path) {
+    EventPointer final = stream->utterance_->result(ASR_EVENT_FINAL, path);
+    if (const auto background = background_of(*stream)) {
+      compare(path, *background, stream->utterance_->decoding(), final.get());
+    }
+    stream->post_result(std::move(final));
+    stream->resume_ = stream->goes_on_;
+    end(stream);
+  });
+  if (model_.overlaps()) {
+    for (const StreamPointer &stream : last_with_lattice_) for_stream(stream, [&] { finish_later(stream); });
+  } else {
+    finish_with_lattices(last_with_lattice_);
+  }
+  for (Streams *streams : {&partial_, &checked_, &last_, &last_with_lattice_}) streams->clear();
+}
+
+// The path of the background's channel through an utterance whose rows have all been advanced.
+std::optional<HeardPath> Scheduler::background_of(const Stream &stream) {
+  asr_backend_channel *const channel = stream.utterance_->background().get();
+  if (channel == nullptr) return std::nullopt;
+  asr_path path{};
+  model_.device().check(model_.api()->best_path(model_.device().get(), channel, 0, &path));
+  return background_path(path, stream.utterance_->decoding());
+}
+
+// Arcs of the stream's best path that no later path changes, where the device can tell. Where advances overlap, the channel may
+// be in one.
+uint64_t Scheduler::n_common_arcs(const Stream &stream) {
+  uint64_t n = 0;
+  if (model_.api()->common_path == nullptr || model_.overlaps()) return n;
+  asr_backend_channel *const channel = stream.utterance_->channel().get();
+  model_.device().check(model_.api()->common_path(model_.device().get(), channel, &n));
+  return n;
+}
+
+EventPointer Scheduler::pause_event(Stream *stream, const asr_path &path, bool is_pause) {
+  if (is_pause) return stream->utterance_->result(ASR_EVENT_PROBABLY_FINISHED, path, n_common_arcs(*stream));
+  EventPointer event = new_event(ASR_EVENT_SPEECH_RESUMED);
+  event->time_s = stream->frame_s(stream->utterance_->end_frame());
+  return event;
+}
+
+void Scheduler::look_at_path(const StreamPointer &stream, const asr_path &path) {
+  stream->awaits_check_ = false;
+  const PathTail tail = stream->tail(path);
+  stream->post_speech_start(tail);
+  if (std::exchange(stream->choosing_, false)) {
+    stream->restarting_ = !stream->is_heard();
+  } else {
+    look_for_endpoint(stream.get(), tail, path);
+  }
+  enqueue(stream);
+}
+
+void Scheduler::look_for_endpoint(Stream *stream, const PathTail &tail, const asr_path &path) {
+  const double cost = path.total_cost;
+  const uint32_t n_frames = path.n_frames;
+  const auto cost_to_end = [&] {
+    asr_path final{};
+    asr_backend_channel *const channel = stream->utterance_->channel().get();
+    model_.device().check(model_.api()->best_path(model_.device().get(), channel, 1, &final));
+    return final.reached_final != 0 ? final.total_cost - cost : std::numeric_limits<double>::infinity();
+  };
+  const bool is_pause = stream->utterance_->has_probably_ended(tail);
+  EventPointer event = is_pause == stream->is_pause_ ? nullptr : pause_event(stream, path, is_pause);
+  stream->closing_ = path.beam_died != 0 || stream->utterance_->ends_at(tail, cost_to_end);  // the path is no longer valid
+  if (!stream->closing_) stream->post_pause(std::move(event), is_pause, n_frames);
+}
+
+// The pool takes the lattice from the device's work, which is more than the engine's thread could do.
+void Scheduler::finish_later(const StreamPointer &stream) {
+  if (!stream->is_decoding()) return;
+  const auto channel = stream->utterance_->channel();
+  const auto pieces = stream->utterance_->pieces();
+  const LoadedModel &model = model_;
+  const uint64_t first_frame = stream->utterance_->first_frame();
+  const Decoding &decoding = stream->utterance_->decoding();
+  stream->post_endpoint();
+  stream->submit_result(
+      this, [channel, pieces, first_frame, &model, decoding, background = background_of(*stream), stop = stream->stop_token()] {
+        asr_backend_device *const device = model.device().get();
+        asr_raw_lattice raw{};
+        model.device().check(model.api()->lattice(device, channel.get(), 1, &raw));
+        return lattice_event(search_lattice(background, pieces, raw, first_frame, decoding), decoding, stop);
+      });
+  end(stream);
+}
+
+void Scheduler::list_channels(const Streams &streams) {
+  channels_.clear();
+  for (const StreamPointer &stream : streams) channels_.push_back(stream->utterance_->channel().get());
+}
+
+// Takes best paths from the device, all in one call where it can.
+template <typename Action>
+void Scheduler::for_best_paths(const Streams &streams, uint32_t use_final, Action action) {
+  const asr_backend_api &api = *model_.api();
+  asr_backend_device *const device = model_.device().get();
+  list_channels(streams);
+  paths_.assign(streams.size(), {});
+  bool together = api.best_paths != nullptr && !streams.empty();
+  const asr_status status =
+      together ? api.best_paths(device, channels_.data(), channels_.size(), use_final, paths_.data()) : ASR_OK;
+  if (may_be_one_stream(status)) together = false;
+  for (size_t i = 0; i < streams.size(); ++i) {
+    if (!streams[i]->is_decoding()) continue;
+    for_stream(streams[i], [&] {
+      model_.device().check(together ? status : api.best_path(device, channels_[i], use_final, &paths_[i]));
+      action(streams[i], paths_[i]);
+    });
+  }
+}
+
+// Takes lattices from the device, all in one call where it can. What they need after that is left to the pool, which then posts
+// the rest.
+void Scheduler::finish_with_lattices(const Streams &streams) {
+  const asr_backend_api &api = *model_.api();
+  list_channels(streams);
+  lattices_.assign(streams.size(), {});
+  bool together = api.lattices != nullptr && !streams.empty();
+  const asr_status status =
+      together ? api.lattices(model_.device().get(), channels_.data(), channels_.size(), 1, lattices_.data()) : ASR_OK;
+  if (may_be_one_stream(status)) together = false;
+  for (size_t i = 0; i < streams.size(); ++i) {
+    const StreamPointer &stream = streams[i];
+    if (!stream->is_decoding()) continue;
+    for_stream(stream, [&] {
+      model_.device().check(together ? status : api.lattice(model_.device().get(), channels_[i], 1, &lattices_[i]));
+      const Decoding &decoding = stream->utterance_->decoding();
+      const auto found = std::make_shared<SearchLattice>(search_lattice(
+          background_of(*stream), stream->utterance_->pieces(), lattices_[i], stream->utterance_->first_frame(), decoding));
+      stream->post_endpoint();
+      stream->submit_result(
+          this, [found, decoding, stop = stream->stop_token()] { return lattice_event(std::move(*found), decoding, stop); });
+      end(stream);
+    });
+  }
+}
+
+}  // namespace asr
