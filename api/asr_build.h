@@ -57,7 +57,7 @@ ASR_API asr_status asr_builder_add_lexicon_text(asr_builder *builder, const char
 /* NULL is allowed. */
 ASR_API void asr_builder_close(asr_builder *builder);
 
-/* What becomes of words that no lexicon has. */
+/* Ways to treat words that no lexicon has. */
 typedef enum asr_build_unknown {
   ASR_BUILD_REFUSE_UNKNOWN = 0, /* the grammar is refused; the sentence lists them */
   ASR_BUILD_DROP_UNKNOWN = 1    /* the alternatives that need them are left out; asr_build_info.unknown lists them */

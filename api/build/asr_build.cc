@@ -68,6 +68,12 @@ asr_status compile(const char *function, const asr_builder *builder, const char 
   });
 }
 
+// make_grammar for notations of rules.
+template <asr::Rules (*parse)(const std::string &text, const std::string &name, asr::LetterCase letter_case)>
+asr::Grammar grammar_of_rules(const std::string &text, const asr::BuildOptions &options, const asr::Vocabulary &vocabulary) {
+  return rules_grammar(parse(text, options.name, options.letter_case), options.rule, vocabulary, options.name);
+}
+
 }  // namespace
 
 const char *asr_build_last_error(void) { return asr::api::last_error().text; }
@@ -111,29 +117,17 @@ void asr_build_config_default(asr_build_config *config) {
 
 asr_status asr_build_jsgf(const asr_builder *builder, const char *text, size_t n_bytes, const asr_build_config *config,
                           asr_build_result **result) {
-  return compile("asr_build_jsgf", builder, text, n_bytes, config, result,
-                 [](const std::string &copy, const asr::BuildOptions &options, const asr::Vocabulary &vocabulary) {
-                   return rules_grammar(asr::parse_jsgf(copy, options.name, options.letter_case), options.rule, vocabulary,
-                                        options.name);
-                 });
+  return compile("asr_build_jsgf", builder, text, n_bytes, config, result, grammar_of_rules<asr::parse_jsgf>);
 }
 
 asr_status asr_build_srgs(const asr_builder *builder, const char *text, size_t n_bytes, const asr_build_config *config,
                           asr_build_result **result) {
-  return compile("asr_build_srgs", builder, text, n_bytes, config, result,
-                 [](const std::string &copy, const asr::BuildOptions &options, const asr::Vocabulary &vocabulary) {
-                   return rules_grammar(asr::parse_srgs(copy, options.name, options.letter_case), options.rule, vocabulary,
-                                        options.name);
-                 });
+  return compile("asr_build_srgs", builder, text, n_bytes, config, result, grammar_of_rules<asr::parse_srgs>);
 }
 
 asr_status asr_build_phrases(const asr_builder *builder, const char *text, size_t n_bytes, const asr_build_config *config,
                              asr_build_result **result) {
-  return compile("asr_build_phrases", builder, text, n_bytes, config, result,
-                 [](const std::string &copy, const asr::BuildOptions &options, const asr::Vocabulary &vocabulary) {
-                   return rules_grammar(asr::parse_phrases(copy, options.name, options.letter_case), options.rule, vocabulary,
-                                        options.name);
-                 });
+  return compile("asr_build_phrases", builder, text, n_bytes, config, result, grammar_of_rules<asr::parse_phrases>);
 }
 
 asr_status asr_build_words(const asr_builder *builder, const char *text, size_t n_bytes, const asr_build_config *config,
