@@ -156,7 +156,9 @@ void run_graph(const GraphArguments &arguments) {
   GraphSizes sizes{};
   GraphData graph;
   std::optional<GuessedWords> guessed;
-  if (!arguments.g2p.empty()) guessed.emplace(read_g2p_model(arguments.g2p), set, arguments.g2p_variants);
+  if (!arguments.g2p.empty()) {
+    guessed.emplace(std::make_shared<G2pModel>(read_g2p_model(arguments.g2p)), set, arguments.g2p_variants);
+  }
   {
     Progress progress("graph");
     const BuildProgress report = [&](double fraction, const std::string &what) { progress.update(fraction, what); };

@@ -14,7 +14,8 @@ namespace {
 
 constexpr size_t kManyArcs = 1000000;  // whose pieces are worth a walk through all of the process's memory
 
-// The fillers that may stand between words, and the cost of standing there without one.
+}  // namespace
+
 std::vector<Filler> make_fillers(const HmmSet &set, const GraphOptions &options, double *cost_of_none) {
   std::vector<Filler> fillers;
   double none = 1;
@@ -39,8 +40,6 @@ std::vector<Filler> make_fillers(const HmmSet &set, const GraphOptions &options,
   *cost_of_none = -std::log(none);
   return fillers;
 }
-
-}  // namespace
 
 GraphData build_graph(const HmmSet &set, const Lexicon &lexicon, const Grammar &grammar, const GraphOptions &options,
                       const BuildProgress &progress, GraphSizes *sizes) {

@@ -23,6 +23,9 @@ struct GraphSizes {
   uint64_t grammar_states, grammar_arcs, lexical_states, lexical_arcs, expanded_states, expanded_arcs;
 };
 
+// The fillers that may stand between words, and the cost of standing there without one.
+std::vector<Filler> make_fillers(const HmmSet &set, const GraphOptions &options, double *cost_of_none);
+
 GraphData build_graph(const HmmSet &set, const ContextTable &contexts, const Lexicon &lexicon, const Grammar &grammar,
                       const GraphOptions &options, const BuildProgress &progress, GraphSizes *sizes);
 GraphData build_graph(const HmmSet &set, const Lexicon &lexicon, const Grammar &grammar, const GraphOptions &options,

@@ -194,6 +194,18 @@ std::vector<uint32_t> minimise(StateGraph *graph, const BuildProgress &progress,
   return states;
 }
 
+std::vector<uint32_t> number_reachable(StateGraph *graph) {
+  const std::vector<uint32_t> order = breadth_first_order(*graph);
+  std::vector<uint32_t> number_of(graph->n_states());
+  for (uint32_t i = 0; i < order.size(); ++i) number_of[order[i]] = i;
+  for (const uint32_t state : order) {
+    StateArc *const first = graph->arcs.data() + graph->begin[state];
+    for (StateArc *arc = first; arc != first + graph->n_arcs[state]; ++arc) arc->next = number_of[arc->next];
+  }
+  graph->start = number_of[graph->start];
+  return order;
+}
+
 namespace {
 
 // Classes in breadth-first order.

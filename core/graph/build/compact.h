@@ -21,6 +21,9 @@ std::vector<uint32_t> breadth_first_order(const StateGraph &graph);
 // and graph->start, then lead to classes.
 std::vector<uint32_t> minimise(StateGraph *graph, const BuildProgress &progress, uint64_t most_steps = kMostMinimisingSteps);
 
+// Numbers the states that can be reached, and returns them, as minimise does without merging any.
+std::vector<uint32_t> number_reachable(StateGraph *graph);
+
 // The graph of the classes that minimise has found, numbered breadth first.
 GraphData pack(StateGraph graph, std::vector<uint32_t> states, const std::vector<Transition> &transitions, uint32_t n_pdfs,
                uint32_t n_words);

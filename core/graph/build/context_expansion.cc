@@ -3,10 +3,14 @@
 // before it and the set of phones that may come after it: the HMM just left was that of exactly these right neighbours. So
 // the right context is guessed when a phone is entered and kept by the junction after it, and no phone has more copies
 // than it has different HMMs.
+//
+// The phrases of a class are not known here: any phone may begin one, and any phone or silence may end it. So each use of a
+// class has ports for every phone before it and every one after, whichever of them the phrases will need.
 #include "core/graph/build/context_expansion.h"
 
 #include <algorithm>
 #include <deque>
+#include <unordered_map>
 
 #include "core/base/error.h"
 #include "core/graph/build/right_contexts.h"
@@ -32,6 +36,28 @@ class Expander {
 
   Expansion run(const BuildProgress &progress) {
     graph_.start = boundary(lexical_.start);
+    return finish(progress);
+  }
+
+  Expansion run_class(uint32_t end) {
+    class_end_ = end;
+    follow_[end] = follow_at_once_[end] = contexts_.id(contexts_.all());
+    graph_.start = graph_.add_state();
+    class_sink_ = graph_.add_state();
+    graph_.final_costs[class_sink_] = 0;
+    std::vector<StateArc> arcs;
+    for (const uint32_t left : members(contexts_.all())) {
+      for (const uint32_t first : members(contexts_[follow(lexical_.start)])) {
+        const uint32_t begin = junction({lexical_.start, left, contexts_.id(only(first)), false});
+        arcs.push_back({kPortArc, port({0, left, only(first)}), 0, begin});
+      }
+    }
+    graph_.set_arcs(graph_.start, arcs);
+    return finish([](double, const std::string &) {});
+  }
+
+ private:
+  Expansion finish(const BuildProgress &progress) {
     for (size_t done = 0; !todo_.empty(); ++done) {
       const auto [state, at] = todo_.front();
       todo_.pop_front();
@@ -39,10 +65,9 @@ class Expander {
       const size_t n_known = done + 1 + todo_.size();
       if (done % 65536 == 0) progress(double(done) / double(n_known), format("expanding contexts: %zu of %zu", done, n_known));
     }
-    return {std::move(graph_), states_.transitions()};
+    return {std::move(graph_), states_.transitions(), std::move(ports_)};
   }
 
- private:
   static constexpr uint32_t kUnset = 0xffffffffu;
   struct Span {
     uint64_t begin;
@@ -60,6 +85,10 @@ class Expander {
   std::deque<std::pair<uint32_t, Junction>> todo_;
   FlatMap<Span> entries_of_;
   GrowingArray<StateArc> entry_pool_;
+  std::vector<Port> ports_;
+  std::unordered_map<uint64_t, std::vector<uint32_t>> ports_by_left_;  // their numbers, which count from 1
+  std::unordered_map<uint32_t, uint32_t> returns_of_;                  // [lexical state] the state of its ports
+  uint32_t class_end_ = kUnset, class_sink_ = kUnset;
 
   uint32_t follow(uint32_t place) {
     if (follow_[place] != kUnset) return follow_[place];
@@ -67,10 +96,13 @@ class Expander {
     if (lexical_.final_costs[place] != kNotFinal) at_once.set(contexts_.silence_neighbour());
     for (uint32_t i = 0; i < lexical_.n_arcs[place]; ++i) {
       const LexicalArc &arc = lexical_.arcs[lexical_.begin[place] + i];
-      if (arc.label != 0)
+      if (is_class_label(arc.label)) {
+        at_once |= class_begins();
+      } else if (arc.label != 0) {
         at_once.set(contexts_.neighbour_of(label_phone(arc.label)));
-      else
+      } else {
         after_epsilon |= contexts_[follow(arc.next)];
+      }
     }
     follow_at_once_[place] = contexts_.id(at_once);
     return follow_[place] = contexts_.id(at_once | after_epsilon);
@@ -83,8 +115,11 @@ class Expander {
     return contexts_.id(neighbours);
   }
 
+  // After a filler or at the start. Fillers at the end of a class are those of the graph that uses it, so a class tells fillers
+  // from words that count as silence, too.
   uint32_t boundary(uint32_t place) {
-    return junction({place, contexts_.silence_neighbour(), follow_with_fillers(place), !fillers_.empty()});
+    const uint32_t left = class_end_ == kUnset ? contexts_.silence_neighbour() : contexts_.filler_neighbour();
+    return junction({place, left, follow_with_fillers(place), !fillers_.empty()});
   }
 
   // A junction at which nothing can be done but to back off is passed, the cost of that being returned: then what leads to
@@ -117,6 +152,46 @@ class Expander {
       todo_.emplace_back(*state, junction);
     }
     return *state;
+  }
+
+  // Neighbours that a phrase of a class may begin with: a word may be a filler, too.
+  const NeighbourSet &class_begins() const { return contexts_.all(); }
+
+  static NeighbourSet only(uint32_t neighbour) { return NeighbourSet().set(neighbour); }
+
+  std::vector<uint32_t> members(const NeighbourSet &neighbours) const {
+    std::vector<uint32_t> list;
+    for (uint32_t i = 0; i <= contexts_.silence_neighbour(); ++i) {
+      if (neighbours[i]) list.push_back(i);
+    }
+    return list;
+  }
+
+  uint32_t port(const Port &port) {
+    std::vector<uint32_t> &known = ports_by_left_[uint64_t(port.word) << 32 | port.left];
+    for (const uint32_t number : known) {
+      if (ports_[number - 1].right == port.right) return number;
+    }
+    ports_.push_back(port);
+    known.push_back(static_cast<uint32_t>(ports_.size()));
+    return known.back();
+  }
+
+  // The state whose arcs lead through ports to what may follow a class before this lexical state.
+  uint32_t returns(uint32_t next) {
+    const auto [known, added] = returns_of_.try_emplace(next, 0);
+    if (!added) return known->second;
+    const uint32_t state = known->second = graph_.add_state();
+    std::vector<StateArc> arcs;
+    for (const uint32_t last : members(contexts_.all())) {
+      for (const uint32_t right : members(contexts_[follow_with_fillers(next)])) {
+        Junction after{next, last, contexts_.id(only(right)), true};
+        const float cost = pass_backoffs(&after);
+        arcs.push_back({kPortArc, port({0, last, only(right)}), cost, junction(after)});
+      }
+    }
+    graph_.set_arcs(state, arcs);
+    return state;
   }
 
   Span store(const std::vector<StateArc> &entry) {
@@ -155,6 +230,11 @@ class Expander {
   void expand(uint32_t state, Junction at) {
     const NeighbourSet allowed = contexts_[at.neighbours];
     std::vector<StateArc> arcs;
+    if (at.place == class_end_) {
+      arcs.push_back({kPortArc, port({0, at.left, allowed}), 0, class_sink_});
+      graph_.set_arcs(state, arcs);
+      return;
+    }
     const auto append = [&](Span entry, uint32_t word, float cost) {
       for (uint64_t i = entry.begin; i < entry.begin + entry.size; ++i) {
         const StateArc &arc = entry_pool_[i];
@@ -163,7 +243,13 @@ class Expander {
     };
     for (uint32_t i = 0; i < lexical_.n_arcs[at.place]; ++i) {
       const LexicalArc arc = lexical_.arcs[lexical_.begin[at.place] + i];
-      if (arc.label == 0) {
+      if (is_class_label(arc.label)) {
+        const uint32_t after = returns(arc.next);
+        for (const uint32_t first : members(allowed & class_begins())) {
+          arcs.push_back({kPortArc, port({label_class(arc.label), at.left, only(first)}), arc.cost, after});
+        }
+      } else if (arc.label == 0) {
+        if (arc.next == class_end_ && at.left == contexts_.filler_neighbour()) continue;  // see boundary
         const NeighbourSet still_allowed = allowed & contexts_[follow(arc.next)];
         if (still_allowed.none()) continue;
         Junction next{arc.next, at.left, contexts_.id(still_allowed), false};
@@ -186,6 +272,11 @@ class Expander {
 Expansion expand_contexts(const LexicalGraph &lexical, const HmmSet &set, const ContextTable &contexts,
                           const std::vector<Filler> &fillers, const TransitionScales &scales, const BuildProgress &progress) {
   return Expander(lexical, set, contexts, fillers, scales).run(progress);
+}
+
+Expansion expand_class(const LexicalGraph &lexical, uint32_t end, const HmmSet &set, const ContextTable &contexts,
+                       const std::vector<Filler> &fillers, const TransitionScales &scales) {
+  return Expander(lexical, set, contexts, fillers, scales).run_class(end);
 }
 
 }  // namespace asr

@@ -7,6 +7,7 @@
 
 #include "core/graph/build/hmm_states.h"
 #include "core/graph/build/lexical_graph.h"
+#include "core/graph/build/right_contexts.h"
 
 namespace asr {
 
@@ -16,12 +17,27 @@ struct Filler {
   float cost;  // -ln of its probability there; that of none has been added to the words (make_lexical_graph)
 };
 
+// A place where the graph of a class is joined to one that uses it (open_graph.h): between a phone and those that may follow.
+// An arc through a port has the transition-id kPortArc, and as its word 1 + the port's index.
+struct Port {
+  uint32_t word;       // where a class is entered: its name among the grammar's words
+  uint32_t left;       // neighbour
+  NeighbourSet right;  // one, but for ports at the end of a class
+};
+constexpr uint32_t kPortArc = 0xffffffffu;
+
 struct Expansion {
   StateGraph graph;
   std::vector<Transition> transitions;  // [0] unused
+  std::vector<Port> ports;
 };
 
 Expansion expand_contexts(const LexicalGraph &lexical, const HmmSet &set, const ContextTable &contexts,
                           const std::vector<Filler> &fillers, const TransitionScales &scales, const BuildProgress &progress);
+
+// The same for the phrases of a class, from the start of the lexical graph to `end`, in any surroundings: a port for each
+// phone before and each first phone leads from the state `start`, and ports lead from the ends of phrases to a final state.
+Expansion expand_class(const LexicalGraph &lexical, uint32_t end, const HmmSet &set, const ContextTable &contexts,
+                       const std::vector<Filler> &fillers, const TransitionScales &scales);
 
 }  // namespace asr

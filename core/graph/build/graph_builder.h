@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model and lexicons that grammars are compiled with, one after another or at once. What libsenone_build is made of.
+// A model, lexicons and classes that grammars are compiled with, one after another or at once. libsenone_build wraps it.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "core/graph/build/build.h"
+#include "core/g2p/g2p_model.h"
 #include "core/graph/build/letter_case.h"
+#include "core/graph/build/open_graph.h"
 
 namespace asr {
 
@@ -21,9 +23,19 @@ struct BuildOptions {
   GraphOptions graph;  // its filler phones are the model's
 };
 
+// A grammar that uses classes, compiled but for them.
+struct OpenGrammar {
+  OpenGraph graph;
+  WordTable words;  // with the names of classes
+  std::string name, maker;
+  std::vector<std::string> unknown, guessed;
+};
+
 struct BuiltGraph {
   std::string archive;
-  std::vector<std::string> unknown;  // words that no lexicon has
+  std::vector<std::string> unknown;         // words that no lexicon has, rising
+  std::vector<std::string> guessed;         // words that G2P has pronounced, rising
+  std::shared_ptr<const OpenGrammar> open;  // where the grammar uses classes
   uint64_t n_arcs = 0;
   uint32_t n_states = 0, n_words = 0;
 };
@@ -36,9 +48,17 @@ class GraphBuilder {
   // CMU Sphinx form; a word that is known gets these pronunciations besides.
   void add_lexicon(const std::string &text, const std::string &source);
 
+  // The model that pronounces words which no lexicon has, up to n_best ways; nullptr for none.
+  void set_g2p(std::shared_ptr<const G2pModel> model, size_t n_best);
+
+  // Sets the phrases of the class that grammars use as $name, or adds to them (parse_phrases).
+  void set_class(const std::string &name, const std::string &phrases, const BuildOptions &options, bool add);
+
   // Compiles the grammar that `make_grammar` makes of the words that are known. `maker` is noted as what made the graph.
   BuiltGraph build(const std::function<Grammar(const Vocabulary &)> &make_grammar, const BuildOptions &options,
                    const std::string &maker) const;
+  // The grammar of a graph that uses classes, with the classes as they are now.
+  BuiltGraph build_again(const BuiltGraph &graph) const;
 
  private:
   struct Model {
@@ -50,11 +70,37 @@ class GraphBuilder {
     std::vector<uint32_t> fillers;
   };
 
-  std::shared_ptr<const Lexicon> lexicon() const;
+  // Phrases of a class, compiled.
+  struct PhraseList {
+    OpenGraph graph;
+    WordTable words;
+    std::vector<std::string> unknown, guessed;
+    double n_phrases;
+  };
+  struct PhraseClass {
+    std::string text;  // of all lists
+    std::vector<std::shared_ptr<const PhraseList>> lists;
+  };
+
+  // All that a build uses, as it was when that began.
+  struct Means {
+    std::shared_ptr<const Lexicon> lexicon = std::make_shared<Lexicon>();
+    std::shared_ptr<const G2pModel> g2p;
+    size_t n_guesses = 1;
+    std::map<std::string, std::shared_ptr<const PhraseClass>> classes;
+  };
+  class Words;
+
+  Means means() const;
+  std::shared_ptr<const PhraseList> compile_phrases(const Means &means, const std::string &phrases,
+                                                    const BuildOptions &options) const;
+  GraphOptions graph_options(const BuildOptions &options) const;
+  BuiltGraph finish(const GraphData &graph, const WordTable &words, const std::string &maker) const;
+  BuiltGraph join(std::shared_ptr<const OpenGrammar> open, const Means &means) const;
 
   const Model model_;
   mutable std::mutex mutex_;
-  std::shared_ptr<const Lexicon> lexicon_ = std::make_shared<Lexicon>();  // replaced as a whole
+  Means means_;  // what it points at is replaced as a whole
 };
 
 }  // namespace asr

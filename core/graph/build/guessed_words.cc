@@ -8,15 +8,16 @@
 
 namespace asr {
 
-GuessedWords::GuessedWords(G2pModel model, const HmmSet &set, size_t n_best) : model_(std::move(model)), n_best_(n_best) {
-  for (const std::string &phone : model_.phones) phone_of_.push_back(set.find_phone(phone));
+GuessedWords::GuessedWords(std::shared_ptr<const G2pModel> model, const HmmSet &set, size_t n_best)
+    : model_(std::move(model)), n_best_(n_best) {
+  for (const std::string &phone : model_->phones) phone_of_.push_back(set.find_phone(phone));
 }
 
 bool GuessedWords::pronounces(const std::string &word) {
   if (words_.count(word) > 0) return true;
   std::vector<G2pResult> results;
   try {
-    results = pronounce(model_, word, {n_best_});
+    results = pronounce(*model_, word, {n_best_});
   } catch (const Error &error) {
     if (error.code() == ASR_OUT_OF_MEMORY) throw;
     return false;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace asr {
 class GuessedWords {
  public:
   // Guesses up to `n_best` pronunciations of a word, with the phones of `set`.
-  GuessedWords(G2pModel model, const HmmSet &set, size_t n_best);
+  GuessedWords(std::shared_ptr<const G2pModel> model, const HmmSet &set, size_t n_best);
 
   // False for a word with letters that the model lacks, or which it cannot say with these phones.
   bool pronounces(const std::string &word);
@@ -24,7 +25,7 @@ class GuessedWords {
   const std::map<std::string, std::vector<std::vector<uint32_t>>> &words() const { return words_; }
 
  private:
-  const G2pModel model_;
+  const std::shared_ptr<const G2pModel> model_;
   const size_t n_best_;
   std::vector<uint32_t> phone_of_;  // of the set, by the model's; kNoPhone where the set lacks it
   std::map<std::string, std::vector<std::vector<uint32_t>>> words_;

@@ -12,7 +12,8 @@ LetterCase letter_case_named(const std::string &name) {
 }
 
 std::string fold_case(const std::string &word, LetterCase letter_case) {
-  if (letter_case == LetterCase::kAsIs || (!word.empty() && word.front() == '<' && word.back() == '>')) return word;
+  const bool is_name = !word.empty() && ((word.front() == '<' && word.back() == '>') || word.front() == '$');
+  if (letter_case == LetterCase::kAsIs || is_name) return word;
   std::string folded = word;
   for (char &c : folded) {
     if (letter_case == LetterCase::kLower && c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');

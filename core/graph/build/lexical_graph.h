@@ -28,6 +28,11 @@ constexpr uint32_t phone_label(uint32_t phone, WordPosition position) {
 }
 constexpr uint32_t label_phone(uint32_t label) { return (label - 1) / 4; }
 constexpr WordPosition label_position(uint32_t label) { return static_cast<WordPosition>((label - 1) % 4); }
+// The name of a class, which is spelled out later; no phone's label has this bit.
+constexpr uint32_t kClassLabel = 0x80000000u;
+constexpr uint32_t class_label(uint32_t word) { return kClassLabel | word; }
+constexpr bool is_class_label(uint32_t label) { return (label & kClassLabel) != 0; }
+constexpr uint32_t label_class(uint32_t label) { return label & ~kClassLabel; }
 constexpr bool ends_word(uint32_t label) {
   return label != 0 && (label_position(label) == WordPosition::kEnd || label_position(label) == WordPosition::kSingle);
 }
@@ -54,7 +59,8 @@ struct LexicalGraph {
   uint32_t n_states() const { return static_cast<uint32_t>(final_costs.size()); }
 };
 
-// Every word costs word_cost more than the grammar says, and so does the end (the cost of saying no filler there).
+// Names of classes keep their cost. Every other word costs word_cost more than the grammar says, and so does the end (the cost
+// of saying no filler there).
 LexicalGraph make_lexical_graph(const Grammar &grammar, const Lexicon &lexicon, double word_cost,
                                 const BuildProgress &progress);
 

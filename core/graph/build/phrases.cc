@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/graph/build/phrases.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "core/base/error.h"
@@ -8,21 +9,35 @@
 namespace asr {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\f\v";
+constexpr std::string_view kBlanks = " \t\r\f\v", kBlanksAndTags = " \t\r\f\v{";
 
-RuleNode parse_line(std::string_view line, uint32_t number, LetterCase letter_case) {
+RuleNode parse_line(std::string_view line, uint32_t number, LetterCase letter_case, const std::string &source) {
   RuleNode phrase;
   phrase.kind = RuleNode::kSequence;
   for (size_t at = line.find_first_not_of(kBlanks); at < line.size();) {
-    const size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
-    RuleNode word;
-    word.kind = RuleNode::kWord;
-    word.name = fold_case(std::string(line.substr(at, end - at)), letter_case);
-    word.place = {number, static_cast<uint32_t>(at + 1)};
-    phrase.parts.push_back(std::move(word));
-    at = line.find_first_not_of(kBlanks, end);
+    RuleNode part;
+    part.place = {number, static_cast<uint32_t>(at + 1)};
+    const bool is_tag = line[at] == '{';
+    const size_t end = is_tag ? line.find('}', at) : line.find_first_of(kBlanksAndTags, at);
+    if (is_tag && end == line.npos) {
+      fail(ASR_BAD_FILE, "%s: %s: the tag has no end; put '}' behind it", source.c_str(), shown(part.place).c_str());
+    }
+    if (is_tag) {
+      part.kind = RuleNode::kTag;
+      part.name = tag_text(std::string(line.substr(at + 1, end - at - 1)));
+    } else {
+      part.kind = RuleNode::kWord;
+      part.name = fold_case(std::string(line.substr(at, end - at)), letter_case);
+    }
+    if (!is_tag || !part.name.empty()) phrase.parts.push_back(std::move(part));
+    at = line.find_first_not_of(kBlanks, is_tag ? end + 1 : end);
   }
   return phrase;
+}
+
+bool has_words(const RuleNode &phrase) {
+  return std::any_of(phrase.parts.begin(), phrase.parts.end(),
+                     [](const RuleNode &part) { return part.kind == RuleNode::kWord; });
 }
 
 }  // namespace
@@ -33,9 +48,13 @@ Rules parse_phrases(const std::string &text, const std::string &source, LetterCa
   uint32_t number = 0;
   for (size_t at = text.compare(0, 3, "\xef\xbb\xbf") == 0 ? 3 : 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
-    RuleNode phrase = parse_line(std::string_view(text).substr(at, end - at), ++number, letter_case);
+    const std::string_view line = std::string_view(text).substr(at, end - at);
     at = end + 1;
-    if (phrase.parts.empty() || phrase.parts[0].name[0] == '#') continue;
+    ++number;
+    const size_t begin = line.find_first_not_of(kBlanks);
+    if (begin == line.npos || line[begin] == '#') continue;
+    RuleNode phrase = parse_line(line, number, letter_case, source);
+    if (!has_words(phrase)) fail(ASR_BAD_FILE, "%s: line %u: no words; put a phrase before its tag", source.c_str(), number);
     all.parts.push_back(std::move(phrase));
     all.weights.push_back(1);
   }

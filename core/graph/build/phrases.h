@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of phrases: one of them, a phrase a line.
+// Lists of phrases: one of them, a phrase a line, with tags in braces.
 #pragma once
 
 #include <string>

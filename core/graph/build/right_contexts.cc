@@ -11,6 +11,8 @@ RightContexts::RightContexts(const HmmSet &set, const ContextTable &table)
     fail(ASR_UNSUPPORTED, "the model has %zu base phones; graphs can be built for at most %zu", set.phones.size(),
          kMaxNeighbours - 1);
   }
+  for (uint32_t phone = 0; phone < set.phones.size(); ++phone) all_.set(neighbour_of(phone));
+  all_.set(silence_neighbour_);
 }
 
 uint32_t RightContexts::id(const NeighbourSet &neighbours) {

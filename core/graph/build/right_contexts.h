@@ -21,6 +21,8 @@ class RightContexts {
 
   uint32_t silence_neighbour() const { return silence_neighbour_; }
   uint32_t neighbour_of(uint32_t phone) const { return set_.phones[phone].filler ? silence_neighbour_ : phone; }
+  uint32_t filler_neighbour() const { return silence_neighbour_ + 1; }  // as silence, but never in a set
+  const NeighbourSet &all() const { return all_; }  // the silence neighbour and all phones but fillers
 
   uint32_t id(const NeighbourSet &neighbours);  // of a set; ids count from 0
   const NeighbourSet &operator[](uint32_t id) const { return sets_[id]; }
@@ -36,11 +38,12 @@ class RightContexts {
   const HmmSet &set_;
   const ContextTable &table_;
   uint32_t silence_neighbour_;
+  NeighbourSet all_;
   std::vector<NeighbourSet> sets_;
   std::unordered_map<NeighbourSet, uint32_t> id_of_;
   std::unordered_map<uint64_t, std::vector<Class>> classes_;
 
-  uint32_t phone_of(uint32_t neighbour) const { return neighbour == silence_neighbour_ ? set_.silence : neighbour; }
+  uint32_t phone_of(uint32_t neighbour) const { return neighbour >= silence_neighbour_ ? set_.silence : neighbour; }
 };
 
 }  // namespace asr

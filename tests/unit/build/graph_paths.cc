@@ -3,10 +3,14 @@
 // costs, that the definition gives.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 
 #include "core/graph/build/acceptor.h"
+#include "core/graph/build/open_graph.h"
+#include "core/graph/build/phrases.h"
 #include "tests/unit/build/brute_force.h"
 
 namespace asr::test {
@@ -142,6 +146,16 @@ void expect_same(const Paths &expected, const Paths &actual) {
   for (const auto &[path, costs] : actual) ASSERT_EQ(expected.count(path), 1u) << "unexpected: " << path;
 }
 
+GraphOptions make_options(Random *random) {
+  GraphOptions options;
+  options.silence_prob = random->below(4) ? 0.3 : 0;
+  options.filler_phones = {0, 1};
+  options.filler_prob = random->below(2) ? 0.05 : 0;
+  options.scales.transition = 0.5 + random->real();
+  options.scales.self_loop = random->real();
+  return options;
+}
+
 // Returns how many paths there were.
 size_t check(unsigned seed, Shape shape) {
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -149,11 +163,7 @@ size_t check(unsigned seed, Shape shape) {
   const HmmSet set = make_hmms(shape, random.below(3) != 0, &random);
   const Lexicon lexicon = make_lexicon(set, &random);
   const Grammar grammar = random.below(2) ? make_ngram_grammar(lexicon, &random) : make_automaton(&random);
-  GraphOptions options;
-  options.silence_prob = random.below(4) ? 0.3 : 0;
-  options.filler_phones = {0, 1};
-  options.filler_prob = random.below(2) ? 0.05 : 0;
-  options.scales = {0.5 + random.real(), random.real()};
+  const GraphOptions options = make_options(&random);
   GraphSizes sizes{};
   const GraphData graph = build_graph(
       set, lexicon, grammar, options, [](double, const std::string &) {}, &sizes);
@@ -177,6 +187,102 @@ TEST(GraphPaths, SilenceThatGoesBack) { check_all(200, 20, Shape::kLoopingSilenc
 
 // A filler that takes no frame would be a filler that is not there, so only phones of words may be passed that way.
 TEST(GraphPaths, SilenceThatCanBePassed) { check_all(300, 20, Shape::kTee); }
+
+// Up to three phrases of one or two words, some the beginnings of others; now and then a word that is a filler, "n".
+Grammar make_phrases(Random *random) {
+  const char *const words[] = {"x", "y", "z", "w", "v", "u", "t", random->below(3) ? "x" : "n"};
+  std::string text = words[random->below(8)];
+  if (random->below(2)) text += "\n" + text + " " + words[random->below(8)];
+  if (random->below(2)) text = text + "\n" + words[random->below(8)];
+  const Vocabulary vocabulary = {[](const std::string &) { return true; }, "test", false};
+  return rules_grammar(parse_phrases(text, "test", LetterCase::kAsIs), "", vocabulary, "test");
+}
+
+struct TestList {
+  uint32_t name;  // word of the grammar
+  Grammar phrases;
+  float cost;
+};
+
+uint32_t number_of(const std::vector<std::string> &words, const std::string &word) {
+  return static_cast<uint32_t>(std::find(words.begin(), words.end(), word) - words.begin());
+}
+
+// The grammar with the phrases in the places of the classes' names.
+Grammar written_out(const Grammar &grammar, const std::vector<TestList> &lists) {
+  Grammar out = grammar;
+  for (uint32_t state = 0; state < grammar.n_states(); ++state) {
+    out.arcs[state].clear();
+    for (const GrammarArc &arc : grammar.arcs[state]) {
+      if (!grammar.is_class[arc.word]) out.arcs[state].push_back(arc);
+      for (const auto &[name, phrases, cost] : lists) {
+        if (name != arc.word) continue;
+        const uint32_t first = out.n_states();
+        for (uint32_t i = 0; i < phrases.n_states(); ++i) out.add_state();
+        out.arcs[state].push_back({0, arc.cost + cost, first + phrases.start});
+        for (uint32_t from = 0; from < phrases.n_states(); ++from) {
+          for (const GrammarArc &of_list : phrases.arcs[from]) {
+            const uint32_t word = number_of(grammar.words, phrases.words[of_list.word]);
+            out.arcs[first + from].push_back({word, of_list.cost, first + of_list.next});
+          }
+          if (phrases.final_costs[from] != kNotFinal)
+            out.arcs[first + from].push_back({0, phrases.final_costs[from], arc.next});
+        }
+      }
+    }
+  }
+  return out;
+}
+
+size_t check_classes(unsigned seed, Shape shape) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Random random(seed);
+  const HmmSet set = make_hmms(shape, random.below(3) != 0, &random);
+  Lexicon lexicon = make_lexicon(set, &random);
+  add_words(&lexicon, {{"n", {{1}}}}, "test");
+  Grammar grammar = make_automaton(&random);
+  grammar.words = {"<eps>", "x", "y", "z", "$c", "v", "$d", "t", "w", "u", "n"};
+  for (const std::string &word : grammar.words) grammar.is_class.push_back(word[0] == '$');
+  std::vector<TestList> lists;
+  lists.push_back({4, make_phrases(&random), 0});
+  lists.push_back({6, make_phrases(&random), cost_of(0.25)});
+  lists.push_back({6, make_phrases(&random), cost_of(0.75)});
+  const GraphOptions options = make_options(&random);
+  const ContextTable contexts(set);
+  const OpenGraph open = build_open_graph(set, contexts, lexicon, grammar, options);
+  std::vector<OpenGraph> graphs;
+  for (const TestList &list : lists) {
+    graphs.push_back(build_class_graph(set, contexts, lexicon, class_grammar(list.phrases, "test"), options));
+  }
+  std::vector<std::vector<ClassFilling>> fillings(grammar.words.size());
+  for (size_t i = 0; i < lists.size(); ++i) {
+    std::vector<uint32_t> words;
+    for (const std::string &word : class_grammar(lists[i].phrases, "test").words) {
+      words.push_back(number_of(grammar.words, word));
+    }
+    fillings[lists[i].name].push_back({&graphs[i], words, lists[i].cost});
+  }
+  std::vector<uint32_t> words(grammar.words.size());
+  std::iota(words.begin(), words.end(), 0);
+  const auto n_words = static_cast<uint32_t>(words.size());
+  const GraphData graph = join_classes(open, words, fillings, set.n_pdfs, n_words, "test");
+  const size_t max_frames = 4;
+  const Paths expected = paths_by_definition(set, lexicon, written_out(grammar, lists), options, max_frames);
+  expect_same(expected, paths_of_graph(graph, grammar.words, max_frames));
+  return expected.size();
+}
+
+void check_all_classes(unsigned first_seed, unsigned n_seeds, Shape shape) {
+  size_t n_paths = 0;
+  for (unsigned seed = first_seed; seed < first_seed + n_seeds; ++seed) n_paths += check_classes(seed, shape);
+  EXPECT_GT(n_paths, 2000u) << "too few paths to tell anything";
+}
+
+TEST(ClassPaths, LeftToRightModels) { check_all_classes(0, 100, Shape::kLeftToRight); }
+
+TEST(ClassPaths, ModelsWithSkips) { check_all_classes(100, 20, Shape::kSkips); }
+
+TEST(ClassPaths, SilenceThatGoesBack) { check_all_classes(200, 60, Shape::kLoopingSilence); }
 
 }  // namespace
 }  // namespace asr::test

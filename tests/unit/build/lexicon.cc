@@ -73,7 +73,7 @@ TEST(Lexicon, AddedWordsKeepItsOrder) {
 }
 
 TEST(GuessedWords, TakePhonesOfTheSetOnly) {
-  GuessedWords guessed(test::toy_model(), phones({"AE", "B", "K", "T"}), 3);
+  GuessedWords guessed(std::make_shared<G2pModel>(test::toy_model()), phones({"AE", "B", "K", "T"}), 3);
   EXPECT_TRUE(guessed.pronounces("bat"));
   EXPECT_FALSE(guessed.pronounces("xi"));   // no phone of its own is there
   EXPECT_FALSE(guessed.pronounces("BAT"));  // letters that the model lacks
