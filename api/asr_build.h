@@ -54,9 +54,6 @@ ASR_API asr_status asr_builder_open(const char *bundle_path, asr_builder **build
 ASR_API asr_status asr_builder_add_lexicon(asr_builder *builder, const char *path);
 ASR_API asr_status asr_builder_add_lexicon_text(asr_builder *builder, const char *text, size_t n_bytes, const char *name);
 
-/* NULL is allowed. */
-ASR_API void asr_builder_close(asr_builder *builder);
-
 /* Ways to treat words that no lexicon has. */
 typedef enum asr_build_unknown {
   ASR_BUILD_REFUSE_UNKNOWN = 0, /* the grammar is refused; the sentence lists them */
@@ -80,13 +77,36 @@ typedef struct asr_build_config {
 
 ASR_API void asr_build_config_default(asr_build_config *config);
 
+/* Lets a model of `senone g2p` pronounce words that no lexicon has, up to n_best (1..256) ways each, in what is built from now
+ * on; path NULL: not any more. asr_build_info.guessed lists them.
+ * Errors: ASR_INVALID_ARGUMENT, ASR_NOT_FOUND, ASR_BAD_FILE, ASR_IO, ASR_OUT_OF_MEMORY. Any thread. */
+ASR_API asr_status asr_builder_set_g2p(asr_builder *builder, const char *path, uint32_t n_best);
+
+/* Classes: lists of phrases that grammars (JSGF, SRGS, phrases, not words) use as $name, in the place of a word. A grammar is
+ * compiled without its classes and a class without its grammars; joining them takes the time to copy their states. So a list of
+ * names may change between two sentences of a dialog: change it, call asr_build_again, and add the new archive to the engine.
+ *
+ * asr_builder_set_class sets the phrases of a class, in the form of asr_build_phrases; asr_builder_add_to_class adds more, and
+ * compiles those alone. A class must exist before a grammar that uses it is built. Its phrases are equally likely; they use no
+ * classes themselves. Of the config, `name` (NULL or "": the class's), unknown, letter_case and the probabilities and weights
+ * count. `name` of the class has neither blanks nor braces. If the call fails, all is as it was.
+ * Errors: ASR_INVALID_ARGUMENT, ASR_BAD_FILE, ASR_UNSUPPORTED, ASR_OUT_OF_MEMORY. Any thread. */
+ASR_API asr_status asr_builder_set_class(asr_builder *builder, const char *name, const char *text, size_t n_bytes,
+                                         const asr_build_config *config);
+ASR_API asr_status asr_builder_add_to_class(asr_builder *builder, const char *name, const char *text, size_t n_bytes,
+                                            const asr_build_config *config);
+
+/* NULL is allowed. */
+ASR_API void asr_builder_close(asr_builder *builder);
+
 typedef struct asr_build_result asr_build_result;
 
 /* Compiles a grammar of n_bytes of UTF-8 text. *result is the caller's, freed with asr_build_free. Without a lexicon no word is
  * known.
  *   asr_build_jsgf     rules in JSGF
  *   asr_build_srgs     rules in the XML form of SRGS 1.0 (GRXML)
- *   asr_build_phrases  one of the phrases, a phrase a line; lines that begin with '#' and empty ones do not count
+ *   asr_build_phrases  one of the phrases, a phrase a line, with tags: "call home {home}"; lines that begin with '#' and empty
+ *                      ones do not count
  *   asr_build_words    the words, a word a line, in any number and order, as `senone graph --words`
  * Errors: ASR_INVALID_ARGUMENT, ASR_BAD_FILE, ASR_UNSUPPORTED, ASR_OUT_OF_MEMORY. Any thread. */
 ASR_API asr_status asr_build_jsgf(const asr_builder *builder, const char *text, size_t n_bytes, const asr_build_config *config,
@@ -98,6 +118,12 @@ ASR_API asr_status asr_build_phrases(const asr_builder *builder, const char *tex
 ASR_API asr_status asr_build_words(const asr_builder *builder, const char *text, size_t n_bytes, const asr_build_config *config,
                                    asr_build_result **result);
 
+/* The grammar of a result with the classes of its builder as they are now: as if it had been built again, but in the time that
+ * joining takes. A grammar without classes gives an equal result. *again is the caller's, freed with asr_build_free.
+ * Errors: ASR_INVALID_ARGUMENT, ASR_BAD_FILE, ASR_UNSUPPORTED (the classes make it too large), ASR_OUT_OF_MEMORY. Any thread.
+ */
+ASR_API asr_status asr_build_again(const asr_builder *builder, const asr_build_result *result, asr_build_result **again);
+
 typedef struct asr_build_info {
   size_t size;                /* set by the caller to sizeof(asr_build_info) */
   const void *bytes;          /* the graph archive; this and what follows are the result's */
@@ -107,6 +133,9 @@ typedef struct asr_build_info {
   uint64_t n_arcs; /* of the graph */
   uint32_t n_states;
   uint32_t n_words; /* word symbols: a word with other tags or of another rule is another one */
+  const char *const
+      *guessed; /* [n_guessed] words that asr_builder_set_g2p's model pronounces, each once, in their order as bytes */
+  size_t n_guessed;
 } asr_build_info;
 
 /* Fills *info. Errors: ASR_INVALID_ARGUMENT. Any thread. */

@@ -2,10 +2,14 @@
 // The functions of asr_build.h: handles, argument checks and calls of core/graph/build.
 #include "asr_build.h"
 
+#include <cstring>
+#include <memory>
 #include <vector>
 
 #include "api/fill.h"
 #include "api/guard.h"
+#include "core/base/error.h"
+#include "core/base/limits.h"
 #include "core/graph/build/graph_builder.h"
 #include "core/graph/build/jsgf.h"
 #include "core/graph/build/phrases.h"
@@ -23,8 +27,13 @@ struct asr_builder {
 };
 
 struct asr_build_result {
-  asr::BuiltGraph graph;
-  std::vector<const char *> unknown;
+  explicit asr_build_result(asr::BuiltGraph built) : graph(std::move(built)) {
+    for (const std::string &word : graph.unknown) unknown.push_back(word.c_str());
+    for (const std::string &word : graph.guessed) guessed.push_back(word.c_str());
+  }
+
+  const asr::BuiltGraph graph;
+  std::vector<const char *> unknown, guessed;  // of the graph
 };
 
 namespace {
@@ -60,11 +69,25 @@ asr_status compile(const char *function, const asr_builder *builder, const char 
     require(result, function, "result");
     const asr::BuildOptions options = read_config(config);
     const std::string copy(text, n_bytes);
-    auto built = std::make_unique<asr_build_result>();
-    built->graph = builder->builder.build(
-        [&](const asr::Vocabulary &vocabulary) { return make_grammar(copy, options, vocabulary); }, options, function);
-    for (const std::string &word : built->graph.unknown) built->unknown.push_back(word.c_str());
-    *result = built.release();
+    *result = new asr_build_result(builder->builder.build(
+        [&](const asr::Vocabulary &vocabulary) { return make_grammar(copy, options, vocabulary); }, options, function));
+  });
+}
+
+// The body of the calls that change a class.
+asr_status change_class(const char *function, asr_builder *builder, const char *name, const char *text, size_t n_bytes,
+                        const asr_build_config *config, bool add) {
+  return guard([&] {
+    require(builder, function, "builder");
+    require(name, function, "name");
+    require(text, function, "text");
+    if (*name == '\0' || strpbrk(name, " \t\r\n\f\v{}$") != nullptr) {
+      asr::fail(ASR_INVALID_ARGUMENT, "%s: name: \"%s\" cannot name a class; give a name without blanks, braces and $",
+                function, name);
+    }
+    asr::BuildOptions options = read_config(config);
+    if (config == nullptr || config->name == nullptr || *config->name == '\0') options.name = name;
+    builder->builder.set_class(name, std::string(text, n_bytes), options, add);
   });
 }
 
@@ -100,6 +123,25 @@ asr_status asr_builder_add_lexicon_text(asr_builder *builder, const char *text, 
     require(text, "asr_builder_add_lexicon_text", "text");
     builder->builder.add_lexicon(std::string(text, n_bytes), name != nullptr && *name != '\0' ? name : "lexicon");
   });
+}
+
+asr_status asr_builder_set_g2p(asr_builder *builder, const char *path, uint32_t n_best) {
+  return guard([&] {
+    require(builder, "asr_builder_set_g2p", "builder");
+    if (path == nullptr) return builder->builder.set_g2p(nullptr, 1);
+    check_range<size_t>(n_best, 1, asr::kMostPronunciations, "asr_builder_set_g2p: n_best");
+    builder->builder.set_g2p(std::make_shared<asr::G2pModel>(asr::read_g2p_model(path)), n_best);
+  });
+}
+
+asr_status asr_builder_set_class(asr_builder *builder, const char *name, const char *text, size_t n_bytes,
+                                 const asr_build_config *config) {
+  return change_class("asr_builder_set_class", builder, name, text, n_bytes, config, false);
+}
+
+asr_status asr_builder_add_to_class(asr_builder *builder, const char *name, const char *text, size_t n_bytes,
+                                    const asr_build_config *config) {
+  return change_class("asr_builder_add_to_class", builder, name, text, n_bytes, config, true);
 }
 
 void asr_builder_close(asr_builder *builder) { delete builder; }
@@ -140,6 +182,15 @@ asr_status asr_build_words(const asr_builder *builder, const char *text, size_t 
                  });
 }
 
+asr_status asr_build_again(const asr_builder *builder, const asr_build_result *result, asr_build_result **again) {
+  return guard([&] {
+    require(builder, "asr_build_again", "builder");
+    require(result, "asr_build_again", "result");
+    require(again, "asr_build_again", "again");
+    *again = new asr_build_result(builder->builder.build_again(result->graph));
+  });
+}
+
 asr_status asr_build_get_info(const asr_build_result *result, asr_build_info *info) {
   return guard([&] {
     require(result, "asr_build_get_info", "result");
@@ -153,6 +204,8 @@ asr_status asr_build_get_info(const asr_build_result *result, asr_build_info *in
     value.n_arcs = graph.n_arcs;
     value.n_states = graph.n_states;
     value.n_words = graph.n_words;
+    value.guessed = result->guessed.data();
+    value.n_guessed = result->guessed.size();
     fill(info, value, "asr_build_get_info: info->size");
   });
 }

@@ -34,7 +34,10 @@ asr_status discard(Build function, const asr_builder *builder, const std::string
   return status;
 }
 
-const std::string kJsgf = jsgf(kRules), kPhrases = "low mid\nhigh\nmid low high\n", kWords = "low\nhigh\n";
+const std::string kJsgf = jsgf(kRules), kPhrases = "low mid\nhigh\nmid low high\n", kWords = "low\nhigh\n",
+                  kWithClasses = "mid $c\n$c high\n";
+
+asr_build_result *with_classes = nullptr;  // a result of kWithClasses
 
 const Trial kTrials[] = {
     {"open",
@@ -48,12 +51,24 @@ const Trial kTrials[] = {
     {"jsgf", [](asr_builder *b) { return discard(asr_build_jsgf, b, kJsgf); }},
     {"srgs", [](asr_builder *b) { return discard(asr_build_srgs, b, kXml); }},
     {"phrases", [](asr_builder *b) { return discard(asr_build_phrases, b, kPhrases); }},
+    {"class", [](asr_builder *b) { return asr_builder_add_to_class(b, "c", kPhrases.data(), kPhrases.size(), nullptr); }},
+    {"with_classes", [](asr_builder *b) { return discard(asr_build_phrases, b, kWithClasses); }},
+    {"again",
+     [](asr_builder *b) {
+       asr_build_result *result = nullptr;
+       const asr_status status = asr_build_again(b, with_classes, &result);
+       asr_build_free(result);
+       return status;
+     }},
     {"words", [](asr_builder *b) { return discard(asr_build_words, b, kWords); }},
 };
 
 // Exits with 0 if all is well.
 [[noreturn]] void try_all(const Trial &trial) {
   const BuilderPointer builder = tone_builder();
+  EXPECT_BUILT(asr_builder_set_class(builder.get(), "c", kPhrases.data(), kPhrases.size(), nullptr));
+  const ResultPointer result = build(asr_build_phrases, builder.get(), kWithClasses);
+  with_classes = result.get();
   long nth = 0, n_refused = 0;
   for (;; ++nth) {
     arm(Threads::kCaller, nth);

@@ -7,48 +7,13 @@
 #include "core/graph/archive.h"
 #include "tests/api/recognizer.h"
 #include "tests/api/tone_bundle.h"
+#include "tests/build/hear.h"
 #include "tests/build/tone_builder.h"
 
 namespace asr::test {
 namespace {
 
 const char kCommands[] = "public <top> = [mid] (low | high) | chirp+;\n";
-
-// The FINAL of a recording with a graph, and its tags.
-struct Heard {
-  std::string text, rule, tags;
-  std::vector<std::string> words;  // "text[rule|tags]"
-};
-
-Heard hear(const std::string &archive, const std::string &words) {
-  const EnginePointer engine = load_engine();
-  EXPECT_OK(asr_engine_add_graph_bytes(engine.get(), "g", archive.data(), archive.size()));
-  asr_stream_config config = default_stream();
-  config.graph = "g";
-  const StreamPointer stream = open_stream(engine.get(), config);
-  const std::vector<int16_t> samples = speak(words);
-  EXPECT_OK(asr_feed(stream.get(), samples.data(), samples.size()));
-  EXPECT_OK(asr_finish(stream.get()));
-  Heard heard;
-  for (asr_event_kind kind = ASR_EVENT_READY; kind != ASR_EVENT_END;) {
-    EXPECT_OK(asr_wait(stream.get(), 60000));
-    asr_event *event = nullptr;
-    EXPECT_OK(asr_result(stream.get(), &event));
-    kind = asr_event_get_kind(event);
-    if (kind == ASR_EVENT_ERROR) ADD_FAILURE() << asr_event_text(event);
-    if (kind == ASR_EVENT_FINAL) {
-      heard = {asr_event_text(event), asr_event_rule(event, 0), asr_event_tags(event, 0), {}};
-      for (size_t i = 0; i < asr_event_n_words(event, 0); ++i) {
-        asr_word word;
-        word.size = sizeof(word);
-        EXPECT_OK(asr_event_word(event, 0, i, &word));
-        heard.words.push_back(std::string(word.text) + "[" + word.rule + "|" + word.tags + "]");
-      }
-    }
-    asr_event_free(event);
-  }
-  return heard;
-}
 
 Heard hear_jsgf(const std::string &rules, const std::string &words, const char *rule = nullptr) {
   const BuilderPointer builder = tone_builder();
@@ -155,7 +120,8 @@ TEST(Builds, UnknownWordsAreRefusedOrDropped) {
   EXPECT_EQ(
       refusal(asr_build_jsgf, builder.get(), text, ASR_INVALID_ARGUMENT),
       "grammar: 2 of 5 words have no pronunciation in the builder's lexicons: aaa (line 4, column 3), zzz (line 3, column "
-      "22); add them with asr_builder_add_lexicon, check asr_build_config.letter_case, or set its field unknown to "
+      "22); add them with asr_builder_add_lexicon ($names with asr_builder_set_class), check "
+      "asr_build_config.letter_case, or set its field unknown to "
       "ASR_BUILD_DROP_UNKNOWN");
   asr_build_config config = default_config();
   config.unknown = ASR_BUILD_DROP_UNKNOWN;

@@ -42,7 +42,7 @@ GraphBuilder::Model::Model(const std::string &bundle_path)
       contexts(set),
       fillers(filler_phones(bundle, set)) {}
 
-GraphBuilder::GraphBuilder(const std::string &bundle_path) : model_(bundle_path) {}
+GraphBuilder::GraphBuilder(const std::string &bundle_path) : model_(std::make_shared<const Model>(bundle_path)) {}
 
 // The words that grammars may use: those of the lexicons, and what G2P makes of others.
 class GraphBuilder::Words {
@@ -93,7 +93,7 @@ GraphBuilder::Means GraphBuilder::means() const {
 
 void GraphBuilder::add_lexicon(const std::string &text, const std::string &source) {
   size_t n_left_out = 0;
-  const Lexicon added = parse_sphinx_lexicon(text, source, model_.set, &n_left_out);
+  const Lexicon added = parse_sphinx_lexicon(text, source, model_->set, &n_left_out);
   const std::lock_guard lock(mutex_);
   means_.lexicon = std::make_shared<const Lexicon>(merge(*means_.lexicon, added, source));
 }
@@ -106,7 +106,7 @@ void GraphBuilder::set_g2p(std::shared_ptr<const G2pModel> model, size_t n_best)
 
 std::shared_ptr<const GraphBuilder::PhraseList> GraphBuilder::compile_phrases(const Means &means, const std::string &phrases,
                                                                               const BuildOptions &options) const {
-  Words words(model_, means, options);
+  Words words(*model_, means, options);
   const Rules rules = parse_phrases(phrases, options.name, options.letter_case);
   const Grammar grammar = class_grammar(rules_grammar(rules, "", words.vocabulary(), options.name), options.name);
   for (const std::string &word : grammar.words) {
@@ -117,7 +117,7 @@ std::shared_ptr<const GraphBuilder::PhraseList> GraphBuilder::compile_phrases(co
   }
   const Lexicon lexicon = words.lexicon_of(grammar.words);
   auto list = std::make_shared<PhraseList>();
-  list->graph = build_class_graph(model_.set, model_.contexts, lexicon, grammar, graph_options(options));
+  list->graph = build_class_graph(model_->set, model_->contexts, lexicon, grammar, graph_options(options));
   list->words = {grammar.words, grammar.labels};
   list->unknown = words.unknown();
   list->guessed = words.guessed();
@@ -127,6 +127,7 @@ std::shared_ptr<const GraphBuilder::PhraseList> GraphBuilder::compile_phrases(co
 
 // Many small lists make one anew, or each would be looked through at every place.
 void GraphBuilder::set_class(const std::string &name, const std::string &phrases, const BuildOptions &options, bool add) {
+  const std::lock_guard one_at_a_time(class_mutex_);
   const Means now = means();
   const auto known = now.classes.find(name);
   auto changed = std::make_shared<PhraseClass>();
@@ -142,16 +143,16 @@ void GraphBuilder::set_class(const std::string &name, const std::string &phrases
 
 GraphOptions GraphBuilder::graph_options(const BuildOptions &options) const {
   GraphOptions of_graph = options.graph;
-  of_graph.filler_phones = model_.fillers;
+  of_graph.filler_phones = model_->fillers;
   return of_graph;
 }
 
 BuiltGraph GraphBuilder::finish(const GraphData &graph, const WordTable &words, const std::string &maker) const {
-  Bundle bundle = model_.bundle;
+  Bundle bundle = model_->bundle;
   bundle.decoding.reject_threshold = kGrammarRejectThreshold;
   note_graph_step(&bundle, {this_version(), {"graph", maker}});
   BuiltGraph built;
-  built.archive = graph_archive(bundle, graph, words, phone_symbols(model_.set));
+  built.archive = graph_archive(bundle, graph, words, phone_symbols(model_->set));
   built.n_arcs = graph.arcs.size();
   built.n_states = graph.n_states();
   built.n_words = static_cast<uint32_t>(words.words.size() - 1);
@@ -161,14 +162,15 @@ BuiltGraph GraphBuilder::finish(const GraphData &graph, const WordTable &words, 
 BuiltGraph GraphBuilder::build(const std::function<Grammar(const Vocabulary &)> &make_grammar, const BuildOptions &options,
                                const std::string &maker) const {
   const Means now = means();
-  Words words(model_, now, options);
+  Words words(*model_, now, options);
   Grammar grammar = make_grammar(words.vocabulary());
   for (const std::string &word : grammar.words) grammar.is_class.push_back(words.is_class(word));
   const Lexicon lexicon = words.lexicon_of(grammar.words);
   const GraphOptions of_graph = graph_options(options);
   if (std::find(grammar.is_class.begin(), grammar.is_class.end(), true) != grammar.is_class.end()) {
     const auto open = std::make_shared<OpenGrammar>();
-    open->graph = build_open_graph(model_.set, model_.contexts, lexicon, grammar, of_graph);
+    open->model = model_;
+    open->graph = build_open_graph(model_->set, model_->contexts, lexicon, grammar, of_graph);
     open->words = {grammar.words, grammar.labels};
     open->name = options.name;
     open->maker = maker;
@@ -178,7 +180,7 @@ BuiltGraph GraphBuilder::build(const std::function<Grammar(const Vocabulary &)> 
   }
   GraphSizes sizes{};
   const auto silent = [](double, const std::string &) {};
-  const GraphData graph = build_graph(model_.set, model_.contexts, lexicon, grammar, of_graph, silent, &sizes);
+  const GraphData graph = build_graph(model_->set, model_->contexts, lexicon, grammar, of_graph, silent, &sizes);
   BuiltGraph built = finish(graph, {grammar.words, grammar.labels}, maker);
   built.unknown = words.unknown();
   built.guessed = words.guessed();
@@ -187,6 +189,9 @@ BuiltGraph GraphBuilder::build(const std::function<Grammar(const Vocabulary &)> 
 
 BuiltGraph GraphBuilder::build_again(const BuiltGraph &graph) const {
   if (graph.open == nullptr) return graph;
+  if (graph.open->model != model_) {
+    fail(ASR_INVALID_ARGUMENT, "asr_build_again: another builder has made the result; give that one");
+  }
   return join(graph.open, means());
 }
 
@@ -265,7 +270,7 @@ BuiltGraph GraphBuilder::join(std::shared_ptr<const OpenGrammar> open, const Mea
     }
   }
   const auto n_words = static_cast<uint32_t>(words.table().words.size());
-  const GraphData graph = join_classes(open->graph, numbers, fillings, model_.set.n_pdfs, n_words, open->name);
+  const GraphData graph = join_classes(open->graph, numbers, fillings, model_->set.n_pdfs, n_words, open->name);
   BuiltGraph built = finish(graph, words.table(), open->maker);
   built.unknown = sorted(std::move(unknown));
   built.guessed = sorted(std::move(guessed));

@@ -25,6 +25,7 @@ struct BuildOptions {
 
 // A grammar that uses classes, compiled but for them.
 struct OpenGrammar {
+  std::shared_ptr<const void> model;  // whose builder it is of
   OpenGraph graph;
   WordTable words;  // with the names of classes
   std::string name, maker;
@@ -57,7 +58,7 @@ class GraphBuilder {
   // Compiles the grammar that `make_grammar` makes of the words that are known. `maker` is noted as what made the graph.
   BuiltGraph build(const std::function<Grammar(const Vocabulary &)> &make_grammar, const BuildOptions &options,
                    const std::string &maker) const;
-  // The grammar of a graph that uses classes, with the classes as they are now.
+  // The grammar of a graph that uses classes, with the classes as they are now. Throws if another builder has made it.
   BuiltGraph build_again(const BuiltGraph &graph) const;
 
  private:
@@ -98,7 +99,8 @@ class GraphBuilder {
   BuiltGraph finish(const GraphData &graph, const WordTable &words, const std::string &maker) const;
   BuiltGraph join(std::shared_ptr<const OpenGrammar> open, const Means &means) const;
 
-  const Model model_;
+  const std::shared_ptr<const Model> model_;
+  std::mutex class_mutex_;  // one class changes at a time
   mutable std::mutex mutex_;
   Means means_;  // what it points at is replaced as a whole
 };
