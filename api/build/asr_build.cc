@@ -6,6 +6,7 @@
 
 #include "api/fill.h"
 #include "api/guard.h"
+#include "core/graph/build/grammar_text.h"
 #include "core/graph/build/graph_builder.h"
 #include "core/graph/build/jsgf.h"
 #include "core/graph/build/phrases.h"
@@ -60,6 +61,7 @@ asr_status compile(const char *function, const asr_builder *builder, const char 
     require(result, function, "result");
     const asr::BuildOptions options = read_config(config);
     const std::string copy(text, n_bytes);
+    asr::check_grammar_text(copy, options.name);
     auto built = std::make_unique<asr_build_result>();
     built->graph = builder->builder.build(
         [&](const asr::Vocabulary &vocabulary) { return make_grammar(copy, options, vocabulary); }, options, function);
