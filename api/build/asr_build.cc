@@ -10,6 +10,7 @@
 #include "api/guard.h"
 #include "core/base/error.h"
 #include "core/base/limits.h"
+#include "core/graph/build/grammar_text.h"
 #include "core/graph/build/graph_builder.h"
 #include "core/graph/build/jsgf.h"
 #include "core/graph/build/phrases.h"
@@ -69,6 +70,7 @@ asr_status compile(const char *function, const asr_builder *builder, const char 
     require(result, function, "result");
     const asr::BuildOptions options = read_config(config);
     const std::string copy(text, n_bytes);
+    asr::check_grammar_text(copy, options.name);
     *result = new asr_build_result(builder->builder.build(
         [&](const asr::Vocabulary &vocabulary) { return make_grammar(copy, options, vocabulary); }, options, function));
   });
@@ -87,7 +89,9 @@ asr_status change_class(const char *function, asr_builder *builder, const char *
     }
     asr::BuildOptions options = read_config(config);
     if (config == nullptr || config->name == nullptr || *config->name == '\0') options.name = name;
-    builder->builder.set_class(name, std::string(text, n_bytes), options, add);
+    const std::string phrases(text, n_bytes);
+    asr::check_grammar_text(phrases, options.name);
+    builder->builder.set_class(name, phrases, options, add);
   });
 }
 

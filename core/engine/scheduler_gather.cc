@@ -57,8 +57,10 @@ void Scheduler::gather_dropped(const StreamPointer &stream, Window *window) {
     window->n_rows += job.n_rows;
     window->parts.push_back({stream, 0, 0, false, false, false});
   }
+  // Rows that only later audio tells from background stay; between utterances the mark has nothing to end, and need not wait.
+  const bool is_undecided = n == 0 && rows.n_ready() > 0;
   if (s.at_mark() && rows.is_dry()) rows.release_waiting();
-  const bool at_mark = s.at_mark() && rows.is_dry();
+  const bool at_mark = s.at_mark() && (rows.is_dry() || is_undecided);
   if (at_mark) s.pass_mark();
   if (n > 0 || job.n_frames > 0 || s.progressed_ || at_mark || s.at_mark() || rows.has_ended()) enqueue(stream);
 }

@@ -82,23 +82,29 @@ Pronunciations parse_pronunciations(const std::string &text, const std::string &
   return out;
 }
 
+std::optional<uint32_t> next_letter(std::string_view text, size_t *at) {
+  const auto first = static_cast<unsigned char>(text[(*at)++]);
+  const int n_more = first < 0x80 ? 0 : first >= 0xc2 && first < 0xe0 ? 1 : first >= 0xe0 && first < 0xf0 ? 2 : 3;
+  uint32_t letter = n_more == 0 ? first : first & (0x3fu >> n_more);
+  bool valid = first < 0x80 || (first >= 0xc2 && first < 0xf5);
+  for (int i = 0; i < n_more && valid; ++i) {
+    valid = *at < text.size() && (static_cast<unsigned char>(text[*at]) & 0xc0) == 0x80;
+    if (valid) letter = letter << 6 | (static_cast<unsigned char>(text[(*at)++]) & 0x3fu);
+  }
+  constexpr uint32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
+  if (!valid || letter < kLeast[n_more] || letter > 0x10ffff || (letter >= 0xd800 && letter < 0xe000)) return std::nullopt;
+  return letter;
+}
+
 std::vector<uint32_t> letters_of(std::string_view word, const std::string &source) {
   std::vector<uint32_t> letters;
   for (size_t at = 0; at < word.size();) {
-    const auto first = static_cast<unsigned char>(word[at++]);
-    const int n_more = first < 0x80 ? 0 : first >= 0xc2 && first < 0xe0 ? 1 : first >= 0xe0 && first < 0xf0 ? 2 : 3;
-    uint32_t letter = n_more == 0 ? first : first & (0x3fu >> n_more);
-    bool valid = first < 0x80 || (first >= 0xc2 && first < 0xf5);
-    for (int i = 0; i < n_more && valid; ++i) {
-      valid = at < word.size() && (static_cast<unsigned char>(word[at]) & 0xc0) == 0x80;
-      if (valid) letter = letter << 6 | (static_cast<unsigned char>(word[at++]) & 0x3fu);
-    }
-    constexpr uint32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
-    if (!valid || letter < kLeast[n_more] || letter > 0x10ffff || (letter >= 0xd800 && letter < 0xe000)) {
+    const std::optional<uint32_t> letter = next_letter(word, &at);
+    if (!letter) {
       fail(ASR_BAD_FILE, "%s: '%.*s' is not UTF-8; convert the text", source.c_str(),
            static_cast<int>(std::min<size_t>(word.size(), 40)), word.data());
     }
-    letters.push_back(letter);
+    letters.push_back(*letter);
   }
   return letters;
 }

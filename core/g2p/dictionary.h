@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,8 @@ struct Pronunciations {
 
 Pronunciations parse_pronunciations(const std::string &text, const std::string &source);
 
+// The code point of UTF-8 that begins at *at, which then stands behind it; unset if there is none.
+std::optional<uint32_t> next_letter(std::string_view text, size_t *at);
 // The code points of UTF-8; throws naming `source` where the text is none.
 std::vector<uint32_t> letters_of(std::string_view word, const std::string &source);
 std::string letter_text(uint32_t letter);  // UTF-8

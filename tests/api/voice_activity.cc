@@ -146,6 +146,27 @@ TEST(VoiceActivity, EndUtteranceInBackgroundEndsNothing) {
   EXPECT_NE(finals[0].find("low"), std::string::npos);
 }
 
+// An utterance that ends within speech, because it is too long or is cancelled, leaves rows behind it of which only later audio
+// tells whether they are speech.
+TEST(VoiceActivity, EndUtteranceWhereSpeechIsUndecidedEndsNothing) {
+  std::vector<int16_t> samples = noise(0.5, 30);
+  append(speak("low mid high low"), &samples);
+  append(noise(0.5, 30), &samples);
+  asr_stream_config config = with_vad(ASR_VAD_ON);
+  config.longest_utterance_ms = 400;
+  for (const char *device : {"cpu", "stepping:0"}) {
+    const EnginePointer engine = load_engine(8, 32, "", device);
+    for (size_t cut = 8000; cut < samples.size(); cut += 800) {
+      const StreamPointer stream = open_stream(engine.get(), config);
+      ASSERT_OK(asr_feed(stream.get(), samples.data(), cut));
+      ASSERT_OK(asr_end_utterance(stream.get()));
+      ASSERT_OK(asr_feed(stream.get(), samples.data() + cut, samples.size() - cut));
+      ASSERT_OK(asr_finish(stream.get()));
+      ASSERT_EQ(poll_all(stream.get()).back().rfind("END", 0), 0u) << device << " " << cut;
+    }
+  }
+}
+
 TEST(VoiceActivity, SettingsAreChecked) {
   const EnginePointer engine = load_engine();
   const auto opens = [&](const asr_stream_config &config) {

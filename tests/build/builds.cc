@@ -176,6 +176,18 @@ TEST(Builds, BadGrammarsAreRefusedWithTheirPlace) {
             "grammar: line 2: more than one word; put each on its own line");
 }
 
+// What an event gives out as a C string of UTF-8 must be one.
+TEST(Builds, TextIsUtf8WithoutZeroBytes) {
+  const BuilderPointer builder = tone_builder();
+  EXPECT_EQ(refusal(asr_build_jsgf, builder.get(), jsgf("public <a> = low {a\xe9};"), ASR_BAD_FILE),
+            "grammar: line 3, column 20: this is not UTF-8; convert the grammar");
+  EXPECT_EQ(refusal(asr_build_phrases, builder.get(), "\xff", ASR_BAD_FILE),
+            "grammar: line 1, column 1: this is not UTF-8; convert the grammar");
+  EXPECT_EQ(refusal(asr_build_words, builder.get(), std::string("low\nlo\0w", 8), ASR_BAD_FILE),
+            "grammar: line 2, column 3: a zero byte; remove it");
+  EXPECT_EQ(hear_jsgf("public <a> = low {\xc3\xa9};", "low").tags, "\xc3\xa9");
+}
+
 TEST(Builds, LimitsHold) {
   const BuilderPointer builder = tone_builder();
   std::string doubling = "public <r0> = low;";  // 2^30 words

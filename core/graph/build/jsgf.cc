@@ -2,12 +2,10 @@
 // The parser: characters to tokens to a tree of RuleNode for each rule.
 #include "core/graph/build/jsgf.h"
 
-#include <cmath>
-#include <cstdlib>
-
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
+#include "core/graph/build/grammar_text.h"
 
 namespace asr {
 namespace {
@@ -71,24 +69,24 @@ class JsgfParser {
         at_ = std::min(text_.find('\n', at_), text_.size());
       } else if (text_.compare(at_, 2, "/*") == 0) {
         token_.place = place();
-        take_past("*/", "a comment");
+        take_past("*/", "a comment", 2);
       } else {
         return;
       }
     }
   }
 
-  // The text between a mark of one character and `end`, which may lie on a later line.
-  std::string take_past(const std::string &end, const char *what) {
-    const size_t begin = at_ + 1, found = text_.find(end, begin);
+  // The text between a mark of `n_mark` characters and `end`, which may lie on a later line.
+  std::string take_past(const std::string &end, const char *what, size_t n_mark) {
+    const size_t begin = at_ + n_mark, found = text_.find(end, begin);
     if (found == std::string::npos) bad(std::string(what) + " does not end");
     while (at_ < found + end.size()) step();
     return text_.substr(begin, found - begin);
   }
 
   std::string take_until(char end, const char *what) {
-    const size_t found = text_.find(end, at_ + 1);
-    if (found == std::string::npos || text_.find('\n', at_) < found) bad(std::string(what) + " does not end");
+    const size_t found = text_.find_first_of(std::string{end, '\n'}, at_ + 1);
+    if (found == std::string::npos || text_[found] == '\n') bad(std::string(what) + " does not end");
     const std::string inside = text_.substr(at_ + 1, found - at_ - 1);
     at_ = found + 1;
     return inside;
@@ -109,7 +107,7 @@ class JsgfParser {
     } else if (c == '/') {
       set_token(Token::kWeight, take_until('/', "a weight"));
     } else if (c == '{') {
-      set_token(Token::kTag, take_past("}", "a tag"));
+      set_token(Token::kTag, take_past("}", "a tag", 1));
     } else {
       const size_t end = std::min(text_.find_first_of(" \t\r\n;=|()[]*+<>{}\"/", at_), text_.size());
       if (end == at_) bad(std::string("'") + c + "' cannot stand here");
@@ -159,10 +157,9 @@ class JsgfParser {
     for (;;) {
       double weight = 1;
       if (token_.kind == Token::kWeight) {
-        char *end = nullptr;
-        weight = std::strtod(token_.text.c_str(), &end);
-        if (end == token_.text.c_str() || *end != 0 || !(weight >= 0) || !std::isfinite(weight))
-          bad("/" + token_.text + "/ is not a weight");
+        const std::optional<double> told = parse_weight(tag_text(token_.text));
+        if (!told) bad("/" + token_.text + "/ is not a weight");
+        weight = *told;
         ++n_weights;
         next();
       }

@@ -56,6 +56,7 @@ class RuleExpander {
   };
   std::map<std::string, Active> active_;  // rules being spelled out
   uint32_t depth_ = 0;
+  size_t n_symbol_bytes_ = 0;
   TaggedGrammar tagged_;
   Grammar &grammar_ = tagged_.automaton;
 
@@ -106,6 +107,8 @@ class RuleExpander {
       if (known_words_.count(word) == 0) continue;
       word_id_[word] = static_cast<uint32_t>(tagged_.symbols.size());
       tagged_.symbols.push_back({RuleSymbol::kWord, word, root_, place});
+      n_symbol_bytes_ += sizeof(RuleSymbol) + word.size() + root_.size();
+      if (n_symbol_bytes_ > kMostSymbolBytes) fail_symbols(source_);
     }
   }
 
@@ -116,17 +119,22 @@ class RuleExpander {
     }
     return grammar_.add_state();
   }
+  // Costs stay finite: a way without probability is none.
   void add_epsilon(uint32_t from, uint32_t to, double probability) {
-    grammar_.arcs[from].push_back({0, static_cast<float>(-std::log(probability)), to});
+    if (probability > 0) grammar_.arcs[from].push_back({0, static_cast<float>(-std::log(probability)), to});
   }
 
   void add(const RuleNode &node, uint32_t from, uint32_t to) {
-    if (++depth_ > kMostRuleDepth) {
-      fail(ASR_UNSUPPORTED, "%s: its rules and parts lie in each other more than %u deep; use fewer nested rules",
-           source_.c_str(), kMostRuleDepth);
-    }
+    enter();
     add_part(node, from, to);
     --depth_;
+  }
+
+  // A part, or the part of a rule, within others: the stack grows with each.
+  void enter() {
+    if (++depth_ <= kMostRuleDepth) return;
+    fail(ASR_UNSUPPORTED, "%s: its rules and parts lie in each other more than %u deep; use fewer nested rules",
+         source_.c_str(), kMostRuleDepth);
   }
 
   void add_part(const RuleNode &node, uint32_t from, uint32_t to) {
@@ -174,6 +182,13 @@ class RuleExpander {
   }
 
   bool may_be_empty(const RuleNode &node) {
+    enter();
+    const bool is_empty = find_whether_empty(node);
+    --depth_;
+    return is_empty;
+  }
+
+  bool find_whether_empty(const RuleNode &node) {
     const auto part_may_be_empty = [&](const RuleNode &part) { return may_be_empty(part); };
     switch (node.kind) {
       case RuleNode::kWord:

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <string_view>
 
 #include "core/base/error.h"
 #include "core/base/limits.h"
+#include "core/graph/build/grammar_text.h"
 #include "core/graph/build/xml.h"
 
 namespace asr {
@@ -188,10 +187,9 @@ class SrgsParser {
   double number(const XmlPiece &element, const char *name, double value, double most) const {
     const std::string *const text = element.attribute(name);
     if (text == nullptr) return value;
-    char *end = nullptr;
-    value = std::strtod(text->c_str(), &end);
-    if (text->empty() || *end != 0 || !(value >= 0 && value <= most)) bad(element, "\"" + *text + "\" is not a " + name);
-    return value;
+    const std::optional<double> told = parse_weight(*text);
+    if (!told || *told > most) bad(element, "\"" + *text + "\" is not a " + name);
+    return *told;
   }
 
   // "3", "0-1", "2-"

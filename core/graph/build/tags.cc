@@ -71,6 +71,7 @@ class TagAttacher {
   std::vector<const Place *> place_of_;
   std::map<TaggedWord, uint32_t> symbol_of_;
   uint64_t n_arcs_ = 0;
+  size_t n_label_bytes_ = 0;
 
   const RuleSymbol &symbol_at(const GrammarArc &arc) const { return tagged_.symbols[arc.word]; }
   bool is_word(const GrammarArc &arc) const { return arc.word != 0 && symbol_at(arc).kind == RuleSymbol::kWord; }
@@ -155,8 +156,10 @@ class TagAttacher {
     if (word_follows && at.waiting.word != 0) add_arc(number, symbol(at.waiting), 0, state({at.at, {}, at.ahead, true}));
   }
 
-  std::string joined(const Tags &tags) const {
+  std::string joined(const Tags &tags) {
     std::string text;
+    for (const uint32_t tag : tags) n_label_bytes_ += tagged_.symbols[tag].text.size() + 1;
+    if (n_label_bytes_ > kMostSymbolBytes) fail_symbols(source_);
     for (const uint32_t tag : tags) text += (text.empty() ? "" : "\n") + tagged_.symbols[tag].text;
     return text;
   }
@@ -168,8 +171,10 @@ class TagAttacher {
     result_.labels = {{}};
     for (const auto &[word, old_number] : symbol_of_) {
       number[old_number] = static_cast<uint32_t>(result_.words.size());
-      result_.words.push_back(tagged_.symbols[word.word].text);
-      result_.labels.push_back({tagged_.symbols[word.word].rule, joined(word.tags)});
+      const RuleSymbol &symbol = tagged_.symbols[word.word];
+      n_label_bytes_ += sizeof(WordLabel) + symbol.text.size() + symbol.rule.size();
+      result_.words.push_back(symbol.text);
+      result_.labels.push_back({symbol.rule, joined(word.tags)});
     }
     for (std::vector<GrammarArc> &arcs : result_.arcs) {
       for (GrammarArc &arc : arcs) arc.word = number[arc.word];
@@ -178,6 +183,11 @@ class TagAttacher {
 };
 
 }  // namespace
+
+void fail_symbols(const std::string &source) {
+  fail(ASR_UNSUPPORTED, "%s: its words, each with its rule and tags, come to more than %zu MiB; shorten tags and rule names",
+       source.c_str(), kMostSymbolBytes >> 20);
+}
 
 Grammar attach_tags(const TaggedGrammar &tagged, const std::string &source) { return TagAttacher(tagged, source).attach(); }
 

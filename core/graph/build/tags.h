@@ -27,4 +27,6 @@ struct TaggedGrammar {
 // or to the first word where there is none; a tag ahead to the next word. Tags of a sentence without words are dropped.
 Grammar attach_tags(const TaggedGrammar &tagged, const std::string &source);
 
+[[noreturn]] void fail_symbols(const std::string &source);  // they come to more than kMostSymbolBytes
+
 }  // namespace asr

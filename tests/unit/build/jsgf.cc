@@ -107,6 +107,19 @@ TEST(Jsgf, RecursionAtTheEnd) {
   EXPECT_NE(message("public <r> = ( <r> )* y;").find("contains itself before its end"), std::string::npos);
 }
 
+// What has no probability cannot be said; costs are finite.
+TEST(Jsgf, WeightsOfAnySize) {
+  const Grammar grammar = grammar_of("public <r> = / 3e38 / a | /3e38/ b | /1e-300/ c;");
+  EXPECT_NEAR(std::exp(-cost_of(grammar, "a")), 0.5, 1e-5);
+  for (const std::vector<GrammarArc> &arcs : grammar.arcs) {
+    for (const GrammarArc &arc : arcs) EXPECT_TRUE(std::isfinite(arc.cost));
+  }
+}
+
+TEST(Jsgf, CommentsEndBehindTheirBeginning) {
+  EXPECT_NEAR(std::exp(-cost_of(grammar_of("public <r> = a /*/ b */ c /**/;"), "a c")), 1, 1e-5);
+}
+
 TEST(Jsgf, ErrorsNameTheLine) {
   const auto expect = [](const std::string &rules, const char *line, const char *cause) {
     const std::string said = message(rules);
@@ -118,6 +131,9 @@ TEST(Jsgf, ErrorsNameTheLine) {
   expect("public <r> = a | ;", "line 3", "expected");
   expect("public <r = a;\n", "line 3", "does not end");
   expect("public <r> = /x/ a | /1/ b;", "line 3", "not a weight");
+  expect("public <r> = /0,5/ a | /1/ b;", "line 3", "/0,5/ is not a weight");
+  expect("public <r> = /1e39/ a | /1/ b;", "line 3", "not a weight");
+  expect("public <r> = /nan/ a | /1/ b;", "line 3", "not a weight");
   expect("public <r> = /1/ a | b;", "line 3", "all alternatives have weights or none");
   expect("import <other.x>;", "line 3", "imports are not supported");
   expect("public <r> = a; <r> = b;", "line 3", "defined twice");

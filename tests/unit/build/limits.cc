@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "core/graph/build/arpa.h"
@@ -43,6 +44,21 @@ std::string repeated(const std::string &text, size_t n) {
 TEST(BuildLimits, JsgfRulesInEachOther) {
   EXPECT_EQ(grammar_of(chain(500)).n_states(), 501u);
   expect_error([] { grammar_of(chain(20000)); }, ASR_UNSUPPORTED, "lie in each other more than 2000 deep");
+  // A tag ahead of them asks which can be empty.
+  std::string references = "public <top> = {t} <r0>; <r100000> = a;";
+  for (int i = 0; i < 100000; ++i) references += "<r" + std::to_string(i) + "> = <r" + std::to_string(i + 1) + ">;";
+  expect_error([&] { grammar_of(references); }, ASR_UNSUPPORTED, "lie in each other more than 2000 deep");
+}
+
+// A grammar is read in time that grows with its length, also where a program writes it on one line.
+TEST(BuildLimits, JsgfOnOneLine) {
+  const auto seconds = [](const std::string &separator) {
+    const std::string text = "#JSGF V1.0;\ngrammar g;\npublic <r> = " + repeated("\"a\"" + separator, 200000) + "a;";
+    const auto begin = std::chrono::steady_clock::now();
+    parse_jsgf(text, "g.jsgf", LetterCase::kAsIs);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  EXPECT_LT(seconds(" "), 4 * seconds("\n") + 0.2);
 }
 
 TEST(BuildLimits, JsgfMarksInARow) {
@@ -64,6 +80,32 @@ TEST(BuildLimits, JsgfOfExponentiallyManyStates) {
   };
   EXPECT_GT(from_the_end(8).n_states(), 256u);
   expect_error([&] { from_the_end(40); }, ASR_UNSUPPORTED, "once its words are told apart");
+}
+
+// 10^4 loops that the same words lead through keep each other company in all of many thousand sets of states.
+TEST(BuildLimits, JsgfOfLargeSetsOfStates) {
+  std::string rules = "<x> = /1/ a | /1/ b | /2/ <VOID>; <m0> = (a | b)+; <n0> = (a | b)+ (/1/ a | /1/ <VOID>) ";
+  rules += repeated("<x> ", 19) + ";";
+  for (int i = 1; i <= 4; ++i) {
+    const std::string before = std::to_string(i - 1), alike = repeated("<m" + before + "> | ", 9);
+    rules += "<m" + std::to_string(i) + "> = " + alike + "<m" + before + ">; <n" + std::to_string(i) + "> = " + alike + "<n" +
+             before + ">;";
+  }
+  expect_error([&] { grammar_of(rules + "public <r> = <n4>;"); }, ASR_UNSUPPORTED, "can be reached by the same words");
+}
+
+// A tag that stands once may belong to every word, and a rule's name does.
+TEST(BuildLimits, JsgfOfLongTagsAndNames) {
+  const std::string tag = "{" + std::string(1000000, 't') + "}", name(1000000, 'r');
+  std::string words = "w0";
+  for (int i = 1; i < 100; ++i) words += " | w" + std::to_string(i);
+  EXPECT_GT(grammar_of("public <r> = (a | b) " + tag + ";").n_states(), 0u);
+  expect_error([&] { grammar_of("public <r> = (" + words + ") " + tag + ";"); }, ASR_UNSUPPORTED, "come to more than 64 MiB");
+  expect_error([&] { grammar_of("public <" + name + "> = " + words + ";"); }, ASR_UNSUPPORTED, "come to more than 64 MiB");
+  std::string rules = "<w> = a | (/0/ " + words + " | /1/ b);";  // words that nobody says
+  for (size_t at = rules.find(" | w"); at != std::string::npos; at = rules.find(" | w", at + 1)) rules.insert(at + 3, "/0/ ");
+  for (int i = 0; i < 10000; ++i) rules += "public <p" + std::to_string(i) + "> = <w>;";
+  expect_error([&] { grammar_of(rules); }, ASR_UNSUPPORTED, "come to more than 64 MiB");
 }
 
 std::string ngrams(size_t order) {

@@ -116,6 +116,17 @@ TEST(Srgs, ErrorsNameTheirPlace) {
   in_grammar(deep, "line 3, column 1202: elements are nested too deeply");
 }
 
+TEST(Srgs, RepeatProbabilitiesOfNoneAndAll) {
+  const auto expect_same = [](const std::string &item, const std::string &other) {
+    EXPECT_EQ(arcs_of(from_srgs(grammar_text("<rule id='r'><item " + item + ">a</item> b</rule>"))),
+              arcs_of(from_srgs(grammar_text("<rule id='r'>" + other + " b</rule>"))))
+        << item;
+  };
+  expect_same("repeat='2-5' repeat-prob='1'", "<item repeat='5'>a</item>");
+  expect_same("repeat='2-5' repeat-prob='0'", "<item repeat='2'>a</item>");
+  expect_same("repeat='1-' repeat-prob='0'", "a");
+}
+
 TEST(Srgs, EveryTruncationIsHandled) {
   const std::string text = grammar_text(
       "<rule id='r'>a <one-of><item weight='.5'>b&amp;<tag>t</tag></item><item repeat='1-2'><![CDATA[c]]></item></one-of>"
