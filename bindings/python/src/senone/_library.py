@@ -182,7 +182,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
 
 # These only read an event, or free it, and keep the interpreter's lock: with many streams, to give it away and get it back would
 # take longer than the call.
-READING = "asr_event_"
+READING = ("asr_event_",)
 
 SONAME = "libsenone.so.0"
 
@@ -196,9 +196,9 @@ def library_path(soname: str) -> str:
     return str(inside) if inside.exists() else soname
 
 
-def declare(functions: dict[str, tuple[Any, list[Any]]], path: str, reading: str = "\0") -> ctypes.CDLL:
-    """Loads a library with these functions. Those whose names begin with `reading` keep the interpreter's lock. Raises OSError;
-    ImportError if the library lacks one."""
+def declare(functions: dict[str, tuple[Any, list[Any]]], path: str, reading: tuple[str, ...] = ()) -> ctypes.CDLL:
+    """Loads a library with these functions. Those whose names begin with one of `reading` keep the interpreter's lock. Raises
+    OSError; ImportError if the library lacks a function."""
     library, locked = ctypes.CDLL(path), ctypes.PyDLL(path)
     for name, (result, parameters) in functions.items():
         try:
