@@ -2,10 +2,11 @@
 # `cmake --install`: a tree that works wherever it is moved to. Everything in it finds the rest relative to itself.
 #   bin/senone, include/senone/{asr.h,asr_backend.h,senone.hpp}, <libdir>/libsenone.so.N, <libdir>/libsenone.a,
 #   <libdir>/senone/plugins/, <libdir>/pkgconfig/senone{,-static}.pc, <libdir>/cmake/Senone/, share/doc/senone/
-# and of libsenone_build include/senone/asr_build.h, <libdir>/libsenone_build.so.N and <libdir>/pkgconfig/senone_build.pc.
+# and of libsenone_build include/senone/{asr_build.h,senone_build.hpp}, <libdir>/libsenone_build.so.N,
+#   <libdir>/libsenone_build.a and <libdir>/pkgconfig/senone_build{,-static}.pc.
 # Programs include <asr.h>: pkg-config and the CMake package give the directory.
-# Components are what packages are made of (SenonePackages): library, development, command and those of the plugins;
-# build, which is in none of them, is libsenone_build with its header.
+# Components are what packages are made of (SenonePackages): library, development, command, those of the plugins, and of
+# libsenone_build build and build_development.
 include(CMakePackageConfigHelpers)
 
 set(SENONE_DOC_DIR ${CMAKE_INSTALL_DATAROOTDIR}/doc/senone)  # CMAKE_INSTALL_DOCDIR would be the parent's in a subproject
@@ -23,9 +24,10 @@ if(SENONE_TOOLS)
 endif()
 
 if(SENONE_BUILD_LIBRARY)
-  install(FILES api/asr_build.h DESTINATION ${SENONE_INCLUDE_DIR} COMPONENT build)
-  install(TARGETS senone_build_library EXPORT SenoneBuildTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT build)
-  install(EXPORT SenoneBuildTargets NAMESPACE Senone:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Senone COMPONENT build)
+  install(FILES api/asr_build.h bindings/cpp/senone_build.hpp DESTINATION ${SENONE_INCLUDE_DIR} COMPONENT build_development)
+  install(TARGETS senone_build_library senone_build_static EXPORT SenoneBuildTargets
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT build NAMELINK_COMPONENT build_development
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT build_development)
 endif()
 
 # The plugin directory is there even while no plugin is.
@@ -41,11 +43,15 @@ install(FILES ${PROJECT_BINARY_DIR}/SenoneConfig.cmake ${PROJECT_BINARY_DIR}/Sen
 
 # From the folder of the .pc files up to the prefix, for a relocatable file.
 file(RELATIVE_PATH SENONE_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-foreach(name senone senone-static)
-  configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
-endforeach()
+# senone_install_pc(component name ...): <libdir>/pkgconfig/name.pc of cmake/name.pc.in.
+function(senone_install_pc component)
+  foreach(name IN LISTS ARGN)
+    configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${component})
+  endforeach()
+endfunction()
+senone_install_pc(development senone senone-static)
 if(SENONE_BUILD_LIBRARY)
-  configure_file(cmake/senone_build.pc.in ${PROJECT_BINARY_DIR}/senone_build.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/senone_build.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT build)
+  install(EXPORT SenoneBuildTargets NAMESPACE Senone:: DESTINATION ${SENONE_CMAKE_DIR} COMPONENT build_development)
+  senone_install_pc(build_development senone_build senone_build-static)
 endif()

@@ -37,6 +37,15 @@ senone_add_package(development libsenone-dev "For building programs: headers for
 library, files for pkg-config and CMake, documentation and samples."
                    SECTION libdevel DEPENDS "${same_version}")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)  # a link and an archive
+if(SENONE_BUILD_LIBRARY)
+  set(build_package libsenone-build${SENONE_BUILD_ABI})
+  senone_add_package(build ${build_package} "The library that compiles grammars in a program.")
+  senone_add_package(build_development libsenone-build-dev "For building programs that compile grammars: headers for C and
+C++, the static library (which needs libfst-dev), files for pkg-config and CMake."
+                     SECTION libdevel DEPENDS "${build_package} (= ${PROJECT_VERSION}), libsenone-dev (= ${PROJECT_VERSION})")
+  set(CPACK_DEBIAN_BUILD_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
+  set(CPACK_DEBIAN_BUILD_DEVELOPMENT_PACKAGE_SUGGESTS libfst-dev)
+endif()
 if(SENONE_TOOLS)
   senone_add_package(command senone "The command: imports models, builds graphs, recognises recordings and measures."
                      SECTION sound DEPENDS "${same_version}")

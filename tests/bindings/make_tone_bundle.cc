@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // make_tone_bundle DIRECTORY: writes the bundle of tests/api/tone_bundle.h and recordings of it, for tests in other languages:
-// DIRECTORY/bundle, bundle_with_mean, ends, ends.sgraph and tagged.sgraph (one word, "high" or "low"), low_mid_high.raw,
-// high_low.raw, low.raw (16 kHz, 16-bit).
+// DIRECTORY/bundle, bundle_with_mean, ends, ends.sgraph and tagged.sgraph (one word, "high" or "low"), model and tones.dict (to
+// compile grammars for), low_mid_high.raw, high_low.raw, low.raw (16 kHz, 16-bit).
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 
 #include "tests/api/tone_bundle.h"
+#include "tests/build/tone_model.h"
 
 namespace {
 
@@ -15,15 +16,18 @@ namespace fs = std::filesystem;
 
 void make(const fs::path &directory) {
   fs::create_directories(directory);
-  fs::copy(asr::test::tone_bundle(), directory / "bundle", fs::copy_options::recursive | fs::copy_options::overwrite_existing);
-  fs::copy(asr::test::tone_bundle_with_mean(), directory / "bundle_with_mean",
-           fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  const auto copy = [&](const std::string &bundle, const char *name) {
+    fs::copy(bundle, directory / name, fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  };
   const std::vector<std::string> ends{"high", "low"};
-  fs::copy(asr::test::tone_grammar_bundle(ends), directory / "ends",
-           fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  copy(asr::test::tone_bundle(), "bundle");
+  copy(asr::test::tone_bundle_with_mean(), "bundle_with_mean");
+  copy(asr::test::tone_grammar_bundle(ends), "ends");
+  copy(asr::test::tone_model(), "model");
   const auto write = [&](const char *name, const std::string &archive) {
     std::ofstream(directory / name, std::ios::binary).write(archive.data(), static_cast<std::streamsize>(archive.size()));
   };
+  write("tones.dict", asr::test::kToneLexicon);
   write("ends.sgraph", asr::test::tone_grammar_archive(ends));
   write("tagged.sgraph", asr::test::tone_tagged_archive());
   for (const char *words : {"low mid high", "high low", "low"}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builders for the model of the tone bundle, whose phones LOW, MID and HIGH are the tones.
+// Builders for the model of the tone bundle.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/asr_build.h"
+#include "tests/build/tone_model.h"
 
 namespace asr::test {
 
@@ -17,12 +18,6 @@ using ResultPointer = std::unique_ptr<asr_build_result, void (*)(asr_build_resul
 
 #define ASSERT_BUILT(call) ASSERT_EQ((call), ASR_OK) << asr_build_last_error()
 #define EXPECT_BUILT(call) EXPECT_EQ((call), ASR_OK) << asr_build_last_error()
-
-// The tone bundle's model with its HMMs: a directory of this process.
-const std::string &tone_model();
-
-// "low", "mid", "high", "deep" (as low) and "chirp" (LOW HIGH).
-extern const char kToneLexicon[];
 
 BuilderPointer tone_builder();
 

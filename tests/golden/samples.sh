@@ -32,6 +32,15 @@ done
 SENONE_DEVICE=cpu expect "nine" callback "$bundle" "$recording"
 SENONE_DEVICE=cpu expect "200 times	$said" many_streams "$bundle" 20 200 "$recording"
 SENONE_DEVICE=cpu expect "rescored" lattice "$bundle" "$recording" zero=-3
+
+# A grammar that is compiled on the way, from C and from C++.
+printf '#JSGF V1.0;\ngrammar digits;\npublic <number> = (%s)+ {done};\n' "$(paste -sd'|' "$work/words")" >"$work/digits.jsgf"
+for program in grammar grammar_cpp; do
+  [[ -x $bin/$program ]] || continue # without libsenone_build
+  SENONE_DEVICE=cpu expect "$said" "$program" "$bundle" "$data/lm/tidigits.dic" "$work/digits.jsgf" "$recording"
+done
+if [[ -x $bin/grammar_cpp ]]; then grep -qx 'rule number, tags done' "$work/out" || fail "grammar_cpp: $(cat "$work/out")"; fi
+
 expect "$said" senone recognize --device cpu --model "$bundle" - <"$recording"
 
 # gpu BACK-END [DEVICE]: the sample hears the digits on a device, or says what is missing.

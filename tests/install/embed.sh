@@ -18,32 +18,39 @@ if grep -rIl -e "$work/first" -e "$build" "$prefix"; then fail "these installed 
 make_bundle "$prefix/bin/senone"
 
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
-# build_by_pkg_config PACKAGE PROGRAM OPTION...
+# build_by_pkg_config "PACKAGE..." SOURCE PROGRAM OPTION...
 build_by_pkg_config() {
-  local flags=() program=$2
-  eval "flags=($(pkg-config --cflags --libs "$1"))"
-  shift 2
-  cc -std=c99 -Wall -Wextra -Werror "$source/samples/hello.c" -o "$program" "${flags[@]}" "$@"
-  check "$program"
+  local flags=() from=$2 program=$3
+  eval "flags=($(pkg-config --cflags --libs $1))"
+  shift 3
+  cc -std=c99 -Wall -Wextra -Werror "$from" -o "$program" "${flags[@]}" "$@"
 }
-build_by_pkg_config senone "$work/hello" "-Wl,-rpath,$prefix/lib"
-build_by_pkg_config senone-static "$work/hello_static"
+build_by_pkg_config senone "$source/samples/hello.c" "$work/hello" "-Wl,-rpath,$prefix/lib"
+build_by_pkg_config senone-static "$source/samples/hello.c" "$work/hello_static"
+check "$work/hello"
+check "$work/hello_static"
 check_static "$work/hello_static"
+grammars=()
 if [[ -f $prefix/include/senone/asr_build.h ]]; then
-  echo '#include <asr_build.h>
-int main(void) { asr_builder *builder; return asr_builder_open("/nowhere", &builder) == ASR_NOT_FOUND ? 0 : 1; }' >"$work/builds.c"
+  grammars=(grammar grammar_cpp grammar_static grammar_cpp_static)
+  build_by_pkg_config "senone senone_build" "$source/samples/grammar.c" "$work/grammar" "-Wl,-rpath,$prefix/lib"
+  build_by_pkg_config senone_build-static "$source/samples/grammar.c" "$work/grammar_static"
+  check_grammar "$work/grammar"
+  check_grammar "$work/grammar_static"
+  check_static "$work/grammar_static"
+  # A program that compiles grammars only needs no libsenone, not even with the C++ header.
+  printf '#include <senone_build.hpp>\nint main() { return senone::GrammarBuilder::try_open("/nowhere").has_value(); }\n' >"$work/alone.cc"
   eval "flags=($(pkg-config --cflags --libs senone_build))"
-  cc -std=c99 -Wall -Wextra -Werror "$work/builds.c" -o "$work/builds" "${flags[@]}" "-Wl,-rpath,$prefix/lib"
-  "$work/builds" || fail "a program with libsenone_build by pkg-config"
+  c++ -std=c++17 -O0 -Wall -Wextra -Werror "$work/alone.cc" -o "$work/alone" "${flags[@]}" "-Wl,-rpath,$prefix/lib"
+  "$work/alone" || fail "a program with libsenone_build alone"
 fi
 
-cmake -G Ninja -S "$source/tests/install/find_package" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DHELLO="$source/samples/hello.c" \
-  -DHELLO_CPP="$source/bindings/cpp/examples/hello.cc" -DBUILDS="$work/builds.c" \
-  >"$work/log" 2>&1 && cmake --build "$work/cmake" >>"$work/log" 2>&1 || { cat "$work/log"; fail "the CMake project"; }
+cmake -G Ninja -S "$source/tests/install/find_package" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DSENONE="$source" \
+  -DGRAMMARS="${#grammars[@]}" >"$work/log" 2>&1 && cmake --build "$work/cmake" >>"$work/log" 2>&1 ||
+  { cat "$work/log"; fail "the CMake project"; }
 for program in hello hello_cpp hello_static hello_cpp_static; do check "$work/cmake/$program"; done
-[[ ! -f $work/builds.c ]] || "$work/cmake/builds" || fail "a program with libsenone_build by CMake"
-check_static "$work/cmake/hello_static"
-check_static "$work/cmake/hello_cpp_static"
+for program in "${grammars[@]}"; do check_grammar "$work/cmake/$program"; done
+for program in "$work"/cmake/*_static; do check_static "$program"; done
 for file in LICENSE NOTICE docs/embedding.md samples/hello.c; do
   [[ -f $prefix/share/doc/senone/$file ]] || fail "share/doc/senone/$file is not installed"
 done

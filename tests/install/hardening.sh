@@ -52,7 +52,7 @@ expect "run-path " "-Wl,-rpath,\$ORIGIN/../lib:"
 expect "" "-Wl,-rpath,\$ORIGIN/../lib"
 
 n=0
-for file in "$command" "$library" "$plugins"/*.so; do
+for file in "$command" "$library" "${library%.so*}"_build.so.? "$plugins"/*.so; do
   [[ -f $file ]] || continue
   found=$(defects "$file" | tr '\n' ' ')
   [[ -z $found ]] || fail "$file lacks: $found"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # packages_inside.sh, run in the clean Debian of packages.sh with its files in /in: first the packages for users are installed and
-# the command recognises a recording, then libsenone-dev and a compiler, and the C and C++ examples are built and run.
+# the command recognises a recording, then libsenone-dev, libsenone-build-dev and a compiler, and the C and C++ examples are built
+# and run.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 work=$(mktemp -d)
@@ -13,7 +14,7 @@ install() { apt-get -q -y install --no-install-recommends "$@"; }
 has_compiler() { command -v cc || command -v gcc || command -v c++; }
 
 ! has_compiler || fail "this system has a compiler already"
-user_packages=(/in/libsenone0_*.deb /in/senone_*.deb)
+user_packages=(/in/libsenone0_*.deb /in/libsenone-build0_*.deb /in/senone_*.deb)
 for package in /in/senone-plugins-*.deb; do [[ ! -e $package ]] || user_packages+=("$package"); done
 install "${user_packages[@]}"
 ! has_compiler || fail "the packages bring a compiler"
@@ -35,20 +36,44 @@ for plugin in /usr/lib/*/senone/plugins/libsenone_*.so; do
   echo "inside: $name is found: $(tail -n 1 error)"
 done
 
+# build_c PROGRAM SOURCE PACKAGE...: by pkg-config.
+build_c() {
+  local program=$1 from=$2 flags=()
+  shift 2
+  eval "flags=($(pkg-config --cflags --libs "$@"))"
+  cc -std=c99 "$from" -o "$program" "${flags[@]}"
+}
+
+# build_by_cmake FOLDER OPTION...
+build_by_cmake() {
+  cmake -S /in/install/find_package -B "$@" -DSENONE=/in
+  cmake --build "$1"
+}
+
 install /in/libsenone-dev_*.deb g++ pkg-config cmake make
-eval "shared=($(pkg-config --cflags --libs senone)) static=($(pkg-config --cflags --libs senone-static))"
-cc -std=c99 /in/hello.c -o c_shared "${shared[@]}"
-cc -std=c99 /in/hello.c -o c_static "${static[@]}"
-c++ -std=c++17 /in/hello.cc -o cpp_shared "${shared[@]}"
-cmake -S /in/install/find_package -B cmake -DHELLO=/in/hello.c -DHELLO_CPP=/in/hello.cc
-cmake --build cmake
+! pkg-config --exists senone_build || fail "libsenone-dev has files of libsenone-build-dev"
+build_c c_shared /in/samples/hello.c senone
+build_c c_static /in/samples/hello.c senone-static
+eval "flags=($(pkg-config --cflags --libs senone))"
+c++ -std=c++17 /in/bindings/cpp/examples/hello.cc -o cpp_shared "${flags[@]}"
+build_by_cmake cmake
 for program in ./c_shared ./c_static ./cpp_shared cmake/hello cmake/hello_cpp cmake/hello_static cmake/hello_cpp_static; do
   check "$program"
   echo "inside: $program recognises"
 done
-check_static c_static
-check_static cmake/hello_static
 
-apt-get -q -y purge libsenone0
+install /in/libsenone-build-dev_*.deb
+build_c c_grammar /in/samples/grammar.c senone senone_build # needs no headers of OpenFst
+check_grammar ./c_grammar
+install libfst-dev
+build_c c_grammar_static /in/samples/grammar.c senone_build-static
+build_by_cmake cmake_grammars -DGRAMMARS=ON
+for program in ./c_grammar_static cmake_grammars/grammar{,_cpp,_static,_cpp_static}; do
+  check_grammar "$program"
+  echo "inside: $program compiles a grammar and recognises"
+done
+for program in *_static cmake*/*_static; do check_static "$program"; done
+
+apt-get -q -y purge libsenone0 libsenone-build0
 [[ -z $(find /usr -path '*senone*' -print -quit) ]] || fail "purging leaves $(find /usr -path '*senone*' | head -n 3)"
 echo "inside: purged without traces"

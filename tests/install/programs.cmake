@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Programs of another project that use each target of Senone; HELLO and HELLO_CPP are their sources.
+# Programs of another project that use each target of Senone. SENONE is its source folder, or one with its examples; the programs
+# whose names begin with grammar are made where libsenone_build is.
+set(HELLO ${SENONE}/samples/hello.c)
+set(HELLO_CPP ${SENONE}/bindings/cpp/examples/hello.cc)
+set(GRAMMAR ${SENONE}/samples/grammar.c)
+set(GRAMMAR_CPP ${SENONE}/bindings/cpp/examples/grammar.cc)
 add_executable(hello ${HELLO})
 target_link_libraries(hello PRIVATE Senone::senone)
 add_executable(hello_cpp ${HELLO_CPP})
@@ -9,3 +14,14 @@ target_link_libraries(hello_static PRIVATE Senone::static)
 add_executable(hello_cpp_static ${HELLO_CPP})
 target_link_libraries(hello_cpp_static PRIVATE Senone::static)
 target_compile_features(hello_cpp_static PRIVATE cxx_std_17)
+if(TARGET Senone::build)
+  add_executable(grammar ${GRAMMAR})
+  target_link_libraries(grammar PRIVATE Senone::senone Senone::build)
+  add_executable(grammar_cpp ${GRAMMAR_CPP})
+  target_link_libraries(grammar_cpp PRIVATE Senone::cpp Senone::build)
+  add_executable(grammar_static ${GRAMMAR})
+  target_link_libraries(grammar_static PRIVATE Senone::build_static)
+  add_executable(grammar_cpp_static ${GRAMMAR_CPP})
+  target_link_libraries(grammar_cpp_static PRIVATE Senone::build_static)
+  target_compile_features(grammar_cpp_static PRIVATE cxx_std_17)
+endif()

@@ -9,25 +9,26 @@ trap 'rm -rf "$work"' EXIT
 . "$(dirname "${BASH_SOURCE[0]}")/digits.sh"
 
 make_bundle "$command"
+grammars=()
+[[ ! -e /usr/include/fst/fstlib.h ]] || grammars=(grammar grammar_cpp grammar_static grammar_cpp_static)
 launcher=()
 if command -v ccache >/dev/null; then launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
 
-# build_by WAY INSTALL TARGET...
+# build_by WAY INSTALL BUILD_LIBRARY TARGET...
 build_by() {
-  local way=$1 install=$2
-  shift 2
+  local way=$1 install=$2 build_library=$3
+  shift 3
   { cmake -G Ninja -S "$source/tests/install/subproject" -B "$work/$way" -DBY="$way" -DSENONE="$source" \
-      -DSENONE_INSTALL="$install" -DCMAKE_BUILD_TYPE=Release \
-      -DHELLO="$source/samples/hello.c" -DHELLO_CPP="$source/bindings/cpp/examples/hello.cc" "${launcher[@]}" &&
+      -DSENONE_INSTALL="$install" -DSENONE_BUILD_LIBRARY="$build_library" -DCMAKE_BUILD_TYPE=Release "${launcher[@]}" &&
     cmake --build "$work/$way" --parallel "$(nproc)" --target "$@"; } >"$work/log" 2>&1 ||
     { cat "$work/log"; fail "the project using $way"; }
 }
 
-build_by add_subdirectory OFF hello hello_cpp hello_static hello_cpp_static
+build_by add_subdirectory OFF "${#grammars[@]}" hello hello_cpp hello_static hello_cpp_static "${grammars[@]}"
 for program in hello hello_cpp hello_static hello_cpp_static; do check "$work/add_subdirectory/$program"; done
-check_static "$work/add_subdirectory/hello_static"
-check_static "$work/add_subdirectory/hello_cpp_static"
-build_by FetchContent ON all
+for program in "${grammars[@]}"; do check_grammar "$work/add_subdirectory/$program"; done
+for program in "$work"/add_subdirectory/*_static; do check_static "$program"; done
+build_by FetchContent ON OFF all
 check "$work/FetchContent/hello"
 for way in add_subdirectory FetchContent; do
   mapfile -t plugins < <(find "$work/$way" -path '*/senone/plugins/libsenone_*.so')
@@ -42,7 +43,8 @@ cmake --install "$work/add_subdirectory" --prefix "$work/installed" >/dev/null
 [[ ! -e $work/installed ]] || fail "installing the parent installs Senone"
 cmake --install "$work/FetchContent" --prefix "$work/installed" >/dev/null
 cmake -G Ninja -S "$source/tests/install/find_package" -B "$work/found" -DCMAKE_PREFIX_PATH="$work/installed" \
-  -DHELLO="$source/samples/hello.c" -DHELLO_CPP="$source/bindings/cpp/examples/hello.cc" >"$work/log" 2>&1 &&
-  cmake --build "$work/found" >>"$work/log" 2>&1 || { cat "$work/log"; fail "find_package of what the parent installed"; }
+  -DSENONE="$source" >"$work/log" 2>&1 && cmake --build "$work/found" >>"$work/log" 2>&1 ||
+  { cat "$work/log"; fail "find_package of what the parent installed"; }
 check "$work/found/hello"
+[[ ! -e $work/found/grammar ]] || fail "find_package gives Senone::build, which the parent did not build"
 echo "built within another project by add_subdirectory and by FetchContent"

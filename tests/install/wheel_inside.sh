@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # wheel_inside.sh, run in the clean Debian of wheel.sh with its files in /in: the wheel is installed by pip, without a network,
-# and used: five lines recognise, a stream prints what it hears on the way, a batch transcribes a folder, with and without numpy.
+# and used: five lines recognise, a grammar is compiled and heard, a stream prints what it hears on the way, a batch transcribes a
+# folder, with and without numpy.
 set -euo pipefail
 export LC_ALL=C.UTF-8
 work=$(mktemp -d)
@@ -10,7 +11,7 @@ digits=/in/tidigits
 cd "$work"
 
 ! command -v cc gcc c++ || fail "this system has a compiler"
-[[ -z $(ldconfig -p | grep -E 'libsndfile|libgomp|libOpenCL') ]] || fail "this system has more than the wheel needs"
+[[ -z $(ldconfig -p | grep -E 'libsndfile|libgomp|libOpenCL|libfst') ]] || fail "this system has more than the wheel needs"
 python3 -m venv venv
 venv/bin/pip -q install --no-index --find-links /in/wheels senone
 
@@ -24,6 +25,22 @@ PYTHON
 words=$(venv/bin/python five.py /in/bundle "$recording")
 [[ $words == *"two nine three four zero"* ]] || fail "five lines heard: $words"
 echo "inside: five lines say: $words"
+
+cat >grammar.py <<'PYTHON'
+import sys
+import senone
+builder = senone.GrammarBuilder(sys.argv[1])
+builder.add_lexicon("/in/tidigits/lm/tidigits.dic")
+words = "oh zero one two three four five six seven eight nine".split()
+rules = f"#JSGF V1.0;\ngrammar digits;\npublic <number> = ({' | '.join(words)})+ {{done}};"
+engine = senone.Engine(sys.argv[1])
+engine.add_graph("digits", builder.jsgf(rules))
+result = engine.recognize(sys.argv[2], graph="digits")
+print(result.text, result.alternatives[0].rule, *result.alternatives[0].tags)
+PYTHON
+words=$(venv/bin/python grammar.py /in/bundle "$recording")
+[[ $words == "two nine three four zero number done" ]] || fail "with a grammar it heard: $words"
+echo "inside: with a grammar compiled there: $words"
 
 cat >partials.py <<'PYTHON'
 import sys

@@ -195,7 +195,9 @@ class Ends(BatchTest):
     def test_two_runs_on_one_output_are_refused(self) -> None:
         first = self.start(*TWO, self.recordings(60))
         self.wait_for(lambda: self.n_lines() > 0)
+        first.send_signal(signal.SIGSTOP)  # so that it does not end before the second one has begun
         second = self.run_batch("--device", "cpu", RECORDING, status=1)
+        first.send_signal(signal.SIGCONT)
         self.assertIn("another run writes to it", second.stderr)
         first.communicate()
         self.assertEqual(first.returncode, 0)

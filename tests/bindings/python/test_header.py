@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every function, struct and constant of asr.h has its binding."""
+"""Every function, struct and constant of asr.h and of asr_build.h has its binding."""
 
 from __future__ import annotations
 
@@ -11,17 +11,25 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from types import ModuleType
 
 import senone
-from senone import _library
+from senone import _build_library, _grammar, _library
 
-HEADER = Path(os.environ["SENONE_SOURCE"]) / "api" / "asr.h"
-CODE = re.sub(r"/\*.*?\*/", " ", HEADER.read_text(), flags=re.S)
-STRUCTS = {
-    name: kind
-    for name, kind in vars(_library).items()
-    if isinstance(kind, type) and issubclass(kind, ctypes.Structure) and kind is not ctypes.Structure
-}
+API = Path(os.environ["SENONE_SOURCE"]) / "api"
+HEADERS: dict[str, ModuleType] = {"asr.h": _library, "asr_build.h": _build_library}
+
+
+def code_of(header: str) -> str:
+    return re.sub(r"/\*.*?\*/", " ", (API / header).read_text(), flags=re.S)
+
+
+def structs_of(module: ModuleType) -> dict[str, type[ctypes.Structure]]:
+    return {
+        name: kind
+        for name, kind in vars(module).items()
+        if isinstance(kind, type) and issubclass(kind, ctypes.Structure) and kind is not ctypes.Structure
+    }
 
 
 def n_parameters(parameters: str) -> int:
@@ -30,53 +38,65 @@ def n_parameters(parameters: str) -> int:
 
 class Header(unittest.TestCase):
     def test_every_function_is_bound_with_its_parameters(self) -> None:
-        declared = dict(re.findall(r"ASR_API[^;]*?\b(asr_\w+)\(([^)]*)\);", CODE))
-        self.assertGreaterEqual(len(declared), 32)
-        bound = {name: len(parameters) for name, (_, parameters) in _library.FUNCTIONS.items()}
-        self.assertEqual({name: n_parameters(text) for name, text in declared.items()}, bound)
+        for header, module in HEADERS.items():
+            declared = dict(re.findall(r"ASR_API[^;]*?\b(asr_\w+)\(([^)]*)\);", code_of(header)))
+            self.assertGreaterEqual(len(declared), {"asr.h": 32, "asr_build.h": 12}[header])
+            bound = {name: len(parameters) for name, (_, parameters) in module.FUNCTIONS.items()}
+            self.assertEqual({name: n_parameters(text) for name, text in declared.items()}, bound)
 
     def test_every_function_is_used(self) -> None:
         package = Path(senone.__file__).parent
         code = "".join(path.read_text() for path in package.glob("*.py"))
-        unused = [name for name in _library.FUNCTIONS if f"lib.{name}" not in code]
+        functions = [name for module in HEADERS.values() for name in module.FUNCTIONS]
+        unused = [name for name in functions if not re.search(rf"lib(\(\))?\.{name}\b", code)]
         # Streams get their events by callback, which asr_result and asr_wait would only poll for.
         self.assertEqual(unused, ["asr_result", "asr_wait"])
 
     def test_every_struct_has_the_fields_of_the_header(self) -> None:
-        declared = re.findall(r"typedef struct (asr_\w+) \{(.*?)\}", CODE, flags=re.S)
-        self.assertEqual({name for name, _ in declared}, set(STRUCTS))
-        for name, body in declared:
-            fields = [re.findall(r"(\w+)\s*$", line)[0] for line in body.split(";") if line.strip()]
-            self.assertEqual(fields, [field[0] for field in STRUCTS[name]._fields_], name)
+        for header, module in HEADERS.items():
+            declared = re.findall(r"typedef struct (asr_\w+) \{(.*?)\}", code_of(header), flags=re.S)
+            structs = structs_of(module)
+            self.assertEqual({name for name, _ in declared}, set(structs))
+            for name, body in declared:
+                fields = [re.findall(r"(\w+)\s*$", line)[0] for line in body.split(";") if line.strip()]
+                self.assertEqual(fields, [field[0] for field in structs[name]._fields_], name)
 
     def test_structs_have_the_compilers_layout(self) -> None:
         compiler = shutil.which("cc")
         if compiler is None:
             self.skipTest("no C compiler")
+        structs = {name: kind for module in HEADERS.values() for name, kind in structs_of(module).items()}
         lines = []
-        for name, kind in STRUCTS.items():
+        for name, kind in structs.items():
             lines += [f'printf("%zu\\n", sizeof({name}));']
             lines += [f'printf("%zu\\n", offsetof({name}, {field[0]}));' for field in kind._fields_]
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder) / "layout.c"
-            source.write_text('#include "asr.h"\n#include <stdio.h>\nint main(void) {' + "\n".join(lines) + "}\n")
-            subprocess.run([compiler, f"-I{HEADER.parent}", str(source), "-o", f"{folder}/layout"], check=True)
+            source.write_text(
+                '#include "asr_build.h"\n#include <stdio.h>\nint main(void) {' + "\n".join(lines) + "}\n"
+            )
+            subprocess.run([compiler, f"-I{API}", str(source), "-o", f"{folder}/layout"], check=True)
             printed = subprocess.run([f"{folder}/layout"], check=True, capture_output=True, text=True).stdout
         expected = []
-        for kind in STRUCTS.values():
+        for kind in structs.values():
             expected += [ctypes.sizeof(kind)] + [getattr(kind, field[0]).offset for field in kind._fields_]
         self.assertEqual([int(line) for line in printed.split()], expected)
 
     def test_every_constant_has_its_name(self) -> None:
-        enums = dict(re.findall(r"typedef enum (\w+) \{(.*?)\}", CODE, flags=re.S))
+        code = code_of("asr.h") + code_of("asr_build.h")
+        enums = dict(re.findall(r"typedef enum (\w+) \{(.*?)\}", code, flags=re.S))
 
         def values(enum: str, prefix: str) -> dict[str, int]:
             return {name: int(value) for name, value in re.findall(rf"{prefix}(\w+) = (-?\d+)", enums[enum])}
 
         self.assertEqual(values("asr_status", "ASR_"), {status.name: int(status) for status in senone.Status})
         self.assertEqual(values("asr_event_kind", "ASR_EVENT_"), {kind.name: int(kind) for kind in senone.EventKind})
-        flags = {name: int(value) for name, value in re.findall(r"#define ASR_FLAG_(\w+) (\d+)u", CODE)}
+        flags = {name: int(value) for name, value in re.findall(r"#define ASR_FLAG_(\w+) (\d+)u", code)}
         self.assertEqual(flags, {flag.name: int(flag) for flag in senone.Flag})
+        unknown = {f"{name.upper()}_UNKNOWN": value for name, value in _grammar._UNKNOWN.items()}
+        self.assertEqual(values("asr_build_unknown", "ASR_BUILD_"), unknown)
+        cases = {name.upper().replace(" ", "_"): value for name, value in _grammar._LETTER_CASE.items()}
+        self.assertEqual(values("asr_build_case", "ASR_BUILD_CASE_"), cases)
 
     def test_kinds_of_later_versions_have_a_name(self) -> None:
         self.assertEqual((senone.EventKind(99).name, int(senone.EventKind(99))), ("UNKNOWN_99", 99))

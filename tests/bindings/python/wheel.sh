@@ -23,6 +23,7 @@ if [[ -f /usr/include/CL/cl.h ]]; then
     [[ -f $package/lib/senone/plugins/libsenone_$name.so ]] || fail "the plugin $name is not in the wheel"
   done
 fi
+[[ ! -e /usr/include/fst/fstlib.h || -f $package/lib/libsenone_build.so.0 ]] || fail "no libsenone_build in the wheel"
 files=$(find "$package/.." -maxdepth 2 -path '*senone-*.dist-info*' \( -name LICENSE -o -name NOTICE \) | wc -l)
 [[ $files -eq 2 ]] || files=$(find "$package/.." -path '*senone-*.dist-info*' \( -name LICENSE -o -name NOTICE \) | wc -l)
 [[ $files -eq 2 ]] || fail "LICENSE and NOTICE are not in the wheel"
@@ -36,5 +37,14 @@ assert senone.__file__ in sys.modules["senone"].__file__
 PYTHON
 )
 [[ $words == "low mid high" ]] || fail "it heard: $words"
+if [[ -f $package/lib/libsenone_build.so.0 ]]; then
+  (cd / && "$work/venv/bin/python" - "$work/tones" <<'PYTHON'
+import sys, senone
+builder = senone.GrammarBuilder(sys.argv[1] + "/model")
+builder.add_lexicon(sys.argv[1] + "/tones.dict")
+assert builder.words(["low", "mid"]).n_words == 2
+PYTHON
+  ) || fail "no grammar was compiled"
+fi
 "$work/venv/bin/python" -c 'import senone; print(*(f"{d.id} {d.reason}" for d in senone.devices()), sep="\n")'
 echo "installed by pip, recognised"

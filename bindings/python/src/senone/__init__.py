@@ -11,6 +11,10 @@
         for event in stream:                          # or: async for event in stream
             print(event.kind.name, event.text)
 
+    builder = senone.GrammarBuilder("bundle")         # grammars compiled in the process
+    builder.add_lexicon("words.dict")
+    engine.add_graph("menu", builder.phrases(["open the door", "close the door"]))
+
 Everything may be used from any threads. Calls into the library release the interpreter's lock. Failures are exceptions below
 `senone.Error`, whose text is the library's sentence. Messages of the library go to ``logging.getLogger("senone")``.
 """
@@ -37,6 +41,7 @@ from ._errors import (
     Unsupported,
 )
 from ._events import Alternative, Event, EventKind, Flag, Lattice, Result, Word
+from ._grammar import Grammar, GrammarBuilder
 from ._library import version
 from ._log import start_logging as _start_logging
 from ._stream import Stream
@@ -57,6 +62,8 @@ __all__ = [
     "Event",
     "EventKind",
     "Flag",
+    "Grammar",
+    "GrammarBuilder",
     "InternalError",
     "InvalidArgument",
     "InvalidState",

@@ -117,13 +117,13 @@ def native_config(config: StreamConfig) -> asr_stream_config:
     native.input = _INPUTS["float"]
     for name, value in config.items():
         if name == "input":
-            native.input = _choice(name, value, _INPUTS)
+            native.input = choice(name, value, _INPUTS)
         elif name == "cmn":
-            native.cmn = _choice(name, value, _CMNS)
+            native.cmn = choice(name, value, _CMNS)
         elif name == "endpoint":
-            native.endpoint = _choice(name, value, _ENDPOINTS)
+            native.endpoint = choice(name, value, _ENDPOINTS)
         elif name == "vad":
-            native.vad = _choice(name, value, _VADS)
+            native.vad = choice(name, value, _VADS)
         elif name == "graph":
             native.graph = encoded(name, value)
         elif name in _NAMES:
@@ -135,6 +135,7 @@ def native_config(config: StreamConfig) -> asr_stream_config:
 
 
 def encoded(name: str, value: object) -> bytes | None:
+    """A string argument for the library; None stays. Raises InvalidArgument."""
     if value is None:
         return None
     if not isinstance(value, str) or "\0" in value:
@@ -142,16 +143,25 @@ def encoded(name: str, value: object) -> bytes | None:
     return os.fsencode(value)
 
 
-def _choice(name: str, value: object, choices: dict[str, int]) -> int:
+def choice(name: str, value: object, choices: dict[str, int]) -> int:
+    """The number of one of the choices. Raises InvalidArgument."""
     if not isinstance(value, str) or value not in choices:
         raise InvalidArgument(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
     return choices[value]
 
 
-def _number(name: str, value: object) -> Union[int, float]:
+def real(name: str, value: object) -> float:
+    """A number as float. Raises InvalidArgument."""
     try:
-        if name not in _INTEGERS:
-            return float(value)  # type: ignore[arg-type]
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidArgument(f"{name} is {value!r}; it must be a number") from None
+
+
+def _number(name: str, value: object) -> Union[int, float]:
+    if name not in _INTEGERS:
+        return real(name, value)
+    try:
         whole = int(value)  # type: ignore[call-overload]
     except (TypeError, ValueError, OverflowError):
         raise InvalidArgument(f"{name} is {value!r}; it must be a number") from None

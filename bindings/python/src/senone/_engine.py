@@ -141,8 +141,8 @@ class Engine:
     def add_graph(self, name: str, graph: Path | bytes) -> None:
         """Loads a graph and gives it a name, which streams choose it by; "" stands for the bundle's own.
 
-        graph: the path of a bundle or of a graph archive (`senone graph --archive`), or the bytes of an archive, made for the
-        engine's acoustic model. If a graph has the name, it is replaced: utterances under way go on with it, later ones take the
+        graph: the path of a bundle or of a graph archive (`senone graph --archive`), or the bytes of an archive, such as a
+        `Grammar`, made for the engine's acoustic model. If a graph has the name, it is replaced: utterances under way go on with it, later ones take the
         new one. Raises InvalidArgument, NotFound, BadFile, IoFailure, Unsupported (made for another model), DeviceLost,
         OutOfMemory, InvalidState (closed); all is then as it was.
         """

@@ -182,30 +182,42 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
 
 # These only read an event, or free it, and keep the interpreter's lock: with many streams, to give it away and get it back would
 # take longer than the call.
-READING = "asr_event_"
+READING = ("asr_event_",)
 
 SONAME = "libsenone.so.0"
 
 
-def _load() -> ctypes.CDLL:
-    """The library that SENONE_LIBRARY names, else the wheel's, else the system's."""
-    inside = Path(__file__).parent / "lib" / SONAME
+def library_path(soname: str) -> str:
+    """The library that SENONE_LIBRARY names, or another one beside it; else the wheel's, else the system's."""
     named = os.environ.get("SENONE_LIBRARY")
-    path = named if named else str(inside) if inside.exists() else SONAME
-    try:
-        library, reading = ctypes.CDLL(path), ctypes.PyDLL(path)
-    except OSError as error:
-        raise ImportError(
-            f"senone: {path} cannot be loaded: {error}; install the package with pip, or set SENONE_LIBRARY to {SONAME}"
-        ) from None
-    for name, (result, parameters) in FUNCTIONS.items():
+    if named:
+        return named if soname == SONAME else str(Path(named).with_name(soname))
+    inside = Path(__file__).parent / "lib" / soname
+    return str(inside) if inside.exists() else soname
+
+
+def declare(functions: dict[str, tuple[Any, list[Any]]], path: str, reading: tuple[str, ...] = ()) -> ctypes.CDLL:
+    """Loads a library with these functions. Those whose names begin with one of `reading` keep the interpreter's lock. Raises
+    OSError; ImportError if the library lacks a function."""
+    library, locked = ctypes.CDLL(path), ctypes.PyDLL(path)
+    for name, (result, parameters) in functions.items():
         try:
-            function = getattr(reading if name.startswith(READING) else library, name)
+            function = getattr(locked if name.startswith(reading) else library, name)
         except AttributeError:
             raise ImportError(f"senone: {path} has no {name}; this package needs a newer library") from None
         function.restype, function.argtypes = result, parameters
         setattr(library, name, function)
     return library
+
+
+def _load() -> ctypes.CDLL:
+    path = library_path(SONAME)
+    try:
+        return declare(FUNCTIONS, path, READING)
+    except OSError as error:
+        raise ImportError(
+            f"senone: {path} cannot be loaded: {error}; install the package with pip, or set SENONE_LIBRARY to {SONAME}"
+        ) from None
 
 
 lib = _load()

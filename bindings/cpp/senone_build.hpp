@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// senone_build.hpp - grammars compiled in the process, for C++17: a header over asr_build.h, which stays the manual of what
+// everything means. A program links libsenone_build, and libsenone only if it recognises, too.
+//
+//   senone::GrammarBuilder builder("bundle");           builder.add_lexicon("words.dict");
+//   senone::Grammar menu = builder.jsgf(text);          engine.add_graph_bytes("menu", menu.bytes());
+//
+// HANDLES   GrammarBuilder and Grammar own what they stand for and can be moved, not copied. A moved-from or default-made one
+//           is empty: it converts to false, and only assigning to it and destroying it is allowed.
+// TEXT      is never copied: bytes and unknown words belong to their Grammar, which outlives its builder.
+// ERRORS    are those of senone.hpp: senone::Error with the library's sentence, thrown, or in the Expected of a try_ function.
+// THREADS   Any threads may use a builder at once, and a grammar. Destroying or moving one must not happen at the same time.
+#ifndef SENONE_BUILD_HPP
+#define SENONE_BUILD_HPP
+
+#include <asr_build.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <senone.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace senone {
+
+namespace detail {
+
+// Of this thread's last call of libsenone_build, which failed.
+inline Error last_build_error(asr_status status) { return Error(status, asr_build_last_error()); }
+
+inline Expected<void> build_outcome(asr_status status) {
+  return status == ASR_OK ? Expected<void>() : Expected<void>(last_build_error(status));
+}
+
+// A pointer to the text, never NULL, which the library refuses.
+inline const char *data_of(std::string_view text) noexcept { return text.empty() ? "" : text.data(); }
+
+}  // namespace detail
+
+// The fields of asr_build_config with their defaults.
+struct BuildConfig : asr_build_config {
+  BuildConfig() noexcept : asr_build_config() { asr_build_config_default(this); }
+};
+
+// Words that no lexicon has, each once, in their order as bytes.
+class UnknownWords : public detail::Range<UnknownWords> {
+ public:
+  explicit UnknownWords(const asr_build_info &info) : words_(info.unknown), n_(info.n_unknown) {}
+
+  std::size_t size() const noexcept { return n_; }
+  std::string_view operator[](std::size_t index) const noexcept { return words_[index]; }
+
+ private:
+  const char *const *words_;
+  std::size_t n_;
+};
+
+// A compiled grammar: a graph archive.
+class Grammar {
+ public:
+  Grammar() = default;
+  explicit Grammar(asr_build_result *result) noexcept : handle_(result) {}  // takes it over
+
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+  // The archive, for Engine::add_graph_bytes or a file.
+  std::string_view bytes() const {
+    const asr_build_info found = info();
+    return {static_cast<const char *>(found.bytes), found.n_bytes};
+  }
+  UnknownWords unknown() const { return UnknownWords(info()); }  // dropped, with ASR_BUILD_DROP_UNKNOWN
+  std::uint32_t n_states() const { return info().n_states; }
+  std::uint64_t n_arcs() const { return info().n_arcs; }
+  std::uint32_t n_words() const { return info().n_words; }  // word symbols: one for each word, tags and rule
+
+  const asr_build_result *get() const noexcept { return handle_.get(); }
+
+ private:
+  struct Free {
+    void operator()(asr_build_result *result) const noexcept { asr_build_free(result); }
+  };
+
+  asr_build_info info() const {
+    auto info = detail::sized<asr_build_info>();
+    detail::build_outcome(asr_build_get_info(get(), &info)).value();
+    return info;
+  }
+
+  std::unique_ptr<asr_build_result, Free> handle_;
+};
+
+// Compiles grammars for the model of a bundle. Their words are those of the lexicons that were added before.
+class GrammarBuilder {
+ public:
+  GrammarBuilder() = default;
+  explicit GrammarBuilder(const std::string &bundle) : GrammarBuilder(try_open(bundle).value()) {}
+  static Expected<GrammarBuilder> try_open(const std::string &bundle) {
+    asr_builder *builder = nullptr;
+    const asr_status status = asr_builder_open(bundle.c_str(), &builder);
+    if (status != ASR_OK) return detail::last_build_error(status);
+    return GrammarBuilder(builder);
+  }
+
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+  asr_builder *get() const noexcept { return handle_.get(); }
+
+  // Adds the words of a dictionary in CMU Sphinx form.
+  void add_lexicon(const std::string &path) { try_add_lexicon(path).value(); }
+  Expected<void> try_add_lexicon(const std::string &path) {
+    return detail::build_outcome(asr_builder_add_lexicon(get(), path.c_str()));
+  }
+
+  // The same with a dictionary's text, which `name` names in messages.
+  void add_lexicon_text(std::string_view text, const std::string &name = "lexicon") {
+    try_add_lexicon_text(text, name).value();
+  }
+  Expected<void> try_add_lexicon_text(std::string_view text, const std::string &name = "lexicon") {
+    return detail::build_outcome(asr_builder_add_lexicon_text(get(), detail::data_of(text), text.size(), name.c_str()));
+  }
+
+  // Rules in JSGF, or in the XML form of SRGS 1.0.
+  Grammar jsgf(std::string_view text, const BuildConfig &config = BuildConfig()) const {
+    return try_jsgf(text, config).value();
+  }
+  Expected<Grammar> try_jsgf(std::string_view text, const BuildConfig &config = BuildConfig()) const {
+    return compile(asr_build_jsgf, text, config);
+  }
+  Grammar srgs(std::string_view text, const BuildConfig &config = BuildConfig()) const {
+    return try_srgs(text, config).value();
+  }
+  Expected<Grammar> try_srgs(std::string_view text, const BuildConfig &config = BuildConfig()) const {
+    return compile(asr_build_srgs, text, config);
+  }
+
+  // One of the phrases, a phrase a line.
+  Grammar phrases(std::string_view text, const BuildConfig &config = BuildConfig()) const {
+    return try_phrases(text, config).value();
+  }
+  Expected<Grammar> try_phrases(std::string_view text, const BuildConfig &config = BuildConfig()) const {
+    return compile(asr_build_phrases, text, config);
+  }
+
+  // The words, a word a line, in any number and order.
+  Grammar words(std::string_view text, const BuildConfig &config = BuildConfig()) const {
+    return try_words(text, config).value();
+  }
+  Expected<Grammar> try_words(std::string_view text, const BuildConfig &config = BuildConfig()) const {
+    return compile(asr_build_words, text, config);
+  }
+
+ private:
+  struct Close {
+    void operator()(asr_builder *builder) const noexcept { asr_builder_close(builder); }
+  };
+  explicit GrammarBuilder(asr_builder *builder) : handle_(builder) {}
+
+  using Compile = asr_status (*)(const asr_builder *, const char *, std::size_t, const asr_build_config *, asr_build_result **);
+
+  Expected<Grammar> compile(Compile function, std::string_view text, const BuildConfig &config) const {
+    asr_build_result *result = nullptr;
+    const asr_status status = function(get(), detail::data_of(text), text.size(), &config, &result);
+    if (status != ASR_OK) return detail::last_build_error(status);
+    return Grammar(result);
+  }
+
+  std::unique_ptr<asr_builder, Close> handle_;
+};
+
+}  // namespace senone
+#endif  // SENONE_BUILD_HPP

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The functions and structs of asr_build.h for ctypes, as _library.py has those of asr.h. libsenone_build is loaded when the
+first builder is made: it needs OpenFst, which recognising does not."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_uint32, c_uint64, c_void_p
+from typing import Any
+
+from ._errors import error_of
+from ._library import declare, library_path, text
+
+
+class asr_build_config(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("rule", c_char_p),
+        ("unknown", c_int),
+        ("letter_case", c_int),
+        ("silence_prob", c_double),
+        ("filler_prob", c_double),
+        ("transition_scale", c_double),
+        ("self_loop_scale", c_double),
+    ]
+
+
+class asr_build_info(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("bytes", c_void_p),
+        ("n_bytes", c_size_t),
+        ("unknown", POINTER(c_char_p)),
+        ("n_unknown", c_size_t),
+        ("n_arcs", c_uint64),
+        ("n_states", c_uint32),
+        ("n_words", c_uint32),
+    ]
+
+
+_BUILD = (c_int, [c_void_p, c_char_p, c_size_t, POINTER(asr_build_config), POINTER(c_void_p)])
+
+# name: (result, parameters)
+FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
+    "asr_build_last_error": (c_char_p, []),
+    "asr_builder_open": (c_int, [c_char_p, POINTER(c_void_p)]),
+    "asr_builder_add_lexicon": (c_int, [c_void_p, c_char_p]),
+    "asr_builder_add_lexicon_text": (c_int, [c_void_p, c_char_p, c_size_t, c_char_p]),
+    "asr_builder_close": (None, [c_void_p]),
+    "asr_build_config_default": (None, [POINTER(asr_build_config)]),
+    "asr_build_jsgf": _BUILD,
+    "asr_build_srgs": _BUILD,
+    "asr_build_phrases": _BUILD,
+    "asr_build_words": _BUILD,
+    "asr_build_get_info": (c_int, [c_void_p, POINTER(asr_build_info)]),
+    "asr_build_free": (None, [c_void_p]),
+}
+
+SONAME = "libsenone_build.so.0"
+
+
+@functools.lru_cache(None)
+def build_lib() -> ctypes.CDLL:
+    """libsenone_build: beside the library that SENONE_LIBRARY names, else the wheel's, else the system's. Raises ImportError."""
+    path = library_path(SONAME)
+    try:
+        return declare(FUNCTIONS, path)
+    except OSError as error:
+        raise ImportError(
+            f"senone: {path}, which compiles grammars, cannot be loaded: {error}; install OpenFst (Debian: libfst-dev), and then "
+            "this package again with pip"
+        ) from None
+
+
+def check_build(status: int) -> None:
+    """Raises the exception of a failed call of this thread."""
+    if status != 0:
+        raise error_of(status, text(build_lib().asr_build_last_error()))

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Grammars compiled in the process."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any, Literal, TypedDict, Union
+
+from ._build_library import asr_build_config, asr_build_info, build_lib, check_build
+from ._config import choice, encoded, real
+from ._errors import InvalidArgument
+from ._handle import Handle
+from ._library import text
+
+try:
+    from typing import Unpack
+except ImportError:  # Python 3.10 and older
+    from typing import TYPE_CHECKING
+
+    if TYPE_CHECKING:
+        from typing_extensions import Unpack
+
+Unknown = Literal["refuse", "drop"]
+LetterCase = Literal["as is", "lower", "upper"]
+Lines = Union[str, bytes, Iterable[str]]
+
+_UNKNOWN = {"refuse": 0, "drop": 1}
+_LETTER_CASE = {"as is": 0, "lower": 1, "upper": 2}
+
+
+class GrammarConfig(TypedDict, total=False):
+    """Keyword arguments of `GrammarBuilder.jsgf` and its siblings. What is left out has the library's default.
+
+    name: of the grammar, in messages; default "grammar". rule: the one to recognise; default: all public rules, in SRGS the root.
+    unknown: what becomes of words that no lexicon has: "refuse" (default: the grammar is refused, and the sentence lists them) or
+        "drop" (the alternatives that need them are left out; `Grammar.unknown` lists them).
+    letter_case: of the grammar's words, "as is" (default), "lower" or "upper", for a lexicon that is all in one case; ASCII only.
+    silence_prob: of silence between words, 0..1; default 0.3. filler_prob: of each other filler there, 0..1; default 1e-4.
+    transition_scale, self_loop_scale: weights of the costs between HMM states, and of staying in one, 0..100; default 1, 0.1.
+    """
+
+    name: str
+    rule: str
+    unknown: Unknown
+    letter_case: LetterCase
+    silence_prob: float
+    filler_prob: float
+    transition_scale: float
+    self_loop_scale: float
+
+
+class Grammar(bytes):
+    """A compiled grammar: the bytes of a graph archive, for `Engine.add_graph` or a file.
+
+    unknown: words that no lexicon has, each once, which were dropped. n_states, n_arcs: the size of the graph. n_words: word
+    symbols; a word with other tags or of another rule is another one.
+    """
+
+    unknown: tuple[str, ...] = ()
+    n_states: int = 0
+    n_arcs: int = 0
+    n_words: int = 0
+
+    def __repr__(self) -> str:
+        return f"<senone.Grammar of {self.n_words} words, {self.n_states} states and {self.n_arcs} arcs>"
+
+
+class GrammarBuilder:
+    """Compiles grammars for the acoustic model of a bundle: its phones, HMMs and filler words, which are read once.
+
+    bundle: its path. Words are those of the lexicons that were added when a grammar is compiled. Any threads may use one builder,
+    also at once; calls release the interpreter's lock. Raises InvalidArgument, NotFound (the bundle, or hmms.bin in it), BadFile,
+    IoFailure, Unsupported (a model whose contexts are not known), OutOfMemory; ImportError where libsenone_build is missing.
+    """
+
+    def __init__(self, bundle: str | os.PathLike[str]) -> None:
+        pointer = ctypes.c_void_p()
+        self._lib = build_lib()
+        check_build(self._lib.asr_builder_open(encoded("bundle", os.fspath(bundle)), ctypes.byref(pointer)))
+        assert pointer.value is not None
+        self._handle = Handle(pointer.value, self._lib.asr_builder_close, "the builder was closed; open another")
+
+    def add_lexicon(self, lexicon: str | bytes | os.PathLike[str], name: str = "lexicon") -> None:
+        """Adds the words of a dictionary in CMU Sphinx form: lines "word phone phone ...", variants as "word(2)".
+
+        lexicon: its path, or its text: bytes, or a string with a line break in it. name: of a text, in messages. A word that was
+        added before gets these pronunciations besides; those with phones that the model lacks are left out. Raises
+        InvalidArgument, NotFound, BadFile (also where no pronunciation is left), IoFailure, OutOfMemory, InvalidState (closed);
+        all is then as it was.
+        """
+        is_text = isinstance(lexicon, bytes) or (isinstance(lexicon, str) and "\n" in lexicon)
+        with self._handle as pointer:
+            if is_text:
+                data = _utf8("lexicon", lexicon)
+                status = self._lib.asr_builder_add_lexicon_text(pointer, data, len(data), encoded("name", name))
+            else:
+                path = encoded("lexicon", os.fspath(lexicon))
+                status = self._lib.asr_builder_add_lexicon(pointer, path)
+            check_build(status)
+
+    def jsgf(self, rules: str | bytes, **config: Unpack[GrammarConfig]) -> Grammar:
+        """Compiles rules in JSGF. config: see `GrammarConfig`.
+
+        Raises BadFile with the line and column of what is wrong, InvalidArgument (an unknown word, or a setting out of its range),
+        Unsupported (beyond a limit), OutOfMemory, InvalidState (closed).
+        """
+        return self._compile(self._lib.asr_build_jsgf, "rules", rules, config)
+
+    def srgs(self, rules: str | bytes, **config: Unpack[GrammarConfig]) -> Grammar:
+        """Compiles rules in the XML form of SRGS 1.0 (GRXML), in UTF-8. config, raises: as `jsgf`."""
+        return self._compile(self._lib.asr_build_srgs, "rules", rules, config)
+
+    def phrases(self, lines: Lines, **config: Unpack[GrammarConfig]) -> Grammar:
+        """Compiles one of the phrases, a phrase a line of a text, or the items of a list; lines that begin with "#" and empty ones
+        do not count. config, raises: as `jsgf`."""
+        return self._compile(self._lib.asr_build_phrases, "lines", _joined(lines), config)
+
+    def words(self, lines: Lines, **config: Unpack[GrammarConfig]) -> Grammar:
+        """Compiles the words, a word a line of a text or the items of a list, in any number and order. config, raises: as
+        `jsgf`."""
+        return self._compile(self._lib.asr_build_words, "lines", _joined(lines), config)
+
+    def close(self) -> None:
+        """Gives the builder back, after calls in progress; its grammars stay. May be called again."""
+        self._handle.close()
+
+    def __enter__(self) -> GrammarBuilder:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_handle"):
+            self._handle.close()
+
+    def _compile(self, function: Any, argument: str, value: str | bytes, config: GrammarConfig) -> Grammar:
+        data = _utf8(argument, value)
+        native = _native_config(config)
+        result = ctypes.c_void_p()
+        with self._handle as pointer:
+            check_build(function(pointer, data, len(data), ctypes.byref(native), ctypes.byref(result)))
+        try:
+            info = asr_build_info(size=ctypes.sizeof(asr_build_info))
+            check_build(self._lib.asr_build_get_info(result, ctypes.byref(info)))
+            grammar = Grammar(ctypes.string_at(info.bytes, info.n_bytes))
+            grammar.unknown = tuple(text(info.unknown[i]) for i in range(info.n_unknown))
+            grammar.n_states, grammar.n_arcs, grammar.n_words = info.n_states, info.n_arcs, info.n_words
+        finally:
+            self._lib.asr_build_free(result)
+        return grammar
+
+
+def _joined(lines: Lines) -> str | bytes:
+    """A text of the lines. Raises InvalidArgument if one is none."""
+    if isinstance(lines, (str, bytes)):
+        return lines
+    items = list(lines)
+    for item in items:
+        if not isinstance(item, str) or "\n" in item:
+            raise InvalidArgument(f"lines have {item!r}; each must be a string without line breaks")
+    return "\n".join(items)
+
+
+def _utf8(argument: str, value: object) -> bytes:
+    """A text for the library. Raises InvalidArgument."""
+    if isinstance(value, bytes):
+        return value
+    if not isinstance(value, str):
+        raise InvalidArgument(f"{argument} is of type {type(value).__name__}; it must be a string, or bytes of UTF-8")
+    try:
+        return value.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidArgument(f"{argument} cannot be written as UTF-8: {error}") from None
+
+
+def _native_config(config: GrammarConfig) -> asr_build_config:
+    """Raises InvalidArgument for what is no setting or does not fit its field; the library checks the rest."""
+    native = asr_build_config()
+    build_lib().asr_build_config_default(ctypes.byref(native))
+    for name, value in config.items():
+        if name in ("name", "rule"):
+            setattr(native, name, encoded(name, value))
+        elif name == "unknown":
+            native.unknown = choice(name, value, _UNKNOWN)
+        elif name == "letter_case":
+            native.letter_case = choice(name, value, _LETTER_CASE)
+        elif name in GrammarConfig.__annotations__:
+            setattr(native, name, real(name, value))
+        else:
+            raise InvalidArgument(f"a grammar has no setting {name}; it has {', '.join(sorted(GrammarConfig.__annotations__))}")
+    return native
