@@ -132,10 +132,10 @@ typedef struct asr_build_info {
   size_t n_unknown;
   uint64_t n_arcs; /* of the graph */
   uint32_t n_states;
-  uint32_t n_words; /* word symbols: a word with other tags or of another rule is another one */
-  const char *const
-      *guessed; /* [n_guessed] words that asr_builder_set_g2p's model pronounces, each once, in their order as bytes */
+  uint32_t n_words;           /* word symbols: a word with other tags or of another rule is another one */
+  const char *const *guessed; /* [n_guessed] words that the model of asr_builder_set_g2p pronounces, as unknown */
   size_t n_guessed;
+  size_t n_classes; /* that the grammar uses */
 } asr_build_info;
 
 /* Fills *info. Errors: ASR_INVALID_ARGUMENT. Any thread. */

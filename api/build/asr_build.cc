@@ -210,6 +210,7 @@ asr_status asr_build_get_info(const asr_build_result *result, asr_build_info *in
     value.n_words = graph.n_words;
     value.guessed = result->guessed.data();
     value.n_guessed = result->guessed.size();
+    value.n_classes = graph.n_classes;
     fill(info, value, "asr_build_get_info: info->size");
   });
 }

@@ -44,10 +44,10 @@ struct BuildConfig : asr_build_config {
   BuildConfig() noexcept : asr_build_config() { asr_build_config_default(this); }
 };
 
-// Words that no lexicon has, each once, in their order as bytes.
-class UnknownWords : public detail::Range<UnknownWords> {
+// Words of a grammar, each once, in their order as bytes.
+class BuildWords : public detail::Range<BuildWords> {
  public:
-  explicit UnknownWords(const asr_build_info &info) : words_(info.unknown), n_(info.n_unknown) {}
+  BuildWords(const char *const *words, std::size_t n) : words_(words), n_(n) {}
 
   std::size_t size() const noexcept { return n_; }
   std::string_view operator[](std::size_t index) const noexcept { return words_[index]; }
@@ -70,7 +70,17 @@ class Grammar {
     const asr_build_info found = info();
     return {static_cast<const char *>(found.bytes), found.n_bytes};
   }
-  UnknownWords unknown() const { return UnknownWords(info()); }  // dropped, with ASR_BUILD_DROP_UNKNOWN
+  // That no lexicon has: dropped, with ASR_BUILD_DROP_UNKNOWN.
+  BuildWords unknown() const {
+    const asr_build_info found = info();
+    return {found.unknown, found.n_unknown};
+  }
+  // That the model of GrammarBuilder::set_g2p pronounces.
+  BuildWords guessed() const {
+    const asr_build_info found = info();
+    return {found.guessed, found.n_guessed};
+  }
+  std::size_t n_classes() const { return info().n_classes; }  // that the grammar uses
   std::uint32_t n_states() const { return info().n_states; }
   std::uint64_t n_arcs() const { return info().n_arcs; }
   std::uint32_t n_words() const { return info().n_words; }  // word symbols: one for each word, tags and rule
@@ -118,6 +128,37 @@ class GrammarBuilder {
   }
   Expected<void> try_add_lexicon_text(std::string_view text, const std::string &name = "lexicon") {
     return detail::build_outcome(asr_builder_add_lexicon_text(get(), detail::data_of(text), text.size(), name.c_str()));
+  }
+
+  // Lets a model of `senone g2p` pronounce words that no lexicon has, up to n_best ways each; "" for the path: not any more.
+  void set_g2p(const std::string &path, std::uint32_t n_best = 1) { try_set_g2p(path, n_best).value(); }
+  Expected<void> try_set_g2p(const std::string &path, std::uint32_t n_best = 1) {
+    return detail::build_outcome(asr_builder_set_g2p(get(), path.empty() ? nullptr : path.c_str(), n_best));
+  }
+
+  // The phrases that grammars use as $name, a phrase a line; add_to_class keeps those that there are.
+  void set_class(const std::string &name, std::string_view phrases, const BuildConfig &config = BuildConfig()) {
+    try_set_class(name, phrases, config).value();
+  }
+  Expected<void> try_set_class(const std::string &name, std::string_view phrases, const BuildConfig &config = BuildConfig()) {
+    return detail::build_outcome(asr_builder_set_class(get(), name.c_str(), detail::data_of(phrases), phrases.size(), &config));
+  }
+  void add_to_class(const std::string &name, std::string_view phrases, const BuildConfig &config = BuildConfig()) {
+    try_add_to_class(name, phrases, config).value();
+  }
+  Expected<void> try_add_to_class(const std::string &name, std::string_view phrases,
+                                  const BuildConfig &config = BuildConfig()) {
+    return detail::build_outcome(
+        asr_builder_add_to_class(get(), name.c_str(), detail::data_of(phrases), phrases.size(), &config));
+  }
+
+  // A grammar of this builder with the classes as they are now.
+  Grammar build_again(const Grammar &grammar) const { return try_build_again(grammar).value(); }
+  Expected<Grammar> try_build_again(const Grammar &grammar) const {
+    asr_build_result *result = nullptr;
+    const asr_status status = asr_build_again(get(), grammar.get(), &result);
+    if (status != ASR_OK) return detail::last_build_error(status);
+    return Grammar(result);
   }
 
   // Rules in JSGF, or in the XML form of SRGS 1.0.

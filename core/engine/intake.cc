@@ -76,6 +76,7 @@ void Intake::append(const void *samples, size_t n, std::vector<float> *values) {
   mono_.resize(n);
   to_mono(options_.format, samples, n, mono_.data());
   resampler_.feed(mono_.data(), n, values);
+  noise_.add(values->data(), values->size());
 }
 
 void Intake::push(const std::vector<float> &values, bool may_wait, const char *call) {
@@ -112,6 +113,7 @@ void Intake::finish() {
     if (finished_) fail(ASR_INVALID_STATE, "asr_finish: the stream was finished already");
     ends_at_mark_ = last_mark_ == n_values_;
     if (options_.is_audio()) resampler_.finish(&values);
+    noise_.add(values.data(), values.size());
     ring_.push(values.data(), values.size());
     n_values_ += values.size();
     finished_ = true;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/audio/comfort_noise.h"
 #include "core/audio/resampler.h"
 #include "core/audio/sample_ring.h"
 #include "core/base/error.h"
@@ -50,6 +51,7 @@ class Intake {
 
   std::mutex feeding_;  // held by the caller that feeds, also while it waits
   Resampler resampler_;
+  ComfortNoise noise_;
   std::vector<float> mono_;
 
   mutable std::mutex mutex_;  // of what follows

@@ -62,6 +62,21 @@ TEST(BuildHeader, EveryNotationGivesTheLibrarysBytes) {
   expect_same(builder.words("low\nhigh\n"), asr_build_words, "low\nhigh\n");
 }
 
+TEST(BuildHeader, ClassesChange) {
+  senone::GrammarBuilder builder = open();
+  builder.set_g2p("");
+  builder.set_class("tones", "mid {M}\n");
+  const senone::Grammar first = builder.phrases("low $tones\n");
+  EXPECT_EQ(first.n_classes(), 1u);
+  EXPECT_EQ(first.n_words(), 2u);
+  EXPECT_EQ(first.guessed().size(), 0u);
+  builder.add_to_class("tones", "high\n");
+  EXPECT_EQ(builder.build_again(first).n_words(), 3u);
+  EXPECT_EQ(open().try_build_again(first).error().status(), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(builder.try_set_class("a b", "low").error().status(), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(builder.try_set_g2p("/no/such").error().status(), ASR_NOT_FOUND);
+}
+
 TEST(BuildHeader, UnknownWordsAreARangeOfTheGrammar) {
   const senone::GrammarBuilder builder = open();
   senone::BuildConfig config;

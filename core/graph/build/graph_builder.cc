@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -257,9 +258,11 @@ BuiltGraph GraphBuilder::join(std::shared_ptr<const OpenGrammar> open, const Mea
   const std::vector<uint32_t> numbers = words.add_open(class_named);
   std::vector<std::vector<ClassFilling>> fillings(names.size());
   std::vector<std::string> unknown = open->unknown, guessed = open->guessed;
+  std::set<const PhraseClass *> classes;
   for (uint32_t name = 1; name < names.size(); ++name) {
     const PhraseClass *const phrases = class_named(names[name]);
     if (phrases == nullptr) continue;
+    classes.insert(phrases);
     double n_phrases = 0;
     for (const auto &list : phrases->lists) n_phrases += list->n_phrases;
     for (const auto &list : phrases->lists) {
@@ -274,6 +277,7 @@ BuiltGraph GraphBuilder::join(std::shared_ptr<const OpenGrammar> open, const Mea
   BuiltGraph built = finish(graph, words.table(), open->maker);
   built.unknown = sorted(std::move(unknown));
   built.guessed = sorted(std::move(guessed));
+  built.n_classes = classes.size();
   built.open = std::move(open);
   return built;
 }

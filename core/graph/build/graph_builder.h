@@ -39,6 +39,7 @@ struct BuiltGraph {
   std::shared_ptr<const OpenGrammar> open;  // where the grammar uses classes
   uint64_t n_arcs = 0;
   uint32_t n_states = 0, n_words = 0;
+  size_t n_classes = 0;  // whose names the grammar uses
 };
 
 // Any thread may call any function at any time.

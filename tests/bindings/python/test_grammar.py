@@ -62,6 +62,38 @@ class Grammars(unittest.TestCase):
         engine().add_graph("written", path)
         self.assertEqual(engine().recognize(samples("low"), graph="written").text, "low")
 
+    def test_classes_change(self) -> None:
+        made = builder()
+        made.set_class("tones", ["mid high {MH}"])
+        grammar = made.jsgf("#JSGF V1.0;\ngrammar g;\npublic <top> = low $tones;\n")
+        self.assertEqual((grammar.n_classes, grammar.guessed), (1, ()))
+        engine().add_graph("tones", grammar)
+        result = engine().recognize(samples(), graph="tones")
+        self.assertEqual((result.text, result.words[2].tags), ("low mid high", ("MH",)))
+        made.set_class("tones", "low {L}\n")
+        made.add_to_class("tones", b"high")
+        again = made.build_again(grammar)
+        engine().add_graph("tones", again)
+        self.assertNotEqual(engine().recognize(samples(), graph="tones").text, "low mid high")
+        self.assertEqual(made.build_again(again), again)
+        with self.assertRaisesRegex(senone.InvalidArgument, "another builder"):
+            builder().build_again(grammar)
+        with self.assertRaisesRegex(senone.InvalidArgument, "pickled"):
+            made.build_again(pickle.loads(pickle.dumps(grammar)))
+        with self.assertRaisesRegex(senone.InvalidArgument, "cannot name a class"):
+            made.set_class("$tones", "low")
+        plain = made.words(["low"])
+        self.assertIs(made.build_again(plain), plain)
+        engine().remove_graph("tones")
+
+    def test_g2p_is_checked(self) -> None:
+        made = builder()
+        made.set_g2p(None)
+        with self.assertRaisesRegex(senone.NotFound, "no such"):
+            made.set_g2p("no such.g2p")
+        with self.assertRaisesRegex(senone.InvalidArgument, "n_best is 0"):
+            made.set_g2p(LEXICON, n_best=0)
+
     def test_lexicons_are_files_or_texts(self) -> None:
         made = senone.GrammarBuilder(str(MODEL))
         with self.assertRaises(senone.InvalidArgument):

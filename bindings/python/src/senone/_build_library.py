@@ -37,9 +37,13 @@ class asr_build_info(ctypes.Structure):
         ("n_arcs", c_uint64),
         ("n_states", c_uint32),
         ("n_words", c_uint32),
+        ("guessed", POINTER(c_char_p)),
+        ("n_guessed", c_size_t),
+        ("n_classes", c_size_t),
     ]
 
 
+_CLASS = (c_int, [c_void_p, c_char_p, c_char_p, c_size_t, POINTER(asr_build_config)])
 _BUILD = (c_int, [c_void_p, c_char_p, c_size_t, POINTER(asr_build_config), POINTER(c_void_p)])
 
 # name: (result, parameters)
@@ -48,12 +52,16 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_builder_open": (c_int, [c_char_p, POINTER(c_void_p)]),
     "asr_builder_add_lexicon": (c_int, [c_void_p, c_char_p]),
     "asr_builder_add_lexicon_text": (c_int, [c_void_p, c_char_p, c_size_t, c_char_p]),
+    "asr_builder_set_g2p": (c_int, [c_void_p, c_char_p, c_uint32]),
+    "asr_builder_set_class": _CLASS,
+    "asr_builder_add_to_class": _CLASS,
     "asr_builder_close": (None, [c_void_p]),
     "asr_build_config_default": (None, [POINTER(asr_build_config)]),
     "asr_build_jsgf": _BUILD,
     "asr_build_srgs": _BUILD,
     "asr_build_phrases": _BUILD,
     "asr_build_words": _BUILD,
+    "asr_build_again": (c_int, [c_void_p, c_void_p, POINTER(c_void_p)]),
     "asr_build_get_info": (c_int, [c_void_p, POINTER(asr_build_info)]),
     "asr_build_free": (None, [c_void_p]),
 }

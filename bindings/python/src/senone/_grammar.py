@@ -55,14 +55,25 @@ class GrammarConfig(TypedDict, total=False):
 class Grammar(bytes):
     """A compiled grammar: the bytes of a graph archive, for `Engine.add_graph` or a file.
 
-    unknown: words that no lexicon has, each once, which were dropped. n_states, n_arcs: the size of the graph. n_words: word
+    unknown: words that no lexicon has, each once, which were dropped. guessed: words that the model of `GrammarBuilder.set_g2p`
+    pronounces. n_classes: classes that it uses; such a grammar can be built again, unless it was pickled. n_states, n_arcs: the size of the graph. n_words: word
     symbols; a word with other tags or of another rule is another one.
     """
 
     unknown: tuple[str, ...] = ()
+    guessed: tuple[str, ...] = ()
+    n_classes: int = 0
     n_states: int = 0
     n_arcs: int = 0
     n_words: int = 0
+    _result: Handle | None = None  # of a grammar with classes
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_result"}
+
+    def __del__(self) -> None:
+        if self._result is not None:
+            self._result.close()
 
     def __repr__(self) -> str:
         return f"<senone.Grammar of {self.n_words} words, {self.n_states} states and {self.n_arcs} arcs>"
@@ -100,6 +111,45 @@ class GrammarBuilder:
                 path = encoded("lexicon", os.fspath(lexicon))
                 status = self._lib.asr_builder_add_lexicon(pointer, path)
             check_build(status)
+
+    def set_g2p(self, model: str | os.PathLike[str] | None, n_best: int = 1) -> None:
+        """Lets a model of `senone g2p` pronounce words that no lexicon has, up to n_best (1..256) ways each; None: not any more.
+
+        `Grammar.guessed` lists them. Raises InvalidArgument, NotFound, BadFile, IoFailure, OutOfMemory, InvalidState (closed).
+        """
+        path = None if model is None else encoded("model", os.fspath(model))
+        if not isinstance(n_best, int) or not 1 <= n_best <= 256:
+            raise InvalidArgument(f"n_best is {n_best!r}; it must be a whole number of 1..256")
+        with self._handle as pointer:
+            check_build(self._lib.asr_builder_set_g2p(pointer, path, n_best))
+
+    def set_class(self, name: str, phrases: Lines, **config: Unpack[GrammarConfig]) -> None:
+        """Sets the phrases that grammars use as $name in the place of a word: a text with a phrase a line, or a list, each with
+        tags if wanted: "ada lovelace {7}". They are equally likely.
+
+        config: see `GrammarConfig`; rule does not count. Raises InvalidArgument, BadFile, Unsupported, OutOfMemory, InvalidState
+        (closed); all is then as it was.
+        """
+        self._change_class(self._lib.asr_builder_set_class, name, phrases, config)
+
+    def add_to_class(self, name: str, phrases: Lines, **config: Unpack[GrammarConfig]) -> None:
+        """Adds phrases to a class, and compiles those alone. Otherwise as `set_class`."""
+        self._change_class(self._lib.asr_builder_add_to_class, name, phrases, config)
+
+    def build_again(self, grammar: Grammar) -> Grammar:
+        """The grammar, which this builder has made, with the classes as they are now; in the time that joining them takes.
+
+        Raises InvalidArgument (another builder's grammar, or one that was pickled), BadFile, Unsupported, OutOfMemory,
+        InvalidState (closed).
+        """
+        if grammar.n_classes == 0:
+            return grammar
+        if grammar._result is None:
+            raise InvalidArgument("grammar was pickled; compile it again")
+        result = ctypes.c_void_p()
+        with self._handle as pointer, grammar._result as before:
+            check_build(self._lib.asr_build_again(pointer, before, ctypes.byref(result)))
+        return self._grammar(result)
 
     def jsgf(self, rules: str | bytes, **config: Unpack[GrammarConfig]) -> Grammar:
         """Compiles rules in JSGF. config: see `GrammarConfig`.
@@ -145,14 +195,29 @@ class GrammarBuilder:
         result = ctypes.c_void_p()
         with self._handle as pointer:
             check_build(function(pointer, data, len(data), ctypes.byref(native), ctypes.byref(result)))
-        try:
-            info = asr_build_info(size=ctypes.sizeof(asr_build_info))
-            check_build(self._lib.asr_build_get_info(result, ctypes.byref(info)))
-            grammar = Grammar(ctypes.string_at(info.bytes, info.n_bytes))
-            grammar.unknown = tuple(text(info.unknown[i]) for i in range(info.n_unknown))
-            grammar.n_states, grammar.n_arcs, grammar.n_words = info.n_states, info.n_arcs, info.n_words
-        finally:
-            self._lib.asr_build_free(result)
+        return self._grammar(result)
+
+    def _change_class(self, function: Any, name: str, phrases: Lines, config: GrammarConfig) -> None:
+        data = _utf8("phrases", _joined(phrases))
+        native = _native_config(config)
+        with self._handle as pointer:
+            check_build(function(pointer, encoded("name", name), data, len(data), ctypes.byref(native)))
+
+    def _grammar(self, result: ctypes.c_void_p) -> Grammar:
+        """Takes the result over."""
+        assert result.value is not None
+        handle = Handle(result.value, self._lib.asr_build_free, "the grammar was closed")
+        info = asr_build_info(size=ctypes.sizeof(asr_build_info))
+        check_build(self._lib.asr_build_get_info(result, ctypes.byref(info)))
+        grammar = Grammar(ctypes.string_at(info.bytes, info.n_bytes))
+        grammar.unknown = tuple(text(info.unknown[i]) for i in range(info.n_unknown))
+        grammar.guessed = tuple(text(info.guessed[i]) for i in range(info.n_guessed))
+        grammar.n_states, grammar.n_arcs, grammar.n_words = info.n_states, info.n_arcs, info.n_words
+        grammar.n_classes = info.n_classes
+        if info.n_classes > 0:
+            grammar._result = handle
+        else:
+            handle.close()
         return grammar
 
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/audio/comfort_noise.h"
+
+namespace asr {
+namespace {
+
+constexpr uint32_t kPeriod = 1u << 20;  // a minute at 16 kHz
+
+// The n-th value of white noise, evenly distributed over -1..1 (the finalizer of MurmurHash3).
+float noise(uint32_t n) {
+  n ^= n >> 16;
+  n *= 0x85ebca6bu;
+  n ^= n >> 13;
+  n *= 0xc2b2ae35u;
+  n ^= n >> 16;
+  return static_cast<float>(n >> 8) * (1.0f / (1 << 23)) - 1.0f;
+}
+
+}  // namespace
+
+void ComfortNoise::add(float *samples, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    if (samples[i] != 0) {
+      n_zeros_ = 0;
+      continue;
+    }
+    if (++n_zeros_ <= kShortestRun) continue;
+    samples[i] = noise(n_zeros_);
+    if (n_zeros_ == kShortestRun + kPeriod) n_zeros_ = kShortestRun;
+  }
+}
+
+}  // namespace asr
