@@ -343,12 +343,12 @@ ASR_API asr_status asr_stream_get_state(asr_stream *stream, void *bytes, size_t 
 ASR_API asr_status asr_stream_set_state(asr_stream *stream, const void *bytes, size_t n_bytes);
 
 /* Appends n samples of each channel (or n rows, for features and log-likelihoods) and returns as soon as they are copied;
- * n = 0 is allowed. Digital silence, zeros for more than 64 samples of the model's rate, is heard as noise of at most one step
- * of 16-bit samples: no model knows silence without energy. How a signal is cut into calls never changes the result. Waits while the backlog is over
- * max_backlog_ms, except in a callback. Errors: ASR_INVALID_ARGUMENT (also more than 1 TiB), ASR_INVALID_STATE (after
- * asr_finish), ASR_BAD_AUDIO (a sample is not finite; nothing of this call is taken), ASR_OUT_OF_MEMORY (a part of this call
- * may have been taken, so the stream has failed: ERROR and END follow), or the status of the ERROR event if the stream has
- * failed. Any thread. */
+ * n = 0 is allowed. How a signal is cut into calls never changes the result. Digital silence, zeros for more than 64 samples of
+ * the model's rate, is heard as noise of at most one step of 16-bit samples: no model knows silence without energy. Waits while
+ * the backlog is over max_backlog_ms, except in a callback. Errors: ASR_INVALID_ARGUMENT (also more than 1 TiB),
+ * ASR_INVALID_STATE (after asr_finish), ASR_BAD_AUDIO (a sample is not finite; nothing of this call is taken),
+ * ASR_OUT_OF_MEMORY (a part of this call may have been taken, so the stream has failed: ERROR and END follow), or the status of
+ * the ERROR event if the stream has failed. Any thread. */
 ASR_API asr_status asr_feed(asr_stream *stream, const void *samples, size_t n);
 
 /* Ends the utterance under way with what was fed before, as an endpoint does, but for the last few frames, which features of
