@@ -123,18 +123,18 @@ class GrammarBuilder:
         with self._handle as pointer:
             check_build(self._lib.asr_builder_set_g2p(pointer, path, n_best))
 
-    def set_class(self, name: str, phrases: Lines, **config: Unpack[GrammarConfig]) -> None:
-        """Sets the phrases that grammars use as $name in the place of a word: a text with a phrase a line, or a list, each with
+    def set_class(self, class_name: str, phrases: Lines, **config: Unpack[GrammarConfig]) -> None:
+        """Sets the phrases that grammars use as $class_name in the place of a word: a text with a phrase a line, or a list, each with
         tags if wanted: "ada lovelace {7}". They are equally likely.
 
         config: see `GrammarConfig`; rule does not count. Raises InvalidArgument, BadFile, Unsupported, OutOfMemory, InvalidState
         (closed); all is then as it was.
         """
-        self._change_class(self._lib.asr_builder_set_class, name, phrases, config)
+        self._change_class(self._lib.asr_builder_set_class, class_name, phrases, config)
 
-    def add_to_class(self, name: str, phrases: Lines, **config: Unpack[GrammarConfig]) -> None:
+    def add_to_class(self, class_name: str, phrases: Lines, **config: Unpack[GrammarConfig]) -> None:
         """Adds phrases to a class, and compiles those alone. Otherwise as `set_class`."""
-        self._change_class(self._lib.asr_builder_add_to_class, name, phrases, config)
+        self._change_class(self._lib.asr_builder_add_to_class, class_name, phrases, config)
 
     def build_again(self, grammar: Grammar) -> Grammar:
         """The grammar, which this builder has made, with the classes as they are now; in the time that joining them takes.
