@@ -73,6 +73,16 @@ TEST(Lexicon, AddedWordsKeepItsOrder) {
   EXPECT_EQ(lexicon.pronunciations_of.at("bob"), (std::vector<uint32_t>{3}));
 }
 
+// Editors on Windows put a mark in front of UTF-8.
+TEST(Lexicon, AMarkInFrontIsNoPartOfTheFirstWord) {
+  size_t n_left_out = 0;
+  EXPECT_TRUE(parse_sphinx_lexicon("\xef\xbb\xbf"
+                                   "a A\n",
+                                   "d.dict", phones({"A"}), &n_left_out)
+                  .contains("a"));
+  EXPECT_EQ(parse_word_list("\xef\xbb\xbfyes\n", "w"), std::vector<std::string>{"yes"});
+}
+
 TEST(LexiconStack, HasTheWordsOfAll) {
   const HmmSet set = phones({"A", "B"});
   const auto parse = [&](const std::string &text) {
