@@ -2,11 +2,13 @@
 /*
  * asr_build.h - libsenone_build: compiles grammars in the process, for asr_engine_add_graph_bytes. Since 0.2.0.
  *
- *   asr_builder *builder;                                   asr_build_result *result;
- *   asr_builder_open("bundle", &builder);                   asr_build_jsgf(builder, text, n_bytes, NULL, &result);
- *   asr_builder_add_lexicon(builder, "words.dict");         asr_build_get_info(result, &info);
- *                                                           asr_engine_add_graph_bytes(engine, "menu", info.bytes,
- * info.n_bytes); asr_builder_close(builder);                             asr_build_free(result);
+ *   asr_builder_open("bundle", &builder);
+ *   asr_builder_add_lexicon(builder, "words.dict");
+ *   asr_build_jsgf(builder, text, n_bytes, NULL, &result);
+ *   asr_build_get_info(result, &info);                       with info.size set to sizeof(info)
+ *   asr_engine_add_graph_bytes(engine, "menu", info.bytes, info.n_bytes);
+ *   asr_build_free(result);
+ *   asr_builder_close(builder);
  *
  * It is a library of its own, beside libsenone, which it does not need: a program may compile grammars in one process and
  * recognise in another. What asr.h says of memory, configuration, errors and side effects holds here too, with

@@ -113,16 +113,20 @@ void write(const GraphArguments &arguments, Bundle bundle, const GraphData &grap
   }
 }
 
-void print_guessed(const GuessedWords &guessed) {
+// How many words, what about them, and the first of them.
+void print_words(const std::vector<std::string> &words, const char *what) {
   constexpr size_t kMostListed = 10;
+  const size_t n = words.size();
   std::string list;
-  size_t n = 0;
-  for (const auto &[word, pronunciations] : guessed.words()) {
-    if (++n <= kMostListed) list += (n > 1 ? ", " : "") + word;
-  }
+  for (size_t i = 0; i < std::min(n, kMostListed); ++i) list += (i > 0 ? ", " : ": ") + words[i];
   if (n > kMostListed) list += format(" and %zu more", n - kMostListed);
-  printf("%zu words are not in the dictionary and got their pronunciation from --g2p%s%s\n", n, n > 0 ? ": " : "",
-         list.c_str());
+  printf("%zu words %s%s\n", n, what, list.c_str());
+}
+
+void print_guessed(const GuessedWords &guessed) {
+  std::vector<std::string> words;
+  for (const auto &[word, pronunciations] : guessed.words()) words.push_back(word);
+  print_words(words, "are not in the dictionary and got their pronunciation from --g2p");
 }
 
 void print_graph(const GraphData &graph, double start_s) {
@@ -156,6 +160,7 @@ void run_graph(const GraphArguments &arguments) {
   GraphSizes sizes{};
   GraphData graph;
   std::optional<GuessedWords> guessed;
+  std::vector<std::string> dropped;
   if (!arguments.g2p.empty()) {
     guessed.emplace(std::make_shared<G2pModel>(read_g2p_model(arguments.g2p)), set, arguments.g2p_variants);
   }
@@ -169,6 +174,7 @@ void run_graph(const GraphArguments &arguments) {
     };
     vocabulary.dictionary = arguments.lexicon;
     vocabulary.drop_unknown = arguments.drop_unknown;
+    vocabulary.dropped = &dropped;
     const Grammar grammar = read_grammar(arguments, vocabulary, report);
     if (guessed) add_words(&lexicon, guessed->words(), arguments.g2p);
     GraphOptions options = arguments.options;
@@ -183,6 +189,7 @@ void run_graph(const GraphArguments &arguments) {
            arguments.lexicon.c_str());
   }
   if (guessed) print_guessed(*guessed);
+  if (!dropped.empty()) print_words(dropped, "have no pronunciation and were left out");
   printf("grammar   %10" PRIu64 " states %10" PRIu64 " arcs, %zu words\n", sizes.grammar_states, sizes.grammar_arcs, n_words);
   printf("lexical   %10" PRIu64 " states %10" PRIu64 " arcs\n", sizes.lexical_states, sizes.lexical_arcs);
   printf("expanded  %10" PRIu64 " states %10" PRIu64 " arcs\n", sizes.expanded_states, sizes.expanded_arcs);

@@ -51,7 +51,7 @@ void add_words(const RecognisedAlternative &alternative, Json *json) {
 }  // namespace
 
 std::string to_text(const Recognition &r) {
-  if (r.rejected.value_or(false)) return "\n";
+  if (r.is_rejected()) return "\n";
   if (r.others.empty()) return r.best.text + "\n";
   std::string lines;
   int number = 0;
@@ -89,6 +89,7 @@ std::string to_json(const Recognition &r) {
 
 std::string to_ctm(const Recognition &r) {
   std::string text;
+  if (r.is_rejected()) return text;
   for (const RecognisedWord &word : r.best.words) {
     text += format("%s 1 %.2f %.2f %s", r.id.c_str(), word.start_s, word.end_s - word.start_s, word.text.c_str());
     text += word.confidence >= 0 ? format(" %.3f\n", static_cast<double>(word.confidence)) : "\n";
@@ -98,6 +99,7 @@ std::string to_ctm(const Recognition &r) {
 
 std::string to_srt(const Recognition &r, int *number) {
   std::string all;
+  if (r.is_rejected()) return all;
   const std::vector<RecognisedWord> &words = r.best.words;
   for (size_t begin = 0, end; begin < words.size(); begin = end) {
     std::string cue = words[begin].text;
@@ -116,8 +118,10 @@ std::string to_srt(const Recognition &r, int *number) {
 }
 
 std::string to_hyp(const Recognition &r) {
-  std::string text = r.best.text;
-  for (const Recognition &part : r.parts) text += (text.empty() ? "" : " ") + part.best.text;
+  std::string text = r.is_rejected() ? "" : r.best.text;
+  for (const Recognition &part : r.parts) {
+    if (!part.is_rejected()) text += (text.empty() ? "" : " ") + part.best.text;
+  }
   return text + (text.empty() ? "(" : " (") + r.id + ")\n";
 }
 

@@ -39,6 +39,8 @@ struct Recognition {
   std::deque<Recognition> parts;  // with --endpoint: the utterances found so far, for which best and others are empty
   uint32_t part = 0;              // of one of these: its number in the recording, from 1
   bool done = false;              // nothing more is added
+
+  bool is_rejected() const { return rejected.value_or(false); }
 };
 
 std::string to_text(const Recognition &recognition);              // the words, or with --nbest lines: number, total cost, words

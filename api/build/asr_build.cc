@@ -60,16 +60,24 @@ asr::BuildOptions read_config(const asr_build_config *config) {
   return options;
 }
 
+// Text of the caller's. A length that was negative is refused instead of read.
+std::string copied(const char *function, const char *text, size_t n_bytes) {
+  require(text, function, "text");
+  if (n_bytes > asr::kMostTextBytes) {
+    asr::fail(ASR_INVALID_ARGUMENT, "%s: n_bytes is %zu; the most is %zu", function, n_bytes, asr::kMostTextBytes);
+  }
+  return std::string(text, n_bytes);
+}
+
 // The body of every call that compiles: make_grammar(text, options, vocabulary).
 template <typename MakeGrammar>
 asr_status compile(const char *function, const asr_builder *builder, const char *text, size_t n_bytes,
                    const asr_build_config *config, asr_build_result **result, const MakeGrammar &make_grammar) {
   return guard([&] {
     require(builder, function, "builder");
-    require(text, function, "text");
     require(result, function, "result");
+    const std::string copy = copied(function, text, n_bytes);
     const asr::BuildOptions options = read_config(config);
-    const std::string copy(text, n_bytes);
     asr::check_grammar_text(copy, options.name);
     *result = new asr_build_result(builder->builder.build(
         [&](const asr::Vocabulary &vocabulary) { return make_grammar(copy, options, vocabulary); }, options, function));
@@ -82,14 +90,13 @@ asr_status change_class(const char *function, asr_builder *builder, const char *
   return guard([&] {
     require(builder, function, "builder");
     require(name, function, "name");
-    require(text, function, "text");
+    const std::string phrases = copied(function, text, n_bytes);
     if (*name == '\0' || strpbrk(name, " \t\r\n\f\v{}$") != nullptr) {
       asr::fail(ASR_INVALID_ARGUMENT, "%s: name: \"%s\" cannot name a class; give a name without blanks, braces and $",
                 function, name);
     }
     asr::BuildOptions options = read_config(config);
     if (config == nullptr || config->name == nullptr || *config->name == '\0') options.name = name;
-    const std::string phrases(text, n_bytes);
     asr::check_grammar_text(phrases, options.name);
     builder->builder.set_class(name, phrases, options, add);
   });
@@ -124,8 +131,8 @@ asr_status asr_builder_add_lexicon(asr_builder *builder, const char *path) {
 asr_status asr_builder_add_lexicon_text(asr_builder *builder, const char *text, size_t n_bytes, const char *name) {
   return guard([&] {
     require(builder, "asr_builder_add_lexicon_text", "builder");
-    require(text, "asr_builder_add_lexicon_text", "text");
-    builder->builder.add_lexicon(std::string(text, n_bytes), name != nullptr && *name != '\0' ? name : "lexicon");
+    builder->builder.add_lexicon(copied("asr_builder_add_lexicon_text", text, n_bytes),
+                                 name != nullptr && *name != '\0' ? name : "lexicon");
   });
 }
 

@@ -45,6 +45,7 @@ constexpr size_t kMostNgramOrder = 8;
 constexpr int kMostRuleNesting = 200;
 constexpr int kMostJsgfMarks = 8;
 constexpr uint32_t kMostRuleDepth = 2000;
+constexpr size_t kMostTextBytes = size_t{1} << 30;
 constexpr size_t kMostWordTags = 64;
 constexpr uint32_t kMostRuleRepeats = 10000;
 constexpr uint32_t kMostGrammarStates = 1000000;

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <new>
@@ -62,6 +63,7 @@ class Copies {
     changed_.wait(lock, [&] { return !copies_[key].being_made; });
     if (Pages copy = copies_[key].pages.lock()) return copy;
     const Making making(*this, key);
+    forget_released();
     lock.unlock();
     Pages made = make();
     lock.lock();
@@ -86,8 +88,16 @@ class Copies {
 
    private:
     Copies &copies_;
-    Copy &copy_;  // copies stay in the map
+    Copy &copy_;  // stays in the map while it is being made
   };
+
+  // Versions of a file that nobody holds any more, or a program that replaces its graphs for ever would keep their names.
+  void forget_released() {
+    for (auto at = copies_.begin(); at != copies_.end();) {
+      const bool is_released = !at->second.being_made && at->second.pages.expired();
+      at = is_released ? copies_.erase(at) : std::next(at);
+    }
+  }
 
   std::mutex mutex_;
   std::condition_variable changed_;

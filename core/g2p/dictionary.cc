@@ -32,7 +32,7 @@ std::string base_form(const std::string &word) {
 void read_dictionary_lines(const std::string &text, const std::string &source,
                            const std::function<void(const DictionaryLine &line)> &use) {
   size_t number = 0;
-  for (size_t at = 0; at < text.size();) {
+  for (size_t at = begin_of_text(text); at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = std::string_view(text).substr(at, end - at);
     at = end + 1;
@@ -81,6 +81,8 @@ Pronunciations parse_pronunciations(const std::string &text, const std::string &
   }
   return out;
 }
+
+size_t begin_of_text(std::string_view text) { return text.substr(0, 3) == "\xef\xbb\xbf" ? 3 : 0; }
 
 std::optional<uint32_t> next_letter(std::string_view text, size_t *at) {
   const auto first = static_cast<unsigned char>(text[(*at)++]);

@@ -105,6 +105,7 @@ GraphParts read_graph_archive(const void *bytes, size_t n_bytes, const std::stri
 }
 
 void check_made_for(const GraphParts &parts, const Bundle &model, uint32_t n_states) {
+  bool is_compared = false;
   for (const char *const name : {"hmms.bin", "acoustic.bin"}) {
     const auto made_for = parts.bundle.files.find(name), ours = model.files.find(name);
     if (made_for == parts.bundle.files.end() || ours == model.files.end()) continue;
@@ -115,7 +116,12 @@ void check_made_for(const GraphParts &parts, const Bundle &model, uint32_t n_sta
           "`senone graph`",
           parts.source.c_str(), name, model.path.c_str());
     }
+    is_compared = true;
     break;
+  }
+  if (!is_compared) {
+    fail(ASR_UNSUPPORTED, "%s: its senone.json does not tell for which model the graph was made; make it with `senone graph`",
+         parts.source.c_str());
   }
   if (parts.graph.n_pdfs() != n_states) {
     fail(ASR_BAD_FILE,

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/graph/archive.h"
 #include "core/model/bundle.h"
 #include "tests/api/recognizer.h"
 #include "tests/api/tone_bundle.h"
@@ -389,6 +390,20 @@ TEST(Graphs, OfAnotherModelAreRefused) {
                 ": the graph was made for another acoustic model, whose acoustic.bin differs from the one of " + tone_bundle() +
                 "; make it for this model with `senone graph`");
   EXPECT_EQ(hear(engine.get(), on_graph("ends"), speak("low")), Events{"low#2"});  // the one before
+}
+
+TEST(Graphs, OfAModelThatIsNotToldAreRefused) {
+  const std::string archive = tone_grammar_archive(kEnds);
+  GraphParts parts = read_graph_archive(archive.data(), archive.size(), "archive");
+  const Bundle model = read_bundle_index(tone_bundle());
+  EXPECT_NO_THROW(check_made_for(parts, model, parts.graph.n_pdfs()));
+  for (const char *const name : {"hmms.bin", "acoustic.bin"}) parts.bundle.files.erase(name);
+  try {
+    check_made_for(parts, model, parts.graph.n_pdfs());
+    ADD_FAILURE();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.code(), ASR_UNSUPPORTED);
+  }
 }
 
 TEST(Graphs, DamagedBytesAreRefused) {

@@ -205,6 +205,11 @@ TEST(Rejection, OfRealSpeech) {
   EXPECT_NE(recognise("--json --reject 0.5", 10).find("\"rejected\":true"), std::string::npos);
   EXPECT_EQ(recognise("--reject", 10).substr(0, 1), "\n");
   EXPECT_EQ(recognise("--reject", 7).substr(0, 5), "ERASE");
+  for (const auto &[format, mark] : {std::pair("--ctm", "-fcaw-b 1 "), std::pair("--srt", "-->")}) {
+    const std::string options = std::string("--reject 0.5 ") + format;
+    EXPECT_EQ(recognise(options, 10).find(mark), std::string::npos) << format;
+    EXPECT_NE(recognise(options, 7).find(mark), std::string::npos) << format;
+  }
   EXPECT_EQ(recognise("--json", 10).find("rejected"), std::string::npos);
   EXPECT_EQ(recognise("--json --reject off", 10).find("out_of_grammar"), std::string::npos);
 }

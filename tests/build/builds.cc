@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // libsenone_build: grammars that compile, those that do not and what is said of them, threads, and what the engine hears.
 #include <cmath>
+#include <ctime>
 #include <fstream>
 #include <thread>
 
@@ -135,6 +136,18 @@ TEST(Builds, UnknownWordsAreRefusedOrDropped) {
             "grammar: no sentence can be said with it; check its words and rules");
 }
 
+TEST(GraphCommand, SaysWhatItLeavesOut) {
+  const std::string folder = tone_bundle();
+  std::ofstream(folder + "/drop.dict") << kToneLexicon;
+  std::ofstream(folder + "/drop.jsgf") << jsgf("public <top> = low | zzz mid | aaa | high;");
+  const Outcome outcome =
+      run_program("senone", "graph --model " + tone_model() + " --lexicon " + folder + "/drop.dict --jsgf " + folder +
+                                "/drop.jsgf --drop-unknown --archive " + folder + "/drop.sgraph");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.output.find("2 words have no pronunciation and were left out: aaa, zzz\n"), std::string::npos)
+      << outcome.output;
+}
+
 TEST(Builds, LettersAreFolded) {
   const BuilderPointer builder = tone_builder();
   asr_build_config config = default_config();
@@ -211,6 +224,24 @@ TEST(Builds, LimitsHold) {
             std::string::npos);
 }
 
+// A word that is added to many costs as little as itself.
+TEST(Builds, LexiconsGrowByLittle) {
+  const BuilderPointer builder = tone_builder();
+  const auto seconds = [&](const std::string &text, int n) {
+    const std::clock_t begin = std::clock();  // of this process, whatever else runs
+    for (int i = 0; i < n; ++i) {
+      const std::string numbered = std::to_string(i) + text;
+      EXPECT_BUILT(asr_builder_add_lexicon_text(builder.get(), numbered.data(), numbered.size(), nullptr));
+    }
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  };
+  std::string many;
+  for (int i = 0; i < 20000; ++i) many += "w" + std::to_string(i) + " LOW MID\n";
+  const double together = seconds(many, 1);
+  EXPECT_LT(seconds("x HIGH MID\n", 300), 20 * together + 0.2);
+  EXPECT_EQ(info_of(build(asr_build_words, builder.get(), "w19999\n299x\n0x\nlow\n").get()).n_words, 4u);
+}
+
 TEST(Builds, MisuseIsRefused) {
   const BuilderPointer builder = tone_builder();
   asr_builder *opened = nullptr;
@@ -224,6 +255,8 @@ TEST(Builds, MisuseIsRefused) {
   EXPECT_EQ(asr_build_jsgf(builder.get(), nullptr, 0, nullptr, &result), ASR_INVALID_ARGUMENT);
   EXPECT_EQ(asr_build_jsgf(builder.get(), "", 0, nullptr, nullptr), ASR_INVALID_ARGUMENT);
   EXPECT_EQ(std::string(asr_build_last_error()), "asr_build_jsgf: result is NULL");
+  EXPECT_EQ(asr_build_jsgf(builder.get(), "", static_cast<size_t>(-1), nullptr, &result), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_builder_add_lexicon_text(builder.get(), "", static_cast<size_t>(-1), nullptr), ASR_INVALID_ARGUMENT);
   const auto expect = [&](void (*change)(asr_build_config *), asr_status status, const char *field) {
     asr_build_config config = default_config();
     change(&config);

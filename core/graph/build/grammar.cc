@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/g2p/dictionary.h"
 
 namespace asr {
 
@@ -121,7 +122,7 @@ Grammar word_list_grammar(const std::vector<std::string> &words, bool single, co
 std::vector<std::string> read_word_list(const std::string &path) { return parse_word_list(read_file(path), path); }
 
 std::vector<std::string> parse_word_list(const std::string &text, const std::string &source) {
-  std::istringstream lines(text);
+  std::istringstream lines(text.substr(begin_of_text(text)));
   std::vector<std::string> words;
   std::set<std::string> seen;
   std::string line;

@@ -51,7 +51,7 @@ class GraphBuilder::Words {
   Words(const Model &model, const Means &means, const BuildOptions &options) : means_(means) {
     if (means.g2p != nullptr) guessed_.emplace(means.g2p, model.set, means.n_guesses);
     vocabulary_.pronounced = [this](const std::string &word) {
-      return is_class(word) || means_.lexicon->contains(word) || (guessed_ && guessed_->pronounces(word));
+      return is_class(word) || means_.lexicons.contains(word) || (guessed_ && guessed_->pronounces(word));
     };
     vocabulary_.dictionary = "the builder's lexicons";
     vocabulary_.drop_unknown = options.drop_unknown;
@@ -67,7 +67,7 @@ class GraphBuilder::Words {
 
   // The pronunciations of these.
   Lexicon lexicon_of(const std::vector<std::string> &words) const {
-    Lexicon lexicon = restricted(*means_.lexicon, words);
+    Lexicon lexicon = means_.lexicons.restricted(words);
     if (guessed_) add_words(&lexicon, guessed_->words(), "the words of G2P");
     return lexicon;
   }
@@ -94,9 +94,11 @@ GraphBuilder::Means GraphBuilder::means() const {
 
 void GraphBuilder::add_lexicon(const std::string &text, const std::string &source) {
   size_t n_left_out = 0;
-  const Lexicon added = parse_sphinx_lexicon(text, source, model_->set, &n_left_out);
+  Lexicon added = parse_sphinx_lexicon(text, source, model_->set, &n_left_out);
+  const std::lock_guard one_at_a_time(lexicon_mutex_);
+  LexiconStack lexicons = means().lexicons.with(std::move(added), source);
   const std::lock_guard lock(mutex_);
-  means_.lexicon = std::make_shared<const Lexicon>(merge(*means_.lexicon, added, source));
+  means_.lexicons = std::move(lexicons);
 }
 
 void GraphBuilder::set_g2p(std::shared_ptr<const G2pModel> model, size_t n_best) {

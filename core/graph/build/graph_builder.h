@@ -86,7 +86,7 @@ class GraphBuilder {
 
   // All that a build uses, as it was when that began.
   struct Means {
-    std::shared_ptr<const Lexicon> lexicon = std::make_shared<Lexicon>();
+    LexiconStack lexicons;
     std::shared_ptr<const G2pModel> g2p;
     size_t n_guesses = 1;
     std::map<std::string, std::shared_ptr<const PhraseClass>> classes;
@@ -101,7 +101,7 @@ class GraphBuilder {
   BuiltGraph join(std::shared_ptr<const OpenGrammar> open, const Means &means) const;
 
   const std::shared_ptr<const Model> model_;
-  std::mutex class_mutex_;  // one class changes at a time
+  std::mutex lexicon_mutex_, class_mutex_;  // one lexicon is added, and one class changes at a time
   mutable std::mutex mutex_;
   Means means_;  // what it points at is replaced as a whole
 };

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
+#include "core/g2p/dictionary.h"
 #include "core/graph/build/grammar_text.h"
 
 namespace asr {
@@ -53,7 +54,7 @@ class JsgfParser {
   }
 
   void read_header() {
-    if (text_.compare(0, 3, "\xef\xbb\xbf") == 0) at_ = line_begin_ = 3;
+    at_ = line_begin_ = begin_of_text(text_);
     if (text_.compare(at_, 5, "#JSGF") != 0)
       fail(ASR_BAD_FILE, "%s: line 1, column 1: a JSGF grammar begins with #JSGF V1.0;", source_.c_str());
     const size_t end = text_.find(';', at_);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/graph/build/lexicon.h"
 
+#include <algorithm>
 #include <map>
 
 #include "core/base/error.h"
@@ -103,6 +104,30 @@ Lexicon restricted(const Lexicon &lexicon, const std::vector<std::string> &words
   for (auto &[word, pronunciations] : result.pronunciations_of) {
     for (uint32_t &index : pronunciations) index = number_of[index];
   }
+  return result;
+}
+
+LexiconStack LexiconStack::with(Lexicon added, const std::string &source) const {
+  std::vector<std::string> words;
+  for (const auto &[word, pronunciations] : added.pronunciations_of) words.push_back(word);
+  merge(restricted(words), added, source);  // throws where a word has too many pronunciations
+  LexiconStack stack = *this;
+  auto top = std::make_shared<const Lexicon>(std::move(added));
+  while (!stack.lexicons_.empty() && stack.lexicons_.back()->pronunciations_of.size() <= 2 * top->pronunciations_of.size()) {
+    top = std::make_shared<const Lexicon>(merge(*stack.lexicons_.back(), *top, source));
+    stack.lexicons_.pop_back();
+  }
+  stack.lexicons_.push_back(std::move(top));
+  return stack;
+}
+
+bool LexiconStack::contains(const std::string &word) const {
+  return std::any_of(lexicons_.begin(), lexicons_.end(), [&](const auto &lexicon) { return lexicon->contains(word); });
+}
+
+Lexicon LexiconStack::restricted(const std::vector<std::string> &words) const {
+  Lexicon result;
+  for (const auto &lexicon : lexicons_) result = merge(result, asr::restricted(*lexicon, words), "the lexicons");
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -33,5 +34,17 @@ Lexicon merge(const Lexicon &first, const Lexicon &second, const std::string &so
 
 // Some of a lexicon's words, and their pronunciations alone. Words that it lacks are passed over.
 Lexicon restricted(const Lexicon &lexicon, const std::vector<std::string> &words);
+
+// The words of many lexicons, as `merge` would have them. Adding one takes time by its own words, not by all: those of like
+// sizes are merged, so that few are kept. Copies share what they hold.
+class LexiconStack {
+ public:
+  LexiconStack with(Lexicon added, const std::string &source) const;
+  bool contains(const std::string &word) const;
+  Lexicon restricted(const std::vector<std::string> &words) const;
+
+ private:
+  std::vector<std::shared_ptr<const Lexicon>> lexicons_;  // each has more than twice the words of the next
+};
 
 }  // namespace asr

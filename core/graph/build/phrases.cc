@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/g2p/dictionary.h"
 
 namespace asr {
 namespace {
@@ -46,7 +47,7 @@ Rules parse_phrases(const std::string &text, const std::string &source, LetterCa
   RuleNode all;
   all.kind = RuleNode::kAlternatives;
   uint32_t number = 0;
-  for (size_t at = text.compare(0, 3, "\xef\xbb\xbf") == 0 ? 3 : 0; at < text.size();) {
+  for (size_t at = begin_of_text(text); at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = std::string_view(text).substr(at, end - at);
     at = end + 1;

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/limits.h"
+#include "core/g2p/dictionary.h"
 
 namespace asr {
 namespace {
@@ -113,7 +114,7 @@ std::string XmlReader::decode(const std::string &text, TextPlace where) const {
 }
 
 XmlPiece XmlReader::next() {
-  if (at_ == 0 && at("\xef\xbb\xbf")) at_ = line_begin_ = 3;
+  if (at_ == 0) at_ = line_begin_ = begin_of_text(text_);
   if (!to_close_.empty()) {
     to_close_.clear();
     return close(place());

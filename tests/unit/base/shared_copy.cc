@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -175,6 +176,14 @@ TEST_F(SharedCopyTest, OtherContentIsAnotherCopy) {
   EXPECT_TRUE(is_checked);
   EXPECT_NE(one.data(), other.data());
   EXPECT_EQ(n_links(), 2u);
+}
+
+TEST_F(SharedCopyTest, NothingIsKeptOfThoseReleased) {
+  const auto make = [&](int n) { copy_of(path_, "version " + std::to_string(n)); };
+  for (int n = 0; n < 100; ++n) make(n);
+  const size_t before = mallinfo2().uordblks;
+  for (int n = 100; n < 1100; ++n) make(n);
+  EXPECT_LT(mallinfo2().uordblks, before + 100000);
 }
 
 TEST_F(SharedCopyTest, WhatIsRefusedIsNotShared) {

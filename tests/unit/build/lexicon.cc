@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "core/base/error.h"
+#include "core/base/limits.h"
 #include "core/graph/build/grammar.h"
 #include "core/graph/build/guessed_words.h"
 #include "core/graph/build/letter_case.h"
@@ -70,6 +71,43 @@ TEST(Lexicon, AddedWordsKeepItsOrder) {
   EXPECT_EQ(lexicon.pronunciations_of.at("ab"), (std::vector<uint32_t>{1}));
   EXPECT_EQ(lexicon.pronunciations_of.at("b"), (std::vector<uint32_t>{2}));
   EXPECT_EQ(lexicon.pronunciations_of.at("bob"), (std::vector<uint32_t>{3}));
+}
+
+// Editors on Windows put a mark in front of UTF-8.
+TEST(Lexicon, AMarkInFrontIsNoPartOfTheFirstWord) {
+  size_t n_left_out = 0;
+  EXPECT_TRUE(parse_sphinx_lexicon("\xef\xbb\xbf"
+                                   "a A\n",
+                                   "d.dict", phones({"A"}), &n_left_out)
+                  .contains("a"));
+  EXPECT_EQ(parse_word_list("\xef\xbb\xbfyes\n", "w"), std::vector<std::string>{"yes"});
+}
+
+TEST(LexiconStack, HasTheWordsOfAll) {
+  const HmmSet set = phones({"A", "B"});
+  const auto parse = [&](const std::string &text) {
+    size_t n_left_out = 0;
+    return parse_sphinx_lexicon(text, "d.dict", set, &n_left_out);
+  };
+  LexiconStack stack;
+  Lexicon merged;
+  std::vector<std::string> words;
+  for (const char *text : {"a A\nb B\nab A B\nba B A\n", "c A A\n", "a B\n", "d B B\ne A B A\n", "c A A\nc B\n"}) {
+    stack = stack.with(parse(text), "d.dict");
+    merged = merge(merged, parse(text), "d.dict");
+    words.clear();
+    for (const auto &[word, pronunciations] : merged.pronunciations_of) words.push_back(word);
+    const Lexicon all = stack.restricted(words);
+    EXPECT_EQ(all.pronunciations, merged.pronunciations);
+    EXPECT_EQ(all.pronunciations_of, merged.pronunciations_of);
+  }
+  EXPECT_TRUE(stack.contains("e"));
+  EXPECT_FALSE(stack.contains("f"));
+  EXPECT_EQ(stack.restricted({"d", "f"}).pronunciations, (std::vector<std::vector<uint32_t>>{{1, 1}}));
+  std::string phones = " A";  // beyond what "a" has
+  for (size_t n = 3; n <= kMostPronunciations; ++n) stack = stack.with(parse("a" + (phones += " A") + "\n"), "d.dict");
+  EXPECT_NE(message([&] { stack.with(parse("a B A B\n"), "d.dict"); }).find("'a' has more than 256 pronunciations"),
+            std::string::npos);
 }
 
 TEST(GuessedWords, TakePhonesOfTheSetOnly) {
