@@ -115,6 +115,22 @@ TEST(Classes, AreRefusedInSentences) {
   EXPECT_STREQ(asr_build_last_error(), "asr_build_again: another builder has made the result; give that one");
 }
 
+// Each word of the list may have the name's tag.
+TEST(Classes, HaveNoEndOfTags) {
+  const BuilderPointer builder = tone_builder();
+  std::string lexicon, phrases;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string word = "w" + std::to_string(i);
+    lexicon += word + " LOW MID\n";
+    phrases += word + "\n";
+  }
+  ASSERT_BUILT(asr_builder_add_lexicon_text(builder.get(), lexicon.data(), lexicon.size(), nullptr));
+  set_class(builder.get(), "c", phrases);
+  const std::string rules = "public <top> = $c {" + std::string(100000, 'x') + "};";
+  EXPECT_NE(refusal(asr_build_jsgf, builder.get(), jsgf(rules), ASR_UNSUPPORTED).find("64 MiB"), std::string::npos)
+      << asr_build_last_error();
+}
+
 TEST(Classes, ListTheirUnknownWords) {
   const BuilderPointer builder = tone_builder();
   asr_build_config config = default_config();

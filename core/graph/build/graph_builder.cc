@@ -14,6 +14,7 @@
 #include "core/graph/build/bundle_parts.h"
 #include "core/graph/build/guessed_words.h"
 #include "core/graph/build/phrases.h"
+#include "core/graph/build/tags.h"
 
 namespace asr {
 namespace {
@@ -203,7 +204,8 @@ namespace {
 // The words of a graph whose classes are filled in: those of the grammar, and those of lists as they are said at a place.
 class JoinedWords {
  public:
-  explicit JoinedWords(const WordTable &open) : open_(open) { add("<eps>", {}); }
+  // `source` names the grammar in errors.
+  JoinedWords(const WordTable &open, const std::string &source) : open_(open), source_(source) { add("<eps>", {}); }
 
   // Of the grammar's words; 0 for names of classes, which `is_class` tells.
   template <typename IsClass>
@@ -232,7 +234,9 @@ class JoinedWords {
 
  private:
   const WordTable &open_;
+  const std::string &source_;
   WordTable table_;
+  size_t n_bytes_ = 0;
   std::map<std::tuple<std::string, std::string, std::string>, uint32_t> number_of_;
 
   static WordLabel label(const WordTable &of, uint32_t word) { return of.labels.empty() ? WordLabel{} : of.labels[word]; }
@@ -241,6 +245,8 @@ class JoinedWords {
     const auto [known, is_new] =
         number_of_.try_emplace({word, label.rule, label.tags}, static_cast<uint32_t>(table_.words.size()));
     if (is_new) {
+      n_bytes_ += word.size() + label.rule.size() + label.tags.size();
+      if (n_bytes_ > kMostSymbolBytes) fail_symbols(source_);
       table_.words.push_back(word);
       table_.labels.push_back(label);
     }
@@ -256,7 +262,7 @@ BuiltGraph GraphBuilder::join(std::shared_ptr<const OpenGrammar> open, const Mea
     const auto found = word[0] == '$' ? means.classes.find(word.substr(1)) : means.classes.end();
     return found == means.classes.end() ? nullptr : found->second.get();
   };
-  JoinedWords words(open->words);
+  JoinedWords words(open->words, open->name);
   const std::vector<uint32_t> numbers = words.add_open(class_named);
   std::vector<std::vector<ClassFilling>> fillings(names.size());
   std::vector<std::string> unknown = open->unknown, guessed = open->guessed;
