@@ -207,7 +207,7 @@ class JoinedWords {
   // `source` names the grammar in errors.
   JoinedWords(const WordTable &open, const std::string &source) : open_(open), source_(source) { add("<eps>", {}); }
 
-  // Of the grammar's words; 0 for names of classes, which `is_class` tells.
+  // Returns the numbers of the grammar's words; 0 for names of classes, which `is_class` tells.
   template <typename IsClass>
   std::vector<uint32_t> add_open(const IsClass &is_class) {
     std::vector<uint32_t> numbers;
@@ -217,7 +217,8 @@ class JoinedWords {
     return numbers;
   }
 
-  // Of the words of a list in the place of a class's name: their rule is that of the name, and so are tags of the last word.
+  // Returns the numbers of a list's words in the place of a class's name. They have the rule of the name, the last word of a
+  // phrase its tags, too.
   std::vector<uint32_t> add_list(const WordTable &list, uint32_t name) {
     const WordLabel of_name = label(open_, name);
     std::vector<uint32_t> numbers;

@@ -19,7 +19,7 @@ struct OpenGraph {
   std::vector<Port> ports;
 };
 
-// Of a grammar that may use classes (Grammar::is_class).
+// Compiles a grammar that may use classes (Grammar::is_class).
 OpenGraph build_open_graph(const HmmSet &set, const ContextTable &contexts, const Lexicon &lexicon, const Grammar &grammar,
                            const GraphOptions &options);
 

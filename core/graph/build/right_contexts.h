@@ -22,7 +22,7 @@ class RightContexts {
   uint32_t silence_neighbour() const { return silence_neighbour_; }
   uint32_t neighbour_of(uint32_t phone) const { return set_.phones[phone].filler ? silence_neighbour_ : phone; }
   uint32_t filler_neighbour() const { return silence_neighbour_ + 1; }  // as silence, but never in a set
-  const NeighbourSet &all() const { return all_; }  // the silence neighbour and all phones but fillers
+  const NeighbourSet &all() const { return all_; }                      // the silence neighbour and all phones but fillers
 
   uint32_t id(const NeighbourSet &neighbours);  // of a set; ids count from 0
   const NeighbourSet &operator[](uint32_t id) const { return sets_[id]; }
