@@ -84,15 +84,22 @@ ASR_API void asr_build_config_default(asr_build_config *config);
  * Errors: ASR_INVALID_ARGUMENT, ASR_NOT_FOUND, ASR_BAD_FILE, ASR_IO, ASR_OUT_OF_MEMORY. Any thread. */
 ASR_API asr_status asr_builder_set_g2p(asr_builder *builder, const char *path, uint32_t n_best);
 
-/* Classes: lists of phrases that grammars (JSGF, SRGS, phrases, not words) use as $name, in the place of a word. A grammar is
- * compiled without its classes and a class without its grammars; joining them takes the time to copy their states. So a list of
- * names may change between two sentences of a dialog: change it, call asr_build_again, and add the new archive to the engine.
+/* Classes: lists of phrases that grammars use as $name, in the place of a word. A grammar is compiled without its classes and a
+ * class without its grammars; joining them takes the time to copy their states. So a list of names may change between two
+ * sentences of a dialog: change it, call asr_build_again, and add the new archive to the engine.
  *
- * asr_builder_set_class sets the phrases of a class, in the form of asr_build_phrases; asr_builder_add_to_class adds more, and
- * compiles those alone. A class must exist before a grammar that uses it is built. Its phrases are equally likely; they use no
- * classes themselves. Of the config, `name` (NULL or "": the class's), unknown, letter_case and the probabilities and weights
- * count. `name` of the class has neither blanks nor braces. If the call fails, all is as it was.
- * Errors: ASR_INVALID_ARGUMENT, ASR_BAD_FILE, ASR_UNSUPPORTED, ASR_OUT_OF_MEMORY. Any thread. */
+ * asr_builder_set_class sets the phrases of a class, in the form of asr_build_phrases; asr_builder_add_to_class adds more. A
+ * class must exist before a grammar that uses it is built, and may be empty: then nothing can be said in its place. Its phrases
+ * are equally likely, and use no classes themselves.
+ *
+ * Adding takes time by the phrases that are added, not by those that there are, but for one call in a while that compiles as
+ * many or all of these, too: lists of like sizes become one. Adding n phrases one by one compiles each log2(n) times at most.
+ * Calls that change classes wait for each other; builds do not wait for them.
+ *
+ * The name has 1 to 255 bytes of UTF-8 without blanks, control characters and any of $;=|()[]*+<>{}"/. Of the config, `name`
+ * (in messages; NULL or "": the class's), unknown, letter_case and the probabilities and weights count, for the phrases of the
+ * call. If the call fails, all is as it was. Errors: ASR_INVALID_ARGUMENT, ASR_BAD_FILE, ASR_UNSUPPORTED, ASR_OUT_OF_MEMORY.
+ * Any thread. */
 ASR_API asr_status asr_builder_set_class(asr_builder *builder, const char *name, const char *text, size_t n_bytes,
                                          const asr_build_config *config);
 ASR_API asr_status asr_builder_add_to_class(asr_builder *builder, const char *name, const char *text, size_t n_bytes,
@@ -120,8 +127,9 @@ ASR_API asr_status asr_build_phrases(const asr_builder *builder, const char *tex
 ASR_API asr_status asr_build_words(const asr_builder *builder, const char *text, size_t n_bytes, const asr_build_config *config,
                                    asr_build_result **result);
 
-/* The grammar of a result with the classes of its builder as they are now: as if it had been built again, but in the time that
- * joining takes. A grammar without classes gives an equal result. *again is the caller's, freed with asr_build_free.
+/* The grammar of a result with the classes of its builder as they are now, in the time that joining takes. Its words and their
+ * pronunciations are those that the lexicons had when it was built, those of a class those of when that was set. A grammar
+ * without classes gives an equal result. *again is the caller's, freed with asr_build_free.
  * Errors: ASR_INVALID_ARGUMENT, ASR_BAD_FILE, ASR_UNSUPPORTED (the classes make it too large), ASR_OUT_OF_MEMORY. Any thread.
  */
 ASR_API asr_status asr_build_again(const asr_builder *builder, const asr_build_result *result, asr_build_result **again);

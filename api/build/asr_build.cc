@@ -2,6 +2,7 @@
 // The functions of asr_build.h: handles, argument checks and calls of core/graph/build.
 #include "asr_build.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "api/guard.h"
 #include "core/base/error.h"
 #include "core/base/limits.h"
+#include "core/g2p/dictionary.h"
 #include "core/graph/build/grammar_text.h"
 #include "core/graph/build/graph_builder.h"
 #include "core/graph/build/jsgf.h"
@@ -84,6 +86,24 @@ asr_status compile(const char *function, const asr_builder *builder, const char 
   });
 }
 
+// A class is a word of every notation of grammars.
+void check_class_name(const char *function, const std::string &name) {
+  if (name.size() > asr::kMostClassNameBytes) {
+    asr::fail(ASR_INVALID_ARGUMENT, "%s: name has %zu bytes; the most is %zu", function, name.size(), asr::kMostClassNameBytes);
+  }
+  const auto is_mark = [](char c) {
+    return static_cast<unsigned char>(c) <= ' ' || strchr("$;=|()[]*+<>{}\"/\x7f", c) != nullptr;
+  };
+  bool is_good = !name.empty() && std::none_of(name.begin(), name.end(), is_mark);
+  for (size_t at = 0; is_good && at < name.size();) is_good = asr::next_letter(name, &at).has_value();
+  if (!is_good) {
+    asr::fail(
+        ASR_INVALID_ARGUMENT,
+        "%s: name: \"%s\" cannot name a class; give UTF-8 without blanks, control characters and any of $;=|()[]*+<>{}\"/",
+        function, name.c_str());
+  }
+}
+
 // The body of the calls that change a class.
 asr_status change_class(const char *function, asr_builder *builder, const char *name, const char *text, size_t n_bytes,
                         const asr_build_config *config, bool add) {
@@ -91,10 +111,7 @@ asr_status change_class(const char *function, asr_builder *builder, const char *
     require(builder, function, "builder");
     require(name, function, "name");
     const std::string phrases = copied(function, text, n_bytes);
-    if (*name == '\0' || strpbrk(name, " \t\r\n\f\v{}$") != nullptr) {
-      asr::fail(ASR_INVALID_ARGUMENT, "%s: name: \"%s\" cannot name a class; give a name without blanks, braces and $",
-                function, name);
-    }
+    check_class_name(function, name);
     asr::BuildOptions options = read_config(config);
     if (config == nullptr || config->name == nullptr || *config->name == '\0') options.name = name;
     asr::check_grammar_text(phrases, options.name);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/audio/comfort_noise.h"
 
+#include <cmath>
+
 namespace asr {
 namespace {
 
@@ -20,7 +22,7 @@ float noise(uint32_t n) {
 
 void ComfortNoise::add(float *samples, size_t n) {
   for (size_t i = 0; i < n; ++i) {
-    if (samples[i] != 0) {
+    if (std::abs(samples[i]) >= kLeastSound) {
       n_zeros_ = 0;
       continue;
     }

@@ -15,8 +15,8 @@ void set_class(asr_builder *builder, const char *name, const std::string &text) 
   ASSERT_BUILT(asr_builder_set_class(builder, name, text.data(), text.size(), nullptr));
 }
 
-void add_to_class(asr_builder *builder, const char *name, const std::string &text) {
-  ASSERT_BUILT(asr_builder_add_to_class(builder, name, text.data(), text.size(), nullptr));
+void add_to_class(asr_builder *builder, const char *name, const std::string &text, const asr_build_config *config = nullptr) {
+  ASSERT_BUILT(asr_builder_add_to_class(builder, name, text.data(), text.size(), config));
 }
 
 ResultPointer build_again(const asr_builder *builder, const asr_build_result *result) {
@@ -76,29 +76,88 @@ TEST(Classes, HaveTagsAndRules) {
   EXPECT_EQ(hear(archive_of(result.get()), "mid").words, std::vector<std::string>{"mid[second|M\ntwo]"});
 }
 
-TEST(Classes, AreMergedWhenTheyHaveManyParts) {
+// Lists of like sizes become one; each phrase keeps what its own call allowed.
+TEST(Classes, GrowByManyCalls) {
   const BuilderPointer builder = tone_builder();
-  const ResultPointer result = [&] {
-    set_class(builder.get(), "c", "low");
-    return build(asr_build_phrases, builder.get(), "$c");
-  }();
-  for (int i = 0; i < 40; ++i) add_to_class(builder.get(), "c", i % 2 == 0 ? "mid high" : "high high");
+  asr_build_config drop = default_config(), lower = default_config(), likely = default_config();
+  drop.unknown = ASR_BUILD_DROP_UNKNOWN;
+  lower.letter_case = ASR_BUILD_CASE_LOWER;
+  likely.silence_prob = 0.5;
+  set_class(builder.get(), "c", "low");
+  const ResultPointer result = build(asr_build_phrases, builder.get(), "$c");
+  const char *const phrases[] = {"mid high", "high high", "high low {HL}", "# none\n\nlow low"};
+  for (int i = 0; i < 40; ++i) add_to_class(builder.get(), "c", phrases[i % 4], i % 3 == 0 ? &likely : nullptr);
+  add_to_class(builder.get(), "c", "beep\nmid mid", &drop);
+  add_to_class(builder.get(), "c", "\xef\xbb\xbfLOW MID", &lower);
+  for (int i = 0; i < 40; ++i) add_to_class(builder.get(), "c", "mid low");
   const ResultPointer again = build_again(builder.get(), result.get());
-  for (const char *const phrase : {"low", "mid high", "high high"}) {
+  for (const char *const phrase : {"low", "mid high", "high high", "high low", "low low", "mid mid", "low mid", "mid low"}) {
     EXPECT_EQ(hear(archive_of(again.get()), phrase).text, phrase);
   }
+  EXPECT_EQ(hear(archive_of(again.get()), "high low").words, (std::vector<std::string>{"high[|]", "low[|HL]"}));
+  const asr_build_info info = info_of(again.get());
+  ASSERT_EQ(info.n_unknown, 1u);
+  EXPECT_STREQ(info.unknown[0], "beep");
+}
+
+TEST(Classes, MayBeEmpty) {
+  const BuilderPointer builder = tone_builder();
+  set_class(builder.get(), "c", "");
+  const ResultPointer result = build(asr_build_phrases, builder.get(), "low $c\nmid");
+  EXPECT_EQ(hear(archive_of(result.get()), "mid").text, "mid");
+  EXPECT_EQ(info_of(result.get()).n_words, 2u);
+  EXPECT_NE(refusal(asr_build_phrases, builder.get(), "low $c", ASR_BAD_FILE).find("no sentence can be said"),
+            std::string::npos);
+  add_to_class(builder.get(), "c", "high");
+  EXPECT_EQ(hear(archive_of(build_again(builder.get(), result.get()).get()), "low high").text, "low high");
+  add_to_class(builder.get(), "c", "# nothing more");
+  EXPECT_EQ(hear(archive_of(build_again(builder.get(), result.get()).get()), "low high").text, "low high");
+  set_class(builder.get(), "c", "\n");
+  EXPECT_EQ(archive_of(build_again(builder.get(), result.get()).get()), archive_of(result.get()));
+}
+
+TEST(Classes, AreUsedInWordLists) {
+  const BuilderPointer builder = tone_builder();
+  set_class(builder.get(), "c", "high low");
+  const ResultPointer result = build(asr_build_words, builder.get(), "mid\n$c");
+  EXPECT_EQ(hear(archive_of(result.get()), "mid high low high low mid").text, "mid high low high low mid");
+}
+
+// A word of a lexicon stays a word, whatever its name becomes later.
+TEST(Classes, AreThoseOfWhenTheGrammarWasBuilt) {
+  const BuilderPointer builder = tone_builder();
+  const std::string lexicon = "$d HIGH LOW\n";
+  ASSERT_BUILT(asr_builder_add_lexicon_text(builder.get(), lexicon.data(), lexicon.size(), nullptr));
+  set_class(builder.get(), "c", "low");
+  const ResultPointer result = build(asr_build_phrases, builder.get(), "$c $d");
+  set_class(builder.get(), "d", "mid");
+  EXPECT_EQ(archive_of(build_again(builder.get(), result.get()).get()), archive_of(result.get()));
+  EXPECT_EQ(hear(archive_of(build(asr_build_phrases, builder.get(), "$c $d").get()), "low mid").text, "low mid");
+}
+
+// A hundred optional uses have five thousand ways from one to another.
+TEST(Classes, AreUsedAtManyPlaces) {
+  const BuilderPointer builder = tone_builder();
+  set_class(builder.get(), "c", "low\nmid high\n");
+  std::string rules = "public <top> = high";
+  for (int i = 0; i < 100; ++i) rules += " [$c]";
+  const ResultPointer result = build(asr_build_jsgf, builder.get(), jsgf(rules + ";"));
+  EXPECT_EQ(hear(archive_of(result.get()), "high low mid high low").text, "high low mid high low");
 }
 
 TEST(Classes, AreRefusedInSentences) {
   const BuilderPointer builder = tone_builder();
   EXPECT_EQ(class_refusal(builder.get(), "$c", "low", ASR_INVALID_ARGUMENT),
-            "asr_builder_set_class: name: \"$c\" cannot name a class; give a name without blanks, braces and $");
-  EXPECT_EQ(class_refusal(builder.get(), "", "low", ASR_INVALID_ARGUMENT),
-            "asr_builder_set_class: name: \"\" cannot name a class; give a name without blanks, braces and $");
+            "asr_builder_set_class: name: \"$c\" cannot name a class; give UTF-8 without blanks, control characters and any of "
+            "$;=|()[]*+<>{}\"/");
+  for (const char *const name : {"", "a|b", "c*", "a b", "a\tb", "x\x7f", "\xff", "a\x01"}) {
+    EXPECT_NE(class_refusal(builder.get(), name, "low", ASR_INVALID_ARGUMENT).find("cannot name a class"), std::string::npos);
+  }
+  EXPECT_EQ(class_refusal(builder.get(), std::string(256, 'x').c_str(), "low", ASR_INVALID_ARGUMENT),
+            "asr_builder_set_class: name has 256 bytes; the most is 255");
   EXPECT_EQ(class_refusal(builder.get(), "c", "low {tag", ASR_BAD_FILE),
             "c: line 1, column 5: the tag has no end; put '}' behind it");
   EXPECT_EQ(class_refusal(builder.get(), "c", "low\n {tag}", ASR_BAD_FILE), "c: line 2: no words; put a phrase before its tag");
-  EXPECT_EQ(class_refusal(builder.get(), "c", "", ASR_BAD_FILE), "c: no phrases in it; put one on each line");
   EXPECT_NE(class_refusal(builder.get(), "c", "low beep", ASR_INVALID_ARGUMENT).find("beep (line 1, column 5)"),
             std::string::npos);
   EXPECT_NE(refusal(asr_build_phrases, builder.get(), "low $c", ASR_INVALID_ARGUMENT).find("$c (line 1, column 5)"),
@@ -129,6 +188,12 @@ TEST(Classes, HaveNoEndOfTags) {
   const std::string rules = "public <top> = $c {" + std::string(100000, 'x') + "};";
   EXPECT_NE(refusal(asr_build_jsgf, builder.get(), jsgf(rules), ASR_UNSUPPORTED).find("64 MiB"), std::string::npos)
       << asr_build_last_error();
+  std::string tags = "public <top> = $c";
+  for (int i = 0; i < 64; ++i) tags += " {x}";
+  EXPECT_EQ(info_of(build(asr_build_jsgf, builder.get(), jsgf(tags + ";")).get()).n_words, 1000u);
+  set_class(builder.get(), "c", "low {l}\n");
+  EXPECT_EQ(refusal(asr_build_jsgf, builder.get(), jsgf(tags + ";"), ASR_UNSUPPORTED),
+            "grammar: with the tags of $c the word 'low' has more than 64; use fewer");
 }
 
 TEST(Classes, ListTheirUnknownWords) {

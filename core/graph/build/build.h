@@ -17,6 +17,11 @@ struct GraphOptions {
   double silence_prob = 0.3;            // of silence before each word and at the end
   double filler_prob = 1e-4;            // of each other filler phone there
   std::vector<uint32_t> filler_phones;  // besides silence
+
+  bool operator==(const GraphOptions &other) const {
+    return scales == other.scales && silence_prob == other.silence_prob && filler_prob == other.filler_prob &&
+           filler_phones == other.filler_phones;
+  }
 };
 
 struct GraphSizes {

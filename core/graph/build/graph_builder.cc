@@ -2,19 +2,13 @@
 #include "core/graph/build/graph_builder.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
-#include <set>
-#include <tuple>
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/limits.h"
 #include "core/graph/archive.h"
 #include "core/graph/build/bundle_parts.h"
 #include "core/graph/build/guessed_words.h"
-#include "core/graph/build/phrases.h"
-#include "core/graph/build/tags.h"
 
 namespace asr {
 namespace {
@@ -29,11 +23,15 @@ HmmSet read_listed_hmms(const Bundle &bundle) {
 
 std::string this_version() { return format("%d.%d.%d", ASR_VERSION_MAJOR, ASR_VERSION_MINOR, ASR_VERSION_PATCH); }
 
-// Each once, rising.
-std::vector<std::string> sorted(std::vector<std::string> words) {
-  std::sort(words.begin(), words.end());
-  words.erase(std::unique(words.begin(), words.end()), words.end());
-  return words;
+// Words of phrases, each with its first place.
+std::map<std::string, TextPlace> words_of(const RuleNode &phrases) {
+  std::map<std::string, TextPlace> places;
+  for (const RuleNode &phrase : phrases.parts) {
+    for (const RuleNode &part : phrase.parts) {
+      if (part.kind == RuleNode::kWord) places.emplace(part.name, part.place);
+    }
+  }
+  return places;
 }
 
 }  // namespace
@@ -73,11 +71,11 @@ class GraphBuilder::Words {
     return lexicon;
   }
 
-  std::vector<std::string> unknown() const { return sorted(unknown_); }
-  std::vector<std::string> guessed() const {
-    std::vector<std::string> words;
+  std::set<std::string> unknown() const { return {unknown_.begin(), unknown_.end()}; }
+  std::set<std::string> guessed() const {
+    std::set<std::string> words;
     if (!guessed_) return words;
-    for (const auto &[word, pronunciations] : guessed_->words()) words.push_back(word);
+    for (const auto &[word, pronunciations] : guessed_->words()) words.insert(word);
     return words;
   }
 
@@ -108,41 +106,26 @@ void GraphBuilder::set_g2p(std::shared_ptr<const G2pModel> model, size_t n_best)
   means_.n_guesses = n_best;
 }
 
-std::shared_ptr<const GraphBuilder::PhraseList> GraphBuilder::compile_phrases(const Means &means, const std::string &phrases,
-                                                                              const BuildOptions &options) const {
+GraphBuilder::PhraseList GraphBuilder::read_phrases(const Means &means, RuleNode phrases, const BuildOptions &options) const {
   Words words(*model_, means, options);
-  const Rules rules = parse_phrases(phrases, options.name, options.letter_case);
-  const Grammar grammar = class_grammar(rules_grammar(rules, "", words.vocabulary(), options.name), options.name);
-  for (const std::string &word : grammar.words) {
+  std::vector<std::string> used;
+  std::vector<TextPlace> places;
+  for (const auto &[word, place] : words_of(phrases)) {
     if (words.is_class(word)) {
       fail(ASR_UNSUPPORTED, "%s: the class %s cannot be used in a class; write its phrases out", options.name.c_str(),
            word.c_str());
     }
+    used.push_back(word);
+    places.push_back(place);
   }
-  const Lexicon lexicon = words.lexicon_of(grammar.words);
-  auto list = std::make_shared<PhraseList>();
-  list->graph = build_class_graph(model_->set, model_->contexts, lexicon, grammar, graph_options(options));
-  list->words = {grammar.words, grammar.labels};
-  list->unknown = words.unknown();
-  list->guessed = words.guessed();
-  list->n_phrases = static_cast<double>(rules.rules.at("").expansion.parts.size());
+  find_unknown(used, words.vocabulary(), options.name, places);
+  PhraseList list;
+  list.lexicon = words.lexicon_of(used);
+  list.options = graph_options(options);
+  list.unknown = words.unknown();
+  list.guessed = words.guessed();
+  list.phrases = std::move(phrases);
   return list;
-}
-
-// Many small lists make one anew, or each would be looked through at every place.
-void GraphBuilder::set_class(const std::string &name, const std::string &phrases, const BuildOptions &options, bool add) {
-  const std::lock_guard one_at_a_time(class_mutex_);
-  const Means now = means();
-  const auto known = now.classes.find(name);
-  auto changed = std::make_shared<PhraseClass>();
-  if (add && known != now.classes.end()) *changed = *known->second;
-  if (!changed->text.empty() && changed->text.back() != '\n') changed->text += '\n';
-  changed->text += phrases;
-  const bool anew = changed->lists.size() >= kMostClassLists;
-  if (anew) changed->lists.clear();
-  changed->lists.push_back(compile_phrases(now, anew ? changed->text : phrases, options));
-  const std::lock_guard lock(mutex_);
-  means_.classes[name] = std::move(changed);
 }
 
 GraphOptions GraphBuilder::graph_options(const BuildOptions &options) const {
@@ -176,6 +159,7 @@ BuiltGraph GraphBuilder::build(const std::function<Grammar(const Vocabulary &)> 
     open->model = model_;
     open->graph = build_open_graph(model_->set, model_->contexts, lexicon, grammar, of_graph);
     open->words = {grammar.words, grammar.labels};
+    open->is_class = grammar.is_class;
     open->name = options.name;
     open->maker = maker;
     open->unknown = words.unknown();
@@ -188,106 +172,6 @@ BuiltGraph GraphBuilder::build(const std::function<Grammar(const Vocabulary &)> 
   BuiltGraph built = finish(graph, {grammar.words, grammar.labels}, maker);
   built.unknown = words.unknown();
   built.guessed = words.guessed();
-  return built;
-}
-
-BuiltGraph GraphBuilder::build_again(const BuiltGraph &graph) const {
-  if (graph.open == nullptr) return graph;
-  if (graph.open->model != model_) {
-    fail(ASR_INVALID_ARGUMENT, "asr_build_again: another builder has made the result; give that one");
-  }
-  return join(graph.open, means());
-}
-
-namespace {
-
-// The words of a graph whose classes are filled in: those of the grammar, and those of lists as they are said at a place.
-class JoinedWords {
- public:
-  // `source` names the grammar in errors.
-  JoinedWords(const WordTable &open, const std::string &source) : open_(open), source_(source) { add("<eps>", {}); }
-
-  // Returns the numbers of the grammar's words; 0 for names of classes, which `is_class` tells.
-  template <typename IsClass>
-  std::vector<uint32_t> add_open(const IsClass &is_class) {
-    std::vector<uint32_t> numbers;
-    for (uint32_t word = 0; word < open_.words.size(); ++word) {
-      numbers.push_back(word == 0 || is_class(open_.words[word]) ? 0 : add(open_.words[word], label(open_, word)));
-    }
-    return numbers;
-  }
-
-  // Returns the numbers of a list's words in the place of a class's name. They have the rule of the name, the last word of a
-  // phrase its tags, too.
-  std::vector<uint32_t> add_list(const WordTable &list, uint32_t name) {
-    const WordLabel of_name = label(open_, name);
-    std::vector<uint32_t> numbers;
-    for (uint32_t word = 0; word < list.words.size(); ++word) {
-      const bool is_last = word >= list.words.size() / 2;  // class_grammar
-      WordLabel joined = {of_name.rule, label(list, word).tags};
-      if (is_last && !of_name.tags.empty()) joined.tags += (joined.tags.empty() ? "" : "\n") + of_name.tags;
-      numbers.push_back(list.words[word] == "<eps>" ? 0 : add(list.words[word], joined));
-    }
-    return numbers;
-  }
-
-  const WordTable &table() const { return table_; }
-
- private:
-  const WordTable &open_;
-  const std::string &source_;
-  WordTable table_;
-  size_t n_bytes_ = 0;
-  std::map<std::tuple<std::string, std::string, std::string>, uint32_t> number_of_;
-
-  static WordLabel label(const WordTable &of, uint32_t word) { return of.labels.empty() ? WordLabel{} : of.labels[word]; }
-
-  uint32_t add(const std::string &word, const WordLabel &label) {
-    const auto [known, is_new] =
-        number_of_.try_emplace({word, label.rule, label.tags}, static_cast<uint32_t>(table_.words.size()));
-    if (is_new) {
-      n_bytes_ += word.size() + label.rule.size() + label.tags.size();
-      if (n_bytes_ > kMostSymbolBytes) fail_symbols(source_);
-      table_.words.push_back(word);
-      table_.labels.push_back(label);
-    }
-    return known->second;
-  }
-};
-
-}  // namespace
-
-BuiltGraph GraphBuilder::join(std::shared_ptr<const OpenGrammar> open, const Means &means) const {
-  const std::vector<std::string> &names = open->words.words;
-  const auto class_named = [&](const std::string &word) {
-    const auto found = word[0] == '$' ? means.classes.find(word.substr(1)) : means.classes.end();
-    return found == means.classes.end() ? nullptr : found->second.get();
-  };
-  JoinedWords words(open->words, open->name);
-  const std::vector<uint32_t> numbers = words.add_open(class_named);
-  std::vector<std::vector<ClassFilling>> fillings(names.size());
-  std::vector<std::string> unknown = open->unknown, guessed = open->guessed;
-  std::set<const PhraseClass *> classes;
-  for (uint32_t name = 1; name < names.size(); ++name) {
-    const PhraseClass *const phrases = class_named(names[name]);
-    if (phrases == nullptr) continue;
-    classes.insert(phrases);
-    double n_phrases = 0;
-    for (const auto &list : phrases->lists) n_phrases += list->n_phrases;
-    for (const auto &list : phrases->lists) {
-      const auto cost = static_cast<float>(std::log(n_phrases / list->n_phrases));
-      fillings[name].push_back({&list->graph, words.add_list(list->words, name), on_cost_grid(cost)});
-      unknown.insert(unknown.end(), list->unknown.begin(), list->unknown.end());
-      guessed.insert(guessed.end(), list->guessed.begin(), list->guessed.end());
-    }
-  }
-  const auto n_words = static_cast<uint32_t>(words.table().words.size());
-  const GraphData graph = join_classes(open->graph, numbers, fillings, model_->set.n_pdfs, n_words, open->name);
-  BuiltGraph built = finish(graph, words.table(), open->maker);
-  built.unknown = sorted(std::move(unknown));
-  built.guessed = sorted(std::move(guessed));
-  built.n_classes = classes.size();
-  built.open = std::move(open);
   return built;
 }
 

@@ -6,12 +6,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "core/g2p/g2p_model.h"
 #include "core/graph/build/letter_case.h"
 #include "core/graph/build/open_graph.h"
+#include "core/graph/build/rules.h"
 
 namespace asr {
 
@@ -27,15 +29,16 @@ struct BuildOptions {
 struct OpenGrammar {
   std::shared_ptr<const void> model;  // whose builder it is of
   OpenGraph graph;
-  WordTable words;  // with the names of classes
+  WordTable words;             // with the names of classes
+  std::vector<bool> is_class;  // [words]
   std::string name, maker;
-  std::vector<std::string> unknown, guessed;
+  std::set<std::string> unknown, guessed;
 };
 
 struct BuiltGraph {
   std::string archive;
-  std::vector<std::string> unknown;         // words that no lexicon has, rising
-  std::vector<std::string> guessed;         // words that G2P has pronounced, rising
+  std::set<std::string> unknown;            // words that no lexicon has
+  std::set<std::string> guessed;            // words that G2P has pronounced
   std::shared_ptr<const OpenGrammar> open;  // where the grammar uses classes
   uint64_t n_arcs = 0;
   uint32_t n_states = 0, n_words = 0;
@@ -53,7 +56,9 @@ class GraphBuilder {
   // The model that pronounces words which no lexicon has, up to n_best ways; nullptr for none.
   void set_g2p(std::shared_ptr<const G2pModel> model, size_t n_best);
 
-  // Sets the phrases of the class that grammars use as $name, or adds to them (parse_phrases).
+  // Sets the phrases of the class that grammars use as $name, or adds to them (parse_phrases); a class may have none. Phrases
+  // are compiled with the words and options of their call. Adding some takes time by their number, not by all: lists of like
+  // sizes are merged, so that few are kept.
   void set_class(const std::string &name, const std::string &phrases, const BuildOptions &options, bool add);
 
   // Compiles the grammar that `make_grammar` makes of the words that are known. `maker` is noted as what made the graph.
@@ -72,15 +77,20 @@ class GraphBuilder {
     std::vector<uint32_t> fillers;
   };
 
-  // Phrases of a class, compiled.
+  // Phrases of a class, with all that they were compiled with.
   struct PhraseList {
+    RuleNode phrases;  // alternatives
+    Lexicon lexicon;   // of their words
+    GraphOptions options;
+    std::set<std::string> unknown, guessed;
     OpenGraph graph;
     WordTable words;
-    std::vector<std::string> unknown, guessed;
-    double n_phrases;
+    std::vector<bool> ends_phrase;  // [words]
+
+    size_t size() const { return phrases.parts.size(); }
   };
+  // Of the lists that were compiled with the same options each has more than twice the phrases of the next.
   struct PhraseClass {
-    std::string text;  // of all lists
     std::vector<std::shared_ptr<const PhraseList>> lists;
   };
 
@@ -94,8 +104,8 @@ class GraphBuilder {
   class Words;
 
   Means means() const;
-  std::shared_ptr<const PhraseList> compile_phrases(const Means &means, const std::string &phrases,
-                                                    const BuildOptions &options) const;
+  PhraseList read_phrases(const Means &means, RuleNode phrases, const BuildOptions &options) const;  // all but the graph
+  void compile_phrases(PhraseList *list, const std::string &name) const;
   GraphOptions graph_options(const BuildOptions &options) const;
   BuiltGraph finish(const GraphData &graph, const WordTable &words, const std::string &maker) const;
   BuiltGraph join(std::shared_ptr<const OpenGrammar> open, const Means &means) const;

@@ -15,6 +15,10 @@ namespace asr {
 struct TransitionScales {
   double transition = 1.0;
   double self_loop = 0.1;
+
+  bool operator==(const TransitionScales &other) const {
+    return transition == other.transition && self_loop == other.self_loop;
+  }
 };
 
 // One of the HMMs a phone may have, by what follows, and the state where its last arc leads. Its paths cost `cost` more.

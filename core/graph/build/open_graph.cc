@@ -2,6 +2,7 @@
 #include "core/graph/build/open_graph.h"
 
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "core/base/error.h"
@@ -39,31 +40,46 @@ OpenGraph build_open_graph(const HmmSet &set, const ContextTable &contexts, cons
   return compacted(expand_contexts(lexical, set, contexts, fillers, options.scales, kSilent));
 }
 
-Grammar class_grammar(const Grammar &grammar, const std::string &source) {
+ClassGrammar class_grammar(const Grammar &grammar, const std::string &source) {
   if (grammar.final_costs[grammar.start] != kNotFinal) {
     fail(ASR_BAD_FILE, "%s: a phrase of a class must have words; leave out what may be said or not", source.c_str());
   }
-  Grammar of_class = grammar;
-  const auto n_words = static_cast<uint32_t>(grammar.words.size());
-  of_class.words.insert(of_class.words.end(), grammar.words.begin(), grammar.words.end());
-  of_class.labels.insert(of_class.labels.end(), grammar.labels.begin(), grammar.labels.end());
-  const uint32_t end = of_class.add_state();
-  of_class.final_costs.assign(of_class.n_states(), kNotFinal);
-  of_class.final_costs[end] = 0;
+  ClassGrammar of_class;
+  Grammar &phrases = of_class.grammar;
+  for (uint32_t state = 0; state < grammar.n_states(); ++state) phrases.add_state();
+  const uint32_t end = phrases.add_state();
+  phrases.start = grammar.start;
+  phrases.final_costs[end] = 0;
+  phrases.words = {grammar.words[0]};
+  if (!grammar.labels.empty()) phrases.labels = {grammar.labels[0]};
+  of_class.ends_phrase = {false};
+  std::vector<uint32_t> symbols[2];  // [whether it ends a phrase][word]; 0: none yet
+  for (std::vector<uint32_t> &of_words : symbols) of_words.resize(grammar.words.size());
+  const auto symbol_of = [&](uint32_t word, bool ends_phrase) {
+    uint32_t &symbol = symbols[ends_phrase][word];
+    if (symbol != 0 || word == 0) return symbol;
+    symbol = static_cast<uint32_t>(phrases.words.size());
+    phrases.words.push_back(grammar.words[word]);
+    if (!grammar.labels.empty()) phrases.labels.push_back(grammar.labels[word]);
+    of_class.ends_phrase.push_back(ends_phrase);
+    return symbol;
+  };
   for (uint32_t state = 0; state < grammar.n_states(); ++state) {
     for (const GrammarArc &arc : grammar.arcs[state]) {
+      if (!grammar.arcs[arc.next].empty()) phrases.arcs[state].push_back({symbol_of(arc.word, false), arc.cost, arc.next});
       const float final_cost = grammar.final_costs[arc.next];
-      if (final_cost != kNotFinal) of_class.arcs[state].push_back({n_words + arc.word, arc.cost + final_cost, end});
+      if (final_cost != kNotFinal) phrases.arcs[state].push_back({symbol_of(arc.word, true), arc.cost + final_cost, end});
     }
   }
-  return connect(of_class, source);
+  phrases = connect(phrases, source);
+  return of_class;
 }
 
-OpenGraph build_class_graph(const HmmSet &set, const ContextTable &contexts, const Lexicon &lexicon, const Grammar &of_class,
-                            const GraphOptions &options) {
+OpenGraph build_class_graph(const HmmSet &set, const ContextTable &contexts, const Lexicon &lexicon,
+                            const ClassGrammar &of_class, const GraphOptions &options) {
   double cost_of_none = 0;
   const std::vector<Filler> fillers = make_fillers(set, options, &cost_of_none);
-  Grammar grammar = of_class;
+  Grammar grammar = of_class.grammar;
   uint32_t end = 0;
   while (grammar.final_costs[end] == kNotFinal) ++end;
   grammar.final_costs[end] = kNotFinal;  // what comes then is not known
@@ -114,7 +130,10 @@ class Joiner {
   TransitionTable transitions_;
   std::map<std::pair<const ClassFilling *, uint32_t>, uint32_t> first_states_;
   std::vector<Copy> copies_to_make_;
+  uint64_t n_copied_arcs_ = 0;
   std::map<const OpenGraph *, std::vector<uint32_t>> transition_ids_;  // of this graph, by those of a class
+  using Begins = std::unordered_map<NeighbourSet, std::vector<const StateArc *>>;
+  std::map<const OpenGraph *, std::vector<Begins>> begins_;  // the arcs into a list by the neighbours of their ports
 
   static const Port &port_of(const OpenGraph &graph, const StateArc &arc) { return graph.ports[arc.word - 1]; }
 
@@ -129,28 +148,49 @@ class Joiner {
       if (word == 0) return;  // the state was to lead on behind a class, which its copies do
       for (const ClassFilling &filling : fillings_[word]) enter(filling, *arc, &arcs);
     }
+    check_size(0, arcs.size());
     graph_.set_arcs(state, arcs);
+  }
+
+  // Refuses the graph if it becomes too large with so many more.
+  void check_size(uint64_t n_states, uint64_t n_arcs) const {
+    if (graph_.n_states() + n_states <= kMostJoinedStates && graph_.arcs.size() + n_copied_arcs_ + n_arcs <= kMostJoinedArcs) {
+      return;
+    }
+    fail(ASR_UNSUPPORTED, "%s: with its classes it has more than %u states or %u arcs; use classes at fewer places",
+         source_.c_str(), kMostJoinedStates, kMostJoinedArcs);
+  }
+
+  const std::vector<Begins> &begins_of(const OpenGraph &list) {
+    std::vector<Begins> &by_left = begins_[&list];
+    if (!by_left.empty()) return by_left;
+    by_left.resize(kMaxNeighbours + 1);
+    for (const StateArc *arc = list.graph.first_arc(list.graph.start); arc != list.graph.last_arc(list.graph.start); ++arc) {
+      const Port &port = port_of(list, *arc);
+      by_left[port.left][port.right].push_back(arc);
+    }
+    return by_left;
   }
 
   // Leads into the copy of a list through the port that fits, if one of its phrases begins so.
   void enter(const ClassFilling &filling, const StateArc &arc, std::vector<StateArc> *arcs) {
     const Port &used = port_of(open_, arc);
-    const StateGraph &list = filling.graph->graph;
-    for (const StateArc *begin = list.first_arc(list.start); begin != list.last_arc(list.start); ++begin) {
-      const Port &port = port_of(*filling.graph, *begin);
-      if (port.left != used.left || port.right != used.right) continue;
-      arcs->push_back({0, 0, arc.cost + filling.cost + begin->cost, first_state_of(filling, arc.next) + begin->next});
+    const Begins &begins = begins_of(*filling.graph)[used.left];
+    const auto found = begins.find(used.right);
+    if (found == begins.end()) return;
+    const uint32_t first_state = first_state_of(filling, arc.next);
+    for (const StateArc *begin : found->second) {
+      arcs->push_back({0, 0, arc.cost + filling.cost + begin->cost, first_state + begin->next});
     }
   }
 
   uint32_t first_state_of(const ClassFilling &filling, uint32_t returns) {
     const auto [known, is_new] = first_states_.try_emplace({&filling, returns}, graph_.n_states());
     if (!is_new) return known->second;
-    if (uint64_t(graph_.n_states()) + filling.graph->graph.n_states() > kMostJoinedStates) {
-      fail(ASR_UNSUPPORTED, "%s: with its classes it has more than %u states; use classes at fewer places", source_.c_str(),
-           kMostJoinedStates);
-    }
-    for (uint32_t i = 0; i < filling.graph->graph.n_states(); ++i) graph_.add_state();
+    const StateGraph &list = filling.graph->graph;
+    check_size(list.n_states(), list.arcs.size());
+    n_copied_arcs_ += list.arcs.size();
+    for (uint32_t i = 0; i < list.n_states(); ++i) graph_.add_state();
     copies_to_make_.push_back({&filling, known->second, returns});
     return known->second;
   }
@@ -167,26 +207,38 @@ class Joiner {
   void copy_class(const Copy &copy) {
     const OpenGraph &list = *copy.filling->graph;
     const std::vector<uint32_t> &ids = transition_ids_of(&list);
+    n_copied_arcs_ -= list.graph.arcs.size();
+    const ArcsByLeft after = returns_by_left(copy.returns);
     std::vector<StateArc> arcs;
     for (uint32_t state = 0; state < list.graph.n_states(); ++state) {
       if (state == list.graph.start) continue;
       arcs.clear();
       for (const StateArc *arc = list.graph.first_arc(state); arc != list.graph.last_arc(state); ++arc) {
         if (arc->transition_id == kPortArc) {
-          leave(port_of(list, *arc), arc->cost, copy.returns, &arcs);
+          leave(port_of(list, *arc), arc->cost, after, &arcs);
         } else {
           arcs.push_back({ids[arc->transition_id], copy.filling->words[arc->word], arc->cost, copy.first_state + arc->next});
         }
       }
+      check_size(0, arcs.size());
       graph_.set_arcs(copy.first_state + state, arcs);
     }
   }
 
-  // Leads on behind the class, to what may follow the phone that ended the phrase.
-  void leave(const Port &end, float cost, uint32_t returns, std::vector<StateArc> *arcs) const {
+  using ArcsByLeft = std::vector<std::vector<const StateArc *>>;  // by the neighbour before their port
+
+  ArcsByLeft returns_by_left(uint32_t returns) const {
+    ArcsByLeft arcs(kMaxNeighbours + 1);
     for (const StateArc *arc = open_.graph.first_arc(returns); arc != open_.graph.last_arc(returns); ++arc) {
-      const Port &port = port_of(open_, *arc);
-      if (port.left == end.left && (port.right & end.right).any()) arcs->push_back({0, 0, cost + arc->cost, arc->next});
+      arcs[port_of(open_, *arc).left].push_back(arc);
+    }
+    return arcs;
+  }
+
+  // Leads on behind the class, to what may follow the phone that ended the phrase.
+  void leave(const Port &end, float cost, const ArcsByLeft &after, std::vector<StateArc> *arcs) const {
+    for (const StateArc *arc : after[end.left]) {
+      if ((port_of(open_, *arc).right & end.right).any()) arcs->push_back({0, 0, cost + arc->cost, arc->next});
     }
   }
 

@@ -23,11 +23,16 @@ struct OpenGraph {
 OpenGraph build_open_graph(const HmmSet &set, const ContextTable &contexts, const Lexicon &lexicon, const Grammar &grammar,
                            const GraphOptions &options);
 
-// A grammar's phrases as those of a class. They share the words of the grammar; those that end a phrase are symbols of their
-// own, with numbers from grammar.words.size() on. Throws if the grammar allows to say nothing.
-Grammar class_grammar(const Grammar &grammar, const std::string &source);
-OpenGraph build_class_graph(const HmmSet &set, const ContextTable &contexts, const Lexicon &lexicon, const Grammar &of_class,
-                            const GraphOptions &options);
+// The phrases of a class. A word that ends one is another symbol than the same word before the end.
+struct ClassGrammar {
+  Grammar grammar;                // has one final state
+  std::vector<bool> ends_phrase;  // [words]
+};
+
+// Throws if the grammar allows to say nothing.
+ClassGrammar class_grammar(const Grammar &grammar, const std::string &source);
+OpenGraph build_class_graph(const HmmSet &set, const ContextTable &contexts, const Lexicon &lexicon,
+                            const ClassGrammar &of_class, const GraphOptions &options);
 
 // A list of phrases that stands for the name of a class.
 struct ClassFilling {

@@ -43,7 +43,7 @@ bool has_words(const RuleNode &phrase) {
 
 }  // namespace
 
-Rules parse_phrases(const std::string &text, const std::string &source, LetterCase letter_case) {
+RuleNode phrase_alternatives(const std::string &text, const std::string &source, LetterCase letter_case) {
   RuleNode all;
   all.kind = RuleNode::kAlternatives;
   uint32_t number = 0;
@@ -59,10 +59,19 @@ Rules parse_phrases(const std::string &text, const std::string &source, LetterCa
     all.parts.push_back(std::move(phrase));
     all.weights.push_back(1);
   }
-  if (all.parts.empty()) fail(ASR_BAD_FILE, "%s: no phrases in it; put one on each line", source.c_str());
+  return all;
+}
+
+Rules phrase_rules(RuleNode phrases) {
   Rules rules;
-  rules.rules.emplace("", Rules::Rule{std::move(all), true});
+  rules.rules.emplace("", Rules::Rule{std::move(phrases), true});
   return rules;
+}
+
+Rules parse_phrases(const std::string &text, const std::string &source, LetterCase letter_case) {
+  RuleNode phrases = phrase_alternatives(text, source, letter_case);
+  if (phrases.parts.empty()) fail(ASR_BAD_FILE, "%s: no phrases in it; put one on each line", source.c_str());
+  return phrase_rules(std::move(phrases));
 }
 
 }  // namespace asr

@@ -9,7 +9,11 @@
 
 namespace asr {
 
-// Empty lines and lines that begin with '#' do not count. The only rule has the name "".
+// Empty lines and lines that begin with '#' do not count. The only rule has the name "". Throws if there are no phrases.
 Rules parse_phrases(const std::string &text, const std::string &source, LetterCase letter_case);
+
+// The same in two steps: a sequence of words and tags for each phrase, which may be none, and their rule.
+RuleNode phrase_alternatives(const std::string &text, const std::string &source, LetterCase letter_case);
+Rules phrase_rules(RuleNode phrases);
 
 }  // namespace asr

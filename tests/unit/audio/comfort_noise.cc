@@ -23,6 +23,17 @@ TEST(ComfortNoise, LeavesSoundAlone) {
   EXPECT_EQ(with_noise(sound, sound.size()), sound);
 }
 
+// Sound in floats that fades out goes below every step that a model can tell from zero.
+TEST(ComfortNoise, FollowsFadingSound) {
+  std::vector<float> samples(3000);
+  for (size_t i = 0; i < samples.size(); ++i) samples[i] = 100 * std::exp(-0.01f * static_cast<float>(i));
+  const std::vector<float> heard = with_noise(samples, samples.size());
+  for (size_t i = 0; i < 800; ++i) EXPECT_EQ(heard[i], samples[i]);
+  double squares = 0;
+  for (size_t i = 2000; i < 3000; ++i) squares += heard[i] * heard[i];
+  EXPECT_NEAR(squares / 1000, 1.0 / 3, 0.05);
+}
+
 TEST(ComfortNoise, IsSmallWhiteAndWithoutMean) {
   const std::vector<float> noise = with_noise(std::vector<float>(100000, 0.0f), 100000);
   double sum = 0, squares = 0, products = 0;

@@ -250,16 +250,16 @@ size_t check_classes(unsigned seed, Shape shape) {
   const GraphOptions options = make_options(&random);
   const ContextTable contexts(set);
   const OpenGraph open = build_open_graph(set, contexts, lexicon, grammar, options);
+  std::vector<ClassGrammar> classes;
   std::vector<OpenGraph> graphs;
   for (const TestList &list : lists) {
-    graphs.push_back(build_class_graph(set, contexts, lexicon, class_grammar(list.phrases, "test"), options));
+    classes.push_back(class_grammar(list.phrases, "test"));
+    graphs.push_back(build_class_graph(set, contexts, lexicon, classes.back(), options));
   }
   std::vector<std::vector<ClassFilling>> fillings(grammar.words.size());
   for (size_t i = 0; i < lists.size(); ++i) {
     std::vector<uint32_t> words;
-    for (const std::string &word : class_grammar(lists[i].phrases, "test").words) {
-      words.push_back(number_of(grammar.words, word));
-    }
+    for (const std::string &word : classes[i].grammar.words) words.push_back(number_of(grammar.words, word));
     fillings[lists[i].name].push_back({&graphs[i], words, lists[i].cost});
   }
   std::vector<uint32_t> words(grammar.words.size());

@@ -56,8 +56,9 @@ class Grammar(bytes):
     """A compiled grammar: the bytes of a graph archive, for `Engine.add_graph` or a file.
 
     unknown: words that no lexicon has, each once, which were dropped. guessed: words that the model of `GrammarBuilder.set_g2p`
-    pronounces. n_classes: classes that it uses; such a grammar can be built again, unless it was pickled. n_states, n_arcs: the size of the graph. n_words: word
-    symbols; a word with other tags or of another rule is another one.
+    pronounces. n_classes: classes that it uses; such a grammar can be built again, unless it was pickled. n_states, n_arcs: the
+    size of the graph. n_words: word symbols; a word with other tags or of another rule is another one. A copy is the grammar
+    itself, which does not change.
     """
 
     unknown: tuple[str, ...] = ()
@@ -67,6 +68,12 @@ class Grammar(bytes):
     n_arcs: int = 0
     n_words: int = 0
     _result: Handle | None = None  # of a grammar with classes
+
+    def __copy__(self) -> Grammar:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Grammar:
+        return self
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_result"}
@@ -125,30 +132,34 @@ class GrammarBuilder:
 
     def set_class(self, class_name: str, phrases: Lines, **config: Unpack[GrammarConfig]) -> None:
         """Sets the phrases that grammars use as $class_name in the place of a word: a text with a phrase a line, or a list, each with
-        tags if wanted: "ada lovelace {7}". They are equally likely.
+        tags if wanted: "ada lovelace {7}". They are equally likely. Without any nothing can be said in its place.
 
-        config: see `GrammarConfig`; rule does not count. Raises InvalidArgument, BadFile, Unsupported, OutOfMemory, InvalidState
+        class_name: UTF-8 without blanks, control characters and any of $;=|()[]*+<>{}"/. config: see `GrammarConfig`, for these
+        phrases; rule does not count. Raises InvalidArgument, BadFile, Unsupported, OutOfMemory, InvalidState
         (closed); all is then as it was.
         """
         self._change_class(self._lib.asr_builder_set_class, class_name, phrases, config)
 
     def add_to_class(self, class_name: str, phrases: Lines, **config: Unpack[GrammarConfig]) -> None:
-        """Adds phrases to a class, and compiles those alone. Otherwise as `set_class`."""
+        """Adds phrases to a class; takes time by their number, but for a call in a while. Otherwise as `set_class`."""
         self._change_class(self._lib.asr_builder_add_to_class, class_name, phrases, config)
 
     def build_again(self, grammar: Grammar) -> Grammar:
         """The grammar, which this builder has made, with the classes as they are now; in the time that joining them takes.
 
-        Raises InvalidArgument (another builder's grammar, or one that was pickled), BadFile, Unsupported, OutOfMemory,
+        Its words and their pronunciations stay as they were when it was built. Raises InvalidArgument (no grammar, another builder's grammar, or one that was pickled), BadFile, Unsupported, OutOfMemory,
         InvalidState (closed).
         """
-        if grammar.n_classes == 0:
-            return grammar
-        if grammar._result is None:
-            raise InvalidArgument("grammar was pickled; compile it again")
+        if not isinstance(grammar, Grammar):
+            raise InvalidArgument(f"grammar is of type {type(grammar).__name__}; it must be a senone.Grammar")
         result = ctypes.c_void_p()
-        with self._handle as pointer, grammar._result as before:
-            check_build(self._lib.asr_build_again(pointer, before, ctypes.byref(result)))
+        with self._handle as pointer:
+            if grammar.n_classes == 0:
+                return grammar
+            if grammar._result is None:
+                raise InvalidArgument("grammar was pickled; compile it again")
+            with grammar._result as before:
+                check_build(self._lib.asr_build_again(pointer, before, ctypes.byref(result)))
         return self._grammar(result)
 
     def jsgf(self, rules: str | bytes, **config: Unpack[GrammarConfig]) -> Grammar:
@@ -166,12 +177,12 @@ class GrammarBuilder:
     def phrases(self, lines: Lines, **config: Unpack[GrammarConfig]) -> Grammar:
         """Compiles one of the phrases, a phrase a line of a text, or the items of a list; lines that begin with "#" and empty ones
         do not count. config, raises: as `jsgf`."""
-        return self._compile(self._lib.asr_build_phrases, "lines", _joined(lines), config)
+        return self._compile(self._lib.asr_build_phrases, "lines", _joined("lines", lines), config)
 
     def words(self, lines: Lines, **config: Unpack[GrammarConfig]) -> Grammar:
         """Compiles the words, a word a line of a text or the items of a list, in any number and order. config, raises: as
         `jsgf`."""
-        return self._compile(self._lib.asr_build_words, "lines", _joined(lines), config)
+        return self._compile(self._lib.asr_build_words, "lines", _joined("lines", lines), config)
 
     def close(self) -> None:
         """Gives the builder back, after calls in progress; its grammars stay. May be called again."""
@@ -198,37 +209,41 @@ class GrammarBuilder:
         return self._grammar(result)
 
     def _change_class(self, function: Any, name: str, phrases: Lines, config: GrammarConfig) -> None:
-        data = _utf8("phrases", _joined(phrases))
+        data = _utf8("phrases", _joined("phrases", phrases))
         native = _native_config(config)
         with self._handle as pointer:
-            check_build(function(pointer, encoded("name", name), data, len(data), ctypes.byref(native)))
+            check_build(function(pointer, encoded("class_name", name), data, len(data), ctypes.byref(native)))
 
     def _grammar(self, result: ctypes.c_void_p) -> Grammar:
         """Takes the result over."""
         assert result.value is not None
-        handle = Handle(result.value, self._lib.asr_build_free, "the grammar was closed")
-        info = asr_build_info(size=ctypes.sizeof(asr_build_info))
-        check_build(self._lib.asr_build_get_info(result, ctypes.byref(info)))
-        grammar = Grammar(ctypes.string_at(info.bytes, info.n_bytes))
-        grammar.unknown = tuple(text(info.unknown[i]) for i in range(info.n_unknown))
-        grammar.guessed = tuple(text(info.guessed[i]) for i in range(info.n_guessed))
-        grammar.n_states, grammar.n_arcs, grammar.n_words = info.n_states, info.n_arcs, info.n_words
-        grammar.n_classes = info.n_classes
-        if info.n_classes > 0:
-            grammar._result = handle
-        else:
-            handle.close()
-        return grammar
+        handle: Handle | None = Handle(result.value, self._lib.asr_build_free, "the grammar was closed")
+        try:
+            info = asr_build_info(size=ctypes.sizeof(asr_build_info))
+            check_build(self._lib.asr_build_get_info(result, ctypes.byref(info)))
+            grammar = Grammar(ctypes.string_at(info.bytes, info.n_bytes))
+            grammar.unknown = tuple(text(info.unknown[i]) for i in range(info.n_unknown))
+            grammar.guessed = tuple(text(info.guessed[i]) for i in range(info.n_guessed))
+            grammar.n_states, grammar.n_arcs, grammar.n_words = info.n_states, info.n_arcs, info.n_words
+            grammar.n_classes = info.n_classes
+            if info.n_classes > 0:
+                grammar._result, handle = handle, None
+            return grammar
+        finally:
+            if handle is not None:
+                handle.close()
 
 
-def _joined(lines: Lines) -> str | bytes:
+def _joined(argument: str, lines: Lines) -> str | bytes:
     """A text of the lines. Raises InvalidArgument if one is none."""
     if isinstance(lines, (str, bytes)):
         return lines
+    if not isinstance(lines, Iterable):
+        raise InvalidArgument(f"{argument} is of type {type(lines).__name__}; it must be a string or a list of strings")
     items = list(lines)
     for item in items:
         if not isinstance(item, str) or "\n" in item:
-            raise InvalidArgument(f"lines have {item!r}; each must be a string without line breaks")
+            raise InvalidArgument(f"{argument} has {item!r}; each must be a string without line breaks")
     return "\n".join(items)
 
 
