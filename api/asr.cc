@@ -13,9 +13,11 @@
 #include "api/guard.h"
 #include "api/uncancelled.h"
 #include "core/backend/registry.h"
+#include "core/base/limits.h"
 #include "core/base/log.h"
 #include "core/engine/engine.h"
 
+using asr::api::check_range;
 using asr::api::fill;
 using asr::api::guard;
 using asr::api::require;
@@ -324,6 +326,16 @@ asr_status asr_set_graph(asr_stream *stream, const char *name) {
   return guard([&] {
     require(stream, "asr_set_graph", "stream");
     stream->current()->set_graph(stream->engine->graph(name == nullptr ? "" : name, "asr_set_graph"));
+  });
+}
+
+asr_status asr_boost(asr_stream *stream, const char *text, size_t n_bytes, float bonus) {
+  return guard([&] {
+    require(stream, "asr_boost", "stream");
+    if (text == nullptr) return stream->current()->forget_boosts();
+    check_range<size_t>(n_bytes, 0, asr::kMostBoostBytes, "asr_boost: n_bytes");
+    check_range(static_cast<double>(bonus), -asr::kMostBoostBonus, asr::kMostBoostBonus, "asr_boost: bonus");
+    stream->current()->boost(std::string(text, n_bytes), bonus);
   });
 }
 

@@ -392,6 +392,22 @@ ASR_API asr_status asr_reset(asr_stream *stream);
  * endpoints; finished), ASR_OUT_OF_MEMORY, or the status of the ERROR event if the stream has failed. Any thread. */
 ASR_API asr_status asr_set_graph(asr_stream *stream, const char *name);
 
+/* Boosts phrases for one utterance: names in the caller's address book, the dish of the day. `text` has n_bytes of UTF-8, a
+ * phrase a line, its words as the graph has them; lines that begin with '#' do not count. In the lattice of the utterance every
+ * path is cheaper by `bonus` (natural log, -1000..1000; 3..8 is usual; below 0 the phrases become less likely) for each time
+ * that it says one, in its graph costs, and the FINAL, its alternatives, confidences and lattice are those of these costs.
+ * Phrases that overlap count each. What the lattice does not hold cannot be boosted, so a wider lattice_beam finds more.
+ * Partial results, endpoints and the out-of-grammar score do not change. Calls add up; `text` NULL takes back all. Does not
+ * wait. Since 0.2.0.
+ *
+ * The call is a place in the audio, as asr_set_graph is: it is for the first utterance with a FINAL that ends later than what
+ * was fed before the call, so it may be made while the utterance is spoken; without endpoints, at any time before asr_finish.
+ * An utterance that is cancelled leaves its boosts to the next one.
+ *
+ * Errors: ASR_INVALID_ARGUMENT, ASR_INVALID_STATE (the stream makes no lattices; finished), ASR_UNSUPPORTED (over 1 MiB waits),
+ * ASR_OUT_OF_MEMORY, or the status of the ERROR event if the stream has failed. Any thread. */
+ASR_API asr_status asr_boost(asr_stream *stream, const char *text, size_t n_bytes, float bonus);
+
 /* Says that the audio is complete; FINAL and END events follow. Does not wait for them. Errors: ASR_INVALID_ARGUMENT,
  * ASR_INVALID_STATE (a second call), ASR_OUT_OF_MEMORY (the stream has failed: ERROR and END follow), or the status of the
  * ERROR event if the stream has failed. Any thread. */

@@ -300,6 +300,15 @@ void read_reject(Options *options) {
   if (!is_number && !text.empty() && text != "off") options->files.insert(options->files.begin(), text);
 }
 
+// asr_boost is for one utterance of a stream.
+void read_boost(Options *options) {
+  if (options->boost.empty()) return;
+  if (!options->endpoint.empty()) {
+    throw UsageError("recognize: --boost is for recordings of one utterance; leave out --endpoint");
+  }
+  options->boosted = read_file(options->boost);
+}
+
 void add_recognize(Command app) {
   auto options = std::make_shared<Options>();
   Command command = app.command("recognize", "Print the words of recordings");
@@ -354,6 +363,10 @@ void add_recognize(Command app) {
               "Print nothing, or with --json that it is rejected, for what the grammar probably does not hold: from this "
               "probability on, 0.5 if none is given; off: do not compare with the background")
       .may_lack_value();
+  command.option("--boost", options->boost, "File of phrases, a phrase a line, that are likelier than the graph says");
+  command.option("--boost-bonus", options->boost_bonus, "What a path that says one gains (natural log); 3..8 is usual")
+      .range(-kMostBoostBonus, kMostBoostBonus)
+      .shows_default();
   command.option("--nbest", options->n_best, "Most alternatives to print").range(1u, kMostAlternatives);
   command.flag("--confidence", options->confidence, "Give words a confidence in --json and --ctm");
   command.option("--lattice", options->lattice,
@@ -365,7 +378,9 @@ void add_recognize(Command app) {
   add_quiet(command);
   command.callback([options] {
     read_reject(options.get());
-    const bool needs_lattice = options->n_best > 1 || options->confidence || !options->lattice.empty();
+    read_boost(options.get());
+    const bool needs_lattice =
+        options->n_best > 1 || options->confidence || !options->lattice.empty() || !options->boost.empty();
     if (options->lattice_beam == 0 && needs_lattice) options->lattice_beam = 8;
     run(*options);
   });

@@ -41,10 +41,12 @@ asr_stream_config stream_config(const RecognizeOptions &options) {
   return config;
 }
 
-StreamPointer open_stream(asr_engine *engine, const asr_stream_config &config) {
-  asr_stream *stream = nullptr;
-  check(asr_open(engine, &config, &stream));
-  return {stream, asr_close};
+StreamPointer open_stream(asr_engine *engine, const asr_stream_config &config, const RecognizeOptions &options) {
+  asr_stream *opened = nullptr;
+  check(asr_open(engine, &config, &opened));
+  StreamPointer stream(opened, asr_close);
+  if (!options.boost.empty()) check(asr_boost(opened, options.boosted.data(), options.boosted.size(), options.boost_bonus));
+  return stream;
 }
 
 // Warns, in a sentence, of a recording that is worse than it should be: an end that is missing, or a low rate.
@@ -150,7 +152,7 @@ StreamPointer open_audio_stream(asr_engine *engine, const RecognizeOptions &opti
   config.input = ASR_INPUT_FLOAT;
   config.sample_rate_hz = rate_hz;
   config.n_channels = n_channels;
-  return open_stream(engine, config);
+  return open_stream(engine, config, options);
 }
 
 void check_length(const std::string &path, size_t n_samples, uint32_t rate_hz, const asr_engine_info &info) {
@@ -219,7 +221,7 @@ StreamPointer feed_rows(asr_engine *engine, const RecognizeOptions &options, con
                         const FedFunction &fed, Listener *listener, double *audio_s) {
   asr_stream_config config = stream_config(options);
   config.input = utterance.input;
-  StreamPointer stream = open_stream(engine, config);
+  StreamPointer stream = open_stream(engine, config, options);
   for (size_t row = 0; row < utterance.n_rows; row += options.chunk_samples) {
     const size_t n = std::min(options.chunk_samples, utterance.n_rows - row);
     check(asr_feed(stream.get(), utterance.rows.data() + row * utterance.row_length, n));

@@ -502,6 +502,14 @@ class StreamView {
   void set_graph(const std::string &name) { try_set_graph(name).value(); }
   Expected<void> try_set_graph(const std::string &name) { return detail::outcome(asr_set_graph(handle_, name.c_str())); }
 
+  // Boosts phrases, a phrase a line, for the utterance under way or else the next; needs a lattice_beam. Calls add up.
+  void boost(std::string_view phrases, float bonus) { try_boost(phrases, bonus).value(); }
+  Expected<void> try_boost(std::string_view phrases, float bonus) {
+    return detail::outcome(asr_boost(handle_, phrases.empty() ? "" : phrases.data(), phrases.size(), bonus));
+  }
+  void forget_boosts() { try_forget_boosts().value(); }
+  Expected<void> try_forget_boosts() { return detail::outcome(asr_boost(handle_, nullptr, 0, 0)); }
+
   // Begins the stream anew, as if just opened; events that were not taken are dropped. A callback that threw gets no more
   // events.
   void reset() { try_reset().value(); }

@@ -83,6 +83,9 @@ constexpr float kMostWordInsertionCost = 1e6f;
 constexpr float kLeastWarp = 0.8f, kMostWarp = 1.25f;
 constexpr uint32_t kLeastEndpointMs = 100, kMostEndpointMs = 600000;
 constexpr uint32_t kLeastPreRollMs = 20, kMostPreRollMs = 5000;
+constexpr size_t kMostBoostBytes = size_t{1} << 20;
+constexpr double kMostBoostBonus = 1000;
+constexpr size_t kMostBoostedStates = size_t{1} << 20;
 constexpr size_t kMostDevices = 64;
 constexpr size_t kMostStructBytes = 4096;
 

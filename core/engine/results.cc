@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "core/base/log.h"
 #include "core/decode/path_words.h"
 #include "core/lattice/confusion_network.h"
 #include "core/lattice/from_backend.h"
@@ -91,6 +92,16 @@ void judge(const HeardPath &grammar, const HeardPath &background, const Decoding
   }
 }
 
+// A result without its boosts is better than none.
+void boost(CompactLattice *lattice, BoostScores *scores) {
+  try {
+    *lattice = boosted(*lattice, scores);
+  } catch (const Error &error) {
+    log(ASR_LOG_WARNING,
+        "asr_boost: %s; the result is that without the phrases: boost fewer, or make the lattice_beam narrower", error.what());
+  }
+}
+
 void add_texts(EventLattice *arrays, const Decoding &decoding) {
   std::map<uint32_t, size_t> index_of;
   for (const uint32_t word : arrays->arc_words) {
@@ -161,18 +172,28 @@ EventPointer path_event(const asr_path &path, uint64_t n_common_arcs, uint64_t f
   return event;
 }
 
-SearchLattice search_lattice(std::optional<HeardPath> background, std::shared_ptr<LatticePieces> pieces,
-                             const asr_raw_lattice &last, uint64_t first_frame, const Decoding &decoding) {
-  return {std::move(background), std::move(pieces), lattice_from_backend(last, decoding.word_insertion_cost),
-          first_frame,           last.n_frames,     last.reached_final != 0,
-          last.beam_died != 0};
+SearchLattice search_lattice(std::optional<HeardPath> background, std::vector<Boost> boosts,
+                             std::shared_ptr<LatticePieces> pieces, const asr_raw_lattice &last, uint64_t first_frame,
+                             const Decoding &decoding) {
+  SearchLattice found;
+  found.background = std::move(background);
+  found.boosts = std::move(boosts);
+  found.pieces = std::move(pieces);
+  found.last = lattice_from_backend(last, decoding.word_insertion_cost);
+  found.first_frame = first_frame;
+  found.n_frames = last.n_frames;
+  found.reached_final = last.reached_final != 0;
+  found.beam_died = last.beam_died != 0;
+  return found;
 }
 
 EventPointer lattice_event(SearchLattice found, const Decoding &decoding, const StopToken &stop) {
   if (found.pieces->failure) throw Error(*found.pieces->failure);
   const auto scale = static_cast<double>(decoding.acoustic_scale);
-  const Determinised determinised = found.pieces->determiniser.finish(std::move(found.last), stop);
+  Determinised determinised = found.pieces->determiniser.finish(std::move(found.last), stop);
   found.pieces.reset();
+  BoostScores boosts(found.boosts, [&](uint32_t word) -> const std::string & { return decoding.graph->words()[word]; });
+  if (!found.boosts.empty()) boost(&determinised.lattice, &boosts);
   const CompactLattice &lattice = determinised.lattice;
   LatticePosteriors posteriors = lattice_posteriors(lattice, scale, stop);
 
@@ -187,7 +208,11 @@ EventPointer lattice_event(SearchLattice found, const Decoding &decoding, const 
   event->n_stable_words = event->alternatives[0].words.size();
   event->lattice = make_arrays(determinised, std::move(posteriors), scale, found.first_frame, n_frames, decoding);
   set_flags(event.get(), found.n_frames, found.reached_final, found.beam_died);
-  if (found.background && !paths.empty()) judge(heard_path(paths[0], decoding), *found.background, decoding, event.get());
+  if (found.background && !paths.empty()) {
+    HeardPath heard = heard_path(paths[0], decoding);
+    heard.cost -= boosts.cost(paths[0].words);  // what was said fits the sound no better for it
+    judge(heard, *found.background, decoding, event.get());
+  }
   if (determinised.beam < static_cast<double>(decoding.lattice_beam)) event->flags |= ASR_FLAG_BEAM_NARROWED;
   return event;
 }

@@ -10,6 +10,7 @@
 #include "core/decode/rejection.h"
 #include "core/engine/decoding.h"
 #include "core/engine/event.h"
+#include "core/lattice/boost.h"
 #include "core/lattice/determinise.h"
 
 namespace asr {
@@ -30,6 +31,7 @@ struct LatticePieces {
 // What the search left of an utterance, taken from the device.
 struct SearchLattice {
   std::optional<HeardPath> background;  // that the result is compared with
+  std::vector<Boost> boosts;
   std::shared_ptr<LatticePieces> pieces;
   Lattice last;              // the rest
   uint64_t first_frame = 0;  // of the utterance, in its stream
@@ -37,8 +39,9 @@ struct SearchLattice {
   bool reached_final = false, beam_died = false;
 };
 
-SearchLattice search_lattice(std::optional<HeardPath> background, std::shared_ptr<LatticePieces> pieces,
-                             const asr_raw_lattice &last, uint64_t first_frame, const Decoding &decoding);
+SearchLattice search_lattice(std::optional<HeardPath> background, std::vector<Boost> boosts,
+                             std::shared_ptr<LatticePieces> pieces, const asr_raw_lattice &last, uint64_t first_frame,
+                             const Decoding &decoding);
 
 // The path of the background's channel.
 HeardPath background_path(const asr_path &path, const Decoding &decoding);

@@ -100,13 +100,13 @@ void Scheduler::finish_later(const StreamPointer &stream) {
   const uint64_t first_frame = stream->utterance_->first_frame();
   const Decoding &decoding = stream->utterance_->decoding();
   stream->post_endpoint();
-  stream->submit_result(
-      this, [channel, pieces, first_frame, &model, decoding, background = background_of(*stream), stop = stream->stop_token()] {
-        asr_backend_device *const device = model.device().get();
-        asr_raw_lattice raw{};
-        model.device().check(model.api()->lattice(device, channel.get(), 1, &raw));
-        return lattice_event(search_lattice(background, pieces, raw, first_frame, decoding), decoding, stop);
-      });
+  stream->submit_result(this, [channel, pieces, first_frame, &model, decoding, background = background_of(*stream),
+                               boosts = stream->take_boosts(), stop = stream->stop_token()] {
+    asr_backend_device *const device = model.device().get();
+    asr_raw_lattice raw{};
+    model.device().check(model.api()->lattice(device, channel.get(), 1, &raw));
+    return lattice_event(search_lattice(background, boosts, pieces, raw, first_frame, decoding), decoding, stop);
+  });
   end(stream);
 }
 
@@ -151,8 +151,9 @@ void Scheduler::finish_with_lattices(const Streams &streams) {
     for_stream(stream, [&] {
       model_.device().check(together ? status : api.lattice(model_.device().get(), channels_[i], 1, &lattices_[i]));
       const Decoding &decoding = stream->utterance_->decoding();
-      const auto found = std::make_shared<SearchLattice>(search_lattice(
-          background_of(*stream), stream->utterance_->pieces(), lattices_[i], stream->utterance_->first_frame(), decoding));
+      const auto found = std::make_shared<SearchLattice>(search_lattice(background_of(*stream), stream->take_boosts(),
+                                                                        stream->utterance_->pieces(), lattices_[i],
+                                                                        stream->utterance_->first_frame(), decoding));
       stream->post_endpoint();
       stream->submit_result(
           this, [found, decoding, stop = stream->stop_token()] { return lattice_event(std::move(*found), decoding, stop); });

@@ -102,11 +102,24 @@ void Stream::set_graph(GraphName graph) {
          "asr_set_graph: the stream is one utterance and was fed already; call it before asr_feed or after asr_reset, or set "
          "asr_stream_config.endpoint");
   }
-  choices_.choose(std::move(graph), [this] {
-    const uint64_t n_values = intake_.n_values("asr_set_graph");
-    return (n_values + frame_values_ - 1) / frame_values_;
-  });
+  choices_.choose(std::move(graph), [this] { return fed_frame("asr_set_graph"); });
 }
+
+uint64_t Stream::fed_frame(const char *call) const { return (intake_.n_values(call) + frame_values_ - 1) / frame_values_; }
+
+void Stream::boost(const std::string &phrases, float bonus) {
+  if (options_.lattice_beam == 0) {
+    fail(ASR_INVALID_STATE, "asr_boost: the stream makes no lattices; set asr_stream_config.lattice_beam, such as to 8");
+  }
+  boosts_.choose({boosted_phrases(phrases), static_cast<double>(bonus)}, phrases.size(),
+                 [this] { return fed_frame("asr_boost"); });
+}
+
+void Stream::forget_boosts() {
+  boosts_.forget([this] { return fed_frame("asr_boost"); });
+}
+
+std::vector<Boost> Stream::take_boosts() { return boosts_.take(options_.endpoint ? utterance_->end_frame() : UINT64_MAX); }
 
 void Stream::finish() {
   carried_.note_fed();
@@ -257,7 +270,9 @@ void Stream::post_result(EventPointer final) noexcept {
   }
   // Frames that only wait for what would follow asr_end_utterance are no utterance if nothing does.
   const bool is_rest = begins_at_mark_ && !goes_on_ && intake_.ends_at_mark();
+  const bool is_cancelled = (final->flags & ASR_FLAG_CANCELLED) != 0;
   if (is_heard() || (!final->alternatives[0].words.empty() && !is_rest)) {
+    if (!is_cancelled) boosts_.pass();
     post_once(ASR_EVENT_SPEECH_START, final->alternatives[0].words.empty() ? 0 : final->alternatives[0].words[0].start_s);
     post_once(ASR_EVENT_ENDPOINT, final->time_s);
     post(std::move(final));

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/engine/boost_choices.h"
 #include "core/engine/carried_state.h"
 #include "core/engine/event_queue.h"
 #include "core/engine/graph_choices.h"
@@ -35,6 +36,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void end_utterance();
   void cancel_utterance();
   void set_graph(GraphName graph);  // of the next utterance
+  void boost(const std::string &phrases, float bonus);
+  void forget_boosts();
   void finish();
   void cancel() noexcept;
   std::string state() const { return carried_.bytes(); }
@@ -79,6 +82,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // with the chosen graph if it has no words. Until then it may take so many rows.
   bool is_to_choose() const { return utterance_ && !is_heard() && choices_.next_frame() <= next_frame_; }
   size_t n_frames_to_choice() const;
+  std::vector<Boost> take_boosts();  // of the utterance, which has ended
   void post_endpoint() noexcept;
   void post_result(EventPointer final) noexcept;    // FINAL, and END unless an utterance follows
   void post_failure(const Error &reason) noexcept;  // ERROR and END; feeding throws the reason from now on
@@ -114,6 +118,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool is_decoding() const { return utterance_ && !failure_ && !dropping_; }
   bool makes_rows() const { return rows_ && !ended_ && !failure_ && !dropping_; }
   double fed_s() const { return static_cast<double>(intake_.n_values()) * value_s_; }
+  uint64_t fed_frame(const char *call) const;  // the first of which nothing was fed
   double frame_s(uint64_t frame) const { return static_cast<double>(frame * frame_values_) * value_s_; }
 
   const StreamOptions options_;
@@ -129,6 +134,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::atomic<bool> starved_{false};                                     // there was no memory for what a call fed
   std::atomic<uint64_t> cancelled_values_{0};  // so many of what was fed are of no utterance whose result is not out
   GraphChoices choices_;
+  BoostChoices boosts_;
   const std::shared_ptr<SerialWork> work_;
   std::atomic<bool> queued_{false};  // waits for a scheduler
   std::shared_ptr<Stream> next_queued_;

@@ -13,8 +13,8 @@ namespace {
 // are neighbours in the result, in the order in which they were reached.
 class Rescorer {
  public:
-  Rescorer(const CompactLattice &lattice, WordScores &old_scores, WordScores &new_scores)
-      : lattice_(lattice), old_(old_scores), new_(new_scores), places_(lattice.n_states()) {}
+  Rescorer(const CompactLattice &lattice, WordScores &old_scores, WordScores &new_scores, size_t most_states)
+      : lattice_(lattice), old_(old_scores), new_(new_scores), most_states_(most_states), places_(lattice.n_states()) {}
 
   CompactLattice run() {
     place(0, {old_.start(), new_.start()});
@@ -44,6 +44,8 @@ class Rescorer {
 
   const CompactLattice &lattice_;
   WordScores &old_, &new_;
+  const size_t most_states_;
+  size_t n_places_ = 0;
   std::vector<Places> places_;      // [lattice state]
   std::vector<uint32_t> first_of_;  // [lattice state]: its first state
   std::vector<State> states_;
@@ -52,6 +54,9 @@ class Rescorer {
   uint32_t place(uint32_t s, const Histories &histories) {
     Places &places = places_[s];
     const auto [found, is_new] = places.index_of.emplace(histories, static_cast<uint32_t>(places.histories.size()));
+    if (is_new && ++n_places_ > most_states_) {
+      fail(ASR_UNSUPPORTED, "the lattice comes to more than %zu states with the new word costs", most_states_);
+    }
     if (is_new) places.histories.push_back(histories);
     return found->second;
   }
@@ -126,9 +131,9 @@ class Rescorer {
 
 }  // namespace
 
-CompactLattice rescore(const CompactLattice &lattice, WordScores &old_scores, WordScores &new_scores) {
+CompactLattice rescore(const CompactLattice &lattice, WordScores &old_scores, WordScores &new_scores, size_t most_states) {
   if (lattice.n_states() == 0) return lattice;
-  return Rescorer(lattice, old_scores, new_scores).run();
+  return Rescorer(lattice, old_scores, new_scores, most_states).run();
 }
 
 }  // namespace asr

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Another language model for the words of a lattice: the costs of the one that the decoding graph had are taken off its
-// paths, those of another are added. For `senone lattice rescore`.
+// paths, those of another are added. For `senone lattice rescore` and asr_boost.
 #pragma once
+
+#include <cstddef>
+#include <limits>
 
 #include "core/lattice/lattice.h"
 
@@ -22,6 +25,8 @@ class WordScores {
 // The lattice with graph costs less `old_scores` plus `new_scores`. Paths that the new scores do not allow are left out;
 // one that the old scores do not allow is an error (ASR_INVALID_ARGUMENT), since the graph cannot have been made of them.
 // Alignments and acoustic costs stay, so a lattice with one path a word sequence gives one with one path a word sequence.
-CompactLattice rescore(const CompactLattice &lattice, WordScores &old_scores, WordScores &new_scores);
+// Throws ASR_UNSUPPORTED if it comes to more than most_states.
+CompactLattice rescore(const CompactLattice &lattice, WordScores &old_scores, WordScores &new_scores,
+                       size_t most_states = std::numeric_limits<size_t>::max());
 
 }  // namespace asr

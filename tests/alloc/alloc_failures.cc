@@ -211,6 +211,9 @@ class Trial {
     for (int i = 1; i < n && scenario_.adds_graphs; ++i) {
       insist("asr_set_graph", [&] { return asr_set_graph(streams[i], "bundle"); });
     }
+    for (int i = 0; i < n && scenario_.lattices; ++i) {
+      insist("asr_boost", [&] { return asr_boost(streams[i], "high low\nmid", 12, 0.25f); });
+    }
     for (int i = 0; i < n; ++i) feed(streams[i], i == 1 ? resampled_ : samples_);
     for (int i = 0; i < n; ++i) drain(streams[i], &heard_[i]);
     for (int i = 0; i < n; ++i) asr_close(streams[i]);

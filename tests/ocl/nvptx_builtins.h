@@ -31,9 +31,13 @@ static inline float power_of_2(float value) {
 #define native_log2(value) binary_logarithm(value)
 static inline float __attribute__((overloadable)) native_exp2(float value) { return power_of_2(value); }
 static inline float2 __attribute__((overloadable)) native_exp2(float2 v) { return (float2)(power_of_2(v.x), power_of_2(v.y)); }
-static inline float4 __attribute__((overloadable)) native_exp2(float4 v) { return (float4)(native_exp2(v.xy), native_exp2(v.zw)); }
-static inline float2 fused(float2 a, float b, float2 c) { return (float2)(__builtin_fmaf(a.x, b, c.x), __builtin_fmaf(a.y, b, c.y)); }
+static inline float4 __attribute__((overloadable)) native_exp2(float4 v) {
+  return (float4)(native_exp2(v.xy), native_exp2(v.zw));
+}
+static inline float2 fused(float2 a, float b, float2 c) {
+  return (float2)(__builtin_fmaf(a.x, b, c.x), __builtin_fmaf(a.y, b, c.y));
+}
 #define fma(a, b, c) fused(a, b, c)
 #define fabs(value) __builtin_fabsf(value)
 #define ilogb(value) ((int)(__builtin_astype((float)(value), uint) >> 23 & 255) - 127)
-#define ldexp(value, exponent) ((value) * __builtin_astype((uint)((exponent) + 127) << 23, float))
+#define ldexp(value, exponent) ((value)*__builtin_astype((uint)((exponent) + 127) << 23, float))

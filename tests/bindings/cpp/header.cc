@@ -368,6 +368,23 @@ TEST(CppHeader, ClosingInTheOwnCallbackCancels) {
   EXPECT_FALSE(stream);
 }
 
+TEST(CppHeader, PhrasesAreBoosted) {
+  senone::Engine engine = load();
+  senone::StreamConfig config;
+  EXPECT_EQ(engine.open(config).try_boost("low", 5).error().status(), ASR_INVALID_STATE);
+  config.acoustic_scale = 0.02f;
+  config.lattice_beam = 8;
+  for (const bool is_taken_back : {false, true}) {
+    senone::Stream stream = engine.open(config);
+    stream.boost("low high", 7);
+    stream.boost({}, 7);
+    if (is_taken_back) stream.forget_boosts();
+    stream.feed(speak("low mid"));
+    stream.finish();
+    EXPECT_EQ(stream.final_event().text() == "low high", !is_taken_back);
+  }
+}
+
 TEST(CppHeader, AnEngineHasManyGraphs) {
   senone::Engine engine = load();
   engine.add_graph("ends", tone_grammar_bundle({"high", "low"}));

@@ -124,6 +124,21 @@ class Streams(unittest.TestCase):
             best = tagged.recognize(samples("low")).alternatives[0]
             self.assertEqual((best.words[0].rule, best.words[0].tags, best.rule, best.tags), ("", (), "", ()))
 
+    def test_phrases_are_boosted(self) -> None:
+        for phrases, text in ((["mid low"], "mid low"), ("# none\nmid low", "mid low"), (None, "high low")):
+            with engine().stream(acoustic_scale=0.02, lattice_beam=8) as stream:
+                stream.boost("high high", bonus=0.5)
+                stream.boost(phrases, bonus=8)
+                stream.feed(samples("high_low"))
+            self.assertEqual(stream.result().text, text)
+        with engine().stream(lattice_beam=8) as stream:
+            for bad in (5, ["a\nb"], "\ud800"):
+                self.assertRaises(senone.InvalidArgument, stream.boost, bad)
+            self.assertRaises(senone.InvalidArgument, stream.boost, "low", "much")
+            self.assertRaises(senone.InvalidArgument, stream.boost, "low", 1001)
+        with engine().stream() as stream:
+            self.assertRaises(senone.InvalidState, stream.boost, "low")
+
     def test_streams_choose_a_graph(self) -> None:
         ends = TONES / "ends.sgraph"
         with senone.Engine(BUNDLE, device="cpu", n_threads=2) as many:

@@ -121,6 +121,14 @@ class Stream {
     const asr_status status = asr_set_graph(stream_, dice.below(3) == 0 ? "ends" : dice.below(3) == 0 ? "none" : "");
     if (status != ASR_OK && *asr_last_error() == '\0') finding("asr_set_graph gave %d without a sentence", status);
   }
+  void boost(Dice &dice) {
+    const char *const phrases[] = {"low", "high mid\nlow low", "# none", ""};
+    const char *const text = phrases[dice.below(4)];
+    const float bonus = dice.pick({7, -7, 0, 1000, -1000, 1e9f, NAN});
+    const asr_status status =
+        dice.below(5) == 0 ? asr_boost(stream_, nullptr, 0, 0) : asr_boost(stream_, text, strlen(text), bonus);
+    if (status == ASR_OK && config_.lattice_beam == 0) finding("a stream without lattices takes boosts");
+  }
   void reset() {
     if (asr_reset(stream_) != ASR_OK) finding("asr_reset failed: %s", asr_last_error());
     finished_ = ended_ = false;
@@ -231,6 +239,7 @@ void call_with_nothing() {
   if (asr_cancel_utterance(nullptr) != ASR_INVALID_ARGUMENT) finding("asr_cancel_utterance takes no stream");
   if (asr_reset(nullptr) != ASR_INVALID_ARGUMENT) finding("asr_reset takes no stream");
   if (asr_set_graph(nullptr, "") != ASR_INVALID_ARGUMENT) finding("asr_set_graph takes no stream");
+  if (asr_boost(nullptr, "", 0, 0) != ASR_INVALID_ARGUMENT) finding("asr_boost takes no stream");
   if (asr_engine_add_graph(nullptr, "", "") != ASR_INVALID_ARGUMENT) finding("asr_engine_add_graph takes no engine");
   if (asr_engine_add_graph_bytes(nullptr, "", "", 0) != ASR_INVALID_ARGUMENT) finding("add_graph_bytes takes no engine");
   if (asr_engine_remove_graph(nullptr, "") != ASR_INVALID_ARGUMENT) finding("asr_engine_remove_graph takes no engine");
@@ -277,6 +286,8 @@ void call(Dice &dice, std::unique_ptr<Stream> (&streams)[4]) {
       return stream->reset();
     case 11:
       return stream->carry_state(dice);
+    case 13:
+      return stream->boost(dice);
     case 14:
       return stream->set_graph(dice);
     default:

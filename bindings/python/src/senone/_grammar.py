@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterable
 from types import TracebackType
-from typing import Any, Literal, TypedDict, Union
+from typing import Any, Literal, TypedDict
 
 from ._build_library import asr_build_config, asr_build_info, build_lib, check_build
 from ._config import choice, encoded, real
 from ._errors import InvalidArgument
 from ._handle import Handle
 from ._library import text
+from ._lines import Lines, joined, utf8
 
 try:
     from typing import Unpack
@@ -25,7 +25,6 @@ except ImportError:  # Python 3.10 and older
 
 Unknown = Literal["refuse", "drop"]
 LetterCase = Literal["as is", "lower", "upper"]
-Lines = Union[str, bytes, Iterable[str]]
 
 _UNKNOWN = {"refuse": 0, "drop": 1}
 _LETTER_CASE = {"as is": 0, "lower": 1, "upper": 2}
@@ -112,7 +111,7 @@ class GrammarBuilder:
         is_text = isinstance(lexicon, bytes) or (isinstance(lexicon, str) and "\n" in lexicon)
         with self._handle as pointer:
             if is_text:
-                data = _utf8("lexicon", lexicon)
+                data = utf8("lexicon", lexicon)
                 status = self._lib.asr_builder_add_lexicon_text(pointer, data, len(data), encoded("name", name))
             else:
                 path = encoded("lexicon", os.fspath(lexicon))
@@ -177,12 +176,12 @@ class GrammarBuilder:
     def phrases(self, lines: Lines, **config: Unpack[GrammarConfig]) -> Grammar:
         """Compiles one of the phrases, a phrase a line of a text, or the items of a list; lines that begin with "#" and empty ones
         do not count. config, raises: as `jsgf`."""
-        return self._compile(self._lib.asr_build_phrases, "lines", _joined("lines", lines), config)
+        return self._compile(self._lib.asr_build_phrases, "lines", joined("lines", lines), config)
 
     def words(self, lines: Lines, **config: Unpack[GrammarConfig]) -> Grammar:
         """Compiles the words, a word a line of a text or the items of a list, in any number and order. config, raises: as
         `jsgf`."""
-        return self._compile(self._lib.asr_build_words, "lines", _joined("lines", lines), config)
+        return self._compile(self._lib.asr_build_words, "lines", joined("lines", lines), config)
 
     def close(self) -> None:
         """Gives the builder back, after calls in progress; its grammars stay. May be called again."""
@@ -201,7 +200,7 @@ class GrammarBuilder:
             self._handle.close()
 
     def _compile(self, function: Any, argument: str, value: str | bytes, config: GrammarConfig) -> Grammar:
-        data = _utf8(argument, value)
+        data = utf8(argument, value)
         native = _native_config(config)
         result = ctypes.c_void_p()
         with self._handle as pointer:
@@ -209,7 +208,7 @@ class GrammarBuilder:
         return self._grammar(result)
 
     def _change_class(self, function: Any, name: str, phrases: Lines, config: GrammarConfig) -> None:
-        data = _utf8("phrases", _joined("phrases", phrases))
+        data = utf8("phrases", joined("phrases", phrases))
         native = _native_config(config)
         with self._handle as pointer:
             check_build(function(pointer, encoded("class_name", name), data, len(data), ctypes.byref(native)))
@@ -232,31 +231,6 @@ class GrammarBuilder:
         finally:
             if handle is not None:
                 handle.close()
-
-
-def _joined(argument: str, lines: Lines) -> str | bytes:
-    """A text of the lines. Raises InvalidArgument if one is none."""
-    if isinstance(lines, (str, bytes)):
-        return lines
-    if not isinstance(lines, Iterable):
-        raise InvalidArgument(f"{argument} is of type {type(lines).__name__}; it must be a string or a list of strings")
-    items = list(lines)
-    for item in items:
-        if not isinstance(item, str) or "\n" in item:
-            raise InvalidArgument(f"{argument} has {item!r}; each must be a string without line breaks")
-    return "\n".join(items)
-
-
-def _utf8(argument: str, value: object) -> bytes:
-    """A text for the library. Raises InvalidArgument."""
-    if isinstance(value, bytes):
-        return value
-    if not isinstance(value, str):
-        raise InvalidArgument(f"{argument} is of type {type(value).__name__}; it must be a string, or bytes of UTF-8")
-    try:
-        return value.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidArgument(f"{argument} cannot be written as UTF-8: {error}") from None
 
 
 def _native_config(config: GrammarConfig) -> asr_build_config:

@@ -157,6 +157,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_cancel_utterance": (c_int, [c_void_p]),
     "asr_reset": (c_int, [c_void_p]),
     "asr_set_graph": (c_int, [c_void_p, c_char_p]),
+    "asr_boost": (c_int, [c_void_p, c_char_p, c_size_t, c_float]),
     "asr_finish": (c_int, [c_void_p]),
     "asr_cancel": (c_int, [c_void_p]),
     "asr_result": (c_int, [c_void_p, POINTER(c_void_p)]),

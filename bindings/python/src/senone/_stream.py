@@ -14,12 +14,13 @@ from types import TracebackType
 from typing import Any
 
 from ._audio import as_audio, as_rows
-from ._config import StreamConfig, encoded, native_config
+from ._config import StreamConfig, encoded, native_config, real
 from ._errors import InvalidState, check
 from ._events import Event, EventKind, Result
 from ._handle import Handle
 from ._inbox import EventCallback, Inbox, receive
 from ._library import lib
+from ._lines import Lines, joined, utf8
 
 _open: weakref.WeakSet[Stream] = weakref.WeakSet()
 
@@ -143,6 +144,18 @@ class Stream:
         """
         with self._handle as pointer:
             check(lib.asr_set_graph(pointer, encoded("name", name)))
+
+    def boost(self, phrases: Lines | None, bonus: float = 5.0) -> None:
+        """Boosts phrases, a phrase a line of a text or the items of a list, for the utterance under way, or else the next one.
+
+        Each time that a path of its lattice says one, the path is cheaper by bonus (natural log, -1000..1000; 3..8 is usual). The
+        stream needs a `lattice_beam`; what its lattices do not hold cannot be boosted. Calls add up; None takes back all. Raises
+        InvalidArgument, InvalidState, Unsupported (over 1 MiB waits), OutOfMemory, or the exception of the ERROR event if the
+        stream has failed.
+        """
+        data = None if phrases is None else utf8("phrases", joined("phrases", phrases))
+        with self._handle as pointer:
+            check(lib.asr_boost(pointer, data, 0 if data is None else len(data), real("bonus", bonus)))
 
     def reset(self) -> None:
         """Begins the stream anew, as if just opened, also after `finish` or `cancel`: clock, means, utterances. What is not

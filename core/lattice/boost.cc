@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/lattice/boost.h"
+
+#include <sstream>
+#include <utility>
+
+#include "core/base/limits.h"
+
+namespace asr {
+namespace {
+
+// Costs that are to be taken off: none.
+class NoScores : public WordScores {
+ public:
+  uint32_t start() override { return 0; }
+  double advance(uint32_t, uint32_t, uint32_t *next) override { return *next = 0; }
+  double end(uint32_t) override { return 0; }
+};
+
+}  // namespace
+
+std::vector<std::vector<std::string>> boosted_phrases(const std::string &text) {
+  std::vector<std::vector<std::string>> phrases;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::vector<std::string> phrase;
+    for (std::string word; words >> word;) phrase.push_back(word);
+    if (!phrase.empty() && phrase[0][0] != '#') phrases.push_back(std::move(phrase));
+  }
+  return phrases;
+}
+
+BoostScores::BoostScores(const std::vector<Boost> &boosts, WordText text_of) : text_of_(std::move(text_of)), states_(1) {
+  for (const Boost &boost : boosts) {
+    for (const std::vector<std::string> &phrase : boost.phrases) add(phrase, boost.bonus);
+  }
+  link();
+}
+
+void BoostScores::add(const std::vector<std::string> &phrase, double bonus) {
+  uint32_t state = 0;
+  for (const std::string &word : phrase) {
+    const uint32_t number = number_of_.emplace(word, static_cast<uint32_t>(number_of_.size())).first->second;
+    const auto [next, is_new] = states_[state].next.emplace(number, static_cast<uint32_t>(states_.size()));
+    state = next->second;
+    if (is_new) states_.emplace_back();
+  }
+  states_[state].bonus += bonus;
+}
+
+// Shorter beginnings first.
+void BoostScores::link() {
+  std::vector<uint32_t> order = {0};
+  for (size_t i = 0; i < order.size(); ++i) {
+    const uint32_t state = order[i];
+    for (const auto &[number, next] : states_[state].next) {
+      states_[next].shorter = state == 0 ? 0 : step(states_[state].shorter, number);
+      states_[next].bonus += states_[states_[next].shorter].bonus;
+      order.push_back(next);
+    }
+  }
+}
+
+uint32_t BoostScores::step(uint32_t state, uint32_t number) const {
+  for (;;) {
+    const auto next = states_[state].next.find(number);
+    if (next != states_[state].next.end()) return next->second;
+    if (state == 0) return 0;
+    state = states_[state].shorter;
+  }
+}
+
+uint32_t BoostScores::number_of(uint32_t word) {
+  const auto [symbol, is_new] = number_of_symbol_.emplace(word, kNoWord);
+  if (is_new) {
+    const auto found = number_of_.find(text_of_(word));
+    if (found != number_of_.end()) symbol->second = found->second;
+  }
+  return symbol->second;
+}
+
+double BoostScores::advance(uint32_t state, uint32_t word, uint32_t *next) {
+  const uint32_t number = number_of(word);
+  *next = number == kNoWord ? 0 : step(state, number);
+  return -states_[*next].bonus;
+}
+
+double BoostScores::cost(const std::vector<uint32_t> &words) {
+  uint32_t state = start();
+  double cost = 0;
+  for (const uint32_t word : words) cost += advance(state, word, &state);
+  return cost;
+}
+
+CompactLattice boosted(const CompactLattice &lattice, BoostScores *scores) {
+  NoScores none;
+  return rescore(lattice, none, *scores, kMostBoostedStates);
+}
+
+}  // namespace asr

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// asr_boost: what is boosted, and for which utterance.
+#include <algorithm>
+#include <cmath>
+
+#include "tests/api/recognizer.h"
+#include "tests/api/tone_bundle.h"
+
+namespace asr::test {
+namespace {
+
+using Events = std::vector<std::string>;
+using Samples = std::vector<int16_t>;
+using EventPointer = std::unique_ptr<asr_event, void (*)(asr_event *)>;
+
+// Scores that are hardly believed, so that every sentence is within the beam.
+asr_stream_config doubtful(asr_endpoint endpoint = ASR_ENDPOINT_OFF) {
+  asr_stream_config config = default_stream();
+  config.acoustic_scale = 0.02f;
+  config.lattice_beam = 8;
+  config.word_insertion_cost = 2;
+  config.n_best = 50;
+  config.endpoint = endpoint;
+  return config;
+}
+
+void boost(asr_stream *stream, const std::string &phrases, float bonus = 7) {
+  ASSERT_OK(asr_boost(stream, phrases.data(), phrases.size(), bonus));
+}
+
+void feed(asr_stream *stream, const Samples &samples, size_t chunk = 1600) {
+  for (size_t i = 0; i < samples.size(); i += chunk) {
+    ASSERT_OK(asr_feed(stream, samples.data() + i, std::min(chunk, samples.size() - i)));
+  }
+}
+
+// The next FINAL event; END comes before it where there is none.
+EventPointer next_final(asr_stream *stream) {
+  for (;;) {
+    EXPECT_OK(asr_wait(stream, 60000));
+    asr_event *taken = nullptr;
+    EXPECT_OK(asr_result(stream, &taken));
+    EventPointer event(taken, asr_event_free);
+    if (taken == nullptr || asr_event_get_kind(taken) == ASR_EVENT_END) return {nullptr, asr_event_free};
+    if (asr_event_get_kind(taken) == ASR_EVENT_FINAL) return event;
+  }
+}
+
+EventPointer hear(asr_engine *engine, const asr_stream_config &config, const std::string &words, const std::string &phrases,
+                  float bonus = 7) {
+  const StreamPointer stream = open_stream(engine, config);
+  if (!phrases.empty()) boost(stream.get(), phrases, bonus);
+  feed(stream.get(), speak(words));
+  EXPECT_OK(asr_finish(stream.get()));
+  return next_final(stream.get());
+}
+
+TEST(Boost, ChangesTheResult) {
+  const EnginePointer engine = load_engine();
+  EXPECT_STREQ(asr_event_text(hear(engine.get(), doubtful(), "low mid", "").get()), "low mid");
+  EXPECT_STREQ(asr_event_text(hear(engine.get(), doubtful(), "low mid", "low high").get()), "low high");
+  EXPECT_STREQ(asr_event_text(hear(engine.get(), doubtful(), "low mid", "# none\nhigh mid\r\n").get()), "high mid");
+  EXPECT_STREQ(asr_event_text(hear(engine.get(), doubtful(), "low mid", "unknown words\nlow unknown").get()), "low mid");
+  const EventPointer rather_not = hear(engine.get(), doubtful(), "low mid", "mid", -7);
+  EXPECT_EQ(std::string(asr_event_text(rather_not.get())).find("mid"), std::string::npos);
+}
+
+// Every alternative has the cost of the same words without the boost, less the bonuses of the phrases in it.
+TEST(Boost, TakesTheBonusOffGraphCosts) {
+  const EnginePointer engine = load_engine();
+  const EventPointer plain = hear(engine.get(), doubtful(), "low mid", "");
+  const EventPointer boosted = hear(engine.get(), doubtful(), "low mid", "low high\nhigh", 0.5f);
+  size_t n_compared = 0, n_changed = 0;
+  for (size_t i = 0; i < asr_event_n_alternatives(boosted.get()); ++i) {
+    const std::string text = asr_event_alternative_text(boosted.get(), i);
+    double graph = 0, acoustic = 0;
+    ASSERT_OK(asr_event_alternative_costs(boosted.get(), i, &graph, &acoustic));
+    double bonus = 0;
+    for (const char *const phrase : {"low high", "high"}) {
+      for (size_t at = text.find(phrase); at != std::string::npos; at = text.find(phrase, at + 1)) bonus += 0.5;
+    }
+    for (size_t j = 0; j < asr_event_n_alternatives(plain.get()); ++j) {
+      if (text != asr_event_alternative_text(plain.get(), j)) continue;
+      double plain_graph = 0, plain_acoustic = 0;
+      ASSERT_OK(asr_event_alternative_costs(plain.get(), j, &plain_graph, &plain_acoustic));
+      EXPECT_NEAR(graph, plain_graph - bonus, 1e-4) << text;
+      EXPECT_NEAR(acoustic, plain_acoustic, 1e-4) << text;
+      ++n_compared;
+      n_changed += bonus != 0;
+    }
+  }
+  EXPECT_GT(n_compared, 5u);
+  EXPECT_GT(n_changed, 2u);
+}
+
+TEST(Boost, CallsAddUpAndAreTakenBack) {
+  const EnginePointer engine = load_engine();
+  const StreamPointer stream = open_stream(engine.get(), doubtful());
+  boost(stream.get(), "low high", 3.5);
+  feed(stream.get(), speak("low mid"));
+  boost(stream.get(), "low high", 3.5);
+  ASSERT_OK(asr_finish(stream.get()));
+  EXPECT_STREQ(asr_event_text(next_final(stream.get()).get()), "low high");
+  ASSERT_OK(asr_reset(stream.get()));
+  boost(stream.get(), "high high");
+  feed(stream.get(), speak("low mid"));
+  ASSERT_OK(asr_boost(stream.get(), nullptr, 0, 0));
+  ASSERT_OK(asr_finish(stream.get()));
+  EXPECT_STREQ(asr_event_text(next_final(stream.get()).get()), "low mid");
+}
+
+// Of a stream with endpoints: the first that ends later.
+TEST(Boost, IsForOneUtterance) {
+  const EnginePointer engine = load_engine();
+  const Samples words = speak("low mid"), pause = speak("");
+  Samples silence;
+  while (silence.size() < 24000) silence.insert(silence.end(), pause.begin(), pause.end());
+  for (const asr_vad vad : {ASR_VAD_ON, ASR_VAD_OFF}) {
+    for (const size_t chunk : {160, 1601, 1000000}) {
+      asr_stream_config config = doubtful(ASR_ENDPOINT_COMMAND);
+      config.vad = vad;
+      const StreamPointer stream = open_stream(engine.get(), config);
+      const auto say = [&](const char *before, const char *within) {
+        boost(stream.get(), before);
+        feed(stream.get(), words, chunk);
+        boost(stream.get(), within);
+        feed(stream.get(), silence, chunk);
+      };
+      say("", "");
+      say("low high", "");
+      say("", "high mid");
+      say("", "");
+      ASSERT_OK(asr_finish(stream.get()));
+      for (const char *const expected : {"low mid", "low high", "high mid", "low mid"}) {
+        const EventPointer final = next_final(stream.get());
+        ASSERT_NE(final, nullptr);
+        EXPECT_STREQ(asr_event_text(final.get()), expected) << vad << " " << chunk;
+      }
+      EXPECT_EQ(next_final(stream.get()), nullptr);
+    }
+  }
+}
+
+// Whoever speaks into the prompt is cancelled; the answer comes after it.
+TEST(Boost, StaysForTheAnswerWhenAnUtteranceIsCancelled) {
+  const EnginePointer engine = load_engine();
+  asr_stream_config config = doubtful(ASR_ENDPOINT_COMMAND);
+  config.vad = ASR_VAD_OFF;
+  const StreamPointer stream = open_stream(engine.get(), config);
+  boost(stream.get(), "low high");
+  feed(stream.get(), speak("mid"));
+  ASSERT_OK(asr_cancel_utterance(stream.get()));
+  feed(stream.get(), speak("low mid"));
+  const Samples pause = speak("");
+  for (int i = 0; i < 20; ++i) feed(stream.get(), pause);
+  ASSERT_OK(asr_finish(stream.get()));
+  std::vector<std::string> texts;
+  while (const EventPointer final = next_final(stream.get())) {
+    if ((asr_event_flags(final.get()) & ASR_FLAG_CANCELLED) == 0) texts.emplace_back(asr_event_text(final.get()));
+  }
+  EXPECT_EQ(texts, Events{"low high"});
+}
+
+TEST(Boost, MisuseIsRefused) {
+  const EnginePointer engine = load_engine();
+  const StreamPointer plain = open_stream(engine.get()), stream = open_stream(engine.get(), doubtful());
+  EXPECT_EQ(asr_boost(nullptr, "low", 3, 5), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_boost(plain.get(), "low", 3, 5), ASR_INVALID_STATE);
+  EXPECT_STREQ(asr_last_error(), "asr_boost: the stream makes no lattices; set asr_stream_config.lattice_beam, such as to 8");
+  EXPECT_EQ(asr_boost(stream.get(), "low", 3, NAN), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_boost(stream.get(), "low", 3, 1001), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_boost(stream.get(), "low", static_cast<size_t>(-1), 5), ASR_INVALID_ARGUMENT);
+  const std::string half(600000, 'x');
+  EXPECT_OK(asr_boost(stream.get(), half.data(), half.size(), 5));
+  EXPECT_EQ(asr_boost(stream.get(), half.data(), half.size(), 5), ASR_UNSUPPORTED);
+  EXPECT_OK(asr_boost(stream.get(), nullptr, 0, 0));
+  EXPECT_OK(asr_boost(stream.get(), half.data(), half.size(), 5));
+  EXPECT_OK(asr_finish(stream.get()));
+  EXPECT_EQ(asr_boost(stream.get(), "low", 3, 5), ASR_INVALID_STATE);
+}
+
+}  // namespace
+}  // namespace asr::test

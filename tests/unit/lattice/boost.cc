@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/lattice/boost.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "core/base/error.h"
+#include "tests/unit/lattice/small_lattice.h"
+
+namespace asr {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const Words kWords{"<eps>", "a", "b", "c", "d"};
+const std::string &text_of(uint32_t word) { return kWords[word]; }
+
+// How often each phrase is said, times its bonus.
+double cost_by_definition(const std::vector<Boost> &boosts, const std::vector<uint32_t> &words) {
+  double cost = 0;
+  for (const Boost &boost : boosts) {
+    for (const Words &phrase : boost.phrases) {
+      for (size_t at = 0; at + phrase.size() <= words.size(); ++at) {
+        bool is_said = true;
+        for (size_t i = 0; i < phrase.size(); ++i) is_said = is_said && text_of(words[at + i]) == phrase[i];
+        if (is_said) cost -= boost.bonus;
+      }
+    }
+  }
+  return cost;
+}
+
+std::vector<Boost> random_boosts(std::mt19937 *random) {
+  const auto below = [&](uint32_t n) { return static_cast<uint32_t>((*random)() % n); };
+  std::vector<Boost> boosts(1 + below(3));
+  for (Boost &boost : boosts) {
+    boost.bonus = static_cast<double>(below(16)) / 2 - 2;
+    for (uint32_t n = 1 + below(4); n > 0; --n) {
+      Words phrase;
+      for (uint32_t m = 1 + below(4); m > 0; --m) phrase.push_back(below(8) == 0 ? "unknown" : kWords[1 + below(3)]);
+      boost.phrases.push_back(phrase);
+    }
+  }
+  return boosts;
+}
+
+TEST(Boost, CountsEveryOccurrence) {
+  for (unsigned seed = 0; seed < 500; ++seed) {
+    std::mt19937 random(seed);
+    const std::vector<Boost> boosts = random_boosts(&random);
+    BoostScores scores(boosts, text_of);
+    for (int i = 0; i < 20; ++i) {
+      std::vector<uint32_t> words(random() % 12);
+      for (uint32_t &word : words) word = 1 + random() % 4;
+      ASSERT_DOUBLE_EQ(scores.cost(words), cost_by_definition(boosts, words)) << seed;
+    }
+  }
+}
+
+TEST(Boost, ChangesEveryPathOfALattice) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    const CompactLattice lattice = test::random_lattice({2 + seed % 9, 3, 3, false, seed % 4 == 0}, random);
+    const std::vector<Boost> boosts = random_boosts(&random);
+    BoostScores scores(boosts, text_of);
+    std::multimap<std::vector<uint32_t>, double> expected, found;
+    for (const auto &path : test::list_paths(lattice, 1)) {
+      expected.emplace(path.words, path.cost.total(1) + cost_by_definition(boosts, path.words));
+    }
+    for (const auto &path : test::list_paths(boosted(lattice, &scores), 1)) found.emplace(path.words, path.cost.total(1));
+    ASSERT_EQ(found.size(), expected.size());
+    for (const auto &[words, cost] : expected) {
+      const auto range = found.equal_range(words);
+      const auto same = std::find_if(range.first, range.second,
+                                     [&, cost = cost](const auto &entry) { return std::abs(entry.second - cost) < 1e-9; });
+      ASSERT_NE(same, range.second) << seed;
+      found.erase(same);
+    }
+  }
+}
+
+TEST(Boost, PhrasesAreLinesOfWords) {
+  EXPECT_EQ(boosted_phrases(" ada  lovelace\r\n\n# nobody\nalan\tturing"),
+            (std::vector<Words>{{"ada", "lovelace"}, {"alan", "turing"}}));
+  EXPECT_TRUE(boosted_phrases("").empty());
+  EXPECT_TRUE(boosted_phrases("#\n \n").empty());
+}
+
+// Every word sequence of a long loop ends with beginnings of other phrases.
+TEST(Boost, IsBounded) {
+  CompactLattice lattice;
+  std::vector<Boost> boosts(1);
+  constexpr uint32_t kLength = 30;
+  for (uint32_t s = 0; s <= kLength; ++s) {
+    lattice.frames.push_back(s);
+    lattice.ends.emplace_back();
+    for (uint32_t word = 1; s < kLength && word <= 2; ++word) lattice.arcs.push_back({s + 1, word, {0, 0}, {}});
+    lattice.arc_begin.push_back(lattice.arcs.size());
+  }
+  lattice.ends.back().cost = {0, 0};
+  for (uint32_t i = 0; i < 1u << 17; ++i) {
+    Words phrase;
+    for (uint32_t bit = 0; bit < 17; ++bit) phrase.push_back(kWords[1 + (i >> bit & 1)]);
+    boosts[0].phrases.push_back(phrase);
+  }
+  BoostScores scores(boosts, text_of);
+  EXPECT_THROW(boosted(lattice, &scores), Error);
+}
+
+}  // namespace
+}  // namespace asr
