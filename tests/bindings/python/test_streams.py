@@ -125,8 +125,8 @@ class Streams(unittest.TestCase):
             self.assertEqual((best.words[0].rule, best.words[0].tags, best.rule, best.tags), ("", (), "", ()))
 
     def test_phrases_are_boosted(self) -> None:
-        for phrases, text in ((["mid low"], "mid low"), ("# none\nmid low", "mid low"), (None, "high low")):
-            with engine().stream(acoustic_scale=0.02, lattice_beam=8) as stream:
+        for phrases, text in ((["high mid"], "high mid"), ("# none\nhigh mid", "high mid"), (None, "high low")):
+            with engine().stream(acoustic_scale=0.02, lattice_beam=8, word_insertion_cost=2) as stream:
                 stream.boost("high high", bonus=0.5)
                 stream.boost(phrases, bonus=8)
                 stream.feed(samples("high_low"))

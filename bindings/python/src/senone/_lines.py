@@ -17,10 +17,11 @@ def joined(argument: str, lines: Lines) -> str | bytes:
         return lines
     if not isinstance(lines, Iterable):
         raise InvalidArgument(f"{argument} is of type {type(lines).__name__}; it must be a string or a list of strings")
-    items = list(lines)
-    for item in items:
+    items: list[str] = []
+    for item in lines:
         if not isinstance(item, str) or "\n" in item:
             raise InvalidArgument(f"{argument} has {item!r}; each must be a string without line breaks")
+        items.append(item)
     return "\n".join(items)
 
 
