@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
-#include "core/base/thread_pool.h"
 #include "plugins/common/gmm_tensor.h"
+#include "core/base/thread_pool.h"
 
 namespace asr {
 

@@ -30,8 +30,8 @@ class SearchFlight final : public DeviceLanes<SearchLane, Acoustic> {
   SearchFlight(Device &device, const SearchRooms &rooms, const std::vector<ClusterSize> &cluster_sizes);
   ~SearchFlight() override;
 
-  // Starts advancing, once the advance before is finished, and `other` if it has channels of these; rows of the host come to
-  // the device beside both.
+  // Starts advancing, once the advance before is finished, and `other` if it has channels of these; rows of the host come to the
+  // device beside both.
   void start(Acoustic *acoustic, const std::vector<Task> &tasks, SearchFlight *other);
   // The channel takes up the tokens of its start state now.
   void begin(Search *search) { run_at_once({lane_of_begin(search)}); }
@@ -68,10 +68,10 @@ class SearchFlight final : public DeviceLanes<SearchLane, Acoustic> {
   const std::vector<ClusterSize> &cluster_sizes_;  // the largest first
   uint32_t max_tokens_, max_candidates_;           // of scratch memory
   DeviceArray<uint4> scratch_;
-  DeviceArray<uint32_t> busy_;                   // SearchScratch::busy
-  SearchScratch laid_out_{};                     // in scratch_, for n_scratch_ blocks
+  DeviceArray<uint32_t> busy_;  // SearchScratch::busy
+  SearchScratch laid_out_{};  // in scratch_, for n_scratch_ blocks
   uint32_t n_scratch_ = 0, n_wanted_parts_ = 0;  // fewer where there is little memory
-  DeviceArray<float> rows_[2];                   // of the host, of one advance and of the next
+  DeviceArray<float> rows_[2];  // of the host, of one advance and of the next
   size_t n_uploads_ = 0;
   PinnedArray<SearchJob> jobs_;
   PinnedArray<SearchPathJob> path_jobs_;
@@ -81,7 +81,7 @@ class SearchFlight final : public DeviceLanes<SearchLane, Acoustic> {
   PinnedArray<SearchEnd> wanted_ends_;
   size_t n_wanted_ = 0;
   PinnedArena lattices_;  // on their way to the host
-  size_t n_beside_ = 0;   // channels under way in the other flight
+  size_t n_beside_ = 0;  // channels under way in the other flight
 
   static constexpr uint32_t kWantedSteps = 2048;  // longer paths are found once more
 };

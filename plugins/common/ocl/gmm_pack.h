@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
-#include "core/base/thread_pool.h"
 #include "plugins/common/ocl/kernels/gmm_types.h"
+#include "core/base/thread_pool.h"
 
 namespace asr::ocl {
 

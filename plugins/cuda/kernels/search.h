@@ -96,7 +96,7 @@ struct SearchLinks {
   uint32_t last_settled;  // the number of the last frame that is pruned no more
   // Links of the frames up to that one which the host does not know yet, when a job ends.
   uint32_t settled_begin, settled_end;
-  uint32_t n_unpruned;  // frames at the end
+  uint32_t n_unpruned;    // frames at the end
 
   // Where the extra costs of a frame's tokens are: there are no more tokens than links, but in frame 0 one more.
   __host__ __device__ uint32_t first_extra(uint32_t t, const SearchFrame &frame) const {
@@ -224,7 +224,7 @@ struct SearchPathJob {
   SearchPathPlace place;
 };
 __host__ __device__ inline SearchPathJob path_job_of(const SearchJob &job) {
-  return {job.graph.final_costs, job.tokens[job.current], job.records,   job.settled,
+  return {job.graph.final_costs, job.tokens[job.current], job.records, job.settled,
           job.n_tokens,          job.n_settled,           job.use_final, job.path};
 }
 void launch_search_paths(const SearchPathJob *jobs, uint32_t n_jobs, cudaStream_t stream);

@@ -374,6 +374,7 @@ TEST(CppHeader, PhrasesAreBoosted) {
   EXPECT_EQ(engine.open(config).try_boost("low", 5).error().status(), ASR_INVALID_STATE);
   config.acoustic_scale = 0.02f;
   config.lattice_beam = 8;
+  config.word_insertion_cost = 2;
   for (const bool is_taken_back : {false, true}) {
     senone::Stream stream = engine.open(config);
     stream.boost("low high", 7);
