@@ -28,12 +28,6 @@ void boost(asr_stream *stream, const std::string &phrases, float bonus = 7) {
   ASSERT_OK(asr_boost(stream, phrases.data(), phrases.size(), bonus));
 }
 
-void feed(asr_stream *stream, const Samples &samples, size_t chunk = 1600) {
-  for (size_t i = 0; i < samples.size(); i += chunk) {
-    ASSERT_OK(asr_feed(stream, samples.data() + i, std::min(chunk, samples.size() - i)));
-  }
-}
-
 // The next FINAL event; END comes before it where there is none.
 EventPointer next_final(asr_stream *stream) {
   for (;;) {
@@ -50,7 +44,7 @@ EventPointer hear(asr_engine *engine, const asr_stream_config &config, const std
                   float bonus = 7) {
   const StreamPointer stream = open_stream(engine, config);
   if (!phrases.empty()) boost(stream.get(), phrases, bonus);
-  feed(stream.get(), speak(words));
+  feed(stream.get(), speak(words), 1600);
   EXPECT_OK(asr_finish(stream.get()));
   return next_final(stream.get());
 }
@@ -97,19 +91,19 @@ TEST(Boost, CallsAddUpAndAreTakenBack) {
   const EnginePointer engine = load_engine();
   const StreamPointer stream = open_stream(engine.get(), doubtful());
   boost(stream.get(), "low high", 3.5);
-  feed(stream.get(), speak("low mid"));
+  feed(stream.get(), speak("low mid"), 1600);
   boost(stream.get(), "low high", 3.5);
   ASSERT_OK(asr_finish(stream.get()));
   EXPECT_STREQ(asr_event_text(next_final(stream.get()).get()), "low high");
   ASSERT_OK(asr_reset(stream.get()));
   boost(stream.get(), "high high");
-  feed(stream.get(), speak("low mid"));
+  feed(stream.get(), speak("low mid"), 1600);
   ASSERT_OK(asr_boost(stream.get(), nullptr, 0, 0));
   ASSERT_OK(asr_finish(stream.get()));
   EXPECT_STREQ(asr_event_text(next_final(stream.get()).get()), "low mid");
 }
 
-// Of a stream with endpoints: the first that ends later.
+// The first utterance of a stream with endpoints that ends later takes the boost.
 TEST(Boost, IsForOneUtterance) {
   const EnginePointer engine = load_engine();
   const Samples words = speak("low mid"), pause = speak("");
@@ -148,11 +142,11 @@ TEST(Boost, StaysForTheAnswerWhenAnUtteranceIsCancelled) {
   config.vad = ASR_VAD_OFF;
   const StreamPointer stream = open_stream(engine.get(), config);
   boost(stream.get(), "low high");
-  feed(stream.get(), speak("mid"));
+  feed(stream.get(), speak("mid"), 1600);
   ASSERT_OK(asr_cancel_utterance(stream.get()));
-  feed(stream.get(), speak("low mid"));
+  feed(stream.get(), speak("low mid"), 1600);
   const Samples pause = speak("");
-  for (int i = 0; i < 20; ++i) feed(stream.get(), pause);
+  for (int i = 0; i < 20; ++i) feed(stream.get(), pause, 1600);
   ASSERT_OK(asr_finish(stream.get()));
   std::vector<std::string> texts;
   while (const EventPointer final = next_final(stream.get())) {

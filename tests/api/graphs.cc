@@ -54,12 +54,6 @@ Samples silence(double seconds) {
   return samples;
 }
 
-void feed(asr_stream *stream, const Samples &samples, size_t chunk) {
-  for (size_t i = 0; i < samples.size(); i += chunk) {
-    ASSERT_OK(asr_feed(stream, samples.data() + i, std::min(chunk, samples.size() - i)));
-  }
-}
-
 // The words of FINAL events with their numbers: "low#1 mid#2".
 std::vector<std::string> finals(asr_stream *stream) {
   std::vector<std::string> texts;

@@ -112,13 +112,17 @@ std::vector<std::string> without_replaced(const std::vector<std::string> &events
 
 std::vector<std::string> poll_all(asr_stream *stream) { return without_replaced(poll_every(stream)); }
 
+void feed(asr_stream *stream, const std::vector<int16_t> &samples, size_t chunk, uint32_t n_channels) {
+  const size_t step = chunk * n_channels;
+  for (size_t i = 0; i < samples.size(); i += step) {
+    ASSERT_OK(asr_feed(stream, samples.data() + i, std::min(step, samples.size() - i) / n_channels));
+  }
+}
+
 std::vector<std::string> recognize(asr_engine *engine, const asr_stream_config &config, const std::vector<int16_t> &samples,
                                    size_t chunk) {
   const StreamPointer stream = open_stream(engine, config);
-  const size_t step = chunk * config.n_channels;
-  for (size_t i = 0; i < samples.size(); i += step) {
-    EXPECT_OK(asr_feed(stream.get(), samples.data() + i, std::min(step, samples.size() - i) / config.n_channels));
-  }
+  feed(stream.get(), samples, chunk, config.n_channels);
   EXPECT_OK(asr_finish(stream.get()));
   return poll_all(stream.get());
 }

@@ -39,6 +39,9 @@ std::vector<std::string> without_replaced(const std::vector<std::string> &events
 // without_replaced(poll_every(stream)).
 std::vector<std::string> poll_all(asr_stream *stream);
 
+// Feeds in chunks of so many samples of each channel.
+void feed(asr_stream *stream, const std::vector<int16_t> &samples, size_t chunk, uint32_t n_channels = 1);
+
 // Feeds in chunks, finishes and polls all.
 std::vector<std::string> recognize(asr_engine *engine, const asr_stream_config &config, const std::vector<int16_t> &samples,
                                    size_t chunk);

@@ -89,7 +89,7 @@ class GraphBuilder {
 
     size_t size() const { return phrases.parts.size(); }
   };
-  // Of the lists that were compiled with the same options each has more than twice the phrases of the next.
+  // Each list has more than twice the phrases of the next that was compiled with the same options.
   struct PhraseClass {
     std::vector<std::shared_ptr<const PhraseList>> lists;
   };
