@@ -3,10 +3,11 @@
 // docs/equations.md). Used by VoiceActivity.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+
+#include "core/decode/band_energies.h"
 
 namespace asr {
 
@@ -18,23 +19,14 @@ class BandRise {
   double rise_db(const float *samples);
 
  private:
-  static constexpr size_t kBands = 6, kSections = 2;
-  using Bands = std::array<double, kBands>;
-  struct Section {
-    Bands z1{}, z2{};
-  };
+  using Bands = BandEnergies::Bands;
 
-  void set_filters(double sample_rate_hz);
-  Bands mean_squares(const float *samples);
   void learn_floor(const Bands &energies);
 
-  const uint32_t shift_samples_;
+  BandEnergies energies_;
   const size_t n_smooth_, n_block_, n_floor_;  // frames, frames, blocks
-  size_t n_bands_ = 0;                         // whose middle the sample rate allows
-  Bands b0_{}, a1_{}, a2_{};                   // of both sections
-  std::array<Section, kSections> sections_;
-  std::deque<Bands> recent_;  // energies of the last frames
-  std::deque<Bands> blocks_;  // mean energies
+  std::deque<Bands> recent_;                   // energies of the last frames
+  std::deque<Bands> blocks_;                   // mean energies
   Bands block_sum_{}, floor_db_{};
   size_t n_in_block_ = 0;
 };

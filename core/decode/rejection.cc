@@ -11,6 +11,12 @@ namespace {
 // how fast that changes.
 constexpr double kEven = -0.07, kSlope = 17;
 
+// The same for the variation of the sound, in decibels, of the frames with speech and so many around them.
+constexpr double kEvenVariation_db = 1.2, kVariationSlope = 10;
+constexpr size_t kAround = 10;
+
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+
 }  // namespace
 
 HeardPath heard_path(const asr_path &path, float word_cost, const std::function<bool(uint32_t transition_id)> &is_silence) {
@@ -24,15 +30,21 @@ HeardPath heard_path(const asr_path &path, float word_cost, const std::function<
   return heard;
 }
 
-float out_of_grammar(const HeardPath &grammar, const HeardPath &background) {
-  const size_t n = std::max(grammar.is_speech.size(), background.is_speech.size());
-  size_t n_speech = 0;
+float out_of_grammar(const HeardPath &grammar, const Background &background) {
+  const size_t n = std::max(grammar.is_speech.size(), background.path.is_speech.size());
+  size_t n_speech = 0, first = n, last = 0;
   for (size_t i = 0; i < n; ++i) {
     const auto speaks = [i](const HeardPath &path) { return i < path.is_speech.size() && path.is_speech[i]; };
-    n_speech += speaks(grammar) || speaks(background) ? 1 : 0;
+    if (!speaks(grammar) && !speaks(background.path)) continue;
+    ++n_speech;
+    first = std::min(first, i);
+    last = i;
   }
-  const double more = (grammar.cost - background.cost) / static_cast<double>(std::max<size_t>(n_speech, 1));
-  return static_cast<float>(1 / (1 + std::exp(-kSlope * (more - kEven))));
+  const double more = (grammar.cost - background.path.cost) / static_cast<double>(std::max<size_t>(n_speech, 1));
+  const double is_in = logistic(-kSlope * (more - kEven));
+  const std::optional<double> variation_db = background.sound.variation_db(first - std::min(first, kAround), last + kAround);
+  const double is_speech = variation_db ? logistic(kVariationSlope * (*variation_db - kEvenVariation_db)) : 1;
+  return static_cast<float>(1 - is_in * is_speech);
 }
 
 }  // namespace asr

@@ -81,7 +81,7 @@ HeardPath heard_path(const LatticePath &path, const Decoding &decoding) {
 }
 
 // Where there are no words nothing is to be rejected; a search that died found no way through the grammar.
-void judge(const HeardPath &grammar, const HeardPath &background, const Decoding &decoding, asr_event *final) {
+void judge(const HeardPath &grammar, const Background &background, const Decoding &decoding, asr_event *final) {
   if (final->alternatives[0].words.empty()) return;
   final->out_of_grammar = (final->flags & ASR_FLAG_BEAM_DIED) != 0 ? 1 : out_of_grammar(grammar, background);
   if (final->out_of_grammar > decoding.reject_threshold) final->flags |= ASR_FLAG_REJECTED;
@@ -153,7 +153,7 @@ HeardPath background_path(const asr_path &path, const Decoding &decoding) {
   return heard_path(path, 0, [&](uint32_t id) { return decoding.background->is_silence(id); });
 }
 
-void compare(const asr_path &path, const HeardPath &background, const Decoding &decoding, asr_event *final) {
+void compare(const asr_path &path, const Background &background, const Decoding &decoding, asr_event *final) {
   const auto is_silence = [&](uint32_t id) { return decoding.graph->is_silence(id); };
   judge(heard_path(path, decoding.word_insertion_cost, is_silence), background, decoding, final);
 }
@@ -172,7 +172,7 @@ EventPointer path_event(const asr_path &path, uint64_t n_common_arcs, uint64_t f
   return event;
 }
 
-SearchLattice search_lattice(std::optional<HeardPath> background, std::vector<Boost> boosts,
+SearchLattice search_lattice(std::optional<Background> background, std::vector<Boost> boosts,
                              std::shared_ptr<LatticePieces> pieces, const asr_raw_lattice &last, uint64_t first_frame,
                              const Decoding &decoding) {
   SearchLattice found;

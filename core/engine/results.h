@@ -30,7 +30,7 @@ struct LatticePieces {
 
 // What the search left of an utterance, taken from the device.
 struct SearchLattice {
-  std::optional<HeardPath> background;  // that the result is compared with
+  std::optional<Background> background;  // that the result is compared with
   std::vector<Boost> boosts;
   std::shared_ptr<LatticePieces> pieces;
   Lattice last;              // the rest
@@ -39,7 +39,7 @@ struct SearchLattice {
   bool reached_final = false, beam_died = false;
 };
 
-SearchLattice search_lattice(std::optional<HeardPath> background, std::vector<Boost> boosts,
+SearchLattice search_lattice(std::optional<Background> background, std::vector<Boost> boosts,
                              std::shared_ptr<LatticePieces> pieces, const asr_raw_lattice &last, uint64_t first_frame,
                              const Decoding &decoding);
 
@@ -47,7 +47,7 @@ SearchLattice search_lattice(std::optional<HeardPath> background, std::vector<Bo
 HeardPath background_path(const asr_path &path, const Decoding &decoding);
 
 // Compares a FINAL event of a path with the background: its score, its flag, and confidences.
-void compare(const asr_path &path, const HeardPath &background, const Decoding &decoding, asr_event *final);
+void compare(const asr_path &path, const Background &background, const Decoding &decoding, asr_event *final);
 
 // A FINAL event with alternatives, confidences and the lattice. Takes from milliseconds to seconds; throws ASR_CANCELLED soon
 // after it is stopped, and the failure of the pieces if there was one.

@@ -263,6 +263,7 @@ void Scheduler::prepare(const StreamPointer &stream) {
   if (!s.utterance_) {
     s.begin_rows(model_);
     if (!s.gate_) s.begin_utterance(model_, retired_);
+    s.begin_sound(model_);
     live_.insert(stream);
   }
   s.progressed_ = false;
@@ -431,6 +432,7 @@ void Scheduler::end(const StreamPointer &stream) noexcept {
   stream->utterance_.reset();
   if (!stream->goes_on_) {
     stream->rows_.reset();
+    stream->sound_.reset();
     stream->gate_.reset();
   }
   live_.erase(stream);

@@ -109,7 +109,7 @@ class Scheduler {
   template <typename Action>
   void for_best_paths(const Streams &streams, uint32_t use_final, Action action);
   bool has_room(const Stream &stream, Window *window) const;
-  std::optional<HeardPath> background_of(const Stream &stream);
+  std::optional<Background> background_of(const Stream &stream);
   uint64_t n_common_arcs(const Stream &stream);
   EventPointer pause_event(Stream *stream, const asr_path &path, bool is_pause);
   void look_at_path(const StreamPointer &stream, const asr_path &path);

@@ -38,13 +38,13 @@ void Scheduler::complete(Window *window) {
   for (Streams *streams : {&partial_, &checked_, &last_, &last_with_lattice_}) streams->clear();
 }
 
-// The path of the background's channel through an utterance whose rows have all been advanced.
-std::optional<HeardPath> Scheduler::background_of(const Stream &stream) {
+// The path of the background's channel through an utterance whose rows have all been advanced, and the utterance's sound.
+std::optional<Background> Scheduler::background_of(const Stream &stream) {
   asr_backend_channel *const channel = stream.utterance_->background().get();
   if (channel == nullptr) return std::nullopt;
   asr_path path{};
   model_.device().check(model_.api()->best_path(model_.device().get(), channel, 0, &path));
-  return background_path(path, stream.utterance_->decoding());
+  return Background{background_path(path, stream.utterance_->decoding()), stream.sound()};
 }
 
 // Arcs of the stream's best path that no later path changes, where the device can tell. Where advances overlap, the channel may

@@ -189,6 +189,15 @@ void Stream::begin_rows(const LoadedModel &model) {
   if (!rows_) rows_.emplace(model, options_, carried_.start());
 }
 
+// Later utterances of a stream with endpoints may have another graph than this one.
+void Stream::begin_sound(const LoadedModel &model) {
+  if (sound_ || !options_.is_audio()) return;
+  const bool compares = options_.endpoint ? options_.compares() : utterance_->background() != nullptr;
+  if (!compares) return;
+  const FrontEnd &front_end = model.tables().front_end();
+  sound_.emplace(front_end.sample_rate_hz, front_end.shift_samples, history_frame_);
+}
+
 void Stream::begin_utterance(const LoadedModel &model, Retired *retired) {
   if (!graph_) graph_ = choices_.take(gate_ ? gate_->sound_from(utterance_frame_) : utterance_frame_);
   utterance_.emplace(model, graph_, options_, retired, utterance_frame_);
@@ -220,6 +229,7 @@ void Stream::begin_at(uint64_t frame, const LoadedModel &model) {
   utterance_frame_ = frame;
   choices_.pass(frame);
   forget_history(model.tables().view()->dynamics->lookahead + kMarginFrames);
+  if (sound_) sound_->forget_before(frame);
   if (!gate_) return;
   gate_->forget_before(frame);
   gate_->close(frame);
@@ -308,11 +318,20 @@ size_t Stream::take(float *values, size_t n) {
   return n_taken;
 }
 
+void Stream::add_to_rows(const float *values, size_t n) {
+  rows_->add(values, n);
+  if (sound_) sound_->add(values, n);
+}
+
+Sound Stream::sound() const {
+  return sound_ ? sound_->sound(utterance_->first_frame(), utterance_->end_frame()) : Sound();
+}
+
 bool Stream::fill_rows() {
   if (gate_) return fill_rows_by_gate();
   std::vector<float> values(rows_->n_wanted());
   const size_t n = take(values.data(), values.size());
-  if (n > 0) rows_->add(values.data(), n);
+  if (n > 0) add_to_rows(values.data(), n);
   if (all_taken()) rows_->end();
   return n > 0;
 }
@@ -324,7 +343,7 @@ bool Stream::fill_rows_by_gate() {
   if (all_taken_to_mark()) gate_->settle();
   if (all_taken()) gate_->finish();
   const size_t n_released = std::min(gate_->n_releasable(), rows_->n_wanted());
-  if (n_released > 0) rows_->add(gate_->samples(), n_released);
+  if (n_released > 0) add_to_rows(gate_->samples(), n_released);
   gate_->release(n_released);
   if (all_taken() && gate_->is_empty()) rows_->end();
   return n > 0 || n_released > 0;
@@ -334,6 +353,7 @@ bool Stream::fill_rows_by_gate() {
 void Stream::begin_again() noexcept {
   utterance_.reset();
   rows_.reset();
+  sound_.reset();
   failure_.reset();
   progressed_ = last_taken_ = ended_ = awaits_check_ = choosing_ = closing_ = restarting_ = goes_on_ = dropping_ = false;
   next_frame_ = history_frame_;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/decode/sound_track.h"
 #include "core/engine/boost_choices.h"
 #include "core/engine/carried_state.h"
 #include "core/engine/event_queue.h"
@@ -65,6 +66,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void post_partial(EventPointer partial, uint32_t n_frames);
   void post_pause(EventPointer event, bool is_pause, uint32_t n_frames);
   void begin_rows(const LoadedModel &model);
+  void begin_sound(const LoadedModel &model);  // after the utterance, where all is decoded
   void begin_utterance(const LoadedModel &model, Retired *retired);
   void require_endpoints(const char *call) const;
   void go_on(const LoadedModel &model);  // after an utterance whose result is out
@@ -100,6 +102,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // else of the intake.
   // fill_rows(): what was fed to rows_, as far as a window needs it; returns whether there was any.
   size_t take(float *values, size_t n);
+  void add_to_rows(const float *values, size_t n);
+  Sound sound() const;  // of the utterance; empty where results are not compared with the background
   bool fill_rows();
   bool fill_rows_by_gate();
   bool all_taken() const { return n_read_ == history_.size() && intake_.ended(); }
@@ -154,6 +158,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool fell_back_ = false;
   std::optional<SpeechGate> gate_;       // where background is not decoded; as rows_, but it outlives a lost device
   std::optional<RowSource> rows_;        // from the first visit to the end
+  std::optional<SoundTrack> sound_;      // as rows_, where results may be compared with the background
   uint64_t next_frame_ = 0;              // of the rows
   uint64_t utterance_frame_ = 0;         // that the utterance begins with
   std::shared_ptr<LoadedGraph> graph_;   // of the utterance, from its first beginning on

@@ -41,6 +41,8 @@ struct StreamOptions {
   std::shared_ptr<LoadedGraph> background;     // of the engine; nullptr: it has none
   std::function<void(EventPointer)> callback;  // empty: events are polled
 
+  // Whether results may be compared with the background.
+  bool compares() const { return background != nullptr && reject_threshold.value_or(0) >= 0; }
   bool is_audio() const { return input == ASR_INPUT_INT16 || input == ASR_INPUT_FLOAT; }
 };
 

@@ -15,22 +15,35 @@ HeardPath heard(double cost, size_t n_silent, size_t n_speech) {
   return path;
 }
 
+Background against(double cost, size_t n_silent, size_t n_speech) { return {heard(cost, n_silent, n_speech), {}}; }
+
 TEST(OutOfGrammar, GrowsWithTheDifferenceOfCosts) {
   float before = 0;
   for (const double more : {-100.0, -20.0, -7.0, 0.0, 10.0, 100.0}) {
-    const float now = out_of_grammar(heard(500 + more, 20, 100), heard(500, 20, 100));
+    const float now = out_of_grammar(heard(500 + more, 20, 100), against(500, 20, 100));
     EXPECT_GT(now, before);
     EXPECT_LE(now, 1);
     before = now;
   }
-  EXPECT_NEAR(out_of_grammar(heard(493, 20, 100), heard(500, 20, 100)), 0.5f, 1e-5f);  // fitted so
+  EXPECT_NEAR(out_of_grammar(heard(493, 20, 100), against(500, 20, 100)), 0.5f, 1e-5f);  // fitted so
 }
 
 TEST(OutOfGrammar, IsOfFramesInWhichEitherPathHasSpeech) {
-  const float all = out_of_grammar(heard(520, 0, 100), heard(500, 0, 100));
-  EXPECT_EQ(out_of_grammar(heard(520, 100, 100), heard(500, 100, 100)), all);
-  EXPECT_EQ(out_of_grammar(heard(520, 100, 0), heard(500, 0, 100)), all);
-  EXPECT_GT(out_of_grammar(heard(520, 80, 20), heard(500, 80, 20)), all);
+  const float all = out_of_grammar(heard(520, 0, 100), against(500, 0, 100));
+  EXPECT_EQ(out_of_grammar(heard(520, 100, 100), against(500, 100, 100)), all);
+  EXPECT_EQ(out_of_grammar(heard(520, 100, 0), against(500, 0, 100)), all);
+  EXPECT_GT(out_of_grammar(heard(520, 80, 20), against(500, 80, 20)), all);
+}
+
+TEST(OutOfGrammar, IsSurelyOfASteadySound) {
+  Background background = against(500, 20, 100);
+  const float before = out_of_grammar(heard(480, 20, 100), background);
+  EXPECT_LT(before, 0.1f);
+  background.sound.n_bands = 6;
+  background.sound.frames.assign(120, BandFrame{100, 90, 80, 70, 60, 50});
+  EXPECT_GT(out_of_grammar(heard(480, 20, 100), background), 0.99f);
+  for (size_t f = 0; f < 120; ++f) background.sound.frames[f][f / 10 % 6] *= 30;
+  EXPECT_FLOAT_EQ(out_of_grammar(heard(480, 20, 100), background), before);
 }
 
 TEST(OutOfGrammar, OfNothingIsANumber) {

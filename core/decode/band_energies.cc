@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/decode/band_energies.h"
+
+#include <cmath>
+
+namespace asr {
+namespace {
+
+// Edges of the bands in Hz. Below the first lies mains hum; vowels fill the middle ones, fricatives the upper ones.
+constexpr double kEdges_hz[] = {80, 250, 500, 1000, 2000, 4000, 7000};
+constexpr double kHighestShare = 0.46;  // of the sample rate: a band whose middle lies higher is left out
+constexpr double kLeastEnergy = 1;      // of a band: the square of the least step of 16-bit samples
+constexpr double kSmallest = 1e-30;     // less than this in a filter becomes 0, before it is a denormal number
+
+}  // namespace
+
+double band_level_db(double energy) { return 10 * std::log10(energy + kLeastEnergy); }
+
+// Band-pass filters of order 2 from the bilinear transform, with a gain of 1 in the middle of the band.
+BandEnergies::BandEnergies(double sample_rate_hz, uint32_t shift_samples) : shift_samples_(shift_samples) {
+  for (size_t b = 0; b < kBands; ++b) {
+    const double middle_hz = std::sqrt(kEdges_hz[b] * kEdges_hz[b + 1]);
+    if (middle_hz > kHighestShare * sample_rate_hz) return;
+    const double omega = 2 * M_PI * middle_hz / sample_rate_hz;
+    const double alpha = std::sin(omega) * (kEdges_hz[b + 1] - kEdges_hz[b]) / (2 * middle_hz);
+    b0_[b] = alpha / (1 + alpha);
+    a1_[b] = -2 * std::cos(omega) / (1 + alpha);
+    a2_[b] = (1 - alpha) / (1 + alpha);
+    n_bands_ = b + 1;
+  }
+}
+
+BandEnergies::Bands BandEnergies::next(const float *samples) {
+  Bands sum{};
+  for (uint32_t i = 0; i < shift_samples_; ++i) {
+    Bands x;
+    x.fill(static_cast<double>(samples[i]));
+    for (Section &s : sections_) {
+      for (size_t b = 0; b < kBands; ++b) {
+        const double in = b0_[b] * x[b];
+        const double y = in + s.z1[b];
+        s.z1[b] = s.z2[b] - a1_[b] * y;
+        s.z2[b] = -in - a2_[b] * y;
+        x[b] = y;
+      }
+    }
+    for (size_t b = 0; b < kBands; ++b) sum[b] += x[b] * x[b];
+  }
+  for (Section &s : sections_) {
+    for (Bands *z : {&s.z1, &s.z2}) {
+      for (double &value : *z) value = std::abs(value) < kSmallest ? 0 : value;
+    }
+  }
+  for (double &value : sum) value /= shift_samples_;
+  return sum;
+}
+
+}  // namespace asr
