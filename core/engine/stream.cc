@@ -323,9 +323,7 @@ void Stream::add_to_rows(const float *values, size_t n) {
   if (sound_) sound_->add(values, n);
 }
 
-Sound Stream::sound() const {
-  return sound_ ? sound_->sound(utterance_->first_frame(), utterance_->end_frame()) : Sound();
-}
+Sound Stream::sound() const { return sound_ ? sound_->sound(utterance_->first_frame(), utterance_->end_frame()) : Sound(); }
 
 bool Stream::fill_rows() {
   if (gate_) return fill_rows_by_gate();

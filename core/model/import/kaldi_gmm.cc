@@ -3,6 +3,7 @@
 // are divided out again here, in double.
 #include <cmath>
 
+#include "core/base/cholesky.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
@@ -10,33 +11,6 @@
 
 namespace asr::kaldi {
 namespace {
-
-// Cholesky factor of a symmetric matrix given as its lower triangle by rows; false if it is not positive definite.
-bool factorise(std::vector<double> &a, size_t n) {
-  const auto at = [&](size_t r, size_t c) -> double & { return a[r * (r + 1) / 2 + c]; };
-  for (size_t r = 0; r < n; ++r) {
-    for (size_t c = 0; c <= r; ++c) {
-      double sum = at(r, c);
-      for (size_t k = 0; k < c; ++k) sum -= at(r, k) * at(c, k);
-      if (c == r && !(sum > 0)) return false;
-      at(r, c) = c == r ? std::sqrt(sum) : sum / at(c, c);
-    }
-  }
-  return true;
-}
-
-// Solves (L L') x = b in place.
-void solve(const std::vector<double> &l, size_t n, std::vector<double> &x) {
-  const auto at = [&](size_t r, size_t c) { return l[r * (r + 1) / 2 + c]; };
-  for (size_t r = 0; r < n; ++r) {
-    for (size_t k = 0; k < r; ++k) x[r] -= at(r, k) * x[k];
-    x[r] /= at(r, r);
-  }
-  for (size_t r = n; r-- > 0;) {
-    for (size_t k = r + 1; k < n; ++k) x[r] -= at(k, r) * x[k];
-    x[r] /= at(r, r);
-  }
-}
 
 // Reads the mixtures one after another into an AcousticModel whose states each have a codebook of their own.
 class GmmReader {
@@ -123,9 +97,9 @@ class GmmReader {
       begin_gaussian();
       model_.precisions.insert(model_.precisions.end(), precision.begin(), precision.end());
       std::vector<double> factor(precision.begin(), precision.end());
-      if (!factorise(factor, n_rows)) reader_.fail_here("a covariance is not positive definite; the file is damaged");
+      if (!factorise(&factor, n_rows)) reader_.fail_here("a covariance is not positive definite; the file is damaged");
       std::vector<double> mean(means.row(k), means.row(k) + n_rows);
-      solve(factor, n_rows, mean);
+      solve(factor, n_rows, &mean);
       for (const double value : mean) model_.means.push_back(static_cast<float>(value));
     }
   }

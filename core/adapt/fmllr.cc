@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Row by row, as in Gales 1998, Maximum Likelihood Linear Transformations for HMM-Based Speech Recognition: each row of the
+// transform in turn is set to its best value while the others stay, which only needs the cofactors of its row.
+#include "core/adapt/fmllr.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/cholesky.h"
+
+namespace asr {
+namespace {
+
+constexpr int kMostSweeps = 50;
+constexpr double kLeastMove = 1e-9;  // of a sweep: the sum of squared changes
+
+// One row's part of the objective: rows log|w . p| + w . k - w G w' / 2.
+struct RowProblem {
+  std::vector<double> factor;  // of G
+  std::vector<double> mean;    // G^-1 k
+};
+
+class Solver {
+ public:
+  Solver(uint32_t n_dims, double n_rows)
+      : n_(n_dims),
+        n_rows_(n_rows),
+        rows_(n_dims),
+        transform_(size_t{n_dims} * (n_dims + 1)),
+        inverse_(size_t{n_dims} * n_dims) {
+    for (uint32_t d = 0; d < n_; ++d) transform_[size_t{d} * (n_ + 1) + d] = inverse_[size_t{d} * n_ + d] = 1;
+  }
+
+  bool set_row(uint32_t d, std::vector<double> quadratic, std::vector<double> linear) {
+    if (!factorise(&quadratic, n_ + 1)) return false;
+    solve(quadratic, n_ + 1, &linear);
+    rows_[d] = {std::move(quadratic), std::move(linear)};
+    return true;
+  }
+
+  FeatureTransform run() {
+    for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+      double moved = 0;
+      for (uint32_t d = 0; d < n_; ++d) moved += update(d);
+      if (moved < kLeastMove) break;
+    }
+    FeatureTransform result;
+    result.n_dims = n_;
+    result.matrix.assign(transform_.begin(), transform_.end());
+    return result;
+  }
+
+ private:
+  const uint32_t n_;
+  const double n_rows_;
+  std::vector<RowProblem> rows_;
+  std::vector<double> transform_;  // [n][n + 1]
+  std::vector<double> inverse_;    // [n][n], of A
+
+  // Sets row d to its best; returns the sum of its squared changes.
+  double update(uint32_t d) {
+    const RowProblem &row = rows_[d];
+    std::vector<double> cofactors(n_ + 1, 0);  // of the row but for their common factor: column d of the inverse
+    for (uint32_t i = 0; i < n_; ++i) cofactors[i] = inverse_[size_t{i} * n_ + d];
+    std::vector<double> direction = cofactors;
+    solve(row.factor, n_ + 1, &direction);
+    double a = 0, b = 0;
+    for (uint32_t i = 0; i < n_; ++i) {
+      a += cofactors[i] * direction[i];
+      b += cofactors[i] * row.mean[i];
+    }
+    // The best is mean + alpha direction, where a alpha^2 + b alpha - n_rows = 0.
+    const auto value = [&](double alpha) { return n_rows_ * std::log(std::abs(alpha * a + b)) - alpha * alpha * a / 2; };
+    const double root = std::sqrt(b * b + 4 * a * n_rows_);
+    const double first = (-b + root) / (2 * a), second = (-b - root) / (2 * a);
+    const double alpha = value(first) >= value(second) ? first : second;
+    double *const w = transform_.data() + size_t{d} * (n_ + 1);
+    std::vector<double> change(n_ + 1);
+    double moved = 0;
+    for (uint32_t i = 0; i <= n_; ++i) {
+      change[i] = row.mean[i] + alpha * direction[i] - w[i];
+      w[i] += change[i];
+      moved += change[i] * change[i];
+    }
+    replace_row(d, change);
+    return moved;
+  }
+
+  // The inverse of A after its row d has changed (Sherman and Morrison).
+  void replace_row(uint32_t d, const std::vector<double> &change) {
+    std::vector<double> column(n_), row(n_, 0);
+    for (uint32_t i = 0; i < n_; ++i) column[i] = inverse_[size_t{i} * n_ + d];
+    for (uint32_t i = 0; i < n_; ++i) {
+      for (uint32_t j = 0; j < n_; ++j) row[j] += change[i] * inverse_[size_t{i} * n_ + j];
+    }
+    const double scale = 1 / (1 + row[d]);
+    for (uint32_t i = 0; i < n_; ++i) {
+      for (uint32_t j = 0; j < n_; ++j) inverse_[size_t{i} * n_ + j] -= scale * column[i] * row[j];
+    }
+  }
+};
+
+}  // namespace
+
+FmllrStatistics::FmllrStatistics(uint32_t n_dims)
+    : n_dims_(n_dims),
+      moments_(n_triangle()),
+      linear_(size_t{n_dims} * (n_dims + 1)),
+      quadratic_(n_dims * n_triangle()),
+      x_(size_t{n_dims} + 1, 1) {}
+
+void FmllrStatistics::add(const AcousticModel &model, const GaussianPosteriors &posteriors, const float *row,
+                          const float *transformed, uint32_t state) {
+  for (uint32_t i = 0; i < n_dims_; ++i) x_[i] = static_cast<double>(row[i]);
+  size_t at = 0;
+  for (uint32_t i = 0; i <= n_dims_; ++i) {
+    for (uint32_t j = 0; j <= i; ++j) moments_[at++] += x_[i] * x_[j];
+  }
+  for (uint32_t s = 0; s < model.streams.size(); ++s) {
+    posteriors.of(transformed, state, s, &shares_);
+    const asr_gmm_codebook &codebook = posteriors.codebook(state, s);
+    const std::vector<uint32_t> &dims = model.streams[s].dims;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      double weight = 0, mean = 0;
+      for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
+        const double share = shares_[k] * static_cast<double>(posteriors.precision(codebook, k)[i]);
+        weight += share;
+        mean += share * static_cast<double>(posteriors.mean(codebook, k)[i]);
+      }
+      const uint32_t d = dims[i];
+      double *const linear = linear_.data() + size_t{d} * (n_dims_ + 1);
+      for (uint32_t j = 0; j <= n_dims_; ++j) linear[j] += mean * x_[j];
+      double *quadratic = quadratic_.data() + d * n_triangle();
+      for (uint32_t r = 0; r <= n_dims_; ++r) {
+        const double scaled = weight * x_[r];
+        for (uint32_t c = 0; c <= r; ++c) *quadratic++ += scaled * x_[c];
+      }
+    }
+  }
+  ++n_rows_;
+}
+
+FeatureTransform estimate_fmllr(const FmllrStatistics &statistics, double prior_rows) {
+  const uint32_t n = statistics.n_dims_;
+  if (statistics.n_rows_ == 0) return {};
+  const size_t n_triangle = statistics.n_triangle();
+  Solver solver(n, statistics.n_rows_ + prior_rows);
+  for (uint32_t d = 0; d < n; ++d) {
+    const double *const g = statistics.quadratic_.data() + d * n_triangle;
+    const double *const k = statistics.linear_.data() + size_t{d} * (n + 1);
+    std::vector<double> quadratic(g, g + n_triangle), linear(k, k + n + 1);
+    // The prior's rows are distributed as those seen, with residuals as large as the model says: the identity is best for them.
+    const double weight = prior_rows * quadratic.back() / (statistics.n_rows_ * statistics.n_rows_);
+    for (size_t i = 0; i < n_triangle; ++i) quadratic[i] += weight * statistics.moments_[i];
+    for (uint32_t j = 0; j <= n; ++j) {
+      const uint32_t r = std::max(d, j), c = std::min(d, j);
+      linear[j] += weight * statistics.moments_[size_t{r} * (r + 1) / 2 + c];
+    }
+    linear[d] -= prior_rows;
+    if (!solver.set_row(d, std::move(quadratic), std::move(linear))) return {};
+  }
+  return solver.run();
+}
+
+}  // namespace asr

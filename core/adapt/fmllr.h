@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Feature-space maximum likelihood linear regression: the transform of a speaker's rows under which the model finds them most
+// likely, given which states they belong to (A1 of docs/equations.md). Diagonal covariances.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/adapt/feature_transform.h"
+#include "core/adapt/gaussian_posteriors.h"
+
+namespace asr {
+
+// Sums over rows of speech. Those of several utterances add up.
+class FmllrStatistics {
+ public:
+  FmllrStatistics() = default;  // of no rows, with no dimensions yet
+  explicit FmllrStatistics(uint32_t n_dims);
+
+  // A row of this state. `transformed`: the same under the transform so far, by which Gaussians share it.
+  void add(const AcousticModel &model, const GaussianPosteriors &posteriors, const float *row, const float *transformed,
+           uint32_t state);
+
+  uint32_t n_dims() const { return n_dims_; }
+  double n_rows() const { return n_rows_; }
+
+ private:
+  friend FeatureTransform estimate_fmllr(const FmllrStatistics &statistics, double prior_rows);
+
+  size_t n_triangle() const { return (size_t{n_dims_} + 1) * (n_dims_ + 2) / 2; }
+
+  uint32_t n_dims_ = 0;
+  double n_rows_ = 0;
+  std::vector<double> moments_;     // lower triangle: sum of x x', x with a 1 at its end
+  std::vector<double> linear_;      // [n_dims][n_dims + 1]: k of each row of the transform
+  std::vector<double> quadratic_;   // [n_dims], lower triangles: G of each row
+  std::vector<double> shares_, x_;  // of the row under way
+};
+
+// The transform; one without dimensions where there are no rows. prior_rows: as if so many rows more had been seen that are
+// best as they are, so that a few words change little.
+FeatureTransform estimate_fmllr(const FmllrStatistics &statistics, double prior_rows);
+
+}  // namespace asr

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/adapt/gaussian_posteriors.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace asr {
+
+GaussianPosteriors::GaussianPosteriors(const AcousticModel &model) : model_(model), log_norms_(model.precision_at.size()) {
+  for (const asr_gmm_codebook &codebook : model.codebooks) {
+    const size_t d = model.streams[codebook.stream].dims.size();
+    for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
+      double log_norm = 0;
+      for (size_t i = 0; i < d; ++i) log_norm += std::log(static_cast<double>(precision(codebook, k)[i]) / (2 * M_PI)) / 2;
+      log_norms_[model.covariance_of[codebook.first_gaussian + k]] = log_norm;
+    }
+  }
+}
+
+const float *GaussianPosteriors::mean(const asr_gmm_codebook &codebook, uint32_t gaussian) const {
+  return model_.means.data() + codebook.first_mean + gaussian * model_.streams[codebook.stream].dims.size();
+}
+
+const float *GaussianPosteriors::precision(const asr_gmm_codebook &codebook, uint32_t gaussian) const {
+  return model_.precisions.data() + model_.precision_at[model_.covariance_of[codebook.first_gaussian + gaussian]];
+}
+
+double GaussianPosteriors::of(const float *row, uint32_t state, uint32_t stream, std::vector<double> *shares) const {
+  const std::vector<uint32_t> &dims = model_.streams[stream].dims;
+  const asr_gmm_codebook &own = codebook(state, stream);
+  const float *const log_weights =
+      model_.log_weights.data() + model_.state_weight[size_t{state} * model_.streams.size() + stream];
+  shares->assign(own.n_gaussians, 0);
+  double best = -INFINITY;
+  for (uint32_t k = 0; k < own.n_gaussians; ++k) {
+    const float *const mu = mean(own, k), *const p = precision(own, k);
+    double distance = 0;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      const double difference = static_cast<double>(row[dims[i]]) - static_cast<double>(mu[i]);
+      distance += static_cast<double>(p[i]) * difference * difference;
+    }
+    (*shares)[k] =
+        static_cast<double>(log_weights[k]) + log_norms_[model_.covariance_of[own.first_gaussian + k]] - distance / 2;
+    best = std::max(best, (*shares)[k]);
+  }
+  double sum = 0;
+  for (double &share : *shares) sum += share = std::exp(share - best);
+  for (double &share : *shares) share /= sum;
+  return best + std::log(sum);
+}
+
+}  // namespace asr

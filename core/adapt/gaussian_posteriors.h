@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a state's Gaussians share in a row of features, in double: what estimation sums up. Diagonal covariances.
+#pragma once
+
+#include <vector>
+
+#include "core/model/acoustic_model.h"
+
+namespace asr {
+
+class GaussianPosteriors {
+ public:
+  explicit GaussianPosteriors(const AcousticModel &model);  // must outlive this; its covariances are diagonal
+
+  // The share of every Gaussian of the state's codebook for feature stream `stream`, into *shares; they add up to 1. Returns
+  // the logarithm of the stream's likelihood.
+  double of(const float *row, uint32_t state, uint32_t stream, std::vector<double> *shares) const;
+
+  const asr_gmm_codebook &codebook(uint32_t state, uint32_t stream) const {
+    return model_.codebooks[model_.state_codebook[size_t{state} * model_.streams.size() + stream]];
+  }
+  const float *mean(const asr_gmm_codebook &codebook, uint32_t gaussian) const;
+  const float *precision(const asr_gmm_codebook &codebook, uint32_t gaussian) const;
+
+ private:
+  const AcousticModel &model_;
+  std::vector<double> log_norms_;  // of each covariance: the logarithm of the Gaussian at its mean
+};
+
+}  // namespace asr

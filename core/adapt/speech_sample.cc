@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/adapt/speech_sample.h"
+
+#include <iterator>
+#include <utility>
+
+#include "core/adapt/fmllr.h"
+#include "core/base/file.h"
+
+namespace asr {
+namespace {
+
+constexpr int kRounds = 4;           // shares of Gaussians depend on the transform
+constexpr double kPriorRows = 1000;  // docs/adaptation.md
+constexpr size_t kFewestRows = 100;
+
+}  // namespace
+
+void SpeechSample::add(std::vector<float> rows, std::vector<uint32_t> states) {
+  if (states.empty()) return;
+  if (states.size() > most_rows_) {
+    rows.resize(rows.size() / states.size() * most_rows_);
+    states.resize(most_rows_);
+  }
+  const uint64_t key = checksum(rows.data(), rows.size() * sizeof(rows[0]));
+  if (key >= first_dropped_) return;
+  n_rows_ += states.size();
+  utterances_.emplace(key, Utterance{std::move(rows), std::move(states)});
+  while (n_rows_ > most_rows_) {
+    const auto last = std::prev(utterances_.end());
+    n_rows_ -= last->second.states.size();
+    first_dropped_ = last->first;
+    utterances_.erase(last);
+  }
+}
+
+FeatureTransform SpeechSample::estimate(const AcousticModel &model, const GaussianPosteriors &posteriors) const {
+  FeatureTransform transform;
+  if (n_rows_ < kFewestRows) return transform;
+  for (int round = 0; round < kRounds; ++round) {
+    FmllrStatistics statistics(model.n_dims);
+    for (const auto &[key, utterance] : utterances_) {
+      std::vector<float> transformed = utterance.rows;
+      transform.apply(transformed.data(), utterance.states.size());
+      for (size_t i = 0; i < utterance.states.size(); ++i) {
+        const size_t at = i * model.n_dims;
+        statistics.add(model, posteriors, &utterance.rows[at], &transformed[at], utterance.states[i]);
+      }
+    }
+    transform = estimate_fmllr(statistics, kPriorRows);
+  }
+  return transform;
+}
+
+}  // namespace asr

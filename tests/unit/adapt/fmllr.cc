@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transforms of rows that are drawn from random models and then bent: the likelihood, by the plain reference, is the judge.
+#include "core/adapt/fmllr.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "core/adapt/speech_sample.h"
+#include "tests/reference/gmm.h"
+#include "tests/reference/random_gmm.h"
+
+namespace asr {
+namespace {
+
+constexpr double kPrior = 50;
+
+struct Speech {
+  std::vector<float> rows;
+  std::vector<uint32_t> states;
+};
+
+// Rows that the model would make.
+Speech speak(const AcousticModel &model, size_t n_rows, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  Speech speech;
+  for (size_t t = 0; t < n_rows; ++t) {
+    const uint32_t state = random() % model.n_states;
+    std::vector<float> row(model.n_dims);
+    for (size_t s = 0; s < model.streams.size(); ++s) {
+      const asr_gmm_codebook &codebook = model.codebooks[model.state_codebook[state * model.streams.size() + s]];
+      const uint32_t k = random() % codebook.n_gaussians;
+      const std::vector<uint32_t> &dims = model.streams[s].dims;
+      for (size_t i = 0; i < dims.size(); ++i) {
+        const double precision = model.precisions[model.precision_at[model.covariance_of[codebook.first_gaussian + k]] + i];
+        row[dims[i]] =
+            static_cast<float>(model.means[codebook.first_mean + k * dims.size() + i] + normal(random) / std::sqrt(precision));
+      }
+    }
+    speech.rows.insert(speech.rows.end(), row.begin(), row.end());
+    speech.states.push_back(state);
+  }
+  return speech;
+}
+
+// y = A x + b with a diagonal of `scale` and something beside it.
+FeatureTransform bend(uint32_t n, float scale) {
+  FeatureTransform transform{n, {}};
+  for (uint32_t r = 0; r < n; ++r) {
+    for (uint32_t c = 0; c <= n; ++c) {
+      const float beside = 0.05f * std::sin(static_cast<float>(7 * r + 3 * c));
+      transform.matrix.push_back(c == r ? scale : c == n ? 0.5f * std::cos(static_cast<float>(r)) : beside);
+    }
+  }
+  return transform;
+}
+
+double log_determinant(const FeatureTransform &transform) {
+  const uint32_t n = transform.n_dims;
+  std::vector<double> a;
+  for (uint32_t r = 0; r < n; ++r) {
+    for (uint32_t c = 0; c < n; ++c) a.push_back(transform.matrix[r * (n + 1) + c]);
+  }
+  double log_det = 0;
+  for (uint32_t i = 0; i < n; ++i) {
+    log_det += std::log(std::abs(a[i * n + i]));
+    for (uint32_t r = i + 1; r < n; ++r) {
+      const double ratio = a[r * n + i] / a[i * n + i];
+      for (uint32_t c = i; c < n; ++c) a[r * n + c] -= ratio * a[i * n + c];
+    }
+  }
+  return log_det;
+}
+
+// Of the rows as the transform makes them, each with the volume that it takes: what estimation makes largest.
+double log_likelihood(const AcousticModel &model, const Speech &speech, const FeatureTransform &transform) {
+  std::vector<float> rows = speech.rows;
+  transform.apply(rows.data(), speech.states.size());
+  const AcousticView view(model);
+  double sum = transform.n_dims > 0 ? log_determinant(transform) * static_cast<double>(speech.states.size()) : 0;
+  for (size_t t = 0; t < speech.states.size(); ++t) {
+    sum += reference::log_likelihood(*view.get(), speech.states[t], &rows[t * model.n_dims]);
+  }
+  return sum;
+}
+
+FmllrStatistics statistics_of(const AcousticModel &model, const Speech &speech, const FeatureTransform &transform) {
+  const GaussianPosteriors posteriors(model);
+  FmllrStatistics statistics(model.n_dims);
+  std::vector<float> rows = speech.rows;
+  transform.apply(rows.data(), speech.states.size());
+  for (size_t t = 0; t < speech.states.size(); ++t) {
+    statistics.add(model, posteriors, &speech.rows[t * model.n_dims], &rows[t * model.n_dims], speech.states[t]);
+  }
+  return statistics;
+}
+
+AcousticModel model_of(const std::vector<uint32_t> &stream_dims) {
+  reference::RandomGmm options;
+  options.stream_dims = stream_dims;
+  options.seed = 3;
+  return reference::random_gmm(options);
+}
+
+TEST(Fmllr, EveryRoundIsLikelier) {
+  for (const std::vector<uint32_t> &dims : {std::vector<uint32_t>{9}, std::vector<uint32_t>{4, 3}}) {
+    const AcousticModel model = model_of(dims);
+    Speech speech = speak(model, 2000, 1);
+    bend(model.n_dims, 0.8f).apply(speech.rows.data(), speech.states.size());
+    FeatureTransform transform;
+    double before = log_likelihood(model, speech, transform);
+    for (int round = 0; round < 6; ++round) {
+      transform = estimate_fmllr(statistics_of(model, speech, transform), 0);
+      const double now = log_likelihood(model, speech, transform);
+      EXPECT_GT(now, before - 1e-3 * std::abs(before)) << round;  // rows are floats
+      if (round == 0) {
+        EXPECT_GT(now, before + 0.05 * static_cast<double>(speech.states.size()));
+      }
+      before = now;
+    }
+  }
+}
+
+TEST(Fmllr, UndoesWhatBentTheRows) {
+  const AcousticModel model = model_of({9});
+  const Speech straight = speak(model, 5000, 2);
+  Speech bent = straight;
+  bend(model.n_dims, 0.8f).apply(bent.rows.data(), bent.states.size());
+  FeatureTransform transform;
+  for (int round = 0; round < 10; ++round) transform = estimate_fmllr(statistics_of(model, bent, transform), 0);
+  // As likely as what was not bent, whose volume is that of the bent rows.
+  const double volume = log_determinant(bend(model.n_dims, 0.8f)) * static_cast<double>(bent.states.size());
+  EXPECT_GT(log_likelihood(model, bent, transform), log_likelihood(model, straight, {}) - volume);
+}
+
+TEST(Fmllr, NoSmallChangeIsLikelier) {
+  const AcousticModel model = model_of({5});
+  Speech speech = speak(model, 1500, 4);
+  bend(model.n_dims, 1.2f).apply(speech.rows.data(), speech.states.size());
+  FeatureTransform transform;
+  for (int round = 0; round < 60; ++round) transform = estimate_fmllr(statistics_of(model, speech, transform), 0);
+  const double best = log_likelihood(model, speech, transform);
+  for (float &value : transform.matrix) {
+    for (const float change : {0.02f, -0.02f}) {
+      const float before = value;
+      value += change;
+      EXPECT_LT(log_likelihood(model, speech, transform), best);
+      value = before;
+    }
+  }
+}
+
+TEST(Fmllr, LittleSpeechChangesLittle) {
+  const AcousticModel model = model_of({6});
+  Speech speech = speak(model, 2000, 5);
+  bend(model.n_dims, 0.7f).apply(speech.rows.data(), speech.states.size());
+  double before = 0;
+  for (const double prior : {1e7, 10000.0, kPrior}) {
+    const FeatureTransform transform = estimate_fmllr(statistics_of(model, speech, {}), prior);
+    double distance = 0;
+    for (uint32_t r = 0; r < 6; ++r) {
+      for (uint32_t c = 0; c <= 6; ++c) distance += std::abs(transform.matrix[r * 7 + c] - (r == c ? 1.0f : 0.0f));
+    }
+    if (prior == 1e7) {
+      EXPECT_LT(distance, 0.01);
+    }
+    EXPECT_GT(distance, before);
+    before = distance;
+  }
+}
+
+TEST(Fmllr, OfNothingIsNoTransform) {
+  EXPECT_EQ(estimate_fmllr(FmllrStatistics(6), kPrior).n_dims, 0u);
+  const AcousticModel model = model_of({6});
+  const Speech same{std::vector<float>(6 * 500, 1), std::vector<uint32_t>(500, 0)};  // no variance at all
+  const FeatureTransform transform = estimate_fmllr(statistics_of(model, same, {}), kPrior);
+  for (const float value : transform.matrix) EXPECT_TRUE(std::isfinite(value));
+}
+
+TEST(SpeechSample, DoesNotDependOnTheOrder) {
+  const AcousticModel model = model_of({6});
+  const GaussianPosteriors posteriors(model);
+  std::vector<Speech> utterances;
+  for (uint32_t seed = 1; seed <= 12; ++seed) utterances.push_back(speak(model, 100 + 10 * seed, seed));
+  SpeechSample forwards(800), backwards(800);
+  for (const Speech &speech : utterances) forwards.add(speech.rows, speech.states);
+  std::reverse(utterances.begin(), utterances.end());
+  for (const Speech &speech : utterances) backwards.add(speech.rows, speech.states);
+  EXPECT_EQ(forwards.n_rows(), backwards.n_rows());
+  EXPECT_LE(forwards.n_rows(), 800u);
+  EXPECT_GT(forwards.n_rows(), 400u);
+  const FeatureTransform transform = forwards.estimate(model, posteriors);
+  EXPECT_EQ(transform.n_dims, 6u);
+  EXPECT_EQ(transform.matrix, backwards.estimate(model, posteriors).matrix);
+}
+
+TEST(SpeechSample, OfALongUtteranceTheBeginning) {
+  const AcousticModel model = model_of({6});
+  SpeechSample sample(150);
+  const Speech speech = speak(model, 400, 1);
+  sample.add(speech.rows, speech.states);
+  EXPECT_EQ(sample.n_rows(), 150u);
+  EXPECT_EQ(SpeechSample(150).estimate(model, GaussianPosteriors(model)).n_dims, 0u);
+}
+
+}  // namespace
+}  // namespace asr
