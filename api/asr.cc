@@ -2,6 +2,7 @@
 // The functions of asr.h but those of events (asr_event.cc): handles, argument checks and calls of core/engine.
 #include "asr.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -42,6 +43,10 @@ struct asr_stream {
 
   mutable std::mutex mutex;
   std::shared_ptr<asr::Stream> stream;  // that asr_reset replaces
+};
+
+struct asr_speaker {
+  std::shared_ptr<asr::Speaker> speaker;
 };
 
 namespace {
@@ -226,6 +231,57 @@ void asr_engine_close(asr_engine *engine) {
   delete engine;
 }
 
+/* ---- speaker ------------------------------------------------------------------------------------------------------- */
+
+asr_status asr_speaker_new(asr_engine *engine, asr_speaker **speaker) {
+  return guard([&] {
+    require(engine, "asr_speaker_new", "engine");
+    require(speaker, "asr_speaker_new", "speaker");
+    *speaker = new asr_speaker{engine->engine->new_speaker()};
+  });
+}
+
+asr_status asr_adapt(asr_speaker *speaker) {
+  return guard([&] {
+    require(speaker, "asr_adapt", "speaker");
+    speaker->speaker->adapt();
+  });
+}
+
+asr_status asr_speaker_get_transform(asr_speaker *speaker, float *values, size_t capacity, size_t *n_values) {
+  return guard([&] {
+    require(speaker, "asr_speaker_get_transform", "speaker");
+    require(n_values, "asr_speaker_get_transform", "n_values");
+    const auto transform = speaker->speaker->transform();
+    const size_t n = transform ? transform->matrix.size() : 0;
+    if (values != nullptr && capacity < n) {
+      asr::fail(ASR_INVALID_ARGUMENT, "asr_speaker_get_transform: capacity is %zu; the transform has %zu values", capacity, n);
+    }
+    if (values != nullptr && n > 0) memcpy(values, transform->matrix.data(), n * sizeof(float));
+    *n_values = n;
+  });
+}
+
+asr_status asr_speaker_set_transform(asr_speaker *speaker, const float *values, size_t n_values) {
+  return guard([&] {
+    require(speaker, "asr_speaker_set_transform", "speaker");
+    if (n_values == 0) return speaker->speaker->set_transform(nullptr);
+    require(values, "asr_speaker_set_transform", "values");
+    const uint32_t n = speaker->speaker->n_dims();
+    if (n_values != size_t{n} * (n + 1)) {
+      asr::fail(ASR_INVALID_ARGUMENT, "asr_speaker_set_transform: n_values is %zu; a transform of the model has %u rows of %u",
+                n_values, n, n + 1);
+    }
+    if (!std::all_of(values, values + n_values, [](float value) { return std::isfinite(value); })) {
+      asr::fail(ASR_INVALID_ARGUMENT, "asr_speaker_set_transform: a value is not finite");
+    }
+    speaker->speaker->set_transform(
+        std::make_shared<asr::FeatureTransform>(asr::FeatureTransform{n, std::vector<float>(values, values + n_values)}));
+  });
+}
+
+void asr_speaker_free(asr_speaker *speaker) { delete speaker; }
+
 /* ---- stream -------------------------------------------------------------------------------------------------------- */
 
 void asr_stream_config_default(asr_stream_config *config) {
@@ -246,6 +302,7 @@ asr_status asr_open(asr_engine *engine, const asr_stream_config *config, asr_str
     require(engine, "asr_open", "engine");
     require(stream, "asr_open", "stream");
     asr::api::StreamConfig read = asr::api::read_config(config);
+    if (read.speaker != nullptr) read.options.speaker = read.speaker->speaker;
     warn_of_rate(engine, read.options);
     auto opened = std::make_unique<asr_stream>();
     if (read.callback != nullptr) {
@@ -333,7 +390,10 @@ asr_status asr_boost(asr_stream *stream, const char *text, size_t n_bytes, float
   return guard([&] {
     require(stream, "asr_boost", "stream");
     if (text == nullptr) return stream->current()->forget_boosts();
-    check_range<size_t>(n_bytes, 0, asr::kMostBoostBytes, "asr_boost: n_bytes");
+    check_range<size_t>(n_bytes, 0, SIZE_MAX / 2, "asr_boost: n_bytes");
+    if (n_bytes > asr::kMostBoostBytes) {
+      asr::fail(ASR_UNSUPPORTED, "asr_boost: the text has %zu bytes; the most is %zu", n_bytes, asr::kMostBoostBytes);
+    }
     check_range(static_cast<double>(bonus), -asr::kMostBoostBonus, asr::kMostBoostBonus, "asr_boost: bonus");
     stream->current()->boost(std::string(text, n_bytes), bonus);
   });

@@ -233,6 +233,36 @@ ASR_API asr_status asr_engine_remove_graph(asr_engine *engine, const char *name)
 /* Gives back the caller's hold on the engine. Open streams keep it alive and keep working. NULL is allowed. */
 ASR_API void asr_engine_close(asr_engine *engine);
 
+/* ---- speaker ------------------------------------------------------------------------------------------------------ */
+
+/* A speaker whose voice the model is brought closer to: a transform of the feature rows of the speaker's streams, estimated
+ * from what they have said (fMLLR, docs/adaptation.md). A speaker may have any number of streams, at once or after each other,
+ * and may be used with any engine of the same acoustic model. Any threads may use one. All of it since 0.2.0. */
+typedef struct asr_speaker asr_speaker;
+
+/* A speaker of whom nothing is known, for asr_stream_config.speaker, who may outlive the engine. Reads the acoustic model again
+ * unless the engine has a speaker already; it stays in memory while there is one. Errors: ASR_INVALID_ARGUMENT, ASR_UNSUPPORTED
+ * (the model has full covariances, or rows of over 96 values), ASR_NOT_FOUND, ASR_BAD_FILE, ASR_IO, ASR_OUT_OF_MEMORY. */
+ASR_API asr_status asr_speaker_new(asr_engine *engine, asr_speaker **speaker);
+
+/* Estimates the transform anew, from all that came to a FINAL of the speaker's streams before, which at least 1 s of words must
+ * have; FINALs without words, with ASR_FLAG_REJECTED or ASR_FLAG_BEAM_DIED do not count. Utterances that begin later are
+ * transformed. Takes up to some seconds, on the calling thread; which utterances were said decides, not their order. Of more
+ * than 200 s, utterances are left out. Errors: ASR_INVALID_ARGUMENT, ASR_INVALID_STATE (too little was said),
+ * ASR_OUT_OF_MEMORY. */
+ASR_API asr_status asr_adapt(asr_speaker *speaker);
+
+/* The transform y = A x + b, row by row: [n_feature_dims][n_feature_dims + 1], b last in each row; what Kaldi's archives hold.
+ * asr_speaker_get_transform sets *n_values, 0 while there is none, and copies them to `values`, which has room for `capacity`;
+ * where `values` is NULL it sets the number alone. asr_speaker_set_transform replaces the transform, of utterances that begin
+ * later; n_values 0 takes it away. Errors: ASR_INVALID_ARGUMENT (NULL; too little room; another number of values; values that
+ * are not finite), ASR_OUT_OF_MEMORY. */
+ASR_API asr_status asr_speaker_get_transform(asr_speaker *speaker, float *values, size_t capacity, size_t *n_values);
+ASR_API asr_status asr_speaker_set_transform(asr_speaker *speaker, const float *values, size_t n_values);
+
+/* Frees the handle; streams that have the speaker go on with it. NULL is allowed. */
+ASR_API void asr_speaker_free(asr_speaker *speaker);
+
 /* ---- stream ------------------------------------------------------------------------------------------------------- */
 
 typedef struct asr_stream asr_stream;
@@ -273,6 +303,13 @@ typedef enum asr_vad {
   ASR_VAD_OFF = 1,     /* background is decoded, too, and may be taken for words */
   ASR_VAD_ON = 2       /* between utterances only what a voice activity detector takes for speech is decoded */
 } asr_vad;
+
+/* When a speaker's transform is estimated. Since 0.2.0. */
+typedef enum asr_adaptation {
+  ASR_ADAPTATION_ON_CALL = 0,           /* by asr_adapt */
+  ASR_ADAPTATION_BETWEEN_UTTERANCES = 1 /* also after a FINAL of this stream, once 1 s of words was said and then with every
+                                           fifth more; the next utterance waits for it. Needs a speaker and an endpoint */
+} asr_adaptation;
 
 typedef struct asr_stream_config {
   size_t size;
@@ -315,13 +352,18 @@ typedef struct asr_stream_config {
   float reject_threshold; /* FINAL events whose asr_event_out_of_grammar is above it have ASR_FLAG_REJECTED; 0..1. 0 (default)
                              = the graph's: 0.5 for grammars and word lists, off for language models and for bundles made
                              without a background (docs/rejection.md); below 0 = off: there is no score */
+  asr_speaker *speaker;   /* who speaks; the handle stays the caller's. Rows are made on the host then. NULL (default) = nobody
+                             who is known. Not with ASR_INPUT_LOGLIKES */
+  asr_adaptation adaptation; /* default ASR_ADAPTATION_ON_CALL */
+  uint32_t reserved2;        /* 0 */
 } asr_stream_config;
 
 ASR_API void asr_stream_config_default(asr_stream_config *config);
 
-/* Opens a stream on the engine. Errors: ASR_INVALID_ARGUMENT (which field, and its range), ASR_NOT_FOUND (the engine has no
- * such graph), ASR_UNSUPPORTED (such as a lattice_beam on a device that makes no lattices), ASR_OUT_OF_MEMORY, ASR_DEVICE_LOST
- * (an earlier stream lost the device, and no fallback took over: load the engine again). Any thread. */
+/* Opens a stream on the engine. Errors: ASR_INVALID_ARGUMENT (which field, and its range; a speaker of another acoustic model),
+ * ASR_NOT_FOUND (the engine has no such graph), ASR_UNSUPPORTED (such as a lattice_beam on a device that makes no lattices),
+ * ASR_OUT_OF_MEMORY, ASR_DEVICE_LOST (an earlier stream lost the device, and no fallback took over: load the engine again). Any
+ * thread. */
 ASR_API asr_status asr_open(asr_engine *engine, const asr_stream_config *config, asr_stream **stream);
 
 /* What the stream's normalisation has learned of the speaker, the microphone and the level, for a later stream of the same: a
@@ -393,19 +435,19 @@ ASR_API asr_status asr_reset(asr_stream *stream);
 ASR_API asr_status asr_set_graph(asr_stream *stream, const char *name);
 
 /* Boosts phrases for one utterance: names in the caller's address book, the dish of the day. `text` has n_bytes of UTF-8, a
- * phrase a line, its words as the graph has them; lines that begin with '#' do not count. In the lattice of the utterance every
- * path is cheaper by `bonus` (natural log, -1000..1000; 3..8 is usual; below 0 the phrases become less likely) for each time
- * that it says one, in its graph costs, and the FINAL, its alternatives, confidences and lattice are those of these costs.
- * Phrases that overlap count each. What the lattice does not hold cannot be boosted, so a wider lattice_beam finds more.
- * Partial results, endpoints and the out-of-grammar score do not change. Calls add up; `text` NULL takes back all. Does not
- * wait. Since 0.2.0.
+ * phrase a line, its words as the graph has them; lines whose first word begins with '#' are comments. In the lattice of the
+ * utterance every path is cheaper by `bonus` (natural log, -1000..1000; 3..8 is usual; below 0 the phrases become less likely)
+ * for each time that it says one, in its graph costs, and the FINAL, its alternatives, confidences and lattice are those of
+ * these costs. Phrases that overlap count each. What the lattice does not hold cannot be boosted, so a wider lattice_beam finds
+ * more. Partial results, endpoints and the out-of-grammar score do not change; so a FINAL may differ from words that were
+ * stable. Calls add up; `text` NULL takes back all. Does not wait. Since 0.2.0.
  *
  * The call is a place in the audio, as asr_set_graph is: it is for the first utterance with a FINAL that ends later than what
  * was fed before the call, so it may be made while the utterance is spoken; without endpoints, at any time before asr_finish.
  * An utterance that is cancelled leaves its boosts to the next one.
  *
- * Errors: ASR_INVALID_ARGUMENT, ASR_INVALID_STATE (the stream makes no lattices; finished), ASR_UNSUPPORTED (over 1 MiB waits),
- * ASR_OUT_OF_MEMORY, or the status of the ERROR event if the stream has failed. Any thread. */
+ * Errors: ASR_INVALID_ARGUMENT, ASR_INVALID_STATE (the stream makes no lattices; finished), ASR_UNSUPPORTED (over 1 MiB would
+ * wait), ASR_OUT_OF_MEMORY, or the status of the ERROR event if the stream has failed. Any thread. */
 ASR_API asr_status asr_boost(asr_stream *stream, const char *text, size_t n_bytes, float bonus);
 
 /* Says that the audio is complete; FINAL and END events follow. Does not wait for them. Errors: ASR_INVALID_ARGUMENT,
@@ -488,7 +530,8 @@ ASR_API const char *asr_event_text(const asr_event *event); /* words joined by b
 ASR_API size_t asr_event_n_alternatives(const asr_event *event);
 ASR_API const char *asr_event_alternative_text(const asr_event *event, size_t alternative);
 /* Natural-log costs of an alternative: graph_cost, with word insertions and the cost to end there, and acoustic_cost, not
- * scaled. The best alternative has the least graph_cost + acoustic_scale * acoustic_cost. Either pointer may be NULL. */
+ * scaled. The best alternative has the least graph_cost + acoustic_scale * acoustic_cost. With a speaker's transform the
+ * acoustic costs are those of the transformed rows, and do not compare with those without. Either pointer may be NULL. */
 ASR_API asr_status asr_event_alternative_costs(const asr_event *event, size_t alternative, double *graph_cost,
                                                double *acoustic_cost);
 /* The public rule of an alternative's words, and their tags, joined by '\n'; "" where the grammar has none. Alternatives of the
@@ -501,8 +544,8 @@ ASR_API asr_status asr_event_word(const asr_event *event, size_t alternative, si
  * them, with the same times. The words that every path shares which the search still follows, it never falls within an
  * utterance; all words in FINAL. 0 in PARTIAL on devices that cannot tell, which only the CPU can as yet. A FINAL with a
  * lattice has the lattice's times, and of words that cost exactly the same the lattice's. Not certain are what
- * asr_cancel_utterance drops, what is decoded again on a fallback (ASR_FLAG_FELL_BACK), and a lattice that had no room
- * (ASR_FLAG_BEAM_NARROWED). Since 0.2.0. */
+ * asr_cancel_utterance drops, what asr_boost changes, what is decoded again on a fallback (ASR_FLAG_FELL_BACK), and a lattice
+ * that had no room (ASR_FLAG_BEAM_NARROWED). Since 0.2.0. */
 ASR_API size_t asr_event_n_stable_words(const asr_event *event);
 
 /* How likely it is that what was said is not in the grammar, 0..1: the words of a FINAL event against any phones in any order.

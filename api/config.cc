@@ -80,6 +80,22 @@ std::optional<double> pre_roll_s(const asr_stream_config &c, bool is_audio) {
   return c.pre_roll_ms != 0 ? c.pre_roll_ms / 1000.0 : kPreRoll_s;
 }
 
+bool adapts(const asr_stream_config &c) {
+  check_range<int>(number(c.adaptation), ASR_ADAPTATION_ON_CALL, ASR_ADAPTATION_BETWEEN_UTTERANCES,
+                   "asr_stream_config.adaptation");
+  check_range(c.reserved2, 0u, 0u, "asr_stream_config.reserved2");
+  if (c.speaker != nullptr && c.input == ASR_INPUT_LOGLIKES) {
+    fail(ASR_INVALID_ARGUMENT, "asr_stream_config.speaker is set; it needs audio or features, not log-likelihoods");
+  }
+  if (c.adaptation == ASR_ADAPTATION_ON_CALL) return false;
+  if (c.speaker == nullptr || c.endpoint == ASR_ENDPOINT_OFF) {
+    fail(ASR_INVALID_ARGUMENT,
+         "asr_stream_config.adaptation is ASR_ADAPTATION_BETWEEN_UTTERANCES; it needs a speaker and an endpoint, such as "
+         "ASR_ENDPOINT_DICTATION");
+  }
+  return true;
+}
+
 }  // namespace
 
 EngineOptions read_config(const asr_engine_config *config) {
@@ -142,6 +158,8 @@ StreamConfig read_config(const asr_stream_config *config) {
   }
   options.pre_roll_s = pre_roll_s(c, options.is_audio());
   if (c.graph != nullptr) options.graph = c.graph;
+  result.speaker = c.speaker;
+  options.adapts = adapts(c);
   return result;
 }
 

@@ -10,7 +10,8 @@ namespace asr::api {
 EngineOptions read_config(const asr_engine_config *config);
 
 struct StreamConfig {
-  StreamOptions options;  // without the callback, which takes C handles
+  StreamOptions options;  // without the callback and the speaker, which take C handles
+  asr_speaker *speaker = nullptr;
   asr_event_fn callback = nullptr;
   void *user_data = nullptr;
 };

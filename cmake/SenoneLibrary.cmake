@@ -11,7 +11,7 @@ set_target_properties(senone PROPERTIES VERSION ${SENONE_ABI}.${PROJECT_VERSION_
                                         SOVERSION ${SENONE_ABI} LINK_DEPENDS ${SENONE_MAP})
 
 # One archive of all parts. It names libraries, not targets: those of find_package are unknown outside this folder.
-foreach(part IN ITEMS api base audio feature model packed graph lattice decode common cpu backend engine)
+foreach(part IN ITEMS api base audio feature model packed graph lattice decode adapt common cpu backend engine)
   list(APPEND SENONE_STATIC_OBJECTS $<TARGET_OBJECTS:senone_${part}>)
 endforeach()
 add_library(senone_static STATIC ${SENONE_STATIC_OBJECTS})

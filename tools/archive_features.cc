@@ -11,27 +11,12 @@
 #include "core/feature/dynamic_tables.h"
 #include "core/feature/normalise.h"
 #include "core/model/import/kaldi_archive.h"
+#include "tools/speakers.h"
 
 namespace asr::tool {
 namespace {
 
 constexpr double kVarianceFloor = 1e-20;
-
-std::map<std::string, std::string> read_pairs(const std::string &path) {
-  std::map<std::string, std::string> pairs;
-  std::istringstream lines(read_file(path));
-  size_t number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    std::istringstream fields(line);
-    std::string key, value, more;
-    if (!(fields >> key >> value) || fields >> more) {
-      fail(ASR_BAD_FILE, "%s:%zu: is not an utterance and its speaker", path.c_str(), number);
-    }
-    pairs[key] = value;
-  }
-  return pairs;
-}
 
 CmnKind cmn_of(const std::string &name, const FrontEnd &front_end) {
   if (name == "live") return CmnKind::kLive;
@@ -45,7 +30,7 @@ ArchiveFeatures::ArchiveFeatures(const FrontEnd &front_end, const std::string &c
                                  const std::string &utt2spk)
     : front_end_(front_end), cmn_(cmvn.empty() ? cmn_of(cmn, front_end) : CmnKind::kNone), cmvn_(cmvn), utt2spk_(utt2spk) {
   if (!cmvn.empty()) read_statistics(cmvn);
-  if (!utt2spk.empty()) speaker_of_ = read_pairs(utt2spk);
+  if (!utt2spk.empty()) speaker_of_ = read_utt2spk(utt2spk);
 }
 
 // Statistics are two rows: sums of the cepstra with the number of frames last, and sums of their squares.

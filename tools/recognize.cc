@@ -19,6 +19,7 @@
 #include "tools/hyp_file.h"
 #include "tools/lattice_output.h"
 #include "tools/recognize.h"
+#include "tools/speakers.h"
 #include "tools/tool.h"
 #include "tools/utterance_source.h"
 
@@ -67,9 +68,16 @@ void print(const Recognition &result, const Options &options, bool with_id, int 
 // Keeps n_jobs streams in flight and prints the results in the order of the source, each as soon as those before it.
 class Batch {
  public:
-  // journal: of --resume, else nullptr.
-  Batch(asr_engine *engine, const Options &options, UtteranceSource *source, HypJournal *journal)
-      : engine_(engine), options_(options), source_(source), journal_(journal), progress_(source->size()) {
+  // journal: of --resume, else nullptr. speakers: of --adapt, else nullptr. prints: its results, rather than none.
+  Batch(asr_engine *engine, const Options &options, UtteranceSource *source, HypJournal *journal, Speakers *speakers,
+        bool prints = true)
+      : engine_(engine),
+        options_(options),
+        source_(source),
+        journal_(journal),
+        speakers_(speakers),
+        prints_(prints),
+        progress_(source->size()) {
     info_.size = sizeof(info_);
     check(asr_engine_get_info(engine, &info_));
   }
@@ -117,12 +125,14 @@ class Batch {
 
   void recognize_all() {
     Utterance utterance;
+    Options options = options_;
     const auto fed = [this](double audio_s, double share) { progress_.fed(audio_s, share); };
     while (Recognition *result = next(&utterance)) {
       try {
         source_->prepare(&utterance, info_);
         const auto heard = [&](Recognition &&part) { add_part(std::move(part), result); };
-        recognize_utterance(engine_, options_, utterance, fed, heard, result);
+        if (speakers_ != nullptr) options.speaker = speakers_->of(utterance.id);
+        recognize_utterance(engine_, options, utterance, fed, heard, result);
       } catch (...) {
         const std::string sentence = current_error().what();
         const std::string &name = utterance.input == ASR_INPUT_FLOAT ? utterance.path : utterance.id;
@@ -191,8 +201,8 @@ class Batch {
     int n_subtitles = 0;
     size_t i = 0, n_parts = 0;
     while (Recognition *result = wait(i, n_parts)) {
-      if (prints_on_terminal(*result)) progress_.hide();
-      print(*result, options_, n != size_t{1}, &n_subtitles);
+      if (prints_ && prints_on_terminal(*result)) progress_.hide();
+      if (prints_) print(*result, options_, n != size_t{1}, &n_subtitles);
       if (result->lattice) {
         const std::string id = result->part > 0 ? format("%s-%u", result->id.c_str(), result->part) : result->id;
         lattices->write(id, *result->lattice, result->acoustic_scale);
@@ -214,6 +224,8 @@ class Batch {
   const Options &options_;
   UtteranceSource *source_;
   HypJournal *journal_;
+  Speakers *speakers_;
+  const bool prints_;
   BatchProgress progress_;
   asr_engine_info info_{};
   std::mutex mutex_;  // of what follows
@@ -250,6 +262,17 @@ void print_summary(const asr_engine *engine, const std::deque<Recognition> &resu
           seconds, audio_s > 0 ? seconds / audio_s : 0.0, info.device_id, info.device_name);
 }
 
+// The first of the two passes of --adapt, of which nothing is printed but how many speakers it told something of.
+void hear_speakers(asr_engine *engine, Options options, uint32_t n_jobs, Speakers *speakers) {
+  options.lattice_beam = 0;
+  options.n_best = 1;
+  for (std::string *unused : {&options.lattice, &options.hyp, &options.boost}) unused->clear();
+  UtteranceSource source(options);
+  Batch(engine, options, &source, nullptr, speakers, false).run(n_jobs);
+  const size_t n_adapted = speakers->adapt();
+  fprintf(stderr, "adapted to %zu of %zu speakers\n", n_adapted, speakers->size());
+}
+
 void run(const Options &options) {
   UtteranceSource source(options);
   if (options.srt && source.size() != size_t{1}) throw UsageError("recognize: --srt takes one recording at a time");
@@ -275,7 +298,13 @@ void run(const Options &options) {
   const uint32_t n_jobs = default_jobs(options);
   const EnginePointer engine = load_engine(options, n_jobs);
   const double begin_s = wall_seconds();
-  const std::deque<Recognition> results = Batch(engine.get(), options, &source, journal ? &*journal : nullptr).run(n_jobs);
+  std::optional<Speakers> speakers;
+  if (!options.adapt.empty()) {
+    speakers.emplace(engine.get(), options.utt2spk);
+    hear_speakers(engine.get(), options, n_jobs, &*speakers);
+  }
+  Batch batch(engine.get(), options, &source, journal ? &*journal : nullptr, speakers ? &*speakers : nullptr);
+  const std::deque<Recognition> results = batch.run(n_jobs);
   print_summary(engine.get(), results, wall_seconds() - begin_s);
   if (journal && journal->n_older() > 0)
     fprintf(stderr, "%zu older results are in %s\n", journal->n_older(), options.hyp.c_str());
@@ -307,6 +336,10 @@ void read_boost(Options *options) {
     throw UsageError("recognize: --boost is for recordings of one utterance; leave out --endpoint");
   }
   options->boosted = read_file(options->boost);
+  if (options->boosted.size() > kMostBoostBytes) {
+    fail(ASR_UNSUPPORTED, "%s: has %zu bytes of phrases; --boost takes up to %zu", options->boost.c_str(),
+         options->boosted.size(), kMostBoostBytes);
+  }
 }
 
 void add_recognize(Command app) {
@@ -318,7 +351,12 @@ void add_recognize(Command app) {
   command.option("--list", options->list, "File of recordings: a line each, path and optional id");
   command.option("--features", options->features, "Archive of Kaldi instead of recordings: features, or MFCCs");
   command.option("--cmvn", options->cmvn, "Archive of CMVN statistics for the MFCCs of --features, instead of --cmn");
-  command.option("--utt2spk", options->utt2spk, "Lines `utterance speaker`: the statistics are by speaker");
+  command.option("--utt2spk", options->utt2spk, "Lines `utterance speaker`: who speaks, for --cmvn and --adapt");
+  command
+      .option("--adapt", options->adapt,
+              "Recognise twice, the second time with each speaker's features transformed by what was heard the first time; "
+              "without --utt2spk every recording has a speaker of its own")
+      .one_of({"fmllr"});
   command.option("--loglikes", options->loglikes, "Archive of Kaldi instead of recordings: log-likelihoods of the states");
   Command kind = command.at_most_one("output");
   kind.flag("--json", options->json, "Print a JSON object for each recording, one a line");

@@ -38,6 +38,7 @@ asr_stream_config stream_config(const RecognizeOptions &options) {
   config.endpoint = endpoint_preset(options.endpoint);
   config.reject_threshold = options.reject;
   if (options.vad == "off") config.vad = ASR_VAD_OFF;
+  config.speaker = options.speaker;
   return config;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/utterance_source.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 
@@ -17,7 +18,12 @@ void check_usage(const RecognizeOptions &options) {
   if (n_kinds == 0) throw UsageError("recognize: no recordings; name files or give --list FILE");
   if (n_kinds > 1) throw UsageError("recognize: give recordings, --features or --loglikes, only one of them");
   if (options.features.empty() && !options.cmvn.empty()) throw UsageError("recognize: --cmvn is for --features");
-  if (options.cmvn.empty() && !options.utt2spk.empty()) throw UsageError("recognize: --utt2spk is for --cmvn; give both");
+  if (options.cmvn.empty() && options.adapt.empty() && !options.utt2spk.empty())
+    throw UsageError("recognize: --utt2spk is for --cmvn and --adapt; give one of them");
+  if (!options.adapt.empty() && !options.loglikes.empty())
+    throw UsageError("recognize: --adapt needs recordings or --features; log-likelihoods cannot be transformed");
+  if (!options.adapt.empty() && std::count(options.files.begin(), options.files.end(), "-") > 0)
+    throw UsageError("recognize: --adapt reads recordings twice; standard input can be read once, name a file");
 }
 
 }  // namespace
@@ -31,7 +37,8 @@ UtteranceSource::UtteranceSource(const RecognizeOptions &options) : checks_ids_(
   archive_path_ = options.features + options.loglikes;
   if (!archive_path_.empty()) archive_ = std::make_unique<kaldi::ArchiveReader>(archive_path_);
   if (!options.features.empty()) {
-    features_.emplace(read_bundle(options.model).front_end, options.cmn, options.cmvn, options.utt2spk);
+    features_.emplace(read_bundle(options.model).front_end, options.cmn, options.cmvn,
+                      options.cmvn.empty() ? "" : options.utt2spk);
   }
   if (checks_ids_) {
     for (const Utterance &recording : recordings_) check_hyp_id(recording.id);

@@ -4,8 +4,8 @@
 //   senone::Engine engine("bundle");                    senone::Stream stream = engine.open();
 //   stream.feed(samples);  stream.finish();             std::cout << stream.final_event().text() << '\n';
 //
-// HANDLES   Engine, Stream, Event and DeviceList own what they stand for and can be moved, not copied. A moved-from or
-//           default-made handle is empty: it converts to false, and only assigning to it and destroying it is allowed.
+// HANDLES   Engine, Speaker, Stream, Event and DeviceList own what they stand for and can be moved, not copied. A moved-from
+//           or default-made handle is empty: it converts to false, and only assigning to it and destroying it is allowed.
 // RANGES    events of a stream, devices, alternatives, words, arcs and states of a lattice are ranges for `for`.
 // TEXT      is never copied: a std::string_view belongs to the event, engine or list that it came from. Words,
 //           alternatives and lattices are views of their event, and must not be used after it.
@@ -14,8 +14,8 @@
 //           exception while events are iterated; final_event throws it.
 // CALLBACKS A std::function that takes events, on threads of the library. What it throws does not reach the library: the
 //           stream is cancelled, its callback is called no more, and wait() throws the exception.
-// THREADS   as asr.h says: any threads may use an engine, a stream and an event. Destroying, moving or closing one must
-//           not happen at the same time as another use of it.
+// THREADS   as asr.h says: any threads may use an engine, a speaker, a stream and an event. Destroying, moving or closing one
+//           must not happen at the same time as another use of it.
 #ifndef SENONE_HPP
 #define SENONE_HPP
 
@@ -37,6 +37,7 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace senone {
 
@@ -717,6 +718,50 @@ class Stream : public StreamView {
   std::unique_ptr<detail::Receiver> owned_receiver_;
 };
 
+// ---- speakers -------------------------------------------------------------------------------------------------------
+
+// A speaker whom streams share: `config.speaker = speaker.get()`. Made by Engine::new_speaker. It may outlive the engine, and
+// streams that have it may outlive it.
+class Speaker {
+ public:
+  Speaker() = default;
+
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+  asr_speaker *get() const noexcept { return handle_.get(); }
+
+  // Estimates the transform anew from all that came to a kFinal of the speaker's streams, for utterances that begin later.
+  // Takes up to some seconds. ASR_INVALID_STATE: less than 1 s of words was said.
+  void adapt() { try_adapt().value(); }
+  Expected<void> try_adapt() { return detail::outcome(asr_adapt(get())); }
+
+  // The transform y = A x + b, row by row: [n_feature_dims][n_feature_dims + 1], b last in each row. Empty while there is none.
+  std::vector<float> transform() const { return try_transform().value(); }
+  Expected<std::vector<float>> try_transform() const {
+    std::size_t n = 0;
+    asr_status status = asr_speaker_get_transform(get(), nullptr, 0, &n);
+    std::vector<float> values(status == ASR_OK ? n : 0);
+    if (n > 0) status = asr_speaker_get_transform(get(), values.data(), values.size(), &n);
+    if (status != ASR_OK) return detail::last_error(status);
+    values.resize(n);  // 0 if another thread has just taken it away
+    return values;
+  }
+
+  // Replaces the transform, for utterances that begin later; without values takes it away.
+  void set_transform(const std::vector<float> &values) { try_set_transform(values).value(); }
+  Expected<void> try_set_transform(const std::vector<float> &values) {
+    return detail::outcome(asr_speaker_set_transform(get(), values.data(), values.size()));
+  }
+
+ private:
+  friend class Engine;
+  struct Free {
+    void operator()(asr_speaker *speaker) const noexcept { asr_speaker_free(speaker); }
+  };
+  explicit Speaker(asr_speaker *speaker) : handle_(speaker) {}
+
+  std::unique_ptr<asr_speaker, Free> handle_;
+};
+
 // ---- engine ---------------------------------------------------------------------------------------------------------
 
 // The fields of asr_engine_config with their defaults.
@@ -771,6 +816,15 @@ class Engine {
   void remove_graph(const std::string &name) { try_remove_graph(name).value(); }
   Expected<void> try_remove_graph(const std::string &name) {
     return detail::outcome(asr_engine_remove_graph(get(), name.c_str()));
+  }
+
+  // A speaker of whom nothing is known, for StreamConfig.speaker. Reads the acoustic model again, unless another one has it.
+  Speaker new_speaker() { return try_new_speaker().value(); }
+  Expected<Speaker> try_new_speaker() {
+    asr_speaker *speaker = nullptr;
+    const asr_status status = asr_speaker_new(get(), &speaker);
+    if (status != ASR_OK) return detail::last_error(status);
+    return Speaker(speaker);
   }
 
   // Opens a stream. With a callback, events go to that; without, they are taken by next(), events() or final_event().

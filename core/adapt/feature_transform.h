@@ -12,7 +12,7 @@ struct FeatureTransform {
   uint32_t n_dims = 0;        // 0: none, rows stay as they are
   std::vector<float> matrix;  // [n_dims][n_dims + 1]: A, and b as its last column
 
-  void apply(float *rows, size_t n_rows) const;  // in place, sums in double
+  void apply(float *rows, size_t n_rows) const;  // in place, sums in double; finite rows stay finite
 };
 
 }  // namespace asr

@@ -102,20 +102,44 @@ class Solver {
 
 }  // namespace
 
+FmllrPrior::FmllrPrior(const AcousticModel &model)
+    : moments((size_t{model.n_dims} + 1) * (model.n_dims + 2) / 2), weights(model.n_dims) {
+  const GaussianPosteriors gaussians(model);
+  const double share = 1.0 / model.n_states;
+  for (uint32_t state = 0; state < model.n_states; ++state) {
+    std::vector<double> means(size_t{model.n_dims} + 1, 0), squares(model.n_dims, 0);
+    means.back() = 1;
+    for (uint32_t s = 0; s < model.streams.size(); ++s) {
+      const asr_gmm_codebook &codebook = gaussians.codebook(state, s);
+      const float *const log_weights = model.log_weights.data() + model.state_weight[size_t{state} * model.streams.size() + s];
+      double sum = 0;
+      for (uint32_t k = 0; k < codebook.n_gaussians; ++k) sum += std::exp(static_cast<double>(log_weights[k]));
+      for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
+        const double weight = std::exp(static_cast<double>(log_weights[k])) / sum;
+        const std::vector<uint32_t> &dims = model.streams[s].dims;
+        for (size_t i = 0; i < dims.size(); ++i) {
+          const auto mean = static_cast<double>(gaussians.mean(codebook, k)[i]);
+          const auto precision = static_cast<double>(gaussians.precision(codebook, k)[i]);
+          means[dims[i]] += weight * mean;
+          squares[dims[i]] += weight * (mean * mean + 1 / precision);
+          weights[dims[i]] += share * weight * precision;
+        }
+      }
+    }
+    size_t at = 0;
+    for (uint32_t i = 0; i <= model.n_dims; ++i) {
+      for (uint32_t j = 0; j <= i; ++j)
+        moments[at++] += share * (i == j && i < model.n_dims ? squares[i] : means[i] * means[j]);
+    }
+  }
+}
+
 FmllrStatistics::FmllrStatistics(uint32_t n_dims)
-    : n_dims_(n_dims),
-      moments_(n_triangle()),
-      linear_(size_t{n_dims} * (n_dims + 1)),
-      quadratic_(n_dims * n_triangle()),
-      x_(size_t{n_dims} + 1, 1) {}
+    : n_dims_(n_dims), linear_(size_t{n_dims} * (n_dims + 1)), quadratic_(n_dims * n_triangle()), x_(size_t{n_dims} + 1, 1) {}
 
 void FmllrStatistics::add(const AcousticModel &model, const GaussianPosteriors &posteriors, const float *row,
                           const float *transformed, uint32_t state) {
   for (uint32_t i = 0; i < n_dims_; ++i) x_[i] = static_cast<double>(row[i]);
-  size_t at = 0;
-  for (uint32_t i = 0; i <= n_dims_; ++i) {
-    for (uint32_t j = 0; j <= i; ++j) moments_[at++] += x_[i] * x_[j];
-  }
   for (uint32_t s = 0; s < model.streams.size(); ++s) {
     posteriors.of(transformed, state, s, &shares_);
     const asr_gmm_codebook &codebook = posteriors.codebook(state, s);
@@ -140,7 +164,7 @@ void FmllrStatistics::add(const AcousticModel &model, const GaussianPosteriors &
   ++n_rows_;
 }
 
-FeatureTransform estimate_fmllr(const FmllrStatistics &statistics, double prior_rows) {
+FeatureTransform estimate_fmllr(const FmllrStatistics &statistics, const FmllrPrior &prior, double prior_rows) {
   const uint32_t n = statistics.n_dims_;
   if (statistics.n_rows_ == 0) return {};
   const size_t n_triangle = statistics.n_triangle();
@@ -149,12 +173,11 @@ FeatureTransform estimate_fmllr(const FmllrStatistics &statistics, double prior_
     const double *const g = statistics.quadratic_.data() + d * n_triangle;
     const double *const k = statistics.linear_.data() + size_t{d} * (n + 1);
     std::vector<double> quadratic(g, g + n_triangle), linear(k, k + n + 1);
-    // The prior's rows are distributed as those seen, with residuals as large as the model says: the identity is best for them.
-    const double weight = prior_rows * quadratic.back() / (statistics.n_rows_ * statistics.n_rows_);
-    for (size_t i = 0; i < n_triangle; ++i) quadratic[i] += weight * statistics.moments_[i];
+    const double weight = prior_rows * prior.weights[d];
+    for (size_t i = 0; i < n_triangle; ++i) quadratic[i] += weight * prior.moments[i];
     for (uint32_t j = 0; j <= n; ++j) {
       const uint32_t r = std::max(d, j), c = std::min(d, j);
-      linear[j] += weight * statistics.moments_[size_t{r} * (r + 1) / 2 + c];
+      linear[j] += weight * prior.moments[size_t{r} * (r + 1) / 2 + c];
     }
     linear[d] -= prior_rows;
     if (!solver.set_row(d, std::move(quadratic), std::move(linear))) return {};

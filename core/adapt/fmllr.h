@@ -11,6 +11,14 @@
 
 namespace asr {
 
+// What rows that the model would make sum up to, a row: states are equally frequent.
+struct FmllrPrior {
+  explicit FmllrPrior(const AcousticModel &model);
+
+  std::vector<double> moments;  // lower triangle: x x', x with a 1 at its end
+  std::vector<double> weights;  // [n_dims]: the mean precision
+};
+
 // Sums over rows of speech. Those of several utterances add up.
 class FmllrStatistics {
  public:
@@ -25,20 +33,19 @@ class FmllrStatistics {
   double n_rows() const { return n_rows_; }
 
  private:
-  friend FeatureTransform estimate_fmllr(const FmllrStatistics &statistics, double prior_rows);
+  friend FeatureTransform estimate_fmllr(const FmllrStatistics &statistics, const FmllrPrior &prior, double prior_rows);
 
   size_t n_triangle() const { return (size_t{n_dims_} + 1) * (n_dims_ + 2) / 2; }
 
   uint32_t n_dims_ = 0;
   double n_rows_ = 0;
-  std::vector<double> moments_;     // lower triangle: sum of x x', x with a 1 at its end
   std::vector<double> linear_;      // [n_dims][n_dims + 1]: k of each row of the transform
   std::vector<double> quadratic_;   // [n_dims], lower triangles: G of each row
   std::vector<double> shares_, x_;  // of the row under way
 };
 
-// The transform; one without dimensions where there are no rows. prior_rows: as if so many rows more had been seen that are
-// best as they are, so that a few words change little.
-FeatureTransform estimate_fmllr(const FmllrStatistics &statistics, double prior_rows);
+// The transform; one without dimensions where there are no rows. prior_rows: as if the model had made so many rows more, for
+// which the identity is best, so that a few words change little and what was not heard stays as it is.
+FeatureTransform estimate_fmllr(const FmllrStatistics &statistics, const FmllrPrior &prior, double prior_rows);
 
 }  // namespace asr

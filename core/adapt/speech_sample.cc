@@ -4,15 +4,13 @@
 #include <iterator>
 #include <utility>
 
-#include "core/adapt/fmllr.h"
 #include "core/base/file.h"
 
 namespace asr {
 namespace {
 
-constexpr int kRounds = 4;           // shares of Gaussians depend on the transform
-constexpr double kPriorRows = 1000;  // docs/adaptation.md
-constexpr size_t kFewestRows = 100;
+constexpr int kRounds = 4;          // shares of Gaussians depend on the transform
+constexpr double kPriorRows = 200;  // docs/adaptation.md
 
 }  // namespace
 
@@ -34,20 +32,21 @@ void SpeechSample::add(std::vector<float> rows, std::vector<uint32_t> states) {
   }
 }
 
-FeatureTransform SpeechSample::estimate(const AcousticModel &model, const GaussianPosteriors &posteriors) const {
+FeatureTransform SpeechSample::estimate(const AcousticModel &model, const GaussianPosteriors &posteriors,
+                                        const FmllrPrior &prior, const StopToken &stop) const {
   FeatureTransform transform;
-  if (n_rows_ < kFewestRows) return transform;
   for (int round = 0; round < kRounds; ++round) {
     FmllrStatistics statistics(model.n_dims);
     for (const auto &[key, utterance] : utterances_) {
       std::vector<float> transformed = utterance.rows;
       transform.apply(transformed.data(), utterance.states.size());
       for (size_t i = 0; i < utterance.states.size(); ++i) {
+        stop.check();
         const size_t at = i * model.n_dims;
         statistics.add(model, posteriors, &utterance.rows[at], &transformed[at], utterance.states[i]);
       }
     }
-    transform = estimate_fmllr(statistics, kPriorRows);
+    transform = estimate_fmllr(statistics, prior, kPriorRows);
   }
   return transform;
 }

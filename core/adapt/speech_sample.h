@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "core/adapt/feature_transform.h"
-#include "core/adapt/gaussian_posteriors.h"
+#include "core/adapt/fmllr.h"
+#include "core/base/stop.h"
 
 namespace asr {
 
@@ -22,9 +23,10 @@ class SpeechSample {
 
   size_t n_rows() const { return n_rows_; }
 
-  // The speaker's transform, found in several rounds from the identity on; one without dimensions where there are too few rows
-  // for any.
-  FeatureTransform estimate(const AcousticModel &model, const GaussianPosteriors &posteriors) const;
+  // The speaker's transform, found in several rounds from the identity on; one without dimensions where there are no rows.
+  // Throws ASR_CANCELLED soon after it is stopped.
+  FeatureTransform estimate(const AcousticModel &model, const GaussianPosteriors &posteriors, const FmllrPrior &prior,
+                            const StopToken &stop) const;
 
  private:
   struct Utterance {

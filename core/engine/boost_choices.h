@@ -3,10 +3,11 @@
 // the first utterance with a result that ends later. The user asks on any thread; the engine takes.
 #pragma once
 
+#include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/limits.h"
@@ -16,59 +17,89 @@ namespace asr {
 
 class BoostChoices {
  public:
+  // is_one_utterance: of the stream, whose result all calls are for.
+  explicit BoostChoices(bool is_one_utterance) : is_one_utterance_(is_one_utterance) {}
+
   // The user's side. fed_to() gives the first frame of which nothing was fed; it never decreases.
   template <typename FedTo>
   void choose(Boost boost, size_t n_bytes, FedTo fed_to) {
     const std::lock_guard lock(mutex_);
     const uint64_t frame = fed_to();
     if (boost.phrases.empty()) return;
-    size_t n_waiting = n_bytes;
-    for (const Choice &choice : waiting_) n_waiting += choice.n_bytes;
-    if (n_waiting > kMostBoostBytes) {
-      fail(ASR_UNSUPPORTED, "asr_boost: the phrases that wait for an utterance have %zu bytes; the most is %zu", n_waiting,
-           kMostBoostBytes);
+    if (n_valid_ + n_bytes > kMostBoostBytes || n_kept_ + n_bytes > kMostKeptBytes) {
+      fail(ASR_UNSUPPORTED, "asr_boost: the phrases that wait for an utterance would have %zu bytes; the most is %zu",
+           n_valid_ + n_bytes, kMostBoostBytes);
     }
-    waiting_.push_back({frame, n_bytes, std::move(boost)});
+    waiting_.push_back({frame, n_bytes, n_forgotten_, std::make_shared<Boost>(std::move(boost))});
+    n_valid_ += n_bytes;
+    n_kept_ += n_bytes;
   }
-  // Takes back what was chosen before.
+  // Takes back what was chosen before. An utterance that ended before this frame may yet take what was chosen before it.
   template <typename FedTo>
   void forget(FedTo fed_to) {
     const std::lock_guard lock(mutex_);
     const uint64_t frame = fed_to();
-    while (!waiting_.empty() && waiting_.back().frame == frame) waiting_.pop_back();
-    waiting_.push_back({frame, 0, {}});
+    while (!waiting_.empty() && (is_one_utterance_ || waiting_.back().frame == frame)) {
+      let_go(waiting_.back());
+      waiting_.pop_back();
+    }
+    ++n_forgotten_;
+    n_valid_ = 0;
+    waiting_.push_back({frame, 0, n_forgotten_, nullptr});
   }
 
   // The engine's side: the boosts of an utterance that ends with the frame before this one, and of those before it that had no
   // result.
-  std::vector<Boost> take(uint64_t end_frame) {
+  Boosts take(uint64_t end_frame) {
     const std::lock_guard lock(mutex_);
-    for (; !waiting_.empty() && waiting_.front().frame < end_frame; waiting_.pop_front()) {
-      Boost &boost = waiting_.front().boost;
-      if (boost.phrases.empty()) {
-        taken_.clear();
-      } else {
-        taken_.push_back(std::move(boost));
-      }
-    }
-    return taken_;
+    take_before(end_frame);
+    Boosts boosts;
+    for (const Choice &choice : taken_) boosts.push_back(choice.boost);
+    return boosts;
+  }
+  // No utterance ends before this frame any more.
+  void pass_to(uint64_t frame) {
+    const std::lock_guard lock(mutex_);
+    take_before(frame);
   }
   // The utterance has its result.
   void pass() noexcept {
     const std::lock_guard lock(mutex_);
-    taken_.clear();
+    clear_taken();
   }
 
  private:
   struct Choice {
     uint64_t frame;
-    size_t n_bytes;  // of the text
-    Boost boost;     // without phrases: those before are taken back
+    size_t n_bytes;                      // of the text
+    uint64_t n_forgotten;                // calls that took back before it
+    std::shared_ptr<const Boost> boost;  // nullptr: those before are taken back
   };
+  static constexpr size_t kMostKeptBytes = 16 * kMostBoostBytes;  // with those taken back that no utterance has passed yet
 
+  const bool is_one_utterance_;
   std::mutex mutex_;
-  std::deque<Choice> waiting_;
-  std::vector<Boost> taken_;
+  std::deque<Choice> waiting_, taken_;
+  uint64_t n_forgotten_ = 0;
+  size_t n_valid_ = 0, n_kept_ = 0;  // bytes in both that are not taken back; of all
+
+  void let_go(const Choice &choice) noexcept {
+    n_kept_ -= choice.n_bytes;
+    if (choice.n_forgotten == n_forgotten_) n_valid_ -= choice.n_bytes;
+  }
+  void clear_taken() noexcept {
+    for (const Choice &choice : taken_) let_go(choice);
+    taken_.clear();
+  }
+  void take_before(uint64_t frame) {
+    for (; !waiting_.empty() && waiting_.front().frame < frame; waiting_.pop_front()) {
+      if (waiting_.front().boost) {
+        taken_.push_back(std::move(waiting_.front()));
+      } else {
+        clear_taken();
+      }
+    }
+  }
 };
 
 }  // namespace asr

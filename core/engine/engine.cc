@@ -91,6 +91,13 @@ void Engine::remove_graph(const std::string &name) {
   graphs_.remove(name, "asr_engine_remove_graph");
 }
 
+std::shared_ptr<Speaker> Engine::new_speaker() {
+  const std::lock_guard lock(estimation_mutex_);
+  std::shared_ptr<const EstimationModel> model = estimation_model_.lock();
+  if (!model) estimation_model_ = model = std::make_shared<EstimationModel>(main_.model.bundle());
+  return std::make_shared<Speaker>(std::move(model));
+}
+
 std::shared_ptr<Stream> Engine::open(StreamOptions options) {
   main_.scheduler.check_usable();
   const LoadedModel &model = main_.model;
@@ -108,6 +115,12 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
   if (options.is_audio()) {
     options.resample_filter = resample_filters_.get(options.format.rate_hz, model.bundle().front_end.sample_rate_hz);
     model.tables().warp_index(static_cast<double>(options.vtln_warp));
+  }
+  if (options.speaker && !options.speaker->suits(model.bundle())) {
+    fail(ASR_INVALID_ARGUMENT,
+         "asr_open: asr_stream_config.speaker is of another acoustic model than %s; make one with "
+         "asr_speaker_new of this engine",
+         bundle_path_.c_str());
   }
   take_running_mean(model, &options);
   if (options.callback) callbacks_.require_thread();

@@ -31,6 +31,9 @@ class Engine {
   void remove_graph(const std::string &name);
   GraphName graph(const std::string &name, const char *call) const { return graphs_.require(name, call); }
 
+  // A speaker of the model; any number of engines with the same acoustic model may use it.
+  std::shared_ptr<Speaker> new_speaker();
+
   // The stream must be closed before the engine is destroyed. Throws if the options do not suit the model, or if the device was
   // lost and there is no fallback.
   std::shared_ptr<Stream> open(StreamOptions options);
@@ -57,6 +60,8 @@ class Engine {
   Place main_;
   GraphTable graphs_;
   std::shared_ptr<LoadedGraph> background_;  // nullptr where the bundle has none
+  std::mutex estimation_mutex_;
+  std::weak_ptr<const EstimationModel> estimation_model_;
   WorkerPool callbacks_;
   WorkerPool results_;  // makes results, while the engine's thread goes on with other streams
 };

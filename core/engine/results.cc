@@ -80,6 +80,10 @@ HeardPath heard_path(const LatticePath &path, const Decoding &decoding) {
   return heard;
 }
 
+uint32_t state_of(uint32_t transition_id, const Decoding &decoding) {
+  return decoding.graph->is_silence(transition_id) ? kNoState : decoding.graph->graph().transition(transition_id).pdf;
+}
+
 // Where there are no words nothing is to be rejected; a search that died found no way through the grammar.
 void judge(const HeardPath &grammar, const Background &background, const Decoding &decoding, asr_event *final) {
   if (final->alternatives[0].words.empty()) return;
@@ -93,10 +97,14 @@ void judge(const HeardPath &grammar, const Background &background, const Decodin
 }
 
 // A result without its boosts is better than none.
-void boost(CompactLattice *lattice, BoostScores *scores) {
+void boost(CompactLattice *lattice, const Boosts &boosts, double lattice_beam, const Decoding &decoding,
+           const StopToken &stop) {
+  const auto text_of = [&decoding](uint32_t word) -> const std::string & { return decoding.graph->words()[word]; };
   try {
-    *lattice = boosted(*lattice, scores);
+    BoostScores scores(boosts, text_of, stop);
+    *lattice = boosted(*lattice, &scores, static_cast<double>(decoding.acoustic_scale), lattice_beam, stop);
   } catch (const Error &error) {
+    if (error.code() == ASR_CANCELLED) throw;
     log(ASR_LOG_WARNING,
         "asr_boost: %s; the result is that without the phrases: boost fewer, or make the lattice_beam narrower", error.what());
   }
@@ -149,6 +157,14 @@ std::shared_ptr<const EventLattice> make_arrays(const Determinised &found, Latti
 
 }  // namespace
 
+std::vector<uint32_t> states_of(const asr_path &path, const Decoding &decoding) {
+  std::vector<uint32_t> states;
+  for (uint64_t i = 0; i < path.n_arcs; ++i) {
+    if (path.arcs[i].transition_id != 0) states.push_back(state_of(path.arcs[i].transition_id, decoding));
+  }
+  return states;
+}
+
 HeardPath background_path(const asr_path &path, const Decoding &decoding) {
   return heard_path(path, 0, [&](uint32_t id) { return decoding.background->is_silence(id); });
 }
@@ -172,9 +188,8 @@ EventPointer path_event(const asr_path &path, uint64_t n_common_arcs, uint64_t f
   return event;
 }
 
-SearchLattice search_lattice(std::optional<Background> background, std::vector<Boost> boosts,
-                             std::shared_ptr<LatticePieces> pieces, const asr_raw_lattice &last, uint64_t first_frame,
-                             const Decoding &decoding) {
+SearchLattice search_lattice(std::optional<Background> background, Boosts boosts, std::shared_ptr<LatticePieces> pieces,
+                             const asr_raw_lattice &last, uint64_t first_frame, const Decoding &decoding) {
   SearchLattice found;
   found.background = std::move(background);
   found.boosts = std::move(boosts);
@@ -187,13 +202,18 @@ SearchLattice search_lattice(std::optional<Background> background, std::vector<B
   return found;
 }
 
-EventPointer lattice_event(SearchLattice found, const Decoding &decoding, const StopToken &stop) {
+EventPointer lattice_event(SearchLattice found, const Decoding &decoding, const StopToken &stop,
+                           std::vector<uint32_t> *states) {
   if (found.pieces->failure) throw Error(*found.pieces->failure);
   const auto scale = static_cast<double>(decoding.acoustic_scale);
   Determinised determinised = found.pieces->determiniser.finish(std::move(found.last), stop);
   found.pieces.reset();
-  BoostScores boosts(found.boosts, [&](uint32_t word) -> const std::string & { return decoding.graph->words()[word]; });
-  if (!found.boosts.empty()) boost(&determinised.lattice, &boosts);
+  // What was said fits the sound no better nor worse for its boosts.
+  std::vector<LatticePath> unboosted;
+  if (!found.boosts.empty()) {
+    if (found.background) unboosted = n_best_paths(determinised.lattice, scale, 1, determinised.beam, stop);
+    boost(&determinised.lattice, found.boosts, determinised.beam, decoding, stop);
+  }
   const CompactLattice &lattice = determinised.lattice;
   LatticePosteriors posteriors = lattice_posteriors(lattice, scale, stop);
 
@@ -205,13 +225,15 @@ EventPointer lattice_event(SearchLattice found, const Decoding &decoding, const 
     event->alternatives.push_back(make_alternative(path, lattice, posteriors, found.first_frame, decoding, stop));
   }
   if (event->alternatives.empty()) event->alternatives.emplace_back();
+  if (states != nullptr && !paths.empty()) {
+    for (const uint32_t id : paths[0].transition_ids) states->push_back(state_of(id, decoding));
+  }
   event->n_stable_words = event->alternatives[0].words.size();
   event->lattice = make_arrays(determinised, std::move(posteriors), scale, found.first_frame, n_frames, decoding);
   set_flags(event.get(), found.n_frames, found.reached_final, found.beam_died);
   if (found.background && !paths.empty()) {
-    HeardPath heard = heard_path(paths[0], decoding);
-    heard.cost -= boosts.cost(paths[0].words);  // what was said fits the sound no better for it
-    judge(heard, *found.background, decoding, event.get());
+    const LatticePath &heard = unboosted.empty() ? paths[0] : unboosted[0];
+    judge(heard_path(heard, decoding), *found.background, decoding, event.get());
   }
   if (determinised.beam < static_cast<double>(decoding.lattice_beam)) event->flags |= ASR_FLAG_BEAM_NARROWED;
   return event;

@@ -31,7 +31,7 @@ struct LatticePieces {
 // What the search left of an utterance, taken from the device.
 struct SearchLattice {
   std::optional<Background> background;  // that the result is compared with
-  std::vector<Boost> boosts;
+  Boosts boosts;
   std::shared_ptr<LatticePieces> pieces;
   Lattice last;              // the rest
   uint64_t first_frame = 0;  // of the utterance, in its stream
@@ -39,18 +39,22 @@ struct SearchLattice {
   bool reached_final = false, beam_died = false;
 };
 
-SearchLattice search_lattice(std::optional<Background> background, std::vector<Boost> boosts,
-                             std::shared_ptr<LatticePieces> pieces, const asr_raw_lattice &last, uint64_t first_frame,
-                             const Decoding &decoding);
+SearchLattice search_lattice(std::optional<Background> background, Boosts boosts, std::shared_ptr<LatticePieces> pieces,
+                             const asr_raw_lattice &last, uint64_t first_frame, const Decoding &decoding);
 
 // The path of the background's channel.
 HeardPath background_path(const asr_path &path, const Decoding &decoding);
+
+// The acoustic model's state of each frame of a path; kNoState in silence and noise.
+constexpr uint32_t kNoState = UINT32_MAX;
+std::vector<uint32_t> states_of(const asr_path &path, const Decoding &decoding);
 
 // Compares a FINAL event of a path with the background: its score, its flag, and confidences.
 void compare(const asr_path &path, const Background &background, const Decoding &decoding, asr_event *final);
 
 // A FINAL event with alternatives, confidences and the lattice. Takes from milliseconds to seconds; throws ASR_CANCELLED soon
-// after it is stopped, and the failure of the pieces if there was one.
-EventPointer lattice_event(SearchLattice found, const Decoding &decoding, const StopToken &stop = {});
+// after it is stopped, and the failure of the pieces if there was one. *states: those of the first alternative's path.
+EventPointer lattice_event(SearchLattice found, const Decoding &decoding, const StopToken &stop = {},
+                           std::vector<uint32_t> *states = nullptr);
 
 }  // namespace asr

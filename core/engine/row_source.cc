@@ -17,14 +17,15 @@ RowSource::RowSource(const LoadedModel &model, const StreamOptions &options, con
   if (options.is_audio()) begin_features(start);
 }
 
-// On the device where it can normalise as the stream wants, which of live means it can running ones alone, else here.
+// On the device where it can normalise as the stream wants, which of live means it can running ones alone, and nobody's rows
+// are transformed, else here.
 void RowSource::begin_features(const LiveMeanState *start) {
   const FeatureTables &tables = model_.tables();
   const CmnKind cmn = options_.cmn.value_or(tables.front_end().cmn);
   const uint32_t warp = tables.warp_index(static_cast<double>(options_.vtln_warp));
   const bool is_live = cmn == CmnKind::kLive;
   const bool is_running = is_live && tables.front_end().cmn_lookahead_frames == 0 && !tables.front_end().cmn_variance;
-  if (model_.has_step() && (cmn == CmnKind::kNone || is_running)) {
+  if (model_.has_step() && !options_.speaker && (cmn == CmnKind::kNone || is_running)) {
     const asr_signal_options signal_options{sizeof(signal_options), warp, is_live};
     asr_backend_signal *signal = nullptr;
     model_.device().check(model_.api()->signal_begin(model_.device().get(), model_.features(), &signal_options, &signal));

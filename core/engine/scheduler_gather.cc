@@ -73,7 +73,9 @@ void Scheduler::gather_rows(const StreamPointer &stream, Window *window) {
   if (job.n_frames > 0) stream->progressed_ = true;
   const size_t n = std::min({utterance.room_for(rows.n_ready()), stream->n_frames_left(), stream->n_frames_to_choice()});
   size_t first_row = window->loglikes.size() / model_.n_states();
+  const size_t n_values = window->features.size();
   rows.take(n, rows.is_fed_loglikes() ? &window->loglikes : &window->features);
+  if (stream->options_.speaker) stream->take_as_speakers(window->features.data() + n_values, n);
   utterance.take(n);
   stream->next_frame_ += n;
   // From here on nothing fails, so that the window's parts agree with its rows.

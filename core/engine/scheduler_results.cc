@@ -26,8 +26,13 @@ void Scheduler::complete(Window *window) {
     if (const auto background = background_of(*stream)) {
       compare(path, *background, stream->utterance_->decoding(), final.get());
     }
-    stream->post_result(std::move(final));
-    stream->resume_ = stream->goes_on_;
+    if (stream->options_.speaker) stream->learn(*final, states_of(path, stream->utterance_->decoding()));
+    if (stream->options_.adapts) {  // the pool does, once the result is out
+      stream->submit_result(this, [made = std::make_shared<EventPointer>(std::move(final))] { return std::move(*made); });
+    } else {
+      stream->post_result(std::move(final));
+      stream->resume_ = stream->goes_on_;
+    }
     end(stream);
   });
   if (model_.overlaps()) {
@@ -101,11 +106,11 @@ void Scheduler::finish_later(const StreamPointer &stream) {
   const Decoding &decoding = stream->utterance_->decoding();
   stream->post_endpoint();
   stream->submit_result(this, [channel, pieces, first_frame, &model, decoding, background = background_of(*stream),
-                               boosts = stream->take_boosts(), stop = stream->stop_token()] {
+                               boosts = stream->take_boosts(), speaking = stream.get()] {
     asr_backend_device *const device = model.device().get();
     asr_raw_lattice raw{};
     model.device().check(model.api()->lattice(device, channel.get(), 1, &raw));
-    return lattice_event(search_lattice(background, boosts, pieces, raw, first_frame, decoding), decoding, stop);
+    return speaking->lattice_result(search_lattice(background, boosts, pieces, raw, first_frame, decoding), decoding);
   });
   end(stream);
 }
@@ -156,7 +161,7 @@ void Scheduler::finish_with_lattices(const Streams &streams) {
                                                                         stream->utterance_->first_frame(), decoding));
       stream->post_endpoint();
       stream->submit_result(
-          this, [found, decoding, stop = stream->stop_token()] { return lattice_event(std::move(*found), decoding, stop); });
+          this, [found, decoding, speaking = stream.get()] { return speaking->lattice_result(std::move(*found), decoding); });
       end(stream);
     });
   }

@@ -51,6 +51,7 @@ Stream::Stream(const StreamOptions &options, GraphName graph, const LoadedModel 
               kMinFrames * values_of_frame(options, model), [this] { notify(); }),
       carried_(model.bundle().front_end, keeps_state(options, model.bundle().front_end)),
       choices_(std::move(graph)),
+      boosts_(!options.endpoint),
       work_(std::make_shared<SerialWork>(results)),
       keeps_history_(!model.options().fallback.empty()) {
   for (const asr_event_kind kind :
@@ -107,19 +108,23 @@ void Stream::set_graph(GraphName graph) {
 
 uint64_t Stream::fed_frame(const char *call) const { return (intake_.n_values(call) + frame_values_ - 1) / frame_values_; }
 
+void Stream::require_lattices() const {
+  if (options_.lattice_beam > 0) return;
+  fail(ASR_INVALID_STATE, "asr_boost: the stream makes no lattices; set asr_stream_config.lattice_beam, such as to 8");
+}
+
 void Stream::boost(const std::string &phrases, float bonus) {
-  if (options_.lattice_beam == 0) {
-    fail(ASR_INVALID_STATE, "asr_boost: the stream makes no lattices; set asr_stream_config.lattice_beam, such as to 8");
-  }
+  require_lattices();
   boosts_.choose({boosted_phrases(phrases), static_cast<double>(bonus)}, phrases.size(),
                  [this] { return fed_frame("asr_boost"); });
 }
 
 void Stream::forget_boosts() {
+  require_lattices();
   boosts_.forget([this] { return fed_frame("asr_boost"); });
 }
 
-std::vector<Boost> Stream::take_boosts() { return boosts_.take(options_.endpoint ? utterance_->end_frame() : UINT64_MAX); }
+Boosts Stream::take_boosts() { return boosts_.take(options_.endpoint ? utterance_->end_frame() : UINT64_MAX); }
 
 void Stream::finish() {
   carried_.note_fed();
@@ -201,6 +206,8 @@ void Stream::begin_sound(const LoadedModel &model) {
 void Stream::begin_utterance(const LoadedModel &model, Retired *retired) {
   if (!graph_) graph_ = choices_.take(gate_ ? gate_->sound_from(utterance_frame_) : utterance_frame_);
   utterance_.emplace(model, graph_, options_, retired, utterance_frame_);
+  said_.clear();
+  if (options_.speaker) transform_ = options_.speaker->transform();
   if (gate_) gate_->open();
   if (!options_.endpoint) post_once(ASR_EVENT_SPEECH_START, 0);
 }
@@ -228,6 +235,7 @@ void Stream::begin_at(uint64_t frame, const LoadedModel &model) {
   frame = std::max(frame, kept_frame());
   utterance_frame_ = frame;
   choices_.pass(frame);
+  boosts_.pass_to(frame);
   forget_history(model.tables().view()->dynamics->lookahead + kMarginFrames);
   if (sound_) sound_->forget_before(frame);
   if (!gate_) return;
@@ -321,6 +329,28 @@ size_t Stream::take(float *values, size_t n) {
 void Stream::add_to_rows(const float *values, size_t n) {
   rows_->add(values, n);
   if (sound_) sound_->add(values, n);
+}
+
+void Stream::take_as_speakers(float *rows, size_t n) {
+  const size_t n_dims = options_.speaker->n_dims(), n_kept = said_.size() / n_dims;
+  said_.insert(said_.end(), rows, rows + std::min(n, kMostSpeakerRows - n_kept) * n_dims);
+  if (transform_) transform_->apply(rows, n);
+}
+
+// A result that is probably wrong teaches nothing.
+void Stream::learn(const asr_event &final, const std::vector<uint32_t> &states) {
+  constexpr uint32_t kDoubtful = ASR_FLAG_NO_SPEECH | ASR_FLAG_BEAM_DIED | ASR_FLAG_REJECTED;
+  if (!options_.speaker || (final.flags & kDoubtful) != 0 || is_utterance_cancelled()) return;
+  const size_t n_dims = options_.speaker->n_dims(), n = std::min(states.size(), said_.size() / n_dims);
+  std::vector<float> rows;
+  std::vector<uint32_t> states_of_rows;
+  for (size_t i = 0; i < n; ++i) {
+    if (states[i] == kNoState) continue;
+    const auto row = said_.begin() + static_cast<ptrdiff_t>(i * n_dims);
+    rows.insert(rows.end(), row, row + static_cast<ptrdiff_t>(n_dims));
+    states_of_rows.push_back(states[i]);
+  }
+  options_.speaker->add(std::move(rows), std::move(states_of_rows));
 }
 
 Sound Stream::sound() const { return sound_ ? sound_->sound(utterance_->first_frame(), utterance_->end_frame()) : Sound(); }
@@ -426,6 +456,13 @@ void Stream::submit_result(Scheduler *scheduler, std::function<EventPointer()> m
   work_->submit([self = shared_from_this(), scheduler, make = std::move(make)] { self->make_result(scheduler, make); });
 }
 
+EventPointer Stream::lattice_result(SearchLattice found, const Decoding &decoding) {
+  std::vector<uint32_t> states;
+  EventPointer final = lattice_event(std::move(found), decoding, stop_token(), options_.speaker ? &states : nullptr);
+  learn(*final, states);
+  return final;
+}
+
 void Stream::determinise(LatticePieces *pieces, const std::function<void()> &add_pieces) {
   if (pieces->failure || cancelled_ || closed_ || is_utterance_cancelled()) return;
   try {
@@ -441,6 +478,7 @@ void Stream::make_result(Scheduler *scheduler, const std::function<EventPointer(
     EventPointer final = make();
     check_not_stopped();
     post_result(std::move(final));
+    if (goes_on_ && options_.adapts) options_.speaker->adapt_if_due(stop_token());
   } catch (...) {
     const Error reason = current_error();
     const bool lost = reason.code() == ASR_DEVICE_LOST;

@@ -16,6 +16,7 @@
 #include "core/engine/intake.h"
 #include "core/engine/row_source.h"
 #include "core/engine/serial_work.h"
+#include "core/engine/speaker.h"
 #include "core/engine/speech_gate.h"
 #include "core/engine/utterance.h"
 
@@ -69,6 +70,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void begin_sound(const LoadedModel &model);  // after the utterance, where all is decoded
   void begin_utterance(const LoadedModel &model, Retired *retired);
   void require_endpoints(const char *call) const;
+  void require_lattices() const;
   void go_on(const LoadedModel &model);  // after an utterance whose result is out
   void begin_next(const LoadedModel &model);
   void begin_at(uint64_t frame, const LoadedModel &model);  // the next utterance, at the earliest
@@ -84,7 +86,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // with the chosen graph if it has no words. Until then it may take so many rows.
   bool is_to_choose() const { return utterance_ && !is_heard() && choices_.next_frame() <= next_frame_; }
   size_t n_frames_to_choice() const;
-  std::vector<Boost> take_boosts();  // of the utterance, which has ended
+  Boosts take_boosts();  // of the utterance, which has ended
   void post_endpoint() noexcept;
   void post_result(EventPointer final) noexcept;    // FINAL, and END unless an utterance follows
   void post_failure(const Error &reason) noexcept;  // ERROR and END; feeding throws the reason from now on
@@ -95,6 +97,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // with END.
   void submit_pieces(const LoadedModel &model);
   void submit_result(Scheduler *scheduler, std::function<EventPointer()> make);
+  EventPointer lattice_result(SearchLattice found, const Decoding &decoding);
   void determinise(LatticePieces *pieces, const std::function<void()> &add_pieces);
   void make_result(Scheduler *scheduler, const std::function<EventPointer()> &make);
 
@@ -103,6 +106,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // fill_rows(): what was fed to rows_, as far as a window needs it; returns whether there was any.
   size_t take(float *values, size_t n);
   void add_to_rows(const float *values, size_t n);
+  // Rows of the utterance: keeps them for the speaker, and transforms them.
+  void take_as_speakers(float *rows, size_t n);
+  void learn(const asr_event &final, const std::vector<uint32_t> &states);  // of each row of the result's path, or kNoState
   Sound sound() const;  // of the utterance; empty where results are not compared with the background
   bool fill_rows();
   bool fill_rows_by_gate();
@@ -156,15 +162,17 @@ class Stream : public std::enable_shared_from_this<Stream> {
   uint32_t n_pause_frames_ = 0;              // of the last event about that
   EventPointer reserve_[ASR_EVENT_END + 1];  // those that post_once has not yet posted
   bool fell_back_ = false;
-  std::optional<SpeechGate> gate_;       // where background is not decoded; as rows_, but it outlives a lost device
-  std::optional<RowSource> rows_;        // from the first visit to the end
-  std::optional<SoundTrack> sound_;      // as rows_, where results may be compared with the background
-  uint64_t next_frame_ = 0;              // of the rows
-  uint64_t utterance_frame_ = 0;         // that the utterance begins with
-  std::shared_ptr<LoadedGraph> graph_;   // of the utterance, from its first beginning on
-  std::optional<Utterance> utterance_;   // from its first visit, or where speech begins, to its end
-  std::optional<uint64_t> end_at_;       // where the utterance ends because asr_end_utterance says so
-  bool begins_at_mark_ = false;          // the utterance before ended so
+  std::optional<SpeechGate> gate_;      // where background is not decoded; as rows_, but it outlives a lost device
+  std::optional<RowSource> rows_;       // from the first visit to the end
+  std::optional<SoundTrack> sound_;     // as rows_, where results may be compared with the background
+  uint64_t next_frame_ = 0;             // of the rows
+  uint64_t utterance_frame_ = 0;        // that the utterance begins with
+  std::shared_ptr<LoadedGraph> graph_;  // of the utterance, from its first beginning on
+  std::shared_ptr<const FeatureTransform> transform_;  // of the utterance; nullptr: none
+  std::vector<float> said_;                            // its rows, untransformed, as many as a speaker keeps
+  std::optional<Utterance> utterance_;                 // from its first visit, or where speech begins, to its end
+  std::optional<uint64_t> end_at_;                     // where the utterance ends because asr_end_utterance says so
+  bool begins_at_mark_ = false;                        // the utterance before ended so
   bool awaits_check_ = false;            // no row is taken before the window under way has shown whether the utterance ends
   bool choosing_ = false;                // that window is to show whether it takes another graph
   bool closing_ = false;                 // the utterance has ended

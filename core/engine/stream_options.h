@@ -17,6 +17,7 @@
 namespace asr {
 
 class LoadedGraph;
+class Speaker;
 
 struct StreamOptions {
   asr_input input = ASR_INPUT_INT16;
@@ -39,6 +40,8 @@ struct StreamOptions {
   // Of out_of_grammar: results above it are rejected. Unset: the graph's; below 0: results are not compared.
   std::optional<float> reject_threshold;
   std::shared_ptr<LoadedGraph> background;     // of the engine; nullptr: it has none
+  std::shared_ptr<Speaker> speaker;            // whose rows they are; nullptr: nobody's
+  bool adapts = false;                         // the speaker, between utterances
   std::function<void(EventPointer)> callback;  // empty: events are polled
 
   // Whether results may be compared with the background.

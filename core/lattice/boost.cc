@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/limits.h"
+#include "core/lattice/prune.h"
 
 namespace asr {
 namespace {
@@ -21,7 +22,8 @@ class NoScores : public WordScores {
 
 std::vector<std::vector<std::string>> boosted_phrases(const std::string &text) {
   std::vector<std::vector<std::string>> phrases;
-  std::istringstream lines(text);
+  static const std::string kByteOrderMark = "\xef\xbb\xbf";
+  std::istringstream lines(text.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0 ? text.substr(3) : text);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::vector<std::string> phrase;
@@ -31,11 +33,15 @@ std::vector<std::vector<std::string>> boosted_phrases(const std::string &text) {
   return phrases;
 }
 
-BoostScores::BoostScores(const std::vector<Boost> &boosts, WordText text_of) : text_of_(std::move(text_of)), states_(1) {
-  for (const Boost &boost : boosts) {
-    for (const std::vector<std::string> &phrase : boost.phrases) add(phrase, boost.bonus);
+BoostScores::BoostScores(const Boosts &boosts, WordText text_of, const StopToken &stop)
+    : text_of_(std::move(text_of)), states_(1) {
+  for (const auto &boost : boosts) {
+    for (const std::vector<std::string> &phrase : boost->phrases) {
+      stop.check();
+      add(phrase, boost->bonus);
+    }
   }
-  link();
+  link(stop);
 }
 
 void BoostScores::add(const std::vector<std::string> &phrase, double bonus) {
@@ -50,9 +56,10 @@ void BoostScores::add(const std::vector<std::string> &phrase, double bonus) {
 }
 
 // Shorter beginnings first.
-void BoostScores::link() {
+void BoostScores::link(const StopToken &stop) {
   std::vector<uint32_t> order = {0};
   for (size_t i = 0; i < order.size(); ++i) {
+    stop.check();
     const uint32_t state = order[i];
     for (const auto &[number, next] : states_[state].next) {
       states_[next].shorter = state == 0 ? 0 : step(states_[state].shorter, number);
@@ -86,16 +93,12 @@ double BoostScores::advance(uint32_t state, uint32_t word, uint32_t *next) {
   return -states_[*next].bonus;
 }
 
-double BoostScores::cost(const std::vector<uint32_t> &words) {
-  uint32_t state = start();
-  double cost = 0;
-  for (const uint32_t word : words) cost += advance(state, word, &state);
-  return cost;
-}
-
-CompactLattice boosted(const CompactLattice &lattice, BoostScores *scores) {
+CompactLattice boosted(const CompactLattice &lattice, BoostScores *scores, double acoustic_scale, double lattice_beam,
+                       const StopToken &stop) {
   NoScores none;
-  return rescore(lattice, none, *scores, kMostBoostedStates);
+  const CompactLattice all = rescore(lattice, none, *scores, {kMostBoostedStates, kMostBoostedArcs, stop});
+  stop.check();
+  return prune(all, acoustic_scale, lattice_beam);
 }
 
 }  // namespace asr

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -16,7 +17,10 @@ struct Boost {
   double bonus = 0;                               // that each time a phrase is said takes off a path's graph cost
 };
 
-// Phrases of a text, one a line; lines that begin with '#' and empty ones do not count.
+using Boosts = std::vector<std::shared_ptr<const Boost>>;
+
+// Phrases of a text, one a line; lines whose first word begins with '#' and empty ones do not count, nor does a byte order
+// mark.
 std::vector<std::vector<std::string>> boosted_phrases(const std::string &text);
 
 // The automaton of Aho and Corasick (1975) over words: a state is the longest beginning of a phrase that the words before end
@@ -25,13 +29,12 @@ class BoostScores : public WordScores {
  public:
   using WordText = std::function<const std::string &(uint32_t word)>;
 
-  BoostScores(const std::vector<Boost> &boosts, WordText text_of);
+  // Throws ASR_CANCELLED soon after it is stopped.
+  BoostScores(const Boosts &boosts, WordText text_of, const StopToken &stop = {});
 
   uint32_t start() override { return 0; }
   double advance(uint32_t state, uint32_t word, uint32_t *next) override;
   double end(uint32_t) override { return 0; }
-
-  double cost(const std::vector<uint32_t> &words);  // of a path, to be added
 
  private:
   struct State {
@@ -49,10 +52,13 @@ class BoostScores : public WordScores {
   uint32_t number_of(uint32_t word);
   uint32_t step(uint32_t state, uint32_t number) const;
   void add(const std::vector<std::string> &phrase, double bonus);
-  void link();
+  void link(const StopToken &stop);
 };
 
-// The lattice with the boosts in its graph costs. Throws ASR_UNSUPPORTED if it comes to more than kMostBoostedStates states.
-CompactLattice boosted(const CompactLattice &lattice, BoostScores *scores);
+// The lattice with the boosts in its graph costs: of the paths that it has, those that cost at most lattice_beam more than the
+// best. Throws ASR_UNSUPPORTED if it comes to more than kMostBoostedStates states or kMostBoostedArcs arcs before,
+// ASR_CANCELLED soon after it is stopped.
+CompactLattice boosted(const CompactLattice &lattice, BoostScores *scores, double acoustic_scale, double lattice_beam,
+                       const StopToken &stop = {});
 
 }  // namespace asr

@@ -13,14 +13,17 @@ namespace {
 // are neighbours in the result, in the order in which they were reached.
 class Rescorer {
  public:
-  Rescorer(const CompactLattice &lattice, WordScores &old_scores, WordScores &new_scores, size_t most_states)
-      : lattice_(lattice), old_(old_scores), new_(new_scores), most_states_(most_states), places_(lattice.n_states()) {}
+  Rescorer(const CompactLattice &lattice, WordScores &old_scores, WordScores &new_scores, const RescoreBounds &bounds)
+      : lattice_(lattice), old_(old_scores), new_(new_scores), bounds_(bounds), places_(lattice.n_states()) {}
 
   CompactLattice run() {
     place(0, {old_.start(), new_.start()});
     for (uint32_t s = 0; s < lattice_.n_states(); ++s) {
       first_of_.push_back(static_cast<uint32_t>(states_.size()));
-      for (const Histories &histories : places_[s].histories) add_state(s, histories);
+      for (const Histories &histories : places_[s].histories) {
+        bounds_.stop.check();
+        add_state(s, histories);
+      }
     }
     return without_dead_ends();
   }
@@ -44,7 +47,7 @@ class Rescorer {
 
   const CompactLattice &lattice_;
   WordScores &old_, &new_;
-  const size_t most_states_;
+  const RescoreBounds bounds_;
   size_t n_places_ = 0;
   std::vector<Places> places_;      // [lattice state]
   std::vector<uint32_t> first_of_;  // [lattice state]: its first state
@@ -54,8 +57,8 @@ class Rescorer {
   uint32_t place(uint32_t s, const Histories &histories) {
     Places &places = places_[s];
     const auto [found, is_new] = places.index_of.emplace(histories, static_cast<uint32_t>(places.histories.size()));
-    if (is_new && ++n_places_ > most_states_) {
-      fail(ASR_UNSUPPORTED, "the lattice comes to more than %zu states with the new word costs", most_states_);
+    if (is_new && ++n_places_ > bounds_.most_states) {
+      fail(ASR_UNSUPPORTED, "the lattice comes to more than %zu states with the new word costs", bounds_.most_states);
     }
     if (is_new) places.histories.push_back(histories);
     return found->second;
@@ -79,6 +82,9 @@ class Rescorer {
         cost_change = change(old_cost, new_.advance(histories.second, arc.word, &next.second));
       }
       if (!std::isinf(cost_change)) arcs_.push_back({a, place(arc.next_state, next), cost_change});
+      if (arcs_.size() > bounds_.most_arcs) {
+        fail(ASR_UNSUPPORTED, "the lattice comes to more than %zu arcs with the new word costs", bounds_.most_arcs);
+      }
     }
     double end_cost_change = kNoEnd.graph;
     if (is_end(lattice_.ends[s].cost)) end_cost_change = change(old_.end(histories.first), new_.end(histories.second));
@@ -131,9 +137,10 @@ class Rescorer {
 
 }  // namespace
 
-CompactLattice rescore(const CompactLattice &lattice, WordScores &old_scores, WordScores &new_scores, size_t most_states) {
+CompactLattice rescore(const CompactLattice &lattice, WordScores &old_scores, WordScores &new_scores,
+                       const RescoreBounds &bounds) {
   if (lattice.n_states() == 0) return lattice;
-  return Rescorer(lattice, old_scores, new_scores, most_states).run();
+  return Rescorer(lattice, old_scores, new_scores, bounds).run();
 }
 
 }  // namespace asr

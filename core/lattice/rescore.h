@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "core/base/stop.h"
 #include "core/lattice/lattice.h"
 
 namespace asr {
@@ -25,8 +26,12 @@ class WordScores {
 // The lattice with graph costs less `old_scores` plus `new_scores`. Paths that the new scores do not allow are left out;
 // one that the old scores do not allow is an error (ASR_INVALID_ARGUMENT), since the graph cannot have been made of them.
 // Alignments and acoustic costs stay, so a lattice with one path a word sequence gives one with one path a word sequence.
-// Throws ASR_UNSUPPORTED if it comes to more than most_states.
+// Throws ASR_UNSUPPORTED if it comes to more than the bounds say, ASR_CANCELLED soon after it is stopped.
+struct RescoreBounds {
+  size_t most_states = std::numeric_limits<size_t>::max(), most_arcs = std::numeric_limits<size_t>::max();
+  StopToken stop;
+};
 CompactLattice rescore(const CompactLattice &lattice, WordScores &old_scores, WordScores &new_scores,
-                       size_t most_states = std::numeric_limits<size_t>::max());
+                       const RescoreBounds &bounds = {});
 
 }  // namespace asr

@@ -20,6 +20,7 @@
 #include <new>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "api/asr.h"
@@ -193,6 +194,10 @@ class Trial {
     if (i == 2) config.cmn = ASR_CMN_LIVE;
     if (scenario_.is_dialog) config.endpoint = ASR_ENDPOINT_DICTATION;
     if (scenario_.adds_graphs) config.graph = "bytes";
+    if (scenario_.is_dialog && i == 0) {
+      config.speaker = speaker_;
+      config.adaptation = ASR_ADAPTATION_BETWEEN_UTTERANCES;
+    }
     asr_stream *stream = nullptr;
     insist("asr_open", [&] { return asr_open(engine_, &config, &stream); });
     return stream;
@@ -202,6 +207,7 @@ class Trial {
     asr_stream *streams[kMostStreams];
     const int n = scenario_.n_streams;
     if (scenario_.adds_graphs) add_graphs();
+    if (scenario_.is_dialog) insist("asr_speaker_new", [&] { return asr_speaker_new(engine_, &speaker_); });
     for (int i = 0; i < n; ++i) {
       heard_[i].~Heard();
       new (&heard_[i]) Heard;
@@ -216,6 +222,9 @@ class Trial {
     }
     for (int i = 0; i < n; ++i) feed(streams[i], i == 1 ? resampled_ : samples_);
     for (int i = 0; i < n; ++i) drain(streams[i], &heard_[i]);
+    const asr_status adapted = scenario_.is_dialog ? asr_adapt(speaker_) : ASR_OK;
+    if (adapted != ASR_OK && adapted != ASR_OUT_OF_MEMORY && adapted != ASR_INVALID_STATE) give_up("asr_adapt");
+    asr_speaker_free(std::exchange(speaker_, nullptr));
     for (int i = 0; i < n; ++i) asr_close(streams[i]);
   }
 
@@ -278,6 +287,7 @@ class Trial {
   std::vector<int16_t> samples_, resampled_;
   std::string archive_;
   asr_engine *engine_ = nullptr;
+  asr_speaker *speaker_ = nullptr;
   long n_failed_ = 0;  // allocations, at this point
   Heard heard_[kMostStreams];
 };

@@ -155,16 +155,28 @@ TEST(Boost, StaysForTheAnswerWhenAnUtteranceIsCancelled) {
   EXPECT_EQ(texts, Events{"low high"});
 }
 
+// How well the sound fits the grammar does not depend on which of its words are preferred.
+TEST(Boost, LeavesTheOutOfGrammarScore) {
+  const EnginePointer engine = load_engine(8, 8, tone_bundle_with_background());
+  const EventPointer plain = hear(engine.get(), doubtful(), "mid", "");
+  const EventPointer other = hear(engine.get(), doubtful(), "mid", "low", 50);
+  EXPECT_STRNE(asr_event_text(plain.get()), asr_event_text(other.get()));
+  EXPECT_GE(asr_event_out_of_grammar(plain.get()), 0);
+  EXPECT_EQ(asr_event_out_of_grammar(plain.get()), asr_event_out_of_grammar(other.get()));
+}
+
 TEST(Boost, MisuseIsRefused) {
   const EnginePointer engine = load_engine();
   const StreamPointer plain = open_stream(engine.get()), stream = open_stream(engine.get(), doubtful());
   EXPECT_EQ(asr_boost(nullptr, "low", 3, 5), ASR_INVALID_ARGUMENT);
   EXPECT_EQ(asr_boost(plain.get(), "low", 3, 5), ASR_INVALID_STATE);
   EXPECT_STREQ(asr_last_error(), "asr_boost: the stream makes no lattices; set asr_stream_config.lattice_beam, such as to 8");
+  EXPECT_EQ(asr_boost(plain.get(), nullptr, 0, 0), ASR_INVALID_STATE);
   EXPECT_EQ(asr_boost(stream.get(), "low", 3, NAN), ASR_INVALID_ARGUMENT);
   EXPECT_EQ(asr_boost(stream.get(), "low", 3, 1001), ASR_INVALID_ARGUMENT);
   EXPECT_EQ(asr_boost(stream.get(), "low", static_cast<size_t>(-1), 5), ASR_INVALID_ARGUMENT);
-  const std::string half(600000, 'x');
+  const std::string half(600000, 'x'), too_long((1 << 20) + 1, 'x');
+  EXPECT_EQ(asr_boost(stream.get(), too_long.data(), too_long.size(), 5), ASR_UNSUPPORTED);
   EXPECT_OK(asr_boost(stream.get(), half.data(), half.size(), 5));
   EXPECT_EQ(asr_boost(stream.get(), half.data(), half.size(), 5), ASR_UNSUPPORTED);
   EXPECT_OK(asr_boost(stream.get(), nullptr, 0, 0));

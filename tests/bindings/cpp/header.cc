@@ -18,6 +18,7 @@ namespace asr::test {
 namespace {
 
 static_assert(!std::is_copy_constructible_v<senone::Engine> && std::is_nothrow_move_constructible_v<senone::Engine>);
+static_assert(!std::is_copy_constructible_v<senone::Speaker> && std::is_nothrow_move_constructible_v<senone::Speaker>);
 static_assert(!std::is_copy_constructible_v<senone::Stream> && std::is_nothrow_move_constructible_v<senone::Stream>);
 static_assert(!std::is_copy_constructible_v<senone::Event> && std::is_nothrow_move_constructible_v<senone::Event>);
 static_assert(!std::is_copy_constructible_v<senone::DeviceList>);
@@ -384,6 +385,98 @@ TEST(CppHeader, PhrasesAreBoosted) {
     stream.finish();
     EXPECT_EQ(stream.final_event().text() == "low high", !is_taken_back);
   }
+}
+
+// Says the words to a stream of the config, as one utterance, and returns its FINAL.
+senone::Event hear(senone::Engine &engine, const senone::StreamConfig &config, const std::string &words) {
+  senone::Stream stream = engine.open(config);
+  stream.feed(speak(words));
+  stream.finish();
+  return stream.final_event();
+}
+
+TEST(CppHeader, ASpeakerIsAdapted) {
+  senone::Engine engine = load();
+  senone::Speaker speaker = engine.new_speaker();
+  senone::StreamConfig config;
+  config.speaker = speaker.get();
+  EXPECT_TRUE(speaker.transform().empty());
+  EXPECT_EQ(hear(engine, config, "low").text(), "low");
+  EXPECT_EQ(speaker.try_adapt().error().status(), ASR_INVALID_STATE);
+  EXPECT_THROW(speaker.adapt(), senone::Error);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(hear(engine, config, "low mid high").text(), "low mid high");
+  EXPECT_TRUE(speaker.transform().empty());
+  speaker.adapt();
+  const size_t n = engine.info().n_feature_dims;
+  EXPECT_EQ(speaker.transform().size(), n * (n + 1));
+  EXPECT_TRUE(engine.new_speaker().transform().empty());
+}
+
+TEST(CppHeader, ASpeakersTransformIsSetAndTakenAway) {
+  senone::Engine engine = load();
+  senone::Speaker speaker = engine.new_speaker();
+  senone::StreamConfig config;
+  const double cost = hear(engine, config, "low").alternatives()[0].acoustic_cost();
+  config.speaker = speaker.get();
+  const size_t n = engine.info().n_feature_dims;
+  std::vector<float> transform(n * (n + 1));
+  for (size_t i = 0; i < n; ++i) transform[i * (n + 1) + i] = 1;
+  speaker.set_transform(transform);
+  EXPECT_EQ(speaker.transform(), transform);
+  EXPECT_NEAR(hear(engine, config, "low").alternatives()[0].acoustic_cost(), cost, 1e-3 * std::abs(cost));
+  transform[n] = 10;  // added to the first value of every row
+  speaker.set_transform(transform);
+  EXPECT_GT(hear(engine, config, "low").alternatives()[0].acoustic_cost(), cost + 1);
+  speaker.set_transform({});
+  EXPECT_TRUE(speaker.transform().empty());
+  EXPECT_NEAR(hear(engine, config, "low").alternatives()[0].acoustic_cost(), cost, 1e-3 * std::abs(cost));
+
+  transform.back() = NAN;
+  EXPECT_EQ(speaker.try_set_transform(transform).error().status(), ASR_INVALID_ARGUMENT);
+  transform.pop_back();
+  EXPECT_EQ(speaker.try_set_transform(transform).error().status(), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(senone::Speaker().try_adapt().error().status(), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(senone::Speaker().try_transform().error().status(), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(senone::Engine().try_new_speaker().error().status(), ASR_INVALID_ARGUMENT);
+}
+
+TEST(CppHeader, AStreamAdaptsItsSpeakerBetweenUtterances) {
+  senone::Engine engine = load();
+  senone::StreamConfig config;
+  config.adaptation = ASR_ADAPTATION_BETWEEN_UTTERANCES;
+  config.endpoint = ASR_ENDPOINT_DICTATION;
+  EXPECT_EQ(engine.try_open(config).error().status(), ASR_INVALID_ARGUMENT);  // no speaker
+  senone::Speaker speaker = engine.new_speaker();
+  config.speaker = speaker.get();
+  senone::Stream stream = engine.open(config);
+  stream.feed(speak("low mid high low mid"));
+  stream.end_utterance();
+  stream.feed(speak("high"));
+  stream.finish();
+  stream.final_event();
+  EXPECT_FALSE(speaker.transform().empty());
+}
+
+TEST(CppHeader, SpeakersOutliveTheirEngineAndStreamsTheirSpeaker) {
+  senone::Speaker kept;
+  senone::Stream stream;
+  {
+    senone::Engine engine = load();
+    senone::StreamConfig config;
+    kept = engine.new_speaker();
+    const senone::Speaker speaker = std::move(kept);
+    EXPECT_FALSE(kept);
+    kept = engine.new_speaker();
+    config.speaker = speaker.get();
+    stream = engine.open(config);
+  }
+  stream.feed(speak("mid"));
+  stream.finish();
+  EXPECT_EQ(stream.final_event().text(), "mid");
+  senone::Engine engine = load();
+  senone::StreamConfig config;
+  config.speaker = kept.get();
+  EXPECT_EQ(hear(engine, config, "low").text(), "low");
 }
 
 TEST(CppHeader, AnEngineHasManyGraphs) {

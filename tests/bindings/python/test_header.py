@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 import senone
-from senone import _build_library, _grammar, _library
+from senone import _build_library, _config, _grammar, _library
 
 API = Path(os.environ["SENONE_SOURCE"]) / "api"
 HEADERS: dict[str, ModuleType] = {"asr.h": _library, "asr_build.h": _build_library}
@@ -93,6 +93,8 @@ class Header(unittest.TestCase):
         self.assertEqual(values("asr_event_kind", "ASR_EVENT_"), {kind.name: int(kind) for kind in senone.EventKind})
         flags = {name: int(value) for name, value in re.findall(r"#define ASR_FLAG_(\w+) (\d+)u", code)}
         self.assertEqual(flags, {flag.name: int(flag) for flag in senone.Flag})
+        adaptations = {name.upper(): value for name, value in _config._ADAPTATIONS.items()}
+        self.assertEqual(values("asr_adaptation", "ASR_ADAPTATION_"), adaptations)
         unknown = {f"{name.upper()}_UNKNOWN": value for name, value in _grammar._UNKNOWN.items()}
         self.assertEqual(values("asr_build_unknown", "ASR_BUILD_"), unknown)
         cases = {name.upper().replace(" ", "_"): value for name, value in _grammar._LETTER_CASE.items()}

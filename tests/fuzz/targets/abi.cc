@@ -240,6 +240,14 @@ void call_with_nothing() {
   if (asr_reset(nullptr) != ASR_INVALID_ARGUMENT) finding("asr_reset takes no stream");
   if (asr_set_graph(nullptr, "") != ASR_INVALID_ARGUMENT) finding("asr_set_graph takes no stream");
   if (asr_boost(nullptr, "", 0, 0) != ASR_INVALID_ARGUMENT) finding("asr_boost takes no stream");
+  asr_speaker *speaker = nullptr;
+  size_t n_values = 0;
+  if (asr_speaker_new(nullptr, &speaker) != ASR_INVALID_ARGUMENT) finding("asr_speaker_new takes no engine");
+  if (asr_adapt(nullptr) != ASR_INVALID_ARGUMENT) finding("asr_adapt takes no speaker");
+  if (asr_speaker_get_transform(nullptr, nullptr, 0, &n_values) != ASR_INVALID_ARGUMENT)
+    finding("get_transform takes no speaker");
+  if (asr_speaker_set_transform(nullptr, nullptr, 0) != ASR_INVALID_ARGUMENT) finding("set_transform takes no speaker");
+  asr_speaker_free(nullptr);
   if (asr_engine_add_graph(nullptr, "", "") != ASR_INVALID_ARGUMENT) finding("asr_engine_add_graph takes no engine");
   if (asr_engine_add_graph_bytes(nullptr, "", "", 0) != ASR_INVALID_ARGUMENT) finding("add_graph_bytes takes no engine");
   if (asr_engine_remove_graph(nullptr, "") != ASR_INVALID_ARGUMENT) finding("asr_engine_remove_graph takes no engine");

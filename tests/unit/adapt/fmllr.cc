@@ -112,7 +112,7 @@ TEST(Fmllr, EveryRoundIsLikelier) {
     FeatureTransform transform;
     double before = log_likelihood(model, speech, transform);
     for (int round = 0; round < 6; ++round) {
-      transform = estimate_fmllr(statistics_of(model, speech, transform), 0);
+      transform = estimate_fmllr(statistics_of(model, speech, transform), FmllrPrior(model), 0);
       const double now = log_likelihood(model, speech, transform);
       EXPECT_GT(now, before - 1e-3 * std::abs(before)) << round;  // rows are floats
       if (round == 0) {
@@ -129,7 +129,8 @@ TEST(Fmllr, UndoesWhatBentTheRows) {
   Speech bent = straight;
   bend(model.n_dims, 0.8f).apply(bent.rows.data(), bent.states.size());
   FeatureTransform transform;
-  for (int round = 0; round < 10; ++round) transform = estimate_fmllr(statistics_of(model, bent, transform), 0);
+  for (int round = 0; round < 10; ++round)
+    transform = estimate_fmllr(statistics_of(model, bent, transform), FmllrPrior(model), 0);
   // As likely as what was not bent, whose volume is that of the bent rows.
   const double volume = log_determinant(bend(model.n_dims, 0.8f)) * static_cast<double>(bent.states.size());
   EXPECT_GT(log_likelihood(model, bent, transform), log_likelihood(model, straight, {}) - volume);
@@ -140,7 +141,8 @@ TEST(Fmllr, NoSmallChangeIsLikelier) {
   Speech speech = speak(model, 1500, 4);
   bend(model.n_dims, 1.2f).apply(speech.rows.data(), speech.states.size());
   FeatureTransform transform;
-  for (int round = 0; round < 60; ++round) transform = estimate_fmllr(statistics_of(model, speech, transform), 0);
+  for (int round = 0; round < 60; ++round)
+    transform = estimate_fmllr(statistics_of(model, speech, transform), FmllrPrior(model), 0);
   const double best = log_likelihood(model, speech, transform);
   for (float &value : transform.matrix) {
     for (const float change : {0.02f, -0.02f}) {
@@ -158,7 +160,7 @@ TEST(Fmllr, LittleSpeechChangesLittle) {
   bend(model.n_dims, 0.7f).apply(speech.rows.data(), speech.states.size());
   double before = 0;
   for (const double prior : {1e7, 10000.0, kPrior}) {
-    const FeatureTransform transform = estimate_fmllr(statistics_of(model, speech, {}), prior);
+    const FeatureTransform transform = estimate_fmllr(statistics_of(model, speech, {}), FmllrPrior(model), prior);
     double distance = 0;
     for (uint32_t r = 0; r < 6; ++r) {
       for (uint32_t c = 0; c <= 6; ++c) distance += std::abs(transform.matrix[r * 7 + c] - (r == c ? 1.0f : 0.0f));
@@ -171,11 +173,31 @@ TEST(Fmllr, LittleSpeechChangesLittle) {
   }
 }
 
-TEST(Fmllr, OfNothingIsNoTransform) {
-  EXPECT_EQ(estimate_fmllr(FmllrStatistics(6), kPrior).n_dims, 0u);
+// For rows that the model would make the identity is best, also along directions in which nothing was heard.
+TEST(Fmllr, WhatWasNotHeardStays) {
   const AcousticModel model = model_of({6});
+  Speech speech;
+  while (speech.states.size() < 60) {  // one row, again and again
+    const Speech more = speak(model, 1, 7);
+    speech.rows.insert(speech.rows.end(), more.rows.begin(), more.rows.end());
+    speech.states.push_back(more.states[0]);
+  }
+  const FeatureTransform transform = estimate_fmllr(statistics_of(model, speech, {}), FmllrPrior(model), 200);
+  ASSERT_EQ(transform.n_dims, 6u);
+  for (uint32_t r = 0; r < 6; ++r) {
+    for (uint32_t c = 0; c < 6; ++c) EXPECT_NEAR(transform.matrix[r * 7 + c], r == c ? 1 : 0, 0.3) << r << " " << c;
+  }
+  const FeatureTransform of_much = estimate_fmllr(statistics_of(model, speak(model, 4000, 8), {}), FmllrPrior(model), 1e6);
+  for (uint32_t r = 0; r < 6; ++r) {
+    for (uint32_t c = 0; c <= 6; ++c) EXPECT_NEAR(of_much.matrix[r * 7 + c], r == c ? 1 : 0, 0.01) << r << " " << c;
+  }
+}
+
+TEST(Fmllr, OfNothingIsNoTransform) {
+  const AcousticModel model = model_of({6});
+  EXPECT_EQ(estimate_fmllr(FmllrStatistics(6), FmllrPrior(model), kPrior).n_dims, 0u);
   const Speech same{std::vector<float>(6 * 500, 1), std::vector<uint32_t>(500, 0)};  // no variance at all
-  const FeatureTransform transform = estimate_fmllr(statistics_of(model, same, {}), kPrior);
+  const FeatureTransform transform = estimate_fmllr(statistics_of(model, same, {}), FmllrPrior(model), kPrior);
   for (const float value : transform.matrix) EXPECT_TRUE(std::isfinite(value));
 }
 
@@ -191,9 +213,11 @@ TEST(SpeechSample, DoesNotDependOnTheOrder) {
   EXPECT_EQ(forwards.n_rows(), backwards.n_rows());
   EXPECT_LE(forwards.n_rows(), 800u);
   EXPECT_GT(forwards.n_rows(), 400u);
-  const FeatureTransform transform = forwards.estimate(model, posteriors);
+  const FeatureTransform transform = forwards.estimate(model, posteriors, FmllrPrior(model), {});
   EXPECT_EQ(transform.n_dims, 6u);
-  EXPECT_EQ(transform.matrix, backwards.estimate(model, posteriors).matrix);
+  const std::atomic<bool> stopped(true);
+  EXPECT_THROW(forwards.estimate(model, posteriors, FmllrPrior(model), StopToken(&stopped)), Error);
+  EXPECT_EQ(transform.matrix, backwards.estimate(model, posteriors, FmllrPrior(model), {}).matrix);
 }
 
 TEST(SpeechSample, OfALongUtteranceTheBeginning) {
@@ -202,7 +226,7 @@ TEST(SpeechSample, OfALongUtteranceTheBeginning) {
   const Speech speech = speak(model, 400, 1);
   sample.add(speech.rows, speech.states);
   EXPECT_EQ(sample.n_rows(), 150u);
-  EXPECT_EQ(SpeechSample(150).estimate(model, GaussianPosteriors(model)).n_dims, 0u);
+  EXPECT_EQ(SpeechSample(150).estimate(model, GaussianPosteriors(model), FmllrPrior(model), {}).n_dims, 0u);
 }
 
 }  // namespace

@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <map>
 #include <random>
 
 #include "core/base/error.h"
+#include "core/lattice/prune.h"
 #include "tests/unit/lattice/small_lattice.h"
 
 namespace asr {
@@ -48,15 +50,28 @@ std::vector<Boost> random_boosts(std::mt19937 *random) {
   return boosts;
 }
 
+Boosts shared(const std::vector<Boost> &boosts) {
+  Boosts result;
+  for (const Boost &boost : boosts) result.push_back(std::make_shared<Boost>(boost));
+  return result;
+}
+
+double cost_of(BoostScores *scores, const std::vector<uint32_t> &words) {
+  uint32_t state = scores->start();
+  double cost = 0;
+  for (const uint32_t word : words) cost += scores->advance(state, word, &state);
+  return cost;
+}
+
 TEST(Boost, CountsEveryOccurrence) {
   for (unsigned seed = 0; seed < 500; ++seed) {
     std::mt19937 random(seed);
     const std::vector<Boost> boosts = random_boosts(&random);
-    BoostScores scores(boosts, text_of);
+    BoostScores scores(shared(boosts), text_of);
     for (int i = 0; i < 20; ++i) {
       std::vector<uint32_t> words(random() % 12);
       for (uint32_t &word : words) word = 1 + random() % 4;
-      ASSERT_DOUBLE_EQ(scores.cost(words), cost_by_definition(boosts, words)) << seed;
+      ASSERT_DOUBLE_EQ(cost_of(&scores, words), cost_by_definition(boosts, words)) << seed;
     }
   }
 }
@@ -66,12 +81,13 @@ TEST(Boost, ChangesEveryPathOfALattice) {
     std::mt19937 random(seed);
     const CompactLattice lattice = test::random_lattice({2 + seed % 9, 3, 3, false, seed % 4 == 0}, random);
     const std::vector<Boost> boosts = random_boosts(&random);
-    BoostScores scores(boosts, text_of);
+    BoostScores scores(shared(boosts), text_of);
     std::multimap<std::vector<uint32_t>, double> expected, found;
     for (const auto &path : test::list_paths(lattice, 1)) {
       expected.emplace(path.words, path.cost.total(1) + cost_by_definition(boosts, path.words));
     }
-    for (const auto &path : test::list_paths(boosted(lattice, &scores), 1)) found.emplace(path.words, path.cost.total(1));
+    for (const auto &path : test::list_paths(boosted(lattice, &scores, 1, 1e9), 1))
+      found.emplace(path.words, path.cost.total(1));
     ASSERT_EQ(found.size(), expected.size());
     for (const auto &[words, cost] : expected) {
       const auto range = found.equal_range(words);
@@ -83,9 +99,30 @@ TEST(Boost, ChangesEveryPathOfALattice) {
   }
 }
 
+// Paths that share states before the boost need not do so after it.
+TEST(Boost, KeepsNothingBeyondTheBeam) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    const CompactLattice lattice = test::random_lattice({2 + seed % 9, 3, 3, false, seed % 4 == 0}, random);
+    BoostScores scores(shared(random_boosts(&random)), text_of);
+    const double beam = 1 + seed % 5;
+    const CompactLattice result = boosted(lattice, &scores, 1, beam);
+    const BestCosts costs = best_costs(result, 1);
+    for (uint32_t s = 0; s < result.n_states(); ++s) {
+      for (uint64_t a = result.arc_begin[s]; a < result.arc_begin[s + 1]; ++a) {
+        const CompactArc &arc = result.arcs[a];
+        ASSERT_LE(costs.from_start[s] + arc.cost.total(1) + costs.to_end[arc.next_state], costs.best() + beam + 1e-6) << seed;
+      }
+    }
+  }
+}
+
 TEST(Boost, PhrasesAreLinesOfWords) {
   EXPECT_EQ(boosted_phrases(" ada  lovelace\r\n\n# nobody\nalan\tturing"),
             (std::vector<Words>{{"ada", "lovelace"}, {"alan", "turing"}}));
+  EXPECT_EQ(boosted_phrases("\xef\xbb\xbf"
+                            "ada"),
+            (std::vector<Words>{{"ada"}}));
   EXPECT_TRUE(boosted_phrases("").empty());
   EXPECT_TRUE(boosted_phrases("#\n \n").empty());
 }
@@ -107,8 +144,11 @@ TEST(Boost, IsBounded) {
     for (uint32_t bit = 0; bit < 17; ++bit) phrase.push_back(kWords[1 + (i >> bit & 1)]);
     boosts[0].phrases.push_back(phrase);
   }
-  BoostScores scores(boosts, text_of);
-  EXPECT_THROW(boosted(lattice, &scores), Error);
+  BoostScores scores(shared(boosts), text_of);
+  EXPECT_THROW(boosted(lattice, &scores, 1, 1e9), Error);
+  const std::atomic<bool> stopped(true);
+  EXPECT_THROW(boosted(lattice, &scores, 1, 1e9, StopToken(&stopped)), Error);
+  EXPECT_THROW(BoostScores(shared(boosts), text_of, StopToken(&stopped)), Error);
 }
 
 }  // namespace

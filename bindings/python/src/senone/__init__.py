@@ -44,6 +44,7 @@ from ._events import Alternative, Event, EventKind, Flag, Lattice, Result, Word
 from ._grammar import Grammar, GrammarBuilder
 from ._library import version
 from ._log import start_logging as _start_logging
+from ._speaker import Speaker
 from ._stream import Stream
 
 __version__ = version()
@@ -73,6 +74,7 @@ __all__ = [
     "NotFound",
     "OutOfMemory",
     "Result",
+    "Speaker",
     "Status",
     "Stream",
     "Timeout",

@@ -9,15 +9,18 @@ from typing import Literal, TypedDict, Union
 
 from ._errors import InvalidArgument
 from ._library import asr_stream_config, lib
+from ._speaker import Speaker
 
 Input = Literal["float", "int16", "features", "loglikes"]
 Cmn = Literal["model", "live", "batch", "none"]
 Endpoint = Literal["off", "command", "dictation", "captions"]
 Vad = Literal["on", "off"]
+Adaptation = Literal["on_call", "between_utterances"]
 
 _INPUTS = {"int16": 0, "float": 1, "features": 2, "loglikes": 3}
 _CMNS = {"model": 0, "live": 1, "batch": 2, "none": 3}
 _VADS = {"off": 1, "on": 2}
+_ADAPTATIONS = {"on_call": 0, "between_utterances": 1}
 _ENDPOINTS = {"off": 0, "command": 1, "dictation": 2, "captions": 3}
 
 
@@ -40,6 +43,8 @@ class RecognizeConfig(TypedDict, total=False):
     lattice_beam: > 0: FINAL events carry a lattice of this width (natural log; 6..10 is usual) and confidences; default 0.
     n_best: most alternatives in FINAL events, 0..10000; default 1; more needs a lattice_beam.
     graph: the name of the engine's graph to search; default "", the bundle's own.
+    speaker: who speaks, made by `Engine.speaker`: the features are transformed for the voice, and what is said counts for
+        `Speaker.adapt`; not with input "loglikes"; default None, nobody who is known.
     """
 
     input: Input
@@ -58,6 +63,7 @@ class RecognizeConfig(TypedDict, total=False):
     lattice_beam: float
     n_best: int
     graph: str
+    speaker: Union[Speaker, None]
 
 
 class StreamConfig(RecognizeConfig, total=False):
@@ -74,6 +80,9 @@ class StreamConfig(RecognizeConfig, total=False):
     pre_roll_ms: audio before the first sound of an utterance that belongs to it; 20..5000; default 300.
     early_endpoint_ms: with an endpoint, silence after words after which PROBABLY_FINISHED comes, which SPEECH_RESUMED takes back;
         100..600000; default 0: never.
+    adaptation: when the speaker's transform is estimated: "on_call" (default: by `Speaker.adapt`), or also
+        "between_utterances": after a FINAL of this stream, once 1 s of words was said and then with every fifth more. The next
+        utterance waits for it. Needs a speaker and an endpoint.
     """
 
     rate: int
@@ -85,6 +94,7 @@ class StreamConfig(RecognizeConfig, total=False):
     vad: Vad
     pre_roll_ms: int
     early_endpoint_ms: int
+    adaptation: Adaptation
 
 
 _ENDPOINT_TIMES = (
@@ -111,7 +121,8 @@ _INTEGERS = {
 
 
 def native_config(config: StreamConfig) -> asr_stream_config:
-    """Raises InvalidArgument for what is no setting or does not fit its field; the library checks the rest."""
+    """Raises InvalidArgument for what is no setting or does not fit its field; the library checks the rest. The caller sets the
+    speaker, whose pointer is lent for the call."""
     native = asr_stream_config()
     lib.asr_stream_config_default(ctypes.byref(native))
     native.input = _INPUTS["float"]
@@ -124,12 +135,17 @@ def native_config(config: StreamConfig) -> asr_stream_config:
             native.endpoint = choice(name, value, _ENDPOINTS)
         elif name == "vad":
             native.vad = choice(name, value, _VADS)
+        elif name == "adaptation":
+            native.adaptation = choice(name, value, _ADAPTATIONS)
+        elif name == "speaker":
+            if not isinstance(value, (Speaker, type(None))):
+                raise InvalidArgument(f"speaker is of type {type(value).__name__}; it must be a senone.Speaker")
         elif name == "graph":
             native.graph = encoded(name, value)
         elif name in _NAMES:
             setattr(native, _FIELDS.get(name, name), _number(name, value))
         else:
-            known = ", ".join(sorted(_NAMES | {"endpoint", "vad"}))
+            known = ", ".join(sorted(_NAMES | {"endpoint", "vad", "adaptation"}))
             raise InvalidArgument(f"a stream has no setting {name}; it has {known}")
     return native
 

@@ -18,6 +18,7 @@ from ._events import Result
 from ._handle import Handle
 from ._inbox import EventCallback
 from ._library import asr_engine_config, asr_engine_info, lib, text
+from ._speaker import Speaker
 from ._stream import Stream
 
 try:
@@ -133,10 +134,19 @@ class Engine:
         stream and comes out of `Stream.wait`. None: events are taken from the stream. config: see `StreamConfig`, such as
         rate=8000, partial_interval_ms=500, lattice_beam=8, n_best=10.
 
-        Raises InvalidArgument (which setting, and its range), Unsupported, OutOfMemory, DeviceLost, InvalidState (closed).
+        Raises InvalidArgument (which setting, and its range), Unsupported, OutOfMemory, DeviceLost, InvalidState (the engine or
+        the speaker was closed).
         """
         row_length = self._info.n_states if config.get("input") == "loglikes" else self._info.n_feature_dims
         return Stream(self._handle, row_length, config, callback)
+
+    def speaker(self) -> Speaker:
+        """Makes a speaker of whom nothing is known, for the setting ``speaker`` of streams.
+
+        Reads the acoustic model again, unless another speaker of the engine has it in memory. Raises Unsupported (a model with
+        full covariances, or with rows of over 96 values), NotFound, BadFile, IoFailure, OutOfMemory, InvalidState (closed).
+        """
+        return Speaker(self._handle, self._info.n_feature_dims)
 
     def add_graph(self, name: str, graph: Path | bytes) -> None:
         """Loads a graph and gives it a name, which streams choose it by; "" stands for the bundle's own.

@@ -88,6 +88,9 @@ class asr_stream_config(ctypes.Structure):
         ("graph", c_char_p),
         ("early_endpoint_ms", c_uint32),
         ("reject_threshold", c_float),
+        ("speaker", c_void_p),
+        ("adaptation", c_int),
+        ("reserved2", c_uint32),
     ]
 
 
@@ -147,6 +150,11 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_engine_add_graph_bytes": (c_int, [c_void_p, c_char_p, c_char_p, c_size_t]),
     "asr_engine_remove_graph": (c_int, [c_void_p, c_char_p]),
     "asr_engine_close": (None, [c_void_p]),
+    "asr_speaker_new": (c_int, [c_void_p, POINTER(c_void_p)]),
+    "asr_adapt": (c_int, [c_void_p]),
+    "asr_speaker_get_transform": (c_int, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)]),
+    "asr_speaker_set_transform": (c_int, [c_void_p, c_void_p, c_size_t]),
+    "asr_speaker_free": (None, [c_void_p]),
     "asr_stream_config_default": (None, [POINTER(asr_stream_config)]),
     "asr_open": (c_int, [c_void_p, POINTER(asr_stream_config), POINTER(c_void_p)]),
     "asr_stream_get_state": (c_int, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)]),

@@ -61,7 +61,11 @@ class Stream:
         native.callback = receive
         native.user_data = self._inbox.number
         pointer = ctypes.c_void_p()
-        with engine as opened:
+        speaker = config.get("speaker")
+        with contextlib.ExitStack() as lent:
+            opened = lent.enter_context(engine)
+            if speaker is not None:
+                native.speaker = lent.enter_context(speaker._handle)
             check(lib.asr_open(opened, ctypes.byref(native), ctypes.byref(pointer)))
         assert pointer.value is not None
         self._handle = Handle(pointer.value, lib.asr_close, "the stream was closed; open another")

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A speaker whose voice the model is brought closer to."""
+
+from __future__ import annotations
+
+import ctypes
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from ._errors import InvalidArgument, check
+from ._handle import Handle
+from ._library import lib
+from ._numpy import numpy
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+class Speaker:
+    """A speaker, made by `Engine.speaker`: a transform of feature rows, estimated from what the speaker's streams heard.
+
+    `Engine.stream` and `Engine.recognize` take it as ``speaker``, any number at once, of any engine of the same acoustic model.
+    `adapt` estimates the transform, or, with adaptation="between_utterances", a stream itself. A speaker may outlive its
+    engine. Any threads may use one.
+    """
+
+    def __init__(self, engine: Handle, n_feature_dims: int) -> None:
+        pointer = ctypes.c_void_p()
+        with engine as opened:
+            check(lib.asr_speaker_new(opened, ctypes.byref(pointer)))
+        assert pointer.value is not None
+        self._n_feature_dims = n_feature_dims
+        self._handle = Handle(pointer.value, lib.asr_speaker_free, "the speaker was closed; make another")
+
+    def adapt(self) -> None:
+        """Estimates the transform anew from all that came to a FINAL of the speaker's streams, for utterances that begin later.
+
+        Takes up to some seconds. FINALs without words, with Flag.REJECTED or with Flag.BEAM_DIED do not count; of more than
+        200 s, utterances are left out. Raises InvalidState (less than 1 s of words was said, or closed), OutOfMemory.
+        """
+        with self._handle as pointer:
+            check(lib.asr_adapt(pointer))
+
+    def transform(self) -> npt.NDArray[np.float32] | None:
+        """The transform y = A x + b: [n_feature_dims, n_feature_dims + 1] float32, b in the last column; a copy, or None while
+        there is none. Needs numpy. Raises InvalidState (closed), OutOfMemory."""
+        np = numpy("transforms")
+        values = np.empty(self._shape, np.float32)
+        n = ctypes.c_size_t()
+        with self._handle as pointer:
+            check(lib.asr_speaker_get_transform(pointer, values.ctypes.data, values.size, ctypes.byref(n)))
+        return values if n.value > 0 else None
+
+    def set_transform(self, transform: Any) -> None:
+        """Replaces the transform, for utterances that begin later.
+
+        transform: an array of the shape that `transform` returns; None takes the transform away. Raises InvalidArgument
+        (another shape, or a value is not finite), InvalidState (closed), OutOfMemory.
+        """
+        values = None if transform is None else self._as_transform(transform)
+        with self._handle as pointer:
+            if values is None:
+                check(lib.asr_speaker_set_transform(pointer, None, 0))
+            else:
+                check(lib.asr_speaker_set_transform(pointer, values.ctypes.data, values.size))
+
+    def close(self) -> None:
+        """Frees the speaker, after calls in progress; streams that have it go on with it. May be called again."""
+        self._handle.close()
+
+    def __enter__(self) -> Speaker:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_handle"):
+            self._handle.close()
+
+    def __repr__(self) -> str:
+        return f"<senone.Speaker of rows of {self._n_feature_dims} features{', closed' if self._handle.closed else ''}>"
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return self._n_feature_dims, self._n_feature_dims + 1
+
+    def _as_transform(self, transform: Any) -> npt.NDArray[Any]:
+        """The values as C-contiguous float32. Raises InvalidArgument."""
+        np = numpy("transforms")
+        values = np.asarray(transform)
+        if values.dtype.kind not in "fiu":
+            raise InvalidArgument(f"transform is of {values.dtype}; it must be of numbers")
+        if values.shape != self._shape:
+            raise InvalidArgument(f"transform has the shape {list(values.shape)}; this speaker needs {list(self._shape)}")
+        return np.ascontiguousarray(values, dtype=np.float32)  # type: ignore[no-any-return]

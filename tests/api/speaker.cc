@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Speakers: rows are transformed, transforms are estimated from what was said, and what is known of a speaker outlives whoever
+// made it.
+#include <cmath>
+#include <thread>
+
+#include "tests/api/recognizer.h"
+#include "tests/api/tone_bundle.h"
+
+namespace asr::test {
+namespace {
+
+using Events = std::vector<std::string>;
+using SpeakerPointer = std::unique_ptr<asr_speaker, void (*)(asr_speaker *)>;
+
+SpeakerPointer new_speaker(asr_engine *engine) {
+  asr_speaker *speaker = nullptr;
+  EXPECT_OK(asr_speaker_new(engine, &speaker));
+  return {speaker, asr_speaker_free};
+}
+
+asr_stream_config of(const SpeakerPointer &speaker) {
+  asr_stream_config config = default_stream();
+  config.speaker = speaker.get();
+  return config;
+}
+
+std::vector<float> transform_of(const SpeakerPointer &speaker) {
+  size_t n = 0;
+  EXPECT_OK(asr_speaker_get_transform(speaker.get(), nullptr, 0, &n));
+  std::vector<float> values(n);
+  EXPECT_OK(asr_speaker_get_transform(speaker.get(), values.data(), n, &n));
+  return values;
+}
+
+uint32_t n_dims_of(asr_engine *engine) {
+  asr_engine_info info;
+  info.size = sizeof(info);
+  EXPECT_OK(asr_engine_get_info(engine, &info));
+  return info.n_feature_dims;
+}
+
+// A diagonal of `scale`, and `offset` added to each value.
+std::vector<float> transform(uint32_t n_dims, float scale, float offset) {
+  std::vector<float> values;
+  for (uint32_t r = 0; r < n_dims; ++r) {
+    for (uint32_t c = 0; c < n_dims; ++c) values.push_back(r == c ? scale : 0);
+    values.push_back(offset);
+  }
+  return values;
+}
+
+void set(const SpeakerPointer &speaker, const std::vector<float> &values) {
+  ASSERT_OK(asr_speaker_set_transform(speaker.get(), values.data(), values.size()));
+}
+
+// The words of the first alternative and its costs.
+Events recognize_rows(asr_engine *engine, asr_stream_config config, const std::vector<float> &rows, size_t n_rows) {
+  config.input = ASR_INPUT_FEATURES;
+  const StreamPointer stream = open_stream(engine, config);
+  EXPECT_OK(asr_feed(stream.get(), rows.data(), n_rows));
+  EXPECT_OK(asr_finish(stream.get()));
+  return poll_all(stream.get());
+}
+
+TEST(Speaker, RowsAreTransformed) {
+  const EnginePointer engine = load_engine();
+  const uint32_t n = n_dims_of(engine.get());
+  constexpr size_t kRows = 100;
+  std::vector<float> rows(kRows * n);
+  for (size_t i = 0; i < rows.size(); ++i) rows[i] = std::sin(static_cast<float>(i % 97));
+  std::vector<float> transformed = rows;
+  for (float &value : transformed) value = value * 2 + 0.5f;
+  const SpeakerPointer speaker = new_speaker(engine.get());
+  const Events plain = recognize_rows(engine.get(), default_stream(), rows, kRows);
+  EXPECT_EQ(recognize_rows(engine.get(), of(speaker), rows, kRows), plain);
+  set(speaker, transform(n, 2, 0.5f));
+  const Events expected = recognize_rows(engine.get(), default_stream(), transformed, kRows);
+  EXPECT_NE(expected, plain);
+  EXPECT_EQ(recognize_rows(engine.get(), of(speaker), rows, kRows), expected);
+  ASSERT_OK(asr_speaker_set_transform(speaker.get(), nullptr, 0));
+  EXPECT_TRUE(transform_of(speaker).empty());
+  EXPECT_EQ(recognize_rows(engine.get(), of(speaker), rows, kRows), plain);
+}
+
+// The same audio, in any chunks, with any neighbours and on the fallback of a lost device.
+TEST(Speaker, TheIdentityChangesNothing) {
+  const EnginePointer engine = load_engine();
+  const SpeakerPointer speaker = new_speaker(engine.get());
+  set(speaker, transform(n_dims_of(engine.get()), 1, 0));
+  for (const float lattice_beam : {0.0f, 8.0f}) {
+    asr_stream_config plain = default_stream(), known = of(speaker);
+    plain.lattice_beam = known.lattice_beam = lattice_beam;
+    const Events expected = recognize(engine.get(), plain, speak("low mid high"), 1600);
+    for (const size_t chunk : {160, 1601, 100000}) {
+      EXPECT_EQ(recognize(engine.get(), known, speak("low mid high"), chunk), expected) << chunk;
+    }
+  }
+}
+
+TEST(Speaker, AdaptsToWhatWasSaid) {
+  const EnginePointer engine = load_engine();
+  const uint32_t n = n_dims_of(engine.get());
+  const SpeakerPointer speaker = new_speaker(engine.get());
+  EXPECT_EQ(asr_adapt(speaker.get()), ASR_INVALID_STATE);
+  EXPECT_NE(std::string(asr_last_error()).find("asr_adapt: 0 frames of speech"), std::string::npos) << asr_last_error();
+  for (const char *const words : {"low mid high low", "high high mid", "mid low low high"}) {
+    (void)recognize(engine.get(), of(speaker), speak(words), 1600);
+  }
+  ASSERT_OK(asr_adapt(speaker.get()));
+  const std::vector<float> values = transform_of(speaker);
+  ASSERT_EQ(values.size(), n * (n + 1));
+  for (const float value : values) EXPECT_TRUE(std::isfinite(value));
+  EXPECT_EQ(final_text(recognize(engine.get(), of(speaker), speak("low mid high"), 1600)), "low mid high");
+}
+
+TEST(Speaker, TheOrderOfUtterancesDoesNotMatter) {
+  const EnginePointer engine = load_engine();
+  const std::vector<std::string> said = {"low mid high low", "high high mid", "mid low low high", "high low", "mid mid"};
+  const SpeakerPointer one = new_speaker(engine.get()), other = new_speaker(engine.get());
+  for (const std::string &words : said) (void)recognize(engine.get(), of(one), speak(words), 1600);
+  std::vector<std::thread> threads;
+  for (size_t i = said.size(); i-- > 0;) {
+    threads.emplace_back([&, i] {
+      asr_stream_config config = of(other);
+      (void)recognize(engine.get(), config, speak(said[i]), 500);
+    });
+  }
+  for (std::thread &thread : threads) thread.join();
+  ASSERT_OK(asr_adapt(one.get()));
+  ASSERT_OK(asr_adapt(other.get()));
+  EXPECT_EQ(transform_of(one), transform_of(other));
+}
+
+TEST(Speaker, AdaptsBetweenUtterances) {
+  const EnginePointer engine = load_engine();
+  std::vector<int16_t> samples;
+  const std::vector<int16_t> pause(16000, 0);
+  for (const char *const words : {"low mid high low", "high high mid", "mid low low high", "low mid"}) {
+    const std::vector<int16_t> said = speak(words);
+    samples.insert(samples.end(), said.begin(), said.end());
+    samples.insert(samples.end(), pause.begin(), pause.end());
+  }
+  for (const float lattice_beam : {0.0f, 8.0f}) {
+    std::vector<Events> found;
+    std::vector<std::vector<float>> transforms;
+    for (const size_t chunk : {160, 16000, 1000000}) {
+      const SpeakerPointer speaker = new_speaker(engine.get());
+      asr_stream_config config = of(speaker);
+      config.endpoint = ASR_ENDPOINT_COMMAND;
+      config.adaptation = ASR_ADAPTATION_BETWEEN_UTTERANCES;
+      config.lattice_beam = lattice_beam;
+      found.push_back(recognize(engine.get(), config, samples, chunk));
+      transforms.push_back(transform_of(speaker));
+    }
+    EXPECT_FALSE(transforms[0].empty());
+    EXPECT_EQ(found[1], found[0]);
+    EXPECT_EQ(found[2], found[0]);
+    EXPECT_EQ(transforms[1], transforms[0]);
+    EXPECT_EQ(transforms[2], transforms[0]);
+  }
+}
+
+TEST(Speaker, OutlivesWhoeverMadeIt) {
+  EnginePointer engine = load_engine(), other = load_engine();
+  SpeakerPointer speaker = new_speaker(engine.get());
+  StreamPointer stream = open_stream(other.get(), of(speaker));
+  engine.reset();
+  feed(stream.get(), speak("low mid high low high mid"), 1600);
+  ASSERT_OK(asr_finish(stream.get()));
+  (void)poll_all(stream.get());
+  ASSERT_OK(asr_adapt(speaker.get()));
+  const StreamPointer last = open_stream(other.get(), of(speaker));
+  speaker.reset();
+  feed(last.get(), speak("low mid"), 1600);
+  ASSERT_OK(asr_reset(last.get()));
+  feed(last.get(), speak("low mid"), 1600);
+  ASSERT_OK(asr_finish(last.get()));
+  EXPECT_EQ(final_text(poll_all(last.get())), "low mid");
+}
+
+TEST(Speaker, MisuseIsRefused) {
+  const EnginePointer engine = load_engine();
+  const SpeakerPointer speaker = new_speaker(engine.get());
+  const uint32_t n = n_dims_of(engine.get());
+  asr_speaker *made = nullptr;
+  size_t n_values = 0;
+  EXPECT_EQ(asr_speaker_new(nullptr, &made), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_speaker_new(engine.get(), nullptr), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_adapt(nullptr), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_speaker_get_transform(nullptr, nullptr, 0, &n_values), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_speaker_get_transform(speaker.get(), nullptr, 0, nullptr), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_speaker_set_transform(nullptr, nullptr, 0), ASR_INVALID_ARGUMENT);
+  asr_speaker_free(nullptr);
+  std::vector<float> values = transform(n, 1, 0);
+  EXPECT_EQ(asr_speaker_set_transform(speaker.get(), nullptr, values.size()), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_speaker_set_transform(speaker.get(), values.data(), values.size() - 1), ASR_INVALID_ARGUMENT);
+  values[1] = NAN;
+  EXPECT_EQ(asr_speaker_set_transform(speaker.get(), values.data(), values.size()), ASR_INVALID_ARGUMENT);
+  EXPECT_STREQ(asr_last_error(), "asr_speaker_set_transform: a value is not finite");
+  values[1] = 0;
+  set(speaker, values);
+  EXPECT_EQ(asr_speaker_get_transform(speaker.get(), values.data(), 3, &n_values), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(n_values, 0u);
+
+  asr_stream *stream = nullptr;
+  asr_stream_config config = of(speaker);
+  config.adaptation = ASR_ADAPTATION_BETWEEN_UTTERANCES;
+  EXPECT_EQ(asr_open(engine.get(), &config, &stream), ASR_INVALID_ARGUMENT);  // no endpoint
+  config.endpoint = ASR_ENDPOINT_COMMAND;
+  config.speaker = nullptr;
+  EXPECT_EQ(asr_open(engine.get(), &config, &stream), ASR_INVALID_ARGUMENT);
+  config = of(speaker);
+  config.input = ASR_INPUT_LOGLIKES;
+  EXPECT_EQ(asr_open(engine.get(), &config, &stream), ASR_INVALID_ARGUMENT);
+  config = of(speaker);
+  config.reserved2 = 1;
+  EXPECT_EQ(asr_open(engine.get(), &config, &stream), ASR_INVALID_ARGUMENT);
+  config = of(speaker);
+  config.adaptation = static_cast<asr_adaptation>(2);
+  EXPECT_EQ(asr_open(engine.get(), &config, &stream), ASR_INVALID_ARGUMENT);
+}
+
+}  // namespace
+}  // namespace asr::test

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who says which utterance: a file of Kaldi's form utt2spk, and the speakers that `senone recognize --adapt` brings the model
+// closer to.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "api/asr.h"
+
+namespace asr::tool {
+
+// Lines `utterance speaker`: the speaker of each utterance.
+std::map<std::string, std::string> read_utt2spk(const std::string &path);
+
+class Speakers {
+ public:
+  // utt2spk: a file, or "": every utterance has a speaker of its own. The engine must outlive this.
+  Speakers(asr_engine *engine, const std::string &utt2spk);
+
+  asr_speaker *of(const std::string &utterance);  // throws where the file names none; any thread
+  size_t adapt();                                 // returns of how many something was known; the others stay as they are
+  size_t size() const { return speakers_.size(); }
+
+ private:
+  using Pointer = std::unique_ptr<asr_speaker, void (*)(asr_speaker *)>;
+
+  asr_engine *const engine_;
+  const std::string path_;
+  std::map<std::string, std::string> speaker_of_;
+  std::mutex mutex_;  // of what follows
+  std::map<std::string, Pointer> speakers_;
+};
+
+}  // namespace asr::tool
