@@ -12,7 +12,12 @@ namespace asr {
 namespace {
 
 constexpr int kMostSweeps = 50;
-constexpr double kLeastMove = 1e-9;  // of a sweep: the sum of squared changes
+constexpr double kLeastShare = 1e-10;  // of a Gaussian that counts
+constexpr double kLeastMove = 1e-9;    // of a sweep: the sum of squared changes
+
+void add_scaled(const std::vector<double> &values, double scale, double *sums) {
+  for (size_t i = 0; i < values.size(); ++i) sums[i] += scale * values[i];
+}
 
 // One row's part of the objective: rows log|w . p| + w . k - w G w' / 2.
 struct RowProblem {
@@ -135,30 +140,37 @@ FmllrPrior::FmllrPrior(const AcousticModel &model)
 }
 
 FmllrStatistics::FmllrStatistics(uint32_t n_dims)
-    : n_dims_(n_dims), linear_(size_t{n_dims} * (n_dims + 1)), quadratic_(n_dims * n_triangle()), x_(size_t{n_dims} + 1, 1) {}
+    : n_dims_(n_dims),
+      linear_(size_t{n_dims} * (n_dims + 1)),
+      quadratic_(n_dims * n_triangle()),
+      x_(size_t{n_dims} + 1, 1),
+      outer_(n_triangle()) {}
 
 void FmllrStatistics::add(const AcousticModel &model, const GaussianPosteriors &posteriors, const float *row,
                           const float *transformed, uint32_t state) {
   for (uint32_t i = 0; i < n_dims_; ++i) x_[i] = static_cast<double>(row[i]);
+  double *outer = outer_.data();
+  for (uint32_t r = 0; r <= n_dims_; ++r) {
+    for (uint32_t c = 0; c <= r; ++c) *outer++ = x_[r] * x_[c];
+  }
   for (uint32_t s = 0; s < model.streams.size(); ++s) {
     posteriors.of(transformed, state, s, &shares_);
     const asr_gmm_codebook &codebook = posteriors.codebook(state, s);
     const std::vector<uint32_t> &dims = model.streams[s].dims;
+    weights_.assign(dims.size(), 0);
+    means_.assign(dims.size(), 0);
+    for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
+      if (shares_[k] < kLeastShare) continue;
+      const float *const precision = posteriors.precision(codebook, k), *const mean = posteriors.mean(codebook, k);
+      for (size_t i = 0; i < dims.size(); ++i) {
+        const double share = shares_[k] * static_cast<double>(precision[i]);
+        weights_[i] += share;
+        means_[i] += share * static_cast<double>(mean[i]);
+      }
+    }
     for (size_t i = 0; i < dims.size(); ++i) {
-      double weight = 0, mean = 0;
-      for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
-        const double share = shares_[k] * static_cast<double>(posteriors.precision(codebook, k)[i]);
-        weight += share;
-        mean += share * static_cast<double>(posteriors.mean(codebook, k)[i]);
-      }
-      const uint32_t d = dims[i];
-      double *const linear = linear_.data() + size_t{d} * (n_dims_ + 1);
-      for (uint32_t j = 0; j <= n_dims_; ++j) linear[j] += mean * x_[j];
-      double *quadratic = quadratic_.data() + d * n_triangle();
-      for (uint32_t r = 0; r <= n_dims_; ++r) {
-        const double scaled = weight * x_[r];
-        for (uint32_t c = 0; c <= r; ++c) *quadratic++ += scaled * x_[c];
-      }
+      add_scaled(x_, means_[i], linear_.data() + size_t{dims[i]} * (n_dims_ + 1));
+      add_scaled(outer_, weights_[i], quadratic_.data() + dims[i] * n_triangle());
     }
   }
   ++n_rows_;

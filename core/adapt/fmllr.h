@@ -39,9 +39,9 @@ class FmllrStatistics {
 
   uint32_t n_dims_ = 0;
   double n_rows_ = 0;
-  std::vector<double> linear_;      // [n_dims][n_dims + 1]: k of each row of the transform
-  std::vector<double> quadratic_;   // [n_dims], lower triangles: G of each row
-  std::vector<double> shares_, x_;  // of the row under way
+  std::vector<double> linear_;                                // [n_dims][n_dims + 1]: k of each row of the transform
+  std::vector<double> quadratic_;                             // [n_dims], lower triangles: G of each row
+  std::vector<double> shares_, weights_, means_, x_, outer_;  // of the row under way; outer_: the lower triangle of x x'
 };
 
 // The transform; one without dimensions where there are no rows. prior_rows: as if the model had made so many rows more, for
