@@ -24,7 +24,7 @@ check() {
 
 an4=$data/an4
 sed "s|.*|$an4/&.flac|" "$an4/etc/an4_test_dev.fileids" >"$work/list"
-sed -E 's|.*/(an[0-9]+-([^-]+)-.*)|\1 \2|' "$an4/etc/an4_test_dev.fileids" >"$work/utt2spk"
+sed -E 's|.*/([^/]+-([^-]+)-.*)|\1 \2|' "$an4/etc/an4_test_dev.fileids" >"$work/utt2spk"
 
 "$senone" import sphinx "$data/cmusphinx_an4_cont8" "$work/an4_cont8" >/dev/null 2>&1
 "$senone" graph --model "$work/an4_cont8" --lexicon "$an4/etc/an4.dic" --lm "$an4/etc/an4_train.2g.arpa" >/dev/null
