@@ -295,20 +295,24 @@ void run(const Options &options) {
   } else if (!options.hyp.empty() && !prints_hyp) {
     hyp.emplace(options.hyp);
   }
+  std::optional<OutputFile> transforms;
+  if (!options.save_transforms.empty()) transforms.emplace(options.save_transforms);
   const uint32_t n_jobs = default_jobs(options);
   const EnginePointer engine = load_engine(options, n_jobs);
   const double begin_s = wall_seconds();
   std::optional<Speakers> speakers;
-  if (!options.adapt.empty()) {
-    speakers.emplace(engine.get(), options.utt2spk);
-    hear_speakers(engine.get(), options, n_jobs, &*speakers);
-  }
+  if (options.has_speakers()) speakers.emplace(engine.get(), options.utt2spk, options.transforms);
+  if (!options.adapt.empty()) hear_speakers(engine.get(), options, n_jobs, &*speakers);
   Batch batch(engine.get(), options, &source, journal ? &*journal : nullptr, speakers ? &*speakers : nullptr);
   const std::deque<Recognition> results = batch.run(n_jobs);
   print_summary(engine.get(), results, wall_seconds() - begin_s);
   if (journal && journal->n_older() > 0)
     fprintf(stderr, "%zu older results are in %s\n", journal->n_older(), options.hyp.c_str());
   if (hyp) write_hyp(results, &*hyp);
+  if (transforms) {
+    fprintf(stderr, "%zu transforms are in %s\n", speakers->write_transforms(&*transforms), options.save_transforms.c_str());
+    transforms->commit();
+  }
   const auto failed = [](const Recognition &result) { return !result.error.empty(); };
   const auto n_failed = std::count_if(results.begin(), results.end(), failed);
   if (n_failed > 0) fail(ASR_IO, "%td of %zu utterances failed", n_failed, results.size());
@@ -357,6 +361,9 @@ void add_recognize(Command app) {
               "Recognise twice, the second time with each speaker's features transformed by what was heard the first time; "
               "without --utt2spk every recording has a speaker of its own")
       .one_of({"fmllr"});
+  command.option("--transforms", options->transforms,
+                 "Archive of Kaldi with the transforms that speakers begin with, by their names: ark:FILE or scp:FILE");
+  command.option("--save-transforms", options->save_transforms, "Write the speakers' transforms as an archive of Kaldi");
   command.option("--loglikes", options->loglikes, "Archive of Kaldi instead of recordings: log-likelihoods of the states");
   Command kind = command.at_most_one("output");
   kind.flag("--json", options->json, "Print a JSON object for each recording, one a line");

@@ -21,14 +21,17 @@ struct RecognizeOptions {
   std::string boost;                              // file of phrases
   std::string boosted;                            // its text
   float boost_bonus = 5;
-  std::string adapt;               // "fmllr", or "": not
-  asr_speaker *speaker = nullptr;  // of the utterance
-  std::string reject_text = "-";   // --reject: "" without a value, "-" where it was not given
-  float reject = 0;                // the threshold that it tells; 0: none, below 0: off
+  std::string adapt;                        // "fmllr", or "": not
+  std::string transforms, save_transforms;  // archives
+  asr_speaker *speaker = nullptr;           // of the utterance
+  std::string reject_text = "-";            // --reject: "" without a value, "-" where it was not given
+  float reject = 0;                         // the threshold that it tells; 0: none, below 0: off
   bool json = false, ctm = false, srt = false, confidence = false, resume = false;
   uint32_t n_jobs = 0, n_threads = 0, raw_rate_hz = 16000, n_best = 1, max_active = 0, min_active = 200;
   size_t chunk_samples = 16000;
   float beam = 0, lattice_beam = 0, acoustic_scale = 0, word_insertion_cost = NAN;
+
+  bool has_speakers() const { return !adapt.empty() || !transforms.empty(); }
 };
 
 // One thing to recognise: a recording, or rows of an archive.

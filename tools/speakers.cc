@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/speakers.h"
 
+#include <cmath>
 #include <sstream>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/model/import/kaldi_archive.h"
 #include "tools/recognize.h"
 
 namespace asr::tool {
@@ -25,8 +27,23 @@ std::map<std::string, std::string> read_utt2spk(const std::string &path) {
   return speaker_of;
 }
 
-Speakers::Speakers(asr_engine *engine, const std::string &utt2spk) : engine_(engine), path_(utt2spk) {
+Speakers::Speakers(asr_engine *engine, const std::string &utt2spk, const std::string &transforms)
+    : engine_(engine), path_(utt2spk), transforms_path_(transforms) {
   if (!utt2spk.empty()) speaker_of_ = read_utt2spk(utt2spk);
+  if (transforms.empty()) return;
+  for (auto &[name, matrix] : kaldi::read_archive<float>(transforms)) transforms_[name] = std::move(matrix.values);
+}
+
+Speakers::Pointer Speakers::make(const std::string &name) const {
+  asr_speaker *made = nullptr;
+  check(asr_speaker_new(engine_, &made));
+  Pointer speaker(made, asr_speaker_free);
+  const auto transform = transforms_.find(name);
+  if (transform == transforms_.end()) return speaker;
+  if (asr_speaker_set_transform(made, transform->second.data(), transform->second.size()) != ASR_OK) {
+    fail(ASR_BAD_FILE, "%s: '%s' is no transform for the model: %s", transforms_path_.c_str(), name.c_str(), asr_last_error());
+  }
+  return speaker;
 }
 
 asr_speaker *Speakers::of(const std::string &utterance) {
@@ -35,14 +52,10 @@ asr_speaker *Speakers::of(const std::string &utterance) {
     fail(ASR_NOT_FOUND, "%s: names no speaker of the utterance; add a line \"%s SPEAKER\"", path_.c_str(), utterance.c_str());
   }
   const std::lock_guard lock(mutex_);
-  Pointer &speaker =
-      speakers_.emplace(path_.empty() ? utterance : named->second, Pointer(nullptr, asr_speaker_free)).first->second;
-  if (!speaker) {
-    asr_speaker *made = nullptr;
-    check(asr_speaker_new(engine_, &made));
-    speaker.reset(made);
-  }
-  return speaker.get();
+  const std::string &name = path_.empty() ? utterance : named->second;
+  auto found = speakers_.find(name);
+  if (found == speakers_.end()) found = speakers_.emplace(name, make(name)).first;
+  return found->second.get();
 }
 
 size_t Speakers::adapt() {
@@ -54,6 +67,28 @@ size_t Speakers::adapt() {
     ++n_adapted;
   }
   return n_adapted;
+}
+
+// Kaldi's binary form: the name, 0 'B', "FM ", and the numbers of rows and columns, each behind its size.
+size_t Speakers::write_transforms(OutputFile *file) const {
+  size_t n_written = 0;
+  for (const auto &[name, speaker] : speakers_) {
+    size_t n_values = 0;
+    check(asr_speaker_get_transform(speaker.get(), nullptr, 0, &n_values));
+    if (n_values == 0) continue;
+    std::vector<float> values(n_values);
+    check(asr_speaker_get_transform(speaker.get(), values.data(), values.size(), &n_values));
+    const auto n_rows = static_cast<int32_t>(std::sqrt(static_cast<double>(n_values)));  // rows of one value more
+    file->write(name + ' ');
+    file->write(std::string_view("\0BFM ", 5));
+    for (const int32_t n : {n_rows, n_rows + 1}) {
+      file->write("\4");
+      file->write(&n, sizeof(n));
+    }
+    file->write(values.data(), values.size() * sizeof(float));
+    ++n_written;
+  }
+  return n_written;
 }
 
 }  // namespace asr::tool

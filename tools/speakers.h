@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who says which utterance: a file of Kaldi's form utt2spk, and the speakers that `senone recognize --adapt` brings the model
-// closer to.
+// closer to, with their transforms in Kaldi's archives.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "api/asr.h"
+#include "core/base/file.h"
 
 namespace asr::tool {
 
@@ -17,12 +19,15 @@ std::map<std::string, std::string> read_utt2spk(const std::string &path);
 
 class Speakers {
  public:
-  // utt2spk: a file, or "": every utterance has a speaker of its own. The engine must outlive this.
-  Speakers(asr_engine *engine, const std::string &utt2spk);
+  // utt2spk: a file, or "": every utterance has a speaker of its own. transforms: an archive of those that speakers begin with,
+  // "ark:FILE" or "scp:FILE", or "". The engine must outlive this.
+  Speakers(asr_engine *engine, const std::string &utt2spk, const std::string &transforms);
 
   asr_speaker *of(const std::string &utterance);  // throws where the file names none; any thread
   size_t adapt();                                 // returns of how many something was known; the others stay as they are
   size_t size() const { return speakers_.size(); }
+
+  size_t write_transforms(OutputFile *file) const;  // an archive of the transforms that there are; returns how many
 
  private:
   using Pointer = std::unique_ptr<asr_speaker, void (*)(asr_speaker *)>;
@@ -30,8 +35,12 @@ class Speakers {
   asr_engine *const engine_;
   const std::string path_;
   std::map<std::string, std::string> speaker_of_;
-  std::mutex mutex_;  // of what follows
+  const std::string transforms_path_;
+  std::map<std::string, std::vector<float>> transforms_;  // that speakers begin with
+  std::mutex mutex_;                                      // of what follows
   std::map<std::string, Pointer> speakers_;
+
+  Pointer make(const std::string &name) const;
 };
 
 }  // namespace asr::tool

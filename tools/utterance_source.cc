@@ -18,10 +18,13 @@ void check_usage(const RecognizeOptions &options) {
   if (n_kinds == 0) throw UsageError("recognize: no recordings; name files or give --list FILE");
   if (n_kinds > 1) throw UsageError("recognize: give recordings, --features or --loglikes, only one of them");
   if (options.features.empty() && !options.cmvn.empty()) throw UsageError("recognize: --cmvn is for --features");
-  if (options.cmvn.empty() && options.adapt.empty() && !options.utt2spk.empty())
-    throw UsageError("recognize: --utt2spk is for --cmvn and --adapt; give one of them");
-  if (!options.adapt.empty() && !options.loglikes.empty())
-    throw UsageError("recognize: --adapt needs recordings or --features; log-likelihoods cannot be transformed");
+  if (options.cmvn.empty() && !options.has_speakers() && !options.utt2spk.empty())
+    throw UsageError("recognize: --utt2spk is for --cmvn, --adapt and --transforms; give one of them");
+  if (options.has_speakers() && !options.loglikes.empty())
+    throw UsageError(
+        "recognize: --adapt and --transforms need recordings or --features; log-likelihoods cannot be transformed");
+  if (!options.has_speakers() && !options.save_transforms.empty())
+    throw UsageError("recognize: --save-transforms saves those of --adapt or --transforms; give one of them");
   if (!options.adapt.empty() && std::count(options.files.begin(), options.files.end(), "-") > 0)
     throw UsageError("recognize: --adapt reads recordings twice; standard input can be read once, name a file");
 }

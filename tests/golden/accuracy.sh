@@ -32,7 +32,10 @@ check an4_cont8 14.85 "$an4/etc/an4_test_dev.transcription"
 check an4_cont8 13.13 "$an4/etc/an4_test_dev.transcription" --cmn live
 check an4_cont8 7.5 "$an4/etc/an4_test_dev.transcription" --adapt fmllr --utt2spk "$work/utt2spk" --jobs 1
 cp "$work/hyp" "$work/one_job"
-check an4_cont8 7.5 "$an4/etc/an4_test_dev.transcription" --adapt fmllr --utt2spk "$work/utt2spk" --jobs 5
+check an4_cont8 7.5 "$an4/etc/an4_test_dev.transcription" --adapt fmllr --utt2spk "$work/utt2spk" --jobs 5 \
+  --save-transforms "$work/transforms"
+cmp "$work/hyp" "$work/one_job" || status=1
+check an4_cont8 7.5 "$an4/etc/an4_test_dev.transcription" --transforms "ark:$work/transforms" --utt2spk "$work/utt2spk"
 cmp "$work/hyp" "$work/one_job" || status=1
 
 "$senone" import sphinx "$en_us/en-us" "$work/en-us" >/dev/null 2>&1
