@@ -81,13 +81,12 @@ std::optional<double> pre_roll_s(const asr_stream_config &c, bool is_audio) {
 }
 
 bool adapts(const asr_stream_config &c) {
-  check_range<int>(number(c.adaptation), ASR_ADAPTATION_ON_CALL, ASR_ADAPTATION_BETWEEN_UTTERANCES,
-                   "asr_stream_config.adaptation");
+  check_range<int>(number(c.adaptation), ASR_ADAPTATION_ON_CALL, ASR_ADAPTATION_OFF, "asr_stream_config.adaptation");
   check_range(c.reserved2, 0u, 0u, "asr_stream_config.reserved2");
   if (c.speaker != nullptr && c.input == ASR_INPUT_LOGLIKES) {
     fail(ASR_INVALID_ARGUMENT, "asr_stream_config.speaker is set; it needs audio or features, not log-likelihoods");
   }
-  if (c.adaptation == ASR_ADAPTATION_ON_CALL) return false;
+  if (c.adaptation != ASR_ADAPTATION_BETWEEN_UTTERANCES) return false;
   if (c.speaker == nullptr || c.endpoint == ASR_ENDPOINT_OFF) {
     fail(ASR_INVALID_ARGUMENT,
          "asr_stream_config.adaptation is ASR_ADAPTATION_BETWEEN_UTTERANCES; it needs a speaker and an endpoint, such as "
@@ -160,6 +159,7 @@ StreamConfig read_config(const asr_stream_config *config) {
   if (c.graph != nullptr) options.graph = c.graph;
   result.speaker = c.speaker;
   options.adapts = adapts(c);
+  options.learns = c.adaptation != ASR_ADAPTATION_OFF;
   return result;
 }
 

@@ -131,7 +131,7 @@ class Batch {
       try {
         source_->prepare(&utterance, info_);
         const auto heard = [&](Recognition &&part) { add_part(std::move(part), result); };
-        if (speakers_ != nullptr) options.speaker = speakers_->of(utterance.id);
+        if (speakers_ != nullptr) options.speaker = speakers_->of(utterance);
         recognize_utterance(engine_, options, utterance, fed, heard, result);
       } catch (...) {
         const std::string sentence = current_error().what();
@@ -268,6 +268,7 @@ void hear_speakers(asr_engine *engine, Options options, uint32_t n_jobs, Speaker
   options.n_best = 1;
   for (std::string *unused : {&options.lattice, &options.hyp, &options.boost}) unused->clear();
   UtteranceSource source(options);
+  options.learns = true;
   Batch(engine, options, &source, nullptr, speakers, false).run(n_jobs);
   const size_t n_adapted = speakers->adapt();
   fprintf(stderr, "adapted to %zu of %zu speakers\n", n_adapted, speakers->size());

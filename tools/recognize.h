@@ -24,6 +24,7 @@ struct RecognizeOptions {
   std::string adapt;                        // "fmllr", or "": not
   std::string transforms, save_transforms;  // archives
   asr_speaker *speaker = nullptr;           // of the utterance
+  bool learns = false;                      // whether the speaker learns from it
   std::string reject_text = "-";            // --reject: "" without a value, "-" where it was not given
   float reject = 0;                         // the threshold that it tells; 0: none, below 0: off
   bool json = false, ctm = false, srt = false, confidence = false, resume = false;
@@ -37,6 +38,7 @@ struct RecognizeOptions {
 // One thing to recognise: a recording, or rows of an archive.
 struct Utterance {
   std::string id, path;  // path: the recording, or the archive
+  size_t number = 0;     // in the source
   asr_input input = ASR_INPUT_FLOAT;
   size_t n_rows = 0, row_length = 0;  // of rows
   std::vector<float> rows;

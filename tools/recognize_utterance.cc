@@ -39,6 +39,7 @@ asr_stream_config stream_config(const RecognizeOptions &options) {
   config.reject_threshold = options.reject;
   if (options.vad == "off") config.vad = ASR_VAD_OFF;
   config.speaker = options.speaker;
+  if (!options.learns) config.adaptation = ASR_ADAPTATION_OFF;
   return config;
 }
 

@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/speakers.h"
 
+#include <atomic>
 #include <cmath>
 #include <sstream>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/parallel.h"
 #include "core/model/import/kaldi_archive.h"
-#include "tools/recognize.h"
 
 namespace asr::tool {
+
+namespace {
+
+std::vector<float> transform_of(asr_speaker *speaker) {
+  size_t n_values = 0;
+  check(asr_speaker_get_transform(speaker, nullptr, 0, &n_values));
+  std::vector<float> values(n_values);
+  check(asr_speaker_get_transform(speaker, values.data(), values.size(), &n_values));
+  return values;
+}
+
+}  // namespace
 
 std::map<std::string, std::string> read_utt2spk(const std::string &path) {
   std::map<std::string, std::string> speaker_of;
@@ -46,40 +59,45 @@ Speakers::Pointer Speakers::make(const std::string &name) const {
   return speaker;
 }
 
-asr_speaker *Speakers::of(const std::string &utterance) {
-  const auto named = speaker_of_.find(utterance);
+asr_speaker *Speakers::of(const Utterance &utterance) {
+  const auto named = speaker_of_.find(utterance.id);
   if (!path_.empty() && named == speaker_of_.end()) {
-    fail(ASR_NOT_FOUND, "%s: names no speaker of the utterance; add a line \"%s SPEAKER\"", path_.c_str(), utterance.c_str());
+    fail(ASR_NOT_FOUND, "%s: names no speaker of the utterance; add a line \"%s SPEAKER\"", path_.c_str(),
+         utterance.id.c_str());
   }
   const std::lock_guard lock(mutex_);
-  const std::string &name = path_.empty() ? utterance : named->second;
-  auto found = speakers_.find(name);
-  if (found == speakers_.end()) found = speakers_.emplace(name, make(name)).first;
+  const auto key = path_.empty() ? std::pair(utterance.id, utterance.number) : std::pair(named->second, size_t{0});
+  auto found = speakers_.find(key);
+  if (found == speakers_.end()) found = speakers_.emplace(key, make(key.first)).first;
   return found->second.get();
 }
 
 size_t Speakers::adapt() {
-  size_t n_adapted = 0;
-  for (const auto &[name, speaker] : speakers_) {
-    const asr_status status = asr_adapt(speaker.get());
-    if (status == ASR_INVALID_STATE) continue;  // too little was heard
+  std::vector<Pointer *> all;
+  for (auto &[key, speaker] : speakers_) all.push_back(&speaker);
+  std::atomic<size_t> n_adapted{0};
+  run_in_parallel(all.size(), [&](size_t i) {
+    const asr_status status = asr_adapt(all[i]->get());
+    if (status == ASR_INVALID_STATE) return;  // too little was heard
     check(status);
+    const std::vector<float> values = transform_of(all[i]->get());
+    asr_speaker *fresh = nullptr;
+    check(asr_speaker_new(engine_, &fresh));
+    all[i]->reset(fresh);
+    check(asr_speaker_set_transform(fresh, values.data(), values.size()));
     ++n_adapted;
-  }
+  });
   return n_adapted;
 }
 
 // Kaldi's binary form: the name, 0 'B', "FM ", and the numbers of rows and columns, each behind its size.
 size_t Speakers::write_transforms(OutputFile *file) const {
   size_t n_written = 0;
-  for (const auto &[name, speaker] : speakers_) {
-    size_t n_values = 0;
-    check(asr_speaker_get_transform(speaker.get(), nullptr, 0, &n_values));
-    if (n_values == 0) continue;
-    std::vector<float> values(n_values);
-    check(asr_speaker_get_transform(speaker.get(), values.data(), values.size(), &n_values));
-    const auto n_rows = static_cast<int32_t>(std::sqrt(static_cast<double>(n_values)));  // rows of one value more
-    file->write(name + ' ');
+  for (const auto &[key, speaker] : speakers_) {
+    const std::vector<float> values = transform_of(speaker.get());
+    if (values.empty()) continue;
+    const auto n_rows = static_cast<int32_t>(std::sqrt(static_cast<double>(values.size())));  // rows of one value more
+    file->write(key.first + ' ');
     file->write(std::string_view("\0BFM ", 5));
     for (const int32_t n : {n_rows, n_rows + 1}) {
       file->write("\4");

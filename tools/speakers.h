@@ -7,10 +7,12 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/asr.h"
 #include "core/base/file.h"
+#include "tools/recognize.h"
 
 namespace asr::tool {
 
@@ -23,8 +25,10 @@ class Speakers {
   // "ark:FILE" or "scp:FILE", or "". The engine must outlive this.
   Speakers(asr_engine *engine, const std::string &utt2spk, const std::string &transforms);
 
-  asr_speaker *of(const std::string &utterance);  // throws where the file names none; any thread
-  size_t adapt();                                 // returns of how many something was known; the others stay as they are
+  asr_speaker *of(const Utterance &utterance);  // throws where the file names none; any thread
+  // Estimates their transforms, and forgets what they are made of; returns of how many something was known. The others stay as
+  // they are.
+  size_t adapt();
   size_t size() const { return speakers_.size(); }
 
   size_t write_transforms(OutputFile *file) const;  // an archive of the transforms that there are; returns how many
@@ -36,9 +40,9 @@ class Speakers {
   const std::string path_;
   std::map<std::string, std::string> speaker_of_;
   const std::string transforms_path_;
-  std::map<std::string, std::vector<float>> transforms_;  // that speakers begin with
-  std::mutex mutex_;                                      // of what follows
-  std::map<std::string, Pointer> speakers_;
+  std::map<std::string, std::vector<float>> transforms_;        // that speakers begin with
+  std::mutex mutex_;                                            // of what follows
+  std::map<std::pair<std::string, size_t>, Pointer> speakers_;  // by name, and where each utterance has its own by its number
 
   Pointer make(const std::string &name) const;
 };

@@ -34,9 +34,12 @@ void check_usage(const RecognizeOptions &options) {
 UtteranceSource::UtteranceSource(const RecognizeOptions &options) : checks_ids_(!options.hyp.empty()) {
   check_usage(options);
   for (const std::string &file : options.files) {
-    recordings_.push_back({std::filesystem::path(file).stem(), file, ASR_INPUT_FLOAT, 0, 0, {}});
+    recordings_.push_back({std::filesystem::path(file).stem(), file, 0, ASR_INPUT_FLOAT, 0, 0, {}});
   }
   if (!options.list.empty()) read_list(options.list);
+  const auto is_input = [](const Utterance &recording) { return recording.path == "-"; };
+  if (!options.adapt.empty() && std::any_of(recordings_.begin(), recordings_.end(), is_input))
+    throw UsageError("recognize: --adapt reads recordings twice; standard input can be read once, name a file");
   archive_path_ = options.features + options.loglikes;
   if (!archive_path_.empty()) archive_ = std::make_unique<kaldi::ArchiveReader>(archive_path_);
   if (!options.features.empty()) {
@@ -65,12 +68,14 @@ bool UtteranceSource::next(Utterance *utterance) {
   if (!archive_) {
     if (next_ == recordings_.size()) return false;
     *utterance = recordings_[next_++];
+    utterance->number = n_given_++;
     return true;
   }
   kaldi::Matrix<float> matrix;
   if (!archive_->next(&utterance->id, &matrix)) return false;
   if (checks_ids_) check_hyp_id(utterance->id);
   utterance->path = archive_path_;
+  utterance->number = n_given_++;
   utterance->input = features_ ? ASR_INPUT_FEATURES : ASR_INPUT_LOGLIKES;
   utterance->n_rows = matrix.n_rows;
   utterance->row_length = matrix.n_cols;

@@ -26,7 +26,7 @@ class UtteranceSource {
 
   const bool checks_ids_;  // for --hyp
   std::vector<Utterance> recordings_;
-  size_t next_ = 0;
+  size_t next_ = 0, n_given_ = 0;
   std::string archive_path_;
   std::unique_ptr<kaldi::ArchiveReader> archive_;
   std::optional<ArchiveFeatures> features_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of what a speaker said, with the state that each belongs to: what a transform is estimated from. Which utterances are
+// Rows that a speaker said, with the state that each belongs to: a transform is estimated from them. Which utterances are
 // kept, and their order, depends on which were added, not on when: those of the lowest checksums, up to a limit.
 #pragma once
 

@@ -86,7 +86,7 @@ constexpr uint32_t kLeastPreRollMs = 20, kMostPreRollMs = 5000;
 constexpr size_t kMostBoostBytes = size_t{1} << 20;
 constexpr double kMostBoostBonus = 1000;
 constexpr size_t kMostBoostedStates = size_t{1} << 20, kMostBoostedArcs = size_t{1} << 22;
-constexpr size_t kLeastSpeakerRows = 100, kMostSpeakerRows = 20000;
+constexpr size_t kLeastSpeakerRows = 100, kMostSpeakerRows = 20000, kMostUtteranceRows = 60000;
 constexpr uint32_t kMostSpeakerDims = 96;
 constexpr size_t kMostDevices = 64;
 constexpr size_t kMostStructBytes = 4096;

@@ -124,6 +124,7 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
   }
   take_running_mean(model, &options);
   if (options.callback) callbacks_.require_thread();
+  if (options.adapts) estimations_.require_thread();
   if (options.lattice_beam > 0) {
     if (model.api()->lattice == nullptr) {
       fail(ASR_UNSUPPORTED,
@@ -133,14 +134,15 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
   }
   results_.require_thread();
   auto events = std::make_shared<EventQueue>(options.callback, &callbacks_);
-  return std::make_shared<Stream>(options, std::move(graph), model, &main_.scheduler, &results_, std::move(events));
+  return std::make_shared<Stream>(options, std::move(graph), model, &main_.scheduler, &results_, &estimations_,
+                                  std::move(events));
 }
 
 std::shared_ptr<Stream> Engine::open_instead(const Stream &before) {
   main_.scheduler.check_usable();
   GraphName graph = graphs_.find(before.options().graph);
   if (!graph) graph = before.first_graph();  // removed since
-  return std::make_shared<Stream>(before.options(), std::move(graph), main_.model, &main_.scheduler, &results_,
+  return std::make_shared<Stream>(before.options(), std::move(graph), main_.model, &main_.scheduler, &results_, &estimations_,
                                   before.events());
 }
 

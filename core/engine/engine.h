@@ -63,7 +63,8 @@ class Engine {
   std::mutex estimation_mutex_;
   std::weak_ptr<const EstimationModel> estimation_model_;
   WorkerPool callbacks_;
-  WorkerPool results_;  // makes results, while the engine's thread goes on with other streams
+  WorkerPool estimations_;  // of speakers' transforms: seconds of work, each on a thread of its own
+  WorkerPool results_;      // makes results, while the engine's thread goes on with other streams
 };
 
 }  // namespace asr

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/speaker.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/error.h"
@@ -38,9 +39,36 @@ void Speaker::set_transform(std::shared_ptr<const FeatureTransform> transform) {
   transform_.swap(transform);
 }
 
-void Speaker::add(std::vector<float> rows, std::vector<uint32_t> states) {
+// Within a thousand times what the model's rows are.
+bool Speaker::is_usual(const float *row) const {
+  for (uint32_t d = 0; d < n_dims(); ++d) {
+    const double square = static_cast<double>(row[d]) * static_cast<double>(row[d]);
+    if (square > 1e6 * model_->prior.moments[size_t{d} * (d + 3) / 2]) return false;
+  }
+  return true;
+}
+
+// In pieces, of which the sample keeps some.
+void Speaker::add(const std::vector<float> &rows, const std::vector<uint32_t> &states) {
+  constexpr size_t kPiece = 256;
+  for (size_t begin = 0; begin < states.size(); begin += kPiece) {
+    std::vector<float> piece;
+    std::vector<uint32_t> piece_states;
+    for (size_t i = begin; i < std::min(begin + kPiece, states.size()); ++i) {
+      const float *const row = rows.data() + i * n_dims();
+      if (!is_usual(row)) continue;
+      piece.insert(piece.end(), row, row + n_dims());
+      piece_states.push_back(states[i]);
+    }
+    const std::lock_guard lock(mutex_);
+    n_added_ += piece_states.size();
+    sample_.add(std::move(piece), std::move(piece_states));
+  }
+}
+
+bool Speaker::is_due() const {
   const std::lock_guard lock(mutex_);
-  sample_.add(std::move(rows), std::move(states));
+  return n_added_ >= n_due_;
 }
 
 SpeechSample Speaker::sample() const {
@@ -54,16 +82,20 @@ void Speaker::adapt() {
     fail(ASR_INVALID_STATE, "asr_adapt: %zu frames of speech have come to a FINAL as yet; %zu are needed", said.n_rows(),
          kLeastSpeakerRows);
   }
-  set_transform(std::make_shared<FeatureTransform>(said.estimate(model_->model, model_->posteriors, model_->prior, {})));
+  auto transform = std::make_shared<FeatureTransform>(said.estimate(model_->model, model_->posteriors, model_->prior, {}));
+  if (transform->n_dims == 0) fail(ASR_INVALID_STATE, "asr_adapt: no transform fits what was said; the one before stays");
+  set_transform(std::move(transform));
 }
 
 void Speaker::adapt_if_due(const StopToken &stop) {
   {
     const std::lock_guard lock(mutex_);
-    if (sample_.n_rows() < n_due_) return;
-    n_due_ = sample_.n_rows() + sample_.n_rows() / 5;
+    if (n_added_ < n_due_) return;
+    n_due_ = n_added_ + n_added_ / 5;
   }
-  set_transform(std::make_shared<FeatureTransform>(sample().estimate(model_->model, model_->posteriors, model_->prior, stop)));
+  auto transform =
+      std::make_shared<FeatureTransform>(sample().estimate(model_->model, model_->posteriors, model_->prior, stop));
+  if (transform->n_dims > 0) set_transform(std::move(transform));
 }
 
 }  // namespace asr

@@ -35,17 +35,20 @@ class Speaker {
   std::shared_ptr<const FeatureTransform> transform() const;
   void set_transform(std::shared_ptr<const FeatureTransform> transform);
 
-  void add(std::vector<float> rows, std::vector<uint32_t> states);  // as SpeechSample
-  void adapt();                                                     // throws ASR_INVALID_STATE where too little was said
+  // As SpeechSample; rows that are far from all that the model knows do not count.
+  void add(const std::vector<float> &rows, const std::vector<uint32_t> &states);
+  void adapt();  // throws ASR_INVALID_STATE where too little was said, or nothing fits it
+  bool is_due() const;
   void adapt_if_due(const StopToken &stop);  // once there is enough, and then with every fifth more; throws where it is stopped
 
  private:
   SpeechSample sample() const;
+  bool is_usual(const float *row) const;
 
   const std::shared_ptr<const EstimationModel> model_;
   mutable std::mutex mutex_;  // of what follows
   SpeechSample sample_{kMostSpeakerRows};
-  size_t n_due_ = kLeastSpeakerRows;  // rows for the next adapt_if_due
+  size_t n_added_ = 0, n_due_ = kLeastSpeakerRows;  // rows so far, and for the next adapt_if_due
   std::shared_ptr<const FeatureTransform> transform_;
 };
 

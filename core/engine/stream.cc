@@ -40,7 +40,7 @@ bool keeps_state(const StreamOptions &options, const FrontEnd &front_end) {
 }  // namespace
 
 Stream::Stream(const StreamOptions &options, GraphName graph, const LoadedModel &model, Scheduler *scheduler,
-               WorkerPool *results, std::shared_ptr<EventQueue> events)
+               WorkerPool *results, WorkerPool *estimations, std::shared_ptr<EventQueue> events)
     : options_(options),
       is_batch_(options.cmn.value_or(model.bundle().front_end.cmn) == CmnKind::kBatch),
       scheduler_(scheduler),
@@ -53,6 +53,7 @@ Stream::Stream(const StreamOptions &options, GraphName graph, const LoadedModel 
       choices_(std::move(graph)),
       boosts_(!options.endpoint),
       work_(std::make_shared<SerialWork>(results)),
+      estimation_(options.adapts ? std::make_shared<SerialWork>(estimations) : nullptr),
       keeps_history_(!model.options().fallback.empty()) {
   for (const asr_event_kind kind :
        {ASR_EVENT_READY, ASR_EVENT_SPEECH_START, ASR_EVENT_ENDPOINT, ASR_EVENT_ERROR, ASR_EVENT_END}) {
@@ -333,14 +334,14 @@ void Stream::add_to_rows(const float *values, size_t n) {
 
 void Stream::take_as_speakers(float *rows, size_t n) {
   const size_t n_dims = options_.speaker->n_dims(), n_kept = said_.size() / n_dims;
-  said_.insert(said_.end(), rows, rows + std::min(n, kMostSpeakerRows - n_kept) * n_dims);
+  if (options_.learns) said_.insert(said_.end(), rows, rows + std::min(n, kMostUtteranceRows - n_kept) * n_dims);
   if (transform_) transform_->apply(rows, n);
 }
 
 // A result that is probably wrong teaches nothing.
 void Stream::learn(const asr_event &final, const std::vector<uint32_t> &states) {
   constexpr uint32_t kDoubtful = ASR_FLAG_NO_SPEECH | ASR_FLAG_BEAM_DIED | ASR_FLAG_REJECTED;
-  if (!options_.speaker || (final.flags & kDoubtful) != 0 || is_utterance_cancelled()) return;
+  if (!options_.speaker || !options_.learns || (final.flags & kDoubtful) != 0 || is_utterance_cancelled()) return;
   const size_t n_dims = options_.speaker->n_dims(), n = std::min(states.size(), said_.size() / n_dims);
   std::vector<float> rows;
   std::vector<uint32_t> states_of_rows;
@@ -350,7 +351,7 @@ void Stream::learn(const asr_event &final, const std::vector<uint32_t> &states) 
     rows.insert(rows.end(), row, row + static_cast<ptrdiff_t>(n_dims));
     states_of_rows.push_back(states[i]);
   }
-  options_.speaker->add(std::move(rows), std::move(states_of_rows));
+  options_.speaker->add(rows, states_of_rows);
 }
 
 Sound Stream::sound() const { return sound_ ? sound_->sound(utterance_->first_frame(), utterance_->end_frame()) : Sound(); }
@@ -478,7 +479,10 @@ void Stream::make_result(Scheduler *scheduler, const std::function<EventPointer(
     EventPointer final = make();
     check_not_stopped();
     post_result(std::move(final));
-    if (goes_on_ && options_.adapts) options_.speaker->adapt_if_due(stop_token());
+    if (goes_on_ && estimation_ && options_.speaker->is_due()) {
+      estimation_->submit([self = shared_from_this()] { self->adapt(); });
+      return;
+    }
   } catch (...) {
     const Error reason = current_error();
     const bool lost = reason.code() == ASR_DEVICE_LOST;
@@ -495,6 +499,17 @@ void Stream::make_result(Scheduler *scheduler, const std::function<EventPointer(
     }
   }
   if (!goes_on_) return;
+  resume_ = true;
+  notify();
+}
+
+// The next utterance waits for it, other streams do not.
+void Stream::adapt() noexcept {
+  try {
+    options_.speaker->adapt_if_due(stop_token());
+  } catch (...) {
+    result_failure_ = current_error();
+  }
   resume_ = true;
   notify();
 }

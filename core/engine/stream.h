@@ -28,7 +28,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
  public:
   // All that is pointed to must outlive the stream. graph: that of options.graph.
   Stream(const StreamOptions &options, GraphName graph, const LoadedModel &model, Scheduler *scheduler, WorkerPool *results,
-         std::shared_ptr<EventQueue> events);
+         WorkerPool *estimations, std::shared_ptr<EventQueue> events);
 
   // The user's side.
   void start();                           // posts READY
@@ -99,6 +99,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void submit_result(Scheduler *scheduler, std::function<EventPointer()> make);
   EventPointer lattice_result(SearchLattice found, const Decoding &decoding);
   void determinise(LatticePieces *pieces, const std::function<void()> &add_pieces);
+  void adapt() noexcept;
   void make_result(Scheduler *scheduler, const std::function<EventPointer()> &make);
 
   // Called by the scheduler's thread, fill_rows() by its team. take(): at most n values, of the history where it is read again,
@@ -145,8 +146,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::atomic<uint64_t> cancelled_values_{0};  // so many of what was fed are of no utterance whose result is not out
   GraphChoices choices_;
   BoostChoices boosts_;
-  const std::shared_ptr<SerialWork> work_;
-  std::atomic<bool> queued_{false};  // waits for a scheduler
+  const std::shared_ptr<SerialWork> work_, estimation_;  // the second where the stream adapts its speaker
+  std::atomic<bool> queued_{false};                      // waits for a scheduler
   std::shared_ptr<Stream> next_queued_;
   std::atomic<bool> redo_{false};  // ended, but the device was lost before the pool had the result
 

@@ -42,6 +42,7 @@ struct StreamOptions {
   std::shared_ptr<LoadedGraph> background;     // of the engine; nullptr: it has none
   std::shared_ptr<Speaker> speaker;            // whose rows they are; nullptr: nobody's
   bool adapts = false;                         // the speaker, between utterances
+  bool learns = true;                          // what is said is kept for the speaker
   std::function<void(EventPointer)> callback;  // empty: events are polled
 
   // Whether results may be compared with the background.

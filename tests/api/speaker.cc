@@ -217,7 +217,7 @@ TEST(Speaker, MisuseIsRefused) {
   config.reserved2 = 1;
   EXPECT_EQ(asr_open(engine.get(), &config, &stream), ASR_INVALID_ARGUMENT);
   config = of(speaker);
-  config.adaptation = static_cast<asr_adaptation>(2);
+  config.adaptation = static_cast<asr_adaptation>(3);
   EXPECT_EQ(asr_open(engine.get(), &config, &stream), ASR_INVALID_ARGUMENT);
 }
 

@@ -15,12 +15,12 @@ Input = Literal["float", "int16", "features", "loglikes"]
 Cmn = Literal["model", "live", "batch", "none"]
 Endpoint = Literal["off", "command", "dictation", "captions"]
 Vad = Literal["on", "off"]
-Adaptation = Literal["on_call", "between_utterances"]
+Adaptation = Literal["on_call", "between_utterances", "off"]
 
 _INPUTS = {"int16": 0, "float": 1, "features": 2, "loglikes": 3}
 _CMNS = {"model": 0, "live": 1, "batch": 2, "none": 3}
 _VADS = {"off": 1, "on": 2}
-_ADAPTATIONS = {"on_call": 0, "between_utterances": 1}
+_ADAPTATIONS = {"on_call": 0, "between_utterances": 1, "off": 2}
 _ENDPOINTS = {"off": 0, "command": 1, "dictation": 2, "captions": 3}
 
 
@@ -82,7 +82,7 @@ class StreamConfig(RecognizeConfig, total=False):
         100..600000; default 0: never.
     adaptation: when the speaker's transform is estimated: "on_call" (default: by `Speaker.adapt`), or also
         "between_utterances": after a FINAL of this stream, once 1 s of words was said and then with every fifth more. The next
-        utterance waits for it. Needs a speaker and an endpoint.
+        utterance waits for it. Needs a speaker and an endpoint. "off": as "on_call", but nothing of this stream is learned from.
     """
 
     rate: int
