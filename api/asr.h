@@ -248,7 +248,7 @@ ASR_API asr_status asr_speaker_new(asr_engine *engine, asr_speaker **speaker);
 /* Estimates the transform anew, from all that came to a FINAL of the speaker's streams before, which at least 1 s of words must
  * have; of an utterance its first ten minutes count. FINALs without words, with ASR_FLAG_REJECTED or ASR_FLAG_BEAM_DIED do not
  * count. Utterances that begin later are transformed. Takes up to some seconds, on the calling thread, which may be one of a
- * callback; which utterances were said decides, not their order. Of more than 200 s, utterances are left out. Errors:
+ * callback; which utterances were said decides, not their order. Of more than 200 s, a part is left out. Errors:
  * ASR_INVALID_ARGUMENT, ASR_INVALID_STATE (too little was said), ASR_OUT_OF_MEMORY. */
 ASR_API asr_status asr_adapt(asr_speaker *speaker);
 
@@ -306,10 +306,10 @@ typedef enum asr_vad {
 
 /* When a speaker's transform is estimated. Since 0.2.0. */
 typedef enum asr_adaptation {
-  ASR_ADAPTATION_ON_CALL = 0,           /* by asr_adapt */
-  ASR_ADAPTATION_OFF = 2,               /* by asr_adapt, but what this stream says is not learned from */
-  ASR_ADAPTATION_BETWEEN_UTTERANCES = 1 /* also after a FINAL of this stream, once 1 s of words was said and then with every
-                                           fifth more; the next utterance waits for it. Needs a speaker and an endpoint */
+  ASR_ADAPTATION_ON_CALL = 0,            /* by asr_adapt */
+  ASR_ADAPTATION_BETWEEN_UTTERANCES = 1, /* also after a FINAL of this stream, once 1 s of words was said and then with every
+                                            fifth more; the next utterance waits for it. Needs a speaker and an endpoint */
+  ASR_ADAPTATION_OFF = 2                 /* by asr_adapt, but what this stream says is not learned from */
 } asr_adaptation;
 
 typedef struct asr_stream_config {

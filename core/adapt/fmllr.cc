@@ -107,16 +107,17 @@ class Solver {
 
 }  // namespace
 
-FmllrPrior::FmllrPrior(const AcousticModel &model)
-    : moments((size_t{model.n_dims} + 1) * (model.n_dims + 2) / 2), weights(model.n_dims) {
-  const GaussianPosteriors gaussians(model);
+FmllrPrior::FmllrPrior(const GaussianPosteriors &gaussians) {
+  const AcousticModel &model = gaussians.model();
+  moments.resize((size_t{model.n_dims} + 1) * (model.n_dims + 2) / 2);
+  weights.resize(model.n_dims);
   const double share = 1.0 / model.n_states;
   for (uint32_t state = 0; state < model.n_states; ++state) {
     std::vector<double> means(size_t{model.n_dims} + 1, 0), squares(model.n_dims, 0);
     means.back() = 1;
     for (uint32_t s = 0; s < model.streams.size(); ++s) {
       const asr_gmm_codebook &codebook = gaussians.codebook(state, s);
-      const float *const log_weights = model.log_weights.data() + model.state_weight[size_t{state} * model.streams.size() + s];
+      const float *const log_weights = gaussians.log_weights(state, s);
       double sum = 0;
       for (uint32_t k = 0; k < codebook.n_gaussians; ++k) sum += std::exp(static_cast<double>(log_weights[k]));
       for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
@@ -146,8 +147,8 @@ FmllrStatistics::FmllrStatistics(uint32_t n_dims)
       x_(size_t{n_dims} + 1, 1),
       outer_(n_triangle()) {}
 
-void FmllrStatistics::add(const AcousticModel &model, const GaussianPosteriors &posteriors, const float *row,
-                          const float *transformed, uint32_t state) {
+void FmllrStatistics::add(const GaussianPosteriors &posteriors, const float *row, const float *transformed, uint32_t state) {
+  const AcousticModel &model = posteriors.model();
   for (uint32_t i = 0; i < n_dims_; ++i) x_[i] = static_cast<double>(row[i]);
   double *outer = outer_.data();
   for (uint32_t r = 0; r <= n_dims_; ++r) {

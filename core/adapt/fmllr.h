@@ -11,9 +11,9 @@
 
 namespace asr {
 
-// What rows that the model would make sum up to, a row: states are equally frequent.
+// The mean of the sums over rows that the model would make, all states being equally frequent.
 struct FmllrPrior {
-  explicit FmllrPrior(const AcousticModel &model);
+  explicit FmllrPrior(const GaussianPosteriors &gaussians);
 
   std::vector<double> moments;  // lower triangle: x x', x with a 1 at its end
   std::vector<double> weights;  // [n_dims]: the mean precision
@@ -22,22 +22,17 @@ struct FmllrPrior {
 // Sums over rows of speech. Those of several utterances add up.
 class FmllrStatistics {
  public:
-  FmllrStatistics() = default;  // of no rows, with no dimensions yet
   explicit FmllrStatistics(uint32_t n_dims);
 
   // A row of this state. `transformed`: the same under the transform so far, by which Gaussians share it.
-  void add(const AcousticModel &model, const GaussianPosteriors &posteriors, const float *row, const float *transformed,
-           uint32_t state);
-
-  uint32_t n_dims() const { return n_dims_; }
-  double n_rows() const { return n_rows_; }
+  void add(const GaussianPosteriors &posteriors, const float *row, const float *transformed, uint32_t state);
 
  private:
   friend FeatureTransform estimate_fmllr(const FmllrStatistics &statistics, const FmllrPrior &prior, double prior_rows);
 
   size_t n_triangle() const { return (size_t{n_dims_} + 1) * (n_dims_ + 2) / 2; }
 
-  uint32_t n_dims_ = 0;
+  const uint32_t n_dims_;
   double n_rows_ = 0;
   std::vector<double> linear_;                                // [n_dims][n_dims + 1]: k of each row of the transform
   std::vector<double> quadratic_;                             // [n_dims], lower triangles: G of each row

@@ -25,11 +25,10 @@ const float *GaussianPosteriors::precision(const asr_gmm_codebook &codebook, uin
   return model_.precisions.data() + model_.precision_at[model_.covariance_of[codebook.first_gaussian + gaussian]];
 }
 
-double GaussianPosteriors::of(const float *row, uint32_t state, uint32_t stream, std::vector<double> *shares) const {
+void GaussianPosteriors::of(const float *row, uint32_t state, uint32_t stream, std::vector<double> *shares) const {
   const std::vector<uint32_t> &dims = model_.streams[stream].dims;
   const asr_gmm_codebook &own = codebook(state, stream);
-  const float *const log_weights =
-      model_.log_weights.data() + model_.state_weight[size_t{state} * model_.streams.size() + stream];
+  const float *const weights = log_weights(state, stream);
   shares->assign(own.n_gaussians, 0);
   double best = -INFINITY;
   for (uint32_t k = 0; k < own.n_gaussians; ++k) {
@@ -39,14 +38,12 @@ double GaussianPosteriors::of(const float *row, uint32_t state, uint32_t stream,
       const double difference = static_cast<double>(row[dims[i]]) - static_cast<double>(mu[i]);
       distance += static_cast<double>(p[i]) * difference * difference;
     }
-    (*shares)[k] =
-        static_cast<double>(log_weights[k]) + log_norms_[model_.covariance_of[own.first_gaussian + k]] - distance / 2;
+    (*shares)[k] = static_cast<double>(weights[k]) + log_norms_[model_.covariance_of[own.first_gaussian + k]] - distance / 2;
     best = std::max(best, (*shares)[k]);
   }
   double sum = 0;
   for (double &share : *shares) sum += share = std::exp(share - best);
   for (double &share : *shares) share /= sum;
-  return best + std::log(sum);
 }
 
 }  // namespace asr

@@ -12,12 +12,16 @@ class GaussianPosteriors {
  public:
   explicit GaussianPosteriors(const AcousticModel &model);  // must outlive this; its covariances are diagonal
 
-  // The share of every Gaussian of the state's codebook for feature stream `stream`, into *shares; they add up to 1. Returns
-  // the logarithm of the stream's likelihood.
-  double of(const float *row, uint32_t state, uint32_t stream, std::vector<double> *shares) const;
+  const AcousticModel &model() const { return model_; }
+
+  // The share of every Gaussian of the state's codebook for feature stream `stream`, into *shares; they add up to 1.
+  void of(const float *row, uint32_t state, uint32_t stream, std::vector<double> *shares) const;
 
   const asr_gmm_codebook &codebook(uint32_t state, uint32_t stream) const {
     return model_.codebooks[model_.state_codebook[size_t{state} * model_.streams.size() + stream]];
+  }
+  const float *log_weights(uint32_t state, uint32_t stream) const {  // of the codebook's Gaussians
+    return model_.log_weights.data() + model_.state_weight[size_t{state} * model_.streams.size() + stream];
   }
   const float *mean(const asr_gmm_codebook &codebook, uint32_t gaussian) const;
   const float *precision(const asr_gmm_codebook &codebook, uint32_t gaussian) const;

@@ -32,18 +32,19 @@ void SpeechSample::add(std::vector<float> rows, std::vector<uint32_t> states) {
   }
 }
 
-FeatureTransform SpeechSample::estimate(const AcousticModel &model, const GaussianPosteriors &posteriors,
-                                        const FmllrPrior &prior, const StopToken &stop) const {
+FeatureTransform SpeechSample::estimate(const GaussianPosteriors &posteriors, const FmllrPrior &prior,
+                                        const StopToken &stop) const {
+  const uint32_t n_dims = posteriors.model().n_dims;
   FeatureTransform transform;
   for (int round = 0; round < kRounds; ++round) {
-    FmllrStatistics statistics(model.n_dims);
+    FmllrStatistics statistics(n_dims);
     for (const auto &[key, utterance] : utterances_) {
       std::vector<float> transformed = utterance.rows;
       transform.apply(transformed.data(), utterance.states.size());
       for (size_t i = 0; i < utterance.states.size(); ++i) {
         stop.check();
-        const size_t at = i * model.n_dims;
-        statistics.add(model, posteriors, &utterance.rows[at], &transformed[at], utterance.states[i]);
+        const size_t at = i * n_dims;
+        statistics.add(posteriors, &utterance.rows[at], &transformed[at], utterance.states[i]);
       }
     }
     transform = estimate_fmllr(statistics, prior, kPriorRows);

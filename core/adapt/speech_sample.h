@@ -25,8 +25,7 @@ class SpeechSample {
 
   // The speaker's transform, found in several rounds from the identity on; one without dimensions where there are no rows.
   // Throws ASR_CANCELLED soon after it is stopped.
-  FeatureTransform estimate(const AcousticModel &model, const GaussianPosteriors &posteriors, const FmllrPrior &prior,
-                            const StopToken &stop) const;
+  FeatureTransform estimate(const GaussianPosteriors &posteriors, const FmllrPrior &prior, const StopToken &stop) const;
 
  private:
   struct Utterance {

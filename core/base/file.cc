@@ -158,4 +158,6 @@ uint64_t checksum(const void *data, size_t size, uint64_t hash) {
   return hash;
 }
 
+size_t begin_of_text(std::string_view text) { return text.substr(0, 3) == "\xef\xbb\xbf" ? 3 : 0; }
+
 }  // namespace asr

@@ -128,4 +128,7 @@ void remove_unfinished_outputs();
 constexpr uint64_t kEmptyChecksum = 0xcbf29ce484222325u;
 uint64_t checksum(const void *data, size_t size, uint64_t hash = kEmptyChecksum);
 
+// Behind the mark that editors put in front of UTF-8, if it is there.
+size_t begin_of_text(std::string_view text);
+
 }  // namespace asr

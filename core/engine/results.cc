@@ -208,7 +208,7 @@ EventPointer lattice_event(SearchLattice found, const Decoding &decoding, const 
   const auto scale = static_cast<double>(decoding.acoustic_scale);
   Determinised determinised = found.pieces->determiniser.finish(std::move(found.last), stop);
   found.pieces.reset();
-  // What was said fits the sound no better nor worse for its boosts.
+  // Boosts do not change how well the sound fits the grammar: the score is that of the path without them.
   std::vector<LatticePath> unboosted;
   if (!found.boosts.empty()) {
     if (found.background) unboosted = n_best_paths(determinised.lattice, scale, 1, determinised.beam, stop);

@@ -27,7 +27,10 @@ AcousticModel read_for_estimation(const Bundle &bundle) {
 }  // namespace
 
 EstimationModel::EstimationModel(const Bundle &bundle)
-    : model(read_for_estimation(bundle)), posteriors(model), prior(model), checksum(bundle.files.at("acoustic.bin").checksum) {}
+    : model(read_for_estimation(bundle)),
+      posteriors(model),
+      prior(posteriors),
+      checksum(bundle.files.at("acoustic.bin").checksum) {}
 
 std::shared_ptr<const FeatureTransform> Speaker::transform() const {
   const std::lock_guard lock(mutex_);
@@ -76,15 +79,21 @@ SpeechSample Speaker::sample() const {
   return sample_;
 }
 
+// Replaces the transform; false where none fits, and the one before stays.
+bool Speaker::estimate(const SpeechSample &said, const StopToken &stop) {
+  auto transform = std::make_shared<FeatureTransform>(said.estimate(model_->posteriors, model_->prior, stop));
+  if (transform->n_dims == 0) return false;
+  set_transform(std::move(transform));
+  return true;
+}
+
 void Speaker::adapt() {
   const SpeechSample said = sample();
   if (said.n_rows() < kLeastSpeakerRows) {
     fail(ASR_INVALID_STATE, "asr_adapt: %zu frames of speech have come to a FINAL as yet; %zu are needed", said.n_rows(),
          kLeastSpeakerRows);
   }
-  auto transform = std::make_shared<FeatureTransform>(said.estimate(model_->model, model_->posteriors, model_->prior, {}));
-  if (transform->n_dims == 0) fail(ASR_INVALID_STATE, "asr_adapt: no transform fits what was said; the one before stays");
-  set_transform(std::move(transform));
+  if (!estimate(said, {})) fail(ASR_INVALID_STATE, "asr_adapt: no transform fits what was said; the one before stays");
 }
 
 void Speaker::adapt_if_due(const StopToken &stop) {
@@ -93,9 +102,7 @@ void Speaker::adapt_if_due(const StopToken &stop) {
     if (n_added_ < n_due_) return;
     n_due_ = n_added_ + n_added_ / 5;
   }
-  auto transform =
-      std::make_shared<FeatureTransform>(sample().estimate(model_->model, model_->posteriors, model_->prior, stop));
-  if (transform->n_dims > 0) set_transform(std::move(transform));
+  estimate(sample(), stop);
 }
 
 }  // namespace asr

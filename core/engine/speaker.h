@@ -31,7 +31,7 @@ class Speaker {
   uint32_t n_dims() const { return model_->model.n_dims; }
   bool suits(const Bundle &bundle) const { return bundle.files.at("acoustic.bin").checksum == model_->checksum; }
 
-  // What utterances are transformed with that begin now; nullptr: they are not.
+  // The transform of utterances that begin now; nullptr: none.
   std::shared_ptr<const FeatureTransform> transform() const;
   void set_transform(std::shared_ptr<const FeatureTransform> transform);
 
@@ -43,6 +43,7 @@ class Speaker {
 
  private:
   SpeechSample sample() const;
+  bool estimate(const SpeechSample &said, const StopToken &stop);
   bool is_usual(const float *row) const;
 
   const std::shared_ptr<const EstimationModel> model_;

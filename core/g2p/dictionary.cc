@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/limits.h"
 
 namespace asr {
@@ -81,8 +82,6 @@ Pronunciations parse_pronunciations(const std::string &text, const std::string &
   }
   return out;
 }
-
-size_t begin_of_text(std::string_view text) { return text.substr(0, 3) == "\xef\xbb\xbf" ? 3 : 0; }
 
 std::optional<uint32_t> next_letter(std::string_view text, size_t *at) {
   const auto first = static_cast<unsigned char>(text[(*at)++]);

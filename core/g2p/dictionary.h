@@ -35,9 +35,6 @@ struct Pronunciations {
 };
 
 Pronunciations parse_pronunciations(const std::string &text, const std::string &source);
-
-// Behind the mark that editors put in front of UTF-8, if it is there.
-size_t begin_of_text(std::string_view text);
 // The code point of UTF-8 that begins at *at, which then stands behind it; unset if there is none.
 std::optional<uint32_t> next_letter(std::string_view text, size_t *at);
 // The code points of UTF-8; throws naming `source` where the text is none.

@@ -4,6 +4,7 @@
 #include <sstream>
 #include <utility>
 
+#include "core/base/file.h"
 #include "core/base/limits.h"
 #include "core/lattice/prune.h"
 
@@ -22,8 +23,8 @@ class NoScores : public WordScores {
 
 std::vector<std::vector<std::string>> boosted_phrases(const std::string &text) {
   std::vector<std::vector<std::string>> phrases;
-  static const std::string kByteOrderMark = "\xef\xbb\xbf";
-  std::istringstream lines(text.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0 ? text.substr(3) : text);
+  std::istringstream lines(text);
+  lines.seekg(static_cast<std::streamoff>(begin_of_text(text)));
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::vector<std::string> phrase;

@@ -54,7 +54,7 @@ void set(const SpeakerPointer &speaker, const std::vector<float> &values) {
   ASSERT_OK(asr_speaker_set_transform(speaker.get(), values.data(), values.size()));
 }
 
-// The words of the first alternative and its costs.
+// The events of a stream of features.
 Events recognize_rows(asr_engine *engine, asr_stream_config config, const std::vector<float> &rows, size_t n_rows) {
   config.input = ASR_INPUT_FEATURES;
   const StreamPointer stream = open_stream(engine, config);
@@ -83,7 +83,7 @@ TEST(Speaker, RowsAreTransformed) {
   EXPECT_EQ(recognize_rows(engine.get(), of(speaker), rows, kRows), plain);
 }
 
-// The same audio, in any chunks, with any neighbours and on the fallback of a lost device.
+// In any chunks, with lattices and without.
 TEST(Speaker, TheIdentityChangesNothing) {
   const EnginePointer engine = load_engine();
   const SpeakerPointer speaker = new_speaker(engine.get());

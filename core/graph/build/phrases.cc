@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/g2p/dictionary.h"
 
 namespace asr {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/limits.h"
 #include "core/g2p/dictionary.h"
 

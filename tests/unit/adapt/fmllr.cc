@@ -74,7 +74,7 @@ double log_determinant(const FeatureTransform &transform) {
   return log_det;
 }
 
-// Of the rows as the transform makes them, each with the volume that it takes: what estimation makes largest.
+// The log-likelihood of the transformed rows, each with the volume that it takes, which estimation makes largest.
 double log_likelihood(const AcousticModel &model, const Speech &speech, const FeatureTransform &transform) {
   std::vector<float> rows = speech.rows;
   transform.apply(rows.data(), speech.states.size());
@@ -92,7 +92,7 @@ FmllrStatistics statistics_of(const AcousticModel &model, const Speech &speech, 
   std::vector<float> rows = speech.rows;
   transform.apply(rows.data(), speech.states.size());
   for (size_t t = 0; t < speech.states.size(); ++t) {
-    statistics.add(model, posteriors, &speech.rows[t * model.n_dims], &rows[t * model.n_dims], speech.states[t]);
+    statistics.add(posteriors, &speech.rows[t * model.n_dims], &rows[t * model.n_dims], speech.states[t]);
   }
   return statistics;
 }
@@ -112,7 +112,7 @@ TEST(Fmllr, EveryRoundIsLikelier) {
     FeatureTransform transform;
     double before = log_likelihood(model, speech, transform);
     for (int round = 0; round < 6; ++round) {
-      transform = estimate_fmllr(statistics_of(model, speech, transform), FmllrPrior(model), 0);
+      transform = estimate_fmllr(statistics_of(model, speech, transform), FmllrPrior(GaussianPosteriors(model)), 0);
       const double now = log_likelihood(model, speech, transform);
       EXPECT_GT(now, before - 1e-3 * std::abs(before)) << round;  // rows are floats
       if (round == 0) {
@@ -130,7 +130,7 @@ TEST(Fmllr, UndoesWhatBentTheRows) {
   bend(model.n_dims, 0.8f).apply(bent.rows.data(), bent.states.size());
   FeatureTransform transform;
   for (int round = 0; round < 10; ++round)
-    transform = estimate_fmllr(statistics_of(model, bent, transform), FmllrPrior(model), 0);
+    transform = estimate_fmllr(statistics_of(model, bent, transform), FmllrPrior(GaussianPosteriors(model)), 0);
   // As likely as what was not bent, whose volume is that of the bent rows.
   const double volume = log_determinant(bend(model.n_dims, 0.8f)) * static_cast<double>(bent.states.size());
   EXPECT_GT(log_likelihood(model, bent, transform), log_likelihood(model, straight, {}) - volume);
@@ -142,7 +142,7 @@ TEST(Fmllr, NoSmallChangeIsLikelier) {
   bend(model.n_dims, 1.2f).apply(speech.rows.data(), speech.states.size());
   FeatureTransform transform;
   for (int round = 0; round < 60; ++round)
-    transform = estimate_fmllr(statistics_of(model, speech, transform), FmllrPrior(model), 0);
+    transform = estimate_fmllr(statistics_of(model, speech, transform), FmllrPrior(GaussianPosteriors(model)), 0);
   const double best = log_likelihood(model, speech, transform);
   for (float &value : transform.matrix) {
     for (const float change : {0.02f, -0.02f}) {
@@ -160,7 +160,8 @@ TEST(Fmllr, LittleSpeechChangesLittle) {
   bend(model.n_dims, 0.7f).apply(speech.rows.data(), speech.states.size());
   double before = 0;
   for (const double prior : {1e7, 10000.0, kPrior}) {
-    const FeatureTransform transform = estimate_fmllr(statistics_of(model, speech, {}), FmllrPrior(model), prior);
+    const FeatureTransform transform =
+        estimate_fmllr(statistics_of(model, speech, {}), FmllrPrior(GaussianPosteriors(model)), prior);
     double distance = 0;
     for (uint32_t r = 0; r < 6; ++r) {
       for (uint32_t c = 0; c <= 6; ++c) distance += std::abs(transform.matrix[r * 7 + c] - (r == c ? 1.0f : 0.0f));
@@ -182,12 +183,14 @@ TEST(Fmllr, WhatWasNotHeardStays) {
     speech.rows.insert(speech.rows.end(), more.rows.begin(), more.rows.end());
     speech.states.push_back(more.states[0]);
   }
-  const FeatureTransform transform = estimate_fmllr(statistics_of(model, speech, {}), FmllrPrior(model), 200);
+  const FeatureTransform transform =
+      estimate_fmllr(statistics_of(model, speech, {}), FmllrPrior(GaussianPosteriors(model)), 200);
   ASSERT_EQ(transform.n_dims, 6u);
   for (uint32_t r = 0; r < 6; ++r) {
     for (uint32_t c = 0; c < 6; ++c) EXPECT_NEAR(transform.matrix[r * 7 + c], r == c ? 1 : 0, 0.3) << r << " " << c;
   }
-  const FeatureTransform of_much = estimate_fmllr(statistics_of(model, speak(model, 4000, 8), {}), FmllrPrior(model), 1e6);
+  const FeatureTransform of_much =
+      estimate_fmllr(statistics_of(model, speak(model, 4000, 8), {}), FmllrPrior(GaussianPosteriors(model)), 1e6);
   for (uint32_t r = 0; r < 6; ++r) {
     for (uint32_t c = 0; c <= 6; ++c) EXPECT_NEAR(of_much.matrix[r * 7 + c], r == c ? 1 : 0, 0.01) << r << " " << c;
   }
@@ -195,9 +198,10 @@ TEST(Fmllr, WhatWasNotHeardStays) {
 
 TEST(Fmllr, OfNothingIsNoTransform) {
   const AcousticModel model = model_of({6});
-  EXPECT_EQ(estimate_fmllr(FmllrStatistics(6), FmllrPrior(model), kPrior).n_dims, 0u);
+  EXPECT_EQ(estimate_fmllr(FmllrStatistics(6), FmllrPrior(GaussianPosteriors(model)), kPrior).n_dims, 0u);
   const Speech same{std::vector<float>(6 * 500, 1), std::vector<uint32_t>(500, 0)};  // no variance at all
-  const FeatureTransform transform = estimate_fmllr(statistics_of(model, same, {}), FmllrPrior(model), kPrior);
+  const FeatureTransform transform =
+      estimate_fmllr(statistics_of(model, same, {}), FmllrPrior(GaussianPosteriors(model)), kPrior);
   for (const float value : transform.matrix) EXPECT_TRUE(std::isfinite(value));
 }
 
@@ -213,11 +217,11 @@ TEST(SpeechSample, DoesNotDependOnTheOrder) {
   EXPECT_EQ(forwards.n_rows(), backwards.n_rows());
   EXPECT_LE(forwards.n_rows(), 800u);
   EXPECT_GT(forwards.n_rows(), 400u);
-  const FeatureTransform transform = forwards.estimate(model, posteriors, FmllrPrior(model), {});
+  const FeatureTransform transform = forwards.estimate(posteriors, FmllrPrior(GaussianPosteriors(model)), {});
   EXPECT_EQ(transform.n_dims, 6u);
   const std::atomic<bool> stopped(true);
-  EXPECT_THROW(forwards.estimate(model, posteriors, FmllrPrior(model), StopToken(&stopped)), Error);
-  EXPECT_EQ(transform.matrix, backwards.estimate(model, posteriors, FmllrPrior(model), {}).matrix);
+  EXPECT_THROW(forwards.estimate(posteriors, FmllrPrior(GaussianPosteriors(model)), StopToken(&stopped)), Error);
+  EXPECT_EQ(transform.matrix, backwards.estimate(posteriors, FmllrPrior(GaussianPosteriors(model)), {}).matrix);
 }
 
 TEST(SpeechSample, OfALongUtteranceTheBeginning) {
@@ -226,7 +230,7 @@ TEST(SpeechSample, OfALongUtteranceTheBeginning) {
   const Speech speech = speak(model, 400, 1);
   sample.add(speech.rows, speech.states);
   EXPECT_EQ(sample.n_rows(), 150u);
-  EXPECT_EQ(SpeechSample(150).estimate(model, GaussianPosteriors(model), FmllrPrior(model), {}).n_dims, 0u);
+  EXPECT_EQ(SpeechSample(150).estimate(GaussianPosteriors(model), FmllrPrior(GaussianPosteriors(model)), {}).n_dims, 0u);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which boosts an utterance takes, and how many may wait.
+// Boosts that an utterance takes, and the bytes that may wait.
 #include "core/engine/boost_choices.h"
 
 #include <gtest/gtest.h>

@@ -8,14 +8,13 @@ import ctypes
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Union, cast
 
 from ._audio import Recording, log_warnings
 from ._config import Input, RecognizeConfig, StreamConfig, encoded
 from ._errors import BadAudio, InvalidArgument, Unsupported, check
 from ._events import Result
-from ._handle import Handle
+from ._handle import Handle, Owner
 from ._inbox import EventCallback
 from ._library import asr_engine_config, asr_engine_info, lib, text
 from ._speaker import Speaker
@@ -54,7 +53,7 @@ class EngineInfo:
     n_graph_arcs: int
 
 
-class Engine:
+class Engine(Owner):
     """A bundle (a directory made by `senone import` and `senone graph`), loaded on a device.
 
     bundle: its path. device: "cpu", "cuda:0", ... as `devices` lists them; None: what SENONE_DEVICE says, else the best.
@@ -170,22 +169,6 @@ class Engine:
         stays), InvalidState (closed)."""
         with self._handle as pointer:
             check(lib.asr_engine_remove_graph(pointer, encoded("name", name)))
-
-    def close(self) -> None:
-        """Gives the engine back. Open streams keep it alive and keep working. May be called again."""
-        self._handle.close()
-
-    def __enter__(self) -> Engine:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        if hasattr(self, "_handle"):
-            self._handle.close()
 
     def __repr__(self) -> str:
         return f"<senone.Engine on {self._info.device_id} ({self._info.device_name})>"

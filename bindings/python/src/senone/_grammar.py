@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import ctypes
 import os
-from types import TracebackType
 from typing import Any, Literal, TypedDict
 
 from ._build_library import asr_build_config, asr_build_info, build_lib, check_build
 from ._config import choice, encoded, real
 from ._errors import InvalidArgument
-from ._handle import Handle
+from ._handle import Handle, Owner
 from ._library import text
 from ._lines import Lines, joined, utf8
 
@@ -85,12 +84,13 @@ class Grammar(bytes):
         return f"<senone.Grammar of {self.n_words} words, {self.n_states} states and {self.n_arcs} arcs>"
 
 
-class GrammarBuilder:
+class GrammarBuilder(Owner):
     """Compiles grammars for the acoustic model of a bundle: its phones, HMMs and filler words, which are read once.
 
     bundle: its path. Words are those of the lexicons that were added when a grammar is compiled. Any threads may use one builder,
-    also at once; calls release the interpreter's lock. Raises InvalidArgument, NotFound (the bundle, or hmms.bin in it), BadFile,
-    IoFailure, Unsupported (a model whose contexts are not known), OutOfMemory; ImportError where libsenone_build is missing.
+    also at once; calls release the interpreter's lock. Its grammars outlive it. Raises InvalidArgument, NotFound (the bundle, or
+    hmms.bin in it), BadFile, IoFailure, Unsupported (a model whose contexts are not known), OutOfMemory; ImportError where
+    libsenone_build is missing.
     """
 
     def __init__(self, bundle: str | os.PathLike[str]) -> None:
@@ -182,22 +182,6 @@ class GrammarBuilder:
         """Compiles the words, a word a line of a text or the items of a list, in any number and order. config, raises: as
         `jsgf`."""
         return self._compile(self._lib.asr_build_words, "lines", joined("lines", lines), config)
-
-    def close(self) -> None:
-        """Gives the builder back, after calls in progress; its grammars stay. May be called again."""
-        self._handle.close()
-
-    def __enter__(self) -> GrammarBuilder:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        if hasattr(self, "_handle"):
-            self._handle.close()
 
     def _compile(self, function: Any, argument: str, value: str | bytes, config: GrammarConfig) -> Grammar:
         data = utf8(argument, value)

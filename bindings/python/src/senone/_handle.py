@@ -6,9 +6,11 @@ from __future__ import annotations
 import os
 import threading
 from types import TracebackType
-from typing import Callable
+from typing import Callable, TypeVar
 
 from ._errors import InvalidState
+
+_Self = TypeVar("_Self", bound="Owner")
 
 
 class Handle:
@@ -56,3 +58,25 @@ class Handle:
                 self._changed.wait()
         if pointer is not None and self._process == os.getpid():
             self._free(pointer)
+
+
+class Owner:
+    """An object that owns a handle: closed by close(), at the end of a ``with`` block, or with its last reference."""
+
+    _handle: Handle
+
+    def close(self) -> None:
+        """Frees what the object holds, after calls in progress. May be called again."""
+        self._handle.close()
+
+    def __enter__(self: _Self) -> _Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_handle"):  # not if it failed to open
+            self._handle.close()

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import ctypes
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ._errors import InvalidArgument, check
-from ._handle import Handle
+from ._handle import Handle, Owner
 from ._library import lib
 from ._numpy import numpy
 
@@ -17,12 +16,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-class Speaker:
+class Speaker(Owner):
     """A speaker, made by `Engine.speaker`: a transform of feature rows, estimated from what the speaker's streams heard.
 
     `Engine.stream` and `Engine.recognize` take it as ``speaker``, any number at once, of any engine of the same acoustic model.
     `adapt` estimates the transform, or, with adaptation="between_utterances", a stream itself. A speaker may outlive its
-    engine. Any threads may use one.
+    engine; streams keep working after it was closed. Any threads may use one.
     """
 
     def __init__(self, engine: Handle, n_feature_dims: int) -> None:
@@ -37,7 +36,7 @@ class Speaker:
         """Estimates the transform anew from all that came to a FINAL of the speaker's streams, for utterances that begin later.
 
         Takes up to some seconds. FINALs without words, with Flag.REJECTED or with Flag.BEAM_DIED do not count; of more than
-        200 s, utterances are left out. Raises InvalidState (less than 1 s of words was said, or closed), OutOfMemory.
+        200 s, a part is left out. Raises InvalidState (less than 1 s of words was said, or closed), OutOfMemory.
         """
         with self._handle as pointer:
             check(lib.asr_adapt(pointer))
@@ -64,22 +63,6 @@ class Speaker:
                 check(lib.asr_speaker_set_transform(pointer, None, 0))
             else:
                 check(lib.asr_speaker_set_transform(pointer, values.ctypes.data, values.size))
-
-    def close(self) -> None:
-        """Frees the speaker, after calls in progress; streams that have it go on with it. May be called again."""
-        self._handle.close()
-
-    def __enter__(self) -> Speaker:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        if hasattr(self, "_handle"):
-            self._handle.close()
 
     def __repr__(self) -> str:
         return f"<senone.Speaker of rows of {self._n_feature_dims} features{', closed' if self._handle.closed else ''}>"
