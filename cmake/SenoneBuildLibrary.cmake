@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Grammars compiled in the process, api/asr_build.h: Senone::build (libsenone_build.so) and Senone::build_static
 # (libsenone_build.a). A library of its own, as it needs OpenFst and is larger than libsenone. The target senone_build is the
-# part of the core that it wraps.
+# part of builder/ that it wraps.
 set(SENONE_BUILD_ABI 0)  # the N of libsenone_build.so.N; ASR_BUILD_ABI in api/asr_build.h
 set(SENONE_BUILD_MAP ${PROJECT_SOURCE_DIR}/api/build/senone_build.map)
 senone_add_part(build_api api/build LINKS build)

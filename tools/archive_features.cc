@@ -5,12 +5,12 @@
 #include <cmath>
 #include <sstream>
 
+#include "builder/import/kaldi_archive.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/feature/dynamic.h"
 #include "core/feature/dynamic_tables.h"
 #include "core/feature/normalise.h"
-#include "core/model/import/kaldi_archive.h"
 #include "tools/speakers.h"
 
 namespace asr::tool {

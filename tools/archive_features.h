@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "builder/import/kaldi_io.h"
 #include "core/feature/front_end.h"
-#include "core/model/import/kaldi_io.h"
 
 namespace asr::tool {
 

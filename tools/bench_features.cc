@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "builder/import/kaldi_archive.h"
 #include "core/model/acoustic_model.h"
 #include "core/model/bundle.h"
-#include "core/model/import/kaldi_archive.h"
 #include "tools/archive_features.h"
 
 namespace asr::tool {

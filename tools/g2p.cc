@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "builder/g2p/pronounce.h"
+#include "builder/g2p/train.h"
+#include "builder/graph/letter_case.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
-#include "core/g2p/pronounce.h"
-#include "core/g2p/train.h"
-#include "core/graph/build/letter_case.h"
 #include "tools/progress.h"
 #include "tools/tool.h"
 

@@ -6,7 +6,7 @@
 
 #include <functional>
 
-#include "core/model/import/imported_model.h"
+#include "builder/import/imported_model.h"
 #include "tools/tool.h"
 
 namespace asr::tool {

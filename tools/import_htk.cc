@@ -2,8 +2,8 @@
 // `senone import htk HMMDEFS OUT_BUNDLE` and `senone import julius BINHMM OUT_BUNDLE`.
 #include <memory>
 
+#include "builder/import/htk.h"
 #include "core/base/limits.h"
-#include "core/model/import/htk.h"
 #include "tools/import.h"
 
 namespace asr::tool {

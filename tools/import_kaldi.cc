@@ -2,7 +2,7 @@
 // `senone import kaldi MODEL.mdl OUT_BUNDLE`.
 #include <memory>
 
-#include "core/model/import/kaldi.h"
+#include "builder/import/kaldi.h"
 #include "tools/import.h"
 
 namespace asr::tool {

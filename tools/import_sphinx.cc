@@ -2,8 +2,8 @@
 // `senone import sphinx MODEL_DIR OUT_BUNDLE`.
 #include <memory>
 
+#include "builder/import/sphinx.h"
 #include "core/base/limits.h"
-#include "core/model/import/sphinx.h"
 #include "tools/import.h"
 
 namespace asr::tool {

@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <memory>
 
-#include "core/graph/build/grammar_scores.h"
-#include "core/graph/build/prune.h"
-#include "core/graph/build/trie_lm.h"
+#include "builder/graph/grammar_scores.h"
+#include "builder/graph/prune.h"
+#include "builder/graph/trie_lm.h"
 #include "core/lattice/kaldi_lattice.h"
 #include "core/lattice/prune.h"
 #include "core/lattice/rescore.h"

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <sstream>
 
+#include "builder/import/kaldi_archive.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/parallel.h"
-#include "core/model/import/kaldi_archive.h"
 
 namespace asr::tool {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "core/model/import/kaldi_archive.h"
+#include "builder/import/kaldi_archive.h"
 #include "tools/archive_features.h"
 #include "tools/recognize.h"
 

@@ -9,14 +9,14 @@
 
 #include "api/fill.h"
 #include "api/guard.h"
+#include "builder/g2p/dictionary.h"
+#include "builder/graph/grammar_text.h"
+#include "builder/graph/graph_builder.h"
+#include "builder/graph/jsgf.h"
+#include "builder/graph/phrases.h"
+#include "builder/graph/srgs.h"
 #include "core/base/error.h"
 #include "core/base/limits.h"
-#include "core/g2p/dictionary.h"
-#include "core/graph/build/grammar_text.h"
-#include "core/graph/build/graph_builder.h"
-#include "core/graph/build/jsgf.h"
-#include "core/graph/build/phrases.h"
-#include "core/graph/build/srgs.h"
 
 using asr::api::check_range;
 using asr::api::fill;

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <filesystem>
 
+#include "builder/import/htk.h"
+#include "builder/import/sphinx.h"
 #include "core/base/file.h"
-#include "core/model/import/htk.h"
-#include "core/model/import/sphinx.h"
 #include "tests/conformance/gmm_fixture.h"
 #include "tests/reference/mfcc.h"
 

@@ -16,8 +16,8 @@
 #include <fstream>
 #include <thread>
 
+#include "builder/import/kaldi_archive.h"
 #include "core/base/error.h"
-#include "core/model/import/kaldi_archive.h"
 #include "tests/api/tone_bundle.h"
 #include "tests/stress/session.h"
 

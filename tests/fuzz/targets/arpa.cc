@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Language models in ARPA text form: reading, pruning, and the grammar of what is left.
-#include "core/graph/build/arpa.h"
-#include "core/graph/build/grammar.h"
-#include "core/graph/build/prune.h"
+#include "builder/graph/arpa.h"
+#include "builder/graph/grammar.h"
+#include "builder/graph/prune.h"
 #include "tests/fuzz/grammar_seeds.h"
 #include "tests/fuzz/target.h"
 

@@ -2,10 +2,10 @@
 // Classes: a grammar that uses $c and a list of phrases for it are compiled apart and joined, and the graph is read again.
 #include <numeric>
 
+#include "builder/graph/jsgf.h"
+#include "builder/graph/open_graph.h"
+#include "builder/graph/phrases.h"
 #include "core/base/error.h"
-#include "core/graph/build/jsgf.h"
-#include "core/graph/build/open_graph.h"
-#include "core/graph/build/phrases.h"
 #include "core/graph/graph.h"
 #include "tests/fuzz/grammar_seeds.h"
 #include "tests/fuzz/target.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pronunciation dictionaries in CMU Sphinx form.
-#include "core/graph/build/lexicon.h"
+#include "builder/graph/lexicon.h"
 #include "tests/fuzz/grammar_seeds.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/model/small_model.h"

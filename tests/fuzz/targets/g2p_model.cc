@@ -2,8 +2,8 @@
 // Models of senone g2p, and words pronounced with them. The checksum is made right, so that damage reaches what it guards.
 #include <cstring>
 
+#include "builder/g2p/pronounce.h"
 #include "core/base/file.h"
-#include "core/g2p/pronounce.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/g2p/toy_dictionary.h"
 #include "tests/unit/scratch.h"

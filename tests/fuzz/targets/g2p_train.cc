@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dictionaries that senone g2p trains on, and the first word pronounced with what it learnt.
-#include "core/g2p/pronounce.h"
+#include "builder/g2p/pronounce.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/g2p/toy_dictionary.h"
 

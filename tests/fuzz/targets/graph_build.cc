@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // `senone graph`: a dictionary and a JSGF grammar or a language model become a graph, which is written and read again.
+#include "builder/graph/acceptor.h"
+#include "builder/graph/build.h"
+#include "builder/graph/grammar.h"
+#include "builder/graph/jsgf.h"
+#include "builder/graph/trie_lm.h"
 #include "core/base/error.h"
-#include "core/graph/build/acceptor.h"
-#include "core/graph/build/build.h"
-#include "core/graph/build/grammar.h"
-#include "core/graph/build/jsgf.h"
-#include "core/graph/build/trie_lm.h"
 #include "core/graph/graph.h"
 #include "tests/fuzz/grammar_seeds.h"
 #include "tests/fuzz/target.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // HTK's configuration of the front end (HCopy), and the tables of the front end that it describes.
+#include "builder/import/htk.h"
+#include "builder/import/htk_model.h"
 #include "core/feature/mfcc_tables.h"
-#include "core/model/import/htk.h"
-#include "core/model/import/htk_model.h"
 #include "tests/fuzz/target.h"
 
 namespace asr::fuzz {

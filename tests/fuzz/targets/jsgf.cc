@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Grammars in JSGF: reading, spelling out, and making deterministic.
-#include "core/graph/build/jsgf.h"
-#include "core/graph/build/acceptor.h"
-#include "core/graph/build/grammar.h"
+#include "builder/graph/jsgf.h"
+#include "builder/graph/acceptor.h"
+#include "builder/graph/grammar.h"
 #include "tests/fuzz/grammar_seeds.h"
 #include "tests/fuzz/target.h"
 

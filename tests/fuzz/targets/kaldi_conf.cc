@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options of Kaldi's compute-mfcc-feats, and the tables of the front end that they describe.
+#include "builder/import/kaldi.h"
 #include "core/feature/mfcc_tables.h"
-#include "core/model/import/kaldi.h"
 #include "tests/fuzz/target.h"
 
 namespace asr::fuzz {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Acoustic models of Kaldi, text and binary.
-#include "core/model/import/kaldi.h"
+#include "builder/import/kaldi.h"
 #include "tests/fuzz/kaldi_seeds.h"
 #include "tests/fuzz/target.h"
 

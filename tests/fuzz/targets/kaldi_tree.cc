@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decision trees of Kaldi.
-#include "core/model/import/kaldi_tree.h"
+#include "builder/import/kaldi_tree.h"
 #include "tests/fuzz/kaldi_seeds.h"
 #include "tests/fuzz/target.h"
 

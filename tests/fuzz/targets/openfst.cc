@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decoding graphs in OpenFst files.
-#include "core/graph/import/openfst_file.h"
+#include "builder/import/openfst_file.h"
 #include "tests/fuzz/kaldi_seeds.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/model/small_model.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // feat.params of CMU Sphinx, and the tables of the front end that it describes.
-#include "core/model/import/sphinx_feat_params.h"
+#include "builder/import/sphinx_feat_params.h"
 #include "core/feature/mfcc_tables.h"
 #include "tests/fuzz/target.h"
 

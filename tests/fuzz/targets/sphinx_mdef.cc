@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Model definitions of CMU Sphinx, text and binary.
-#include "core/model/import/sphinx_mdef.h"
+#include "builder/import/sphinx_mdef.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/import/sphinx_writer.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Filler dictionaries of CMU Sphinx.
-#include "core/model/import/sphinx_dictionary.h"
+#include "builder/import/sphinx_dictionary.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/model/small_model.h"
 

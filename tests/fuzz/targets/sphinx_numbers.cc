@@ -2,8 +2,8 @@
 // Means, variances, mixture weights, transition matrices and feature transforms of CMU Sphinx: the first byte says which.
 #include <algorithm>
 
+#include "builder/import/sphinx_s3.h"
 #include "core/base/error.h"
-#include "core/model/import/sphinx_s3.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/import/sphinx_writer.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantised mixture weights of CMU Sphinx.
-#include "core/model/import/sphinx_sendump.h"
+#include "builder/import/sphinx_sendump.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/import/sphinx_writer.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Grammars in the XML form of SRGS: the XML reader, and spelling out with tags.
-#include "core/graph/build/srgs.h"
-#include "core/graph/build/grammar.h"
+#include "builder/graph/srgs.h"
+#include "builder/graph/grammar.h"
 #include "tests/fuzz/grammar_seeds.h"
 #include "tests/fuzz/target.h"
 

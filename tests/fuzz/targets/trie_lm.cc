@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Language models in CMU Sphinx's binary trie form.
-#include "core/graph/build/trie_lm.h"
+#include "builder/graph/trie_lm.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/import/sphinx_writer.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of words and of symbols: a word list and its grammar, words.txt.
-#include "core/graph/build/grammar.h"
+#include "builder/graph/grammar.h"
 #include "core/model/bundle.h"
 #include "tests/fuzz/target.h"
 

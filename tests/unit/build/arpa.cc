@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/graph/build/arpa.h"
+#include "builder/graph/arpa.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "builder/graph/grammar.h"
 #include "core/base/error.h"
-#include "core/graph/build/grammar.h"
 
 namespace asr {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/graph/build/build.h"
+#include "builder/graph/build.h"
 
 namespace asr::test {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/graph/build/grammar_scores.h"
+#include "builder/graph/grammar_scores.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-#include "core/graph/build/arpa.h"
+#include "builder/graph/arpa.h"
 
 namespace asr {
 namespace {

@@ -8,9 +8,9 @@
 #include <numeric>
 #include <random>
 
-#include "core/graph/build/acceptor.h"
-#include "core/graph/build/open_graph.h"
-#include "core/graph/build/phrases.h"
+#include "builder/graph/acceptor.h"
+#include "builder/graph/open_graph.h"
+#include "builder/graph/phrases.h"
 #include "tests/unit/build/brute_force.h"
 
 namespace asr::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/graph/build/jsgf.h"
+#include "builder/graph/jsgf.h"
 
 #include <gtest/gtest.h>
 

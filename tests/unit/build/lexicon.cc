@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dictionaries, word lists and the folding of letter case.
-#include "core/graph/build/lexicon.h"
+#include "builder/graph/lexicon.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <fstream>
 
+#include "builder/graph/grammar.h"
+#include "builder/graph/guessed_words.h"
+#include "builder/graph/letter_case.h"
 #include "core/base/error.h"
 #include "core/base/limits.h"
-#include "core/graph/build/grammar.h"
-#include "core/graph/build/guessed_words.h"
-#include "core/graph/build/letter_case.h"
 #include "tests/unit/g2p/toy_dictionary.h"
 #include "tests/unit/scratch.h"
 

@@ -8,11 +8,11 @@
 #include <cmath>
 #include <ctime>
 
-#include "core/graph/build/arpa.h"
-#include "core/graph/build/compact.h"
-#include "core/graph/build/hmm_states.h"
-#include "core/graph/build/jsgf.h"
-#include "core/graph/build/lexicon.h"
+#include "builder/graph/arpa.h"
+#include "builder/graph/compact.h"
+#include "builder/graph/hmm_states.h"
+#include "builder/graph/jsgf.h"
+#include "builder/graph/lexicon.h"
 #include "tests/unit/scratch.h"
 
 namespace asr {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The background: which paths it has, and what they cost.
-#include "core/graph/build/phone_loop.h"
+#include "builder/graph/phone_loop.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pruning against the definition: for each n-gram, the relative entropy between the model and the model without it, summed
 // over all histories and words.
-#include "core/graph/build/prune.h"
+#include "builder/graph/prune.h"
 
 #include <gtest/gtest.h>
 

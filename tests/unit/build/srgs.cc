@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/graph/build/srgs.h"
+#include "builder/graph/srgs.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>
 
+#include "builder/graph/jsgf.h"
 #include "core/base/error.h"
-#include "core/graph/build/jsgf.h"
 
 namespace asr {
 namespace {

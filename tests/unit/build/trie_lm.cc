@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trie reader on Debian's en-us.lm.bin, against a sample of its ARPA form, and on damaged copies of a small model.
-#include "core/graph/build/trie_lm.h"
+#include "builder/graph/trie_lm.h"
 
 #include <gtest/gtest.h>
 

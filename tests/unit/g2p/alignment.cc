@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Units of letters and phones, and their estimation.
-#include "core/g2p/alignment.h"
+#include "builder/g2p/alignment.h"
 
 #include <gtest/gtest.h>
 

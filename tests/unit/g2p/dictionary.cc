@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dictionaries as words with letters and phones.
-#include "core/g2p/dictionary.h"
+#include "builder/g2p/dictionary.h"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 // Model files: what is written is read, training twice makes the same bytes, damage is refused.
 #include <gtest/gtest.h>
 
+#include "builder/g2p/pronounce.h"
 #include "core/base/file.h"
-#include "core/g2p/pronounce.h"
 #include "tests/unit/g2p/toy_dictionary.h"
 #include "tests/unit/scratch.h"
 

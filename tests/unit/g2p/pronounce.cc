@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search for pronunciations equals spelling out all ways of a small model.
-#include "core/g2p/pronounce.h"
+#include "builder/g2p/pronounce.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/g2p/train.h"
+#include "builder/g2p/train.h"
 
 namespace asr::test {
 

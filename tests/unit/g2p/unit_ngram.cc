@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The n-gram model over units: probabilities sum to one after any history, and equal those worked out by hand.
-#include "core/g2p/unit_ngram.h"
+#include "builder/g2p/unit_ngram.h"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "builder/import/htk.h"
+#include "builder/import/htk_model.h"
 #include "core/base/file.h"
-#include "core/model/import/htk.h"
-#include "core/model/import/htk_model.h"
 #include "tests/reference/gmm.h"
 #include "tests/unit/import/htk_writer.h"
 #include "tests/unit/scratch.h"

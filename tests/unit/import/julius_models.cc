@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/model/import/htk.h"
-#include "core/model/import/htk_model.h"
+#include "builder/import/htk.h"
+#include "builder/import/htk_model.h"
 #include "tests/unit/import/htk_writer.h"
 #include "tests/unit/scratch.h"
 

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "builder/import/kaldi.h"
+#include "builder/import/kaldi_archive.h"
+#include "builder/import/kaldi_model.h"
 #include "core/base/file.h"
-#include "core/model/import/kaldi.h"
-#include "core/model/import/kaldi_archive.h"
-#include "core/model/import/kaldi_model.h"
 #include "tests/reference/gmm.h"
 #include "tests/unit/import/kaldi_writer.h"
 #include "tests/unit/scratch.h"

@@ -2,8 +2,8 @@
 // Kaldi's vectors, matrices, compressed matrices and archives, written here byte by byte and read back.
 #include <cstdlib>
 
-#include "core/model/import/kaldi_archive.h"
-#include "core/model/import/kaldi_io.h"
+#include "builder/import/kaldi_archive.h"
+#include "builder/import/kaldi_io.h"
 #include "tests/unit/import/kaldi_writer.h"
 #include "tests/unit/scratch.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kaldi's decision trees: a small one, damaged ones, and the one of a real model.
-#include "core/model/import/kaldi_tree.h"
+#include "builder/import/kaldi_tree.h"
 
 #include <cstdlib>
 
-#include "core/model/import/kaldi.h"
+#include "builder/import/kaldi.h"
 #include "tests/unit/scratch.h"
 
 namespace asr::kaldi {

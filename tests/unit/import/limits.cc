@@ -4,12 +4,12 @@
 
 #include <ctime>
 
-#include "core/model/import/htk_model.h"
-#include "core/model/import/kaldi_model.h"
-#include "core/model/import/kaldi_tree.h"
-#include "core/model/import/sphinx_dictionary.h"
-#include "core/model/import/sphinx_feat_params.h"
-#include "core/model/import/sphinx_mdef.h"
+#include "builder/import/htk_model.h"
+#include "builder/import/kaldi_model.h"
+#include "builder/import/kaldi_tree.h"
+#include "builder/import/sphinx_dictionary.h"
+#include "builder/import/sphinx_feat_params.h"
+#include "builder/import/sphinx_mdef.h"
 #include "tests/unit/import/kaldi_writer.h"
 #include "tests/unit/scratch.h"
 

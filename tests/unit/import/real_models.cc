@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "core/model/import/sphinx.h"
-#include "core/model/import/sphinx_mdef.h"
-#include "core/model/import/sphinx_s3.h"
+#include "builder/import/sphinx.h"
+#include "builder/import/sphinx_mdef.h"
+#include "builder/import/sphinx_s3.h"
 #include "tests/reference/gmm.h"
 #include "tests/unit/scratch.h"
 

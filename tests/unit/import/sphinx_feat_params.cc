@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // feat.params and noisedict.
-#include "core/model/import/sphinx_feat_params.h"
+#include "builder/import/sphinx_feat_params.h"
 
 #include <gtest/gtest.h>
 
-#include "core/model/import/sphinx_dictionary.h"
+#include "builder/import/sphinx_dictionary.h"
 #include "tests/unit/scratch.h"
 
 namespace asr::sphinx {

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "core/model/import/sphinx_mdef.h"
-#include "core/model/import/sphinx_s3.h"
-#include "core/model/import/sphinx_sendump.h"
+#include "builder/import/sphinx_mdef.h"
+#include "builder/import/sphinx_s3.h"
+#include "builder/import/sphinx_sendump.h"
 #include "tests/unit/import/sphinx_writer.h"
 #include "tests/unit/scratch.h"
 

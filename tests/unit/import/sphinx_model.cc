@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // import_sphinx on whole models made here: every kind of tying, both weights, both byte orders, and models with parts that
 // are missing or do not belong together.
-#include "core/model/import/sphinx.h"
+#include "builder/import/sphinx.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/g2p/dictionary.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/limits.h"
+
+namespace asr {
+namespace {
+
+std::vector<std::string> split(std::string_view line) {
+  std::vector<std::string> fields;
+  for (size_t at = line.find_first_not_of(" \t\r"); at != std::string_view::npos;) {
+    const size_t end = std::min(line.find_first_of(" \t\r", at), line.size());
+    fields.emplace_back(line.substr(at, end - at));
+    at = line.find_first_not_of(" \t\r", end);
+  }
+  return fields;
+}
+
+// "word(2)" is a variant of "word".
+std::string base_form(const std::string &word) {
+  const size_t open = word.rfind('(');
+  return word.back() == ')' && open != std::string::npos && open > 0 ? word.substr(0, open) : word;
+}
+
+}  // namespace
+
+void read_dictionary_lines(const std::string &text, const std::string &source,
+                           const std::function<void(const DictionaryLine &line)> &use) {
+  size_t number = 0;
+  for (size_t at = begin_of_text(text); at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    at = end + 1;
+    ++number;
+    if (line.substr(0, 2) == "##" || line.substr(0, 2) == ";;") continue;
+    std::vector<std::string> fields = split(line);
+    if (fields.empty()) continue;
+    if (fields.size() == 1) {
+      fail(ASR_BAD_FILE, "%s: line %zu: '%s' has no phones; a line is a word and its phones", source.c_str(), number,
+           fields[0].c_str());
+    }
+    if (fields.size() - 1 > kMostWordPhones) {
+      fail(ASR_BAD_FILE, "%s: line %zu: '%.40s' has %zu phones; a pronunciation can have up to %zu", source.c_str(), number,
+           fields[0].c_str(), fields.size() - 1, kMostWordPhones);
+    }
+    const std::string word = base_form(fields[0]);
+    fields.erase(fields.begin());
+    use({number, word, std::move(fields)});
+  }
+}
+
+Pronunciations parse_pronunciations(const std::string &text, const std::string &source) {
+  std::map<std::string, uint32_t> phones;
+  std::vector<DictionaryLine> lines;
+  read_dictionary_lines(text, source, [&](const DictionaryLine &line) {
+    for (const std::string &phone : line.phones) phones.emplace(phone, 0);
+    lines.push_back(line);
+  });
+  if (lines.empty()) fail(ASR_BAD_FILE, "%s: no words in it; give a dictionary of words and their phones", source.c_str());
+  Pronunciations out;
+  for (auto &[phone, number] : phones) {
+    number = static_cast<uint32_t>(out.phones.size());
+    out.phones.push_back(phone);
+  }
+  std::stable_sort(lines.begin(), lines.end(), [](const auto &a, const auto &b) { return a.word < b.word; });
+  for (const DictionaryLine &line : lines) {
+    std::vector<uint32_t> pronunciation;
+    for (const std::string &phone : line.phones) pronunciation.push_back(phones[phone]);
+    if (out.words.empty() || out.words.back().word != line.word) out.words.push_back({line.word, {}});
+    auto &of_word = out.words.back().pronunciations;
+    if (of_word.size() >= kMostPronunciations) {
+      fail(ASR_BAD_FILE, "%s: '%.40s' has more than %zu pronunciations; leave some out", source.c_str(), line.word.c_str(),
+           kMostPronunciations);
+    }
+    if (std::find(of_word.begin(), of_word.end(), pronunciation) == of_word.end()) of_word.push_back(std::move(pronunciation));
+  }
+  return out;
+}
+
+std::optional<uint32_t> next_letter(std::string_view text, size_t *at) {
+  const auto first = static_cast<unsigned char>(text[(*at)++]);
+  const int n_more = first < 0x80 ? 0 : first >= 0xc2 && first < 0xe0 ? 1 : first >= 0xe0 && first < 0xf0 ? 2 : 3;
+  uint32_t letter = n_more == 0 ? first : first & (0x3fu >> n_more);
+  bool valid = first < 0x80 || (first >= 0xc2 && first < 0xf5);
+  for (int i = 0; i < n_more && valid; ++i) {
+    valid = *at < text.size() && (static_cast<unsigned char>(text[*at]) & 0xc0) == 0x80;
+    if (valid) letter = letter << 6 | (static_cast<unsigned char>(text[(*at)++]) & 0x3fu);
+  }
+  constexpr uint32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
+  if (!valid || letter < kLeast[n_more] || letter > 0x10ffff || (letter >= 0xd800 && letter < 0xe000)) return std::nullopt;
+  return letter;
+}
+
+std::vector<uint32_t> letters_of(std::string_view word, const std::string &source) {
+  std::vector<uint32_t> letters;
+  for (size_t at = 0; at < word.size();) {
+    const std::optional<uint32_t> letter = next_letter(word, &at);
+    if (!letter) {
+      fail(ASR_BAD_FILE, "%s: '%.*s' is not UTF-8; convert the text", source.c_str(),
+           static_cast<int>(std::min<size_t>(word.size(), 40)), word.data());
+    }
+    letters.push_back(*letter);
+  }
+  return letters;
+}
+
+std::string letter_text(uint32_t letter) {
+  if (letter < 0x80) return std::string(1, static_cast<char>(letter));
+  const int n_more = letter < 0x800 ? 1 : letter < 0x10000 ? 2 : 3;
+  std::string text(1, static_cast<char>((0xff00u >> (n_more + 1) & 0xff) | letter >> (6 * n_more)));
+  for (int i = n_more - 1; i >= 0; --i) text += static_cast<char>(0x80 | (letter >> (6 * i) & 0x3f));
+  return text;
+}
+
+}  // namespace asr

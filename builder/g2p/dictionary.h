@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pronunciation dictionaries in CMU Sphinx form: "word phone phone ..." lines, variants as "word(2)", ## and ;;
+// comments. Read here as lines for whoever uses them (builder/graph/lexicon.h), and as words with letters and phones
+// for training.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace asr {
+
+struct DictionaryLine {
+  size_t number;                    // from 1
+  std::string word;                 // without "(2)"
+  std::vector<std::string> phones;  // at least one, at most kMostWordPhones
+};
+
+// Calls `use` for each line but empty ones and comments; throws naming the line that is none.
+void read_dictionary_lines(const std::string &text, const std::string &source,
+                           const std::function<void(const DictionaryLine &line)> &use);
+
+struct PronouncedWord {
+  std::string word;
+  std::vector<std::vector<uint32_t>> pronunciations;  // of phones, distinct
+};
+
+struct Pronunciations {
+  std::vector<std::string> phones;    // sorted
+  std::vector<PronouncedWord> words;  // sorted, distinct
+};
+
+Pronunciations parse_pronunciations(const std::string &text, const std::string &source);
+// The code point of UTF-8 that begins at *at, which then stands behind it; unset if there is none.
+std::optional<uint32_t> next_letter(std::string_view text, size_t *at);
+// The code points of UTF-8; throws naming `source` where the text is none.
+std::vector<uint32_t> letters_of(std::string_view word, const std::string &source);
+std::string letter_text(uint32_t letter);  // UTF-8
+
+}  // namespace asr

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// G: the word-level automaton that every kind of grammar becomes before it meets the lexicon. Costs are -ln p.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "builder/graph/ngram.h"
+#include "core/model/bundle.h"
+
+namespace asr {
+
+constexpr float kNotFinal = std::numeric_limits<float>::infinity();
+
+// A place in the text of a grammar; both count from 1 on, columns in bytes. 0: unknown.
+struct TextPlace {
+  uint32_t line = 0, column = 0;
+};
+std::string shown(TextPlace place);  // "line 3, column 7"
+
+// A tag on one line, without blanks around it.
+std::string tag_text(const std::string &text);
+
+struct GrammarArc {
+  uint32_t word;  // 0: epsilon, which is backing off; there are no cycles of epsilons
+  float cost;
+  uint32_t next;
+};
+
+struct Grammar {
+  std::vector<std::string> words;  // [0] is "<eps>"
+  std::vector<WordLabel> labels;   // [words], or empty: the same word with another label is another symbol
+  std::vector<bool> is_class;      // [words], or empty: the word is the name of a class (open_graph.h)
+  uint32_t start = 0;
+  std::vector<std::vector<GrammarArc>> arcs;  // [n_states]
+  std::vector<float> final_costs;             // [n_states]
+
+  uint32_t n_states() const { return static_cast<uint32_t>(final_costs.size()); }
+  uint32_t add_state() {
+    arcs.emplace_back();
+    final_costs.push_back(kNotFinal);
+    return n_states() - 1;
+  }
+  uint64_t n_arcs() const;
+};
+
+// Drops states that are not on a path from the start to a final state. Throws if nothing is left.
+Grammar connect(const Grammar &grammar, const std::string &source);
+
+// What to do with words that have no pronunciation.
+struct Vocabulary {
+  std::function<bool(const std::string &)> pronounced;
+  std::string dictionary;     // its name, for messages
+  bool drop_unknown = false;  // false: refuse the grammar, listing them
+  std::string remedy = "add them to the dictionary, check --case, or pass --drop-unknown";  // of a refused grammar
+  std::vector<std::string> *dropped = nullptr;                                              // gets the words that are dropped
+};
+
+// Returns true for unknown words to be dropped. Throws the list if the vocabulary does not allow that, with their places where
+// they are told.
+std::vector<bool> find_unknown(const std::vector<std::string> &words, const Vocabulary &vocabulary, const std::string &source,
+                               const std::vector<TextPlace> &places = {});
+
+// One state for each history that some listed n-gram has, an arc for each n-gram, an epsilon arc for each back-off. <s> is
+// the history at the start, </s> gives final costs; n-grams with <unk> or dropped words are left out.
+Grammar ngram_grammar(const NgramModel &model, const Vocabulary &vocabulary, const std::string &source);
+
+// A loop of single words with equal probability, ending with the same probability; or exactly one word.
+Grammar word_list_grammar(const std::vector<std::string> &words, bool single, const Vocabulary &vocabulary,
+                          const std::string &source);
+std::vector<std::string> read_word_list(const std::string &path);  // a word a line; '#' lines are comments
+std::vector<std::string> parse_word_list(const std::string &text, const std::string &source);
+
+}  // namespace asr

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/graph/graph_builder.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "builder/graph/bundle_parts.h"
+#include "builder/graph/guessed_words.h"
+#include "core/base/error.h"
+#include "core/graph/archive.h"
+
+namespace asr {
+namespace {
+
+HmmSet read_listed_hmms(const Bundle &bundle) {
+  if (bundle.has("hmms.bin"))
+    check_bundle_file(bundle.file("hmms.bin"), bundle.files.at("hmms.bin"), sum_file(bundle.file("hmms.bin")));
+  HmmSet set = read_hmms(bundle);
+  check_contexts(bundle, set);
+  return set;
+}
+
+std::string this_version() { return format("%d.%d.%d", ASR_VERSION_MAJOR, ASR_VERSION_MINOR, ASR_VERSION_PATCH); }
+
+// Words of phrases, each with its first place.
+std::map<std::string, TextPlace> words_of(const RuleNode &phrases) {
+  std::map<std::string, TextPlace> places;
+  for (const RuleNode &phrase : phrases.parts) {
+    for (const RuleNode &part : phrase.parts) {
+      if (part.kind == RuleNode::kWord) places.emplace(part.name, part.place);
+    }
+  }
+  return places;
+}
+
+}  // namespace
+
+GraphBuilder::Model::Model(const std::string &bundle_path)
+    : bundle(read_bundle_index(bundle_path)),
+      set(read_listed_hmms(bundle)),
+      contexts(set),
+      fillers(filler_phones(bundle, set)) {}
+
+GraphBuilder::GraphBuilder(const std::string &bundle_path) : model_(std::make_shared<const Model>(bundle_path)) {}
+
+// The words that grammars may use: those of the lexicons, and what G2P makes of others.
+class GraphBuilder::Words {
+ public:
+  Words(const Model &model, const Means &means, const BuildOptions &options) : means_(means) {
+    if (means.g2p != nullptr) guessed_.emplace(means.g2p, model.set, means.n_guesses);
+    vocabulary_.pronounced = [this](const std::string &word) {
+      return is_class(word) || means_.lexicons.contains(word) || (guessed_ && guessed_->pronounces(word));
+    };
+    vocabulary_.dictionary = "the builder's lexicons";
+    vocabulary_.drop_unknown = options.drop_unknown;
+    vocabulary_.remedy =
+        "add them with asr_builder_add_lexicon ($names with asr_builder_set_class), check asr_build_config.letter_case, or "
+        "set its field unknown to ASR_BUILD_DROP_UNKNOWN";
+    vocabulary_.dropped = &unknown_;
+  }
+
+  const Vocabulary &vocabulary() const { return vocabulary_; }
+
+  bool is_class(const std::string &word) const { return word[0] == '$' && means_.classes.count(word.substr(1)) != 0; }
+
+  // The pronunciations of these.
+  Lexicon lexicon_of(const std::vector<std::string> &words) const {
+    Lexicon lexicon = means_.lexicons.restricted(words);
+    if (guessed_) add_words(&lexicon, guessed_->words(), "the words of G2P");
+    return lexicon;
+  }
+
+  std::set<std::string> unknown() const { return {unknown_.begin(), unknown_.end()}; }
+  std::set<std::string> guessed() const {
+    std::set<std::string> words;
+    if (!guessed_) return words;
+    for (const auto &[word, pronunciations] : guessed_->words()) words.insert(word);
+    return words;
+  }
+
+ private:
+  const Means &means_;
+  std::optional<GuessedWords> guessed_;
+  Vocabulary vocabulary_;
+  std::vector<std::string> unknown_;
+};
+
+GraphBuilder::Means GraphBuilder::means() const {
+  const std::lock_guard lock(mutex_);
+  return means_;
+}
+
+void GraphBuilder::add_lexicon(const std::string &text, const std::string &source) {
+  size_t n_left_out = 0;
+  Lexicon added = parse_sphinx_lexicon(text, source, model_->set, &n_left_out);
+  const std::lock_guard one_at_a_time(lexicon_mutex_);
+  LexiconStack lexicons = means().lexicons.with(std::move(added), source);
+  const std::lock_guard lock(mutex_);
+  means_.lexicons = std::move(lexicons);
+}
+
+void GraphBuilder::set_g2p(std::shared_ptr<const G2pModel> model, size_t n_best) {
+  const std::lock_guard lock(mutex_);
+  means_.g2p = std::move(model);
+  means_.n_guesses = n_best;
+}
+
+GraphBuilder::PhraseList GraphBuilder::read_phrases(const Means &means, RuleNode phrases, const BuildOptions &options) const {
+  Words words(*model_, means, options);
+  std::vector<std::string> used;
+  std::vector<TextPlace> places;
+  for (const auto &[word, place] : words_of(phrases)) {
+    if (words.is_class(word)) {
+      fail(ASR_UNSUPPORTED, "%s: the class %s cannot be used in a class; write its phrases out", options.name.c_str(),
+           word.c_str());
+    }
+    used.push_back(word);
+    places.push_back(place);
+  }
+  find_unknown(used, words.vocabulary(), options.name, places);
+  PhraseList list;
+  list.lexicon = words.lexicon_of(used);
+  list.options = graph_options(options);
+  list.unknown = words.unknown();
+  list.guessed = words.guessed();
+  list.phrases = std::move(phrases);
+  return list;
+}
+
+GraphOptions GraphBuilder::graph_options(const BuildOptions &options) const {
+  GraphOptions of_graph = options.graph;
+  of_graph.filler_phones = model_->fillers;
+  return of_graph;
+}
+
+BuiltGraph GraphBuilder::finish(const GraphData &graph, const WordTable &words, const std::string &maker) const {
+  Bundle bundle = model_->bundle;
+  bundle.decoding.reject_threshold = kGrammarRejectThreshold;
+  note_graph_step(&bundle, {this_version(), {"graph", maker}});
+  BuiltGraph built;
+  built.archive = graph_archive(bundle, graph, words, phone_symbols(model_->set));
+  built.n_arcs = graph.arcs.size();
+  built.n_states = graph.n_states();
+  built.n_words = static_cast<uint32_t>(words.words.size() - 1);
+  return built;
+}
+
+BuiltGraph GraphBuilder::build(const std::function<Grammar(const Vocabulary &)> &make_grammar, const BuildOptions &options,
+                               const std::string &maker) const {
+  const Means now = means();
+  Words words(*model_, now, options);
+  Grammar grammar = make_grammar(words.vocabulary());
+  for (const std::string &word : grammar.words) grammar.is_class.push_back(words.is_class(word));
+  const Lexicon lexicon = words.lexicon_of(grammar.words);
+  const GraphOptions of_graph = graph_options(options);
+  if (std::find(grammar.is_class.begin(), grammar.is_class.end(), true) != grammar.is_class.end()) {
+    const auto open = std::make_shared<OpenGrammar>();
+    open->model = model_;
+    open->graph = build_open_graph(model_->set, model_->contexts, lexicon, grammar, of_graph);
+    open->words = {grammar.words, grammar.labels};
+    open->is_class = grammar.is_class;
+    open->name = options.name;
+    open->maker = maker;
+    open->unknown = words.unknown();
+    open->guessed = words.guessed();
+    return join(open, now);
+  }
+  GraphSizes sizes{};
+  const auto silent = [](double, const std::string &) {};
+  const GraphData graph = build_graph(model_->set, model_->contexts, lexicon, grammar, of_graph, silent, &sizes);
+  BuiltGraph built = finish(graph, {grammar.words, grammar.labels}, maker);
+  built.unknown = words.unknown();
+  built.guessed = words.guessed();
+  return built;
+}
+
+}  // namespace asr

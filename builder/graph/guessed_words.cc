@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/graph/guessed_words.h"
+
+#include <algorithm>
+
+#include "builder/g2p/pronounce.h"
+#include "core/base/error.h"
+
+namespace asr {
+
+GuessedWords::GuessedWords(std::shared_ptr<const G2pModel> model, const HmmSet &set, size_t n_best)
+    : model_(std::move(model)), n_best_(n_best) {
+  for (const std::string &phone : model_->phones) phone_of_.push_back(set.find_phone(phone));
+}
+
+bool GuessedWords::pronounces(const std::string &word) {
+  if (words_.count(word) > 0) return true;
+  std::vector<G2pResult> results;
+  try {
+    results = pronounce(*model_, word, {n_best_});
+  } catch (const Error &error) {
+    if (error.code() == ASR_OUT_OF_MEMORY) throw;
+    return false;
+  }
+  for (const G2pResult &result : results) {
+    std::vector<uint32_t> phones;
+    for (const uint32_t phone : result.phones) phones.push_back(phone_of_[phone]);
+    if (std::find(phones.begin(), phones.end(), kNoPhone) == phones.end()) words_[word].push_back(std::move(phones));
+  }
+  return words_.count(word) > 0;
+}
+
+}  // namespace asr

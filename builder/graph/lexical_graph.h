@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// L∘G: the grammar spelled in phones, deterministic in them but for back-off and homophones, minimal, and with its costs
+// as early as they are known. Built state by state as prefix trees rather than by composing and determinising automata:
+// after a word L is always in the same place, so what follows a grammar state is the tree of the words it allows, and a
+// hash of sub-trees makes them share their ends.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "builder/graph/grammar.h"
+#include "builder/graph/lexicon.h"
+
+namespace asr {
+
+// Called now and then with a fraction of 0..1 and what is being done. Building prints nothing itself.
+using BuildProgress = std::function<void(double, const std::string &)>;
+
+// Costs are kept as multiples of this, so that sums of differences are exact and equal sub-trees have equal costs.
+constexpr double kCostGrid = 1.0 / 4096;
+float on_cost_grid(double cost);
+
+// A base phone at a place in a word, as one number; 0 is epsilon.
+constexpr uint32_t phone_label(uint32_t phone, WordPosition position) {
+  return 1 + phone * 4 + static_cast<uint32_t>(position);
+}
+constexpr uint32_t label_phone(uint32_t label) { return (label - 1) / 4; }
+constexpr WordPosition label_position(uint32_t label) { return static_cast<WordPosition>((label - 1) % 4); }
+// The name of a class, which is spelled out later; no phone's label has this bit.
+constexpr uint32_t kClassLabel = 0x80000000u;
+constexpr uint32_t class_label(uint32_t word) { return kClassLabel | word; }
+constexpr bool is_class_label(uint32_t label) { return (label & kClassLabel) != 0; }
+constexpr uint32_t label_class(uint32_t label) { return label & ~kClassLabel; }
+constexpr bool ends_word(uint32_t label) {
+  return label != 0 && (label_position(label) == WordPosition::kEnd || label_position(label) == WordPosition::kSingle);
+}
+
+struct LexicalArc {
+  uint32_t label;
+  uint32_t word;  // 0: none
+  float cost;
+  uint32_t next;
+
+  bool operator==(const LexicalArc &other) const {
+    return label == other.label && word == other.word && cost == other.cost && next == other.next;
+  }
+};
+
+// State s has arcs[begin[s] .. begin[s] + n_arcs[s]).
+struct LexicalGraph {
+  uint32_t start = 0;
+  std::vector<uint64_t> begin;
+  std::vector<uint32_t> n_arcs;
+  std::vector<LexicalArc> arcs;
+  std::vector<float> final_costs;
+
+  uint32_t n_states() const { return static_cast<uint32_t>(final_costs.size()); }
+};
+
+// Names of classes keep their cost. Every other word costs word_cost more than the grammar says, and so does the end (the cost
+// of saying no filler there).
+LexicalGraph make_lexical_graph(const Grammar &grammar, const Lexicon &lexicon, double word_cost,
+                                const BuildProgress &progress);
+
+}  // namespace asr

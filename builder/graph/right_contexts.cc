@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/graph/right_contexts.h"
+
+#include "core/base/error.h"
+
+namespace asr {
+
+RightContexts::RightContexts(const HmmSet &set, const ContextTable &table)
+    : set_(set), table_(table), silence_neighbour_(uint32_t(set.phones.size())) {
+  if (set.phones.size() >= kMaxNeighbours) {
+    fail(ASR_UNSUPPORTED, "the model has %zu base phones; graphs can be built for at most %zu", set.phones.size(),
+         kMaxNeighbours - 1);
+  }
+  for (uint32_t phone = 0; phone < set.phones.size(); ++phone) all_.set(neighbour_of(phone));
+  all_.set(silence_neighbour_);
+}
+
+uint32_t RightContexts::id(const NeighbourSet &neighbours) {
+  const auto [place, added] = id_of_.emplace(neighbours, static_cast<uint32_t>(sets_.size()));
+  if (added) sets_.push_back(neighbours);
+  return place->second;
+}
+
+const std::vector<RightContexts::Class> &RightContexts::classes(uint32_t phone, WordPosition position, uint32_t left,
+                                                                uint32_t neighbours) {
+  const uint64_t key = uint64_t(neighbours) << 32 | uint64_t(phone) << 16 | uint64_t(left) << 4 | uint64_t(position);
+  const auto [place, added] = classes_.try_emplace(key);
+  if (!added) return place->second;
+  std::vector<uint32_t> hmms;
+  std::vector<NeighbourSet> members;
+  const NeighbourSet all = sets_[neighbours];
+  for (uint32_t right = 0; right <= silence_neighbour_; ++right) {
+    if (!all[right]) continue;
+    const uint32_t hmm = table_.find(phone, phone_of(left), phone_of(right), position);
+    size_t at = 0;
+    while (at < hmms.size() && hmms[at] != hmm) ++at;
+    if (at == hmms.size()) {
+      hmms.push_back(hmm);
+      members.emplace_back();
+    }
+    members[at].set(right);
+  }
+  std::vector<Class> &result = place->second;
+  for (size_t i = 0; i < hmms.size(); ++i) result.push_back({hmms[i], id(members[i])});
+  return result;
+}
+
+}  // namespace asr

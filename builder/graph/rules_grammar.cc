@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the rules of a grammar to a word automaton, each rule spelled out where it is used.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "builder/graph/acceptor.h"
+#include "builder/graph/rules.h"
+#include "builder/graph/tags.h"
+#include "core/base/error.h"
+#include "core/base/limits.h"
+
+namespace asr {
+namespace {
+
+RuleNode reference(const std::string &rule) {
+  RuleNode node;
+  node.kind = RuleNode::kRule;
+  node.name = rule;
+  return node;
+}
+
+class RuleExpander {
+ public:
+  RuleExpander(const Rules &rules, const std::string &source) : rules_(rules), source_(source) {}
+
+  Grammar expand(const std::vector<std::string> &roots, const Vocabulary &vocabulary) {
+    find_words(roots, vocabulary);
+    tagged_.symbols.resize(1);
+    grammar_.start = add_state();
+    const uint32_t end = add_state();
+    grammar_.final_costs[end] = 0;
+    const double probability = 1.0 / static_cast<double>(roots.size());
+    for (const std::string &root : roots) {
+      root_ = root;
+      number_words();
+      uint32_t from = grammar_.start;
+      if (roots.size() > 1) add_epsilon(grammar_.start, from = add_state(), probability);
+      add(reference(root), from, end);
+    }
+    Grammar words = attach_tags(tagged_, source_);
+    check_epsilons(words);
+    return optimise(words, source_);
+  }
+
+ private:
+  const Rules &rules_;
+  const std::string &source_;
+  std::set<std::string> known_words_;
+  std::string root_;                         // the public rule being spelled out
+  std::map<std::string, uint32_t> word_id_;  // symbols of the root's words; those to be left out have none
+  std::map<const RuleNode *, uint32_t> tag_id_;
+  std::map<std::string, bool> may_be_empty_;  // rules; what is being found out counts as false
+  struct Active {
+    uint32_t from, to;
+  };
+  std::map<std::string, Active> active_;  // rules being spelled out
+  uint32_t depth_ = 0;
+  size_t n_symbol_bytes_ = 0;
+  TaggedGrammar tagged_;
+  Grammar &grammar_ = tagged_.automaton;
+
+  static bool is_special(const std::string &name) { return name == kNullRule || name == kVoidRule; }
+
+  const Rules::Rule &rule(const RuleNode &used) const {
+    const auto found = rules_.rules.find(used.name);
+    if (found != rules_.rules.end()) return found->second;
+    const std::string where = used.place.line > 0 ? shown(used.place) + ": " : "";
+    fail(ASR_BAD_FILE, "%s: %sthe rule <%s> is not defined; define it or correct its name", source_.c_str(), where.c_str(),
+         used.name.c_str());
+  }
+
+  // The words that a rule uses, each with the first place found.
+  std::map<std::string, TextPlace> used_words(const std::vector<std::string> &roots) const {
+    std::set<std::string> rules_seen(roots.begin(), roots.end());
+    std::map<std::string, TextPlace> words;
+    std::vector<const RuleNode *> todo;
+    for (const std::string &root : roots) todo.push_back(&rule(reference(root)).expansion);
+    while (!todo.empty()) {
+      const RuleNode &node = *todo.back();
+      todo.pop_back();
+      if (node.kind == RuleNode::kWord) words.emplace(node.name, node.place);
+      if (node.kind == RuleNode::kRule && !is_special(node.name) && rules_seen.insert(node.name).second) {
+        todo.push_back(&rule(node).expansion);
+      }
+      for (auto part = node.parts.rbegin(); part != node.parts.rend(); ++part) todo.push_back(&*part);
+    }
+    return words;
+  }
+
+  void find_words(const std::vector<std::string> &roots, const Vocabulary &vocabulary) {
+    std::vector<std::string> words;
+    std::vector<TextPlace> places;
+    for (const auto &[word, place] : used_words(roots)) {
+      words.push_back(word);
+      places.push_back(place);
+    }
+    const std::vector<bool> unknown = find_unknown(words, vocabulary, source_, places);
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (!unknown[i]) known_words_.insert(words[i]);
+    }
+  }
+
+  void number_words() {
+    word_id_.clear();
+    for (const auto &[word, place] : used_words({root_})) {
+      if (known_words_.count(word) == 0) continue;
+      word_id_[word] = static_cast<uint32_t>(tagged_.symbols.size());
+      tagged_.symbols.push_back({RuleSymbol::kWord, word, root_, place});
+      n_symbol_bytes_ += sizeof(RuleSymbol) + word.size() + root_.size();
+      if (n_symbol_bytes_ > kMostSymbolBytes) fail_symbols(source_);
+    }
+  }
+
+  uint32_t add_state() {
+    if (grammar_.n_states() >= kMostGrammarStates) {
+      fail(ASR_UNSUPPORTED, "%s: its rules spell out to more than %u states; use fewer nested rules", source_.c_str(),
+           kMostGrammarStates);
+    }
+    return grammar_.add_state();
+  }
+  // Costs stay finite: a way without probability is none.
+  void add_epsilon(uint32_t from, uint32_t to, double probability) {
+    if (probability > 0) grammar_.arcs[from].push_back({0, static_cast<float>(-std::log(probability)), to});
+  }
+
+  void add(const RuleNode &node, uint32_t from, uint32_t to) {
+    enter();
+    add_part(node, from, to);
+    --depth_;
+  }
+
+  // A part, or the part of a rule, within others: the stack grows with each.
+  void enter() {
+    if (++depth_ <= kMostRuleDepth) return;
+    fail(ASR_UNSUPPORTED, "%s: its rules and parts lie in each other more than %u deep; use fewer nested rules",
+         source_.c_str(), kMostRuleDepth);
+  }
+
+  void add_part(const RuleNode &node, uint32_t from, uint32_t to) {
+    switch (node.kind) {
+      case RuleNode::kWord: {
+        const auto id = word_id_.find(node.name);
+        if (id != word_id_.end()) grammar_.arcs[from].push_back({id->second, 0, to});
+        return;
+      }
+      case RuleNode::kTag:
+        grammar_.arcs[from].push_back({tag(node, RuleSymbol::kTagBehind), 0, to});
+        return;
+      case RuleNode::kRule:
+        return add_rule(node, from, to);
+      case RuleNode::kSequence:
+        return add_sequence(node, from, to);
+      case RuleNode::kAlternatives:
+        return add_alternatives(node, from, to);
+      case RuleNode::kRepeat:
+        return add_repeat(node, from, to);
+    }
+  }
+
+  uint32_t tag(const RuleNode &node, RuleSymbol::Kind kind) {
+    const auto [found, is_new] = tag_id_.emplace(&node, static_cast<uint32_t>(tagged_.symbols.size()));
+    if (is_new) tagged_.symbols.push_back({kind, node.name, "", node.place});
+    return found->second;
+  }
+
+  // Tags at the beginning belong to the word after them, if the rest of the sequence cannot be empty.
+  void add_sequence(const RuleNode &node, uint32_t from, uint32_t to) {
+    if (node.parts.empty()) return add_epsilon(from, to, 1);
+    size_t n_ahead = 0;
+    while (n_ahead < node.parts.size() && node.parts[n_ahead].kind == RuleNode::kTag) ++n_ahead;
+    if (n_ahead > 0 && may_be_empty(node)) n_ahead = 0;
+    for (size_t i = 0; i < node.parts.size(); ++i) {
+      const uint32_t next = i + 1 == node.parts.size() ? to : add_state();
+      if (i < n_ahead) {
+        grammar_.arcs[from].push_back({tag(node.parts[i], RuleSymbol::kTagAhead), 0, next});
+      } else {
+        add(node.parts[i], from, next);
+      }
+      from = next;
+    }
+  }
+
+  bool may_be_empty(const RuleNode &node) {
+    enter();
+    const bool is_empty = find_whether_empty(node);
+    --depth_;
+    return is_empty;
+  }
+
+  bool find_whether_empty(const RuleNode &node) {
+    const auto part_may_be_empty = [&](const RuleNode &part) { return may_be_empty(part); };
+    switch (node.kind) {
+      case RuleNode::kWord:
+        return false;
+      case RuleNode::kTag:
+        return true;
+      case RuleNode::kRule: {
+        if (is_special(node.name)) return node.name == kNullRule;
+        const auto [known, is_new] = may_be_empty_.emplace(node.name, false);
+        if (is_new) known->second = may_be_empty(rule(node).expansion);
+        return known->second;
+      }
+      case RuleNode::kSequence:
+        return std::all_of(node.parts.begin(), node.parts.end(), part_may_be_empty);
+      case RuleNode::kAlternatives:
+        return std::any_of(node.parts.begin(), node.parts.end(), part_may_be_empty);
+      case RuleNode::kRepeat:
+        return node.least == 0 || may_be_empty(node.parts[0]);
+    }
+    return false;
+  }
+
+  void add_repeat(const RuleNode &node, uint32_t from, uint32_t to) {
+    const RuleNode &part = node.parts[0];
+    const bool endless = node.most == RuleNode::kNoLimit;
+    if (node.most == 0) return add_epsilon(from, to, 1);
+    const uint32_t n_sure = endless && node.least > 0 ? node.least - 1 : node.least;  // the last one begins the loop
+    for (uint32_t i = 0; i < n_sure; ++i) {
+      const uint32_t next = i + 1 == node.most ? to : add_state();
+      add(part, from, next);
+      from = next;
+    }
+    if (endless) return add_loop(node, from, to);
+    for (uint32_t i = node.least; i < node.most; ++i) {
+      const uint32_t taken = add_state(), next = i + 1 == node.most ? to : add_state();
+      add_epsilon(from, taken, node.again);
+      add_epsilon(from, to, 1 - node.again);
+      add(part, taken, next);
+      from = next;
+    }
+  }
+
+  void add_loop(const RuleNode &node, uint32_t from, uint32_t to) {
+    const uint32_t before = add_state(), after = add_state();
+    add_epsilon(from, before, node.least == 0 ? node.again : 1.0);
+    if (node.least == 0) add_epsilon(from, to, 1 - node.again);
+    add(node.parts[0], before, after);
+    add_epsilon(after, before, node.again);
+    add_epsilon(after, to, 1 - node.again);
+  }
+
+  void add_alternatives(const RuleNode &node, uint32_t from, uint32_t to) {
+    double sum = 0;
+    for (double weight : node.weights) sum += weight;
+    for (size_t i = 0; i < node.parts.size(); ++i) {
+      if (node.weights[i] == 0) continue;
+      if (node.parts.size() == 1) {
+        add(node.parts[i], from, to);
+        continue;
+      }
+      const uint32_t chosen = add_state();
+      add_epsilon(from, chosen, node.weights[i] / sum);
+      add(node.parts[i], chosen, to);
+    }
+  }
+
+  // A rule within itself is a jump back to its beginning, which is right only if nothing comes after it there.
+  void add_rule(const RuleNode &used, uint32_t from, uint32_t to) {
+    const std::string &name = used.name;
+    if (name == kNullRule) return add_epsilon(from, to, 1);
+    if (name == kVoidRule) return;
+    const auto [active, is_new] = active_.try_emplace(name, Active{from, to});
+    if (!is_new) {
+      if (active->second.to == to) return add_epsilon(from, active->second.from, 1);
+      fail(ASR_UNSUPPORTED,
+           "%s: %s: the rule <%s> contains itself before its end; rewrite it with * or with <%s> as its last part",
+           source_.c_str(), shown(used.place).c_str(), name.c_str(), name.c_str());
+    }
+    add(rule(used).expansion, from, to);
+    active_.erase(active);
+  }
+
+  // Taking epsilons out gives every state that a word leads to the arcs of all states that it reaches by epsilons: the square
+  // of the optional parts in a row.
+  void check_epsilons(const Grammar &grammar) const {
+    const uint32_t n = grammar.n_states();
+    std::vector<bool> entered(n);
+    entered[grammar.start] = true;
+    for (const std::vector<GrammarArc> &arcs : grammar.arcs) {
+      for (const GrammarArc &arc : arcs) {
+        if (arc.word != 0) entered[arc.next] = true;
+      }
+    }
+    std::vector<uint32_t> reached_by(n, n), todo;
+    uint64_t n_arcs = 0;
+    for (uint32_t state = 0; state < n; ++state) {
+      if (!entered[state]) continue;
+      todo = {state};
+      reached_by[state] = state;
+      while (!todo.empty()) {
+        const std::vector<GrammarArc> &arcs = grammar.arcs[todo.back()];
+        todo.pop_back();
+        n_arcs += arcs.size();
+        if (n_arcs > kMostGrammarArcs) {
+          fail(ASR_UNSUPPORTED, "%s: its rules spell out to more than %llu arcs; use fewer optional parts in a row",
+               source_.c_str(), static_cast<unsigned long long>(kMostGrammarArcs));
+        }
+        for (const GrammarArc &arc : arcs) {
+          if (arc.word != 0 || reached_by[arc.next] == state) continue;
+          reached_by[arc.next] = state;
+          todo.push_back(arc.next);
+        }
+      }
+    }
+  }
+};
+
+}  // namespace
+
+Grammar rules_grammar(const Rules &rules, const std::string &rule, const Vocabulary &vocabulary, const std::string &source) {
+  std::vector<std::string> roots;
+  if (!rule.empty()) {
+    roots.push_back(rule.front() == '<' && rule.back() == '>' ? rule.substr(1, rule.size() - 2) : rule);
+  } else {
+    for (const auto &[name, definition] : rules.rules) {
+      if (definition.is_public) roots.push_back(name);
+    }
+    if (roots.empty())
+      fail(ASR_BAD_FILE, "%s: no rule is public; mark one as public, or name the rule to recognise", source.c_str());
+  }
+  return RuleExpander(rules, source).expand(roots, vocabulary);
+}
+
+}  // namespace asr

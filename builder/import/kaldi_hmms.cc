@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kaldi's phones, topologies and transition-ids as an HmmSet.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "builder/import/kaldi_model.h"
+#include "builder/import/kaldi_tree.h"
+#include "core/base/error.h"
+#include "core/base/limits.h"
+
+namespace asr::kaldi {
+namespace {
+
+// A phone of Kaldi's as a base phone and a position in the word.
+struct PlacedPhone {
+  uint32_t base = kNoPhone;
+  uint8_t position = kAnyPosition;
+};
+
+constexpr std::array<std::pair<const char *, WordPosition>, 4> kEndings = {
+    {{"_B", WordPosition::kBegin}, {"_E", WordPosition::kEnd}, {"_I", WordPosition::kInternal}, {"_S", WordPosition::kSingle}}};
+
+bool is_silence(const std::string &name) { return name == "SIL" || name == "sil"; }
+
+bool is_filler(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  static const std::set<std::string> kNames = {"SIL", "SPN", "NSN", "LAU"};
+  return kNames.count(name) != 0;
+}
+
+class HmmSetMaker {
+ public:
+  HmmSetMaker(const TransitionModel &model, const std::vector<std::string> &names, const std::string &source)
+      : model_(model), source_(source.c_str()) {
+    for (uint32_t phone = 0; phone < model.entry_of.size(); ++phone) {
+      if (model.entry_of[phone] >= 0) names_[phone] = name_of(phone, names);
+    }
+    for (const auto &[phone, name] : names_) {
+      if (!all_.insert(name).second) fail(ASR_BAD_FILE, "%s: two phones have the name %s", source_, name.c_str());
+    }
+  }
+
+  HmmSet make(const Tree *tree) {
+    set_.n_pdfs = model_.n_pdfs;
+    for (const auto &[phone, name] : names_) place(phone, name);
+    add_hmms();
+    if (tree != nullptr && tree->width() > 1) add_contexts(*tree);
+    add_transitions();
+    for (uint32_t i = 0; i < set_.phones.size(); ++i) {
+      if (set_.silence == kNoPhone && is_silence(set_.phones[i].name)) set_.silence = i;
+    }
+    return std::move(set_);
+  }
+
+ private:
+  const TransitionModel &model_;
+  const char *source_;
+  std::map<uint32_t, std::string> names_;  // by Kaldi's phone number
+  std::set<std::string> all_;
+  std::map<std::string, uint32_t> base_of_;  // base phones by name
+  std::map<uint32_t, PlacedPhone> placed_;
+  HmmSet set_;
+
+  std::string name_of(uint32_t phone, const std::vector<std::string> &names) const {
+    if (names.empty()) return std::to_string(phone);
+    if (phone >= names.size())
+      fail(ASR_BAD_FILE, "%s: has phone %u, which the list of phones lacks; give the right --phones", source_, phone);
+    return names[phone];
+  }
+
+  // An ending is one only if the phone exists with all four, so that a phone called X_S stays what it is.
+  PlacedPhone split(const std::string &name, std::string *base) const {
+    *base = name;
+    if (name.size() < 3) return {};
+    const std::string stem = name.substr(0, name.size() - 2), ending = name.substr(name.size() - 2);
+    PlacedPhone placed;
+    for (const auto &[text, position] : kEndings) {
+      if (all_.count(stem + text) == 0) return {};
+      if (ending == text) placed.position = static_cast<uint8_t>(position);
+    }
+    if (placed.position != kAnyPosition) *base = stem;
+    return placed;
+  }
+
+  void place(uint32_t phone, const std::string &name) {
+    std::string base;
+    PlacedPhone placed = split(name, &base);
+    const auto [found, is_new] = base_of_.emplace(base, static_cast<uint32_t>(set_.phones.size()));
+    if (is_new) set_.phones.push_back({base, is_filler(base), kNoPhone});
+    placed.base = found->second;
+    placed_[phone] = placed;
+  }
+
+  // One HMM for each phone, for where no context is listed: in every HMM state the first pdf that the phone has there. The
+  // first of a base phone's forms is its context-independent HMM. Without the tree other pdfs have no HMM, which
+  // HmmSet::knows_contexts tells.
+  void add_hmms() {
+    std::map<uint32_t, std::vector<uint32_t>> first_state_of;  // phone -> by HMM state, transition-state + 1
+    for (uint32_t s = 0; s < model_.states.size(); ++s) {
+      const TransitionState &state = model_.states[s];
+      std::vector<uint32_t> &by_state = first_state_of[state.phone];
+      by_state.resize(entry(state.phone).size() - 1, 0);
+      if (by_state[state.hmm_state] == 0) by_state[state.hmm_state] = s + 1;
+    }
+    for (const auto &[phone, placed] : placed_) {
+      BasePhone &base = set_.phones[placed.base];
+      if (base.hmm != kNoPhone) continue;
+      const auto found = first_state_of.find(phone);
+      if (found == first_state_of.end() || std::count(found->second.begin(), found->second.end(), 0u) != 0) continue;
+      base.hmm = add_hmm(entry(phone), found->second);
+    }
+    for (const BasePhone &base : set_.phones) {
+      if (base.hmm == kNoPhone)
+        fail(ASR_BAD_FILE, "%s: phone %s lacks a state; the file is damaged", source_, base.name.c_str());
+    }
+  }
+
+  const TopologyEntry &entry(uint32_t phone) const { return model_.entries[static_cast<size_t>(model_.entry_of[phone])]; }
+
+  uint32_t add_hmm(const TopologyEntry &entry, const std::vector<uint32_t> &states) {
+    Topology topology;
+    topology.n_states = static_cast<uint32_t>(entry.size() - 1);
+    Hmm hmm;
+    for (uint32_t k = 0; k < topology.n_states; ++k) {
+      const uint32_t s = states[k] - 1;
+      hmm.pdfs.push_back(model_.states[s].self_loop_pdf);
+      std::vector<asr::TopologyArc> arcs;
+      for (uint32_t i = 0; i < entry[k].arcs.size(); ++i) {
+        arcs.push_back({k, entry[k].arcs[i].to, -model_.log_probs[first_id(s) + i]});
+      }
+      std::sort(arcs.begin(), arcs.end(), [](const auto &a, const auto &b) { return a.to < b.to; });
+      topology.arcs.insert(topology.arcs.end(), arcs.begin(), arcs.end());
+    }
+    topology.arcs.push_back({kEntry, 0, 0.0f});
+    hmm.topology = static_cast<uint32_t>(set_.topologies.size());
+    set_.topologies.push_back(std::move(topology));
+    set_.hmms.push_back(std::move(hmm));
+    return static_cast<uint32_t>(set_.hmms.size() - 1);
+  }
+
+  uint32_t first_id(uint32_t state) const {
+    const auto found = std::lower_bound(model_.ids.begin() + 1, model_.ids.end(), state,
+                                        [](const TransitionId &id, uint32_t s) { return id.state < s; });
+    return static_cast<uint32_t>(found - model_.ids.begin());
+  }
+
+  // Lists the HMM of every phone between any two others, or none.
+  void add_contexts(const Tree &tree) {
+    if (tree.width() != 3 || tree.central() != 1) {
+      fail(ASR_UNSUPPORTED, "%s: its tree is not one for triphones; leave out --tree and give senone graph --hclg", source_);
+    }
+    const uint64_t n_phones = placed_.size(), n_contexts = n_phones * (n_phones + 1) * (n_phones + 1);
+    if (n_contexts > kMostContexts) {
+      fail(ASR_UNSUPPORTED,
+           "%s: %llu phones have %llu contexts; --tree can list up to %llu; leave it out and give senone graph --hclg", source_,
+           static_cast<unsigned long long>(n_phones), static_cast<unsigned long long>(n_contexts),
+           static_cast<unsigned long long>(kMostContexts));
+    }
+    std::map<TransitionState, uint32_t, StateOrder> index_of;
+    for (uint32_t s = 0; s < model_.states.size(); ++s) index_of.emplace(model_.states[s], s);
+    std::map<std::vector<uint32_t>, uint32_t> hmm_of;  // by its states
+    std::vector<uint32_t> neighbours = {0};
+    for (const auto &[phone, placed] : placed_) {
+      if (placed.position != kAnyPosition) {
+        fail(ASR_UNSUPPORTED,
+             "%s: its tree tells places in words apart, which --tree cannot; leave it out and give senone graph --hclg",
+             source_);
+      }
+      neighbours.push_back(phone);
+    }
+    const auto base_of = [&](uint32_t phone) { return phone == 0 ? kNoPhone : placed_.at(phone).base; };
+    for (const auto &[phone, placed] : placed_) {
+      for (const uint32_t left : neighbours) {
+        for (const uint32_t right : neighbours) {
+          const std::vector<uint32_t> states = states_in_context(tree, index_of, {left, phone, right});
+          const auto [found, is_new] = hmm_of.emplace(states, 0);
+          if (is_new) found->second = add_hmm(entry(phone), states);
+          set_.contexts.push_back({placed.base, base_of(left), base_of(right), kAnyPosition, found->second});
+        }
+      }
+    }
+  }
+
+  struct StateOrder {
+    bool operator()(const TransitionState &a, const TransitionState &b) const {
+      const auto key = [](const TransitionState &s) { return std::tie(s.phone, s.hmm_state, s.forward_pdf, s.self_loop_pdf); };
+      return key(a) < key(b);
+    }
+  };
+
+  // By HMM state, transition-state + 1, as add_hmm takes them.
+  std::vector<uint32_t> states_in_context(const Tree &tree, const std::map<TransitionState, uint32_t, StateOrder> &index_of,
+                                          const std::vector<uint32_t> &window) const {
+    const TopologyEntry &topology = entry(window[1]);
+    std::vector<uint32_t> states;
+    for (uint32_t k = 0; k + 1 < topology.size(); ++k) {
+      const int32_t forward = tree.pdf(window, topology[k].forward_class);
+      const int32_t self_loop = tree.pdf(window, topology[k].self_loop_class);
+      const auto found = index_of.find({window[1], k, static_cast<uint32_t>(forward), static_cast<uint32_t>(self_loop)});
+      if (found == index_of.end()) {
+        fail(ASR_INVALID_ARGUMENT, "%s: lacks pdf %d, to which the tree leads state %u of phone %u; give the model's own tree",
+             source_, forward, k, window[1]);
+      }
+      states.push_back(found->second + 1);
+    }
+    return states;
+  }
+
+  void add_transitions() {
+    set_.transitions.push_back({0, kAnyPosition, 0, false, 0});
+    for (uint32_t id = 1; id < model_.ids.size(); ++id) {
+      const TransitionState &state = model_.states[model_.ids[id].state];
+      const PlacedPhone &placed = placed_.at(state.phone);
+      const bool self_loop = model_.is_self_loop(id);
+      set_.transitions.push_back({placed.base, placed.position, static_cast<uint16_t>(state.hmm_state), self_loop,
+                                  self_loop ? state.self_loop_pdf : state.forward_pdf});
+    }
+  }
+};
+
+}  // namespace
+
+HmmSet make_hmm_set(const TransitionModel &model, const std::vector<std::string> &phone_names, const std::string &source,
+                    const Tree *tree) {
+  HmmSet set = HmmSetMaker(model, phone_names, source).make(tree);
+  set.validate(source);
+  return set;
+}
+
+}  // namespace asr::kaldi

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Imports an acoustic model of CMU Sphinx: continuous, semi-continuous or phonetically tied. Called by tools/import.cc.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "builder/import/imported_model.h"
+
+namespace asr {
+
+struct SphinxOptions {
+  std::string model_dir;
+  std::string mdef, feat_params, noisedict;  // paths; empty = the files of these names in model_dir
+  double sample_rate_hz = 0;                 // 0 = the one of feat.params
+  std::optional<bool> noise_removal = {};    // unset = what feat.params says
+};
+
+ImportedModel import_sphinx(const SphinxOptions &options);
+
+}  // namespace asr
