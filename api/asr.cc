@@ -248,6 +248,38 @@ asr_status asr_adapt(asr_speaker *speaker) {
   });
 }
 
+asr_status asr_speaker_set_methods(asr_speaker *speaker, uint32_t methods, uint32_t n_warps) {
+  return guard([&] {
+    require(speaker, "asr_speaker_set_methods", "speaker");
+    if (methods == 0 || methods > (ASR_SPEAKER_FMLLR | ASR_SPEAKER_VTLN)) {
+      asr::fail(ASR_INVALID_ARGUMENT,
+                "asr_speaker_set_methods: methods is %u but must be ASR_SPEAKER_FMLLR, ASR_SPEAKER_VTLN or both", methods);
+    }
+    const bool is_vtln = (methods & ASR_SPEAKER_VTLN) != 0;
+    if (is_vtln ? n_warps != 11 && n_warps != 21 : n_warps != 0) {
+      asr::fail(ASR_INVALID_ARGUMENT, "asr_speaker_set_methods: n_warps is %u but must be %s", n_warps,
+                is_vtln ? "11 or 21 with ASR_SPEAKER_VTLN" : "0 without ASR_SPEAKER_VTLN");
+    }
+    speaker->speaker->set_methods((methods & ASR_SPEAKER_FMLLR) != 0, n_warps);
+  });
+}
+
+asr_status asr_speaker_get_warp(asr_speaker *speaker, float *warp) {
+  return guard([&] {
+    require(speaker, "asr_speaker_get_warp", "speaker");
+    require(warp, "asr_speaker_get_warp", "warp");
+    *warp = speaker->speaker->warp();
+  });
+}
+
+asr_status asr_speaker_set_warp(asr_speaker *speaker, float warp) {
+  return guard([&] {
+    require(speaker, "asr_speaker_set_warp", "speaker");
+    check_range(warp, asr::kLeastWarp, asr::kMostWarp, "asr_speaker_set_warp: warp");
+    speaker->speaker->set_warp(warp);
+  });
+}
+
 asr_status asr_speaker_get_transform(asr_speaker *speaker, float *values, size_t capacity, size_t *n_values) {
   return guard([&] {
     require(speaker, "asr_speaker_get_transform", "speaker");

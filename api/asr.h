@@ -235,9 +235,10 @@ ASR_API void asr_engine_close(asr_engine *engine);
 
 /* ---- speaker ------------------------------------------------------------------------------------------------------ */
 
-/* A speaker whose voice the model is brought closer to: a transform of the feature rows of the speaker's streams, estimated
- * from what they have said (fMLLR, docs/adaptation.md). A speaker may have any number of streams, at once or after each other,
- * and may be used with any engine of the same acoustic model. Any threads may use one. All of it since 0.2.0. */
+/* A speaker whose voice the model is brought closer to: a transform of the feature rows of the speaker's streams (fMLLR) and a
+ * warp of their frequency axis (VTLN), estimated from what they have said (docs/adaptation.md). A speaker may have any number
+ * of streams, at once or after each other, and may be used with any engine of the same acoustic model. Any threads may use one.
+ * All of it since 0.2.0. */
 typedef struct asr_speaker asr_speaker;
 
 /* A speaker of whom nothing is known, for asr_stream_config.speaker, who may outlive the engine. Reads the acoustic model again
@@ -251,6 +252,27 @@ ASR_API asr_status asr_speaker_new(asr_engine *engine, asr_speaker **speaker);
  * callback; which utterances were said decides, not their order. Of more than 200 s, a part is left out. Errors:
  * ASR_INVALID_ARGUMENT, ASR_INVALID_STATE (too little was said), ASR_OUT_OF_MEMORY. */
 ASR_API asr_status asr_adapt(asr_speaker *speaker);
+
+/* Methods of asr_adapt, bits. Since 0.2.0. */
+enum {
+  ASR_SPEAKER_FMLLR = 1, /* a transform of the feature rows; what a new speaker has */
+  ASR_SPEAKER_VTLN = 2   /* a warp of the frequency axis, as another length of the vocal tract makes: the likeliest of n_warps
+                            from   0.80 to 1.20, given what was recognised */
+};
+
+/* Sets what asr_adapt estimates. n_warps: 11 or 21; without ASR_SPEAKER_VTLN it is 0. A warp is chosen from streams of audio
+ * that are opened later, of whose utterances the first minute counts. asr_adapt chooses it first, and where it is another than
+ * before it forgets the rows and the transform, which are of the warp before, and does not estimate them: say something more,
+ * and call it again. ASR_ADAPTATION_BETWEEN_UTTERANCES does not change the warp. FINALs come later by a few per cent of their
+ * audio's length. Errors: ASR_INVALID_ARGUMENT, ASR_UNSUPPORTED (the filter bank is too narrow), ASR_NO_DEVICE,
+ * ASR_OUT_OF_MEMORY. */
+ASR_API asr_status asr_speaker_set_methods(asr_speaker *speaker, uint32_t methods, uint32_t n_warps);
+
+/* The warp that streams of the speaker begin with, unless their own vtln_warp is another than 1; 1 at first. Streams keep it;
+ * those with another warp than the speaker's are neither transformed nor learned from, until asr_reset. asr_speaker_set_warp
+ * forgets rows and transform where it changes the warp. Errors: ASR_INVALID_ARGUMENT (NULL; not 0.8..1.25), ASR_UNSUPPORTED. */
+ASR_API asr_status asr_speaker_get_warp(asr_speaker *speaker, float *warp);
+ASR_API asr_status asr_speaker_set_warp(asr_speaker *speaker, float warp);
 
 /* The transform y = A x + b, row by row: [n_feature_dims][n_feature_dims + 1], b last in each row; what Kaldi's archives hold.
  * asr_speaker_get_transform sets *n_values, 0 while there is none, and copies them to `values`, which has room for `capacity`;

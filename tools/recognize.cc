@@ -262,7 +262,7 @@ void print_summary(const asr_engine *engine, const std::deque<Recognition> &resu
           seconds, audio_s > 0 ? seconds / audio_s : 0.0, info.device_id, info.device_name);
 }
 
-// The first of the two passes of --adapt, of which nothing is printed but how many speakers it told something of.
+// A pass before the last, of which nothing is printed but how many speakers it told something of.
 void hear_speakers(asr_engine *engine, Options options, uint32_t n_jobs, Speakers *speakers) {
   options.lattice_beam = 0;
   options.n_best = 1;
@@ -298,12 +298,21 @@ void run(const Options &options) {
   }
   std::optional<OutputFile> transforms;
   if (!options.save_transforms.empty()) transforms.emplace(options.save_transforms);
+  std::optional<OutputFile> warps;
+  if (!options.save_warps.empty()) warps.emplace(options.save_warps);
   const uint32_t n_jobs = default_jobs(options);
   const EnginePointer engine = load_engine(options, n_jobs);
   const double begin_s = wall_seconds();
   std::optional<Speakers> speakers;
-  if (options.has_speakers()) speakers.emplace(engine.get(), options.utt2spk, options.transforms);
-  if (!options.adapt.empty()) hear_speakers(engine.get(), options, n_jobs, &*speakers);
+  if (options.has_speakers()) speakers.emplace(engine.get(), options.utt2spk, options.transforms, options.warps);
+  if (options.searches_warps()) {
+    speakers->set_methods(ASR_SPEAKER_VTLN, options.n_warps);
+    hear_speakers(engine.get(), options, n_jobs, &*speakers);
+  }
+  if (!options.adapt.empty()) {
+    speakers->set_methods(ASR_SPEAKER_FMLLR, 0);
+    hear_speakers(engine.get(), options, n_jobs, &*speakers);
+  }
   Batch batch(engine.get(), options, &source, journal ? &*journal : nullptr, speakers ? &*speakers : nullptr);
   const std::deque<Recognition> results = batch.run(n_jobs);
   print_summary(engine.get(), results, wall_seconds() - begin_s);
@@ -313,6 +322,10 @@ void run(const Options &options) {
   if (transforms) {
     fprintf(stderr, "%zu transforms are in %s\n", speakers->write_transforms(&*transforms), options.save_transforms.c_str());
     transforms->commit();
+  }
+  if (warps) {
+    fprintf(stderr, "%zu warps are in %s\n", speakers->write_warps(&*warps), options.save_warps.c_str());
+    warps->commit();
   }
   const auto failed = [](const Recognition &result) { return !result.error.empty(); };
   const auto n_failed = std::count_if(results.begin(), results.end(), failed);
@@ -332,6 +345,20 @@ void read_reject(Options *options) {
     throw UsageError(format("recognize: --reject %s: a threshold is above 0 and at most 1, such as 0.5", text.c_str()));
   }
   if (!is_number && !text.empty() && text != "off") options->files.insert(options->files.begin(), text);
+}
+
+// Reads the value of --vtln.
+void read_vtln(Options *options) {
+  if (options->n_warps != 11 && options->n_warps != 21) {
+    throw UsageError(format("recognize: --vtln-factors %u: it is 11 or 21", options->n_warps));
+  }
+  if (options->vtln.empty() || options->searches_warps()) return;
+  char *end = nullptr;
+  options->vtln_warp = strtof(options->vtln.c_str(), &end);
+  if (*end != '\0' || !(options->vtln_warp >= kLeastWarp && options->vtln_warp <= kMostWarp)) {
+    throw UsageError(format("recognize: --vtln %s: it is search, or a factor from %g to %g", options->vtln.c_str(),
+                            static_cast<double>(kLeastWarp), static_cast<double>(kMostWarp)));
+  }
 }
 
 // asr_boost is for one utterance of a stream.
@@ -362,6 +389,14 @@ void add_recognize(Command app) {
               "Recognise twice, the second time with each speaker's features transformed by what was heard the first time; "
               "without --utt2spk every recording has a speaker of its own")
       .one_of({"fmllr"});
+  command.option(
+      "--vtln", options->vtln,
+      "Warp of the frequency axis, 0.8 to 1.25; search: recognise once more, to choose each speaker's by likelihood");
+  command.option("--vtln-factors", options->n_warps, "How many warps from 0.80 to 1.20 a search tries, 11 or 21")
+      .shows_default();
+  command.option("--warps", options->warps,
+                 "File of the warps that speakers begin with: lines `speaker warp`, as Kaldi has them");
+  command.option("--save-warps", options->save_warps, "Write the speakers' warps as such a file");
   command.option("--transforms", options->transforms,
                  "Archive of Kaldi with the transforms that speakers begin with, by their names: ark:FILE or scp:FILE");
   command.option("--save-transforms", options->save_transforms, "Write the speakers' transforms as an archive of Kaldi");
@@ -424,6 +459,7 @@ void add_recognize(Command app) {
   add_quiet(command);
   command.callback([options] {
     read_reject(options.get());
+    read_vtln(options.get());
     read_boost(options.get());
     const bool needs_lattice =
         options->n_best > 1 || options->confidence || !options->lattice.empty() || !options->boost.empty();

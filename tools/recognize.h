@@ -23,7 +23,11 @@ struct RecognizeOptions {
   float boost_bonus = 5;
   std::string adapt;                        // "fmllr", or "": not
   std::string transforms, save_transforms;  // archives
+  std::string vtln;                         // "search", a factor, or "": as the speakers have it
+  uint32_t n_warps = 21;                    // that are searched
+  std::string warps, save_warps;            // files of speakers' warps
   asr_speaker *speaker = nullptr;           // of the utterance
+  float vtln_warp = 1;                      // of all utterances
   bool learns = false;                      // whether the speaker learns from it
   std::string reject_text = "-";            // --reject: "" without a value, "-" where it was not given
   float reject = 0;                         // the threshold that it tells; 0: none, below 0: off
@@ -32,7 +36,8 @@ struct RecognizeOptions {
   size_t chunk_samples = 16000;
   float beam = 0, lattice_beam = 0, acoustic_scale = 0, word_insertion_cost = NAN;
 
-  bool has_speakers() const { return !adapt.empty() || !transforms.empty(); }
+  bool searches_warps() const { return vtln == "search"; }
+  bool has_speakers() const { return !adapt.empty() || !transforms.empty() || searches_warps() || !warps.empty(); }
 };
 
 // One thing to recognise: a recording, or rows of an archive.

@@ -22,35 +22,58 @@ std::vector<float> transform_of(asr_speaker *speaker) {
   return values;
 }
 
-}  // namespace
+float warp_of(asr_speaker *speaker) {
+  float warp = 1;
+  check(asr_speaker_get_warp(speaker, &warp));
+  return warp;
+}
 
-std::map<std::string, std::string> read_utt2spk(const std::string &path) {
-  std::map<std::string, std::string> speaker_of;
+// Lines of a name and a value; `what` says, in the error, what they are.
+template <typename Value>
+std::map<std::string, Value> read_pairs(const std::string &path, const char *what) {
+  std::map<std::string, Value> values;
   std::istringstream lines(read_file(path));
   size_t number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
     std::istringstream fields(line);
-    std::string utterance, speaker, more;
-    if (!(fields >> utterance >> speaker) || fields >> more) {
-      fail(ASR_BAD_FILE, "%s:%zu: is not an utterance and its speaker", path.c_str(), number);
-    }
-    speaker_of[utterance] = speaker;
+    std::string name, more;
+    Value value;
+    if (!(fields >> name >> value) || fields >> more) fail(ASR_BAD_FILE, "%s:%zu: is not %s", path.c_str(), number, what);
+    values[name] = value;
   }
-  return speaker_of;
+  return values;
 }
 
-Speakers::Speakers(asr_engine *engine, const std::string &utt2spk, const std::string &transforms)
-    : engine_(engine), path_(utt2spk), transforms_path_(transforms) {
+}  // namespace
+
+std::map<std::string, std::string> read_utt2spk(const std::string &path) {
+  return read_pairs<std::string>(path, "an utterance and its speaker");
+}
+
+Speakers::Speakers(asr_engine *engine, const std::string &utt2spk, const std::string &transforms, const std::string &warps)
+    : engine_(engine), path_(utt2spk), transforms_path_(transforms), warps_path_(warps) {
   if (!utt2spk.empty()) speaker_of_ = read_utt2spk(utt2spk);
+  if (!warps.empty()) warps_ = read_pairs<float>(warps, "a speaker and a warp of 0.8 to 1.25");
   if (transforms.empty()) return;
   for (auto &[name, matrix] : kaldi::read_archive<float>(transforms)) transforms_[name] = std::move(matrix.values);
+}
+
+void Speakers::set_methods(uint32_t methods, uint32_t n_warps) {
+  methods_ = methods;
+  n_warps_ = n_warps;
+  for (auto &[key, speaker] : speakers_) check(asr_speaker_set_methods(speaker.get(), methods, n_warps));
 }
 
 Speakers::Pointer Speakers::make(const std::string &name) const {
   asr_speaker *made = nullptr;
   check(asr_speaker_new(engine_, &made));
   Pointer speaker(made, asr_speaker_free);
+  check(asr_speaker_set_methods(made, methods_, n_warps_));
+  const auto warp = warps_.find(name);
+  if (warp != warps_.end() && asr_speaker_set_warp(made, warp->second) != ASR_OK) {
+    fail(ASR_BAD_FILE, "%s: '%s': %s", warps_path_.c_str(), name.c_str(), asr_last_error());
+  }
   const auto transform = transforms_.find(name);
   if (transform == transforms_.end()) return speaker;
   if (asr_speaker_set_transform(made, transform->second.data(), transform->second.size()) != ASR_OK) {
@@ -72,6 +95,17 @@ asr_speaker *Speakers::of(const Utterance &utterance) {
   return found->second.get();
 }
 
+Speakers::Pointer Speakers::make_like(asr_speaker *speaker) const {
+  asr_speaker *made = nullptr;
+  check(asr_speaker_new(engine_, &made));
+  Pointer fresh(made, asr_speaker_free);
+  check(asr_speaker_set_methods(made, methods_, n_warps_));
+  check(asr_speaker_set_warp(made, warp_of(speaker)));
+  const std::vector<float> values = transform_of(speaker);
+  check(asr_speaker_set_transform(made, values.data(), values.size()));
+  return fresh;
+}
+
 size_t Speakers::adapt() {
   std::vector<Pointer *> all;
   for (auto &[key, speaker] : speakers_) all.push_back(&speaker);
@@ -80,11 +114,7 @@ size_t Speakers::adapt() {
     const asr_status status = asr_adapt(all[i]->get());
     if (status == ASR_INVALID_STATE) return;  // too little was heard
     check(status);
-    const std::vector<float> values = transform_of(all[i]->get());
-    asr_speaker *fresh = nullptr;
-    check(asr_speaker_new(engine_, &fresh));
-    all[i]->reset(fresh);
-    check(asr_speaker_set_transform(fresh, values.data(), values.size()));
+    *all[i] = make_like(all[i]->get());
     ++n_adapted;
   });
   return n_adapted;
@@ -107,6 +137,13 @@ size_t Speakers::write_transforms(OutputFile *file) const {
     ++n_written;
   }
   return n_written;
+}
+
+size_t Speakers::write_warps(OutputFile *file) const {
+  for (const auto &[key, speaker] : speakers_) {
+    file->write(format("%s %.2f\n", key.first.c_str(), static_cast<double>(warp_of(speaker.get()))));
+  }
+  return speakers_.size();
 }
 
 }  // namespace asr::tool

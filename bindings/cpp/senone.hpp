@@ -729,7 +729,28 @@ class Speaker {
   explicit operator bool() const noexcept { return handle_ != nullptr; }
   asr_speaker *get() const noexcept { return handle_.get(); }
 
-  // Estimates the transform anew from all that came to a kFinal of the speaker's streams, for utterances that begin later.
+  // Sets what adapt() estimates: a transform, and the likeliest of n_warps warps, 11 or 21; 0: none. asr_speaker_set_methods.
+  void set_methods(bool fmllr, std::uint32_t n_warps = 0) { try_set_methods(fmllr, n_warps).value(); }
+  Expected<void> try_set_methods(bool fmllr, std::uint32_t n_warps = 0) {
+    std::uint32_t methods = 0;
+    if (fmllr) methods |= ASR_SPEAKER_FMLLR;
+    if (n_warps > 0) methods |= ASR_SPEAKER_VTLN;
+    return detail::outcome(asr_speaker_set_methods(get(), methods, n_warps));
+  }
+
+  // The warp that streams of the speaker begin with; another one forgets the transform.
+  float warp() const { return try_warp().value(); }
+  Expected<float> try_warp() const {
+    float warp = 1;
+    const asr_status status = asr_speaker_get_warp(get(), &warp);
+    if (status != ASR_OK) return detail::last_error(status);
+    return warp;
+  }
+  void set_warp(float warp) { try_set_warp(warp).value(); }
+  Expected<void> try_set_warp(float warp) { return detail::outcome(asr_speaker_set_warp(get(), warp)); }
+
+  // Chooses the warp; where it is the same as before, estimates the transform anew from all that came to a kFinal of the
+  // speaker's streams, for utterances that begin later.
   // Takes up to some seconds. ASR_INVALID_STATE: less than 1 s of words was said.
   void adapt() { try_adapt().value(); }
   Expected<void> try_adapt() { return detail::outcome(asr_adapt(get())); }

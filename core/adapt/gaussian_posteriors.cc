@@ -25,7 +25,7 @@ const float *GaussianPosteriors::precision(const asr_gmm_codebook &codebook, uin
   return model_.precisions.data() + model_.precision_at[model_.covariance_of[codebook.first_gaussian + gaussian]];
 }
 
-void GaussianPosteriors::of(const float *row, uint32_t state, uint32_t stream, std::vector<double> *shares) const {
+double GaussianPosteriors::of(const float *row, uint32_t state, uint32_t stream, std::vector<double> *shares) const {
   const std::vector<uint32_t> &dims = model_.streams[stream].dims;
   const asr_gmm_codebook &own = codebook(state, stream);
   const float *const weights = log_weights(state, stream);
@@ -44,6 +44,7 @@ void GaussianPosteriors::of(const float *row, uint32_t state, uint32_t stream, s
   double sum = 0;
   for (double &share : *shares) sum += share = std::exp(share - best);
   for (double &share : *shares) share /= sum;
+  return best + std::log(sum);
 }
 
 }  // namespace asr

@@ -14,8 +14,9 @@ class GaussianPosteriors {
 
   const AcousticModel &model() const { return model_; }
 
-  // The share of every Gaussian of the state's codebook for feature stream `stream`, into *shares; they add up to 1.
-  void of(const float *row, uint32_t state, uint32_t stream, std::vector<double> *shares) const;
+  // The share of every Gaussian of the state's codebook for feature stream `stream`, into *shares; they add up to 1. Returns
+  // the log-likelihood of the stream's part of the row.
+  double of(const float *row, uint32_t state, uint32_t stream, std::vector<double> *shares) const;
 
   const asr_gmm_codebook &codebook(uint32_t state, uint32_t stream) const {
     return model_.codebooks[model_.state_codebook[size_t{state} * model_.streams.size() + stream]];

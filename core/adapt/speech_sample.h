@@ -33,7 +33,7 @@ class SpeechSample {
     std::vector<uint32_t> states;
   };
 
-  const size_t most_rows_;
+  size_t most_rows_;
   size_t n_rows_ = 0;
   std::multimap<uint64_t, Utterance> utterances_;  // by checksum
   uint64_t first_dropped_ = UINT64_MAX;            // the lowest checksum of those for which there was no room

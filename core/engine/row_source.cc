@@ -12,27 +12,27 @@ size_t length_of_rows(const LoadedModel &model, const StreamOptions &options) {
 
 }  // namespace
 
-RowSource::RowSource(const LoadedModel &model, const StreamOptions &options, const LiveMeanState *start)
+RowSource::RowSource(const LoadedModel &model, const StreamOptions &options, float warp, const LiveMeanState *start)
     : model_(model), options_(options), row_length_(length_of_rows(model, options)), signal_(nullptr, nullptr) {
-  if (options.is_audio()) begin_features(start);
+  if (options.is_audio()) begin_features(warp, start);
 }
 
 // On the device where it can normalise as the stream wants, which of live means it can running ones alone, and nobody's rows
 // are transformed, else here.
-void RowSource::begin_features(const LiveMeanState *start) {
+void RowSource::begin_features(float warp, const LiveMeanState *start) {
   const FeatureTables &tables = model_.tables();
   const CmnKind cmn = options_.cmn.value_or(tables.front_end().cmn);
-  const uint32_t warp = tables.warp_index(static_cast<double>(options_.vtln_warp));
+  const uint32_t bank = tables.warp_index(static_cast<double>(warp));
   const bool is_live = cmn == CmnKind::kLive;
   const bool is_running = is_live && tables.front_end().cmn_lookahead_frames == 0 && !tables.front_end().cmn_variance;
   if (model_.has_step() && !options_.speaker && (cmn == CmnKind::kNone || is_running)) {
-    const asr_signal_options signal_options{sizeof(signal_options), warp, is_live};
+    const asr_signal_options signal_options{sizeof(signal_options), bank, is_live};
     asr_backend_signal *signal = nullptr;
     model_.device().check(model_.api()->signal_begin(model_.device().get(), model_.features(), &signal_options, &signal));
     signal_ = {signal, model_.api()->signal_end};
     feed_.emplace(tables, model_.options().window_frames);
   } else {
-    pipeline_.emplace(tables, cmn, warp, start);
+    pipeline_.emplace(tables, cmn, bank, start);
   }
 }
 

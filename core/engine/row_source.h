@@ -15,9 +15,9 @@ namespace asr {
 
 class RowSource {
  public:
-  // `options` must outlive the source. `start`: what live normalisation knows already, nullptr
+  // `options` must outlive the source. `warp`: of the frequency axis. `start`: what live normalisation knows already, nullptr
   // if nothing.
-  RowSource(const LoadedModel &model, const StreamOptions &options, const LiveMeanState *start);
+  RowSource(const LoadedModel &model, const StreamOptions &options, float warp, const LiveMeanState *start);
 
   // Input: samples, or whole rows where the stream is fed rows.
   size_t n_wanted() const;  // values to add before the next window; 0 = enough is waiting
@@ -44,7 +44,7 @@ class RowSource {
   bool all_taken() const;  // ended, and no row is left or will come
 
  private:
-  void begin_features(const LiveMeanState *start);
+  void begin_features(float warp, const LiveMeanState *start);
   size_t n_waiting() const;
 
   const LoadedModel &model_;

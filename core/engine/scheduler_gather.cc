@@ -75,7 +75,7 @@ void Scheduler::gather_rows(const StreamPointer &stream, Window *window) {
   size_t first_row = window->loglikes.size() / model_.n_states();
   const size_t n_values = window->features.size();
   rows.take(n, rows.is_fed_loglikes() ? &window->loglikes : &window->features);
-  if (stream->options_.speaker) stream->take_as_speakers(window->features.data() + n_values, n);
+  if (stream->speaker_) stream->speaker_->take(window->features.data() + n_values, n);
   utterance.take(n);
   stream->next_frame_ += n;
   // From here on nothing fails, so that the window's parts agree with its rows.

@@ -26,9 +26,12 @@ void Scheduler::complete(Window *window) {
     if (const auto background = background_of(*stream)) {
       compare(path, *background, stream->utterance_->decoding(), final.get());
     }
-    if (stream->options_.speaker) stream->learn(*final, states_of(path, stream->utterance_->decoding()));
-    if (stream->options_.adapts) {  // the pool does, once the result is out
-      stream->submit_result(this, [made = std::make_shared<EventPointer>(std::move(final))] { return std::move(*made); });
+    if (stream->speaker_) {  // learns from it, which takes time
+      stream->submit_result(this, [self = stream.get(), made = std::make_shared<EventPointer>(std::move(final)),
+                                   states = states_of(path, stream->utterance_->decoding())] {
+        self->learn(**made, states);
+        return std::move(*made);
+      });
     } else {
       stream->post_result(std::move(final));
       stream->resume_ = stream->goes_on_;

@@ -30,11 +30,49 @@ EstimationModel::EstimationModel(const Bundle &bundle)
     : model(read_for_estimation(bundle)),
       posteriors(model),
       prior(posteriors),
-      checksum(bundle.files.at("acoustic.bin").checksum) {}
+      checksum(bundle.files.at("acoustic.bin").checksum),
+      front_end(bundle.front_end) {}
 
-std::shared_ptr<const FeatureTransform> Speaker::transform() const {
+const WarpScorer &EstimationModel::warps() const {
   const std::lock_guard lock(mutex_);
-  return transform_;
+  if (!warps_) warps_.emplace(front_end);
+  return *warps_;
+}
+
+void Speaker::set_methods(bool fmllr, size_t n_warps) {
+  if (n_warps > 0) model_->warps();
+  const std::lock_guard lock(mutex_);
+  estimates_transform_ = fmllr;
+  if (n_warps == n_warps_) return;
+  n_warps_ = n_warps;
+  std::fill(warp_sums_.begin(), warp_sums_.end(), 0);
+  n_warp_rows_ = 0;
+}
+
+bool Speaker::searches_warps() const {
+  const std::lock_guard lock(mutex_);
+  return n_warps_ > 0;
+}
+
+float Speaker::warp() const {
+  const std::lock_guard lock(mutex_);
+  return warp_;
+}
+
+void Speaker::set_warp(float warp) {
+  if (warp != 1) require_warps(model_->front_end);
+  const std::lock_guard lock(mutex_);
+  if (warp == warp_) return;
+  warp_ = warp;
+  sample_ = SpeechSample(kMostSpeakerRows);
+  n_added_ = 0;
+  n_due_ = kLeastSpeakerRows;
+  transform_.reset();
+}
+
+std::shared_ptr<const FeatureTransform> Speaker::transform(float warp) const {
+  const std::lock_guard lock(mutex_);
+  return warp == warp_ ? transform_ : nullptr;
 }
 
 void Speaker::set_transform(std::shared_ptr<const FeatureTransform> transform) {
@@ -52,7 +90,7 @@ bool Speaker::is_usual(const float *row) const {
 }
 
 // In pieces, of which the sample keeps some.
-void Speaker::add(const std::vector<float> &rows, const std::vector<uint32_t> &states) {
+void Speaker::add(const std::vector<float> &rows, const std::vector<uint32_t> &states, float warp) {
   constexpr size_t kPiece = 256;
   for (size_t begin = 0; begin < states.size(); begin += kPiece) {
     std::vector<float> piece;
@@ -64,36 +102,75 @@ void Speaker::add(const std::vector<float> &rows, const std::vector<uint32_t> &s
       piece_states.push_back(states[i]);
     }
     const std::lock_guard lock(mutex_);
+    if (warp != warp_) return;
     n_added_ += piece_states.size();
     sample_.add(std::move(piece), std::move(piece_states));
   }
 }
 
-bool Speaker::is_due() const {
+void Speaker::add_sound(const std::vector<float> &samples, const std::vector<uint32_t> &states, const StopToken &stop) {
+  size_t n_warps = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    n_warps = n_warps_;
+  }
+  if (n_warps == 0) return;
+  std::vector<int64_t> sums(WarpScorer::kWarps);
+  const size_t stride = (WarpScorer::kWarps - 1) / (n_warps - 1);
+  const size_t n_rows = model_->warps().score(samples, states, stride, model_->posteriors, stop, &sums);
   const std::lock_guard lock(mutex_);
-  return n_added_ >= n_due_;
+  for (size_t i = 0; i < sums.size(); ++i) warp_sums_[i] += sums[i];
+  n_warp_rows_ += n_rows;
 }
 
-SpeechSample Speaker::sample() const {
+bool Speaker::is_due() const {
   const std::lock_guard lock(mutex_);
-  return sample_;
+  return estimates_transform_ && n_added_ >= n_due_;
+}
+
+Speaker::Said Speaker::said() const {
+  const std::lock_guard lock(mutex_);
+  return {sample_, warp_, estimates_transform_, n_warp_rows_};
 }
 
 // Replaces the transform; false where none fits, and the one before stays.
-bool Speaker::estimate(const SpeechSample &said, const StopToken &stop) {
-  auto transform = std::make_shared<FeatureTransform>(said.estimate(model_->posteriors, model_->prior, stop));
-  if (transform->n_dims == 0) return false;
-  set_transform(std::move(transform));
+bool Speaker::estimate(const Said &said, const StopToken &stop) {
+  auto estimated = std::make_shared<FeatureTransform>(said.sample.estimate(model_->posteriors, model_->prior, stop));
+  if (estimated->n_dims == 0) return false;
+  std::shared_ptr<const FeatureTransform> transform = std::move(estimated);
+  const std::lock_guard lock(mutex_);
+  if (said.warp == warp_) transform_.swap(transform);
+  return true;
+}
+
+// Returns whether it is another than before. Of warps that are equally likely, the one nearest 1 is taken.
+bool Speaker::choose_warp() {
+  float warp = 1;
+  {
+    const std::lock_guard lock(mutex_);
+    if (n_warps_ == 0 || n_warp_rows_ < kLeastSpeakerRows) return false;
+    const size_t stride = (WarpScorer::kWarps - 1) / (n_warps_ - 1), middle = WarpScorer::kWarps / 2;
+    size_t best = middle;
+    for (size_t i = 0; i < WarpScorer::kWarps; i += stride) {
+      if (warp_sums_[i] > warp_sums_[best]) best = i;
+    }
+    warp = static_cast<float>(WarpScorer::warp(best));
+    if (warp == warp_) return false;
+  }
+  set_warp(warp);
   return true;
 }
 
 void Speaker::adapt() {
-  const SpeechSample said = sample();
-  if (said.n_rows() < kLeastSpeakerRows) {
-    fail(ASR_INVALID_STATE, "asr_adapt: %zu frames of speech have come to a FINAL as yet; %zu are needed", said.n_rows(),
+  if (choose_warp()) return;
+  const Said said = this->said();
+  const size_t n_rows = said.estimates_transform ? said.sample.n_rows() : said.n_warp_rows;
+  if (n_rows < kLeastSpeakerRows) {
+    fail(ASR_INVALID_STATE, "asr_adapt: %zu frames of speech have come to a FINAL as yet; %zu are needed", n_rows,
          kLeastSpeakerRows);
   }
-  if (!estimate(said, {})) fail(ASR_INVALID_STATE, "asr_adapt: no transform fits what was said; the one before stays");
+  if (said.estimates_transform && !estimate(said, {}))
+    fail(ASR_INVALID_STATE, "asr_adapt: no transform fits what was said; the one before stays");
 }
 
 void Speaker::adapt_if_due(const StopToken &stop) {
@@ -102,7 +179,7 @@ void Speaker::adapt_if_due(const StopToken &stop) {
     if (n_added_ < n_due_) return;
     n_due_ = n_added_ + n_added_ / 5;
   }
-  estimate(sample(), stop);
+  estimate(said(), stop);
 }
 
 }  // namespace asr

@@ -1,27 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// A speaker, whom streams share: what was said, as Stream adds it, and the transform of features that is estimated from it and
-// that utterances begin with. Any thread.
+// A speaker, whom streams share: sums and samples of what was said, as SpeakerTrack adds them; and the warp of the frequency
+// axis and the transform of features that are estimated from these. Any thread.
 #pragma once
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "core/adapt/speech_sample.h"
 #include "core/base/limits.h"
 #include "core/base/stop.h"
+#include "core/engine/warp_scorer.h"
 #include "core/model/bundle.h"
 
 namespace asr {
 
 // An acoustic model in memory, which the speakers of an engine share.
-struct EstimationModel {
+class EstimationModel {
+ public:
   explicit EstimationModel(const Bundle &bundle);  // throws where transforms cannot be estimated for the model
 
   const AcousticModel model;
   const GaussianPosteriors posteriors;
   const FmllrPrior prior;
   const uint64_t checksum;  // of acoustic.bin
+  const FrontEnd front_end;
+
+  const WarpScorer &warps() const;  // made at the first call
+
+ private:
+  mutable std::mutex mutex_;  // of what follows
+  mutable std::optional<WarpScorer> warps_;
 };
 
 class Speaker {
@@ -31,26 +41,53 @@ class Speaker {
   uint32_t n_dims() const { return model_->model.n_dims; }
   bool suits(const Bundle &bundle) const { return bundle.files.at("acoustic.bin").checksum == model_->checksum; }
 
-  // The transform of utterances that begin now; nullptr: none.
-  std::shared_ptr<const FeatureTransform> transform() const;
+  // What adapt() estimates. n_warps: 0, 11 or 21.
+  void set_methods(bool fmllr, size_t n_warps);  // throws ASR_UNSUPPORTED where the front end cannot be warped
+  bool searches_warps() const;
+
+  // The warp of streams that begin now.
+  float warp() const;
+  void set_warp(float warp);  // one that the model has; forgets rows and transform where it is another than before
+
+  // The transform of utterances that begin now, of a stream with this warp; nullptr: none.
+  std::shared_ptr<const FeatureTransform> transform(float warp) const;
+  std::shared_ptr<const FeatureTransform> transform() const { return transform(warp()); }
   void set_transform(std::shared_ptr<const FeatureTransform> transform);
 
-  // As SpeechSample; rows that are far from all that the model knows do not count.
-  void add(const std::vector<float> &rows, const std::vector<uint32_t> &states);
-  void adapt();  // throws ASR_INVALID_STATE where too little was said, or nothing fits it
+  // As SpeechSample, of a stream with this warp; rows that are far from all that the model knows do not count.
+  void add(const std::vector<float> &rows, const std::vector<uint32_t> &states, float warp);
+  // As WarpScorer.
+  void add_sound(const std::vector<float> &samples, const std::vector<uint32_t> &states, const StopToken &stop);
+
+  // Chooses the warp; where it is the same as before, estimates the transform. Throws ASR_INVALID_STATE where too little was
+  // said, or nothing fits it.
+  void adapt();
   bool is_due() const;
-  void adapt_if_due(const StopToken &stop);  // once there is enough, and then with every fifth more; throws where it is stopped
+  void adapt_if_due(const StopToken &stop);  // the transform, once there is enough, and then with every fifth more
 
  private:
-  SpeechSample sample() const;
-  bool estimate(const SpeechSample &said, const StopToken &stop);
+  struct Said {
+    SpeechSample sample;
+    float warp;  // that its rows were made with
+    bool estimates_transform;
+    size_t n_warp_rows;
+  };
+
+  Said said() const;
+  bool choose_warp();
+  bool estimate(const Said &said, const StopToken &stop);
   bool is_usual(const float *row) const;
 
   const std::shared_ptr<const EstimationModel> model_;
   mutable std::mutex mutex_;  // of what follows
-  SpeechSample sample_{kMostSpeakerRows};
-  size_t n_added_ = 0, n_due_ = kLeastSpeakerRows;  // rows so far, and for the next adapt_if_due
-  std::shared_ptr<const FeatureTransform> transform_;
+  bool estimates_transform_ = true;
+  size_t n_warps_ = 0;
+  std::vector<int64_t> warp_sums_ = std::vector<int64_t>(WarpScorer::kWarps);
+  size_t n_warp_rows_ = 0;  // in warp_sums_
+  float warp_ = 1;
+  SpeechSample sample_{kMostSpeakerRows};              // under warp_
+  size_t n_added_ = 0, n_due_ = kLeastSpeakerRows;     // rows so far, and for the next adapt_if_due
+  std::shared_ptr<const FeatureTransform> transform_;  // under warp_
 };
 
 }  // namespace asr

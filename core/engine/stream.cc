@@ -19,6 +19,11 @@ const Error *const g_cancelled = new Error(ASR_CANCELLED, "the stream was cancel
 const Error *const g_reset = new Error(ASR_CANCELLED, "the stream was reset by asr_reset; what was not finished is dropped");
 const Error *const g_closed = new Error(ASR_INVALID_STATE, "the stream was closed");
 
+// A stream's own warp, else its speaker's.
+float warp_of(const StreamOptions &options) {
+  return options.vtln_warp == 1 && options.speaker ? options.speaker->warp() : options.vtln_warp;
+}
+
 // Values of the intake that one frame shift brings.
 size_t values_of_frame(const StreamOptions &options, const LoadedModel &model) {
   if (options.is_audio()) return model.bundle().front_end.shift_samples;
@@ -42,6 +47,7 @@ bool keeps_state(const StreamOptions &options, const FrontEnd &front_end) {
 Stream::Stream(const StreamOptions &options, GraphName graph, const LoadedModel &model, Scheduler *scheduler,
                WorkerPool *results, WorkerPool *estimations, std::shared_ptr<EventQueue> events)
     : options_(options),
+      warp_(warp_of(options)),
       is_batch_(options.cmn.value_or(model.bundle().front_end.cmn) == CmnKind::kBatch),
       scheduler_(scheduler),
       frame_values_(values_of_frame(options, model)),
@@ -55,6 +61,10 @@ Stream::Stream(const StreamOptions &options, GraphName graph, const LoadedModel 
       work_(std::make_shared<SerialWork>(results)),
       estimation_(options.adapts ? std::make_shared<SerialWork>(estimations) : nullptr),
       keeps_history_(!model.options().fallback.empty()) {
+  if (options.speaker) {
+    const uint32_t shift_samples = options.is_audio() ? model.bundle().front_end.shift_samples : 0;
+    speaker_.emplace(options.speaker, warp_, options.learns, shift_samples);
+  }
   for (const asr_event_kind kind :
        {ASR_EVENT_READY, ASR_EVENT_SPEECH_START, ASR_EVENT_ENDPOINT, ASR_EVENT_ERROR, ASR_EVENT_END}) {
     reserve_[kind] = new_event(kind);
@@ -192,7 +202,7 @@ void Stream::begin_rows(const LoadedModel &model) {
   if (options_.pre_roll_s && !gate_) {
     gate_.emplace(model.tables().front_end(), model.options().window_frames, *options_.pre_roll_s);
   }
-  if (!rows_) rows_.emplace(model, options_, carried_.start());
+  if (!rows_) rows_.emplace(model, options_, warp_, carried_.start());
 }
 
 // Later utterances of a stream with endpoints may have another graph than this one.
@@ -207,8 +217,7 @@ void Stream::begin_sound(const LoadedModel &model) {
 void Stream::begin_utterance(const LoadedModel &model, Retired *retired) {
   if (!graph_) graph_ = choices_.take(gate_ ? gate_->sound_from(utterance_frame_) : utterance_frame_);
   utterance_.emplace(model, graph_, options_, retired, utterance_frame_);
-  said_.clear();
-  if (options_.speaker) transform_ = options_.speaker->transform();
+  if (speaker_) speaker_->begin_utterance();
   if (gate_) gate_->open();
   if (!options_.endpoint) post_once(ASR_EVENT_SPEECH_START, 0);
 }
@@ -239,6 +248,7 @@ void Stream::begin_at(uint64_t frame, const LoadedModel &model) {
   boosts_.pass_to(frame);
   forget_history(model.tables().view()->dynamics->lookahead + kMarginFrames);
   if (sound_) sound_->forget_before(frame);
+  if (speaker_) speaker_->forget_before(frame);
   if (!gate_) return;
   gate_->forget_before(frame);
   gate_->close(frame);
@@ -330,28 +340,12 @@ size_t Stream::take(float *values, size_t n) {
 void Stream::add_to_rows(const float *values, size_t n) {
   rows_->add(values, n);
   if (sound_) sound_->add(values, n);
+  if (speaker_) speaker_->add_sound(values, n);
 }
 
-void Stream::take_as_speakers(float *rows, size_t n) {
-  const size_t n_dims = options_.speaker->n_dims(), n_kept = said_.size() / n_dims;
-  if (options_.learns) said_.insert(said_.end(), rows, rows + std::min(n, kMostUtteranceRows - n_kept) * n_dims);
-  if (transform_) transform_->apply(rows, n);
-}
-
-// A result that is probably wrong teaches nothing.
 void Stream::learn(const asr_event &final, const std::vector<uint32_t> &states) {
-  constexpr uint32_t kDoubtful = ASR_FLAG_NO_SPEECH | ASR_FLAG_BEAM_DIED | ASR_FLAG_REJECTED;
-  if (!options_.speaker || !options_.learns || (final.flags & kDoubtful) != 0 || is_utterance_cancelled()) return;
-  const size_t n_dims = options_.speaker->n_dims(), n = std::min(states.size(), said_.size() / n_dims);
-  std::vector<float> rows;
-  std::vector<uint32_t> states_of_rows;
-  for (size_t i = 0; i < n; ++i) {
-    if (states[i] == kNoState) continue;
-    const auto row = said_.begin() + static_cast<ptrdiff_t>(i * n_dims);
-    rows.insert(rows.end(), row, row + static_cast<ptrdiff_t>(n_dims));
-    states_of_rows.push_back(states[i]);
-  }
-  options_.speaker->add(rows, states_of_rows);
+  if (!speaker_ || is_utterance_cancelled()) return;
+  speaker_->learn(final, utterance_frame_, states, stop_token());
 }
 
 Sound Stream::sound() const { return sound_ ? sound_->sound(utterance_->first_frame(), utterance_->end_frame()) : Sound(); }
@@ -383,6 +377,7 @@ void Stream::begin_again() noexcept {
   utterance_.reset();
   rows_.reset();
   sound_.reset();
+  if (speaker_) speaker_->begin_again(history_frame_);
   failure_.reset();
   progressed_ = last_taken_ = ended_ = awaits_check_ = choosing_ = closing_ = restarting_ = goes_on_ = dropping_ = false;
   next_frame_ = history_frame_;
@@ -459,7 +454,7 @@ void Stream::submit_result(Scheduler *scheduler, std::function<EventPointer()> m
 
 EventPointer Stream::lattice_result(SearchLattice found, const Decoding &decoding) {
   std::vector<uint32_t> states;
-  EventPointer final = lattice_event(std::move(found), decoding, stop_token(), options_.speaker ? &states : nullptr);
+  EventPointer final = lattice_event(std::move(found), decoding, stop_token(), speaker_ ? &states : nullptr);
   learn(*final, states);
   return final;
 }
@@ -479,7 +474,7 @@ void Stream::make_result(Scheduler *scheduler, const std::function<EventPointer(
     EventPointer final = make();
     check_not_stopped();
     post_result(std::move(final));
-    if (goes_on_ && estimation_ && options_.speaker->is_due()) {
+    if (goes_on_ && estimation_ && speaker_->is_due()) {
       estimation_->submit([self = shared_from_this()] { self->adapt(); });
       return;
     }
@@ -506,7 +501,7 @@ void Stream::make_result(Scheduler *scheduler, const std::function<EventPointer(
 // The next utterance waits for it, other streams do not.
 void Stream::adapt() noexcept {
   try {
-    options_.speaker->adapt_if_due(stop_token());
+    speaker_->adapt_if_due(stop_token());
   } catch (...) {
     result_failure_ = current_error();
   }

@@ -16,7 +16,7 @@
 #include "core/engine/intake.h"
 #include "core/engine/row_source.h"
 #include "core/engine/serial_work.h"
-#include "core/engine/speaker.h"
+#include "core/engine/speaker_track.h"
 #include "core/engine/speech_gate.h"
 #include "core/engine/utterance.h"
 
@@ -107,8 +107,6 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // fill_rows(): what was fed to rows_, as far as a window needs it; returns whether there was any.
   size_t take(float *values, size_t n);
   void add_to_rows(const float *values, size_t n);
-  // Rows of the utterance: keeps them for the speaker, and transforms them.
-  void take_as_speakers(float *rows, size_t n);
   void learn(const asr_event &final, const std::vector<uint32_t> &states);  // of each row of the result's path, or kNoState
   Sound sound() const;  // of the utterance; empty where results are not compared with the background
   bool fill_rows();
@@ -133,6 +131,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   double frame_s(uint64_t frame) const { return static_cast<double>(frame * frame_values_) * value_s_; }
 
   const StreamOptions options_;
+  const float warp_;                    // of the frequency axis
   const bool is_batch_;                 // the mean is that of all audio
   std::atomic<Scheduler *> scheduler_;  // set by the thread of the one before
   const size_t frame_values_;           // kept values of the intake that one frame shift brings
@@ -163,17 +162,16 @@ class Stream : public std::enable_shared_from_this<Stream> {
   uint32_t n_pause_frames_ = 0;              // of the last event about that
   EventPointer reserve_[ASR_EVENT_END + 1];  // those that post_once has not yet posted
   bool fell_back_ = false;
-  std::optional<SpeechGate> gate_;      // where background is not decoded; as rows_, but it outlives a lost device
-  std::optional<RowSource> rows_;       // from the first visit to the end
-  std::optional<SoundTrack> sound_;     // as rows_, where results may be compared with the background
-  uint64_t next_frame_ = 0;             // of the rows
-  uint64_t utterance_frame_ = 0;        // that the utterance begins with
-  std::shared_ptr<LoadedGraph> graph_;  // of the utterance, from its first beginning on
-  std::shared_ptr<const FeatureTransform> transform_;  // of the utterance; nullptr: none
-  std::vector<float> said_;                            // its rows, untransformed, as many as a speaker keeps
-  std::optional<Utterance> utterance_;                 // from its first visit, or where speech begins, to its end
-  std::optional<uint64_t> end_at_;                     // where the utterance ends because asr_end_utterance says so
-  bool begins_at_mark_ = false;                        // the utterance before ended so
+  std::optional<SpeechGate> gate_;       // where background is not decoded; as rows_, but it outlives a lost device
+  std::optional<RowSource> rows_;        // from the first visit to the end
+  std::optional<SoundTrack> sound_;      // as rows_, where results may be compared with the background
+  std::optional<SpeakerTrack> speaker_;  // where there is one
+  uint64_t next_frame_ = 0;              // of the rows
+  uint64_t utterance_frame_ = 0;         // that the utterance begins with
+  std::shared_ptr<LoadedGraph> graph_;   // of the utterance, from its first beginning on
+  std::optional<Utterance> utterance_;   // from its first visit, or where speech begins, to its end
+  std::optional<uint64_t> end_at_;       // where the utterance ends because asr_end_utterance says so
+  bool begins_at_mark_ = false;          // the utterance before ended so
   bool awaits_check_ = false;            // no row is taken before the window under way has shown whether the utterance ends
   bool choosing_ = false;                // that window is to show whether it takes another graph
   bool closing_ = false;                 // the utterance has ended

@@ -8,13 +8,7 @@
 namespace asr {
 
 FeaturePipeline::FeaturePipeline(const FeatureTables &tables, CmnKind cmn, uint32_t warp, const LiveMeanState *start)
-    : tables_(tables),
-      warp_(warp),
-      n_ceps_(tables.front_end().n_ceps),
-      framer_(tables.front_end()),
-      noise_removal_(tables),
-      normaliser_(tables.front_end(), cmn, start),
-      dynamic_(*tables.view()->dynamics) {
+    : tables_(tables), warp_(warp), framer_(tables.front_end()), rows_(tables, cmn, start) {
   if (warp >= tables.view()->n_warps) {
     fail(ASR_INVALID_ARGUMENT, "warp %u: the model has %u filter banks", warp, tables.view()->n_warps);
   }
@@ -46,32 +40,15 @@ bool FeaturePipeline::next_extract(asr_extract_job *job, uint32_t max_frames) {
 
 void FeaturePipeline::extracted() {
   framer_.skip(job_frames_);
-  cepstra_.clear();
-  if (tables_.front_end().noise_removal) {
-    noise_removal_.push(extracted_.data(), job_frames_, &cepstra_);
-  } else {
-    cepstra_.swap(extracted_);
-  }
-  normalised_.clear();
-  normaliser_.push(cepstra_.data(), job_frames_, &normalised_);
+  rows_.add(extracted_, job_frames_);
   job_frames_ = 0;
-  dynamic_.push(normalised_.data(), normalised_.size() / n_ceps_);
   settle();
-}
-
-void FeaturePipeline::release_waiting() {
-  normalised_.clear();
-  normaliser_.release_waiting(&normalised_);
-  dynamic_.push(normalised_.data(), normalised_.size() / n_ceps_);
 }
 
 void FeaturePipeline::settle() {
   if (!finished_ || settled_ || framer_.ready_frames() > 0) return;
   settled_ = true;
-  normalised_.clear();
-  normaliser_.finish(&normalised_);
-  dynamic_.push(normalised_.data(), normalised_.size() / n_ceps_);
-  dynamic_.finish();
+  rows_.finish();
 }
 
 }  // namespace asr

@@ -16,11 +16,9 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
-#include "core/feature/dynamic.h"
+#include "core/feature/cepstral_rows.h"
 #include "core/feature/framer.h"
 #include "core/feature/mfcc_tables.h"
-#include "core/feature/noise_removal.h"
-#include "core/feature/normalise.h"
 
 namespace asr {
 
@@ -35,7 +33,7 @@ class FeaturePipeline {
   void finish();                                     // no more samples; once
 
   // Makes rows of frames that wait for a better mean.
-  void release_waiting();
+  void release_waiting() { rows_.release_waiting(); }
 
   // Describes the next frames whose samples are known, at most max_frames; false if there are none. The job's samples and
   // cepstra are the pipeline's; until extracted() is called no other function may be.
@@ -45,28 +43,24 @@ class FeaturePipeline {
 
   // Rows [ready_rows()][n_dims()], valid until the next call of extracted() or consume(). Batch normalisation makes no
   // row ready before finish() and the last extracted().
-  size_t ready_rows() const { return dynamic_.ready_rows(); }
-  const float *rows() const { return dynamic_.rows(); }
-  void consume(size_t n) { dynamic_.consume(n); }  // drops the first n ready rows
+  size_t ready_rows() const { return rows_.ready_rows(); }
+  const float *rows() const { return rows_.rows(); }
+  void consume(size_t n) { rows_.consume(n); }  // drops the first n ready rows
 
   // After the frames extracted so far; nullptr where normalisation keeps none.
-  const LiveMeanState *live_state() const { return normaliser_.live_state(); }
+  const LiveMeanState *live_state() const { return rows_.live_state(); }
 
   bool done() const { return settled_ && ready_rows() == 0; }  // finished, and every row was consumed
-  uint32_t n_dims() const { return dynamic_.n_dims(); }
+  uint32_t n_dims() const { return rows_.n_dims(); }
 
  private:
   void settle();  // after finish(): ends the later stages once the last frame is in
 
   const FeatureTables &tables_;
-  uint32_t warp_, n_ceps_;
+  uint32_t warp_;
   Framer framer_;
-  NoiseRemoval noise_removal_;
-  Normaliser normaliser_;
-  DynamicFeatures dynamic_;
-  std::vector<float> extracted_;   // of the job under way: cepstra, or log mel energies
-  std::vector<float> cepstra_;     // after noise removal
-  std::vector<float> normalised_;  // cepstra on their way from normaliser_ to dynamic_
+  CepstralRows rows_;
+  std::vector<float> extracted_;  // of the job under way: cepstra, or log mel energies
   uint32_t job_frames_ = 0;
   bool finished_ = false, settled_ = false;
 };

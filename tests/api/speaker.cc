@@ -221,5 +221,127 @@ TEST(Speaker, MisuseIsRefused) {
   EXPECT_EQ(asr_open(engine.get(), &config, &stream), ASR_INVALID_ARGUMENT);
 }
 
+float warp_of(const SpeakerPointer &speaker) {
+  float warp = 0;
+  EXPECT_OK(asr_speaker_get_warp(speaker.get(), &warp));
+  return warp;
+}
+
+// The words with all frequencies times `factor`, of a stream whose speaker learns from them.
+void say_shifted(asr_engine *engine, const SpeakerPointer &speaker, double factor, float lattice_beam = 0) {
+  asr_stream_config config = of(speaker);
+  config.sample_rate_hz = static_cast<uint32_t>(16000 * factor);
+  config.lattice_beam = lattice_beam;
+  for (const char *const words : {"low mid high low mid", "high high mid low", "mid low low high low"}) {
+    (void)recognize(engine, config, speak(words), 1600);
+  }
+}
+
+// How far, golden tests with real voices show.
+TEST(SpeakerWarp, FollowsTheVoice) {
+  const EnginePointer engine = load_engine();
+  for (const uint32_t n_warps : {11u, 21u}) {
+    for (const float lattice_beam : {0.0f, 8.0f}) {
+      std::vector<float> warps;
+      for (const double factor : {1.2, 1.0, 0.85}) {
+        const SpeakerPointer speaker = new_speaker(engine.get());
+        ASSERT_OK(asr_speaker_set_methods(speaker.get(), ASR_SPEAKER_VTLN, n_warps));
+        say_shifted(engine.get(), speaker, factor, lattice_beam);
+        ASSERT_OK(asr_adapt(speaker.get()));
+        EXPECT_TRUE(transform_of(speaker).empty());
+        warps.push_back(warp_of(speaker));
+      }
+      EXPECT_LT(warps[0], warps[2]);
+      EXPECT_LE(warps[0], warps[1]);
+      EXPECT_LE(warps[1], warps[2]);
+      EXPECT_NEAR(warps[1], 1, 0.045);
+    }
+  }
+}
+
+// One stream with endpoints, whose utterances begin anywhere in it, and one so long that not all of its sound is kept.
+TEST(SpeakerWarp, IsFoundWithinAStream) {
+  const EnginePointer engine = load_engine();
+  std::string many = "low mid high";
+  for (int i = 0; i < 40; ++i) many += " mid low high";
+  std::vector<int16_t> samples;
+  for (const std::string &words : {std::string("low mid high low"), many, std::string("mid low low high")}) {
+    const std::vector<int16_t> said = speak(words);
+    samples.insert(samples.end(), said.begin(), said.end());
+    samples.insert(samples.end(), 20000, 0);
+  }
+  std::vector<float> warps;
+  for (const size_t chunk : {160, 1600000}) {
+    const SpeakerPointer speaker = new_speaker(engine.get());
+    ASSERT_OK(asr_speaker_set_methods(speaker.get(), ASR_SPEAKER_VTLN, 21));
+    asr_stream_config config = of(speaker);
+    config.endpoint = ASR_ENDPOINT_CAPTIONS;
+    config.longest_utterance_ms = 300000;
+    config.sample_rate_hz = 19200;
+    (void)recognize(engine.get(), config, samples, chunk);
+    ASSERT_OK(asr_adapt(speaker.get()));
+    warps.push_back(warp_of(speaker));
+  }
+  EXPECT_LT(warps[0], 1);
+  EXPECT_EQ(warps[1], warps[0]);
+}
+
+TEST(SpeakerWarp, IsThatOfStreamsThatBeginLater) {
+  const EnginePointer engine = load_engine();
+  const SpeakerPointer speaker = new_speaker(engine.get());
+  asr_stream_config warped = default_stream(), own = of(speaker);
+  warped.vtln_warp = own.vtln_warp = 0.9f;
+  const Events plain = recognize(engine.get(), default_stream(), speak("low mid"), 1600);
+  const Events expected = recognize(engine.get(), warped, speak("low mid"), 1600);
+  ASSERT_NE(expected, plain);
+  const StreamPointer before = open_stream(engine.get(), of(speaker));
+  ASSERT_OK(asr_speaker_set_warp(speaker.get(), 0.9f));
+  EXPECT_EQ(recognize(engine.get(), of(speaker), speak("low mid"), 1600), expected);
+  feed(before.get(), speak("low mid"), 1600);
+  ASSERT_OK(asr_finish(before.get()));
+  EXPECT_EQ(poll_all(before.get()), plain);
+  ASSERT_OK(asr_speaker_set_warp(speaker.get(), 1.2f));
+  EXPECT_EQ(recognize(engine.get(), own, speak("low mid"), 1600), expected);  // a stream's own goes first
+}
+
+// A transform is of rows of one warp.
+TEST(SpeakerWarp, GoesBeforeTheTransform) {
+  const EnginePointer engine = load_engine();
+  const uint32_t n = n_dims_of(engine.get());
+  const SpeakerPointer speaker = new_speaker(engine.get());
+  ASSERT_OK(asr_speaker_set_methods(speaker.get(), ASR_SPEAKER_VTLN | ASR_SPEAKER_FMLLR, 21));
+  set(speaker, transform(n, 1, 0.5f));
+  ASSERT_OK(asr_speaker_set_warp(speaker.get(), 1));
+  EXPECT_FALSE(transform_of(speaker).empty());  // it was 1
+  say_shifted(engine.get(), speaker, 1.2);
+  ASSERT_OK(asr_adapt(speaker.get()));
+  EXPECT_LT(warp_of(speaker), 1);
+  EXPECT_TRUE(transform_of(speaker).empty());
+  EXPECT_EQ(asr_adapt(speaker.get()), ASR_INVALID_STATE);  // what was said has other rows under this warp
+  say_shifted(engine.get(), speaker, 1.2);
+  ASSERT_OK(asr_adapt(speaker.get()));
+  EXPECT_EQ(transform_of(speaker).size(), n * (n + 1));
+}
+
+TEST(SpeakerWarp, MisuseIsRefused) {
+  const EnginePointer engine = load_engine();
+  const SpeakerPointer speaker = new_speaker(engine.get());
+  float warp = 0;
+  EXPECT_EQ(asr_speaker_get_warp(nullptr, &warp), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_speaker_get_warp(speaker.get(), nullptr), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(asr_speaker_set_warp(nullptr, 1), ASR_INVALID_ARGUMENT);
+  for (const float wrong : {0.5f, 1.3f, NAN, -1.0f, INFINITY}) {
+    EXPECT_EQ(asr_speaker_set_warp(speaker.get(), wrong), ASR_INVALID_ARGUMENT) << wrong;
+  }
+  EXPECT_EQ(warp_of(speaker), 1);
+  EXPECT_EQ(asr_speaker_set_methods(nullptr, ASR_SPEAKER_FMLLR, 0), ASR_INVALID_ARGUMENT);
+  for (const auto &[methods, n_warps] : {std::pair{0u, 0u}, {4u, 0u}, {5u, 0u}, {1u, 11u}, {2u, 0u}, {2u, 1u}, {3u, 46u}}) {
+    EXPECT_EQ(asr_speaker_set_methods(speaker.get(), methods, n_warps), ASR_INVALID_ARGUMENT) << methods << " " << n_warps;
+  }
+  ASSERT_OK(asr_speaker_set_methods(speaker.get(), ASR_SPEAKER_VTLN, 11));
+  EXPECT_EQ(asr_adapt(speaker.get()), ASR_INVALID_STATE);
+  EXPECT_NE(std::string(asr_last_error()).find("asr_adapt: 0 frames of speech"), std::string::npos) << asr_last_error();
+}
+
 }  // namespace
 }  // namespace asr::test

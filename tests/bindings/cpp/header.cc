@@ -412,6 +412,20 @@ TEST(CppHeader, ASpeakerIsAdapted) {
   EXPECT_TRUE(engine.new_speaker().transform().empty());
 }
 
+TEST(CppHeader, ASpeakersWarpIsSetAndSearched) {
+  senone::Engine engine = load();
+  senone::Speaker speaker = engine.new_speaker();
+  EXPECT_EQ(speaker.warp(), 1);
+  speaker.set_warp(0.9f);
+  EXPECT_EQ(speaker.warp(), 0.9f);
+  EXPECT_EQ(speaker.try_set_warp(2).error().status(), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(speaker.try_set_methods(false, 0).error().status(), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(speaker.try_set_methods(true, 5).error().status(), ASR_INVALID_ARGUMENT);
+  speaker.set_methods(false, 11);
+  EXPECT_EQ(speaker.try_adapt().error().status(), ASR_INVALID_STATE);
+  EXPECT_EQ(senone::Speaker().try_warp().error().status(), ASR_INVALID_ARGUMENT);
+}
+
 TEST(CppHeader, ASpeakersTransformIsSetAndTakenAway) {
   senone::Engine engine = load();
   senone::Speaker speaker = engine.new_speaker();

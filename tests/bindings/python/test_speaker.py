@@ -27,6 +27,25 @@ def cost(speaker: senone.Speaker | None) -> float:
 
 
 class Speakers(unittest.TestCase):
+    def test_the_warp_is_set_and_searched(self) -> None:
+        with engine().speaker() as speaker:
+            self.assertEqual(speaker.warp, 1)
+            plain = cost(speaker)
+            speaker.warp = 0.9
+            self.assertAlmostEqual(speaker.warp, 0.9, places=6)
+            self.assertNotEqual(cost(speaker), plain)
+            self.assertRaisesRegex(senone.InvalidArgument, "warp", setattr, speaker, "warp", 2)
+            self.assertRaises(senone.InvalidArgument, speaker.set_methods, fmllr=False)
+            self.assertRaises(senone.InvalidArgument, speaker.set_methods, vtln=5)
+            speaker.warp = 1
+            speaker.set_methods(fmllr=False, vtln=11)
+            self.assertRaises(senone.InvalidState, speaker.adapt)
+            for _ in range(3):
+                engine().recognize(samples(), speaker=speaker)
+            speaker.adapt()
+            self.assertTrue(0.8 <= speaker.warp <= 1.2)
+            self.assertIsNone(speaker.transform())
+
     def test_what_was_said_is_learned_from(self) -> None:
         with engine().speaker() as speaker:
             self.assertRaises(senone.InvalidState, speaker.adapt)

@@ -244,6 +244,10 @@ void call_with_nothing() {
   size_t n_values = 0;
   if (asr_speaker_new(nullptr, &speaker) != ASR_INVALID_ARGUMENT) finding("asr_speaker_new takes no engine");
   if (asr_adapt(nullptr) != ASR_INVALID_ARGUMENT) finding("asr_adapt takes no speaker");
+  float warp = 0;
+  if (asr_speaker_set_methods(nullptr, ASR_SPEAKER_FMLLR, 0) != ASR_INVALID_ARGUMENT) finding("set_methods takes no speaker");
+  if (asr_speaker_get_warp(nullptr, &warp) != ASR_INVALID_ARGUMENT) finding("get_warp takes no speaker");
+  if (asr_speaker_set_warp(nullptr, 1) != ASR_INVALID_ARGUMENT) finding("set_warp takes no speaker");
   if (asr_speaker_get_transform(nullptr, nullptr, 0, &n_values) != ASR_INVALID_ARGUMENT)
     finding("get_transform takes no speaker");
   if (asr_speaker_set_transform(nullptr, nullptr, 0) != ASR_INVALID_ARGUMENT) finding("set_transform takes no speaker");

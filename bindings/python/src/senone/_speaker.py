@@ -15,9 +15,13 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+_FMLLR = 1  # ASR_SPEAKER_FMLLR
+_VTLN = 2  # ASR_SPEAKER_VTLN
+
 
 class Speaker(Owner):
-    """A speaker, made by `Engine.speaker`: a transform of feature rows, estimated from what the speaker's streams heard.
+    """A speaker, made by `Engine.speaker`: a transform of feature rows (fMLLR) and a warp of the frequency axis (VTLN), estimated
+    from what the speaker's streams heard.
 
     `Engine.stream` and `Engine.recognize` take it as ``speaker``, any number at once, of any engine of the same acoustic model.
     `adapt` estimates the transform, or, with adaptation="between_utterances", a stream itself. A speaker may outlive its
@@ -32,8 +36,33 @@ class Speaker(Owner):
         self._n_feature_dims = n_feature_dims
         self._handle = Handle(pointer.value, lib.asr_speaker_free, "the speaker was closed; make another")
 
+    def set_methods(self, *, fmllr: bool = True, vtln: int = 0) -> None:
+        """Sets what `adapt` estimates: a transform, and the likeliest of `vtln` warps, 11 or 21, from 0.80 to 1.20; 0: none.
+
+        Warps are chosen from streams of audio that are opened later. Raises InvalidArgument, Unsupported (a filter bank too
+        narrow to be warped), NoDevice, InvalidState (closed), OutOfMemory.
+        """
+        methods = (_FMLLR if fmllr else 0) | (_VTLN if vtln else 0)
+        with self._handle as pointer:
+            check(lib.asr_speaker_set_methods(pointer, methods, vtln))
+
+    @property
+    def warp(self) -> float:
+        """The warp that streams of the speaker begin with, 0.8 to 1.25; 1: none. Another one forgets the transform, which is of
+        the warp before. Raises InvalidArgument, Unsupported (a filter bank too narrow), InvalidState (closed)."""
+        value = ctypes.c_float()
+        with self._handle as pointer:
+            check(lib.asr_speaker_get_warp(pointer, ctypes.byref(value)))
+        return value.value
+
+    @warp.setter
+    def warp(self, value: float) -> None:
+        with self._handle as pointer:
+            check(lib.asr_speaker_set_warp(pointer, value))
+
     def adapt(self) -> None:
-        """Estimates the transform anew from all that came to a FINAL of the speaker's streams, for utterances that begin later.
+        """Chooses the warp; where it is the same as before, estimates the transform anew from all that came to a FINAL of the
+        speaker's streams, for utterances that begin later.
 
         Takes up to some seconds. FINALs without words, with Flag.REJECTED or with Flag.BEAM_DIED do not count; of more than
         200 s, a part is left out. Raises InvalidState (less than 1 s of words was said, or closed), OutOfMemory.

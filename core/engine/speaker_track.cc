@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/speaker_track.h"
+
+#include <algorithm>
+
+#include "core/base/limits.h"
+#include "core/engine/results.h"
+
+namespace asr {
+
+SpeakerTrack::SpeakerTrack(std::shared_ptr<Speaker> speaker, float warp, bool learns, uint32_t shift_samples)
+    : speaker_(std::move(speaker)),
+      warp_(warp),
+      learns_(learns),
+      shift_samples_(shift_samples),
+      keeps_sound_(learns && shift_samples > 0 && speaker_->searches_warps()) {}
+
+void SpeakerTrack::begin_utterance() {
+  said_.clear();
+  transform_ = speaker_->transform(warp_);
+}
+
+void SpeakerTrack::add_sound(const float *samples, size_t n) {
+  if (!keeps_sound_) return;
+  const size_t n_before = sound_begin_ > n_samples_ ? std::min<uint64_t>(n, sound_begin_ - n_samples_) : 0;
+  n_samples_ += n_before;
+  const size_t most = WarpScorer::kMostFrames * shift_samples_;
+  if (sound_begin_ + sound_.size() == n_samples_) {
+    sound_.insert(sound_.end(), samples + n_before, samples + n_before + std::min(n - n_before, most - sound_.size()));
+  }
+  n_samples_ += n - n_before;
+}
+
+void SpeakerTrack::forget_before(uint64_t frame) {
+  if (!keeps_sound_) return;
+  const uint64_t begin = frame * shift_samples_;
+  if (begin < sound_begin_ + sound_.size()) {
+    const uint64_t n = begin - std::min(begin, sound_begin_);
+    sound_.erase(sound_.begin(), sound_.begin() + static_cast<ptrdiff_t>(n));
+    sound_begin_ += n;
+    return;
+  }
+  sound_.clear();
+  sound_begin_ = std::max(begin, (n_samples_ + shift_samples_ - 1) / shift_samples_ * shift_samples_);
+}
+
+void SpeakerTrack::begin_again(uint64_t frame) {
+  sound_.clear();
+  n_samples_ = sound_begin_ = frame * shift_samples_;
+}
+
+void SpeakerTrack::take(float *rows, size_t n) {
+  const size_t n_dims = speaker_->n_dims(), n_kept = said_.size() / n_dims;
+  if (learns_) said_.insert(said_.end(), rows, rows + std::min(n, kMostUtteranceRows - n_kept) * n_dims);
+  if (transform_) transform_->apply(rows, n);
+}
+
+void SpeakerTrack::learn(const asr_event &final, uint64_t first_frame, const std::vector<uint32_t> &states,
+                         const StopToken &stop) {
+  constexpr uint32_t kDoubtful = ASR_FLAG_NO_SPEECH | ASR_FLAG_BEAM_DIED | ASR_FLAG_REJECTED;
+  if (!learns_ || (final.flags & kDoubtful) != 0) return;
+  learn_rows(states);
+  if (keeps_sound_) learn_warp(first_frame, states, stop);
+}
+
+void SpeakerTrack::learn_rows(const std::vector<uint32_t> &states) {
+  const size_t n_dims = speaker_->n_dims(), n = std::min(states.size(), said_.size() / n_dims);
+  std::vector<float> rows;
+  std::vector<uint32_t> states_of_rows;
+  for (size_t i = 0; i < n; ++i) {
+    if (states[i] == kNoState) continue;
+    const auto row = said_.begin() + static_cast<ptrdiff_t>(i * n_dims);
+    rows.insert(rows.end(), row, row + static_cast<ptrdiff_t>(n_dims));
+    states_of_rows.push_back(states[i]);
+  }
+  speaker_->add(rows, states_of_rows, warp_);
+}
+
+// The frames whose sound is kept.
+void SpeakerTrack::learn_warp(uint64_t first_frame, const std::vector<uint32_t> &states, const StopToken &stop) {
+  const uint64_t sound_frame = sound_begin_ / shift_samples_, begin = std::max(first_frame, sound_frame);
+  const uint64_t end = std::min(first_frame + states.size(), sound_frame + sound_.size() / shift_samples_);
+  if (begin >= end) return;
+  const std::vector<float> samples(sound_.begin() + static_cast<ptrdiff_t>((begin - sound_frame) * shift_samples_),
+                                   sound_.end());
+  const auto first = states.begin() + static_cast<ptrdiff_t>(begin - first_frame);
+  speaker_->add_sound(samples, {first, first + static_cast<ptrdiff_t>(end - begin)}, stop);
+}
+
+}  // namespace asr

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stream's part in its speaker: transforms the rows of the utterance under way, keeps them and their sound, and hands them
+// to the speaker when the result has told their states. Stream has one; of the thread that Stream's decoding is of.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/base/stop.h"
+#include "core/engine/event.h"
+#include "core/engine/speaker.h"
+
+namespace asr {
+
+class SpeakerTrack {
+ public:
+  // warp: of the stream's frequency axis. learns: whether the speaker is told anything. shift_samples: of a frame, 0 where rows
+  // are fed.
+  SpeakerTrack(std::shared_ptr<Speaker> speaker, float warp, bool learns, uint32_t shift_samples);
+
+  void begin_utterance();  // with the transform that the speaker has by now
+  void add_sound(const float *samples, size_t n);
+  void forget_before(uint64_t frame);  // before the utterance that begins there
+  void begin_again(uint64_t frame);    // where the sound begins that comes again
+
+  // The utterance's next rows, which it keeps and then transforms.
+  void take(float *rows, size_t n);
+
+  // states: of each row, or kNoState. What is probably wrong teaches nothing.
+  void learn(const asr_event &final, uint64_t first_frame, const std::vector<uint32_t> &states, const StopToken &stop);
+
+  bool is_due() const { return speaker_->is_due(); }
+  void adapt_if_due(const StopToken &stop) { speaker_->adapt_if_due(stop); }
+
+ private:
+  void learn_rows(const std::vector<uint32_t> &states);
+  void learn_warp(uint64_t first_frame, const std::vector<uint32_t> &states, const StopToken &stop);
+
+  const std::shared_ptr<Speaker> speaker_;
+  const float warp_;
+  const bool learns_;
+  const uint32_t shift_samples_;
+  std::shared_ptr<const FeatureTransform> transform_;  // of the utterance; nullptr: none
+  std::vector<float> said_;                            // its rows, untransformed, as many as a speaker keeps
+  const bool keeps_sound_;
+  std::vector<float> sound_;  // consecutive samples, as many as are worth looking at
+  uint64_t sound_begin_ = 0;  // the first of them, counted as n_samples_; a multiple of shift_samples_
+  uint64_t n_samples_ = 0;    // of the stream, so far
+};
+
+}  // namespace asr

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vocal tract length normalisation: how likely an utterance is under each of several warps of its frequency axis, given which
+// state each frame belongs to (A2 of docs/equations.md). Cepstra come from the built-in CPU back end, one FFT a frame for all
+// warps (paper 004). Any thread.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "core/adapt/gaussian_posteriors.h"
+#include "core/backend/registry.h"
+#include "core/base/stop.h"
+#include "core/engine/loaded_model.h"
+#include "core/feature/mfcc_tables.h"
+
+namespace asr {
+
+// Throws ASR_UNSUPPORTED where the filter bank is too narrow to bend.
+void require_warps(const FrontEnd &front_end);
+
+class WarpScorer {
+ public:
+  static constexpr size_t kWarps = 21;
+  static constexpr size_t kMostFrames = 6000;  // of an utterance that are worth looking at
+
+  static double warp(size_t i) { return 0.8 + 0.02 * static_cast<double>(i); }  // 0.80, 0.82 ... 1.20
+
+  // Opens the back end. Throws as require_warps().
+  explicit WarpScorer(const FrontEnd &front_end);
+
+  // Adds to sums[kWarps] the log-likelihoods under each `stride`-th warp from the first on, in units of 2^-16, so that the
+  // order of utterances does not change the sums. The samples are those of states.size() frames, at the model's rate and scale;
+  // frames of kNoState do not count. Returns how many count. Throws ASR_CANCELLED soon after it is stopped.
+  size_t score(const std::vector<float> &samples, const std::vector<uint32_t> &states, size_t stride,
+               const GaussianPosteriors &posteriors, const StopToken &stop, std::vector<int64_t> *sums) const;
+
+ private:
+  using Cepstra = std::vector<std::vector<float>>;  // [kWarps]; those of warps that are left out are empty
+  Cepstra extract(const std::vector<float> &samples, size_t n_frames, size_t stride) const;
+
+  const FeatureTables tables_;
+  const Device device_;
+  BackendPointer<asr_backend_features> features_;
+  mutable std::mutex mutex_;  // of the device
+};
+
+}  // namespace asr

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the cepstra of a signal's frames to its feature rows: noise removal, normalisation, dynamic features and transform.
+// Part of FeaturePipeline; a search for a warp has one for each warp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/feature/dynamic.h"
+#include "core/feature/mfcc_tables.h"
+#include "core/feature/noise_removal.h"
+#include "core/feature/normalise.h"
+
+namespace asr {
+
+class CepstralRows {
+ public:
+  // `tables` must outlive this. `start`: as for Normaliser. Throws asr::Error if the model cannot be normalised that way.
+  CepstralRows(const FeatureTables &tables, CmnKind cmn, const LiveMeanState *start = nullptr);
+
+  // The next frames, [n_frames][tables.view()->n_ceps]: cepstra, or log mel energies where the front end removes noise.
+  void add(const std::vector<float> &extracted, size_t n_frames);
+  void release_waiting();  // makes rows of frames that wait for a better mean
+  void finish();           // no more frames; once
+
+  // Rows [ready_rows()][n_dims()], valid until the next call of another function. Batch normalisation makes none before
+  // finish().
+  size_t ready_rows() const { return dynamic_.ready_rows(); }
+  const float *rows() const { return dynamic_.rows(); }
+  void consume(size_t n) { dynamic_.consume(n); }  // drops the first n ready rows
+  uint32_t n_dims() const { return dynamic_.n_dims(); }
+
+  // After the frames added so far; nullptr where normalisation keeps none.
+  const LiveMeanState *live_state() const { return normaliser_.live_state(); }
+
+ private:
+  void pass_on();  // normalised_
+
+  const FeatureTables &tables_;
+  NoiseRemoval noise_removal_;
+  Normaliser normaliser_;
+  DynamicFeatures dynamic_;
+  std::vector<float> clean_;       // cepstra after noise removal
+  std::vector<float> normalised_;  // cepstra on their way from normaliser_ to dynamic_
+};
+
+}  // namespace asr

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Likelihoods of an utterance under warps (A2 of docs/equations.md), against features and scores by the plain references.
+#include "core/engine/warp_scorer.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <random>
+
+#include "core/engine/results.h"
+#include "tests/reference/gmm.h"
+#include "tests/reference/mfcc.h"
+#include "tests/reference/random_gmm.h"
+
+namespace asr {
+namespace {
+
+constexpr double kUnits = 65536;
+
+// A tone that rises, in noise.
+std::vector<float> sound(size_t n_samples) {
+  std::mt19937 random(3);
+  std::normal_distribution<float> noise(0, 200);
+  std::vector<float> samples;
+  for (size_t i = 0; i < n_samples; ++i) {
+    const auto t = static_cast<float>(i);
+    samples.push_back(3000 * std::sin(t * (0.1f + t * 2e-6f)) + noise(random));
+  }
+  return samples;
+}
+
+struct Utterance {
+  std::vector<float> samples;
+  std::vector<uint32_t> states;
+};
+
+// Every third frame is silence.
+Utterance utterance(const FrontEnd &front_end, const AcousticModel &model, size_t n_frames) {
+  Utterance result{sound(n_frames * front_end.shift_samples), {}};
+  for (size_t i = 0; i < n_frames; ++i) {
+    result.states.push_back(i % 3 == 2 ? kNoState : static_cast<uint32_t>(7 * i) % model.n_states);
+  }
+  return result;
+}
+
+AcousticModel model_for(const FrontEnd &front_end) {
+  reference::RandomGmm options;
+  options.stream_dims = {front_end.n_dims() - 4, 4};
+  options.scale = 5;
+  return reference::random_gmm(options);
+}
+
+double reference_score(const FrontEnd &front_end, const AcousticModel &model, const Utterance &said, double warp) {
+  reference::Rows cepstra = reference::mfcc(front_end, {said.samples.begin(), said.samples.end()}, warp);
+  cepstra.resize(std::min(cepstra.size(), said.states.size()));
+  const reference::Rows rows = reference::dynamic(front_end, reference::batch_normalised(front_end, cepstra));
+  const AcousticView view(model);
+  double sum = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (said.states[i] == kNoState) continue;
+    const std::vector<float> row(rows[i].begin(), rows[i].end());
+    sum += reference::log_likelihood(*view.get(), said.states[i], row.data());
+  }
+  return sum;
+}
+
+TEST(WarpScorer, AgreesWithTheReference) {
+  for (FrontEnd front_end : {sphinx_front_end(), kaldi_front_end()}) {
+    front_end.cmn = CmnKind::kBatch;
+    front_end.dynamic = DynamicKind::kSphinx_c_d_dd;
+    const AcousticModel model = model_for(front_end);
+    const GaussianPosteriors posteriors(model);
+    const Utterance said = utterance(front_end, model, 60);
+    const WarpScorer scorer(front_end);
+    std::vector<int64_t> sums(WarpScorer::kWarps);
+    const size_t n_scored = scorer.score(said.samples, said.states, 5, posteriors, {}, &sums);
+    EXPECT_TRUE(n_scored == 39 || n_scored == 40) << n_scored;  // Kaldi's last windows reach over the end
+    for (size_t w = 0; w < sums.size(); ++w) {
+      if (w % 5 != 0) {
+        EXPECT_EQ(sums[w], 0) << w;
+        continue;
+      }
+      const double expected = reference_score(front_end, model, said, WarpScorer::warp(w));
+      EXPECT_NEAR(static_cast<double>(sums[w]) / kUnits, expected, 1e-4 * std::abs(expected)) << w;
+    }
+  }
+}
+
+// Whatever came before, and in any order.
+TEST(WarpScorer, SumsDoNotDependOnTheOrder) {
+  FrontEnd front_end = sphinx_front_end();
+  front_end.cmn = CmnKind::kBatch;
+  const AcousticModel model = model_for(front_end);
+  const GaussianPosteriors posteriors(model);
+  const WarpScorer scorer(front_end);
+  std::vector<std::vector<int64_t>> sums(2, std::vector<int64_t>(WarpScorer::kWarps));
+  for (const size_t n_frames : {20, 33, 7}) {
+    const Utterance said = utterance(front_end, model, n_frames);
+    scorer.score(said.samples, said.states, 1, posteriors, {}, &sums[0]);
+  }
+  for (const size_t n_frames : {7, 20, 33}) {
+    const Utterance said = utterance(front_end, model, n_frames);
+    scorer.score(said.samples, said.states, 1, posteriors, {}, &sums[1]);
+  }
+  EXPECT_EQ(sums[0], sums[1]);
+}
+
+// Fewer samples than the states need, none at all, and values that no microphone gives.
+TEST(WarpScorer, OddInput) {
+  FrontEnd front_end = sphinx_front_end();
+  front_end.cmn = CmnKind::kBatch;
+  const AcousticModel model = model_for(front_end);
+  const GaussianPosteriors posteriors(model);
+  const WarpScorer scorer(front_end);
+  std::vector<int64_t> sums(WarpScorer::kWarps);
+  const Utterance said = utterance(front_end, model, 30);
+  const std::vector<float> half(said.samples.begin(), said.samples.begin() + 15 * front_end.shift_samples);
+  EXPECT_LE(scorer.score(half, said.states, 1, posteriors, {}, &sums), 20u);
+  EXPECT_EQ(scorer.score({}, said.states, 1, posteriors, {}, &sums), 0u);
+  EXPECT_EQ(scorer.score(said.samples, {}, 1, posteriors, {}, &sums), 0u);
+  EXPECT_EQ(scorer.score(said.samples, std::vector<uint32_t>(30, kNoState), 1, posteriors, {}, &sums), 0u);
+  const std::vector<float> loud(said.samples.size(), 1e30f);
+  scorer.score(loud, said.states, 1, posteriors, {}, &sums);
+  const std::atomic<bool> stopped{true};
+  try {
+    scorer.score(said.samples, said.states, 1, posteriors, StopToken(&stopped), &sums);
+    FAIL() << "was not stopped";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.code(), ASR_CANCELLED);
+  }
+}
+
+TEST(WarpScorer, NarrowBanksAreRefused) {
+  FrontEnd narrow = sphinx_front_end();
+  narrow.low_hz = 300;
+  narrow.high_hz = 700;
+  narrow.n_mel = 13;
+  EXPECT_THROW(WarpScorer scorer(narrow), Error);
+}
+
+}  // namespace
+}  // namespace asr
