@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python3 -B bench/figures OUT [--results DIRECTORY]: draws the figures of the papers beside ours, and tables.md, into OUT.
+
+`./dev figures` runs it. It reads committed JSON only: the measurements (default: bench/results), and papers.json and
+peers.json beside this file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import paper_000
+import paper_001
+import paper_003
+import paper_003_memory
+import paper_004
+from drawing import Drawing, save
+from results import FiguresError
+from sources import Sources, read_sources
+
+DRAWINGS: list[Callable[[Sources], Drawing]] = [
+    paper_000.figure_3,
+    paper_000.figure_4,
+    paper_000.figure_5,
+    paper_000.figure_6,
+    paper_000.figure_7,
+    paper_001.figure_1,
+    paper_003.table_1,
+    paper_003.table_2,
+    paper_003_memory.graph_memory,
+    paper_004.tables_1_to_3,
+]
+
+HEAD = '''# Tables of the figures
+
+Drawn by `./dev figures`; do not edit. [figures.md](../figures.md) says what each shows. A cell with a letter in
+brackets is empty; the reason is below its table. "Counted" TFLOPS follow the papers' convention, not what is computed.
+'''
+
+
+def sources_of(sources: Sources) -> str:
+    """Where the papers' and other programs' numbers are from."""
+    items = [f'- Paper {number}: {paper["source"]}.' for number, paper in sources.papers.items()]
+    items.append(f'- Other programs: {sources.peers["source"]}')
+    lines = [line for item in items for line in textwrap.wrap(item, 120, subsequent_indent='  ')]
+    return '\n'.join(['## Sources', '', *lines]) + '\n'
+
+
+def draw_all(sources: Sources, out: Path) -> list[Path]:
+    """Writes everything; returns the files."""
+    out.mkdir(parents=True, exist_ok=True)
+    files, parts = [], [HEAD]
+    for draw in DRAWINGS:
+        drawing = draw(sources)
+        files += save(drawing, out)
+        parts.append(f'## {drawing.name}\n')
+        if drawing.figure is not None:
+            parts.append(f'![{drawing.name}]({drawing.name}.svg)\n')
+        parts += [table.markdown() for table in drawing.tables]
+    parts.append(sources_of(sources))
+    tables = out / 'tables.md'
+    tables.write_text('\n'.join(parts), encoding='utf-8')
+    return [*files, tables]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description='draws the figures of the papers beside ours')
+    parser.add_argument('out', type=Path)
+    parser.add_argument('--results', type=Path, default=Path(__file__).parent.parent / 'results')
+    options = parser.parse_args()
+    try:
+        files = draw_all(read_sources(options.results), options.out)
+    except FiguresError as error:
+        print(f'figures: {error}', file=sys.stderr)
+        return 1
+    for file in files:
+        print(file)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Paper 001, full-covariance mixtures on GPUs: figure 1."""
+
+from __future__ import annotations
+
+from drawing import Bar, Drawing, draw_bars, draw_gaps, new_figure, shade
+from results import Missing, NOT_PRINTED, inverse
+from scores import GAUSSIANS, SMALL, counted_tflops, kernel_tflops, score, total_tflops
+from sources import AMD_GPU, CUDA, CUDA_FP32, MILAN, OCL_AMD, OCL_NVIDIA, OCL_NVIDIA_FP32, Sources, TURIN, XEON
+from tables import Table
+
+DEVICES = [CUDA, CUDA_FP32, OCL_NVIDIA, OCL_NVIDIA_FP32, OCL_AMD, AMD_GPU, TURIN, XEON, MILAN]
+NO_KERNEL_TIME = Missing('a CPU has no kernel time of its own')
+NO_CPU_RUN = Missing('measured on another core only')
+
+
+def figure_1(sources: Sources) -> Drawing:
+    """Times real time and counted TFLOPS of devices, 80k Gaussians with full covariances."""
+    table = Table(
+        'Paper 001, figure 1: full covariances',
+        '5000 states × 16 Gaussians × 36 dimensions, windows of 256 frames, transfers included but in the last column. '
+        'The paper has 1.4 to 59 times real time on six GPUs, in bars without numbers.',
+        ['device', 'times real time', 'counted TFLOPS', 'counted TFLOPS of the kernels'],
+    )
+    speeds, counts = [], []
+    for back_end in DEVICES:
+        cpu = back_end.colour == 'cpu'
+        otherwise = NO_CPU_RUN if cpu else None
+        speed = inverse(score(sources.results, back_end, SMALL, 256, 'rtf', 'fullgmm', otherwise))
+        total = total_tflops(sources.results, back_end, SMALL, benchmark='fullgmm', otherwise=otherwise)
+        kernels = kernel_tflops(
+            sources.results, back_end, SMALL, benchmark='fullgmm', otherwise=NO_KERNEL_TIME if cpu else None
+        )
+        table.add(back_end.label, speed, total, kernels)
+        speeds.append(Bar(back_end.label, speed, back_end.colour))
+        counts.append(Bar(back_end.label, total, back_end.colour))
+    for row in sources.peers['fullgmm_5000x16x36']:
+        tflops = counted_tflops(GAUSSIANS[SMALL], 1, row['us_per_frame'] * 1e-6, full=True)
+        speed = 1e4 / row['us_per_frame']
+        table.add(f'{row["peer"]}, {row["machine"]}', speed, tflops, NO_KERNEL_TIME)
+        speeds.append(Bar(row['peer'], speed, 'peer'))
+        counts.append(Bar(row['peer'], tflops, 'peer'))
+    slowest, fastest = sources.papers['001']['figure_1']['times_real_time']
+    table.add('six GPUs, the paper', [slowest, fastest], NOT_PRINTED, NOT_PRINTED)
+    figure, panels = new_figure(4.2, 2)
+    draw_bars(panels[0], speeds, 'times real time', 0.1)
+    shade(panels[0], slowest, fastest)
+    draw_bars(panels[1], counts, 'counted TFLOPS', 1e-3)
+    panels[1].set_yticklabels([])
+    figure.suptitle('80k Gaussians with full covariances, 36 dimensions, windows of 256 frames', fontsize=10)
+    draw_gaps(figure, ['Shaded: six GPUs of 2012 and before, by the text of paper 001.'])
+    figure.subplots_adjust(left=0.3, right=0.98, top=0.91, bottom=0.17, wspace=0.06)
+    return Drawing('paper_001_figure_1', [table, word_errors(sources)], figure)
+
+
+def word_errors(sources: Sources) -> Table:
+    """The paper's comparison of models."""
+    ours = Missing('not measured: no full-covariance acoustic model with recordings at hand')
+    table = Table(
+        'Paper 001, section V.A: word errors with full covariances',
+        'Czech read speech, 140,000 words.',
+        ['model', 'word error rate, %, the paper', 'ours'],
+    )
+    for model, errors in sources.papers['001']['word_errors_percent'].items():
+        table.add(model, errors, ours)
+    return table
