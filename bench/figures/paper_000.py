@@ -223,7 +223,7 @@ def figure_7(sources: Sources) -> Drawing:
                 )
                 line.add(row['rtf'], 100 - row['wer_percent'])
             lines.append(line)
-        for row, mark in zip(sources.peers['accuracy'], 'x+x'):
+        for row, mark in zip(sources.peers['accuracy'], 'x+x+'):
             if row['set'] == recordings:
                 table.add(recordings, row['model'], row['peer'], 'default', 100 - row['wer_percent'], row['rtf'])
                 lines.append(Line(f'{row["model"]}: {row["peer"]}', 'peer', mark, [row['rtf']], [100 - row['wer_percent']]))

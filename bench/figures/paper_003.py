@@ -12,6 +12,14 @@ from tables import Table
 
 STREAMS = [1, 4, 8, 12, 16, 32, 64, 128, 512]
 SETTINGS = {'beam': 13.0, 'max_active': 7000, 'states': 2511512, 'arcs': 6118644}
+RESULTS = ('best path', 'determinised')
+ABLATIONS = {  # ends of the names of files
+    'a block for a stream': 'block',
+    'without staging of links in shared memory': 'unstaged',
+    'pruning every 8 frames': 'prune8',
+    'pruning every 64 frames': 'prune64',
+}
+NO_SWITCH = Missing('not measured: the back end has no switch for it yet, and no device time')
 NO_LATTICES = Missing('not measured: lattices with this back end')
 
 
@@ -60,7 +68,7 @@ def table_2(sources: Sources) -> Drawing:
             f'{row["system"]}, the paper', *(NOT_PRINTED if row[key] is None else row[key] for key in ('best_path', 'lattice'))
         )
     for back_end, streams in ((MILAN, 1), (CUDA, 1), (CUDA, 8), (CUDA, 128), (OCL_NVIDIA, 1), (OCL_NVIDIA, 128)):
-        factors = [real_time_factor(sources, back_end, streams, result) for result in ('best path', 'determinised')]
+        factors = [real_time_factor(sources, back_end, streams, result) for result in RESULTS]
         table.add(f'Senone, {back_end.label}, streams: {streams}', *factors)
     for result in ('best_path', 'determinised'):
         name = 'best path' if result == 'best_path' else result
@@ -86,7 +94,7 @@ def many_streams(sources: Sources) -> Table:
         ['system', 'result', *(str(streams) for streams in STREAMS)],
     )
     for back_end in (CUDA, OCL_NVIDIA, OCL_AMD):
-        for result in ('best path', 'determinised'):
+        for result in RESULTS:
             factors = [real_time_factor(sources, back_end, streams, result) for streams in STREAMS]
             table.add(back_end.label, result, *(inverse(factor) for factor in factors))
     peer = sources.peers['decoding_gpu']
@@ -140,15 +148,8 @@ def ablation(sources: Sources) -> Table:
         ['optimisation', 'streams', 'best path', 'lattices'],
     )
     for label, streams in (('a cluster of blocks for a stream', 8), ('a block for a stream', 12)):
-        table.add(
-            label, str(streams), *(real_time_factor(sources, CUDA, streams, result) for result in ('best path', 'determinised'))
-        )
-    same = Missing('not measured: no device time')
-    for label in (
-        'a block for a stream',
-        'without staging of links in shared memory',
-        'pruning every 8 frames',
-        'pruning every 64 frames',
-    ):
-        table.add(label, '1', same, same)
+        table.add(label, str(streams), *(real_time_factor(sources, CUDA, streams, result) for result in RESULTS))
+    for label, variant in ABLATIONS.items():
+        name = f'{CUDA.prefix}_decode_lanes1_{variant}'
+        table.add(label, '1', *(sources.results.value(name, 'rtf', NO_SWITCH, result=result) for result in RESULTS))
     return table

@@ -13,7 +13,7 @@ def graph_memory(sources: Sources) -> Drawing:
     """Memory over the arcs of the graph, on the CPU and on a GPU with one stream."""
     table = Table(
         'Paper 003, memory over the size of the graph',
-        'MB of 10⁶ bytes. A CPU process: the most that was resident, model, graph and search of one stream, at the widest '
+        'MB of 10⁶ bytes. A CPU process: the most that was resident, model, graph and search of one stream, at any '
         'beam measured. A GPU: all that the back end took with one stream, lattices included. The paper draws curves '
         'without numbers.',
         ['models and graph', 'states', 'arcs', 'graph.bin, MB', 'CPU process, MB', 'CUDA, MB', 'ocl_nvidia, MB'],
