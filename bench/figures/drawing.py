@@ -60,7 +60,7 @@ class Bar:
 
 @dataclass
 class Line:
-    """A line or, with `marks` only, points."""
+    """A line, or points where `style` is a mark only, in Matplotlib's letters."""
 
     label: str
     colour: str
