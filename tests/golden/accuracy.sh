@@ -37,6 +37,14 @@ check an4_cont8 7.5 "$an4/etc/an4_test_dev.transcription" --adapt fmllr --utt2sp
 cmp "$work/hyp" "$work/one_job" || status=1
 check an4_cont8 7.5 "$an4/etc/an4_test_dev.transcription" --transforms "ark:$work/transforms" --utt2spk "$work/utt2spk"
 cmp "$work/hyp" "$work/one_job" || status=1
+check an4_cont8 8 "$an4/etc/an4_test_dev.transcription" --vtln search --utt2spk "$work/utt2spk" --jobs 1
+cp "$work/hyp" "$work/one_job"
+check an4_cont8 8 "$an4/etc/an4_test_dev.transcription" --vtln search --utt2spk "$work/utt2spk" --jobs 5 \
+  --save-warps "$work/warps"
+cmp "$work/hyp" "$work/one_job" || status=1
+check an4_cont8 8 "$an4/etc/an4_test_dev.transcription" --warps "$work/warps" --utt2spk "$work/utt2spk"
+cmp "$work/hyp" "$work/one_job" || status=1
+check an4_cont8 7.5 "$an4/etc/an4_test_dev.transcription" --vtln search --adapt fmllr --utt2spk "$work/utt2spk"
 
 "$senone" import sphinx "$en_us/en-us" "$work/en-us" >/dev/null 2>&1
 "$senone" graph --model "$work/en-us" --lexicon "$en_us/cmudict-en-us.dict" --case lower --lm "$an4/etc/an4_train.2g.arpa" >/dev/null
