@@ -268,9 +268,10 @@ enum {
  * ASR_OUT_OF_MEMORY. */
 ASR_API asr_status asr_speaker_set_methods(asr_speaker *speaker, uint32_t methods, uint32_t n_warps);
 
-/* The warp that streams of the speaker begin with, unless their own vtln_warp is another than 1; 1 at first. Streams keep it;
- * those with another warp than the speaker's are neither transformed nor learned from, until asr_reset. asr_speaker_set_warp
- * forgets rows and transform where it changes the warp. Errors: ASR_INVALID_ARGUMENT (NULL; not 0.8..1.25), ASR_UNSUPPORTED. */
+/* The warp that streams of the speaker begin with; 1 at first. A stream keeps it to its end, or asr_reset; while the speaker
+ * has another one by then, the stream is neither transformed nor learned from. asr_speaker_set_warp forgets rows and transform
+ * where it changes the warp. Errors: ASR_INVALID_ARGUMENT (NULL; not 0.8..1.25), ASR_UNSUPPORTED (the filter bank is too
+ * narrow). */
 ASR_API asr_status asr_speaker_get_warp(asr_speaker *speaker, float *warp);
 ASR_API asr_status asr_speaker_set_warp(asr_speaker *speaker, float warp);
 
@@ -341,7 +342,7 @@ typedef struct asr_stream_config {
   uint32_t n_channels;          /* interleaved channels in what is fed, 1..64; default 1 */
   int32_t channel;              /* the one to recognise, from 0; -1 (default) = their mean */
   asr_cmn cmn;                  /* default ASR_CMN_MODEL */
-  float vtln_warp;              /* warp of the frequency axis, 0.8..1.25; 1 (default) = none */
+  float vtln_warp;              /* warp of the frequency axis, 0.8..1.25; 1 (default) = none, or the speaker's */
   float beam;                   /* natural-log width of the search, > 0; 0 (default) = the bundle's */
   float acoustic_scale;         /* factor on log-likelihoods, > 0; 0 (default) = the bundle's */
   float word_insertion_cost;    /* added to the cost of every word; NaN (default) = the bundle's */

@@ -304,7 +304,8 @@ void run(const Options &options) {
   const EnginePointer engine = load_engine(options, n_jobs);
   const double begin_s = wall_seconds();
   std::optional<Speakers> speakers;
-  if (options.has_speakers()) speakers.emplace(engine.get(), options.utt2spk, options.transforms, options.warps);
+  if (options.has_speakers())
+    speakers.emplace(engine.get(), options.utt2spk, options.transforms, options.warps, options.vtln_warp);
   if (options.searches_warps()) {
     speakers->set_methods(ASR_SPEAKER_VTLN, options.n_warps);
     hear_speakers(engine.get(), options, n_jobs, &*speakers);
@@ -352,7 +353,8 @@ void read_vtln(Options *options) {
   if (options->n_warps != 11 && options->n_warps != 21) {
     throw UsageError(format("recognize: --vtln-factors %u: it is 11 or 21", options->n_warps));
   }
-  if (options->vtln.empty() || options->searches_warps()) return;
+  if (options->vtln.empty()) return;
+  if (options->searches_warps()) return;
   char *end = nullptr;
   options->vtln_warp = strtof(options->vtln.c_str(), &end);
   if (*end != '\0' || !(options->vtln_warp >= kLeastWarp && options->vtln_warp <= kMostWarp)) {

@@ -24,7 +24,7 @@ struct RecognizeOptions {
   std::string adapt;                        // "fmllr", or "": not
   std::string transforms, save_transforms;  // archives
   std::string vtln;                         // "search", a factor, or "": as the speakers have it
-  uint32_t n_warps = 21;                    // that are searched
+  uint32_t n_warps = 11;                    // that are searched
   std::string warps, save_warps;            // files of speakers' warps
   asr_speaker *speaker = nullptr;           // of the utterance
   float vtln_warp = 1;                      // of all utterances
@@ -37,6 +37,7 @@ struct RecognizeOptions {
   float beam = 0, lattice_beam = 0, acoustic_scale = 0, word_insertion_cost = NAN;
 
   bool searches_warps() const { return vtln == "search"; }
+  bool listens_first() const { return !adapt.empty() || searches_warps(); }  // before it recognises
   bool has_speakers() const { return !adapt.empty() || !transforms.empty() || searches_warps() || !warps.empty(); }
 };
 

@@ -38,7 +38,7 @@ asr_stream_config stream_config(const RecognizeOptions &options) {
   config.endpoint = endpoint_preset(options.endpoint);
   config.reject_threshold = options.reject;
   if (options.vad == "off") config.vad = ASR_VAD_OFF;
-  config.vtln_warp = options.vtln_warp;
+  config.vtln_warp = options.speaker == nullptr ? options.vtln_warp : 1;
   config.speaker = options.speaker;
   if (!options.learns) config.adaptation = ASR_ADAPTATION_OFF;
   return config;

@@ -51,8 +51,9 @@ std::map<std::string, std::string> read_utt2spk(const std::string &path) {
   return read_pairs<std::string>(path, "an utterance and its speaker");
 }
 
-Speakers::Speakers(asr_engine *engine, const std::string &utt2spk, const std::string &transforms, const std::string &warps)
-    : engine_(engine), path_(utt2spk), transforms_path_(transforms), warps_path_(warps) {
+Speakers::Speakers(asr_engine *engine, const std::string &utt2spk, const std::string &transforms, const std::string &warps,
+                   float warp)
+    : engine_(engine), path_(utt2spk), transforms_path_(transforms), warps_path_(warps), warp_(warp) {
   if (!utt2spk.empty()) speaker_of_ = read_utt2spk(utt2spk);
   if (!warps.empty()) warps_ = read_pairs<float>(warps, "a speaker and a warp of 0.8 to 1.25");
   if (transforms.empty()) return;
@@ -70,6 +71,7 @@ Speakers::Pointer Speakers::make(const std::string &name) const {
   check(asr_speaker_new(engine_, &made));
   Pointer speaker(made, asr_speaker_free);
   check(asr_speaker_set_methods(made, methods_, n_warps_));
+  check(asr_speaker_set_warp(made, warp_));
   const auto warp = warps_.find(name);
   if (warp != warps_.end() && asr_speaker_set_warp(made, warp->second) != ASR_OK) {
     fail(ASR_BAD_FILE, "%s: '%s': %s", warps_path_.c_str(), name.c_str(), asr_last_error());

@@ -22,8 +22,9 @@ std::map<std::string, std::string> read_utt2spk(const std::string &path);
 class Speakers {
  public:
   // utt2spk: a file, or "": every utterance has a speaker of its own. transforms: an archive of those that speakers begin with,
-  // "ark:FILE" or "scp:FILE", or "". warps: a file of those that speakers begin with, or "". The engine must outlive this.
-  Speakers(asr_engine *engine, const std::string &utt2spk, const std::string &transforms, const std::string &warps);
+  // "ark:FILE" or "scp:FILE", or "". warps: a file of those that speakers begin with, or "": all begin with `warp`. The engine
+  // must outlive this.
+  Speakers(asr_engine *engine, const std::string &utt2spk, const std::string &transforms, const std::string &warps, float warp);
 
   void set_methods(uint32_t methods, uint32_t n_warps);  // of all speakers, as asr_speaker_set_methods
 
@@ -45,6 +46,7 @@ class Speakers {
   const std::string transforms_path_;
   std::map<std::string, std::vector<float>> transforms_;  // that speakers begin with
   const std::string warps_path_;
+  const float warp_;
   std::map<std::string, float> warps_;  // that speakers begin with
   uint32_t methods_ = ASR_SPEAKER_FMLLR, n_warps_ = 0;
   std::mutex mutex_;                                            // of what follows

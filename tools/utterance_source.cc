@@ -19,14 +19,19 @@ void check_usage(const RecognizeOptions &options) {
   if (n_kinds > 1) throw UsageError("recognize: give recordings, --features or --loglikes, only one of them");
   if (options.features.empty() && !options.cmvn.empty()) throw UsageError("recognize: --cmvn is for --features");
   if (options.cmvn.empty() && !options.has_speakers() && !options.utt2spk.empty())
-    throw UsageError("recognize: --utt2spk is for --cmvn, --adapt and --transforms; give one of them");
+    throw UsageError("recognize: --utt2spk is for --cmvn, --adapt, --vtln search, --transforms and --warps; give one of them");
   if (options.has_speakers() && !options.loglikes.empty())
     throw UsageError(
         "recognize: --adapt and --transforms need recordings or --features; log-likelihoods cannot be transformed");
-  if (!options.has_speakers() && !options.save_transforms.empty())
+  if (options.adapt.empty() && options.transforms.empty() && !options.save_transforms.empty())
     throw UsageError("recognize: --save-transforms saves those of --adapt or --transforms; give one of them");
-  if (!options.adapt.empty() && std::count(options.files.begin(), options.files.end(), "-") > 0)
-    throw UsageError("recognize: --adapt reads recordings twice; standard input can be read once, name a file");
+  if (!options.searches_warps() && options.warps.empty() && !options.save_warps.empty())
+    throw UsageError("recognize: --save-warps saves those of --vtln search or --warps; give one of them");
+  if (!(options.vtln + options.warps).empty() && !(options.features + options.loglikes).empty())
+    throw UsageError("recognize: --vtln and --warps are for recordings, not for --features and --loglikes");
+  if (options.listens_first() && std::count(options.files.begin(), options.files.end(), "-") > 0)
+    throw UsageError(
+        "recognize: --adapt and --vtln search read recordings again; standard input can be read once, name a file");
 }
 
 }  // namespace
@@ -38,8 +43,9 @@ UtteranceSource::UtteranceSource(const RecognizeOptions &options) : checks_ids_(
   }
   if (!options.list.empty()) read_list(options.list);
   const auto is_input = [](const Utterance &recording) { return recording.path == "-"; };
-  if (!options.adapt.empty() && std::any_of(recordings_.begin(), recordings_.end(), is_input))
-    throw UsageError("recognize: --adapt reads recordings twice; standard input can be read once, name a file");
+  if (options.listens_first() && std::any_of(recordings_.begin(), recordings_.end(), is_input))
+    throw UsageError(
+        "recognize: --adapt and --vtln search read recordings again; standard input can be read once, name a file");
   archive_path_ = options.features + options.loglikes;
   if (!archive_path_.empty()) archive_ = std::make_unique<kaldi::ArchiveReader>(archive_path_);
   if (!options.features.empty()) {

@@ -122,6 +122,11 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
          "asr_speaker_new of this engine",
          bundle_path_.c_str());
   }
+  if (options.speaker && options.vtln_warp != 1 && options.vtln_warp != options.speaker->warp()) {
+    fail(ASR_INVALID_ARGUMENT,
+         "asr_open: asr_stream_config.vtln_warp is %g, but its speaker's warp is %g; set it by asr_speaker_set_warp",
+         static_cast<double>(options.vtln_warp), static_cast<double>(options.speaker->warp()));
+  }
   take_running_mean(model, &options);
   if (options.callback) callbacks_.require_thread();
   if (options.adapts) estimations_.require_thread();

@@ -19,10 +19,7 @@ const Error *const g_cancelled = new Error(ASR_CANCELLED, "the stream was cancel
 const Error *const g_reset = new Error(ASR_CANCELLED, "the stream was reset by asr_reset; what was not finished is dropped");
 const Error *const g_closed = new Error(ASR_INVALID_STATE, "the stream was closed");
 
-// A stream's own warp, else its speaker's.
-float warp_of(const StreamOptions &options) {
-  return options.vtln_warp == 1 && options.speaker ? options.speaker->warp() : options.vtln_warp;
-}
+float warp_of(const StreamOptions &options) { return options.speaker ? options.speaker->warp() : options.vtln_warp; }
 
 // Values of the intake that one frame shift brings.
 size_t values_of_frame(const StreamOptions &options, const LoadedModel &model) {

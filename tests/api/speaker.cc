@@ -289,8 +289,8 @@ TEST(SpeakerWarp, IsFoundWithinAStream) {
 TEST(SpeakerWarp, IsThatOfStreamsThatBeginLater) {
   const EnginePointer engine = load_engine();
   const SpeakerPointer speaker = new_speaker(engine.get());
-  asr_stream_config warped = default_stream(), own = of(speaker);
-  warped.vtln_warp = own.vtln_warp = 0.9f;
+  asr_stream_config warped = default_stream(), both = of(speaker);
+  warped.vtln_warp = both.vtln_warp = 0.9f;
   const Events plain = recognize(engine.get(), default_stream(), speak("low mid"), 1600);
   const Events expected = recognize(engine.get(), warped, speak("low mid"), 1600);
   ASSERT_NE(expected, plain);
@@ -300,8 +300,17 @@ TEST(SpeakerWarp, IsThatOfStreamsThatBeginLater) {
   feed(before.get(), speak("low mid"), 1600);
   ASSERT_OK(asr_finish(before.get()));
   EXPECT_EQ(poll_all(before.get()), plain);
+  EXPECT_EQ(recognize(engine.get(), both, speak("low mid"), 1600), expected);
   ASSERT_OK(asr_speaker_set_warp(speaker.get(), 1.2f));
-  EXPECT_EQ(recognize(engine.get(), own, speak("low mid"), 1600), expected);  // a stream's own goes first
+  asr_stream *stream = nullptr;
+  EXPECT_EQ(asr_open(engine.get(), &both, &stream), ASR_INVALID_ARGUMENT);
+  EXPECT_STREQ(asr_last_error(),
+               "asr_open: asr_stream_config.vtln_warp is 0.9, but its speaker's warp is 1.2; set it by "
+               "asr_speaker_set_warp");
+  ASSERT_OK(asr_reset(before.get()));
+  feed(before.get(), speak("low mid"), 1600);
+  ASSERT_OK(asr_finish(before.get()));
+  EXPECT_NE(poll_all(before.get()), plain);
 }
 
 // A transform is of rows of one warp.

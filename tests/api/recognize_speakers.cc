@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// `senone recognize` with speakers: transforms and warps are found, written, read, and refused where they cannot be used.
+#include <fstream>
+#include <sstream>
+
+#include "core/base/file.h"
+#include "tests/api/recognizer.h"
+#include "tests/api/tone_bundle.h"
+
+namespace asr::test {
+namespace {
+
+Outcome recognize_command(const std::string &arguments) {
+  return run_program("senone", "recognize --device cpu --model " + tone_bundle() + " " + arguments);
+}
+
+bool has(const Outcome &outcome, const std::string &text) { return outcome.output.find(text) != std::string::npos; }
+
+std::string write(const std::string &name, const std::string &text) {
+  const std::string path = tone_bundle() + "/" + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+// Three recordings, two of them by "ann", one by "ben".
+std::string recordings() {
+  return tone_recording("low mid high low mid") + " " + tone_recording("high high mid low") + " " +
+         tone_recording("mid low low high");
+}
+
+std::string utt2spk() { return write("utt2spk", "low_mid_high_low_mid ann\nhigh_high_mid_low ann\nmid_low_low_high ben\n"); }
+
+TEST(RecognizeSpeakers, WarpsAreFoundWrittenAndRead) {
+  const std::string found = tone_bundle() + "/warps", again = tone_bundle() + "/again";
+  const std::string common = recordings() + " --utt2spk " + utt2spk();
+  const Outcome search = recognize_command(common + " --vtln search --jobs 1 --save-warps " + found);
+  EXPECT_EQ(search.exit_code, 0) << search.output;
+  EXPECT_TRUE(has(search, "adapted to 2 of 2 speakers")) << search.output;
+  EXPECT_TRUE(has(search, "2 warps are in " + found)) << search.output;
+  std::istringstream lines(read_file(found));
+  for (const char *const expected : {"ann", "ben"}) {
+    std::string speaker;
+    double warp = 0;
+    lines >> speaker >> warp;
+    EXPECT_EQ(speaker, expected);
+    EXPECT_NEAR(warp, 1, 0.2);
+  }
+  const Outcome jobs = recognize_command(common + " --vtln search --jobs 3 --save-warps " + again);
+  EXPECT_EQ(read_file(again), read_file(found));
+  const std::string words = search.output.substr(search.output.find("low_mid_high_low_mid\t"), 80);
+  EXPECT_TRUE(has(jobs, words)) << jobs.output;
+  const Outcome given = recognize_command(common + " --jobs 2 --warps " + found + " --save-warps " + again);
+  EXPECT_TRUE(has(given, words)) << given.output;
+  EXPECT_EQ(read_file(again), read_file(found));
+}
+
+TEST(RecognizeSpeakers, WarpAndTransformTogether) {
+  const std::string transforms = tone_bundle() + "/transforms", warps = tone_bundle() + "/both";
+  const Outcome both =
+      recognize_command(recordings() + " --utt2spk " + utt2spk() + " --vtln search --vtln-factors 11 --adapt fmllr" +
+                        " --save-transforms " + transforms + " --save-warps " + warps);
+  EXPECT_EQ(both.exit_code, 0) << both.output;
+  EXPECT_TRUE(has(both, "2 transforms are in ")) << both.output;
+  const Outcome given =
+      recognize_command(recordings() + " --utt2spk " + utt2spk() + " --transforms ark:" + transforms + " --warps " + warps);
+  EXPECT_EQ(given.exit_code, 0) << given.output;
+  EXPECT_TRUE(has(given, "low_mid_high_low_mid\tlow mid high low mid\n")) << given.output;
+}
+
+// A factor is the warp of all speakers, too.
+TEST(RecognizeSpeakers, OneWarpForAll) {
+  const Outcome plain = recognize_command(tone_recording("low mid") + " --json");
+  const Outcome warped = recognize_command(tone_recording("low mid") + " --json --vtln 0.9");
+  EXPECT_EQ(warped.exit_code, 0) << warped.output;
+  EXPECT_NE(warped.output.substr(0, 150), plain.output.substr(0, 150));
+  const Outcome adapted = recognize_command(recordings() + " --utt2spk " + utt2spk() + " --vtln 0.98 --adapt fmllr");
+  EXPECT_TRUE(has(adapted, "adapted to 2 of 2 speakers")) << adapted.output;
+}
+
+TEST(RecognizeSpeakers, BadUsageAndBadFiles) {
+  const std::string recording = tone_recording("low mid");
+  for (const char *const wrong : {"--vtln 0.7", "--vtln 1.3", "--vtln nan", "--vtln 1x", "--vtln sea",
+                                  "--vtln search --vtln-factors 12", "--save-warps x", "--save-transforms x", "--utt2spk x"}) {
+    const Outcome outcome = recognize_command(recording + " " + wrong);
+    EXPECT_EQ(outcome.exit_code, 2) << wrong << "\n" << outcome.output;
+  }
+  EXPECT_EQ(recognize_command("- --vtln search").exit_code, 2);
+  EXPECT_EQ(recognize_command("--features ark:x --vtln 0.9").exit_code, 2);
+  EXPECT_EQ(recognize_command("--loglikes ark:x --warps x").exit_code, 2);
+  const std::string bad = write("bad_warps", "low_mid 1.0\nlow_mid 1.0 2\n");
+  const Outcome line = recognize_command(recording + " --warps " + bad);
+  EXPECT_NE(line.exit_code, 0);
+  EXPECT_TRUE(has(line, bad + ":2: is not a speaker and a warp of 0.8 to 1.25")) << line.output;
+  const std::string far = write("far_warps", "low_mid 3\n");
+  const Outcome range = recognize_command(recording + " --warps " + far);
+  EXPECT_NE(range.exit_code, 0);
+  EXPECT_TRUE(has(range, far + ": 'low_mid': ")) << range.output;
+}
+
+}  // namespace
+}  // namespace asr::test
