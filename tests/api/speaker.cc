@@ -254,7 +254,6 @@ TEST(SpeakerWarp, FollowsTheVoice) {
       EXPECT_LT(warps[0], warps[2]);
       EXPECT_LE(warps[0], warps[1]);
       EXPECT_LE(warps[1], warps[2]);
-      EXPECT_NEAR(warps[1], 1, 0.045);
     }
   }
 }
