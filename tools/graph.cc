@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 
 #include "builder/graph/build.h"
@@ -18,6 +17,7 @@
 #include "core/base/limits.h"
 #include "core/graph/archive.h"
 #include "core/model/bundle.h"
+#include "tools/bundle_files.h"
 #include "tools/progress.h"
 #include "tools/tool.h"
 
@@ -71,7 +71,6 @@ Grammar read_grammar(const GraphArguments &arguments, const Vocabulary &vocabula
 // Writes the graph's files into the model's bundle, or into a new one with the model's files.
 void write_bundle(Bundle bundle, const std::string &out, const GraphData &graph, const WordTable &words, const HmmSet &set,
                   const TransitionScales &scales) {
-  namespace fs = std::filesystem;
   OutputDirectory directory(out.empty() ? bundle.path : out);
   std::vector<std::string> names = {"graph.bin", "words.txt", "phones.txt"};
   write_graph(graph, directory.file("graph.bin"));
@@ -81,14 +80,7 @@ void write_bundle(Bundle bundle, const std::string &out, const GraphData &graph,
     write_graph(make_phone_loop(set, scales), directory.file("background.bin"));
     names.push_back("background.bin");
   }
-  for (const auto &[name, file] : bundle.files) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    std::error_code error;
-    fs::create_hard_link(fs::canonical(bundle.file(name)), directory.file(name), error);
-    if (error) fs::copy_file(bundle.file(name), directory.file(name), error);
-    if (error) fail(ASR_IO, "%s: cannot be copied to %s: %s", bundle.file(name).c_str(), out.c_str(), error.message().c_str());
-    names.push_back(name);
-  }
+  keep_files(bundle, directory, out, &names);
   note_graph_step(&bundle, this_step());
   write_bundle_index(bundle, directory.file(""), names);
   directory.commit();

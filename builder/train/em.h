@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rounds of expectation and maximisation over rows whose states are known. The results have the same bits for any number of
+// threads: each mixture's rows are summed in pieces of fixed numbers, which are added in order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "builder/train/estimate.h"
+#include "core/base/thread_pool.h"
+
+namespace asr::train {
+
+constexpr uint32_t kNoState = 0xffffffffu;  // of a row that is left out
+
+// All rows of the training data, and the state that each belongs to.
+struct TrainingRows {
+  uint32_t n_dims = 0;
+  const float *values = nullptr;  // [states.size()][n_dims], finite
+  std::vector<uint32_t> states;
+
+  const float *row(uint64_t i) const { return values + i * n_dims; }
+  uint64_t n_used() const;
+};
+
+struct Moments {
+  std::vector<double> mean, variance;  // [n_dims]
+};
+
+// Of the rows that have a state.
+Moments moments_of(const TrainingRows &rows, ThreadPool *pool);
+
+// Estimates every mixture anew. Returns the log-likelihood of the rows that have a state under the model as it was.
+double em_round(const TrainingRows &rows, const EstimateOptions &options, ThreadPool *pool, MixtureModel *model);
+
+}  // namespace asr::train

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/train/estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "builder/train/matrix.h"
+
+namespace asr::train {
+namespace {
+
+constexpr double kSplitDeviations = 0.2;
+
+// Frames of each Gaussian, over all rows of weights.
+std::vector<double> sums_over_rows(const std::vector<double> &occupancies, size_t n) {
+  std::vector<double> sums(n);
+  for (size_t i = 0; i < occupancies.size(); ++i) sums[i % n] += occupancies[i];
+  return sums;
+}
+
+std::vector<size_t> kept_gaussians(const std::vector<double> &frames, double least_frames) {
+  std::vector<size_t> kept;
+  const auto heaviest = static_cast<size_t>(std::max_element(frames.begin(), frames.end()) - frames.begin());
+  for (size_t k = 0; k < frames.size(); ++k) {
+    if (k == heaviest || frames[k] >= least_frames) kept.push_back(k);
+  }
+  return kept;
+}
+
+// The weights of a state; those of `old` where it had no frames.
+void add_weights(const double *frames, const double *old, const std::vector<size_t> &kept, double least_weight,
+                 std::vector<double> *weights) {
+  double n = 0, n_old = 0;
+  for (const size_t k : kept) {
+    n += frames[k];
+    n_old += old[k];
+  }
+  std::vector<double> row;
+  double sum = 0;
+  for (const size_t k : kept) {
+    const double weight = n > 0 ? frames[k] / n : n_old > 0 ? old[k] / n_old : 1.0 / static_cast<double>(kept.size());
+    sum += row.emplace_back(std::max(weight, least_weight));
+  }
+  for (const double weight : row) weights->push_back(weight / sum);
+}
+
+class Estimator {
+ public:
+  Estimator(const MixtureModel &model, const Statistics &statistics, const EstimateOptions &options)
+      : statistics_(statistics),
+        old_(statistics.mixture),
+        options_(options),
+        d_(model.n_values(old_)),
+        size_(model.covariance_size(old_)) {
+    for (const uint32_t dim : statistics.dims) floor_.push_back(options.variance_floor[dim]);
+  }
+
+  void add_gaussian(size_t k, double frames, Mixture *mixture) const {
+    std::vector<double> shift(d_), covariance(size_);
+    for (size_t i = 0; i < d_; ++i) {
+      shift[i] = statistics_.first[k * d_ + i] / frames;
+      mixture->means.push_back(old_.means[k * d_ + i] + shift[i]);
+    }
+    const double *const second = statistics_.second.data() + k * size_;
+    if (statistics_.full) {
+      for (size_t r = 0, at = 0; r < d_; ++r) {
+        for (size_t c = 0; c <= r; ++c, ++at) covariance[at] = second[at] / frames - shift[r] * shift[c];
+      }
+      scale_beside_diagonal(covariance.data(), d_, frames / (frames + options_.smooth));
+      floor_covariance(&covariance, floor_);
+    } else {
+      for (size_t i = 0; i < d_; ++i) covariance[i] = std::max(second[i] / frames - shift[i] * shift[i], floor_[i]);
+    }
+    mixture->covariances.insert(mixture->covariances.end(), covariance.begin(), covariance.end());
+    mixture->occupancies.push_back(frames);
+  }
+
+ private:
+  const Statistics &statistics_;
+  const Mixture &old_;
+  const EstimateOptions &options_;
+  const size_t d_, size_;
+  std::vector<double> floor_;
+};
+
+}  // namespace
+
+std::vector<double> floor_of(const std::vector<double> &variance, double share) {
+  constexpr double kLeastVariance = 1e-10;  // of features that are constant
+  std::vector<double> floor;
+  floor.reserve(variance.size());
+  for (const double value : variance) floor.push_back(std::max(value * share, kLeastVariance));
+  return floor;
+}
+
+Mixture estimate(const MixtureModel &model, const Statistics &statistics, const EstimateOptions &options) {
+  const Mixture &old = statistics.mixture;
+  const size_t n = old.n_gaussians();
+  const std::vector<double> frames = sums_over_rows(statistics.occupancies, n);
+  const double all_frames = std::accumulate(frames.begin(), frames.end(), 0.0);
+  Mixture mixture;
+  if (all_frames < options.least_frames) {
+    mixture = old;
+    mixture.occupancies = frames;
+    return mixture;
+  }
+  mixture.stream = old.stream;
+  const Estimator estimator(model, statistics, options);
+  const std::vector<size_t> kept = kept_gaussians(frames, options.least_frames);
+  for (const size_t k : kept) estimator.add_gaussian(k, frames[k], &mixture);
+  for (size_t at = 0; at < old.weights.size(); at += n) {
+    add_weights(&statistics.occupancies[at], &old.weights[at], kept, options.least_weight, &mixture.weights);
+  }
+  return mixture;
+}
+
+void split(const MixtureModel &model, size_t n_gaussians, double least_frames, Mixture *mixture) {
+  const size_t d = model.n_values(*mixture), size = model.covariance_size(*mixture), n_rows = mixture->n_weight_rows();
+  while (mixture->n_gaussians() < n_gaussians) {
+    const size_t n = mixture->n_gaussians();
+    std::vector<double> &frames = mixture->occupancies;
+    const auto k = static_cast<size_t>(std::max_element(frames.begin(), frames.end()) - frames.begin());
+    if (frames[k] < 2 * least_frames) return;
+    frames[k] /= 2;
+    frames.push_back(frames[k]);
+    for (size_t i = 0; i < size; ++i) mixture->covariances.push_back(mixture->covariances[k * size + i]);
+    for (size_t i = 0; i < d; ++i) {
+      const double variance = mixture->covariances[k * size + (model.full ? diagonal_at(i) : i)];
+      const double step = kSplitDeviations * std::sqrt(variance);
+      mixture->means.push_back(mixture->means[k * d + i] - step);
+      mixture->means[k * d + i] += step;
+    }
+    std::vector<double> weights;
+    for (size_t row = 0; row < n_rows; ++row) {
+      double *const old = &mixture->weights[row * n];
+      old[k] /= 2;
+      weights.insert(weights.end(), old, old + n);
+      weights.push_back(old[k]);
+    }
+    mixture->weights = std::move(weights);
+  }
+}
+
+}  // namespace asr::train

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// From statistics to the Gaussians and weights that explain them best within the floors (equations T3 to T5), and the splitting
+// of Gaussians (T6).
+#pragma once
+
+#include <vector>
+
+#include "builder/train/statistics.h"
+
+namespace asr::train {
+
+struct EstimateOptions {
+  // A mixture with fewer frames stays as it is. A Gaussian with fewer is removed, but for the one with most.
+  double least_frames = 10;
+  double least_weight = 1e-5;  // of a Gaussian in its mixture
+  // Frames of a prior that draws full covariances towards their diagonals: what is beside the diagonal is scaled by
+  // n / (n + smooth), n being the Gaussian's frames.
+  double smooth = 0;
+  std::vector<double> variance_floor;  // [n_dims]
+};
+
+// The variance floor as a share of the variance of the data.
+std::vector<double> floor_of(const std::vector<double> &variance, double share);
+
+Mixture estimate(const MixtureModel &model, const Statistics &statistics, const EstimateOptions &options);
+
+// Splits the Gaussian with most frames in two, until the mixture has n_gaussians, or none is left that has frames for two.
+void split(const MixtureModel &model, size_t n_gaussians, double least_frames, Mixture *mixture);
+
+}  // namespace asr::train

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/train/forced_aligner.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "core/base/error.h"
+
+namespace asr::train {
+namespace {
+
+constexpr uint32_t kWindowFrames = 64;
+constexpr uint32_t kMinActive = 200;
+
+asr_search_options search_options(double beam) {
+  asr_search_options options{};
+  options.size = sizeof(options);
+  options.beam = static_cast<float>(beam);
+  options.acoustic_scale = 1;
+  options.max_active = std::numeric_limits<int32_t>::max();
+  options.min_active = kMinActive;
+  return options;
+}
+
+}  // namespace
+
+// The search of one utterance.
+class ForcedAligner::Search {
+ public:
+  Search(const Device &device, const asr_search_options &options, AlignmentJob *job) : device_(device), job_(job) {
+    const GraphData &graph = job->graph;
+    for (const Transition &transition : graph.transitions) pdf_of_.push_back(transition.pdf);
+    view_ = {sizeof(view_),
+             graph.n_states(),
+             graph.start_state,
+             static_cast<uint32_t>(graph.transitions.size() - 1),
+             graph.n_pdfs,
+             graph.arcs.size(),
+             graph.emitting_begin.data(),
+             graph.epsilon_begin.data(),
+             graph.arcs.data(),
+             graph.final_costs.data(),
+             pdf_of_.data(),
+             nullptr};
+    asr_backend_graph *loaded = nullptr;
+    device.check(device.api()->load_graph(device.get(), &view_, &loaded));
+    graph_ = {loaded, device.api()->free_graph};
+    asr_backend_channel *channel = nullptr;
+    device.check(device.api()->channel_begin(device.get(), loaded, &options, &channel));
+    channel_ = {channel, device.api()->channel_end};
+  }
+
+  // Adds the next rows to those to be scored, and an advance over them; nothing at the end.
+  void add(uint32_t n_dims, std::vector<float> *rows, std::vector<asr_advance_job> *advances) {
+    const uint32_t n = std::min(kWindowFrames, job_->n_rows - n_done_);
+    if (n == 0) return;
+    asr_advance_job advance{};
+    advance.channel = channel_.get();
+    advance.first_row = static_cast<uint32_t>(rows->size() / n_dims);
+    advance.n_frames = n;
+    advances->push_back(advance);
+    const float *const first = job_->rows + size_t{n_done_} * n_dims;
+    rows->insert(rows->end(), first, first + size_t{n} * n_dims);
+    n_done_ += n;
+  }
+
+  void take_states() {
+    asr_path path{};
+    device_.check(device_.api()->best_path(device_.get(), channel_.get(), 1, &path));
+    if (path.beam_died != 0 || path.reached_final == 0) {
+      job_->problem = "its words do not fit into its frames";
+      return;
+    }
+    for (uint64_t i = 0; i < path.n_arcs; ++i) {
+      if (path.arcs[i].transition_id != 0) job_->states.push_back(pdf_of_[path.arcs[i].transition_id]);
+    }
+    if (job_->states.size() != job_->n_rows) fail(ASR_INTERNAL, "a path has no state for each frame");
+  }
+
+ private:
+  const Device &device_;
+  AlignmentJob *const job_;
+  asr_graph_view view_{};
+  std::vector<uint32_t> pdf_of_;
+  std::unique_ptr<asr_backend_graph, void (*)(asr_backend_graph *)> graph_{nullptr, nullptr};
+  std::unique_ptr<asr_backend_channel, void (*)(asr_backend_channel *)> channel_{nullptr, nullptr};
+  uint32_t n_done_ = 0;
+};
+
+asr_backend_options ForcedAligner::options(uint32_t n_threads) {
+  asr_backend_options options{};
+  options.size = sizeof(options);
+  options.max_lanes = kMostJobs;
+  options.window_frames = kWindowFrames;
+  options.n_threads = n_threads;
+  return options;
+}
+
+ForcedAligner::ForcedAligner(const Device &device, const AcousticModel &model, double beam)
+    : device_(device), n_dims_(model.n_dims), search_(search_options(beam)) {
+  device.check(device.api()->load_acoustic(device.get(), AcousticView(model).get(), &acoustic_));
+}
+
+ForcedAligner::~ForcedAligner() { device_.api()->free_acoustic(acoustic_); }
+
+void ForcedAligner::align(std::vector<AlignmentJob> *jobs) const {
+  std::vector<Search> searches;
+  searches.reserve(jobs->size());
+  for (AlignmentJob &job : *jobs) searches.emplace_back(device_, search_, &job);
+  std::vector<float> rows;
+  std::vector<asr_advance_job> advances;
+  for (;;) {
+    rows.clear();
+    advances.clear();
+    for (Search &search : searches) search.add(n_dims_, &rows, &advances);
+    if (advances.empty()) break;
+    const auto n_rows = static_cast<uint32_t>(rows.size() / n_dims_);
+    device_.check(device_.api()->score(device_.get(), acoustic_, rows.data(), n_rows, 0, nullptr));
+    device_.check(device_.api()->advance(device_.get(), acoustic_, advances.data(), advances.size()));
+    device_.check(device_.api()->wait(device_.get()));
+  }
+  for (Search &search : searches) search.take_states();
+}
+
+}  // namespace asr::train

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forced alignment: the state of each frame on the best path through the graph of what was said. Scores and searches on a
+// device, several utterances side by side.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/backend/registry.h"
+#include "core/graph/graph.h"
+#include "core/model/acoustic_model.h"
+
+namespace asr::train {
+
+struct AlignmentJob {
+  const float *rows = nullptr;  // [n_rows][n_dims]
+  uint32_t n_rows = 0;
+  GraphData graph;
+  // Results: the pdf of each row; or none, and why.
+  std::vector<uint32_t> states;
+  std::string problem;
+};
+
+// Scores are not scaled: forced paths differ by where states begin, which the model's scores alone decide.
+class ForcedAligner {
+ public:
+  // The device must outlive this and have been opened with options(). Widths are of the search, in natural log.
+  ForcedAligner(const Device &device, const AcousticModel &model, double beam);
+  ~ForcedAligner();
+  ForcedAligner(const ForcedAligner &) = delete;
+  ForcedAligner &operator=(const ForcedAligner &) = delete;
+
+  static constexpr uint32_t kMostJobs = 16;
+  static asr_backend_options options(uint32_t n_threads);
+
+  void align(std::vector<AlignmentJob> *jobs) const;  // at most kMostJobs
+
+ private:
+  class Search;
+
+  const Device &device_;
+  const uint32_t n_dims_;
+  const asr_search_options search_;
+  asr_backend_acoustic *acoustic_ = nullptr;
+};
+
+}  // namespace asr::train

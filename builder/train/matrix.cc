@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/train/matrix.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/cholesky.h"
+
+namespace asr::train {
+namespace {
+
+// Turns `a` [n][n] into a diagonal matrix by rotations of two axes at a time (Jacobi's method), and the unit matrix `axes` into
+// its eigenvectors, a row each.
+void diagonalise(std::vector<double> *a, std::vector<double> *axes, size_t n) {
+  constexpr int kMostSweeps = 50;
+  double *const m = a->data();
+  for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+    double beside = 0, on = 0;
+    for (size_t r = 0; r < n; ++r) {
+      on += m[r * n + r] * m[r * n + r];
+      for (size_t c = 0; c < r; ++c) beside += m[r * n + c] * m[r * n + c];
+    }
+    if (!(beside > 1e-26 * on)) return;
+    for (size_t p = 0; p + 1 < n; ++p) {
+      for (size_t q = p + 1; q < n; ++q) {
+        const double off = m[p * n + q];
+        if (off == 0) continue;
+        const double ratio = (m[q * n + q] - m[p * n + p]) / (2 * off);
+        const double tangent = (ratio >= 0 ? 1 : -1) / (std::abs(ratio) + std::sqrt(ratio * ratio + 1));
+        const double cosine = 1 / std::sqrt(tangent * tangent + 1), sine = tangent * cosine;
+        for (size_t i = 0; i < n; ++i) {
+          const double x = m[i * n + p], y = m[i * n + q];
+          m[i * n + p] = cosine * x - sine * y;
+          m[i * n + q] = sine * x + cosine * y;
+        }
+        for (size_t i = 0; i < n; ++i) {
+          const double x = m[p * n + i], y = m[q * n + i];
+          m[p * n + i] = cosine * x - sine * y;
+          m[q * n + i] = sine * x + cosine * y;
+          const double u = (*axes)[p * n + i], v = (*axes)[q * n + i];
+          (*axes)[p * n + i] = cosine * u - sine * v;
+          (*axes)[q * n + i] = sine * u + cosine * v;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<double> inverse_triangle(const std::vector<double> &factor, size_t n) {
+  std::vector<double> inverse(factor.size());
+  for (size_t c = 0; c < n; ++c) {
+    for (size_t r = c; r < n; ++r) {
+      double sum = r == c ? 1 : 0;
+      for (size_t k = c; k < r; ++k) sum -= factor[triangle_at(r, k)] * inverse[triangle_at(k, c)];
+      inverse[triangle_at(r, c)] = sum / factor[diagonal_at(r)];
+    }
+  }
+  return inverse;
+}
+
+std::vector<double> inverse_of_factor(const std::vector<double> &factor, size_t n) {
+  const std::vector<double> triangle = inverse_triangle(factor, n);
+  std::vector<double> inverse(factor.size());
+  for (size_t k = 0; k < n; ++k) {
+    for (size_t r = 0; r <= k; ++r) {
+      for (size_t c = 0; c <= r; ++c) {
+        inverse[triangle_at(r, c)] += triangle[triangle_at(k, r)] * triangle[triangle_at(k, c)];
+      }
+    }
+  }
+  return inverse;
+}
+
+void scale_beside_diagonal(double *matrix, size_t n, double factor) {
+  for (size_t r = 1; r < n; ++r) {
+    for (size_t c = 0; c < r; ++c) matrix[triangle_at(r, c)] *= factor;
+  }
+}
+
+void floor_covariance(std::vector<double> *matrix, const std::vector<double> &floor) {
+  const size_t n = floor.size();
+  std::vector<double> rest = *matrix;
+  for (size_t i = 0; i < n; ++i) rest[diagonal_at(i)] -= floor[i];
+  if (factorise(&rest, n)) return;
+  std::vector<double> scaled(n * n), axes(n * n);  // floor^-1/2 matrix floor^-1/2
+  for (size_t r = 0; r < n; ++r) {
+    axes[r * n + r] = 1;
+    for (size_t c = 0; c <= r; ++c) {
+      scaled[r * n + c] = scaled[c * n + r] = (*matrix)[triangle_at(r, c)] / std::sqrt(floor[r] * floor[c]);
+    }
+  }
+  diagonalise(&scaled, &axes, n);
+  for (size_t r = 0; r < n; ++r) {
+    for (size_t c = 0; c <= r; ++c) {
+      double sum = 0;
+      for (size_t k = 0; k < n; ++k) sum += std::max(scaled[k * n + k], 1.0) * axes[k * n + r] * axes[k * n + c];
+      (*matrix)[triangle_at(r, c)] = sum * std::sqrt(floor[r] * floor[c]);
+    }
+  }
+}
+
+}  // namespace asr::train

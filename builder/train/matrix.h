@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Symmetric matrices of covariances, as lower triangles by rows: element (r, c), c <= r, at r * (r + 1) / 2 + c.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace asr::train {
+
+inline size_t triangle_at(size_t row, size_t column) { return row * (row + 1) / 2 + column; }
+inline size_t diagonal_at(size_t i) { return i * (i + 3) / 2; }
+
+// The inverse of L L', L being a factor of core/base/cholesky.h.
+std::vector<double> inverse_of_factor(const std::vector<double> &factor, size_t n);
+
+// The inverse of L, a lower triangle too.
+std::vector<double> inverse_triangle(const std::vector<double> &factor, size_t n);
+
+// Multiplies what is not on the diagonal.
+void scale_beside_diagonal(double *matrix, size_t n, double factor);
+
+// Changes the matrix to the one A with A - diag(floor) positive semi-definite that is nearest in likelihood (equation T4):
+// along no direction is the variance below the floor's.
+void floor_covariance(std::vector<double> *matrix, const std::vector<double> &floor);
+
+}  // namespace asr::train

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/train/recipe.h"
+
+#include <algorithm>
+
+namespace asr::train {
+namespace {
+
+// With one Gaussian for the states of a phone in any context, alignments from equal stretches settle within a few rounds; one
+// Gaussian needs no second round after an alignment.
+constexpr uint32_t kTiedAlignments = 8;
+
+std::vector<uint32_t> sizes_of(const Recipe &recipe, uint32_t first) {
+  std::vector<uint32_t> sizes = {first};
+  while (sizes.back() < recipe.n_gaussians) sizes.push_back(std::min(2 * sizes.back(), recipe.n_gaussians));
+  return sizes;
+}
+
+}  // namespace
+
+std::vector<TrainingStep> steps_of(const Recipe &recipe, uint32_t most_gaussians) {
+  std::vector<TrainingStep> steps;
+  if (recipe.flat) {
+    for (uint32_t i = 0; i <= kTiedAlignments; ++i) steps.push_back({i == 0, false, false, 0, 1});
+  }
+  const std::vector<uint32_t> sizes = sizes_of(recipe, recipe.flat ? 1 : most_gaussians);
+  for (const uint32_t size : sizes) {
+    const uint32_t n_rounds = size == 1 ? 1 : recipe.n_rounds;
+    for (uint32_t i = 0; i < recipe.n_alignments; ++i) {
+      const bool is_first = i == 0 && size == sizes.front();
+      const bool splits = i == 0 && !is_first;
+      steps.push_back({false, is_first && recipe.flat && !recipe.tied, is_first && recipe.full, splits ? size : 0, n_rounds});
+    }
+  }
+  return steps;
+}
+
+}  // namespace asr::train

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of a training: when utterances are aligned again, when Gaussians are split, and how many rounds follow.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "builder/train/mixture_model.h"
+
+namespace asr::train {
+
+struct Recipe {
+  bool flat = false;            // begin with one Gaussian a state, of the mean and variance of all data
+  bool tied = false;            // with flat: states of a phone keep Gaussians in common, whatever the context
+  bool full = false;            // covariances
+  uint32_t n_gaussians = 0;     // of a mixture; 0: as the start has
+  uint32_t n_rounds = 4;        // after an alignment
+  uint32_t n_alignments = 2;    // with each number of Gaussians
+  double variance_floor = 0.01; // share of the variance of all data
+  double smooth = 0;            // EstimateOptions
+  double least_frames = 10;     // EstimateOptions
+  double beam = 1000;           // of forced alignment
+};
+
+// An alignment and the rounds that follow it.
+struct TrainingStep {
+  bool equal_stretches = false;  // instead of a search
+  bool unties = false;           // after the alignment
+  bool makes_full = false;       // after it
+  uint32_t n_gaussians = 0;      // split into so many after it; 0: not
+  uint32_t n_rounds = 1;
+};
+
+// most_gaussians: of a mixture of the start.
+std::vector<TrainingStep> steps_of(const Recipe &recipe, uint32_t most_gaussians);
+
+}  // namespace asr::train

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of all training utterances in a file without a name, mapped into memory: the system keeps in memory what there is
+// room for, and nothing is left behind however the process ends.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/descriptor.h"
+
+namespace asr::train {
+
+class RowsFile {
+ public:
+  // The file takes room where `path` is; the name is used for a moment.
+  RowsFile(const std::string &path, uint32_t n_dims);
+  ~RowsFile();
+  RowsFile(const RowsFile &) = delete;
+  RowsFile &operator=(const RowsFile &) = delete;
+
+  void add(const float *rows, uint64_t n_rows);
+  uint64_t n_rows() const { return n_rows_; }
+  uint32_t n_dims() const { return n_dims_; }
+
+  // All rows; after it none is added.
+  const float *map();
+
+ private:
+  const std::string path_;
+  const uint32_t n_dims_;
+  Descriptor descriptor_;
+  uint64_t n_rows_ = 0;
+  void *mapped_ = nullptr;
+  size_t size() const { return n_rows_ * n_dims_ * sizeof(float); }
+};
+
+}  // namespace asr::train

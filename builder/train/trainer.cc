@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/train/trainer.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace asr::train {
+namespace {
+
+uint32_t most_gaussians(const AcousticModel &model) {
+  uint32_t most = 1;
+  for (const asr_gmm_codebook &codebook : model.codebooks) most = std::max(most, codebook.n_gaussians);
+  return most;
+}
+
+}  // namespace
+
+Trainer::Trainer(const Device &device, const HmmSet &set, const TranscriptGraphs &graphs, RowsFile *rows,
+                 const std::vector<TrainingUtterance> &utterances, ThreadPool *pool, TrainingReports reports)
+    : device_(device),
+      set_(set),
+      graphs_(graphs),
+      utterances_(utterances),
+      pool_(pool),
+      reports_(std::move(reports)),
+      rows_{rows->n_dims(), rows->map(), std::vector<uint32_t>(rows->n_rows(), kNoState)},
+      by_length_(utterances.size()) {
+  std::iota(by_length_.begin(), by_length_.end(), size_t{0});
+  std::stable_sort(by_length_.begin(), by_length_.end(),
+                   [&](size_t a, size_t b) { return utterances[a].n_rows < utterances[b].n_rows; });
+}
+
+AcousticModel Trainer::train(const AcousticModel &start, const Recipe &recipe, const std::string &source) {
+  const std::vector<TrainingStep> steps = steps_of(recipe, most_gaussians(start));
+  n_steps_ = steps.size();
+  step_ = 0;
+  MixtureModel model = first_model(start, recipe);
+  for (const TrainingStep &step : steps) {
+    ++step_;
+    run(step, recipe, source, &model);
+  }
+  return to_acoustic_model(model, source);
+}
+
+// The moments of the data are those of the utterances that are long enough for their words.
+MixtureModel Trainer::first_model(const AcousticModel &start, const Recipe &recipe) {
+  align_in_equal_stretches();
+  const Moments moments = moments_of(rows_, pool_);
+  estimate_.least_frames = recipe.least_frames;
+  estimate_.smooth = recipe.smooth;
+  estimate_.variance_floor = floor_of(moments.variance, recipe.variance_floor);
+  if (!recipe.flat) return to_mixtures(start);
+  return flat_start(start, phone_groups(set_), moments.mean, floor_of(moments.variance, 1));
+}
+
+void Trainer::run(const TrainingStep &step, const Recipe &recipe, const std::string &source, MixtureModel *model) {
+  if (!step.equal_stretches) align(to_acoustic_model(*model, source), recipe.beam);
+  if (step.unties) untie(model);
+  if (step.makes_full) make_full(model);
+  if (step.n_gaussians > 0) split_all(step.n_gaussians, model);
+  for (uint32_t round = 1; round <= step.n_rounds; ++round) {
+    report(1, "estimating");
+    RoundReport result{step_, n_steps_, round, model->n_gaussians(), left_out_.size(), 0};
+    result.log_likelihood = em_round(rows_, estimate_, pool_, model) / static_cast<double>(rows_.n_used());
+    reports_.round(result);
+  }
+}
+
+void Trainer::split_all(uint32_t n_gaussians, MixtureModel *model) const {
+  for (Mixture &mixture : model->mixtures) split(*model, n_gaussians, estimate_.least_frames, &mixture);
+}
+
+void Trainer::align(const AcousticModel &model, double beam) {
+  const ForcedAligner aligner(device_, model, beam);
+  left_out_.clear();
+  for (size_t first = 0; first < by_length_.size(); first += ForcedAligner::kMostJobs) {
+    const size_t n = std::min<size_t>(ForcedAligner::kMostJobs, by_length_.size() - first);
+    report(static_cast<double>(first) / static_cast<double>(by_length_.size()), "aligning");
+    std::vector<AlignmentJob> jobs(n);
+    pool_->run(n, [&](size_t i) {
+      const TrainingUtterance &utterance = utterances_[by_length_[first + i]];
+      jobs[i].rows = rows_.row(utterance.first_row);
+      jobs[i].n_rows = utterance.n_rows;
+      jobs[i].graph = graphs_.graph(utterance.words);
+    });
+    aligner.align(&jobs);
+    for (size_t i = 0; i < n; ++i) set_states(by_length_[first + i], jobs[i].states, jobs[i].problem);
+  }
+  check_alignment();
+}
+
+void Trainer::align_in_equal_stretches() {
+  left_out_.clear();
+  for (size_t i = 0; i < utterances_.size(); ++i) {
+    const std::vector<uint32_t> states = equal_stretches(graphs_.states(utterances_[i].words), utterances_[i].n_rows);
+    set_states(i, states, states.empty() ? "has fewer frames than its words have states" : "");
+  }
+  check_alignment();
+}
+
+void Trainer::set_states(size_t utterance, const std::vector<uint32_t> &states, const std::string &problem) {
+  const auto first = rows_.states.begin() + static_cast<ptrdiff_t>(utterances_[utterance].first_row);
+  if (problem.empty()) {
+    std::copy(states.begin(), states.end(), first);
+  } else {
+    std::fill_n(first, utterances_[utterance].n_rows, kNoState);
+    left_out_[utterance] = problem;
+  }
+}
+
+void Trainer::check_alignment() const {
+  if (left_out_.size() < utterances_.size()) return;
+  fail(ASR_BAD_FILE, "none of %zu utterances can be aligned; the first, %s: %s; check transcripts, dictionary and recordings",
+       utterances_.size(), utterances_.front().id.c_str(),
+       left_out_.empty() ? "there is none" : left_out_.begin()->second.c_str());
+}
+
+void Trainer::report(double share, const std::string &what) const {
+  const double n_steps = static_cast<double>(n_steps_);
+  reports_.progress((static_cast<double>(step_ - 1) + 0.9 * share) / n_steps,
+                    format("%s, step %zu of %zu", what.c_str(), step_, n_steps_));
+}
+
+}  // namespace asr::train

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trains the Gaussians of a model on utterances with transcripts, step by step of a recipe. Called by `senone train em`.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "builder/train/em.h"
+#include "builder/train/forced_aligner.h"
+#include "builder/train/recipe.h"
+#include "builder/train/rows_file.h"
+#include "builder/train/transcript_graphs.h"
+
+namespace asr::train {
+
+struct TrainingUtterance {
+  std::string id;
+  Transcript words;
+  uint64_t first_row = 0;
+  uint32_t n_rows = 0;
+};
+
+struct RoundReport {
+  size_t step = 0, n_steps = 0;  // from 1 on
+  uint32_t round = 0;            // from 1 on, of the step
+  uint64_t n_gaussians = 0;
+  size_t n_left_out = 0;          // utterances
+  double log_likelihood = 0;      // of a frame, before the round
+};
+
+struct TrainingReports {
+  std::function<void(double fraction, const std::string &what)> progress;
+  std::function<void(const RoundReport &)> round;
+};
+
+class Trainer {
+ public:
+  // All must outlive this.
+  Trainer(const Device &device, const HmmSet &set, const TranscriptGraphs &graphs, RowsFile *rows,
+          const std::vector<TrainingUtterance> &utterances, ThreadPool *pool, TrainingReports reports);
+
+  // Throws if no utterance can be aligned. `source` names the result in errors.
+  AcousticModel train(const AcousticModel &start, const Recipe &recipe, const std::string &source);
+
+  // Why utterances were left out of the last alignment, by number.
+  const std::map<size_t, std::string> &left_out() const { return left_out_; }
+
+ private:
+  MixtureModel first_model(const AcousticModel &start, const Recipe &recipe);
+  void run(const TrainingStep &step, const Recipe &recipe, const std::string &source, MixtureModel *model);
+  void split_all(uint32_t n_gaussians, MixtureModel *model) const;
+  void align(const AcousticModel &model, double beam);
+  void align_in_equal_stretches();
+  void set_states(size_t utterance, const std::vector<uint32_t> &states, const std::string &problem);
+  void check_alignment() const;
+  void report(double share, const std::string &what) const;
+
+  const Device &device_;
+  const HmmSet &set_;
+  const TranscriptGraphs &graphs_;
+  const std::vector<TrainingUtterance> &utterances_;
+  ThreadPool *const pool_;
+  const TrainingReports reports_;
+  TrainingRows rows_;
+  EstimateOptions estimate_;
+  std::vector<size_t> by_length_;
+  std::map<size_t, std::string> left_out_;
+  size_t step_ = 0, n_steps_ = 0;
+};
+
+}  // namespace asr::train

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// New bundles that keep files of another: for `senone graph` and `senone train`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/model/bundle.h"
+
+namespace asr::tool {
+
+// Links or copies the bundle's files into `directory`, but for those of `names`, and adds theirs to it. `out` names the new
+// bundle in errors.
+void keep_files(const Bundle &bundle, const OutputDirectory &directory, const std::string &out,
+                std::vector<std::string> *names);
+
+}  // namespace asr::tool

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/recording_rows.h"
+
+#include "core/audio/comfort_noise.h"
+#include "core/audio/resampler.h"
+#include "core/audio/sample_format.h"
+#include "core/base/error.h"
+#include "tools/audio_file.h"
+
+namespace asr::tool {
+namespace {
+
+constexpr size_t kChunkSamples = 16000;
+
+CmnKind cmn_kind(const std::string &name, const FrontEnd &front_end) {
+  if (name == "live") return CmnKind::kLive;
+  if (name == "batch") return CmnKind::kBatch;
+  return name == "none" ? CmnKind::kNone : front_end.cmn;
+}
+
+}  // namespace
+
+RecordingRows::RecordingRows(const Device &device, const FrontEnd &front_end, const std::string &cmn, uint32_t window_frames,
+                             uint32_t raw_rate_hz)
+    : device_(device),
+      tables_(front_end, {1.0}),
+      cmn_(cmn_kind(cmn, front_end)),
+      window_frames_(window_frames),
+      raw_rate_hz_(raw_rate_hz) {
+  device.check(device.api()->load_features(device.get(), tables_.view(), &features_));
+}
+
+RecordingRows::~RecordingRows() { device_.api()->free_features(features_); }
+
+std::vector<float> RecordingRows::read(const std::string &path) {
+  AudioFile audio(path, raw_rate_hz_);
+  const SampleFormat format{SampleType::kFloat, audio.rate_hz(), audio.n_channels(), -1};
+  Resampler resampler(filters_.get(audio.rate_hz(), tables_.front_end().sample_rate_hz));
+  ComfortNoise noise;
+  FeaturePipeline pipeline(tables_, cmn_, tables_.warp_index(1));
+  std::vector<float> samples(kChunkSamples * audio.n_channels()), mono, resampled, rows;
+  const auto add = [&] {
+    noise.add(resampled.data(), resampled.size());
+    pipeline.add_samples(resampled.data(), resampled.size());
+    resampled.clear();
+  };
+  while (const size_t n = audio.read(samples.data(), kChunkSamples)) {
+    if (!all_finite(samples.data(), n * audio.n_channels())) {
+      fail(ASR_BAD_AUDIO, "%s: a sample is infinite or not a number; check how it was recorded", path.c_str());
+    }
+    mono.resize(n);
+    to_mono(format, samples.data(), n, mono.data());
+    resampler.feed(mono.data(), n, &resampled);
+    add();
+    extract(&pipeline, &rows);
+  }
+  resampler.finish(&resampled);
+  add();
+  pipeline.finish();
+  extract(&pipeline, &rows);
+  return rows;
+}
+
+void RecordingRows::extract(FeaturePipeline *pipeline, std::vector<float> *rows) const {
+  asr_extract_job job{};
+  const auto take = [&] {
+    rows->insert(rows->end(), pipeline->rows(), pipeline->rows() + pipeline->ready_rows() * pipeline->n_dims());
+    pipeline->consume(pipeline->ready_rows());
+  };
+  while (pipeline->next_extract(&job, window_frames_)) {
+    device_.check(device_.api()->extract(device_.get(), features_, &job, 1));
+    pipeline->extracted();
+    take();
+  }
+  take();
+}
+
+}  // namespace asr::tool

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// `senone train`: acoustic models from recordings and their transcripts.
+#include "tools/train.h"
+
+namespace asr::tool {
+namespace {
+
+void add_train(Command app) {
+  Command train = app.command("train", "Train acoustic models on recordings with transcripts");
+  train.requires_command();
+  add_train_em(train);
+}
+
+const Subcommand kRegistration{"train", add_train};
+
+}  // namespace
+}  // namespace asr::tool

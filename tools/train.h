@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `senone train` trains, each in a file of its own, tools/train_<name>.cc.
+#pragma once
+
+#include "tools/tool.h"
+
+namespace asr::tool {
+
+void add_train_em(Command train);
+
+}  // namespace asr::tool

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// `senone train em`: new Gaussians for a bundle's states, by expectation and maximisation on what was said (docs/training.md).
+#include <cinttypes>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "builder/graph/bundle_parts.h"
+#include "builder/train/trainer.h"
+#include "core/audio/sample_format.h"
+#include "core/base/file.h"
+#include "core/base/limits.h"
+#include "tools/bundle_files.h"
+#include "tools/progress.h"
+#include "tools/recording_rows.h"
+#include "tools/train.h"
+#include "tools/utterance_source.h"
+#include "tools/word_errors.h"
+
+namespace asr::tool {
+namespace {
+
+struct TrainEmArguments {
+  RecognizeOptions recordings;  // model, list, features, cmn, ...
+  std::string lexicon, transcripts, out, device = "cpu";
+  uint32_t n_jobs = 0;
+  GraphOptions graph;
+  train::Recipe recipe;
+};
+
+void check(const TrainEmArguments &arguments) {
+  const RecognizeOptions &recordings = arguments.recordings;
+  if (recordings.list.empty() == recordings.features.empty()) throw UsageError("train em: give one of --list and --features");
+  if (recordings.features.empty() && !recordings.cmvn.empty()) throw UsageError("train em: --cmvn is for --features");
+  if (recordings.cmvn.empty() && !recordings.utt2spk.empty()) throw UsageError("train em: --utt2spk is for --cmvn");
+  if (arguments.recipe.tied && !arguments.recipe.flat) throw UsageError("train em: --tied is for --flat; give it too");
+}
+
+// The training data as it is read: utterances with words that have pronunciations, and their rows.
+class TrainingData {
+ public:
+  TrainingData(const TrainEmArguments &arguments, const Bundle &bundle, const train::TranscriptGraphs &graphs,
+               const std::string &rows_path)
+      : graphs_(graphs),
+        transcripts_path_(arguments.transcripts),
+        transcripts_(parse_transcripts(read_file(arguments.transcripts), arguments.transcripts, {})),
+        rows_(rows_path, bundle.front_end.n_dims()) {}
+
+  // The words of an utterance; nullptr, and a reason noted, where it cannot be trained on.
+  const Words *words_of(const Utterance &utterance) {
+    const auto found = transcripts_.find(utterance.id);
+    if (found == transcripts_.end()) {
+      leave_out(utterance.id, transcripts_path_ + " has no line for it");
+      return nullptr;
+    }
+    const std::string unknown = graphs_.unknown_word(found->second);
+    if (found->second.empty() || !unknown.empty()) {
+      leave_out(utterance.id, unknown.empty() ? "no words were said" : "'" + unknown + "' has no pronunciation");
+      return nullptr;
+    }
+    return &found->second;
+  }
+
+  void add(const std::string &id, const Words &words, const std::vector<float> &rows) {
+    const uint64_t n_rows = rows.size() / rows_.n_dims();
+    if (!all_finite(rows.data(), rows.size())) return leave_out(id, "a feature is infinite or not a number");
+    if (n_rows == 0 || n_rows > UINT32_MAX) return leave_out(id, "it has no frames");
+    utterances_.push_back({id, words, rows_.n_rows(), static_cast<uint32_t>(n_rows)});
+    rows_.add(rows.data(), n_rows);
+  }
+
+  void leave_out(const std::string &id, const std::string &why) { left_out_.push_back(id + ": " + why); }
+
+  const std::vector<train::TrainingUtterance> &utterances() const { return utterances_; }
+  train::RowsFile *rows() { return &rows_; }
+  std::vector<std::string> &left_out() { return left_out_; }
+
+ private:
+  const train::TranscriptGraphs &graphs_;
+  const std::string transcripts_path_;
+  const Transcripts transcripts_;
+  std::vector<train::TrainingUtterance> utterances_;
+  train::RowsFile rows_;
+  std::vector<std::string> left_out_;  // with reasons
+};
+
+void read_data(const TrainEmArguments &arguments, const Bundle &bundle, const Device &device, Progress *progress,
+               TrainingData *data) {
+  UtteranceSource source(arguments.recordings);
+  RecordingRows reader(device, bundle.front_end, arguments.recordings.cmn, train::ForcedAligner::options(1).window_frames,
+                       arguments.recordings.raw_rate_hz);
+  asr_engine_info info{};
+  info.n_feature_dims = bundle.front_end.n_dims();
+  size_t n = 0;
+  for (Utterance utterance; source.next(&utterance); ++n) {
+    const double share = source.size() ? static_cast<double>(n) / static_cast<double>(*source.size()) : -1;
+    progress->update(share, "reading features");
+    const Words *const words = data->words_of(utterance);
+    if (words == nullptr) continue;
+    try {
+      source.prepare(&utterance, info);
+      data->add(utterance.id, *words, utterance.input == ASR_INPUT_FLOAT ? reader.read(utterance.path) : utterance.rows);
+    } catch (const Error &error) {
+      if (error.code() == ASR_OUT_OF_MEMORY || error.code() == ASR_DEVICE_LOST) throw;
+      data->leave_out(utterance.id, error.what());
+    }
+  }
+  if (!data->utterances().empty()) return;
+  fail(ASR_BAD_FILE, "%s: none of its %zu utterances can be trained on%s%s; check transcripts and dictionary",
+       (arguments.recordings.list + arguments.recordings.features).c_str(), n, n > 0 ? "; the first, " : "",
+       n > 0 ? data->left_out().front().c_str() : "");
+}
+
+void print_left_out(const std::vector<std::string> &utterances, size_t n_all) {
+  for (const std::string &utterance : utterances) fprintf(stderr, "senone: warning: left out: %s\n", utterance.c_str());
+  if (!utterances.empty()) fprintf(stderr, "senone: warning: %zu of %zu utterances were left out\n", utterances.size(), n_all);
+}
+
+void print_round(const train::RoundReport &report) {
+  printf("step %zu of %zu, round %u: %" PRIu64 " Gaussians, log-likelihood per frame %.4f", report.step, report.n_steps,
+         report.round, report.n_gaussians, report.log_likelihood);
+  if (report.n_left_out > 0) printf(", %zu utterances not aligned", report.n_left_out);
+  printf("\n");
+  flush_stdout();
+}
+
+void write_bundle(const TrainEmArguments &arguments, Bundle bundle, const AcousticModel &model, OutputDirectory *directory) {
+  std::vector<std::string> names = {"acoustic.bin"};
+  write_acoustic_model(model, directory->file("acoustic.bin"));
+  keep_files(bundle, *directory, arguments.out, &names);
+  bundle.made_by.push_back(this_step());
+  write_bundle_index(bundle, directory->file("."), names);
+  directory->commit();
+}
+
+void print_summary(const AcousticModel &model, const TrainingData &data, const std::string &out, double start_s) {
+  const double n_parameters =
+      static_cast<double>(model.means.size() + model.precisions.size() + model.log_weights.size());
+  printf("%s: %" PRIu64 " Gaussians with %s covariances, %.0f parameters, from %zu utterances, %" PRIu64 " frames\n",
+         out.c_str(), model.n_gaussians(), model.covariance == ASR_COVARIANCE_FULL ? "full" : "diagonal", n_parameters,
+         data.utterances().size(), const_cast<TrainingData &>(data).rows()->n_rows());
+  printf("%.1f s, peak memory %.0f MB\n", wall_seconds() - start_s, double(peak_memory_bytes()) / 1e6);
+}
+
+void run_train_em(const TrainEmArguments &arguments) {
+  check(arguments);
+  const double start_s = wall_seconds();
+  OutputDirectory directory(arguments.out);
+  const Bundle bundle = read_bundle(arguments.recordings.model);
+  const HmmSet set = read_hmms(bundle);
+  check_contexts(bundle, set);
+  const AcousticModel start = read_acoustic_model(bundle.file("acoustic.bin"));
+  size_t n_left_out = 0;
+  GraphOptions options = arguments.graph;
+  options.filler_phones = filler_phones(bundle, set);
+  const train::TranscriptGraphs graphs(set, read_sphinx_lexicon(arguments.lexicon, set, &n_left_out), options);
+  const Device device(choose_device(arguments.device), train::ForcedAligner::options(arguments.n_jobs));
+  ThreadPool pool(arguments.n_jobs);
+  TrainingData data(arguments, bundle, graphs, directory.file("rows"));
+  AcousticModel model;
+  {
+    Progress progress("training");
+    read_data(arguments, bundle, device, &progress, &data);
+    const train::TrainingReports reports{[&](double share, const std::string &what) { progress.update(share, what); },
+                                         [&](const train::RoundReport &report) {
+                                           progress.hide();
+                                           print_round(report);
+                                         }};
+    train::Trainer trainer(device, set, graphs, data.rows(), data.utterances(), &pool, reports);
+    model = trainer.train(start, arguments.recipe, arguments.out);
+    for (const auto &[number, why] : trainer.left_out()) data.leave_out(data.utterances()[number].id, why);
+    progress.update(-1, "writing " + arguments.out);
+    write_bundle(arguments, bundle, model, &directory);
+  }
+  print_left_out(data.left_out(), data.utterances().size());
+  print_summary(model, data, arguments.out, start_s);
+}
+
+void add_data_options(Command command, TrainEmArguments *arguments) {
+  RecognizeOptions &recordings = arguments->recordings;
+  command.option("--model", recordings.model, "Bundle whose HMMs, contexts and front end the new one has").required();
+  command.option("--lexicon", arguments->lexicon, "Dictionary in CMU Sphinx form").required();
+  command.option("--list", recordings.list, "File of recordings: a line each, path and optional id");
+  command.option("--features", recordings.features, "Archive of Kaldi instead of recordings: features, or MFCCs");
+  command.option("--cmvn", recordings.cmvn, "Archive of CMVN statistics for the MFCCs of --features, instead of --cmn");
+  command.option("--utt2spk", recordings.utt2spk, "Lines `utterance speaker`: who speaks, for --cmvn");
+  command.option("--transcripts", arguments->transcripts, "What was said: lines `words (id)`, or `id words`").required();
+  command.option("--out", arguments->out, "Bundle to make, or an older one to replace").required();
+  command.option("--cmn", recordings.cmn, "Cepstral mean: of the model's choice, running, of the recording, none")
+      .one_of({"model", "live", "batch", "none"})
+      .shows_default();
+  command
+      .option("--raw-rate", recordings.raw_rate_hz, "Sample rate of .raw files (16-bit little-endian mono)")
+      .range(kLeastSampleRateHz, kMostSampleRateHz)
+      .shows_default();
+  command.option("--device", arguments->device, "What scores and searches when utterances are aligned (see `senone devices`)")
+      .shows_default();
+  command.option("--jobs", arguments->n_jobs, "Threads; default: one for each core; does not change the result")
+      .range(1u, kMostThreads);
+}
+
+void add_train_em_options(Command command, train::Recipe *recipe) {
+  command.flag("--flat", recipe->flat, "Begin with the mean and variance of all data instead of the model's Gaussians");
+  command.flag("--tied", recipe->tied, "With --flat: states of a phone share Gaussians, whatever its neighbours");
+  command.flag("--full", recipe->full, "Train full covariances");
+  command.option("--gaussians", recipe->n_gaussians, "Gaussians of a state, by splitting; default: as the start has")
+      .range(1u, 4096u);
+  command.option("--rounds", recipe->n_rounds, "Rounds of estimation after an alignment").range(1u, 1000u).shows_default();
+  command.option("--alignments", recipe->n_alignments, "Alignments with each number of Gaussians")
+      .range(1u, 1000u)
+      .shows_default();
+  command.option("--variance-floor", recipe->variance_floor, "Least variance, as a share of that of all data")
+      .range(1e-6, 1.0)
+      .shows_default();
+  command.option("--smooth", recipe->smooth,
+                 "With --full: frames of a prior that draws covariances towards their diagonals")
+      .range(0.0, 1e9)
+      .shows_default();
+  command.option("--min-frames", recipe->least_frames, "Fewest frames that a Gaussian is estimated from")
+      .range(1.0, 1e9)
+      .shows_default();
+  command.option("--beam", recipe->beam, "Width of the search that aligns (natural log)")
+      .range(1.0, static_cast<double>(kMostBeam))
+      .shows_default();
+}
+
+}  // namespace
+
+void add_train_em(Command train) {
+  const auto arguments = std::make_shared<TrainEmArguments>();
+  Command command = train.command("em", "Train the Gaussians of a bundle's states by expectation and maximisation");
+  add_data_options(command, arguments.get());
+  add_train_em_options(command, &arguments->recipe);
+  add_quiet(command);
+  command.callback([arguments] { run_train_em(*arguments); });
+}
+
+}  // namespace asr::tool
