@@ -22,7 +22,7 @@ namespace {
 
 struct TrainEmArguments {
   RecognizeOptions recordings;  // model, list, features, cmn, ...
-  std::string lexicon, transcripts, out, device = "cpu";
+  std::string lexicon, transcripts, out, device = "cpu", smooth_to = "diagonal";
   uint32_t n_jobs = 0;
   GraphOptions graph;
   train::Recipe recipe;
@@ -199,7 +199,7 @@ void add_data_options(Command command, TrainEmArguments *arguments) {
       .range(1u, kMostThreads);
 }
 
-void add_train_em_options(Command command, train::Recipe *recipe) {
+void add_train_em_options(Command command, train::Recipe *recipe, std::string *smooth_to) {
   command.flag("--flat", recipe->flat, "Begin with the mean and variance of all data instead of the model's Gaussians");
   command.flag("--tied", recipe->tied, "With --flat: states of a phone share Gaussians, whatever its neighbours");
   command.flag("--full", recipe->full, "Train full covariances");
@@ -213,8 +213,11 @@ void add_train_em_options(Command command, train::Recipe *recipe) {
       .range(1e-6, 1.0)
       .shows_default();
   command.option("--smooth", recipe->smooth,
-                 "With --full: frames of a prior that draws covariances towards their diagonals")
+                 "With --full: frames of a prior that draws covariances towards what --smooth-to says")
       .range(0.0, 1e9)
+      .shows_default();
+  command.option("--smooth-to", *smooth_to, "Their diagonals, or the correlations that all Gaussians have in the mean")
+      .one_of(std::vector<std::string>{"diagonal", "shared"})
       .shows_default();
   command.option("--min-frames", recipe->least_frames, "Fewest frames that a Gaussian is estimated from")
       .range(1.0, 1e9)
@@ -230,9 +233,12 @@ void add_train_em(Command train) {
   const auto arguments = std::make_shared<TrainEmArguments>();
   Command command = train.command("em", "Train the Gaussians of a bundle's states by expectation and maximisation");
   add_data_options(command, arguments.get());
-  add_train_em_options(command, &arguments->recipe);
+  add_train_em_options(command, &arguments->recipe, &arguments->smooth_to);
   add_quiet(command);
-  command.callback([arguments] { run_train_em(*arguments); });
+  command.callback([arguments] {
+    arguments->recipe.smooth_to_shared = arguments->smooth_to == "shared";
+    run_train_em(*arguments);
+  });
 }
 
 }  // namespace asr::tool

@@ -67,7 +67,7 @@ class Estimator {
       for (size_t r = 0, at = 0; r < d_; ++r) {
         for (size_t c = 0; c <= r; ++c, ++at) covariance[at] = second[at] / frames - shift[r] * shift[c];
       }
-      scale_beside_diagonal(covariance.data(), d_, frames / (frames + options_.smooth));
+      smooth(frames, &covariance);
       floor_covariance(&covariance, floor_);
     } else {
       for (size_t i = 0; i < d_; ++i) covariance[i] = std::max(second[i] / frames - shift[i] * shift[i], floor_[i]);
@@ -77,6 +77,19 @@ class Estimator {
   }
 
  private:
+  void smooth(double frames, std::vector<double> *covariance) const {
+    const double own = frames / (frames + options_.smooth);
+    scale_beside_diagonal(covariance->data(), d_, own);
+    if (options_.correlations.empty()) return;
+    const std::vector<double> &correlations = options_.correlations[old_.stream];
+    for (size_t r = 1; r < d_; ++r) {
+      for (size_t c = 0; c < r; ++c) {
+        const double scale = std::sqrt((*covariance)[diagonal_at(r)] * (*covariance)[diagonal_at(c)]);
+        (*covariance)[triangle_at(r, c)] += (1 - own) * scale * correlations[triangle_at(r, c)];
+      }
+    }
+  }
+
   const Statistics &statistics_;
   const Mixture &old_;
   const EstimateOptions &options_;
@@ -92,6 +105,29 @@ std::vector<double> floor_of(const std::vector<double> &variance, double share) 
   floor.reserve(variance.size());
   for (const double value : variance) floor.push_back(std::max(value * share, kLeastVariance));
   return floor;
+}
+
+std::vector<std::vector<double>> mean_correlations(const MixtureModel &model) {
+  std::vector<std::vector<double>> sums;
+  for (const GmmStream &stream : model.streams) sums.emplace_back(stream.dims.size() * (stream.dims.size() + 1) / 2);
+  std::vector<double> frames(sums.size());
+  for (const Mixture &mixture : model.mixtures) {
+    const size_t d = model.n_values(mixture), size = model.covariance_size(mixture);
+    for (size_t k = 0; k < mixture.n_gaussians(); ++k) {
+      const double *const covariance = mixture.covariances.data() + k * size;
+      frames[mixture.stream] += mixture.occupancies[k];
+      for (size_t r = 0, at = 0; r < d; ++r) {
+        for (size_t c = 0; c <= r; ++c, ++at) {
+          const double scale = std::sqrt(covariance[diagonal_at(r)] * covariance[diagonal_at(c)]);
+          sums[mixture.stream][at] += mixture.occupancies[k] * covariance[at] / scale;
+        }
+      }
+    }
+  }
+  for (size_t stream = 0; stream < sums.size(); ++stream) {
+    for (double &sum : sums[stream]) sum = frames[stream] > 0 ? sum / frames[stream] : 0;
+  }
+  return sums;
 }
 
 Mixture estimate(const MixtureModel &model, const Statistics &statistics, const EstimateOptions &options) {

@@ -13,14 +13,17 @@ struct EstimateOptions {
   // A mixture with fewer frames stays as it is. A Gaussian with fewer is removed, but for the one with most.
   double least_frames = 10;
   double least_weight = 1e-5;  // of a Gaussian in its mixture
-  // Frames of a prior that draws full covariances towards their diagonals: what is beside the diagonal is scaled by
-  // n / (n + smooth), n being the Gaussian's frames.
+  // Frames of a prior that draws full covariances towards their diagonals, or towards the correlations below.
   double smooth = 0;
+  std::vector<std::vector<double>> correlations;  // of each stream, lower triangles by rows; empty: diagonals
   std::vector<double> variance_floor;  // [n_dims]
 };
 
 // The variance floor as a share of the variance of the data.
 std::vector<double> floor_of(const std::vector<double> &variance, double share);
+
+// The mean correlations of each stream's Gaussians, weighted by their frames. Of full covariances.
+std::vector<std::vector<double>> mean_correlations(const MixtureModel &model);
 
 Mixture estimate(const MixtureModel &model, const Statistics &statistics, const EstimateOptions &options);
 

@@ -18,6 +18,7 @@ struct Recipe {
   uint32_t n_alignments = 2;    // with each number of Gaussians
   double variance_floor = 0.01; // share of the variance of all data
   double smooth = 0;            // EstimateOptions
+  bool smooth_to_shared = false; // towards the model's mean correlations instead of diagonals
   double least_frames = 10;     // EstimateOptions
   double beam = 1000;           // of forced alignment
 };

@@ -63,6 +63,7 @@ void Trainer::run(const TrainingStep &step, const Recipe &recipe, const std::str
   if (step.n_gaussians > 0) split_all(step.n_gaussians, model);
   for (uint32_t round = 1; round <= step.n_rounds; ++round) {
     report(1, "estimating");
+    if (model->full && recipe.smooth_to_shared) estimate_.correlations = mean_correlations(*model);
     RoundReport result{step_, n_steps_, round, model->n_gaussians(), left_out_.size(), 0};
     result.log_likelihood = em_round(rows_, estimate_, pool_, model) / static_cast<double>(rows_.n_used());
     reports_.round(result);
