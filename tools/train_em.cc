@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // `senone train em`: new Gaussians for a bundle's states, by expectation and maximisation on what was said (docs/training.md).
+#include <algorithm>
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <optional>
 
 #include "builder/graph/bundle_parts.h"
 #include "builder/train/trainer.h"
-#include "core/audio/sample_format.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
 #include "tools/bundle_files.h"
@@ -19,6 +20,8 @@
 
 namespace asr::tool {
 namespace {
+
+constexpr float kMostFeature = 1e10f;  // squares and their inverses are well within float
 
 struct TrainEmArguments {
   RecognizeOptions recordings;  // model, list, features, cmn, ...
@@ -63,7 +66,8 @@ class TrainingData {
 
   void add(const std::string &id, const Words &words, const std::vector<float> &rows) {
     const uint64_t n_rows = rows.size() / rows_.n_dims();
-    if (!all_finite(rows.data(), rows.size())) return leave_out(id, "a feature is infinite or not a number");
+    const auto is_usable = [](float value) { return std::abs(value) <= kMostFeature; };  // NaN is not
+    if (!std::all_of(rows.begin(), rows.end(), is_usable)) return leave_out(id, "a feature is not a number, or beyond 1e10");
     if (n_rows == 0 || n_rows > UINT32_MAX) return leave_out(id, "it has no frames");
     utterances_.push_back({id, words, rows_.n_rows(), static_cast<uint32_t>(n_rows)});
     rows_.add(rows.data(), n_rows);

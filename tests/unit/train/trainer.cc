@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training from the flat start on rows that were made from known states: the states and their Gaussians must come back.
+#include "builder/train/trainer.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "tests/unit/scratch.h"
+
+namespace asr::train {
+namespace {
+
+constexpr uint32_t kDims = 3;
+
+// Phones A, B and C of two states each, silence of one.
+HmmSet two_state_phones() {
+  HmmSet set;
+  set.n_pdfs = 7;
+  set.topologies = {{2, {{0, 0, 0.5f}, {0, 1, 1}, {1, 1, 0.5f}, {1, 2, 1}, {kEntry, 0, 0}}},
+                    {1, {{0, 0, 0.5f}, {0, 1, 1}, {kEntry, 0, 0}}}};
+  set.hmms = {{0, {0, 1}}, {0, {2, 3}}, {0, {4, 5}}, {1, {6}}};
+  set.phones = {{"A", false, 0}, {"B", false, 1}, {"C", false, 2}, {"SIL", true, 3}};
+  set.silence = 3;
+  return set;
+}
+
+constexpr char kLexicon[] = "ab A B\nca C A\nbc B C\nbc(2) C B\n";
+
+AcousticModel any_model() {
+  AcousticModel model;
+  model.n_dims = kDims;
+  model.n_states = 7;
+  model.streams = {{{0, 1, 2}}};
+  for (uint32_t state = 0; state < 7; ++state) {
+    model.codebooks.push_back({0, 1, state, state * kDims});
+    model.means.insert(model.means.end(), {float(state), 0, 0});
+    model.covariance_of.push_back(state);
+    model.precision_at.push_back(state * kDims);
+    model.precisions.insert(model.precisions.end(), {1, 1, 1});
+    model.state_codebook.push_back(state);
+    model.state_weight.push_back(state);
+    model.log_weights.push_back(0);
+  }
+  return model;
+}
+
+// Where the rows of a state lie.
+std::vector<double> centre(uint32_t state) {
+  return {6 * std::cos(state * 0.9), 6 * std::sin(state * 0.9), state == 6 ? -8.0 : 2.0 * (state % 2)};
+}
+
+class Speech {
+ public:
+  Speech() : lexicon_(parse_sphinx_lexicon(kLexicon, "lexicon", set_, &n_left_out_)), graphs_(set_, lexicon_, {}) {}
+
+  void say(const Transcript &words, const std::vector<uint32_t> &states, uint32_t frames_each) {
+    std::vector<float> rows;
+    const uint64_t first = rows_.n_rows();
+    for (const uint32_t state : states) {
+      const uint32_t n = frames_each == 0 ? 3 + random_() % 8 : frames_each;
+      for (uint32_t i = 0; i < n; ++i) {
+        truth_.push_back(state);
+        for (const double x : centre(state)) rows.push_back(static_cast<float>(x + 0.5 * normal_(random_)));
+      }
+    }
+    rows_.add(rows.data(), rows.size() / kDims);
+    utterances_.push_back({"utterance" + std::to_string(utterances_.size()), words, first,
+                           static_cast<uint32_t>(rows_.n_rows() - first)});
+  }
+
+  void say_much() {
+    const std::vector<std::pair<Transcript, std::vector<uint32_t>>> all = {
+        {{"ab"}, {6, 0, 1, 2, 3, 6}},
+        {{"ca"}, {6, 4, 5, 0, 1, 6}},
+        {{"bc"}, {6, 2, 3, 4, 5, 6}},
+        {{"ab", "ca"}, {6, 0, 1, 2, 3, 4, 5, 0, 1, 6}},
+        {{"bc", "ab"}, {6, 4, 5, 2, 3, 6, 0, 1, 2, 3}},  // the second pronunciation, and silence between
+    };
+    for (int i = 0; i < 100; ++i) say(all[i % 5].first, all[i % 5].second, 0);
+  }
+
+  AcousticModel train(const Recipe &recipe, uint32_t n_threads = 2, std::vector<RoundReport> *rounds = nullptr) {
+    const Device device(choose_device("cpu"), ForcedAligner::options(n_threads));
+    ThreadPool pool(n_threads);
+    const TrainingReports reports{[](double, const std::string &) {},
+                                  [&](const RoundReport &report) {
+                                    if (rounds != nullptr) rounds->push_back(report);
+                                  }};
+    Trainer trainer(device, set_, graphs_, &rows_, utterances_, &pool, reports);
+    const AcousticModel model = trainer.train(any_model(), recipe, "model");
+    left_out_ = trainer.left_out();
+    return model;
+  }
+
+  const TranscriptGraphs &graphs() const { return graphs_; }
+  const std::vector<uint32_t> &truth() const { return truth_; }
+  const std::map<size_t, std::string> &left_out() const { return left_out_; }
+  std::vector<TrainingUtterance> &utterances() { return utterances_; }
+  RowsFile &rows() { return rows_; }
+
+ private:
+  const HmmSet set_ = two_state_phones();
+  size_t n_left_out_ = 0;
+  const Lexicon lexicon_;
+  const TranscriptGraphs graphs_;
+  test::Scratch scratch_;
+  RowsFile rows_{scratch_ / "rows", kDims};
+  std::vector<TrainingUtterance> utterances_;
+  std::vector<uint32_t> truth_;
+  std::map<size_t, std::string> left_out_;
+  std::mt19937 random_{5};
+  std::normal_distribution<double> normal_;
+};
+
+Recipe flat_recipe() {
+  Recipe recipe;
+  recipe.flat = true;
+  return recipe;
+}
+
+TEST(Trainer, FlatStartFindsTheStates) {
+  for (const bool full : {false, true}) {
+    Speech speech;
+    speech.say_much();
+    Recipe recipe = flat_recipe();
+    recipe.full = full;
+    const AcousticModel model = speech.train(recipe);
+    EXPECT_TRUE(speech.left_out().empty());
+    for (uint32_t state = 0; state < 7; ++state) {
+      const asr_gmm_codebook &codebook = model.codebooks[model.state_codebook[state]];
+      for (uint32_t i = 0; i < kDims; ++i) EXPECT_NEAR(model.means[codebook.first_mean + i], centre(state)[i], 0.2) << state;
+      const uint64_t at = model.precision_at[model.covariance_of[codebook.first_gaussian]];
+      EXPECT_NEAR(model.precisions[at], 4, 1) << state;  // of the deviation 0.5
+    }
+    // Alignment with it gives every row its state.
+    const Device device(choose_device("cpu"), ForcedAligner::options(1));
+    const ForcedAligner aligner(device, model, 1000);
+    for (size_t i = 0; i < 10; ++i) {
+      const TrainingUtterance &utterance = speech.utterances()[i];
+      std::vector<AlignmentJob> jobs(1);
+      jobs[0].rows = speech.rows().map() + utterance.first_row * kDims;
+      jobs[0].n_rows = utterance.n_rows;
+      jobs[0].graph = speech.graphs().graph(utterance.words);
+      aligner.align(&jobs);
+      const auto first = speech.truth().begin() + static_cast<ptrdiff_t>(utterance.first_row);
+      EXPECT_EQ(jobs[0].states, std::vector<uint32_t>(first, first + utterance.n_rows));
+    }
+  }
+}
+
+TEST(Trainer, AnyNumberOfThreadsGivesTheSameModel) {
+  Speech speech;
+  speech.say_much();
+  Recipe recipe = flat_recipe();
+  recipe.n_gaussians = 4;
+  recipe.full = true;
+  recipe.smooth = 20;
+  const AcousticModel one = speech.train(recipe, 1), three = speech.train(recipe, 3);
+  EXPECT_GT(one.n_gaussians(), 14u);
+  EXPECT_EQ(one.means, three.means);
+  EXPECT_EQ(one.precisions, three.precisions);
+  EXPECT_EQ(one.log_weights, three.log_weights);
+}
+
+TEST(Trainer, LikelihoodRisesWithinAStep) {
+  Speech speech;
+  speech.say_much();
+  Recipe recipe = flat_recipe();
+  recipe.n_gaussians = 2;
+  recipe.least_frames = 1;
+  std::vector<RoundReport> rounds;
+  speech.train(recipe, 2, &rounds);
+  size_t n_compared = 0;
+  for (size_t i = 1; i < rounds.size(); ++i) {
+    if (rounds[i].step != rounds[i - 1].step) continue;
+    EXPECT_GE(rounds[i].log_likelihood, rounds[i - 1].log_likelihood - 1e-9) << "step " << rounds[i].step;
+    ++n_compared;
+  }
+  EXPECT_GE(n_compared, 6u);
+  EXPECT_EQ(rounds.back().step, rounds.back().n_steps);
+}
+
+TEST(Trainer, ShortUtterancesAreLeftOut) {
+  Speech speech;
+  speech.say_much();
+  speech.say({"ab"}, {0, 1, 2}, 1);  // three frames, four states without the silence
+  speech.train(flat_recipe());
+  ASSERT_EQ(speech.left_out().size(), 1u);
+  EXPECT_EQ(speech.left_out().begin()->first, 100u);
+}
+
+TEST(Trainer, NothingToAlignIsAnError) {
+  Speech speech;
+  speech.say({"ab"}, {0, 1, 2}, 1);
+  speech.say({"ca"}, {4, 0}, 1);
+  test::expect_error([&] { speech.train(flat_recipe()); }, ASR_BAD_FILE,
+                     "none of 2 utterances can be aligned; the first, utterance0: ");
+}
+
+TEST(TranscriptGraphs, TellsTheUnknownWord) {
+  const Speech speech;
+  EXPECT_EQ(speech.graphs().unknown_word({"ab", "bc"}), "");
+  EXPECT_EQ(speech.graphs().unknown_word({"ab", "cab", "x"}), "cab");
+}
+
+TEST(TranscriptGraphs, StatesAreOfTheFirstPronunciations) {
+  const Speech speech;
+  EXPECT_EQ(speech.graphs().states({"bc", "ab"}), (std::vector<uint32_t>{6, 2, 3, 4, 5, 0, 1, 2, 3, 6}));
+}
+
+TEST(EqualStretches, AreAsEqualAsCanBe) {
+  EXPECT_EQ(equal_stretches({7, 8}, 5), (std::vector<uint32_t>{7, 7, 7, 8, 8}));
+  EXPECT_EQ(equal_stretches({7, 8}, 2), (std::vector<uint32_t>{7, 8}));
+  EXPECT_TRUE(equal_stretches({7, 8}, 1).empty());
+  EXPECT_TRUE(equal_stretches({}, 5).empty());
+}
+
+TEST(Recipe, SizesAreDoubledUpToTheLast) {
+  Recipe recipe = flat_recipe();
+  recipe.n_gaussians = 6;
+  recipe.full = true;
+  const std::vector<TrainingStep> steps = steps_of(recipe, 9);
+  std::vector<uint32_t> sizes;
+  for (const TrainingStep &step : steps) {
+    if (step.n_gaussians > 0) sizes.push_back(step.n_gaussians);
+  }
+  EXPECT_EQ(sizes, (std::vector<uint32_t>{2, 4, 6}));
+  EXPECT_TRUE(steps[0].equal_stretches);
+  size_t n_untied = 0, n_full = 0, n_equal = 0;
+  for (const TrainingStep &step : steps) {
+    n_untied += step.unties;
+    n_full += step.makes_full;
+    n_equal += step.equal_stretches;
+  }
+  EXPECT_EQ(n_untied, 1u);
+  EXPECT_EQ(n_full, 1u);
+  EXPECT_EQ(n_equal, 1u);
+  recipe = {};
+  recipe.n_gaussians = 8;  // as the start has
+  EXPECT_EQ(steps_of(recipe, 8).size(), recipe.n_alignments);
+}
+
+TEST(RowsFile, HasNoNameAndKeepsRows) {
+  const test::Scratch scratch;
+  RowsFile file(scratch / "rows", 2);
+  struct stat status {};
+  EXPECT_NE(stat((scratch / "rows").c_str(), &status), 0);
+  const std::vector<float> rows = {1, 2, 3, 4, 5, 6};
+  file.add(rows.data(), 1);
+  file.add(rows.data() + 2, 2);
+  ASSERT_EQ(file.n_rows(), 3u);
+  EXPECT_EQ(std::memcmp(file.map(), rows.data(), sizeof(float) * 6), 0);
+}
+
+TEST(RowsFile, SaysWhereItCannotBe) {
+  test::expect_error([] { RowsFile("/nowhere/rows", 2); }, ASR_IO, "/nowhere/rows: the file of features cannot be created");
+}
+
+}  // namespace
+}  // namespace asr::train
