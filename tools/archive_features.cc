@@ -18,13 +18,13 @@ namespace {
 
 constexpr double kVarianceFloor = 1e-20;
 
+}  // namespace
+
 CmnKind cmn_of(const std::string &name, const FrontEnd &front_end) {
   if (name == "live") return CmnKind::kLive;
   if (name == "batch") return CmnKind::kBatch;
   return name == "none" ? CmnKind::kNone : front_end.cmn;
 }
-
-}  // namespace
 
 ArchiveFeatures::ArchiveFeatures(const FrontEnd &front_end, const std::string &cmn, const std::string &cmvn,
                                  const std::string &utt2spk)

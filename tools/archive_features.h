@@ -13,6 +13,9 @@
 
 namespace asr::tool {
 
+// name: "model", "live", "batch" or "none".
+CmnKind cmn_of(const std::string &name, const FrontEnd &front_end);
+
 class ArchiveFeatures {
  public:
   // cmn: "model", "live", "batch" or "none", of cepstra. cmvn: an archive of CMVN statistics to apply instead, by utterance

@@ -5,6 +5,7 @@
 #include "core/audio/resampler.h"
 #include "core/audio/sample_format.h"
 #include "core/base/error.h"
+#include "tools/archive_features.h"
 #include "tools/audio_file.h"
 
 namespace asr::tool {
@@ -12,19 +13,13 @@ namespace {
 
 constexpr size_t kChunkSamples = 16000;
 
-CmnKind cmn_kind(const std::string &name, const FrontEnd &front_end) {
-  if (name == "live") return CmnKind::kLive;
-  if (name == "batch") return CmnKind::kBatch;
-  return name == "none" ? CmnKind::kNone : front_end.cmn;
-}
-
 }  // namespace
 
 RecordingRows::RecordingRows(const Device &device, const FrontEnd &front_end, const std::string &cmn, uint32_t window_frames,
                              uint32_t raw_rate_hz)
     : device_(device),
       tables_(front_end, {1.0}),
-      cmn_(cmn_kind(cmn, front_end)),
+      cmn_(cmn_of(cmn, front_end)),
       window_frames_(window_frames),
       raw_rate_hz_(raw_rate_hz) {
   device.check(device.api()->load_features(device.get(), tables_.view(), &features_));

@@ -137,12 +137,11 @@ void write_bundle(const TrainEmArguments &arguments, Bundle bundle, const Acoust
   directory->commit();
 }
 
-void print_summary(const AcousticModel &model, const TrainingData &data, const std::string &out, double start_s) {
-  const double n_parameters =
-      static_cast<double>(model.means.size() + model.precisions.size() + model.log_weights.size());
-  printf("%s: %" PRIu64 " Gaussians with %s covariances, %.0f parameters, from %zu utterances, %" PRIu64 " frames\n",
-         out.c_str(), model.n_gaussians(), model.covariance == ASR_COVARIANCE_FULL ? "full" : "diagonal", n_parameters,
-         data.utterances().size(), const_cast<TrainingData &>(data).rows()->n_rows());
+void print_summary(const AcousticModel &model, const std::string &out, size_t n_utterances, uint64_t n_frames, double start_s) {
+  const size_t n_parameters = model.means.size() + model.precisions.size() + model.log_weights.size();
+  printf("%s: %" PRIu64 " Gaussians with %s covariances, %zu parameters, from %zu utterances, %" PRIu64 " frames\n", out.c_str(),
+         model.n_gaussians(), model.covariance == ASR_COVARIANCE_FULL ? "full" : "diagonal", n_parameters, n_utterances,
+         n_frames);
   printf("%.1f s, peak memory %.0f MB\n", wall_seconds() - start_s, double(peak_memory_bytes()) / 1e6);
 }
 
@@ -162,9 +161,12 @@ void run_train_em(const TrainEmArguments &arguments) {
   ThreadPool pool(arguments.n_jobs);
   TrainingData data(arguments, bundle, graphs, directory.file("rows"));
   AcousticModel model;
+  uint64_t n_frames = 0;
+  size_t n_all = 0;
   {
     Progress progress("training");
     read_data(arguments, bundle, device, &progress, &data);
+    n_all = data.utterances().size() + data.left_out().size();
     const train::TrainingReports reports{[&](double share, const std::string &what) { progress.update(share, what); },
                                          [&](const train::RoundReport &report) {
                                            progress.hide();
@@ -172,12 +174,17 @@ void run_train_em(const TrainEmArguments &arguments) {
                                          }};
     train::Trainer trainer(device, set, graphs, data.rows(), data.utterances(), &pool, reports);
     model = trainer.train(start, arguments.recipe, arguments.out);
+    n_frames = trainer.n_rows();
     for (const auto &[number, why] : trainer.left_out()) data.leave_out(data.utterances()[number].id, why);
     progress.update(-1, "writing " + arguments.out);
     write_bundle(arguments, bundle, model, &directory);
   }
-  print_left_out(data.left_out(), data.utterances().size());
-  print_summary(model, data, arguments.out, start_s);
+  if (n_left_out > 0) {
+    fprintf(stderr, "senone: warning: %zu pronunciations of %s have phones that the model lacks and were left out\n", n_left_out,
+            arguments.lexicon.c_str());
+  }
+  print_left_out(data.left_out(), n_all);
+  print_summary(model, arguments.out, n_all - data.left_out().size(), n_frames, start_s);
 }
 
 void add_data_options(Command command, TrainEmArguments *arguments) {

@@ -19,13 +19,12 @@ std::vector<double> sums_over_rows(const std::vector<double> &occupancies, size_
   return sums;
 }
 
-std::vector<size_t> kept_gaussians(const std::vector<double> &frames, double least_frames) {
-  std::vector<size_t> kept;
-  const auto heaviest = static_cast<size_t>(std::max_element(frames.begin(), frames.end()) - frames.begin());
-  for (size_t k = 0; k < frames.size(); ++k) {
-    if (k == heaviest || frames[k] >= least_frames) kept.push_back(k);
-  }
-  return kept;
+// The Gaussians that have frames enough, or most.
+std::vector<bool> estimated_gaussians(const std::vector<double> &frames, double least_frames) {
+  std::vector<bool> estimated;
+  for (const double n : frames) estimated.push_back(n >= least_frames);
+  estimated[static_cast<size_t>(std::max_element(frames.begin(), frames.end()) - frames.begin())] = true;
+  return estimated;
 }
 
 // The weights of a state; those of `old` where it had no frames.
@@ -54,6 +53,14 @@ class Estimator {
         d_(model.n_values(old_)),
         size_(model.covariance_size(old_)) {
     for (const uint32_t dim : statistics.dims) floor_.push_back(options.variance_floor[dim]);
+  }
+
+  void keep_gaussian(size_t k, double frames, Mixture *mixture) const {
+    const auto mean = old_.means.begin() + static_cast<ptrdiff_t>(k * d_);
+    const auto covariance = old_.covariances.begin() + static_cast<ptrdiff_t>(k * size_);
+    mixture->means.insert(mixture->means.end(), mean, mean + static_cast<ptrdiff_t>(d_));
+    mixture->covariances.insert(mixture->covariances.end(), covariance, covariance + static_cast<ptrdiff_t>(size_));
+    mixture->occupancies.push_back(frames);
   }
 
   void add_gaussian(size_t k, double frames, Mixture *mixture) const {
@@ -143,8 +150,17 @@ Mixture estimate(const MixtureModel &model, const Statistics &statistics, const 
   }
   mixture.stream = old.stream;
   const Estimator estimator(model, statistics, options);
-  const std::vector<size_t> kept = kept_gaussians(frames, options.least_frames);
-  for (const size_t k : kept) estimator.add_gaussian(k, frames[k], &mixture);
+  const std::vector<bool> estimated = estimated_gaussians(frames, options.least_frames);
+  std::vector<size_t> kept;
+  for (size_t k = 0; k < n; ++k) {
+    if (!estimated[k] && old.n_weight_rows() == 1) continue;
+    kept.push_back(k);
+    if (estimated[k]) {
+      estimator.add_gaussian(k, frames[k], &mixture);
+    } else {
+      estimator.keep_gaussian(k, frames[k], &mixture);
+    }
+  }
   for (size_t at = 0; at < old.weights.size(); at += n) {
     add_weights(&statistics.occupancies[at], &old.weights[at], kept, options.least_weight, &mixture.weights);
   }

@@ -69,7 +69,7 @@ class ForcedAligner::Search {
     asr_path path{};
     device_.check(device_.api()->best_path(device_.get(), channel_.get(), 1, &path));
     if (path.beam_died != 0 || path.reached_final == 0) {
-      job_->problem = "its words do not fit into its frames";
+      job_->problem = "no path within --beam says its words; check its transcript, or raise --beam";
       return;
     }
     for (uint64_t i = 0; i < path.n_arcs; ++i) {

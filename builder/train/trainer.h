@@ -46,6 +46,7 @@ class Trainer {
 
   // Why utterances were left out of the last alignment, by number.
   const std::map<size_t, std::string> &left_out() const { return left_out_; }
+  uint64_t n_rows() const { return rows_.n_used(); }  // of the others
 
  private:
   MixtureModel first_model(const AcousticModel &start, const Recipe &recipe);

@@ -85,6 +85,20 @@ TEST(Estimate, RareGaussiansAreRemovedButForTheHeaviest) {
   EXPECT_EQ(mixture.weights, (std::vector<double>{1}));
 }
 
+TEST(Estimate, RareGaussiansOfSharedCodebooksStay) {
+  MixtureModel model = small_model(1, {0, 100});
+  model.mixtures[0].weights = {0.5, 0.5, 0.75, 0.25};
+  model.state_mixture = {0, 0};
+  model.state_weight_row = {0, 1};
+  std::vector<float> rows(30, 1);
+  rows.insert(rows.end(), 5, 101);
+  const Mixture mixture = estimated(model, rows, options_of(1, 10, 0.1));  // all of the first state
+  EXPECT_EQ(mixture.means, (std::vector<double>{1, 100}));
+  EXPECT_NEAR(mixture.weights[1], 5.0 / 35, 1e-9);
+  EXPECT_NEAR(mixture.weights[2], 0.75, 1e-9);  // of a state without rows
+  EXPECT_NEAR(mixture.occupancies[1], 5, 1e-9);
+}
+
 TEST(Estimate, WeightsKeepTheirFloor) {
   EstimateOptions options = options_of(1, 1e-6, 0.1);
   options.least_weight = 0.1;
