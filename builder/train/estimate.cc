@@ -19,26 +19,13 @@ std::vector<double> sums_over_rows(const std::vector<double> &occupancies, size_
   return sums;
 }
 
-// The Gaussians that have frames enough, or most.
-std::vector<bool> estimated_gaussians(const std::vector<double> &frames, double least_frames) {
-  std::vector<bool> estimated;
-  for (const double n : frames) estimated.push_back(n >= least_frames);
-  estimated[static_cast<size_t>(std::max_element(frames.begin(), frames.end()) - frames.begin())] = true;
-  return estimated;
-}
-
 // The weights of a state; those of `old` where it had no frames.
-void add_weights(const double *frames, const double *old, const std::vector<size_t> &kept, double least_weight,
-                 std::vector<double> *weights) {
-  double n = 0, n_old = 0;
-  for (const size_t k : kept) {
-    n += frames[k];
-    n_old += old[k];
-  }
+void add_weights(const double *frames, const double *old, size_t n, double least_weight, std::vector<double> *weights) {
+  const double all_frames = std::accumulate(frames, frames + n, 0.0);
   std::vector<double> row;
   double sum = 0;
-  for (const size_t k : kept) {
-    const double weight = n > 0 ? frames[k] / n : n_old > 0 ? old[k] / n_old : 1.0 / static_cast<double>(kept.size());
+  for (size_t k = 0; k < n; ++k) {
+    const double weight = all_frames > 0 ? frames[k] / all_frames : old[k];
     sum += row.emplace_back(std::max(weight, least_weight));
   }
   for (const double weight : row) weights->push_back(weight / sum);
@@ -150,19 +137,15 @@ Mixture estimate(const MixtureModel &model, const Statistics &statistics, const 
   }
   mixture.stream = old.stream;
   const Estimator estimator(model, statistics, options);
-  const std::vector<bool> estimated = estimated_gaussians(frames, options.least_frames);
-  std::vector<size_t> kept;
   for (size_t k = 0; k < n; ++k) {
-    if (!estimated[k] && old.n_weight_rows() == 1) continue;
-    kept.push_back(k);
-    if (estimated[k]) {
+    if (frames[k] >= options.least_frames) {
       estimator.add_gaussian(k, frames[k], &mixture);
     } else {
       estimator.keep_gaussian(k, frames[k], &mixture);
     }
   }
   for (size_t at = 0; at < old.weights.size(); at += n) {
-    add_weights(&statistics.occupancies[at], &old.weights[at], kept, options.least_weight, &mixture.weights);
+    add_weights(&statistics.occupancies[at], &old.weights[at], n, options.least_weight, &mixture.weights);
   }
   return mixture;
 }

@@ -71,32 +71,23 @@ TEST(Estimate, OneRowIsEnoughWhereOneIsAskedFor) {
   EXPECT_NEAR(mixture.covariances[1], 0, 1e-12);
 }
 
-TEST(Estimate, RareGaussiansAreRemovedButForTheHeaviest) {
-  const MixtureModel model = small_model(1, {0, 100, 200});
-  std::vector<float> rows(30, 0);
-  rows.insert(rows.end(), 5, 100);
-  rows.insert(rows.end(), 12, 200);
-  Mixture mixture = estimated(model, rows, options_of(1, 10, 0.1));
-  EXPECT_EQ(mixture.means, (std::vector<double>{0, 200}));
-  EXPECT_NEAR(mixture.weights[0], 30.0 / 42, 1e-9);
-  EXPECT_NEAR(mixture.weights[1], 12.0 / 42, 1e-9);
-  mixture = estimated(model, rows, options_of(1, 31, 0.1));
-  EXPECT_EQ(mixture.means, (std::vector<double>{0}));
-  EXPECT_EQ(mixture.weights, (std::vector<double>{1}));
-}
-
-TEST(Estimate, RareGaussiansOfSharedCodebooksStay) {
-  MixtureModel model = small_model(1, {0, 100});
-  model.mixtures[0].weights = {0.5, 0.5, 0.75, 0.25};
+TEST(Estimate, RareGaussiansStayAndGetAWeight) {
+  MixtureModel model = small_model(1, {0, 100, 200});
+  model.mixtures[0].weights = {0.25, 0.25, 0.5, 0.75, 0.125, 0.125};
   model.state_mixture = {0, 0};
   model.state_weight_row = {0, 1};
   std::vector<float> rows(30, 1);
   rows.insert(rows.end(), 5, 101);
+  rows.insert(rows.end(), 12, 201);
   const Mixture mixture = estimated(model, rows, options_of(1, 10, 0.1));  // all of the first state
-  EXPECT_EQ(mixture.means, (std::vector<double>{1, 100}));
-  EXPECT_NEAR(mixture.weights[1], 5.0 / 35, 1e-9);
-  EXPECT_NEAR(mixture.weights[2], 0.75, 1e-9);  // of a state without rows
-  EXPECT_NEAR(mixture.occupancies[1], 5, 1e-9);
+  EXPECT_EQ(mixture.means, (std::vector<double>{1, 100, 201}));
+  EXPECT_EQ(mixture.covariances, (std::vector<double>{0.1, 1, 0.1}));
+  for (size_t k = 0; k < 3; ++k) {
+    const double frames = std::vector<double>{30, 5, 12}[k];
+    EXPECT_NEAR(mixture.occupancies[k], frames, 1e-9);
+    EXPECT_NEAR(mixture.weights[k], frames / 47, 1e-9);
+    EXPECT_NEAR(mixture.weights[3 + k], model.mixtures[0].weights[3 + k], 1e-4);  // of a state without rows
+  }
 }
 
 TEST(Estimate, WeightsKeepTheirFloor) {
