@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# train.sh SENONE: models trained by `senone train em` from the flat start on recordings of SENONE_TEST_DATA: AN4 with diagonal and
+# full covariances, whose word error rates on the development half must stay low; the same bytes with any number of threads; a
+# model of Kaldi; what is left out is named.
+set -euo pipefail
+senone=$1
+data=${SENONE_TEST_DATA:-}
+[[ -n $data && -d $data/an4 ]] || { echo "skipped: SENONE_TEST_DATA names no directory with an4/"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+status=0
+fail() { echo "train.sh: $*" >&2; status=1; }
+
+# train OUT OPTION...: trains on AN4; the log is $work/log.
+an4=$data/an4
+train() {
+  local out=$1
+  shift
+  "$senone" train em --model "$work/an4" --lexicon "$an4/etc/an4.dic" --list "$work/train" \
+    --transcripts "$an4/etc/an4_train.transcription" --out "$work/$out" "$@" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+}
+
+# check BUNDLE LIST REF LIMIT: word errors in percent.
+check() {
+  local wer
+  "$senone" recognize --model "$work/$1" --device cpu --list "$2" --hyp "$work/hyp" >/dev/null 2>&1
+  wer=$("$senone" wer --json --ignore-case "$3" "$work/hyp" | sed -n 's/.*"wer_percent": \([0-9.]*\).*/\1/p')
+  echo "$1: word error rate $wer %, at most $4 %"
+  awk -v wer="$wer" -v limit="$4" 'BEGIN { exit !(wer != "" && wer <= limit) }' || status=1
+}
+
+# The log-likelihoods of a step's rounds; each must be above the one before.
+check_rising() {
+  sed -n 's/^step \([0-9]*\) of .*, log-likelihood per frame \([-0-9.]*\).*/\1 \2/p' "$work/log" >"$work/rounds"
+  (($(wc -l <"$work/rounds") >= $1)) || fail "fewer than $1 rounds: $(cat "$work/log")"
+  awk '$1 == step && $2 < last - 0.0001 { exit 1 } { step = $1; last = $2 }' "$work/rounds" || fail "a round fell: $(cat "$work/log")"
+}
+
+sed "s|.*|$an4/&.flac|" "$an4/etc/an4_train.fileids" >"$work/train"
+sed "s|.*|$an4/&.flac|" "$an4/etc/an4_test_dev.fileids" >"$work/dev"
+"$senone" import sphinx "$data/cmusphinx_an4_cont8" "$work/an4" >/dev/null 2>&1
+"$senone" graph --model "$work/an4" --lexicon "$an4/etc/an4.dic" --lm "$an4/etc/an4_train.2g.arpa" >/dev/null
+
+train diagonal --flat --gaussians 8
+check_rising 33
+check diagonal "$work/dev" "$an4/etc/an4_test_dev.transcription" 11.2
+grep -q 'from 948 utterances' "$work/log" || fail "left out: $(cat "$work/log")"
+grep -q '"train"' "$work/diagonal/senone.json" || fail "senone.json does not tell of the training"
+train full --flat --gaussians 4 --full --smooth 200
+check full "$work/dev" "$an4/etc/an4_test_dev.transcription" 8.5
+
+head -n 100 "$work/train" >"$work/some" && mv "$work/some" "$work/train"
+for jobs in 1 3; do train "jobs$jobs" --flat --gaussians 2 --full --smooth 200 --jobs $jobs; done
+cmp "$work/jobs1/acoustic.bin" "$work/jobs3/acoustic.bin" || status=1
+
+# A word without a pronunciation, no transcript, no recording, and no path.
+{ head -n 20 "$work/train"; echo "$work/none.flac an99-fash-b"; } >"$work/list"
+{ sed -n '3,20p' "$an4/etc/an4_train.transcription" | sed '1s/YES/ZORK/'; echo "YES (an99-fash-b)"; echo "NO (an251-fash-b)"; } >"$work/text"
+"$senone" train em --model "$work/an4" --lexicon "$an4/etc/an4.dic" --list "$work/list" --transcripts "$work/text" \
+  --out "$work/some" >"$work/log" 2>&1 || fail "not trained: $(cat "$work/log")"
+for sentence in "an254-fash-b: 'ZORK' has no pronunciation" "an253-fash-b: .*text has no line for it" \
+  'an99-fash-b: .*No such file' '3 of 21 utterances were left out'; do
+  grep -q "$sentence" "$work/log" || fail "not named: $sentence: $(cat "$work/log")"
+done
+"$senone" train em --model "$work/an4" --lexicon "$an4/etc/an4.dic" --list "$work/dev" --transcripts "$work/text" \
+  --out "$work/none" >"$work/log" 2>&1 && fail "trained on nothing"
+grep -q 'none of its 65 utterances can be trained on' "$work/log" || fail "$(cat "$work/log")"
+[[ ! -e $work/none ]] || fail "a bundle of nothing"
+
+from=$data/kaldi_yesno
+if [[ -d $from ]]; then
+  for set in train test; do
+    awk -v folder="$from/waves_yesno" '{ print folder "/" $1 ".wav", $1 }' "$from/data/${set}_yesno/wav.scp" >"$work/$set"
+  done
+  "$senone" import kaldi "$from/exp/mono/40.mdl" "$work/kaldi" --phones "$from/exp/mono/graph/phones.txt" \
+    --mfcc-conf "$from/conf/mfcc.conf" >/dev/null 2>&1
+  "$senone" graph --model "$work/kaldi" --hclg "$from/exp/mono/graph/HCLG.fst" --words "$from/exp/mono/graph/words.txt" >/dev/null
+  awk 'NR == FNR { tested[$1] = 1; next } $1 in tested' "$from/data/test_yesno/wav.scp" "$from/data/test_yesno/text" >"$work/ref"
+  "$senone" train em --model "$work/kaldi" --lexicon "$from/data/local/dict/lexicon_words.txt" --list "$work/train" \
+    --transcripts "$from/data/train_yesno/text" --out "$work/yesno" --flat --gaussians 4 >/dev/null
+  check yesno "$work/test" "$work/ref" 2.2
+fi
+exit $status
