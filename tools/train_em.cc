@@ -25,7 +25,7 @@ constexpr float kMostFeature = 1e10f;  // squares and their inverses are well wi
 
 struct TrainEmArguments {
   RecognizeOptions recordings;  // model, list, features, cmn, ...
-  std::string lexicon, transcripts, out, device = "cpu", smooth_to = "diagonal";
+  std::string lexicon, transcripts, out, device = "cpu", smooth_to = "shared";
   uint32_t n_jobs = 0;
   GraphOptions graph;
   train::Recipe recipe;
@@ -139,9 +139,9 @@ void write_bundle(const TrainEmArguments &arguments, Bundle bundle, const Acoust
 
 void print_summary(const AcousticModel &model, const std::string &out, size_t n_utterances, uint64_t n_frames, double start_s) {
   const size_t n_parameters = model.means.size() + model.precisions.size() + model.log_weights.size();
-  printf("%s: %" PRIu64 " Gaussians with %s covariances, %zu parameters, from %zu utterances, %" PRIu64 " frames\n", out.c_str(),
-         model.n_gaussians(), model.covariance == ASR_COVARIANCE_FULL ? "full" : "diagonal", n_parameters, n_utterances,
-         n_frames);
+  printf("%s: %" PRIu64 " Gaussians with %s covariances, %zu parameters, from %zu utterances, %" PRIu64 " frames\n",
+         out.c_str(), model.n_gaussians(), model.covariance == ASR_COVARIANCE_FULL ? "full" : "diagonal", n_parameters,
+         n_utterances, n_frames);
   printf("%.1f s, peak memory %.0f MB\n", wall_seconds() - start_s, double(peak_memory_bytes()) / 1e6);
 }
 
@@ -180,8 +180,8 @@ void run_train_em(const TrainEmArguments &arguments) {
     write_bundle(arguments, bundle, model, &directory);
   }
   if (n_left_out > 0) {
-    fprintf(stderr, "senone: warning: %zu pronunciations of %s have phones that the model lacks and were left out\n", n_left_out,
-            arguments.lexicon.c_str());
+    fprintf(stderr, "senone: warning: %zu pronunciations of %s have phones that the model lacks and were left out\n",
+            n_left_out, arguments.lexicon.c_str());
   }
   print_left_out(data.left_out(), n_all);
   print_summary(model, arguments.out, n_all - data.left_out().size(), n_frames, start_s);
@@ -200,8 +200,7 @@ void add_data_options(Command command, TrainEmArguments *arguments) {
   command.option("--cmn", recordings.cmn, "Cepstral mean: of the model's choice, running, of the recording, none")
       .one_of({"model", "live", "batch", "none"})
       .shows_default();
-  command
-      .option("--raw-rate", recordings.raw_rate_hz, "Sample rate of .raw files (16-bit little-endian mono)")
+  command.option("--raw-rate", recordings.raw_rate_hz, "Sample rate of .raw files (16-bit little-endian mono)")
       .range(kLeastSampleRateHz, kMostSampleRateHz)
       .shows_default();
   command.option("--device", arguments->device, "What scores and searches when utterances are aligned (see `senone devices`)")
@@ -223,8 +222,8 @@ void add_train_em_options(Command command, train::Recipe *recipe, std::string *s
   command.option("--variance-floor", recipe->variance_floor, "Least variance, as a share of that of all data")
       .range(1e-6, 1.0)
       .shows_default();
-  command.option("--smooth", recipe->smooth,
-                 "With --full: frames of a prior that draws covariances towards what --smooth-to says")
+  command
+      .option("--smooth", recipe->smooth, "With --full: frames of a prior that draws covariances towards what --smooth-to says")
       .range(0.0, 1e9)
       .shows_default();
   command.option("--smooth-to", *smooth_to, "Their diagonals, or the correlations that all Gaussians have in the mean")

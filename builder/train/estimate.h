@@ -16,7 +16,7 @@ struct EstimateOptions {
   // Frames of a prior that draws full covariances towards their diagonals, or towards the correlations below.
   double smooth = 0;
   std::vector<std::vector<double>> correlations;  // of each stream, lower triangles by rows; empty: diagonals
-  std::vector<double> variance_floor;  // [n_dims]
+  std::vector<double> variance_floor;             // [n_dims]
 };
 
 // The variance floor as a share of the variance of the data.

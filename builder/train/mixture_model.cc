@@ -41,7 +41,7 @@ std::vector<float> rounded_precision(std::vector<double> covariance, size_t d, b
   for (int trial = 0; trial < kTrials; ++trial) {
     std::vector<double> precision = covariance;
     if (invert(&precision, d)) {
-      const std::vector<float> rounded(precision.begin(), precision.end());
+      std::vector<float> rounded(precision.begin(), precision.end());
       precision.assign(rounded.begin(), rounded.end());
       if (factorise(&precision, d)) return rounded;
     }

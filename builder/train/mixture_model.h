@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gaussian mixtures while they are trained: in double, with covariances in the place of precisions. Made of an acoustic model or
-// from scratch, changed by the other files of this folder, and turned into an acoustic model again.
+// Gaussian mixtures while they are trained: in double, with covariances in the place of precisions. Made of an acoustic model
+// or from scratch, changed by the other files of this folder, and turned into an acoustic model again.
 #pragma once
 
 #include <cstddef>

@@ -10,17 +10,17 @@
 namespace asr::train {
 
 struct Recipe {
-  bool flat = false;            // begin with one Gaussian a state, of the mean and variance of all data
-  bool tied = false;            // with flat: states of a phone keep Gaussians in common, whatever the context
-  bool full = false;            // covariances
-  uint32_t n_gaussians = 0;     // of a mixture; 0: as the start has
-  uint32_t n_rounds = 4;        // after an alignment
-  uint32_t n_alignments = 2;    // with each number of Gaussians
-  double variance_floor = 0.01; // share of the variance of all data
-  double smooth = 0;            // EstimateOptions
-  bool smooth_to_shared = false; // towards the model's mean correlations instead of diagonals
-  double least_frames = 10;     // EstimateOptions
-  double beam = 1000;           // of forced alignment
+  bool flat = false;             // begin with one Gaussian a state, of the mean and variance of all data
+  bool tied = false;             // with flat: states of a phone keep Gaussians in common, whatever the context
+  bool full = false;             // covariances
+  uint32_t n_gaussians = 0;      // of a mixture; 0: as the start has
+  uint32_t n_rounds = 4;         // after an alignment
+  uint32_t n_alignments = 2;     // with each number of Gaussians
+  double variance_floor = 0.01;  // share of the variance of all data
+  double smooth = 200;           // EstimateOptions
+  bool smooth_to_shared = true;  // towards the model's mean correlations instead of diagonals
+  double least_frames = 10;      // EstimateOptions
+  double beam = 1000;            // of forced alignment
 };
 
 // An alignment and the rounds that follow it.

@@ -26,8 +26,8 @@ struct RoundReport {
   size_t step = 0, n_steps = 0;  // from 1 on
   uint32_t round = 0;            // from 1 on, of the step
   uint64_t n_gaussians = 0;
-  size_t n_left_out = 0;          // utterances
-  double log_likelihood = 0;      // of a frame, before the round
+  size_t n_left_out = 0;      // utterances
+  double log_likelihood = 0;  // of a frame, before the round
 };
 
 struct TrainingReports {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the words of a transcript to the graph of all ways to say them: any of their pronunciations, silence and fillers between.
+// From the words of a transcript to the graph of all ways to say them: any of their pronunciations, silence and fillers
+// between.
 #pragma once
 
 #include <cstdint>

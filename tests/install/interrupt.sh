@@ -80,6 +80,15 @@ sleep 0.5 && kill -s INT "$ignoring" && sleep 0.3 && kill -0 "$ignoring" || fail
 end TERM 143 "$ignoring" || fail "the large graph was built at once"
 expect_files
 
+# ---- train
+
+cards=$data/cards
+for _ in {1..40}; do cat "$cards/cards.transcription"; done | awk '{ sub(/\(/, "(" NR "-"); print }' >"$work/text"
+for i in {1..200}; do echo "$cards/00$(((i - 1) % 5 + 1)).wav $i-00$(((i - 1) % 5 + 1))"; done >"$work/list"
+train=(train em --model "$work/en" --lexicon "$en_us/cmudict-en-us.dict" --list "$work/list" --transcripts "$work/text")
+interrupt_while_writing INT 130 "" "${train[@]}" --out "$work/out/new"
+interrupt_after 1 TERM 143 "${train[@]}" --out "$work/out/new" --flat --gaussians 16
+
 # ---- recognize
 
 "$senone" graph --model "$work/en" --lexicon "$en_us/cmudict-en-us.dict" --jsgf "$data/cards/cards.gram" >/dev/null

@@ -45,7 +45,7 @@ std::vector<double> shares(const AcousticModel &model, uint32_t state, size_t st
   for (const uint32_t dim : dims) x.push_back(static_cast<double>(row[dim]));
   double sum = 0;
   for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
-    const float *const mean = &model.means[codebook.first_mean + k * d];
+    const float *const mean = &model.means[codebook.first_mean + uint64_t{k} * d];
     const float *const precision = &model.precisions[model.precision_at[model.covariance_of[codebook.first_gaussian + k]]];
     const double log_density = model.covariance == ASR_COVARIANCE_FULL
                                    ? reference::log_gaussian_full(x.data(), mean, precision, d)

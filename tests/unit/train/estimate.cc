@@ -20,8 +20,8 @@ MixtureModel small_model(uint32_t d, const std::vector<double> &means) {
   model.streams.resize(1);
   for (uint32_t dim = 0; dim < d; ++dim) model.streams[0].dims.push_back(dim);
   const size_t n = means.size() / d;
-  model.mixtures.push_back({0, means, std::vector<double>(n * d, 1), std::vector<double>(n, 1.0 / static_cast<double>(n)),
-                            std::vector<double>(n)});
+  model.mixtures.push_back(
+      {0, means, std::vector<double>(n * d, 1), std::vector<double>(n, 1.0 / static_cast<double>(n)), std::vector<double>(n)});
   model.state_mixture = model.state_weight_row = {0};
   return model;
 }
@@ -151,7 +151,7 @@ TEST(Split, StopsWhereFramesAreTooFewForTwo) {
   mixture.occupancies = {45, 15};
   split(model, 100, 10, &mixture);
   EXPECT_EQ(mixture.n_gaussians(), 5u);  // four of 11.25, and 15
-  mixture.occupancies.assign(5, 0);  // never estimated
+  mixture.occupancies.assign(5, 0);      // never estimated
   split(model, 100, 10, &mixture);
   EXPECT_EQ(mixture.n_gaussians(), 5u);
 }
@@ -191,7 +191,9 @@ TEST(Floor, OfADiagonalIsTheLargerOne) {
 TEST(Matrix, InverseOfAFactor) {
   const std::vector<double> factor = {2, 1, 3, -1, 0.5, 1};
   const std::vector<double> inverse = inverse_of_factor(factor, 3);
-  const auto at = [](const std::vector<double> &m, size_t r, size_t c) { return m[triangle_at(std::max(r, c), std::min(r, c))]; };
+  const auto at = [](const std::vector<double> &m, size_t r, size_t c) {
+    return m[triangle_at(std::max(r, c), std::min(r, c))];
+  };
   for (size_t r = 0; r < 3; ++r) {
     for (size_t c = 0; c < 3; ++c) {
       double sum = 0;

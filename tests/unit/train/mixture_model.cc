@@ -44,11 +44,12 @@ TEST(MixtureModel, ModelsComeBack) {
     const AcousticModel model = random_gmm(shape);
     const MixtureModel mixtures = to_mixtures(model);
     EXPECT_EQ(mixtures.n_gaussians(), model.n_gaussians());
-    EXPECT_EQ(mixtures.n_parameters(), model.means.size() + model.log_weights.size() + [&] {
-      size_t n = 0;
-      for (const Mixture &mixture : mixtures.mixtures) n += mixture.n_gaussians() * mixtures.covariance_size(mixture);
-      return n;
-    }());
+    EXPECT_EQ(
+        mixtures.n_parameters(), model.means.size() + model.log_weights.size() + [&] {
+          size_t n = 0;
+          for (const Mixture &mixture : mixtures.mixtures) n += mixture.n_gaussians() * mixtures.covariance_size(mixture);
+          return n;
+        }());
     expect_same_scores(model, to_acoustic_model(mixtures, "model"), random_features(shape, 20), 1e-5);
   }
 }
@@ -85,7 +86,8 @@ TEST(MixtureModel, FlatStartIsOneGaussianAGroup) {
   for (const double value : mean) row.push_back(static_cast<float>(value + 1));
   const AcousticModel model = to_acoustic_model(flat, "model");
   const AcousticView view(model);
-  for (uint32_t state = 0; state < 6; ++state) EXPECT_NEAR(reference::log_likelihood(*view.get(), state, row.data()), want, 1e-5);
+  for (uint32_t state = 0; state < 6; ++state)
+    EXPECT_NEAR(reference::log_likelihood(*view.get(), state, row.data()), want, 1e-5);
 }
 
 TEST(MixtureModel, GroupsAreThoseOfPhones) {

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include <cmath>
-#include <cstring>
 #include <random>
 
 #include "tests/unit/scratch.h"
@@ -36,10 +35,10 @@ AcousticModel any_model() {
   model.n_states = 7;
   model.streams = {{{0, 1, 2}}};
   for (uint32_t state = 0; state < 7; ++state) {
-    model.codebooks.push_back({0, 1, state, state * kDims});
+    model.codebooks.push_back({0, 1, state, uint64_t{state} * kDims});
     model.means.insert(model.means.end(), {float(state), 0, 0});
     model.covariance_of.push_back(state);
-    model.precision_at.push_back(state * kDims);
+    model.precision_at.push_back(uint64_t{state} * kDims);
     model.precisions.insert(model.precisions.end(), {1, 1, 1});
     model.state_codebook.push_back(state);
     model.state_weight.push_back(state);
@@ -68,8 +67,8 @@ class Speech {
       }
     }
     rows_.add(rows.data(), rows.size() / kDims);
-    utterances_.push_back({"utterance" + std::to_string(utterances_.size()), words, first,
-                           static_cast<uint32_t>(rows_.n_rows() - first)});
+    utterances_.push_back(
+        {"utterance" + std::to_string(utterances_.size()), words, first, static_cast<uint32_t>(rows_.n_rows() - first)});
   }
 
   void say_much() {
@@ -91,7 +90,7 @@ class Speech {
                                     if (rounds != nullptr) rounds->push_back(report);
                                   }};
     Trainer trainer(device, set_, graphs_, &rows_, utterances_, &pool, reports);
-    const AcousticModel model = trainer.train(any_model(), recipe, "model");
+    AcousticModel model = trainer.train(any_model(), recipe, "model");
     left_out_ = trainer.left_out();
     return model;
   }
@@ -253,7 +252,7 @@ TEST(RowsFile, HasNoNameAndKeepsRows) {
   file.add(rows.data(), 1);
   file.add(rows.data() + 2, 2);
   ASSERT_EQ(file.n_rows(), 3u);
-  EXPECT_EQ(std::memcmp(file.map(), rows.data(), sizeof(float) * 6), 0);
+  EXPECT_EQ(std::vector<float>(file.map(), file.map() + 6), rows);
 }
 
 TEST(RowsFile, SaysWhereItCannotBe) {
