@@ -60,6 +60,7 @@ class Estimator {
     if (statistics_.full) {
       for (size_t r = 0, at = 0; r < d_; ++r) {
         for (size_t c = 0; c <= r; ++c, ++at) covariance[at] = second[at] / frames - shift[r] * shift[c];
+        covariance[diagonal_at(r)] = std::max(covariance[diagonal_at(r)], 0.0);  // rounding may leave less
       }
       smooth(frames, &covariance);
       floor_covariance(&covariance, floor_);

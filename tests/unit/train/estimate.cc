@@ -62,6 +62,20 @@ TEST(Estimate, ConstantRowsGetTheFloor) {
   }
 }
 
+// Rounding leaves variances of constant rows a little below 0 or above.
+TEST(Estimate, ConstantRowsGetTheFloorWithCorrelationsToo) {
+  MixtureModel model = small_model(2, {0.3, -0.7});
+  make_full(&model);
+  EstimateOptions options = options_of(2, 1, 0.25);
+  options.smooth = 5;
+  options.correlations = {{1, 0.5, 1}};
+  for (size_t n = 3; n < 40; ++n) {
+    const Mixture mixture = estimated(model, std::vector<float>(2 * n, 0.1f), options);
+    const std::vector<double> want = {0.25, 0, 0.25};
+    for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(mixture.covariances[i], want[i], 1e-9);
+  }
+}
+
 TEST(Estimate, OneRowIsEnoughWhereOneIsAskedFor) {
   MixtureModel model = small_model(2, {0, 0});
   make_full(&model);
