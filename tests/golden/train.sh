@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# train.sh SENONE: models trained by `senone train em` from the flat start on recordings of SENONE_TEST_DATA: AN4 with diagonal and
-# full covariances, whose word error rates on the development half must stay low; the same bytes with any number of threads; a
-# model of Kaldi; what is left out is named.
+# train.sh SENONE: models trained by `senone train em` from the flat start on recordings of SENONE_TEST_DATA. Error rates of
+# AN4's development half with diagonal and full covariances are below limits, files are the same with any number of threads,
+# models and archives of Kaldi are taken, and utterances that are left out are named.
 set -euo pipefail
 senone=$1
 data=${SENONE_TEST_DATA:-}
@@ -34,7 +34,8 @@ check() {
 check_rising() {
   sed -n 's/^step \([0-9]*\) of .*, log-likelihood per frame \([-0-9.]*\).*/\1 \2/p' "$work/log" >"$work/rounds"
   (($(wc -l <"$work/rounds") >= $1)) || fail "fewer than $1 rounds: $(cat "$work/log")"
-  awk '$1 == step && $2 < last - 0.0001 { exit 1 } { step = $1; last = $2 }' "$work/rounds" || fail "a round fell: $(cat "$work/log")"
+  awk '$1 == step && $2 < last - 0.0001 { exit 1 } { step = $1; last = $2 }' "$work/rounds" ||
+    fail "a round fell: $(cat "$work/log")"
 }
 
 sed "s|.*|$an4/&.flac|" "$an4/etc/an4_train.fileids" >"$work/train"
@@ -56,7 +57,10 @@ cmp "$work/jobs1/acoustic.bin" "$work/jobs3/acoustic.bin" || status=1
 
 # A word without a pronunciation, no transcript, no recording, and no path.
 { head -n 20 "$work/train"; echo "$work/none.flac an99-fash-b"; } >"$work/list"
-{ sed -n '3,20p' "$an4/etc/an4_train.transcription" | sed '1s/YES/ZORK/'; echo "YES (an99-fash-b)"; echo "NO (an251-fash-b)"; } >"$work/text"
+{
+  sed -n '3,20p' "$an4/etc/an4_train.transcription" | sed '1s/YES/ZORK/'
+  printf 'YES (an99-fash-b)\nNO (an251-fash-b)\n'
+} >"$work/text"
 "$senone" train em --model "$work/an4" --lexicon "$an4/etc/an4.dic" --list "$work/list" --transcripts "$work/text" \
   --out "$work/some" >"$work/log" 2>&1 || fail "not trained: $(cat "$work/log")"
 for sentence in "an254-fash-b: 'ZORK' has no pronunciation" "an253-fash-b: .*text has no line for it" \
@@ -73,10 +77,12 @@ if [[ -d $from ]]; then
   for set in train test; do
     awk -v folder="$from/waves_yesno" '{ print folder "/" $1 ".wav", $1 }' "$from/data/${set}_yesno/wav.scp" >"$work/$set"
   done
+  awk '{ print $2 }' "$work/test" >"$work/tested"
   "$senone" import kaldi "$from/exp/mono/40.mdl" "$work/kaldi" --phones "$from/exp/mono/graph/phones.txt" \
     --mfcc-conf "$from/conf/mfcc.conf" >/dev/null 2>&1
-  "$senone" graph --model "$work/kaldi" --hclg "$from/exp/mono/graph/HCLG.fst" --words "$from/exp/mono/graph/words.txt" >/dev/null
-  awk 'NR == FNR { tested[$1] = 1; next } $1 in tested' "$from/data/test_yesno/wav.scp" "$from/data/test_yesno/text" >"$work/ref"
+  graph=$from/exp/mono/graph
+  "$senone" graph --model "$work/kaldi" --hclg "$graph/HCLG.fst" --words "$graph/words.txt" >/dev/null
+  awk 'NR == FNR { tested[$1] = 1; next } $1 in tested' "$work/tested" "$from/data/test_yesno/text" >"$work/ref"
   "$senone" train em --model "$work/kaldi" --lexicon "$from/data/local/dict/lexicon_words.txt" --list "$work/train" \
     --transcripts "$from/data/train_yesno/text" --out "$work/yesno" --flat --gaussians 4 >/dev/null
   check yesno "$work/test" "$work/ref" 2.2
