@@ -71,8 +71,8 @@ void warn_of_batch(asr_engine *engine, const asr::Stream &stream) {
            "utterance; set asr_stream_config.cmn to ASR_CMN_LIVE (said once for an engine)");
 }
 
-// The engine's thread, which loads graphs, may be the one that logs.
-void check_graph_call(const asr_engine *engine, const char *name, const char *call) {
+// The engine's thread, which loads graphs and models, may be the one that logs.
+void check_named_call(const asr_engine *engine, const char *name, const char *call) {
   require(engine, call, "engine");
   require(name, call, "name");
   if (asr::in_log_function()) asr::fail(ASR_INVALID_STATE, "%s: called in a log function; call it outside", call);
@@ -205,7 +205,7 @@ asr_status asr_engine_get_info(const asr_engine *engine, asr_engine_info *info) 
 
 asr_status asr_engine_add_graph(asr_engine *engine, const char *name, const char *bundle_path) {
   return guard([&] {
-    check_graph_call(engine, name, "asr_engine_add_graph");
+    check_named_call(engine, name, "asr_engine_add_graph");
     require(bundle_path, "asr_engine_add_graph", "bundle_path");
     engine->engine->add_graph(name, asr::read_graph_parts(bundle_path));
   });
@@ -213,7 +213,7 @@ asr_status asr_engine_add_graph(asr_engine *engine, const char *name, const char
 
 asr_status asr_engine_add_graph_bytes(asr_engine *engine, const char *name, const void *bytes, size_t n_bytes) {
   return guard([&] {
-    check_graph_call(engine, name, "asr_engine_add_graph_bytes");
+    check_named_call(engine, name, "asr_engine_add_graph_bytes");
     require(bytes, "asr_engine_add_graph_bytes", "bytes");
     engine->engine->add_graph(name, asr::read_graph_archive(bytes, n_bytes, "asr_engine_add_graph_bytes: bytes"));
   });
@@ -221,8 +221,23 @@ asr_status asr_engine_add_graph_bytes(asr_engine *engine, const char *name, cons
 
 asr_status asr_engine_remove_graph(asr_engine *engine, const char *name) {
   return guard([&] {
-    check_graph_call(engine, name, "asr_engine_remove_graph");
+    check_named_call(engine, name, "asr_engine_remove_graph");
     engine->engine->remove_graph(name);
+  });
+}
+
+asr_status asr_engine_add_model(asr_engine *engine, const char *name, const char *bundle_path) {
+  return guard([&] {
+    check_named_call(engine, name, "asr_engine_add_model");
+    require(bundle_path, "asr_engine_add_model", "bundle_path");
+    engine->engine->add_model(name, bundle_path);
+  });
+}
+
+asr_status asr_engine_remove_model(asr_engine *engine, const char *name) {
+  return guard([&] {
+    check_named_call(engine, name, "asr_engine_remove_model");
+    engine->engine->remove_model(name);
   });
 }
 
@@ -329,12 +344,19 @@ void asr_stream_config_default(asr_stream_config *config) {
   config->n_best = 1;
 }
 
+void asr_fusion_default(asr_fusion *fusion) {
+  if (fusion == nullptr) return;
+  *fusion = asr_fusion{};
+  fusion->size = sizeof(*fusion);
+}
+
 asr_status asr_open(asr_engine *engine, const asr_stream_config *config, asr_stream **stream) {
   return guard([&] {
     require(engine, "asr_open", "engine");
     require(stream, "asr_open", "stream");
     asr::api::StreamConfig read = asr::api::read_config(config);
     if (read.speaker != nullptr) read.options.speaker = read.speaker->speaker;
+    if (read.fusion) read.options.fusion = engine->engine->fusion(*read.fusion);
     warn_of_rate(engine, read.options);
     auto opened = std::make_unique<asr_stream>();
     if (read.callback != nullptr) {

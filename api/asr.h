@@ -230,6 +230,24 @@ ASR_API asr_status asr_engine_add_graph(asr_engine *engine, const char *name, co
 ASR_API asr_status asr_engine_add_graph_bytes(asr_engine *engine, const char *name, const void *bytes, size_t n_bytes);
 ASR_API asr_status asr_engine_remove_graph(asr_engine *engine, const char *name);
 
+/* Acoustic models beside the engine's own, for the same states, which streams choose from and fuse by name
+ * (asr_stream_config.fusion). "" is the engine's own, which can be neither replaced nor removed. docs/fusion.md. All since
+ * 0.2.0.
+ *
+ * asr_engine_add_model loads the acoustic model and the front end of a bundle; the bundle needs no graph. The model must have
+ * as many states as the engine's own, the same sample rate and frame shift, and the same hmms.bin where both bundles list one;
+ * everything else may differ. An engine has up to 32 models with its own. If a model has the name, the new one takes its place
+ * for streams that are opened later. If the call fails, all is as it was. The bundle is read and checked on the calling thread;
+ * the engine's own thread then loads the model between two steps, and streams wait for that. Errors: ASR_INVALID_ARGUMENT (also
+ * ""), ASR_NOT_FOUND, ASR_BAD_FILE, ASR_IO (as asr_engine_load), ASR_UNSUPPORTED (other states or frames; too many models),
+ * ASR_INVALID_STATE (called in a log function), ASR_DEVICE_LOST (as asr_open), ASR_OUT_OF_MEMORY. Any thread.
+ *
+ * asr_engine_remove_model takes the name away. Streams that have the model keep it, also over asr_reset; it goes away with the
+ * last of them. Errors: ASR_INVALID_ARGUMENT (also ""), ASR_NOT_FOUND, ASR_INVALID_STATE (called in a log function). Any
+ * thread. */
+ASR_API asr_status asr_engine_add_model(asr_engine *engine, const char *name, const char *bundle_path);
+ASR_API asr_status asr_engine_remove_model(asr_engine *engine, const char *name);
+
 /* Gives back the caller's hold on the engine. Open streams keep it alive and keep working. NULL is allowed. */
 ASR_API void asr_engine_close(asr_engine *engine);
 
@@ -335,6 +353,30 @@ typedef enum asr_adaptation {
   ASR_ADAPTATION_OFF = 2                 /* by asr_adapt, but what this stream says is not learned from */
 } asr_adaptation;
 
+/* How a stream fuses the log-likelihoods of its models, frame by frame and state by state. G5 to G9 of docs/equations.md. Since
+ * 0.2.0. */
+typedef enum asr_fusion_rule {
+  ASR_FUSION_SUM = 0,     /* weighted sum of log-likelihoods */
+  ASR_FUSION_LOG_SUM = 1, /* logarithm of the weighted sum of likelihoods */
+  ASR_FUSION_MAX = 2,     /* largest weighted likelihood of each state */
+  ASR_FUSION_FOLLOW = 3,  /* as LOG_SUM; weights follow how likely each model made the last follow_ms of speech */
+  ASR_FUSION_SELECT = 4   /* as LOG_SUM for the first select_ms of speech, then the likeliest model alone */
+} asr_fusion_rule;
+
+/* The acoustic models of a stream. asr_open copies it. Since 0.2.0. */
+typedef struct asr_fusion {
+  size_t size;
+  asr_fusion_rule rule;      /* default ASR_FUSION_SUM; means nothing for one model */
+  uint32_t n_models;         /* 1..32 */
+  const char *const *models; /* [n_models] names of asr_engine_add_model; "" is the engine's own */
+  const float *weights; /* [n_models] 1e-6..1e6, or 0, which leaves the model out; only their ratios matter. NULL (default) =
+                           equal ones */
+  uint32_t follow_ms;   /* ASR_FUSION_FOLLOW's time constant, 10..600000; 0 (default) = 500 */
+  uint32_t select_ms;   /* speech that ASR_FUSION_SELECT decides after, 10..600000; 0 (default) = 1000 */
+} asr_fusion;
+
+ASR_API void asr_fusion_default(asr_fusion *fusion);
+
 typedef struct asr_stream_config {
   size_t size;
   asr_input input;              /* default ASR_INPUT_INT16 */
@@ -380,20 +422,24 @@ typedef struct asr_stream_config {
                              who is known. Not with ASR_INPUT_LOGLIKES */
   asr_adaptation adaptation; /* default ASR_ADAPTATION_ON_CALL */
   uint32_t reserved2;        /* 0 */
+  const asr_fusion *fusion;  /* acoustic models instead of the engine's own; the struct stays the caller's. Rows are made and
+                                scores are fused on the host then. NULL (default) = the engine's own. Not with a speaker nor
+                                with ASR_INPUT_LOGLIKES; with ASR_INPUT_FEATURES only models of the own model's front end */
 } asr_stream_config;
 
 ASR_API void asr_stream_config_default(asr_stream_config *config);
 
 /* Opens a stream on the engine. Errors: ASR_INVALID_ARGUMENT (which field, and its range; a speaker of another acoustic model),
- * ASR_NOT_FOUND (the engine has no such graph), ASR_UNSUPPORTED (such as a lattice_beam on a device that makes no lattices),
+ * ASR_NOT_FOUND (the engine has no such graph or model), ASR_UNSUPPORTED (such as a lattice_beam on a device without lattices),
  * ASR_OUT_OF_MEMORY, ASR_DEVICE_LOST (an earlier stream lost the device, and no fallback took over: load the engine again). Any
  * thread. */
 ASR_API asr_status asr_open(asr_engine *engine, const asr_stream_config *config, asr_stream **stream);
 
 /* What the stream's normalisation has learned of the speaker, the microphone and the level, for a later stream of the same: a
  * mean that is carried over, so that its first words are heard as well as its last ones. Streams of audio with ASR_CMN_LIVE
- * have one (ASR_CMN_MODEL where that comes to live), unless the bundle's front_end.cmn_lookahead_frames is 0; others have none:
- * ASR_INVALID_STATE. Utterances of one stream carry it over by themselves.
+ * have one (ASR_CMN_MODEL where that comes to live), unless the bundle's front_end.cmn_lookahead_frames is 0 or the stream
+ * fuses models of other front ends than the engine's own; others have none: ASR_INVALID_STATE. Utterances of one stream carry
+ * it over by themselves.
  *
  * asr_stream_get_state writes *n_bytes bytes, at most 16384, to `bytes`, which has room for `capacity`; where `bytes` is NULL
  * it writes the length alone. The length is the same for all streams of an engine. After END the state is that of all audio;

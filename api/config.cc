@@ -95,6 +95,62 @@ bool adapts(const asr_stream_config &c) {
   return true;
 }
 
+FusionRule fusion_rule(int rule) {
+  switch (rule) {
+    case ASR_FUSION_SUM:
+      return FusionRule::kSum;
+    case ASR_FUSION_LOG_SUM:
+      return FusionRule::kLogSum;
+    case ASR_FUSION_MAX:
+      return FusionRule::kMax;
+    case ASR_FUSION_FOLLOW:
+      return FusionRule::kFollow;
+    case ASR_FUSION_SELECT:
+      return FusionRule::kSelect;
+    default:
+      fail(ASR_INVALID_ARGUMENT, "asr_fusion.rule is %d; its values are those of asr_fusion_rule", rule);
+  }
+}
+
+float model_weight(float weight, uint32_t model) {
+  if (weight != 0) check_range(weight, kLeastModelWeight, kMostModelWeight, format("asr_fusion.weights[%u]", model).c_str());
+  return weight;
+}
+
+void read_models(const asr_fusion &c, FusionRequest *request) {
+  check_range(c.n_models, 1u, static_cast<uint32_t>(kMostModels), "asr_fusion.n_models");
+  if (c.models == nullptr) fail(ASR_INVALID_ARGUMENT, "asr_fusion.models is NULL; it names %u models", c.n_models);
+  float sum = 0;
+  for (uint32_t i = 0; i < c.n_models; ++i) {
+    if (c.models[i] == nullptr) fail(ASR_INVALID_ARGUMENT, "asr_fusion.models[%u] is NULL; \"\" is the engine's own model", i);
+    request->models.emplace_back(c.models[i]);
+    request->settings.weights.push_back(c.weights == nullptr ? 1 : model_weight(c.weights[i], i));
+    sum += request->settings.weights.back();
+  }
+  if (sum == 0) fail(ASR_INVALID_ARGUMENT, "asr_fusion.weights are all 0, which leaves out every model");
+}
+
+FusionRequest fusion_request(const asr_stream_config &config) {
+  const asr_fusion c = resized(config.fusion, asr_fusion_default, "asr_fusion");
+  if (config.speaker != nullptr) {
+    fail(ASR_UNSUPPORTED, "asr_stream_config.fusion and speaker are both set; a speaker's transform is of one model alone");
+  }
+  if (config.input == ASR_INPUT_LOGLIKES) {
+    fail(ASR_INVALID_ARGUMENT, "asr_stream_config.fusion is set; it needs audio or features, not log-likelihoods");
+  }
+  FusionRequest request;
+  request.settings.rule = fusion_rule(number(c.rule));
+  const auto set = [](uint32_t ms, const char *name, double *seconds) {
+    if (ms == 0) return;
+    check_range(ms, kLeastFusionMs, kMostFusionMs, name);
+    *seconds = ms / 1000.0;
+  };
+  set(c.follow_ms, "asr_fusion.follow_ms", &request.follow_s);
+  set(c.select_ms, "asr_fusion.select_ms", &request.select_s);
+  read_models(c, &request);
+  return request;
+}
+
 }  // namespace
 
 EngineOptions read_config(const asr_engine_config *config) {
@@ -158,6 +214,7 @@ StreamConfig read_config(const asr_stream_config *config) {
   options.pre_roll_s = pre_roll_s(c, options.is_audio());
   if (c.graph != nullptr) options.graph = c.graph;
   result.speaker = c.speaker;
+  if (c.fusion != nullptr) result.fusion = fusion_request(c);
   options.adapts = adapts(c);
   options.learns = c.adaptation != ASR_ADAPTATION_OFF;
   return result;

@@ -10,8 +10,9 @@ namespace asr::api {
 EngineOptions read_config(const asr_engine_config *config);
 
 struct StreamConfig {
-  StreamOptions options;  // without the callback and the speaker, which take C handles
+  StreamOptions options;  // without the callback and the speaker, which take C handles, and the models, which take an engine
   asr_speaker *speaker = nullptr;
+  std::optional<FusionRequest> fusion;
   asr_event_fn callback = nullptr;
   void *user_data = nullptr;
 };

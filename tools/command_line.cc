@@ -19,6 +19,7 @@ Option Option::one_of(const std::vector<std::string> &values) { return Option(op
 Option Option::one_of(const std::vector<uint32_t> &values) { return Option(option_->check(CLI::IsMember(values))); }
 Option Option::separated_by(char delimiter) { return Option(option_->delimiter(delimiter)); }
 Option Option::takes(int n_values) { return Option(option_->expected(n_values)); }
+Option Option::one_each_time() { return Option(option_->allow_extra_args(false)); }
 
 Option Option::may_lack_value() {
   option_->expected(0, 1);

@@ -16,6 +16,7 @@
 #include "core/base/limits.h"
 #include "core/model/bundle.h"
 #include "tools/batch_progress.h"
+#include "tools/fused_models.h"
 #include "tools/hyp_file.h"
 #include "tools/lattice_output.h"
 #include "tools/recognize.h"
@@ -274,14 +275,12 @@ void hear_speakers(asr_engine *engine, Options options, uint32_t n_jobs, Speaker
   fprintf(stderr, "adapted to %zu of %zu speakers\n", n_adapted, speakers->size());
 }
 
-void run(const Options &options) {
-  UtteranceSource source(options);
+void check_usage(const Options &options, const UtteranceSource &source) {
   if (options.srt && source.size() != size_t{1}) throw UsageError("recognize: --srt takes one recording at a time");
   const bool slf = std::filesystem::path(options.lattice).extension() == ".slf";
   if (slf && source.size() != size_t{1}) throw UsageError("recognize: --lattice FILE.slf takes one recording at a time");
   if (options.lattice == "-") throw UsageError("recognize: --lattice writes a file; name one other than -");
-  const bool prints_hyp = options.hyp == "-";
-  if (prints_hyp && (options.json || options.ctm || options.srt || options.resume))
+  if (options.hyp == "-" && (options.json || options.ctm || options.srt || options.resume))
     throw UsageError("recognize: --hyp - prints words (id); give it without --json, --ctm, --srt and --resume, or name a file");
   if (options.resume && (options.hyp.empty() || !options.lattice.empty()))
     throw UsageError("recognize: --resume continues the file of --hyp; give it, and no --lattice");
@@ -289,6 +288,15 @@ void run(const Options &options) {
     throw UsageError("recognize: --confidence gives words a confidence in --json and --ctm; give one of them");
   if (!options.endpoint.empty() && options.cmn == "batch")
     throw UsageError("recognize: --cmn batch needs the whole recording first; with --endpoint take live");
+  if (!options.fuse.empty() && options.has_speakers())
+    throw UsageError(
+        "recognize: --fuse fuses models, --adapt, --transforms, --vtln search and --warps are of one; give either");
+}
+
+void run(Options options) {
+  UtteranceSource source(options);
+  check_usage(options, source);
+  const bool prints_hyp = options.hyp == "-";
   std::optional<HypJournal> journal;
   std::optional<OutputFile> hyp;  // begun first: recognition would be in vain if it cannot be written
   if (options.resume) {
@@ -301,7 +309,10 @@ void run(const Options &options) {
   std::optional<OutputFile> warps;
   if (!options.save_warps.empty()) warps.emplace(options.save_warps);
   const uint32_t n_jobs = default_jobs(options);
+  const FusedModels fused(options);
   const EnginePointer engine = load_engine(options, n_jobs);
+  fused.add_to(engine.get());
+  options.fusion = fused.fusion();
   const double begin_s = wall_seconds();
   std::optional<Speakers> speakers;
   if (options.has_speakers())
@@ -402,6 +413,24 @@ void add_recognize(Command app) {
   command.option("--transforms", options->transforms,
                  "Archive of Kaldi with the transforms that speakers begin with, by their names: ark:FILE or scp:FILE");
   command.option("--save-transforms", options->save_transforms, "Write the speakers' transforms as an archive of Kaldi");
+  command
+      .option("--fuse", options->fuse,
+              "Bundle of another acoustic model of the same states, whose log-likelihoods are fused with those of --model; "
+              "BUNDLE:WEIGHT gives it another weight than 1; once for each model")
+      .one_each_time();
+  command.option("--fuse-own", options->fuse_own, "The weight of --model itself; 0: leave it out")
+      .range(0.0, static_cast<double>(kMostModelWeight))
+      .shows_default();
+  command
+      .option("--fuse-rule", options->fuse_rule,
+              "Sum of log-likelihoods, of likelihoods; the largest of each state; weights that follow the likelier models; the "
+              "likeliest model after a second of speech")
+      .one_of({"sum", "log-sum", "max", "follow", "select"})
+      .shows_default();
+  command
+      .option("--fuse-ms", options->fuse_ms,
+              "Time constant of --fuse-rule follow, default 500; speech that select decides after, default 1000")
+      .range(kLeastFusionMs, kMostFusionMs);
   command.option("--loglikes", options->loglikes, "Archive of Kaldi instead of recordings: log-likelihoods of the states");
   Command kind = command.at_most_one("output");
   kind.flag("--json", options->json, "Print a JSON object for each recording, one a line");

@@ -29,8 +29,13 @@ struct RecognizeOptions {
   asr_speaker *speaker = nullptr;           // of the utterance
   float vtln_warp = 1;                      // of all utterances
   bool learns = false;                      // whether the speaker learns from it
-  std::string reject_text = "-";            // --reject: "" without a value, "-" where it was not given
-  float reject = 0;                         // the threshold that it tells; 0: none, below 0: off
+  std::vector<std::string> fuse;            // bundles of models to fuse, with ":weight" where one is given
+  std::string fuse_rule = "sum";
+  float fuse_own = 1;                  // the weight of the model of --model
+  uint32_t fuse_ms = 0;                // of the rules that look back; 0: the rule's own
+  const asr_fusion *fusion = nullptr;  // made from these
+  std::string reject_text = "-";       // --reject: "" without a value, "-" where it was not given
+  float reject = 0;                    // the threshold that it tells; 0: none, below 0: off
   bool json = false, ctm = false, srt = false, confidence = false, resume = false;
   uint32_t n_jobs = 0, n_threads = 0, raw_rate_hz = 16000, n_best = 1, max_active = 0, min_active = 200;
   size_t chunk_samples = 16000;

@@ -40,6 +40,7 @@ asr_stream_config stream_config(const RecognizeOptions &options) {
   if (options.vad == "off") config.vad = ASR_VAD_OFF;
   config.vtln_warp = options.speaker == nullptr ? options.vtln_warp : 1;
   config.speaker = options.speaker;
+  config.fusion = options.fusion;
   if (!options.learns) config.adaptation = ASR_ADAPTATION_OFF;
   return config;
 }

@@ -413,6 +413,47 @@ struct StreamConfig : asr_stream_config {
   StreamConfig() noexcept : asr_stream_config() { asr_stream_config_default(this); }
 };
 
+// Several acoustic models of an engine, by name, for StreamConfig.fusion: `config.fusion = fusion.get()`. It must live until
+// Engine::open has returned.
+class Fusion {
+ public:
+  explicit Fusion(asr_fusion_rule rule = ASR_FUSION_SUM) {
+    asr_fusion_default(&fusion_);
+    fusion_.rule = rule;
+  }
+
+  // "" is the engine's own model. Returns this, so that calls can follow each other.
+  Fusion &add(std::string model, float weight = 1) {
+    models_.push_back(std::move(model));
+    weights_.push_back(weight);
+    return *this;
+  }
+  // Time constant of ASR_FUSION_FOLLOW, and the speech that ASR_FUSION_SELECT decides after.
+  Fusion &set_follow(std::chrono::milliseconds time) { return fusion_.follow_ms = in_ms(time), *this; }
+  Fusion &set_select(std::chrono::milliseconds time) { return fusion_.select_ms = in_ms(time), *this; }
+
+  // Valid until the next call.
+  const asr_fusion *get() {
+    names_.clear();
+    for (const std::string &model : models_) names_.push_back(model.c_str());
+    fusion_.n_models = static_cast<std::uint32_t>(names_.size());
+    fusion_.models = names_.data();
+    fusion_.weights = weights_.data();
+    return &fusion_;
+  }
+
+ private:
+  // What is out of range stays so, and is refused by Engine::open.
+  static std::uint32_t in_ms(std::chrono::milliseconds time) {
+    return time.count() > 0 && time.count() < UINT32_MAX ? static_cast<std::uint32_t>(time.count()) : UINT32_MAX;
+  }
+
+  std::vector<std::string> models_;
+  std::vector<float> weights_;
+  std::vector<const char *> names_;
+  asr_fusion fusion_;
+};
+
 class StreamView;
 using Callback = std::function<void(StreamView stream, Event event)>;
 
@@ -837,6 +878,18 @@ class Engine {
   void remove_graph(const std::string &name) { try_remove_graph(name).value(); }
   Expected<void> try_remove_graph(const std::string &name) {
     return detail::outcome(asr_engine_remove_graph(get(), name.c_str()));
+  }
+
+  // Loads the acoustic model of a bundle, for the states of the engine's own, and gives it the name, also that of another.
+  void add_model(const std::string &name, const std::string &path) { try_add_model(name, path).value(); }
+  Expected<void> try_add_model(const std::string &name, const std::string &path) {
+    return detail::outcome(asr_engine_add_model(get(), name.c_str(), path.c_str()));
+  }
+
+  // Streams that have it keep it.
+  void remove_model(const std::string &name) { try_remove_model(name).value(); }
+  Expected<void> try_remove_model(const std::string &name) {
+    return detail::outcome(asr_engine_remove_model(get(), name.c_str()));
   }
 
   // A speaker of whom nothing is known, for StreamConfig.speaker. Reads the acoustic model again, unless another one has it.

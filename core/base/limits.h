@@ -88,6 +88,9 @@ constexpr double kMostBoostBonus = 1000;
 constexpr size_t kMostBoostedStates = size_t{1} << 20, kMostBoostedArcs = size_t{1} << 22;
 constexpr size_t kLeastSpeakerRows = 100, kMostSpeakerRows = 20000, kMostUtteranceRows = 60000;
 constexpr uint32_t kMostSpeakerDims = 96;
+constexpr size_t kMostModels = 32;
+constexpr float kLeastModelWeight = 1e-6f, kMostModelWeight = 1e6f;
+constexpr uint32_t kLeastFusionMs = 10, kMostFusionMs = 600000;
 constexpr size_t kMostDevices = 64;
 constexpr size_t kMostStructBytes = 4096;
 

@@ -18,15 +18,10 @@ void find_unwinder() {
   backtrace(&frame, 1);
 }
 
-// The mean of a whole endless stream is known when it is too late, and partial results are wanted while audio is fed.
-void take_running_mean(const LoadedModel &model, StreamOptions *options) {
-  const FrontEnd &front_end = model.bundle().front_end;
-  if (options->endpoint && options->cmn == CmnKind::kBatch) {
-    fail(ASR_INVALID_ARGUMENT,
-         "asr_open: ASR_CMN_BATCH decodes nothing before asr_finish, but the stream has endpoints; take ASR_CMN_LIVE");
-  }
-  if (options->cmn || front_end.cmn != CmnKind::kBatch) return;
-  if (options->endpoint || (options->partial_interval_ms > 0 && !front_end.cmn_variance)) options->cmn = CmnKind::kLive;
+void check_mean(const StreamOptions &options) {
+  if (!options.endpoint || options.cmn != CmnKind::kBatch) return;
+  fail(ASR_INVALID_ARGUMENT,
+       "asr_open: ASR_CMN_BATCH decodes nothing before asr_finish, but the stream has endpoints; take ASR_CMN_LIVE");
 }
 
 }  // namespace
@@ -116,6 +111,7 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
     options.resample_filter = resample_filters_.get(options.format.rate_hz, model.bundle().front_end.sample_rate_hz);
     model.tables().warp_index(static_cast<double>(options.vtln_warp));
   }
+  if (options.fusion) check_fusion(options);
   if (options.speaker && !options.speaker->suits(model.bundle())) {
     fail(ASR_INVALID_ARGUMENT,
          "asr_open: asr_stream_config.speaker is of another acoustic model than %s; make one with "
@@ -127,7 +123,7 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
          "asr_open: asr_stream_config.vtln_warp is %g, but its speaker's warp is %g; set it by asr_speaker_set_warp",
          static_cast<double>(options.vtln_warp), static_cast<double>(options.speaker->warp()));
   }
-  take_running_mean(model, &options);
+  check_mean(options);
   if (options.callback) callbacks_.require_thread();
   if (options.adapts) estimations_.require_thread();
   if (options.lattice_beam > 0) {

@@ -8,6 +8,7 @@
 
 #include "core/engine/graph_table.h"
 #include "core/engine/loaded_model.h"
+#include "core/engine/model_table.h"
 #include "core/engine/retired.h"
 #include "core/engine/scheduler.h"
 #include "core/engine/stream.h"
@@ -31,6 +32,13 @@ class Engine {
   void remove_graph(const std::string &name);
   GraphName graph(const std::string &name, const char *call) const { return graphs_.require(name, call); }
 
+  // Loads the acoustic model of a bundle and gives it the name, which another may have borne. Throws if it is not for the
+  // states of the engine's own model.
+  void add_model(const std::string &name, const std::string &bundle_path);
+  void remove_model(const std::string &name);
+  // nullptr where the engine's own model is all that is asked for.
+  std::shared_ptr<const FusionOptions> fusion(const FusionRequest &request) const;
+
   // A speaker of the model; any number of engines with the same acoustic model may use it.
   std::shared_ptr<Speaker> new_speaker();
 
@@ -52,6 +60,7 @@ class Engine {
   };
 
   Scheduler *take_over(const Error &reason);
+  void check_fusion(const StreamOptions &options) const;
 
   const std::string bundle_path_;
   ResampleFilters resample_filters_;
@@ -59,6 +68,7 @@ class Engine {
   std::unique_ptr<Place> spare_;
   Place main_;
   GraphTable graphs_;
+  ModelTable models_;
   std::shared_ptr<LoadedGraph> background_;  // nullptr where the bundle has none
   std::mutex estimation_mutex_;
   std::weak_ptr<const EstimationModel> estimation_model_;

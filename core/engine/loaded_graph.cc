@@ -21,6 +21,15 @@ std::vector<bool> silent_phones(const GraphParts &parts) {
   return result;
 }
 
+std::vector<bool> find_silent_states(const Graph &graph, const std::vector<bool> &is_silent_phone) {
+  std::vector<bool> result(graph.n_pdfs());
+  for (uint32_t id = 1; id <= graph.n_transition_ids(); ++id) {
+    const Transition &transition = graph.transition(id);
+    if (transition.phone < is_silent_phone.size() && is_silent_phone[transition.phone]) result[transition.pdf] = true;
+  }
+  return result;
+}
+
 }  // namespace
 
 LoadedGraph::LoadedGraph(GraphParts parts, const LoadedModel &model) : LoadedGraph(made_for(std::move(parts), model)) {}
@@ -29,7 +38,8 @@ LoadedGraph::LoadedGraph(GraphParts parts)
     : is_silent_phone_(silent_phones(parts)),
       decoding_(parts.bundle.decoding),
       words_(std::move(parts.words)),
-      graph_(std::make_shared<Graph>(std::move(parts.graph))) {}
+      graph_(std::make_shared<Graph>(std::move(parts.graph))),
+      is_silent_state_(find_silent_states(*graph_, is_silent_phone_)) {}
 
 std::shared_ptr<asr_backend_graph> LoadedGraph::on(const LoadedModel &model, Retired *retired) {
   std::lock_guard lock(mutex_);

@@ -30,6 +30,9 @@ class LoadedGraph {
     return phone < is_silent_phone_.size() && is_silent_phone_[phone];
   }
 
+  // By state of the acoustic model, whether any transition of silence leads to it.
+  const std::vector<bool> &silent_states() const { return is_silent_state_; }
+
   // The graph on the model's device, loaded by the first call. On the thread that calls that device.
   std::shared_ptr<asr_backend_graph> on(const LoadedModel &model, Retired *retired);
 
@@ -45,6 +48,7 @@ class LoadedGraph {
   const DecodingDefaults decoding_;
   const WordTable words_;
   const std::shared_ptr<Graph> graph_;  // back ends read its arrays
+  const std::vector<bool> is_silent_state_;
   std::mutex mutex_;
   std::vector<Copy> copies_;  // one for the engine's device, one for its fallback
 };

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/engine/loaded_model.h"
+#include "core/engine/row_pipelines.h"
 #include "core/engine/stream_options.h"
-#include "core/feature/feature_pipeline.h"
 #include "core/feature/signal_feed.h"
 
 namespace asr {
@@ -24,20 +24,25 @@ class RowSource {
   void add(const float *values, size_t n);
   void end();
 
-  // Frames whose cepstra the device can compute now (at most a window); extracted() after it did.
-  bool next_extract(asr_extract_job *job);
-  void extracted();
+  // Frames whose cepstra the device can compute now (at most a window) for one of the pipelines; extracted() after it did. A
+  // stream has a pipeline for each front end of its models, or none.
+  size_t n_pipelines() const { return pipelines_.size(); }
+  bool next_extract(size_t pipeline, asr_extract_job *job);
+  void extracted(size_t pipeline);
   // After the frames extracted so far; nullptr where normalisation keeps none.
-  const LiveMeanState *live_state() const { return pipeline_ ? pipeline_->live_state() : nullptr; }
+  const LiveMeanState *live_state() const;
 
   // Describes the frames that the device makes rows of in its next step; the job has no signal if rows are made here, or fed.
   void next_frames(asr_step_job *job);
 
-  // The next rows, at most a window's. take() writes them to *rows, unless the device makes them.
+  // The next rows, at most a window's. rows(): of a pipeline, or those that were fed; not of a device that makes them. take()
+  // writes them to *rows and drops them.
   size_t n_ready() const;
-  size_t row_length() const { return row_length_; }
-  bool is_fed_loglikes() const { return options_.input == ASR_INPUT_LOGLIKES; }
+  const float *rows(size_t pipeline) const;
+  void drop(size_t n);
   void take(size_t n, std::vector<float> *rows);
+  // Whether the search reads log-likelihoods of the host: those that are fed, or fused ones.
+  bool gives_loglikes() const { return options_.input == ASR_INPUT_LOGLIKES || options_.fusion != nullptr; }
   void release_waiting();  // makes rows of frames that wait for their mean, as far as features need no later ones
   bool has_ended() const { return ended_; }
   bool is_dry() const;     // no row is left, nor will one come before more is added
@@ -45,13 +50,14 @@ class RowSource {
 
  private:
   void begin_features(float warp, const LiveMeanState *start);
+  void begin_pipelines(float warp, const LiveMeanState *start);
   size_t n_waiting() const;
 
   const LoadedModel &model_;
   const StreamOptions &options_;
   const size_t row_length_;
-  std::optional<FeaturePipeline> pipeline_;  // of audio whose rows are made here
-  std::optional<SignalFeed> feed_;           // of audio whose rows the device makes
+  RowPipelines pipelines_;          // of audio whose rows are made here
+  std::optional<SignalFeed> feed_;  // of audio whose rows the device makes
   BackendPointer<asr_backend_signal> signal_;
   std::vector<float> rows_;  // fed rows not yet taken
   bool ended_ = false;

@@ -194,11 +194,14 @@ void Scheduler::drop_cancelled() {
 
 void Scheduler::decode(Window *now, Window *before) {
   extract();
+  extract_fused();
   for (const StreamPointer &stream : streams_) for_stream(stream, [&] { gather(stream, now); });
   for_window(*now, [&] { score(now); });
+  if (model_.overlaps()) combine(now, *before);
   Window *const advancing = model_.overlaps() ? now : before;
   for_window(*advancing, [&] { advance(advancing); });
   await(*now, *before);
+  if (!model_.overlaps()) combine(now, *before);
   if (loss()) return;  // results of a lost device are not to be trusted
   complete(before);
   clear(before);
@@ -208,6 +211,7 @@ void Scheduler::clear(Window *window) {
   window->parts.clear();
   window->features.clear();
   window->loglikes.clear();
+  window->fused.clear();
   window->steps.clear();
   window->jobs.clear();
   window->n_rows = window->n_lanes = 0;
@@ -261,7 +265,7 @@ void Scheduler::prepare(const StreamPointer &stream) {
     s.begin_at(s.next_frame_, model_);
   }
   if (!s.utterance_) {
-    s.begin_rows(model_);
+    s.begin_rows(model_, retired_);
     if (!s.gate_) s.begin_utterance(model_, retired_);
     s.begin_sound(model_);
     live_.insert(stream);
@@ -279,10 +283,10 @@ void Scheduler::fill_rows() {
 void Scheduler::extract() {
   jobs_.clear();
   for (const StreamPointer &stream : streams_) {
-    if (!stream->makes_rows()) continue;
+    if (!stream->makes_rows() || stream->fusion_ || stream->rows_->n_pipelines() == 0) continue;
     for_stream(stream, [&] {
       asr_extract_job job;
-      if (!stream->rows_->next_extract(&job)) return;
+      if (!stream->rows_->next_extract(0, &job)) return;
       jobs_.push_back(job);
       extracting_.push_back(stream);
     });
@@ -298,7 +302,7 @@ void Scheduler::extract() {
   }
   for_each_apart(extracting_, [](Stream &stream) {
     if (!stream.makes_rows()) return;
-    stream.rows_->extracted();
+    stream.rows_->extracted(0);
     if (const LiveMeanState *state = stream.rows_->live_state()) stream.carried_.update(*state);
     stream.progressed_ = true;
   });
@@ -306,6 +310,7 @@ void Scheduler::extract() {
 }
 
 void Scheduler::score(Window *window) {
+  if (!window->fused.empty()) window->fused.score(model_, window->buffer);
   if (window->steps.empty()) return;
   asr_backend_device *const device = model_.device().get();
   if (!model_.has_step()) {
@@ -336,7 +341,7 @@ void Scheduler::advance(Window *window) {
     if (part.partial || part.check) job.wants = ASR_WANTS_PATH;
     if (part.last) job.wants = ASR_WANTS_FINAL | (with_lattice ? ASR_WANTS_LATTICE : ASR_WANTS_PATH);
     if (job.n_frames == 0 && (job.wants == 0 || !model_.overlaps())) continue;
-    if (part.stream->rows_->is_fed_loglikes()) {
+    if (part.stream->rows_->gives_loglikes()) {
       job.loglikes = window->loglikes.data() + part.first_row * model_.n_states();
     } else {
       job.first_row = static_cast<uint32_t>(part.first_row);
@@ -371,15 +376,6 @@ void Scheduler::for_each_apart(const Streams &streams, Action action) {
   team_.run(streams.size(), std::ref(try_action));  // a function of its own would need memory
   for (size_t i = 0; i < streams.size(); ++i) {
     if (failures_[i]) fail_stream(streams[i], *failures_[i]);
-  }
-}
-
-template <typename Action>
-void Scheduler::for_window(const Window &window, Action action) {
-  try {
-    action();
-  } catch (...) {
-    fail_window(window, current_error());
   }
 }
 
@@ -432,6 +428,7 @@ void Scheduler::end(const StreamPointer &stream) noexcept {
   stream->utterance_.reset();
   if (!stream->goes_on_) {
     stream->rows_.reset();
+    stream->fusion_.reset();
     stream->sound_.reset();
     stream->gate_.reset();
   }

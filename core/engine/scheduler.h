@@ -30,6 +30,7 @@
 #include "core/base/error.h"
 #include "core/base/linked_queue.h"
 #include "core/base/thread_pool.h"
+#include "core/engine/fused_window.h"
 #include "core/engine/stream.h"
 #include "core/engine/worker_pool.h"
 
@@ -70,6 +71,7 @@ class Scheduler {
     uint32_t buffer = 0;
     std::vector<Part> parts;
     std::vector<float> features, loglikes;  // rows of the host, of n_dims, of n_states
+    FusedWindow fused;                      // whose results are among the log-likelihoods
     std::vector<asr_step_job> steps;        // what is scored, in the order of its rows
     uint32_t n_rows = 0;                    // of the score buffer
     std::vector<asr_advance_job> jobs;
@@ -96,11 +98,13 @@ class Scheduler {
   void prepare(const StreamPointer &stream);
   void fill_rows();
   void extract();
+  void extract_fused();
   void gather(const StreamPointer &stream, Window *window);
   void gather_rows(const StreamPointer &stream, Window *window);
   void gather_dropped(const StreamPointer &stream, Window *window);
   void drop_cancelled();
   void score(Window *window);
+  void combine(Window *now, const Window &before);
   void complete(Window *window);
   static void clear(Window *window);
   void advance(Window *window);
@@ -131,7 +135,13 @@ class Scheduler {
     }
   }
   template <typename Action>
-  void for_window(const Window &window, Action action);
+  void for_window(const Window &window, Action action) {
+    try {
+      action();
+    } catch (...) {
+      fail_window(window, current_error());
+    }
+  }
   // Whether a call for many streams failed so that one for each of them tells which of them it is.
   static bool may_be_one_stream(asr_status status) { return status != ASR_OK && status != ASR_DEVICE_LOST; }
   void fail_window(const Window &window, const Error &error) noexcept;
@@ -166,8 +176,7 @@ class Scheduler {
   bool given_up_ = false;
   ThreadPool team_;
   std::vector<std::optional<Error>> failures_;  // of for_each_apart
-  // Scratch of extract and gather, and of complete and what it calls.
-  std::vector<float> dropped_;
+  // Scratch of extract, and of complete and what it calls.
   Streams extracting_, partial_, checked_, last_, last_with_lattice_;
   std::vector<asr_extract_job> jobs_;
   std::vector<asr_backend_channel *> channels_;

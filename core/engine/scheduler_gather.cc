@@ -47,8 +47,7 @@ void Scheduler::gather_dropped(const StreamPointer &stream, Window *window) {
   asr_step_job job{};
   rows.next_frames(&job);
   const size_t n = s.n_rows_to_drop();
-  dropped_.clear();
-  rows.take(n, &dropped_);
+  rows.drop(n);
   s.drop_rows(n, model_);
   if (job.signal != nullptr && (n > 0 || job.n_frames > 0)) {
     job.first_row = window->n_rows;
@@ -74,12 +73,18 @@ void Scheduler::gather_rows(const StreamPointer &stream, Window *window) {
   const size_t n = std::min({utterance.room_for(rows.n_ready()), stream->n_frames_left(), stream->n_frames_to_choice()});
   size_t first_row = window->loglikes.size() / model_.n_states();
   const size_t n_values = window->features.size();
-  rows.take(n, rows.is_fed_loglikes() ? &window->loglikes : &window->features);
+  if (stream->fusion_) {
+    window->loglikes.resize(window->loglikes.size() + n * model_.n_states());
+    window->fused.add(stream->fusion_, rows, n, first_row);
+    rows.drop(n);
+  } else {
+    rows.take(n, rows.gives_loglikes() ? &window->loglikes : &window->features);
+  }
   if (stream->speaker_) stream->speaker_->take(window->features.data() + n_values, n);
   utterance.take(n);
   stream->next_frame_ += n;
   // From here on nothing fails, so that the window's parts agree with its rows.
-  if (!rows.is_fed_loglikes()) {
+  if (!rows.gives_loglikes()) {
     first_row = job.first_row = window->n_rows;
     job.n_rows = static_cast<uint32_t>(n);
     if (n > 0 || job.n_frames > 0) window->steps.push_back(job);

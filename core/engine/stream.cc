@@ -28,15 +28,14 @@ size_t values_of_frame(const StreamOptions &options, const LoadedModel &model) {
 }
 
 size_t backlog_limit(const StreamOptions &options, const LoadedModel &model) {
-  const CmnKind cmn = options.cmn.value_or(model.bundle().front_end.cmn);
-  if (options.max_backlog_ms == 0 || (options.is_audio() && cmn == CmnKind::kBatch)) return 0;
+  if (options.max_backlog_ms == 0 || (options.is_audio() && options.is_batch(model.bundle().front_end))) return 0;
   const double frames = std::max<double>(kMinFrames, options.max_backlog_ms / (1000 * model.frame_shift_s()));
   return static_cast<size_t>(frames) * values_of_frame(options, model);
 }
 
 bool keeps_state(const StreamOptions &options, const FrontEnd &front_end) {
-  const CmnKind cmn = options.cmn.value_or(front_end.cmn);
-  return options.is_audio() && cmn == CmnKind::kLive && front_end.cmn_lookahead_frames > 0;
+  if (!options.is_audio() || (options.fusion && !options.fusion->has_own_rows_only())) return false;
+  return options.cmn_of(front_end) == CmnKind::kLive && front_end.cmn_lookahead_frames > 0;
 }
 
 }  // namespace
@@ -45,7 +44,7 @@ Stream::Stream(const StreamOptions &options, GraphName graph, const LoadedModel 
                WorkerPool *results, WorkerPool *estimations, std::shared_ptr<EventQueue> events)
     : options_(options),
       warp_(warp_of(options)),
-      is_batch_(options.cmn.value_or(model.bundle().front_end.cmn) == CmnKind::kBatch),
+      is_batch_(options.is_batch(model.bundle().front_end)),
       scheduler_(scheduler),
       frame_values_(values_of_frame(options, model)),
       value_s_(model.frame_shift_s() / static_cast<double>(frame_values_)),
@@ -195,10 +194,11 @@ void Stream::post_pause(EventPointer event, bool is_pause, uint32_t n_frames) {
   post(std::move(event));
 }
 
-void Stream::begin_rows(const LoadedModel &model) {
+void Stream::begin_rows(const LoadedModel &model, Retired *retired) {
   if (options_.pre_roll_s && !gate_) {
     gate_.emplace(model.tables().front_end(), model.options().window_frames, *options_.pre_roll_s);
   }
+  if (options_.fusion && !fusion_) fusion_ = std::make_shared<FusedModels>(*options_.fusion, model, retired);
   if (!rows_) rows_.emplace(model, options_, warp_, carried_.start());
 }
 
@@ -215,6 +215,7 @@ void Stream::begin_utterance(const LoadedModel &model, Retired *retired) {
   if (!graph_) graph_ = choices_.take(gate_ ? gate_->sound_from(utterance_frame_) : utterance_frame_);
   utterance_.emplace(model, graph_, options_, retired, utterance_frame_);
   if (speaker_) speaker_->begin_utterance();
+  if (fusion_) fusion_->begin_utterance(*graph_);
   if (gate_) gate_->open();
   if (!options_.endpoint) post_once(ASR_EVENT_SPEECH_START, 0);
 }
@@ -373,6 +374,7 @@ bool Stream::fill_rows_by_gate() {
 void Stream::begin_again() noexcept {
   utterance_.reset();
   rows_.reset();
+  fusion_.reset();
   sound_.reset();
   if (speaker_) speaker_->begin_again(history_frame_);
   failure_.reset();

@@ -12,6 +12,7 @@
 #include "core/engine/boost_choices.h"
 #include "core/engine/carried_state.h"
 #include "core/engine/event_queue.h"
+#include "core/engine/fused_models.h"
 #include "core/engine/graph_choices.h"
 #include "core/engine/intake.h"
 #include "core/engine/row_source.h"
@@ -66,7 +67,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void post_once(asr_event_kind kind, double time_s) noexcept;
   void post_partial(EventPointer partial, uint32_t n_frames);
   void post_pause(EventPointer event, bool is_pause, uint32_t n_frames);
-  void begin_rows(const LoadedModel &model);
+  void begin_rows(const LoadedModel &model, Retired *retired);
   void begin_sound(const LoadedModel &model);  // after the utterance, where all is decoded
   void begin_utterance(const LoadedModel &model, Retired *retired);
   void require_endpoints(const char *call) const;
@@ -166,6 +167,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::optional<RowSource> rows_;        // from the first visit to the end
   std::optional<SoundTrack> sound_;      // as rows_, where results may be compared with the background
   std::optional<SpeakerTrack> speaker_;  // where there is one
+  std::shared_ptr<FusedModels> fusion_;  // as rows_, where models are fused
   uint64_t next_frame_ = 0;              // of the rows
   uint64_t utterance_frame_ = 0;         // that the utterance begins with
   std::shared_ptr<LoadedGraph> graph_;   // of the utterance, from its first beginning on

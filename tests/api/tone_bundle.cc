@@ -45,15 +45,15 @@ FrontEnd tone_front_end() {
   return front_end;
 }
 
-// Feature rows [T][D] of a signal.
-std::vector<float> features_of(const std::vector<int16_t> &samples) {
+// Feature rows [T][D] of a signal, without a mean.
+std::vector<float> features_of(const std::vector<int16_t> &samples, const FrontEnd &front_end = tone_front_end()) {
   asr_backend_options options{};
   options.size = sizeof(options);
   options.max_lanes = 1;
   options.window_frames = 64;
   options.n_threads = 1;
   const Device device(choose_device("cpu"), options);
-  const FeatureTables tables(tone_front_end(), {1.0});
+  const FeatureTables tables(front_end, {1.0});
   asr_backend_features *features = nullptr;
   device.check(device.api()->load_features(device.get(), tables.view(), &features));
   FeaturePipeline pipeline(tables, CmnKind::kNone, 0);
@@ -69,9 +69,9 @@ std::vector<float> features_of(const std::vector<int16_t> &samples) {
 }
 
 // State 0 is near-silence, state 1 + w the tone of word w: one Gaussian each.
-AcousticModel train() {
+AcousticModel train(const FrontEnd &front_end = tone_front_end()) {
   AcousticModel model;
-  model.n_dims = tone_front_end().n_dims();
+  model.n_dims = front_end.n_dims();
   model.n_states = 1 + kWords;
   model.streams.resize(1);
   for (uint32_t d = 0; d < model.n_dims; ++d) model.streams[0].dims.push_back(d);
@@ -79,7 +79,7 @@ AcousticModel train() {
   for (uint32_t s = 0; s < model.n_states; ++s) {
     std::vector<int16_t> samples;
     append(s == 0 ? 0 : kTones[s - 1].hz, 1, 16000, &random, &samples);
-    const std::vector<float> rows = features_of(samples);
+    const std::vector<float> rows = features_of(samples, front_end);
     const size_t n_rows = rows.size() / model.n_dims - 1;  // without the zero-padded frame at the end
     model.codebooks.push_back({0, 1, s, uint64_t{s} * model.n_dims});
     model.covariance_of.push_back(s);
@@ -289,6 +289,74 @@ std::string grammar_bundle(const std::string &name, const std::vector<std::strin
 }
 
 }  // namespace
+
+namespace {
+
+AcousticModel with_full_covariances(AcousticModel model) {
+  std::vector<float> precisions;
+  for (uint32_t s = 0; s < model.n_states; ++s) {
+    const float *const diagonal = model.precisions.data() + model.precision_at[s];
+    model.precision_at[s] = precisions.size();
+    for (uint32_t i = 0; i < model.n_dims; ++i) {
+      for (uint32_t j = 0; j <= i; ++j) precisions.push_back(i == j ? diagonal[i] : 0);
+    }
+  }
+  model.covariance = ASR_COVARIANCE_FULL;
+  model.precisions = precisions;
+  return model;
+}
+
+AcousticModel with_fewer_states(AcousticModel model) {
+  --model.n_states;
+  for (auto *list : {&model.covariance_of, &model.state_codebook}) list->pop_back();
+  for (auto *list : {&model.precision_at, &model.state_weight}) list->pop_back();
+  model.codebooks.pop_back();
+  model.log_weights.pop_back();
+  model.means.resize(size_t{model.n_states} * model.n_dims);
+  model.precisions.resize(size_t{model.n_states} * model.n_dims);
+  return model;
+}
+
+AcousticModel deaf(AcousticModel model) {
+  for (const uint32_t s : {1u, 3u}) {
+    for (auto *list : {&model.means, &model.precisions}) {
+      std::copy_n(list->begin() + 2 * model.n_dims, model.n_dims, list->begin() + s * model.n_dims);
+    }
+  }
+  return model;
+}
+
+AcousticModel tone_model(ToneModel kind, const FrontEnd &front_end) {
+  AcousticModel model = train(front_end);
+  switch (kind) {
+    case ToneModel::kWide:
+      for (float &precision : model.precisions) precision /= 4;
+      return model;
+    case ToneModel::kFull:
+      return with_full_covariances(std::move(model));
+    case ToneModel::kWithMean:
+      return without_mean(std::move(model));
+    case ToneModel::kDeaf:
+      return deaf(std::move(model));
+    case ToneModel::kFewerStates:
+      return with_fewer_states(std::move(model));
+    default:
+      return model;
+  }
+}
+
+}  // namespace
+
+std::string tone_model_bundle(ToneModel kind) {
+  const std::string path = tone_bundle() + "/model_" + std::to_string(static_cast<int>(kind));
+  std::filesystem::create_directories(path);
+  Bundle bundle = read_bundle_index(tone_bundle());
+  if (kind == ToneModel::kWithMean) bundle.front_end.cmn = CmnKind::kBatch, bundle.front_end.cmn_lookahead_frames = 20;
+  if (kind == ToneModel::kOtherFeatures) bundle.front_end.dynamic = DynamicKind::kSphinx_c_d, bundle.front_end.n_mel = 25;
+  write_acoustic_model(tone_model(kind, bundle.front_end), path + "/acoustic.bin");
+  write_bundle_index(bundle, path, {"acoustic.bin"});
+  return path;
+}
 
 std::string tone_grammar_bundle(const std::vector<std::string> &words) { return grammar_bundle("one_of", words, false); }
 

@@ -30,6 +30,17 @@ std::string tone_bundle_with_background();
 std::string tone_tagged_archive();  // "high" with the tags H and more, "low" with L, both of the rule "ends"
 std::string tone_archive();         // of the first bundle's own graph
 
+// Other acoustic models of the first bundle's states, as bundles without a graph.
+enum class ToneModel {
+  kWide,           // larger variances
+  kFull,           // full covariances
+  kOtherFeatures,  // fewer features, of fewer neighbours
+  kWithMean,       // that of tone_bundle_with_mean()
+  kDeaf,           // all tones sound like "mid"
+  kFewerStates,    // one state less, which no engine takes
+};
+std::string tone_model_bundle(ToneModel model);
+
 // A recording of the words: each lasts 0.3 s, with 0.2 s of near-silence before, between and after them.
 std::vector<int16_t> speak(const std::string &words, uint32_t rate_hz = 16000);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // make_tone_bundle DIRECTORY: writes the bundle of tests/api/tone_bundle.h and recordings of it, for tests in other languages:
-// DIRECTORY/bundle, bundle_with_mean, ends, ends.sgraph and tagged.sgraph (one word, "high" or "low"), model and tones.dict (to
-// compile grammars for), low_mid_high.raw, high_low.raw, low.raw (16 kHz, 16-bit).
+// DIRECTORY/bundle, bundle_with_mean, wide (another model of bundle's states), ends, ends.sgraph and tagged.sgraph (one word,
+// "high" or "low"), model and tones.dict (to compile grammars for), low_mid_high.raw, high_low.raw, low.raw (16 kHz, 16-bit).
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -23,6 +23,7 @@ void make(const fs::path &directory) {
   copy(asr::test::tone_bundle(), "bundle");
   copy(asr::test::tone_bundle_with_mean(), "bundle_with_mean");
   copy(asr::test::tone_grammar_bundle(ends), "ends");
+  copy(asr::test::tone_model_bundle(asr::test::ToneModel::kWide), "wide");
   copy(asr::test::tone_model(), "model");
   const auto write = [&](const char *name, const std::string &archive) {
     std::ofstream(directory / name, std::ios::binary).write(archive.data(), static_cast<std::streamsize>(archive.size()));

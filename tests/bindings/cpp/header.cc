@@ -395,6 +395,24 @@ senone::Event hear(senone::Engine &engine, const senone::StreamConfig &config, c
   return stream.final_event();
 }
 
+TEST(CppHeader, ModelsAreFused) {
+  senone::Engine engine = load();
+  engine.add_model("wide", tone_model_bundle(ToneModel::kWide));
+  EXPECT_EQ(engine.try_add_model("wide", "/no/such/bundle").error().status(), ASR_NOT_FOUND);
+  senone::Fusion fusion(ASR_FUSION_FOLLOW);
+  fusion.add("").add("wide", 0.5f).set_follow(std::chrono::milliseconds(100));
+  senone::StreamConfig config;
+  config.fusion = fusion.get();
+  EXPECT_EQ(hear(engine, config, "low mid high").text(), "low mid high");
+  config.fusion = fusion.set_select(std::chrono::milliseconds(-1)).get();
+  EXPECT_EQ(engine.try_open(config).error().status(), ASR_INVALID_ARGUMENT);
+  engine.remove_model("wide");
+  EXPECT_EQ(engine.try_remove_model("wide").error().status(), ASR_NOT_FOUND);
+  senone::Fusion none;
+  config.fusion = none.get();
+  EXPECT_EQ(engine.try_open(config).error().status(), ASR_INVALID_ARGUMENT);  // no model
+}
+
 TEST(CppHeader, ASpeakerIsAdapted) {
   senone::Engine engine = load();
   senone::Speaker speaker = engine.new_speaker();

@@ -95,6 +95,8 @@ class Header(unittest.TestCase):
         self.assertEqual(flags, {flag.name: int(flag) for flag in senone.Flag})
         adaptations = {name.upper(): value for name, value in _config._ADAPTATIONS.items()}
         self.assertEqual(values("asr_adaptation", "ASR_ADAPTATION_"), adaptations)
+        fusions = {name.upper(): value for name, value in _config._FUSIONS.items()}
+        self.assertEqual(values("asr_fusion_rule", "ASR_FUSION_"), fusions)
         unknown = {f"{name.upper()}_UNKNOWN": value for name, value in _grammar._UNKNOWN.items()}
         self.assertEqual(values("asr_build_unknown", "ASR_BUILD_"), unknown)
         cases = {name.upper().replace(" ", "_"): value for name, value in _grammar._LETTER_CASE.items()}

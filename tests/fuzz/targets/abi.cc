@@ -252,6 +252,9 @@ void call_with_nothing() {
     finding("get_transform takes no speaker");
   if (asr_speaker_set_transform(nullptr, nullptr, 0) != ASR_INVALID_ARGUMENT) finding("set_transform takes no speaker");
   asr_speaker_free(nullptr);
+  if (asr_engine_add_model(nullptr, "a", "") != ASR_INVALID_ARGUMENT) finding("asr_engine_add_model takes no engine");
+  if (asr_engine_remove_model(nullptr, "a") != ASR_INVALID_ARGUMENT) finding("asr_engine_remove_model takes no engine");
+  asr_fusion_default(nullptr);
   if (asr_engine_add_graph(nullptr, "", "") != ASR_INVALID_ARGUMENT) finding("asr_engine_add_graph takes no engine");
   if (asr_engine_add_graph_bytes(nullptr, "", "", 0) != ASR_INVALID_ARGUMENT) finding("add_graph_bytes takes no engine");
   if (asr_engine_remove_graph(nullptr, "") != ASR_INVALID_ARGUMENT) finding("asr_engine_remove_graph takes no engine");

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Iterable, Mapping
 from typing import Literal, TypedDict, Union
 
 from ._errors import InvalidArgument
-from ._library import asr_stream_config, lib
+from ._library import asr_fusion, asr_stream_config, lib
 from ._speaker import Speaker
 
 Input = Literal["float", "int16", "features", "loglikes"]
@@ -16,11 +17,13 @@ Cmn = Literal["model", "live", "batch", "none"]
 Endpoint = Literal["off", "command", "dictation", "captions"]
 Vad = Literal["on", "off"]
 Adaptation = Literal["on_call", "between_utterances", "off"]
+Fusion = Literal["sum", "log_sum", "max", "follow", "select"]
 
 _INPUTS = {"int16": 0, "float": 1, "features": 2, "loglikes": 3}
 _CMNS = {"model": 0, "live": 1, "batch": 2, "none": 3}
 _VADS = {"off": 1, "on": 2}
 _ADAPTATIONS = {"on_call": 0, "between_utterances": 1, "off": 2}
+_FUSIONS = {"sum": 0, "log_sum": 1, "max": 2, "follow": 3, "select": 4}
 _ENDPOINTS = {"off": 0, "command": 1, "dictation": 2, "captions": 3}
 
 
@@ -45,6 +48,13 @@ class RecognizeConfig(TypedDict, total=False):
     graph: the name of the engine's graph to search; default "", the bundle's own.
     speaker: who speaks, made by `Engine.speaker`: the features are transformed for the voice, and what is said counts for
         `Speaker.adapt`; not with input "loglikes"; default None, nobody who is known.
+    models: the acoustic models to use, names of `Engine.add_model`, or a dict of names and weights (0 leaves a model out); "" is
+        the bundle's own. Default None: that one alone. Not with a speaker nor with input "loglikes".
+    fusion: what makes one log-likelihood of theirs: "sum" (default; a weighted sum), "log_sum" (the logarithm of the weighted
+        sum of likelihoods), "max" (the largest weighted likelihood), "follow" (as "log_sum", with weights that follow the
+        likelier models) or "select" (as "log_sum" until the likeliest model is known, then that one alone).
+    follow_ms: time constant of "follow", 10..600000; default 500. select_ms: speech that "select" decides after, 10..600000;
+        default 1000.
     """
 
     input: Input
@@ -64,6 +74,10 @@ class RecognizeConfig(TypedDict, total=False):
     n_best: int
     graph: str
     speaker: Union[Speaker, None]
+    models: Union[Iterable[str], Mapping[str, float], None]
+    fusion: Fusion
+    follow_ms: int
+    select_ms: int
 
 
 class StreamConfig(RecognizeConfig, total=False):
@@ -104,6 +118,7 @@ _ENDPOINT_TIMES = (
     "longest_utterance_ms",
     "early_endpoint_ms",
 )
+_FUSION_TIMES = ("follow_ms", "select_ms")
 _NAMES = frozenset(RecognizeConfig.__annotations__) | {"rate"} | {"pre_roll_ms"} | frozenset(_ENDPOINT_TIMES)
 _FIELDS = {"rate": "sample_rate_hz"}
 _INTEGERS = {
@@ -117,6 +132,7 @@ _INTEGERS = {
     "n_best": (0, 2**32 - 1),
     "pre_roll_ms": (0, 2**32 - 1),
     **dict.fromkeys(_ENDPOINT_TIMES, (0, 2**32 - 1)),
+    **dict.fromkeys(_FUSION_TIMES, (0, 2**32 - 1)),
 }
 
 
@@ -140,6 +156,8 @@ def native_config(config: StreamConfig) -> asr_stream_config:
         elif name == "speaker":
             if not isinstance(value, (Speaker, type(None))):
                 raise InvalidArgument(f"speaker is of type {type(value).__name__}; it must be a senone.Speaker")
+        elif name in ("models", "fusion", *_FUSION_TIMES):
+            continue
         elif name == "graph":
             native.graph = encoded(name, value)
         elif name in _NAMES:
@@ -147,7 +165,28 @@ def native_config(config: StreamConfig) -> asr_stream_config:
         else:
             known = ", ".join(sorted(_NAMES | {"endpoint", "vad", "adaptation"}))
             raise InvalidArgument(f"a stream has no setting {name}; it has {known}")
+    _set_fusion(native, config)
     return native
+
+
+def _set_fusion(native: asr_stream_config, config: StreamConfig) -> None:
+    """Points to the models of the config, if it has any; ctypes keeps what is pointed to."""
+    fusion = asr_fusion()
+    lib.asr_fusion_default(ctypes.byref(fusion))
+    fusion.rule = choice("fusion", config.get("fusion", "sum"), _FUSIONS)
+    for name in _FUSION_TIMES:
+        setattr(fusion, name, _number(name, config.get(name, 0)))
+    models = config.get("models")
+    if models is None:
+        return
+    if isinstance(models, str) or not isinstance(models, Iterable):
+        raise InvalidArgument(f"models is {models!r}; it must be names, or a dict of names and weights")
+    names = [encoded("models", name) for name in models]
+    weights = [real("models", weight) for weight in models.values()] if isinstance(models, Mapping) else [1.0] * len(names)
+    fusion.n_models = len(names)
+    fusion.models = (ctypes.c_char_p * len(names))(*names)
+    fusion.weights = (ctypes.c_float * len(names))(*weights)
+    native.fusion = ctypes.pointer(fusion)
 
 
 def encoded(name: str, value: object) -> bytes | None:

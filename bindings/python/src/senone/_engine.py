@@ -170,6 +170,23 @@ class Engine(Owner):
         with self._handle as pointer:
             check(lib.asr_engine_remove_graph(pointer, encoded("name", name)))
 
+    def add_model(self, name: str, bundle: Path) -> None:
+        """Loads the acoustic model of a bundle and gives it a name, for the setting ``models`` of streams.
+
+        bundle: its path; its model must have the states, the sample rate and the frame shift of the engine's own, and needs no
+        graph. If a model has the name, it is replaced for streams that are opened later. Raises InvalidArgument (also for "",
+        the engine's own), NotFound, BadFile, IoFailure, Unsupported (other states; more than 32 models), DeviceLost,
+        OutOfMemory, InvalidState (closed); all is then as it was.
+        """
+        with self._handle as pointer:
+            check(lib.asr_engine_add_model(pointer, encoded("name", name), encoded("bundle", os.fspath(bundle))))
+
+    def remove_model(self, name: str) -> None:
+        """Takes a model's name away; streams that have the model keep it. Raises NotFound, InvalidArgument (the engine's own, "",
+        stays), InvalidState (closed)."""
+        with self._handle as pointer:
+            check(lib.asr_engine_remove_model(pointer, encoded("name", name)))
+
     def __repr__(self) -> str:
         return f"<senone.Engine on {self._info.device_id} ({self._info.device_name})>"
 

@@ -57,6 +57,18 @@ class asr_engine_info(ctypes.Structure):
     ]
 
 
+class asr_fusion(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("rule", c_int),
+        ("n_models", c_uint32),
+        ("models", POINTER(c_char_p)),
+        ("weights", POINTER(c_float)),
+        ("follow_ms", c_uint32),
+        ("select_ms", c_uint32),
+    ]
+
+
 class asr_stream_config(ctypes.Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -91,6 +103,7 @@ class asr_stream_config(ctypes.Structure):
         ("speaker", c_void_p),
         ("adaptation", c_int),
         ("reserved2", c_uint32),
+        ("fusion", POINTER(asr_fusion)),
     ]
 
 
@@ -149,6 +162,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_engine_add_graph": (c_int, [c_void_p, c_char_p, c_char_p]),
     "asr_engine_add_graph_bytes": (c_int, [c_void_p, c_char_p, c_char_p, c_size_t]),
     "asr_engine_remove_graph": (c_int, [c_void_p, c_char_p]),
+    "asr_engine_add_model": (c_int, [c_void_p, c_char_p, c_char_p]),
+    "asr_engine_remove_model": (c_int, [c_void_p, c_char_p]),
     "asr_engine_close": (None, [c_void_p]),
     "asr_speaker_new": (c_int, [c_void_p, POINTER(c_void_p)]),
     "asr_adapt": (c_int, [c_void_p]),
@@ -158,6 +173,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_speaker_get_transform": (c_int, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)]),
     "asr_speaker_set_transform": (c_int, [c_void_p, c_void_p, c_size_t]),
     "asr_speaker_free": (None, [c_void_p]),
+    "asr_fusion_default": (None, [POINTER(asr_fusion)]),
     "asr_stream_config_default": (None, [POINTER(asr_stream_config)]),
     "asr_open": (c_int, [c_void_p, POINTER(asr_stream_config), POINTER(c_void_p)]),
     "asr_stream_get_state": (c_int, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)]),

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/added_model.h"
+
+#include "core/base/error.h"
+
+namespace asr {
+namespace {
+
+Bundle read_model_bundle(const std::string &path) {
+  Bundle bundle = read_bundle(path, "graph.bin");
+  if (bundle.has("acoustic.bin")) return bundle;
+  fail(ASR_NOT_FOUND, "%s: the bundle has no acoustic.bin; import a model with `senone import`", path.c_str());
+}
+
+// The states of both models are the same where both came with the same HMMs, or at least as many where one came with none.
+void check_states(const Bundle &bundle, uint32_t n_states, const LoadedModel &own) {
+  if (n_states != own.n_states()) {
+    fail(ASR_UNSUPPORTED, "%s: the model has %u states, that of %s has %u; models of one engine need the same states",
+         bundle.path.c_str(), n_states, own.bundle().path.c_str(), own.n_states());
+  }
+  const auto hmms = bundle.files.find("hmms.bin"), ours = own.bundle().files.find("hmms.bin");
+  if (hmms == bundle.files.end() || ours == own.bundle().files.end()) return;
+  if (hmms->second.checksum == ours->second.checksum && hmms->second.size == ours->second.size) return;
+  fail(ASR_UNSUPPORTED,
+       "%s: hmms.bin differs from that of %s; models of one engine need the same states, such as those of `senone train em`",
+       bundle.path.c_str(), own.bundle().path.c_str());
+}
+
+void check_frames(const Bundle &bundle, const LoadedModel &own) {
+  const FrontEnd &front_end = bundle.front_end, &ours = own.bundle().front_end;
+  if (front_end.sample_rate_hz == ours.sample_rate_hz && front_end.shift_samples == ours.shift_samples) return;
+  fail(ASR_UNSUPPORTED,
+       "%s: the model has a frame every %u samples at %g Hz, that of %s every %u at %g Hz; models of one engine need the same",
+       bundle.path.c_str(), front_end.shift_samples, front_end.sample_rate_hz, own.bundle().path.c_str(), ours.shift_samples,
+       ours.sample_rate_hz);
+}
+
+}  // namespace
+
+AddedModel::AddedModel(const std::string &bundle_path, const LoadedModel &own)
+    : bundle_(read_model_bundle(bundle_path)),
+      tables_(bundle_.front_end),
+      acoustic_(read_acoustic_model(bundle_.file("acoustic.bin"))) {
+  if (acoustic_->n_dims != bundle_.front_end.n_dims()) {
+    fail(ASR_BAD_FILE, "%s: features have %u dimensions, the model of acoustic.bin has %u; import the model again",
+         bundle_.file("senone.json").c_str(), bundle_.front_end.n_dims(), acoustic_->n_dims);
+  }
+  check_frames(bundle_, own);
+  check_states(bundle_, acoustic_->n_states, own);
+}
+
+ModelOnDevice AddedModel::on(const LoadedModel &place, Retired *retired) {
+  const std::lock_guard lock(mutex_);
+  for (const Copy &copy : copies_) {
+    if (copy.place == &place) return copy.model;
+  }
+  const Device &device = place.device();
+  const asr_backend_api &api = *place.api();
+  ModelOnDevice model;
+  asr_backend_features *features = nullptr;
+  device.check(api.load_features(device.get(), tables_.view(), &features));
+  model.features = retired->hold(BackendPointer<asr_backend_features>(features, api.free_features), nullptr);
+  asr_backend_acoustic *acoustic = nullptr;
+  const AcousticView view(*acoustic_);
+  device.check(api.load_acoustic(device.get(), view.get(), &acoustic));
+  model.acoustic = retired->hold(BackendPointer<asr_backend_acoustic>(acoustic, api.free_acoustic), nullptr);
+  copies_.push_back({&place, model});
+  if (place.options().fallback.empty()) acoustic_.reset();
+  return model;
+}
+
+ModelOnDevice on_device(AddedModel *model, const LoadedModel &place, Retired *retired) {
+  if (model != nullptr) return model->on(place, retired);
+  const auto unowned = std::shared_ptr<void>();
+  return {{unowned, place.features()}, {unowned, place.acoustic()}};
+}
+
+}  // namespace asr

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// An acoustic model that an engine has beside its own, for the same states: Gaussians and front end, on the devices of the
+// engine. Held by the engine under a name and by the streams that use it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/engine/loaded_model.h"
+#include "core/engine/retired.h"
+#include "core/model/acoustic_model.h"
+
+namespace asr {
+
+// A model as a device holds it.
+struct ModelOnDevice {
+  std::shared_ptr<asr_backend_features> features;
+  std::shared_ptr<asr_backend_acoustic> acoustic;
+};
+
+class AddedModel {
+ public:
+  // Reads and checks a bundle. Throws if its model does not fit the states, the rate or the frames of `own`.
+  AddedModel(const std::string &bundle_path, const LoadedModel &own);
+
+  const FeatureTables &tables() const { return tables_; }
+
+  // The model on a device of the engine, loaded by the first call. On the thread that calls that device.
+  ModelOnDevice on(const LoadedModel &place, Retired *retired);
+
+ private:
+  struct Copy {
+    const LoadedModel *place;
+    ModelOnDevice model;
+  };
+
+  const Bundle bundle_;
+  const FeatureTables tables_;
+  std::mutex mutex_;
+  std::optional<AcousticModel> acoustic_;  // until it is on the last device that may need it
+  std::vector<Copy> copies_;               // one for the engine's device, one for its fallback
+};
+
+// `model` on the device of `place`; nullptr stands for the own model of `place`, which must outlive what is returned.
+ModelOnDevice on_device(AddedModel *model, const LoadedModel &place, Retired *retired);
+
+}  // namespace asr

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The acoustic models of a fused stream on the device that decodes it, and the fusion of their log-likelihoods. Used by the
+// engine's thread only; a window that scores rows of the stream keeps a share.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/engine/added_model.h"
+#include "core/engine/fusion_options.h"
+#include "core/engine/loaded_graph.h"
+
+namespace asr {
+
+class FusedModels {
+ public:
+  // Loads what the device does not have yet.
+  FusedModels(const FusionOptions &options, const LoadedModel &place, Retired *retired);
+
+  void begin_utterance(const LoadedGraph &graph);
+
+  // Of the front end whose rows pipeline i of the stream makes.
+  asr_backend_features *features(size_t i) const { return features_[i].get(); }
+
+  struct Model {
+    std::shared_ptr<asr_backend_acoustic> acoustic;
+    size_t front_end;
+    uint32_t n_dims;
+  };
+  const std::vector<Model> &models() const { return models_; }
+  Fusion &fusion() { return fusion_; }
+
+ private:
+  std::vector<std::shared_ptr<asr_backend_features>> features_;
+  std::vector<Model> models_;
+  Fusion fusion_;
+};
+
+}  // namespace asr

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/fused_window.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace asr {
+
+void FusedWindow::clear() {
+  parts_.clear();
+  scored_.clear();
+}
+
+FusedWindow::Place FusedWindow::add_rows(const FusedModels::Model &model, const float *rows, size_t n) {
+  auto found = std::find_if(scored_.begin(), scored_.end(), [&](const Scored &s) { return s.acoustic == model.acoustic; });
+  if (found == scored_.end()) found = scored_.insert(found, {model.acoustic, model.n_dims, {}, {}});
+  const Place place{static_cast<size_t>(found - scored_.begin()), found->n_rows()};
+  found->rows.insert(found->rows.end(), rows, rows + n * model.n_dims);
+  return place;
+}
+
+// A stream may name a model twice, which then scores its rows once.
+void FusedWindow::add(std::shared_ptr<FusedModels> models, const RowSource &rows, size_t n, size_t first_row) {
+  Part part{std::move(models), first_row, n, {}};
+  const std::vector<FusedModels::Model> &list = part.models->models();
+  for (size_t m = 0; m < list.size(); ++m) {
+    const auto twin = std::find_if(list.begin(), list.begin() + static_cast<ptrdiff_t>(m),
+                                   [&](const FusedModels::Model &model) { return model.acoustic == list[m].acoustic; });
+    const auto t = static_cast<size_t>(twin - list.begin());
+    if (!part.models->fusion().uses(m)) {
+      part.places.push_back(kUnused);
+    } else if (t < m && part.places[t].scored != kUnused.scored) {
+      part.places.push_back(part.places[t]);
+    } else {
+      part.places.push_back(add_rows(list[m], rows.rows(list[m].front_end), n));
+    }
+  }
+  parts_.push_back(std::move(part));
+}
+
+void FusedWindow::score(const LoadedModel &place, uint32_t buffer) {
+  std::vector<asr_score_job> jobs;
+  for (Scored &scored : scored_) {
+    scored.loglikes.resize(scored.n_rows() * place.n_states());
+    jobs.push_back(
+        {scored.acoustic.get(), scored.rows.data(), static_cast<uint32_t>(scored.n_rows()), buffer, scored.loglikes.data()});
+  }
+  const asr_backend_api &api = *place.api();
+  asr_backend_device *const device = place.device().get();
+  if (api.score_models != nullptr && jobs.size() > 1) {
+    place.device().check(api.score_models(device, jobs.data(), jobs.size()));
+    return;
+  }
+  for (const asr_score_job &job : jobs) {
+    place.device().check(api.score(device, job.acoustic, job.features, job.n_rows, job.buffer, job.loglikes));
+  }
+}
+
+void FusedWindow::combine(size_t n_states, float *loglikes) const {
+  std::vector<const float *> rows;
+  for (const Part &part : parts_) {
+    rows.clear();
+    for (const Place &place : part.places) {
+      const bool is_used = place.scored != kUnused.scored;
+      rows.push_back(is_used ? scored_[place.scored].loglikes.data() + place.first_row * n_states : nullptr);
+    }
+    part.models->fusion().combine(rows.data(), part.n_rows, loglikes + part.first_row * n_states);
+  }
+}
+
+}  // namespace asr

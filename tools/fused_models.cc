@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/fused_models.h"
+
+#include <map>
+
+#include "core/base/error.h"
+#include "core/base/limits.h"
+#include "tools/tool.h"
+
+namespace asr::tool {
+namespace {
+
+const std::map<std::string, asr_fusion_rule> kRules{{"sum", ASR_FUSION_SUM},
+                                                    {"log-sum", ASR_FUSION_LOG_SUM},
+                                                    {"max", ASR_FUSION_MAX},
+                                                    {"follow", ASR_FUSION_FOLLOW},
+                                                    {"select", ASR_FUSION_SELECT}};
+
+// The number that the text ends with after its last ':', which is then cut off; 1 where there is none.
+float take_weight(std::string *text) {
+  const size_t colon = text->rfind(':');
+  if (colon == std::string::npos || colon + 1 == text->size()) return 1;
+  char *end = nullptr;
+  const float weight = strtof(text->c_str() + colon + 1, &end);
+  if (*end != '\0') return 1;
+  if (weight != 0 && !(weight >= kLeastModelWeight && weight <= kMostModelWeight)) {
+    throw UsageError(format("recognize: --fuse %s: a weight is 0, or from %g to %g", text->c_str(),
+                            static_cast<double>(kLeastModelWeight), static_cast<double>(kMostModelWeight)));
+  }
+  text->resize(colon);
+  return weight;
+}
+
+}  // namespace
+
+FusedModels::FusedModels(const RecognizeOptions &options) : models_{""}, weights_{options.fuse_own} {
+  for (std::string model : options.fuse) {
+    weights_.push_back(take_weight(&model));
+    models_.push_back(model);
+  }
+  if (models_.size() > kMostModels) {
+    throw UsageError(
+        format("recognize: --fuse names %zu models; %zu and the own one are the most", options.fuse.size(), kMostModels - 1));
+  }
+  for (const std::string &model : models_) names_.push_back(model.c_str());
+  asr_fusion_default(&fusion_);
+  fusion_.rule = kRules.at(options.fuse_rule);
+  fusion_.n_models = static_cast<uint32_t>(models_.size());
+  fusion_.models = names_.data();
+  fusion_.weights = weights_.data();
+  fusion_.follow_ms = fusion_.select_ms = options.fuse_ms;
+}
+
+void FusedModels::add_to(asr_engine *engine) const {
+  for (size_t i = 1; i < models_.size(); ++i) check(asr_engine_add_model(engine, names_[i], names_[i]));
+}
+
+}  // namespace asr::tool
