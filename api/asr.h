@@ -371,7 +371,7 @@ typedef struct asr_fusion {
   const char *const *models; /* [n_models] names of asr_engine_add_model; "" is the engine's own */
   const float *weights; /* [n_models] 1e-6..1e6, or 0, which leaves the model out; only their ratios matter. NULL (default) =
                            equal ones */
-  uint32_t follow_ms;   /* ASR_FUSION_FOLLOW's time constant, 10..600000; 0 (default) = 500 */
+  uint32_t follow_ms;   /* ASR_FUSION_FOLLOW's time constant, 10..600000; 0 (default) = 1000 */
   uint32_t select_ms;   /* speech that ASR_FUSION_SELECT decides after, 10..600000; 0 (default) = 1000 */
 } asr_fusion;
 

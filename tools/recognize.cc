@@ -429,7 +429,7 @@ void add_recognize(Command app) {
       .shows_default();
   command
       .option("--fuse-ms", options->fuse_ms,
-              "Time constant of --fuse-rule follow, default 500; speech that select decides after, default 1000")
+              "Time constant of --fuse-rule follow, speech that select decides after; default: 1000")
       .range(kLeastFusionMs, kMostFusionMs);
   command.option("--loglikes", options->loglikes, "Archive of Kaldi instead of recordings: log-likelihoods of the states");
   Command kind = command.at_most_one("output");

@@ -16,7 +16,7 @@ namespace asr {
 struct FusionRequest {
   std::vector<std::string> models;
   FusionSettings settings;  // without follow_frames and select_frames, which depend on the model's frame shift
-  double follow_s = 0.5, select_s = 1;
+  double follow_s = 1, select_s = 1;
 };
 
 // The models of a stream; nullptr stands for the engine's own model. Does not change.

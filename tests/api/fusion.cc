@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several acoustic models in an engine, which streams choose from and fuse.
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -93,16 +94,16 @@ TEST(Fusion, AModelWithItselfIsItself) {
   }
 }
 
-// Log-likelihoods that differ by less than what the search looks at would hide a mistake, so costs must differ, too.
+// Each in a way of its own.
 TEST(Fusion, EveryRuleHearsTheWords) {
   const EnginePointer engine = load_models();
-  Events costs{hear(engine.get(), default_stream())};
+  std::vector<Events> heard{hear(engine.get(), default_stream())};
   for (const asr_fusion_rule rule : kRules) {
     const Fused fused(rule, kAll, {1, 2, 1, 0.5f});
     const Events found = hear(engine.get(), fused.config);
     EXPECT_EQ(final_text(found), kWords) << rule;
-    for (const std::string &event : costs) EXPECT_NE(found.back(), "") << event;
-    costs.insert(costs.end(), found.begin(), found.end());
+    EXPECT_EQ(std::count(heard.begin(), heard.end(), found), 0) << rule;
+    heard.push_back(found);
   }
 }
 
@@ -332,7 +333,11 @@ TEST(Fusion, AFailureEndsTheStreamsConcerned) {
   const EnginePointer engine = load_engine(8, 8, "", devices.at(0));
   add(engine.get(), "wide", ToneModel::kWide);
   const Fused fused(ASR_FUSION_SUM, {"", "wide"});
-  const Events failed = hear(engine.get(), fused.config);
+  const StreamPointer stream = open_stream(engine.get(), fused.config);
+  const std::vector<int16_t> samples = speak(kWords);
+  (void)asr_feed(stream.get(), samples.data(), samples.size());  // it may have failed by then
+  (void)asr_finish(stream.get());
+  const Events failed = poll_all(stream.get());
   EXPECT_EQ(failed.at(failed.size() - 2).rfind("ERROR", 0), 0u) << failed.at(failed.size() - 2);
   EXPECT_EQ(final_text(hear(engine.get(), fused.config)), kWords);
 }

@@ -53,7 +53,7 @@ class RecognizeConfig(TypedDict, total=False):
     fusion: what makes one log-likelihood of theirs: "sum" (default; a weighted sum), "log_sum" (the logarithm of the weighted
         sum of likelihoods), "max" (the largest weighted likelihood), "follow" (as "log_sum", with weights that follow the
         likelier models) or "select" (as "log_sum" until the likeliest model is known, then that one alone).
-    follow_ms: time constant of "follow", 10..600000; default 500. select_ms: speech that "select" decides after, 10..600000;
+    follow_ms: time constant of "follow", 10..600000; default 1000. select_ms: speech that "select" decides after, 10..600000;
         default 1000.
     """
 
