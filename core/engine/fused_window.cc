@@ -9,6 +9,7 @@ namespace asr {
 void FusedWindow::clear() {
   parts_.clear();
   scored_.clear();
+  is_scored_ = false;
 }
 
 FusedWindow::Place FusedWindow::add_rows(const FusedModels::Model &model, const float *rows, size_t n) {
@@ -21,7 +22,7 @@ FusedWindow::Place FusedWindow::add_rows(const FusedModels::Model &model, const 
 
 // A stream may name a model twice, which then scores its rows once.
 void FusedWindow::add(std::shared_ptr<FusedModels> models, const RowSource &rows, size_t n, size_t first_row) {
-  Part part{std::move(models), first_row, n, {}};
+  Part part{std::move(models), first_row, n, {}, {}};
   const std::vector<FusedModels::Model> &list = part.models->models();
   for (size_t m = 0; m < list.size(); ++m) {
     const auto twin = std::find_if(list.begin(), list.begin() + static_cast<ptrdiff_t>(m),
@@ -45,27 +46,27 @@ void FusedWindow::score(const LoadedModel &place, uint32_t buffer) {
     jobs.push_back(
         {scored.acoustic.get(), scored.rows.data(), static_cast<uint32_t>(scored.n_rows()), buffer, scored.loglikes.data()});
   }
+  for (Part &part : parts_) {
+    for (const Place &at : part.places) {
+      const bool is_used = at.scored != kUnused.scored;
+      part.scores.push_back(is_used ? scored_[at.scored].loglikes.data() + at.first_row * place.n_states() : nullptr);
+    }
+  }
   const asr_backend_api &api = *place.api();
   asr_backend_device *const device = place.device().get();
   if (api.score_models != nullptr && jobs.size() > 1) {
     place.device().check(api.score_models(device, jobs.data(), jobs.size()));
-    return;
+  } else {
+    for (const asr_score_job &job : jobs) {
+      place.device().check(api.score(device, job.acoustic, job.features, job.n_rows, job.buffer, job.loglikes));
+    }
   }
-  for (const asr_score_job &job : jobs) {
-    place.device().check(api.score(device, job.acoustic, job.features, job.n_rows, job.buffer, job.loglikes));
-  }
+  is_scored_ = true;
 }
 
-void FusedWindow::combine(size_t n_states, float *loglikes) const {
-  std::vector<const float *> rows;
-  for (const Part &part : parts_) {
-    rows.clear();
-    for (const Place &place : part.places) {
-      const bool is_used = place.scored != kUnused.scored;
-      rows.push_back(is_used ? scored_[place.scored].loglikes.data() + place.first_row * n_states : nullptr);
-    }
-    part.models->fusion().combine(rows.data(), part.n_rows, loglikes + part.first_row * n_states);
-  }
+void FusedWindow::combine(size_t part, size_t n_states, float *loglikes) const noexcept {
+  const Part &p = parts_[part];
+  p.models->fusion().combine(p.scores.data(), p.n_rows, loglikes + p.first_row * n_states);
 }
 
 }  // namespace asr

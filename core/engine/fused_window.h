@@ -23,8 +23,9 @@ class FusedWindow {
   // `score` may use the buffer again.
   void score(const LoadedModel &place, uint32_t buffer);
 
-  // Fuses the scores, in the order in which the rows were added.
-  void combine(size_t n_states, float *loglikes) const;
+  // Fuses the scores of a part, which are one stream's: parts may be fused at once, by several threads.
+  size_t n_scored_parts() const { return is_scored_ ? parts_.size() : 0; }
+  void combine(size_t part, size_t n_states, float *loglikes) const noexcept;
 
  private:
   struct Scored {
@@ -39,7 +40,8 @@ class FusedWindow {
   struct Part {
     std::shared_ptr<FusedModels> models;
     size_t first_row, n_rows;
-    std::vector<Place> places;  // of each model's scores; kUnused for those that the stream no longer needs
+    std::vector<Place> places;          // of each model's scores; kUnused for those that the stream no longer needs
+    std::vector<const float *> scores;  // at these places, once they are made
   };
   static constexpr Place kUnused{SIZE_MAX, 0};
 
@@ -47,6 +49,7 @@ class FusedWindow {
 
   std::vector<Scored> scored_;  // a model each
   std::vector<Part> parts_;
+  bool is_scored_ = false;
 };
 
 }  // namespace asr

@@ -85,6 +85,7 @@ Fusion::Fusion(FusionSettings settings, size_t n_states)
       weights_(n_models()),
       offsets_(n_models()),
       evidence_(n_models()),
+      unscaled_(n_models()),
       best_(n_models()),
       row_(n_states),
       rows_(n_models()) {
@@ -93,19 +94,20 @@ Fusion::Fusion(FusionSettings settings, size_t n_states)
 
 void Fusion::begin(std::vector<bool> is_silent) {
   is_silent_ = std::move(is_silent);
-  set_weights(std::vector<double>(settings_.weights.begin(), settings_.weights.end()));
+  std::copy(settings_.weights.begin(), settings_.weights.end(), unscaled_.begin());
+  set_weights();
   std::fill(evidence_.begin(), evidence_.end(), 0);
   n_evidence_ = 0;
   selected_.reset();
   if (n_models() == 1) selected_ = 0;
 }
 
-void Fusion::set_weights(const std::vector<double> &weights) {
-  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-  const double most = *std::max_element(weights.begin(), weights.end());
+void Fusion::set_weights() {
+  const double sum = std::accumulate(unscaled_.begin(), unscaled_.end(), 0.0);
+  const double most = *std::max_element(unscaled_.begin(), unscaled_.end());
   for (size_t m = 0; m < n_models(); ++m) {
-    weights_[m] = static_cast<float>(weights[m] / sum);
-    offsets_[m] = static_cast<float>(std::log(weights[m] / most));
+    weights_[m] = static_cast<float>(unscaled_[m] / sum);
+    offsets_[m] = static_cast<float>(std::log(unscaled_[m] / most));
   }
 }
 
@@ -147,11 +149,10 @@ void Fusion::follow() {
   n_evidence_ = decay_ * n_evidence_ + 1;
   for (size_t m = 0; m < n_models(); ++m) evidence_[m] = decay_ * evidence_[m] + static_cast<double>(best_[m]);
   const double most = *std::max_element(evidence_.begin(), evidence_.end());
-  std::vector<double> weights(n_models());
   for (size_t m = 0; m < n_models(); ++m) {
-    weights[m] = static_cast<double>(settings_.weights[m]) * std::exp((evidence_[m] - most) / n_evidence_);
+    unscaled_[m] = static_cast<double>(settings_.weights[m]) * std::exp((evidence_[m] - most) / n_evidence_);
   }
-  set_weights(weights);
+  set_weights();
 }
 
 void Fusion::select() {

@@ -43,7 +43,7 @@ class Fusion {
   void observe(const float *const *rows);
   void follow();
   void select();
-  void set_weights(const std::vector<double> &weights);
+  void set_weights();  // from unscaled_
   void sum(const float *const *rows, float *out) const;
   void log_sum(const float *const *rows, float *out);
   void max(const float *const *rows, float *out) const;
@@ -57,6 +57,7 @@ class Fusion {
   std::vector<double> evidence_;     // per model, of the utterance's speech so far
   double n_evidence_ = 0;            // frames in it; kFollow: decayed
   std::optional<size_t> selected_;   // by kSelect, or the only model
+  std::vector<double> unscaled_;     // scratch: weights, of any sum
   std::vector<float> best_;          // scratch: per model, the largest log-likelihood of the frame
   std::vector<float> row_;           // scratch: per state
   std::vector<const float *> rows_;  // scratch: per model

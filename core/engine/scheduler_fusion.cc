@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams that fuse acoustic models: cepstra of each model's front end, and their log-likelihoods.
+#include <functional>
+
 #include "core/engine/scheduler.h"
 
 namespace asr {
@@ -30,7 +32,8 @@ void Scheduler::combine(Window *now, const Window &before) {
     if (loss()) return;
     for_window(*now, [&] { model_.device().check(model_.api()->wait(model_.device().get())); });
   }
-  for_window(*now, [&] { now->fused.combine(model_.n_states(), now->loglikes.data()); });
+  const auto combine = [&](size_t part) { now->fused.combine(part, model_.n_states(), now->loglikes.data()); };
+  team_.run(now->fused.n_scored_parts(), std::ref(combine));  // a function of its own would need memory
 }
 
 }  // namespace asr

@@ -43,6 +43,7 @@ struct Scenario {
   int n_streams = 3;
   bool is_dialog = false;    // endpoints; an utterance is cancelled and the stream begun anew before it counts
   bool adds_graphs = false;  // one from bytes and one from a bundle take another's place, and streams choose one of them
+  bool fuses_models = false;
 };
 
 constexpr Scenario kScenarios[] = {
@@ -57,6 +58,8 @@ constexpr Scenario kScenarios[] = {
     {"dialog", "cpu", "", nullptr, false, true, true, false, false, 3, true},
     {"graphs", "cpu", "", nullptr, false, false, true, false, false, 3, true, true},
     {"graphs, fallback", "faulty", "advance 5: lost", "cpu", true, false, false, false, true, 3, false, true},
+    {"fusion", "cpu", "", nullptr, false, true, true, false, false, 3, false, false, true},
+    {"fusion, overlapping advances", "overlapping", "none", nullptr, false, false, true, false, false, 3, false, false, true},
     {"64 streams", "cpu", "", nullptr, false, false, true, false, true, 64},
     {"lost device", "faulty", "advance 5: lost", nullptr, true, false, true, false, true},
     {"fallback", "faulty", "advance 5: lost", "cpu", true, false, true, false, true},
@@ -116,6 +119,7 @@ class Trial {
     samples_ = speak(kWords);
     resampled_ = speak(kWords, 48000);
     archive_ = tone_archive();
+    other_model_ = tone_model_bundle(ToneModel::kOtherFeatures);
     find_device();
     if (scenario_.loads_each_time) return;
     engine_ = load();
@@ -194,6 +198,12 @@ class Trial {
     if (i == 2) config.cmn = ASR_CMN_LIVE;
     if (scenario_.is_dialog) config.endpoint = ASR_ENDPOINT_DICTATION;
     if (scenario_.adds_graphs) config.graph = "bytes";
+    asr_fusion fusion;
+    asr_fusion_default(&fusion);
+    const char *const models[] = {"", "other"};
+    fusion.rule = i == 1 ? ASR_FUSION_SELECT : ASR_FUSION_FOLLOW;
+    fusion.n_models = 2, fusion.models = models;
+    if (scenario_.fuses_models && i != 2) config.fusion = &fusion;
     if (scenario_.is_dialog && i == 0) {
       config.speaker = speaker_;
       config.adaptation = ASR_ADAPTATION_BETWEEN_UTTERANCES;
@@ -207,6 +217,9 @@ class Trial {
     asr_stream *streams[kMostStreams];
     const int n = scenario_.n_streams;
     if (scenario_.adds_graphs) add_graphs();
+    if (scenario_.fuses_models) {
+      insist("asr_engine_add_model", [&] { return asr_engine_add_model(engine_, "other", other_model_.c_str()); });
+    }
     if (scenario_.is_dialog) insist("asr_speaker_new", [&] { return asr_speaker_new(engine_, &speaker_); });
     for (int i = 0; i < n; ++i) {
       heard_[i].~Heard();
@@ -285,7 +298,7 @@ class Trial {
   const Threads threads_;
   std::string device_;
   std::vector<int16_t> samples_, resampled_;
-  std::string archive_;
+  std::string archive_, other_model_;
   asr_engine *engine_ = nullptr;
   asr_speaker *speaker_ = nullptr;
   long n_failed_ = 0;  // allocations, at this point

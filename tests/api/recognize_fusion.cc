@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// `senone recognize --fuse`: models are fused, and refused where they cannot be.
+#include "tests/api/recognizer.h"
+#include "tests/api/tone_bundle.h"
+
+namespace asr::test {
+namespace {
+
+Outcome recognize_command(const std::string &arguments) {
+  return run_program("senone", "recognize --device cpu --quiet --model " + tone_bundle() + " " + arguments + " " +
+                                   tone_recording("low mid high"));
+}
+
+bool has(const Outcome &outcome, const std::string &text) { return outcome.output.find(text) != std::string::npos; }
+
+std::string wide() { return tone_model_bundle(ToneModel::kWide); }
+std::string other() { return tone_model_bundle(ToneModel::kOtherFeatures); }
+
+TEST(RecognizeFusion, EveryRuleHearsTheWords) {
+  for (const char *const rule : {"sum", "log-sum", "max", "follow --fuse-ms 50", "select --fuse-ms 50"}) {
+    const Outcome fused = recognize_command("--fuse " + wide() + " --fuse " + other() + ":0.5 --fuse-rule " + rule);
+    EXPECT_EQ(fused.exit_code, 0) << fused.output;
+    EXPECT_EQ(fused.output.substr(0, 13), "low mid high\n") << rule;
+  }
+}
+
+TEST(RecognizeFusion, WeightsLeaveModelsOut) {
+  const Outcome deaf = recognize_command("--fuse-own 0 --fuse " + tone_model_bundle(ToneModel::kDeaf));
+  EXPECT_EQ(deaf.exit_code, 0) << deaf.output;
+  EXPECT_FALSE(has(deaf, "low mid high")) << deaf.output;
+  const Outcome own = recognize_command("--fuse " + tone_model_bundle(ToneModel::kDeaf) + ":0");
+  EXPECT_TRUE(has(own, "low mid high")) << own.output;
+}
+
+TEST(RecognizeFusion, MisuseIsRefused) {
+  for (const std::string &arguments :
+       {"--fuse-rule mean --fuse " + wide(), "--fuse-ms 5 --fuse " + wide(), "--fuse " + wide() + ":-1",
+        "--fuse " + wide() + " --vtln search", "--fuse-own -1 --fuse " + wide()}) {
+    const Outcome refused = recognize_command(arguments);
+    EXPECT_EQ(refused.exit_code, 2) << arguments << refused.output;
+  }
+  const Outcome fewer = recognize_command("--fuse " + tone_model_bundle(ToneModel::kFewerStates));
+  EXPECT_EQ(fewer.exit_code, 1);
+  EXPECT_TRUE(has(fewer, "the model has 3 states")) << fewer.output;
+  const Outcome none = recognize_command("--fuse-own 0 --fuse " + wide() + ":0");
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_TRUE(has(none, "leaves out every model")) << none.output;
+}
+
+}  // namespace
+}  // namespace asr::test
