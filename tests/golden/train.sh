@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # train.sh SENONE: models trained by `senone train em` from the flat start on recordings of SENONE_TEST_DATA. Error rates of
 # AN4's development half with diagonal and full covariances are below limits, files are the same with any number of threads,
-# models and archives of Kaldi are taken, and utterances that are left out are named.
+# models of both kinds are fused, models and archives of Kaldi are taken, and utterances that are left out are named.
 set -euo pipefail
 senone=$1
 data=${SENONE_TEST_DATA:-}
@@ -21,13 +21,14 @@ train() {
     --transcripts "$an4/etc/an4_train.transcription" --out "$work/$out" "$@" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 }
 
-# check BUNDLE LIST REF LIMIT: word errors in percent.
+# check BUNDLE LIST REF LIMIT OPTION...: word errors in percent.
 check() {
-  local wer
-  "$senone" recognize --model "$work/$1" --device cpu --list "$2" --hyp "$work/hyp" >/dev/null 2>&1
-  wer=$("$senone" wer --json --ignore-case "$3" "$work/hyp" | sed -n 's/.*"wer_percent": \([0-9.]*\).*/\1/p')
-  echo "$1: word error rate $wer %, at most $4 %"
-  awk -v wer="$wer" -v limit="$4" 'BEGIN { exit !(wer != "" && wer <= limit) }' || status=1
+  local bundle=$1 list=$2 ref=$3 limit=$4 wer
+  shift 4
+  "$senone" recognize --model "$work/$bundle" --device cpu --list "$list" --hyp "$work/hyp" "$@" >/dev/null 2>&1
+  wer=$("$senone" wer --json --ignore-case "$ref" "$work/hyp" | sed -n 's/.*"wer_percent": \([0-9.]*\).*/\1/p')
+  echo "$bundle $*: word error rate $wer %, at most $limit %"
+  awk -v wer="$wer" -v limit="$limit" 'BEGIN { exit !(wer != "" && wer <= limit) }' || status=1
 }
 
 # The log-likelihoods of a step's rounds; each must be above the one before.
@@ -50,6 +51,13 @@ grep -q 'from 948 utterances' "$work/log" || fail "left out: $(cat "$work/log")"
 grep -q '"train"' "$work/diagonal/senone.json" || fail "senone.json does not tell of the training"
 train full --flat --gaussians 4 --full
 check full "$work/dev" "$an4/etc/an4_test_dev.transcription" 9
+
+# Fused, the two make at most the errors of the better one, with any number of streams.
+for jobs in 1 5; do
+  check full "$work/dev" "$an4/etc/an4_test_dev.transcription" 9 --fuse "$work/diagonal" --fuse-rule log-sum --jobs $jobs
+  cp "$work/hyp" "$work/jobs$jobs.hyp"
+done
+cmp "$work/jobs1.hyp" "$work/jobs5.hyp" || status=1
 
 head -n 100 "$work/train" >"$work/some" && mv "$work/some" "$work/train"
 for jobs in 1 3; do train "jobs$jobs" --flat --gaussians 2 --full --jobs $jobs; done
