@@ -41,7 +41,7 @@ train() {  # SET NAME FROM LIST OPTION...
 for set in all half0 half1; do
   mkdir -p "$work/$set"
   diagonal="4 8 16 32" full="1 2 4"
-  [[ $set == all ]] || diagonal=8 full=4
+  [[ $set == all ]] || diagonal="8 16" full=4
   for n in $diagonal; do train $set "d$n" "$work/base" "$work/$set.list" --flat --gaussians "$n"; done
   for n in $full; do train $set "f$n" "$work/base" "$work/$set.list" --flat --full --gaussians "$n"; done
   for sex in f m; do  # the first letter of a speaker's name
@@ -49,8 +49,9 @@ for set in all half0 half1; do
     train $set "d8$sex" "$work/$set/d8" "$work/$set.$sex.list" --alignments 1
     train $set "f4$sex" "$work/$set/f4" "$work/$set.$sex.list" --full --alignments 1
   done
-  [[ $set == all ]] || continue
-  for n in 4 8; do train $set w$n "$work/wide" "$work/$set.list" --flat --gaussians $n; done
+  for n in 4 8; do
+    [[ $set-$n == half?-4 ]] || train $set w$n "$work/wide" "$work/$set.list" --flat --gaussians $n
+  done
   train $set wf2 "$work/wide" "$work/$set.list" --flat --full --gaussians 2
 done
 
@@ -91,8 +92,13 @@ for rule in "${rules[@]}"; do
   dev "$rule" f4 wf2 w8 d16
   dev "$rule" f4 f2 wf2 w8 d16 d32 d8 w4 d4 f1
 done
-for model in d8 f4; do halves - $model; done
-for rule in "${rules[@]}"; do halves "$rule" d8f d8m; done
-for rule in "${rules[@]}"; do halves "$rule" d8 f4; done
-for rule in "${rules[@]}"; do halves "$rule" f4f f4m; done
-for rule in "${rules[@]}"; do halves "$rule" d8f d8m f4f f4m; done
+for model in d8 d16 f4 w8 wf2; do halves - $model; done
+for rule in "${rules[@]}"; do
+  halves "$rule" d8 f4
+  halves "$rule" d16 f4
+  halves "$rule" d8 w8
+  halves "$rule" d8f d8m
+  halves "$rule" f4f f4m
+  halves "$rule" d8f d8m f4f f4m
+  halves "$rule" f4 wf2 w8 d16
+done
