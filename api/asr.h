@@ -275,13 +275,15 @@ ASR_API asr_status asr_adapt(asr_speaker *speaker);
 enum {
   ASR_SPEAKER_FMLLR = 1, /* a transform of the feature rows; what a new speaker has */
   ASR_SPEAKER_VTLN = 2   /* a warp of the frequency axis, as another length of the vocal tract makes: the likeliest of n_warps
-                            from   0.80 to 1.20, given what was recognised */
+                            from 0.80 to 1.20, given what was recognised */
 };
 
-/* Sets what asr_adapt estimates. n_warps: 11 or 21; without ASR_SPEAKER_VTLN it is 0. A warp is chosen from streams of audio
- * that are opened later, of whose utterances the first minute counts. asr_adapt chooses it first, and where it is another than
- * before it forgets the rows and the transform, which are of the warp before, and does not estimate them: say something more,
- * and call it again. ASR_ADAPTATION_BETWEEN_UTTERANCES does not change the warp. FINALs come later by a few per cent of their
+/* Sets what asr_adapt estimates. n_warps: 11 or 21; without ASR_SPEAKER_VTLN it is 0. Another number than before begins the
+ * search anew. A warp is chosen from streams of audio that are opened later; the first minute of each of their utterances
+ * counts, silence included. asr_adapt chooses the warp first. If it is another than before, asr_adapt forgets the rows and the
+ * transform, which are of the warp before, and estimates no transform: open new streams, or asr_reset those that there are, and
+ * call it again when more was said. Without speech that a warp could be chosen from, the warp stays.
+ * ASR_ADAPTATION_BETWEEN_UTTERANCES does not change it. FINALs of such streams come later by up to a few per cent of their
  * audio's length. Errors: ASR_INVALID_ARGUMENT, ASR_UNSUPPORTED (the filter bank is too narrow), ASR_NO_DEVICE,
  * ASR_OUT_OF_MEMORY. */
 ASR_API asr_status asr_speaker_set_methods(asr_speaker *speaker, uint32_t methods, uint32_t n_warps);

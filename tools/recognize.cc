@@ -332,12 +332,14 @@ void run(Options options) {
     fprintf(stderr, "%zu older results are in %s\n", journal->n_older(), options.hyp.c_str());
   if (hyp) write_hyp(results, &*hyp);
   if (transforms) {
-    fprintf(stderr, "%zu transforms are in %s\n", speakers->write_transforms(&*transforms), options.save_transforms.c_str());
+    const size_t n_written = speakers->write_transforms(&*transforms);
     transforms->commit();
+    fprintf(stderr, "%zu transforms are in %s\n", n_written, options.save_transforms.c_str());
   }
   if (warps) {
-    fprintf(stderr, "%zu warps are in %s\n", speakers->write_warps(&*warps), options.save_warps.c_str());
+    const size_t n_written = speakers->write_warps(&*warps);
     warps->commit();
+    fprintf(stderr, "%zu warps are in %s\n", n_written, options.save_warps.c_str());
   }
   const auto failed = [](const Recognition &result) { return !result.error.empty(); };
   const auto n_failed = std::count_if(results.begin(), results.end(), failed);

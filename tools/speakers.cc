@@ -32,10 +32,12 @@ float warp_of(asr_speaker *speaker) {
 template <typename Value>
 std::map<std::string, Value> read_pairs(const std::string &path, const char *what) {
   std::map<std::string, Value> values;
-  std::istringstream lines(read_file(path));
+  const std::string text = read_file(path);
+  std::istringstream lines(text.substr(begin_of_text(text)));
   size_t number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     std::istringstream fields(line);
     std::string name, more;
     Value value;
@@ -61,6 +63,10 @@ Speakers::Speakers(asr_engine *engine, const std::string &utt2spk, const std::st
 }
 
 void Speakers::set_methods(uint32_t methods, uint32_t n_warps) {
+  asr_speaker *trial = nullptr;  // says once what no speaker of the engine can do
+  check(asr_speaker_new(engine_, &trial));
+  const Pointer owned(trial, asr_speaker_free);
+  check(asr_speaker_set_methods(trial, methods, n_warps));
   methods_ = methods;
   n_warps_ = n_warps;
   for (auto &[key, speaker] : speakers_) check(asr_speaker_set_methods(speaker.get(), methods, n_warps));
@@ -122,14 +128,16 @@ size_t Speakers::adapt() {
   return n_adapted;
 }
 
-// Kaldi's binary form: the name, 0 'B', "FM ", and the numbers of rows and columns, each behind its size.
+// Speakers of --transforms that were not heard keep theirs. Kaldi's binary form: the name, 0 'B', "FM ", and the numbers of
+// rows and columns, each behind its size.
 size_t Speakers::write_transforms(OutputFile *file) const {
+  std::map<std::string, std::vector<float>> transforms = transforms_;
+  for (const auto &[key, speaker] : speakers_) transforms[key.first] = transform_of(speaker.get());
   size_t n_written = 0;
-  for (const auto &[key, speaker] : speakers_) {
-    const std::vector<float> values = transform_of(speaker.get());
+  for (const auto &[name, values] : transforms) {
     if (values.empty()) continue;
     const auto n_rows = static_cast<int32_t>(std::sqrt(static_cast<double>(values.size())));  // rows of one value more
-    file->write(key.first + ' ');
+    file->write(name + ' ');
     file->write(std::string_view("\0BFM ", 5));
     for (const int32_t n : {n_rows, n_rows + 1}) {
       file->write("\4");
@@ -141,11 +149,12 @@ size_t Speakers::write_transforms(OutputFile *file) const {
   return n_written;
 }
 
+// Speakers of --warps that were not heard keep theirs.
 size_t Speakers::write_warps(OutputFile *file) const {
-  for (const auto &[key, speaker] : speakers_) {
-    file->write(format("%s %.2f\n", key.first.c_str(), static_cast<double>(warp_of(speaker.get()))));
-  }
-  return speakers_.size();
+  std::map<std::string, float> warps = warps_;
+  for (const auto &[key, speaker] : speakers_) warps[key.first] = warp_of(speaker.get());
+  for (const auto &[name, warp] : warps) file->write(format("%s %.2f\n", name.c_str(), static_cast<double>(warp)));
+  return warps.size();
 }
 
 }  // namespace asr::tool

@@ -31,6 +31,7 @@ Engine::Engine(const std::string &bundle_path, const EngineOptions &options)
       main_(
           bundle_path, options,
           options.fallback.empty() ? Scheduler::TakeOver() : [this](const Error &reason) { return take_over(reason); }),
+      estimations_(UINT32_MAX, [this] { model().device().begin_thread(); }),
       results_(options.n_workers(), [this] { model().device().begin_thread(); }) {
   find_unwinder();
   add_graph("", read_graph_parts(model().bundle()));
@@ -125,7 +126,7 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
   }
   check_mean(options);
   if (options.callback) callbacks_.require_thread();
-  if (options.adapts) estimations_.require_thread();
+  if (options.speaker) estimations_.require_thread();
   if (options.lattice_beam > 0) {
     if (model.api()->lattice == nullptr) {
       fail(ASR_UNSUPPORTED,

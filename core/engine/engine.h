@@ -73,7 +73,7 @@ class Engine {
   std::mutex estimation_mutex_;
   std::weak_ptr<const EstimationModel> estimation_model_;
   WorkerPool callbacks_;
-  WorkerPool estimations_;  // of speakers' transforms: seconds of work, each on a thread of its own
+  WorkerPool estimations_;  // learns from speakers and estimates their transforms: seconds of work, each on its own thread
   WorkerPool results_;      // makes results, while the engine's thread goes on with other streams
 };
 

@@ -45,6 +45,7 @@ void Speaker::set_methods(bool fmllr, size_t n_warps) {
   estimates_transform_ = fmllr;
   if (n_warps == n_warps_) return;
   n_warps_ = n_warps;
+  ++warp_generation_;
   std::fill(warp_sums_.begin(), warp_sums_.end(), 0);
   n_warp_rows_ = 0;
 }
@@ -108,17 +109,21 @@ void Speaker::add(const std::vector<float> &rows, const std::vector<uint32_t> &s
   }
 }
 
-void Speaker::add_sound(const std::vector<float> &samples, const std::vector<uint32_t> &states, const StopToken &stop) {
+void Speaker::add_sound(const std::vector<float> &samples, const std::vector<uint32_t> &states, bool normalises,
+                        const StopToken &stop) {
   size_t n_warps = 0;
+  uint64_t generation = 0;
   {
     const std::lock_guard lock(mutex_);
     n_warps = n_warps_;
+    generation = warp_generation_;
   }
   if (n_warps == 0) return;
   std::vector<int64_t> sums(WarpScorer::kWarps);
   const size_t stride = (WarpScorer::kWarps - 1) / (n_warps - 1);
-  const size_t n_rows = model_->warps().score(samples, states, stride, model_->posteriors, stop, &sums);
+  const size_t n_rows = model_->warps().score(samples, states, normalises, stride, model_->posteriors, stop, &sums);
   const std::lock_guard lock(mutex_);
+  if (generation != warp_generation_) return;  // the methods changed: the sums begin anew
   for (size_t i = 0; i < sums.size(); ++i) warp_sums_[i] += sums[i];
   n_warp_rows_ += n_rows;
 }
@@ -166,8 +171,10 @@ void Speaker::adapt() {
   const Said said = this->said();
   const size_t n_rows = said.estimates_transform ? said.sample.n_rows() : said.n_warp_rows;
   if (n_rows < kLeastSpeakerRows) {
-    fail(ASR_INVALID_STATE, "asr_adapt: %zu frames of speech have come to a FINAL as yet; %zu are needed", n_rows,
-         kLeastSpeakerRows);
+    fail(ASR_INVALID_STATE,
+         "asr_adapt: %zu frames of speech have come to a FINAL as yet, of streams with the speaker's warp and opened since "
+         "asr_speaker_set_methods; %zu are needed",
+         n_rows, kLeastSpeakerRows);
   }
   if (said.estimates_transform && !estimate(said, {}))
     fail(ASR_INVALID_STATE, "asr_adapt: no transform fits what was said; the one before stays");

@@ -57,7 +57,8 @@ class Speaker {
   // As SpeechSample, of a stream with this warp; rows that are far from all that the model knows do not count.
   void add(const std::vector<float> &rows, const std::vector<uint32_t> &states, float warp);
   // As WarpScorer.
-  void add_sound(const std::vector<float> &samples, const std::vector<uint32_t> &states, const StopToken &stop);
+  void add_sound(const std::vector<float> &samples, const std::vector<uint32_t> &states, bool normalises,
+                 const StopToken &stop);
 
   // Chooses the warp; where it is the same as before, estimates the transform. Throws ASR_INVALID_STATE where too little was
   // said, or nothing fits it.
@@ -83,7 +84,8 @@ class Speaker {
   bool estimates_transform_ = true;
   size_t n_warps_ = 0;
   std::vector<int64_t> warp_sums_ = std::vector<int64_t>(WarpScorer::kWarps);
-  size_t n_warp_rows_ = 0;  // in warp_sums_
+  size_t n_warp_rows_ = 0;        // in warp_sums_
+  uint64_t warp_generation_ = 0;  // counts changes of n_warps_
   float warp_ = 1;
   SpeechSample sample_{kMostSpeakerRows};              // under warp_
   size_t n_added_ = 0, n_due_ = kLeastSpeakerRows;     // rows so far, and for the next adapt_if_due

@@ -7,12 +7,18 @@
 #include "core/engine/results.h"
 
 namespace asr {
+namespace {
 
-SpeakerTrack::SpeakerTrack(std::shared_ptr<Speaker> speaker, float warp, bool learns, uint32_t shift_samples)
+constexpr size_t kLaterFrames = 1024;  // more than a stream reads ahead of its rows
+
+}  // namespace
+
+SpeakerTrack::SpeakerTrack(std::shared_ptr<Speaker> speaker, float warp, bool learns, uint32_t shift_samples, bool normalises)
     : speaker_(std::move(speaker)),
       warp_(warp),
       learns_(learns),
       shift_samples_(shift_samples),
+      normalises_(normalises),
       keeps_sound_(learns && shift_samples > 0 && speaker_->searches_warps()) {}
 
 void SpeakerTrack::begin_utterance() {
@@ -23,29 +29,34 @@ void SpeakerTrack::begin_utterance() {
 void SpeakerTrack::add_sound(const float *samples, size_t n) {
   if (!keeps_sound_) return;
   const size_t n_before = sound_begin_ > n_samples_ ? std::min<uint64_t>(n, sound_begin_ - n_samples_) : 0;
-  n_samples_ += n_before;
   const size_t most = WarpScorer::kMostFrames * shift_samples_;
-  if (sound_begin_ + sound_.size() == n_samples_) {
-    sound_.insert(sound_.end(), samples + n_before, samples + n_before + std::min(n - n_before, most - sound_.size()));
-  }
-  n_samples_ += n - n_before;
+  const size_t n_first = std::min(n - n_before, most - std::min(most, sound_.size()));
+  sound_.insert(sound_.end(), samples + n_before, samples + n_before + n_first);
+  later_.insert(later_.end(), samples + n_before + n_first, samples + n);
+  n_samples_ += n;
+  const size_t n_later = kLaterFrames * shift_samples_;
+  if (later_.size() > 2 * n_later) later_.erase(later_.begin(), later_.end() - static_cast<ptrdiff_t>(n_later));
 }
 
 void SpeakerTrack::forget_before(uint64_t frame) {
   if (!keeps_sound_) return;
-  const uint64_t begin = frame * shift_samples_;
-  if (begin < sound_begin_ + sound_.size()) {
-    const uint64_t n = begin - std::min(begin, sound_begin_);
-    sound_.erase(sound_.begin(), sound_.begin() + static_cast<ptrdiff_t>(n));
-    sound_begin_ += n;
-    return;
+  const uint64_t begin = std::max(frame * shift_samples_, sound_begin_);
+  uint64_t n_gone = begin - sound_begin_;
+  const bool is_whole = sound_begin_ + sound_.size() + later_.size() == n_samples_;
+  if (is_whole) {
+    sound_.insert(sound_.end(), later_.begin(), later_.end());
+  } else if (sound_begin_ < n_samples_) {  // only the newest are left, which begin in the middle of a frame
+    sound_.swap(later_);
+    n_gone = begin - std::min(begin, n_samples_ - sound_.size());
   }
-  sound_.clear();
-  sound_begin_ = std::max(begin, (n_samples_ + shift_samples_ - 1) / shift_samples_ * shift_samples_);
+  later_.clear();
+  sound_.erase(sound_.begin(), sound_.begin() + static_cast<ptrdiff_t>(std::min<uint64_t>(n_gone, sound_.size())));
+  sound_begin_ = begin;
 }
 
 void SpeakerTrack::begin_again(uint64_t frame) {
   sound_.clear();
+  later_.clear();
   n_samples_ = sound_begin_ = frame * shift_samples_;
 }
 
@@ -84,7 +95,7 @@ void SpeakerTrack::learn_warp(uint64_t first_frame, const std::vector<uint32_t> 
   const std::vector<float> samples(sound_.begin() + static_cast<ptrdiff_t>((begin - sound_frame) * shift_samples_),
                                    sound_.end());
   const auto first = states.begin() + static_cast<ptrdiff_t>(begin - first_frame);
-  speaker_->add_sound(samples, {first, first + static_cast<ptrdiff_t>(end - begin)}, stop);
+  speaker_->add_sound(samples, {first, first + static_cast<ptrdiff_t>(end - begin)}, normalises_, stop);
 }
 
 }  // namespace asr

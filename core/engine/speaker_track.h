@@ -15,8 +15,10 @@ namespace asr {
 class SpeakerTrack {
  public:
   // warp: of the stream's frequency axis. learns: whether the speaker is told anything. shift_samples: of a frame, 0 where rows
-  // are fed.
-  SpeakerTrack(std::shared_ptr<Speaker> speaker, float warp, bool learns, uint32_t shift_samples);
+  // are fed. normalises: whether rows lose a mean.
+  SpeakerTrack(std::shared_ptr<Speaker> speaker, float warp, bool learns, uint32_t shift_samples, bool normalises);
+
+  bool keeps_sound() const { return keeps_sound_; }
 
   void begin_utterance();  // with the transform that the speaker has by now
   void add_sound(const float *samples, size_t n);
@@ -42,9 +44,10 @@ class SpeakerTrack {
   const uint32_t shift_samples_;
   std::shared_ptr<const FeatureTransform> transform_;  // of the utterance; nullptr: none
   std::vector<float> said_;                            // its rows, untransformed, as many as a speaker keeps
-  const bool keeps_sound_;
-  std::vector<float> sound_;  // consecutive samples, as many as are worth looking at
-  uint64_t sound_begin_ = 0;  // the first of them, counted as n_samples_; a multiple of shift_samples_
+  const bool normalises_, keeps_sound_;
+  std::vector<float> sound_;  // consecutive samples of the utterance, as many as are worth looking at
+  std::vector<float> later_;  // the newest samples after these, of which the next utterance may be
+  uint64_t sound_begin_ = 0;  // the first of sound_, counted as n_samples_; a multiple of shift_samples_
   uint64_t n_samples_ = 0;    // of the stream, so far
 };
 

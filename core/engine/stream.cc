@@ -19,6 +19,11 @@ const Error *const g_cancelled = new Error(ASR_CANCELLED, "the stream was cancel
 const Error *const g_reset = new Error(ASR_CANCELLED, "the stream was reset by asr_reset; what was not finished is dropped");
 const Error *const g_closed = new Error(ASR_INVALID_STATE, "the stream was closed");
 
+// Its results take longer: they must not hold up those of other streams.
+bool searches_warps(const StreamOptions &options) {
+  return options.speaker && options.learns && options.speaker->searches_warps();
+}
+
 float warp_of(const StreamOptions &options) { return options.speaker ? options.speaker->warp() : options.vtln_warp; }
 
 // Values of the intake that one frame shift brings.
@@ -54,12 +59,13 @@ Stream::Stream(const StreamOptions &options, GraphName graph, const LoadedModel 
       carried_(model.bundle().front_end, keeps_state(options, model.bundle().front_end)),
       choices_(std::move(graph)),
       boosts_(!options.endpoint),
-      work_(std::make_shared<SerialWork>(results)),
+      work_(std::make_shared<SerialWork>(searches_warps(options) ? estimations : results)),
       estimation_(options.adapts ? std::make_shared<SerialWork>(estimations) : nullptr),
       keeps_history_(!model.options().fallback.empty()) {
   if (options.speaker) {
     const uint32_t shift_samples = options.is_audio() ? model.bundle().front_end.shift_samples : 0;
-    speaker_.emplace(options.speaker, warp_, options.learns, shift_samples);
+    const bool normalises = options.cmn_of(model.bundle().front_end) != CmnKind::kNone;
+    speaker_.emplace(options.speaker, warp_, options.learns, shift_samples, normalises);
   }
   for (const asr_event_kind kind :
        {ASR_EVENT_READY, ASR_EVENT_SPEECH_START, ASR_EVENT_ENDPOINT, ASR_EVENT_ERROR, ASR_EVENT_END}) {
@@ -478,7 +484,8 @@ void Stream::make_result(Scheduler *scheduler, const std::function<EventPointer(
       return;
     }
   } catch (...) {
-    const Error reason = current_error();
+    const Error found = current_error();
+    const Error &reason = found.code() == ASR_CANCELLED && cancelled_ ? *g_cancelled : found;
     const bool lost = reason.code() == ASR_DEVICE_LOST;
     if (lost && keeps_history_) {  // the scheduler has it done again, or posts the failure
       redo_ = true;

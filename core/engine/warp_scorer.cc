@@ -72,11 +72,11 @@ WarpScorer::Cepstra WarpScorer::extract(const std::vector<float> &samples, size_
   return cepstra;
 }
 
-size_t WarpScorer::score(const std::vector<float> &samples, const std::vector<uint32_t> &states, size_t stride,
+size_t WarpScorer::score(const std::vector<float> &samples, const std::vector<uint32_t> &states, bool normalises, size_t stride,
                          const GaussianPosteriors &posteriors, const StopToken &stop, std::vector<int64_t> *sums) const {
   const Cepstra cepstra = extract(samples, states.size(), stride);
   const size_t n_frames = cepstra[0].size() / tables_.view()->n_ceps;
-  const CmnKind cmn = tables_.front_end().cmn == CmnKind::kNone ? CmnKind::kNone : CmnKind::kBatch;
+  const CmnKind cmn = normalises ? CmnKind::kBatch : CmnKind::kNone;
   const auto n_streams = static_cast<uint32_t>(posteriors.model().streams.size());
   std::vector<double> shares;
   for (size_t w = 0; w < kWarps; w += stride) {

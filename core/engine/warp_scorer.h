@@ -31,8 +31,9 @@ class WarpScorer {
 
   // Adds to sums[kWarps] the log-likelihoods under each `stride`-th warp from the first on, in units of 2^-16, so that the
   // order of utterances does not change the sums. The samples are those of states.size() frames, at the model's rate and scale;
-  // frames of kNoState do not count. Returns how many count. Throws ASR_CANCELLED soon after it is stopped.
-  size_t score(const std::vector<float> &samples, const std::vector<uint32_t> &states, size_t stride,
+  // frames of kNoState do not count. normalises: whether the mean of the utterance is subtracted. Returns how many count.
+  // Throws ASR_CANCELLED soon after it is stopped.
+  size_t score(const std::vector<float> &samples, const std::vector<uint32_t> &states, bool normalises, size_t stride,
                const GaussianPosteriors &posteriors, const StopToken &stop, std::vector<int64_t> *sums) const;
 
  private:

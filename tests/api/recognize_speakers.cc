@@ -52,6 +52,11 @@ TEST(RecognizeSpeakers, WarpsAreFoundWrittenAndRead) {
   const Outcome given = recognize_command(common + " --jobs 2 --warps " + found + " --save-warps " + again);
   EXPECT_TRUE(has(given, words)) << given.output;
   EXPECT_EQ(read_file(again), read_file(found));
+  // Speakers that were not heard keep theirs.
+  write("more", "\xef\xbb\xbfzoe 0.90\n\n" + read_file(found));
+  const Outcome more = recognize_command(common + " --warps " + tone_bundle() + "/more --save-warps " + again);
+  EXPECT_EQ(more.exit_code, 0) << more.output;
+  EXPECT_EQ(read_file(again), read_file(found) + "zoe 0.90\n");
 }
 
 TEST(RecognizeSpeakers, WarpAndTransformTogether) {

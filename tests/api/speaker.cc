@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Speakers: rows are transformed, transforms are estimated from what was said, and what is known of a speaker outlives whoever
 // made it.
+#include <chrono>
 #include <cmath>
 #include <thread>
 
@@ -310,6 +311,29 @@ TEST(SpeakerWarp, IsThatOfStreamsThatBeginLater) {
   feed(before.get(), speak("low mid"), 1600);
   ASSERT_OK(asr_finish(before.get()));
   EXPECT_NE(poll_all(before.get()), plain);
+}
+
+// Sums of a search that was given up are not those of the next.
+TEST(SpeakerWarp, AnotherSearchBeginsAnew) {
+  const EnginePointer engine = load_engine();
+  std::string many = "low";
+  for (int i = 0; i < 30; ++i) many += " mid low high";
+  for (int delay_ms = 0; delay_ms < 20; delay_ms += 2) {
+    const SpeakerPointer speaker = new_speaker(engine.get());
+    ASSERT_OK(asr_speaker_set_methods(speaker.get(), ASR_SPEAKER_VTLN, 11));
+    const StreamPointer stream = open_stream(engine.get(), of(speaker));
+    feed(stream.get(), speak(many), 16000);
+    ASSERT_OK(asr_finish(stream.get()));
+    std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
+    ASSERT_OK(asr_speaker_set_methods(speaker.get(), ASR_SPEAKER_VTLN, 21));
+    (void)poll_all(stream.get());
+    const asr_status status = asr_adapt(speaker.get());
+    if (status == ASR_OK) {
+      EXPECT_NEAR(warp_of(speaker), 1, 0.07);
+    } else {
+      EXPECT_EQ(status, ASR_INVALID_STATE);
+    }
+  }
 }
 
 // A transform is of rows of one warp.

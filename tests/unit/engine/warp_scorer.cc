@@ -74,7 +74,7 @@ TEST(WarpScorer, AgreesWithTheReference) {
     const Utterance said = utterance(front_end, model, 60);
     const WarpScorer scorer(front_end);
     std::vector<int64_t> sums(WarpScorer::kWarps);
-    const size_t n_scored = scorer.score(said.samples, said.states, 5, posteriors, {}, &sums);
+    const size_t n_scored = scorer.score(said.samples, said.states, true, 5, posteriors, {}, &sums);
     EXPECT_TRUE(n_scored == 39 || n_scored == 40) << n_scored;  // Kaldi's last windows reach over the end
     for (size_t w = 0; w < sums.size(); ++w) {
       if (w % 5 != 0) {
@@ -97,11 +97,11 @@ TEST(WarpScorer, SumsDoNotDependOnTheOrder) {
   std::vector<std::vector<int64_t>> sums(2, std::vector<int64_t>(WarpScorer::kWarps));
   for (const size_t n_frames : {20, 33, 7}) {
     const Utterance said = utterance(front_end, model, n_frames);
-    scorer.score(said.samples, said.states, 1, posteriors, {}, &sums[0]);
+    scorer.score(said.samples, said.states, true, 1, posteriors, {}, &sums[0]);
   }
   for (const size_t n_frames : {7, 20, 33}) {
     const Utterance said = utterance(front_end, model, n_frames);
-    scorer.score(said.samples, said.states, 1, posteriors, {}, &sums[1]);
+    scorer.score(said.samples, said.states, true, 1, posteriors, {}, &sums[1]);
   }
   EXPECT_EQ(sums[0], sums[1]);
 }
@@ -116,15 +116,15 @@ TEST(WarpScorer, OddInput) {
   std::vector<int64_t> sums(WarpScorer::kWarps);
   const Utterance said = utterance(front_end, model, 30);
   const std::vector<float> half(said.samples.begin(), said.samples.begin() + 15 * front_end.shift_samples);
-  EXPECT_LE(scorer.score(half, said.states, 1, posteriors, {}, &sums), 20u);
-  EXPECT_EQ(scorer.score({}, said.states, 1, posteriors, {}, &sums), 0u);
-  EXPECT_EQ(scorer.score(said.samples, {}, 1, posteriors, {}, &sums), 0u);
-  EXPECT_EQ(scorer.score(said.samples, std::vector<uint32_t>(30, kNoState), 1, posteriors, {}, &sums), 0u);
+  EXPECT_LE(scorer.score(half, said.states, true, 1, posteriors, {}, &sums), 20u);
+  EXPECT_EQ(scorer.score({}, said.states, true, 1, posteriors, {}, &sums), 0u);
+  EXPECT_EQ(scorer.score(said.samples, {}, true, 1, posteriors, {}, &sums), 0u);
+  EXPECT_EQ(scorer.score(said.samples, std::vector<uint32_t>(30, kNoState), true, 1, posteriors, {}, &sums), 0u);
   const std::vector<float> loud(said.samples.size(), 1e30f);
-  scorer.score(loud, said.states, 1, posteriors, {}, &sums);
+  scorer.score(loud, said.states, true, 1, posteriors, {}, &sums);
   const std::atomic<bool> stopped{true};
   try {
-    scorer.score(said.samples, said.states, 1, posteriors, StopToken(&stopped), &sums);
+    scorer.score(said.samples, said.states, true, 1, posteriors, StopToken(&stopped), &sums);
     FAIL() << "was not stopped";
   } catch (const Error &error) {
     EXPECT_EQ(error.code(), ASR_CANCELLED);
