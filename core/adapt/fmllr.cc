@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row by row, as in Gales 1998, Maximum Likelihood Linear Transformations for HMM-Based Speech Recognition: each row of the
-// transform in turn is set to its best value while the others stay, which only needs the cofactors of its row.
+// Estimates the transform row by row (Gales 1998, Maximum Likelihood Linear Transformations for HMM-Based Speech Recognition).
+// Each row in turn is set to its optimum while the others stay, which needs only the cofactors of that row.
 #include "core/adapt/fmllr.h"
 
 #include <algorithm>
@@ -12,16 +12,16 @@ namespace asr {
 namespace {
 
 constexpr int kMostSweeps = 50;
-constexpr double kLeastShare = 1e-10;  // of a Gaussian that counts
-constexpr double kLeastMove = 1e-9;    // of a sweep: the sum of squared changes
+constexpr double kLeastShare = 1e-10;  // smallest share of a Gaussian that is counted
+constexpr double kLeastMove = 1e-9;    // smallest sum of squared changes of a sweep that continues the iteration
 
 void add_scaled(const std::vector<double> &values, double scale, double *sums) {
   for (size_t i = 0; i < values.size(); ++i) sums[i] += scale * values[i];
 }
 
-// One row's part of the objective: rows log|w . p| + w . k - w G w' / 2.
+// The objective of one row: rows log|w . p| + w . k - w G w' / 2.
 struct RowProblem {
-  std::vector<double> factor;  // of G
+  std::vector<double> factor;  // Cholesky factor of G
   std::vector<double> mean;    // G^-1 k
 };
 
@@ -60,12 +60,12 @@ class Solver {
   const double n_rows_;
   std::vector<RowProblem> rows_;
   std::vector<double> transform_;  // [n][n + 1]
-  std::vector<double> inverse_;    // [n][n], of A
+  std::vector<double> inverse_;    // [n][n], inverse of A
 
-  // Sets row d to its best; returns the sum of its squared changes.
+  // Sets row d to its optimum and returns the sum of its squared changes.
   double update(uint32_t d) {
     const RowProblem &row = rows_[d];
-    std::vector<double> cofactors(n_ + 1, 0);  // of the row but for their common factor: column d of the inverse
+    std::vector<double> cofactors(n_ + 1, 0);  // cofactors of the row without their common factor: column d of the inverse
     for (uint32_t i = 0; i < n_; ++i) cofactors[i] = inverse_[size_t{i} * n_ + d];
     std::vector<double> direction = cofactors;
     solve(row.factor, n_ + 1, &direction);
@@ -74,7 +74,7 @@ class Solver {
       a += cofactors[i] * direction[i];
       b += cofactors[i] * row.mean[i];
     }
-    // The best is mean + alpha direction, where a alpha^2 + b alpha - n_rows = 0.
+    // The optimum is mean + alpha direction, where a alpha^2 + b alpha - n_rows = 0.
     const auto value = [&](double alpha) { return n_rows_ * std::log(std::abs(alpha * a + b)) - alpha * alpha * a / 2; };
     const double root = std::sqrt(b * b + 4 * a * n_rows_);
     const double first = (-b + root) / (2 * a), second = (-b - root) / (2 * a);
@@ -91,7 +91,7 @@ class Solver {
     return moved;
   }
 
-  // The inverse of A after its row d has changed (Sherman and Morrison).
+  // Updates the inverse of A after a change of its row d (Sherman and Morrison).
   void replace_row(uint32_t d, const std::vector<double> &change) {
     std::vector<double> column(n_), row(n_, 0);
     for (uint32_t i = 0; i < n_; ++i) column[i] = inverse_[size_t{i} * n_ + d];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feature-space maximum likelihood linear regression: the transform of a speaker's rows under which the model finds them most
-// likely, given which states they belong to (A1 of docs/equations.md). Diagonal covariances.
+// Feature-space maximum likelihood linear regression (A1 of docs/equations.md) estimates a speaker's feature transform. It
+// maximises the likelihood of the transformed rows, given the state of each row. Covariances are diagonal.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace asr {
 
-// The mean of the sums over rows that the model would make, all states being equally frequent.
+// The prior holds the expected sums for one row drawn from the model, with all states equally frequent.
 struct FmllrPrior {
   explicit FmllrPrior(const GaussianPosteriors &gaussians);
 
-  std::vector<double> moments;  // lower triangle: x x', x with a 1 at its end
-  std::vector<double> weights;  // [n_dims]: the mean precision
+  std::vector<double> moments;  // lower triangle of x x', where x ends with an additional 1
+  std::vector<double> weights;  // [n_dims]: mean precision
 };
 
-// Sums over rows of speech. Those of several utterances add up.
+// FmllrStatistics accumulates sums over rows of speech. Sums of several utterances can be added.
 class FmllrStatistics {
  public:
   explicit FmllrStatistics(uint32_t n_dims);
 
-  // A row of this state. `transformed`: the same under the transform so far, by which Gaussians share it.
+  // Adds a row of this state. The shares of the Gaussians are computed from `transformed`, the row under the current transform.
   void add(const GaussianPosteriors &posteriors, const float *row, const float *transformed, uint32_t state);
 
  private:
@@ -36,11 +36,11 @@ class FmllrStatistics {
   double n_rows_ = 0;
   std::vector<double> linear_;                                // [n_dims][n_dims + 1]: k of each row of the transform
   std::vector<double> quadratic_;                             // [n_dims], lower triangles: G of each row
-  std::vector<double> shares_, weights_, means_, x_, outer_;  // of the row under way; outer_: the lower triangle of x x'
+  std::vector<double> shares_, weights_, means_, x_, outer_;  // scratch of the current row; outer_: lower triangle of x x'
 };
 
-// The transform; one without dimensions where there are no rows. prior_rows: as if the model had made so many rows more, for
-// which the identity is best, so that a few words change little and what was not heard stays as it is.
+// Estimates the transform; without rows it has no dimensions. The prior counts as prior_rows rows drawn from the model, for
+// which the identity is optimal. So a few words change little, and directions without data keep the identity.
 FeatureTransform estimate_fmllr(const FmllrStatistics &statistics, const FmllrPrior &prior, double prior_rows);
 
 }  // namespace asr

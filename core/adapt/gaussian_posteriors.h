@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a state's Gaussians share in a row of features, in double: what estimation sums up. Diagonal covariances.
+// GaussianPosteriors computes, in double, each Gaussian's share of a feature row. Estimation accumulates these shares.
+// Covariances are diagonal.
 #pragma once
 
 #include <vector>
@@ -10,18 +11,18 @@ namespace asr {
 
 class GaussianPosteriors {
  public:
-  explicit GaussianPosteriors(const AcousticModel &model);  // must outlive this; its covariances are diagonal
+  explicit GaussianPosteriors(const AcousticModel &model);  // the model must outlive this; its covariances are diagonal
 
   const AcousticModel &model() const { return model_; }
 
-  // The share of every Gaussian of the state's codebook for feature stream `stream`, into *shares; they add up to 1. Returns
-  // the log-likelihood of the stream's part of the row.
+  // Writes the shares of the Gaussians in the state's codebook of feature stream `stream` to *shares; they add up to 1. Returns
+  // the log-likelihood of this stream's part of the row.
   double of(const float *row, uint32_t state, uint32_t stream, std::vector<double> *shares) const;
 
   const asr_gmm_codebook &codebook(uint32_t state, uint32_t stream) const {
     return model_.codebooks[model_.state_codebook[size_t{state} * model_.streams.size() + stream]];
   }
-  const float *log_weights(uint32_t state, uint32_t stream) const {  // of the codebook's Gaussians
+  const float *log_weights(uint32_t state, uint32_t stream) const {  // log weights of the codebook's Gaussians
     return model_.log_weights.data() + model_.state_weight[size_t{state} * model_.streams.size() + stream];
   }
   const float *mean(const asr_gmm_codebook &codebook, uint32_t gaussian) const;
@@ -29,7 +30,7 @@ class GaussianPosteriors {
 
  private:
   const AcousticModel &model_;
-  std::vector<double> log_norms_;  // of each covariance: the logarithm of the Gaussian at its mean
+  std::vector<double> log_norms_;  // [n_covariances]: log density of the Gaussian at its mean
 };
 
 }  // namespace asr

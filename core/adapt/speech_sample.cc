@@ -9,8 +9,8 @@
 namespace asr {
 namespace {
 
-constexpr int kRounds = 4;          // shares of Gaussians depend on the transform
-constexpr double kPriorRows = 200;  // docs/adaptation.md
+constexpr int kRounds = 4;          // rounds of estimation, since the shares of Gaussians depend on the transform
+constexpr double kPriorRows = 200;  // see docs/adaptation.md
 
 }  // namespace
 

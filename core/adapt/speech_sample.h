@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows that a speaker said, with the state that each belongs to: a transform is estimated from them. Which utterances are
-// kept, and their order, depends on which were added, not on when: those of the lowest checksums, up to a limit.
+// SpeechSample collects a speaker's feature rows with their states, for the estimation of a transform. It keeps the utterances
+// with the lowest checksums, up to a limit. The contents and their order therefore depend on the set of utterances, not on when
+// each was added.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +19,13 @@ class SpeechSample {
  public:
   explicit SpeechSample(size_t most_rows) : most_rows_(most_rows) {}
 
-  // An utterance: rows[states.size()][n_dims], untransformed.
+  // Adds an utterance: untransformed rows[states.size()][n_dims].
   void add(std::vector<float> rows, std::vector<uint32_t> states);
 
   size_t n_rows() const { return n_rows_; }
 
-  // The speaker's transform, found in several rounds from the identity on; one without dimensions where there are no rows.
-  // Throws ASR_CANCELLED soon after it is stopped.
+  // Estimates the speaker's transform in several rounds, beginning with the identity. Without rows the transform has no
+  // dimensions. Throws ASR_CANCELLED soon after it is stopped.
   FeatureTransform estimate(const GaussianPosteriors &posteriors, const FmllrPrior &prior, const StopToken &stop) const;
 
  private:
@@ -35,8 +36,8 @@ class SpeechSample {
 
   size_t most_rows_;
   size_t n_rows_ = 0;
-  std::multimap<uint64_t, Utterance> utterances_;  // by checksum
-  uint64_t first_dropped_ = UINT64_MAX;            // the lowest checksum of those for which there was no room
+  std::multimap<uint64_t, Utterance> utterances_;  // key: checksum
+  uint64_t first_dropped_ = UINT64_MAX;            // lowest checksum of the utterances dropped for lack of capacity
 };
 
 }  // namespace asr

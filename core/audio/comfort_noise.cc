@@ -6,9 +6,9 @@
 namespace asr {
 namespace {
 
-constexpr uint32_t kPeriod = 1u << 20;  // a minute at 16 kHz
+constexpr uint32_t kPeriod = 1u << 20;  // about a minute at 16 kHz
 
-// The n-th value of white noise, evenly distributed over -1..1 (the finalizer of MurmurHash3).
+// Returns value n of white noise, uniform over -1..1 (the finalizer of MurmurHash3).
 float noise(uint32_t n) {
   n ^= n >> 16;
   n *= 0x85ebca6bu;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Equation F0 in docs/equations.md.
+// ResampleFilter implements equation F0 in docs/equations.md.
 #include "core/audio/resample_filter.h"
 
 #include <algorithm>
@@ -10,13 +10,13 @@ namespace asr {
 namespace {
 
 constexpr double kStopband_dB = 120;
-constexpr double kPassband = 0.91;     // share of the lower Nyquist frequency; the stopband begins at 1
-constexpr double kRowsPerZero = 1024;  // of the table, between two zeros of the sinc: interpolation errs by -120 dB
-constexpr size_t kLanes = 8;           // sums side by side in a dot product
+constexpr double kPassband = 0.91;     // fraction of the lower Nyquist frequency; the stopband begins at 1
+constexpr double kRowsPerZero = 1024;  // table rows between two zeros of the sinc; the interpolation error is -120 dB
+constexpr size_t kLanes = 8;           // parallel partial sums of a dot product
 
 uint64_t units(double hz) { return static_cast<uint64_t>(std::llround(hz * 1024)); }
 
-// The modified Bessel function of order 0, by its power series.
+// Modified Bessel function of order 0, evaluated by its power series.
 double bessel_i0(double x) {
   double sum = 1, term = 1;
   for (int k = 1; term > 1e-12 * sum; ++k) {
@@ -26,7 +26,7 @@ double bessel_i0(double x) {
   return sum;
 }
 
-// The order of the additions is fixed, so that the result is the same on every machine.
+// Adds in a fixed order, so that the result is the same on every machine.
 float dot(const float *a, const float *b, size_t n) {
   float sums[kLanes] = {};
   for (size_t i = 0; i < n; i += kLanes) {
@@ -43,7 +43,8 @@ ResampleFilter::ResampleFilter(double in_hz, double out_hz) : in_(units(in_hz)),
   const uint64_t divisor = std::gcd(in_, out_);
   in_ /= divisor;
   out_ /= divisor;
-  const double stretch = std::max(1.0, static_cast<double>(in_) / static_cast<double>(out_));  // of the sinc, in input samples
+  const double stretch =
+      std::max(1.0, static_cast<double>(in_) / static_cast<double>(out_));  // stretch factor of the sinc, in input samples
   const double cutoff = (1 + kPassband) / 2 / stretch;
   const double beta = 0.1102 * (kStopband_dB - 8.7);
   const double half_width = (kStopband_dB - 7.95) / (2.285 * M_PI * (1 - kPassband)) / 2 * stretch;

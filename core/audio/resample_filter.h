@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The low-pass filter between two sample rates, as a table for each place that an output sample can have between two input
-// samples. It does not change, and all streams of an engine with the same rates share one.
+// ResampleFilter is the low-pass filter between two sample rates. Its table has a row for each phase of an output sample
+// between two input samples. It is immutable, and all streams of an engine with the same rates share one.
 #pragma once
 
 #include <cstddef>
@@ -11,30 +11,31 @@
 
 namespace asr {
 
-// Passes what lies below 0.91 of the lower rate's Nyquist frequency, and lessens by 120 dB what lies above that frequency.
+// Passes frequencies below 0.91 of the lower rate's Nyquist frequency and attenuates frequencies above Nyquist by 120 dB.
 class ResampleFilter {
  public:
-  // Rates are taken to 1/1024 Hz.
+  // Rounds the rates to 1/1024 Hz.
   ResampleFilter(double in_hz, double out_hz);
 
   bool is_for(double in_hz, double out_hz) const;
 
-  // in() input samples take as long as out() output samples; the two have no common divisor.
+  // in() input samples last as long as out() output samples; the two have no common divisor.
   uint64_t in() const { return in_; }
   uint64_t out() const { return out_; }
   size_t n_taps() const { return n_taps_; }  // even
 
-  // The sum over window[n_taps()], the input samples around a time `phase` / out() after window[n_taps() / 2 - 1].
+  // Returns the filtered value at a time `phase` / out() after window[n_taps() / 2 - 1], from the input samples
+  // window[n_taps()].
   float apply(const float *window, uint64_t phase) const;
 
  private:
   uint64_t in_, out_;
   size_t n_taps_ = 0;
-  uint64_t n_rows_ = 0;       // out_, or fewer, between which apply() interpolates
-  std::vector<float> table_;  // [n_rows_ + 1][n_taps_]: row r is for phase r * out_ / n_rows_
+  uint64_t n_rows_ = 0;       // out_, or fewer rows that apply() interpolates
+  std::vector<float> table_;  // [n_rows_ + 1][n_taps_]: row r has phase r * out_ / n_rows_
 };
 
-// The filters that streams have now, and those that the streams before them had.
+// ResampleFilters caches the filters of current and earlier streams.
 class ResampleFilters {
  public:
   std::shared_ptr<const ResampleFilter> get(double in_hz, double out_hz);  // nullptr if the rates are equal

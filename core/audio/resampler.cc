@@ -33,9 +33,9 @@ void Resampler::finish(std::vector<float> *out) {
   if (!filter_) return;
   const size_t end = input_.size();
   input_.resize(end + filter_->n_taps());
-  // Output sample i is one of round(n * out / in) if i + 1/2 <= n * out / in.
+  // Output sample i belongs to the round(n * out / in) samples if i + 1/2 <= n * out / in.
   const auto is_within = [&] {
-    const size_t before = begin_ + filter_->n_taps() / 2 - 1;  // the input sample at that time, or the last before it
+    const size_t before = begin_ + filter_->n_taps() / 2 - 1;  // the input sample at that time, or the last one before it
     return before <= end && 2 * phase_ + filter_->in() <= 2 * filter_->out() * (end - before);
   };
   while (is_within()) make_sample(out);

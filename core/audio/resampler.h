@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sample-rate conversion of a mono signal that arrives in pieces.
+// Resampler converts the sample rate of a mono signal that arrives in pieces.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace asr {
 
-// The output depends only on the signal, not on how it was cut. n input samples give round(n * out / in) output samples by the
-// end, without delay: output sample 0 is the instant of input sample 0.
+// The output depends only on the signal, not on the pieces. By the end, n input samples give round(n * out / in) output samples
+// without delay: output sample 0 is at the instant of input sample 0.
 class Resampler {
  public:
   explicit Resampler(std::shared_ptr<const ResampleFilter> filter);  // nullptr: the output is the input
@@ -23,9 +23,9 @@ class Resampler {
   void make_sample(std::vector<float> *out);
 
   const std::shared_ptr<const ResampleFilter> filter_;
-  std::vector<float> input_;  // silence before the signal, and the signal; without what is used up
-  size_t begin_ = 0;          // of the next output sample's window in input_, or in what is to come
-  uint64_t phase_ = 0;        // of that sample: ResampleFilter::apply
+  std::vector<float> input_;  // leading silence and the signal, without the samples already used
+  size_t begin_ = 0;          // start of the next output sample's window, relative to input_; may lie beyond its end
+  uint64_t phase_ = 0;        // phase of that sample, for ResampleFilter::apply
 };
 
 }  // namespace asr

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a caller feeds and its conversion to what the front end reads: one channel of floats at the scale of 16-bit integers.
+// SampleFormat describes a caller's samples. to_mono() converts them for the front end: one channel of floats at the scale of
+// 16-bit integers.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +14,15 @@ struct SampleFormat {
   SampleType type = SampleType::kInt16;
   uint32_t rate_hz = 16000;
   uint32_t n_channels = 1;  // interleaved
-  int32_t channel = -1;     // the one to take; -1 = the mean of all
+  int32_t channel = -1;     // the channel to take; -1 = the mean of all
 
   size_t sample_bytes() const { return type == SampleType::kInt16 ? sizeof(int16_t) : sizeof(float); }
 };
 
-// Whether values[0..n) holds no NaN and no infinity.
+// Returns true if values[0..n) contains no NaN and no infinity.
 bool all_finite(const float *values, size_t n);
 
-// samples[n][n_channels] -> mono[n].
+// Converts samples[n][n_channels] to mono[n].
 void to_mono(const SampleFormat &format, const void *samples, size_t n, float *mono);
 
 }  // namespace asr

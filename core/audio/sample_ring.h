@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue of floats in a ring that grows when it is full: what was fed to a stream and not yet worked on.
+// SampleRing queues the floats fed to a stream until they are processed. The ring grows when it is full.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ class SampleRing {
  public:
   size_t size() const { return size_; }
   void push(const float *values, size_t n);
-  size_t pop(float *values, size_t n);  // takes at most n; returns how many
+  size_t pop(float *values, size_t n);  // takes at most n; returns the number taken
 
  private:
   std::vector<float> ring_;  // its size is 0 or a power of two

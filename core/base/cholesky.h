@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cholesky factors of small symmetric matrices, given as their lower triangle by rows: n * (n + 1) / 2 values. Used by
-// importers and by speaker transforms.
+// Cholesky factors of small symmetric matrices, for importers and speaker transforms. A matrix is stored as its lower triangle
+// by rows: n * (n + 1) / 2 values.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace asr {
 
-// Replaces the matrix by its factor L, of A = L L'; false if it is not positive definite.
+// Replaces the matrix by its factor L, where A = L L'; false if A is not positive definite.
 bool factorise(std::vector<double> *matrix, size_t n);
 
 // Solves (L L') x = b in place.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The owner of a file descriptor.
+// Descriptor owns a file descriptor.
 #pragma once
 
 #include <unistd.h>
@@ -11,7 +11,7 @@ namespace asr {
 class Descriptor {
  public:
   Descriptor() = default;
-  explicit Descriptor(int number) : number_(number) {}  // negative: none
+  explicit Descriptor(int number) : number_(number) {}  // negative: no descriptor
   ~Descriptor() {
     if (number_ >= 0) close(number_);
   }

@@ -21,7 +21,8 @@ std::string vformat(const char *format, va_list args) {
 }
 
 const Error *const g_out_of_memory = new Error(
-    ASR_OUT_OF_MEMORY, "out of host memory; free some, or give the process more (ulimit -v)");  // threads may outlive exit
+    ASR_OUT_OF_MEMORY,
+    "out of host memory; free some, or give the process more (ulimit -v)");  // never destroyed: threads may outlive exit
 
 Error no_thread(const std::string &who) {
   return Error(ASR_OUT_OF_MEMORY,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one exception of the project: a status and one sentence for the user. Thrown anywhere in core, tools and plugins;
-// turned into codes at two borders, api/guard.h and plugins/common/guard.h.
+// Error is the project's only exception type: a status and one sentence for the user. Core, tools and plugins throw it. Two
+// borders turn it into codes: api/guard.h and plugins/common/guard.h.
 #pragma once
 
 #include <stdexcept>
@@ -22,14 +22,15 @@ class Error : public std::runtime_error {
 // Throws Error with a printf-formatted sentence: fail(ASR_BAD_FILE, "%s: ...; do ...", path).
 [[noreturn]] void fail(asr_status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// The error of a failed allocation. It was made when the library was loaded, and copies of an Error share its text, so that
-// nothing of it needs memory.
+// The error of a failed allocation, created when the library is loaded. Copies of an Error share its text, so throwing it
+// allocates no text.
 const Error &out_of_memory() noexcept;
 
-// Throws where the system starts no thread; `who` wanted one.
+// Throws because the system could not start a thread; `who` names the part that wanted it.
 [[noreturn]] void fail_without_thread(const char *who);
 
-// The exception being handled, as an Error; where there is no memory to say what it was, out_of_memory(). In catch blocks only.
+// Returns the exception being handled as an Error, or out_of_memory() if there is no memory for its text. For catch blocks
+// only.
 Error current_error() noexcept;
 
 std::string format(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -31,7 +31,7 @@ void check_unchanged(bool unchanged, const std::string &path) {
 
 }  // namespace
 
-// O_NONBLOCK: opening a pipe that nobody writes to would wait for ever.
+// O_NONBLOCK: opening a pipe without a writer would otherwise block for ever.
 InputFile::InputFile(const std::string &path)
     : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
   if (descriptor() < 0) fail_io(path, "cannot be opened", errno);
@@ -76,7 +76,7 @@ FileSum sum_file(const std::string &path) {
 FileCopy::FileCopy(const InputFile &file) {
   const size_t size = file.size();
   if (size == 0) return;
-  FileCopy copy = pages(size, file.path());  // owns them if reading fails
+  FileCopy copy = pages(size, file.path());  // owns the pages if reading fails
   char more;
   check_unchanged(file.read(0, copy.data_, size) == size && file.read(size, &more, 1) == 0, file.path());
   mprotect(copy.data_, size, PROT_READ);
@@ -94,7 +94,7 @@ FileCopy::FileCopy(const void *bytes, size_t size, const std::string &source) {
 FileCopy FileCopy::pages(size_t size, const std::string &source) {
   void *const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) fail_io(source, "cannot be held in memory", errno);
-  madvise(memory, size, MADV_HUGEPAGE);  // a wish: fewer page faults
+  madvise(memory, size, MADV_HUGEPAGE);  // a hint: huge pages save page faults
   FileCopy copy;
   copy.data_ = static_cast<uint8_t *>(memory);
   copy.size_ = size;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON texts, written piece by piece in the form of nlohmann's dump(). Destroying one of its values allocates memory where it
-// holds others, and ends the process where there is none; so only single values are made of it.
+// JsonWriter writes JSON texts piece by piece, in the form of nlohmann's dump(). Destroying a nested nlohmann value allocates
+// memory, and ends the process if none is left. So nlohmann formats single values only.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@ namespace asr {
 
 class JsonWriter {
  public:
-  // indent: blanks for each level, every part on a line of its own; 0: all on one line, without blanks.
+  // indent: blanks per level, with each element on its own line; 0: everything on one line, without blanks.
   explicit JsonWriter(size_t indent = 0) : indent_(indent) {}
 
   void begin_object() { begin('{'); }
@@ -23,7 +23,7 @@ class JsonWriter {
     text_ += indent_ > 0 ? ": " : ":";
     after_key_ = true;
   }
-  // Text, a number or a truth value.
+  // Writes a text, a number or a Boolean.
   template <typename Value>
   void value(const Value &value) {
     separate();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The most that a file, a configuration or a stream can ask for, one constant a limit. Everything else that a reader takes is
-// linear in the bytes of the file. docs/limits.md says why each is where it is (tests/install/limits.sh compares the two); who
-// meets more refuses it and names the limit.
+// Upper limits of a file, a configuration or a stream, one constant each. Everything else that a reader accepts is linear in
+// the bytes of the file. docs/limits.md gives the reason of each limit, and tests/install/limits.sh compares the two. A reader
+// refuses input beyond a limit and names the limit.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue of objects that hold their own link, so that no operation allocates memory or fails. The engine's queues are of this
-// kind: where memory is short, what they hold must still reach its end.
+// LinkedQueue links objects through a member of their own, so that no operation allocates memory or fails. The engine uses it
+// because queued objects must reach their end even when memory is short.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace asr {
 
-// Pointer: std::unique_ptr or std::shared_ptr. Link: the pointer-to-member of the link, which is null outside a queue. An
-// object may be in as many queues at a time as it has links.
+// Pointer: std::unique_ptr or std::shared_ptr. Link: pointer to the link member, which is null outside a queue. An object can
+// be in as many queues at a time as it has links.
 template <typename Pointer, auto Link>
 class LinkedQueue {
  public:
   LinkedQueue() = default;
   LinkedQueue(const LinkedQueue &) = delete;
   LinkedQueue &operator=(const LinkedQueue &) = delete;
-  ~LinkedQueue() { clear(); }  // one by one: a chain of links would end in a deep recursion
+  ~LinkedQueue() { clear(); }  // one by one: destroying a chain of links would recurse deeply
 
   bool empty() const noexcept { return first_ == nullptr; }
   size_t size() const noexcept { return size_; }
@@ -29,7 +29,7 @@ class LinkedQueue {
     ++size_;
   }
 
-  // The oldest; null if empty.
+  // Removes and returns the oldest; null if empty.
   Pointer pop() noexcept {
     if (empty()) return nullptr;
     Pointer item = std::move(first_);

@@ -11,7 +11,7 @@
 namespace asr {
 namespace {
 
-// Readers hold the lock while they call the receiver, so that set_log returns only after old calls have ended.
+// Threads hold the lock while they call the receiver, so that set_log returns only after old calls have ended.
 struct Receiver {
   std::shared_mutex mutex;
   asr_log_fn log = nullptr;
@@ -24,12 +24,12 @@ Receiver &receiver() {
   return *instance;
 }
 
-thread_local bool t_in_receiver = false;  // this thread holds the lock, and may not take it again
+thread_local bool t_in_receiver = false;  // this thread holds the lock and must not lock it again
 thread_local HeldLog *t_held = nullptr;
 
 void deliver(asr_log_level level, const char *message) {
   Receiver &r = receiver();
-  if (t_in_receiver) return;  // comes of a call by the receiver, which would be called for ever
+  if (t_in_receiver) return;  // logged from inside the receiver: calling it again would never end
   std::shared_lock lock(r.mutex);
   t_in_receiver = true;
   if (r.log && static_cast<int>(level) <= r.level) r.log(level, message, r.user_data);
@@ -51,7 +51,7 @@ HeldLog::~HeldLog() {
 void HeldLog::keep(asr_log_level level, const char *text) noexcept {
   try {
     messages_.push_back({level, text});
-  } catch (const std::bad_alloc &) {  // the message is lost, and no more than that
+  } catch (const std::bad_alloc &) {  // only this message is lost
   }
 }
 

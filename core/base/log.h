@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process-wide receiver of log messages (asr_set_log). Discards everything until one is set.
+// The process-wide receiver of log messages (asr_set_log). Messages are discarded until a receiver is set.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 namespace asr {
 
 void set_log(asr_log_fn log, asr_log_level level, void *user_data);
-bool in_log_function() noexcept;  // whether the receiver calls, on this thread
+bool in_log_function() noexcept;  // true on a thread inside the receiver
 void log(asr_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// While one lives, messages of its thread wait; they come when the first of them ends. Code that holds a lock begins with one:
-// a log function may call the library, or wait for a thread that does.
+// HeldLog delays its thread's log messages until the outermost HeldLog ends. Code that takes a lock creates one first. A log
+// function may call the library, or wait for a thread that does.
 class HeldLog {
  public:
   HeldLog() noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OutputFile and OutputDirectory: outputs that appear complete or not at all.
+// OutputFile and OutputDirectory make outputs appear complete or not at all.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kBufferBytes = 1 << 18;
-constexpr int kMostLinks = 40;  // to each other: as Linux has it
+constexpr int kMostLinks = 40;  // most symbolic links followed in a chain, as on Linux
 
 [[noreturn]] void fail_output(const std::string &path, const char *what, int error) {
   const char *remedy = "";
@@ -32,13 +32,13 @@ constexpr int kMostLinks = 40;  // to each other: as Linux has it
   fail(code, "%s: %s: %s%s", path.c_str(), what, std::generic_category().message(error).c_str(), remedy);
 }
 
-// A name beside `path` that no other output of this or another process has.
+// Returns a temporary name beside `path`, unique among the outputs of this and other processes.
 std::string temporary_name(const std::string &path) {
   static std::atomic<unsigned> count{0};
   return format("%s.partial-%ld-%u", path.c_str(), static_cast<long>(getpid()), count++);
 }
 
-// The file that symbolic links lead to, which need not exist yet: an output takes its place, and not that of the link.
+// Resolves symbolic links to their target, which may not exist yet. An output replaces the target, not the link.
 std::string resolved(const std::string &path) {
   std::error_code error;
   if (fs::exists(path, error)) {
@@ -53,7 +53,7 @@ std::string resolved(const std::string &path) {
   return target.string();
 }
 
-// Gives a temporary the mode of the file whose place it will take and, where the user may, its owner.
+// Gives a temporary the mode of the file it will replace and, if permitted, that file's owner.
 void take_access(const std::string &temporary, const std::string &older) {
   struct stat status {};
   if (stat(older.c_str(), &status) != 0) return;
@@ -63,8 +63,8 @@ void take_access(const std::string &temporary, const std::string &older) {
   chmod(temporary.c_str(), status.st_mode & 0777);
 }
 
-// The temporaries that exist now. A lock on `mutex` is held wherever one appears, is renamed or goes, so that whoever holds it
-// sees outputs either unfinished or complete. Never destroyed: the thread that removes them may outlive main().
+// The set of existing temporaries. Every creation, rename and removal of a temporary locks `mutex`, so its holder sees outputs
+// either unfinished or complete. Never destroyed: the thread that removes temporaries may outlive main().
 struct Unfinished {
   std::mutex mutex;
   std::set<std::string> names;
@@ -75,7 +75,7 @@ Unfinished &unfinished() {
   return all;
 }
 
-// Runs `create`, which makes `name` and returns whether it could; sets errno if not.
+// Runs `create`, which creates `name`; on failure it returns false and sets errno.
 template <class Create>
 bool create_temporary(const std::string &name, Create create) {
   std::lock_guard lock(unfinished().mutex);
@@ -105,7 +105,7 @@ OutputFile::OutputFile(const std::string &path) : path_(resolved(path)) {
   std::error_code error;
   const fs::file_status status = fs::status(path_, error);
   if (fs::is_directory(status)) fail(ASR_IO, "%s: is a directory; name a file", path.c_str());
-  if (fs::exists(status) && !fs::is_regular_file(status)) {  // a device or a pipe is written as it is
+  if (fs::exists(status) && !fs::is_regular_file(status)) {  // devices and pipes are written in place
     descriptor_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
     temporary_ = temporary_name(path_);
@@ -158,7 +158,7 @@ void OutputFile::pad_to(uint64_t alignment) {
   while (position_ % alignment != 0) write(kZeros, std::min<uint64_t>(sizeof(kZeros), alignment - position_ % alignment));
 }
 
-// Some file systems find that they are full only when data is synchronised or the file is closed.
+// Some file systems report a full disk only when data is synchronised or the file is closed.
 void OutputFile::commit() {
   flush();
   if (!temporary_.empty() && fsync(descriptor_) != 0) fail_output(path_, "cannot be written", errno);
@@ -203,8 +203,8 @@ OutputDirectory::~OutputDirectory() {
 
 std::string OutputDirectory::file(const std::string &name) const { return temporary_ + "/" + name; }
 
-// An existing bundle gets the new files one by one, its index last: cut off in between, the checksums of the old index
-// show it.
+// Replaces the files of an existing bundle one by one, the index last. After an interruption the checksums of the old index
+// reveal the mixture.
 void OutputDirectory::commit() {
   std::lock_guard lock(unfinished().mutex);
   std::error_code error;

@@ -12,7 +12,7 @@
 namespace asr {
 namespace {
 
-constexpr size_t kMostThreads = 8;  // more gain nothing where memory is the limit
+constexpr size_t kMostThreads = 8;  // more threads do not help where memory bandwidth is the limit
 
 }  // namespace
 
@@ -39,7 +39,7 @@ void run_in_parallel(size_t n_tasks, const std::function<void(size_t)> &task) {
   std::vector<std::thread> helpers;
   try {
     while (helpers.size() + 1 < n_threads) helpers.emplace_back(work);
-  } catch (...) {  // no further thread: the work is done by those that there are
+  } catch (...) {  // no further thread could be started: the existing ones do the work
   }
   work();
   for (std::thread &helper : helpers) helper.join();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop over tasks on all cores. What loads large files uses it.
+// Runs a loop over tasks on all cores. Loaders of large files use it.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace asr {
 
-uint32_t n_usable_cores();  // that this process may use; at least 1
+uint32_t n_usable_cores();  // cores that this process may use; at least 1
 
-// Calls task(0) ... task(n_tasks - 1), several at once, on threads that end before it returns; where the system gives no
-// threads, on the caller's. Every task runs; then it throws what the first of those that failed threw.
+// Calls task(0) ... task(n_tasks - 1) in parallel, on threads that end before it returns. If the system starts no threads, the
+// caller runs them. All tasks run; then the exception of the first failed task is rethrown.
 void run_in_parallel(size_t n_tasks, const std::function<void(size_t)> &task);
 
 }  // namespace asr

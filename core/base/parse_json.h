@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON texts of files. nlohmann's values have two habits that must not meet a damaged file or a lack of memory: copying and
-// printing nest as deep as the value does, and destroying a value allocates memory where it holds others. So texts are parsed
-// into a value that is not too deep, and taken apart level by level. Used by the readers of bundles, front ends and recognised
-// words.
+// JsonText parses JSON texts of files. Two habits of nlohmann's values are dangerous with damaged files or little memory:
+// copying and printing recurse as deep as the value, and destroying a nested value allocates memory. So texts are parsed into
+// values of limited depth and destroyed level by level. The readers of bundles, front ends and recognised words use it.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -17,8 +16,8 @@ namespace asr {
 
 class JsonText {
  public:
-  // Throws nlohmann's exceptions, or, if it is told not to, leaves a root() that is no value; asr::Error naming `source` where
-  // the text is nested too deeply.
+  // Throws nlohmann's exceptions; with throws = false it leaves a discarded root() instead. Throws asr::Error naming `source`
+  // if the text is nested too deeply.
   JsonText(const std::string &text, const std::string &source, bool throws = true) {
     Builder builder(&root_, source, throws);
     try {
@@ -40,7 +39,7 @@ class JsonText {
  private:
   using Json = nlohmann::json;
 
-  // Afterwards destroying *value allocates nothing.
+  // Takes *value apart, so that its destruction allocates nothing.
   static void empty(Json *value) noexcept {
     if (value->is_structured()) {
       for (Json &child : *value) empty(&child);
@@ -49,7 +48,7 @@ class JsonText {
     if (value->is_object()) value->get_ref<Json::object_t &>().clear();
   }
 
-  // Puts what the parser meets where it belongs.
+  // Builder inserts the values that the parser reports.
   class Builder : public nlohmann::json_sax<Json> {
    public:
     Builder(Json *root, const std::string &source, bool throws) : root_(root), source_(source), throws_(throws) {}
@@ -60,7 +59,7 @@ class JsonText {
     bool number_unsigned(Json::number_unsigned_t value) override { return put(value); }
     bool number_float(Json::number_float_t value, const std::string &) override { return put(value); }
     bool string(std::string &value) override { return put(std::move(value)); }
-    bool binary(Json::binary_t &) override { return false; }  // no such thing in a text
+    bool binary(Json::binary_t &) override { return false; }  // JSON texts contain no binary values
     bool start_object(size_t) override { return open(Json::value_t::object); }
     bool start_array(size_t) override { return open(Json::value_t::array); }
     bool end_object() override { return close(); }
@@ -92,7 +91,7 @@ class JsonText {
       open_.pop_back();
       return true;
     }
-    // The place of the next value, emptied if the text has two for it.
+    // Returns the slot of the next value, cleared if the text contains its key twice.
     Json &place() {
       if (open_.empty()) return *root_;
       Json &parent = *open_.back();
@@ -105,7 +104,7 @@ class JsonText {
     Json *const root_;
     const std::string &source_;
     const bool throws_;
-    std::vector<Json *> open_;  // from the root to the value whose parts come now
+    std::vector<Json *> open_;  // path from the root to the container being read
     std::string key_;
   };
 

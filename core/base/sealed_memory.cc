@@ -22,7 +22,7 @@ constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
 std::string path_of(const Descriptor &descriptor) { return format("/proc/self/fd/%d", descriptor.get()); }
 
-// A file that grows beyond the limit brings SIGXFSZ, and memory counts as a file here.
+// Checks the file size limit: memory counts as a file here, and growing beyond the limit raises SIGXFSZ.
 bool is_within_file_limit(size_t size) {
   struct rlimit limit {};
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur);
@@ -53,7 +53,7 @@ std::optional<SealedMemory> SealedMemory::copy_of(const InputFile &file, const s
   return map(std::move(memory), file.size());
 }
 
-// O_PATH opens nothing: no terminal becomes this process's, no writer of a pipe goes on.
+// O_PATH opens without side effects: no terminal becomes the controlling one, and no writer of a pipe wakes up.
 std::optional<SealedMemory> SealedMemory::behind(const std::string &link, const std::string &name, size_t size) {
   const Descriptor place(open(link.c_str(), O_PATH | O_CLOEXEC));
   const std::string own = path_of(place);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that nobody can change or cut off: a memfd sealed against writing and resizing. Other processes of the user may map it
-// too. SharedCopy uses it.
+// SealedMemory is a memfd sealed against writing and resizing, so that nobody can change or truncate it. Other processes of the
+// user may map it too. SharedCopy uses it.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@ namespace asr {
 
 class SealedMemory {
  public:
-  // Copies a file that is not empty. Nothing where the system has no such memory, or would end the process for making so large
-  // a file (SIGXFSZ, `ulimit -f`), or where the file became shorter.
+  // Copies a file that is not empty. Returns nothing if the system has no such memory or if the file became shorter. Also if
+  // creating so large a file would end the process (SIGXFSZ, `ulimit -f`).
   static std::optional<SealedMemory> copy_of(const InputFile &file, const std::string &name);
-  // Maps the memory that a link in /proc leads to. Nothing unless that is sealed memory of this name and size that this user
-  // made: the link may be stale and lead to anything by now, so that nothing else is ever opened.
+  // Maps the memory behind a link in /proc. Returns nothing unless that is sealed memory of this name and size made by this
+  // user. The link may be stale and lead anywhere, so nothing else is ever opened.
   static std::optional<SealedMemory> behind(const std::string &link, const std::string &name, size_t size);
 
   SealedMemory(SealedMemory &&other) noexcept;
@@ -38,7 +38,7 @@ class SealedMemory {
   static std::optional<SealedMemory> map(Descriptor descriptor, size_t size);
 };
 
-// Whether a symbolic link leads to `target`. Takes no memory.
+// Returns true if a symbolic link leads to `target`. Allocates no memory.
 bool leads_to(const char *link, const std::string &target) noexcept;
 
 }  // namespace asr

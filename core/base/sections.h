@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of Senone's own binary files: a fixed header that begins with magic and version, then arrays ("sections"), each
-// at a multiple of 64 bytes and in an order fixed by the format; the header holds their counts. All little endian. Used by
-// acoustic.bin, hmms.bin and graph.bin.
+// The common layout of Senone's binary files: a fixed header with magic and version, then arrays ("sections"). Each section
+// begins at a multiple of 64 bytes, in an order fixed by the format. The header holds their counts. All values are little
+// endian. acoustic.bin, hmms.bin and graph.bin use it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace asr {
 
 constexpr uint64_t kSectionAlignment = 64;
 
-// Takes what an OutputFile takes, in memory.
+// MemoryOutput has the interface of OutputFile and collects the bytes in memory.
 class MemoryOutput {
  public:
   void write(const void *data, size_t size) { bytes_.append(static_cast<const char *>(data), size); }
@@ -38,14 +38,14 @@ void write_section(Output &output, const std::vector<T> &values) {
   output.write(values.data(), values.size() * sizeof(T));
 }
 
-// Hands out the header and the sections of a file in memory, in order, each checked to lie inside the file. Without data
-// (nullptr) it checks sizes only and hands out nullptr.
+// SectionReader returns the header and then, in order, the sections of a file in memory. It checks that each lies inside the
+// file. Without data (nullptr) it checks sizes only and returns nullptr.
 class SectionReader {
  public:
   SectionReader(const void *data, uint64_t size, std::string source)
       : data_(static_cast<const uint8_t *>(data)), size_(size), source_(std::move(source)) {}
 
-  // The header's magic (8 bytes) and version (u32 after it) must be these.
+  // The header must begin with this magic (8 bytes), followed by this version (u32).
   template <typename Header>
   Header header(const char (&magic)[9], uint32_t version) {
     static_assert(std::is_trivially_copyable_v<Header> && sizeof(Header) >= 12);
@@ -55,7 +55,7 @@ class SectionReader {
     return header;
   }
 
-  // A section of `count` values where it lies; nullptr if count is 0.
+  // Returns a section of `count` values in place; nullptr if count is 0.
   template <typename T>
   const T *section(uint64_t count, const char *name) {
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= kSectionAlignment);
@@ -69,7 +69,7 @@ class SectionReader {
     return std::vector<T>(values, values + count);
   }
 
-  void finish() const;  // nothing may be left
+  void finish() const;  // fails if bytes are left over
 
  private:
   const uint8_t *data_;

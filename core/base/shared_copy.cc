@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engines of a process share a copy through a map of the copies that there are. Processes find each other's by a symbolic
-// link in a directory of the user, named by the file and its content, which leads to the descriptor of the process that made
-// the copy and appears when the copy has been checked. Where there is no sealed memory, or no directory, processes share
-// nothing, and all else is the same.
+// Engines of a process share a copy through a map of existing copies. Processes find each other's copies through symbolic links
+// in a directory of the user. A link is named after the file and its content, and leads to the descriptor in the publishing
+// process. It is created once the copy has passed its check. Without sealed memory or such a directory, processes share
+// nothing, and everything else works the same.
 #include "core/base/shared_copy.h"
 
 #include <dirent.h>
@@ -29,7 +29,7 @@
 
 namespace asr {
 
-// Sealed, or where that is impossible the process's own.
+// Sealed memory or, where that is impossible, private memory of the process.
 class SharedPages {
  public:
   explicit SharedPages(FileCopy own) : own_(std::move(own)) {}
@@ -45,7 +45,7 @@ class SharedPages {
  private:
   FileCopy own_;
   std::optional<SealedMemory> sealed_;
-  std::string link_, target_;  // empty: not published, or not by this process
+  std::string link_, target_;  // empty: not published by this process
   pid_t publisher_ = 0;
 };
 
@@ -53,10 +53,10 @@ namespace {
 
 using Pages = std::shared_ptr<const SharedPages>;
 
-// The copies of this process, and those that a thread is making. The mutex is never held while a file is read.
+// Copies tracks the copies of this process, including unfinished ones. The mutex is never held while a file is read.
 class Copies {
  public:
-  // Calls make() if there is no copy; a thread that wants one that another thread is making waits for it.
+  // Calls make() if no copy exists. A thread that wants a copy under construction waits for it.
   template <typename Make>
   Pages find_or_make(const std::string &key, Make make) {
     std::unique_lock lock(mutex_);
@@ -88,10 +88,10 @@ class Copies {
 
    private:
     Copies &copies_;
-    Copy &copy_;  // stays in the map while it is being made
+    Copy &copy_;  // stays in the map during construction
   };
 
-  // Versions of a file that nobody holds any more, or a program that replaces its graphs for ever would keep their names.
+  // Erases entries of released copies. Otherwise a program that keeps replacing its graphs would accumulate their names.
   void forget_released() {
     for (auto at = copies_.begin(); at != copies_.end();) {
       const bool is_released = !at->second.being_made && at->second.pages.expired();
@@ -104,8 +104,8 @@ class Copies {
   std::map<std::string, Copy> copies_;
 };
 
-// A child of fork begins with none: the threads that made copies, or held the mutex, are not in it. Nothing is destroyed, as
-// threads may outlive exit.
+// A child of fork starts with an empty map: the threads that made copies or held the mutex do not exist in it. Nothing is
+// destroyed, as threads may outlive exit.
 alignas(Copies) char g_memory[sizeof(Copies)];
 Copies *g_copies = new (g_memory) Copies;
 [[maybe_unused]] const int g_at_fork = pthread_atfork(nullptr, nullptr, [] { g_copies = new (g_memory) Copies; });
@@ -126,7 +126,8 @@ bool is_own_directory(const std::string &path) {
   return lstat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 022) == 0;
 }
 
-// A directory that is this user's alone, or "". Programs that may do more than their user trust nothing of the user's.
+// Returns a directory that only this user can write to, or "". Programs with more privileges than their user trust nothing of
+// the user's.
 std::string directory_of_user() {
   if (getauxval(AT_SECURE) != 0) return "";
   const char *const runtime = getenv("XDG_RUNTIME_DIR");
@@ -136,7 +137,7 @@ std::string directory_of_user() {
   return is_own_directory(path) ? path : "";
 }
 
-// Links whose process has ended.
+// Removes links whose process has ended.
 void remove_dangling(const std::string &directory) {
   DIR *const all = opendir(directory.c_str());
   if (all == nullptr) return;
@@ -147,20 +148,20 @@ void remove_dangling(const std::string &directory) {
   closedir(all);
 }
 
-// Keeps other processes from making the same copy meanwhile. It waits some seconds for one that does: without the lock, memory
-// is wasted and nothing else.
+// MakingLock keeps other processes from making the same copy meanwhile. It waits some seconds for another process. Going on
+// without the lock only wastes memory.
 class MakingLock {
  public:
   MakingLock(const std::string &directory, const std::string &key)
       : file_(open((directory + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)) {
-    range_.l_start = static_cast<off_t>(checksum(key.data(), key.size()) >> 33);  // one byte each, of a file that has none
+    range_.l_start = static_cast<off_t>(checksum(key.data(), key.size()) >> 33);  // one byte per copy of an empty file
     using Clock = std::chrono::steady_clock;
     const Clock::time_point end = Clock::now() + kMostWaiting;
     while (!set(F_WRLCK) && (errno == EAGAIN || errno == EACCES) && Clock::now() < end) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   }
-  ~MakingLock() { set(F_UNLCK); }  // a child of fork may have the descriptor too
+  ~MakingLock() { set(F_UNLCK); }  // a child of fork may share the descriptor
   MakingLock(const MakingLock &) = delete;
   MakingLock &operator=(const MakingLock &) = delete;
 
@@ -177,7 +178,7 @@ class MakingLock {
   }
 };
 
-// The pages that another process has made and checked; nullptr where there are none.
+// Returns the pages that another process made and checked; nullptr if there are none.
 Pages published(const std::string &directory, const std::string &key, size_t size) {
   auto sealed = SealedMemory::behind(directory + "/" + key, key, size);
   return sealed ? std::make_shared<SharedPages>(std::move(*sealed)) : nullptr;
@@ -197,7 +198,7 @@ Pages find_or_publish(const InputFile &file, const std::string &key, const Share
   const MakingLock lock(directory, key);
   if (Pages copy = published(directory, key, file.size())) return copy;
   const auto made = make(file, key, check);
-  if (Pages copy = published(directory, key, file.size())) return copy;  // of a process that was waited for in vain
+  if (Pages copy = published(directory, key, file.size())) return copy;  // published after the wait had timed out
   remove_dangling(directory);
   made->publish(directory + "/" + key);
   return made;
@@ -205,13 +206,13 @@ Pages find_or_publish(const InputFile &file, const std::string &key, const Share
 
 }  // namespace
 
-// Appears under its name complete; of two processes that do this at once one remains.
+// Creates the link under its final name at once; if two processes do this at the same time, one link remains.
 void SharedPages::publish(const std::string &link) {
   if (!sealed_) return;
   publisher_ = getpid();
   target_ = format("/proc/%d/fd/%d", publisher_, sealed_->descriptor());
   const std::string temporary = link + format(".%d", publisher_);
-  link_ = link;  // before it is there, so that no lack of memory leaves it
+  link_ = link;  // set before the link exists, so that a lack of memory cannot leave the link behind
   unlink(temporary.c_str());
   if (symlink(target_.c_str(), temporary.c_str()) != 0 || rename(temporary.c_str(), link.c_str()) != 0) {
     unlink(temporary.c_str());
@@ -220,7 +221,7 @@ void SharedPages::publish(const std::string &link) {
 }
 
 SharedPages::~SharedPages() {
-  const bool own = !link_.empty() && publisher_ == getpid();  // not after fork
+  const bool own = !link_.empty() && publisher_ == getpid();  // false in a child of fork
   if (own && leads_to(link_.c_str(), target_)) unlink(link_.c_str());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A way for one thread to end the long work of another. Loops of core/lattice check it at every step.
+// StopToken lets one thread end the long work of another. Loops of core/lattice check it at every step.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ class StopToken {
   StopToken() = default;
   explicit StopToken(const std::atomic<bool> *flag) : flag_(flag) {}
 
-  // Throws ASR_CANCELLED once the flag is set. What was being worked on is then good for destruction only.
+  // Throws ASR_CANCELLED once the flag is set. The interrupted object may then only be destroyed.
   void check() const {
     if (flag_ != nullptr && flag_->load(std::memory_order_relaxed)) fail(ASR_CANCELLED, "the work was cancelled");
   }

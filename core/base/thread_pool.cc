@@ -14,7 +14,7 @@
 namespace asr {
 namespace {
 
-// One call of run(): helpers and the caller take task numbers from `next` until none is left.
+// State of one call of run(): helpers and the caller take task numbers from `next` until none is left.
 struct Loop {
   const std::function<void(size_t)> &task;
   const size_t n_tasks;
@@ -92,7 +92,7 @@ ThreadPool::ThreadPool(uint32_t n_threads) : state_(std::make_unique<State>()) {
   const uint32_t n = n_threads == 0 ? n_usable_cores() : n_threads;
   try {
     for (uint32_t i = 1; i < n; ++i) state_->workers.emplace_back([state = state_.get()] { state->serve(); });
-  } catch (...) {  // the system gave no further thread
+  } catch (...) {  // the system could not start another thread
     state_->stop();
     throw;
   }
