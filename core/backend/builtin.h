@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The back end that is part of the library, so that one is never missing: plugins/cpu, through the entry point of plugins.
+// The CPU back end (plugins/cpu) is linked into the library, so that one back end always exists. It uses the plugins' entry
+// point.
 #pragma once
 
 #include "core/backend/asr_backend.h"

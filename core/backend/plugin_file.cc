@@ -12,7 +12,7 @@ namespace asr {
 bool is_complete_shared_object(const std::string &path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const std::streamoff end = file.tellg();
-  if (end < 0) return true;  // cannot be read
+  if (end < 0) return true;  // unreadable
   const auto size = uint64_t(end);
 
   ElfW(Ehdr) header{};

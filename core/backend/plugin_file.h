@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A look at a plugin's file before dlopen: the dynamic loader crashes the process on a shared object that was cut short, for
-// example while it is being copied.
+// Checks a plugin's file before dlopen. The dynamic loader crashes the process on a truncated shared object, for example during
+// a copy of the file.
 #pragma once
 
 #include <string>
 
 namespace asr {
 
-// Whether every part of the file that the dynamic loader would map is there. True also for what is no ELF file at all: the
-// dynamic loader says so itself.
+// Returns true if the file contains every part that the dynamic loader would map. Also true for files that are not ELF: the
+// dynamic loader reports these itself.
 bool is_complete_shared_object(const std::string &path);
 
 }  // namespace asr

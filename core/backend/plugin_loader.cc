@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads plugins with dlopen and checks their tables before anything of them is used.
+// Loads plugins with dlopen and checks their tables before any use.
 #include "core/backend/plugin_loader.h"
 
 #include <dlfcn.h>
@@ -21,8 +21,7 @@ namespace {
 constexpr char kFilePrefix[] = "libsenone_";
 constexpr char kFileSuffix[] = ".so";
 
-// The slots that the table of ASR_BACKEND_ABI 1 began with; all are needed. Those added since are NULL where a plugin lacks
-// them.
+// The initial slots of the table of ASR_BACKEND_ABI 1; all are required. Slots added later are NULL if a plugin lacks them.
 struct Slot {
   const char *name;
   size_t offset;
@@ -43,7 +42,7 @@ void host_log(asr_log_level level, const char *message) {
 
 constexpr asr_host_api kHost = {sizeof(asr_host_api), host_log};
 
-// The name of the back end in a plugin's path: "cuda" in ".../libsenone_cuda.so"; "" if it is not the path of a plugin.
+// Returns the back end's name from a plugin's path: "cuda" for ".../libsenone_cuda.so"; "" for other paths.
 std::string name_in_path(const std::string &path) {
   const std::string file = std::filesystem::path(path).filename();
   const size_t prefix = strlen(kFilePrefix), suffix = strlen(kFileSuffix);
@@ -52,7 +51,7 @@ std::string name_in_path(const std::string &path) {
   return file.substr(prefix, file.size() - prefix - suffix);
 }
 
-// What the dynamic loader says of its last failure, without the path that it begins with.
+// Returns the dynamic loader's last error without the path at its beginning.
 std::string loader_error(const std::string &path) {
   const char *text = dlerror();
   std::string error = text ? text : "unknown error";
@@ -71,7 +70,8 @@ std::vector<std::string> plugin_files(const std::string &directory) {
   return files;
 }
 
-// The table of a plugin older than this library, with the slots that it lacks. Kept like the plugin, until the process ends.
+// Copies the table of a plugin older than this library and adds the missing slots. Kept like the plugin, until the process
+// ends.
 const asr_backend_api *grown_table(const asr_backend_api *api) {
   static auto *const tables = new std::deque<asr_backend_api>;
   asr_backend_api &table = tables->emplace_back();
@@ -79,7 +79,7 @@ const asr_backend_api *grown_table(const asr_backend_api *api) {
   return &table;
 }
 
-// Says what SENONE_PLUGIN_PATH does not lead to.
+// Warns that a directory of SENONE_PLUGIN_PATH is missing or has no plugins.
 void warn_of_nothing(const std::string &directory) {
   std::error_code error;
   const char *what = std::filesystem::exists(directory, error) ? "holds no plugin (libsenone_NAME.so)" : "does not exist";
@@ -87,7 +87,7 @@ void warn_of_nothing(const std::string &directory) {
       directory.c_str(), what);
 }
 
-// Says why a directory is not searched; "" if it is, or does not exist.
+// Returns why a directory is not searched; "" if it is searched or does not exist.
 std::string why_skipped(const std::string &directory) {
   std::error_code error;
   std::string reason = why_untrusted(directory);
@@ -135,7 +135,7 @@ Backend load_plugin(const std::string &path) {
   std::error_code error;
   const auto type = std::filesystem::status(path, error).type();
   if (type != std::filesystem::file_type::regular && type != std::filesystem::file_type::not_found) {
-    backend.reason = path + ": cannot be loaded: it is not a regular file";  // opening a pipe would wait for ever
+    backend.reason = path + ": cannot be loaded: it is not a regular file";  // opening a pipe would block for ever
     return backend;
   }
   if (const std::string reason = why_untrusted(path); !reason.empty()) {
@@ -153,7 +153,7 @@ Backend load_plugin(const std::string &path) {
   }
   const auto entry = reinterpret_cast<asr_backend_entry_fn>(dlsym(handle, ASR_BACKEND_ENTRY_NAME));
   if (entry) {
-    check_backend(entry, &backend);  // and stays loaded even if it is rejected: it may have started threads
+    check_backend(entry, &backend);  // a rejected plugin stays loaded, too: it may have started threads
   } else {
     backend.reason = path + ": exports no " ASR_BACKEND_ENTRY_NAME ", so it is not a back end";
     dlclose(handle);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where plugins are: SENONE_PLUGIN_PATH, else a directory whose place is known from that of the library that this code is
-// linked into (or of the program, for tools that contain the core). Never the current directory. Owner and mode of a
-// plugin and its directory are checked, as it becomes code of this process.
+// Locates the plugins: SENONE_PLUGIN_PATH, else a directory relative to the library that contains this code. For tools that
+// contain the core the program takes the library's part. The current directory is never used. A plugin becomes code of this
+// process, so owner and mode of the plugin and its directory are checked.
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/stat.h>
@@ -28,7 +28,8 @@ std::vector<std::string> split(const std::string &text, char separator) {
   return parts;
 }
 
-// <libdir>/senone/plugins beside libsenone; <prefix>/<libdir>/senone/plugins for a program in <prefix>/bin. "" if unknown.
+// Returns <libdir>/senone/plugins beside libsenone, or <prefix>/<libdir>/senone/plugins for a program in <prefix>/bin. "" if
+// unknown.
 std::string installed_plugin_directory() try {
   Dl_info info;
   link_map *object = nullptr;
@@ -42,12 +43,12 @@ std::string installed_plugin_directory() try {
   if (error) return "";
   const auto libdir = is_program ? file.parent_path().parent_path() / SENONE_LIBDIR : file.parent_path();
   return libdir / "senone" / "plugins";
-} catch (const std::exception &) {  // no memory
+} catch (const std::exception &) {  // out of memory
   return "";
 }
 
-// Found while the library is being loaded: a library that was loaded by a relative path knows no other name of its own, and
-// that one means another file once the program has changed its directory.
+// Computed while the library is being loaded. A library loaded by a relative path knows no other name of its own. That path
+// becomes wrong once the program changes its directory.
 const std::string kInstalledDirectory = installed_plugin_directory();
 
 }  // namespace

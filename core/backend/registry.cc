@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Probes back ends and chooses a device. The choice is by score and order, never a fallback from one that was named.
+// Probes back ends and chooses a device by score and order. A named device never falls back to another one.
 #include "core/backend/registry.h"
 
 #include <algorithm>
@@ -17,12 +17,13 @@ namespace asr {
 namespace {
 
 const std::vector<Backend> &process_backends() {
-  const HeldLog held;  // while other threads wait for `all`
-  static const auto *const all = new std::vector<Backend>(load_backends(default_load_options()));  // threads may outlive exit
+  const HeldLog held;  // other threads wait for `all` meanwhile
+  static const auto *const all =
+      new std::vector<Backend>(load_backends(default_load_options()));  // never destroyed: threads may outlive exit
   return *all;
 }
 
-// The linked-in one alone: who names it does not wait for plugins to be loaded.
+// Returns the linked-in back end alone, so that naming it does not load plugins.
 const std::vector<Backend> &builtin_backends() {
   const HeldLog held;
   static const auto *const builtin = [] {
@@ -48,14 +49,14 @@ DeviceEntry rejected(const std::string &name, const std::string &reason) {
   return entry;
 }
 
-// One at a time: drivers may begin their work in the first call, and some (PoCL) crash if another thread calls meanwhile.
+// Serialises probes: drivers may initialise in the first call, and some (PoCL) crash if another thread calls meanwhile.
 asr_status call_probe(const asr_backend_api *api, asr_backend_device_info *infos, size_t *n_devices) {
   static std::mutex mutex;
   std::lock_guard lock(mutex);
   return api->probe(infos, kMostDevices, n_devices);
 }
 
-// The devices of a back end, or one entry that says why there are none.
+// Returns the devices of a back end, or one entry with the reason for having none.
 std::vector<DeviceEntry> probe(const Backend &backend) {
   if (!backend.api) return {rejected(backend.name, backend.reason)};
   asr_backend_device_info infos[kMostDevices] = {};
@@ -86,7 +87,7 @@ bool is_usable(const DeviceEntry &entry) { return entry.api != nullptr; }
 
 std::string back_end_of(const std::string &id) { return id.substr(0, id.find(':')); }
 
-// "usable here: cuda:0 (NVIDIA H200), cpu:0 (...)"
+// Example: "usable here: cuda:0 (NVIDIA H200), cpu:0 (...)".
 std::string usable_sentence(const std::vector<DeviceEntry> &entries) {
   std::string list;
   for (const DeviceEntry &entry : entries) {
@@ -101,7 +102,7 @@ std::string usable_sentence(const std::vector<DeviceEntry> &entries) {
   fail(ASR_NO_DEVICE, "no device is usable: %s", reasons.empty() ? "no back end was found" : reasons.c_str());
 }
 
-// `source` says who named the device: "device", "SENONE_DEVICE".
+// `source` names the origin of the device's name: "device", "SENONE_DEVICE".
 [[noreturn]] void fail_for_named(const std::vector<DeviceEntry> &entries, const std::string &source,
                                  const std::string &wanted) {
   std::string reason;
@@ -116,7 +117,7 @@ std::string usable_sentence(const std::vector<DeviceEntry> &entries) {
   fail(ASR_NO_DEVICE, "%s \"%s\": %s; %s", source.c_str(), wanted.c_str(), reason.c_str(), usable_sentence(entries).c_str());
 }
 
-// Only the back end that was named is probed: others may be slow to.
+// Probes only the named back end: others may be slow.
 std::optional<DeviceEntry> find_named(const std::vector<Backend> &backends, const std::string &wanted) {
   std::vector<Backend> named;
   for (const Backend &backend : backends) {
@@ -129,7 +130,7 @@ std::optional<DeviceEntry> find_named(const std::vector<Backend> &backends, cons
   return std::nullopt;
 }
 
-// Among all back ends of the process.
+// Chooses among all back ends of the process.
 DeviceEntry choose_named(const std::string &wanted, const char *source) {
   if (const std::optional<DeviceEntry> entry = find_named(builtin_backends(), wanted)) return *entry;
   return choose_device(process_backends(), wanted, source);
@@ -170,7 +171,7 @@ std::vector<DeviceEntry> candidate_devices(const std::string &wanted) {
   if (!wanted.empty() || secure_getenv("SENONE_DEVICE") != nullptr) return {choose_device(wanted)};
   std::vector<DeviceEntry> candidates = list_devices();
   candidates.erase(std::find_if_not(candidates.begin(), candidates.end(), is_usable), candidates.end());
-  if (candidates.empty()) candidates.push_back(choose_device(wanted));  // which says why
+  if (candidates.empty()) candidates.push_back(choose_device(wanted));  // throws with the reason
   return candidates;
 }
 

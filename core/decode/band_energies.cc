@@ -6,17 +6,17 @@
 namespace asr {
 namespace {
 
-// Edges of the bands in Hz. Below the first lies mains hum; vowels fill the middle ones, fricatives the upper ones.
+// Edges of the bands in Hz. Mains hum lies below the first; vowels fill the middle bands, fricatives the upper ones.
 constexpr double kEdges_hz[] = {80, 250, 500, 1000, 2000, 4000, 7000};
-constexpr double kHighestShare = 0.46;  // of the sample rate: a band whose middle lies higher is left out
-constexpr double kLeastEnergy = 1;      // of a band: the square of the least step of 16-bit samples
-constexpr double kSmallest = 1e-30;     // less than this in a filter becomes 0, before it is a denormal number
+constexpr double kHighestShare = 0.46;  // fraction of the sample rate; bands with a higher centre are left out
+constexpr double kLeastEnergy = 1;      // minimum of a band's energy: the square of the least step of 16-bit samples
+constexpr double kSmallest = 1e-30;     // filter states below this become 0, before they are denormal numbers
 
 }  // namespace
 
 double band_level_db(double energy) { return 10 * std::log10(energy + kLeastEnergy); }
 
-// Band-pass filters of order 2 from the bilinear transform, with a gain of 1 in the middle of the band.
+// Designs band-pass filters of order 2 by the bilinear transform, with unit gain at the band's centre.
 BandEnergies::BandEnergies(double sample_rate_hz, uint32_t shift_samples) : shift_samples_(shift_samples) {
   for (size_t b = 0; b < kBands; ++b) {
     const double middle_hz = std::sqrt(kEdges_hz[b] * kEdges_hz[b + 1]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The energies of a signal in six bands, frame by frame (E1 of docs/equations.md). Used by BandRise and SoundTrack.
+// BandEnergies computes the energies of a signal in six bands, frame by frame (E1 of docs/equations.md). BandRise and
+// SoundTrack use it.
 #pragma once
 
 #include <array>
@@ -15,8 +16,8 @@ class BandEnergies {
 
   BandEnergies(double sample_rate_hz, uint32_t shift_samples);
 
-  // Mean squares of the next frame, shift_samples long, mono, on the scale of 16-bit integers; of the first n_bands() bands,
-  // whose middle the sample rate allows.
+  // Returns the mean squares of the next frame's first n_bands() bands, those whose centre the sample rate allows. The frame
+  // has shift_samples mono samples on the scale of 16-bit integers.
   Bands next(const float *samples);
   size_t n_bands() const { return n_bands_; }
 
@@ -28,10 +29,10 @@ class BandEnergies {
 
   const uint32_t shift_samples_;
   size_t n_bands_ = 0;
-  Bands b0_{}, a1_{}, a2_{};  // of both sections
+  Bands b0_{}, a1_{}, a2_{};  // coefficients of both sections
   std::array<Section, kSections> sections_;
 };
 
-double band_level_db(double energy);  // 0 where there is none
+double band_level_db(double energy);  // 0 without energy
 
 }  // namespace asr

@@ -7,8 +7,8 @@
 namespace asr {
 namespace {
 
-constexpr double kSmooth_s = 0.03;                // energies are means over so long
-constexpr double kBlock_s = 0.1, kFloor_s = 1.5;  // the floor is the least mean of a block in so long
+constexpr double kSmooth_s = 0.03;                // duration over which energies are averaged
+constexpr double kBlock_s = 0.1, kFloor_s = 1.5;  // the floor is the least block mean of the last kFloor_s
 constexpr double kBias_db = 1, kMostRise_db = 20;
 
 size_t frames_of(double seconds, double shift_s) { return std::max<size_t>(1, std::lround(seconds / shift_s)); }

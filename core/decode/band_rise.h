@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// By how much a frame of a signal rises above the noise of the last seconds, in the mean of its bands (E1 of
-// docs/equations.md). Used by VoiceActivity.
+// BandRise measures how far a frame rises above the noise of the last seconds, averaged over bands (E1 of docs/equations.md).
+// VoiceActivity uses it.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@ class BandRise {
  public:
   BandRise(double sample_rate_hz, uint32_t shift_samples);
 
-  // The rise of the next frame, shift_samples long, mono, on the scale of 16-bit integers: decibels, 0 while no floor is known.
+  // Returns the rise of the next frame in decibels, 0 while no floor is known. The frame has shift_samples mono samples on the
+  // scale of 16-bit integers.
   double rise_db(const float *samples);
 
  private:

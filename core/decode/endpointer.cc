@@ -8,10 +8,10 @@
 namespace asr {
 namespace {
 
-constexpr double kSurelyEnds = 2, kMayEnd = 8;  // costs to end in a final state (natural log)
-constexpr double kNearLongest = 0.7;            // share of the greatest length from which on a short silence is enough
+constexpr double kSurelyEnds = 2, kMayEnd = 8;  // cost differences to end in a final state (natural log)
+constexpr double kNearLongest = 0.7;            // fraction of the greatest length after which a short silence is enough
 constexpr double kShortSilence_s = 0.1;
-constexpr double kForget_s = 0.6;  // of background, in which words would have been found
+constexpr double kForget_s = 0.6;  // duration of background in which words would have been found
 
 }  // namespace
 
@@ -61,7 +61,7 @@ bool Endpointer::ends_at(const PathTail &tail, const std::function<double()> &co
   return false;
 }
 
-// No rule that looks at silence can hold before the silence is long enough for it.
+// Returns the frames until the silence can be long enough for a rule.
 uint32_t Endpointer::frames_until(double silence_s, const PathTail &tail, uint32_t least) const {
   const double missing_s = silence_s - tail.n_quiet() * shift_s_;
   return static_cast<uint32_t>(std::max<double>(least, std::ceil(missing_s / shift_s_ - 1e-6)));

@@ -12,8 +12,8 @@ struct Span {
 
 bool position_is(const Transition &t, WordPosition position) { return t.position == static_cast<uint8_t>(position); }
 
-// The words that the phones spell out, the last perhaps cut off by the end of the path. Empty without word positions.
-// transition_ids: one a frame.
+// Returns the words spelled out by the phones; the end of the path may cut off the last. Empty without word positions.
+// transition_ids: one per frame.
 std::vector<Span> spans_of_phones(const std::vector<uint32_t> &transition_ids, const TransitionLookup &transition) {
   std::vector<Span> spans;
   const Transition *before = nullptr;
@@ -56,7 +56,7 @@ std::vector<WordSpan> spans_of_words(const LatticePath &path, const TransitionLo
   return words;
 }
 
-// The first n_arcs arcs of a path; of the costs only the acoustic one.
+// Returns the first n_arcs arcs of a path, with acoustic costs only.
 LatticePath first_arcs(const asr_path &path, uint64_t n_arcs) {
   LatticePath arcs;
   for (uint64_t i = 0; i < n_arcs; ++i) {
@@ -78,7 +78,7 @@ PathWords words_of_path(const LatticePath &path, const TransitionLookup &transit
 
 PathWords words_of_path(const asr_path &path, const TransitionLookup &transition, float acoustic_scale) {
   LatticePath arcs = first_arcs(path, path.n_arcs);
-  // Not the sum over the arcs: epsilon arcs without a word have costs too and are not listed.
+  // Computed from the total, since `arcs` omits epsilon arcs without a word, which also have costs.
   arcs.cost.graph = path.total_cost - static_cast<double>(acoustic_scale) * arcs.cost.acoustic;
   return words_of_path(arcs, transition);
 }

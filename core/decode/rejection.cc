@@ -7,11 +7,11 @@
 namespace asr {
 namespace {
 
-// Fitted to AN4 dev and LibriSpeech dev (docs/rejection.md): the difference of costs a frame at which either is as likely, and
-// how fast that changes.
+// Fitted to AN4 dev and LibriSpeech dev (docs/rejection.md): the cost difference per frame at which both are equally likely,
+// and the slope there.
 constexpr double kEven = -0.07, kSlope = 17;
 
-// The same for the variation of the sound, in decibels, of the frames with speech and so many around them.
+// Same for the variation of the sound, in decibels, over the frames with speech and some frames around them.
 constexpr double kEvenVariation_db = 1.2, kVariationSlope = 10;
 constexpr size_t kAround = 10;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How likely a sound is outside the grammar: the best path through the grammar against the best one through the background, any
-// phones in any order, and whether the sound varies as speech does. docs/rejection.md has the figures. Called by the engine for
-// final results.
+// Estimates how likely a sound is outside the grammar. It compares the best path through the grammar with the best one through
+// the background, any phones in any order. It also checks that the sound varies as speech does. docs/rejection.md has the
+// figures. The engine calls it for final results.
 #pragma once
 
 #include <functional>
@@ -14,20 +14,20 @@ namespace asr {
 
 struct HeardPath {
   double cost = 0;              // graph costs and scaled acoustic costs
-  std::vector<bool> is_speech;  // [frames]: no silence or noise
+  std::vector<bool> is_speech;  // [frames]: neither silence nor noise
 };
 
-// The path with its frames; its cost has `word_cost` for each word, which is left out here.
+// Returns the path with its frames. word_cost per word is subtracted from the path's cost.
 HeardPath heard_path(const asr_path &path, float word_cost, const std::function<bool(uint32_t transition_id)> &is_silence);
 
-// The other side of the comparison.
+// Background holds the best path through any phones, and the sound.
 struct Background {
   HeardPath path;
-  Sound sound;  // of the utterance; empty where a stream is fed no audio
+  Sound sound;  // sound of the utterance; empty for a stream without audio
 };
 
-// 0..1: 0 is in the grammar. Compares costs for each frame in which one of the paths has speech, and the sound from the first
-// of these to the last.
+// Returns 0..1, where 0 is inside the grammar. Compares costs over the frames where either path has speech, and the sound from
+// the first of these frames to the last.
 float out_of_grammar(const HeardPath &grammar, const Background &background);
 
 }  // namespace asr

@@ -7,10 +7,10 @@
 namespace asr {
 namespace {
 
-constexpr size_t kSmooth = 2;      // energies are means over so many frames on either side
-constexpr size_t kFewFrames = 10;  // of fewer nothing is said
+constexpr size_t kSmooth = 2;      // energies are averaged over this many frames on either side
+constexpr size_t kFewFrames = 10;  // fewer frames give no variation
 
-// A band's level around a frame.
+// Returns a band's level around a frame.
 double level_db(const std::vector<BandFrame> &frames, size_t frame, size_t band) {
   const size_t begin = frame - std::min(frame, kSmooth), end = std::min(frames.size(), frame + kSmooth + 1);
   double energy = 0;

@@ -9,15 +9,15 @@ namespace asr {
 namespace {
 
 constexpr double kStep_s = 0.02, kLag_s = 0.06;
-constexpr double kLeastWindow_s = 0.05;  // so long that the harmonics of a voice are lines of their own
+constexpr double kLeastWindow_s = 0.05;  // window length that resolves the harmonics of a voice
 constexpr double kLowest_hz = 300, kHighest_hz = 3000;
-constexpr size_t kReach = 6;  // bins on each side that a bin is compared with
+constexpr size_t kReach = 6;  // neighbouring bins on each side to compare a bin with
 constexpr double kLeast_db = -10, kMost_db = 15;
 constexpr size_t kMusicMemory = 25, kVoiceMemory = 15, kNoiseMemory = 50;  // spectra
 constexpr double kMusic = 0.65, kVoice = 0.45;        // mean steadiness above and below which music begins and ends
-constexpr double kPeak_db = 13, kPeriodicity = 0.4;   // more than this is lines: one, or many at equal distances
-constexpr size_t kLeastPeriod = 5, kMostPeriod = 24;  // bins: the pitch of a voice
-constexpr double kLeastLines = 0.08;                  // share of spectra; fewer are noise
+constexpr double kPeak_db = 13, kPeriodicity = 0.4;   // values above indicate lines: a single one, or many at equal distances
+constexpr size_t kLeastPeriod = 5, kMostPeriod = 24;  // in bins: the pitch of a voice
+constexpr double kLeastLines = 0.08;                  // fraction of spectra with lines; less is noise
 
 size_t frames_of(double seconds, double shift_s) { return std::max<size_t>(1, std::lround(seconds / shift_s)); }
 
@@ -39,7 +39,7 @@ double mean_of_last(const std::deque<double> &values, size_t n) {
   return std::accumulate(values.end() - static_cast<ptrdiff_t>(n), values.end(), 0.0) / static_cast<double>(n);
 }
 
-// The highest correlation of a spectrum with itself at the distances that harmonics may have.
+// Returns the highest autocorrelation of a spectrum over the possible distances of harmonics.
 double periodicity(const std::vector<double> &fine) {
   const auto product = [&](size_t shift) {
     return std::inner_product(fine.begin() + static_cast<ptrdiff_t>(shift), fine.end(), fine.begin(), 0.0);
@@ -81,7 +81,7 @@ void Tonality::add_frame(const float *samples, bool is_loud) {
   spectra_.pop_front();
 }
 
-// By how many decibels each bin is above the mean of its neighbours.
+// Returns each bin's level above the mean of its neighbours, in decibels.
 Tonality::Spectrum Tonality::fine_structure() {
   transform();
   std::vector<double> level(n_bins_ + 2 * kReach);
@@ -100,7 +100,7 @@ Tonality::Spectrum Tonality::fine_structure() {
   return fine;
 }
 
-// The discrete Fourier transform of the last samples, by decimation in time.
+// Computes the discrete Fourier transform of the last samples, by decimation in time.
 void Tonality::transform() {
   work_.resize(n_);
   for (size_t i = 0, reversed = 0; i < n_; ++i) {

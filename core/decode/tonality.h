@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells music and noise from speech by lines in the spectrum (E3 of docs/equations.md): those of music stay where they are for
-// the length of a note, the harmonics of a voice move, and noise has none. Used by VoiceActivity.
+// Tonality tells music and noise from speech by lines in the spectrum (E3 of docs/equations.md). Lines of music stay in place
+// for the length of a note, the harmonics of a voice move, and noise has no lines. VoiceActivity uses it.
 #pragma once
 
 #include <complex>
@@ -15,12 +15,12 @@ class Tonality {
  public:
   Tonality(double sample_rate_hz, uint32_t shift_samples);
 
-  // Takes the next frame, of which only loud ones count.
+  // Takes the next frame; only loud frames count.
   void add_frame(const float *samples, bool is_loud);
   bool rules_out_speech() const { return is_music_ || is_noise_; }
 
  private:
-  using Spectrum = std::vector<double>;  // fine structure of the logarithm, of mean 0; empty where the frame does not count
+  using Spectrum = std::vector<double>;  // fine structure of the log spectrum, zero mean; empty if the frame does not count
 
   Spectrum fine_structure();
   void transform();
@@ -28,7 +28,7 @@ class Tonality {
   void look_for_lines(const Spectrum &fine);
 
   const uint32_t shift_samples_;
-  const size_t step_, lag_;  // frames between spectra; spectra between those that are compared
+  const size_t step_, lag_;  // frames between spectra; spectra between compared ones
   const size_t n_;           // samples of a spectrum, a power of two
   const size_t first_bin_, n_bins_;
   std::vector<double> window_;

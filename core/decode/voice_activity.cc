@@ -9,10 +9,10 @@ namespace asr {
 namespace {
 
 constexpr double kLoud_db = 7;                          // rise of a frame that may be speech
-constexpr double kOnsetSpan_s = 0.15, kOnset_s = 0.08;  // an interval begins when so much of the span is loud
-constexpr double kHangover_s = 0.3;                     // and ends with the last loud frame before so long without
-constexpr double kStart_s = 1;         // an onset this early reaches back to the first frame: the floor may have been speech
-constexpr double kDoubtReach_s = 0.6;  // so late speech is known that follows what Tonality has ruled out
+constexpr double kOnsetSpan_s = 0.15, kOnset_s = 0.08;  // an interval begins when kOnset_s of the span are loud
+constexpr double kHangover_s = 0.3;                     // an interval ends with the last loud frame before a pause this long
+constexpr double kStart_s = 1;         // earlier onsets reach back to the first frame: the floor may have been speech
+constexpr double kDoubtReach_s = 0.6;  // additional pre-roll after sound ruled out by Tonality: such speech is detected late
 constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 
 size_t frames_of(double seconds, double shift_s) { return std::max<size_t>(1, std::lround(seconds / shift_s)); }
@@ -60,7 +60,7 @@ void VoiceActivity::begin_interval() {
   loud_until_ = n_frames_ - static_cast<uint64_t>(std::find(loud_.rbegin(), loud_.rend(), true) - loud_.rbegin());
 }
 
-// The earliest frame that an interval could begin with yet.
+// Returns the earliest frame at which an interval could still begin.
 uint64_t VoiceActivity::first_unknown() const {
   if (finished_) return kNever;
   if (is_active_) return loud_until_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells intervals of speech from background, as samples come (E2 of docs/equations.md). What it says of a frame depends on the
-// samples alone, not on how they were cut into calls. Used by SpeechGate.
+// VoiceActivity separates intervals of speech from background as samples arrive (E2 of docs/equations.md). Results depend only
+// on the samples, not on how they were cut into calls. SpeechGate uses it.
 #pragma once
 
 #include <cstddef>
@@ -14,26 +14,28 @@ namespace asr {
 
 class VoiceActivity {
  public:
-  // pre_roll_s: an interval of speech begins so long before the first frame that rises above the background.
+  // pre_roll_s: time by which an interval of speech begins before its first frame that rises above the background.
   VoiceActivity(double sample_rate_hz, uint32_t shift_samples, double pre_roll_s);
 
-  void add_frame(const float *samples);  // the next, as BandRise takes them
-  // Frames so far that may yet turn out to be speech are background: no later interval reaches back to them.
+  void add_frame(const float *samples);  // the next frame, as for BandRise
+  // Declares undecided frames so far to be background: no later interval reaches back to them.
   void settle() { settled_ = n_frames_; }
-  void finish() { finished_ = true; }  // no more frames: those that follow are as the last one
+  void finish() { finished_ = true; }  // no more frames: later ones count like the last
 
   uint64_t n_frames() const { return n_frames_; }
 
-  // The first frame from `frame` on that is speech, or may turn out to be.
+  // Returns the first frame at or after `frame` that is speech or may turn out to be.
   uint64_t background_until(uint64_t frame) const;
   bool is_speech(uint64_t frame) const;
-  // The first frame of the sound for which `frame` is speech: `frame` or a later one, as an interval begins before its sound.
+  // Returns the first frame with sound for which `frame` counts as speech. It is `frame` or a later one, as an interval begins
+  // before its sound.
   uint64_t sound_from(uint64_t frame) const;
 
-  // Frames of background just before `frame`, as was known when that many frames were added; at most n_frames() of them.
+  // Returns the number of background frames just before `frame`, as known when `frame` frames had been added; at most
+  // n_frames().
   uint64_t n_background_before(uint64_t frame) const;
 
-  void forget_before(uint64_t frame);  // no question is about an earlier frame from now on
+  void forget_before(uint64_t frame);  // later questions are about frames from `frame` on
 
  private:
   struct Interval {
@@ -46,14 +48,14 @@ class VoiceActivity {
 
   BandRise rise_;
   Tonality tonality_;
-  const size_t onset_span_, onset_count_, hangover_, start_, pre_roll_, doubt_reach_;  // frames
+  const size_t onset_span_, onset_count_, hangover_, start_, pre_roll_, doubt_reach_;  // in frames
   std::deque<bool> loud_;                                                              // the last onset_span_ frames
   bool is_active_ = false, finished_ = false;
   uint64_t n_frames_ = 0, settled_ = 0;
-  uint64_t ruled_out_until_ = 0;       // the end of the last loud frame that Tonality has ruled out
-  uint64_t loud_until_ = 0;            // the end of the last loud frame of an interval
-  std::deque<Interval> intervals_;     // of speech; the last has no end while is_active_
-  std::deque<uint64_t> n_background_;  // before each frame from first_kept_ + 1 to n_frames_
+  uint64_t ruled_out_until_ = 0;       // end of the last loud frame ruled out by Tonality
+  uint64_t loud_until_ = 0;            // end of the last loud frame in an interval
+  std::deque<Interval> intervals_;     // intervals of speech; the last is open while is_active_
+  std::deque<uint64_t> n_background_;  // for each frame from first_kept_ + 1 to n_frames_
   uint64_t first_kept_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// acoustic.bin: the arrays of an AcousticModel as they are, behind a header with their counts (docs/bundle.md).
+// Reads and writes acoustic.bin: the arrays of an AcousticModel behind a header with their counts (docs/bundle.md).
 #include "core/base/error.h"
 #include "core/base/sections.h"
 #include "core/model/acoustic_model.h"

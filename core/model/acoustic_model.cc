@@ -12,8 +12,8 @@ namespace {
 
 using ull = unsigned long long;
 
-// The checks of AcousticModel::validate; each reads only what the earlier ones have found to be in range. Codebooks and states
-// have their own Gaussians and weights, so that checking and packing a model takes time and memory linear in its arrays.
+// Validator implements AcousticModel::validate; each check reads only values that earlier checks found in range. Codebooks and
+// states have their own Gaussians and weights, so checking and packing a model is linear in its arrays.
 class Validator {
  public:
   Validator(const AcousticModel &model, const std::string &source) : model_(model), source_(source.c_str()) {}
@@ -101,7 +101,7 @@ class Validator {
 
   uint64_t precisions_of(uint64_t d) const { return model_.covariance == ASR_COVARIANCE_FULL ? d * (d + 1) / 2 : d; }
 
-  // Gaussian g has d dimensions: its precision must lie inside the array, and variances must be positive.
+  // Checks Gaussian g of d dimensions: its precision lies inside the array, and variances are positive.
   void check_covariance(size_t c, uint64_t g, uint64_t d) const {
     const uint32_t number = model_.covariance_of[g];
     if (number >= model_.precision_at.size()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Gaussian mixture acoustic model in memory: the arrays of asr_acoustic_view, owned. Importers fill one, the bundle
-// stores one (acoustic.bin), back ends get its view.
+// AcousticModel is a Gaussian mixture acoustic model in memory and owns the arrays of asr_acoustic_view. Importers fill one,
+// the bundle stores one (acoustic.bin), back ends get its view.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +31,13 @@ struct AcousticModel {
 
   uint64_t n_gaussians() const { return covariance_of.size(); }
 
-  // Throws asr::Error naming `source` and the field if any index or number is out of range: n_states >= 1, every codebook
-  // non-empty and with Gaussians of its own, precisions positive (diagonal) and finite, log weights the state's own, finite or
-  // -inf with one finite for each state; and what lies beyond docs/limits.md.
+  // Throws asr::Error naming `source` and the field if any index or number is out of range. n_states >= 1, and every codebook
+  // is non-empty with Gaussians of its own. Precisions are finite and, if diagonal, positive. Log weights belong to one state
+  // and are finite or -inf, with at least one finite per state. The limits of docs/limits.md apply.
   void validate(const std::string &source) const;
 };
 
-// The view points into the model and into itself, so it is made in place and kept as long as it is used.
+// AcousticView points into the model and into itself, so it is constructed in place and kept as long as it is used.
 class AcousticView {
  public:
   explicit AcousticView(const AcousticModel &model);
@@ -51,6 +51,6 @@ class AcousticView {
 };
 
 void write_acoustic_model(const AcousticModel &model, const std::string &path);  // acoustic.bin
-AcousticModel read_acoustic_model(const std::string &path);                      // checked; validate() called
+AcousticModel read_acoustic_model(const std::string &path);                      // validated
 
 }  // namespace asr

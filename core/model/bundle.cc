@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// senone.json: reading with every field checked, and writing. The engine and the tools call this.
+// Reads senone.json with a check of every field, and writes it. The engine and the tools call this.
 #include "core/model/bundle.h"
 
 #include <cmath>
@@ -15,12 +15,12 @@
 namespace asr {
 namespace {
 
-using Parsed = nlohmann::json;  // what was read
+using Parsed = nlohmann::json;
 
 constexpr char kIndexName[] = "senone.json";
 constexpr int kVersion = 1;
 
-// A field of an object; a missing one and one of another type are errors that name it.
+// Returns a field of an object; a missing field or one of another type is an error that names it.
 const Parsed &field(const Parsed &object, const char *name, Parsed::value_t type, const std::string &source) {
   const auto found = object.find(name);
   if (found == object.end()) fail(ASR_BAD_FILE, "%s: the field \"%s\" is missing", source.c_str(), name);
@@ -106,7 +106,7 @@ void write_steps(const Bundle &bundle, JsonWriter *json) {
   json->end_array();
 }
 
-// Absent in older bundles.
+// Older bundles have no steps.
 void steps_from_json(const Parsed &json, Bundle &bundle, const std::string &source) {
   if (!json.contains("made_by")) return;
   for (const Parsed &entry : field(json, "made_by", Parsed::value_t::array, source)) {
@@ -141,7 +141,7 @@ void write_files(const Bundle &bundle, JsonWriter *json) {
   json->end_object();
 }
 
-// Only names of files in the bundle itself: an index must not lead elsewhere.
+// Accepts plain file names only: an index must not refer to files outside the bundle.
 bool is_plain_name(const std::string &name) {
   return !name.empty() && name.front() != '.' && name.find_first_of(std::string("/\\\0", 3)) == std::string::npos;
 }
@@ -160,7 +160,7 @@ void check_files(const Bundle &bundle, const std::string &unread) {
   }
 }
 
-// Says what a path leads to that is no bundle's.
+// Throws with a description of a path that is not a bundle.
 void check_place(const std::string &path, const std::string &index) {
   std::error_code error;
   const auto type = std::filesystem::status(path, error).type();

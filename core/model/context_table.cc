@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lookup of a phone in context: a hash of the listed contexts and the order in which it backs off.
+// ContextTable looks up a phone in context: a hash of the listed contexts, and the order of the back-off.
 #include <algorithm>
 #include <array>
 
@@ -24,7 +24,7 @@ ContextTable::ContextTable(const HmmSet &set) : set_(set) {
 }
 
 uint32_t ContextTable::find(uint32_t base, uint32_t left, uint32_t right, WordPosition position) const {
-  // The HMM of base with neighbours l and r: in its own place in the word, else in any other.
+  // Returns the HMM of base with neighbours l and r: at its own word position, else at any other.
   const auto listed = [&](uint32_t l, uint32_t r) -> const uint32_t * {
     const uint8_t own = static_cast<uint8_t>(position);
     const std::array<uint8_t, 6> positions = {own, 0, 1, 2, 3, kAnyPosition};

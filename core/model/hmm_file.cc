@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hmms.bin: an HmmSet as flat arrays behind a header with their counts (docs/bundle.md).
+// Reads and writes hmms.bin: an HmmSet as flat arrays behind a header with their counts (docs/bundle.md).
 #include "core/base/error.h"
 #include "core/base/sections.h"
 #include "core/model/hmm_set.h"
@@ -19,7 +19,7 @@ struct Header {
 static_assert(sizeof(Header) == 52);
 
 struct PhoneRecord {
-  uint32_t name_end;  // in the names section, where the next name begins
+  uint32_t name_end;  // offset in the names section where the next name begins
   uint32_t hmm;
   uint32_t filler;
 };

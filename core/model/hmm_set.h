@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hidden Markov models of an acoustic model: phones, topologies, context-dependent HMMs and the transition-ids that
-// graph arcs carry. Importers fill one, the bundle stores one (hmms.bin), the graph builder reads it.
+// HmmSet holds the hidden Markov models of an acoustic model: phones, topologies, context-dependent HMMs and the transition-ids
+// of graph arcs. Importers fill one, the bundle stores one (hmms.bin), the graph builder reads it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ constexpr uint8_t kAnyPosition = 0xff;
 
 // Emitting states 0 .. n_states-1; destination n_states is the exit. Costs are -ln p.
 struct TopologyArc {
-  uint32_t from;  // kEntry for the arcs that enter the model
+  uint32_t from;  // kEntry for arcs that enter the model
   uint32_t to;
   float cost;
 };
@@ -46,10 +46,10 @@ struct BasePhone {
   uint32_t hmm = 0;  // context-independent model
 };
 
-// What a transition-id stands for. Word positions are kept so that word boundaries can be read off any path.
+// The meaning of a transition-id. It includes the word position, so that word boundaries can be read off any path.
 struct Transition {
   uint32_t phone;    // base phone
-  uint8_t position;  // WordPosition; kAnyPosition for fillers and where the source has none
+  uint8_t position;  // WordPosition; kAnyPosition for fillers, and if the source has no positions
   uint16_t hmm_state;
   bool self_loop;
   uint32_t pdf;
@@ -57,23 +57,24 @@ struct Transition {
 
 struct HmmSet {
   std::vector<BasePhone> phones;
-  uint32_t silence = kNoPhone;  // the phone that fillers count as in a context
+  uint32_t silence = kNoPhone;  // the phone that replaces fillers in a context
   std::vector<Topology> topologies;
   std::vector<Hmm> hmms;
   std::vector<ContextPhone> contexts;
-  // What the source's own transition-ids stand for, [0] unused, where graphs made elsewhere carry them (Kaldi); else empty.
+  // The source's own transition-ids for graphs made elsewhere (Kaldi); [0] unused. Empty for other sources.
   std::vector<Transition> transitions;
   uint32_t n_pdfs = 0;
 
-  // False if the transitions lead to pdfs that no HMM here has, since the source told the contexts apart by a tree that was
-  // not imported: then only a graph made for the source fits, and none can be built.
+  // False if transitions lead to pdfs that no HMM here has, because the source's context tree was not imported. Such a model
+  // needs a graph made for the source; none can be built.
   bool knows_contexts() const;
-  uint32_t find_phone(const std::string &name) const;  // kNoPhone if there is none
+  uint32_t find_phone(const std::string &name) const;  // kNoPhone if not found
   void validate(const std::string &source) const;
 };
 
-// Finds the HMM of a phone in context, with CMU Sphinx's back-off (exact; other word positions; silence in the place of
-// an edge's context; context-independent). Without positions in the set the position is ignored. Built once, used often.
+// ContextTable finds the HMM of a phone in context, with CMU Sphinx's back-off. The order is: exact, other word positions,
+// silence as the context at an edge, context-independent. Without positions in the set the position is ignored. Built once,
+// used often.
 class ContextTable {
  public:
   explicit ContextTable(const HmmSet &set);
@@ -86,6 +87,6 @@ class ContextTable {
 };
 
 void write_hmm_set(const HmmSet &set, const std::string &path);  // hmms.bin
-HmmSet read_hmm_set(const std::string &path);                    // checked; validate() called
+HmmSet read_hmm_set(const std::string &path);                    // validated
 
 }  // namespace asr

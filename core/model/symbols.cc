@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// words.txt and phones.txt: one "symbol id" line for each symbol.
+// Reads and writes words.txt and phones.txt: one "symbol id" line per symbol.
 #include <algorithm>
 #include <charconv>
 #include <string_view>
@@ -14,11 +14,11 @@ namespace {
 constexpr std::string_view kBlanks = " \t\r";
 
 struct SymbolLine {
-  std::string_view symbol, label;  // label: what follows the number and a tab
+  std::string_view symbol, label;  // label: the text after the number and a tab
   uint32_t id = 0;
 };
 
-// Parses "symbol id" and "symbol id<TAB>label"; false if the line is anything else.
+// Parses "symbol id" and "symbol id<TAB>label"; false for any other line.
 bool parse_line(std::string_view line, SymbolLine &out) {
   if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
   const size_t gap = line.find_first_of(kBlanks);
@@ -65,7 +65,7 @@ bool unescape(std::string_view text, std::string *out) {
   return true;
 }
 
-// "rule" or "rule<TAB>tags".
+// Parses "rule" or "rule<TAB>tags".
 bool parse_label(std::string_view text, WordLabel *label) {
   const size_t tab = std::min(text.find('\t'), text.size());
   const std::string_view tags = text.substr(std::min(tab + 1, text.size()));
