@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the cepstra of a signal's frames to its feature rows: noise removal, normalisation, dynamic features and transform.
-// Part of FeaturePipeline; a search for a warp has one for each warp.
+// CepstralRows turns the cepstra of a signal's frames into feature rows: noise removal, normalisation, dynamic features and
+// transform. It is a stage of FeaturePipeline; a search for a warp has one per warp.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@ class CepstralRows {
   // `tables` must outlive this. `start`: as for Normaliser. Throws asr::Error if the model cannot be normalised that way.
   CepstralRows(const FeatureTables &tables, CmnKind cmn, const LiveMeanState *start = nullptr);
 
-  // The next frames, [n_frames][tables.view()->n_ceps]: cepstra, or log mel energies where the front end removes noise.
+  // Takes the next frames, [n_frames][tables.view()->n_ceps]: cepstra, or log mel energies if the front end removes noise.
   void add(const std::vector<float> &extracted, size_t n_frames);
-  void release_waiting();  // makes rows of frames that wait for a better mean
-  void finish();           // no more frames; once
+  void release_waiting();  // makes rows of frames held back for a better mean
+  void finish();           // call once, after the last frame
 
   // Rows [ready_rows()][n_dims()], valid until the next call of another function. Batch normalisation makes none before
   // finish().
@@ -31,11 +31,11 @@ class CepstralRows {
   void consume(size_t n) { dynamic_.consume(n); }  // drops the first n ready rows
   uint32_t n_dims() const { return dynamic_.n_dims(); }
 
-  // After the frames added so far; nullptr where normalisation keeps none.
+  // State after the frames added so far; nullptr if the normalisation has none.
   const LiveMeanState *live_state() const { return normaliser_.live_state(); }
 
  private:
-  void pass_on();  // normalised_
+  void pass_on();  // passes normalised_ on to dynamic_
 
   const FeatureTables &tables_;
   NoiseRemoval noise_removal_;

@@ -9,7 +9,7 @@
 namespace asr {
 namespace {
 
-constexpr int64_t kSlackRows = 256;  // dropped rows are moved out in steps of at least this
+constexpr int64_t kSlackRows = 256;  // dropped rows are erased at least this many at a time
 
 }  // namespace
 

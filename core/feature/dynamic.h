@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dynamic features, splicing and the linear transform: from normalised cepstra to the rows that are scored, one row for
-// each frame, as soon as the frames to its right are known (F10 of docs/equations.md). Used by FeaturePipeline. Evaluates the
-// tables of an asr_dynamics_view, in the order that back ends keep to as well.
+// DynamicFeatures computes dynamic features, splicing and the linear transform (F10 of docs/equations.md). It turns normalised
+// cepstra into the rows that are scored, one per frame, as soon as the frames to its right are known. FeaturePipeline uses it.
+// It evaluates the tables of an asr_dynamics_view, in the same order as the back ends.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace asr {
 
-// The last rows of a sequence, addressed by their number in it; numbers outside give the nearest row there is.
+// RowHistory keeps the last rows of a sequence, addressed by row number. Numbers outside the kept range give the nearest row.
 class RowHistory {
  public:
   explicit RowHistory(uint32_t n_columns) : n_columns_(n_columns) {}
@@ -23,13 +23,13 @@ class RowHistory {
 
  private:
   uint32_t n_columns_;
-  int64_t begin_ = 0;  // number of rows_[0]; row 0 of the sequence is never asked for once it is dropped
+  int64_t begin_ = 0;  // number of rows_[0]; row 0 of the sequence is not requested after it was dropped
   std::vector<float> rows_;
 };
 
 class DynamicFeatures {
  public:
-  explicit DynamicFeatures(const asr_dynamics_view &tables);  // must outlive this
+  explicit DynamicFeatures(const asr_dynamics_view &tables);  // tables must outlive this
 
   void push(const float *cepstra, size_t n);  // [n][n_ceps]
   void finish();
@@ -40,7 +40,7 @@ class DynamicFeatures {
   void consume(size_t n);
 
  private:
-  // A tap as it is evaluated: value `index` of row number `row` of those around a frame.
+  // A tap prepared for evaluation: value `index` of row number `row` around a frame.
   struct Tap {
     uint32_t row, index;
     double weight;
@@ -51,12 +51,12 @@ class DynamicFeatures {
   void append_row();
 
   const asr_dynamics_view &tables_;
-  const int64_t lookback_, n_around_, radius_;  // frames that a row looks at; of the slope
+  const int64_t lookback_, n_around_, radius_;  // frames that a row depends on; radius_: of the slope
   std::vector<Tap> taps_;
   std::vector<RowHistory> levels_;
-  int64_t next_ = 0;                   // row to be emitted next
+  int64_t next_ = 0;                   // number of the next row to emit
   std::vector<const float *> around_;  // [n_levels][n_around_]
-  std::vector<float> values_;          // of a row before the transform
+  std::vector<float> values_;          // a row's values before the transform
   std::vector<float> rows_;
   size_t consumed_ = 0;
 };

@@ -8,7 +8,7 @@ namespace {
 
 using Taps = std::vector<asr_dynamic_tap>;
 
-// Taps -window ... window of the regression slope k / sum k^2.
+// Returns taps -window ... window of the regression slope k / sum k^2.
 std::vector<float> slope_kernel(uint32_t window) {
   double norm = 0;
   for (uint32_t k = 1; k <= window; ++k) norm += 2.0 * k * k;
@@ -25,7 +25,7 @@ std::vector<float> convolve(const std::vector<float> &a, const std::vector<float
   return {sum.begin(), sum.end()};
 }
 
-// A filter on one column, its middle tap at the row's own frame.
+// Returns a filter on one column, with its middle tap at the row's own frame.
 Taps filter_of(uint32_t column, const std::vector<float> &kernel) {
   const auto radius = static_cast<int32_t>(kernel.size() / 2);
   Taps taps;
@@ -81,7 +81,7 @@ void DynamicTables::add_value(const Taps &taps) {
   tap_begin_.push_back(static_cast<uint32_t>(taps_.size()));
 }
 
-// Plain differences; names of the parts as in DynamicKind.
+// Adds plain differences; the parts are named as in DynamicKind.
 void DynamicTables::add_sphinx(const FrontEnd &f) {
   const auto c = [](uint32_t i) { return Taps{{0, i, 1}}; };
   const auto d = [](uint32_t i) { return Taps{{2, i, 1}, {-2, i, -1}}; };
@@ -112,7 +112,7 @@ void DynamicTables::add_sphinx(const FrontEnd &f) {
   }
 }
 
-// Squared: order n is one filter on the cepstra. Repeated: order n is level n.
+// Adds regression deltas. Squared: order n is one filter on the cepstra. Repeated: order n is level n.
 void DynamicTables::add_regression(const FrontEnd &f) {
   const std::vector<float> slope = slope_kernel(f.delta_window);
   std::vector<float> kernel = {1};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From cepstra to rows as tables (asr_dynamics_view): what all kinds of dynamic features, and the constants of noise removal
-// and live normalisation, come down to. Equations F6, F9 and F10 of docs/equations.md. Made by FeatureTables; DynamicFeatures
-// and the back ends evaluate them.
+// DynamicTables expresses all steps from cepstra to rows as tables (asr_dynamics_view): every kind of dynamic features, and the
+// constants of noise removal and live normalisation. They implement equations F6, F9 and F10 of docs/equations.md.
+// FeatureTables makes them; DynamicFeatures and the back ends evaluate them.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class DynamicTables {
   DynamicTables(const DynamicTables &) = delete;
   DynamicTables &operator=(const DynamicTables &) = delete;
 
-  const asr_dynamics_view *view() const { return &view_; }  // until this is destroyed
+  const asr_dynamics_view *view() const { return &view_; }  // valid until this is destroyed
 
  private:
   void add_value(const std::vector<asr_dynamic_tap> &taps);
@@ -32,7 +32,7 @@ class DynamicTables {
   asr_dynamics_view view_{};
 };
 
-// Frames before its own that a row needs.
+// Returns the number of frames before its own that a row needs.
 uint32_t lookback(const asr_dynamics_view &view);
 
 }  // namespace asr

@@ -6,7 +6,7 @@
 namespace asr {
 namespace {
 
-constexpr size_t kSlackSamples = 8192;  // dropped samples are moved out in steps of at least this
+constexpr size_t kSlackSamples = 8192;  // dropped samples are erased at least this many at a time
 
 }  // namespace
 
@@ -28,14 +28,14 @@ void Framer::push(const float *samples, size_t n) {
   if (!led_in_ && n_samples_ > static_cast<uint64_t>(-offset_)) lead_in();
 }
 
-// The sample at a position of the signal, mirrored at both ends, while all of it is in the buffer from position 0.
+// Returns the sample at a position of the signal, mirrored at both ends. The buffer must still begin at position 0.
 float Framer::mirrored(int64_t position) const {
   const int64_t n = static_cast<int64_t>(n_samples_);
   while (position < 0 || position >= n) position = position < 0 ? -1 - position : 2 * n - 1 - position;
   return buffer_[position - begin_];
 }
 
-// Puts the mirror image of the first samples, and the sample before frame 0, in front of the signal.
+// Inserts the mirror image of the first samples, and the sample before frame 0, in front of the signal.
 void Framer::lead_in() {
   std::vector<float> image;
   for (int64_t position = offset_ - 1; position < 0; ++position) image.push_back(mirrored(position));
@@ -72,7 +72,7 @@ void Framer::finish() {
 uint64_t Framer::ready_frames() const {
   if (finished_) return total_frames() - next_;
   if (!led_in_) return 0;
-  const int64_t known = static_cast<int64_t>(n_samples_) - offset_ - window_;  // start of the last frame that fits
+  const int64_t known = static_cast<int64_t>(n_samples_) - offset_ - window_;  // start of the last complete frame
   const uint64_t whole = known < 0 ? 0 : 1 + static_cast<uint64_t>(known) / shift_;
   return whole - next_;
 }

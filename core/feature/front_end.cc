@@ -43,7 +43,7 @@ bool is_regression(DynamicKind kind) {
   return kind == DynamicKind::kRegressionSquared || kind == DynamicKind::kRegressionRepeated;
 }
 
-// Range checks that name the field.
+// Check tests ranges and names the field in its errors.
 struct Check {
   const std::string &source;
 

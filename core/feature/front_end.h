@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The description of a front end: from samples to the feature rows that the acoustic model scores. Stored in senone.json
-// ("front_end"); one struct covers the conventions of CMU Sphinx, Kaldi and HTK (presets below), field by field.
+// FrontEnd describes the path from samples to the feature rows that the acoustic model scores. It is stored in senone.json
+// ("front_end"). One struct covers the conventions of CMU Sphinx, Kaldi and HTK (presets below), field by field.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace asr {
 
 enum class FrameEdges {
   kSnip,     // whole frames only: frame t starts at t * shift (Kaldi snip_edges, HTK)
-  kPadTail,  // and one zero-padded frame at the end; one frame if shorter than a window (CMU Sphinx)
-  kCentred,  // round(samples / shift) frames centred on their shift, signal mirrored at both ends (Kaldi snip_edges=false)
+  kPadTail,  // as kSnip, and one zero-padded frame at the end; one frame if shorter than a window (CMU Sphinx)
+  kCentred,  // round(samples / shift) frames centred on their shifts, signal mirrored at both ends (Kaldi snip_edges=false)
 };
 enum class WindowShape { kHamming, kPovey, kHann, kRectangular };
-enum class DctKind { kOrthonormal, kHtk, kSphinxLegacy };  // kOrthonormal: "dct" of Sphinx, Kaldi's
+enum class DctKind { kOrthonormal, kHtk, kSphinxLegacy };  // kOrthonormal: "dct" of Sphinx, and Kaldi's
 enum class CmnKind { kNone, kBatch, kLive };
 
-// How dynamic features are made from the cepstra c of a frame and its neighbours (edge frames replicated).
+// Kinds of dynamic features, computed from the cepstra c of a frame and its neighbours (edge frames replicated).
 enum class DynamicKind {
   kNone,
   kSphinx_c_d_dd,       // 1s_c_d_dd: c, c(+2)-c(-2), difference of those at +-1
@@ -51,7 +51,7 @@ struct FrontEnd {
   bool triangles_in_hz = false;  // CMU Sphinx; else linear in mel
   bool round_edges_to_bins = false;
   bool unit_area = false;
-  // Where the piecewise linear VTLN warp begins to bend; 0: 100 Hz above low_hz and 500 Hz below high_hz.
+  // Lower and upper bend of the piecewise linear VTLN warp; 0: 100 Hz above low_hz and 500 Hz below high_hz.
   double vtln_low_hz = 0, vtln_high_hz = 0;
   double log_add = 0, log_floor = 1.19209290e-7;
   bool noise_removal = false;  // CMU Sphinx's remove_noise, between the bank and the logarithm
@@ -61,24 +61,24 @@ struct FrontEnd {
   double lifter = 0;
   bool integer_half_lifter = false;  // CMU Sphinx: 1 + (Q / 2) sin(...) with an integer division
   bool c0_last = false;              // HTK: c1 ... cN, then c0 or energy
-  bool use_energy = false;           // log energy in c0's place
+  bool use_energy = false;           // log energy instead of c0
   bool energy_windowed = false;
   // Normalisation of the cepstra
   CmnKind cmn = CmnKind::kNone;
   bool cmn_variance = false;
-  bool cmn_skip_negative_c0 = false;  // CMU Sphinx: frames with c0 < 0 do not enter the mean
-  std::vector<float> cmn_prior;       // [n_ceps] mean that live normalisation starts with; empty = zeros
-  // Frames of speech after which the live mean is good enough, and most frames that one waits for that; 0: a running mean as
-  // CMU Sphinx has it, which does not wait.
+  bool cmn_skip_negative_c0 = false;  // CMU Sphinx: frames with c0 < 0 are not counted in the mean
+  std::vector<float> cmn_prior;       // [n_ceps] initial mean of live normalisation; empty = zeros
+  // Frames of speech until the live mean is good enough, and the most frames that a frame is held back for it. 0: a running
+  // mean as in CMU Sphinx, without delay.
   uint32_t cmn_lookahead_frames = 40;
-  double cmn_prior_frames = 500;   // of a running mean: weight of the prior, and that kept when the window is full
+  double cmn_prior_frames = 500;   // running mean: weight of the prior, and of the mean kept when the window is full
   double cmn_window_frames = 800;  // frames after which live normalisation forgets
   // Dynamic features and transforms
   DynamicKind dynamic = DynamicKind::kNone;
   uint32_t delta_order = 2, delta_window = 2;
   uint32_t splice_left = 0, splice_right = 0;
-  bool drop_absolute_energy = false;  // HTK _N: the static c0/energy is left out, its deltas stay
-  std::vector<float> transform;       // [transform_rows][transform_cols]; one column more than its input = offsets
+  bool drop_absolute_energy = false;  // HTK _N: drops the static c0/energy, keeps its deltas
+  std::vector<float> transform;       // [transform_rows][transform_cols]; one column more than the input = offsets
   uint32_t transform_rows = 0, transform_cols = 0;
 
   uint32_t n_dims() const;                         // length of a feature row
@@ -87,9 +87,9 @@ struct FrontEnd {
 
 FrontEnd sphinx_front_end();  // defaults of CMU Sphinx's feat.params
 FrontEnd kaldi_front_end();   // defaults of compute-mfcc-feats, without dither
-FrontEnd htk_front_end();     // MFCC_0_D_A at HTK's defaults
+FrontEnd htk_front_end();     // MFCC_0_D_A with HTK's defaults
 
-std::string front_end_to_json(const FrontEnd &front_end);                          // an object
+std::string front_end_to_json(const FrontEnd &front_end);                          // returns an object
 FrontEnd front_end_from_json(const std::string &json, const std::string &source);  // unknown keys are errors
 
 }  // namespace asr

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FrontEnd as a JSON object, one key a field, and back. One list of the fields serves both directions.
+// Converts FrontEnd to a JSON object, one key per field, and back. One list of the fields serves both directions.
 #include "core/feature/front_end_json.h"
 
 #include <cmath>
@@ -12,9 +12,9 @@
 namespace asr {
 namespace {
 
-using Parsed = nlohmann::json;  // what was read
+using Parsed = nlohmann::json;
 
-// The names of an enum's values, in the order of the values.
+// Names of an enum's values, in the order of the values.
 template <typename Enum>
 struct EnumNames;
 template <>
@@ -125,7 +125,7 @@ struct Reader {
   template <typename Field>
   void operator()(const char *name, Field &field) {
     const auto at = object.find(name);
-    if (at == object.end()) return;  // keeps its default
+    if (at == object.end()) return;  // the field keeps its default
     ++n_found;
     if (!read(*at, field))
       fail(ASR_BAD_FILE, "%s: front_end.%s has a wrong type or value; import the model again", source.c_str(), name);

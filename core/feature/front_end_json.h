@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A front end as a part of a JSON text. Called by the writer of bundles.
+// Writes a front end as part of a JSON text. The writer of bundles calls it.
 #pragma once
 
 #include "core/base/json_writer.h"
@@ -7,7 +7,7 @@
 
 namespace asr {
 
-// An object; front_end_to_json gives it alone.
+// Writes an object; front_end_to_json returns it alone.
 void write_front_end(const FrontEnd &front_end, JsonWriter *json);
 
 }  // namespace asr

@@ -7,17 +7,18 @@
 namespace asr {
 namespace {
 
-// Speech lies above both limits; the mean of an utterance lies below its peaks. All dB.
+// Frames above both limits are speech; the mean of an utterance lies below its peaks. All in dB.
 constexpr double kSpeechBelowPeakDb = 22, kSpeechAboveFloorDb = 13, kMeanBelowPeakDb = 16;
-constexpr double kMostShiftDb = 24;  // of the prior's level
-// Each frame moves the peak by a part of what it is louder, or else down; and the floor up, or down to itself.
+constexpr double kMostShiftDb = 24;  // largest change of the prior's level
+// A louder frame moves the peak up by a fraction of the difference; other frames lower it. Every frame raises the floor, or
+// lowers it to the frame's level.
 constexpr double kPeakRise = 0.3, kPeakFallDb = 0.005, kFloorRiseDb = 0.01;
-constexpr double kLevelFrames = 20;                           // of speech, until the level is taken from it alone
+constexpr double kLevelFrames = 20;                           // frames of speech after which they alone determine the level
 constexpr double kPriorFrames = 10, kPriorC0Frames = 20;      // weight of the prior
-constexpr double kFreeSilence = 10, kSilencePerSpeech = 0.5;  // frames of silence that count at most
+constexpr double kFreeSilence = 10, kSilencePerSpeech = 0.5;  // largest number of silent frames that count
 constexpr double kLeastMemoryFrames = 100, kCarriedFrames = 300;
 
-// Sum over j of the cosine transform's row 0, F7.
+// Returns the sum over j of row 0 of the cosine transform, F7.
 double c0_of_ones(const FrontEnd &f) {
   const double n = f.n_mel;
   switch (f.dct) {
@@ -31,12 +32,12 @@ double c0_of_ones(const FrontEnd &f) {
 }
 
 double c0_per_db(const FrontEnd &f) {
-  const double nepers = std::log(10) / 10;  // of energy
+  const double nepers = std::log(10) / 10;  // 1 dB of energy in nepers
   if (f.use_energy) return nepers;
   return nepers * c0_of_ones(f) * (f.magnitude ? 0.5 : 1);
 }
 
-// Keeps a sum at its most frames, so that old frames fade.
+// Scales a sum down to its maximum of frames, so that old frames fade.
 void fade(double most_frames, std::vector<double> *sum, double *n) {
   if (*n <= most_frames) return;
   for (double &value : *sum) value *= most_frames / *n;
@@ -80,7 +81,7 @@ void LiveMean::add(const float *frame) {
   if (speech) s.n_heard = std::min(s.n_heard + 1, std::max<double>(kLevelFrames, lookahead_frames_));
 }
 
-// The prior's level: that of the speech heard, as soon as enough was heard.
+// Returns the prior's level; it is the level of the speech heard as soon as there is enough.
 double LiveMean::prior_level() const {
   if (!state_.has_level) return prior_[c0_];
   const double heard = state_.peak - kMeanBelowPeakDb * db_;

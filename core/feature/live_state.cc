@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LiveMeanState as bytes: asr_stream_get_state and asr_stream_set_state.
+// Converts LiveMeanState to bytes and back, for asr_stream_get_state and asr_stream_set_state.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -15,11 +15,11 @@ namespace {
 struct Header {
   char magic[8];
   uint32_t version, n_ceps;
-  uint64_t front_end;  // checksum of what makes the cepstra
+  uint64_t front_end;  // checksum of the settings that affect the cepstra
   double n_speech, n_silence, n_heard, peak, floor;
   uint64_t has_level;
 };
-// After it: speech_sum, silence_sum, and the checksum of all before.
+// Followed by speech_sum, silence_sum, and the checksum of all preceding bytes.
 
 constexpr char kMagic[8] = {'s', 'e', 'n', 's', 't', 'a', 't', 'e'};
 constexpr uint32_t kVersion = 1;
@@ -27,7 +27,7 @@ constexpr double kMostFrames = 1e9, kMostValue = 1e12;
 
 static_assert(sizeof(Header) + 2 * sizeof(double) * kMostMel + sizeof(uint64_t) <= kMostStateBytes);
 
-// Models whose cepstra are made alike share states, whatever becomes of the cepstra then.
+// Models with the same cepstra share states, whatever follows the cepstra.
 uint64_t cepstra_checksum(FrontEnd f) {
   const FrontEnd none;
   f.cmn = none.cmn;

@@ -19,7 +19,7 @@ Bends bends_of(const FrontEnd &f, double warp) {
   return {low * std::max(1.0, warp), high * std::min(1.0, warp)};
 }
 
-// Edge number i of the bank's n_mel + 2, in Hz, equally spaced in mel before the warp.
+// Returns edge i of the bank's n_mel + 2, in Hz; edges are equally spaced in mel before the warp.
 double edge_hz(const FrontEnd &f, uint32_t i, double warp) {
   const double low = hz_to_mel(f.low_hz), high = hz_to_mel(f.high_hz);
   const double hz = warp_hz(f, mel_to_hz(low + (high - low) * i / (f.n_mel + 1)), warp);
@@ -57,7 +57,7 @@ MelTriangle mel_triangle(const FrontEnd &f, uint32_t band, double warp) {
   const double left = scale(left_hz), centre = scale(edge_hz(f, band + 1, warp)), right = scale(right_hz);
   const double area = f.unit_area && right_hz > left_hz ? 2 / (right_hz - left_hz) : 1;
   MelTriangle triangle;
-  // Two bins before the left edge are surely below it, however the edge was rounded. The Nyquist bin belongs to no band.
+  // Starts two bins before the left edge, which is safe however the edge was rounded. The Nyquist bin belongs to no band.
   const double left_bin = left_hz * f.fft_samples / f.sample_rate_hz - 2;
   for (uint32_t bin = left_bin > 0 ? static_cast<uint32_t>(left_bin) : 0; bin < f.fft_samples / 2; ++bin) {
     const double x = scale(bin * f.sample_rate_hz / f.fft_samples);

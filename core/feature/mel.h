@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mel scale, the VTLN warp and the triangles of a filter bank (F4, F5 of docs/equations.md), in double. Used by
-// FeatureTables.
+// The mel scale, the VTLN warp and the triangles of a filter bank (F4, F5 of docs/equations.md), in double. FeatureTables uses
+// them.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace asr {
 double hz_to_mel(double hz);
 double mel_to_hz(double mel);
 
-// Whether the bends of the warp with this factor lie inside the filter bank, in order.
+// Returns true if the bends of the warp with this factor lie inside the filter bank, in order.
 bool warp_bends_fit(const FrontEnd &front_end, double warp);
 
-// The frequency that the warp moves hz to; hz itself for factor 1 and outside the filter bank.
+// Returns the frequency to which the warp moves hz; hz itself for factor 1 and outside the filter bank.
 double warp_hz(const FrontEnd &front_end, double hz, double warp);
 
-// Weights of the spectrum bins first_bin ... in band number `band` of a bank warped by `warp`; only those that are not 0.
+// Non-zero weights of the spectrum bins first_bin ... in band number `band` of a bank warped by `warp`.
 struct MelTriangle {
   uint32_t first_bin = 0;
   std::vector<double> weights;

@@ -27,7 +27,7 @@ double window_at(WindowShape shape, uint32_t n, uint32_t size) {
   return 1;
 }
 
-// Row i of the cosine transform, column j: F7.
+// Returns row i, column j of the cosine transform: F7.
 double dct_at(const FrontEnd &f, uint32_t i, uint32_t j) {
   const double n = f.n_mel;
   const double basis = std::cos(kPi * i * (j + 0.5) / n);
@@ -42,7 +42,7 @@ double dct_at(const FrontEnd &f, uint32_t i, uint32_t j) {
   return basis;
 }
 
-// F8. 1 for i = 0.
+// Returns the lifter's factor, F8; 1 for i = 0.
 double lifter_at(const FrontEnd &f, uint32_t i) {
   if (f.lifter == 0) return 1;
   const double half = f.integer_half_lifter ? std::floor(f.lifter / 2) : f.lifter / 2;

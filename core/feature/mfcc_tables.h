@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables that a back end computes cepstra from (asr_features_view), made in double from a FrontEnd: window, mel bands
-// for a list of VTLN warp factors, cosine transform with lifter; and those from cepstra to rows. Equations F2, F4, F5, F7 and
-// F8 of docs/equations.md.
+// FeatureTables computes a back end's tables in double from a FrontEnd. For cepstra (asr_features_view) these are the window,
+// the mel bands for a list of VTLN warp factors, and the cosine transform with lifter. The tables from cepstra to rows follow.
+// Equations F2, F4, F5, F7 and F8 of docs/equations.md.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,25 @@
 
 namespace asr {
 
-// 1, then 0.80, 0.81 ... 1.25: what the engine loads, so that a stream may choose any warp at no cost. Only 1 where the
-// filter bank is too narrow to bend (see warp_bends_fit).
+// Returns 1, then 0.80, 0.81 ... 1.25. The engine loads all of them, so that a stream may choose any warp without cost. Only 1
+// if the filter bank is too narrow to bend (see warp_bends_fit).
 std::vector<double> standard_warps(const FrontEnd &front_end);
 
 class FeatureTables {
  public:
-  // Throws asr::Error if front_end is not valid or a warp factor does not suit its filter bank.
+  // Throws asr::Error if front_end is invalid or a warp factor does not fit its filter bank.
   FeatureTables(const FrontEnd &front_end, const std::vector<double> &warps);
   explicit FeatureTables(const FrontEnd &front_end) : FeatureTables(front_end, standard_warps(front_end)) {}
   FeatureTables(const FeatureTables &) = delete;
   FeatureTables &operator=(const FeatureTables &) = delete;
 
   const FrontEnd &front_end() const { return front_end_; }
-  // Until this is destroyed. Its "cepstra" are view()->n_ceps values a frame: with noise removal the log mel energies, which
-  // dct() [n_ceps][n_mel] takes to the cepstra of the front end.
+  // Valid until this is destroyed. Its "cepstra" are view()->n_ceps values per frame. With noise removal these are the log mel
+  // energies, which dct() [n_ceps][n_mel] converts to the front end's cepstra.
   const asr_features_view *view() const { return &view_; }
   const std::vector<float> &dct() const { return dct_; }
 
-  // The bank whose factor is nearest. Throws ASR_INVALID_ARGUMENT if none is within 0.005.
+  // Returns the filter bank with the nearest factor. Throws ASR_INVALID_ARGUMENT if none is within 0.005.
   uint32_t warp_index(double warp) const;
 
  private:

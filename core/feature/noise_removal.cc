@@ -9,9 +9,9 @@ namespace {
 
 constexpr double kMaxGain = 20;
 constexpr double kPeakDecay = 0.85, kMaskedPeak = 0.2;
-constexpr uint32_t kSmoothedBands = 4;  // to each side
+constexpr uint32_t kSmoothedBands = 4;  // on each side
 
-// Follows values that rise slowly and values that fall fast.
+// Follows rising values slowly and falling values fast.
 void follow_lower_envelope(double value, double *envelope) {
   const double keep = value >= *envelope ? 0.995 : 0.5;
   *envelope = keep * *envelope + (1 - keep) * value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CMU Sphinx's noise removal (F6 of docs/equations.md): a gain for each mel band from a running estimate of its noise. It needs
-// the frames in order, so the device gives log mel energies and the rest of the way to cepstra is done here. Used by
-// FeaturePipeline.
+// NoiseRemoval is CMU Sphinx's noise removal (F6 of docs/equations.md): a gain per mel band from a running estimate of its
+// noise. It needs the frames in order, so the device returns log mel energies and the remaining steps to cepstra run here.
+// FeaturePipeline uses it.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class NoiseRemoval {
  public:
   explicit NoiseRemoval(const FeatureTables &tables);
 
-  // Appends cepstra [n][n_ceps] of log mel energies [n][n_mel] to `cepstra`.
+  // Appends the cepstra [n][n_ceps] of log mel energies [n][n_mel] to `cepstra`.
   void push(const float *log_mel, size_t n, std::vector<float> *cepstra);
 
  private:
@@ -26,7 +26,7 @@ class NoiseRemoval {
   uint32_t n_mel_, n_ceps_;
   double log_add_, log_floor_;
   bool started_ = false;
-  std::vector<double> energy_, power_, noise_, signal_, floor_, peak_, gain_;  // of each band
+  std::vector<double> energy_, power_, noise_, signal_, floor_, peak_, gain_;  // [n_mel] each
 };
 
 }  // namespace asr

@@ -72,7 +72,7 @@ void Normaliser::push_live(const float *frame, std::vector<float> *out) {
   if (n_held > n_waiting) release(n_held - n_waiting, out);
 }
 
-// Moves the first n frames that wait to *out, less the mean as it is now.
+// Moves the first n held frames to *out and subtracts the current mean.
 void Normaliser::release(size_t n, std::vector<float> *out) {
   live_->mean(mean_.data());
   const auto n_values = static_cast<ptrdiff_t>(n * n_ceps_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cepstral mean (and variance) normalisation of a stream, before dynamic features (F9 of docs/equations.md). Used by
-// FeaturePipeline.
+// Normaliser subtracts the cepstral mean (and divides by the deviation) of a stream, before dynamic features (F9 of
+// docs/equations.md). FeaturePipeline uses it.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@
 
 namespace asr {
 
-// kBatch holds everything back until finish and subtracts the mean of the whole signal. kLive subtracts LiveMean's estimate of
-// it; until cmn_lookahead_frames of speech were heard, a frame waits for so many more, and then none waits any more. Where that
-// is 0 it is a running mean: it begins as the model's prior and is renewed from all frames so far whenever more than
-// cmn_window_frames were counted.
+// kBatch holds all frames until finish and subtracts the mean of the whole signal. kLive subtracts LiveMean's estimate of that
+// mean. Until cmn_lookahead_frames of speech were heard, a frame is held until that many more frames have come; after that no
+// frame is held. With cmn_lookahead_frames = 0 kLive is a running mean. It begins as the model's prior and is renewed from all
+// frames so far whenever more than cmn_window_frames were counted.
 class Normaliser {
  public:
-  // `start`: what live normalisation knows already, nullptr if nothing. Throws asr::Error if the model has none of this kind.
+  // `start`: initial state of live normalisation, or nullptr. Throws asr::Error if the model lacks the data for this kind.
   Normaliser(const FrontEnd &front_end, CmnKind kind, const LiveMeanState *start = nullptr);
 
-  // Takes cepstra [n][n_ceps] and appends those that are complete to `out`, normalised.
+  // Takes cepstra [n][n_ceps] and appends the finished ones, normalised, to `out`.
   void push(const float *cepstra, size_t n, std::vector<float> *out);
-  void release_waiting(std::vector<float> *out);  // of live normalisation, with the mean as it is
+  void release_waiting(std::vector<float> *out);  // live normalisation only: uses the current mean
   void finish(std::vector<float> *out);
 
   // The state of live normalisation after the frames pushed so far; nullptr for other kinds and running means.
@@ -43,7 +43,7 @@ class Normaliser {
   double prior_frames_, window_frames_;
   std::vector<double> mean_, sum_;
   double count_ = 0;
-  std::vector<float> held_;  // frames that wait for their mean
+  std::vector<float> held_;  // frames held until their mean is known
   std::optional<LiveMean> live_;
 };
 

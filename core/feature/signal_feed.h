@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frames of one stream's samples on their way to a device that makes the rows itself (`step`), and which rows it can make.
-// The counterpart of FeaturePipeline, which makes them on the host; used by Utterance. Rows do not depend on how the samples
+// SignalFeed frames one stream's samples for a device that makes the rows itself (`step`), and tells which rows it can make. It
+// is the counterpart of FeaturePipeline, which makes rows on the host; Utterance uses it. Rows do not depend on how the samples
 // were cut into calls.
 //
 //   feed.add_samples(samples, n);                            // or finish()
@@ -24,11 +24,11 @@ class SignalFeed {
   void add_samples(const float *samples, size_t n);
   void finish();
 
-  // Describes the frames of the next step: those whose samples are known, as far as the device takes them. They count as there
-  // from now on. The job's samples are the feed's until its next call of this, add_samples() or finish().
+  // Describes the frames of the next step: those with known samples, up to the device's limit. From then on they count as
+  // given. The job's samples belong to the feed until its next call of next_frames(), add_samples() or finish().
   void next_frames(asr_step_job *job);
 
-  uint64_t n_pending_frames() const { return framer_.ready_frames() - n_described_; }  // not yet given to the device
+  uint64_t n_pending_frames() const { return framer_.ready_frames() - n_described_; }  // frames not yet given to the device
   size_t ready_rows() const;
   void consume(size_t n) { n_made_ += n; }
   bool done() const { return ended_ && n_made_ == n_given_; }
@@ -38,7 +38,7 @@ class SignalFeed {
 
   Framer framer_;
   const uint32_t window_frames_, lookahead_;
-  uint64_t n_given_ = 0, n_made_ = 0;  // frames, rows
+  uint64_t n_given_ = 0, n_made_ = 0;  // frames given, rows made
   uint64_t n_described_ = 0;           // frames still in the framer, for the device to read
   bool finished_ = false, ended_ = false;
 };

@@ -19,7 +19,7 @@ struct Header {
 };
 static_assert(sizeof(Header) == 48);
 
-// Parts that fit each other.
+// Checks that the parts fit each other.
 GraphParts checked(GraphParts parts) {
   if (parts.words.words.size() < parts.graph.n_words()) {
     fail(ASR_BAD_FILE, "%s/words.txt: %zu words, graph.bin uses %u; make the graph again with `senone graph`",
@@ -35,7 +35,7 @@ void require(const Bundle &bundle, const std::string &source) {
   }
 }
 
-// A text of a bundle, as its list has it.
+// Returns a text file of a bundle, checked against the bundle's list.
 std::string read_listed(const Bundle &bundle, const std::string &name) {
   std::string text = read_file(bundle.file(name));
   check_bundle_file(bundle.file(name), bundle.files.at(name), {text.size(), checksum(text.data(), text.size())});
@@ -46,7 +46,7 @@ std::vector<std::string> read_listed_symbols(const Bundle &bundle, const std::st
   return parse_symbols(read_listed(bundle, name), bundle.file(name));
 }
 
-// A section of an archive that its list of files must have, like a file of a bundle.
+// Returns a section of an archive, checked against its list of files like a file of a bundle.
 std::string_view listed_section(SectionReader *reader, uint64_t n_bytes, const char *name, const Bundle &bundle,
                                 const std::string &source) {
   const char *const bytes = reader->section<char>(n_bytes, name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// graph.bin, written and read: the packed graph behind a header with its counts (docs/graph-file.md). The reader trusts
-// nothing: after it has accepted a file, no search over it can leave an array.
+// Writes and reads graph.bin: the packed graph behind a header with its counts (docs/graph-file.md). The reader trusts nothing:
+// after it has accepted a file, no search over it can leave an array.
 #include "core/graph/graph.h"
 
 #include "core/base/error.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kMagic[9] = "SenoneGR";
 constexpr uint32_t kVersion = 2;
-// What processes share under this name has passed check_content. Raise the number when that refuses more.
+// Memory that processes share under this name has passed check_content. Increase the number when the check gets stricter.
 constexpr char kCheckName[] = "graph-1";
 
 struct Header {
@@ -47,7 +47,7 @@ void check_header(const Header &h, const std::string &path) {
   if (h.n_units > kMostGraphUnits) bad(path, "header", 0, "n_units is out of range");
 }
 
-// The file taken apart. `packed` has no pdf_of.
+// The sections of the file. `packed` has no pdf_of.
 struct Content {
   const TransitionRecord *transitions;
   asr_packed_graph packed;
@@ -89,7 +89,7 @@ Content read_content(const uint8_t *data, size_t size, const std::string &path) 
   return read_sections(reader, header);
 }
 
-// Whether the file is as long as its header says, before it takes as much memory.
+// Compares the length of the file with its header before as much memory is allocated.
 void check_length(const InputFile &file) {
   uint8_t begin[sizeof(Header)];
   SectionReader begin_reader(begin, file.read(0, begin, sizeof(begin)), file.path());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A decoding graph: the arrays of asr_graph_view plus what a transition-id means, and graph.bin, where the graph lies packed.
-// The graph builder and the importers of foreign graphs make a GraphData and write it; the engine reads the file.
+// A decoding graph: the arrays of asr_graph_view, the meaning of transition-ids, and graph.bin, its packed form. The graph
+// builder and the importers of foreign graphs make a GraphData and write it; the engine reads the file.
 #pragma once
 
 #include <cstdint>
@@ -30,23 +30,23 @@ struct GraphData {
 };
 
 void write_graph(const GraphData &graph, const std::string &path);  // graph.bin, layout in docs/graph-file.md
-std::string graph_bytes(const GraphData &graph);                    // the same in memory
+std::string graph_bytes(const GraphData &graph);                    // the same bytes in memory
 
-// A graph.bin in memory that nobody can change, with every index checked: a search cannot leave the arrays, whatever becomes of
-// the file.
+// Graph is an immutable graph.bin in memory with every index checked. A search cannot leave the arrays, even if the file
+// changes.
 class Graph {
  public:
-  // `listed`: what the bundle says of the file, if it is to be compared.
+  // `listed`: the bundle's entry of the file, to compare with; may be nullptr.
   explicit Graph(const std::string &path, const BundleFile *listed = nullptr);
   Graph(FileCopy bytes, const std::string &path);  // `path` names the bytes in errors
 
-  // Loads it on a device: packed where the back end takes it so, otherwise as unpack gives it. Arrays that the back end needs
-  // no more are gone then, those that it needs stay as long as this object. `again`: the graph may later be loaded on a device
-  // that takes it packed; else this is the only call.
+  // Loads the graph on a device: packed if the back end accepts that, else as unpack() returns it. Arrays no longer needed by
+  // the back end are freed; the others stay as long as this object. `again`: the graph may later be loaded on a device that
+  // accepts it packed; otherwise this is the only call.
   asr_status load(const asr_backend_api &api, asr_backend_device *device, asr_backend_graph **loaded, bool again = false);
 
-  const asr_packed_graph &packed() const { return packed_; }  // until unpack
-  // The arrays; the packed ones go.
+  const asr_packed_graph &packed() const { return packed_; }  // valid until unpack()
+  // Returns the arrays and frees the packed form.
   const asr_graph_view &unpack();
 
   uint32_t n_states() const { return packed_.n_states; }
@@ -56,7 +56,7 @@ class Graph {
   uint32_t n_transition_ids() const { return packed_.n_transition_ids; }
   uint32_t n_words() const { return packed_.n_words; }
   const Transition &transition(uint32_t id) const { return transitions_[id]; }
-  bool has_word_positions() const { return has_word_positions_; }  // of any phone
+  bool has_word_positions() const { return has_word_positions_; }  // some phone has word positions
 
  private:
   SharedCopy file_;
@@ -65,7 +65,7 @@ class Graph {
   bool has_word_positions_ = false;
   asr_packed_graph packed_{};
   UnpackedArrays arrays_;
-  std::unique_ptr<uint32_t> arrays_in_use_ = std::make_unique<uint32_t>(1);  // what the view points at; stays where it is
+  std::unique_ptr<uint32_t> arrays_in_use_ = std::make_unique<uint32_t>(1);  // target of a pointer in the view; must not move
   asr_graph_view view_{};
 
   Graph(SharedCopy checked, const std::string &path);

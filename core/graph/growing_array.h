@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array for graphs while they are made: like a vector of plain values, but growing moves pages instead of copying values, so
-// that it never takes twice its size.
+// GrowingArray is the array of graphs under construction. It resembles a vector of plain values, but growing moves pages
+// instead of copying values, so it never takes twice its size.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ class GrowingArray {
   void reserve(size_t n) {
     if (n > capacity_) set_capacity(n);
   }
-  void resize(size_t n) {  // new values are zeros
+  void resize(size_t n) {  // new values are zero
     reserve(n);
     if (n > size_) memset(static_cast<void *>(data_ + size_), 0, (n - size_) * sizeof(T));
     size_ = n;
@@ -60,7 +60,7 @@ class GrowingArray {
     size_ += n;
   }
 
-  // The same memory holding call(value) for every value.
+  // Replaces every value by call(value) in the same memory.
   template <typename U, typename Call>
   GrowingArray<U> turned_into(Call call) && {
     static_assert(sizeof(U) == sizeof(T) && std::is_trivially_copyable_v<U>);

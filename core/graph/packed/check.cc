@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A first pass takes every record apart and notes where records begin; a second one compares every arc with the state that it
-// leads to. Both go over chunks of the records at once: chunks begin where first_records says, and each must end where the next
-// one begins, so that together they are one pass from the first record to the last.
+// Checks packed graphs in two passes. The first decodes every record and marks its offset; the second compares every arc with
+// its next state. Both process chunks of records in parallel. Chunks begin at the offsets in first_records, and each must end
+// where the next one begins. Together they cover all records, from the first to the last.
 #include "core/graph/packed/check.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ bool is_finite(float cost) { return std::abs(cost) <= std::numeric_limits<float>
 
 constexpr uint64_t kChunkBlocks = (uint64_t{4} << 20) / (4 * asr_packed_graph::kBlockUnits);  // 4 MB
 
-// Records from one place to before another.
+// The records from one offset to before another.
 struct Chunk {
   uint64_t begin, end;
 };
@@ -57,8 +57,8 @@ class Checker {
   const uint32_t own_cost_;
   std::vector<uint32_t> entry_pdfs_;  // [n_classes]
   std::vector<Chunk> chunks_;
-  std::vector<Counts> counts_;  // of each chunk
-  MarkedPlaces states_;         // where records begin; a word of it is of one block, and so of one chunk
+  std::vector<Counts> counts_;  // [n_chunks]
+  MarkedPlaces states_;         // offsets of records; each word of the set belongs to one block, and so to one chunk
 
   [[noreturn]] void bad(const char *field, uint64_t index, const char *what) const {
     fail(ASR_BAD_FILE, "%s: %s[%llu]: %s; the file is damaged, make the graph again", path_.c_str(), field,
@@ -99,7 +99,7 @@ class Checker {
     counts_.resize(chunks_.size());
   }
 
-  // Checks first_records of the blocks from `block` to that of the next record, at `place`; no record is between.
+  // Checks first_records of the blocks from `block` up to the next record's, which is at `place`; no record lies between.
   void first_records(uint64_t *block, uint64_t place) const {
     const uint64_t last = place / asr_packed_graph::kBlockUnits, n_blocks = asr_packed_graph::n_blocks(graph_.n_units);
     for (; *block <= last && *block < n_blocks; ++*block) {
@@ -111,7 +111,7 @@ class Checker {
 
   void records(const Chunk &chunk, Counts *counts) {
     uint64_t place = chunk.begin;
-    uint64_t block = place / asr_packed_graph::kBlockUnits;  // whose first record is to come
+    uint64_t block = place / asr_packed_graph::kBlockUnits;  // the next block whose first_records entry is unchecked
     while (place < chunk.end) {
       first_records(&block, place);
       states_.mark(static_cast<uint32_t>(place));
@@ -157,11 +157,11 @@ class Checker {
 
   static uint64_t is_more(uint32_t field, uint32_t more) { return (field & more) == more ? 1 : 0; }
 
-  // Arcs, and the costs and words that follow them. Returns how many these are.
+  // Checks arcs and the costs and words behind them. Returns the number of these.
   uint64_t rest(uint32_t place, const StateRecord &state, uint64_t n_left) {
     const uint32_t n_units = graph_.n_units, n_pdfs = graph_.n_pdfs, n_codes = graph_.n_costs;
     uint64_t n_costs = 0, n_words = 0;
-    uint32_t wrong = 0;  // looked at once for all arcs
+    uint32_t wrong = 0;  // accumulated, tested once for all arcs
     const auto look = [&](const PackedArc &arc) {
       const uint32_t code = (arc.label & (PackedArc::kToEpsilons - 1)) >> pdf_bits_;
       const uint32_t own = code == own_cost_ ? 1 : 0;
@@ -206,19 +206,19 @@ class Checker {
     }
   }
 
-  // An arc whose next state is on its way from memory.
+  // An arc whose next state is being prefetched.
   struct Ahead {
-    uint32_t place;  // of its state
+    uint32_t place;  // offset of its state
     uint32_t next, label;
     bool is_emitting, has_other_id;
   };
 
-  // The other_ids of a chunk, which must be of its emitting arcs, in their order.
+  // OtherIds walks through the other_ids of a chunk, which must belong to its emitting arcs, in their order.
   class OtherIds {
    public:
     OtherIds(const Checker &checker, const Chunk &chunk)
         : checker_(checker), next_(first_from(chunk.begin)), end_(first_from(chunk.end)) {}
-    // The entry of an emitting arc that comes after those asked for before, or nullptr.
+    // Returns the entry of an emitting arc, or nullptr. Arcs must be requested in ascending order.
     const OtherId *of(uint32_t arc_number) {
       if (next_ == end_ || next_->arc > arc_number) return nullptr;
       if (next_->arc < arc_number) bad();
@@ -258,7 +258,7 @@ class Checker {
     for (const uint32_t *at = graph_.records + chunk.begin; at != graph_.records + chunk.end;) {
       const auto place = static_cast<uint32_t>(at - graph_.records);
       const StateRecord state(at);
-      uint32_t n_after = 0;  // costs and words
+      uint32_t n_after = 0;  // costs and words behind the arcs
       const auto count = [&](uint32_t label) {
         n_after += (label >> 31) + ((label & (PackedArc::kToEpsilons - 1)) >> pdf_bits_ == own_cost_ ? 1 : 0);
       };

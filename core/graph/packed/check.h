@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a packed graph read from a file can be searched without leaving its arrays.
+// Checks that a search of a packed graph read from a file cannot leave its arrays.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace asr {
 
-// Throws ASR_BAD_FILE naming `path`, the array, the index and the field. n_states ... n_units must be in range for arrays to be
-// there, and pdf_of below n_pdfs.
+// Throws ASR_BAD_FILE naming `path`, the array, the index and the field. The caller has checked that n_states ... n_units are
+// in range for the arrays, and that pdf_of is below n_pdfs.
 void check_packed_graph(const asr_packed_graph &graph, const std::string &path);
 
 }  // namespace asr

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set of places in an array, and the number of each among them: a bit a place and 4 bytes for 64.
+// MarkedPlaces is a set of offsets in an array with the rank of each: one bit per offset and 4 bytes per 64 offsets.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class MarkedPlaces {
   bool contains(uint32_t place) const { return (bits_[place / 64] >> place % 64 & 1) != 0; }
   void prefetch(uint32_t place) const { __builtin_prefetch(&bits_[place / 64]); }
 
-  // After all were marked: how many places are.
+  // Call after all offsets were marked; returns their number.
   uint32_t count() {
     uint32_t n = 0;
     n_before_.resize(bits_.size());
@@ -26,7 +26,7 @@ class MarkedPlaces {
     }
     return n;
   }
-  // After count: how many marked places are before this one.
+  // Call after count(); returns the number of marked offsets before this one.
   uint32_t number_of(uint32_t place) const {
     const uint64_t before = bits_[place / 64] & ((uint64_t{1} << place % 64) - 1);
     return n_before_[place / 64] + static_cast<uint32_t>(__builtin_popcountll(before));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing: costs are counted and the frequent ones put into a table, states get their classes, then records their places, and
-// last they are written.
+// Packs a graph: counts costs and puts the frequent ones into a table, assigns classes to states, then offsets to records, and
+// finally writes them.
 #include "core/graph/packed/pack.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ uint32_t bits_of(float value) {
   return bits;
 }
 
-// A number for each of many 32-bit keys: open addressing, at most half full.
+// KeyTable maps 32-bit keys to consecutive numbers: open addressing, at most half full.
 class KeyTable {
  public:
   uint32_t &operator[](uint32_t key) {
@@ -68,7 +68,7 @@ struct SameClass {
   bool operator()(const StateClass &a, const StateClass &b) const { return memcmp(&a, &b, sizeof(a)) == 0; }
 };
 
-// A table of 256 KB stays in the cache; a rare cost beside its arc takes one byte in a hundred more.
+// A table of 256 KB stays in the cache. Storing rare costs beside their arcs adds one byte in a hundred.
 constexpr size_t kMostTableCosts = 65536;
 constexpr uint32_t kNoArc = 0xffffffffu;
 
@@ -87,9 +87,9 @@ class Packer {
 
  private:
   const asr_graph_view &view_;
-  asr_packed_graph codes_{};         // for what its labels look like
-  KeyTable code_of_;                 // by the bits of a cost
-  std::vector<uint32_t> entry_ids_;  // [n_states], 0: entered by epsilon arcs only
+  asr_packed_graph codes_{};         // only for the layout of its labels
+  KeyTable code_of_;                 // key: bits of a cost
+  std::vector<uint32_t> entry_ids_;  // [n_states]; 0: entered by epsilon arcs only
   std::vector<bool> entered_by_epsilon_;
   std::vector<uint32_t> places_;  // [n_states]
   std::unordered_map<StateClass, uint32_t, ClassHash, SameClass> class_numbers_;
@@ -97,17 +97,17 @@ class Packer {
 
   uint32_t n_emitting_arcs() const { return view_.emitting_begin[view_.n_states]; }
 
-  // The emitting arc of a state that its class implies, or kNoArc.
+  // Returns the emitting arc of a state that its class implies, or kNoArc.
   uint32_t implied_loop(uint32_t s) const {
     const uint32_t begin = view_.emitting_begin[s], end = view_.emitting_begin[s + size_t{1}];
     for (uint32_t a = begin; a < end && a - begin < StateRecord::kLoopMask; ++a) {
-      // The first only: the number of an implied loop is below those of the state's other arcs.
+      // Only the first arc qualifies: the number of an implied loop is below those of the state's other arcs.
       if (view_.arcs[a].next_state == s) return view_.arcs[a].word == 0 ? a : kNoArc;
     }
     return kNoArc;
   }
 
-  // Calls call(arc index) for the arcs of a state that its record holds, in their order.
+  // Calls call(arc index) for the arcs in a state's record, in order.
   template <typename Call>
   void for_each_arc(uint32_t s, uint32_t loop, Call call) const {
     for (uint32_t a = view_.emitting_begin[s]; a < view_.emitting_begin[s + size_t{1}]; ++a) {
@@ -128,12 +128,12 @@ class Packer {
     }
   }
 
-  // A cost that one arc has takes no less room in the table than in its record.
+  // A cost used by one arc takes at least as much space in the table as in the record.
   void make_cost_table() {
     for (uint32_t s = 0; s < view_.n_states; ++s) {
       for_each_arc(s, implied_loop(s), [&](uint32_t a) { ++code_of_[bits_of(view_.arcs[a].graph_cost)]; });
     }
-    std::vector<std::pair<uint32_t, uint32_t>> frequent;  // how often, bits
+    std::vector<std::pair<uint32_t, uint32_t>> frequent;  // count, bits
     code_of_.for_each([&](uint32_t bits, uint32_t n) {
       if (n > 1) frequent.emplace_back(n, bits);
     });
@@ -151,7 +151,7 @@ class Packer {
   }
 
   uint32_t class_of(uint32_t s, uint32_t loop) {
-    // Any id will do where none is asked for, but 0 would say that an arc is an epsilon arc.
+    // Any id will do if none is required, except 0, which marks epsilon arcs.
     const uint32_t entry_id = entry_ids_[s] != 0 ? entry_ids_[s] : std::min(1u, view_.n_transition_ids);
     StateClass own{0, 0, 0, entry_id};
     if (loop != kNoArc) {
@@ -234,7 +234,7 @@ class Packer {
     out[header_at] = header;
   }
 
-  // Returns whether the cost is not in the table.
+  // Returns true if the cost is not in the table.
   bool write_arc(const asr_graph_arc &arc) {
     const uint32_t code = code_of_[bits_of(arc.graph_cost)], to = arc.next_state;
     const uint32_t pdf = arc.transition_id != 0 ? view_.pdf_of[arc.transition_id] : view_.n_pdfs;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between a graph's arrays (asr_graph_view) and its packed form. Nothing is lost: the arrays come back in the same order.
+// Converts between a graph's arrays (asr_graph_view) and its packed form. The conversion is lossless: the arrays are restored
+// in the same order.
 #pragma once
 
 #include <vector>
@@ -15,10 +16,10 @@ struct PackedArrays {
   std::vector<OtherId> other_ids;
   std::vector<uint8_t> first_records;
   std::vector<uint32_t> records;
-  uint32_t start_state = 0;  // its place
+  uint32_t start_state = 0;  // offset of its record
 };
 
-// Throws ASR_UNSUPPORTED where the records would take over 8 GB. The view's indices must be in range.
+// Throws ASR_UNSUPPORTED if the records would take over 8 GB. The view's indices must be in range.
 PackedArrays pack_graph(const asr_graph_view &view);
 
 // The arrays of an asr_graph_view.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arcs as results need them; the search itself reads records only.
+// Decodes arcs for results; the search itself reads records only.
 #include "core/graph/packed/packed_graph.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ uint64_t asr_packed_graph::units_of(uint32_t place) const {
   return static_cast<uint64_t>(reinterpret_cast<const uint32_t *>(record.last_arc()) - (records + place)) + n_extra;
 }
 
-// The last record that begins at the arc or before, found from the first record of a block.
+// Finds the last record that begins at or before the arc, starting at the first record of a block.
 uint32_t asr_packed_graph::state_of_arc(uint32_t arc_number) const {
   const uint32_t place = arc_number / 2;
   uint32_t block = place / kBlockUnits;

@@ -28,7 +28,7 @@ class Unpacker {
   const asr_packed_graph &graph_;
   MarkedPlaces states_;
   UnpackedArrays arrays_;
-  uint32_t emitting_ = 0, epsilon_;  // the next of each kind
+  uint32_t emitting_ = 0, epsilon_;  // next index of each kind
 
   void number_states() {
     for (uint64_t place = 0; place < graph_.n_units; place += graph_.units_of(static_cast<uint32_t>(place))) {
