@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which phones and HMM states lie where, read off the transition-ids of a path or of an arc of a lattice. Called by
-// path_words for the times of words and by whoever asks for phones.
+// Phone alignment: reads times of phones and HMM states off the transition-ids of a path or a lattice arc. path_words calls it
+// for the times of words.
 #pragma once
 
 #include <functional>
@@ -19,16 +19,16 @@ struct StateSpan {
 
 struct PhoneSpan {
   uint32_t phone;    // base phone
-  uint8_t position;  // in its word
+  uint8_t position;  // position in its word
   uint32_t begin, end;
   std::vector<StateSpan> states;
 };
 
-// Whether an instance of a phone begins at `now`, the transition after `before`. Transitions are those that enter a state
-// or stay in it, and states are passed in ascending order.
+// Returns true if an instance of a phone begins at `now`, the transition after `before`. A transition is identified by the
+// state that it enters or stays in, and states are passed in ascending order.
 bool phone_begins(const Transition &before, const Transition &now);
 
-// transition_ids: of consecutive frames from first_frame on. What begins or ends inside a phone gives a part of it.
+// transition_ids: one per frame from first_frame on. A phone cut off at either end gives a partial span.
 std::vector<PhoneSpan> align_phones(const uint32_t *transition_ids, uint32_t n, uint32_t first_frame,
                                     const TransitionLookup &transition);
 

@@ -11,7 +11,7 @@
 namespace asr {
 namespace {
 
-// Costs that are to be taken off: none.
+// Scores to subtract: none.
 class NoScores : public WordScores {
  public:
   uint32_t start() override { return 0; }
@@ -56,7 +56,7 @@ void BoostScores::add(const std::vector<std::string> &phrase, double bonus) {
   states_[state].bonus += bonus;
 }
 
-// Shorter beginnings first.
+// Links states with shorter prefixes first.
 void BoostScores::link(const StopToken &stop) {
   std::vector<uint32_t> order = {0};
   for (size_t i = 0; i < order.size(); ++i) {

@@ -8,7 +8,7 @@
 namespace asr {
 namespace {
 
-// The word of every slot that most paths say, where that is a word.
+// Returns the most frequent entry of every slot, where that is a word.
 std::vector<WordPlace> likeliest_words(const ConfusionNetwork &network) {
   std::vector<WordPlace> words;
   for (const std::vector<SlotWord> &slot : network.slots) {
@@ -29,7 +29,7 @@ SlotWord find_word(const std::vector<SlotWord> &slot, const WordPlace &place) {
   return {place.word, 0, place.begin, place.end};
 }
 
-constexpr int kMostRounds = 20;  // of replacing words; 2 or 3 are usual
+constexpr int kMostRounds = 20;  // rounds of replacing words; 2 or 3 are usual
 
 }  // namespace
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Word confidences: what else the lattice could have said where a word is. A lattice is folded onto a word sequence so that
-// every path says at most one word in every slot; the share of the paths that say the word of the slot is its confidence.
-// Also finds the word sequence with the fewest expected errors (minimum Bayes risk; H. Xu, D. Povey, L. Mangu and J. Zhu,
-// Minimum Bayes risk decoding and system combination based on a recursion for edit distance, 2011). Called by the engine for
-// results and by `senone lattice confidence`.
+// Word confidences from a lattice. Folding a lattice onto a word sequence gives every path at most one word per slot. The
+// confidence of a word is the share of the paths with this word in its slot. The same folding finds the word sequence with the
+// fewest expected errors (minimum Bayes risk; H. Xu, D. Povey, L. Mangu and J. Zhu, Minimum Bayes risk decoding and system
+// combination based on a recursion for edit distance, 2011). Called by the engine for results and by `senone lattice
+// confidence`.
 #pragma once
 
 #include <vector>
@@ -20,37 +20,37 @@ struct SlotWord {
 };
 
 struct ConfusionNetwork {
-  // Slots 1, 3, 5 ... belong to the words that the lattice was folded onto, those between to what paths say besides. The
-  // words of a slot are sorted by falling posterior, and their posteriors add up to 1.
+  // Slots 1, 3, 5 ... belong to the words onto which the lattice was folded, the slots between to additional words of paths.
+  // The words of a slot are sorted by falling posterior, and their posteriors add up to 1.
   std::vector<std::vector<SlotWord>> slots;  // [2 * n_words + 1]
-  double expected_errors = 0;                // of the words against the path that is right, by the fold; never too low
+  double expected_errors = 0;  // expected errors of the words against the correct path, by the fold; an upper bound
 };
 
-// A word and where it is; for words that no path has, where to look for others like it.
+// A word with its time; for words that no path has, the time to search around.
 struct WordPlace {
   uint32_t word;
   double begin, end;  // frames
 };
 
-// The words of the least costly path. Each lasts to the next one, the last to the end.
+// Returns the words of the least costly path. Each lasts to the next one, the last to the end.
 std::vector<WordPlace> best_words(const CompactLattice &lattice, double acoustic_scale);
 
-// The lattice folded onto `words`, which need not be a path of it. Cost and memory grow with arcs times the words that lie
-// within kFoldReach frames of an arc; lattices so dense that this takes too much are folded within less.
+// Folds the lattice onto `words`, which need not be a path of it. Cost and memory grow with arcs times the words within
+// kFoldReach frames of an arc; for very dense lattices the reach is reduced.
 inline constexpr double kFoldReach = 500;
 ConfusionNetwork fold_onto(const CompactLattice &lattice, const LatticePosteriors &posteriors,
                            const std::vector<WordPlace> &words, const StopToken &stop = {});
 ConfusionNetwork fold_onto(const CompactLattice &lattice, const std::vector<WordPlace> &words, double acoustic_scale);
 
-// The confidence of each word: the posterior of words[i] in slot 2 * i + 1 of the lattice folded onto them.
+// Returns the confidence of each word: the posterior of words[i] in slot 2 * i + 1 of the lattice folded onto the words.
 std::vector<double> word_confidences(const CompactLattice &lattice, const LatticePosteriors &posteriors,
                                      const std::vector<WordPlace> &words, const StopToken &stop = {});
 std::vector<double> word_confidences(const CompactLattice &lattice, const std::vector<WordPlace> &words, double acoustic_scale);
 
-// Words with, as far as folding and replacing words in turns finds them, the fewest expected errors; begins at best_words.
+// Finds the words with the fewest expected errors by alternate folding and replacing, starting from best_words.
 struct MinimumRisk {
-  std::vector<SlotWord> words;  // with their confidences and times
-  ConfusionNetwork network;     // the lattice folded onto them
+  std::vector<SlotWord> words;  // words with confidences and times
+  ConfusionNetwork network;     // the lattice folded onto the words
 };
 MinimumRisk minimum_risk(const CompactLattice &lattice, double acoustic_scale);
 

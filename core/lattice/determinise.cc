@@ -15,8 +15,8 @@ Determinised determinise(Lattice lattice, const DeterminiseOptions &options, con
   return determiniser.finish();
 }
 
-// The window has a quarter of max_bytes, the determiniser the rest. A piece may take a quarter of what is left of that, so that
-// those to come are not without.
+// The window gets a quarter of max_bytes, the determiniser the rest. A piece may use a quarter of the determiniser's remaining
+// memory, so that later pieces have some, too.
 struct PieceDeterminiser::State {
   explicit State(const DeterminiseOptions &options)
       : window_bytes(options.max_bytes / 4),
@@ -24,7 +24,7 @@ struct PieceDeterminiser::State {
         window(options.acoustic_scale),
         determiniser(options) {}
 
-  // What waits is followed again from where it begins, so only when there is twice as much to follow.
+  // Waiting subsets are followed again from their beginning, so advances are made only when the lattice has doubled.
   void add(Lattice piece, bool is_last, const StopToken &stop) {
     stop.check();
     window.add(std::move(piece), is_last);
@@ -46,7 +46,7 @@ struct PieceDeterminiser::State {
   const size_t window_bytes, result_bytes;
   LatticeWindow window;
   Determiniser determiniser;
-  uint64_t n_kept = 0;  // states of the window that were needed on
+  uint64_t n_kept = 0;  // states of the window that were still needed
 };
 
 PieceDeterminiser::PieceDeterminiser(const DeterminiseOptions &options) : options_(options) {

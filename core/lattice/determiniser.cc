@@ -2,17 +2,17 @@
 // Subset construction (M. Mohri 1997; with strings of transition-ids as in D. Povey et al., Generating exact lattices in the
 // WFST framework, 2012), best subsets first.
 //
-// A subset is where a word sequence leads in the lattice: states, with what the best paths there cost and consume beyond
-// their common part. Its estimate, the least cost of a complete path through it, is exact, so subsets are taken up in the
-// order of the best word sequences that need them, each after all better ways to reach it. Then its paths are followed to
-// where the next words begin. What they have in common up to there goes to the arcs that lead here, and subsets that do not
-// differ in the rest are one state of the result.
+// A subset is the set of lattice states that a word sequence leads to. Each state has the cost and ids of the best path there,
+// without the part common to all paths of the subset. The estimate of a subset is the least cost of a complete path through it,
+// and it is exact. So subsets are expanded in the order of the best word sequences that need them, each after all better ways
+// to reach it. Expanding follows the subset's paths to the beginning of the next words. Their common part moves to the arcs
+// that lead here. Subsets that do not differ in the rest are one state of the result.
 //
-// A lattice may come in pieces. Subsets from which paths without a word lead to the states that end the piece wait for the next
-// one. Only what they can reach is kept of the pieces so far.
+// A lattice may come in pieces. A subset waits for the next piece if paths without a word lead from it to the states that end
+// the piece. Of earlier pieces only the states that waiting subsets can reach are kept.
 //
-// Costs too large to be added up exactly make estimates differ by rounding, so that the search may spread over ways that cost
-// the same before one of them is complete. Then, as whenever memory runs out that early, the best path is followed alone.
+// Costs too large for exact sums make estimates differ by rounding, so that the search may spread over ways of equal cost
+// before one of them is complete. Then, and whenever memory runs out that early, only the best path is followed.
 #include "core/lattice/determiniser.h"
 
 #include <algorithm>
@@ -27,11 +27,9 @@ Determiniser::Determiniser(const DeterminiseOptions &options) : options_(options
 
 size_t Determiniser::bytes() const {
   const auto blocks = [](const auto &deque) { return deque.size() * sizeof(deque[0]) * 17 / 16; };
-  const auto growing = [](size_t n, size_t each) {
-    return 3 * n * each;
-  };                                                                 // a vector that is just being copied to a larger one
-  constexpr size_t kIndexEntry = 96;                                 // with its part of the table
-  constexpr size_t kResultState = sizeof(CompactLattice::End) + 40;  // with the costs that prune() compares
+  const auto growing = [](size_t n, size_t each) { return 3 * n * each; };  // a vector during its copy to a larger one
+  constexpr size_t kIndexEntry = 96;                                        // including its share of the hash table
+  constexpr size_t kResultState = sizeof(CompactLattice::End) + 40;         // including the costs that prune() compares
   const size_t result = blocks(subsets_) + blocks(states_) + blocks(arcs_) + blocks(ids_);
   const size_t search = growing(lists_.elements.size(), sizeof(SubsetElement)) + growing(lists_.pool.size(), 4) +
                         (known_subsets_.size() + known_states_.size()) * kIndexEntry +
@@ -40,7 +38,7 @@ size_t Determiniser::bytes() const {
   return std::max(result + search, assembled + std::max(result, assembled));  // finish() copies twice
 }
 
-// Whether the paths that the step speaks of fit in the lists.
+// Returns true if the paths of the step fit into the lists.
 bool Determiniser::has_room() const {
   return bytes() + 3 * (step_->n_elements() * sizeof(SubsetElement) + 4 * step_->n_element_ids()) <= max_bytes_;
 }
@@ -62,7 +60,7 @@ void Determiniser::advance(const PreparedLattice &lattice, uint32_t open, size_t
   waiting_.erase(std::unique(waiting_.begin(), waiting_.end()), waiting_.end());
 }
 
-// False if it ran out of work or memory before the best path was complete.
+// Returns false if work or memory ran out before the best path was complete.
 bool Determiniser::search() {
   while (!queue_.empty()) {
     const Estimated next = queue_.top();
@@ -78,7 +76,7 @@ bool Determiniser::search() {
   return true;
 }
 
-// Everything that costs less than this is found, nothing more will be.
+// Narrows the beam: every path that costs less than `cost` has been found, and no others will be.
 void Determiniser::narrow(double cost) { beam_ = std::min(beam_, std::max(0.0, cost - lattice_->best)); }
 
 void Determiniser::enqueue(uint32_t number) {
@@ -88,7 +86,7 @@ void Determiniser::enqueue(uint32_t number) {
   if (least <= lattice_->limit) queue_.push({least, subset.list.frame, number});
 }
 
-// False if it ran out of work or memory; what it did until then is part of the result.
+// Returns false if work or memory ran out; the arcs added until then are part of the result.
 bool Determiniser::take_up(uint32_t number) {
   const List list = subsets_[number].list;
   const size_t held = bytes();
@@ -133,7 +131,7 @@ Alignment Determiniser::take_step_ids() {
   return ids;
 }
 
-// An arc of the last state.
+// Adds an arc to the last state.
 void Determiniser::add_arc(uint32_t next_subset, uint32_t word, const LatticeCost &cost, const Alignment &ids) {
   arcs_.push_back({next_subset, word, cost, ids});
   Subset &next = subsets_[next_subset];
@@ -141,11 +139,11 @@ void Determiniser::add_arc(uint32_t next_subset, uint32_t word, const LatticeCos
   n_assembled_ids_ += ids.size + next.lead_ids.size;
 }
 
-// Gives the subset a state of the result: that of another subset from which words go on in the same way, or a new one, which
-// is then the last.
+// Gives the subset a state of the result. It is the state of another subset from which the same words go on, or a new one,
+// which is then the last.
 Determiniser::Join Determiniser::join_state(uint32_t number) {
   Subset &subset = subsets_[number];
-  if (number == 0) {  // no arc leads here that could take what is common
+  if (number == 0) {  // no arc leads here that could take the common part
     subset.result_state = 0;
     states_.push_back({0, 0, 0, 0, {}});
     return Join::kNew;
@@ -171,7 +169,7 @@ Determiniser::Join Determiniser::join_state(uint32_t number) {
   return Join::kKnown;
 }
 
-// The subset that the step's current word leads to from `before`: a new one, unless it was reached before.
+// Returns the subset that the step's current word leads to from `before`, a new one unless known.
 uint32_t Determiniser::reach(const Subset &before) {
   const size_t begin = lists_.elements.size(), pool_begin = lists_.pool.size();
   step_->append_elements(&lists_.elements, &lists_.pool);

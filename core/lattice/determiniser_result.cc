@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The determiniser's result, and its way out when work or memory runs out: the best path alone, read off the lattice.
+// Assembles the determiniser's result. If work or memory runs out, it falls back to the best path alone, read off the lattice.
 #include <algorithm>
 #include <cmath>
 
@@ -35,15 +35,15 @@ void Determiniser::keep_best_path(const PreparedLattice &lattice, uint32_t open)
   follow_best_path(start(), open);
 }
 
-// The best path from one of the waiting subsets to an end or, if the lattice goes on, to an open state. Of open states that
-// are equally good the first counts: the others may only seem so, since paths between them belong to what follows.
+// Returns the best path from one of the waiting subsets to an end or, if the lattice goes on, to an open state. Of equally good
+// open states the first one counts: paths between open states belong to the next piece, so the others may only seem as good.
 Determiniser::BestPath Determiniser::find_best_path(uint32_t open) const {
   const Lattice &lattice = lattice_->lattice;
   struct Way {
     double cost = kNoEnd.graph;
-    uint32_t from = kNone;  // a state, or kNone where the path begins in
-    uint64_t arc = 0;       // this element
-    uint32_t subset = 0;    // of this subset
+    uint32_t from = kNone;  // kNone: the path begins with an element
+    uint64_t arc = 0;       // arc from there, or the element
+    uint32_t subset = 0;    // of the element
   };
   std::vector<Way> ways(lattice.n_states());
   for (const uint32_t number : waiting_) {
@@ -77,7 +77,7 @@ Determiniser::BestPath Determiniser::find_best_path(uint32_t open) const {
   return path;
 }
 
-// Makes the best path the only one. Each of its states leads on at once, with nothing in common left to the arcs before.
+// Makes the best path the only one. Each of its states leads on at once, and no common part is left to move to earlier arcs.
 void Determiniser::follow_best_path(const Start &start, uint32_t open) {
   return_to(start);
   beam_ = 0;
@@ -126,7 +126,7 @@ void Determiniser::follow_best_path(const Start &start, uint32_t open) {
   n_assembled_ids_ += states_.back().end.alignment.size;
 }
 
-// Leaves the subset waiting in one state.
+// Leaves the subset waiting with one element.
 void Determiniser::wait_at(uint32_t number, uint32_t state, const LatticeCost &cost, const std::vector<uint32_t> &ids) {
   List &list = subsets_[number].list;
   list.begin = lists_.elements.size();
@@ -149,8 +149,8 @@ Determinised Determiniser::finish() {
   return {prune(assembled, options_.acoustic_scale, beam_), beam_};
 }
 
-// The states and the arcs between them. A word leads to higher states of the lattice, so the lowest among the elements of a
-// state puts it after all that lead to it.
+// Collects the states and the arcs between them. A word leads to higher states of the lattice. So ordering states by their
+// lowest lattice state puts each after all states that lead to it.
 CompactLattice Determiniser::assemble() const {
   std::vector<uint32_t> order(states_.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of subset elements, found again by what they hold. Part of determinise().
+// ElementLists stores lists of subset elements and finds them by content. Part of determinise().
 #pragma once
 
 #include <algorithm>
@@ -17,17 +17,17 @@ namespace asr {
 class ElementLists {
  public:
   std::vector<SubsetElement> elements;
-  std::vector<uint32_t> pool;  // ids of the elements
+  std::vector<uint32_t> pool;  // alignment ids of the elements
 
   struct List {
-    size_t begin, end;  // in elements
-    uint32_t frame;     // frames consumed on the way to them, not counting their own ids
+    size_t begin, end;  // indices of elements
+    uint32_t frame;     // frames consumed before the elements, without their own ids
   };
   using Index = std::unordered_multimap<uint64_t, std::pair<List, uint32_t>>;
 
   static constexpr uint32_t kNone = 0xffffffffu;
 
-  // A copy of a list of others.
+  // Copies a list from another ElementLists.
   List append(const ElementLists &from, const List &list) {
     const size_t begin = elements.size();
     for (size_t e = list.begin; e < list.end; ++e) {
@@ -40,7 +40,7 @@ class ElementLists {
     return {begin, elements.size(), list.frame};
   }
 
-  // The number of an equal list, or kNone; then this one is added with number `next`.
+  // Returns the number of an equal list, or kNone; then this list is added with number `next`.
   uint32_t find_or_add(Index &index, const List &list, uint32_t next) const {
     const uint64_t hash = hash_of(list);
     const auto [begin, end] = index.equal_range(hash);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folding. Path by path it would be the edit distance with back-pointers; over a lattice, a state's row of distances to the
-// first q slots is the average, weighted by posteriors, of what the arcs into it give:
+// Folds a lattice onto a word sequence. For a single path this is the edit distance with back-pointers. For a lattice, a
+// state's row of distances to the first q slots is the average, weighted by posteriors, over its incoming arcs:
 //
 //   distance(arc, q) = min( distance(source, q - 1) + mismatch(word, slot q)   the word goes into the slot
 //                           distance(arc, q - 1)    + mismatch(none, slot q)   the slot stays empty
 //                           distance(source, q)     + mismatch(word, none)     the word is left out )
 //   distance(state, q) = sum over arcs into it of (posterior of arc / posterior of state) * distance(arc, q)
 //
-// An average of least distances is at least the least of averages, so the distance at the end is an upper bound of the
-// expected errors, and exact where paths do not meet. Going back from the end, the share of the paths that took each choice
-// is passed on to where the choice came from, and gathered for each slot.
+// An average of least distances is at least the least of averages. So the distance at the end is an upper bound of the expected
+// errors, and it is exact if paths do not meet. Going back from the end, the share of the paths that took each choice is passed
+// on to the choice's source, and accumulated for each slot.
 #include "core/lattice/confusion_network.h"
 
 #include <algorithm>
@@ -23,7 +23,8 @@
 namespace asr {
 namespace {
 
-// Of folds with equal errors: words far from the slot's time and words in no slot are avoided, by less than errors count.
+// Tie-breaker between folds with equal errors: penalises words far from the slot's time and words in no slot, by less than an
+// error.
 constexpr double kMismatchAFrame = 1e-5, kMostForTime = 1e-2;
 constexpr double kLeftOut = 1e-3;
 constexpr double kFar = 1e30;  // distance to slots out of reach
@@ -33,10 +34,10 @@ struct Slot {
   double begin, end;  // frames
 };
 
-// A range of slot numbers: row q stands for the slots before q.
+// A range of slot numbers: row q covers the slots before q.
 struct Band {
   uint32_t first = 0, last = 0;  // inclusive
-  size_t offset = 0;             // of the band's values in an array of all
+  size_t offset = 0;             // offset of the band's values in a shared array
   uint32_t size() const { return last - first + 1; }
 };
 
@@ -65,7 +66,7 @@ class Fold {
         words.push_back({word, std::min(sums.share, 1.0), sums.begin / sums.share, sums.end / sums.share});
         if (word != slots_[q].word) network.expected_errors += sums.share;
       }
-      const uint32_t own = slots_[q].word;  // is first among equals
+      const uint32_t own = slots_[q].word;  // first among equals
       const auto likelier = [own](const SlotWord &a, const SlotWord &b) {
         return a.posterior != b.posterior ? a.posterior > b.posterior : a.word == own && b.word != own;
       };
@@ -79,11 +80,11 @@ class Fold {
   struct Sums {
     double share = 0, begin = 0, end = 0;
   };
-  // What an arc does, or an end, which is like an arc without a word that leads out of the lattice.
+  // One arc, or an end, which behaves like an arc without a word that leaves the lattice.
   struct Step {
     uint32_t source, word;
     double begin, end;  // frames
-    Band reach;         // slots that the word may go into
+    Band reach;         // slots that may take the word
   };
 
   const CompactLattice &lattice_;
@@ -92,9 +93,9 @@ class Fold {
   std::vector<Slot> slots_;
   std::vector<Band> bands_;  // [n_states]
   size_t n_values_ = 0;
-  std::vector<double> distance_, share_;  // of each state and each q of its band
+  std::vector<double> distance_, share_;  // [state][q in its band]
   std::vector<double> row_, row_share_;
-  std::vector<std::map<uint32_t, Sums>> sums_;  // [n_slots]: by word
+  std::vector<std::map<uint32_t, Sums>> sums_;  // [n_slots], key: word
   double left_out_ = 0;
 
   void make_slots(const std::vector<WordPlace> &words) {
@@ -108,8 +109,8 @@ class Fold {
     sums_.resize(slots_.size());
   }
 
-  // The slots within reach of each state; false if they are too many. Slot times may go back a little where words were moved;
-  // a running bound keeps the bands in order.
+  // Computes the slots within reach of each state; false if they are too many. Moved words can make slot times decrease
+  // slightly; a running bound keeps the bands in order.
   bool make_bands(double reach) {
     const uint32_t n_slots = static_cast<uint32_t>(slots_.size());
     std::vector<double> latest(n_slots);
@@ -146,7 +147,7 @@ class Fold {
 
   enum class Choice { kPair, kEmpty, kSkip };
 
-  // The cheapest choice for slots before q, given the row so far.
+  // Returns the cheapest choice for slots before q, given the row so far.
   std::pair<double, Choice> choose(const Step &step, uint32_t q) const {
     std::pair<double, Choice> best{distance(step.source, q) + (step.word == 0 ? 0 : 1 + kLeftOut), Choice::kSkip};
     if (q == 0) return best;
@@ -180,7 +181,7 @@ class Fold {
     return {s, 0, frame, frame, {bands_[s].first, static_cast<uint32_t>(slots_.size()), 0}};
   }
 
-  // Share of the paths into an arc's next state that come by the arc.
+  // Returns the arc's share of the paths into its next state.
   double weight(uint64_t a) const {
     const double whole = posteriors_.states[lattice_.arcs[a].next_state];
     return whole > 0 ? posteriors_.arcs[a] / whole : 0;
@@ -230,7 +231,7 @@ class Fold {
     }
   }
 
-  // Hands row_share_ of a step on by the choices of its row.
+  // Distributes a step's row_share_ according to the choices of its row.
   void pass_back(const Step &step) {
     make_row(step);
     const Band &from = bands_[step.source];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Lattice of what a back end's search left, whole or in pieces.
+// Converts the raw lattice of a back end's search to a Lattice, whole or in pieces.
 #pragma once
 
 #include <utility>
@@ -10,10 +10,10 @@
 
 namespace asr {
 
-// word_insertion_cost: the search's; it becomes part of the graph costs.
+// word_insertion_cost: value used in the search; it is included in the graph costs.
 Lattice lattice_from_backend(const asr_raw_lattice &raw, float word_insertion_cost);
 
-// The settled pieces of a channel's lattice, one after the other, to action(Lattice). take_piece(asr_raw_lattice *) is
+// Passes the settled pieces of a channel's lattice to action(Lattice), one after the other. take_piece(asr_raw_lattice *) is
 // asr_backend_api::lattice_piece.
 template <typename TakePiece, typename Action>
 void for_settled_pieces(TakePiece take_piece, float word_insertion_cost, Action action) {
@@ -25,7 +25,7 @@ void for_settled_pieces(TakePiece take_piece, float word_insertion_cost, Action 
   }
 }
 
-// Gives them to `pieces`.
+// Adds the pieces to `pieces`.
 template <typename TakePiece>
 void add_settled_pieces(TakePiece take_piece, float word_insertion_cost, PieceDeterminiser *pieces,
                         const StopToken &stop = {}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives of lattices as Kaldi's tools write and read them: entries of a key and an OpenFst "vector" graph with arcs of type
-// compactlattice44 (word level) or lattice4 (state level), binary or text. Called by `senone recognize` and the lattice tools.
+// Archives of lattices in Kaldi's format: entries of a key and an OpenFst "vector" graph, binary or text. Arcs have type
+// compactlattice44 (word level) or lattice4 (state level). Called by `senone recognize` and the lattice tools.
 #pragma once
 
 #include <memory>
@@ -13,13 +13,13 @@ namespace asr {
 
 enum class KaldiForm { kBinary, kText };
 
-// Append an entry. The key must be a word without blanks. Costs are rounded to single precision.
+// These functions append an entry. The key must be a word without blanks. Costs are rounded to single precision.
 void write_kaldi_lattice(OutputFile &file, const std::string &key, const CompactLattice &lattice, KaldiForm form);
 void write_kaldi_lattice(OutputFile &file, const std::string &key, const Lattice &lattice, KaldiForm form);
 
-// Reads all of these; an archive may mix them. Of the file's states only those are kept that the start leads to, in an order
-// that arcs ascend. An arc of the state level becomes one with an alignment of one id or none. Whatever is wrong with the
-// file is an asr::Error (ASR_BAD_FILE) that names it and the byte or line.
+// KaldiLatticeReader reads all of these types; an archive may mix them. It keeps only states reachable from the start, in an
+// order in which arcs ascend. A state-level arc becomes an arc whose alignment has one id or none. Errors in the file are
+// asr::Error (ASR_BAD_FILE) and name the file and the byte or line.
 class KaldiLatticeReader {
  public:
   explicit KaldiLatticeReader(const std::string &path);

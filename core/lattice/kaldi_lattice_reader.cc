@@ -69,7 +69,7 @@ class KaldiLatticeReader::Source {
 
   // ---- both forms
 
-  // False if the cost means that there is no path.
+  // Returns false for a cost that stands for "no path".
   bool is_path(const LatticeCost &cost) const {
     const auto possible = [](double x) { return !std::isnan(x) && x != -kNoEnd.graph; };
     if (!possible(cost.graph) || !possible(cost.acoustic)) fail_here("a cost is not a number; the file is damaged");
@@ -116,7 +116,7 @@ class KaldiLatticeReader::Source {
     return static_cast<uint32_t>(label);
   }
 
-  // A number of things that take at least `bytes_each` of the file.
+  // Takes a count of elements with at least `bytes_each` bytes each in the file.
   uint64_t take_count(size_t bytes_each) {
     const auto count = take<int64_t>();
     if (count < 0 || static_cast<uint64_t>(count) > (bytes_.size() - at_) / bytes_each) {
@@ -154,7 +154,7 @@ class KaldiLatticeReader::Source {
     at_ += std::min<size_t>(8, bytes_.size() - at_);  // properties
     const auto start = take<int64_t>();
     const auto n_states = take<int64_t>();
-    take<int64_t>();  // arcs: not reliable
+    take<int64_t>();  // number of arcs: not reliable
     constexpr int64_t kStateBytes = 16;
     if (n_states < 0 || n_states > static_cast<int64_t>(bytes_.size() - at_) / kStateBytes || start >= n_states) {
       fail_here("the number of states or the start does not fit the file; it is damaged or truncated");
@@ -196,7 +196,7 @@ class KaldiLatticeReader::Source {
     return is_extreme ? static_cast<T>(extreme(text)) : value;
   }
 
-  // A number between 0 and the least one, or beyond the largest: from_chars does not say which.
+  // Returns the value of a number below the least or above the largest one: from_chars does not tell which.
   static double extreme(std::string_view text) {
     const double sign = text[0] == '-' ? -1 : 1;
     const size_t exponent = text.find_first_of("eE"), first = text[0] == '-' ? 1 : 0;
@@ -205,7 +205,7 @@ class KaldiLatticeReader::Source {
     return sign * (is_small ? 0 : kNoEnd.graph);
   }
 
-  // "graph,acoustic" and, in compact lattices, ",id_id_..."; nothing means a cost of 0.
+  // Parses "graph,acoustic" and, in compact lattices, ",id_id_..."; an empty text is a cost of 0.
   LatticeCost read_weight(std::string_view text, Alignment *alignment) {
     const size_t first = text.find(','), second = text.find(',', first + 1);
     if (first == std::string_view::npos) fail_here("a cost must be \"graph,acoustic\"; the file is damaged");

@@ -16,10 +16,10 @@ class BinaryEntry {
     put_string(arc_type);
     put<int32_t>(2);                       // version
     put<int32_t>(0);                       // flags: no symbol tables
-    put<uint64_t>(3);                      // properties: can be expanded and changed; others are not said
+    put<uint64_t>(3);                      // properties: expanded and mutable; the others are unknown
     put<int64_t>(n_states == 0 ? -1 : 0);  // start
     put<int64_t>(static_cast<int64_t>(n_states));
-    put<int64_t>(0);  // arcs: not counted in this type
+    put<int64_t>(0);  // number of arcs: not stored for this type
   }
 
   template <typename T>

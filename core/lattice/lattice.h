@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two forms of a lattice. The engine makes a Lattice of what a back end's search left (asr_raw_lattice), determinise()
-// turns it into a CompactLattice, and everything that users get is made from that. Costs are negated natural logarithms;
-// graph costs (with word insertion costs) and acoustic costs (unscaled) stay apart everywhere.
+// The two forms of a lattice. The engine converts a back end's raw lattice (asr_raw_lattice) to a Lattice, and determinise()
+// converts that to a CompactLattice, from which all results for users are made. Costs are negated natural logarithms. Graph
+// costs (with word insertion costs) and acoustic costs (unscaled) are always separate.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct LatticeCost {
   bool operator==(const LatticeCost &other) const { return graph == other.graph && acoustic == other.acoustic; }
 };
 
-inline constexpr LatticeCost kNoEnd = {std::numeric_limits<double>::infinity(), 0};  // of a state where no path ends
+inline constexpr LatticeCost kNoEnd = {std::numeric_limits<double>::infinity(), 0};  // final cost of a state where no path ends
 inline bool is_end(const LatticeCost &final_cost) { return final_cost.graph < std::numeric_limits<double>::infinity(); }
 
 struct LatticeArc {
@@ -29,7 +29,7 @@ struct LatticeArc {
   LatticeCost cost;
 };
 
-// State level: an arc consumes at most one frame. Arcs of state s: arcs[arc_begin[s]] ... arcs[arc_begin[s + 1] - 1].
+// A state-level lattice: an arc consumes at most one frame. Arcs of state s: arcs[arc_begin[s]] ... arcs[arc_begin[s + 1] - 1].
 struct Lattice {
   std::vector<uint64_t> arc_begin{0};  // [n_states + 1]
   std::vector<LatticeArc> arcs;
@@ -46,17 +46,17 @@ struct Alignment {
 
 struct CompactArc {
   uint32_t next_state;  // higher than the arc's own state
-  uint32_t word;        // 0 only in lattices that were read from files
+  uint32_t word;        // 0 only in lattices read from files
   LatticeCost cost;
   Alignment alignment;
 };
 
-// Word level and, made by determinise(), deterministic: a state has at most one arc of a word, so a word sequence is at
-// most one path, with its best alignment. State 0 is the start; no states is the empty lattice (no path).
+// A word-level lattice. From determinise() it is deterministic: a state has at most one arc per word, so a word sequence has at
+// most one path, with its best alignment. State 0 is the start; a lattice without states is empty (no path).
 struct CompactLattice {
   struct End {
     LatticeCost cost = kNoEnd;
-    Alignment alignment;  // what is consumed after the last word's arc
+    Alignment alignment;  // ids consumed after the last word's arc
   };
   std::vector<uint64_t> arc_begin{0};  // [n_states + 1]
   std::vector<CompactArc> arcs;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The best way to the end is not known before the end. Pieces end with extra costs, which say at least how much dearer than the
-// best a path through a state will be; less what the best path to the state cost, that is the least a way on can cost, but for
-// a constant. So nothing is taken out that could come to lie within the beam.
+// Prunes a lattice before its end is known. The last states of a piece have extra costs: lower bounds on how much a path
+// through the state costs more than the best. An extra cost less the cost of the best path to the state bounds the cost of its
+// continuations, up to a constant. So pruning never removes a path that could end up within the beam.
 #include "core/lattice/lattice_window.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ void drop_first(std::vector<T> &values, size_t n) {
   values.erase(values.begin(), values.begin() + static_cast<ptrdiff_t>(n));
 }
 
-// Arrays that grow by halves of what they are would be the larger part of the memory.
+// Reserves exactly: growing arrays by half their size would waste most of the memory.
 template <typename T>
 void reserve_exactly(std::vector<T> *values, size_t n_more) {
   if (values->size() + n_more > values->capacity()) values->reserve(values->size() + n_more);
@@ -44,7 +44,7 @@ void LatticeWindow::add(Lattice piece, bool is_last) {
   if (!is_last) find_open_costs();
 }
 
-// Arrays are copied to larger ones one after another, of which that of the arcs is the largest.
+// Arrays are copied to larger ones one after another; the copy of the arcs is the largest.
 size_t LatticeWindow::bytes() const {
   constexpr size_t kState = 4 * sizeof(uint64_t) + sizeof(uint32_t) + 2 * sizeof(LatticeCost);
   constexpr size_t kVisit = 48;  // of WordStep
@@ -61,7 +61,7 @@ void LatticeWindow::prepare(double lattice_beam) {
   prune_and_order(prepared_, acoustic_scale_);
 }
 
-// Appends the piece, and finds the costs of the best paths from the start to its states.
+// Appends the piece and computes the costs of the best paths from the start to its states.
 void LatticeWindow::join(Lattice piece) {
   Lattice &window = prepared_.lattice;
   std::vector<double> &from_start = prepared_.from_start;
@@ -95,7 +95,7 @@ void LatticeWindow::join(Lattice piece) {
   }
 }
 
-// Puts the least cost of the ways on in the place of the extra costs.
+// Replaces the extra costs by the least costs of the continuations.
 void LatticeWindow::find_open_costs() {
   std::vector<LatticeCost> &costs = prepared_.lattice.final_costs;
   const std::vector<double> &from_start = prepared_.from_start;

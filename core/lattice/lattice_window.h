@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a lattice that comes in pieces, from the first state that is still needed. PieceDeterminiser works on it.
+// LatticeWindow holds the end of a lattice that arrives in pieces, from the first state still needed. PieceDeterminiser works
+// on it.
 #pragma once
 
 #include <cstddef>
@@ -8,26 +9,26 @@
 
 namespace asr {
 
-// Costs are multiples of 2^-24, fine enough for those of a search and exact for days of audio.
+// Costs are multiples of 2^-24: fine enough for a search, and exact for days of audio.
 class LatticeWindow {
  public:
   explicit LatticeWindow(double acoustic_scale) : acoustic_scale_(acoustic_scale) {}
 
-  // Adds a piece, as asr_backend_api::lattice_piece defines it. Throws ASR_INVALID_ARGUMENT if it breaks the rules of lattice.h
-  // or does not begin with the states that ended the one before.
+  // Adds a piece, as asr_backend_api::lattice_piece defines it. Throws ASR_INVALID_ARGUMENT if the piece breaks the rules of
+  // lattice.h or does not begin with the last states of the preceding piece.
   void add(Lattice piece, bool is_last);
 
-  // Takes out what lies on no path within the beam, as far as is known by now.
+  // Removes paths that are outside the beam by current knowledge.
   void prepare(double lattice_beam);
 
-  // Forgets the first states; the numbers of the others fall.
+  // Removes the first n_states states and renumbers the others.
   void drop(uint32_t n_states);
 
-  const PreparedLattice &prepared() const { return prepared_; }  // since prepare()
+  const PreparedLattice &prepared() const { return prepared_; }  // valid after prepare()
   uint32_t n_states() const { return prepared_.lattice.n_states(); }
-  size_t bytes() const;  // at most, with what following its paths takes for each state
+  size_t bytes() const;  // upper bound, including the per-state memory for following paths
   bool has_paths() const { return prepared_.best < kNoEnd.graph; }
-  uint32_t open_begin() const { return open_begin_; }  // from this state on they end the piece, unless it is the last
+  uint32_t open_begin() const { return open_begin_; }  // first of the states that end the piece, unless it is the last piece
 
  private:
   void join(Lattice piece);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A* search. What waits are beginnings of paths, by the cost of the best path that continues them, which is known exactly. One
-// that is taken from the queue is followed to its end at once; the ways not taken are put into the queue. So as many are
-// taken as there are paths to find, and a way that is dearer than as many others needs no place in the queue.
+// A* search. The queue holds prefixes of paths, ordered by the exact cost of their best completion. A prefix taken from the
+// queue is followed to its end at once; the alternatives passed on the way are queued. So each path takes one prefix from the
+// queue, and an alternative dearer than n others need not be queued.
 #include "core/lattice/nbest.h"
 
 #include <algorithm>
@@ -29,10 +29,10 @@ class PathSearch {
 
   void run(double beam, const std::function<void(LatticePath)> &visit) {
     if (n_ == 0 || to_end_.empty() || !std::isfinite(to_end_[0])) return;
-    const double slack = 1e-9 * (1 + std::fabs(to_end_[0]));  // estimates are not added up in the order of the costs
+    const double slack = 1e-9 * (1 + std::fabs(to_end_[0]));  // estimates are not summed in the order of the costs
     limit_ = to_end_[0] + beam + slack;
     add({0, 0, kNone, false, {}}, to_end_[0]);
-    double best = 0;  // the cost of the first
+    double best = 0;  // cost of the first path
     for (size_t n_found = 0; !queue_.empty() && n_found < n_; ++n_found) {
       const Beginning next = beginnings_[queue_.top().second];
       queue_.pop();
@@ -47,13 +47,13 @@ class PathSearch {
  private:
   struct Step {
     uint64_t arc;
-    uint32_t before;  // kNone: the first
+    uint32_t before;  // kNone: the first arc
   };
   struct Beginning {
     uint32_t state;
     uint32_t n_steps;
     uint32_t last_step;
-    bool ends;  // goes no further
+    bool ends;  // the path ends here
     LatticeCost cost;
   };
   using Waiting = std::pair<double, size_t>;  // estimate, index in beginnings_
@@ -69,7 +69,7 @@ class PathSearch {
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> queue_;
   std::priority_queue<double> least_;  // the n least estimates so far
 
-  // Whether a way is among the n best so far, and within the beam.
+  // Returns true if a way is among the n best so far and within the beam.
   bool is_wanted(double estimate) const {
     return std::isfinite(estimate) && estimate <= limit_ && (least_.size() < n_ || estimate < least_.top());
   }
@@ -97,7 +97,7 @@ class PathSearch {
       const LatticeCost &end_cost = lattice_.ends[path.state].cost;
       const uint64_t begin = lattice_.arc_begin[path.state], end = lattice_.arc_begin[path.state + 1];
       double least = (path.cost + end_cost).total(acoustic_scale_);
-      uint64_t best = end;  // the way not to go further
+      uint64_t best = end;  // initially the way that ends here
       for (uint64_t a = begin; a < end; ++a) {
         const double cost = estimate(path.cost, lattice_.arcs[a]);
         if (cost < least) std::tie(least, best) = std::tie(cost, a);
@@ -166,7 +166,7 @@ LatticePath best_path(const CompactLattice &lattice, double acoustic_scale) {
 
 std::optional<double> cost_of_words(const CompactLattice &lattice, const std::vector<uint32_t> &words, double acoustic_scale) {
   if (lattice.n_states() == 0) return std::nullopt;
-  // [state]: by the number of words said before it, the least cost of getting there. States are sorted, so one pass does.
+  // [state]: least cost of reaching the state, by the number of words consumed. States are sorted, so one pass suffices.
   std::vector<std::map<size_t, double>> costs(lattice.n_states());
   costs[0][0] = 0;
   double best = kNoEnd.graph;

@@ -10,8 +10,8 @@ namespace {
 constexpr uint32_t kUnreached = std::numeric_limits<uint32_t>::max() / 2;
 constexpr uint64_t kNoArc = std::numeric_limits<uint64_t>::max();
 
-// errors(s, j): the fewest between a path from the start to state s and the first j words of the reference. Its last step is
-// an arc of a state, or, if none, leaving out the j-th word.
+// EditTable holds errors(s, j), the fewest errors between a path from the start to state s and the first j words of the
+// reference. The last step is an arc into the state or, without one, a deletion of word j.
 class EditTable {
  public:
   EditTable(const CompactLattice &lattice, const std::vector<uint32_t> &reference)
@@ -46,7 +46,7 @@ class EditTable {
   struct Cell {
     uint32_t n_errors = kUnreached, from = 0;
     uint64_t arc = kNoArc;
-    bool pairs = false;  // the arc's word stands for the j-th word
+    bool pairs = false;  // the arc's word is aligned with word j
   };
   const CompactLattice &lattice_;
   const std::vector<uint32_t> &reference_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of path probabilities span more than exp() can hold, and differences of large sums are rounded to more than 1. So only
-// the ways on from one state are ever compared with each other, in logarithms: backward sums give the share that each of them
-// has of the paths through the state. Going forward, states hand on what reached them in these shares. Whatever the costs, no
-// share exceeds 1, and all that pass a state or a frame add up.
+// Forward-backward algorithm in logarithms. Sums of path probabilities exceed the range of exp(), and differences of large sums
+// have rounding errors above 1. So only the continuations of one state are compared with each other: backward sums give each
+// continuation's share of the paths through the state. The forward pass distributes a state's probability in these shares. For
+// any costs, no share exceeds 1, and the shares of a state or a frame add up.
 #include "core/lattice/posteriors.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kLogZero = -std::numeric_limits<double>::infinity();
 
-// A log-probability that can be added up along any path; zero if the cost means that there is none.
+// Returns a log-probability that can be summed along any path; zero if the cost stands for "no path".
 double log_weight(const LatticeCost &cost, double acoustic_scale) {
   constexpr double kMost = 1e290;
   if (!std::isfinite(cost.graph) || !std::isfinite(cost.acoustic)) return kLogZero;
@@ -26,7 +26,7 @@ class WaysOn {
   WaysOn(const CompactLattice &lattice, double acoustic_scale)
       : lattice_(lattice), acoustic_scale_(acoustic_scale), sums_(lattice.n_states(), kLogZero) {}
 
-  // Logs of sums over the paths from each state to the ends.
+  // Logs of the sums over the paths from each state to the ends.
   const std::vector<double> &sums() const { return sums_; }
 
   void sum_up(uint32_t state) {
@@ -37,7 +37,7 @@ class WaysOn {
     sums_[state] = largest + std::log(sum);
   }
 
-  // The share of each way on: of the arcs in their order, then of ending. They add up to 1, or are all 0.
+  // Returns the share of each continuation: of the arcs in order, then of ending. The shares add up to 1, or are all 0.
   const std::vector<double> &shares(uint32_t state) {
     const double largest = find(state);
     double sum = 0;
@@ -51,7 +51,7 @@ class WaysOn {
   const double acoustic_scale_;
   std::vector<double> sums_, logs_;
 
-  // Puts the logs of all ways on into logs_; returns the largest.
+  // Writes the logs of all continuations to logs_; returns the largest.
   double find(uint32_t state) {
     logs_.clear();
     for (uint64_t a = lattice_.arc_begin[state]; a < lattice_.arc_begin[state + 1]; ++a) {

@@ -12,7 +12,7 @@ namespace {
 
 bool is_finite(const LatticeCost &cost) { return std::isfinite(cost.graph) && std::isfinite(cost.acoustic); }
 
-// The largest sum of absolute costs on a path.
+// Returns the largest sum of absolute costs on a path.
 double largest_sum(const Lattice &lattice) {
   const auto size = [](const LatticeCost &cost) {
     return is_finite(cost) ? std::max(std::fabs(cost.graph), std::fabs(cost.acoustic)) : 0;
@@ -46,7 +46,7 @@ void check_beam(double acoustic_scale, double lattice_beam) {
   if (!(lattice_beam >= 0)) fail(ASR_INVALID_ARGUMENT, "lattice_beam: is negative or not a number");
 }
 
-// Lattices come from back ends and files, so none of this is taken for granted.
+// Checks the rules of lattice.h, as lattices come from back ends and files.
 void check_states(const Lattice &lattice) {
   const uint32_t n = lattice.n_states();
   bool good = lattice.arc_begin.size() == size_t{n} + 1 && lattice.final_costs.size() == n && lattice.arc_begin[0] == 0 &&
@@ -95,7 +95,7 @@ void find_costs_to_end(PreparedLattice &prepared, double acoustic_scale) {
   }
 }
 
-// Takes out, in place, arcs and ends that lie on no path within the limit, and puts arcs with words last.
+// Removes, in place, arcs and ends on no path within the limit, and moves arcs with words to the end of each state.
 void prune_and_order(PreparedLattice &prepared, double acoustic_scale) {
   Lattice &lattice = prepared.lattice;
   std::vector<double> &from_start = prepared.from_start;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lattice as determinise() works on it.
+// PreparedLattice is the form of a lattice on which determinise() works.
 #pragma once
 
 #include <vector>
@@ -8,27 +8,28 @@
 
 namespace asr {
 
-// Only arcs on paths within the beam; of each state those without a word come first. All costs are multiples of a power of
-// two so large that sums and differences of path costs are exact: equal costs compare equal however they were added up.
+// It has only arcs on paths within the beam; in each state the arcs without a word come first. All costs are multiples of a
+// power of two, large enough that sums and differences of path costs are exact. So equal costs compare equal in any order of
+// addition.
 struct PreparedLattice {
   Lattice lattice;
   std::vector<uint64_t> word_arc_begin;  // [n_states]: the first arc with a word
-  std::vector<LatticeCost> to_end;       // [n_states]: of the best path to an end; kNoEnd
+  std::vector<LatticeCost> to_end;       // [n_states]: cost of the best path to an end; kNoEnd
   std::vector<double> total_to_end;      // [n_states]
   std::vector<double> from_start;        // [n_states]: total cost of the best path from the start
   double best = 0;                       // total cost of the best path
-  double limit = 0;                      // paths that cost more are outside the beam
+  double limit = 0;                      // paths above this cost are outside the beam
 
   bool empty() const { return to_end.empty() || !is_end(to_end[0]); }
 };
 
 PreparedLattice prepare(Lattice lattice, double acoustic_scale, double lattice_beam);
 
-// The parts of prepare(), for a lattice that comes in pieces.
+// The steps of prepare(), for a lattice that arrives in pieces.
 void check_beam(double acoustic_scale, double lattice_beam);
 void check_states(const Lattice &lattice);
 void round_costs(Lattice &lattice, double quantum);
 void find_costs_to_end(PreparedLattice &prepared, double acoustic_scale);
-void prune_and_order(PreparedLattice &prepared, double acoustic_scale);  // lowers from_start to what the kept arcs give
+void prune_and_order(PreparedLattice &prepared, double acoustic_scale);  // lowers from_start to the values for the kept arcs
 
 }  // namespace asr

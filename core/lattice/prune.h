@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Costs of the best paths through a lattice, and pruning by them.
+// Computes the costs of the best paths through a lattice, and prunes by them.
 #pragma once
 
 #include <vector>
@@ -8,15 +8,16 @@
 
 namespace asr {
 
-// Total costs; infinite where there is no path.
+// Total costs; infinite without a path.
 struct BestCosts {
-  std::vector<double> from_start, to_end;  // [n_states]: of the best path from the start to a state, and from it to an end
+  std::vector<double> from_start,
+      to_end;  // [n_states]: cost of the best path from the start to the state, and from the state to an end
   double best() const { return to_end.empty() ? kNoEnd.graph : to_end[0]; }
 };
 BestCosts best_costs(const CompactLattice &lattice, double acoustic_scale);
 
-// The states, arcs and ends that lie on a path costing at most lattice_beam more than the best. What stays keeps its order;
-// transition_ids keeps only what is used.
+// Keeps the states, arcs and ends on paths that cost at most lattice_beam more than the best. Their order stays, and
+// transition_ids keeps only the ids in use.
 CompactLattice prune(const CompactLattice &lattice, double acoustic_scale, double lattice_beam);
 
 }  // namespace asr

@@ -9,8 +9,8 @@
 namespace asr {
 namespace {
 
-// A state of the result is a state of the lattice together with one of each automaton. The states made of one lattice state
-// are neighbours in the result, in the order in which they were reached.
+// A state of the result combines a state of the lattice with one of each automaton. States made from one lattice state are
+// adjacent in the result, in the order in which they were reached.
 class Rescorer {
  public:
   Rescorer(const CompactLattice &lattice, WordScores &old_scores, WordScores &new_scores, const RescoreBounds &bounds)
@@ -35,8 +35,8 @@ class Rescorer {
     std::map<Histories, uint32_t> index_of;
   };
   struct Arc {
-    uint64_t source;      // in the lattice
-    uint32_t next_place;  // among those of the source's next state
+    uint64_t source;      // state in the lattice
+    uint32_t next_place;  // index among the states of the source's next state
     double cost_change;
   };
   struct State {
@@ -93,7 +93,7 @@ class Rescorer {
 
   uint32_t next_state(const Arc &arc) const { return first_of_[lattice_.arcs[arc.source].next_state] + arc.next_place; }
 
-  // [states_]: the number of each among those from which an end is reached.
+  // [states_]: new number of each state that reaches an end.
   std::vector<uint32_t> number_states() const {
     std::vector<uint32_t> numbers(states_.size(), 0);
     for (size_t i = states_.size(); i-- > 0;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another language model for the words of a lattice: the costs of the one that the decoding graph had are taken off its
-// paths, those of another are added. For `senone lattice rescore` and asr_boost.
+// Replaces the language model of a lattice: subtracts the costs of the decoding graph's model from its paths and adds those of
+// another. For `senone lattice rescore` and asr_boost.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,22 @@
 
 namespace asr {
 
-// What gives word sequences a cost, as a deterministic automaton whose states come into being when they are first reached.
-// Equal word sequences lead to equal states; the better an implementation merges states that have the same future, the
-// smaller is what comes of a lattice.
+// WordScores assigns costs to word sequences, as a deterministic automaton whose states are created when they are first
+// reached. Equal word sequences lead to equal states. The better an implementation merges states with the same future, the
+// smaller is the rescored lattice.
 class WordScores {
  public:
   virtual ~WordScores() = default;
   virtual uint32_t start() = 0;
-  // The cost of `word` after `state`, and where it leads; infinite if the word cannot follow.
+  // Returns the cost of `word` after `state`, and the next state; infinite if the word cannot follow.
   virtual double advance(uint32_t state, uint32_t word, uint32_t *next) = 0;
-  virtual double end(uint32_t state) = 0;  // the cost of ending; infinite if that is not allowed
+  virtual double end(uint32_t state) = 0;  // the cost of ending; infinite if the sequence cannot end here
 };
 
-// The lattice with graph costs less `old_scores` plus `new_scores`. Paths that the new scores do not allow are left out;
-// one that the old scores do not allow is an error (ASR_INVALID_ARGUMENT), since the graph cannot have been made of them.
-// Alignments and acoustic costs stay, so a lattice with one path a word sequence gives one with one path a word sequence.
-// Throws ASR_UNSUPPORTED if it comes to more than the bounds say, ASR_CANCELLED soon after it is stopped.
+// Returns the lattice with graph costs minus `old_scores` plus `new_scores`. Paths without new scores are dropped. A path
+// without old scores is an error (ASR_INVALID_ARGUMENT), since the graph cannot have been made of them. Alignments and acoustic
+// costs stay, so one path per word sequence remains one path per word sequence. Throws ASR_UNSUPPORTED if the result exceeds
+// the bounds, ASR_CANCELLED soon after it is stopped.
 struct RescoreBounds {
   size_t most_states = std::numeric_limits<size_t>::max(), most_arcs = std::numeric_limits<size_t>::max();
   StopToken stop;

@@ -8,7 +8,7 @@
 namespace asr {
 namespace {
 
-// A name as HTK reads it: backslashes, and a quote at the beginning, have a backslash before them.
+// Escapes a name for HTK: puts a backslash before backslashes and before a quote at the beginning.
 std::string escaped(const std::string &name) {
   std::string text;
   for (const char c : name) {

@@ -8,7 +8,8 @@
 namespace asr {
 namespace {
 
-// States of the result: after each state of the source, those inside the chains of its arcs, then those of its end.
+// Expander numbers the states of the result: after each state of the source, the states inside the chains of its arcs, then
+// those of its end.
 class Expander {
  public:
   explicit Expander(const CompactLattice &source) : source_(source) { number_states(); }

@@ -52,11 +52,11 @@ class Sorter {
 
  private:
   const UnorderedLattice &lattice_;
-  std::vector<uint32_t> numbers_;  // of all states, ascending; a state's index is its place here
-  std::vector<size_t> arcs_;       // indices of the lattice's arcs by the state that they leave
+  std::vector<uint32_t> numbers_;  // file numbers of all states, ascending; a state's index refers to this array
+  std::vector<size_t> arcs_;       // arc indices, grouped by source state
   std::vector<size_t> first_arc_;  // [n_states + 1]: in arcs_
-  std::vector<uint32_t> order_;    // indices of the states that the start leads to, sorted
-  std::vector<uint32_t> place_;    // [n_states]: in order_; kNone
+  std::vector<uint32_t> order_;    // indices of the reachable states, sorted
+  std::vector<uint32_t> place_;    // [n_states]: index in order_; kNone
 
   uint32_t index_of(uint32_t number) const {
     return static_cast<uint32_t>(std::lower_bound(numbers_.begin(), numbers_.end(), number) - numbers_.begin());
@@ -79,7 +79,7 @@ class Sorter {
     for (size_t a = 0; a < arcs_.size(); ++a) arcs_[next[index_of(lattice_.arcs[a].from)]++] = a;
   }
 
-  // How many arcs lead to each of the states that the start leads to; the start itself counts one more.
+  // Returns the number of arcs into each reachable state; one more for the start itself.
   std::vector<uint32_t> count_ways() const {
     std::vector<uint32_t> ways(numbers_.size());
     std::vector<uint32_t> stack = {index_of(lattice_.start)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lattice as files have it: states in any order, with any numbers. Readers of files fill it.
+// UnorderedLattice is a lattice as files store it: states in any order, with any numbers. Readers of files fill it.
 #pragma once
 
 #include <vector>
@@ -23,9 +23,9 @@ struct UnorderedLattice {
   std::vector<Ending> endings;
   std::vector<uint32_t> transition_ids;
 
-  // What the start leads to, sorted: of the orders in which every arc ascends, the one nearest to the order of the numbers.
-  // Arcs of a state keep their order. Fails with a sentence about what is wrong, to be put behind the name of the file:
-  // ASR_BAD_FILE for cycles, states that end twice, and states to which paths of different lengths lead.
+  // Returns the states reachable from the start, sorted. Of the orders in which every arc ascends, it is the one nearest to the
+  // order of the numbers. Arcs of a state keep their order. Errors are sentences to follow the name of the file: ASR_BAD_FILE
+  // for cycles, states that end twice, and states reached by paths of different lengths.
   CompactLattice sorted() const;
 };
 

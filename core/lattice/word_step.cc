@@ -21,7 +21,7 @@ uint32_t WordStep::add_node(uint32_t before, uint32_t id) {
   return static_cast<uint32_t>(nodes_.size() - 1);
 }
 
-// Less than, equal to or greater than 0, as the first difference of two chains with equally many ids says.
+// Returns less than, equal to or greater than 0, by the first difference of two chains with equally many ids.
 int WordStep::compare_ids(uint32_t a, uint32_t id_a, uint32_t b, uint32_t id_b) {
   int order = 0;
   const auto take_last = [this](uint32_t *node, uint32_t *id) {
@@ -111,7 +111,7 @@ void WordStep::begin(const SubsetElement *elements, size_t n_elements, const uin
   group_sources();
 }
 
-// Arcs lead to higher states, so when a state's turn comes its best path is known.
+// Arcs lead to higher states, so a state's best path is known when its turn comes.
 void WordStep::follow_waiting(size_t first_block, size_t max_bytes) {
   for (size_t block = first_block; n_waiting_ > 0; ++block) {
     while (waiting_[block] != 0) {
@@ -125,7 +125,7 @@ void WordStep::follow_waiting(size_t first_block, size_t max_bytes) {
   }
 }
 
-// By word and next state; of several arcs with the same, only the one of the best path stays.
+// Sorts by word and next state; of several arcs with the same pair, only the one on the best path stays.
 void WordStep::sort_arcs() {
   const auto key = [](const WordArc &arc) {
     return std::tie(arc.word, arc.next.state, arc.next.path.total, arc.next.path.node);
@@ -168,8 +168,8 @@ bool WordStep::next_word() {
   return true;
 }
 
-// The cost of the best path of the group, and the number of ids with which all begin. A chain is compared with the first one
-// only as far as no other chain has been on the same nodes before.
+// Computes the cost of the best path of the group, and the length of the common prefix of ids. A chain is compared with the
+// first one only up to nodes that an earlier chain has passed.
 void WordStep::find_common() {
   const auto best = std::min_element(group_.begin(), group_.end(), [](const Reached &a, const Reached &b) {
     return std::tie(a.path.total, a.path.cost.graph) < std::tie(b.path.total, b.path.cost.graph);
@@ -195,7 +195,7 @@ void WordStep::find_common() {
   }
 }
 
-// The ids of a chain from the given depth on.
+// Appends the ids of a chain from the given depth on.
 void WordStep::append_ids(uint32_t node, uint32_t from_depth, std::vector<uint32_t> *ids) const {
   const size_t begin = ids->size();
   for (; nodes_[node].depth > from_depth; node = nodes_[node].before) ids->push_back(nodes_[node].id);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of determinise(): from the lattice states that a word sequence leads to, to those that it leads to with one more
-// word.
+// WordStep is one step of determinise(): from the lattice states of a word sequence to the states after one more word.
 #pragma once
 
 #include <cstddef>
@@ -11,61 +10,61 @@
 
 namespace asr {
 
-// A lattice state that a word sequence leads to, by its best path there. cost and ids are what this path has beyond what
-// all paths of the sequence have in common.
+// A lattice state that a word sequence leads to, by its best path there. cost and ids exclude the part common to all paths of
+// the sequence.
 struct SubsetElement {
   uint32_t state;
-  Alignment ids;  // in a pool that belongs to determinise()
+  Alignment ids;  // in a pool owned by determinise()
   LatticeCost cost;
 };
 
 class WordStep {
  public:
   struct Limits {
-    uint64_t max_work;  // of all steps
+    uint64_t max_work;  // limit over all steps
     StopToken stop;
   };
 
-  // The states from `open` on have arcs that are not in the lattice yet.
+  // Arcs of the states from `open` on are not in the lattice yet.
   WordStep(const PreparedLattice &prepared, double acoustic_scale, uint32_t open, const Limits &limits);
 
-  // Follows arcs without words from the elements, and from there one arc with a word, but only paths that cost at most
-  // `beam` more than the best, each with its best way to an end. What is found does not depend on how the elements were
-  // reached, so it is the same for all word sequences that lead to the same elements. Memory grows by less than max_bytes.
+  // Follows arcs without words from the elements, and then one arc with a word. Only paths that cost at most `beam` more than
+  // the best are followed, each completed by its best way to an end. The result does not depend on the way to the elements, so
+  // it is the same for all word sequences that lead to them. Memory grows by less than max_bytes.
   void begin(const SubsetElement *elements, size_t n_elements, const uint32_t *pool, double beam, size_t max_bytes);
 
-  // Whether begin() stopped at one of its limits. Then nothing else is known.
+  // Returns true if begin() stopped at one of its limits; all other results are then undefined.
   bool ran_out() const { return ran_out_; }
 
-  // Whether there is no such path and no end.
+  // Returns true if there is no such path and no end.
   bool leads_nowhere() const { return group_.empty() && !reaches_open_; }
 
-  // Whether such a path leads to an open state before its word. If so what follows is not all there is.
+  // Returns true if such a path leads to an open state before its word. The words found are then incomplete.
   bool reaches_open() const { return reaches_open_; }
 
-  // The best way to end without another word; kNoEnd.
+  // Cost of the best way to end without another word; kNoEnd.
   const LatticeCost &end_cost() const { return end_.path.cost; }
   void append_end_ids(uint32_t from, std::vector<uint32_t> *ids) const { append_ids(end_.path.node, from, ids); }
 
-  // Moves to the first and the next word, in ascending order; false after the last.
+  // Moves to the first or next word, in ascending order; false after the last.
   bool next_word();
   uint32_t word() const { return arcs_[first_].word; }
-  double estimate() const { return estimate_; }  // total cost of the best path that goes on with the word, to an end
+  double estimate() const { return estimate_; }  // total cost of the best complete path that goes on with the word
 
-  // What follows is, before next_word(), about the paths to the states that are left by the next words' arcs or where
-  // the best way ends, and then about the paths that end with an arc of the word.
-  const LatticeCost &cost() const { return cost_; }  // in common: of the best of the paths
-  uint32_t n_ids() const { return n_ids_; }          // in common
+  // Before next_word() the following functions describe the paths to the source states of the next words' arcs, and to the
+  // state where the best way ends. After it they describe the paths that end with an arc of the word.
+  const LatticeCost &cost() const { return cost_; }  // common part: cost of the best path
+  uint32_t n_ids() const { return n_ids_; }          // length of the common part
   void append_ids(uint32_t from, std::vector<uint32_t> *ids) const { append_ids(chain_[n_ids_], from, ids); }
   void append_elements(std::vector<SubsetElement> *elements, std::vector<uint32_t> *pool);  // by ascending state
   size_t n_elements() const { return group_.size(); }
-  size_t n_element_ids() const;  // of all elements
+  size_t n_element_ids() const;  // sum over all elements
 
   uint64_t work() const { return work_; }                             // arcs followed and ids handled so far
-  size_t bytes() const { return bytes_of(most_nodes_, most_arcs_); }  // at most, but for arrays of the lattice's size
+  size_t bytes() const { return bytes_of(most_nodes_, most_arcs_); }  // upper bound, without arrays of the lattice's size
 
  private:
-  // The ids of a path are a chain of nodes that ends in node 0.
+  // The ids of a path form a chain of nodes that ends in node 0.
   struct Node {
     uint32_t before, id;
     uint32_t depth;  // ids in the chain
@@ -78,7 +77,7 @@ class WordStep {
   };
   struct Visit {
     Path path;
-    uint32_t id;  // follows the path's nodes, unless 0
+    uint32_t id;  // appended to the path's nodes, unless 0
     uint32_t round = 0;
   };
   struct Reached {
@@ -99,15 +98,15 @@ class WordStep {
   size_t most_nodes_ = 0, most_arcs_ = 0;  // so far
   std::vector<Node> nodes_;
   std::vector<Visit> visits_;      // [state]
-  uint32_t round_ = 0;             // visits of other rounds do not count
-  std::vector<uint64_t> waiting_;  // a bit for each state: visited, arcs not yet followed
+  uint32_t round_ = 0;             // visits of other rounds are stale
+  std::vector<uint64_t> waiting_;  // one bit per state: visited, arcs not followed yet
   uint64_t n_waiting_ = 0;
   Reached end_;
   std::vector<WordArc> arcs_;
   double limit_ = 0;
 
   size_t first_ = 0, last_ = 0;  // arcs of the current word
-  std::vector<Reached> group_;   // the paths that cost(), n_ids() ... are about
+  std::vector<Reached> group_;   // the paths that cost(), n_ids() ... describe
   LatticeCost cost_;
   uint32_t n_ids_ = 0;
   double estimate_ = 0;
@@ -115,7 +114,8 @@ class WordStep {
   std::vector<uint32_t> chain_;  // nodes of the first path, by depth
 
   Path path(const LatticeCost &cost, uint32_t node) const { return {cost, cost.total(acoustic_scale_), node}; }
-  // Arcs are put into groups, once each. Vectors are at most three times as large as what they hold, while they grow.
+  // Upper bound of the memory. Arcs are grouped, once each. While vectors grow, they take at most three times the size of their
+  // content.
   static size_t bytes_of(size_t n_nodes, size_t n_arcs) {
     return 3 * (n_nodes * (sizeof(Node) + sizeof(uint32_t)) + n_arcs * (sizeof(WordArc) + sizeof(Reached) + sizeof(uint32_t)));
   }
