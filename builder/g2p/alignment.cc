@@ -11,17 +11,18 @@ namespace asr {
 namespace {
 
 constexpr int kMostIterations = 30;
-constexpr double kLeastGain = 1e-4;  // nats a word; iterations end below it
+constexpr double kLeastGain = 1e-4;  // nats per word; iterations with a smaller gain end
 constexpr uint32_t kNone = 0xffffffff;
 
-// Kinds of units. Two letters would not pay: such units see less of the word, and more of them are rare (docs/g2p.md).
+// Shapes of units. Shapes with two letters do not pay: such units see less of the word, and more of them are rare
+// (docs/g2p.md).
 struct Shape {
   uint32_t n_letters, n_phones;
 };
 constexpr Shape kShapes[] = {{1, 0}, {1, 1}, {1, 2}, {0, 1}};
 constexpr size_t kShapeCount = std::size(kShapes);
 
-// Units without letters are for words that would have no way otherwise, such as "w".
+// Units without letters are only for words that have no other alignment, such as "w".
 bool allows(const Shape &shape, const SpelledWord &word) {
   return shape.n_letters > 0 || word.phones.size() > 2 * word.letters.size();
 }
@@ -38,7 +39,7 @@ class Aligner {
   const std::vector<SpelledWord> &words_;
   std::vector<G2pUnit> units_;
   std::unordered_map<uint64_t, uint32_t> number_of_;
-  std::vector<uint32_t> arcs_;  // by word, place and shape: the unit that ends there
+  std::vector<uint32_t> arcs_;  // [word][position][shape]: the unit that ends there
   std::vector<double> weights_, counts_;
   double scale_ = 0;
   std::vector<double> forward_, backward_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Letters and phones of words, cut into joint units. The units' probabilities are estimated by expectation maximisation
-// over all ways of cutting every word (docs/g2p.md); then each word gets its most probable way.
+// Alignment cuts the letters and phones of words into joint units. Expectation maximisation over all alignments of every word
+// estimates the units' probabilities (docs/g2p.md). Then each word gets its most probable alignment.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@ namespace asr {
 
 constexpr uint16_t kNoSymbol = 0xffff;
 
-// Up to one letter and up to two phones, not all missing. Letters and phones are numbers below kNoSymbol, which stands
-// for a missing one; the order is that of the letters, and of the phones of a letter.
+// A unit has up to one letter and up to two phones, at least one symbol in total. Letters and phones are numbers below
+// kNoSymbol, which stands for a missing one. Units are ordered by letter, then by phones.
 struct G2pUnit {
   uint16_t letter = kNoSymbol;
   std::array<uint16_t, 2> phones{kNoSymbol, kNoSymbol};
@@ -29,13 +29,13 @@ struct SpelledWord {
 };
 
 struct AlignedWords {
-  std::vector<G2pUnit> units;                // sorted; those of the sequences below
-  std::vector<std::vector<uint32_t>> words;  // units of each word that has a way; none is empty
-  size_t n_left_out = 0;                     // words that have none
-  std::vector<double> log_likelihoods;       // of all words before each iteration; does not decrease
+  std::vector<G2pUnit> units;                // sorted; the units of the sequences below
+  std::vector<std::vector<uint32_t>> words;  // units of each alignable word; none is empty
+  size_t n_left_out = 0;                     // words without an alignment
+  std::vector<double> log_likelihoods;       // total over all words, before each iteration; does not decrease
 };
 
-// `progress` is told the share that is done.
+// `progress` receives the fraction that is done.
 AlignedWords align_words(const std::vector<SpelledWord> &words, const std::function<void(double share)> &progress);
 
 }  // namespace asr

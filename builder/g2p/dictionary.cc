@@ -22,7 +22,7 @@ std::vector<std::string> split(std::string_view line) {
   return fields;
 }
 
-// "word(2)" is a variant of "word".
+// Returns "word" for its variant "word(2)".
 std::string base_form(const std::string &word) {
   const size_t open = word.rfind('(');
   return word.back() == ')' && open != std::string::npos && open > 0 ? word.substr(0, open) : word;

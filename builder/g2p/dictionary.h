@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pronunciation dictionaries in CMU Sphinx form: "word phone phone ..." lines, variants as "word(2)", ## and ;;
-// comments. Read here as lines for whoever uses them (builder/graph/lexicon.h), and as words with letters and phones
-// for training.
+// Pronunciation dictionaries in CMU Sphinx form: "word phone phone ..." lines, variants as "word(2)", ## and ;; comments. They
+// are read as lines for other parts (builder/graph/lexicon.h), and as words with letters and phones for training.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +19,13 @@ struct DictionaryLine {
   std::vector<std::string> phones;  // at least one, at most kMostWordPhones
 };
 
-// Calls `use` for each line but empty ones and comments; throws naming the line that is none.
+// Calls `use` for each line except empty ones and comments; throws naming the line if it is malformed.
 void read_dictionary_lines(const std::string &text, const std::string &source,
                            const std::function<void(const DictionaryLine &line)> &use);
 
 struct PronouncedWord {
   std::string word;
-  std::vector<std::vector<uint32_t>> pronunciations;  // of phones, distinct
+  std::vector<std::vector<uint32_t>> pronunciations;  // distinct phone sequences
 };
 
 struct Pronunciations {
@@ -35,9 +34,9 @@ struct Pronunciations {
 };
 
 Pronunciations parse_pronunciations(const std::string &text, const std::string &source);
-// The code point of UTF-8 that begins at *at, which then stands behind it; unset if there is none.
+// Returns the code point that begins at *at and moves *at behind it; unset if the text is not UTF-8.
 std::optional<uint32_t> next_letter(std::string_view text, size_t *at);
-// The code points of UTF-8; throws naming `source` where the text is none.
+// Returns the code points of UTF-8; throws naming `source` if the text is not UTF-8.
 std::vector<uint32_t> letters_of(std::string_view word, const std::string &source);
 std::string letter_text(uint32_t letter);  // UTF-8
 

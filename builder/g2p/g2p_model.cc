@@ -17,7 +17,7 @@ struct Header {
   char magic[8];
   uint32_t version;
   uint32_t order, n_letters, n_phones, n_name_bytes, n_units, n_inner, n_nodes;
-  uint64_t checksum;  // of the file's bytes, with 0 here
+  uint64_t checksum;  // checksum of the file's bytes with this field 0
 };
 static_assert(sizeof(Header) == 48);
 static_assert(sizeof(G2pUnit) == 6);
@@ -115,7 +115,7 @@ void write_g2p_model(const G2pModel &model, const std::string &path) {
   header.n_units = static_cast<uint32_t>(model.units.size());
   header.n_inner = model.n_inner();
   header.n_nodes = model.n_nodes();
-  // The file's bytes are put together in memory for their checksum.
+  // Collects the file's bytes in memory for their checksum.
   std::string bytes(reinterpret_cast<const char *>(&header), sizeof(header));
   const auto add = [&](const auto &values) {
     bytes.append((kSectionAlignment - bytes.size() % kSectionAlignment) % kSectionAlignment, '\0');

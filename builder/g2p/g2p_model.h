@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A grapheme-to-phoneme model: the letters and phones of a dictionary, the units that join them, and an n-gram model
-// over the units, as a file holds them (docs/g2p.md). Made by train_g2p (train.h), used by pronounce (pronounce.h).
+// G2pModel is a grapheme-to-phoneme model as a file stores it: the letters and phones of a dictionary, the units that join
+// them, and an n-gram model over the units (docs/g2p.md). train_g2p (train.h) makes it, pronounce (pronounce.h) uses it.
 #pragma once
 
 #include <cstdint>
@@ -12,30 +12,30 @@
 
 namespace asr {
 
-constexpr double kG2pCostsInNat = 1024;  // costs are −ln p in units of 1/1024, at most 65535 of them
+constexpr double kG2pCostsInNat = 1024;  // costs are −ln p in units of 1/1024, at most 65535
 
 struct G2pModel {
   uint32_t order = 0;
-  std::vector<uint32_t> letters;    // code points, rising
-  std::vector<std::string> phones;  // rising
-  std::vector<G2pUnit> units;       // [0] and [1] are kBegin and kEnd; the others rise
+  std::vector<uint32_t> letters;    // code points, ascending
+  std::vector<std::string> phones;  // ascending
+  std::vector<G2pUnit> units;       // [0] and [1] are kBegin and kEnd; the others ascend
 
-  // The trie of UnitNgram with its probabilities as costs, rounded.
+  // The trie of UnitNgram, with rounded costs instead of probabilities.
   std::vector<uint32_t> first_child;  // [n_inner + 1]
   std::vector<uint16_t> unit;         // [n_nodes]
   std::vector<uint16_t> cost;         // [n_nodes]
   std::vector<uint16_t> backoff;      // [n_inner]
-  std::vector<uint32_t> suffix;       // [n_nodes], not in the file: the n-gram without its first unit
+  std::vector<uint32_t> suffix;       // [n_nodes], not stored in the file: node of the n-gram without its first unit
 
   uint32_t n_inner() const { return static_cast<uint32_t>(backoff.size()); }
   uint32_t n_nodes() const { return static_cast<uint32_t>(unit.size()); }
-  // The first child of a node whose unit is not below this one, or the end of its children.
+  // Returns the first child of a node whose unit is not below this one, or the end of its children.
   uint32_t lower_child(uint32_t node, uint32_t unit) const;
   uint32_t end_child(uint32_t node) const { return node < n_inner() ? first_child[node + 1] : 0; }
-  // The number of a letter of this model, or kNoSymbol.
+  // Returns the model's number of a letter, or kNoSymbol.
   uint16_t letter_number(uint32_t letter) const;
 
-  // Checks everything that users rely on and finds `suffix`; throws naming `source`.
+  // Checks all invariants and computes `suffix`; throws naming `source`.
   void complete(const std::string &source);
 };
 

@@ -12,14 +12,14 @@
 namespace asr {
 namespace {
 
-// Numbers of places in a lattice: its nodes, then the middles of its arcs, between the two phones of a unit.
-using Places = std::map<uint32_t, double>;  // with the shares of the ways that are there
+// Positions in a lattice: its nodes, then the middles of its arcs, between the two phones of a unit.
+using Places = std::map<uint32_t, double>;  // position -> share of the ways at it
 
-// The beginning of pronunciations, or a whole one.
+// A prefix of pronunciations, or a complete one.
 struct Beginning {
-  double share;  // of the word's probability in all ways that begin so
+  double share;  // share of the word's probability in ways with this prefix
   std::vector<uint32_t> phones;
-  Places places;  // after the last phone; empty in a whole pronunciation
+  Places places;  // positions after the last phone; empty for a complete pronunciation
 };
 
 bool is_worse(const Beginning &a, const Beginning &b) {
@@ -27,8 +27,8 @@ bool is_worse(const Beginning &a, const Beginning &b) {
   return b.phones < a.phones;
 }
 
-// Takes beginnings from the most probable on and spells them a phone further. A beginning's share is no less than that of any
-// way to go on, so pronunciations come out by their posterior.
+// Search extends prefixes by one phone, the most probable first. A prefix's share is at least that of any extension, so
+// pronunciations are found in the order of their posteriors.
 class Search {
  public:
   Search(const G2pModel &model, const WordLattice &lattice, const G2pOptions &options)
@@ -41,7 +41,7 @@ class Search {
   const WordLattice &lattice_;
   const G2pOptions &options_;
   std::vector<Beginning> heap_;
-  size_t n_steps_ = 0;  // arcs looked at
+  size_t n_steps_ = 0;  // number of visited arcs
 
   void push(Beginning beginning);
   Beginning pop();
@@ -63,9 +63,9 @@ Beginning Search::pop() {
 
 void Search::spell_further(Beginning beginning) {
   const uint32_t n_nodes = lattice_.n_nodes();
-  std::map<uint16_t, Places> after;  // by the phone that follows
+  std::map<uint16_t, Places> after;  // key: the next phone
   double whole = 0;
-  // Arcs without phones lead to nodes with higher numbers, which are looked at later.
+  // Arcs without phones lead to nodes with higher numbers, which the loop visits later.
   for (auto at = beginning.places.begin(); at != beginning.places.end(); ++at) {
     const auto [place, share] = *at;
     if (place >= n_nodes) {
@@ -107,7 +107,7 @@ std::vector<G2pResult> Search::run() {
       results.push_back({std::move(best.phones), best.share});
       continue;
     }
-    if (n_steps_ >= kMostSpellingSteps) {  // from here on only whole ones and the best of the others go on
+    if (n_steps_ >= kMostSpellingSteps) {  // from here on only complete ones and the best prefix go on
       const auto is_part = [](const Beginning &beginning) { return !beginning.places.empty(); };
       heap_.erase(std::remove_if(heap_.begin(), heap_.end(), is_part), heap_.end());
       std::make_heap(heap_.begin(), heap_.end(), is_worse);

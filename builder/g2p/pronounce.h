@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The most probable pronunciations of a word that no dictionary has (docs/g2p.md).
+// Finds the most probable pronunciations of a word that no dictionary has (docs/g2p.md).
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@ namespace asr {
 
 struct G2pOptions {
   size_t n_best = 1;
-  double beam = 12;           // nats; histories that are worse than the best of their letter are dropped
-  double least_share = 1e-6;  // posterior below which pronunciations are not looked for
+  double beam = 12;           // nats; histories worse than the best of their letter by more are dropped
+  double least_share = 1e-6;  // least posterior of the pronunciations searched for
 };
 
 struct G2pResult {
   std::vector<uint32_t> phones;
-  double posterior;  // share of the word's probability, over all ways to cut it into units
+  double posterior;  // share of the word's probability, over all alignments
 };
 
-// Best first; none is there twice. `word` is UTF-8 in the dictionary's letter case. Throws where a letter is not in the
-// model, and where the word is longer than kMostSpelledLetters; empty where the model has no way to say it.
+// Returns distinct pronunciations, best first. `word` is UTF-8 in the dictionary's letter case. Throws if a letter is not in
+// the model, or if the word is longer than kMostSpelledLetters. Empty if the model cannot pronounce the word.
 std::vector<G2pResult> pronounce(const G2pModel &model, const std::string &word, const G2pOptions &options);
 
 }  // namespace asr

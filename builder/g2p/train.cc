@@ -10,7 +10,7 @@
 namespace asr {
 namespace {
 
-// The words' letters and phones as symbols, and the letters' code points.
+// Letters and phones of the words as symbols, with the letters' code points.
 struct Spellings {
   std::vector<uint32_t> letters;
   std::vector<SpelledWord> words;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kNone = 0xffffffff;
 
-// The child of a node for a unit, or kNone.
+// Returns the child of a node for a unit, or kNone.
 uint32_t find_child(const UnitNgram &model, uint32_t node, uint32_t unit) {
   if (node >= model.first_child.size() - 1) return kNone;
   const auto begin = model.units.begin() + model.first_child[node], end = model.units.begin() + model.first_child[node + 1];
@@ -40,10 +40,10 @@ class Estimator {
 
  private:
   const uint32_t order_;
-  std::vector<uint32_t> text_;  // words between kBegin and kEnd
+  std::vector<uint32_t> text_;  // words, separated by kBegin and kEnd
   UnitNgram model_;
-  std::vector<uint32_t> level_end_;          // [order + 1]: nodes of up to k units
-  std::vector<uint32_t> counts_, suffixes_;  // by node: what smoothing counts; the n-gram without its first unit
+  std::vector<uint32_t> level_end_;          // [order + 1]: end of the nodes of up to k units
+  std::vector<uint32_t> counts_, suffixes_;  // [n_nodes]: counts for smoothing; the n-gram without its first unit
 
   void build_trie();
   std::vector<uint32_t> sorted_places() const;
@@ -54,10 +54,10 @@ class Estimator {
   void smooth_history(uint32_t history, const std::array<double, 4> &discounts);
 };
 
-// Level by level: the places of the text where n-grams begin, sorted by their units, are cut into nodes.
+// Builds the trie level by level: sorts the text positions of n-grams by their units and cuts them into nodes.
 void Estimator::build_trie() {
   struct Range {
-    uint32_t begin, end;  // of places; empty where a word ends
+    uint32_t begin, end;  // range of positions; empty at the end of a word
   };
   const std::vector<uint32_t> places = sorted_places();
   std::vector<Range> ranges = {{0, static_cast<uint32_t>(places.size())}}, next;
@@ -108,7 +108,7 @@ void Estimator::find_suffixes() {
   }
 }
 
-// Kneser and Ney: below the highest order an n-gram counts once for each unit before it, unless it begins a word.
+// Kneser and Ney: below the highest order an n-gram counts once for each preceding unit, unless it begins a word.
 void Estimator::count_continuations() {
   for (uint32_t level = 1; level < order_; ++level) {
     const uint32_t begin = level_end_[level - 1], end = level_end_[level];
@@ -120,7 +120,7 @@ void Estimator::count_continuations() {
   }
 }
 
-// Chen and Goodman's discounts of n-grams counted once, twice and more often, from how many there are.
+// Returns Chen and Goodman's discounts for n-grams counted once, twice and more often, from the numbers of such n-grams.
 std::array<double, 4> Estimator::discounts(uint32_t level) const {
   std::array<double, 5> n{};
   for (uint32_t node = level_end_[level - 1]; node < level_end_[level]; ++node) {

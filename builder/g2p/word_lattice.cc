@@ -13,16 +13,16 @@ namespace asr {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr uint32_t kMostInsertions = 3;  // units without letters in a row
+constexpr uint32_t kMostInsertions = 3;  // most consecutive units without letters
 
 struct Range {
   uint32_t begin, end;
 };
 
-// Histories after so many letters and, from 1 on, so many units without letters.
+// Histories after a number of letters and, from 1 on, a number of units without letters.
 struct Level {
   std::vector<uint32_t> nodes;
-  std::unordered_map<uint32_t, uint32_t> node_of;  // by history
+  std::unordered_map<uint32_t, uint32_t> node_of;  // key: history
 };
 
 class Builder {
@@ -43,18 +43,18 @@ class Builder {
   };
   struct Node {
     uint32_t history;
-    double best = kNever, rest = -kNever;  // cost of the best way to it; ln of the sum of all ways from it
+    double best = kNever, rest = -kNever;  // cost of the best way to the node; ln of the sum of all ways from it
     uint32_t first_arc = 0, n_arcs = 0;
   };
 
   const G2pModel &model_;
   const std::vector<uint16_t> &letters_;
   const double beam_;
-  std::vector<Level> levels_;  // the last holds the end
+  std::vector<Level> levels_;  // the last level holds the end
   std::vector<Node> nodes_;
   std::vector<Arc> arcs_;
-  std::vector<double> best_;  // by letters: the least cost of a node after so many
-  std::vector<bool> seen_;    // units that a node has an arc for
+  std::vector<double> best_;  // [number of letters]: least cost of a node
+  std::vector<bool> seen_;    // units for which the node has an arc
 
   size_t level_after(size_t n_letters, uint32_t n_insertions) const { return n_letters * (kMostInsertions + 1) + n_insertions; }
   uint32_t history_of(uint32_t ngram) const;
@@ -66,7 +66,7 @@ class Builder {
   WordLattice result() const;
 };
 
-// The longest end of an n-gram that tells apart what may follow.
+// Returns the longest suffix of an n-gram that determines the next units.
 uint32_t Builder::history_of(uint32_t ngram) const {
   const auto tells = [&](uint32_t n) {
     return n < model_.n_inner() && (model_.first_child[n] < model_.first_child[n + 1] || model_.backoff[n] != 0);
@@ -85,7 +85,7 @@ uint32_t Builder::node_at(size_t level, uint32_t history) {
   return found->second;
 }
 
-// Numbers of the units with this letter.
+// Returns the range of units with this letter.
 Range Builder::units_with(uint16_t letter) const {
   const auto first = model_.units.begin() + kFirstUnit, last = model_.units.end();
   const auto begin = std::lower_bound(first, last, letter, [](const G2pUnit &unit, uint16_t l) { return unit.letter < l; });
@@ -93,7 +93,7 @@ Range Builder::units_with(uint16_t letter) const {
   return {static_cast<uint32_t>(begin - model_.units.begin()), static_cast<uint32_t>(end - model_.units.begin())};
 }
 
-// Adds arcs for all units of a range: the longest history that knows a unit tells its cost.
+// Adds arcs for all units of a range; the longest history that contains a unit determines its cost.
 void Builder::expand(uint32_t node, Range units, size_t level) {
   if (units.begin == units.end) return;
   seen_.assign(units.end - units.begin, false);
@@ -153,7 +153,7 @@ void Builder::sum_ways() {
   }
 }
 
-// Leaves out what does not reach the end.
+// Returns the lattice without nodes that cannot reach the end.
 WordLattice Builder::result() const {
   std::vector<uint32_t> number(nodes_.size());
   uint32_t n = 0;

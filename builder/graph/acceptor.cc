@@ -38,7 +38,7 @@ VectorFstClass to_fst(const Grammar &grammar) {
   return acceptor;
 }
 
-// The words are those of `symbols`.
+// The words are numbered as in `symbols`.
 Grammar from_fst(const VectorFstClass &acceptor, const Grammar &symbols) {
   const fst::Fst<fst::StdArc> &automaton = *acceptor.GetFst<fst::StdArc>();
   Grammar grammar;
@@ -63,8 +63,8 @@ void remove_epsilons(VectorFstClass *acceptor) {
   fst::script::Connect(acceptor);
 }
 
-// Makes an automaton deterministic: its states are the sets of states that the same symbols lead to. In the place of OpenFst's,
-// to count its work: n states can need 2^n sets of up to n states each.
+// Determinises an automaton; its states are the sets of states reached by the same symbols. It replaces OpenFst's function in
+// order to count its work: n states can need 2^n sets of up to n states each.
 class Determiniser {
  public:
   Determiniser(const VectorFstClass &acceptor, const std::string &source)
@@ -84,7 +84,7 @@ class Determiniser {
   }
 
  private:
-  using Subset = std::vector<int>;  // rising
+  using Subset = std::vector<int>;  // ascending
   struct SubsetHash {
     size_t operator()(const Subset &subset) const {
       uint64_t hash = 0;
@@ -101,7 +101,7 @@ class Determiniser {
   std::unordered_map<Subset, int, SubsetHash> number_of_;
   std::vector<const Subset *> subset_of_;
   std::vector<std::pair<int, int>> arcs_;    // symbol, next state
-  uint64_t n_arcs_ = 0, n_subset_arcs_ = 0;  // made; looked at
+  uint64_t n_arcs_ = 0, n_subset_arcs_ = 0;  // arcs made; arcs visited
 
   int state_of(const Subset &subset) {
     const auto [found, is_new] = number_of_.emplace(subset, to_.NumStates());
@@ -157,7 +157,7 @@ Grammar optimise(const Grammar &grammar, const std::string &source) {
   remove_epsilons(&acceptor);
   if (acceptor.Start() == fst::kNoStateId)
     fail(ASR_BAD_FILE, "%s: no sentence can be said with it; check its words and rules", source.c_str());
-  // Labels and weights are taken as one symbol: determinising a weighted automaton with loops need not end.
+  // Encodes label and weight as one symbol, since determinising a weighted automaton with loops need not end.
   fst::script::EncodeMapperClass encoder(acceptor.ArcType(), fst::kEncodeLabels | fst::kEncodeWeights);
   fst::script::Encode(&acceptor, &encoder);
   VectorFstClass deterministic = Determiniser(acceptor, source).run();

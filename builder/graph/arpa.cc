@@ -101,7 +101,7 @@ class ArpaReader {
     if (counts_.empty() || counts_[0] == 0) bad("no n-gram counts found");
   }
 
-  // The current line is the section's heading; afterwards it is the next heading.
+  // On entry the current line is the section's heading; on return it is the next heading.
   void read_section(size_t level, std::optional<NgramBuilder> &builder) {
     const std::string heading = format("\\%zu-grams:", level + 1);
     if (trimmed() != heading) bad(heading + " expected");

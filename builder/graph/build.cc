@@ -12,7 +12,7 @@
 namespace asr {
 namespace {
 
-constexpr size_t kManyArcs = 1000000;  // whose pieces are worth a walk through all of the process's memory
+constexpr size_t kManyArcs = 1000000;  // from this size on, returning freed memory is worth a walk through the heap
 
 }  // namespace
 
@@ -65,7 +65,7 @@ GraphData build_graph(const HmmSet &set, const ContextTable &contexts, const Lex
   StateGraph &graph = expansion.graph;
   sizes->expanded_states = graph.n_states();
   sizes->expanded_arcs = graph.arcs.size();
-  if (graph.arcs.size() > kManyArcs) malloc_trim(0);  // many small pieces
+  if (graph.arcs.size() > kManyArcs) malloc_trim(0);  // building left many small free blocks
   progress(0.6, "removing epsilons");
   remove_epsilons(&graph);
   std::vector<uint32_t> states = minimise(&graph, part(0.6, 0.9));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds a decoding graph from a model's HMMs, a lexicon and a grammar. Called by `senone graph` and
-// libsenone_build; not part of libsenone.
+// Builds a decoding graph from a model's HMMs, a lexicon and a grammar. Called by `senone graph` and libsenone_build; not part
+// of libsenone.
 #pragma once
 
 #include <vector>
@@ -14,9 +14,9 @@ namespace asr {
 
 struct GraphOptions {
   TransitionScales scales;
-  double silence_prob = 0.3;            // of silence before each word and at the end
-  double filler_prob = 1e-4;            // of each other filler phone there
-  std::vector<uint32_t> filler_phones;  // besides silence
+  double silence_prob = 0.3;            // probability of silence before each word and at the end
+  double filler_prob = 1e-4;            // probability of each other filler phone there
+  std::vector<uint32_t> filler_phones;  // filler phones other than silence
 
   bool operator==(const GraphOptions &other) const {
     return scales == other.scales && silence_prob == other.silence_prob && filler_prob == other.filler_prob &&
@@ -28,7 +28,7 @@ struct GraphSizes {
   uint64_t grammar_states, grammar_arcs, lexical_states, lexical_arcs, expanded_states, expanded_arcs;
 };
 
-// The fillers that may stand between words, and the cost of standing there without one.
+// Returns the fillers allowed between words, and the cost of no filler.
 std::vector<Filler> make_fillers(const HmmSet &set, const GraphOptions &options, double *cost_of_none);
 
 GraphData build_graph(const HmmSet &set, const ContextTable &contexts, const Lexicon &lexicon, const Grammar &grammar,

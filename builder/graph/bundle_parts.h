@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of a bundle that graphs are built of. Called by `senone graph` and libsenone_build.
+// Reads the parts of a bundle from which graphs are built. Called by `senone graph` and libsenone_build.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace asr {
 
-// The bundle's HMMs. Throws if it has none.
+// Returns the bundle's HMMs. Throws if it has none.
 HmmSet read_hmms(const Bundle &bundle);
 
-// Throws if graphs cannot be built for the HMMs, since their contexts are not known.
+// Throws if graphs cannot be built for the HMMs, because their contexts are unknown.
 void check_contexts(const Bundle &bundle, const HmmSet &set);
 
-// The phones of the model's filler words, which may be said between words.
+// Returns the phones of the model's filler words, which may occur between words.
 std::vector<uint32_t> filler_phones(const Bundle &bundle, const HmmSet &set);
 
-// The symbols of phones.txt.
+// Returns the symbols of phones.txt.
 std::vector<std::string> phone_symbols(const HmmSet &set);
 
-// The reject threshold of grammars' results (DecodingDefaults). Those of language models have none.
+// The reject threshold of grammars' results (DecodingDefaults). Results of language models have none.
 constexpr double kGrammarRejectThreshold = 0.5;
 
-// Notes the step that makes the graph, in the place of the one that made the graph which this one replaces.
+// Records the step that makes the graph. It replaces the record of the earlier graph's step.
 void note_graph_step(Bundle *bundle, BundleStep step);
 
 }  // namespace asr

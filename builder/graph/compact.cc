@@ -10,12 +10,12 @@
 namespace asr {
 namespace {
 
-// States in an order in which those that epsilon arcs lead to come before those they leave.
+// Returns the states ordered so that targets of epsilon arcs precede their sources.
 std::vector<uint32_t> epsilon_post_order(const StateGraph &graph) {
   std::vector<uint32_t> order;
   order.reserve(graph.n_states());
   std::vector<bool> seen(graph.n_states());
-  std::vector<std::pair<uint32_t, uint32_t>> stack;  // state, arcs looked at
+  std::vector<std::pair<uint32_t, uint32_t>> stack;  // state, number of visited arcs
   for (uint32_t root = 0; root < graph.n_states(); ++root) {
     if (seen[root]) continue;
     seen[root] = true;
@@ -51,7 +51,7 @@ std::vector<uint32_t> count_ways_in(const StateGraph &graph) {
 
 void remove_epsilons(StateGraph *graph) {
   const std::vector<uint32_t> n_in = count_ways_in(*graph);
-  std::vector<bool> done(graph->n_states());  // a state of a cycle that is not counts as one without arcs
+  std::vector<bool> done(graph->n_states());  // an unfinished state of a cycle counts as one without arcs
   std::vector<StateArc> arcs;
   for (uint32_t state : epsilon_post_order(*graph)) {
     arcs.clear();
@@ -97,14 +97,14 @@ std::vector<uint32_t> breadth_first_order(const StateGraph &graph) {
 namespace {
 
 uint64_t hash_state(const StateGraph &graph, uint32_t state, const std::vector<uint32_t> &class_of) {
-  uint64_t sum = 0;  // does not depend on the order of arcs
+  uint64_t sum = 0;  // independent of the order of arcs
   for (const StateArc *arc = graph.first_arc(state); arc != graph.last_arc(state); ++arc) {
     sum += mix_hash(0x51ed, arc->transition_id, arc->word, float_bits(arc->cost), class_of[arc->next]);
   }
   return mix_hash(float_bits(graph.final_costs[state]), sum, class_of[state]);
 }
 
-// Numbers states of equal hashes alike, from 0, in the order of the first of them. Returns how many numbers there are.
+// Gives states of equal hashes equal numbers, counted from 0 in the order of their first states. Returns the count of numbers.
 uint32_t number_classes(const std::vector<uint64_t> &hash, const std::vector<uint32_t> &order,
                         std::vector<uint32_t> *class_of) {
   size_t capacity = 16;
@@ -144,7 +144,7 @@ std::vector<StateArc> arcs_between_classes(const StateGraph &graph, uint32_t sta
 
 namespace {
 
-// The coarsest classes of states; empty if finding them takes too long.
+// Returns the coarsest classes of states; empty if finding them takes too long.
 std::vector<uint32_t> find_classes(const StateGraph &graph, const std::vector<uint32_t> &order, const BuildProgress &progress,
                                    uint64_t most_steps) {
   const auto n = static_cast<uint32_t>(order.size());
@@ -156,7 +156,7 @@ std::vector<uint32_t> find_classes(const StateGraph &graph, const std::vector<ui
   for (uint64_t round = 0;; ++round) {
     if (round >= kSureMinimisingRounds && round * (n + n_arcs) > most_steps) return {};
     for (uint32_t state = 0; state < graph.n_states(); ++state)
-      hash[state] = hash_state(graph, state, class_of);  // as they lie
+      hash[state] = hash_state(graph, state, class_of);  // in storage order
     const uint32_t n_refined = number_classes(hash, order, &refined);
     class_of.swap(refined);
     if (n_refined == n_classes) return class_of;
@@ -173,12 +173,12 @@ std::vector<uint32_t> minimise(StateGraph *graph, const BuildProgress &progress,
   const bool merges = !class_of.empty();
   class_of.resize(graph->n_states());
   for (uint32_t i = 0; !merges && i < order.size(); ++i) class_of[order[i]] = i;
-  std::vector<uint32_t> states;  // the first of each class
+  std::vector<uint32_t> states;  // first state of each class
   std::vector<StateArc> arcs;
   for (const uint32_t state : order) {
     arcs = arcs_between_classes(*graph, state, class_of, merges);
     const uint32_t number = class_of[state];
-    if (number == states.size()) {  // classes are numbered by their first state
+    if (number == states.size()) {  // classes are numbered by their first states
       states.push_back(state);
       graph->replace_arcs(state, arcs);
       continue;
@@ -208,7 +208,7 @@ std::vector<uint32_t> number_reachable(StateGraph *graph) {
 
 namespace {
 
-// Classes in breadth-first order.
+// Returns the classes in breadth-first order.
 std::vector<uint32_t> order_of_classes(const StateGraph &graph, const std::vector<uint32_t> &states) {
   std::vector<bool> seen(states.size());
   std::vector<uint32_t> order = {graph.start};
@@ -225,7 +225,7 @@ std::vector<uint32_t> order_of_classes(const StateGraph &graph, const std::vecto
   return order;
 }
 
-// Moves values to their targets, all different; those without one end up after them.
+// Moves values to their distinct targets; values without a target end up behind them.
 void permute(GrowingArray<StateArc> *values, std::vector<uint32_t> *targets, size_t n_targets) {
   size_t next_free = n_targets;
   for (uint32_t &target : *targets) {

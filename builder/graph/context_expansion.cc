@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The expansion walks junctions, the points between two phones. A junction knows the place in the lexical graph, the phone
-// before it and the set of phones that may come after it: the HMM just left was that of exactly these right neighbours. So
-// the right context is guessed when a phone is entered and kept by the junction after it, and no phone has more copies
-// than it has different HMMs.
+// The expansion walks junctions, the points between two phones. A junction is a place in the lexical graph, the phone before it
+// and the set of phones that may follow: the preceding HMM was chosen for exactly these right neighbours. So the right context
+// is guessed on entering a phone and kept by the junction after it. No phone has more copies than different HMMs.
 //
-// The phrases of a class are not known here: any phone may begin one, and any phone or silence may end it. So each use of a
-// class has ports for every phone before it and every one after, whichever of them the phrases will need.
+// The phrases of a class are unknown here: any phone may begin one, and any phone or silence may end it. So each use of a class
+// has ports for every preceding phone and every following one, whether or not the phrases need them.
 #include "builder/graph/context_expansion.h"
 
 #include <algorithm>
@@ -21,8 +20,8 @@ namespace {
 struct Junction {
   uint32_t place;       // state of the lexical graph
   uint32_t left;        // neighbour
-  uint32_t neighbours;  // set id of what may follow
-  bool after_word;      // just after a word, filler or at the start: fillers may follow
+  uint32_t neighbours;  // set id of the phones that may follow
+  bool after_word;      // directly after a word, filler or at the start: fillers may follow
 };
 
 class Expander {
@@ -86,8 +85,8 @@ class Expander {
   FlatMap<Span> entries_of_;
   GrowingArray<StateArc> entry_pool_;
   std::vector<Port> ports_;
-  std::unordered_map<uint64_t, std::vector<uint32_t>> ports_by_left_;  // their numbers, which count from 1
-  std::unordered_map<uint32_t, uint32_t> returns_of_;                  // [lexical state] the state of its ports
+  std::unordered_map<uint64_t, std::vector<uint32_t>> ports_by_left_;  // port numbers, counted from 1
+  std::unordered_map<uint32_t, uint32_t> returns_of_;                  // [lexical state]: state of its ports
   uint32_t class_end_ = kUnset, class_sink_ = kUnset;
 
   uint32_t follow(uint32_t place) {
@@ -108,22 +107,22 @@ class Expander {
     return follow_[place] = contexts_.id(at_once | after_epsilon);
   }
 
-  // What may follow where fillers may too.
+  // Returns the set of phones that may follow if fillers may, too.
   uint32_t follow_with_fillers(uint32_t place) {
     NeighbourSet neighbours = contexts_[follow(place)];
     if (!fillers_.empty()) neighbours.set(contexts_.silence_neighbour());
     return contexts_.id(neighbours);
   }
 
-  // After a filler or at the start. Fillers at the end of a class are those of the graph that uses it, so a class tells fillers
-  // from words that count as silence, too.
+  // Returns the junction after a filler or at the start. The graph that uses a class provides the fillers at its end. So a
+  // class distinguishes fillers from words that count as silence.
   uint32_t boundary(uint32_t place) {
     const uint32_t left = class_end_ == kUnset ? contexts_.silence_neighbour() : contexts_.filler_neighbour();
     return junction({place, left, follow_with_fillers(place), !fillers_.empty()});
   }
 
-  // A junction at which nothing can be done but to back off is passed, the cost of that being returned: then what leads to
-  // it does not depend on the history that is given up, and is shared by all.
+  // Skips a junction whose only continuation is to back off, and returns the cost. The preceding arcs then do not depend on the
+  // abandoned history, and all histories share them.
   float pass_backoffs(Junction *junction) {
     const bool fillers_follow = !fillers_.empty() && contexts_[junction->neighbours][contexts_.silence_neighbour()];
     junction->after_word &= fillers_follow;
@@ -154,7 +153,7 @@ class Expander {
     return *state;
   }
 
-  // Neighbours that a phrase of a class may begin with: a word may be a filler, too.
+  // Neighbours that a phrase of a class may begin with; a word may be a filler, too.
   const NeighbourSet &class_begins() const { return contexts_.all(); }
 
   static NeighbourSet only(uint32_t neighbour) { return NeighbourSet().set(neighbour); }
@@ -177,7 +176,7 @@ class Expander {
     return known.back();
   }
 
-  // The state whose arcs lead through ports to what may follow a class before this lexical state.
+  // Returns the state whose arcs lead through ports to the phones that may follow a class before this lexical state.
   uint32_t returns(uint32_t next) {
     const auto [known, added] = returns_of_.try_emplace(next, 0);
     if (!added) return known->second;
@@ -199,7 +198,7 @@ class Expander {
     return {entry_pool_.size() - entry.size(), static_cast<uint32_t>(entry.size())};
   }
 
-  // The arcs that enter a phone of the lexical graph after `left`, made once for all arcs alike.
+  // Returns the arcs that enter a phone of the lexical graph after `left`, made once for all equal arcs.
   Span enter_phone(uint32_t label, uint32_t left, uint32_t next) {
     const uint64_t key = uint64_t(next) << 32 | uint64_t(label) << 10 | left;
     const auto [known, added] = entries_of_.try_emplace(key);
@@ -216,7 +215,7 @@ class Expander {
     return *known = store(states_.enter(phone, static_cast<uint8_t>(label_position(label)), std::move(branches)));
   }
 
-  // A filler that could be passed without a frame would make a loop of epsilon arcs; one lasts a frame at least.
+  // A filler skipped without a frame would make a loop of epsilon arcs, so a filler lasts at least a frame.
   Span enter_filler(uint32_t phone, uint32_t next) {
     const uint64_t key = uint64_t(next) << 32 | uint64_t(1) << 31 | phone;
     const auto [known, added] = entries_of_.try_emplace(key);

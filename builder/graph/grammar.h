@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// G: the word-level automaton that every kind of grammar becomes before it meets the lexicon. Costs are -ln p.
+// Grammar is G, the word-level automaton to which every kind of grammar is converted before the lexicon is applied. Costs are
+// -ln p.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +16,17 @@ namespace asr {
 
 constexpr float kNotFinal = std::numeric_limits<float>::infinity();
 
-// A place in the text of a grammar; both count from 1 on, columns in bytes. 0: unknown.
+// A position in the text of a grammar; both count from 1, columns in bytes. 0: unknown.
 struct TextPlace {
   uint32_t line = 0, column = 0;
 };
-std::string shown(TextPlace place);  // "line 3, column 7"
+std::string shown(TextPlace place);  // for example "line 3, column 7"
 
-// A tag on one line, without blanks around it.
+// Returns a tag as one line, without blanks around it.
 std::string tag_text(const std::string &text);
 
 struct GrammarArc {
-  uint32_t word;  // 0: epsilon, which is backing off; there are no cycles of epsilons
+  uint32_t word;  // 0: epsilon, for backing off; epsilons form no cycles
   float cost;
   uint32_t next;
 };
@@ -47,31 +48,31 @@ struct Grammar {
   uint64_t n_arcs() const;
 };
 
-// Drops states that are not on a path from the start to a final state. Throws if nothing is left.
+// Removes states that are not on a path from the start to a final state. Throws if nothing is left.
 Grammar connect(const Grammar &grammar, const std::string &source);
 
-// What to do with words that have no pronunciation.
+// Vocabulary defines the treatment of words without a pronunciation.
 struct Vocabulary {
   std::function<bool(const std::string &)> pronounced;
-  std::string dictionary;     // its name, for messages
-  bool drop_unknown = false;  // false: refuse the grammar, listing them
+  std::string dictionary;     // name of the dictionary, for messages
+  bool drop_unknown = false;  // false: refuse the grammar and list the words
   std::string remedy = "add them to the dictionary, check --case, or pass --drop-unknown";  // of a refused grammar
-  std::vector<std::string> *dropped = nullptr;                                              // gets the words that are dropped
+  std::vector<std::string> *dropped = nullptr;                                              // receives the dropped words
 };
 
-// Returns true for unknown words to be dropped. Throws the list if the vocabulary does not allow that, with their places where
-// they are told.
+// Returns true for unknown words to be dropped. Throws the list if the vocabulary does not allow that, with the words'
+// positions if `places` is given.
 std::vector<bool> find_unknown(const std::vector<std::string> &words, const Vocabulary &vocabulary, const std::string &source,
                                const std::vector<TextPlace> &places = {});
 
-// One state for each history that some listed n-gram has, an arc for each n-gram, an epsilon arc for each back-off. <s> is
-// the history at the start, </s> gives final costs; n-grams with <unk> or dropped words are left out.
+// Makes one state for each history of a listed n-gram, an arc for each n-gram, and an epsilon arc for each back-off. <s> is the
+// history at the start, </s> gives final costs. N-grams with <unk> or dropped words are left out.
 Grammar ngram_grammar(const NgramModel &model, const Vocabulary &vocabulary, const std::string &source);
 
-// A loop of single words with equal probability, ending with the same probability; or exactly one word.
+// Makes a loop of single words with equal probability, ending with the same probability; or exactly one word.
 Grammar word_list_grammar(const std::vector<std::string> &words, bool single, const Vocabulary &vocabulary,
                           const std::string &source);
-std::vector<std::string> read_word_list(const std::string &path);  // a word a line; '#' lines are comments
+std::vector<std::string> read_word_list(const std::string &path);  // one word per line; '#' lines are comments
 std::vector<std::string> parse_word_list(const std::string &text, const std::string &source);
 
 }  // namespace asr

@@ -8,14 +8,14 @@ namespace asr {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kCostStep = 1.0 / (1 << 24);  // sets are equal if their costs round to the same multiples
+constexpr double kCostStep = 1.0 / (1 << 24);  // sets whose costs round to the same multiples are equal
 
 void lower(std::map<uint32_t, double> *set, uint32_t state, double cost) {
   const auto [found, is_new] = set->emplace(state, cost);
   if (!is_new) found->second = std::min(found->second, cost);
 }
 
-// The arcs of a word in a state's arcs, which are sorted by word.
+// Returns the arcs of a word among a state's arcs, which are sorted by word.
 std::pair<const GrammarArc *, const GrammarArc *> arcs_of(const std::vector<GrammarArc> &arcs, uint32_t word) {
   struct ByWord {
     bool operator()(const GrammarArc &arc, uint32_t w) const { return arc.word < w; }
@@ -40,7 +40,7 @@ GrammarScores::GrammarScores(Grammar grammar, const std::vector<std::string> &sy
   }
 }
 
-// The set and all states that its states back off to, with their least costs. Backing off has no cycles, so this ends.
+// Adds all states that the set's states back off to, with their least costs. Back-offs have no cycles, so this ends.
 GrammarScores::Set GrammarScores::with_back_offs(const Set &set) const {
   Set all = set;
   std::vector<std::pair<uint32_t, double>> todo(set.begin(), set.end());
@@ -60,7 +60,7 @@ GrammarScores::Set GrammarScores::with_back_offs(const Set &set) const {
   return all;
 }
 
-// Numbers the set, its costs less the least of them, which is returned.
+// Numbers the set after subtracting its least cost, which is returned.
 double GrammarScores::add(Set set, uint32_t *state) {
   double least = kNever;
   for (const auto &[s, cost] : set) least = std::min(least, cost);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A grammar as scores for rescoring lattices. Called by `senone lattice rescore`.
+// GrammarScores scores lattices with a grammar, for rescoring. Called by `senone lattice rescore`.
 #pragma once
 
 #include <map>
@@ -12,14 +12,14 @@
 
 namespace asr {
 
-// The cost of a word sequence is that of the grammar's cheapest path, which is what it costs in a decoding graph made of the
-// grammar: backing off is also allowed where the longer n-gram is listed. A state is a set of grammar states with what each
-// costs more than the cheapest one; states that another one reaches by backing off at no higher cost are left out, so for
-// n-gram models the set mostly is one state.
+// A word sequence costs as much as the grammar's cheapest path. This is also its cost in a decoding graph made of the grammar,
+// where backing off is allowed even if the longer n-gram is listed. A state is a set of grammar states with their costs above
+// the cheapest one. It omits states that another one reaches by backing off at no higher cost, so for n-gram models most sets
+// have one state.
 class GrammarScores : public WordScores {
  public:
-  // Words here are numbers in `symbols`. Those that the grammar lacks cost nothing and lead nowhere, if `ignored` says so;
-  // other ones cannot follow.
+  // Words here are numbers in `symbols`. Words that the grammar lacks cost nothing and keep the state if `ignored` says so;
+  // others cannot follow.
   GrammarScores(Grammar grammar, const std::vector<std::string> &symbols, const std::vector<bool> &ignored);
 
   uint32_t start() override;
@@ -27,10 +27,10 @@ class GrammarScores : public WordScores {
   double end(uint32_t state) override;
 
  private:
-  using Set = std::map<uint32_t, double>;  // grammar states, and what they cost more than the cheapest
+  using Set = std::map<uint32_t, double>;  // grammar state -> cost above the cheapest
 
   Grammar grammar_;
-  std::vector<uint32_t> word_of_;  // [symbols]: the grammar's word; 0: none
+  std::vector<uint32_t> word_of_;  // [symbols]: word of the grammar; 0: none
   std::vector<bool> ignored_;
   std::vector<Set> sets_;
   std::map<Set, uint32_t> number_of_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of grammars: what their notations have in common.
+// Text functions shared by the notations of grammars.
 #pragma once
 
 #include <optional>
@@ -7,10 +7,10 @@
 
 namespace asr {
 
-// Throws unless the text is UTF-8 without zero bytes, which its users give out as C strings.
+// Throws unless the text is UTF-8 without zero bytes, since it is later returned as C strings.
 void check_grammar_text(const std::string &text, const std::string &source);
 
-// A decimal number from 0 to the greatest float, with a point in every locale; unset if the text is anything else.
+// Parses a decimal number from 0 to the greatest float, with a decimal point in every locale; unset for any other text.
 std::optional<double> parse_weight(const std::string &text);
 
 }  // namespace asr

@@ -23,7 +23,7 @@ HmmSet read_listed_hmms(const Bundle &bundle) {
 
 std::string this_version() { return format("%d.%d.%d", ASR_VERSION_MAJOR, ASR_VERSION_MINOR, ASR_VERSION_PATCH); }
 
-// Words of phrases, each with its first place.
+// Returns the words of phrases, each with its first position.
 std::map<std::string, TextPlace> words_of(const RuleNode &phrases) {
   std::map<std::string, TextPlace> places;
   for (const RuleNode &phrase : phrases.parts) {
@@ -44,7 +44,7 @@ GraphBuilder::Model::Model(const std::string &bundle_path)
 
 GraphBuilder::GraphBuilder(const std::string &bundle_path) : model_(std::make_shared<const Model>(bundle_path)) {}
 
-// The words that grammars may use: those of the lexicons, and what G2P makes of others.
+// The words available to grammars: the lexicons' words, and words that G2P pronounces.
 class GraphBuilder::Words {
  public:
   Words(const Model &model, const Means &means, const BuildOptions &options) : means_(means) {
@@ -64,7 +64,7 @@ class GraphBuilder::Words {
 
   bool is_class(const std::string &word) const { return word[0] == '$' && means_.classes.count(word.substr(1)) != 0; }
 
-  // The pronunciations of these.
+  // Returns the pronunciations of these words.
   Lexicon lexicon_of(const std::vector<std::string> &words) const {
     Lexicon lexicon = means_.lexicons.restricted(words);
     if (guessed_) add_words(&lexicon, guessed_->words(), "the words of G2P");

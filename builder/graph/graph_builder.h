@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model, lexicons and classes that grammars are compiled with, one after another or at once. libsenone_build wraps it.
+// GraphBuilder holds a model, lexicons and classes, and compiles grammars with them, one after another or concurrently.
+// libsenone_build wraps it.
 #pragma once
 
 #include <functional>
@@ -18,18 +19,18 @@
 namespace asr {
 
 struct BuildOptions {
-  std::string name = "grammar";  // in messages
+  std::string name = "grammar";  // name in messages
   std::string rule;
   bool drop_unknown = false;
   LetterCase letter_case = LetterCase::kAsIs;
-  GraphOptions graph;  // its filler phones are the model's
+  GraphOptions graph;  // filler_phones come from the model
 };
 
-// A grammar that uses classes, compiled but for them.
+// A grammar that uses classes, compiled without their phrases.
 struct OpenGrammar {
-  std::shared_ptr<const void> model;  // whose builder it is of
+  std::shared_ptr<const void> model;  // model of the builder that made it
   OpenGraph graph;
-  WordTable words;             // with the names of classes
+  WordTable words;             // including the names of classes
   std::vector<bool> is_class;  // [words]
   std::string name, maker;
   std::set<std::string> unknown, guessed;
@@ -37,12 +38,12 @@ struct OpenGrammar {
 
 struct BuiltGraph {
   std::string archive;
-  std::set<std::string> unknown;            // words that no lexicon has
-  std::set<std::string> guessed;            // words that G2P has pronounced
-  std::shared_ptr<const OpenGrammar> open;  // where the grammar uses classes
+  std::set<std::string> unknown;            // words in no lexicon
+  std::set<std::string> guessed;            // words pronounced by G2P
+  std::shared_ptr<const OpenGrammar> open;  // set if the grammar uses classes
   uint64_t n_arcs = 0;
   uint32_t n_states = 0, n_words = 0;
-  size_t n_classes = 0;  // whose names the grammar uses
+  size_t n_classes = 0;  // number of classes that the grammar uses
 };
 
 // Any thread may call any function at any time.
@@ -50,21 +51,21 @@ class GraphBuilder {
  public:
   explicit GraphBuilder(const std::string &bundle_path);
 
-  // CMU Sphinx form; a word that is known gets these pronunciations besides.
+  // Adds a dictionary in CMU Sphinx form; known words get its pronunciations in addition.
   void add_lexicon(const std::string &text, const std::string &source);
 
-  // The model that pronounces words which no lexicon has, up to n_best ways; nullptr for none.
+  // Sets the model that pronounces words in no lexicon, in up to n_best ways; nullptr for none.
   void set_g2p(std::shared_ptr<const G2pModel> model, size_t n_best);
 
-  // Sets the phrases of the class that grammars use as $name, or adds to them (parse_phrases); a class may have none. Phrases
-  // are compiled with the words and options of their call. Adding some takes time by their number, not by all: lists of like
-  // sizes are merged, so that few are kept.
+  // Sets or extends the phrases of the class that grammars use as $name (parse_phrases); a class may have none. Phrases are
+  // compiled with the words and options of their call. Adding phrases takes time by their number, not by the class: lists of
+  // similar sizes are merged, so that few remain.
   void set_class(const std::string &name, const std::string &phrases, const BuildOptions &options, bool add);
 
-  // Compiles the grammar that `make_grammar` makes of the words that are known. `maker` is noted as what made the graph.
+  // Compiles the grammar that `make_grammar` makes of the known words. `maker` is recorded as the graph's maker.
   BuiltGraph build(const std::function<Grammar(const Vocabulary &)> &make_grammar, const BuildOptions &options,
                    const std::string &maker) const;
-  // The grammar of a graph that uses classes, with the classes as they are now. Throws if another builder has made it.
+  // Rebuilds a graph that uses classes, with the current classes. Throws if another builder made it.
   BuiltGraph build_again(const BuiltGraph &graph) const;
 
  private:
@@ -77,10 +78,10 @@ class GraphBuilder {
     std::vector<uint32_t> fillers;
   };
 
-  // Phrases of a class, with all that they were compiled with.
+  // Phrases of a class, with everything they were compiled with.
   struct PhraseList {
     RuleNode phrases;  // alternatives
-    Lexicon lexicon;   // of their words
+    Lexicon lexicon;   // pronunciations of their words
     GraphOptions options;
     std::set<std::string> unknown, guessed;
     OpenGraph graph;
@@ -89,12 +90,12 @@ class GraphBuilder {
 
     size_t size() const { return phrases.parts.size(); }
   };
-  // Each list has more than twice the phrases of the next that was compiled with the same options.
+  // Among lists compiled with the same options, each has more than twice the phrases of the next.
   struct PhraseClass {
     std::vector<std::shared_ptr<const PhraseList>> lists;
   };
 
-  // All that a build uses, as it was when that began.
+  // A snapshot of everything that a build uses, taken at its beginning.
   struct Means {
     LexiconStack lexicons;
     std::shared_ptr<const G2pModel> g2p;
@@ -104,16 +105,16 @@ class GraphBuilder {
   class Words;
 
   Means means() const;
-  PhraseList read_phrases(const Means &means, RuleNode phrases, const BuildOptions &options) const;  // all but the graph
+  PhraseList read_phrases(const Means &means, RuleNode phrases, const BuildOptions &options) const;  // without graph
   void compile_phrases(PhraseList *list, const std::string &name) const;
   GraphOptions graph_options(const BuildOptions &options) const;
   BuiltGraph finish(const GraphData &graph, const WordTable &words, const std::string &maker) const;
   BuiltGraph join(std::shared_ptr<const OpenGrammar> open, const Means &means) const;
 
   const std::shared_ptr<const Model> model_;
-  std::mutex lexicon_mutex_, class_mutex_;  // one lexicon is added, and one class changes at a time
+  std::mutex lexicon_mutex_, class_mutex_;  // serialise additions of lexicons, and changes of classes
   mutable std::mutex mutex_;
-  Means means_;  // what it points at is replaced as a whole
+  Means means_;  // its targets are replaced as a whole
 };
 
 }  // namespace asr

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classes of a GraphBuilder: their lists, and joining them to grammars.
+// Implements the classes of a GraphBuilder: their lists, and joining them to grammars.
 #include <algorithm>
 #include <cmath>
 #include <tuple>
@@ -13,7 +13,7 @@
 
 namespace asr {
 
-// Words that the list's lexicon lacks have been dropped before.
+// Compiles a list. Words missing in its lexicon have been dropped before.
 void GraphBuilder::compile_phrases(PhraseList *list, const std::string &name) const {
   Vocabulary vocabulary;
   vocabulary.pronounced = [list](const std::string &word) { return list->lexicon.contains(word); };
@@ -61,7 +61,7 @@ BuiltGraph GraphBuilder::build_again(const BuiltGraph &graph) const {
 
 namespace {
 
-// The words of a graph whose classes are filled in: those of the grammar, and those of lists as they are said at a place.
+// The words of a graph with filled classes: the grammar's words, and the words of lists at each place of use.
 class JoinedWords {
  public:
   explicit JoinedWords(const OpenGrammar &open) : open_(open) { add("<eps>", {}); }
@@ -75,8 +75,8 @@ class JoinedWords {
     return numbers;
   }
 
-  // Returns the numbers of a list's words in the place of a class's name. They have the rule of the name; the last word of a
-  // phrase has its tags, too.
+  // Returns the numbers of a list's words for one use of a class's name. They get the rule of the name; the last word of a
+  // phrase also gets its tags.
   std::vector<uint32_t> add_list(const WordTable &list, const std::vector<bool> &ends_phrase, uint32_t name) {
     const WordLabel of_name = label(open_.words, name);
     std::vector<uint32_t> numbers(list.words.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pronunciations of words that a lexicon lacks, guessed from their letters by a grapheme-to-phoneme model.
+// GuessedWords pronounces words missing in a lexicon with a grapheme-to-phoneme model.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ class GuessedWords {
   // Guesses up to `n_best` pronunciations of a word, with the phones of `set`.
   GuessedWords(std::shared_ptr<const G2pModel> model, const HmmSet &set, size_t n_best);
 
-  // False for a word with letters that the model lacks, or which it cannot say with these phones.
+  // Returns false for a word with letters outside the model, or without a pronunciation in these phones.
   bool pronounces(const std::string &word);
 
-  // By word: those that pronounces() was asked about and is true of.
+  // Pronunciations of the words for which pronounces() returned true.
   const std::map<std::string, std::vector<std::vector<uint32_t>>> &words() const { return words_; }
 
  private:
   const std::shared_ptr<const G2pModel> model_;
   const size_t n_best_;
-  std::vector<uint32_t> phone_of_;  // of the set, by the model's; kNoPhone where the set lacks it
+  std::vector<uint32_t> phone_of_;  // phone of the model -> phone of the set; kNoPhone if the set lacks it
   std::map<std::string, std::vector<std::vector<uint32_t>>> words_;
 };
 

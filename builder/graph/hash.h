@@ -25,12 +25,12 @@ inline uint32_t float_bits(float value) {
   return bits;
 }
 
-// Numbers found by the hash of what they stand for: a table with open addressing. What is equal the caller decides.
+// HashIndex finds numbers by the hash of their objects: a table with open addressing. The caller defines equality.
 class HashIndex {
  public:
   static constexpr uint32_t kNone = 0xffffffffu;
 
-  // The number with this hash for which equal(number) holds, or kNone.
+  // Returns the number with this hash for which equal(number) holds, or kNone.
   template <typename Equal>
   uint32_t find(uint64_t hash, const Equal &equal) const {
     const auto low = static_cast<uint32_t>(hash);
@@ -53,10 +53,10 @@ class HashIndex {
 
  private:
   struct Slot {
-    uint32_t hash = 0;  // its low half
+    uint32_t hash = 0;  // lower half of the hash
     uint32_t number = kNone;
   };
-  std::vector<Slot> slots_ = std::vector<Slot>(16);  // a power of two, at most 7/8 of them filled
+  std::vector<Slot> slots_ = std::vector<Slot>(16);  // a power of two; at most 7/8 are filled
   size_t n_ = 0;
 
   void place(const Slot &slot) {
@@ -66,11 +66,11 @@ class HashIndex {
   }
 };
 
-// Values by 64-bit keys, none of which is ~0, in one piece of memory: no node for each.
+// Maps 64-bit keys other than ~0 to values, in one block of memory without a node per value.
 template <typename Value>
 class FlatMap {
  public:
-  // The value of a key, and whether it is new; until the next call.
+  // Returns the value of a key, and whether it is new. The pointer is valid until the next call.
   std::pair<Value *, bool> try_emplace(uint64_t key) {
     if (8 * (n_ + 1) > 7 * slots_.size()) {
       std::vector<Slot> old(2 * slots_.size());

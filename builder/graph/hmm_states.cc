@@ -11,9 +11,9 @@
 namespace asr {
 namespace {
 
-constexpr uint32_t kSelf = 0xffffffffu;  // stands for the state itself while its arcs are compared
+constexpr uint32_t kSelf = 0xffffffffu;  // represents the state itself while its arcs are compared
 
-// Ways through a topology whose arcs lead forward only, kMostHmmPaths + 1 where there are more.
+// Counts the paths through a topology whose arcs only lead forward; kMostHmmPaths + 1 if there are more.
 uint32_t count_paths(uint32_t n_states, const std::vector<std::vector<TopologyArc>> &leaving,
                      const std::vector<TopologyArc> &entering) {
   std::vector<uint32_t> n_paths(n_states + size_t{1}, 1);
@@ -28,7 +28,7 @@ uint32_t count_paths(uint32_t n_states, const std::vector<std::vector<TopologyAr
 
 }  // namespace
 
-// RightContexts bounds the phones, and no model comes near the other bounds of this key.
+// The key has enough bits: RightContexts bounds the phones, and no model comes near the other bounds.
 uint32_t TransitionTable::id(const Transition &transition) {
   const uint64_t key = uint64_t(transition.phone) << 53 | uint64_t(transition.position & 7) << 50 |
                        uint64_t(transition.hmm_state) << 33 | uint64_t(transition.self_loop) << 32 | transition.pdf;
@@ -44,7 +44,7 @@ HmmStates::HmmStates(const HmmSet &set, const TransitionScales &scales, StateGra
 HmmStates::ScaledTopology HmmStates::scale(const Topology &topology, const TransitionScales &scales) {
   const uint32_t n = topology.n_states;
   ScaledTopology scaled{n, true, std::vector<std::vector<TopologyArc>>(n), {}, std::vector<float>(n, kNotFinal)};
-  std::vector<double> leave(n, 0.0);  // -ln of the probability of not staying
+  std::vector<double> leave(n, 0.0);  // -ln of the probability of leaving
   for (const TopologyArc &arc : topology.arcs) {
     if (arc.from != arc.to) continue;
     scaled.self_loop[arc.from] = on_cost_grid(scales.self_loop * arc.cost);
@@ -61,7 +61,7 @@ HmmStates::ScaledTopology HmmStates::scale(const Topology &topology, const Trans
       scaled.left_to_right &= arc.from < arc.to;
     }
   }
-  // Sharing states follows every way through the model.
+  // Sharing states follows every path through the model.
   scaled.left_to_right &= !scaled.left_to_right || count_paths(n, scaled.leaving, scaled.entering) <= kMostHmmPaths;
   least[n] = 0;
   for (TopologyArc &arc : scaled.entering) arc.cost += least[arc.to];
@@ -76,7 +76,7 @@ uint32_t HmmStates::transition_id(size_t branch, uint32_t hmm_state, bool self_l
   return table_.id({phone_, position_, static_cast<uint16_t>(hmm_state), self_loop, pdf});
 }
 
-// Whether two branches have one topology and the same pdfs in states 0 .. hmm_state.
+// Returns true if two branches have one topology and the same pdfs in states 0 .. hmm_state.
 bool HmmStates::same_beginning(size_t a, size_t b, uint32_t hmm_state) const {
   const Hmm &first = set_.hmms[branches_[a].hmm], &second = set_.hmms[branches_[b].hmm];
   return first.topology == second.topology &&
@@ -90,7 +90,7 @@ float HmmStates::least_cost(size_t begin, size_t end) const {
 }
 
 // Branches [begin, end) share their states so far, and `paid` of their costs lies before this point. Appends the arcs of their
-// topology to the states that come next.
+// topology to the next states.
 void HmmStates::add_arcs(const std::vector<TopologyArc> &from, size_t begin, size_t end, float paid,
                          std::vector<StateArc> *arcs) {
   const uint32_t n_states = topologies_[set_.hmms[branches_[begin].hmm].topology].n_states;
@@ -110,7 +110,7 @@ void HmmStates::add_arcs(const std::vector<TopologyArc> &from, size_t begin, siz
   }
 }
 
-// The graph state that is state hmm_state of branches [begin, end).
+// Returns the graph state that is state hmm_state of branches [begin, end).
 uint32_t HmmStates::shared_state(size_t begin, size_t end, uint32_t hmm_state) {
   const ScaledTopology &topology = topologies_[set_.hmms[branches_[begin].hmm].topology];
   std::vector<StateArc> arcs;
@@ -121,7 +121,7 @@ uint32_t HmmStates::shared_state(size_t begin, size_t end, uint32_t hmm_state) {
   uint64_t hash = transition_id(begin, hmm_state, false);
   for (const StateArc &arc : arcs) hash = mix_hash(hash, arc.transition_id, float_bits(arc.cost), arc.next);
   const uint32_t found = states_by_hash_.find(hash, [&](uint32_t state) {
-    const auto same = [&](const StateArc &a, const StateArc &b) {  // b is in the graph
+    const auto same = [&](const StateArc &a, const StateArc &b) {  // b is an arc of the graph
       return a.transition_id == b.transition_id && a.cost == b.cost && (a.next == kSelf ? state : a.next) == b.next;
     };
     return graph_->n_arcs[state] == arcs.size() && std::equal(arcs.begin(), arcs.end(), graph_->first_arc(state), same);
@@ -136,8 +136,8 @@ uint32_t HmmStates::shared_state(size_t begin, size_t end, uint32_t hmm_state) {
   return state;
 }
 
-// A model with arcs that lead back, or with very many ways through: nothing of it is shared, or a path could change from one
-// model to another.
+// Adds a model with backward arcs, or with very many paths, without sharing: otherwise a path could change from one model to
+// another.
 void HmmStates::add_whole(size_t branch, std::vector<StateArc> *entry) {
   const ScaledTopology &topology = topologies_[set_.hmms[branches_[branch].hmm].topology];
   const uint32_t first = graph_->n_states();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// H: spells HMMs as graph states, one for each emitting state. The arc that enters a state carries its pdf, and so does its
-// self-loop. HMMs that begin with the same pdfs share states there, and equal states with the same successors are one.
+// HmmStates is H: it expands HMMs to graph states, one per emitting state. The arcs that enter a state and its self-loop carry
+// its pdf. HMMs that begin with the same pdfs share those states, and equal states with the same successors are merged.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace asr {
 
-// Costs of topology arcs: self_loop_scale * -ln of staying or of leaving, transition_scale * -ln of where to, given leaving.
+// Costs of topology arcs: self_loop_scale * -ln of staying or of leaving, transition_scale * -ln of the target, given leaving.
 struct TransitionScales {
   double transition = 1.0;
   double self_loop = 0.1;
@@ -21,7 +21,7 @@ struct TransitionScales {
   }
 };
 
-// One of the HMMs a phone may have, by what follows, and the state where its last arc leads. Its paths cost `cost` more.
+// One of a phone's possible HMMs, by right context, and the state after its last arc. Its paths cost `cost` more.
 struct HmmBranch {
   uint32_t hmm;
   uint32_t exit;
@@ -33,16 +33,17 @@ class HmmStates {
   HmmStates(const HmmSet &set, const TransitionScales &scales, StateGraph *graph);
 
   // Adds the states of the branches of one phone and returns the arcs that enter them, without words. A model that can be
-  // passed without a frame gives epsilon arcs to its exit. Costs of branches lie where the branch is known.
+  // skipped without a frame gives epsilon arcs to its exit. Costs of branches are placed at the earliest point where the branch
+  // is determined.
   std::vector<StateArc> enter(uint32_t phone, uint8_t position, std::vector<HmmBranch> branches);
   const std::vector<Transition> &transitions() const { return table_.transitions(); }
 
  private:
-  // A topology with scaled costs, after moving what every way out of a state costs to the arcs that enter it.
+  // A topology with scaled costs. The cost common to all ways out of a state has moved to the arcs that enter it.
   struct ScaledTopology {
     uint32_t n_states;
     bool left_to_right;
-    std::vector<std::vector<TopologyArc>> leaving;  // [n_states], self-loops left out
+    std::vector<std::vector<TopologyArc>> leaving;  // [n_states], without self-loops
     std::vector<TopologyArc> entering;
     std::vector<float> self_loop;  // [n_states], kNotFinal: none
   };
@@ -52,7 +53,7 @@ class HmmStates {
   TransitionTable table_;
   HashIndex states_by_hash_;
 
-  // The call under way: branches sorted by topology and pdfs.
+  // State of the current call: branches sorted by topology and pdfs.
   uint32_t phone_ = 0;
   uint8_t position_ = 0;
   std::vector<HmmBranch> branches_;

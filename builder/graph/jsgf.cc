@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parser: characters to tokens to a tree of RuleNode for each rule.
+// Parses JSGF: characters to tokens to a tree of RuleNode for each rule.
 #include "builder/graph/jsgf.h"
 
 #include "builder/g2p/dictionary.h"
@@ -46,7 +46,7 @@ class JsgfParser {
 
   TextPlace place() const { return {line_, static_cast<uint32_t>(at_ - line_begin_ + 1)}; }
 
-  // Steps over a character that may end a line.
+  // Skips a character that may end a line.
   void step() {
     if (text_[at_++] != '\n') return;
     ++line_;
@@ -77,7 +77,7 @@ class JsgfParser {
     }
   }
 
-  // The text between a mark of `n_mark` characters and `end`, which may lie on a later line.
+  // Returns the text between a mark of `n_mark` characters and `end`, which may be on a later line.
   std::string take_past(const std::string &end, const char *what, size_t n_mark) {
     const size_t begin = at_ + n_mark, found = text_.find(end, begin);
     if (found == std::string::npos) bad(std::string(what) + " does not end");
@@ -117,7 +117,7 @@ class JsgfParser {
     }
   }
 
-  // Of the place where the token began.
+  // Sets the token, with the position of its beginning.
   void set_token(Token::Kind kind, std::string text) {
     token_.kind = kind;
     token_.text = std::move(text);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grammars in the Java Speech Grammar Format: rules, alternatives with weights, [optional] and (grouped) parts, * and +, tags,
-// <NULL> and <VOID>. Imports are not supported. An optional part is there or not with equal probability, a repetition goes on
-// with probability one half.
+// Reads grammars in the Java Speech Grammar Format: rules, alternatives with weights, [optional] and (grouped) parts, * and +,
+// tags, <NULL> and <VOID>. Imports are not supported. An optional part has probability one half, and so has each further
+// repetition.
 #pragma once
 
 #include <string>

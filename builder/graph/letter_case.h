@@ -10,10 +10,10 @@ namespace asr {
 enum class LetterCase { kAsIs, kLower, kUpper };
 LetterCase letter_case_named(const std::string &name);  // "asis", "lower", "upper"
 
-// ASCII letters only; words in angle brackets (<s>, <unk>) stay.
+// Folds ASCII letters only; words in angle brackets (<s>, <unk>) stay.
 std::string fold_case(const std::string &word, LetterCase letter_case);
 
-// All of a list, which must stay free of repetitions. Throws naming two words that become one.
+// Folds a whole list, which must stay free of repetitions. Throws naming two words that become equal.
 void fold_case(std::vector<std::string> *words, LetterCase letter_case, const std::string &source);
 
 }  // namespace asr

@@ -14,12 +14,12 @@ float on_cost_grid(double cost) { return static_cast<float>(std::round(cost / kC
 
 namespace {
 
-// One pronunciation of one word allowed by a grammar state.
+// One pronunciation of one word that a grammar state allows.
 struct Entry {
   uint32_t pronunciation;
   uint32_t word;
   float cost;
-  uint32_t next;  // grammar state, which is also the number of its root in the lexical graph
+  uint32_t next;  // grammar state; also the number of its root in the lexical graph
 };
 
 class TreeBuilder {
@@ -51,9 +51,9 @@ class TreeBuilder {
   const Grammar &grammar_;
   const Lexicon &lexicon_;
   const double word_cost_;
-  std::vector<std::vector<uint32_t>> spellings_;                  // phone labels, by pronunciation
-  std::vector<uint32_t> rank_;                                    // of a pronunciation among the spellings
-  std::vector<const std::vector<uint32_t> *> pronunciations_of_;  // by grammar word
+  std::vector<std::vector<uint32_t>> spellings_;                  // [pronunciation]: phone labels
+  std::vector<uint32_t> rank_;                                    // [pronunciation]: index in sorted order of spellings
+  std::vector<const std::vector<uint32_t> *> pronunciations_of_;  // [grammar word]
   std::vector<Entry> entries_;
   LexicalGraph graph_;
   HashIndex states_by_hash_;
@@ -107,7 +107,7 @@ class TreeBuilder {
       graph_.final_costs[state] = on_cost_grid(grammar_.final_costs[state] + word_cost_);
   }
 
-  // What entries [begin, end) cost together: -ln of the sum of their probabilities.
+  // Returns the joint cost of entries [begin, end): -ln of the sum of their probabilities.
   float joint_cost(size_t begin, size_t end) const {
     if (end - begin == 1) return entries_[begin].cost;
     double least = entries_[begin].cost, sum = 0;
@@ -123,12 +123,12 @@ class TreeBuilder {
     return true;
   }
 
-  // Entries [begin, end) share their first `depth` labels; of their joint cost `paid` lies before this point, and their
-  // word too if word_paid. Appends the arcs that leave the point.
+  // Entries [begin, end) share their first `depth` labels. `paid` of their joint cost lies before this point, and so does their
+  // word if word_paid. Appends the arcs that leave the point.
   void add_children(size_t begin, size_t end, size_t depth, bool word_paid, float paid, std::vector<LexicalArc> *arcs) {
     while (begin < end) {
       const std::vector<uint32_t> &spelling = spellings_[entries_[begin].pronunciation];
-      if (spelling.size() == depth) {  // the whole word was read: on to the root after it
+      if (spelling.size() == depth) {  // end of the word: on to the next root
         const Entry &entry = entries_[begin++];
         arcs->push_back({0, word_paid ? 0 : entry.word, entry.cost - paid, entry.next});
         continue;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// L∘G: the grammar spelled in phones, deterministic in them but for back-off and homophones, minimal, and with its costs
-// as early as they are known. Built state by state as prefix trees rather than by composing and determinising automata:
-// after a word L is always in the same place, so what follows a grammar state is the tree of the words it allows, and a
-// hash of sub-trees makes them share their ends.
+// LexicalGraph is L∘G: the grammar spelled in phones. It is minimal, and deterministic in the phones except for back-off and
+// homophones; costs are as early as possible. It is built state by state from prefix trees instead of by composing and
+// determinising automata. After a word L is always in the same state, so a grammar state is followed by the tree of its words.
+// A hash of sub-trees makes trees share their ends.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@
 
 namespace asr {
 
-// Called now and then with a fraction of 0..1 and what is being done. Building prints nothing itself.
+// Called occasionally with a fraction of 0..1 and the current step. Building prints nothing itself.
 using BuildProgress = std::function<void(double, const std::string &)>;
 
-// Costs are kept as multiples of this, so that sums of differences are exact and equal sub-trees have equal costs.
+// Costs are rounded to multiples of this, so that sums of differences are exact and equal sub-trees have equal costs.
 constexpr double kCostGrid = 1.0 / 4096;
 float on_cost_grid(double cost);
 
-// A base phone at a place in a word, as one number; 0 is epsilon.
+// Returns a base phone and its position in a word as one number; 0 is epsilon.
 constexpr uint32_t phone_label(uint32_t phone, WordPosition position) {
   return 1 + phone * 4 + static_cast<uint32_t>(position);
 }
 constexpr uint32_t label_phone(uint32_t label) { return (label - 1) / 4; }
 constexpr WordPosition label_position(uint32_t label) { return static_cast<WordPosition>((label - 1) % 4); }
-// The name of a class, which is spelled out later; no phone's label has this bit.
+// Flag of labels that name a class, which is expanded later; no phone's label has this bit.
 constexpr uint32_t kClassLabel = 0x80000000u;
 constexpr uint32_t class_label(uint32_t word) { return kClassLabel | word; }
 constexpr bool is_class_label(uint32_t label) { return (label & kClassLabel) != 0; }
@@ -59,8 +59,8 @@ struct LexicalGraph {
   uint32_t n_states() const { return static_cast<uint32_t>(final_costs.size()); }
 };
 
-// Names of classes keep their cost. Every other word costs word_cost more than the grammar says, and so does the end (the cost
-// of saying no filler there).
+// Makes the lexical graph. Names of classes keep their cost. Every other word costs word_cost more than in the grammar, and so
+// does the end (the cost of no filler there).
 LexicalGraph make_lexical_graph(const Grammar &grammar, const Lexicon &lexicon, double word_cost,
                                 const BuildProgress &progress);
 

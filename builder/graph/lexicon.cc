@@ -12,7 +12,7 @@
 namespace asr {
 namespace {
 
-using WordsOf = std::map<std::vector<uint32_t>, std::vector<std::string>>;  // by pronunciation
+using WordsOf = std::map<std::vector<uint32_t>, std::vector<std::string>>;  // key: pronunciation
 
 // Numbers the pronunciations.
 Lexicon numbered(const WordsOf &words_of, const std::string &source) {
@@ -89,7 +89,7 @@ Lexicon merge(const Lexicon &first, const Lexicon &second, const std::string &so
 }
 
 Lexicon restricted(const Lexicon &lexicon, const std::vector<std::string> &words) {
-  std::map<uint32_t, uint32_t> number_of;  // of the pronunciations that stay, in their order
+  std::map<uint32_t, uint32_t> number_of;  // new numbers of the remaining pronunciations, in their order
   Lexicon result;
   for (const std::string &word : words) {
     const auto found = lexicon.pronunciations_of.find(word);
@@ -110,7 +110,7 @@ Lexicon restricted(const Lexicon &lexicon, const std::vector<std::string> &words
 LexiconStack LexiconStack::with(Lexicon added, const std::string &source) const {
   std::vector<std::string> words;
   for (const auto &[word, pronunciations] : added.pronunciations_of) words.push_back(word);
-  merge(restricted(words), added, source);  // throws where a word has too many pronunciations
+  merge(restricted(words), added, source);  // throws if a word has too many pronunciations
   LexiconStack stack = *this;
   auto top = std::make_shared<const Lexicon>(std::move(added));
   while (!stack.lexicons_.empty() && stack.lexicons_.back()->pronunciations_of.size() <= 2 * top->pronunciations_of.size()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pronunciation dictionary: words and their phone sequences.
+// Lexicon is a pronunciation dictionary: words and their phone sequences.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +15,28 @@ namespace asr {
 
 struct Lexicon {
   std::vector<std::vector<uint32_t>> pronunciations;                         // base phones, distinct, in lexicographic order
-  std::unordered_map<std::string, std::vector<uint32_t>> pronunciations_of;  // by word: indices
+  std::unordered_map<std::string, std::vector<uint32_t>> pronunciations_of;  // word -> indices
 
   bool contains(const std::string &word) const { return pronunciations_of.count(word) != 0; }
 };
 
-// CMU Sphinx form (builder/g2p/dictionary.h). Words whose phones the model lacks
-// are left out and counted in *n_left_out; if none remains it is an error naming the line of the first.
+// Reads CMU Sphinx form (builder/g2p/dictionary.h). Words with phones missing in the model are left out and counted in
+// *n_left_out. If no word remains, the error names the first line.
 Lexicon read_sphinx_lexicon(const std::string &path, const HmmSet &set, size_t *n_left_out);
 Lexicon parse_sphinx_lexicon(const std::string &text, const std::string &source, const HmmSet &set, size_t *n_left_out);
 
-// Adds pronunciations, by word; `source` is named where a word gets too many.
+// Adds pronunciations, by word; errors name `source` if a word gets too many.
 void add_words(Lexicon *lexicon, const std::map<std::string, std::vector<std::vector<uint32_t>>> &words,
                const std::string &source);
 
-// The words of both; a word of both has the pronunciations of both. `source` names the second in errors.
+// Returns the words of both lexicons, each with the pronunciations of both. `source` names the second in errors.
 Lexicon merge(const Lexicon &first, const Lexicon &second, const std::string &source);
 
-// Some of a lexicon's words, and their pronunciations alone. Words that it lacks are passed over.
+// Returns some of a lexicon's words with only their pronunciations. Ignores words that it lacks.
 Lexicon restricted(const Lexicon &lexicon, const std::vector<std::string> &words);
 
-// The words of many lexicons, as `merge` would have them. Adding one takes time by its own words, not by all: those of like
-// sizes are merged, so that few are kept. Copies share what they hold.
+// LexiconStack holds the union of many lexicons, with the result of `merge`. Adding a lexicon takes time by its own words, not
+// by all: lexicons of similar sizes are merged, so that few remain. Copies share their content.
 class LexiconStack {
  public:
   LexiconStack with(Lexicon added, const std::string &source) const;

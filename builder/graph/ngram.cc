@@ -104,8 +104,8 @@ void NgramBuilder::sort_level(size_t level) {
   rows = std::move(sorted);
 }
 
-// Lists the first `level` words of every n-gram of `level` + 1 words among the shorter ones, and that history's own suffix;
-// NaN marks a cost to be filled in by finish(). Goes from the longest n-grams down, so that additions are seen in turn.
+// Adds the missing histories of n-grams with `level` + 1 words, their first `level` words, and the history's own suffix. NaN
+// marks a cost that finish() fills in. Calls go from the longest n-grams down, so that additions are seen in turn.
 void NgramBuilder::add_missing_histories(size_t level) {
   const size_t width = level + 1;
   const std::vector<uint32_t> &longer = rows_[level].words;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A back-off n-gram language model in memory: what the ARPA and trie readers fill, pruning thins out and the grammar is made
-// from. Costs are -ln: the cost of word w after history h is cost(h w) if that n-gram is listed, else backoff(h) plus the
-// cost of w after h without its first word.
+// NgramModel is a back-off n-gram language model in memory. The ARPA and trie readers fill it, pruning reduces it, and the
+// grammar is made from it. Costs are -ln. The cost of word w after history h is cost(h w) if that n-gram is listed, else
+// backoff(h) plus the cost of w after h without its first word.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ constexpr uint32_t kNoNgram = 0xffffffffu;
 struct NgramLevel {
   std::vector<uint32_t> word;         // last word
   std::vector<uint32_t> history;      // index in the level below; unigrams: 0
-  std::vector<float> cost, backoff;   // of the last word given the rest; of the n-gram as a history
-  std::vector<uint32_t> first_child;  // [size + 1]: longer n-grams whose history this is, in the level above
+  std::vector<float> cost, backoff;   // cost of the last word given the others; back-off cost of the n-gram as a history
+  std::vector<uint32_t> first_child;  // [size + 1]: in the level above, first n-gram with this history
 
   size_t size() const { return word.size(); }
 };
@@ -30,24 +30,24 @@ struct NgramModel {
   bool is_history(size_t level, uint32_t index) const {
     return level + 1 < levels.size() && levels[level].first_child[index] < levels[level].first_child[index + 1];
   }
-  uint32_t find_child(size_t level, uint32_t index, uint32_t word) const;  // in levels[level + 1], or kNoNgram
+  uint32_t find_child(size_t level, uint32_t index, uint32_t word) const;  // index in levels[level + 1], or kNoNgram
   uint32_t find_word(const std::string &word) const;                       // kNoNgram if absent
 };
 
-// An n-gram by its place; the empty one has level -1.
+// The position of an n-gram; the empty one has level -1.
 struct NgramPlace {
   int level = -1;
   uint32_t index = 0;
 };
 
-// The longest listed n-gram that is the given one without one or more of its first words. {} for a unigram.
+// Returns the longest listed proper suffix of an n-gram; {} for a unigram.
 NgramPlace back_off(const NgramModel &model, NgramPlace ngram);
 
-// -ln p(word | history) by the rule above.
+// Returns -ln p(word | history) by the rule above.
 double word_cost(const NgramModel &model, NgramPlace history, uint32_t word);
 
-// Collects n-grams in any order. finish() sorts them and adds histories that are used but not listed (with the cost that
-// backing off gives and no back-off cost of their own). Repeated n-grams are an error naming `source`.
+// NgramBuilder collects n-grams in any order. finish() sorts them and adds missing histories, with the cost that backing off
+// gives and no back-off cost of their own. Repeated n-grams are an error naming `source`.
 class NgramBuilder {
  public:
   NgramBuilder(std::vector<std::string> words, size_t order, std::string source);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns a back-off n-gram model into a Grammar. A history is a state if any listed n-gram continues it; a shorter history
-// that is not one is skipped, its back-off cost going to the arcs that would have entered it.
+// Converts a back-off n-gram model to a Grammar. A history is a state if any listed n-gram continues it. A shorter history
+// without a state is skipped, and its back-off cost moves to the arcs that would have entered it.
 #include "builder/graph/grammar.h"
 #include "core/base/error.h"
 
@@ -38,7 +38,7 @@ class NgramGrammar {
   const NgramModel &model_;
   const std::string &source_;
   uint32_t start_word_, end_word_;
-  std::vector<uint32_t> word_id_;  // of the grammar; 0: left out
+  std::vector<uint32_t> word_id_;  // [model word]: word of the grammar; 0: left out
   std::vector<NgramPlace> states_;
   std::vector<std::vector<uint32_t>> state_of_;  // [level][index]
   Grammar grammar_;
@@ -67,7 +67,7 @@ class NgramGrammar {
   void number_states() {
     states_.push_back({});
     grammar_.add_state();
-    std::vector<std::vector<bool>> usable(model_.order());  // consists of used words (or begins with <s>)
+    std::vector<std::vector<bool>> usable(model_.order());  // true if it consists of used words (or begins with <s>)
     state_of_.resize(model_.order());
     for (size_t level = 0; level + 1 < model_.order(); ++level) {
       const NgramLevel &ngrams = model_.levels[level], &above = model_.levels[level + 1];
@@ -92,7 +92,7 @@ class NgramGrammar {
     return size_t(history.level) + 1 < model_.order() ? state_of_[history.level][history.index] : kNoState;
   }
 
-  // The state of the longest history kept of `history`, and the cost of backing off to it.
+  // Returns the state of the longest kept suffix of `history`, and the cost of backing off to it.
   std::pair<uint32_t, float> enter(NgramPlace history) const {
     float cost = 0;
     for (;; history = back_off(model_, history)) {

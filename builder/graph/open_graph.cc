@@ -14,7 +14,7 @@ namespace {
 
 const auto kSilent = [](double, const std::string &) {};
 
-// The graph of the states that minimise has kept.
+// Returns the graph of the states kept by minimise.
 OpenGraph compacted(Expansion expansion) {
   remove_epsilons(&expansion.graph);
   const std::vector<uint32_t> states = minimise(&expansion.graph, kSilent);
@@ -53,7 +53,7 @@ ClassGrammar class_grammar(const Grammar &grammar, const std::string &source) {
   phrases.words = {grammar.words[0]};
   if (!grammar.labels.empty()) phrases.labels = {grammar.labels[0]};
   of_class.ends_phrase = {false};
-  std::vector<uint32_t> symbols[2];  // [whether it ends a phrase][word]; 0: none yet
+  std::vector<uint32_t> symbols[2];  // [is the end of a phrase][word]; 0: none yet
   for (std::vector<uint32_t> &of_words : symbols) of_words.resize(grammar.words.size());
   const auto symbol_of = [&](uint32_t word, bool ends_phrase) {
     uint32_t &symbol = symbols[ends_phrase][word];
@@ -82,7 +82,7 @@ OpenGraph build_class_graph(const HmmSet &set, const ContextTable &contexts, con
   Grammar grammar = of_class.grammar;
   uint32_t end = 0;
   while (grammar.final_costs[end] == kNotFinal) ++end;
-  grammar.final_costs[end] = kNotFinal;  // what comes then is not known
+  grammar.final_costs[end] = kNotFinal;  // the continuation is unknown
   const LexicalGraph lexical = make_lexical_graph(grammar, lexicon, cost_of_none, kSilent);
   return compacted(expand_class(lexical, end, set, contexts, fillers, options.scales));
 }
@@ -115,7 +115,7 @@ class Joiner {
   }
 
  private:
-  // A class is copied once for each name and each state whose ports lead on behind it.
+  // A class is copied once for each name and each state whose ports lead on after it.
   struct Copy {
     const ClassFilling *filling;
     uint32_t first_state;
@@ -131,9 +131,9 @@ class Joiner {
   std::map<std::pair<const ClassFilling *, uint32_t>, uint32_t> first_states_;
   std::vector<Copy> copies_to_make_;
   uint64_t n_copied_arcs_ = 0;
-  std::map<const OpenGraph *, std::vector<uint32_t>> transition_ids_;  // of this graph, by those of a class
+  std::map<const OpenGraph *, std::vector<uint32_t>> transition_ids_;  // [class]: its transition-ids -> ids of this graph
   using Begins = std::unordered_map<NeighbourSet, std::vector<const StateArc *>>;
-  std::map<const OpenGraph *, std::vector<Begins>> begins_;  // the arcs into a list by the neighbours of their ports
+  std::map<const OpenGraph *, std::vector<Begins>> begins_;  // [list]: arcs into it, by the neighbours of their ports
 
   static const Port &port_of(const OpenGraph &graph, const StateArc &arc) { return graph.ports[arc.word - 1]; }
 
@@ -145,14 +145,14 @@ class Joiner {
         continue;
       }
       const uint32_t word = port_of(open_, *arc).word;
-      if (word == 0) return;  // the state was to lead on behind a class, which its copies do
+      if (word == 0) return;  // a state for the continuation of a class; the copies provide it
       for (const ClassFilling &filling : fillings_[word]) enter(filling, *arc, &arcs);
     }
     check_size(0, arcs.size());
     graph_.set_arcs(state, arcs);
   }
 
-  // Refuses the graph if it becomes too large with so many more.
+  // Throws if the additional states or arcs make the graph too large.
   void check_size(uint64_t n_states, uint64_t n_arcs) const {
     if (graph_.n_states() + n_states <= kMostJoinedStates && graph_.arcs.size() + n_copied_arcs_ + n_arcs <= kMostJoinedArcs) {
       return;
@@ -172,7 +172,7 @@ class Joiner {
     return by_left;
   }
 
-  // Leads into the copy of a list through the port that fits, if one of its phrases begins so.
+  // Enters the copy of a list through the matching port, if a phrase of the list begins that way.
   void enter(const ClassFilling &filling, const StateArc &arc, std::vector<StateArc> *arcs) {
     const Port &used = port_of(open_, arc);
     const Begins &begins = begins_of(*filling.graph)[used.left];
@@ -225,7 +225,7 @@ class Joiner {
     }
   }
 
-  using ArcsByLeft = std::vector<std::vector<const StateArc *>>;  // by the neighbour before their port
+  using ArcsByLeft = std::vector<std::vector<const StateArc *>>;  // [neighbour before the port]
 
   ArcsByLeft returns_by_left(uint32_t returns) const {
     ArcsByLeft arcs(kMaxNeighbours + 1);
@@ -235,14 +235,14 @@ class Joiner {
     return arcs;
   }
 
-  // Leads on behind the class, to what may follow the phone that ended the phrase.
+  // Continues after the class, with the phones that may follow the last phone of the phrase.
   void leave(const Port &end, float cost, const ArcsByLeft &after, std::vector<StateArc> *arcs) const {
     for (const StateArc *arc : after[end.left]) {
       if ((port_of(open_, *arc).right & end.right).any()) arcs->push_back({0, 0, cost + arc->cost, arc->next});
     }
   }
 
-  // Takes out arcs from which no end is reached: a guessed phone that nothing in a class begins or follows with.
+  // Removes arcs from which no end is reachable: their guessed phone begins or follows no phrase of the class.
   void drop_dead_ends() {
     const uint32_t n = graph_.n_states();
     std::vector<uint32_t> begin(n + 2), before(graph_.arcs.size());

@@ -17,7 +17,7 @@ GraphData make_phone_loop(const HmmSet &set, const TransitionScales &scales) {
   std::vector<StateArc> arcs;
   for (uint32_t phone = 0; phone < n_phones; ++phone) {
     for (StateArc arc : hmms.enter(phone, kAnyPosition, {{set.phones[phone].hmm, hub, cost}})) {
-      if (arc.transition_id == 0) continue;  // a model that is passed without a frame: the loop goes on without it
+      if (arc.transition_id == 0) continue;  // arc of a model skipped without a frame: the loop omits it
       arc.word = phone + 1;
       arcs.push_back(arc);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The background that rejection compares a grammar with: any phones in any order, each with its HMM without context. Called by
-// `senone graph`; docs/rejection.md says what it is for.
+// Makes the background graph with which rejection compares a grammar: any phones in any order, each with its
+// context-independent HMM. Called by `senone graph`; docs/rejection.md explains its use.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace asr {
 
-// Phones cost the same, and `fillers` count as phones. A phone's word is its number in the set plus 1, which is its number in
-// phones.txt. Every phone may be the last.
+// All phones have the same cost, and `fillers` count as phones. A phone's word is its number in the set plus 1, which is its
+// number in phones.txt. Every phone may be the last.
 GraphData make_phone_loop(const HmmSet &set, const TransitionScales &scales);
 
 }  // namespace asr

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of phrases: one of them, a phrase a line, with tags in braces.
+// Parses lists of phrases, one per line, with tags in braces.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace asr {
 
-// Empty lines and lines that begin with '#' do not count. The only rule has the name "". Throws if there are no phrases.
+// Ignores empty lines and lines that begin with '#'. The only rule has the name "". Throws if there are no phrases.
 Rules parse_phrases(const std::string &text, const std::string &source, LetterCase letter_case);
 
-// The same in two steps: a sequence of words and tags for each phrase, which may be none, and their rule.
+// The two steps of parse_phrases: alternatives with a sequence of words and tags per phrase, possibly none, and their rule.
 RuleNode phrase_alternatives(const std::string &text, const std::string &source, LetterCase letter_case);
 Rules phrase_rules(RuleNode phrases);
 

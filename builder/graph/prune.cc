@@ -7,9 +7,9 @@
 namespace asr {
 namespace {
 
-constexpr double kLeastMass = 1e-6;  // rounding in the file may make a history's listed probabilities sum to one and more
+constexpr double kLeastMass = 1e-6;  // margin: rounding can raise a history's listed probabilities to a sum of one or more
 
-// What a history leaves to words that it does not list: by its own probabilities, and by those of the shorter history.
+// The probability mass that a history leaves to unlisted words: by its own probabilities, and by the shorter history's.
 struct BackoffMass {
   double own = 1, shorter = 1;
 
@@ -30,7 +30,7 @@ BackoffMass backoff_mass(const NgramModel &model, NgramPlace history, std::vecto
   return mass;
 }
 
-// p(h) of every history by the chain rule. Sentences begin as often as they end, so <s> counts as </s>.
+// Returns p(h) of every history by the chain rule. Sentences begin as often as they end, so <s> counts as </s>.
 std::vector<std::vector<double>> history_probs(const NgramModel &model) {
   const uint32_t start = model.find_word("<s>"), end = model.find_word("</s>");
   std::vector<std::vector<double>> probs(model.order());
@@ -45,7 +45,7 @@ std::vector<std::vector<double>> history_probs(const NgramModel &model) {
   return probs;
 }
 
-// Marks which children of a history to keep.
+// Marks the children of a history to keep.
 void judge(const NgramModel &model, NgramPlace history, double history_prob, double threshold,
            const std::vector<std::vector<bool>> &needed, std::vector<bool> *keep, std::vector<double> *shorter_probs) {
   const NgramLevel &ngrams = model.levels[history.level], &longer = model.levels[history.level + 1];
@@ -56,7 +56,7 @@ void judge(const NgramModel &model, NgramPlace history, double history_prob, dou
     const BackoffMass without{mass.own + prob, mass.shorter + shorter_prob};
     const double change_of_word = std::log(shorter_prob * without.weight()) + double(longer.cost[i]);
     const double change_of_others =
-        mass.shorter > kLeastMass ? std::log(without.weight() / mass.weight()) : 0;  // are there any
+        mass.shorter > kLeastMass ? std::log(without.weight() / mass.weight()) : 0;  // zero without unlisted words
     const double divergence = -history_prob * (prob * change_of_word + std::max(mass.own, 0.0) * change_of_others);
     (*keep)[i] = needed[history.level + 1][i] || std::expm1(divergence) >= threshold;
   }

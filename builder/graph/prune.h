@@ -6,9 +6,9 @@
 
 namespace asr {
 
-// Leaves out every n-gram of two or more words without which the model's perplexity would rise by a factor below
-// 1 + threshold; each is judged alone, against the unpruned model. An n-gram stays while a longer one needs it as its history.
-// Back-off costs are computed anew, so that every history's probabilities sum to one again.
+// Removes every n-gram of two or more words whose removal raises the model's perplexity by a factor below 1 + threshold. Each
+// n-gram is judged alone, against the unpruned model. N-grams that are histories of kept ones stay. Back-off costs are
+// recomputed, so that every history's probabilities sum to one again.
 NgramModel prune(const NgramModel &model, double threshold);
 
 }  // namespace asr

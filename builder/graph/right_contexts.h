@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of phones that may follow, and how they fall into classes under which a phone has the same HMM.
+// RightContexts manages sets of phones that may follow, and their partition into classes under which a phone has the same HMM.
 #pragma once
 
 #include <bitset>
@@ -11,27 +11,27 @@
 
 namespace asr {
 
-// Members are neighbours: a base phone by its number, or silence_neighbour() for fillers and the end of the utterance.
+// Members are neighbours: a base phone's number, or silence_neighbour() for fillers and the end of the utterance.
 constexpr size_t kMaxNeighbours = 256;
 using NeighbourSet = std::bitset<kMaxNeighbours>;
 
 class RightContexts {
  public:
-  RightContexts(const HmmSet &set, const ContextTable &table);  // both outlive it
+  RightContexts(const HmmSet &set, const ContextTable &table);  // both arguments must outlive it
 
   uint32_t silence_neighbour() const { return silence_neighbour_; }
   uint32_t neighbour_of(uint32_t phone) const { return set_.phones[phone].filler ? silence_neighbour_ : phone; }
-  uint32_t filler_neighbour() const { return silence_neighbour_ + 1; }  // as silence, but never in a set
+  uint32_t filler_neighbour() const { return silence_neighbour_ + 1; }  // treated as silence, but never in a set
   const NeighbourSet &all() const { return all_; }                      // the silence neighbour and all phones but fillers
 
-  uint32_t id(const NeighbourSet &neighbours);  // of a set; ids count from 0
+  uint32_t id(const NeighbourSet &neighbours);  // id of a set; ids count from 0
   const NeighbourSet &operator[](uint32_t id) const { return sets_[id]; }
 
   struct Class {
     uint32_t hmm;
     uint32_t neighbours;  // set id
   };
-  // The HMMs of a phone after `left` and before the members of a set, each with the members it serves.
+  // Returns the HMMs of a phone after `left` and before the members of a set, each with its members.
   const std::vector<Class> &classes(uint32_t phone, WordPosition position, uint32_t left, uint32_t neighbours);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of a grammar, as JSGF, SRGS and lists of phrases are read, and the word automaton that they spell out to.
+// Rules of a grammar, read from JSGF, SRGS and lists of phrases, and the word automaton into which they are expanded.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace asr {
 
-// A part of a rule's right side.
+// A part of a rule's right-hand side.
 struct RuleNode {
   enum Kind { kWord, kRule, kTag, kSequence, kAlternatives, kRepeat } kind = kSequence;
-  std::string name;  // of the word or rule; the tag's text
+  std::string name;  // name of the word or rule; text of the tag
   std::vector<RuleNode> parts;
-  std::vector<double> weights;  // of alternatives
+  std::vector<double> weights;  // weights of kAlternatives
   TextPlace place;
-  uint32_t least = 1, most = 1;  // times that parts[0] is said, of kRepeat; most: kNoLimit for any number
-  double again = 0.5;            // probability of each time after the least
+  uint32_t least = 1, most = 1;  // for kRepeat, bounds on the repetitions of parts[0]; most: kNoLimit for any number
+  double again = 0.5;            // probability of each repetition beyond `least`
 
   static constexpr uint32_t kNoLimit = 0xffffffffu;
 };
@@ -29,14 +29,14 @@ struct Rules {
     RuleNode expansion;
     bool is_public;
   };
-  std::map<std::string, Rule> rules;  // by name
+  std::map<std::string, Rule> rules;  // key: name
 };
 
-// The name of a rule that says nothing, and of one that cannot be said.
+// Names of the rule for an empty text, and of the rule that cannot be spoken.
 constexpr char kNullRule[] = "NULL", kVoidRule[] = "VOID";
 
-// The sentences of one rule, or of all public rules if `rule` is empty. Alternatives share their probability by their
-// weights (equally without). A rule may refer to itself only as the last thing of an alternative. Words are labelled with the
+// Returns the sentences of one rule, or of all public rules if `rule` is empty. Alternatives share their probability by their
+// weights (equally without). A rule may refer to itself only as the last part of an alternative. Words are labelled with the
 // rule of their sentence and with tags (docs/grammars.md).
 Grammar rules_grammar(const Rules &rules, const std::string &rule, const Vocabulary &vocabulary, const std::string &source);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the rules of a grammar to a word automaton, each rule spelled out where it is used.
+// Expands the rules of a grammar to a word automaton, each rule at its uses.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -47,14 +47,14 @@ class RuleExpander {
   const Rules &rules_;
   const std::string &source_;
   std::set<std::string> known_words_;
-  std::string root_;                         // the public rule being spelled out
-  std::map<std::string, uint32_t> word_id_;  // symbols of the root's words; those to be left out have none
+  std::string root_;                         // the public rule being expanded
+  std::map<std::string, uint32_t> word_id_;  // symbols of the root's words; words to be dropped have none
   std::map<const RuleNode *, uint32_t> tag_id_;
-  std::map<std::string, bool> may_be_empty_;  // rules; what is being found out counts as false
+  std::map<std::string, bool> may_be_empty_;  // rules; a rule under examination counts as false
   struct Active {
     uint32_t from, to;
   };
-  std::map<std::string, Active> active_;  // rules being spelled out
+  std::map<std::string, Active> active_;  // rules being expanded
   uint32_t depth_ = 0;
   size_t n_symbol_bytes_ = 0;
   TaggedGrammar tagged_;
@@ -70,7 +70,7 @@ class RuleExpander {
          used.name.c_str());
   }
 
-  // The words that a rule uses, each with the first place found.
+  // Returns the words that a rule uses, each with its first position.
   std::map<std::string, TextPlace> used_words(const std::vector<std::string> &roots) const {
     std::set<std::string> rules_seen(roots.begin(), roots.end());
     std::map<std::string, TextPlace> words;
@@ -119,7 +119,7 @@ class RuleExpander {
     }
     return grammar_.add_state();
   }
-  // Costs stay finite: a way without probability is none.
+  // Keeps costs finite: omits epsilons of probability 0.
   void add_epsilon(uint32_t from, uint32_t to, double probability) {
     if (probability > 0) grammar_.arcs[from].push_back({0, static_cast<float>(-std::log(probability)), to});
   }
@@ -130,7 +130,7 @@ class RuleExpander {
     --depth_;
   }
 
-  // A part, or the part of a rule, within others: the stack grows with each.
+  // Counts the nesting of parts and rules, since each level uses stack.
   void enter() {
     if (++depth_ <= kMostRuleDepth) return;
     fail(ASR_UNSUPPORTED, "%s: its rules and parts lie in each other more than %u deep; use fewer nested rules",
@@ -164,7 +164,7 @@ class RuleExpander {
     return found->second;
   }
 
-  // Tags at the beginning belong to the word after them, if the rest of the sequence cannot be empty.
+  // Leading tags belong to the next word if the rest of the sequence cannot be empty.
   void add_sequence(const RuleNode &node, uint32_t from, uint32_t to) {
     if (node.parts.empty()) return add_epsilon(from, to, 1);
     size_t n_ahead = 0;
@@ -255,7 +255,7 @@ class RuleExpander {
     }
   }
 
-  // A rule within itself is a jump back to its beginning, which is right only if nothing comes after it there.
+  // Expands a recursive use of a rule as a jump to its beginning, which is correct only if nothing follows it.
   void add_rule(const RuleNode &used, uint32_t from, uint32_t to) {
     const std::string &name = used.name;
     if (name == kNullRule) return add_epsilon(from, to, 1);
@@ -271,8 +271,8 @@ class RuleExpander {
     active_.erase(active);
   }
 
-  // Taking epsilons out gives every state that a word leads to the arcs of all states that it reaches by epsilons: the square
-  // of the optional parts in a row.
+  // Bounds the arcs after epsilon removal. Every target state of a word gets the arcs of all states reachable by epsilons. With
+  // consecutive optional parts their number grows as the square.
   void check_epsilons(const Grammar &grammar) const {
     const uint32_t n = grammar.n_states();
     std::vector<bool> entered(n);

@@ -38,7 +38,7 @@ class SrgsParser {
         bad(piece, "<" + piece.text + "> is not supported here");
       }
     }
-    xml_.next();  // nothing but comments follows
+    xml_.next();  // only comments may follow
     if (rules_.rules.empty()) bad(grammar, "no rule is defined");
     if (root != nullptr && rules_.rules.count(*root) == 0) bad(grammar, "the root \"" + *root + "\" is not among the rules");
     return std::move(rules_);
@@ -58,7 +58,7 @@ class SrgsParser {
     return node;
   }
 
-  // To the end of the element that has just begun.
+  // Skips to the end of the current element.
   void skip_content() {
     for (int depth = 1; depth > 0;) {
       const XmlPiece piece = xml_.next();
@@ -66,7 +66,7 @@ class SrgsParser {
     }
   }
 
-  // The text of an element that may have no elements in it.
+  // Returns the text of an element without child elements.
   std::string take_text(const XmlPiece &element) {
     std::string text;
     for (XmlPiece piece = xml_.next(); piece.kind != XmlPiece::kEnd; piece = xml_.next()) {
@@ -86,7 +86,7 @@ class SrgsParser {
     rules_.rules.emplace(*id, Rules::Rule{parse_content(element), is_public});
   }
 
-  // What a rule or item holds.
+  // Parses the content of a rule or item.
   RuleNode parse_content(const XmlPiece &element) {
     RuleNode node = node_at(element, RuleNode::kSequence);
     for (XmlPiece piece = xml_.next(); piece.kind != XmlPiece::kEnd; piece = xml_.next()) {
@@ -124,7 +124,7 @@ class SrgsParser {
     return fold_case(text, letter_case_);
   }
 
-  // Quotes may hold words together, which are words of their own all the same.
+  // Quotes may group words, but each is a word of its own.
   void add_words(const XmlPiece &piece, RuleNode *node) const {
     const std::string separators = std::string(kBlanks) + "\"";
     TextPlace place = piece.place;
@@ -183,7 +183,7 @@ class SrgsParser {
     return node;
   }
 
-  // An attribute from 0 to `most`.
+  // Returns the value of a numeric attribute from 0 to `most`.
   double number(const XmlPiece &element, const char *name, double value, double most) const {
     const std::string *const text = element.attribute(name);
     if (text == nullptr) return value;
@@ -192,7 +192,7 @@ class SrgsParser {
     return *told;
   }
 
-  // "3", "0-1", "2-"
+  // Parses "3", "0-1", "2-".
   void parse_repeat(const XmlPiece &element, const std::string &text, RuleNode *node) const {
     const auto parse = [&](std::string_view digits, uint32_t *value) {
       const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), *value);

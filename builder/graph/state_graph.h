@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph while it is being built: states and arcs with transition-ids, in any order, before it is packed as GraphData.
+// StateGraph is the graph under construction: states and arcs with transition-ids, in any order, before packing to GraphData.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct StateArc {
   }
 };
 
-// State s has arcs[begin[s] .. begin[s] + n_arcs[s]); arcs between may belong to none.
+// State s has arcs[begin[s] .. begin[s] + n_arcs[s]); arcs in gaps belong to no state.
 struct StateGraph {
   uint32_t start = 0;
   GrowingArray<uint32_t> begin, n_arcs;
@@ -48,7 +48,7 @@ struct StateGraph {
     n_arcs[state] = static_cast<uint32_t>(of_state.size());
     arcs.append(of_state.data(), of_state.size());
   }
-  // The same for a state that has arcs, in their place where there is room.
+  // Replaces the arcs of a state that has some, in place if they fit.
   void replace_arcs(uint32_t state, const std::vector<StateArc> &of_state) {
     if (of_state.size() > n_arcs[state]) return set_arcs(state, of_state);
     std::copy(of_state.begin(), of_state.end(), arcs.begin() + begin[state]);
@@ -58,7 +58,7 @@ struct StateGraph {
   const StateArc *last_arc(uint32_t state) const { return first_arc(state) + n_arcs[state]; }
 };
 
-// Numbers transitions from 1 in the order they are first met.
+// TransitionTable numbers transitions from 1 in the order of first use.
 class TransitionTable {
  public:
   TransitionTable() : transitions_(1, Transition{0, 0, 0, false, 0}) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A word whose tags are not all known waits: a state of the result is a state of the automaton with the word that waits there.
-// Words wait only where a tag can follow, so most states are as they were.
+// Attaches tags to words. A word waits until all its tags are known: a state of the result is a state of the automaton with the
+// waiting word. Words wait only if a tag can follow, so most states stay unchanged.
 #include "builder/graph/tags.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using Tags = std::vector<uint32_t>;  // symbols
 
 struct TaggedWord {
   uint32_t word = 0;  // symbol; 0: none
-  Tags tags;          // its own, or without a word those of the next one
+  Tags tags;          // its own tags, or without a word those of the next word
 
   bool operator<(const TaggedWord &other) const { return std::tie(word, tags) < std::tie(other.word, other.tags); }
   bool empty() const { return word == 0 && tags.empty(); }
@@ -53,9 +53,9 @@ class TagAttacher {
 
   struct Place {
     uint32_t at;         // state of the automaton
-    TaggedWord waiting;  // a word, whose tags may still follow
-    Tags ahead;          // of the next word
-    bool words_only;     // the word that waited has gone, since a word follows
+    TaggedWord waiting;  // a word whose tags may still follow
+    Tags ahead;          // tags of the next word
+    bool words_only;     // the waiting word has been emitted, since a word follows
 
     bool operator<(const Place &other) const {
       return std::tie(at, waiting, ahead, words_only) < std::tie(other.at, other.waiting, other.ahead, other.words_only);
@@ -65,7 +65,7 @@ class TagAttacher {
   const TaggedGrammar &tagged_;
   const Grammar &from_;
   const std::string &source_;
-  const std::vector<bool> tag_follows_;  // [states]: a tag behind can come before the next word
+  const std::vector<bool> tag_follows_;  // [states]: a tag behind can occur before the next word
   Grammar result_;
   std::map<Place, uint32_t> number_of_;
   std::vector<const Place *> place_of_;
@@ -122,7 +122,7 @@ class TagAttacher {
     result_.arcs[from].push_back({word, cost, to});
   }
 
-  // Arrives at a place; a word that waits there for nothing goes now.
+  // Reaches a state of the result; a waiting word without possible tags is emitted now.
   void arrive(uint32_t from, float cost, Place place) {
     uint32_t word = 0;
     if (place.waiting.word != 0 && !tag_follows_[place.at]) {
@@ -164,7 +164,7 @@ class TagAttacher {
     return text;
   }
 
-  // Words in the order of the automaton's symbols, then of their tags.
+  // Numbers words in the order of the automaton's symbols, then of their tags.
   void number_symbols() {
     std::vector<uint32_t> number(symbol_of_.size() + 1, 0);
     result_.words = {"<eps>"};

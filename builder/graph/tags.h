@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tags of a grammar: arcs of their own while its rules are spelled out, labels of words afterwards.
+// Tags of a grammar: separate arcs while rules are expanded, labels of words afterwards.
 #pragma once
 
 #include <string>
@@ -9,24 +9,25 @@
 
 namespace asr {
 
-// A symbol of the automaton that rules spell out to.
+// A symbol of the automaton to which rules are expanded.
 struct RuleSymbol {
-  enum Kind { kWord, kTagBehind, kTagAhead } kind = kWord;  // a tag of the word said before it, or of the one after it
-  std::string text;                                         // of the word or tag
-  std::string rule;                                         // of a word: the public rule of its sentence
+  enum Kind { kWord, kTagBehind, kTagAhead } kind = kWord;  // a tag belongs to the preceding word, or to the following one
+  std::string text;                                         // text of the word or tag
+  std::string rule;                                         // for a word: the public rule of its sentence
   TextPlace place;
 };
 
-// Spelled-out rules: arcs carry indices of `symbols`; [0] is epsilon.
+// Expanded rules: arcs carry indices of `symbols`; [0] is epsilon.
 struct TaggedGrammar {
   std::vector<RuleSymbol> symbols;
   Grammar automaton;
 };
 
-// The same sentences with words alone, each labelled with its rule and its tags. A tag behind goes to the word said before it,
-// or to the first word where there is none; a tag ahead to the next word. Tags of a sentence without words are dropped.
+// Returns the same sentences with words only, each labelled with its rule and its tags. A tag behind belongs to the preceding
+// word, or to the first word if none precedes. A tag ahead belongs to the next word. Tags of a sentence without words are
+// dropped.
 Grammar attach_tags(const TaggedGrammar &tagged, const std::string &source);
 
-[[noreturn]] void fail_symbols(const std::string &source);  // they come to more than kMostSymbolBytes
+[[noreturn]] void fail_symbols(const std::string &source);  // for symbols that exceed kMostSymbolBytes in total
 
 }  // namespace asr

@@ -27,7 +27,7 @@ uint32_t bit_length(uint32_t value) {
 struct PackedArray {
   const uint8_t *data = nullptr;
   uint32_t word_bits = 0, backoff_bits = 0, next_bits = 0;
-  uint64_t size = 0;  // entries used; one more gives the end of the last one's children
+  uint64_t size = 0;  // number of entries; an additional entry marks the end of the last one's children
 
   uint32_t entry_bits() const { return word_bits + backoff_bits + 16 + next_bits; }
   uint64_t bits(uint64_t entry, uint32_t offset, uint32_t n) const {
@@ -137,7 +137,7 @@ class TrieReader {
     array.backoff_bits = last ? 0 : 16;
     array.next_bits = last ? 0 : bit_length(counts_[level + 1]);
     array.data = take(((1 + uint64_t(counts_[level])) * array.entry_bits() + 7) / 8 + 8, "the n-grams");
-    // The header may announce more than there is: the end of the last shorter n-gram's children tells.
+    // The header may announce more than the file contains; the end of the last shorter n-gram's children is reliable.
     array.size = level == 1 ? unigram_at(counts_[0]).next : arrays_[level - 1].next(arrays_[level - 1].size);
     if (array.size > counts_[level]) bad("there are more n-grams than announced");
   }
@@ -156,7 +156,7 @@ class TrieReader {
     if (words_.size() != counts_[0] || text != end || at_ != file_.size()) bad("the number of words is not the one announced");
   }
 
-  // Adds the n-grams of `level` whose last words, from the end, are `reversed`, and all longer ones.
+  // Adds the n-grams of `level` with the last words `reversed` (last word first), and all longer ones.
   void add_children(size_t level, uint64_t begin, uint64_t end, std::vector<uint32_t> *reversed, NgramBuilder *builder) {
     const PackedArray &array = arrays_[level];
     if (begin > end || end > array.size) bad("an n-gram points outside its table");

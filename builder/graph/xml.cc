@@ -23,7 +23,7 @@ bool is_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.' || c == ':' || (c & 0x80) != 0;
 }
 
-// False if there is no such character.
+// Returns false if there is no such character.
 bool add_character(uint32_t code, std::string *out) {
   const auto add = [out](uint32_t byte) { *out += static_cast<char>(byte); };
   if (code == 0 || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The XML that grammars need, read piece by piece: elements, attributes, text, CDATA, comments, the five entities and character
-// references. Document types and other entities are refused. Names keep their prefixes.
+// Reads the subset of XML that grammars need, piece by piece: elements, attributes, text, CDATA, comments, the five entities
+// and character references. Document types and other entities are refused. Names keep their prefixes.
 #pragma once
 
 #include <string>
@@ -13,22 +13,23 @@ namespace asr {
 
 struct XmlPiece {
   enum Kind { kStart, kEnd, kText, kDone } kind = kDone;  // an empty element is a start and an end
-  std::string text;                                       // the element's name; text as it stands, to be decoded
-  bool is_cdata = false;                                  // text that is decoded as it is
+  std::string text;                                       // the element's name; or raw text, not decoded
+  bool is_cdata = false;                                  // text that needs no decoding
   std::vector<std::pair<std::string, std::string>> attributes;
   TextPlace place;
 
-  const std::string *attribute(const std::string &name) const;  // NULL: there is none
+  const std::string *attribute(const std::string &name) const;  // nullptr if absent
 };
 
 class XmlReader {
  public:
   XmlReader(const std::string &text, const std::string &source) : text_(text), source_(source) {}
 
-  // Elements are closed in their order, there is one outermost element, and no more than kMostRuleNesting lie in each other.
+  // Returns the next piece. Checks that elements are closed in order, that there is one root element, and that nesting is at
+  // most kMostRuleNesting.
   XmlPiece next();
 
-  // Text with entities put in; `place` is where it begins.
+  // Returns text with its entities replaced; `place` is its beginning.
   std::string decode(const std::string &text, TextPlace place) const;
 
   [[noreturn]] void bad(TextPlace place, const std::string &what) const;
@@ -39,7 +40,7 @@ class XmlReader {
   size_t at_ = 0, line_begin_ = 0;
   uint32_t line_ = 1;
   std::vector<std::string> open_;
-  std::string to_close_;  // an empty element, whose end comes next
+  std::string to_close_;  // an empty element, whose end is the next piece
   bool has_root_ = false;
 
   TextPlace place() const { return {line_, static_cast<uint32_t>(at_ - line_begin_ + 1)}; }

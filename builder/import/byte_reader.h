@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cursor over the bytes of a foreign model file, of either byte order. Reading past the end is an asr::Error that names
-// the file. Used by the importers.
+// ByteReader is a cursor over the bytes of a foreign model file, of either byte order. Reading past the end is an asr::Error
+// that names the file. The importers use it.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class ByteReader {
     return found;
   }
 
-  // Up to a NUL, which is consumed.
+  // Reads up to a NUL and consumes the NUL.
   std::string text(const char *what) {
     const size_t end = bytes_.find('\0', at_);
     if (end == std::string_view::npos) fail(ASR_BAD_FILE, "%s: ends within its %s; the file is damaged", source_.c_str(), what);
@@ -44,7 +44,7 @@ class ByteReader {
   uint16_t u16(const char *what) { return value<uint16_t>(what); }
   uint8_t u8(const char *what) { return static_cast<uint8_t>(bytes(1, what)[0]); }
 
-  // A count: an i32 that must not be negative.
+  // Reads a count: an i32 that must not be negative.
   uint32_t count(const char *what) {
     const uint32_t value = u32(what);
     if (value > 0x7fffffffu) fail(ASR_BAD_FILE, "%s: %s is negative; the file is damaged", source_.c_str(), what);

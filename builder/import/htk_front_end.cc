@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTK's parameter kind and configuration ("KEY = value" lines) as a FrontEnd.
+// Converts HTK's parameter kind and configuration ("KEY = value" lines) to a FrontEnd.
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -50,7 +50,7 @@ class Config {
     fail(ASR_BAD_FILE, "%s: %s is \"%s\"; it must be T or F", path_.c_str(), key, text.c_str());
   }
 
-  // A key in another spelling; the first of both that was given counts.
+  // Renames an alternative spelling of a key; the first given of the two counts.
   void rename(const char *from, const char *to) {
     const auto found = values_.find(from);
     if (found != values_.end()) values_.emplace(to, take(found));
@@ -90,12 +90,12 @@ class Config {
     if (equals == std::string::npos || key.empty() || value.empty()) {
       fail(ASR_BAD_FILE, "%s:%zu: is not \"KEY = value\"", path_.c_str(), number);
     }
-    key.erase(0, key.find(':') + 1);  // "HCOPY:KEY" is for one tool
+    key.erase(0, key.find(':') + 1);  // "HCOPY:KEY" applies to one tool
     values_[key] = value;
   }
 };
 
-// The place of the energy or c0, and the deltas, as the kind has them.
+// Sets the position of the energy or c0, and the deltas, by the kind.
 void read_kind(uint16_t kind, uint32_t n_dims, const HtkOptions &options, FrontEnd &f) {
   const std::string &source = options.models.back();
   const bool energy = kind & htk::kEnergy, c0 = kind & htk::kC0;
@@ -128,8 +128,8 @@ void read_bank(Config &config, FrontEnd &f) {
   f.lifter = config.number("CEPLIFTER", 22, 0, 1000);
 }
 
-// The energy's normalisation to its highest value needs the whole recording and is not made here: it cancels where only
-// differences of the energy are features and its scale is 1.
+// Refuses normalised energy: normalising to the highest value needs the whole recording and is not done here. It is allowed if
+// only differences of the energy are features and its scale is 1, since it cancels then.
 void check_energy(Config &config, const HtkOptions &options, const FrontEnd &f) {
   config.rename("ENORMALIZE", "ENORMALISE");
   const bool normalised = config.flag("ENORMALISE", true);

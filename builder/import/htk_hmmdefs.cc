@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTK's text form of HMMs and their macros: ~o options, ~h HMMs, ~s states, ~m mixtures, ~u means, ~v variances, ~t
-// transition matrices, ~w stream weights. What has a name can be used by it wherever it could stand.
+// Reads HTK's text form of HMMs and their macros: ~o options, ~h HMMs, ~s states, ~m mixtures, ~u means, ~v variances, ~t
+// transition matrices, ~w stream weights. A macro's name may replace its content anywhere.
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint32_t kMostMatrixStates = kMostHmmStates + 2;  // an entry and an exit
 
-// Words of the file: "<KEYWORD>" in upper case, "~x", names without their quotes, numbers.
+// Splits the file into words: "<KEYWORD>" in upper case, "~x", names without their quotes, numbers.
 class Tokens {
  public:
   Tokens(std::string_view text, std::string source) : text_(text), source_(std::move(source)) {}
@@ -123,10 +123,10 @@ class Parser {
   Tokens *t_ = nullptr;
   ModelSet set_;
   bool covariance_seen_ = false;
-  std::vector<bool> is_full_;  // by covariance
+  std::vector<bool> is_full_;  // [covariance]
   std::map<std::string, uint32_t> states_, densities_, covariances_, matrices_;
   std::map<std::string, std::vector<float>> means_;
-  uint64_t n_copied_ = 0;  // floats of means used by name
+  uint64_t n_copied_ = 0;  // floats copied for means used by name
   std::set<std::string> weights_;
 
   void macro() {
@@ -214,7 +214,7 @@ class Parser {
     if (!t_->skip("<INVCOVAR>")) t_->expect("<VARIANCE>");
     const uint64_t n = t_->count("length of a variance", full ? kMostFullDims : kMostDims);
     std::vector<float> precision;
-    if (full) {  // upper triangle by rows in the file, lower triangle by rows here
+    if (full) {  // the file has the upper triangle by rows, the model the lower one
       const std::vector<float> upper = t_->numbers(n * (n + 1) / 2, "covariance");
       for (uint64_t r = 0; r < n; ++r) {
         for (uint64_t c = 0; c <= r; ++c) precision.push_back(upper[c * n - c * (c + 1) / 2 + r]);
@@ -236,7 +236,7 @@ class Parser {
     Density density;
     density.mean = mean();
     density.covariance = covariance();
-    if (t_->skip("<GCONST>")) t_->number("constant of a Gaussian");  // made again by who scores
+    if (t_->skip("<GCONST>")) t_->number("constant of a Gaussian");  // recomputed for scoring
     const asr_covariance kind = is_full_[density.covariance] ? ASR_COVARIANCE_FULL : ASR_COVARIANCE_DIAGONAL;
     if (covariance_seen_ && kind != set_.covariance)
       t_->fail_here("has diagonal and full covariances; such models cannot be imported");

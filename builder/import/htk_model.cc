@@ -48,8 +48,8 @@ Topology make_topology(const TransitionMatrix &matrix) {
   return topology;
 }
 
-// Gives every Gaussian of a mixture to the model, as a codebook of stream `stream`. A density that several mixtures have is
-// copied for each, so that a small file could make a large model: `most_floats` bounds the means.
+// Adds every Gaussian of a mixture to the model, as a codebook of stream `stream`. A density shared by several mixtures is
+// copied for each, so a small file could make a large model: `most_floats` bounds the means.
 void add_codebook(const ModelSet &set, const std::vector<uint32_t> &densities, uint32_t stream, uint64_t most_floats,
                   const std::string &source, AcousticModel &model) {
   if (model.means.size() + uint64_t{densities.size()} * set.stream_dims[stream] > most_floats) {
@@ -90,7 +90,7 @@ AcousticModel make_acoustic_model(const ModelSet &set, const std::string &source
     model.precision_at.push_back(model.precisions.size());
     model.precisions.insert(model.precisions.end(), precisions.begin(), precisions.end());
   }
-  uint64_t most_floats = 0;  // as many as the densities have, or as may be shared
+  uint64_t most_floats = 0;  // total size of the densities, at least kMostSharedFloats
   for (const Density &density : set.densities) most_floats += density.mean.size();
   most_floats = std::max(most_floats, kMostSharedFloats);
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> shared;  // (codebook of the set, stream) -> codebook of the model
@@ -137,7 +137,7 @@ HmmSet make_hmm_set(const ModelSet &set, const std::vector<std::pair<std::string
     if (is_new) hmms.phones.push_back({name, is_filler(name), hmm});
     return found->second;
   };
-  for (const auto &[name, physical] : names) {  // the context-independent model, or the first in any context
+  for (const auto &[name, physical] : names) {  // the context-independent model, or the first one in any context
     const auto hmm = hmm_of.find(physical);
     if (hmm == hmm_of.end()) {
       fail(ASR_BAD_FILE, "%s: %s stands for the HMM %s, which there is none of", source.c_str(), name.c_str(),
@@ -150,7 +150,7 @@ HmmSet make_hmm_set(const ModelSet &set, const std::vector<std::pair<std::string
   for (const auto &[name, physical] : names) {
     const ContextName split = split_name(name);
     if (split.left.empty() && split.right.empty()) continue;
-    const auto neighbour = [&, &of = name](const std::string &n) {  // C++17 has no captures of structured bindings
+    const auto neighbour = [&, &of = name](const std::string &n) {  // structured bindings cannot be captured in C++17
       if (n.empty()) return kNoPhone;
       const auto found = phone_of.find(n);
       if (found == phone_of.end()) {

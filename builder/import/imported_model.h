@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every importer makes: the parts of a bundle that come from a model. Called by tools/import.cc.
+// ImportedModel is the result of every importer: the parts of a bundle that come from a model. Called by tools/import.cc.
 #pragma once
 
 #include <string>
@@ -15,11 +15,11 @@ struct ImportedModel {
   AcousticModel acoustic;
   HmmSet hmms;
   Bundle bundle;                   // name, source, front_end, filler_words, decoding; path and files unused
-  std::vector<std::string> notes;  // sentences for the user: what was assumed or left out
+  std::vector<std::string> notes;  // sentences for the user: assumptions and omissions
 };
 
-// Checks that the parts fit together and writes senone.json, acoustic.bin and hmms.bin as the bundle `path`; nothing is
-// left there on failure.
+// Checks that the parts fit together and writes senone.json, acoustic.bin and hmms.bin as the bundle `path`. Leaves nothing
+// behind on failure.
 void write_imported_model(const ImportedModel &model, const std::string &path);
 
 }  // namespace asr

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Julius' binary HMMs, version 1 (JBINHMM): big endian, everything by number into the list before it.
+// Reads Julius' binary HMMs, version 1 (JBINHMM): big endian, with references by number into the preceding list.
 #include <cmath>
 
 #include "builder/import/byte_reader.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMostStreams = 50;
 constexpr uint16_t kDiagonal = 0, kTied = 0xffff;
-constexpr float kLogZero = -1e5f;  // at or below: zero
+constexpr float kLogZero = -1e5f;  // zero probability at or below this
 
 class BinHmmReader {
  public:
@@ -50,7 +50,7 @@ class BinHmmReader {
     return value;
   }
 
-  // A list's length, of entries that take at least `least_bytes` each.
+  // Reads the length of a list whose entries take at least `least_bytes` each.
   uint32_t length(const char *what, size_t least_bytes) {
     const uint32_t n = r_.count(what);
     if (n > r_.left() / least_bytes)
@@ -132,7 +132,7 @@ class BinHmmReader {
       Density density;
       density.mean = vector("mean");
       density.covariance = reference(set_.covariances.size(), "variance");
-      f32("constant of a Gaussian");  // made again by who scores
+      f32("constant of a Gaussian");  // recomputed for scoring
       set_.densities.push_back(std::move(density));
     }
   }

@@ -16,7 +16,7 @@ namespace {
 
 using kaldi::Matrix;
 
-// Features that are made elsewhere: rows of the model's own length, so that the front end describes nothing but them.
+// Returns a front end for features made elsewhere: rows of the model's own length, without any processing.
 FrontEnd features_front_end(uint32_t n_dims) {
   FrontEnd f = kaldi_front_end();
   f.n_ceps = n_dims;
@@ -25,7 +25,7 @@ FrontEnd features_front_end(uint32_t n_dims) {
   return f;
 }
 
-// Without a matrix the number of dimensions tells whether there are deltas.
+// Infers the deltas from the number of dimensions if there is no matrix.
 void choose_deltas(const KaldiOptions &options, uint32_t n_dims, FrontEnd &f) {
   const uint32_t static_dims = f.n_ceps;
   if (options.deltas || n_dims == 3 * static_dims) f.dynamic = DynamicKind::kRegressionSquared;
@@ -36,7 +36,7 @@ void choose_deltas(const KaldiOptions &options, uint32_t n_dims, FrontEnd &f) {
        options.model.c_str(), n_dims, f.n_dims());
 }
 
-// Splicing that gives `n` inputs to the matrix: as told, or the same number of frames on both sides.
+// Chooses the splicing that gives `n` inputs to the matrix: as configured, or the same number of frames on both sides.
 void choose_splice(const KaldiOptions &options, const Matrix<float> &m, FrontEnd &f) {
   f.dynamic = DynamicKind::kSplice;
   if (options.splice_left >= 0) {
@@ -76,7 +76,7 @@ void apply_transform(const KaldiOptions &options, uint32_t n_dims, FrontEnd &f) 
   f.transform = std::move(m.values);
 }
 
-// The mean of all frames that the statistics count: rows of sums, with the number of frames last.
+// Computes the mean of all frames in the statistics: rows of sums, with the number of frames last.
 void read_prior(const KaldiOptions &options, FrontEnd &f) {
   std::vector<double> sums(f.n_ceps, 0);
   double count = 0;

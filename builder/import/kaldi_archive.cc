@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 std::string_view text_of(const MappedFile &file) { return {reinterpret_cast<const char *>(file.data()), file.size()}; }
 
-// What a line of a list points at: "FILE", "FILE:offset", each with an optional "[first:last]" of rows.
+// The target of a list's line: "FILE" or "FILE:offset", with an optional "[first:last]" of rows.
 struct Place {
   std::string path;
   uint64_t offset = 0;
@@ -33,7 +33,7 @@ bool parse_int(std::string_view text, Int *value) {
   return error == std::errc() && stop == text.data() + text.size();
 }
 
-// Cuts "[first:last]" off the end of `text`; false if what stands there is something else.
+// Cuts "[first:last]" off the end of `text`; false if the end has another form.
 bool cut_rows(std::string_view *text, Place *place) {
   if (text->empty() || text->back() != ']') return true;
   const size_t open = text->rfind('[');
@@ -78,14 +78,14 @@ struct ArchiveReader::Source {
   MappedFile file;                      // the archive or the list
   std::optional<ObjectReader> archive;  // ark
   std::optional<TextLines> list;        // scp
-  std::string mapped_path;              // of the archive that the last line pointed into
+  std::string mapped_path;              // path of the archive of the last line
   MappedFile mapped;
-  std::optional<uint64_t> read_offset;  // of the matrix in that archive which is in last_read
+  std::optional<uint64_t> read_offset;  // offset in that archive of the matrix in last_read
   std::variant<Matrix<float>, Matrix<double>> last_read;
-  std::set<std::string> archives;                  // that lines pointed into, by their canonical paths
-  uint64_t n_archive_bytes = 0, n_read_bytes = 0;  // of these archives; by all lines
+  std::set<std::string> archives;                  // canonical paths of the archives referred to by lines
+  uint64_t n_archive_bytes = 0, n_read_bytes = 0;  // total size of these archives; total read by all lines
 
-  // The matrix of a line. Lists cut a recording into pieces: it is read once for all lines that follow each other.
+  // Returns the matrix of a line. Lists cut a recording into pieces, so consecutive lines with one matrix read it once.
   template <typename T>
   Matrix<T> read(const Place &place, const std::string &key) {
     ObjectReader reader = find(place);
@@ -102,7 +102,7 @@ struct ArchiveReader::Source {
     return matrix;
   }
 
-  // Each line may name the same matrix; together they must not ask for much more than there is.
+  // Each line may name the same matrix; this bounds the total by the size of the archives.
   void count(uint64_t n_bytes) {
     n_read_bytes += n_bytes;
     if (n_read_bytes <= std::max(kSureListBytes, kMostListRepeats * n_archive_bytes)) return;
@@ -110,9 +110,9 @@ struct ArchiveReader::Source {
          list->line_number(), static_cast<unsigned long long>(kMostListRepeats));
   }
 
-  // A reader that stands where the object begins.
+  // Returns a reader at the beginning of the object.
   ObjectReader find(const Place &place) {
-    std::error_code error;  // whatever it is, opening the file says it
+    std::error_code error;  // ignored: opening the file reports the error
     std::string found = place.path;
     if (!fs::exists(found, error)) found = (fs::path(path).parent_path() / fs::path(place.path).filename()).string();
     if (!fs::exists(found, error)) found = place.path;

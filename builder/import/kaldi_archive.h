@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kaldi's archives of features, log-likelihoods and CMVN statistics: "ark:FILE" (entries one after another) and "scp:FILE"
-// (lines "key FILE:offset" that point into archives, with row ranges "[first:last]" if wanted). Used by the importer and by
-// tools that take features instead of audio.
+// ArchiveReader reads Kaldi's archives of features, log-likelihoods and CMVN statistics. They are "ark:FILE" (consecutive
+// entries) and "scp:FILE" (lines "key FILE:offset" that point into archives, with optional row ranges "[first:last]"). The
+// importer and tools with feature input use it.
 #pragma once
 
 #include <memory>
@@ -15,12 +15,12 @@ namespace asr::kaldi {
 
 class ArchiveReader {
  public:
-  // Throws asr::Error unless `specifier` is "ark:FILE" or "scp:FILE" of a file that can be opened. A FILE named in a list
-  // that is not found as written is also looked for, by its last name, in the list's own directory.
+  // Throws asr::Error unless `specifier` is "ark:FILE" or "scp:FILE" of a file that can be opened. If a FILE in a list is not
+  // found as written, its base name is looked for in the list's own directory.
   explicit ArchiveReader(const std::string &specifier);
   ~ArchiveReader();
 
-  // The next entry into `key` and `matrix`; false at the end. T: float or double.
+  // Reads the next entry into `key` and `matrix`; false at the end. T: float or double.
   template <typename T>
   bool next(std::string *key, Matrix<T> *matrix);
 
@@ -29,7 +29,7 @@ class ArchiveReader {
   std::unique_ptr<Source> source_;
 };
 
-// All entries, in the order of the archive.
+// Reads all entries, in the order of the archive.
 template <typename T>
 std::vector<std::pair<std::string, Matrix<T>>> read_archive(const std::string &specifier);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kaldi's mixtures of diagonal or full Gaussians. Kaldi keeps inverse covariances and means multiplied by them; the means
-// are divided out again here, in double.
+// Reads Kaldi's mixtures of diagonal or full Gaussians. Kaldi stores inverse covariances and means multiplied by them; the
+// means are recovered here, in double.
 #include <cmath>
 
 #include "builder/import/kaldi_model.h"
@@ -12,7 +12,7 @@
 namespace asr::kaldi {
 namespace {
 
-// Reads the mixtures one after another into an AcousticModel whose states each have a codebook of their own.
+// Reads consecutive mixtures into an AcousticModel whose states each have a codebook of their own.
 class GmmReader {
  public:
   GmmReader(ObjectReader &reader, AcousticModel &model) : reader_(reader), model_(model) {}
@@ -20,14 +20,14 @@ class GmmReader {
   void read_pdf(bool first) {
     const bool full = reader_.peek_token("mixture").compare(0, 8, "<FullGMM") == 0;
     if (first) model_.covariance = full ? ASR_COVARIANCE_FULL : ASR_COVARIANCE_DIAGONAL;
-    if (full && model_.n_dims > kMostFullDims) {  // factorising one takes the cube of this
+    if (full && model_.n_dims > kMostFullDims) {  // factorising takes the cube of n_dims
       reader_.fail_here(format("has %u dimensions; full covariances can have up to %u of them", model_.n_dims, kMostFullDims));
     }
     if (full != (model_.covariance == ASR_COVARIANCE_FULL)) reader_.fail_here("mixtures are diagonal in part and full in part");
     const std::string name = full ? "FullGMM" : "DiagGMM";
     const bool old = reader_.skip(("<" + name + "Begin>").c_str());
     if (!old) reader_.expect(("<" + name + ">").c_str());
-    if (reader_.skip("<GCONSTS>")) reader_.vector<float>("constants of a mixture");  // made again by who scores
+    if (reader_.skip("<GCONSTS>")) reader_.vector<float>("constants of a mixture");  // recomputed for scoring
     reader_.expect("<WEIGHTS>");
     const std::vector<float> weights = reader_.vector<float>("weights of a mixture");
     add_weights(weights);

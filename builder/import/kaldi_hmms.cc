@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kaldi's phones, topologies and transition-ids as an HmmSet.
+// Converts Kaldi's phones, topologies and transition-ids to an HmmSet.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -15,7 +15,7 @@
 namespace asr::kaldi {
 namespace {
 
-// A phone of Kaldi's as a base phone and a position in the word.
+// A Kaldi phone as a base phone and a position in the word.
 struct PlacedPhone {
   uint32_t base = kNoPhone;
   uint8_t position = kAnyPosition;
@@ -59,9 +59,9 @@ class HmmSetMaker {
  private:
   const TransitionModel &model_;
   const char *source_;
-  std::map<uint32_t, std::string> names_;  // by Kaldi's phone number
+  std::map<uint32_t, std::string> names_;  // key: Kaldi's phone number
   std::set<std::string> all_;
-  std::map<std::string, uint32_t> base_of_;  // base phones by name
+  std::map<std::string, uint32_t> base_of_;  // key: name
   std::map<uint32_t, PlacedPhone> placed_;
   HmmSet set_;
 
@@ -72,7 +72,7 @@ class HmmSetMaker {
     return names[phone];
   }
 
-  // An ending is one only if the phone exists with all four, so that a phone called X_S stays what it is.
+  // Splits off an ending only if the phone exists with all four, so that a phone called X_S stays whole.
   PlacedPhone split(const std::string &name, std::string *base) const {
     *base = name;
     if (name.size() < 3) return {};
@@ -95,11 +95,10 @@ class HmmSetMaker {
     placed_[phone] = placed;
   }
 
-  // One HMM for each phone, for where no context is listed: in every HMM state the first pdf that the phone has there. The
-  // first of a base phone's forms is its context-independent HMM. Without the tree other pdfs have no HMM, which
-  // HmmSet::knows_contexts tells.
+  // Adds one HMM for each phone, for unlisted contexts: in every HMM state the first pdf of the phone. The first form of a base
+  // phone is its context-independent HMM. Without the tree other pdfs have no HMM, which HmmSet::knows_contexts reports.
   void add_hmms() {
-    std::map<uint32_t, std::vector<uint32_t>> first_state_of;  // phone -> by HMM state, transition-state + 1
+    std::map<uint32_t, std::vector<uint32_t>> first_state_of;  // phone -> [HMM state]: transition-state + 1
     for (uint32_t s = 0; s < model_.states.size(); ++s) {
       const TransitionState &state = model_.states[s];
       std::vector<uint32_t> &by_state = first_state_of[state.phone];
@@ -162,7 +161,7 @@ class HmmSetMaker {
     }
     std::map<TransitionState, uint32_t, StateOrder> index_of;
     for (uint32_t s = 0; s < model_.states.size(); ++s) index_of.emplace(model_.states[s], s);
-    std::map<std::vector<uint32_t>, uint32_t> hmm_of;  // by its states
+    std::map<std::vector<uint32_t>, uint32_t> hmm_of;  // key: its states
     std::vector<uint32_t> neighbours = {0};
     for (const auto &[phone, placed] : placed_) {
       if (placed.position != kAnyPosition) {
@@ -192,7 +191,7 @@ class HmmSetMaker {
     }
   };
 
-  // By HMM state, transition-state + 1, as add_hmm takes them.
+  // Returns [HMM state]: transition-state + 1, as add_hmm takes them.
   std::vector<uint32_t> states_in_context(const Tree &tree, const std::map<TransitionState, uint32_t, StateOrder> &index_of,
                                           const std::vector<uint32_t> &window) const {
     const TopologyEntry &topology = entry(window[1]);

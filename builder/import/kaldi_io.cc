@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens, numbers, vectors and matrices of ObjectReader, and how compressed matrices are laid out.
+// Implements tokens, numbers, vectors and matrices of ObjectReader, and the layout of compressed matrices.
 #include "builder/import/kaldi_io.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ std::string ObjectReader::token(const char *what) {
   if (at_ == bytes_.size()) fail_here(format("ends before its %s; the file is damaged or truncated", what));
   const size_t end = std::min(bytes_.find_first_of(kBlanks, at_), bytes_.size());
   std::string found(bytes_.substr(at_, end - at_));
-  at_ = binary_ ? std::min(end + 1, bytes_.size()) : end;  // a binary token ends with one blank; data follows
+  at_ = binary_ ? std::min(end + 1, bytes_.size()) : end;  // a binary token ends with one blank, followed by data
   return found;
 }
 
@@ -119,7 +119,7 @@ uint32_t ObjectReader::count(const char *what) {
 double ObjectReader::text_number(std::string_view word, const char *what) const {
   double value = 0;
   const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  const bool out_of_range = error == std::errc::result_out_of_range;  // such as 1e-400: as good as 0 or infinity
+  const bool out_of_range = error == std::errc::result_out_of_range;  // for example 1e-400; treated as 0 or infinity
   if ((error != std::errc() && !out_of_range) || stop != word.data() + word.size()) {
     fail_here(format("%s has \"%s\" where a number must be", what, std::string(word.substr(0, 40)).c_str()));
   }
@@ -150,7 +150,7 @@ std::vector<int32_t> ObjectReader::integers(const char *what) {
   return values;
 }
 
-// `count` values of the precision 'F' or 'D', as T.
+// Reads `count` values of precision 'F' or 'D', as T.
 template <typename T>
 std::vector<T> ObjectReader::raw_values(char precision, uint64_t count, const char *what) {
   const size_t size = precision == 'F' ? 4 : 8;
@@ -174,7 +174,7 @@ std::vector<T> ObjectReader::raw_values(char precision, uint64_t count, const ch
   return values;
 }
 
-// The numbers between "[" and "]" of the text form; `row_ends`: how many there were at the end of each line that had any.
+// Reads the numbers between "[" and "]" of the text form. `row_ends`: the count of numbers at the end of each non-empty line.
 template <typename T>
 std::vector<T> ObjectReader::bracketed(const char *what, std::vector<size_t> *row_ends) {
   expect("[");
@@ -241,8 +241,8 @@ std::vector<T> ObjectReader::packed(const char *what, uint32_t *n_rows) {
   return raw_values<T>(kind[0], triangle(*n_rows), what);
 }
 
-// "CM": a byte a value, spread between four percentiles of its column, columns one after another. "CM2", "CM3": 2 bytes or
-// 1 byte a value, spread evenly from `lowest` over `range`.
+// "CM": one byte per value, interpolated between four percentiles of its column, column by column. "CM2", "CM3": 2 bytes or 1
+// byte per value, spread evenly from `lowest` over `range`.
 template <typename T>
 Matrix<T> ObjectReader::compressed(const std::string &kind, const char *what) {
   if (kind != "CM" && kind != "CM2" && kind != "CM3")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kaldi's objects, binary or text: tokens, numbers, vectors, matrices (compressed ones too) and packed symmetric matrices.
-// Used by the Kaldi importer and by kaldi_archive. Every size is checked against what is left of the file before memory is
-// taken; errors name the file and the byte or line.
+// ObjectReader reads Kaldi's objects, binary or text: tokens, numbers, vectors, matrices (also compressed) and packed symmetric
+// matrices. The Kaldi importer and kaldi_archive use it. It checks every size against the rest of the file before it allocates
+// memory. Errors name the file and the byte or line.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct Matrix {
   const T *row(size_t r) const { return values.data() + r * n_cols; }
 };
 
-// A cursor over one or more objects. An object is binary if it begins with the bytes 0 'B'; begin_object() finds out.
+// A cursor over one or more objects. An object is binary if it begins with the bytes 0 'B'; begin_object() detects that.
 class ObjectReader {
  public:
   ObjectReader(std::string_view bytes, std::string source, size_t position = 0)
@@ -28,20 +28,20 @@ class ObjectReader {
 
   void begin_object();
   bool binary() const { return binary_; }
-  bool at_end();  // only blanks are left
+  bool at_end();  // true if only blanks are left
   size_t position() const { return at_; }
 
   std::string token(const char *what);
-  std::string peek_token(const char *what);  // the same without moving on
+  std::string peek_token(const char *what);  // returns the next token without consuming it
   void expect(const char *token);            // fails unless this token follows
-  bool skip(const char *token);              // true if it followed and was taken
+  bool skip(const char *token);              // consumes the token and returns true if it is next
 
   int32_t integer(const char *what);
   uint32_t count(const char *what);  // an integer >= 0
   double real(const char *what);
   std::vector<int32_t> integers(const char *what);
 
-  // T: float or double, whichever the file holds. Values may be infinite or NaN.
+  // T: float or double, whichever precision the file has. Values may be infinite or NaN.
   template <typename T>
   std::vector<T> vector(const char *what);
   template <typename T>
@@ -49,7 +49,7 @@ class ObjectReader {
   template <typename T>
   std::vector<T> packed(const char *what, uint32_t *n_rows);  // lower triangle by rows
 
-  std::string key();  // of the next archive entry: up to a blank, which is taken
+  std::string key();  // key of the next archive entry: up to a blank, which is consumed
   [[noreturn]] void fail_here(const std::string &what) const;
 
  private:
@@ -72,7 +72,7 @@ class ObjectReader {
   Matrix<T> compressed(const std::string &kind, const char *what);
 };
 
-// Reads the object that `path` holds, alone.
+// Reads the single object in `path`.
 template <typename T>
 Matrix<T> read_matrix(const std::string &path);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mfcc.conf, the options of Kaldi's compute-mfcc-feats, as a FrontEnd.
+// Converts mfcc.conf, the options of Kaldi's compute-mfcc-feats, to a FrontEnd.
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace asr {
 namespace {
 
-// The options that describe features; each is kept with the line it stands in.
+// Options holds the options that describe features, each with its line number.
 class Options {
  public:
   Options(const std::string &text, const std::string &path) : path_(path) {
@@ -53,7 +53,7 @@ class Options {
 
   void ignore(const char *name) { take(name); }
 
-  // What was given and not asked for changes the features in a way that is not known here.
+  // Throws for options not queried: they change the features in an unknown way.
   void finish() const {
     if (!options_.empty())
       fail_line(*options_.begin(), "is not an option that can be imported; remove it if it leaves the features as they are");
@@ -106,7 +106,7 @@ void read_framing(Options &options, FrontEnd &f) {
   if (!options.flag("snip-edges", true)) f.edges = FrameEdges::kCentred;
   f.preemphasis = options.number("preemphasis-coefficient", 0.97, 0, 1);
   f.dc_removal = options.flag("remove-dc-offset", true) ? ASR_DC_BEFORE_PREEMPHASIS : ASR_DC_KEEP;
-  f.dither = options.number("dither", 0, 0, 32768);  // Kaldi's own default of 1 would make a recognition depend on chance
+  f.dither = options.number("dither", 0, 0, 32768);  // not Kaldi's default of 1, which would make recognition random
   const std::string window = options.text("window-type", "povey");
   if (window == "hamming") {
     f.window = WindowShape::kHamming;

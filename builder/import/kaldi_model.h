@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kaldi's .mdl file: the transition model and the Gaussian mixtures, and their turning into Senone's. Called by kaldi.cc.
+// Reads Kaldi's .mdl file, the transition model and the Gaussian mixtures, and converts them to Senone's types. Called by
+// kaldi.cc.
 #pragma once
 
 #include <cstdint>
@@ -26,22 +27,22 @@ struct TopologyState {
 
 using TopologyEntry = std::vector<TopologyState>;  // the last state is the exit
 
-// A transition-state: one of the different (phone, HMM state, pdfs) that the tree leads to.
+// A transition-state: one distinct (phone, HMM state, pdfs) of the tree.
 struct TransitionState {
   uint32_t phone, hmm_state, forward_pdf, self_loop_pdf;
 };
 
-// Transition-id i belongs to state `state` (an index) and is arc `arc` of its topology state.
+// Transition-id i belongs to transition-state `state` (an index) and is arc `arc` of its topology state.
 struct TransitionId {
   uint32_t state, arc;
 };
 
 struct TransitionModel {
   std::vector<TopologyEntry> entries;
-  std::vector<int32_t> entry_of;  // by phone, -1: no such phone
+  std::vector<int32_t> entry_of;  // [phone]; -1: no such phone
   std::vector<TransitionState> states;
   std::vector<TransitionId> ids;  // [n_transition_ids + 1]; [0] unused
-  std::vector<float> log_probs;   // the same length
+  std::vector<float> log_probs;   // [n_transition_ids + 1]
   uint32_t n_pdfs = 0;
 
   const TopologyState &topology_state(const TransitionState &s) const {
@@ -62,9 +63,9 @@ TransitionModel read_transition_model(ObjectReader &reader);
 AcousticModel read_gmms(ObjectReader &reader, const std::string &path);
 Model read_model(const std::string &path);
 
-// The HMMs and the meaning of the transition-ids. phone_names: by Kaldi's phone number, empty = the number is the name.
-// Phones that exist with all of the endings _B _E _I _S are one base phone in four word positions. tree: NULL = contexts stay
-// unknown.
+// Returns the HMMs and the meaning of the transition-ids. phone_names: by Kaldi's phone number, empty = the number is the name.
+// Phones that exist with all of the endings _B _E _I _S become one base phone in four word positions. tree: NULL = contexts
+// stay unknown.
 HmmSet make_hmm_set(const TransitionModel &model, const std::vector<std::string> &phone_names, const std::string &source,
                     const Tree *tree = nullptr);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kaldi's transition model: topology, transition-states and transition-ids, in every form it is written in.
+// Reads Kaldi's transition model, in all of its formats: topology, transition-states and transition-ids.
 #include <algorithm>
 #include <cmath>
 
@@ -152,7 +152,7 @@ TransitionModel read_transition_model(ObjectReader &reader) {
   for (const TransitionState &state : model.states) n_ids += model.topology_state(state).arcs.size();
   reader.expect("<LogProbs>");
   model.log_probs = reader.vector<float>("transition probabilities");
-  if (model.log_probs.size() != n_ids + 1) {  // bounds the transition-ids by the bytes of the file
+  if (model.log_probs.size() != n_ids + 1) {  // bounds the number of transition-ids by the size of the file
     reader.fail_here(
         format("there are %zu transition probabilities, but %llu transition-ids and one unused; the file is damaged",
                model.log_probs.size(), static_cast<unsigned long long>(n_ids)));

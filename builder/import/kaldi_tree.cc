@@ -19,7 +19,7 @@ Tree::Tree(const std::string &path) {
   if (width_ == 0 || width_ > kMostTreePhones || central_ >= width_) {
     reader.fail_here("the context has no phones, too many, or no central one; the file is damaged");
   }
-  if (reader.skip("ToLength")) {  // once said how many states each phone has
+  if (reader.skip("ToLength")) {  // older format: number of states of each phone
     read_node(reader, 0);
     nodes_.clear();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kaldi's decision tree: which pdf an HMM state has in the context of other phones. Called by kaldi.cc.
+// Tree is Kaldi's decision tree: it maps an HMM state in the context of other phones to a pdf. Called by kaldi.cc.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ class Tree {
  public:
   explicit Tree(const std::string &path);
 
-  uint32_t width() const { return width_; }      // phones that matter: 1 for monophones, 3 for triphones
-  uint32_t central() const { return central_; }  // which of them has the state
+  uint32_t width() const { return width_; }      // phones in the window: 1 for monophones, 3 for triphones
+  uint32_t central() const { return central_; }  // index of the phone whose HMM has the state
 
-  // window[width]: numbers of phones, 0 where there is none. -1 if the tree does not say.
+  // window[width]: numbers of phones, 0 for none. Returns -1 if the tree has no answer.
   int32_t pdf(const std::vector<uint32_t> &window, int32_t pdf_class) const;
 
  private:
   enum class Kind { kNone, kLeaf, kTable, kSplit };
-  static constexpr int32_t kPdfClass = -1;  // a key that is no place in the window
+  static constexpr int32_t kPdfClass = -1;  // a key that is not an index in the window
   struct Node {
     Kind kind = Kind::kNone;
     int32_t pdf = -1;                // leaf
-    int32_t key = 0;                 // table, split: a place in the window, or kPdfClass
-    std::vector<int32_t> yes;        // split: values, sorted, that lead to the first child
-    std::vector<uint32_t> children;  // table: by value
+    int32_t key = 0;                 // table, split: an index in the window, or kPdfClass
+    std::vector<int32_t> yes;        // split: sorted values that lead to the first child
+    std::vector<uint32_t> children;  // table: [value]
   };
   uint32_t width_ = 0, central_ = 0;
   std::vector<Node> nodes_;  // [0] is the root

@@ -28,7 +28,7 @@ struct FileArc {
 };
 static_assert(sizeof(FileArc) == 16);
 
-// Fixed-size values of the file in order; it is little endian, as this machine is.
+// Reads consecutive fixed-size values of the file; both file and machine are little endian.
 class Cursor {
  public:
   Cursor(const MappedFile &file, const std::string &path) : file_(file), path_(path) {}
@@ -70,7 +70,7 @@ class Cursor {
 
 struct Header {
   bool is_const = false, aligned = false;
-  int64_t start = 0, n_states = 0, n_arcs = 0;  // n_states -1: as many as follow
+  int64_t start = 0, n_states = 0, n_arcs = 0;  // n_states -1: unknown, until the end of the file
 };
 
 void skip_symbols(Cursor &cursor) {
@@ -111,7 +111,7 @@ Header read_header(Cursor &cursor) {
   return h;
 }
 
-// Takes states in order; emitting and epsilon arcs go to two arrays that are joined at the end.
+// GraphMaker takes states in order; emitting and epsilon arcs go to two arrays that are joined at the end.
 class GraphMaker {
  public:
   GraphMaker(const Cursor &cursor, const HmmSet &set, uint32_t n_words) : cursor_(cursor), n_ids_(set.transitions.size()) {
@@ -201,7 +201,7 @@ GraphData read_const(Cursor &cursor, const Header &h, GraphMaker &maker) {
     if (uint64_t{state.first_arc} + state.n_arcs > static_cast<uint64_t>(h.n_arcs)) {
       cursor.bad(format("state %lld has arcs beyond those of the file; the file is damaged", static_cast<long long>(s)));
     }
-    n_used += state.n_arcs;  // states have arcs of their own, or a small file would make a large graph
+    n_used += state.n_arcs;  // each state must have its own arcs, or a small file could make a large graph
     if (n_used > static_cast<uint64_t>(h.n_arcs)) {
       cursor.bad(format("state %lld has arcs of another state; the file is damaged", static_cast<long long>(s)));
     }

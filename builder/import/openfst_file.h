@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a decoding graph (HCLG) from an OpenFst file of type "vector" or "const" with standard arcs, without OpenFst.
-// Called by `senone graph --hclg`.
+// Reads a decoding graph (HCLG) from an OpenFst file of type "vector" or "const" with standard arcs, without OpenFst. Called by
+// `senone graph --hclg`.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace asr {
 
-// Input labels are the transition-ids of `set` (0: epsilon), output labels word ids below n_words; both are checked. Arcs
-// keep their order within a state; arcs of infinite cost are left out.
+// Input labels are the transition-ids of `set` (0: epsilon), output labels are word ids below n_words; both are checked. Arcs
+// keep their order within a state; arcs of infinite cost are dropped.
 GraphData read_openfst_graph(const std::string &path, const HmmSet &set, uint32_t n_words);
 
 }  // namespace asr

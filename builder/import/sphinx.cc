@@ -36,7 +36,7 @@ const char *tying_name(Tying tying) {
   return "";
 }
 
-// How senones share codebooks: told, as by the reference, by how many codebooks there are.
+// Infers how senones share codebooks from the number of codebooks, like the reference implementation.
 Tying find_tying(const Gaussians &means, const Mdef &mdef, const std::string &source) {
   if (means.n_codebooks == mdef.n_base() && means.n_codebooks > 1) return Tying::kPhonetic;
   if (means.n_codebooks == 1) return Tying::kSemiContinuous;
@@ -49,7 +49,7 @@ std::vector<uint32_t> codebook_of_senones(Tying tying, const Mdef &mdef) {
   std::vector<uint32_t> codebook(mdef.n_senones, 0);
   if (tying == Tying::kContinuous) {
     for (uint32_t s = 0; s < mdef.n_senones; ++s) codebook[s] = s;
-  } else if (tying == Tying::kPhonetic) {  // that of the first phone that uses the senone
+  } else if (tying == Tying::kPhonetic) {  // the codebook of the first phone that uses the senone
     for (auto phone = mdef.phones.rbegin(); phone != mdef.phones.rend(); ++phone) {
       for (uint32_t k = 0; k < mdef.n_emitting; ++k)
         codebook[mdef.senones[phone->sequence * mdef.n_emitting + k]] = phone->base;
@@ -77,7 +77,7 @@ void check_shapes(const Gaussians &means, const Gaussians &variances, const Feat
   }
 }
 
-// ln w[senone][stream][density]: the exact weights where there are any, else the quantised ones.
+// Returns ln w[senone][stream][density]: from the exact weights if present, else from the quantised ones.
 std::vector<float> read_log_weights(const SphinxOptions &options, const Gaussians &means, const Mdef &mdef, double floor) {
   const uint32_t n_streams = static_cast<uint32_t>(means.stream_dims.size());
   const std::string exact = options.model_dir + "/mixture_weights", quantised = options.model_dir + "/sendump";
@@ -104,7 +104,7 @@ AcousticModel assemble_acoustic(Gaussians means, const Gaussians &variances, std
   model.n_states = static_cast<uint32_t>(codebook_of.size());
   for (const auto &dims : params.streams) model.streams.push_back({dims});
   const uint32_t n_streams = static_cast<uint32_t>(model.streams.size());
-  for (uint32_t c = 0, at = 0; c < means.n_codebooks; ++c) {  // a codebook of ours is one stream of one of theirs
+  for (uint32_t c = 0, at = 0; c < means.n_codebooks; ++c) {  // one codebook of this project is one stream of a Sphinx codebook
     for (uint32_t j = 0; j < n_streams; ++j) {
       model.codebooks.push_back({j, means.n_densities, model.n_gaussians(), at});
       for (uint32_t k = 0; k < means.n_densities; ++k, at += means.stream_dims[j]) {
@@ -182,7 +182,7 @@ void apply_feature_transform(const SphinxOptions &options, FeatParams &params) {
   for (uint32_t dim = 0; dim < f.transform_rows; ++dim) params.streams[0].push_back(dim);
 }
 
-// A path given by the user, or the file of the model directory.
+// Returns a path given by the user, or the file in the model directory.
 std::string path_of(const SphinxOptions &options, const std::string &given, const char *name) {
   return given.empty() ? options.model_dir + "/" + name : given;
 }
@@ -194,7 +194,7 @@ std::string read_noisedict(const SphinxOptions &options, const std::string &path
   return "";
 }
 
-// About 1 / the language weight that such models are used with in CMU Sphinx; measured on recordings of AN4 and LibriSpeech.
+// About 1 / the language weight with which CMU Sphinx uses such models; measured on recordings of AN4 and LibriSpeech.
 DecodingDefaults decoding_defaults(Tying tying) {
   DecodingDefaults decoding;
   decoding.acoustic_scale = tying == Tying::kContinuous ? 0.1 : 0.15;

@@ -11,9 +11,9 @@ namespace asr {
 
 struct SphinxOptions {
   std::string model_dir;
-  std::string mdef, feat_params, noisedict;  // paths; empty = the files of these names in model_dir
-  double sample_rate_hz = 0;                 // 0 = the one of feat.params
-  std::optional<bool> noise_removal = {};    // unset = what feat.params says
+  std::string mdef, feat_params, noisedict;  // paths; empty = files with these names in model_dir
+  double sample_rate_hz = 0;                 // 0 = the rate in feat.params
+  std::optional<bool> noise_removal = {};    // unset = as in feat.params
 };
 
 ImportedModel import_sphinx(const SphinxOptions &options);

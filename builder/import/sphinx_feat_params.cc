@@ -14,7 +14,7 @@
 namespace asr::sphinx {
 namespace {
 
-// The "-name value" pairs of the file. Every look-up marks its key as used, so that the rest can be reported.
+// Pairs holds the "-name value" pairs of the file. Every look-up marks its key as used, so that the rest can be reported.
 class Pairs {
  public:
   Pairs(const std::string &text, const std::string &source) : source_(source) {
@@ -92,7 +92,7 @@ class Pairs {
   std::set<std::string> used_;
 };
 
-// One of the names in `choices`, as the value beside it.
+// Returns the value beside the matching name in `choices`.
 template <typename Value>
 Value choice(Pairs &pairs, const char *name, const char *otherwise, const std::map<std::string, Value> &choices) {
   const auto found = choices.find(pairs.text(name, otherwise));
@@ -191,7 +191,7 @@ std::vector<uint32_t> dimensions(uint32_t first, uint32_t count) {
   return dims;
 }
 
-// "0-12/13-25,30": streams between slashes, each a list of numbers and ranges between commas.
+// Parses "0-12/13-25,30": streams separated by slashes, each a list of numbers and ranges separated by commas.
 std::vector<std::vector<uint32_t>> parse_svspec(const std::string &text, uint32_t n_dims, const std::string &source) {
   std::vector<std::vector<uint32_t>> streams(1);
   uint64_t n_listed = 0;

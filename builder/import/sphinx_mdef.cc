@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The binary model definition (BMDF) and what both forms must hold.
+// Reads the binary model definition (BMDF), and checks the invariants of both forms.
 #include "builder/import/sphinx_mdef.h"
 
 #include "builder/import/byte_reader.h"
@@ -66,7 +66,7 @@ Mdef parse_binary_mdef(std::string_view bytes, const std::string &source) {
   const size_t names_begin = reader.position();
   for (uint32_t i = 0; i < n_base; ++i) mdef.base_names.push_back(reader.text("phone names"));
   reader.bytes((4 - (reader.position() - names_begin) % 4) % 4, "phone names");
-  reader.bytes(uint64_t{n_tree} * kBytesPerTreeNode, "phone tree");  // an index of the phones that follow
+  reader.bytes(uint64_t{n_tree} * kBytesPerTreeNode, "phone tree");  // index of the phones that follow; not needed
 
   for (uint32_t i = 0; i < n_phones; ++i) {
     MdefPhone phone{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CMU Sphinx's model definition: phones, triphones, and the senones and transition matrix of each. Text and binary form.
-// Called by sphinx.cc.
+// Mdef is CMU Sphinx's model definition: phones, triphones, and the senones and transition matrix of each. It has a text and a
+// binary form. Called by sphinx.cc.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ struct MdefPhone {
 };
 
 struct Mdef {
-  uint32_t n_emitting = 0;  // emitting states of every phone
+  uint32_t n_emitting = 0;  // emitting states per phone
   uint32_t n_senones = 0;
   uint32_t n_transition_matrices = 0;
   std::vector<std::string> base_names;
-  std::vector<bool> fillers;      // by base phone
+  std::vector<bool> fillers;      // [base phone]
   std::vector<MdefPhone> phones;  // base phones first, in the order of base_names
   std::vector<uint32_t> senones;
 
   uint32_t n_base() const { return static_cast<uint32_t>(base_names.size()); }
 };
 
-Mdef read_mdef(const std::string &path);  // whichever form it has; every number checked
+Mdef read_mdef(const std::string &path);  // reads either form and checks every number
 
 Mdef parse_text_mdef(std::string_view text, const std::string &source);
 Mdef parse_binary_mdef(std::string_view bytes, const std::string &source);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text model definition.
+// Reads the text form of the model definition.
 #include <unordered_map>
 
 #include "builder/import/sphinx_mdef.h"
@@ -15,7 +15,7 @@ struct Counts {
   uint32_t base = 0, triphones = 0, states = 0, senones = 0, ci_senones = 0, matrices = 0;
 };
 
-// The version and the six lines "N tag".
+// Parses the version and the six lines "N tag".
 Counts parse_header(TextLines &lines) {
   Words words;
   if (!lines.next(words) || words.size() != 1 || words[0] != "0.3") {

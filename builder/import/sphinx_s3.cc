@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kByteOrder = 0x11223344;
 
-// The 32-bit words of a container after its text header and byte-order mark, in this machine's order.
+// Container returns the 32-bit words after the text header and byte-order mark, in this machine's byte order.
 class Container {
  public:
   explicit Container(const std::string &path) : path_(path) {
@@ -41,7 +41,7 @@ class Container {
     return value;
   }
 
-  // The rest of the file: a count that must be the product of `sizes`, and so many floats, all finite.
+  // Reads the rest of the file: a count that must be the product of `sizes`, and that many floats, all finite.
   std::vector<float> floats(std::initializer_list<uint64_t> sizes) {
     const uint64_t announced = count("number of values");
     uint64_t product = 1;
@@ -65,7 +65,8 @@ class Container {
   std::vector<uint32_t> words_;
   size_t at_ = 0;
 
-  // Leaves the reader after "endhdr\n", or "*end_comment*\n" in files of before the s3 format; true if a checksum is stored.
+  // Moves the reader behind "endhdr\n", or "*end_comment*\n" in files older than the s3 format; returns true if a checksum is
+  // stored.
   static bool skip_text_header(ByteReader &reader, const std::string &file) {
     const bool s3 = file.compare(0, 3, "s3\n") == 0;
     const bool old = !file.empty() && file[0] >= '0' && file[0] <= '9';

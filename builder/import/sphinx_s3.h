@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CMU Sphinx's "s3" container and the parameter files kept in it: means, variances, mixture_weights, transition_matrices,
+// Reads CMU Sphinx's "s3" container and the parameter files in it: means, variances, mixture_weights, transition_matrices,
 // feature_transform. Called by sphinx.cc.
 #pragma once
 
@@ -16,13 +16,13 @@ struct Gaussians {
   std::vector<float> values;
 };
 
-// mixture_weights, made probabilities: values[senone][stream][density].
+// mixture_weights, normalised to probabilities: values[senone][stream][density].
 struct MixtureWeights {
   uint32_t n_senones = 0, n_streams = 0, n_densities = 0;
   std::vector<float> values;
 };
 
-// transition_matrices, made probabilities: values[matrix][from][to], `to` n_states being the exit; 0 = not allowed.
+// transition_matrices, normalised to probabilities: values[matrix][from][to]; `to` = n_states is the exit; 0 = not allowed.
 struct TransitionMatrices {
   uint32_t n_matrices = 0, n_states = 0;
   std::vector<double> values;

@@ -14,8 +14,8 @@ namespace {
 
 constexpr uint32_t kLongestString = 999;
 
-// The strings at the beginning, of which "name number" ones are parameters. Finds the byte order by the way: the first
-// length makes sense in one only.
+// Reads the strings at the beginning; "name number" strings are parameters. Also detects the byte order: the first length is
+// plausible in one order only.
 std::map<std::string, uint32_t> read_parameters(ByteReader &reader) {
   std::map<std::string, uint32_t> parameters;
   for (bool first = true;; first = false) {
@@ -39,8 +39,8 @@ std::map<std::string, uint32_t> read_parameters(ByteReader &reader) {
 }
 
 struct Layout {
-  uint32_t rows, cols;  // densities, and senones (perhaps padded)
-  bool nibbles;         // two senones a byte, the even one low
+  uint32_t rows, cols;  // numbers of densities, and of senones (perhaps padded)
+  bool nibbles;         // two senones per byte, the even one in the low half
   bool clustered;       // values are indices into a code table
 };
 

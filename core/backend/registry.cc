@@ -18,8 +18,7 @@ namespace {
 
 const std::vector<Backend> &process_backends() {
   const HeldLog held;  // other threads wait for `all` meanwhile
-  static const auto *const all =
-      new std::vector<Backend>(load_backends(default_load_options()));  // never destroyed: threads may outlive exit
+  static const auto *const all = new std::vector<Backend>(load_backends(default_load_options()));  // threads may outlive exit
   return *all;
 }
 

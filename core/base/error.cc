@@ -20,9 +20,9 @@ std::string vformat(const char *format, va_list args) {
   return text;
 }
 
-const Error *const g_out_of_memory = new Error(
-    ASR_OUT_OF_MEMORY,
-    "out of host memory; free some, or give the process more (ulimit -v)");  // never destroyed: threads may outlive exit
+// Never destroyed: threads may outlive exit.
+const Error *const g_out_of_memory =
+    new Error(ASR_OUT_OF_MEMORY, "out of host memory; free some, or give the process more (ulimit -v)");
 
 Error no_thread(const std::string &who) {
   return Error(ASR_OUT_OF_MEMORY,

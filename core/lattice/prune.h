@@ -10,8 +10,7 @@ namespace asr {
 
 // Total costs; infinite without a path.
 struct BestCosts {
-  std::vector<double> from_start,
-      to_end;  // [n_states]: cost of the best path from the start to the state, and from the state to an end
+  std::vector<double> from_start, to_end;  // [n_states]: cost of the best path from the start, and to an end
   double best() const { return to_end.empty() ? kNoEnd.graph : to_end[0]; }
 };
 BestCosts best_costs(const CompactLattice &lattice, double acoustic_scale);

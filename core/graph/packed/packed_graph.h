@@ -43,8 +43,7 @@ struct StateRecord {
   static constexpr uint32_t kLoopMask = 31;  // 0: no self-loop, else 1 + the number of emitting arcs before it
   static constexpr uint32_t kFinal = 1u << 5, kOwnCosts = 1u << 6, kEnteredByEpsilon = 1u << 7;
   static constexpr unsigned kEmittingAt = 8, kEpsilonAt = 13, kClassAt = 16;
-  static constexpr uint32_t kMoreEmitting = 31, kMoreEpsilon = 7,
-                            kMoreClasses = 0xffff;  // these values mean that the number follows the header
+  static constexpr uint32_t kMoreEmitting = 31, kMoreEpsilon = 7, kMoreClasses = 0xffff;  // the number follows the header
 
   uint32_t header, n_emitting, n_epsilon, state_class;
   float final_cost;  // infinite: not final
@@ -92,10 +91,9 @@ struct asr_packed_graph {
   const float *costs;              // [n_costs], frequent ones first
   const asr::StateClass *classes;  // [n_classes]
   const asr::OtherId *other_ids;   // [n_other_ids], sorted by arc
-  const uint8_t
-      *first_records;  // [n_blocks()]: offset of the first record in its block of kBlockUnits; kNoRecord: none begins there
-  const uint32_t *records;  // [n_units]
-  const uint32_t *pdf_of;   // [n_transition_ids + 1]
+  const uint8_t *first_records;    // [n_blocks()]: offset of the first record in the block; kNoRecord: none begins there
+  const uint32_t *records;         // [n_units]
+  const uint32_t *pdf_of;          // [n_transition_ids + 1]
 
   static constexpr uint32_t kBlockUnits = 64;
   static constexpr uint8_t kNoRecord = 0xff;
