@@ -33,7 +33,7 @@ ArchiveFeatures::ArchiveFeatures(const FrontEnd &front_end, const std::string &c
   if (!utt2spk.empty()) speaker_of_ = read_utt2spk(utt2spk);
 }
 
-// Statistics are two rows: sums of the cepstra with the number of frames last, and sums of their squares.
+// Reads statistics of two rows: sums of the cepstra with the number of frames last, and sums of their squares.
 void ArchiveFeatures::read_statistics(const std::string &archive) {
   const uint32_t n_ceps = front_end_.n_ceps;
   for (const auto &[key, stats] : kaldi::read_archive<double>(archive)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feature rows for a model from the matrices of a Kaldi archive. An archive may hold rows of the model's own length, which
-// are taken as they are, or cepstra of its front end, to which its normalisation, dynamic features and transform are applied.
-// Used by `senone recognize --features`.
+// ArchiveFeatures makes a model's feature rows from the matrices of a Kaldi archive. Rows of the model's own length are used
+// unchanged. Cepstra of its front end go through normalisation, dynamic features and transform. `senone recognize --features`
+// uses it.
 #pragma once
 
 #include <map>
@@ -18,11 +18,11 @@ CmnKind cmn_of(const std::string &name, const FrontEnd &front_end);
 
 class ArchiveFeatures {
  public:
-  // cmn: "model", "live", "batch" or "none", of cepstra. cmvn: an archive of CMVN statistics to apply instead, by utterance
-  // or, with utt2spk (a file of lines "utterance speaker"), by speaker; empty = none.
+  // cmn: normalisation of cepstra, "model", "live", "batch" or "none". cmvn: an archive of CMVN statistics to apply instead, by
+  // utterance or, with utt2spk (a file of lines "utterance speaker"), by speaker; empty = none.
   ArchiveFeatures(const FrontEnd &front_end, const std::string &cmn, const std::string &cmvn, const std::string &utt2spk);
 
-  // Rows [n][front_end.n_dims()] of the utterance `key`. Throws asr::Error if the matrix fits neither way.
+  // Returns rows [n][front_end.n_dims()] of the utterance `key`. Throws asr::Error if the matrix fits neither way.
   std::vector<float> rows(const std::string &key, const kaldi::Matrix<float> &matrix) const;
 
  private:
@@ -36,7 +36,7 @@ class ArchiveFeatures {
   const FrontEnd front_end_;
   CmnKind cmn_;
   std::string cmvn_, utt2spk_;
-  std::map<std::string, Normalisation> normalisations_;  // by speaker or utterance
+  std::map<std::string, Normalisation> normalisations_;  // key: speaker or utterance
   std::map<std::string, std::string> speaker_of_;
 };
 

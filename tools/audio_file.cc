@@ -21,7 +21,7 @@ bool ends_with(const std::string &text, const std::string &tail) {
 }
 
 Descriptor open_recording(const std::string &path) {
-  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe without a writer must not wait
+  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe without a writer must not block
   if (file.get() < 0) {
     fail(errno == ENOENT ? ASR_NOT_FOUND : ASR_IO, "%s: %s; check the path", path.c_str(), strerror(errno));
   }
@@ -37,7 +37,7 @@ Descriptor open_recording(const std::string &path) {
   fail(ASR_OUT_OF_MEMORY, "-: standard input cannot be kept: %s; recognise a file instead", strerror(errno));
 }
 
-// All of standard input as a file in memory, where libsndfile can go back and forth. Formats with a header need that.
+// Copies standard input to a file in memory, in which libsndfile can seek. Formats with a header need that.
 Descriptor read_standard_input(const std::string &begin) {
   Descriptor file(memfd_create("standard input", MFD_CLOEXEC));
   if (file.get() < 0) fail(ASR_IO, "-: standard input cannot be kept: %s", strerror(errno));
@@ -60,7 +60,7 @@ Descriptor read_standard_input(const std::string &begin) {
   return file;
 }
 
-// Whether a file begins as one of libsndfile's usual formats does.
+// Returns true if a file begins like one of libsndfile's usual formats.
 bool has_header(int file) {
   char begin[4] = {};
   return pread(file, begin, sizeof(begin), 0) == sizeof(begin) && has_audio_header(std::string(begin, sizeof(begin)));
@@ -75,8 +75,8 @@ uint64_t size_of(int file) {
   return fstat(file, &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
 }
 
-// How many bytes the data chunk of a WAV file lacks. Who writes to a pipe does not know its length and writes 0 or the
-// highest. 0 where the chunk comes after very many others.
+// Returns the number of bytes missing in the data chunk of a WAV file. A program that writes to a pipe does not know the length
+// and writes 0 or the highest value. Returns 0 if very many other chunks come first.
 uint64_t missing_wav_bytes(int file) {
   unsigned char header[12];
   if (pread(file, header, 12, 0) != 12) return 0;
@@ -91,7 +91,7 @@ uint64_t missing_wav_bytes(int file) {
   return 0;
 }
 
-// What libsndfile says of its last failure, in our words where its own are those of its interface, and what to do.
+// Returns libsndfile's last error with a remedy. Errors in terms of its programming interface are reworded.
 std::string reason_of_library(SNDFILE *file) {
   std::string reason = sf_strerror(file);
   while (!reason.empty() && (reason.back() == '.' || reason.back() == '\n')) reason.pop_back();

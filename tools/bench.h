@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benchmarks `senone bench <name>` share. A benchmark is one file tools/bench_<name>.cc that registers itself:
+// The common part of the benchmarks `senone bench <name>`. A benchmark is one file tools/bench_<name>.cc that registers itself:
 //   static const Benchmark kRegistration{"mfcc", add_mfcc};
-// add_mfcc(bench) adds a subcommand to the command `bench`, whose callback measures through the back-end table of the chosen
+// add_mfcc(bench) adds a subcommand to the command `bench`. Its callback measures through the back-end table of the chosen
 // device, as the engine would, and prints one BenchReport.
 #pragma once
 
@@ -20,7 +20,7 @@ struct Benchmark {
   Benchmark(const char *name, AddFunction add);
 };
 
-// --device, --threads, --repeats, --json: every benchmark has them.
+// Options of every benchmark: --device, --threads, --repeats, --json.
 struct BenchOptions {
   std::string device;
   uint32_t n_threads = 1;
@@ -30,34 +30,34 @@ struct BenchOptions {
   void add_to(Command app);
 };
 
-// What a benchmark opens: the device of the options, with n_threads and room for one channel of window_frames.
+// Returns the options with which a benchmark opens its device: n_threads, and capacity for one channel of window_frames.
 asr_backend_options backend_options(const BenchOptions &options, uint32_t window_frames, uint32_t max_lanes = 1);
 
 struct Timing {
   double min_s = 0, median_s = 0;
 };
 
-// How long the device's kernels ran in each of n_repeats calls of body, copies not counted, after one to warm up. None if the
-// back end does not measure it.
+// Returns the time of the device's kernels, without copies, in each of n_repeats calls of body after one to warm up. nullopt if
+// the back end does not measure it.
 std::optional<Timing> time_kernels(const Device &device, uint32_t n_repeats, const std::function<void()> &body);
 
-// Calls body once to warm up, then n_repeats times on the clock.
+// Calls body once to warm up, then times n_repeats calls.
 Timing time_repeats(uint32_t n_repeats, const std::function<void()> &body);
 
-// A table of results for people, or with --json one object: benchmark, device, driver, cpu, date, version, options, results.
+// A table of results for people or, with --json, one object: benchmark, device, driver, cpu, date, version, options, results.
 class BenchReport {
  public:
   struct Column {
-    const char *key;    // in JSON
-    const char *title;  // in the table; units belong here
-    int n_decimals;     // of a number that is not an integer; negative: that many digits in exponent form
+    const char *key;    // key in JSON
+    const char *title;  // column title in the table, including units
+    int n_decimals;     // decimals of a number that is not an integer; negative: that many digits in exponent form
   };
 
   BenchReport(std::string name, const BenchOptions &options, const DeviceEntry &device, std::vector<Column> columns);
   void option(const std::string &key, const nlohmann::json &value) { options_[key] = value; }
-  void row(std::vector<nlohmann::json> values);  // one for each column; null is shown as "-"
+  void row(std::vector<nlohmann::json> values);  // one value per column; null is shown as "-"
   void note(const std::string &text);            // below the table; "notes" in JSON
-  void print() const;                            // to stdout
+  void print() const;                            // prints to stdout
 
  private:
   void print_table() const;
@@ -71,6 +71,6 @@ class BenchReport {
   std::vector<std::string> notes_;
 };
 
-std::string cpu_name();  // as the operating system calls it
+std::string cpu_name();  // name given by the operating system
 
 }  // namespace asr::tool

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone bench decode`: the search through the back end's `advance`, on a graph of the user's or a random one. Each lane
-// takes the next utterance in turn when it is through with one, so that channels begin and end at different times, as in the
-// engine. Scores are given, or with --score made from features beside the search of the window before. RTF counts 100 frames a
-// second. Decoder memory is that of the process less the scores.
+// Implements `senone bench decode`: the search through the back end's `advance`, on a given graph or a random one. A lane that
+// finishes an utterance takes the next one in turn. So channels begin and end at different times, as in the engine. Scores are
+// given or, with --score, computed from features during the search of the preceding window. RTF assumes 100 frames per second.
+// Decoder memory is the process's memory without the scores.
 #include <algorithm>
 #include <utility>
 
@@ -21,7 +21,7 @@ struct DecodeBench : SearchBench {
   bool lattices_only = false, score = false;
 };
 
-// What a run over all utterances did.
+// Totals of a run over all utterances.
 struct Totals {
   uint64_t n_frames = 0, n_tokens = 0, n_arcs = 0;
   double cost = 0;
@@ -29,17 +29,17 @@ struct Totals {
   uint64_t n_lattice_states = 0, n_lattice_arcs = 0;
 };
 
-// What is made of an utterance.
+// The result computed for an utterance.
 enum class Result { kBestPath, kLattice, kDeterminised };
 constexpr const char *kResultNames[] = {"best path", "lattice", "determinised"};
 
-// The number of utterances of a run: each equally often, and about four for a lane where there are several lanes.
+// Returns the number of utterances of a run: each equally often, and about four per lane if there are several lanes.
 uint64_t default_utterances(uint32_t n_lanes, uint64_t n) {
   const uint64_t wanted = n_lanes == 1 ? 1 : uint64_t{4} * n_lanes;
   return (wanted + n - 1) / n * n;
 }
 
-// A graph on a device, and lanes that decode on it.
+// Decoder owns a graph on a device and the lanes that decode with it.
 class Decoder {
  public:
   Decoder(const DeviceEntry &entry, const DecodeBench &bench, BenchGraph &graph, const BenchRows &rows)
@@ -63,7 +63,7 @@ class Decoder {
   Decoder(const Decoder &) = delete;
   Decoder &operator=(const Decoder &) = delete;
 
-  // Of the device's own memory: in all, and of each channel; null where the back end has none.
+  // Returns the device memory in total and per channel; null if the back end does not report it.
   std::pair<nlohmann::json, nlohmann::json> memory_mb() const {
     if (api().memory == nullptr) return {};
     const asr_backend_memory memory = memory_of(device_);
@@ -71,7 +71,7 @@ class Decoder {
             1e-6 * static_cast<double>(memory.channel_bytes) / std::max(1u, memory.n_channels)};
   }
 
-  // Decodes n utterances, the first of them again after the last.
+  // Decodes n utterances, starting over after the last one.
   Totals run(uint64_t n, Result result) {
     result_ = result;
     totals_ = {};
@@ -101,17 +101,17 @@ class Decoder {
  private:
   using Channel = std::unique_ptr<asr_backend_channel, void (*)(asr_backend_channel *)>;
 
-  // One utterance at a time: rows at ... end - 1 are still to be advanced. It is free while it has no channel.
+  // A lane decodes one utterance at a time: rows at ... end - 1 are not yet advanced. It is free while it has no channel.
   struct Lane {
     Channel channel{nullptr, nullptr};
     uint64_t at = 0, end = 0;
   };
 
-  // Windows of the lanes that have rows left, and those that end with theirs.
+  // A step: windows of the lanes with rows left, and the lanes that end with their window.
   struct Step {
     std::vector<asr_advance_job> jobs;
     std::vector<Lane *> ended;
-    std::vector<float> features;  // until the device has scored them
+    std::vector<float> features;  // needed until the device has scored them
     uint32_t n_rows = 0, buffer = 0;
   };
 
@@ -159,14 +159,14 @@ class Decoder {
     return step;
   }
 
-  // Into the buffer that the step before did not use.
+  // Scores into the buffer that the preceding step did not use.
   void score(Step *step) {
     buffer_ = 1 - buffer_;
     for (asr_advance_job &job : step->jobs) job.buffer = buffer_;
     device_.check(api().score(device_.get(), acoustic_->get(), step->features.data(), step->n_rows, buffer_, nullptr));
   }
 
-  // Frees the lanes.
+  // Fetches the results of the lanes and frees the lanes.
   void take_results(const std::vector<Lane *> &lanes) {
     const size_t n = lanes.size();
     std::vector<asr_backend_channel *> handles;
@@ -217,7 +217,7 @@ class Decoder {
   Determinisers determinisers_;
   std::vector<uint64_t> first_row_;  // of each utterance
   std::vector<Lane> lanes_;
-  Step scored_;  // with --score: the step that is advanced beside the scoring of the next
+  Step scored_;  // with --score: the step advanced while the next one is scored
   uint32_t buffer_ = 0;
   uint64_t n_begun_ = 0, n_wanted_ = 0;
   Result result_ = Result::kBestPath;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Determinises lattices on threads of its own, while the benchmark that hands them over goes on with its search. Used by
-// bench_decode.cc.
+// Determinisers determinises lattices on its own threads while the benchmark goes on with its search. bench_decode.cc uses it.
 #pragma once
 
 #include <condition_variable>
@@ -21,22 +20,23 @@ class Determinisers {
     uint64_t n_states = 0, n_arcs = 0;
   };
 
-  Determinisers(uint32_t n_threads, const DeterminiseOptions &options);  // 0 threads: one for each core
-  ~Determinisers();                                                      // drops what waits
+  Determinisers(uint32_t n_threads, const DeterminiseOptions &options);  // 0 threads: one per core
+  ~Determinisers();                                                      // drops waiting lattices
   Determinisers(const Determinisers &) = delete;
   Determinisers &operator=(const Determinisers &) = delete;
 
-  // Waits while there are many lattices to do, so that their memory is bounded.
+  // Blocks while many lattices are waiting, so that their memory is bounded.
   void add(Lattice lattice);
 
-  // Waits for all; the sum of their sizes since the last call. Throws what determinising one has thrown.
+  // Waits for all lattices and returns the sum of their sizes since the last call. Throws the exception of a failed
+  // determinisation.
   Size finish();
 
  private:
   void work();
 
   const DeterminiseOptions options_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::deque<Lattice> waiting_;
   size_t n_working_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives of features as benchmarks take them: rows of all utterances, and their scores. Used by bench_search.cc and
-// bench_stream_features.cc.
+// Reads archives of features for benchmarks: rows of all utterances, and their scores. bench_search.cc and
+// bench_stream_features.cc use it.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace asr::tool {
 
-// Utterances one after another.
+// Rows of consecutive utterances.
 struct FeatureRows {
   uint32_t n_dims = 0;
-  std::vector<uint32_t> n_frames;  // of each utterance
+  std::vector<uint32_t> n_frames;  // frames of each utterance
   std::vector<float> values;       // [sum of n_frames][n_dims]
 
   uint64_t n_rows() const { return n_dims == 0 ? 0 : values.size() / n_dims; }
 };
 
-// Reads "ark:FILE" or "scp:FILE"; without a prefix, the archive FILE. Rows are what `senone recognize --features` would make of
-// it for the bundle's model. Utterances without frames are left out.
+// Reads "ark:FILE" or "scp:FILE"; without a prefix, the archive FILE. Rows are the same as in `senone recognize --features`
+// with the bundle's model. Utterances without frames are left out.
 FeatureRows read_feature_rows(const std::string &bundle, const std::string &archive);
 
-// A bundle's acoustic model on a device that outlives it.
+// BenchAcoustic is a bundle's acoustic model on a device that outlives it.
 class BenchAcoustic {
  public:
   BenchAcoustic(const Device &device, const std::string &bundle);
@@ -41,7 +41,7 @@ class BenchAcoustic {
   uint32_t n_states_ = 0;
 };
 
-// Scores [n_rows][n_states] of all rows, by the device of the options and the bundle's model.
+// Returns the scores [n_rows][n_states] of all rows, computed on the device of the options with the bundle's model.
 std::vector<float> score_rows(const BenchOptions &options, const std::string &bundle, const FeatureRows &features);
 
 }  // namespace asr::tool

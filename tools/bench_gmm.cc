@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone bench gmm` and `senone bench fullgmm`: log-likelihoods of a random model through the back end's `score`, in the
-// papers' units, beside the double reference and OpenBLAS.
+// Implements `senone bench gmm` and `senone bench fullgmm`: log-likelihoods of a random model through the back end's `score`,
+// in the papers' units, compared with the double reference and OpenBLAS.
 #include <algorithm>
 #include <cmath>
 
@@ -24,13 +24,13 @@ struct GmmBench {
 
 constexpr uint32_t kCheckedScores = 2000;
 
-// The papers count so many floating-point operations for one Gaussian and frame (000_..., 001_...).
+// Returns the papers' count of floating-point operations per Gaussian and frame (000_..., 001_...).
 double operations_per_gaussian(const GmmBench &bench) {
   const double d = bench.n_dims;
   return (bench.covariance == ASR_COVARIANCE_FULL ? 5 * d * (d - 1) / 2 : 0) + 4 * d + 9;
 }
 
-// A model on a device, scored a window at a time as the engine does.
+// DeviceScorer owns a model on a device and scores it a window at a time, like the engine.
 class DeviceScorer {
  public:
   DeviceScorer(const DeviceEntry &entry, const GmmBench &bench, const asr_acoustic_view *view)
@@ -43,7 +43,7 @@ class DeviceScorer {
 
   const Device &device() const { return device_; }
 
-  // Both buffers in turn; every window's rows are brought to the host, unless loglikes is NULL.
+  // Uses both buffers in turn; copies every window's rows to the host unless loglikes is NULL.
   void score(const std::vector<float> &features, uint32_t n_frames, uint32_t window, float *loglikes) {
     for (uint32_t t = 0; t < n_frames; t += window) {
       const uint32_t n = std::min(window, n_frames - t);
@@ -65,7 +65,7 @@ class DeviceScorer {
   uint32_t n_dims_, n_states_;
 };
 
-// Over scores spread evenly over frames and states.
+// Compares scores spread evenly over frames and states.
 double largest_error(const asr_acoustic_view &view, const std::vector<float> &features, const std::vector<float> &loglikes) {
   double largest = 0;
   const size_t step = std::max<size_t>(1, loglikes.size() / kCheckedScores) | 1;
@@ -77,7 +77,7 @@ double largest_error(const asr_acoustic_view &view, const std::vector<float> &fe
   return largest;
 }
 
-// What the back end measured, and chose for models like this one.
+// Returns the back end's measurements and choice for models like this one.
 std::string tune(const DeviceEntry &entry, const GmmBench &bench, const asr_acoustic_view *view) {
   if (entry.api->tune == nullptr) throw UsageError("--tune: " + entry.id + " has nothing to choose from");
   const Device device(entry, backend_options(bench.common, bench.n_frames));

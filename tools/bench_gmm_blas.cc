@@ -2,7 +2,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tools/bench_gmm_blas.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h
+// Must follow foreach_target.h.
 #include "plugins/cpu/gmm_kernels-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -10,7 +10,7 @@ namespace asr::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// loglike[s] = ln sum_m 2^score[m][s], for a multiple of the lanes of states.
+// Computes loglike[s] = ln sum_m 2^score[m][s]; the number of states is a multiple of the lanes.
 void log_sum_exp_of_states(const float *score, size_t n_gaussians, size_t n_states, float *loglike) {
   const size_t n_lanes = hn::Lanes(kTag);
   for (size_t s = 0; s < n_states; s += n_lanes) {
@@ -46,13 +46,13 @@ HWY_EXPORT(log_sum_exp_of_states);
 namespace asr::tool {
 namespace {
 
-constexpr uint32_t kBlockStates = 64;  // one sgemm scores the Gaussians of so many states
+constexpr uint32_t kBlockStates = 64;  // states whose Gaussians one sgemm scores
 constexpr double kLog2E = 1.4426950408889634;
 
-enum { kRowMajor = 101, kNoTranspose = 111, kTranspose = 112 };  // of the C interface to BLAS
+enum { kRowMajor = 101, kNoTranspose = 111, kTranspose = 112 };  // constants of the C interface to BLAS
 using Sgemm = void (*)(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *, int);
 
-// OpenBLAS does not recognise every processor; these kernels are the best for what the processor has.
+// Selects the best kernels for the processor's instructions, since OpenBLAS does not recognise every processor.
 const char *core_type() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
@@ -64,7 +64,7 @@ const char *core_type() {
   return nullptr;
 }
 
-// Coefficients of 1, x_i and x_i x_j (x_i^2 alone for diagonal) in the base-2 score of a Gaussian with this weight.
+// Returns the coefficients of 1, x_i and x_i x_j (x_i^2 alone for diagonal) in the base-2 score of a Gaussian with this weight.
 std::vector<float> expand_gaussian(const PackedGaussian &gaussian, double log_weight, bool full) {
   const size_t n = gaussian.offset.size();
   std::vector<double> linear(n, 0), square;
@@ -102,7 +102,7 @@ BlasScorer::BlasScorer(const asr_acoustic_view &view) {
 }
 
 void BlasScorer::load() {
-  // OpenBLAS reads these when it is loaded.
+  // OpenBLAS reads these variables when it is loaded.
   if (const char *type = core_type()) setenv("OPENBLAS_CORETYPE", type, 0);
   setenv("OPENBLAS_NUM_THREADS", "1", 1);
   void *const library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);

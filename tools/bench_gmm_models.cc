@@ -7,7 +7,7 @@
 namespace asr::tool {
 namespace {
 
-// Models on one device; all are scored on the same features, as in model fusion (paper 000).
+// Models on one device; all score the same features, as in model fusion (paper 000).
 class Models {
  public:
   Models(const DeviceEntry &entry, const GmmModelsBench &bench)
@@ -32,7 +32,7 @@ class Models {
 
   const Device &device() const { return device_; }
 
-  // Both buffers in turn; rows are brought to the host if `fetch`.
+  // Uses both buffers in turn; copies rows to the host if `fetch`.
   void score(uint32_t window, bool together, bool fetch) {
     std::vector<asr_score_job> jobs(acoustics_.size());
     for (uint32_t t = 0; t < n_frames_; t += window) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone bench gmm --models N`: the scores of several models in one call (`score_models`) against a call for each. Called by
-// bench_gmm.cc.
+// Implements `senone bench gmm --models N`: the scores of several models in one call (`score_models`) against one call each.
+// Called by bench_gmm.cc.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace asr::tool {
 
 struct GmmModelsBench {
   BenchOptions common;
-  reference::RandomGmm model;  // models differ by its seed
+  reference::RandomGmm model;  // each model has its own seed
   uint32_t n_models, n_frames;
   std::vector<uint32_t> windows;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone bench mfcc`: samples to cepstra on one device, for one or several VTLN warps of the same samples, as in the tables of
-// the MFCC paper; the error is against the double reference of the tests.
+// Implements `senone bench mfcc`: samples to cepstra on one device, for one or several VTLN warps of the same samples, as in
+// the tables of the MFCC paper. The error is measured against the double reference of the tests.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -21,7 +21,7 @@ struct Options {
   std::vector<uint32_t> n_warps = {1, 21};
 };
 
-// Kaldi's conventions without energy: 25 ms windows every 10 ms.
+// Returns Kaldi's conventions without energy: 25 ms windows every 10 ms.
 FrontEnd make_front_end(const Options &options) {
   FrontEnd f = kaldi_front_end();
   f.sample_rate_hz = options.rate_hz;
@@ -42,7 +42,7 @@ FrontEnd make_front_end(const Options &options) {
   return f;
 }
 
-// A minute, again and again, of harmonics of a gliding pitch over noise, louder and softer four times a second. [0] is the
+// Returns a repeated minute of harmonics of a gliding pitch over noise, with the level changing four times a second. [0] is the
 // sample before the first frame.
 std::vector<float> make_signal(const FrontEnd &f, uint64_t n) {
   std::mt19937 random(1);
@@ -62,7 +62,7 @@ std::vector<float> make_signal(const FrontEnd &f, uint64_t n) {
   return signal;
 }
 
-// Largest difference of the first frames' cepstra from the reference.
+// Returns the largest difference of the first frames' cepstra from the reference.
 double largest_error(const FrontEnd &f, const std::vector<float> &signal, double warp, const asr_extract_job &job) {
   const uint32_t n = std::min(kCheckedFrames, job.n_frames);
   const auto end = signal.begin() + int64_t{n - 1} * f.shift_samples + f.window_samples + 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone bench recording`: one recording of any length in one channel, and the memory that it takes on the way. Scores are
-// those of --loglikes over and over, as one utterance. With a lattice beam, settled pieces of the lattice are determinised as
-// they come, as the engine does it.
+// Implements `senone bench recording`: one recording of any length in one channel, and its memory over time. The scores of
+// --loglikes are repeated as one utterance. With a lattice beam, settled pieces of the lattice are determinised as they come,
+// like in the engine.
 #include <algorithm>
 #include <fstream>
 #include <optional>
@@ -20,7 +20,7 @@ struct RecordingBench : SearchBench {
   bool whole = false;
 };
 
-// Memory that is no file's: the scores and the graph's file do not count.
+// Returns anonymous memory: the scores and the graph's file do not count.
 double own_megabytes() {
   std::ifstream status("/proc/self/status");
   for (std::string name; status >> name; status.ignore(256, '\n')) {
@@ -72,7 +72,7 @@ class Recording {
   uint64_t n_done() const { return n_done_; }
   bool makes_lattice() const { return bench_.search.lattice_beam > 0; }
 
-  // Ends the channel.
+  // Ends the channel and returns its lattice.
   CompactLattice finish() {
     asr_raw_lattice raw{};
     device_.check(api().lattice(device_.get(), channel_.get(), 1, &raw));

@@ -9,7 +9,8 @@
 namespace asr::tool {
 namespace {
 
-// Three arcs in four are emitting; one of them at every state is a self-loop, the others lead a short way on or anywhere.
+// Makes a random graph. Three arcs in four are emitting. Every state has a self-loop; other arcs lead to a nearby state or
+// anywhere.
 GraphData random_graph(const SearchBench &bench) {
   std::mt19937_64 random(bench.seed);
   const auto below = [&](uint64_t n) { return static_cast<uint32_t>(random() % n); };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benchmarks of the search read or make up: a graph and rows of log-likelihoods, given or made of features before
-// anything is timed. Used by bench_decode.cc and bench_recording.cc.
+// Inputs of the search benchmarks: a graph and rows of log-likelihoods, read, random, or computed from features before any
+// timing. bench_decode.cc and bench_recording.cc use them.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace asr::tool {
 
 constexpr double kFramesPerSecond = 100;
 
-// Their options.
+// Options of these benchmarks.
 struct SearchBench {
   BenchOptions common;
   std::string graph, model, loglikes, features;
@@ -27,14 +27,14 @@ struct SearchBench {
   void add_to(Command app);
 };
 
-// The graph of a file or a random one.
+// BenchGraph is the graph of a file or a random one.
 class BenchGraph {
  public:
   explicit BenchGraph(const SearchBench &bench);
   uint32_t n_states() const { return file_ ? file_->n_states() : view_.n_states; }
   uint64_t n_arcs() const { return file_ ? file_->n_arcs() : view_.n_arcs; }
   uint32_t n_pdfs() const { return file_ ? file_->n_pdfs() : view_.n_pdfs; }
-  // Once; it stays as long as this object.
+  // Call once; the graph stays as long as this object.
   asr_backend_graph *load(const Device &device);
 
  private:
@@ -44,10 +44,10 @@ class BenchGraph {
   asr_graph_view view_{};
 };
 
-// Rows of log-likelihoods, cut into utterances.
+// BenchRows holds rows of log-likelihoods, cut into utterances.
 class BenchRows {
  public:
-  // scored: false leaves the rows of --features without scores; the benchmark makes them itself.
+  // scored: false leaves the rows of --features unscored, for benchmarks that score them themselves.
   BenchRows(const SearchBench &bench, uint32_t n_pdfs, bool scored = true);
   const float *rows() const { return rows_; }
   const FeatureRows &features() const { return features_; }  // of --features
@@ -64,7 +64,7 @@ class BenchRows {
   std::vector<uint32_t> n_frames_;
 };
 
-// What both say of themselves in a report.
+// Adds the properties of both to a report.
 void add_options(const SearchBench &bench, const BenchGraph &graph, const BenchRows &rows, BenchReport *report);
 
 }  // namespace asr::tool

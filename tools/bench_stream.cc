@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone bench stream`: recordings through the C ABI, as products use it, on many streams at once. Each number of streams is
-// measured twice: fed as fast as the engine takes the audio (how many times real time it works), and fed as microphones
-// would, a chunk when it has been spoken (how long after a chunk the words of its audio come). Archives of features instead:
-// bench_stream_features.cc.
+// Implements `senone bench stream`: recordings through the C ABI, like a product, on many streams at once. Each number of
+// streams is measured twice. Fed at full speed, it gives the throughput in times real time. Fed like microphones, chunk by
+// chunk, it gives the latency from a chunk to the words of its audio. bench_stream_features.cc does this for archives of
+// features.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -18,7 +18,7 @@
 namespace asr::tool {
 namespace {
 
-// All recordings one after the other, mono, full scale -1..1.
+// All recordings concatenated, mono, full scale -1..1.
 struct Audio {
   uint32_t rate_hz = 0;
   std::vector<float> samples;
@@ -42,7 +42,7 @@ Audio read_audio(const std::vector<std::string> &files) {
   return audio;
 }
 
-// One source of audio. It says the recordings over and over, each source from a place of its own.
+// One source of audio. It plays the recordings repeatedly; each source starts at its own offset.
 class Source {
  public:
   Source(asr_engine *engine, const StreamBench &bench, const Audio &audio, size_t number, bool with_partials)
@@ -63,7 +63,7 @@ class Source {
     stream_ = {stream, asr_close};
   }
 
-  // Feeds the next chunk, or says that there is no more; false after that.
+  // Feeds the next chunk, or ends the stream after the last one; false after that.
   bool feed() {
     if (n_left_ == 0) {
       finished_s_ = wall_seconds();
@@ -87,14 +87,14 @@ class Source {
     if (!error_.empty()) fail(ASR_INTERNAL, "bench stream: %s", error_.c_str());
   }
 
-  // After wait(). Seconds from feeding the chunk that ends a partial result's audio to that result, of each result.
+  // Call after wait(). Returns, for each partial result, the seconds from feeding the last chunk of its audio to the result.
   const std::vector<double> &latencies() const { return latencies_; }
   double final_latency() const { return final_s_ - finished_s_; }
   double audio_s() const { return static_cast<double>(n_fed_) / audio_.rate_hz; }
 
  private:
   struct Fed {
-    double audio_s, wall_s;  // the audio up to here was fed then
+    double audio_s, wall_s;  // at wall_s the audio up to audio_s was fed
   };
 
   static void on_event(asr_stream *, asr_event *event, void *user_data) {
@@ -116,7 +116,7 @@ class Source {
   const Audio &audio_;
   size_t at_, n_left_, chunk_;
   StreamPointer stream_{nullptr, asr_close};
-  std::mutex mutex_;  // of what follows: fed here, taken in the stream's callback
+  std::mutex mutex_;  // guards the members below: written here, read in the stream's callback
   size_t n_fed_ = 0;
   std::vector<Fed> fed_;
   std::vector<double> latencies_;
@@ -132,7 +132,7 @@ Sources open_sources(asr_engine *engine, const StreamBench &bench, const Audio &
   return sources;
 }
 
-// Audio time over the time that it took.
+// Returns the duration of the audio divided by the time taken.
 double times_real_time(asr_engine *engine, const StreamBench &bench, const Audio &audio, uint32_t n_streams) {
   const Sources sources = open_sources(engine, bench, audio, n_streams, false);
   const double begin_s = wall_seconds();
@@ -148,7 +148,7 @@ double times_real_time(asr_engine *engine, const StreamBench &bench, const Audio
   return audio_s / (wall_seconds() - begin_s);
 }
 
-// Feeds every source a chunk whenever one has been spoken; the sources' chunks are spread evenly over that time.
+// Feeds each source a chunk per chunk duration; the sources are spread evenly over that time.
 void feed_in_real_time(const Sources &sources, double chunk_s) {
   std::vector<bool> speaking(sources.size(), true);
   size_t n_speaking = sources.size();
@@ -166,7 +166,7 @@ void feed_in_real_time(const Sources &sources, double chunk_s) {
   }
 }
 
-// Milliseconds below which a share of the values lies; null if there are none.
+// Returns a quantile of the values in milliseconds; null without values.
 nlohmann::json quantile_ms(std::vector<double> seconds, double share) {
   if (seconds.empty()) return nullptr;
   std::sort(seconds.begin(), seconds.end());

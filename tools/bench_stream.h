@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of `senone bench stream` and its two ways: recordings (bench_stream.cc), or the utterances of an archive of
+// Options of `senone bench stream` and its two variants: recordings (bench_stream.cc), or the utterances of an archive of
 // features (bench_stream_features.cc).
 #pragma once
 
@@ -22,10 +22,10 @@ struct StreamBench {
   float beam = 0, acoustic_scale = 0, lattice_beam = 0;
 };
 
-// With room for n_streams in a step, unless --lanes says otherwise.
+// Loads an engine with capacity for n_streams in a step, unless --lanes overrides it.
 EnginePointer load_engine(const StreamBench &bench, uint32_t n_streams);
 
-// The search's options of the benchmark, the defaults else.
+// Returns the benchmark's search options, with defaults for the others.
 asr_stream_config stream_config(const StreamBench &bench);
 
 // Prints the report of --features. Throws if a stream failed.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone bench stream --features`: the utterances of an archive through the C ABI, so many streams open at a time. A stream is
-// fed its whole utterance at once; when it has ended another is opened in its place for the next utterance in turn. Several
-// threads open, feed and close, so that feeding is no bound. Engines are loaded before the clock starts.
+// Implements `senone bench stream --features`: the utterances of an archive through the C ABI, with a fixed number of open
+// streams. A stream is fed its whole utterance at once. When it has ended, another is opened in its slot for the next
+// utterance. Several threads open, feed and close streams, so that feeding is not the bottleneck. Engines are loaded before the
+// clock starts.
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
@@ -45,17 +46,17 @@ class Pass {
     changed_.wait(lock, [&] { return n_open_ == 0; });
   }
 
-  // After run().
+  // Valid after run().
   uint64_t n_frames() const { return n_frames_; }
   uint64_t n_failed() const { return n_failed_; }
   const std::string &first_error() const { return first_error_; }
 
  private:
-  // Where one stream after another is open. A callback hands it back when its stream has ended; a feeder closes that.
+  // A slot for one open stream at a time. A callback returns it when its stream has ended; a feeder then closes the stream.
   struct Place {
     Pass *pass = nullptr;
     StreamPointer stream{nullptr, asr_close};
-    bool has_final = false;  // the stream's callbacks come one after another
+    bool has_final = false;  // the stream's callbacks are serialised
   };
 
   void feed() {
@@ -69,7 +70,7 @@ class Pass {
     }
   }
 
-  // A place without a stream, or whose stream has ended, and the next utterance; nullptr when all have begun.
+  // Returns a slot without a running stream, and the next utterance; nullptr when all have begun.
   Place *next_place(uint64_t *number) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !free_.empty() || n_begun_ == n_utterances_ || failure_; });
@@ -122,13 +123,13 @@ class Pass {
   const uint64_t n_utterances_;
   std::vector<uint64_t> first_row_;  // of each utterance
   asr_stream_config config_{};
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::deque<Place *> free_;
   uint64_t n_begun_ = 0, n_open_ = 0, n_frames_ = 0, n_failed_ = 0;
   std::string first_error_;
   std::exception_ptr failure_;
-  std::vector<Place> places_;  // last, so that streams are closed while all else is still there
+  std::vector<Place> places_;  // last member, so that streams are closed before everything else
 };
 
 double frame_shift_s(const asr_engine *engine) {

@@ -44,7 +44,7 @@ template <class Value>
 constexpr bool kIsReal = std::is_floating_point_v<Value> || std::is_same_v<Value, std::optional<float>> ||
                          std::is_same_v<Value, std::optional<double>>;
 
-// Ranges do not refuse it.
+// Range checks accept NaN.
 std::string refuse_nan(const std::string &text) {
   return std::isnan(std::strtod(text.c_str(), nullptr)) ? text + " is not a number" : "";
 }
@@ -79,7 +79,7 @@ void Command::callback(std::function<void()> run) { app_->callback(std::move(run
 
 namespace {
 
-// The word where a subcommand is due and none of that name is; NULL if all are known.
+// Returns the argument where a subcommand is expected but none has that name; NULL if all are known.
 const char *unknown_command(const CLI::App *app, int argc, char **argv) {
   for (int i = 1; i < argc && app->get_require_subcommand_min() > 0 && argv[i][0] != '-'; ++i) {
     const auto found = app->get_subcommands([&](const CLI::App *command) { return command->get_name() == argv[i]; });

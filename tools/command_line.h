@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of subcommands state their command lines with. CLI11 is behind it in command_line.cc alone: a file that
-// includes it compiles several times as long.
+// Command and Option declare the command lines of subcommands. Only command_line.cc includes CLI11, since a file that includes
+// it takes several times as long to compile.
 //   Command wer = senone.command("wer", "Count word errors against transcripts");
 //   wer.option("--beam", options->beam, "Width of the search").range(0.0, 1000.0).shows_default();
 //   wer.callback([options] { run(*options); });
@@ -18,13 +18,13 @@ class Option;
 
 namespace asr::tool {
 
-// An option, a flag or a positional argument of a command. Handles are small and are passed by value.
+// Option is an option, a flag or a positional argument of a command. Handles are small and are passed by value.
 class Option {
  public:
   explicit Option(CLI::Option *option) : option_(option) {}
 
   Option required();
-  Option shows_default();  // in --help: what the variable holds now
+  Option shows_default();  // in --help: the variable's current value
   Option range(int lowest, int highest);
   Option range(uint32_t lowest, uint32_t highest);
   Option range(double lowest, double highest);
@@ -41,17 +41,17 @@ class Option {
   CLI::Option *option_;
 };
 
-// The program or one of its subcommands. Variables must live until it has run.
+// Command is the program or one of its subcommands. Variables must live until it has run.
 class Command {
  public:
   explicit Command(CLI::App *app) : app_(app) {}
 
-  Command command(const std::string &name, const std::string &what);  // a subcommand
+  Command command(const std::string &name, const std::string &what);  // adds a subcommand
   void requires_command();                                            // exactly one of its subcommands must be given
   Command at_most_one(const std::string &name);                       // a group of flags that exclude each other
 
-  // "--name", "-n" or, without a dash, an argument known by its place. Value is a number, a string, or an optional or a vector
-  // of those: command_line.cc lists them.
+  // Adds an option "--name" or "-n"; without a dash, a positional argument. Value is a number, a string, or an optional or a
+  // vector of these: command_line.cc lists them.
   template <class Value>
   Option option(const std::string &name, Value &value, const std::string &what);
   Option flag(const std::string &name, bool &value, const std::string &what);  // "!--name" clears it
@@ -62,8 +62,8 @@ class Command {
   CLI::App *app_;
 };
 
-// Parses the program's arguments, whose commands `add` states, and runs the command they name. Returns 0, or 2 after a message
-// about bad usage; passes on what the command throws.
+// Parses the program's arguments, with the commands declared by `add`, and runs the chosen command. Returns 0, or 2 after a
+// message about bad usage; exceptions of the command pass through.
 int run_command_line(const std::string &name, const std::string &what, const std::string &version,
                      const std::function<void(Command program)> &add, int argc, char **argv);
 

@@ -43,7 +43,7 @@ class Reader {
   void add(const std::string &id, const std::string &word, double confidence) {
     if (!(confidence >= 0 && confidence <= 1)) fail_here("the confidence is not within 0 ... 1");
     ConfidentWords &utterance = all_[id];
-    const Words kept = kept_words(word, options_);  // none if it is a filler
+    const Words kept = kept_words(word, options_);  // empty for fillers
     utterance.words.insert(utterance.words.end(), kept.begin(), kept.end());
     utterance.confidences.resize(utterance.words.size(), confidence);
   }

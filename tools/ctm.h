@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recognised words with confidences, and how good the confidences are. For `senone wer --nce`.
+// Recognised words with confidences, and the quality of the confidences. For `senone wer --nce`.
 #pragma once
 
 #include <map>
@@ -16,16 +16,17 @@ struct ConfidentWords {
 };
 
 // Reads NIST's CTM lines "utt-id channel start duration word confidence" (";;" begins a comment; words are in the order of
-// their lines), or lines of JSON as `senone recognize --json` prints them. Throws asr::Error naming the line, also where a
-// confidence is missing or not within 0 ... 1.
+// their lines), or the JSON lines of `senone recognize --json`. Throws asr::Error naming the line, also if a confidence is
+// missing or not within 0 ... 1.
 std::map<std::string, ConfidentWords> parse_confident_words(const std::string &text, const std::string &path,
                                                             const TranscriptOptions &options);
 
-// Normalised cross entropy: by what share the confidences lower the entropy of the question which words are right, below
-// what knowing the share of right words leaves. 1 is perfect, 0 says nothing, wrong certainty is negative.
+// Normalised cross entropy is the fraction by which the confidences lower the entropy of word correctness, given the share of
+// correct words. 1 is perfect, 0 is uninformative, wrong certainty is negative.
 //   p = n_right / n     H = -n_right log2 p - (n - n_right) log2 (1 - p)
 //   NCE = (H + sum over right words of log2 c + sum over wrong words of log2 (1 - c)) / H
-// Confidences are taken for at least 1e-4 from 0 and 1, so that no single word decides. NaN if all are right or all are wrong.
+// Confidences are clamped to at least 1e-4 from 0 and 1, so that no single word decides. NaN if all words are right or all are
+// wrong.
 class CrossEntropy {
  public:
   void add(bool right, double confidence);

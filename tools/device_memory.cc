@@ -7,7 +7,7 @@
 namespace asr::tool {
 namespace {
 
-// What a channel adds, to begin with.
+// Returns the initial memory of a channel.
 uint64_t channel_bytes(const LoadedModel &model, asr_backend_graph *graph, float lattice_beam) {
   asr_search_options options{};
   options.size = sizeof(options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of a device's own memory a bundle takes, by purpose: for `senone info --device` and `senone bench decode`.
+// Measures a bundle's use of device memory, by purpose, for `senone info --device` and `senone bench decode`.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,11 +9,11 @@
 
 namespace asr::tool {
 
-// What the back end says of itself; throws ASR_UNSUPPORTED where it does not.
+// Returns the back end's own figures; throws ASR_UNSUPPORTED if it has none.
 asr_backend_memory memory_of(const Device &device);
 
-// Loads the bundle on the device and begins a stream without lattices and one with: MB of each part, and of a lane and a
-// channel.
+// Loads the bundle on the device and begins a stream without lattices and one with. Returns the MB of each part, and of a lane
+// and a channel.
 nlohmann::ordered_json device_memory(const std::string &bundle, const std::string &device);
 
 }  // namespace asr::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone devices`: what asr_devices lists, usable devices first, then what was rejected and why.
+// Implements `senone devices`: the list of asr_devices, usable devices first, then rejected ones with reasons.
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone g2p`: trains a model that pronounces words from their letters on a dictionary, and pronounces words with it.
+// Implements `senone g2p`: trains a grapheme-to-phoneme model on a dictionary, and pronounces words with it.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -57,14 +57,14 @@ struct HoldoutErrors {
   size_t n_words = 0, n_wrong = 0, n_phones = 0, n_phone_errors = 0, n_unspoken = 0;
 };
 
-// A word is compared with the nearest of its pronunciations.
+// Compares a word with the nearest of its pronunciations.
 void add_errors(const G2pModel &model, const PronouncedWord &word, HoldoutErrors *errors) {
   std::vector<uint32_t> best;
   try {
     const std::vector<G2pResult> results = pronounce(model, word.word, {});
     if (!results.empty()) best = results[0].phones;
   } catch (const Error &error) {
-    if (error.code() != ASR_INVALID_ARGUMENT) throw;  // letters that only held-out words have
+    if (error.code() != ASR_INVALID_ARGUMENT) throw;  // letters that occur only in held-out words
   }
   errors->n_unspoken += best.empty();
   size_t least = best.size() + kMostWordPhones, n_phones = 0;
@@ -108,7 +108,7 @@ void print_training(const G2pModel &model, const G2pTraining &training, double s
   printf("%.1f s, peak memory %.0f MB\n", seconds, double(peak_memory_bytes()) / 1e6);
 }
 
-// Every k-th word, from the first on, is held out.
+// Holds out every k-th word, from the first on.
 void train(const G2pArguments &arguments) {
   const double start_s = wall_seconds();
   const Pronunciations dictionary = parse_pronunciations(read_file(arguments.dictionary), arguments.dictionary);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone graph`: a model's HMMs, a dictionary and a grammar become the graph that recognition searches.
+// Implements `senone graph`: builds the search graph from a model's HMMs, a dictionary and a grammar.
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -86,7 +86,7 @@ void write_bundle(Bundle bundle, const std::string &out, const GraphData &graph,
   directory.commit();
 }
 
-// Writes the graph by itself.
+// Writes the graph alone, as an archive.
 void write_archive(Bundle bundle, const std::string &path, const GraphData &graph, const WordTable &words, const HmmSet &set) {
   note_graph_step(&bundle, this_step());
   OutputFile file(path);
@@ -94,7 +94,7 @@ void write_archive(Bundle bundle, const std::string &path, const GraphData &grap
   file.commit();
 }
 
-// Results of grammars are compared with the background, those of language models are not.
+// Results of grammars are compared with the background, results of language models are not.
 void write(const GraphArguments &arguments, Bundle bundle, const GraphData &graph, const WordTable &words, const HmmSet &set) {
   const bool is_grammar = arguments.lm.empty() && arguments.hclg.empty();
   bundle.decoding.reject_threshold = is_grammar ? std::optional<double>(kGrammarRejectThreshold) : std::nullopt;
@@ -105,7 +105,7 @@ void write(const GraphArguments &arguments, Bundle bundle, const GraphData &grap
   }
 }
 
-// How many words, what about them, and the first of them.
+// Prints the number of words, `what` about them, and the first of them.
 void print_words(const std::vector<std::string> &words, const char *what) {
   constexpr size_t kMostListed = 10;
   const size_t n = words.size();
@@ -127,7 +127,7 @@ void print_graph(const GraphData &graph, double start_s) {
   printf("%.1f s, peak memory %.0f MB\n", wall_seconds() - start_s, double(peak_memory_bytes()) / 1e6);
 }
 
-// A graph that was made elsewhere for the model's own transition-ids.
+// Imports a graph made elsewhere for the model's own transition-ids.
 void import_graph(const GraphArguments &arguments, const Bundle &bundle, const HmmSet &set, double start_s) {
   GraphData graph;
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owners of the C ABI's handles, for the subcommands that recognise through it.
+// Owners of the C ABI's handles, for the subcommands that use it.
 #pragma once
 
 #include <memory>

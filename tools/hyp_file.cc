@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The id of a line "words (id)"; empty if it is not one.
+// Returns the id of a line "words (id)"; empty for other lines.
 std::string id_of(const std::string &line) {
   const size_t open = id_in_parentheses(line);
   return open == std::string::npos ? "" : line.substr(open + 1, line.size() - open - 2);
@@ -63,7 +63,8 @@ void HypJournal::read_older() {
   if (whole < text.size()) take_last(text.substr(whole));
 }
 
-// A line without its end: whole but for that, or cut off. What has no other line may be anything and stays as it is.
+// Takes the last line if it lacks its line end: complete otherwise, or truncated. If no line has the form, the file may be
+// anything: it is refused and stays unchanged.
 void HypJournal::take_last(const std::string &line) {
   const std::string id = id_of(line);
   if (!id.empty()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of `senone recognize --hyp`: a line "words (id)" for each utterance. With --resume it is also a journal: lines are
-// appended as results come, and utterances that have a line already are not recognised again.
+// The file of `senone recognize --hyp` has a line "words (id)" per utterance. With --resume it is also a journal: lines are
+// appended as results come, and utterances with a line are not recognised again.
 #pragma once
 
 #include <cstdio>
@@ -14,21 +14,21 @@
 
 namespace asr::tool {
 
-// Throws where an id would not be found again in its line.
+// Throws if an id could not be read back from its line.
 void check_hyp_id(const std::string &id);
 
-// Writes the lines of all results that have no error; the file appears complete or not at all.
+// Writes the lines of all results without an error; the file appears complete or not at all.
 void write_hyp(const std::deque<Recognition> &results, OutputFile *file);
 
 class HypJournal {
  public:
-  // Counts the lines of an older file; a last one that was cut off is dropped. Files that have something else are refused, and
-  // so are those that another journal writes to.
+  // Counts the lines of an older file and drops a truncated last one. Refuses files with other content, and files that another
+  // journal is writing.
   explicit HypJournal(const std::string &path);
 
-  // True once for every line that the older file has of `id`.
+  // Returns true once for every line of `id` in the older file.
   bool takes(const std::string &id);
-  void append(const Recognition &result);  // one line, at once
+  void append(const Recognition &result);  // one line, written at once
   size_t n_older() const { return n_older_; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone import KIND MODEL OUT_BUNDLE`: turns an acoustic model of another recogniser into a bundle. The kinds are in
-// import_*.cc.
+// Implements `senone import KIND MODEL OUT_BUNDLE`: converts an acoustic model of another recogniser to a bundle. The kinds are
+// in import_*.cc.
 #include "tools/import.h"
 
 #include <cstdio>
@@ -23,7 +23,7 @@ std::map<std::string, Kind> &kinds() {
   return all;
 }
 
-// What the user asks for in the place of the importer's choice.
+// User settings that override the importer's choices.
 struct DecodingOptions {
   std::optional<double> beam, acoustic_scale, word_insertion_cost;
   std::optional<uint32_t> max_active;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone import htk HMMDEFS OUT_BUNDLE` and `senone import julius BINHMM OUT_BUNDLE`.
+// Implements `senone import htk HMMDEFS OUT_BUNDLE` and `senone import julius BINHMM OUT_BUNDLE`.
 #include <memory>
 
 #include "builder/import/htk.h"

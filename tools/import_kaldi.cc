@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone import kaldi MODEL.mdl OUT_BUNDLE`.
+// Implements `senone import kaldi MODEL.mdl OUT_BUNDLE`.
 #include <memory>
 
 #include "builder/import/kaldi.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone import sphinx MODEL_DIR OUT_BUNDLE`.
+// Implements `senone import sphinx MODEL_DIR OUT_BUNDLE`.
 #include <memory>
 
 #include "builder/import/sphinx.h"

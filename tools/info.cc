@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone info BUNDLE`: what a bundle holds, for people or as JSON. Reading it checks every file of it. With --device also what
-// it takes of the device's memory.
+// Implements `senone info BUNDLE`: the content of a bundle, for people or as JSON. Reading it checks every file of it. With
+// --device it also reports the use of device memory.
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -47,7 +47,7 @@ Json graph_info(const Bundle &bundle) {
           {"words", graph.n_words()}};
 }
 
-// Everything about the bundle, by the parts it has.
+// Collects the bundle's properties, by part.
 Json collect(const Bundle &bundle) {
   Json files = Json::object();
   for (const auto &[name, file] : bundle.files) files[name] = file.size;
@@ -78,7 +78,7 @@ Json collect(const Bundle &bundle) {
   return info;
 }
 
-// "acoustic      states 5126, gaussians 16128, ...": a paragraph for each top-level entry, its lines kept short.
+// Prints "acoustic      states 5126, gaussians 16128, ...": a paragraph with short lines for each top-level entry.
 void print_for_people(const Json &info) {
   constexpr int kNameWidth = 14;
   constexpr size_t kLineWidth = 100;

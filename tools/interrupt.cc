@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// end_cleanly_on_signals(): a thread waits for the signals, which are blocked in all others. It may therefore do what a signal
-// handler may not, and nothing that the command does needs to look whether it was interrupted.
+// end_cleanly_on_signals(): a thread waits for the signals, which all other threads block. So it is free of the restrictions of
+// signal handlers, and commands need no checks for interruption.
 #include <poll.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@
 namespace asr::tool {
 namespace {
 
-// Waits for a result that is just being printed, but not for a reader of stdout that has stopped reading.
+// Waits for a result that is being printed, but not for a reader of stdout that has stopped reading.
 void let_stdout_finish() {
   for (int i = 0; i < 100 && ftrylockfile(stdout) != 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(2));
 }
@@ -29,7 +29,7 @@ bool is_ignored(int number) {
   return sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-// Not through stderr, which another thread may hold, and only where that does not wait: for the reader of a full pipe.
+// Bypasses stderr, which another thread may have locked. Writes only if that does not block, for the reader of a full pipe.
 void say_interrupted() {
   pollfd standard_error{STDERR_FILENO, POLLOUT, 0};
   if (poll(&standard_error, 1, 0) != 1 || (standard_error.revents & POLLOUT) == 0) return;
@@ -37,8 +37,8 @@ void say_interrupted() {
   [[maybe_unused]] const ssize_t n_written = write(STDERR_FILENO, text, strlen(text));
 }
 
-// The system sends SIGPIPE to the thread that wrote to a pipe without a reader, and to no other. That thread passes it on as
-// this signal of the process, and waits for its end.
+// The system sends SIGPIPE only to the thread that wrote to a pipe without a reader. That thread forwards it as this signal of
+// the process, and waits for its end.
 const int kPipeSignal = SIGRTMIN;
 [[noreturn]] void pass_on_pipe_signal(int) {
   kill(getpid(), kPipeSignal);
@@ -49,12 +49,12 @@ void end_on_signal(sigset_t signals) {
   sigset_t of_pipes;
   sigemptyset(&of_pipes);
   sigaddset(&of_pipes, SIGPIPE);
-  pthread_sigmask(SIG_BLOCK, &of_pipes, nullptr);  // stderr may have no reader, too
+  pthread_sigmask(SIG_BLOCK, &of_pipes, nullptr);  // stderr may lack a reader, too
   int number = 0;
   if (sigwait(&signals, &number) != 0) return;
   try {
     remove_unfinished_outputs();
-  } catch (const std::bad_alloc &) {  // some stay; the process ends all the same
+  } catch (const std::bad_alloc &) {  // some files stay; the process still ends
   }
   if (number == kPipeSignal) {
     number = SIGPIPE;

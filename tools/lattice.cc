@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone lattice`: what lattices that were written to files are for.
+// Implements `senone lattice`: the uses of lattices written to files.
 #include "tools/lattice.h"
 
 #include "core/lattice/kaldi_lattice.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subcommands of `senone lattice` share. Each is in a file of its own, tools/lattice_<name>.cc.
+// The common part of the subcommands of `senone lattice`. Each has a file of its own, tools/lattice_<name>.cc.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace asr::tool {
 
-// Where lattices come from. Compact lattices in Kaldi's archives, binary or text.
+// The source of lattices: compact lattices in Kaldi's archives, binary or text.
 struct LatticeInput {
   std::string path, words_path;
   double acoustic_scale = 0;
@@ -26,14 +26,14 @@ void add_acoustic_scale(Command command, LatticeInput *input);
 void add_words_path(Command command, LatticeInput *input);
 void add_frame_shift(Command command, double *frame_shift_ms);
 
-// The words of words.txt by their numbers and the other way round.
+// WordSymbols maps the words of words.txt to numbers and back.
 class WordSymbols {
  public:
   explicit WordSymbols(const std::string &path);
   const std::vector<std::string> &all() const { return symbols_; }
   const std::string &text(uint32_t word) const;  // throws if the lattice was made with another list
   std::string text(const std::vector<uint32_t> &words) const;
-  uint32_t number(const std::string &word) const;  // all().size() for words that are not listed
+  uint32_t number(const std::string &word) const;  // all().size() for unlisted words
 
  private:
   std::string path_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone lattice align`: the phones, or HMM states, of the best paths, as a CTM file.
+// Implements `senone lattice align`: the phones, or HMM states, of the best paths, as a CTM file.
 #include <cstdio>
 #include <memory>
 

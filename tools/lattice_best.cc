@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone lattice best` and `senone lattice nbest`: the words of the least costly paths.
+// Implements `senone lattice best` and `senone lattice nbest`: the words of the least costly paths.
 #include <cstdio>
 #include <memory>
 

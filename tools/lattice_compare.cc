@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone lattice compare`: are the word sequences of other lattices in these, at the same costs? For comparing decoders,
-// devices and settings.
+// Implements `senone lattice compare`: checks that the word sequences of other lattices are in these, at the same costs. For
+// comparing decoders, devices and settings.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -15,7 +15,7 @@ namespace asr::tool {
 namespace {
 
 struct CompareOptions {
-  LatticeInput input;  // "these"
+  LatticeInput input;  // the lattices to search
   LatticeInput others;
   double beam = 8, tolerance = 0.01;
   size_t n_paths = 10000;
@@ -25,14 +25,14 @@ struct CompareOptions {
 struct Comparison {
   size_t n_lattices = 0, n_missing_lattices = 0, n_cut_short = 0;
   size_t n_paths = 0, n_missing = 0, n_cheaper = 0, n_dearer = 0;
-  double largest_difference = 0;  // of a path that both have
+  double largest_difference = 0;  // largest cost difference of a path in both
 };
 
 using Lattices = std::map<std::string, CompactLattice>;
 
-// Its arcs.
+// Returns the number of arcs of the longest path.
 size_t longest_path(const CompactLattice &lattice) {
-  std::vector<uint32_t> longest(lattice.n_states());  // to each state; states are sorted
+  std::vector<uint32_t> longest(lattice.n_states());  // longest path to each state; states are sorted
   for (uint32_t s = 0; s < lattice.n_states(); ++s) {
     for (uint64_t a = lattice.arc_begin[s]; a < lattice.arc_begin[s + 1]; ++a) {
       uint32_t &next = longest[lattice.arcs[a].next_state];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone lattice confidence`: words with times and confidences, as a CTM file.
+// Implements `senone lattice confidence`: words with times and confidences, as a CTM file.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -35,7 +35,7 @@ void print_ctm(const std::string &id, const std::vector<SlotWord> &words, const 
   }
 }
 
-// A line a slot, without those that no path uses: "utt-id begin end { word posterior } ...", <eps> for no word.
+// Prints a line per slot, except slots that no path uses: "utt-id begin end { word posterior } ...", <eps> for no word.
 void print_network(const std::string &id, const ConfusionNetwork &network, const WordSymbols &symbols, double frame_s) {
   for (const std::vector<SlotWord> &slot : network.slots) {
     const auto said = std::find_if(slot.begin(), slot.end(), [](const SlotWord &word) { return word.word != 0; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that `senone recognize --lattice` writes.
+// Writes the files of `senone recognize --lattice`.
 #pragma once
 
 #include <string>
@@ -11,13 +11,14 @@
 
 namespace asr::tool {
 
-// A copy of the event's lattice in the form of core/lattice.
+// Converts the event's lattice to the types of core/lattice.
 CompactLattice copy_lattice(const asr_event *event, double frame_shift_s);
 
-// A name that ends in .slf: HTK's form, of one lattice only. Else an archive of Kaldi, in text if the name ends in .txt.
+// A name that ends in .slf selects HTK's format, for one lattice only. Other names select a Kaldi archive, in text format if
+// the name ends in .txt.
 class LatticeOutput {
  public:
-  // words: by word id, for HTK's form.
+  // words: by word id, for HTK's format.
   LatticeOutput(const std::string &path, std::vector<std::string> words, double frame_shift_s);
   void write(const std::string &id, const CompactLattice &lattice, double acoustic_scale);
   void commit() { file_.commit(); }

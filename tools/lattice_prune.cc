@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone lattice prune`: lattices without what is not near their best paths.
+// Implements `senone lattice prune`: removes paths far from the best ones.
 #include <memory>
 
 #include "core/lattice/kaldi_lattice.h"

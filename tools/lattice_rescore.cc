@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone lattice rescore`: another language model in the place of the one that the decoding graph was made of.
+// Implements `senone lattice rescore`: replaces the language model of the decoding graph by another one.
 #include <cstdio>
 #include <memory>
 
@@ -21,7 +21,7 @@ struct RescoreOptions {
   bool text = false;
 };
 
-// The words of a model that the lattices may have. Other words of the model cannot be said, so they do no harm.
+// Reads a model restricted to the words of the lattices. Other words of the model cannot occur, so they do no harm.
 Grammar read_model(const std::string &path, double pruned, const WordSymbols &symbols) {
   const auto listed = [&](const std::string &word) { return symbols.number(word) < symbols.all().size(); };
   NgramModel model = read_language_model(path);
@@ -29,7 +29,7 @@ Grammar read_model(const std::string &path, double pruned, const WordSymbols &sy
   return ngram_grammar(model, {listed, "", true}, path);
 }
 
-// [symbols]: words that neither model has, which are silence and noises.
+// [symbols]: words that neither model has, such as silence and noises.
 std::vector<bool> outside(const WordSymbols &symbols, const Grammar &old_grammar, const Grammar &new_grammar) {
   std::vector<bool> outside(symbols.all().size(), true);
   for (const Grammar *grammar : {&old_grammar, &new_grammar}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone lattice slf`: lattices in HTK's form, a file each.
+// Implements `senone lattice slf`: writes lattices in HTK's format, one per file.
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -33,7 +33,7 @@ void run(const SlfCommand &options) {
   size_t n_written = 0, n_empty = 0;
   options.input.for_each([&](const std::string &id, const CompactLattice &lattice) {
     const std::string path = file_of(options.directory, id);
-    if (lattice.n_states() == 0) {  // the form has none without a path
+    if (lattice.n_states() == 0) {  // the format requires a path
       ++n_empty;
       return;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone lattice stats`: how large lattices are, and how many errors their best paths have.
+// Implements `senone lattice stats`: the sizes of lattices, and the errors of their best paths.
 #include <cinttypes>
 #include <cstdio>
 #include <memory>
@@ -23,7 +23,7 @@ struct StatsOptions {
 struct Stats {
   LatticeSize size;
   size_t n_lattices = 0, n_without_ref = 0;
-  WordErrors errors;  // of the oracle words
+  WordErrors errors;  // errors of the oracle words
 };
 
 double density(const LatticeSize &size) {

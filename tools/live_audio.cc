@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kWait_ms = 50, kForEver_ms = -1;
 constexpr size_t kReadBytes = 1 << 16;
-constexpr size_t kMostChunkBytes = 1 << 20;  // of a WAV file before its samples
+constexpr size_t kMostChunkBytes = 1 << 20;  // of a WAV file, before its samples
 constexpr uint32_t kPcm = 1, kFloat = 3, kExtensible = 0xfffe;
 
 uint32_t little_endian(const std::string &bytes, size_t at, size_t n) {
@@ -39,7 +39,7 @@ LiveAudio::LiveAudio(uint32_t raw_rate_hz) {
   }
 }
 
-// Whether anything more was read, or the end was met, before the time has passed.
+// Returns true if more was read or the end was reached within the time.
 bool LiveAudio::read_more(int timeout_ms) {
   pollfd input{STDIN_FILENO, POLLIN, 0};
   const int n_ready = poll(&input, 1, timeout_ms);
@@ -54,13 +54,13 @@ bool LiveAudio::read_more(int timeout_ms) {
   return true;
 }
 
-// Until so many bytes are there; false at the end of the input.
+// Reads until n_bytes bytes are available; false at the end of the input.
 bool LiveAudio::read_to(size_t n_bytes) {
   while (bytes_.size() < n_bytes && !has_ended_) read_more(kForEver_ms);
   return bytes_.size() >= n_bytes;
 }
 
-// Up to the samples. Leaves bytes_ as they are, and the format unknown, where libsndfile has to read the file.
+// Reads up to the samples. Leaves bytes_ unchanged and the format unknown if libsndfile has to read the file.
 void LiveAudio::read_wav_header() {
   size_t at = 12;
   while (read_to(at + 8)) {
@@ -69,7 +69,7 @@ void LiveAudio::read_wav_header() {
     if (id == "data") {
       if (rate_hz_ == 0) return;
       bytes_.erase(0, at + 8);
-      if (size != 0 && size < 0x7ffff000) n_left_ = size;  // who writes to a pipe does not know it
+      if (size != 0 && size < 0x7ffff000) n_left_ = size;  // a program that writes to a pipe does not know the size
       const uint64_t n_here = std::min<uint64_t>(bytes_.size(), n_left_);
       bytes_.resize(n_here);
       if (n_left_ != UINT64_MAX) n_left_ -= n_here;

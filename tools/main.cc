@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `senone` command: collects the subcommands of the other files here, runs one, and turns errors into exit codes:
-// 0 ok, 1 failure, 2 bad usage. Signals end it with 128 + their number (progress.h).
+// The `senone` command collects the subcommands of the other files, runs one, and turns errors into exit codes: 0 ok, 1
+// failure, 2 bad usage. Signals end it with 128 + their number (progress.h).
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -61,8 +61,8 @@ void flush_stdout() {
 
 namespace {
 
-// A file that is opened must not get the number of a closed standard stream, or what is printed would be written into it. Using
-// such a stream still fails.
+// Opens placeholders for closed standard streams. Otherwise an opened file could get the number of such a stream and receive
+// the printed output. Using such a stream still fails.
 void occupy_standard_streams() {
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(number, F_GETFD) < 0) open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY);
@@ -74,7 +74,7 @@ void occupy_standard_streams() {
 int run(int argc, char **argv) {
   occupy_standard_streams();
   if (argc > 1) process_arguments().assign(argv + 1, argv + argc);
-  signal(SIGXFSZ, SIG_IGN);  // a file over the size limit is then an error of write(), and outputs are cleaned up
+  signal(SIGXFSZ, SIG_IGN);  // exceeding the file size limit becomes an error of write(), so outputs are cleaned up
   end_cleanly_on_signals();
   const auto add_all = [](Command program) {
     for (const auto &[name, add] : subcommands()) add(program);

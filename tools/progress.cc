@@ -29,7 +29,7 @@ bool can_redraw_a_line() {
   return isatty(STDERR_FILENO) == 1 && kind != nullptr && strcmp(kind, "dumb") != 0;
 }
 
-// A line that wraps could not be erased. Cuts between characters of UTF-8.
+// Cuts the line to the terminal's width between UTF-8 characters, since a wrapped line could not be erased.
 std::string cut_to_terminal(std::string line) {
   winsize size{};
   const size_t n_columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
@@ -48,7 +48,7 @@ Progress::Progress(std::string what) : what_(std::move(what)), shown_(!quiet && 
   if (!shown_) return;
   try {
     thread_ = std::thread([this] { draw_repeatedly(); });
-  } catch (const std::system_error &) {  // the work is more than its progress
+  } catch (const std::system_error &) {  // the work goes on without progress
     shown_ = false;
   }
 }
@@ -84,7 +84,7 @@ void Progress::draw_repeatedly() {
     try {
       fputs((kErase + cut_to_terminal(line())).c_str(), stderr);
       drawn_ = true;
-    } catch (const std::bad_alloc &) {  // once more, later
+    } catch (const std::bad_alloc &) {  // drawn again later
     }
   }
 }

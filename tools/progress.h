@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The progress line of long commands, and how they end on a signal. The line is on stderr, drawn only if that is a terminal
-// and --quiet is not given; it is redrawn in place several times a second and erased at the end.
+// The progress line of long commands, and their reaction to signals. The line is on stderr, drawn only if that is a terminal
+// and --quiet is not given. It is redrawn in place several times a second and erased at the end.
 #pragma once
 
 #include <condition_variable>
@@ -15,8 +15,8 @@ namespace asr::tool {
 
 void add_quiet(Command app);  // --quiet: no progress line
 
-// A command has at most one at a time; any thread may update it. A thread of its own draws it, so that the elapsed time goes on
-// while a step without updates takes long.
+// A command has at most one Progress at a time; any thread may update it. A separate thread draws it, so that the elapsed time
+// advances during long steps without updates.
 class Progress {
  public:
   explicit Progress(std::string what);
@@ -25,8 +25,8 @@ class Progress {
   Progress &operator=(const Progress &) = delete;
 
   bool is_shown() const { return shown_; }
-  void update(double fraction, std::string detail);  // fraction: 0..1, negative where it is not known
-  void hide();                                       // before something is printed; the next redraw shows the line again
+  void update(double fraction, std::string detail);  // fraction: 0..1, negative if unknown
+  void hide();                                       // call before printing; the next redraw shows the line again
 
  private:
   void draw_repeatedly();
@@ -35,7 +35,7 @@ class Progress {
   const std::string what_;
   bool shown_;
   const double begin_s_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable ended_changed_;
   bool ended_ = false, drawn_ = false;
   double fraction_ = -1;
@@ -45,12 +45,12 @@ class Progress {
 
 std::string clock_time(double seconds);  // 1:02:03, or 2:03 under an hour
 
-// Ends the process on SIGINT, SIGTERM, SIGHUP and SIGPIPE as the signal itself would (shells see 130, 143, 129 and 141), but
-// erases the progress line and removes unfinished outputs first. At once, whatever the other threads do. Called before there
-// are any.
+// Ends the process on SIGINT, SIGTERM, SIGHUP and SIGPIPE like the signal itself (shells see 130, 143, 129 and 141). It erases
+// the progress line and removes unfinished outputs first. It acts at once, whatever the other threads do. Call it before
+// starting threads.
 void end_cleanly_on_signals();
 
-// Results are printed under it, so that a signal does not cut one in half.
+// Results are printed under this lock, so that a signal does not cut one in half.
 class StdoutLock {
  public:
   StdoutLock() { flockfile(stdout); }

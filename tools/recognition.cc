@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A subtitle ends at a pause, or when it is long to read or to hear.
+// A subtitle ends at a pause, or when it becomes long to read or to hear.
 constexpr double kCuePause_s = 0.8, kCueLength_s = 6;
 constexpr size_t kCueCharacters = 72;
 
@@ -21,8 +21,8 @@ std::string srt_time(double seconds) {
   return format("%02ld:%02ld:%02ld,%03ld", ms / 3600000, ms / 60000 % 60, ms / 1000 % 60, ms % 1000);
 }
 
-// Seconds and shares as people write them: 0.41 and not 0.41000000000000003. Six digits after the point are far below a frame
-// and all that a float has.
+// Rounds seconds and probabilities for people: 0.41 instead of 0.41000000000000003. Six decimals are far below a frame and
+// cover the precision of a float.
 double rounded(double value) { return std::round(value * 1e6) / 1e6; }
 
 void add_alternative(const RecognisedAlternative &alternative, Json *json) {
@@ -68,7 +68,7 @@ std::string to_json(const Recognition &r) {
   Json json{{"id", r.id}, {"file", r.path}};
   if (!r.error.empty()) {
     json["error"] = r.error;
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";  // also names that are no UTF-8
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";  // also accepts names that are not UTF-8
   }
   if (r.part > 0) json["utterance"] = r.part;
   json["audio_s"] = rounded(r.audio_s);

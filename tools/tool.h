@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subcommands of `senone` share. A subcommand is one file tools/<name>.cc that registers itself:
+// The common part of the subcommands of `senone`. A subcommand is one file tools/<name>.cc that registers itself:
 //   static const Subcommand kRegistration{"wer", add_wer};
-// add_wer adds its command with options and a callback; the callback throws asr::Error on failure (exit code 1) and
-// UsageError on bad usage (exit code 2), with one line naming the file, the cause and the remedy.
+// add_wer adds its command with options and a callback. The callback throws asr::Error on failure (exit code 1) and UsageError
+// on bad usage (exit code 2), with one line naming the file, the cause and the remedy.
 #pragma once
 
 #include <string>
@@ -27,11 +27,11 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-void flush_stdout();  // throws if what was printed could not be written
+void flush_stdout();  // throws if the printed text could not be written
 
 BundleStep this_step();        // version and arguments of this run, for bundles it makes
 double wall_seconds();         // monotonic
 double cpu_seconds();          // of the process
-uint64_t peak_memory_bytes();  // resident set, highest so far
+uint64_t peak_memory_bytes();  // highest resident set so far
 
 }  // namespace asr::tool

@@ -58,7 +58,7 @@ UtteranceSource::UtteranceSource(const RecognizeOptions &options) : checks_ids_(
   if (!archive_ && recordings_.empty()) throw UsageError("recognize: no recordings; name files or give --list FILE");
 }
 
-// Lines "path [id]"; '#' begins a comment line.
+// Reads lines "path [id]"; '#' begins a comment line.
 void UtteranceSource::read_list(const std::string &path) {
   std::istringstream lines(read_file(path));
   for (std::string line; std::getline(lines, line);) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `senone recognize` recognises, one utterance after another: recordings, or the entries of an archive.
+// UtteranceSource returns the inputs of `senone recognize` one after another: recordings, or the entries of an archive.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,8 @@ class UtteranceSource {
   explicit UtteranceSource(const RecognizeOptions &options);
 
   bool next(Utterance *utterance);                                 // false at the end; one thread at a time
-  std::optional<size_t> size() const;                              // number of utterances, where it is known
-  void prepare(Utterance *utterance, const asr_engine_info &info)  // turns its rows into what streams are fed; any thread
+  std::optional<size_t> size() const;                              // number of utterances, if known
+  void prepare(Utterance *utterance, const asr_engine_info &info)  // converts its rows to the streams' input; any thread
       const;
 
  private:

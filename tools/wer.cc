@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone wer REF HYP`: word errors of recognised words against transcripts. An utterance that HYP lacks counts as empty; one
-// that REF lacks is not counted; both are reported. With --nce also how good the words' confidences are.
+// Implements `senone wer REF HYP`: word errors of recognised words against transcripts. An utterance missing in HYP counts as
+// empty; one missing in REF is not counted; both are reported. With --nce it also measures the quality of the words'
+// confidences.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -28,7 +29,7 @@ struct UtteranceResult {
 
 struct WerResult {
   std::vector<UtteranceResult> utterances;
-  std::vector<std::string> missing, extra;  // ids that HYP lacks, that REF lacks
+  std::vector<std::string> missing, extra;  // ids missing in HYP, in REF
   WordErrors errors;
   size_t n_wrong = 0;  // utterances with an error
   CrossEntropy cross_entropy;
@@ -51,7 +52,7 @@ WerResult compare(const Transcripts &refs, const Transcripts &hyps) {
   return result;
 }
 
-// Recognised words are right where the alignment says so.
+// The alignment decides which recognised words are right.
 CrossEntropy cross_entropy(const WerResult &result, const std::map<std::string, ConfidentWords> &hyps) {
   CrossEntropy sum;
   for (const UtteranceResult &utterance : result.utterances) {
@@ -75,7 +76,7 @@ nlohmann::json percent_json(size_t part, size_t whole) {
   return std::isnan(value) ? nlohmann::json() : nlohmann::json(value);
 }
 
-// One column of a line of an alignment: `word` or stars for a gap, as wide as the longer one of both words.
+// Returns one column of an alignment line: `word`, or stars for a gap, as wide as the longer of both words.
 std::string cell(const std::string &word, const std::string &other) {
   const auto n_characters = [](const std::string &text) {
     return std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
@@ -146,7 +147,7 @@ void print_json(const WerResult &result, const WerOptions &options) {
   printf("%s\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }
 
-// A file, or standard input where the path is "-".
+// Reads a file, or standard input for the path "-".
 std::string read_text(const std::string &path) {
   if (path != "-") return read_file(path);
   std::string text;

@@ -28,7 +28,7 @@ bool is_filler(const std::string &word) {
                              (word.compare(0, 2, "++") == 0 && word.compare(word.size() - 2, 2, "++") == 0));
 }
 
-// "the" of "the(2)".
+// Returns "the" for "the(2)".
 std::string without_variant(const std::string &word) {
   const size_t open = word.rfind('(');
   const bool is_variant = open != std::string::npos && open > 0 && word.back() == ')' && open + 2 < word.size() &&
@@ -105,9 +105,9 @@ WordErrors &WordErrors::operator+=(const WordErrors &other) {
 
 namespace {
 
-// Aligns in memory linear in the words (Hirschberg 1975): finds where the alignment of all words leaves the middle word of ref,
-// then aligns both halves in the same way. The step back from a cell is chosen by the errors of its neighbours, and a half's
-// errors on the alignment differ from the whole's by a constant and are no lower beside it: both choose the same steps.
+// Aligns in memory linear in the words (Hirschberg 1975). It finds where the alignment of all words leaves the middle word of
+// ref, then aligns both halves the same way. The errors of a cell's neighbours determine the step back. A half's errors differ
+// from the whole's by a constant on the alignment, and are not lower elsewhere, so both choose the same steps.
 class Aligner {
  public:
   Aligner(const Words &ref, const Words &hyp) : ref_(ref), hyp_(hyp), row_(hyp.size() + 1), leaves_(hyp.size() + 1) {
@@ -128,8 +128,8 @@ class Aligner {
   static constexpr size_t kFewCells = 1 << 16;
   enum class Step : uint8_t { kPair, kDeletion, kInsertion };
 
-  // Computes the errors row by row, of words [i0, i1) of ref and [j0, j1) of hyp, and tells visit(i, j, step) the last step of
-  // the best alignment of i words and j words. Of equals: a pair, then a deletion.
+  // Computes the errors row by row, for words [i0, i1) of ref and [j0, j1) of hyp. Calls visit(i, j, step) with the last step
+  // of the best alignment of i words and j words. Ties prefer a pair, then a deletion.
   template <class Visit>
   void fill(size_t i0, size_t i1, size_t j0, size_t j1, Visit visit) {
     const size_t n_columns = j1 - j0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transcripts and their comparison, for `senone wer`.
+// Parses transcripts and compares them, for `senone wer`.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +11,23 @@ namespace asr::tool {
 
 using Words = std::vector<std::string>;
 
-// Words of each utterance, by its id.
+// Maps an utterance's id to its words.
 using Transcripts = std::map<std::string, Words>;
 
 struct TranscriptOptions {
   bool keep_fillers = false;   // <s>, </s>, <sil>, [NOISE], ++UM++ count as words
   bool keep_variants = false;  // "the(2)" is another word than "the"
-  bool ignore_case = false;    // of ASCII letters
+  bool ignore_case = false;    // for ASCII letters
 };
 
-// Where the "(utt-id)" begins that a line ends with; npos if it does not. Parentheses within it come in pairs.
+// Returns the offset of a "(utt-id)" at the end of a line; npos if there is none. Parentheses within it are balanced.
 size_t id_in_parentheses(const std::string &line);
 
-// Reads lines of one of two forms: "words (utt-id)", if all lines end so (what else is in the parentheses, such as a score,
-// is ignored), or "utt-id words". `path` is for errors: asr::Error if an utterance is there twice.
+// Reads lines of one of two forms: "words (utt-id)", if all lines end so, or "utt-id words". Other text in the parentheses,
+// such as a score, is ignored. `path` is for errors: asr::Error if an utterance occurs twice.
 Transcripts parse_transcripts(const std::string &text, const std::string &path, const TranscriptOptions &options);
 
-// The words of a text that count, in the form in which they are compared.
+// Returns the words of a text that count, in the form in which they are compared.
 Words kept_words(const std::string &text, const TranscriptOptions &options);
 
 // One column of an alignment; an empty word is a gap: a deletion has no hyp, an insertion no ref.
@@ -42,11 +42,11 @@ struct WordErrors {
   WordErrors &operator+=(const WordErrors &other);
 };
 
-// An alignment with the fewest errors. Of equals: pairs rather than gaps, seen from the end; deletions rather than insertions.
+// Returns an alignment with the fewest errors. Ties prefer pairs to gaps, seen from the end, and deletions to insertions.
 std::vector<AlignedPair> align(const Words &ref, const Words &hyp);
 WordErrors count_errors(const std::vector<AlignedPair> &alignment);
 
-// Part of whole in percent; NaN if the whole is 0 and the part is not, 0 if both are.
+// Returns part of whole in percent; NaN if the whole is 0 and the part is not, 0 if both are.
 double percent(size_t part, size_t whole);
 
 }  // namespace asr::tool
