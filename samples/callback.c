@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* callback BUNDLE FILE.raw: feeds a recording as a microphone would, in pieces of 100 ms, and prints on a thread of the
- * library what is heard so far, then every word with its times. */
+/* callback BUNDLE FILE.raw: feeds a recording like a microphone, in pieces of 100 ms. A thread of the library prints the
+ * words heard so far, then every word with its times. */
 #include <asr.h>
 #include <stdio.h>
 
@@ -53,20 +53,20 @@ int main(int argc, char **argv) {
   asr_status outcome = ASR_OK;
   asr_stream_config config;
   asr_stream_config_default(&config);
-  config.cmn = ASR_CMN_LIVE; /* words come while audio is fed */
+  config.cmn = ASR_CMN_LIVE; /* gives words while audio is fed */
   config.partial_interval_ms = 500;
   config.callback = on_event;
   config.user_data = &outcome;
   asr_stream *stream = NULL;
   if (asr_open(engine, &config, &stream) != ASR_OK) return fail();
-  asr_engine_close(engine); /* the stream keeps it */
+  asr_engine_close(engine); /* the stream keeps a reference */
 
   int16_t samples[1600];
   for (size_t n; (n = fread(samples, sizeof(*samples), 1600, audio)) > 0;) {
     if (asr_feed(stream, samples, n) != ASR_OK) break;
   }
   asr_finish(stream);
-  asr_wait(stream, -1); /* until END was delivered */
+  asr_wait(stream, -1); /* returns after END was delivered */
   asr_close(stream);
   fclose(audio);
   return outcome == ASR_OK ? 0 : 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// captions BUNDLE SOURCE vtt|srt [SPEED]: captions of speech as it is said, WebVTT or SubRip. SOURCE is a recording (16-bit
-// mono samples at the model's rate), heard SPEED times as fast as it was said (default 1; 0: as fast as it can be), "-" for
-// such samples on standard input, or "mic" for the microphone where the program was built with PortAudio.
+// captions BUNDLE SOURCE vtt|srt [SPEED]: makes live captions of speech, WebVTT or SubRip. SOURCE is a recording (16-bit mono
+// samples at the model's rate), "-" for such samples on standard input, or "mic" for the microphone if the program was built
+// with PortAudio. A recording is played SPEED times as fast as it was spoken (default 1; 0: as fast as possible).
 //
 //     c++ -std=c++17 captions.cc $(pkg-config --cflags --libs senone) -o captions
 //     c++ -std=c++17 -DWITH_PORTAUDIO captions.cc $(pkg-config --cflags --libs senone portaudio-2.0) -o captions
@@ -22,10 +22,10 @@
 
 namespace {
 
-constexpr std::size_t kMostCharacters = 42;  // of a line; a caption is one line
+constexpr std::size_t kMostCharacters = 42;  // most characters of a line; a caption is one line
 constexpr double kChunkSeconds = 0.1;
 
-// 01:02:03.456, with a comma in SubRip.
+// Formats 01:02:03.456, with a comma in SubRip.
 std::string clock(double seconds, char point) {
   const long long ms = std::llround(1000 * seconds);
   char text[40];
@@ -68,7 +68,7 @@ class Captions {
   int n_ = 0;
 };
 
-// Feeds samples of a file; with a speed, no sooner than they would have been said.
+// Feeds samples of a file; with a speed, not before the time of speaking.
 void hear_file(const char *path, double rate_hz, double speed, senone::Stream &stream) {
   std::FILE *const file = std::strcmp(path, "-") == 0 ? stdin : std::fopen(path, "rb");
   if (file == nullptr) throw std::runtime_error(std::string(path) + ": cannot be opened");

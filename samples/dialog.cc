@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// dialog BUNDLE DICTIONARY ANSWER...: a spoken dialog with a receptionist, a grammar a turn. BUNDLE has a model that graphs can
-// be built for, DICTIONARY its words in lower case (CMU Sphinx). Each ANSWER is a recording (16-bit mono samples at the model's
-// rate) that the visitor gives when asked, here always before the prompt has ended (barge-in).
+// dialog BUNDLE DICTIONARY ANSWER...: a spoken dialog with a receptionist, with one grammar per turn. BUNDLE has a model that
+// graphs can be built for, DICTIONARY its words in lower case (CMU Sphinx). Each ANSWER is a recording (16-bit mono samples at
+// the model's rate) of the visitor. Here the visitor always answers before the prompt has ended (barge-in).
 //
 //     c++ -std=c++17 dialog.cc $(pkg-config --cflags --libs senone senone_build) -o dialog
 //     dialog en-us cmudict-en-us.dict go.raw spelled-name.raw number.raw yes.raw
@@ -50,7 +50,7 @@ class Dialog {
     ask("start", "Welcome. Say go to check in.", 0);
   }
 
-  // Says an answer, and waits for what the receptionist makes of it. False once the dialog has ended.
+  // Feeds an answer and waits for the receptionist's reaction. False once the dialog has ended.
   bool answer(const char *path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) throw std::runtime_error(std::string(path) + ": cannot be opened");
@@ -68,7 +68,7 @@ class Dialog {
   }
 
  private:
-  // The callback: a thread of the engine, an event at a time.
+  // The callback: runs on a thread of the engine, one event at a time.
   void take(const senone::Event &event) {
     const std::lock_guard lock(mutex_);
     if (event.kind() == senone::EventKind::kSpeechStart && event.time_s() < prompt_end_s_) {
@@ -77,7 +77,7 @@ class Dialog {
     if (event.kind() != senone::EventKind::kFinal || event.text().empty() || has_ended_) return;
     const bool rejected = (event.flags() & ASR_FLAG_REJECTED) != 0;
     std::printf("<- %s%s\n", std::string(event.text()).c_str(), rejected ? "  (rejected: something else was said)" : "");
-    std::string meaning(rejected ? "" : event.alternatives()[0].tags());  // a line each
+    std::string meaning(rejected ? "" : event.alternatives()[0].tags());  // one line per tag
     meaning.erase(std::remove(meaning.begin(), meaning.end(), '\n'), meaning.end());
     react(meaning, event.time_s());
     was_answered_ = true;
@@ -99,7 +99,7 @@ class Dialog {
     ask(turn_, "I did not understand. " + prompt_, now_s);
   }
 
-  // The list of visitors changes; the grammar is not compiled again.
+  // Changes the list of visitors without compiling the grammar again.
   void announce(double now_s) {
     builder_.add_to_class("visitor", kLateVisitors);
     name_ = builder_.build_again(name_);
@@ -112,7 +112,7 @@ class Dialog {
     turn_ = turn;
     prompt_ = prompt.substr(prompt.rfind(". ") == std::string::npos ? 0 : prompt.rfind(". ") + 2);
     prompt_end_s_ = now_s + static_cast<double>(prompt.size()) / kPromptCharactersPerSecond;
-    stream_.set_graph(turn);  // of what is fed from now on
+    stream_.set_graph(turn);  // applies to audio fed from now on
   }
 
   void end(const char *prompt) {
@@ -128,7 +128,7 @@ class Dialog {
   std::string turn_, prompt_, visitor_;
   double prompt_end_s_ = 0;
   bool was_answered_ = false, has_ended_ = false;
-  senone::Stream stream_;  // closed first: its events use the rest
+  senone::Stream stream_;  // last member: closed first, since its events use the others
 };
 
 }  // namespace

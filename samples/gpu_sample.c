@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What cuda_gpu.c, ocl_nvidia_gpu.c and ocl_amd_gpu.c do on their device. */
+/* The common code of cuda_gpu.c, ocl_nvidia_gpu.c and ocl_amd_gpu.c. */
 #define _POSIX_C_SOURCE 199309L
 #include "gpu_sample.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { kStreams = 64 }; /* at once: a GPU is made for many */
+enum { kStreams = 64 }; /* simultaneous streams: a GPU is made for many */
 
 typedef struct audio {
   int16_t *samples;
@@ -35,8 +35,8 @@ static int read_audio(const char *path, audio *audio) {
   return audio->samples != NULL;
 }
 
-/* Copies the id of the back end's first device that may be used ("cuda:0"), and says what the others are. A device of another
- * kind that the back end could use too, such as a CPU under OpenCL, has a score of 1 and is only used if it is named. */
+/* Copies the id of the back end's first usable device ("cuda:0"), and prints the others. A device of another kind, such as a
+ * CPU under OpenCL, has a score of 1 and is only used if it is named. */
 static int find_device(const gpu_sample *sample, const char *wanted, char *id, size_t size) {
   asr_device_list *list = NULL;
   const size_t length = strlen(sample->back_end);
@@ -65,7 +65,7 @@ static asr_stream *start(asr_engine *engine, const audio *audio) {
   asr_stream *stream = NULL;
   asr_stream_config config;
   asr_stream_config_default(&config);
-  config.max_backlog_ms = 0; /* one thread feeds all streams: it must not wait for one of them */
+  config.max_backlog_ms = 0; /* one thread feeds all streams and must not wait for one of them */
   if (asr_open(engine, &config, &stream) == ASR_OK && asr_feed(stream, audio->samples, audio->n) == ASR_OK &&
       asr_finish(stream) == ASR_OK) {
     return stream;
@@ -75,7 +75,7 @@ static asr_stream *start(asr_engine *engine, const audio *audio) {
   return NULL;
 }
 
-/* Takes events up to the end, prints the words if asked to, and frees the stream. */
+/* Takes events up to the end, prints the words if `prints` is set, and frees the stream. */
 static int collect(asr_stream *stream, int prints) {
   asr_event_kind kind = ASR_EVENT_READY;
   int ok = 1;
@@ -94,7 +94,7 @@ static int collect(asr_stream *stream, int prints) {
   return ok && kind == ASR_EVENT_END;
 }
 
-/* Recognises the file on many streams at once and prints how fast that is. Returns an exit code. */
+/* Recognises the file on many streams at once and prints the speed. Returns an exit code. */
 static int measure(const char *bundle, const char *device, const audio *audio, int prints) {
   asr_engine *engine = NULL;
   asr_stream *streams[kStreams] = {NULL};
@@ -108,7 +108,7 @@ static int measure(const char *bundle, const char *device, const audio *audio, i
     fprintf(stderr, "%s\n", asr_last_error());
     return 1;
   }
-  asr_stream *first = start(engine, audio); /* the device warms up with it */
+  asr_stream *first = start(engine, audio); /* warms up the device */
   int ok = first != NULL && collect(first, prints);
   const double begin_s = now_s();
   for (int i = 0; i < kStreams && ok; ++i) ok = (streams[i] = start(engine, audio)) != NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* grammar BUNDLE DICTIONARY GRAMMAR.jsgf FILE.raw: compiles a grammar for the bundle's model and prints the words that it makes
- * of a recording (16-bit mono samples at the model's rate). Built with libsenone and libsenone_build:
+/* grammar BUNDLE DICTIONARY GRAMMAR.jsgf FILE.raw: compiles a grammar for the bundle's model and prints the words recognised
+ * in a recording (16-bit mono samples at the model's rate). Built with libsenone and libsenone_build:
  *   cc grammar.c $(pkg-config --cflags --libs senone senone_build) */
 #include <asr_build.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@ static int failed(const char *sentence) {
   return 1;
 }
 
-/* Compiles the grammar and gives it to the engine by the name "grammar". */
+/* Compiles the grammar and adds it to the engine under the name "grammar". */
 static int add_grammar(asr_engine *engine, const char *bundle, const char *dictionary, const char *name, const char *text,
                        size_t n_bytes) {
   int status = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lattice BUNDLE FILE.raw [WORD=COST...]: what else could have been said in a recording (16-bit mono samples at the model's
-// rate). Prints the likeliest sentences with their costs and the words of the best with their confidences. Then it rescores the
-// lattice with costs of the program's own, added wherever the words are said (natural logarithm; below 0 makes a word
-// likelier), and prints the best sentence and the words' confidences after that.
+// lattice BUNDLE FILE.raw [WORD=COST...]: prints alternatives for a recording (16-bit mono samples at the model's rate). It
+// prints the likeliest sentences with their costs, and the words of the best one with their confidences. Then it rescores the
+// lattice with its own costs, added at every occurrence of the words (natural logarithm; below 0 makes a word likelier). It
+// prints the new best sentence and its words' confidences.
 //
 //     c++ -std=c++17 lattice.cc $(pkg-config --cflags --libs senone) -o lattice
 //     lattice my-bundle recording.raw four=-20 for=5
@@ -46,7 +46,7 @@ double add_costs(double a, double b) {  // -log(exp(-a) + exp(-b))
   return std::min(a, b) - std::log1p(std::exp(-std::fabs(a - b)));
 }
 
-// A lattice with other costs: sums over its paths, forwards and backwards.
+// Rescored is a lattice with other costs, and has sums over its paths, forwards and backwards.
 class Rescored {
  public:
   Rescored(const senone::Lattice &lattice, const WordCosts &words)
@@ -64,7 +64,7 @@ class Rescored {
     walk_forward();
   }
 
-  // Follows the best path: its words, each with its posterior in the rescored lattice.
+  // Prints the words of the best path, each with its posterior in the rescored lattice.
   void print_best() const {
     if (best_.empty()) return;
     std::printf("rescored %.3f\n", best_[0]);
@@ -83,7 +83,7 @@ class Rescored {
     return end.end_graph_cost + lattice_.acoustic_scale() * end.end_acoustic_cost;
   }
 
-  // Arcs lead to states of higher numbers and lie in the order of their states, so that one walk each way is enough.
+  // Arcs lead to higher-numbered states and are in the order of their states, so one pass in each direction is enough.
   void walk_back() {
     std::size_t number = costs_.size();
     for (std::size_t state = best_.size(); state-- > 0;) {
@@ -107,9 +107,9 @@ class Rescored {
   }
 
   senone::Lattice lattice_;
-  std::vector<double> costs_;                       // of each arc
-  std::vector<double> best_, to_end_, from_start_;  // of the best path to the end; of all paths to the end, from the start
-  std::vector<std::size_t> best_arc_;               // the first of the best path to the end
+  std::vector<double> costs_;                       // [arc]
+  std::vector<double> best_, to_end_, from_start_;  // costs of the best path to the end; of all paths to it, from the start
+  std::vector<std::size_t> best_arc_;               // first arc of the best path to the end
 };
 
 void print(const senone::Event &final, const WordCosts &costs) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// many_streams BUNDLE SPEED STREAMS FILE.raw...: hundreds of sources at once, as a telephone exchange would have. Some threads
-// feed them 100 ms at a time, SPEED times as fast as people speak (1: real time); results come by callback. Prints how long
-// after the end of its audio each source had its words.
+// many_streams BUNDLE SPEED STREAMS FILE.raw...: recognises hundreds of sources at once, like a telephone exchange. Some
+// threads feed them 100 ms at a time, SPEED times as fast as people speak (1: real time). Results come by callback. Prints the
+// delay from the end of each source's audio to its words.
 //
 //     c++ -std=c++17 many_streams.cc $(pkg-config --cflags --libs senone) -pthread -o many_streams
 //     many_streams my-bundle 1 400 *.raw
@@ -29,7 +29,7 @@ struct Recording {
   std::vector<std::int16_t> samples;
 };
 
-// One caller. The feeding thread writes `finished`, then the callback, once, what follows.
+// One caller. The feeding thread writes `finished`; the callback then writes the members after it, once.
 struct Source {
   const Recording *recording;
   std::size_t n_fed = 0;
@@ -59,7 +59,7 @@ void open(senone::Engine *engine, Source *source) {
   });
 }
 
-// The next piece of a source; false when its audio has ended.
+// Feeds the next piece of a source; false when its audio has ended.
 bool feed(Source *source, std::size_t n_piece) {
   const std::vector<std::int16_t> &samples = source->recording->samples;
   const std::size_t n = std::min(n_piece, samples.size() - source->n_fed);
@@ -84,7 +84,7 @@ void feed_all(std::vector<Source *> sources, std::size_t n_piece, double speed) 
 
 // Returns the number of sources that failed.
 int report(const std::vector<std::unique_ptr<Source>> &sources, double seconds, const senone::EngineInfo &info) {
-  std::map<std::string, std::map<std::string, int>> heard;  // of each recording, how often which words
+  std::map<std::string, std::map<std::string, int>> heard;  // recording -> words -> count
   std::vector<double> latencies_s;
   double audio_s = 0;
   int n_failed = 0;

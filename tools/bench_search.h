@@ -50,7 +50,7 @@ class BenchRows {
   // scored: false leaves the rows of --features unscored, for benchmarks that score them themselves.
   BenchRows(const SearchBench &bench, uint32_t n_pdfs, bool scored = true);
   const float *rows() const { return rows_; }
-  const FeatureRows &features() const { return features_; }  // of --features
+  const FeatureRows &features() const { return features_; }  // rows of --features
   const std::vector<uint32_t> &utterances() const { return n_frames_; }
   uint64_t n_frames() const;
   uint64_t n_bytes() const { return rows_ == nullptr ? 0 : n_frames() * n_pdfs_ * sizeof(float); }

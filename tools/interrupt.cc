@@ -83,7 +83,7 @@ void end_cleanly_on_signals() {
     std::thread(end_on_signal, signals).detach();
     if (!is_ignored(SIGPIPE)) signal(SIGPIPE, pass_on_pipe_signal);
   } catch (const std::system_error &) {
-    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // without the thread, signals do what they always do
+    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // without the thread, signals have their default effects
   }
 }
 
