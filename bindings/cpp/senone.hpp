@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// senone.hpp - the Senone speech recogniser for C++17: a header over asr.h, which stays the manual of what everything means.
+// senone.hpp - the Senone speech recogniser for C++17: a header over asr.h. asr.h remains the manual.
 //
 //   senone::Engine engine("bundle");                    senone::Stream stream = engine.open();
 //   stream.feed(samples);  stream.finish();             std::cout << stream.final_event().text() << '\n';
 //
-// HANDLES   Engine, Speaker, Stream, Event and DeviceList own what they stand for and can be moved, not copied. A moved-from
-//           or default-made handle is empty: it converts to false, and only assigning to it and destroying it is allowed.
-// RANGES    events of a stream, devices, alternatives, words, arcs and states of a lattice are ranges for `for`.
-// TEXT      is never copied: a std::string_view belongs to the event, engine or list that it came from. Words,
+// HANDLES   Engine, Speaker, Stream, Event and DeviceList own their objects and can be moved, not copied. A moved-from or
+//           default-constructed handle is empty: it converts to false, and may only be assigned to and destroyed.
+// RANGES    Events of a stream, devices, alternatives, words, arcs and states of a lattice are ranges for `for`.
+// TEXT      Text is never copied: a std::string_view belongs to the event, engine or list that returned it. Words,
 //           alternatives and lattices are views of their event, and must not be used after it.
 // ERRORS    A call that fails throws senone::Error: the status, and asr_last_error's sentence as what(). Each function
-//           try_NAME does the same without throwing and returns an Expected: a value, or an Error. An ERROR event is no
-//           exception while events are iterated; final_event throws it.
-// CALLBACKS A std::function that takes events, on threads of the library. What it throws does not reach the library: the
-//           stream is cancelled, its callback is called no more, and wait() throws the exception.
-// THREADS   as asr.h says: any threads may use an engine, a speaker, a stream and an event. Destroying, moving or closing one
-//           must not happen at the same time as another use of it.
+//           try_NAME does the same without throwing and returns an Expected: a value, or an Error. Iterating over events
+//           does not throw for an ERROR event; final_event throws it.
+// CALLBACKS A callback is a std::function that takes events, on threads of the library. Its exceptions do not reach the
+//           library: the stream is cancelled, its callback is called no more, and wait() throws the exception.
+// THREADS   The rules of asr.h apply: any threads may use an engine, a speaker, a stream and an event. Destroying, moving or
+//           closing one must not happen at the same time as another use of it.
 #ifndef SENONE_HPP
 #define SENONE_HPP
 
@@ -54,7 +54,7 @@ class Error : public std::runtime_error {
   asr_status status_;
 };
 
-// The outcome of a try_ function: a value, or an Error.
+// The result of a try_ function: a value, or an Error.
 template <typename Value>
 class [[nodiscard]] Expected {
  public:
@@ -64,7 +64,7 @@ class [[nodiscard]] Expected {
   bool has_value() const noexcept { return content_.index() == 0; }
   explicit operator bool() const noexcept { return has_value(); }
 
-  // The value; throws the Error if there is none.
+  // Returns the value; throws the Error if there is none.
   Value &value() & { return has_value() ? std::get<0>(content_) : throw error(); }
   const Value &value() const & { return has_value() ? std::get<0>(content_) : throw error(); }
   Value &&value() && { return has_value() ? std::get<0>(std::move(content_)) : throw error(); }
@@ -72,7 +72,7 @@ class [[nodiscard]] Expected {
   Value &operator*() & { return value(); }
   Value &&operator*() && { return std::move(*this).value(); }
 
-  // The Error; only where there is no value.
+  // Returns the Error; call only without a value.
   const Error &error() const { return std::get<1>(content_); }
 
  private:
@@ -98,7 +98,7 @@ class [[nodiscard]] Expected<void> {
 
 namespace detail {
 
-// Of this thread's last call, which failed.
+// Returns the Error of this thread's last call, which failed.
 inline Error last_error(asr_status status) { return Error(status, asr_last_error()); }
 
 inline Expected<void> outcome(asr_status status) {
@@ -109,7 +109,7 @@ inline void check(asr_status status) {
   if (status != ASR_OK) throw last_error(status);
 }
 
-// A struct of asr.h that the library fills.
+// A zeroed struct of asr.h for the library to fill.
 template <typename Struct>
 Struct sized() {
   Struct value{};
@@ -117,7 +117,7 @@ Struct sized() {
   return value;
 }
 
-// A read-only range of `size()` items that `Container::operator[]` makes on the way.
+// A read-only range of `size()` items, created on access by `Container::operator[]`.
 template <typename Container>
 class IndexIterator {
  public:
@@ -152,7 +152,7 @@ class Range {
 
 }  // namespace detail
 
-// The version of the library that runs, such as "0.2.0".
+// Returns the version of the loaded library, such as "0.2.0".
 inline std::string_view version() noexcept { return asr_version(); }
 
 // ---- log ------------------------------------------------------------------------------------------------------------
@@ -160,18 +160,18 @@ inline std::string_view version() noexcept { return asr_version(); }
 using LogFunction = std::function<void(asr_log_level level, std::string_view message)>;
 
 // Sends messages of the whole library up to `level` to `log`, from any thread, several at once; an empty function discards
-// them. What `log` throws is dropped. Not to be called by two threads at once, nor by `log`.
+// them. Exceptions of `log` are dropped. Two threads must not call set_log at once, and `log` must not call it.
 inline void set_log(LogFunction log, asr_log_level level = ASR_LOG_INFO) {
   static std::unique_ptr<LogFunction> current;
   std::unique_ptr<LogFunction> next = log ? std::make_unique<LogFunction>(std::move(log)) : nullptr;
   const asr_log_fn receive = [](asr_log_level message_level, const char *message, void *function) {
     try {
       (*static_cast<LogFunction *>(function))(message_level, message);
-    } catch (...) {  // nobody to tell
+    } catch (...) {  // no caller could catch it
     }
   };
   asr_set_log(next ? receive : nullptr, level, next.get());
-  current = std::move(next);  // no call of the old one is running any more
+  current = std::move(next);  // no call of the old function is running any more
 }
 
 // ---- devices --------------------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ struct Device {
   bool usable() const noexcept { return reason.empty(); }
 };
 
-// The devices of every back end, best first, then rejected plugins with the reason.
+// The devices of every back end, best first, then rejected plugins with their reasons.
 class DeviceList : public detail::Range<DeviceList> {
  public:
   DeviceList() : DeviceList(std::move(try_probe()).value()) {}
@@ -217,10 +217,10 @@ class DeviceList : public detail::Range<DeviceList> {
 
 struct Word {
   std::string_view text;
-  double start_s, end_s;  // from the first sample fed
+  double start_s, end_s;  // in seconds from the first sample fed
   float confidence;       // 0..1; -1 without a lattice and in partial events
-  std::uint32_t id;       // its number in words.txt
-  std::string_view rule;  // of the grammar: the public rule of the sentence, and the word's tags, joined by '\n'
+  std::uint32_t id;       // number in words.txt
+  std::string_view rule;  // labels of the grammar: the public rule of the sentence; the word's tags, joined by '\n'
   std::string_view tags;
 };
 
@@ -247,10 +247,10 @@ class Alternative {
 
   std::string_view text() const noexcept { return asr_event_alternative_text(event_, index_); }
   Words words() const noexcept { return Words(event_, index_); }
-  std::string_view rule() const noexcept { return asr_event_rule(event_, index_); }  // the public rule of the grammar
-  std::string_view tags() const noexcept { return asr_event_tags(event_, index_); }  // of the words, joined by '\n'
+  std::string_view rule() const noexcept { return asr_event_rule(event_, index_); }  // public rule of the grammar
+  std::string_view tags() const noexcept { return asr_event_tags(event_, index_); }  // tags of the words, joined by '\n'
   double graph_cost() const { return costs().first; }
-  double acoustic_cost() const { return costs().second; }  // not scaled
+  double acoustic_cost() const { return costs().second; }  // unscaled
 
  private:
   std::pair<double, double> costs() const {
@@ -263,7 +263,7 @@ class Alternative {
   std::size_t index_;
 };
 
-// Best first.
+// The alternatives of an event, best first.
 class Alternatives : public detail::Range<Alternatives> {
  public:
   explicit Alternatives(const asr_event *event) : event_(event) {}
@@ -275,7 +275,7 @@ class Alternatives : public detail::Range<Alternatives> {
   const asr_event *event_;
 };
 
-// The transition-ids of an arc or an end of a lattice, one a frame.
+// The transition-ids of an arc or an end of a lattice, one per frame.
 class TransitionIds {
  public:
   TransitionIds(const std::uint32_t *begin, const std::uint32_t *end) : begin_(begin), end_(end) {}
@@ -289,18 +289,18 @@ class TransitionIds {
   const std::uint32_t *begin_, *end_;
 };
 
-// One word of a lattice, between two of its states.
+// An arc of a lattice: one word between two states.
 struct Arc {
   std::uint32_t from, to, word_id;
   std::string_view word;
-  double graph_cost, acoustic_cost;  // natural logarithms, negated; acoustic_cost not scaled
+  double graph_cost, acoustic_cost;  // natural logarithms, negated; acoustic_cost is unscaled
   double posterior, start_s, end_s;
   TransitionIds transition_ids;
 };
 
 struct LatticeState {
   double time_s;
-  double end_graph_cost, end_acoustic_cost, end_posterior;  // graph cost INFINITY where no path ends
+  double end_graph_cost, end_acoustic_cost, end_posterior;  // the graph cost is INFINITY if no path ends here
   TransitionIds end_transition_ids;
 };
 
@@ -339,7 +339,7 @@ class LatticeStates : public detail::Range<LatticeStates> {
   asr_lattice lattice_;
 };
 
-// What else could have been said: see asr_lattice.
+// The alternatives of an utterance as a graph: see asr_lattice.
 class Lattice {
  public:
   explicit Lattice(const asr_lattice &lattice) : lattice_(lattice) {}
@@ -347,8 +347,8 @@ class Lattice {
   std::uint32_t n_frames() const noexcept { return lattice_.n_frames; }
   double beam() const noexcept { return lattice_.beam; }
   double acoustic_scale() const noexcept { return lattice_.acoustic_scale; }
-  Arcs arcs() const noexcept { return Arcs(lattice_); }  // those of a state together, in the order of the states
-  LatticeStates states() const noexcept { return LatticeStates(lattice_); }  // a path begins in state 0
+  Arcs arcs() const noexcept { return Arcs(lattice_); }                      // grouped by state, in the order of the states
+  LatticeStates states() const noexcept { return LatticeStates(lattice_); }  // paths begin in state 0
   const asr_lattice &arrays() const noexcept { return lattice_; }
 
  private:
@@ -356,7 +356,7 @@ class Lattice {
 };
 
 enum class EventKind {
-  kNone = 0,  // of an empty Event
+  kNone = 0,  // an empty Event
   kReady = ASR_EVENT_READY,
   kSpeechStart = ASR_EVENT_SPEECH_START,
   kPartial = ASR_EVENT_PARTIAL,
@@ -368,26 +368,26 @@ enum class EventKind {
   kSpeechResumed = ASR_EVENT_SPEECH_RESUMED
 };
 
-// What a stream has to say; it may outlive its stream and engine. An empty one has kind kNone and no words.
+// An event of a stream; it may outlive its stream and engine. An empty one has kind kNone and no words.
 class Event {
  public:
   Event() = default;
-  explicit Event(asr_event *event) noexcept : handle_(event) {}  // takes it over
+  explicit Event(asr_event *event) noexcept : handle_(event) {}  // takes ownership
 
   explicit operator bool() const noexcept { return handle_ != nullptr; }
   EventKind kind() const noexcept { return static_cast<EventKind>(asr_event_get_kind(get())); }
-  asr_status status() const noexcept { return asr_event_status(get()); }   // ASR_OK except in kError events
+  asr_status status() const noexcept { return asr_event_status(get()); }   // ASR_OK except for kError
   std::uint32_t flags() const noexcept { return asr_event_flags(get()); }  // ASR_FLAG_*
   double time_s() const noexcept { return asr_event_time_s(get()); }
-  std::string_view text() const noexcept { return asr_event_text(get()); }  // of kError: what went wrong
+  std::string_view text() const noexcept { return asr_event_text(get()); }  // for kError: the error's sentence
   Alternatives alternatives() const noexcept { return Alternatives(get()); }
-  Words words() const noexcept { return Words(get(), 0); }  // of the best alternative
-  // How likely it is that what was said is not in the grammar, 0..1; -1 where that is not known.
+  Words words() const noexcept { return Words(get(), 0); }  // words of the best alternative
+  // Probability that the speech is not in the grammar, 0..1; -1 if unknown.
   float out_of_grammar() const noexcept { return asr_event_out_of_grammar(get()); }
-  // How many of the first words are certain: every later event of the utterance begins with them.
+  // Number of first words that are certain: every later event of the utterance begins with them.
   std::size_t n_stable_words() const noexcept { return asr_event_n_stable_words(get()); }
 
-  // Of a kFinal event of a stream with a lattice_beam; ASR_NOT_FOUND otherwise.
+  // Returns the lattice of a kFinal event of a stream with a lattice_beam; throws ASR_NOT_FOUND otherwise.
   Lattice lattice() const { return try_lattice().value(); }
   Expected<Lattice> try_lattice() const {
     auto lattice = detail::sized<asr_lattice>();
@@ -397,7 +397,7 @@ class Event {
   }
 
   const asr_event *get() const noexcept { return handle_.get(); }
-  asr_event *release() noexcept { return handle_.release(); }  // the caller frees it with asr_event_free
+  asr_event *release() noexcept { return handle_.release(); }  // the caller frees the result with asr_event_free
 
  private:
   struct Free {
@@ -408,7 +408,7 @@ class Event {
 
 // ---- streams --------------------------------------------------------------------------------------------------------
 
-// The fields of asr_stream_config with their defaults. `callback` and `user_data` are not used: Engine::open takes a function.
+// The fields of asr_stream_config with their defaults. `callback` and `user_data` are unused: Engine::open takes a function.
 struct StreamConfig : asr_stream_config {
   StreamConfig() noexcept : asr_stream_config() { asr_stream_config_default(this); }
 };
@@ -459,22 +459,22 @@ using Callback = std::function<void(StreamView stream, Event event)>;
 
 namespace detail {
 
-// What the library calls for each event. The stream owns it and is closed first.
+// Receiver gets the library's calls for events. The stream owns it and is closed first.
 struct Receiver {
   Callback callback;
   asr_input input;
   std::size_t unit;
-  std::exception_ptr failure;  // what the callback threw; written before END is delivered, read after
+  std::exception_ptr failure;  // exception of the callback; written before END is delivered, read after
 
   void receive(asr_stream *stream, Event event) noexcept;
 };
 
-// The receiver whose callback runs on this thread.
+// The receiver whose callback is running on this thread.
 inline thread_local const Receiver *running = nullptr;
 
 }  // namespace detail
 
-// A stream that somebody else owns: what callbacks get, and what Stream is when it is open.
+// A stream owned elsewhere: the argument of callbacks, and the base of Stream.
 class StreamView {
  public:
   StreamView() = default;
@@ -482,8 +482,8 @@ class StreamView {
   explicit operator bool() const noexcept { return handle_ != nullptr; }
   asr_stream *get() const noexcept { return handle_; }
 
-  // Appends n samples of each channel, or n rows of features or log-likelihoods. Waits while the backlog is too long.
-  // The type must be that of the stream's input: std::int16_t for ASR_INPUT_INT16, else float.
+  // Appends n samples of each channel, or n rows of features or log-likelihoods. Blocks while the backlog is too long. The type
+  // must match the stream's input: std::int16_t for ASR_INPUT_INT16, else float.
   template <typename Value>
   void feed(const Value *values, std::size_t n) {
     try_feed(values, n).value();
@@ -493,7 +493,7 @@ class StreamView {
     return feed_with(asr_feed, values, n);
   }
 
-  // The same with all values of a container that has data() and size(), whole samples of all channels or whole rows.
+  // Feeds all values of a container with data() and size(): whole samples of all channels, or whole rows.
   template <typename Container>
   void feed(const Container &values) {
     try_feed(values).value();
@@ -503,7 +503,7 @@ class StreamView {
     return feed_all_with(asr_feed, values);
   }
 
-  // Feeds without waiting: all that is given, or nothing (false) where feed would wait.
+  // Feeds without blocking: all values, or none (false) if feed would block.
   template <typename Container>
   bool feed_now(const Container &values) {
     return try_feed_now(values).value();
@@ -516,8 +516,8 @@ class StreamView {
     return outcome.error();
   }
 
-  // What the stream's normalisation has learned, for a later stream of the same speaker and microphone; after kEnd that of all
-  // audio. Bytes.
+  // Returns the learned state of the normalisation as bytes, for a later stream of the same speaker and microphone. After kEnd
+  // it covers all audio.
   std::string state() const { return try_state().value(); }
   Expected<std::string> try_state() const {
     std::size_t n = 0;
@@ -528,23 +528,23 @@ class StreamView {
     return bytes;
   }
 
-  // Begins the stream with a state, before the first feed.
+  // Starts the stream from a state, before the first feed.
   void set_state(std::string_view bytes) { try_set_state(bytes).value(); }
   Expected<void> try_set_state(std::string_view bytes) {
     return detail::outcome(asr_stream_set_state(handle_, bytes.empty() ? "" : bytes.data(), bytes.size()));
   }
 
-  // Of a stream with asr_stream_config.endpoint: ends the utterance under way, or drops it with all that was fed before.
+  // Ends the current utterance, or drops it with all audio fed before. Only for streams with asr_stream_config.endpoint.
   void end_utterance() { try_end_utterance().value(); }
   Expected<void> try_end_utterance() { return detail::outcome(asr_end_utterance(handle_)); }
   void cancel_utterance() { try_cancel_utterance().value(); }
   Expected<void> try_cancel_utterance() { return detail::outcome(asr_cancel_utterance(handle_)); }
 
-  // The graph of the next utterance, by its name in the engine; "" is the bundle's own.
+  // Selects the graph of the next utterance, by its name in the engine; "" is the bundle's own.
   void set_graph(const std::string &name) { try_set_graph(name).value(); }
   Expected<void> try_set_graph(const std::string &name) { return detail::outcome(asr_set_graph(handle_, name.c_str())); }
 
-  // Boosts phrases, a phrase a line, for the utterance under way or else the next; needs a lattice_beam. Calls add up.
+  // Boosts phrases, one per line, for the current utterance or else the next; needs a lattice_beam. Calls add up.
   void boost(std::string_view phrases, float bonus) { try_boost(phrases, bonus).value(); }
   Expected<void> try_boost(std::string_view phrases, float bonus) {
     return detail::outcome(asr_boost(handle_, phrases.empty() ? "" : phrases.data(), phrases.size(), bonus));
@@ -552,19 +552,18 @@ class StreamView {
   void forget_boosts() { try_forget_boosts().value(); }
   Expected<void> try_forget_boosts() { return detail::outcome(asr_boost(handle_, nullptr, 0, 0)); }
 
-  // Begins the stream anew, as if just opened; events that were not taken are dropped. A callback that threw gets no more
-  // events.
+  // Resets the stream to its state when opened; pending events are dropped. A callback that threw gets no more events.
   void reset() { try_reset().value(); }
   Expected<void> try_reset() { return detail::outcome(asr_reset(handle_)); }
 
-  // The audio is complete. Does not wait.
+  // Declares the audio complete. Does not block.
   void finish() { try_finish().value(); }
   Expected<void> try_finish() { return detail::outcome(asr_finish(handle_)); }
 
-  // Stops the work: an error event with ASR_CANCELLED and END follow. Does not wait.
+  // Stops the work: an error event with ASR_CANCELLED and END follow. Does not block.
   void cancel() { detail::check(asr_cancel(handle_)); }
 
-  // The next event if there is one now, else an empty one. Not for streams with a callback.
+  // Returns the next event if one is available, else an empty one. Not for streams with a callback.
   Event poll() { return try_poll().value(); }
   Expected<Event> try_poll() {
     asr_event *event = nullptr;
@@ -573,8 +572,8 @@ class StreamView {
     return Event(event);
   }
 
-  // Waits for the next event and takes it; empty if `timeout` passes first. A negative timeout is none. After kEnd nothing
-  // follows: ASR_INVALID_STATE. Not for streams with a callback.
+  // Waits for the next event and takes it; empty if `timeout` passes first. A negative timeout means none. After kEnd it throws
+  // ASR_INVALID_STATE. Not for streams with a callback.
   Event next(std::chrono::milliseconds timeout = std::chrono::milliseconds(-1)) { return try_next(timeout).value(); }
   Expected<Event> try_next(std::chrono::milliseconds timeout = std::chrono::milliseconds(-1)) {
     const asr_status status = asr_wait(handle_, clipped(timeout));
@@ -583,7 +582,7 @@ class StreamView {
     return try_poll();
   }
 
-  // Waits until next() has an event; with a callback, until END was delivered, and throws what the callback threw.
+  // Waits until next() has an event. With a callback it waits until END was delivered, and throws the callback's exception.
   // False if `timeout` passes first.
   bool wait(std::chrono::milliseconds timeout = std::chrono::milliseconds(-1)) {
     const bool ready = try_wait(timeout).value();
@@ -596,10 +595,10 @@ class StreamView {
     return status == ASR_OK;
   }
 
-  // What the callback threw, if it did; after wait().
+  // The callback's exception, if any; valid after wait().
   std::exception_ptr callback_failure() const noexcept { return receiver_ != nullptr ? receiver_->failure : nullptr; }
 
-  // for (senone::Event &event : stream.events()): waits for each, up to and with kEnd.
+  // Range for `for (senone::Event &event : stream.events())`: waits for each event, up to and including kEnd.
   class Events;
   Events events();
 
@@ -712,7 +711,7 @@ inline void detail::Receiver::receive(asr_stream *stream, Event event) noexcept 
   running = nullptr;
 }
 
-// One source of audio. Made by Engine::open; destroying it ends it, finished or not.
+// Stream owns one source of audio. Engine::open makes it; destroying it ends it, finished or not.
 class Stream : public StreamView {
  public:
   Stream() = default;
@@ -729,8 +728,8 @@ class Stream : public StreamView {
   }
   ~Stream() { close(); }
 
-  // Waits for a running callback, discards events that were not taken, frees everything. In the stream's own callback, which
-  // it would wait for, it cancels the stream, and a thread of its own does the rest.
+  // Waits for a running callback, discards pending events, frees everything. Called in the stream's own callback, it cannot
+  // wait: it cancels the stream, and another thread closes it.
   void close() noexcept {
     asr_stream *handle = std::exchange(handle_, nullptr);
     detail::Receiver *receiver = std::exchange(receiver_, nullptr);
@@ -747,7 +746,7 @@ class Stream : public StreamView {
         asr_close(handle);
         delete receiver;
       }).detach();
-    } catch (...) {  // no thread: both stay until the process ends
+    } catch (...) {  // no thread: stream and receiver stay until the process ends
     }
   }
 
@@ -761,8 +760,8 @@ class Stream : public StreamView {
 
 // ---- speakers -------------------------------------------------------------------------------------------------------
 
-// A speaker whom streams share: `config.speaker = speaker.get()`. Made by Engine::new_speaker. It may outlive the engine, and
-// streams that have it may outlive it.
+// A speaker shared by streams: `config.speaker = speaker.get()`. Engine::new_speaker makes it. It may outlive the engine, and
+// its streams may outlive it.
 class Speaker {
  public:
   Speaker() = default;
@@ -770,7 +769,8 @@ class Speaker {
   explicit operator bool() const noexcept { return handle_ != nullptr; }
   asr_speaker *get() const noexcept { return handle_.get(); }
 
-  // Sets what adapt() estimates: a transform, and the likeliest of n_warps warps, 11 or 21; 0: none. asr_speaker_set_methods.
+  // Selects what adapt() estimates: a transform, and the likeliest of n_warps warps, 11 or 21; 0: no warps. See
+  // asr_speaker_set_methods.
   void set_methods(bool fmllr, std::uint32_t n_warps = 0) { try_set_methods(fmllr, n_warps).value(); }
   Expected<void> try_set_methods(bool fmllr, std::uint32_t n_warps = 0) {
     std::uint32_t methods = 0;
@@ -779,7 +779,7 @@ class Speaker {
     return detail::outcome(asr_speaker_set_methods(get(), methods, n_warps));
   }
 
-  // The warp that streams of the speaker begin with; another one forgets the transform.
+  // Initial warp of the speaker's streams; setting another one discards the transform.
   float warp() const { return try_warp().value(); }
   Expected<float> try_warp() const {
     float warp = 1;
@@ -790,13 +790,14 @@ class Speaker {
   void set_warp(float warp) { try_set_warp(warp).value(); }
   Expected<void> try_set_warp(float warp) { return detail::outcome(asr_speaker_set_warp(get(), warp)); }
 
-  // Chooses the warp; where it is the same as before, estimates the transform anew from all that came to a kFinal of the
-  // speaker's streams, for utterances that begin later.
-  // Takes up to some seconds. ASR_INVALID_STATE: less than 1 s of words was said.
+  // Chooses the warp; if it stays the same, re-estimates the transform from all speech up to a kFinal of the speaker's streams.
+  // The result is for utterances that begin later. Takes up to some seconds. Throws ASR_INVALID_STATE with less than 1 s of
+  // words.
   void adapt() { try_adapt().value(); }
   Expected<void> try_adapt() { return detail::outcome(asr_adapt(get())); }
 
-  // The transform y = A x + b, row by row: [n_feature_dims][n_feature_dims + 1], b last in each row. Empty while there is none.
+  // Returns the transform y = A x + b by rows: [n_feature_dims][n_feature_dims + 1], with b last in each row. Empty without a
+  // transform.
   std::vector<float> transform() const { return try_transform().value(); }
   Expected<std::vector<float>> try_transform() const {
     std::size_t n = 0;
@@ -804,11 +805,11 @@ class Speaker {
     std::vector<float> values(status == ASR_OK ? n : 0);
     if (n > 0) status = asr_speaker_get_transform(get(), values.data(), values.size(), &n);
     if (status != ASR_OK) return detail::last_error(status);
-    values.resize(n);  // 0 if another thread has just taken it away
+    values.resize(n);  // 0 if another thread has just removed the transform
     return values;
   }
 
-  // Replaces the transform, for utterances that begin later; without values takes it away.
+  // Replaces the transform, for utterances that begin later; without values removes it.
   void set_transform(const std::vector<float> &values) { try_set_transform(values).value(); }
   Expected<void> try_set_transform(const std::vector<float> &values) {
     return detail::outcome(asr_speaker_set_transform(get(), values.data(), values.size()));
@@ -838,7 +839,7 @@ struct EngineInfo {
   std::uint64_t n_graph_arcs;
 };
 
-// A bundle on a device. Streams keep what they need of it, so it may go before them.
+// Engine is a bundle on a device. Streams keep the parts that they need, so the engine may be destroyed first.
 class Engine {
  public:
   Engine() = default;
@@ -861,20 +862,20 @@ class Engine {
             info.n_states,  info.n_words,     info.n_graph_states, info.n_graph_arcs};
   }
 
-  // Loads the graph of a bundle or of an archive made for the engine's model, and gives it the name, also that of another.
+  // Loads the graph of a bundle or of an archive made for the engine's model. A graph with the same name is replaced.
   void add_graph(const std::string &name, const std::string &path) { try_add_graph(name, path).value(); }
   Expected<void> try_add_graph(const std::string &name, const std::string &path) {
     return detail::outcome(asr_engine_add_graph(get(), name.c_str(), path.c_str()));
   }
 
-  // The same with the bytes of an archive.
+  // Does the same with the bytes of an archive.
   void add_graph_bytes(const std::string &name, std::string_view bytes) { try_add_graph_bytes(name, bytes).value(); }
   Expected<void> try_add_graph_bytes(const std::string &name, std::string_view bytes) {
     const char *const data = bytes.empty() ? "" : bytes.data();
     return detail::outcome(asr_engine_add_graph_bytes(get(), name.c_str(), data, bytes.size()));
   }
 
-  // Streams that have chosen it keep it.
+  // Removes a graph; streams that have chosen it keep it.
   void remove_graph(const std::string &name) { try_remove_graph(name).value(); }
   Expected<void> try_remove_graph(const std::string &name) {
     return detail::outcome(asr_engine_remove_graph(get(), name.c_str()));
@@ -901,7 +902,7 @@ class Engine {
     return Speaker(speaker);
   }
 
-  // Opens a stream. With a callback, events go to that; without, they are taken by next(), events() or final_event().
+  // Opens a stream. Events go to the callback; without one, next(), events() or final_event() take them.
   Stream open(const StreamConfig &config = StreamConfig(), Callback callback = nullptr) {
     return try_open(config, std::move(callback)).value();
   }
@@ -930,7 +931,7 @@ class Engine {
   };
   explicit Engine(asr_engine *engine) : handle_(engine) {}
 
-  // How many values a sample of all channels, or a row, has.
+  // Returns the number of values in a sample of all channels, or in a row.
   std::size_t values_of_unit(const StreamConfig &config) const {
     if (config.input != ASR_INPUT_FEATURES && config.input != ASR_INPUT_LOGLIKES) {
       return config.n_channels > 0 ? config.n_channels : 1;

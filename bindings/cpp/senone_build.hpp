@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// senone_build.hpp - grammars compiled in the process, for C++17: a header over asr_build.h, which stays the manual of what
-// everything means. A program links libsenone_build, and libsenone only if it recognises, too.
+// senone_build.hpp - grammars compiled in the process, for C++17: a header over asr_build.h. asr_build.h remains the manual.
+// A program links libsenone_build, and libsenone only if it also recognises.
 //
 //   senone::GrammarBuilder builder("bundle");           builder.add_lexicon("words.dict");
 //   senone::Grammar menu = builder.jsgf(text);          engine.add_graph_bytes("menu", menu.bytes());
 //
-// HANDLES   GrammarBuilder and Grammar own what they stand for and can be moved, not copied. A moved-from or default-made one
-//           is empty: it converts to false, and only assigning to it and destroying it is allowed.
-// TEXT      is never copied: bytes and unknown words belong to their Grammar, which outlives its builder.
-// ERRORS    are those of senone.hpp: senone::Error with the library's sentence, thrown, or in the Expected of a try_ function.
-// THREADS   Any threads may use a builder at once, and a grammar. Destroying or moving one must not happen at the same time.
+// HANDLES   GrammarBuilder and Grammar own their objects and can be moved, not copied. A moved-from or default-constructed
+//           one is empty: it converts to false, and may only be assigned to and destroyed.
+// TEXT      Text is never copied: bytes and unknown words belong to their Grammar, which outlives its builder.
+// ERRORS    Errors are as in senone.hpp: senone::Error with the library's sentence, thrown, or in the Expected of a try_
+//           function.
+// THREADS   Any threads may use a builder or a grammar at once. Destroying or moving one must not happen at the same time.
 #ifndef SENONE_BUILD_HPP
 #define SENONE_BUILD_HPP
 
@@ -27,14 +28,14 @@ namespace senone {
 
 namespace detail {
 
-// Of this thread's last call of libsenone_build, which failed.
+// Returns the Error of this thread's last call of libsenone_build, which failed.
 inline Error last_build_error(asr_status status) { return Error(status, asr_build_last_error()); }
 
 inline Expected<void> build_outcome(asr_status status) {
   return status == ASR_OK ? Expected<void>() : Expected<void>(last_build_error(status));
 }
 
-// A pointer to the text, never NULL, which the library refuses.
+// Returns a pointer to the text; never NULL, which the library refuses.
 inline const char *data_of(std::string_view text) noexcept { return text.empty() ? "" : text.data(); }
 
 }  // namespace detail
@@ -44,7 +45,7 @@ struct BuildConfig : asr_build_config {
   BuildConfig() noexcept : asr_build_config() { asr_build_config_default(this); }
 };
 
-// Words of a grammar, each once, in their order as bytes.
+// Distinct words of a grammar, in byte order.
 class BuildWords : public detail::Range<BuildWords> {
  public:
   BuildWords(const char *const *words, std::size_t n) : words_(words), n_(n) {}
@@ -57,33 +58,33 @@ class BuildWords : public detail::Range<BuildWords> {
   std::size_t n_;
 };
 
-// A compiled grammar: a graph archive.
+// Grammar is a compiled grammar: a graph archive.
 class Grammar {
  public:
   Grammar() = default;
-  explicit Grammar(asr_build_result *result) noexcept : handle_(result) {}  // takes it over
+  explicit Grammar(asr_build_result *result) noexcept : handle_(result) {}  // takes ownership
 
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  // The archive, for Engine::add_graph_bytes or a file.
+  // Returns the archive, for Engine::add_graph_bytes or a file.
   std::string_view bytes() const {
     const asr_build_info found = info();
     return {static_cast<const char *>(found.bytes), found.n_bytes};
   }
-  // That no lexicon has: dropped, with ASR_BUILD_DROP_UNKNOWN.
+  // Returns the words in no lexicon; they were dropped, with ASR_BUILD_DROP_UNKNOWN.
   BuildWords unknown() const {
     const asr_build_info found = info();
     return {found.unknown, found.n_unknown};
   }
-  // That the model of GrammarBuilder::set_g2p pronounces.
+  // Returns the words pronounced by the model of GrammarBuilder::set_g2p.
   BuildWords guessed() const {
     const asr_build_info found = info();
     return {found.guessed, found.n_guessed};
   }
-  std::size_t n_classes() const { return info().n_classes; }  // that the grammar uses
+  std::size_t n_classes() const { return info().n_classes; }  // number of classes that the grammar uses
   std::uint32_t n_states() const { return info().n_states; }
   std::uint64_t n_arcs() const { return info().n_arcs; }
-  std::uint32_t n_words() const { return info().n_words; }  // word symbols: one for each word, tags and rule
+  std::uint32_t n_words() const { return info().n_words; }  // word symbols: one per combination of word, tags and rule
 
   const asr_build_result *get() const noexcept { return handle_.get(); }
 
@@ -101,7 +102,7 @@ class Grammar {
   std::unique_ptr<asr_build_result, Free> handle_;
 };
 
-// Compiles grammars for the model of a bundle. Their words are those of the lexicons that were added before.
+// GrammarBuilder compiles grammars for the model of a bundle. Words come from the lexicons added before.
 class GrammarBuilder {
  public:
   GrammarBuilder() = default;
@@ -122,7 +123,7 @@ class GrammarBuilder {
     return detail::build_outcome(asr_builder_add_lexicon(get(), path.c_str()));
   }
 
-  // The same with a dictionary's text, which `name` names in messages.
+  // Adds a dictionary given as text; messages call it `name`.
   void add_lexicon_text(std::string_view text, const std::string &name = "lexicon") {
     try_add_lexicon_text(text, name).value();
   }
@@ -130,13 +131,13 @@ class GrammarBuilder {
     return detail::build_outcome(asr_builder_add_lexicon_text(get(), detail::data_of(text), text.size(), name.c_str()));
   }
 
-  // Lets a model of `senone g2p` pronounce words that no lexicon has, up to n_best ways each; "" for the path: not any more.
+  // Lets a model of `senone g2p` pronounce words in no lexicon, up to n_best ways each; "" for the path removes the model.
   void set_g2p(const std::string &path, std::uint32_t n_best = 1) { try_set_g2p(path, n_best).value(); }
   Expected<void> try_set_g2p(const std::string &path, std::uint32_t n_best = 1) {
     return detail::build_outcome(asr_builder_set_g2p(get(), path.empty() ? nullptr : path.c_str(), n_best));
   }
 
-  // The phrases that grammars use as $name, a phrase a line; add_to_class keeps those that there are.
+  // Sets the phrases that grammars use as $name, one per line; add_to_class keeps the existing ones.
   void set_class(const std::string &name, std::string_view phrases, const BuildConfig &config = BuildConfig()) {
     try_set_class(name, phrases, config).value();
   }
@@ -152,7 +153,7 @@ class GrammarBuilder {
         asr_builder_add_to_class(get(), name.c_str(), detail::data_of(phrases), phrases.size(), &config));
   }
 
-  // A grammar of this builder with the classes as they are now.
+  // Rebuilds a grammar of this builder with the current classes.
   Grammar build_again(const Grammar &grammar) const { return try_build_again(grammar).value(); }
   Expected<Grammar> try_build_again(const Grammar &grammar) const {
     asr_build_result *result = nullptr;
@@ -161,7 +162,7 @@ class GrammarBuilder {
     return Grammar(result);
   }
 
-  // Rules in JSGF, or in the XML form of SRGS 1.0.
+  // Compiles rules in JSGF, or in the XML form of SRGS 1.0.
   Grammar jsgf(std::string_view text, const BuildConfig &config = BuildConfig()) const {
     return try_jsgf(text, config).value();
   }
@@ -175,7 +176,7 @@ class GrammarBuilder {
     return compile(asr_build_srgs, text, config);
   }
 
-  // One of the phrases, a phrase a line.
+  // Compiles a choice of phrases, one per line.
   Grammar phrases(std::string_view text, const BuildConfig &config = BuildConfig()) const {
     return try_phrases(text, config).value();
   }
@@ -183,7 +184,7 @@ class GrammarBuilder {
     return compile(asr_build_phrases, text, config);
   }
 
-  // The words, a word a line, in any number and order.
+  // Compiles words, one per line, spoken in any number and order.
   Grammar words(std::string_view text, const BuildConfig &config = BuildConfig()) const {
     return try_words(text, config).value();
   }
