@@ -20,7 +20,7 @@ SUFFIXES = {".wav", ".raw", ".flac", ".ogg", ".mp3", ".sph"}
 
 
 def with_progress(results: Iterable[tuple[Path, str]], n: int) -> Iterator[tuple[Path, str]]:
-    """The same results, and a bar on stderr, or a line every so often."""
+    """Yields the same results and shows a bar on stderr, or prints a line from time to time."""
     try:
         tqdm: Any = importlib.import_module("tqdm")
     except ImportError:

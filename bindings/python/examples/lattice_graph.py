@@ -14,12 +14,12 @@ import senone
 
 
 def quoted(text: str) -> str:
-    """A string of graphviz."""
+    """Quotes a string for graphviz."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def graphviz(lattice: senone.Lattice) -> str:
-    """The lattice in graphviz' language: states left to right, ends as double circles."""
+    """Returns the lattice in graphviz's language: states left to right, ends as double circles."""
     lines = ["digraph lattice {", "  rankdir=LR; node [shape=circle];"]
     for state in range(lattice.n_states):
         shape = "doublecircle" if np.isfinite(lattice.end_graph_cost[state]) else "circle"

@@ -14,12 +14,12 @@ import senone
 
 
 async def recognize(engine: senone.Engine, path: str) -> str:
-    """One caller."""
+    """Plays one caller."""
     samples, rate = senone.read_audio(path, int(engine.info.sample_rate_hz))
     async with engine.stream(rate=rate, n_channels=1 if samples.ndim == 1 else samples.shape[1]) as stream:
         for begin in range(0, len(samples), rate // 10):
             stream.feed(samples[begin : begin + rate // 10])
-            await asyncio.sleep(0)  # the others' turn
+            await asyncio.sleep(0)  # lets the other callers run
         return (await stream.result_async()).text
 
 

@@ -11,7 +11,7 @@ import senone
 
 
 def show(event: senone.Event) -> None:
-    """Prints what is heard so far over the line before, and what was heard at the end."""
+    """Prints the words so far over the preceding line, and the final words at the end."""
     if event.kind == senone.EventKind.PARTIAL:
         print(f"\r... {event.text}", end="", flush=True)
     if event.kind == senone.EventKind.FINAL:

@@ -1,21 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Speech recognition with Senone.
-
     engine = senone.Engine("bundle")                  # a model and a graph on a device
     result = engine.recognize("recording.wav")        # or an array: engine.recognize(samples, rate=8000)
     print(result.text, result.words[0].start_s)
-
     with engine.stream(partial_interval_ms=500) as stream:
         stream.feed(samples)                          # int16 or float, as often as audio comes
         stream.finish()
         for event in stream:                          # or: async for event in stream
             print(event.kind.name, event.text)
-
     builder = senone.GrammarBuilder("bundle")         # grammars compiled in the process
     builder.add_lexicon("words.dict")
     engine.add_graph("menu", builder.phrases(["open the door", "close the door"]))
-
-Everything may be used from any threads. Calls into the library release the interpreter's lock. Failures are exceptions below
+Any thread may use anything. Calls into the library release the interpreter's lock. Failures are exceptions derived from
 `senone.Error`, whose text is the library's sentence. Messages of the library go to ``logging.getLogger("senone")``.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings, piece by piece or as arrays: WAV through the standard library, other formats through libsndfile
+"""Reads recordings piece by piece or as arrays: WAV through the standard library, other formats through libsndfile
 (_sndfile.py)."""
 
 from __future__ import annotations
@@ -32,12 +32,11 @@ _PIECE = 16000  # samples of each channel
 
 
 class Recording:
-    """A recording that is read piece by piece, so that its length costs no memory.
-
-    rate: samples a second. n_channels: interleaved in the pieces. input: what the pieces are, as a stream's setting: "int16"
-    (bytes of 16-bit samples) or "float" (float32, full scale -1..1). audio_s: seconds read so far. warnings: sentences, once it
-    was read. A file ending in .raw holds 16-bit little-endian mono samples at raw_rate. Raises NotFound, IoFailure, BadFile,
-    BadAudio.
+    """A recording that is read piece by piece, so that memory does not grow with its length.
+    rate: samples per second. n_channels: interleaved in the pieces. input: type of the pieces, as a stream's setting: "int16"
+    (bytes of 16-bit samples) or "float" (float32, full scale -1..1). audio_s: seconds read so far. warnings: sentences,
+    complete after the last piece. A file ending in .raw holds 16-bit little-endian mono samples at raw_rate. Raises NotFound,
+    IoFailure, BadFile, BadAudio.
     """
 
     def __init__(self, path: str | os.PathLike[str], raw_rate: int = 16000) -> None:
@@ -53,8 +52,8 @@ class Recording:
         return self._n_samples / self.rate
 
     def __iter__(self) -> Iterator[Any]:
-        """Pieces of up to a second at 16 kHz."""
-        width = 2 if self.input == "int16" else 4  # a piece's bytes of a sample
+        """Yields pieces of up to a second at 16 kHz."""
+        width = 2 if self.input == "int16" else 4  # bytes per sample in a piece
         while True:
             try:
                 piece = self._read()
@@ -156,7 +155,7 @@ def read_audio(path: str | os.PathLike[str], raw_rate: int = 16000) -> tuple[Sam
 
 
 def log_warnings(recording: Recording) -> None:
-    """What is wrong with a recording that can be read all the same, in the log."""
+    """Logs the defects of a recording that can still be read."""
     for sentence in recording.warnings:
         logger.warning("%s", sentence)
 
@@ -170,14 +169,14 @@ def _check_readable(path: Path) -> None:
         raise IoFailure(f"{path}: cannot be read: {error.strerror}") from None
     if stat.S_ISDIR(status.st_mode):
         raise IoFailure(f"{path}: is a directory; name a recording")
-    if not stat.S_ISREG(status.st_mode):  # whose opening may wait for ever
+    if not stat.S_ISREG(status.st_mode):  # opening it may block for ever
         raise IoFailure(f"{path}: is a pipe or device, not a file; name a recording")
     if status.st_size == 0:
         raise BadFile(f"{path}: is empty; check how it was recorded")
 
 
 def _from_pcm(data: bytes, width: int) -> array[float]:
-    """Integers of `width` bytes, 1 (unsigned), 3 or 4, as float32 of full scale -1..1."""
+    """Converts integers of `width` bytes, 1 (unsigned), 3 or 4, to float32 of full scale -1..1."""
     np = numpy("samples that are not of 16 bits")
     if width == 1:
         samples = (np.frombuffer(data, np.uint8).astype(np.float32) - np.float32(128)) / np.float32(128)
@@ -191,7 +190,7 @@ def _from_pcm(data: bytes, width: int) -> array[float]:
 
 
 def _native(data: bytes) -> bytes:
-    """Little-endian 16-bit samples in the machine's order."""
+    """Converts little-endian 16-bit samples to the machine's byte order."""
     if sys.byteorder == "little":
         return data
     samples = array("h", data)
@@ -200,9 +199,9 @@ def _native(data: bytes) -> bytes:
 
 
 def as_audio(values: Any, n_channels: int, kind: str) -> tuple[Any, int, int]:
-    """What `Stream.feed` was given, as memory of samples of the type `kind` ("int16" or "float32"): its owner, its address and
-    the number of samples of each channel. int16 becomes float by 1/32768. Bytes are 16-bit samples in the machine's order, an
-    array.array("f") is float32; channels of both are interleaved. Raises InvalidArgument."""
+    """Returns the argument of `Stream.feed` as memory of samples of the type `kind` ("int16" or "float32"): its owner, its
+    address and the number of samples per channel. int16 becomes float by 1/32768. Bytes are 16-bit samples in the machine's
+    byte order, an array.array("f") is float32; channels of both are interleaved. Raises InvalidArgument."""
     if isinstance(values, bytes) and kind == "int16":
         address = ctypes.cast(ctypes.c_char_p(values), ctypes.c_void_p).value or 0
         return values, address, _n_samples(len(values), 2, n_channels)
@@ -232,7 +231,7 @@ def as_audio(values: Any, n_channels: int, kind: str) -> tuple[Any, int, int]:
 
 
 def _n_samples(n: int, n_each: int, n_channels: int) -> int:
-    """Samples of each channel in n items, n_each of which make a sample."""
+    """Returns the samples per channel in n items, where n_each items make a sample."""
     if n % (n_each * n_channels) != 0:
         kind = "bytes" if n_each == 2 else "samples"
         raise InvalidArgument(f"{n} {kind} are no whole number of samples of {n_channels} channels")
@@ -240,7 +239,7 @@ def _n_samples(n: int, n_each: int, n_channels: int) -> int:
 
 
 def as_rows(values: Any, row_length: int) -> tuple[npt.NDArray[Any], int]:
-    """Rows [T, row_length] of features or log-likelihoods as C-contiguous float32, and T. Raises InvalidArgument."""
+    """Returns rows [T, row_length] of features or log-likelihoods as C-contiguous float32, and T. Raises InvalidArgument."""
     np = numpy("rows")
     rows = np.asarray(values)
     if rows.dtype.kind not in "fiu":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions and structs of asr_build.h for ctypes, as _library.py has those of asr.h. libsenone_build is loaded when the
-first builder is made: it needs OpenFst, which recognising does not."""
+"""Declares the functions and structs of asr_build.h for ctypes, as _library.py does for asr.h. The first builder loads
+libsenone_build: it needs OpenFst, which recognition does not."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ SONAME = "libsenone_build.so.0"
 
 @functools.lru_cache(None)
 def build_lib() -> ctypes.CDLL:
-    """libsenone_build: beside the library that SENONE_LIBRARY names, else the wheel's, else the system's. Raises ImportError."""
+    """Loads libsenone_build: the one beside SENONE_LIBRARY, else the wheel's, else the system's. Raises ImportError."""
     path = library_path(SONAME)
     try:
         return declare(FUNCTIONS, path)
@@ -83,6 +83,6 @@ def build_lib() -> ctypes.CDLL:
 
 
 def check_build(status: int) -> None:
-    """Raises the exception of a failed call of this thread."""
+    """Raises the exception of this thread's failed call."""
     if status != 0:
         raise error_of(status, text(build_lib().asr_build_last_error()))

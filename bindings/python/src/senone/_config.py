@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings of a stream: keyword arguments as an asr_stream_config."""
+"""Converts the settings of a stream, given as keyword arguments, to an asr_stream_config."""
 
 from __future__ import annotations
 
@@ -28,20 +28,19 @@ _ENDPOINTS = {"off": 0, "command": 1, "dictation": 2, "captions": 3}
 
 
 class RecognizeConfig(TypedDict, total=False):
-    """Keyword arguments of `Engine.recognize` and `Engine.stream`. What is left out has the library's default.
-
-    input: what is fed: "float" (default; audio of any type below), "int16" (audio, 16 bits kept as they are), "features" (rows
-        [T, n_feature_dims], after all transforms) or "loglikes" (rows [T, n_states], natural log-likelihoods).
-    n_channels: channels in what is fed, 1..64; default 1. channel: the one to recognise, from 0; default: their mean.
-    cmn: cepstral mean normalisation: "model" (default), "live", "batch", "none". Partial events come while audio
-        is fed with "live", which "model" is in a stream with partial_interval_ms or endpoint.
+    """Keyword arguments of `Engine.recognize` and `Engine.stream`. Missing ones have the library's defaults.
+    input: type of the fed data: "float" (default; audio of any type below), "int16" (audio, 16 bits kept unchanged), "features"
+        (rows [T, n_feature_dims], after all transforms) or "loglikes" (rows [T, n_states], natural log-likelihoods).
+    n_channels: channels of the fed data, 1..64; default 1. channel: the one to recognise, from 0; default: their mean.
+    cmn: cepstral mean normalisation: "model" (default), "live", "batch", "none". "live" gives partial events while audio is
+        fed; "model" means "live" in a stream with partial_interval_ms or endpoint.
     vtln_warp: warp of the frequency axis, 0.8..1.25; default 1, none.
     beam: width of the search (natural log, > 0). acoustic_scale: factor on log-likelihoods, > 0. word_insertion_cost: added to
-        the cost of every word. max_active: most tokens kept a frame. Default: the graph's.
-    min_active: fewest tokens kept a frame where there are as many; default 200.
+        the cost of every word. max_active: most tokens kept per frame. Default: the graph's.
+    min_active: fewest tokens kept per frame, if there are as many; default 200.
     partial_interval_ms: audio time between partial events; 0 (default): none.
-    max_backlog_ms: feed waits while more audio than this is not yet worked on; 0: never; default 30000.
-    reject_threshold: FINAL events whose out_of_grammar is above it have Flag.REJECTED, 0..1; 0 (default): the graph's, 0.5 for
+    max_backlog_ms: feed blocks while the unprocessed audio is longer; 0: never; default 30000.
+    reject_threshold: FINAL events with a higher out_of_grammar have Flag.REJECTED, 0..1; 0 (default): the graph's, 0.5 for
         grammars and off for language models; below 0: off, there is no score.
     lattice_beam: > 0: FINAL events carry a lattice of this width (natural log; 6..10 is usual) and confidences; default 0.
     n_best: most alternatives in FINAL events, 0..10000; default 1; more needs a lattice_beam.
@@ -82,21 +81,19 @@ class RecognizeConfig(TypedDict, total=False):
 
 class StreamConfig(RecognizeConfig, total=False):
     """Keyword arguments of `Engine.stream`: those of `RecognizeConfig`, and
-
-    rate: sample rate in Hz of what is fed, 1000..768000; default: the model's.
-    endpoint: "off" (default: the stream is one utterance), "command", "dictation" or "captions": the stream is as many
-        utterances as are found, each with its SPEECH_START, ENDPOINT and FINAL; cmn "batch" is impossible then.
+    rate: sample rate of the fed audio in Hz, 1000..768000; default: the model's.
+    endpoint: "off" (default: the stream is one utterance), "command", "dictation" or "captions": the stream is split into the
+        utterances found, each with its SPEECH_START, ENDPOINT and FINAL; cmn "batch" is impossible then.
     silence_at_end_ms, silence_after_words_ms, silence_without_words_ms: milliseconds of silence after which an utterance ends:
-        where the grammar or sentence may end, after any words, where there are none; 100..600000; default: the endpoint's.
-    longest_utterance_ms: no utterance is longer; 100..600000; default: the endpoint's.
-    vad: with an endpoint, whether only what a voice activity detector takes for speech is decoded: "on" (default for audio) or
-        "off".
+        where the grammar or sentence may end, after any words, without words; 100..600000; default: the endpoint's.
+    longest_utterance_ms: greatest length of an utterance; 100..600000; default: the endpoint's.
+    vad: with an endpoint, whether a voice activity detector limits decoding to speech: "on" (default for audio) or "off".
     pre_roll_ms: audio before the first sound of an utterance that belongs to it; 20..5000; default 300.
-    early_endpoint_ms: with an endpoint, silence after words after which PROBABLY_FINISHED comes, which SPEECH_RESUMED takes back;
+    early_endpoint_ms: with an endpoint, silence after words until PROBABLY_FINISHED, which SPEECH_RESUMED takes back;
         100..600000; default 0: never.
     adaptation: when the speaker's transform is estimated: "on_call" (default: by `Speaker.adapt`), or also
-        "between_utterances": after a FINAL of this stream, once 1 s of words was said and then with every fifth more. The next
-        utterance waits for it. Needs a speaker and an endpoint. "off": as "on_call", but nothing of this stream is learned from.
+        "between_utterances": after a FINAL of this stream, once there is 1 s of words and then with every fifth more. The next
+        utterance waits for it. Needs a speaker and an endpoint. "off": as "on_call", but this stream's speech is not used.
     """
 
     rate: int
@@ -137,8 +134,8 @@ _INTEGERS = {
 
 
 def native_config(config: StreamConfig) -> asr_stream_config:
-    """Raises InvalidArgument for what is no setting or does not fit its field; the library checks the rest. The caller sets the
-    speaker, whose pointer is lent for the call."""
+    """Raises InvalidArgument for unknown settings and values that do not fit their field; the library checks the rest. The
+    caller sets the speaker, whose pointer is lent for the call."""
     native = asr_stream_config()
     lib.asr_stream_config_default(ctypes.byref(native))
     native.input = _INPUTS["float"]
@@ -190,7 +187,7 @@ def _set_fusion(native: asr_stream_config, config: StreamConfig) -> None:
 
 
 def encoded(name: str, value: object) -> bytes | None:
-    """A string argument for the library; None stays. Raises InvalidArgument."""
+    """Encodes a string argument for the library; None stays. Raises InvalidArgument."""
     if value is None:
         return None
     if not isinstance(value, str) or "\0" in value:
@@ -199,14 +196,14 @@ def encoded(name: str, value: object) -> bytes | None:
 
 
 def choice(name: str, value: object, choices: dict[str, int]) -> int:
-    """The number of one of the choices. Raises InvalidArgument."""
+    """Returns the number of one of the choices. Raises InvalidArgument."""
     if not isinstance(value, str) or value not in choices:
         raise InvalidArgument(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
     return choices[value]
 
 
 def real(name: str, value: object) -> float:
-    """A number as float. Raises InvalidArgument."""
+    """Converts a number to float. Raises InvalidArgument."""
     try:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):

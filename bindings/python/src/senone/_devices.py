@@ -13,10 +13,9 @@ from ._library import asr_device, lib, text
 @dataclass(frozen=True)
 class Device:
     """A device, or a plugin that was rejected.
-
-    id: what `Engine(device=...)` takes: "cpu:0", "cuda:1". name: as its driver calls it. reason: "" if it is usable, else a
-    sentence saying why not. memory_bytes: memory for models and streams, 0 if unknown. score: the highest usable one is chosen
-    where none is named. n_cores: cores or multiprocessors.
+    id: argument of `Engine(device=...)`: "cpu:0", "cuda:1". name: the driver's name. reason: "" if it is usable, else a
+    sentence with the reason. memory_bytes: memory for models and streams, 0 if unknown. score: the usable device with the
+    highest score is the default. n_cores: cores or multiprocessors.
     """
 
     id: str
@@ -33,7 +32,7 @@ class Device:
 
 
 def devices() -> list[Device]:
-    """Probes every back end: its devices, best first, then rejected plugins with the reason. Raises `OutOfMemory`."""
+    """Probes every back end and returns its devices, best first, then rejected plugins with reasons. Raises `OutOfMemory`."""
     handle = ctypes.c_void_p()
     check(lib.asr_devices(ctypes.byref(handle)))
     try:

@@ -30,16 +30,15 @@ except ImportError:  # Python 3.10 and older
 
 Path = Union[str, "os.PathLike[str]"]
 
-_PIECE = 16000  # samples or rows fed at a time, so that Ctrl-C is heeded soon
+_PIECE = 16000  # samples or rows fed at a time, so that Ctrl-C takes effect soon
 
 
 @dataclass(frozen=True)
 class EngineInfo:
-    """What an engine is.
-
-    device_id, device_name: where it was loaded. sample_rate_hz: the model's; other rates are resampled. frame_shift_ms: time of
-    a frame. n_feature_dims: row length of features. n_states: row length of log-likelihoods. n_words: word symbols of the
-    graph "". n_graph_states, n_graph_arcs: its size.
+    """Properties of an engine.
+    device_id, device_name: the device it was loaded on. sample_rate_hz: the model's; other rates are resampled. frame_shift_ms:
+    duration of a frame. n_feature_dims: row length of features. n_states: row length of log-likelihoods. n_words: word symbols
+    of the graph "". n_graph_states, n_graph_arcs: its size.
     """
 
     device_id: str
@@ -55,14 +54,13 @@ class EngineInfo:
 
 class Engine(Owner):
     """A bundle (a directory made by `senone import` and `senone graph`), loaded on a device.
-
-    bundle: its path. device: "cpu", "cuda:0", ... as `devices` lists them; None: what SENONE_DEVICE says, else the best.
+    bundle: its path. device: "cpu", "cuda:0", ... as `devices` lists them; None: SENONE_DEVICE if set, else the best.
     max_lanes: streams that one step advances together, 1..1024; more may be open. window_frames: the most frames a stream
-    advances in a step, 8..256. n_threads: host threads of the CPU back end, 0: one for each core. fallback: "cpu": what a lost
-    device did not finish is decoded again there. device_timeout_ms: a search that takes longer has lost its device; 0: 60,000.
-
-    Raises InvalidArgument, NotFound (the bundle, or a part of it), BadFile, IoFailure, NoDevice (which, and why), Unsupported,
-    OutOfMemory. Streams keep working after it was closed. Any threads may use one engine.
+    advances in a step, 8..256. n_threads: host threads of the CPU back end, 0: one per core. fallback: "cpu": decodes the
+    unfinished utterances of a lost device again there. device_timeout_ms: a search that takes longer has lost its device; 0:
+    60,000.
+    Raises InvalidArgument, NotFound (the bundle, or a part of it), BadFile, IoFailure, NoDevice (with device and reason),
+    Unsupported, OutOfMemory. Streams keep working after it was closed. Any threads may use one engine.
     """
 
     def __init__(
@@ -92,18 +90,16 @@ class Engine(Owner):
 
     @property
     def info(self) -> EngineInfo:
-        """What it is, and where."""
+        """Properties of the engine and its device."""
         return self._info
 
     def recognize(self, audio: Any, rate: int | None = None, **config: Unpack[RecognizeConfig]) -> Result:
         """Recognises a recording and waits for its words.
-
-        audio: the path of a recording, or an array [n] or [n, channels] of int16, or of float32 or float64 with full scale -1..1.
-        WAV files of integers and .raw files (16 bits, mono) need nothing else, other formats libsndfile (pip install
+        audio: the path of a recording, or an array [n] or [n, channels] of int16, or of float32 or float64 with full scale
+        -1..1. WAV files of integers and .raw files (16 bits, mono) need nothing else, other formats libsndfile (pip install
         soundfile). With input="features" or "loglikes": an array [T, n_feature_dims] or [T, n_states].
-        rate: samples a second of an array or a .raw file; None: the model's. config: see `RecognizeConfig`; lattice_beam
-        is 8 and n_best 10 unless one of them is given, and lattice_beam=0 is faster.
-
+        rate: samples per second of an array or a .raw file; None: the model's. config: see `RecognizeConfig`; lattice_beam is 8
+        and n_best 10 unless one of them is given, and lattice_beam=0 is faster.
         Raises NotFound, IoFailure, BadFile, BadAudio (not finite, or empty), InvalidArgument, Unsupported, DeviceLost,
         OutOfMemory.
         """
@@ -128,32 +124,28 @@ class Engine(Owner):
 
     def stream(self, *, callback: EventCallback | None = None, **config: Unpack[StreamConfig]) -> Stream:
         """Opens a stream: one source of audio.
-
-        callback: a function that gets each event on a thread of the library, never two at once; what it raises cancels the
-        stream and comes out of `Stream.wait`. None: events are taken from the stream. config: see `StreamConfig`, such as
+        callback: a function that gets each event on a thread of the library, never two at once; its exceptions cancel the
+        stream and are raised by `Stream.wait`. None: events are taken from the stream. config: see `StreamConfig`, such as
         rate=8000, partial_interval_ms=500, lattice_beam=8, n_best=10.
-
-        Raises InvalidArgument (which setting, and its range), Unsupported, OutOfMemory, DeviceLost, InvalidState (the engine or
-        the speaker was closed).
+        Raises InvalidArgument (with the setting and its range), Unsupported, OutOfMemory, DeviceLost, InvalidState (the engine
+        or the speaker was closed).
         """
         row_length = self._info.n_states if config.get("input") == "loglikes" else self._info.n_feature_dims
         return Stream(self._handle, row_length, config, callback)
 
     def speaker(self) -> Speaker:
-        """Makes a speaker of whom nothing is known, for the setting ``speaker`` of streams.
-
+        """Makes a speaker without adaptation data, for the setting ``speaker`` of streams.
         Reads the acoustic model again, unless another speaker of the engine has it in memory. Raises Unsupported (a model with
         full covariances, or with rows of over 96 values), NotFound, BadFile, IoFailure, OutOfMemory, InvalidState (closed).
         """
         return Speaker(self._handle, self._info.n_feature_dims)
 
     def add_graph(self, name: str, graph: Path | bytes) -> None:
-        """Loads a graph and gives it a name, which streams choose it by; "" stands for the bundle's own.
-
+        """Loads a graph under a name, by which streams choose it; "" stands for the bundle's own.
         graph: the path of a bundle or of a graph archive (`senone graph --archive`), or the bytes of an archive, such as a
-        `Grammar`, made for the engine's acoustic model. If a graph has the name, it is replaced: utterances under way go on with it, later ones take the
-        new one. Raises InvalidArgument, NotFound, BadFile, IoFailure, Unsupported (made for another model), DeviceLost,
-        OutOfMemory, InvalidState (closed); all is then as it was.
+        `Grammar`, made for the engine's acoustic model. If a graph has the name, it is replaced: current utterances go on with
+        it, later ones use the new graph. Raises InvalidArgument, NotFound, BadFile, IoFailure, Unsupported (made for another
+        model), DeviceLost, OutOfMemory, InvalidState (closed); nothing has changed then.
         """
         with self._handle as pointer:
             if isinstance(graph, bytes):
@@ -165,8 +157,8 @@ class Engine(Owner):
             self._info = self._read_info()
 
     def remove_graph(self, name: str) -> None:
-        """Takes a graph's name away; streams that have chosen it keep it. Raises NotFound, InvalidArgument (the bundle's own, "",
-        stays), InvalidState (closed)."""
+        """Removes a graph by its name; streams that have chosen it keep it. Raises NotFound, InvalidArgument (the bundle's own,
+        "", cannot be removed), InvalidState (closed)."""
         with self._handle as pointer:
             check(lib.asr_engine_remove_graph(pointer, encoded("name", name)))
 
@@ -191,7 +183,7 @@ class Engine(Owner):
         return f"<senone.Engine on {self._info.device_id} ({self._info.device_name})>"
 
     def _prepare(self, audio: Any, rate: int | None, settings: StreamConfig, stack: contextlib.ExitStack) -> Iterable[Any]:
-        """What to feed, piece by piece; sets the rate, the channels, and what is fed."""
+        """Returns the pieces to feed; sets the rate, the channels, and the input type."""
         is_path = isinstance(audio, (str, os.PathLike))
         if settings.get("input") in ("features", "loglikes"):
             if is_path:
@@ -209,7 +201,7 @@ class Engine(Owner):
         return _pieces(audio)
 
     def _open(self, path: Path, rate: int | None, settings: StreamConfig, stack: contextlib.ExitStack) -> Iterable[Any]:
-        """The pieces of a file, closed with the stack."""
+        """Yields the pieces of a file, which the stack closes."""
         recording = stack.enter_context(Recording(path, rate or int(self._info.sample_rate_hz)))
         if rate is not None and rate != recording.rate:
             raise InvalidArgument(f"rate is {rate}, but the file says {recording.rate} Hz; leave the rate out")

@@ -29,7 +29,7 @@ class Status(IntEnum):
 
 
 class Error(Exception):
-    """A call of the library failed. ``str(error)`` is its sentence: what is wrong, with which file or argument, what to do."""
+    """A call of the library failed. ``str(error)`` is its sentence: the cause, the file or argument, and the remedy."""
 
     status: Status = Status.INTERNAL
 
@@ -59,7 +59,7 @@ class BadFile(Error, ValueError):
 
 
 class BadAudio(Error, ValueError):
-    """Samples or rows that are not finite, or no audio at all."""
+    """Samples or rows are not finite, or there is no audio at all."""
 
     status = Status.BAD_AUDIO
 
@@ -71,7 +71,7 @@ class Unsupported(Error, NotImplementedError):
 
 
 class NoDevice(Error, RuntimeError):
-    """No back end, or not the one named, has a usable device."""
+    """No back end, or not the named one, has a usable device."""
 
     status = Status.NO_DEVICE
 
@@ -83,7 +83,7 @@ class DeviceLost(Error, RuntimeError):
 
 
 class OutOfMemory(Error, MemoryError):
-    """No memory on the host or the device."""
+    """Memory is exhausted on the host or the device."""
 
     status = Status.OUT_OF_MEMORY
 
@@ -113,7 +113,7 @@ class InternalError(Error, RuntimeError):
 
 
 class Busy(Error, BlockingIOError):
-    """A call that never waits would have to."""
+    """A call that never blocks would have to."""
 
     status = Status.BUSY
 
@@ -140,7 +140,7 @@ _CLASSES: dict[int, type[Error]] = {
 
 
 def error_of(status: int, sentence: str) -> Error:
-    """The exception for a status; one that a later library added is an Error that names it."""
+    """Returns the exception for a status; an unknown status of a later library gives an Error that names it."""
     kind = _CLASSES.get(status)
     if kind is not None:
         return kind(sentence)
@@ -148,6 +148,6 @@ def error_of(status: int, sentence: str) -> Error:
 
 
 def check(status: int) -> None:
-    """Raises the exception of a failed call of this thread."""
+    """Raises the exception of this thread's failed call."""
     if status != 0:
         raise error_of(status, text(lib.asr_last_error()))

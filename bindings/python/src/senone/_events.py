@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events and what they hold: words, alternatives, lattices. All are plain values but lattices, which keep their event."""
+"""Events and their contents: words, alternatives, lattices. All are plain values except lattices, which keep their event."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class EventKind(IntEnum):
     ENDPOINT = 4  # the utterance is complete; FINAL follows
     FINAL = 5  # the words of the utterance
     ERROR = 6  # the stream has failed: Event.error says why
-    END = 7  # nothing follows
+    END = 7  # no event follows
     PROBABLY_FINISHED = 8  # silence of early_endpoint_ms after the last word; has the words so far
     SPEECH_RESUMED = 9  # takes the last PROBABLY_FINISHED back
 
     @classmethod
     def _missing_(cls, value: object) -> EventKind:
-        """A kind that this package does not know."""
+        """Returns a member for a kind that this package does not know."""
         unknown = int.__new__(cls, value)  # type: ignore[call-overload]
         unknown._name_, unknown._value_ = f"UNKNOWN_{value}", value
         return unknown  # type: ignore[no-any-return]
@@ -45,23 +45,21 @@ class EventKind(IntEnum):
 class Flag(IntFlag):
     """Flags of PARTIAL and FINAL events (ASR_FLAG_*)."""
 
-    NOT_FINAL_STATE = 1  # the graph's end was not reached: the words may stop in the middle of a sentence
+    NOT_FINAL_STATE = 1  # the final state was not reached: the words may stop in the middle of a sentence
     BEAM_DIED = 2  # no path survived to the end of the audio
     NO_SPEECH = 4  # the audio was too short for one frame, or held no words
-    BEAM_NARROWED = 8  # the lattice is narrower than lattice_beam: Lattice.beam says how wide
-    FELL_BACK = 16  # the device was lost; this was decoded on the engine's fallback
-    CANCELLED = 32  # Stream.cancel_utterance has dropped the utterance: no words, no lattice
-    REJECTED = 64  # probably not what was said: Event.out_of_grammar is above the stream's reject_threshold
+    BEAM_NARROWED = 8  # the lattice is narrower than lattice_beam: see Lattice.beam
+    FELL_BACK = 16  # the device was lost; the engine's fallback decoded this
+    CANCELLED = 32  # Stream.cancel_utterance dropped the utterance: no words, no lattice
+    REJECTED = 64  # probably misrecognised: Event.out_of_grammar is above the stream's reject_threshold
 
 
 @dataclass(frozen=True)
 class Word:
     """A recognised word.
-
-    start_s, end_s: seconds from the first sample fed. confidence: 0..1, the share of the lattice that says this word here,
-    times 1 - Event.out_of_grammar where that is known; -1 without a lattice and in partial events. id: its number in the
-    bundle's words.txt. rule, tags: what the grammar says of it: the public rule of the sentence ("" where it says nothing),
-    and its tags.
+    start_s, end_s: seconds from the first sample fed. confidence: 0..1, the share of the lattice with this word here, times 1 -
+    Event.out_of_grammar if that is known; -1 without a lattice and in partial events. id: its number in the bundle's words.txt.
+    rule, tags: labels of the grammar: the public rule of the sentence ("" without), and the word's tags.
     """
 
     text: str
@@ -75,9 +73,8 @@ class Word:
 
 @dataclass(frozen=True)
 class Alternative:
-    """One hypothesis. Costs are natural logarithms, negated; the best one has the least
-    graph_cost + acoustic_scale * acoustic_cost (acoustic_cost is not scaled). rule, tags: what the grammar says of it, as of
-    its words."""
+    """One hypothesis. Costs are natural logarithms, negated; the best hypothesis has the least graph_cost + acoustic_scale *
+    acoustic_cost (acoustic_cost is unscaled). rule, tags: labels of the grammar, as in its words."""
 
     text: str
     words: tuple[Word, ...]
@@ -88,7 +85,7 @@ class Alternative:
 
 
 class _Memory:
-    """Memory of the library for numpy, which keeps `owner` while an array uses it."""
+    """Exposes memory of the library to numpy, and keeps `owner` while an array uses it."""
 
     def __init__(self, owner: object, address: int, n: int, typestr: str) -> None:
         self.owner = owner
@@ -96,7 +93,7 @@ class _Memory:
 
 
 def _array(owner: object, address: int | None, n: int, typestr: str) -> npt.NDArray[Any]:
-    """A read-only array [n] over the library's memory, without a copy."""
+    """Returns a read-only array [n] over the library's memory, without a copy."""
     np = numpy("lattices")
     if n == 0 or not address:
         return np.empty(0, typestr)  # type: ignore[no-any-return]
@@ -104,7 +101,7 @@ def _array(owner: object, address: int | None, n: int, typestr: str) -> npt.NDAr
 
 
 class _Handle:
-    """An asr_event, freed with its last user."""
+    """Owns an asr_event, which is freed with its last user."""
 
     def __init__(self, pointer: int) -> None:
         self.pointer = pointer
@@ -116,18 +113,16 @@ class _Handle:
 
 
 class Lattice:
-    """What else could have been said. Arrays are the library's memory, read-only, and valid as long as they are kept.
-
-    S states, A arcs, each arc a word. A path begins in state 0, follows arcs and ends in a state whose end costs are finite. It
-    costs the sum over its arcs and over its end of graph_cost + acoustic_scale * acoustic_cost: natural logarithms, negated.
-    Arcs of a state lie together, in the order of the states, and lead to states of higher numbers. A posterior is the share of
-    an arc or an end in all paths, each weighted by exp(-cost). Times are seconds from the first sample fed.
-
+    """The alternatives of an utterance as a graph. Arrays are read-only memory of the library, valid as long as they are kept.
+    S states, A arcs, each arc a word. A path begins in state 0, follows arcs and ends in a state whose end costs are finite.
+    Its cost is the sum over its arcs and over its end of graph_cost + acoustic_scale * acoustic_cost: natural logarithms,
+    negated. Arcs are grouped by state, in the order of the states, and lead to higher-numbered states. A posterior is the share
+    of an arc or an end in all paths, each weighted by exp(-cost). Times are seconds from the first sample fed.
     n_states, n_arcs, n_frames: S, A and the frames of every path. beam: its width (natural log). acoustic_scale: the stream's.
-    state_time_s, end_graph_cost (inf where no path ends), end_acoustic_cost, end_posterior: [S] float64.
-    arc_from, arc_to, arc_word_id: [A] uint32. arc_graph_cost, arc_acoustic_cost, arc_posterior, arc_start_s, arc_end_s:
-    [A] float64. alignment_begin: [A + S + 1] uint64: transition_id[alignment_begin[i]:alignment_begin[i + 1]], one a frame,
-    are those of arc i where i < A, and of the end in state i - A otherwise. transition_id: uint32.
+    state_time_s, end_graph_cost (inf if no path ends here), end_acoustic_cost, end_posterior: [S] float64. arc_from, arc_to,
+    arc_word_id: [A] uint32. arc_graph_cost, arc_acoustic_cost, arc_posterior, arc_start_s, arc_end_s: [A] float64.
+    transition_id: uint32, one per frame. alignment_begin: [A + S + 1] uint64:
+    transition_id[alignment_begin[i]:alignment_begin[i + 1]] belongs to arc i if i < A, otherwise to the end in state i - A.
     """
 
     def __init__(self, handle: _Handle, found: asr_lattice) -> None:
@@ -159,7 +154,7 @@ class Lattice:
 
     @property
     def arc_word(self) -> npt.NDArray[np.object_]:
-        """[A] str: the arcs' words. Made at the first use; each distinct word is one object."""
+        """[A] str: the arcs' words. Created at the first use; each distinct word is one object."""
         if self._arc_word is None:
             np = numpy("lattices")
             ids, first, inverse = np.unique(self.arc_word_id, return_index=True, return_inverse=True)
@@ -174,15 +169,13 @@ class Lattice:
 
 
 class Event:
-    """What a stream has to say at some time.
-
-    kind: an EventKind. time_s: audio time that it speaks of, seconds from the first sample fed. text: the words, joined by
-    blanks, of PARTIAL, PROBABLY_FINISHED and FINAL; the sentence of ERROR; else "". words: those of the best alternative.
-    n_stable_words: how many of the first are certain, so that every later event of the utterance begins with them, with the
-    same times (a FINAL with a lattice has its own); all in FINAL. out_of_grammar: how likely it is that what was said is
-    not in the grammar, 0..1; -1 where that is not known. alternatives: best first, no two of the same words. flags: see
-    Flag. lattice: of FINAL events of streams with a lattice_beam, else None. error: the exception of an ERROR event, else
-    None.
+    """One event of a stream.
+    kind: an EventKind. time_s: the event's position in the audio, seconds from the first sample fed. text: the words, joined by
+    blanks, of PARTIAL, PROBABLY_FINISHED and FINAL; the sentence of ERROR; else "". words: the words of the best alternative.
+    n_stable_words: number of first words that are certain: every later event of the utterance begins with them, with the same
+    times (a FINAL with a lattice has its own); all in FINAL. out_of_grammar: probability that the speech is not in the grammar,
+    0..1; -1 if unknown. alternatives: best first, with distinct words. flags: see Flag. lattice: for FINAL events of streams
+    with a lattice_beam, else None. error: the exception of an ERROR event, else None.
     """
 
     kind: EventKind
@@ -194,7 +187,7 @@ class Event:
     n_stable_words: int
     error: Error | None
 
-    _handle: _Handle  # owns what `_found` points to
+    _handle: _Handle  # owns the target of `_found`
     _found: asr_lattice | None = None
     _lattice: Lattice | None = None
 
@@ -219,7 +212,7 @@ class Result(Event):
 
 
 def take_event(pointer: int) -> Event:
-    """Reads an asr_event, which it takes over."""
+    """Reads an asr_event and takes ownership of it."""
     handle = _Handle(pointer)
     kind = EventKind(lib.asr_event_get_kind(pointer))
     event = Result() if kind == EventKind.FINAL else Event()

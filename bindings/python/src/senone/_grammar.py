@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Grammars compiled in the process."""
+"""Compiles grammars in the process."""
 
 from __future__ import annotations
 
@@ -30,13 +30,15 @@ _LETTER_CASE = {"as is": 0, "lower": 1, "upper": 2}
 
 
 class GrammarConfig(TypedDict, total=False):
-    """Keyword arguments of `GrammarBuilder.jsgf` and its siblings. What is left out has the library's default.
-
-    name: of the grammar, in messages; default "grammar". rule: the one to recognise; default: all public rules, in SRGS the root.
-    unknown: what becomes of words that no lexicon has: "refuse" (default: the grammar is refused, and the sentence lists them) or
-        "drop" (the alternatives that need them are left out; `Grammar.unknown` lists them).
-    letter_case: of the grammar's words, "as is" (default), "lower" or "upper", for a lexicon that is all in one case; ASCII only.
-    silence_prob: of silence between words, 0..1; default 0.3. filler_prob: of each other filler there, 0..1; default 1e-4.
+    """Keyword arguments of `GrammarBuilder.jsgf` and its siblings. Missing ones have the library's defaults.
+    name: name of the grammar in messages; default "grammar". rule: the one to recognise; default: all public rules, in SRGS the
+        root.
+    unknown: treatment of words in no lexicon: "refuse" (default: the grammar is refused, and the sentence lists them) or "drop"
+        (alternatives that need them are left out; `Grammar.unknown` lists them).
+    letter_case: case of the grammar's words, "as is" (default), "lower" or "upper", for a lexicon that is all in one case;
+        ASCII only.
+    silence_prob: probability of silence between words, 0..1; default 0.3. filler_prob: of each other filler there, 0..1;
+        default 1e-4.
     transition_scale, self_loop_scale: weights of the costs between HMM states, and of staying in one, 0..100; default 1, 0.1.
     """
 
@@ -52,11 +54,10 @@ class GrammarConfig(TypedDict, total=False):
 
 class Grammar(bytes):
     """A compiled grammar: the bytes of a graph archive, for `Engine.add_graph` or a file.
-
-    unknown: words that no lexicon has, each once, which were dropped. guessed: words that the model of `GrammarBuilder.set_g2p`
-    pronounces. n_classes: classes that it uses; such a grammar can be built again, unless it was pickled. n_states, n_arcs: the
-    size of the graph. n_words: word symbols; a word with other tags or of another rule is another one. A copy is the grammar
-    itself, which does not change.
+    unknown: distinct words in no lexicon, which were dropped. guessed: words pronounced by the model of
+    `GrammarBuilder.set_g2p`. n_classes: classes that it uses; such a grammar can be rebuilt, unless it was pickled. n_states,
+    n_arcs: size of the graph. n_words: word symbols, one per combination of word, tags and rule. A grammar is immutable, and
+    copying returns the same object.
     """
 
     unknown: tuple[str, ...] = ()
@@ -65,7 +66,7 @@ class Grammar(bytes):
     n_states: int = 0
     n_arcs: int = 0
     n_words: int = 0
-    _result: Handle | None = None  # of a grammar with classes
+    _result: Handle | None = None  # for a grammar with classes
 
     def __copy__(self) -> Grammar:
         return self
@@ -86,11 +87,9 @@ class Grammar(bytes):
 
 class GrammarBuilder(Owner):
     """Compiles grammars for the acoustic model of a bundle: its phones, HMMs and filler words, which are read once.
-
-    bundle: its path. Words are those of the lexicons that were added when a grammar is compiled. Any threads may use one builder,
-    also at once; calls release the interpreter's lock. Its grammars outlive it. Raises InvalidArgument, NotFound (the bundle, or
-    hmms.bin in it), BadFile, IoFailure, Unsupported (a model whose contexts are not known), OutOfMemory; ImportError where
-    libsenone_build is missing.
+    bundle: its path. Grammars use the words of the lexicons added before. Any threads may use one builder at once; calls
+    release the interpreter's lock. Its grammars outlive it. Raises InvalidArgument, NotFound (the bundle, or hmms.bin in it),
+    BadFile, IoFailure, Unsupported (a model with unknown contexts), OutOfMemory; ImportError without libsenone_build.
     """
 
     def __init__(self, bundle: str | os.PathLike[str]) -> None:
@@ -102,11 +101,10 @@ class GrammarBuilder(Owner):
 
     def add_lexicon(self, lexicon: str | bytes | os.PathLike[str], name: str = "lexicon") -> None:
         """Adds the words of a dictionary in CMU Sphinx form: lines "word phone phone ...", variants as "word(2)".
-
-        lexicon: its path, or its text: bytes, or a string with a line break in it. name: of a text, in messages. A word that was
-        added before gets these pronunciations besides; those with phones that the model lacks are left out. Raises
-        InvalidArgument, NotFound, BadFile (also where no pronunciation is left), IoFailure, OutOfMemory, InvalidState (closed);
-        all is then as it was.
+        lexicon: its path, or its text: bytes, or a string with a line break in it. name: name of a text in messages. Known
+        words get these pronunciations in addition; pronunciations with phones missing in the model are left out. Raises
+        InvalidArgument, NotFound, BadFile (also if no pronunciation is left), IoFailure, OutOfMemory, InvalidState (closed);
+        nothing has changed then.
         """
         is_text = isinstance(lexicon, bytes) or (isinstance(lexicon, str) and "\n" in lexicon)
         with self._handle as pointer:
@@ -119,8 +117,7 @@ class GrammarBuilder(Owner):
             check_build(status)
 
     def set_g2p(self, model: str | os.PathLike[str] | None, n_best: int = 1) -> None:
-        """Lets a model of `senone g2p` pronounce words that no lexicon has, up to n_best (1..256) ways each; None: not any more.
-
+        """Lets a model of `senone g2p` pronounce words in no lexicon, up to n_best (1..256) ways each; None removes the model.
         `Grammar.guessed` lists them. Raises InvalidArgument, NotFound, BadFile, IoFailure, OutOfMemory, InvalidState (closed).
         """
         path = None if model is None else encoded("model", os.fspath(model))
@@ -130,24 +127,22 @@ class GrammarBuilder(Owner):
             check_build(self._lib.asr_builder_set_g2p(pointer, path, n_best))
 
     def set_class(self, class_name: str, phrases: Lines, **config: Unpack[GrammarConfig]) -> None:
-        """Sets the phrases that grammars use as $class_name in the place of a word: a text with a phrase a line, or a list, each with
-        tags if wanted: "ada lovelace {7}". They are equally likely. Without any nothing can be said in its place.
-
+        """Sets the phrases that grammars use as $class_name in place of a word: a text with one phrase per line, or a list.
+        Phrases may have tags: "ada lovelace {7}". They are equally likely. Without phrases nothing can be said there.
         class_name: UTF-8 without blanks, control characters and any of $;=|()[]*+<>{}"/. config: see `GrammarConfig`, for these
-        phrases; rule does not count. Raises InvalidArgument, BadFile, Unsupported, OutOfMemory, InvalidState
-        (closed); all is then as it was.
+        phrases; rule is ignored. Raises InvalidArgument, BadFile, Unsupported, OutOfMemory, InvalidState (closed); nothing has
+        changed then.
         """
         self._change_class(self._lib.asr_builder_set_class, class_name, phrases, config)
 
     def add_to_class(self, class_name: str, phrases: Lines, **config: Unpack[GrammarConfig]) -> None:
-        """Adds phrases to a class; takes time by their number, but for a call in a while. Otherwise as `set_class`."""
+        """Adds phrases to a class; takes time by their number, except for an occasional call. Otherwise as `set_class`."""
         self._change_class(self._lib.asr_builder_add_to_class, class_name, phrases, config)
 
     def build_again(self, grammar: Grammar) -> Grammar:
-        """The grammar, which this builder has made, with the classes as they are now; in the time that joining them takes.
-
-        Its words and their pronunciations stay as they were when it was built. Raises InvalidArgument (no grammar, another builder's grammar, or one that was pickled), BadFile, Unsupported, OutOfMemory,
-        InvalidState (closed).
+        """Rebuilds a grammar of this builder with the current classes, in the time that joining them takes.
+        Its words and their pronunciations stay as when it was built. Raises InvalidArgument (no grammar, another builder's
+        grammar, or one that was pickled), BadFile, Unsupported, OutOfMemory, InvalidState (closed).
         """
         if not isinstance(grammar, Grammar):
             raise InvalidArgument(f"grammar is of type {type(grammar).__name__}; it must be a senone.Grammar")
@@ -163,8 +158,7 @@ class GrammarBuilder(Owner):
 
     def jsgf(self, rules: str | bytes, **config: Unpack[GrammarConfig]) -> Grammar:
         """Compiles rules in JSGF. config: see `GrammarConfig`.
-
-        Raises BadFile with the line and column of what is wrong, InvalidArgument (an unknown word, or a setting out of its range),
+        Raises BadFile with line, column and cause, InvalidArgument (an unknown word, or a setting out of its range),
         Unsupported (beyond a limit), OutOfMemory, InvalidState (closed).
         """
         return self._compile(self._lib.asr_build_jsgf, "rules", rules, config)
@@ -174,12 +168,12 @@ class GrammarBuilder(Owner):
         return self._compile(self._lib.asr_build_srgs, "rules", rules, config)
 
     def phrases(self, lines: Lines, **config: Unpack[GrammarConfig]) -> Grammar:
-        """Compiles one of the phrases, a phrase a line of a text, or the items of a list; lines that begin with "#" and empty ones
-        do not count. config, raises: as `jsgf`."""
+        """Compiles a choice of phrases: one per line of a text, or the items of a list. Ignores empty lines and lines that
+        begin with "#". config, raises: as `jsgf`."""
         return self._compile(self._lib.asr_build_phrases, "lines", joined("lines", lines), config)
 
     def words(self, lines: Lines, **config: Unpack[GrammarConfig]) -> Grammar:
-        """Compiles the words, a word a line of a text or the items of a list, in any number and order. config, raises: as
+        """Compiles words, spoken in any number and order: one per line of a text, or the items of a list. config, raises: as
         `jsgf`."""
         return self._compile(self._lib.asr_build_words, "lines", joined("lines", lines), config)
 
@@ -198,7 +192,7 @@ class GrammarBuilder(Owner):
             check_build(function(pointer, encoded("class_name", name), data, len(data), ctypes.byref(native)))
 
     def _grammar(self, result: ctypes.c_void_p) -> Grammar:
-        """Takes the result over."""
+        """Takes ownership of the result."""
         assert result.value is not None
         handle: Handle | None = Handle(result.value, self._lib.asr_build_free, "the grammar was closed")
         try:
@@ -218,7 +212,7 @@ class GrammarBuilder(Owner):
 
 
 def _native_config(config: GrammarConfig) -> asr_build_config:
-    """Raises InvalidArgument for what is no setting or does not fit its field; the library checks the rest."""
+    """Raises InvalidArgument for unknown settings and values that do not fit their field; the library checks the rest."""
     native = asr_build_config()
     build_lib().asr_build_config_default(ctypes.byref(native))
     for name, value in config.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Owned objects of the library: closed once, and never while another thread uses them."""
+"""Owners of the library's objects: each is closed once, and never while another thread uses it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ _Self = TypeVar("_Self", bound="Owner")
 
 class Handle:
     """A pointer that ``with handle as pointer`` lends for one call.
-
-    close() waits for calls in progress, so that asr_close is the last call of a stream whatever threads do. A process that was
-    forked must not use, nor free, what its parent opened.
+    close() waits for calls in progress, so that asr_close is the last call of a stream on any thread. A forked process must not
+    use, nor free, its parent's objects.
     """
 
     def __init__(self, pointer: int, free: Callable[[int], None], closed: str) -> None:
@@ -30,7 +29,7 @@ class Handle:
 
     @property
     def closed(self) -> bool:
-        """True once nobody may begin to use it."""
+        """True once no new use may begin."""
         return self._pointer is None
 
     def __enter__(self) -> int:
@@ -51,7 +50,7 @@ class Handle:
                 self._changed.notify_all()
 
     def close(self) -> None:
-        """Frees the object, after calls in progress; nothing the second time."""
+        """Frees the object after calls in progress; does nothing the second time."""
         with self._changed:
             pointer, self._pointer = self._pointer, None
             while self._n_users > 0:
@@ -66,7 +65,7 @@ class Owner:
     _handle: Handle
 
     def close(self) -> None:
-        """Frees what the object holds, after calls in progress. May be called again."""
+        """Frees the contents of the object after calls in progress. May be called again."""
         self._handle.close()
 
     def __enter__(self: _Self) -> _Self:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the library puts events: one inbox a stream, read by threads, by coroutines or by the user's callback."""
+"""Inboxes for the library's events: one per stream, read by threads, by coroutines or by the user's callback."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from ._library import EventFunction
 EventCallback = Callable[[Event], None]
 
 _numbers = itertools.count(1)
-_inboxes: weakref.WeakValueDictionary[int, Inbox] = weakref.WeakValueDictionary()  # by user_data
+_inboxes: weakref.WeakValueDictionary[int, Inbox] = weakref.WeakValueDictionary()  # key: user_data
 
 
 class Inbox:
-    """Events in order. The stream holds it; the library only knows its number, so that a stream nobody holds can go."""
+    """A queue of events. The stream holds it; the library only knows its number, so that an unreferenced stream can be
+    collected."""
 
     def __init__(self, callback: EventCallback | None) -> None:
         self.number = next(_numbers)
-        self.failure: BaseException | None = None  # what the callback raised
-        self.thread: int | None = None  # where the callback is running
-        self.ended = False  # END was taken, or given to the callback
+        self.failure: BaseException | None = None  # exception of the callback
+        self.thread: int | None = None  # the thread in the callback
+        self.ended = False  # END was taken or passed to the callback
         self._callback = callback
         self._discards = False
         self._awaits_ready = False
@@ -38,7 +39,7 @@ class Inbox:
         _inboxes[self.number] = self
 
     def put(self, event: Event) -> bool:
-        """Called by the library's thread. False if the callback raised: the stream is to be cancelled."""
+        """Called on the library's thread. Returns False if the callback raised, so that the stream is cancelled."""
         if self._discards or self._is_old(event):
             return True
         raised = False
@@ -52,7 +53,7 @@ class Inbox:
                 self.thread = None
         with self._changed:
             if self._callback is None:
-                # Events that nobody takes must not grow with the audio: a PARTIAL replaces the one before.
+                # Untaken events must not accumulate with the audio: a PARTIAL replaces the one before.
                 if event.kind == EventKind.PARTIAL and self._events and self._events[-1].kind == EventKind.PARTIAL:
                     self._events.pop()
                 self._events.append(event)
@@ -68,13 +69,13 @@ class Inbox:
         return not raised
 
     def begin_again(self) -> None:
-        """Drops all events, and those to come before the next READY, which the stream's reset brings."""
+        """Drops all events until the next READY, which the stream's reset sends."""
         with self._changed:
             self._events.clear()
             self.ended, self.failure, self._awaits_ready = False, None, True
 
     def go_on(self) -> None:
-        """There was no reset after all."""
+        """Undoes `begin_again` after a failed reset."""
         self._awaits_ready = False
 
     def _is_old(self, event: Event) -> bool:
@@ -84,7 +85,7 @@ class Inbox:
             return self._awaits_ready
 
     def discard(self) -> None:
-        """Drops all events, and those to come; wakes who waits."""
+        """Drops all present and future events, and wakes waiting readers."""
         self._discards = True
         with self._changed:
             self._events.clear()
@@ -92,7 +93,7 @@ class Inbox:
             self._changed.notify_all()
 
     def take_ready(self) -> Event | None:
-        """The next event, if it is there."""
+        """Returns the next event if there is one."""
         with self._changed:
             return self._take()
 
@@ -103,12 +104,12 @@ class Inbox:
             return self._take()
 
     def wait_ended(self, timeout_s: float | None) -> None:
-        """Waits until END was given to the callback. Raises Timeout."""
+        """Waits until END was passed to the callback. Raises Timeout."""
         with self._changed:
             self._wait(lambda: self.ended, timeout_s)
 
     async def take_async(self) -> Event | None:
-        """`take` for coroutines: the event loop goes on meanwhile."""
+        """`take` for coroutines: does not block the event loop."""
         loop = asyncio.get_running_loop()
         while True:
             with self._changed:

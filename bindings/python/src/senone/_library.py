@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions and structs of asr.h for ctypes, one by one as the header has them; asr.h says what they mean.
-
+"""Declares the functions and structs of asr.h for ctypes, in the header's order; asr.h is their manual.
 A test compares this file with the header: every function with the number of its parameters, every struct with its size and
-fields. ctypes releases the interpreter's lock during calls, but those that read events.
+fields. ctypes releases the interpreter's lock during calls, except in functions that read events.
 """
 
 from __future__ import annotations
@@ -208,15 +207,15 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_event_free": (None, [c_void_p]),
 }
 
-# These only read an event, or free it, and keep the interpreter's lock: with many streams, to give it away and get it back would
-# take longer than the call.
+# Functions that only read or free an event keep the interpreter's lock: with many streams, releasing and reacquiring it
+# would take longer than the call.
 READING = ("asr_event_",)
 
 SONAME = "libsenone.so.0"
 
 
 def library_path(soname: str) -> str:
-    """The library that SENONE_LIBRARY names, or another one beside it; else the wheel's, else the system's."""
+    """Returns the path of the library: SENONE_LIBRARY, or its sibling `soname`; else the wheel's, else the system's."""
     named = os.environ.get("SENONE_LIBRARY")
     if named:
         return named if soname == SONAME else str(Path(named).with_name(soname))
@@ -225,8 +224,8 @@ def library_path(soname: str) -> str:
 
 
 def declare(functions: dict[str, tuple[Any, list[Any]]], path: str, reading: tuple[str, ...] = ()) -> ctypes.CDLL:
-    """Loads a library with these functions. Those whose names begin with one of `reading` keep the interpreter's lock. Raises
-    OSError; ImportError if the library lacks a function."""
+    """Loads a library with these functions. Functions whose names begin with one of `reading` keep the interpreter's lock.
+    Raises OSError; ImportError if the library lacks a function."""
     library, locked = ctypes.CDLL(path), ctypes.PyDLL(path)
     for name, (result, parameters) in functions.items():
         try:
@@ -252,10 +251,10 @@ lib = _load()
 
 
 def text(value: bytes | None) -> str:
-    """A string of the library, which is UTF-8; words of a model need not be."""
+    """Decodes a string of the library, which is UTF-8 except perhaps for a model's words."""
     return (value or b"").decode("utf-8", "replace")
 
 
 def version() -> str:
-    """The version of the library that runs, such as "0.2.0"."""
+    """Returns the version of the loaded library, such as "0.2.0"."""
     return text(lib.asr_version())

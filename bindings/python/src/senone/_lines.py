@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts for the library."""
+"""Encodes texts for the library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Lines = Union[str, bytes, Iterable[str]]
 
 
 def joined(argument: str, lines: Lines) -> str | bytes:
-    """A text of the lines. Raises InvalidArgument if one is none."""
+    """Joins lines to a text. Raises InvalidArgument if an item is not a line."""
     if isinstance(lines, (str, bytes)):
         return lines
     if not isinstance(lines, Iterable):
@@ -26,7 +26,7 @@ def joined(argument: str, lines: Lines) -> str | bytes:
 
 
 def utf8(argument: str, value: object) -> bytes:
-    """A text for the library. Raises InvalidArgument."""
+    """Encodes a text for the library. Raises InvalidArgument."""
     if isinstance(value, bytes):
         return value
     if not isinstance(value, str):

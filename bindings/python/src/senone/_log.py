@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library's messages go to ``logging.getLogger("senone")``, from any thread."""
+"""Forwards the library's messages to ``logging.getLogger("senone")``, from any thread."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DEBUG = 3
 def _receive(level: int, message: bytes, _user_data: int | None) -> None:
     try:
         logger.log(_LEVELS.get(level, logging.DEBUG), "%s", text(message))
-    except Exception:  # a handler's; nothing may cross into the library
+    except Exception:  # from a handler; must not cross into the library
         pass
 
 
@@ -27,6 +27,6 @@ _receiver = LogFunction(_receive)  # lives as long as the library may call it
 
 
 def start_logging() -> None:
-    """Called once, on import. Before the interpreter ends the library is told to be silent."""
+    """Called once, on import. Stops the library's messages before the interpreter ends."""
     lib.asr_set_log(_receiver, _DEBUG, None)
     atexit.register(lib.asr_set_log, ctypes.cast(0, LogFunction), 0, None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""numpy, loaded at its first use: recordings and 16-bit samples need none, arrays and lattices do."""
+"""Loads numpy at its first use: recordings and 16-bit samples do not need it, arrays and lattices do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def numpy(purpose: str) -> Any:
-    """The module. Raises ImportError saying that `purpose` needs it."""
+    """Returns the module. Raises ImportError saying that `purpose` needs it."""
     try:
         return importlib.import_module("numpy")
     except ImportError:
@@ -17,5 +17,5 @@ def numpy(purpose: str) -> Any:
 
 
 def has_numpy() -> bool:
-    """Whether it is installed."""
+    """Returns True if numpy is installed."""
     return importlib.util.find_spec("numpy") is not None

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings through libsndfile where there is one: the system's, or that of the package soundfile. Used by _audio.py."""
+"""Reads recordings through libsndfile if it is installed: the system's, or the one in the package soundfile. Used by
+_audio.py."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ SFM_READ = 0x10
 
 
 class _Info(ctypes.Structure):
-    """SF_INFO."""
+    """SF_INFO of sndfile.h."""
 
     _fields_ = [
         ("frames", c_int64),
@@ -59,11 +60,11 @@ def _library() -> ctypes.CDLL | None:
 
 
 class Missing(Exception):
-    """There is no libsndfile."""
+    """libsndfile is not installed."""
 
 
 class Damaged(Exception):
-    """Not readable, and why."""
+    """The file is unreadable, with the reason."""
 
 
 class SoundFile:
@@ -83,7 +84,7 @@ class SoundFile:
         self.n_channels = int(info.channels)
 
     def read(self, n: int) -> array[float]:
-        """The next n samples of each channel, interleaved, full scale -1..1; fewer only at the end."""
+        """Reads the next n samples of each channel, interleaved, full scale -1..1; fewer only at the end."""
         samples = (c_float * (n * self.n_channels))()
         n_read = self._library.sf_readf_float(self._file, samples, n)
         if self._library.sf_error(self._file) != 0:
@@ -93,7 +94,7 @@ class SoundFile:
         return piece
 
     def close(self) -> None:
-        """Gives the file back. May be called again."""
+        """Closes the file. May be called again."""
         if self._file:
             self._library.sf_close(self._file)
         self._file = None

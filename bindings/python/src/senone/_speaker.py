@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A speaker whose voice the model is brought closer to."""
+"""A speaker to whose voice the features are adapted."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ _VTLN = 2  # ASR_SPEAKER_VTLN
 
 
 class Speaker(Owner):
-    """A speaker, made by `Engine.speaker`: a transform of feature rows (fMLLR) and a warp of the frequency axis (VTLN), estimated
-    from what the speaker's streams heard.
-
+    """A speaker, made by `Engine.speaker`: a transform of feature rows (fMLLR) and a warp of the frequency axis (VTLN),
+    estimated from the audio of the speaker's streams.
     `Engine.stream` and `Engine.recognize` take it as ``speaker``, any number at once, of any engine of the same acoustic model.
-    `adapt` estimates the transform, or, with adaptation="between_utterances", a stream itself. A speaker may outlive its
+    `adapt` estimates the transform; with adaptation="between_utterances" a stream does so itself. A speaker may outlive its
     engine; streams keep working after it was closed. Any threads may use one.
     """
 
@@ -37,8 +36,8 @@ class Speaker(Owner):
         self._handle = Handle(pointer.value, lib.asr_speaker_free, "the speaker was closed; make another")
 
     def set_methods(self, *, fmllr: bool = True, vtln: int = 0) -> None:
-        """Sets what `adapt` estimates: a transform, and the likeliest of `vtln` warps, 11 or 21, from 0.80 to 1.20; 0: none.
-
+        """Selects what `adapt` estimates: a transform, and the likeliest of `vtln` warps, 11 or 21, from 0.80 to 1.20; 0: no
+        warps.
         Warps are chosen from streams of audio that are opened later. Raises InvalidArgument, Unsupported (a filter bank too
         narrow to be warped), NoDevice, InvalidState (closed), OutOfMemory.
         """
@@ -48,8 +47,8 @@ class Speaker(Owner):
 
     @property
     def warp(self) -> float:
-        """The warp that streams of the speaker begin with, 0.8 to 1.25; 1: none. Another one forgets the transform, which is of
-        the warp before. Raises InvalidArgument, Unsupported (a filter bank too narrow), InvalidState (closed)."""
+        """Initial warp of the speaker's streams, 0.8 to 1.25; 1: none. Setting another one discards the transform, which
+        belongs to the old warp. Raises InvalidArgument, Unsupported (a filter bank too narrow), InvalidState (closed)."""
         value = ctypes.c_float()
         with self._handle as pointer:
             check(lib.asr_speaker_get_warp(pointer, ctypes.byref(value)))
@@ -61,18 +60,17 @@ class Speaker(Owner):
             check(lib.asr_speaker_set_warp(pointer, value))
 
     def adapt(self) -> None:
-        """Chooses the warp; where it is the same as before, estimates the transform anew from all that came to a FINAL of the
-        speaker's streams, for utterances that begin later.
-
-        Takes up to some seconds. FINALs without words, with Flag.REJECTED or with Flag.BEAM_DIED do not count; of more than
-        200 s, a part is left out. Raises InvalidState (less than 1 s of words was said, or closed), OutOfMemory.
+        """Chooses the warp; if it stays the same, re-estimates the transform from all speech up to a FINAL of the speaker's
+        streams. The result is for utterances that begin later.
+        Takes up to some seconds. FINALs without words, with Flag.REJECTED or with Flag.BEAM_DIED do not count; of more than 200
+        s, a part is left out. Raises InvalidState (less than 1 s of words, or closed), OutOfMemory.
         """
         with self._handle as pointer:
             check(lib.asr_adapt(pointer))
 
     def transform(self) -> npt.NDArray[np.float32] | None:
-        """The transform y = A x + b: [n_feature_dims, n_feature_dims + 1] float32, b in the last column; a copy, or None while
-        there is none. Needs numpy. Raises InvalidState (closed), OutOfMemory."""
+        """Returns the transform y = A x + b: [n_feature_dims, n_feature_dims + 1] float32, with b in the last column. The
+        result is a copy, or None without a transform. Needs numpy. Raises InvalidState (closed), OutOfMemory."""
         np = numpy("transforms")
         values = np.empty(self._shape, np.float32)
         n = ctypes.c_size_t()
@@ -82,9 +80,8 @@ class Speaker(Owner):
 
     def set_transform(self, transform: Any) -> None:
         """Replaces the transform, for utterances that begin later.
-
-        transform: an array of the shape that `transform` returns; None takes the transform away. Raises InvalidArgument
-        (another shape, or a value is not finite), InvalidState (closed), OutOfMemory.
+        transform: an array of the shape that `transform` returns; None removes the transform. Raises InvalidArgument (another
+        shape, or a value is not finite), InvalidState (closed), OutOfMemory.
         """
         values = None if transform is None else self._as_transform(transform)
         with self._handle as pointer:
@@ -101,7 +98,7 @@ class Speaker(Owner):
         return self._n_feature_dims, self._n_feature_dims + 1
 
     def _as_transform(self, transform: Any) -> npt.NDArray[Any]:
-        """The values as C-contiguous float32. Raises InvalidArgument."""
+        """Converts the values to C-contiguous float32. Raises InvalidArgument."""
         np = numpy("transforms")
         values = np.asarray(transform)
         if values.dtype.kind not in "fiu":

@@ -38,15 +38,13 @@ def _checked(final: Result | None) -> Result:
 
 
 class Stream:
-    """One source of audio, made by `Engine.stream`; events come back.
-
+    """One source of audio and its events, made by `Engine.stream`.
     Events are taken with ``for event in stream`` or ``async for event in stream``, which wait for each and end after END, with
-    `next`, with `ready`, or all at once with `result`; or they go to a callback. They come as READY, then SPEECH_START,
-    PARTIAL (with partial_interval_ms), ENDPOINT, FINAL, then END; an ERROR may come instead of any, and END follows it. A PARTIAL
-    that was not taken is replaced by the next.
-
+    `next`, with `ready`, or all at once with `result`; or a callback gets them. Their order is READY, then SPEECH_START,
+    PARTIAL (with partial_interval_ms), ENDPOINT, FINAL, then END; an ERROR may replace any of them, followed by END. The next
+    PARTIAL replaces one that was not taken.
     As a context manager it finishes at the end of the block, and its events may still be taken afterwards; with a callback it
-    also waits for END. After an exception in the block it is closed. A stream that nobody holds is closed.
+    also waits for END. After an exception in the block it is closed. An unreferenced stream is closed.
     """
 
     def __init__(self, engine: Handle, row_length: int, config: StreamConfig, callback: EventCallback | None) -> None:
@@ -56,7 +54,7 @@ class Stream:
         self._row_length = row_length
         self._has_callback = callback is not None
         self._finished = False
-        self._last_state: bytes | None = None  # once END was taken
+        self._last_state: bytes | None = None  # set once END was taken
         self._inbox = Inbox(callback)
         native.callback = receive
         native.user_data = self._inbox.number
@@ -74,9 +72,8 @@ class Stream:
     # ---- state ------------------------------------------------------------------------------------------------------
 
     def state(self) -> bytes:
-        """What the stream's normalisation has learned of speaker, microphone and level, for `set_state` of a later stream.
-
-        That of the audio so far, and of all of it once FINAL or END was taken. Raises InvalidState if the stream keeps none (it
+        """Returns the learned state of the normalisation (speaker, microphone and level), for `set_state` of a later stream.
+        It covers the audio so far, and all of it once FINAL or END was taken. Raises InvalidState if the stream keeps none (it
         does with cmn "live"), or was closed before its END.
         """
         if self._last_state is not None:
@@ -89,8 +86,8 @@ class Stream:
         return room.raw
 
     def set_state(self, state: bytes) -> None:
-        """Begins the stream with the `state` of an earlier one, before anything is fed. Raises InvalidArgument (no state, or one
-        of another front end), Unsupported (of another version), InvalidState (something was fed, or the stream keeps none)."""
+        """Starts the stream from the `state` of an earlier one, before the first `feed`. Raises InvalidArgument (no state, or
+        one of another front end), Unsupported (of another version), InvalidState (after `feed`, or the stream keeps none)."""
         with self._handle as pointer:
             check(lib.asr_stream_set_state(pointer, bytes(state), len(state)))
 
@@ -98,17 +95,16 @@ class Stream:
 
     def feed(self, values: Any) -> None:
         """Appends audio or rows, and returns as soon as they are copied.
-
-        values: audio: an array [n], or [n, n_channels], of int16, or of float32 or float64 with full scale -1..1; bytes of 16-bit
-        samples, channels interleaved. Features: [T, n_feature_dims], log-likelihoods: [T, n_states]. How a signal is cut into
-        calls never changes the result. Waits while the backlog is over max_backlog_ms, but in a callback. Raises
+        values: audio: an array [n], or [n, n_channels], of int16, or of float32 or float64 with full scale -1..1; bytes of
+        16-bit samples, channels interleaved. Features: [T, n_feature_dims], log-likelihoods: [T, n_states]. The result does not
+        depend on how a signal is cut into calls. Blocks while the backlog is over max_backlog_ms, except in a callback. Raises
         InvalidArgument, InvalidState (after finish or close), BadAudio (a value is not finite; nothing of this call is taken),
         OutOfMemory, or the exception of the ERROR event if the stream has failed.
         """
         check(self._feed_with(lib.asr_feed, values))
 
     def try_feed(self, values: Any) -> None:
-        """`feed` that never waits: raises Busy, with nothing taken, where that would."""
+        """`feed` that never blocks: raises Busy, with nothing taken, if `feed` would block."""
         check(self._feed_with(lib.asr_try_feed, values))
 
     def _feed_with(self, function: Any, values: Any) -> int:
@@ -119,52 +115,50 @@ class Stream:
             owner, address, n = as_audio(values, self._n_channels, "int16" if self._input == "int16" else "float32")
         with self._handle as pointer:
             status: int = function(pointer, address, n)
-        del owner  # it was needed until here
+        del owner  # kept alive until here
         return status
 
     async def feed_async(self, values: Any) -> None:
-        """`feed` for coroutines: the event loop goes on while the backlog is too long."""
+        """`feed` for coroutines: does not block the event loop while the backlog is too long."""
         await asyncio.get_running_loop().run_in_executor(None, self.feed, values)
 
     def end_utterance(self) -> None:
-        """Ends the utterance under way with what was fed before, as an endpoint does; its last few frames belong to the next.
-        Does not wait. Raises InvalidState if the stream has no `endpoint` or was finished, or the exception of the ERROR event
-        if the stream has failed."""
+        """Ends the current utterance with the audio fed before, like an endpoint; its last few frames belong to the next. Does
+        not block. Raises InvalidState if the stream has no `endpoint` or was finished, or the exception of the ERROR event if
+        the stream has failed."""
         with self._handle as pointer:
             check(lib.asr_end_utterance(pointer))
 
     def cancel_utterance(self) -> None:
-        """Drops the utterance under way, with all that was fed before; what is fed later belongs to the next. Does not wait. If
+        """Drops the current utterance, with all audio fed before; later audio belongs to the next. Does not block. If
         SPEECH_START has come, ENDPOINT and a FINAL without words and with Flag.CANCELLED follow. Raises as `end_utterance`."""
         with self._handle as pointer:
             check(lib.asr_cancel_utterance(pointer))
 
     def set_graph(self, name: str) -> None:
         """Chooses the graph of the next utterance, by its name in the engine (`Engine.add_graph`); "" is the bundle's own.
-
-        Without `endpoint` it must come before the first `feed`, or after `reset`. Else the next utterance is the first whose sound
-        is fed later; one that began before and has no words by then is dropped. Raises NotFound, InvalidState, or the exception
-        of the ERROR event if the stream has failed.
+        Without `endpoint` it must come before the first `feed`, or after `reset`. Otherwise the next utterance is the first
+        whose sound is fed later; one that began before and has no words by then is dropped. Raises NotFound, InvalidState, or
+        the exception of the ERROR event if the stream has failed.
         """
         with self._handle as pointer:
             check(lib.asr_set_graph(pointer, encoded("name", name)))
 
     def boost(self, phrases: Lines | None, bonus: float = 5.0) -> None:
-        """Boosts phrases, a phrase a line of a text or the items of a list, for the utterance under way, or else the next one.
-
-        Each time that a path of its lattice says one, the path is cheaper by bonus (natural log, -1000..1000; 3..8 is usual). The
-        stream needs a `lattice_beam`; what its lattices do not hold cannot be boosted. Calls add up; None takes back all. Raises
-        InvalidArgument, InvalidState, Unsupported (over 1 MiB waits), OutOfMemory, or the exception of the ERROR event if the
-        stream has failed.
+        """Boosts phrases, one per line of a text or the items of a list, for the current utterance, or else the next one.
+        Each occurrence of a phrase makes a path of the lattice cheaper by bonus (natural log, -1000..1000; 3..8 is usual). The
+        stream needs a `lattice_beam`; phrases that its lattices do not contain cannot be boosted. Calls add up; None removes
+        all boosts. Raises InvalidArgument, InvalidState, Unsupported (over 1 MiB waits), OutOfMemory, or the exception of the
+        ERROR event if the stream has failed.
         """
         data = None if phrases is None else utf8("phrases", joined("phrases", phrases))
         with self._handle as pointer:
             check(lib.asr_boost(pointer, data, 0 if data is None else len(data), real("bonus", bonus)))
 
     def reset(self) -> None:
-        """Begins the stream anew, as if just opened, also after `finish` or `cancel`: clock, means, utterances. What is not
-        finished is dropped, and so are events that were not taken; READY is the next. Raises InvalidState if END was taken, which
-        closes the stream; DeviceLost, OutOfMemory."""
+        """Resets the stream to its state when opened, also after `finish` or `cancel`: clock, means, utterances. Unfinished
+        work and pending events are dropped; READY is the next event. Raises InvalidState if END was taken, which closes the
+        stream; DeviceLost, OutOfMemory."""
         self._inbox.begin_again()
         try:
             with self._handle as pointer:
@@ -175,47 +169,46 @@ class Stream:
         self._finished = False
 
     def finish(self) -> None:
-        """Says that the audio is complete; FINAL and END follow. Does not wait. Raises InvalidState if it was called before, or
+        """Declares the audio complete; FINAL and END follow. Does not block. Raises InvalidState if it was called before, or
         the exception of the ERROR event if the stream has failed."""
         with self._handle as pointer:
             check(lib.asr_finish(pointer))
         self._finished = True
 
     def cancel(self) -> None:
-        """Stops the work as soon as possible: an ERROR event with Cancelled and END follow. Does not wait."""
+        """Stops the work as soon as possible: an ERROR event with Cancelled and END follow. Does not block."""
         with self._handle as pointer:
             check(lib.asr_cancel(pointer))
 
     # ---- events -----------------------------------------------------------------------------------------------------
 
     def next(self, timeout: float | None = None) -> Event | None:
-        """Waits for the next event and takes it; None after END. timeout: seconds; None: as long as it takes. Raises Timeout;
-        InvalidState if the stream has a callback."""
+        """Waits for the next event and takes it; None after END. timeout: seconds; None: no limit. Raises Timeout; InvalidState
+        if the stream has a callback."""
         self._check_no_callback()
         return self._taken(self._inbox.take(timeout))
 
     def ready(self) -> Iterator[Event]:
-        """Takes the events that are there, without waiting. Raises InvalidState if the stream has a callback."""
+        """Takes the available events, without waiting. Raises InvalidState if the stream has a callback."""
         self._check_no_callback()
         while (event := self._taken(self._inbox.take_ready())) is not None:
             yield event
 
     def __iter__(self) -> Iterator[Event]:
-        """Waits for each event, up to and with END."""
+        """Waits for each event, up to and including END."""
         while (event := self.next()) is not None:
             yield event
 
     async def __aiter__(self) -> AsyncIterator[Event]:
-        """Waits for each event without stopping the event loop, up to and with END."""
+        """Waits for each event without blocking the event loop, up to and including END."""
         self._check_no_callback()
         while (event := self._taken(await self._inbox.take_async())) is not None:
             yield event
 
     def result(self, timeout: float | None = None) -> Result:
-        """Finishes the stream if it was not, takes events up to END and returns the FINAL one.
-
-        timeout: seconds that each event may take. Raises Timeout, the exception of an ERROR event, or InvalidState if the stream
-        has a callback or its FINAL was taken before.
+        """Finishes the stream if necessary, takes events up to END and returns the FINAL one.
+        timeout: seconds per event. Raises Timeout, the exception of an ERROR event, or InvalidState if the stream has a
+        callback or its FINAL was taken before.
         """
         self._finish_once()
         found: Result | None = None
@@ -232,8 +225,8 @@ class Stream:
         return _checked(found)
 
     def wait(self, timeout: float | None = None) -> None:
-        """With a callback: waits until END was given to it, and raises what it raised. timeout: seconds. Raises Timeout;
-        InvalidState without a callback."""
+        """With a callback: waits until END was passed to it, and raises the callback's exception. timeout: seconds. Raises
+        Timeout; InvalidState without a callback."""
         if not self._has_callback:
             raise InvalidState("the stream has no callback; take its events")
         if self._in_callback():
@@ -245,14 +238,14 @@ class Stream:
     # ---- end --------------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Ends the stream, finished or not: waits for a running callback, discards events, frees everything. May be called again,
-        but not in the stream's own callback: raises InvalidState there."""
+        """Ends the stream, finished or not: waits for a running callback, discards events, frees everything. May be called
+        again, but raises InvalidState in the stream's own callback."""
         if self._in_callback():
             raise InvalidState("close was called in the stream's own callback, which it would wait for; use cancel")
         self._inbox.discard()
         try:
-            self.cancel()  # a feed that waits returns
-        except InvalidState:  # closed
+            self.cancel()  # makes a blocked feed return
+        except InvalidState:  # already closed
             pass
         self._handle.close()
 
@@ -279,12 +272,12 @@ class Stream:
         await asyncio.get_running_loop().run_in_executor(None, self.__exit__, kind, error, traceback)
 
     def __del__(self) -> None:
-        if not hasattr(self, "_handle"):  # it did not open
+        if not hasattr(self, "_handle"):  # opening failed
             return
         if not self._in_callback():
             self.close()
             return
-        # The last reference went in the callback, which closing would wait for.
+        # The last reference was dropped in the callback, which closing would wait for.
         self._inbox.discard()
         threading.Thread(target=self._handle.close, daemon=True).start()
 
@@ -296,7 +289,7 @@ class Stream:
             raise InvalidState("the stream has a callback, which gets its events")
 
     def _finish_once(self) -> None:
-        """Finishes, unless that was done, or the stream has failed, which its events say, or was closed."""
+        """Finishes the stream unless it was finished, was closed, or has failed, which its events report."""
         if self._finished or self._handle.closed or self._inbox.ended:
             return
         self._finished = True
@@ -306,14 +299,14 @@ class Stream:
     def _taken(self, event: Event | None) -> Event | None:
         """Frees the stream once its END was taken."""
         if event is not None and event.kind == EventKind.END:
-            with contextlib.suppress(InvalidState):  # it keeps none
+            with contextlib.suppress(InvalidState):  # the stream keeps none
                 self._last_state = self.state()
             self.close()
         return event
 
 
 def _close_all() -> None:
-    """Before the interpreter ends, so that no thread of the library calls into it afterwards."""
+    """Closes all streams before the interpreter ends, so that no thread of the library calls into it afterwards."""
     for stream in list(_open):
         stream.close()
 

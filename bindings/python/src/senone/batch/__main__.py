@@ -17,11 +17,11 @@ from ._progress import Progress
 from ._signals import Interrupted, die_of, end_on_signals, uninterrupted
 from ._source import read_items
 
-MOST_HELD = 10000  # results that wait for those before them; then the recordings that are late are waited for
+MOST_HELD = 10000  # most results that wait for earlier ones; beyond that, the batch waits for the late recordings
 
 
 class Batch:
-    """A run: what it takes from and writes to."""
+    """A run with its inputs and outputs."""
 
     def __init__(self, options: Options, items: list[Item], output: Output) -> None:
         self._options = options
@@ -100,7 +100,7 @@ def _run(options: Options) -> int:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The exit status."""
+    """Runs the batch and returns the exit status."""
     try:
         return _run(parse(arguments))
     except (Failure, senone.Error) as error:

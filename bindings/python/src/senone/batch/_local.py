@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every device of this host: a process with an engine for each, and recordings to the least loaded.
-
-A process that dies takes nothing along: its recordings are recognised again, at most `retries` times. A recording may be the
-reason; so the last attempt is made alone, where nothing else suffers or is blamed.
+"""Uses every device of this host: one or more worker processes per device, each with an engine; recordings go to the least
+loaded.
+If a process dies, its recordings are recognised again, at most `retries` times. A recording may have caused the death. So its
+last attempt runs alone, where no other recording suffers or is blamed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ._common import Failure, Item, Record, Settings, failed_record
 from ._recognizer import Fate
 from ._worker import DEVICE_LOST
 
-MOST_DEATHS = 5  # of a worker, without a result in between
+MOST_DEATHS = 5  # consecutive deaths of a worker without a result
 TICK_S = 0.2
 READ_BYTES = 1 << 20
 
@@ -30,7 +30,7 @@ OnRecord = Callable[[Item, Record, str], None]
 
 
 def default_devices() -> list[str]:
-    """What SENONE_DEVICE says, else all devices of the best back end. Raises Failure."""
+    """Returns the device of SENONE_DEVICE, else all devices of the best back end. Raises Failure."""
     named = os.environ.get("SENONE_DEVICE")
     if named:
         return [named]
@@ -41,7 +41,7 @@ def default_devices() -> list[str]:
 
 
 def spread(settings: Settings, devices: list[str], n_workers: int, n_cores: int) -> list[Settings]:
-    """The settings of each worker: devices in turn; workers that share the cores of the host get a part of them each."""
+    """Returns the settings of each worker: devices in turn; workers on the same host cores share them."""
     named = [devices[i % len(devices)] for i in range(n_workers or len(devices))]
     n_on_cpu = sum(name.partition(":")[0] == "cpu" for name in named)
     workers = []
@@ -54,38 +54,38 @@ def spread(settings: Settings, devices: list[str], n_workers: int, n_cores: int)
 
 
 class _Worker:
-    """A process and the recordings it has."""
+    """A process with its assigned recordings."""
 
     def __init__(self, settings: Settings, label: str) -> None:
         self.settings = settings
         self.name = settings.device or ""
-        self.label = label  # where several share a device
+        self.label = label  # unique if several share a device
         self.items: dict[int, Item] = {}
         self.n_jobs = 0  # 0: not ready
         self.n_deaths = 0  # since its last result
-        self.alone = False  # it has a last attempt, and gets nothing beside it
+        self.alone = False  # it runs a last attempt, and gets no other recordings
         self.failure = ""
         self._rest = b""
         self.start()
 
     def start(self) -> None:
-        """Begins a process; it is ready later."""
+        """Starts a process; it becomes ready later."""
         self.n_jobs, self.alone, self.failure, self._rest = 0, False, "", b""
         self.process = subprocess.Popen(
             [sys.executable, "-m", "senone.batch._worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C reaches the batch alone
+            start_new_session=True,  # only the batch itself gets Ctrl-C
         )
         self._send(json.dumps(dataclasses.asdict(self.settings)))
 
     def give(self, item: Item) -> None:
-        """A recording to recognise."""
+        """Sends a recording to recognise."""
         self.items[item.number] = item
         self._send(json.dumps(item))
 
     def read(self) -> list[bytes] | None:
-        """Whole lines of its answers; None once it has ended."""
+        """Returns complete lines of its answers; None once it has ended."""
         assert self.process.stdout is not None
         data = os.read(self.process.stdout.fileno(), READ_BYTES)
         if not data:
@@ -94,18 +94,18 @@ class _Worker:
         return lines
 
     def end(self) -> None:
-        """Ends the process, whatever it does."""
+        """Kills the process."""
         self.process.kill()
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
             assert pipe is not None
             try:
                 pipe.close()
-            except OSError:  # what it never read
+            except OSError:  # unread input
                 pass
 
     def how_it_ended(self) -> str:
-        """After its end, in words."""
+        """Describes its end in words."""
         status = self.process.returncode
         if status == DEVICE_LOST:
             return "lost its device"
@@ -113,12 +113,12 @@ class _Worker:
 
     @property
     def free(self) -> int:
-        """Recordings that it takes now: a few more than it works on, so that it never waits for the next."""
+        """Returns the number of recordings it accepts now: a few more than it works on, so that it never waits for the next."""
         return 0 if self.n_jobs == 0 or self.alone else self.n_jobs + self.n_jobs // 4 + 1 - len(self.items)
 
     @property
     def load(self) -> float:
-        """Recordings it has, for each that it recognises at a time."""
+        """Returns its recordings per concurrent job."""
         return len(self.items) / self.n_jobs if self.n_jobs else 0.0
 
     def _send(self, line: str) -> None:
@@ -126,12 +126,12 @@ class _Worker:
         try:
             self.process.stdin.write(line.encode() + b"\n")
             self.process.stdin.flush()
-        except OSError:  # it has died, which reading will tell
+        except OSError:  # it has died, which reading will detect
             pass
 
 
 class LocalRun:
-    """Recognises all items. on_record gets each result once; say gets sentences for the user; tick is called all the time."""
+    """Recognises all items. on_record gets each result once; say gets sentences for the user; tick is called continually."""
 
     def __init__(
         self,
@@ -163,11 +163,11 @@ class LocalRun:
 
     @property
     def names(self) -> list[str]:
-        """Of the devices."""
+        """Names of the devices."""
         return [worker.name for worker in self._workers]
 
     def run(self, items: Iterable[Item], n_items: int, may_go_on: Callable[[], bool]) -> None:
-        """items: taken as workers get free, while may_go_on says so. Raises Failure if no worker is left."""
+        """Recognises items, taken as workers become free, while may_go_on allows it. Raises Failure if no worker is left."""
         source = iter(items)
         self._n_left, self._begun = n_items, True
         while self._n_left > 0:
@@ -192,7 +192,7 @@ class LocalRun:
         self._selector.register(worker.process.stdout, selectors.EVENT_READ, worker)
 
     def _give_out(self) -> None:
-        """Recordings to the least loaded workers that take more."""
+        """Sends recordings to the least loaded workers with free capacity."""
         reserved = None
         if self._last_attempts and not any(worker.alone for worker in self._workers):
             ready = [worker for worker in self._workers if worker.n_jobs]
@@ -207,7 +207,7 @@ class LocalRun:
             min(free, key=lambda worker: worker.load).give(self._waiting.popleft())
 
     def _receive(self) -> None:
-        """Takes what workers answer, or waits a moment."""
+        """Reads the answers of workers, or waits briefly."""
         for key, _ in self._selector.select(TICK_S):
             worker: _Worker = key.data
             lines = worker.read()
@@ -240,7 +240,7 @@ class LocalRun:
         self._on_record(item, record, name)
 
     def _try_again(self, item: Item, record: Record, name: str, is_suspect: bool) -> None:
-        """After an attempt that failed with this record for its result. is_suspect: it may have harmed the worker."""
+        """Handles a failed attempt with this record as its result. is_suspect: it may have harmed the worker."""
         n = self._n_failures[item.number] = self._n_failures.get(item.number, 0) + 1
         if n > self._retries:
             self._finish(item, record, name)
@@ -250,12 +250,12 @@ class LocalRun:
             self._waiting.append(item)
 
     def _bury(self, worker: _Worker) -> None:
-        """A worker has ended: its recordings go to others, and another takes its place."""
+        """Handles the end of a worker: its recordings go to others, and a new worker replaces it."""
         self._selector.unregister(worker.process.stdout)  # type: ignore[arg-type]
         worker.end()
         items = list(worker.items.values())
         worker.items.clear()
-        worker.n_deaths += not worker.alone  # of that, the recording is the reason
+        worker.n_deaths += not worker.alone  # a death in a last attempt is the recording's fault
         how = f"cannot start: {worker.failure}" if worker.failure else worker.how_it_ended()
         problem = f"the worker on {worker.name} {how}"
         if not self._begun:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of ``python -m senone.batch``. Settings that `senone recognize` has too are called as there."""
+"""Parses the command line of ``python -m senone.batch``. Settings shared with `senone recognize` have the same names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ that makes no sense; 128 and more after a signal."""
 
 @dataclass(frozen=True)
 class Options:
-    """What the user asked for."""
+    """The parsed command line."""
 
     inputs: list[str]
     lists: list[str]
@@ -36,7 +36,7 @@ class Options:
     retries: int
     devices: list[str]
     workers: int
-    ray: str | None  # None: without; "": the cluster that runs here, else a new one; else its address
+    ray: str | None  # None: without Ray; "": the cluster running here, else a new one; else its address
     quiet: bool
     settings: Settings
 
@@ -123,7 +123,7 @@ def _add_recognition(parser: argparse.ArgumentParser) -> None:
 
 
 def _stream(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Settings of the streams that were given."""
+    """Returns the given settings of the streams."""
     names = ("beam", "acoustic_scale", "word_insertion_cost", "max_active", "min_active", "cmn", "lattice_beam")
     stream = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
     if arguments.nbest is not None:
@@ -134,7 +134,7 @@ def _stream(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def parse(arguments: Sequence[str]) -> Options:
-    """Raises UsageFailure; ends the process after --help."""
+    """Parses the arguments. Raises UsageFailure; ends the process after --help."""
     parser = _Parser(
         prog="python -m senone.batch",
         description=DESCRIPTION,

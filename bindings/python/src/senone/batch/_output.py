@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results on disk, each recording once: a file of JSON lines, or a folder of Parquet files (_parquet.py).
-
-A result is in the file as soon as `write` returns. A run that was killed leaves at most a cut-off last line, which the next one
+"""Writes results to disk, once per recording: to a file of JSON lines, or a folder of Parquet files (_parquet.py).
+A result is in the file as soon as `write` returns. A killed run leaves at most a truncated last line, which the next run
 removes; the lock goes with the process.
 """
 
@@ -19,25 +18,25 @@ from typing import Protocol
 from ._common import Failure, Item, Record, UsageFailure, printable
 
 JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
-SYNC_S = 10  # how often the system is told to keep what was written, in case it fails
-BEGIN = b'{"id": "'  # of every line
+SYNC_S = 10  # interval of syncs to disk, against a crash of the system
+BEGIN = b'{"id": "'  # beginning of every line
 
 
 class Output(Protocol):
-    """Where results go. done: ids of recordings that have one. n_failed: how many of them are errors."""
+    """The destination of results. done: ids of recordings with a result. n_failed: how many of these results are errors."""
 
     done: set[str]
     n_failed: int
 
     def write(self, record: Record) -> bool:
-        """False if the recording has a result already, which stays. Raises Failure."""
+        """Writes a result. Returns False if the recording already has one, which stays. Raises Failure."""
 
     def close(self) -> None:
-        """Keeps everything and gives the output back."""
+        """Flushes everything and closes the output."""
 
 
 def open_output(name: str, retry_failed: bool) -> Output:
-    """Begins an output or goes on with it. Raises Failure, such as when another run writes there."""
+    """Begins an output or continues one. Raises Failure, for example when another run is writing there."""
     from ._parquet import ParquetFolder
 
     path = Path(name)
@@ -54,7 +53,7 @@ def failing(path: Path, error: OSError) -> Failure:
 
 
 def open_locked(path: Path) -> int:
-    """A descriptor of the file at this path, which no other run has. Raises Failure."""
+    """Returns a descriptor of the file at this path, locked against other runs. Raises Failure."""
     while True:
         try:
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
@@ -77,11 +76,11 @@ def open_locked(path: Path) -> int:
         except OSError as error:  # a file system without locks
             os.close(file)
             raise failing(path, error) from None
-        os.close(file)  # it was replaced before it was locked
+        os.close(file)  # the file was replaced before it was locked
 
 
 class JsonLines:
-    """A line for each recording."""
+    """A file with one line per recording."""
 
     def __init__(self, path: Path, retry_failed: bool = False) -> None:
         self.done: set[str] = set()
@@ -108,7 +107,7 @@ class JsonLines:
     def close(self) -> None:
         """See Output."""
         try:
-            if os.fstat(self._file).st_size == 0:  # the run never began
+            if os.fstat(self._file).st_size == 0:  # empty: the run never began
                 self._path.unlink(missing_ok=True)
             os.fsync(self._file)
         except OSError as error:
@@ -117,12 +116,12 @@ class JsonLines:
             os.close(self._file)
 
     def records(self) -> list[Record]:
-        """Everything in it."""
+        """Returns the whole content."""
         with open(self._path, "rb") as file:
             return [json.loads(line) for line in file]
 
     def clear(self) -> None:
-        """Empties it."""
+        """Truncates it."""
         os.ftruncate(self._file, 0)
         self._size = self.n_failed = 0
         self.done.clear()
@@ -142,7 +141,7 @@ class JsonLines:
             raise failing(self._path, error) from None
 
     def _read_older(self) -> int:
-        """Takes the ids of an earlier run; returns the bytes that stay."""
+        """Reads the ids of an earlier run; returns the bytes to keep."""
         size = 0
         with open(self._path, "rb") as file:
             begin = file.read(len(BEGIN))
@@ -160,7 +159,7 @@ class JsonLines:
         return size
 
     def _drop_failed(self) -> None:
-        """Puts a file without errors in the place of this one, at once."""
+        """Atomically replaces this file by one without the errors."""
         partial = self._path.with_name(self._path.name + ".partial")
         partial.unlink(missing_ok=True)
         replacement = open_locked(partial)
@@ -175,7 +174,8 @@ class JsonLines:
         self._file = replacement
 
     def _id_of(self, line: bytes, number: int) -> tuple[str, bool]:
-        """The id of a line and whether it is an error. Only its first two values are read: there may be millions."""
+        """Returns the id of a line and whether it is an error. Only the first two values are parsed: there may be millions of
+        lines."""
         try:
             if not line.startswith(BEGIN) or not line.endswith(b"}\n"):
                 raise ValueError
@@ -197,7 +197,7 @@ class JsonLines:
 
 
 class InOrder:
-    """Holds results back until those of all recordings before them are written."""
+    """Holds results back until those of all earlier recordings are written."""
 
     def __init__(self, output: Output, items: list[Item]) -> None:
         self._output = output
@@ -206,7 +206,7 @@ class InOrder:
         self._held: dict[int, Record] = {}
 
     def write(self, number: int, record: Record) -> None:
-        """Takes the result of a recording, once."""
+        """Takes the result of a recording; call once per recording."""
         self._held[number] = record
         while self._next in self._held:
             assert self._next is not None
@@ -215,5 +215,5 @@ class InOrder:
 
     @property
     def n_held(self) -> int:
-        """Results that wait for others."""
+        """Number of results that wait for others."""
         return len(self._held)

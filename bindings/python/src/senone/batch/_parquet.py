@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results as a folder of Parquet files, which pyarrow and pandas read as one table.
-
-New results go to a journal of JSON lines in the folder. Whenever it has PART of them they become one file, which appears whole;
-then the journal is emptied. A run that is killed in between finds results in both, and takes those of the file.
+"""Writes results as a folder of Parquet files, which pyarrow and pandas read as one table.
+New results go to a journal of JSON lines in the folder. Whenever it has PART of them they become one file, which appears
+complete; then the journal is emptied. If a run is killed in between, the next run finds results in both, and uses the file's.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from ._common import Failure, Record, printable
 from ._output import JsonLines, failing
 
 PART = 10000
-JOURNAL = "_journal.jsonl"  # readers of Parquet leave files with an underscore alone
+JOURNAL = "_journal.jsonl"  # Parquet readers ignore files with an underscore
 
 
 def _pyarrow() -> tuple[Any, Any]:
@@ -60,7 +59,7 @@ def _schema(arrow: Any) -> Any:
 
 
 class ParquetFolder:
-    """The folder; see Output."""
+    """A folder of Parquet files; see Output."""
 
     def __init__(self, folder: Path, retry_failed: bool) -> None:
         self._arrow, self._parquet = _pyarrow()
@@ -106,7 +105,7 @@ class ParquetFolder:
         self._journal.close()
 
     def _flush(self) -> None:
-        """The journal becomes a file of its own."""
+        """Converts the journal to a file."""
         if self._new:
             part = self._folder / f"part-{self._n_parts:06d}.parquet"
             self._write_part(part, self._arrow.Table.from_pylist(self._new, schema=self._schema))
@@ -126,7 +125,7 @@ class ParquetFolder:
             raise failing(partial, error) from None
 
     def _read_part(self, part: Path, retry_failed: bool) -> None:
-        """Takes the ids of an older file; with retry_failed its errors go."""
+        """Reads the ids of an older file; with retry_failed, drops its errors."""
         try:
             table = self._parquet.read_table(part, columns=["id", "error"])
         except (OSError, ValueError) as error:

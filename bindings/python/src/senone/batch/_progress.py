@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far the batch is, on stderr: a line that is redrawn on a terminal, elsewhere one a minute; and the figures at its end."""
+"""Shows the batch's progress on stderr: a line redrawn on a terminal, elsewhere one per minute; and a summary at its end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOGGED_S = 60
 
 
 def clock_time(seconds: float) -> str:
-    """1:23:45."""
+    """Formats a duration like 1:23:45."""
     minutes, s = divmod(int(max(seconds, 0)), 60)
     hours, m = divmod(minutes, 60)
     return f"{hours}:{m:02}:{s:02}" if hours else f"{m}:{s:02}"
@@ -38,11 +38,11 @@ class Progress:
         self._begin_s = self._drawn_s = time.monotonic()
 
     def begin(self) -> None:
-        """The workers are ready: the clock starts."""
+        """Starts the clock once the workers are ready."""
         self._begin_s = self._drawn_s = time.monotonic()
 
     def add(self, record: Record, worker: str) -> None:
-        """A result that `worker` made."""
+        """Counts a result of `worker`."""
         self.n_done += 1
         self.n_failed += "error" in record
         audio_s = record.get("audio_s", 0.0)
@@ -52,7 +52,7 @@ class Progress:
         self.show()
 
     def show(self) -> None:
-        """Draws the line if it is time to."""
+        """Draws the line when it is due."""
         now = time.monotonic()
         if self._quiet or now - self._drawn_s < (REDRAWN_S if self._terminal else LOGGED_S):
             return
@@ -65,7 +65,7 @@ class Progress:
         self._shown = True
 
     def say(self, sentence: str) -> None:
-        """A message on a line of its own."""
+        """Prints a message on a separate line."""
         self.hide()
         print(f"senone.batch: {sentence}", file=sys.stderr, flush=True)
 
@@ -77,7 +77,7 @@ class Progress:
         self._shown = False
 
     def summary(self) -> str:
-        """The figures, in a few lines."""
+        """Returns the summary, in a few lines."""
         seconds = time.monotonic() - self._begin_s
         lines = [
             f"{self.n_done} recordings, {self.audio_s:.1f} s of audio in {seconds:.2f} s, "

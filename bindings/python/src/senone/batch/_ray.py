@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The batch over Ray Data: an actor for each GPU, or for a set of cores.
-
-Ray starts actors again that died and gives their block of recordings to one that lives. A block that fails too often is left
-out; its recordings are then recognised one by one, so that the one to blame is found and has an error for its result. Results
-come to this process, which alone writes them: a recording that was recognised twice has one.
+"""Runs the batch over Ray Data: an actor for each GPU, or for a set of cores.
+Ray restarts dead actors and gives their block of recordings to a living one. A block that fails too often is skipped. Its
+recordings are then recognised one by one, so that the culprit is found and gets an error as its result. This process alone
+writes the results, so a recording that was recognised twice has one.
 """
 
 from __future__ import annotations
@@ -25,24 +24,24 @@ from ._common import Failure, Item, Record, Settings, failed_record
 from ._recognizer import GPU_JOBS, Fate, Recognizer
 from ._worker import DEVICE_LOST
 
-MOST_BLOCKS = 4096  # Ray's work grows with them
+MOST_BLOCKS = 4096  # Ray's overhead grows with them
 LEAST_IN_BLOCK = 32
-LEAST_RETRIES = 2  # of a recording by itself, which may be sent to an actor that another one has just killed
-MOST_CORES = 8  # of an actor, where --threads does not say
-CALLS = 2  # of an actor at a time: one ends while the next one fills the device
+LEAST_RETRIES = 2  # for a recording by itself, which may be sent to an actor that another one has just killed
+MOST_CORES = 8  # per actor, without --threads
+CALLS = 2  # concurrent calls per actor: one ends while the next one fills the device
 
 Result = tuple[Item, Record, str]
 
 
 class Actor:
-    """Lives in a process of Ray's."""
+    """Runs in a process of Ray's."""
 
     def __init__(self, settings: Settings) -> None:
         self._failure = ""
         try:
             self._recognizer = Recognizer(settings)
         except senone.Error as error:
-            self._failure = str(error)  # what is raised here would come out as pages
+            self._failure = str(error)  # an exception raised here would print pages of traceback
             return
         context = importlib.import_module("ray").get_runtime_context()
         self._name = f"{self._recognizer.engine.info.device_id} of actor {context.get_actor_id()[:8]}"
@@ -50,7 +49,7 @@ class Actor:
         self._pool = ThreadPoolExecutor(CALLS * self._recognizer.n_jobs)
 
     def __call__(self, block: dict[str, Any]) -> dict[str, Any]:
-        """Recordings in, results out; called by CALLS threads."""
+        """Takes recordings and returns results; CALLS threads call it."""
         if self._failure:
             return {"answer": [json.dumps({"failed": self._failure})]}
         items = [Item(*json.loads(item)) for item in block["item"]]
@@ -59,13 +58,13 @@ class Actor:
     def _answer(self, item: Item) -> str:
         with self._slots:
             record, fate = self._recognizer.recognize(item)
-        if fate == Fate.LOST:  # Ray begins another actor
+        if fate == Fate.LOST:  # Ray starts another actor
             os._exit(DEVICE_LOST)
         return json.dumps({"number": item.number, "fate": fate.value, "record": record, "worker": self._name})
 
 
 class RayRun:
-    """A cluster and the way recordings take through it."""
+    """A cluster, and the path of recordings through it."""
 
     def __init__(self, settings: Settings, address: str, n_workers: int, retries: int) -> None:
         self._ray, self._data = _modules()
@@ -88,12 +87,12 @@ class RayRun:
 
     @property
     def names(self) -> list[str]:
-        """Of the workers."""
+        """Names of the workers."""
         each = "a GPU" if "num_gpus" in self._needs else f"{self._settings.threads} threads"
         return [f"{self._n_workers} actors of Ray, each with {each}"]
 
     def results(self, items: list[Item]) -> Iterator[Result]:
-        """Each item once, as they are done. Raises Failure."""
+        """Yields each item's result once, in the order of completion. Raises Failure."""
         missing = {item.number: item for item in items}
         together = (self._block_size(len(items)), CALLS, self._retries)
         alone = (1, 1, max(LEAST_RETRIES, self._retries))
@@ -108,16 +107,16 @@ class RayRun:
             yield item, failed_record(item, "the actor died whenever it recognised this"), "actors that died"
 
     def close(self) -> None:
-        """Leaves the cluster, and ends it if it was begun here."""
+        """Disconnects from the cluster, and stops it if it was started here."""
         self._ray.shutdown()
 
     def _answers(self, items: list[Item], n_in_block: int, n_calls: int, retries: int) -> Iterator[dict[str, Any]]:
-        """What actors say that work on n_calls blocks at a time."""
+        """Yields the results of actors that work on n_calls blocks at a time."""
         rows = [{"item": json.dumps(item)} for item in items]
         dataset = self._data.from_items(rows, override_num_blocks=-(-len(rows) // n_in_block))
         n_workers = min(self._n_workers, -(-len(rows) // n_in_block))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Ray 2.60 deprecates how retries are limited, and has no other way yet
+            warnings.simplefilter("ignore")  # Ray 2.60 deprecates this limit of retries and has no replacement yet
             answers = dataset.map_batches(
                 Actor,
                 fn_constructor_args=(self._settings,),
@@ -139,7 +138,8 @@ class RayRun:
             yield answer
 
     def _block_size(self, n: int) -> int:
-        """Recordings that an actor gets at a time: enough to fill its device and to be worth Ray's work, some for everybody."""
+        """Returns the recordings per block: enough to fill a device and to outweigh Ray's overhead, and some for every
+        actor."""
         n_jobs = self._settings.jobs or self._settings.threads or GPU_JOBS
         shared_out = -(-n // (4 * self._n_workers))
         return max(1, min(shared_out, max(LEAST_IN_BLOCK, CALLS * n_jobs)), -(-n // MOST_BLOCKS))
@@ -147,13 +147,13 @@ class RayRun:
     def _connect(self, address: str) -> None:
         context = self._data.DataContext.get_current()
         context.enable_progress_bars = context.print_on_execution_start = False
-        context.max_errored_blocks = -1  # they come again, recording by recording
+        context.max_errored_blocks = -1  # their recordings are retried one by one
         options: dict[str, Any] = {"address": address} if address else {}
         try:
             self._ray.init(logging_level=logging.ERROR, log_to_driver=False, **options)
-        except Exception as error:  # Ray's differ by version
+        except Exception as error:  # Ray's exceptions differ by version
             raise Failure(f"Ray: {address or 'no cluster'} cannot be used: {error}") from None
-        logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # blocks that fail come again: no pages about them
+        logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # failed blocks are retried: no traceback pages about them
 
     def _check(self, wanted: int, n: int, what: str) -> None:
         if wanted == 0 or wanted > n:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An engine and the streams of a batch: a recording in, its result out. Used by workers of both kinds."""
+"""Recognises a batch's recordings with an engine and its streams. Workers of both kinds use it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from senone._audio import Recording
 
 from ._common import Item, Record, Settings, failed_record, n_cores, printable
 
-CPU_WINDOW, GPU_WINDOW = 32, 128  # frames a step; longer ones cost the host less, and nobody waits for the words
+CPU_WINDOW, GPU_WINDOW = 32, 128  # frames per step; longer steps cost the host less, and latency does not matter here
 GPU_JOBS = 256
 MOST_LANES = 1024
 
 
 class Fate(str, enum.Enum):
-    """Whether a result stays."""
+    """The fate of a result."""
 
     DONE = "done"
-    AGAIN = "again"  # another attempt may go well
-    LOST = "lost"  # the same, and the engine must be loaded again
+    AGAIN = "again"  # another attempt may succeed
+    LOST = "lost"  # as AGAIN, and the engine must be reloaded
 
 
 def _best_device() -> str:
@@ -32,11 +32,11 @@ def _best_device() -> str:
 
 
 def _rounded(value: float) -> float:
-    return round(value, 6)  # far below a frame
+    return round(value, 6)  # microseconds are far below a frame
 
 
 class Recognizer:
-    """Raises senone.Error if the engine cannot be loaded. Any threads may recognise; n_jobs at a time use the device well."""
+    """Loads the engine. Raises senone.Error if that fails. Any threads may recognise; n_jobs at a time use the device well."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -51,10 +51,10 @@ class Recognizer:
             n_threads=settings.threads,
             fallback=settings.fallback,
         )
-        self.engine.stream(**settings.stream).close()  # settings that no recording can have are refused at once
+        self.engine.stream(**settings.stream).close()  # refuses at once settings that no recording can have
 
     def recognize(self, item: Item) -> tuple[Record, Fate]:
-        """Never raises for what a recording or the device may do."""
+        """Recognises a recording. Never raises for errors of the recording or the device."""
         try:
             return self._recognize(item), Fate.DONE
         except senone.DeviceLost as error:
@@ -63,7 +63,7 @@ class Recognizer:
             return failed_record(item, str(error) or "out of memory"), Fate.AGAIN
         except senone.Error as error:
             return failed_record(item, str(error)), Fate.DONE
-        except Exception as error:  # of a reader that was not prepared for this file: nobody would wait for its result for ever
+        except Exception as error:  # unexpected, of a reader; the batch must not wait for ever
             return failed_record(item, f"cannot be recognised: {type(error).__name__}: {error}"), Fate.DONE
 
     def _recognize(self, item: Item) -> Record:

@@ -21,7 +21,8 @@ class Interrupted(BaseException):
 
 
 def end_on_signals() -> None:
-    """The first signal raises Interrupted, later ones do nothing. What the parent (such as nohup) ignores stays ignored."""
+    """Raises Interrupted at the first signal and ignores later ones. Signals that the parent (such as nohup) ignores stay
+    ignored."""
     numbers = [n for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
 
     def end(number: int, frame: Any) -> None:
@@ -39,7 +40,7 @@ def end_on_signals() -> None:
 
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
-    """A signal that comes in the block raises at its end."""
+    """Delays a signal that comes in the block to the block's end."""
     global _n_writing, _pending
     _n_writing += 1
     try:

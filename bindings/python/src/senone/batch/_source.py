@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recordings to recognise, from folders, lists, manifests and names on the command line."""
+"""Lists the recordings to recognise, from folders, lists, manifests and names on the command line."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ._common import Failure, Item, UsageFailure, printable
 
 RECORDINGS = frozenset(
     ".wav .raw .flac .ogg .oga .opus .mp3 .sph .nist .aif .aiff .aifc .au .snd .caf .w64 .rf64".split()
-)  # what is taken from folders
+)  # suffixes of files taken from folders
 LISTS = frozenset((".txt", ".lst", ".list"))
 MANIFESTS = frozenset((".jsonl", ".ndjson"))
 PATH_KEYS = ("path", "file", "audio", "audio_filepath")
 
-Named = tuple[str, str, str]  # id, path, where it was named
+Named = tuple[str, str, str]  # id, path, origin of the name
 
 
 def read_items(inputs: Sequence[str], lists: Sequence[str], manifests: Sequence[str]) -> tuple[list[Item], int]:
-    """The recordings in the order of the input, and how many were named twice. Raises Failure."""
+    """Returns the recordings in the order of the input, and the number of duplicate names. Raises Failure."""
     items: list[Item] = []
     places: dict[str, tuple[str, str]] = {}
     n_again = 0
@@ -59,7 +59,7 @@ def _all(inputs: Sequence[str], lists: Sequence[str], manifests: Sequence[str]) 
 
 
 def _folder(folder: str) -> Iterator[Named]:
-    """Recordings in it and below, in the order of their paths."""
+    """Yields the recordings in it and below, in the order of their paths."""
 
     def refuse(error: OSError) -> None:
         raise Failure(f"{printable(str(error.filename))}: cannot be read: {error.strerror}")
@@ -77,7 +77,7 @@ def _folder(folder: str) -> Iterator[Named]:
 
 
 def _lines(path: str) -> Iterator[tuple[str, str]]:
-    """Lines that are not empty, and where they are."""
+    """Yields non-empty lines with their positions."""
     try:
         with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
             for number, line in enumerate(file, 1):
@@ -88,7 +88,7 @@ def _lines(path: str) -> Iterator[tuple[str, str]]:
 
 
 def _list(path: str) -> Iterator[Named]:
-    """Lines `path [id]`; with a tab between them paths may have blanks. '#' begins a comment line."""
+    """Parses lines `path [id]`; with a tab between them paths may contain blanks. '#' begins a comment line."""
     for line, place in _lines(path):
         if line.lstrip().startswith("#"):
             continue
@@ -99,7 +99,7 @@ def _list(path: str) -> Iterator[Named]:
 
 
 def _manifest(path: str) -> Iterator[Named]:
-    """JSON objects, one a line: the path under one of PATH_KEYS, and maybe an id."""
+    """Parses JSON objects, one per line: the path under one of PATH_KEYS, and perhaps an id."""
     for line, place in _lines(path):
         try:
             value = json.loads(line)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A worker process of _local.py: ``python -m senone.batch._worker``, an engine and its streams.
-
 Standard input: its settings as a JSON object, then lines [number, id, path]. Standard output: {"ready": name of the device,
-"jobs": n} or {"failed": sentence}, then {"number", "fate", "record"} lines in the order in which recordings are done. It ends
-with its input, and takes no signals of the terminal: the batch ends it.
+"jobs": n} or {"failed": sentence}, then {"number", "fate", "record"} lines in the order of completion. The worker ends with its
+input and ignores signals of the terminal: the batch ends it.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ DEVICE_LOST = 3  # exit status
 
 
 class _Answers:
-    """Whole lines, from any thread, to where standard output led; a driver that prints does so to stderr."""
+    """Writes complete lines, from any thread, to the original standard output; prints of a driver go to stderr."""
 
     def __init__(self) -> None:
         self._file: IO[str] = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="backslashreplace")
@@ -40,16 +39,16 @@ class _Answers:
 
 
 def _work(recognizer: Recognizer, items: SimpleQueue[Optional[Item]], answers: _Answers) -> None:
-    """A thread's work: recordings up to a None."""
+    """Runs a thread: recognises recordings up to a None."""
     while (item := items.get()) is not None:
         record, fate = recognizer.recognize(item)
         answers.send(number=item.number, fate=fate.value, record=record)
-        if fate == Fate.LOST:  # the batch begins another worker; the answer is on its way
+        if fate == Fate.LOST:  # the batch starts another worker; the answer is already sent
             os._exit(DEVICE_LOST)
 
 
 def main() -> None:
-    """Never returns normally while recordings are being recognised: who ends the input wants no more of them."""
+    """Never returns normally during recognition: the end of the input means that no further results are wanted."""
     answers = _Answers()
     settings = Settings(**json.loads(sys.stdin.readline()))
     try:
