@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# accept.sh [PART...]: the acceptance run of a machine with a GPU, in the unpacked folder that bench/gpu_kit.sh made. Nothing
-# is built or fetched. Parts: sanitize, conformance, recordings, many, audio, stress; all of them without an argument. A call
-# adds to what calls before it found, replaces what the same part found before, and ends with the summary of all, which the part
-# `summary` gives alone. From the environment:
-#   DEVICES           back ends (the first device of each) or devices, "cuda ocl_nvidia" if not set; what is done with one is
-#                     done beside the others, or with APART=1 after them
-#   OUT               where results go, "results" in the kit if not set: accept_GPU.md, and logs
-#   STRESS_SECONDS    of each device, 180; SANITIZE_SECONDS: the most of one tool, 300; SHARDS: of conformance, 4
-#   SENONE_FIX_ICD=1  write /etc/OpenCL/vendors/nvidia.icd where NVIDIA's OpenCL is not registered
-#   ANY_DEVICE=1      take devices that are no GPUs too, to try this script; JOBS, MANY: other numbers of jobs
-# The last line is `N passed, N failed, N skipped`; the exit status is 1 if anything failed or nothing passed, 2 if that
-# cannot be told. What lacks a device or data is skipped with the reason, and so is racecheck if it takes too long.
+# accept.sh [PART...] is the acceptance run of a machine with a GPU, in the unpacked folder that bench/gpu_kit.sh made. It
+# neither builds nor downloads. Parts: sanitize, conformance, recordings, many, audio, stress; all of them without an argument.
+# A call adds to the results of earlier calls, replaces those of the same part, and ends with the summary of all; the part
+# `summary` prints only that. Environment variables:
+#   DEVICES           back ends (the first device of each) or devices, default "cuda ocl_nvidia"; they are tested in parallel,
+#                     or with APART=1 one after the other
+#   OUT               folder of the results accept_GPU.md and logs, default "results" in the kit
+#   STRESS_SECONDS    per device, 180; SANITIZE_SECONDS: limit of one tool, 300; SHARDS: of conformance, 4
+#   SENONE_FIX_ICD=1  writes /etc/OpenCL/vendors/nvidia.icd if NVIDIA's OpenCL is not registered
+#   ANY_DEVICE=1      accepts devices other than GPUs, to test this script; JOBS, MANY: other numbers of jobs
+# The last line is `N passed, N failed, N skipped`. The exit status is 1 if anything failed or nothing passed, 2 if the run
+# could not be judged. Cases without a device or data are skipped with the reason, and so is racecheck if it takes too long.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 kit=${KIT:-$(dirname "$here")}
@@ -41,8 +41,8 @@ flock -n "$lock" || stop "another run writes to $out; wait for its end, or set O
 
 # ---- decoding -----------------------------------------------------------------------------------------------------------
 
-# recognize PREFIX OPTION...: writes PREFIX.json, without paths, and PREFIX.lat if the kind of result ($kind: best, lattices)
-# asks for it.
+# recognize PREFIX OPTION... writes PREFIX.json, without paths, and PREFIX.lat if the kind of result ($kind: best, lattices)
+# includes lattices.
 recognize() {
   local prefix=$1 options=() status
   shift
@@ -55,7 +55,7 @@ recognize() {
   return $status
 }
 
-# Word sequences well within one archive's beam are in the other at the same costs.
+# Checks that word sequences well within one archive's beam are in the other at the same costs.
 lattices_match() { # A B ACOUSTIC-SCALE
   local said
   said=$("$senone" lattice compare "$1" "$2" --acoustic-scale "$3" --beam 7.9 -n 1000 2>&1 &&
@@ -70,14 +70,14 @@ lattices_match() { # A B ACOUSTIC-SCALE
     }' <<<"$said" || { echo "lattices: ${said//$'\n'/, }"; return 1; }
 }
 
-# differs A B WHAT: a problem unless the results, and lattices if there are, are the same bytes.
+# differs A B WHAT records a problem unless the results, and lattices if any, are the same bytes.
 differs() {
   cmp -s "$1.json" "$2.json" || problems+=("other results $3")
   [[ $kind == best ]] || cmp -s "$1.lat" "$2.lat" || problems+=("other lattices $3")
 }
 
-# same_as_other A B DEVICE: results of another device. Scores of two devices may differ in their last bits, so bytes that differ are
-# told but are no problem if words, times and costs match.
+# same_as_other A B DEVICE compares with another device's results. Scores of two devices may differ in their last bits, so
+# differing bytes are reported but are no problem if words, times and costs match.
 same_as_other() {
   local file extensions=(json)
   [[ $kind == best ]] || extensions+=(lat)
@@ -92,7 +92,7 @@ same_as_other() {
   done
 }
 
-# The 60 of an archive, as the CPU finds them. They stay, for other parts to compare with.
+# Recognises the 60 utterances of an archive like the CPU's run. The results stay for comparisons by other parts.
 first_results() { # DEVICE FEATURES JOBS
   local first=$work/$1.$2.$kind expected=$kit/cpu/20k.$2.$kind
   recognize "$first" --model "$kit/20k" --device "$1" --features "ark:$kit/$2.ark" --jobs "$3" "${search[@]}" || return
@@ -100,7 +100,7 @@ first_results() { # DEVICE FEATURES JOBS
   [[ $kind == best ]] || check lattices_match "$first.lat" "$expected.lat" 0.0769
 }
 
-# With several numbers of jobs the same bytes, and those of the first device.
+# Several numbers of jobs must give the same bytes, equal to the first device's.
 recordings_case() { # DEVICE FEATURES
   local jobs prefix=$work/$1.recordings first="$work/$1.$2.$kind"
   begin
@@ -115,7 +115,7 @@ recordings_case() { # DEVICE FEATURES
   conclude recordings "$2 features, $kind" "$1"
 }
 
-# After the devices' own cases: each beside the first of them.
+# Compares each device with the first one, after the devices' own cases.
 compare_recordings() { # DEVICE
   local features kind found other
   [[ $1 != "${devices[0]}" ]] || return 0
@@ -130,7 +130,7 @@ compare_recordings() { # DEVICE
   done
 }
 
-# Many copies of the 60 after another: their bytes, as often.
+# Recognises many copies of the 60 utterances in a row; the results must repeat their bytes.
 many_case() { # DEVICE FEATURES
   local jobs file first="$work/$1.$2.$kind" prefix=$work/$1.many copies=${COPIES:-64}
   begin
@@ -188,7 +188,7 @@ part_many() {
   done
 }
 
-# AN4 and en-us from samples, cepstra on the device and both kinds of mean in the core.
+# Recognises AN4 and en-us from samples, with cepstra on the device and both kinds of mean in the core.
 part_audio() {
   local set cmn jobs prefix=$work/$1.audio scale kind=lattices
   for set in an4 en-us; do
@@ -224,8 +224,8 @@ part_stress() {
   esac
 }
 
-# A recording with lattices, alone, so that a cluster of blocks searches it. racecheck takes so long that it gets one
-# frame. The tools run beside each other.
+# Recognises a single recording with lattices, so that a cluster of blocks searches it. racecheck is so slow that it gets one
+# frame. The tools run in parallel.
 part_sanitize() {
   local tool
   begin
@@ -254,7 +254,7 @@ sanitize() { # DEVICE TOOL ARCHIVE
     record sanitize "$2" "$1" failed "status $status: $(tail -n 1 "$log")"
   else
     check "$here/compare_results.py" "$kit/cpu/20k.$3.json" "$prefix.json"
-    # Its last line counts errors, or for racecheck hazards.
+    # The tool's last line counts errors, or for racecheck hazards.
     if grep -qE 'ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards' "$log"; then
       facts+=("$(grep -E 'SUMMARY' "$log" | tail -n 1 | sed 's/^=* *//')")
     else
@@ -287,7 +287,7 @@ take_part() {
   fi
 }
 
-# All parts of a device, one after the other, but sanitize beside them: it takes long and leaves most of the device free.
+# Runs all parts of a device one after the other. Only sanitize runs beside them: it is slow and leaves most of the device free.
 take_parts() { # DEVICE
   local part
   for part in "${parts[@]}"; do
@@ -311,7 +311,7 @@ for device in "${devices[@]}"; do
   under_way+=($!)
   [[ ${APART:-} != 1 ]] || wait
 done
-for process in "${under_way[@]}"; do wait "$process" || exit 2; done  # it has said why
+for process in "${under_way[@]}"; do wait "$process" || exit 2; done  # the process has printed the reason
 if [[ " ${parts[*]} " == *" recordings "* ]]; then
   for device in "${devices[@]}"; do compare_recordings "$device"; done
 fi

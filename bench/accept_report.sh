@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What bench/accept.sh keeps and says of its cases, and what it knows of devices; read by it, not run. Uses its variables:
-# kit, out, senone, lines (the file of results), devices, all_parts.
+# Records and reports the cases of bench/accept.sh, and examines devices; sourced by it, not run. It uses the variables kit,
+# out, senone, lines (the file of results), devices, all_parts.
 # shellcheck shell=bash disable=SC2154,SC2034
 
 # ---- results: a line for each case, fields separated by tabs -----------------------------------------------------------
@@ -12,7 +12,7 @@ stop() { # REASON: the run cannot go on
 }
 cannot_write() { stop "$out cannot be written to any more, so results are lost; make room there, or set OUT to another folder"; }
 
-forget() { # PART DEVICE: its lines of a run before
+forget() { # PART DEVICE: its lines of an earlier run
   awk -F '\t' -v part="$1" -v device="$2" '!($1 == part && $3 == device)' "$lines" >"$lines.new" || cannot_write
   mv "$lines.new" "$lines" || cannot_write
 }
@@ -28,7 +28,7 @@ record() { # PART CASE DEVICE OUTCOME DETAIL
 
 joined() { local IFS=';' text; text="$*"; echo "${text//;/; }"; }
 
-conclude() { # PART CASE DEVICE: failed if there are problems, else passed with what was found
+conclude() { # PART CASE DEVICE: failed if there are problems, else passed with the facts
   if ((${#problems[@]} > 0)); then
     record "$1" "$2" "$3" failed "$(joined "${problems[@]:0:4}")"
   else
@@ -36,7 +36,7 @@ conclude() { # PART CASE DEVICE: failed if there are problems, else passed with 
   fi
 }
 
-# check COMMAND...: its one line is a fact if it succeeds, else a problem.
+# check COMMAND... records the command's one line as a fact on success, else as a problem.
 check() {
   local said
   if said=$("$@" 2>&1); then facts+=("$said"); else problems+=("${said:-$1 failed}"); return 1; fi
@@ -44,7 +44,7 @@ check() {
 
 # ---- devices ------------------------------------------------------------------------------------------------------------
 
-device_name() { # DEVICE: as its driver calls it; nothing if it cannot be used
+device_name() { # DEVICE: its name in the driver; empty if it is unusable
   "$senone" devices | sed -nE "s/^$1(:[0-9]+)? +.* GiB +//p" | head -n 1
 }
 
@@ -55,7 +55,7 @@ register_opencl() {
   [[ -n $library ]] && mkdir -p "$(dirname "$file")" && echo "$library" >"$file" && echo "wrote $file: $library"
 }
 
-# Why a device cannot be accepted; nothing if it can.
+# Prints why a device cannot be accepted; nothing if it can.
 obstacle() {
   local name
   name=$(device_name "$1")
@@ -70,7 +70,7 @@ obstacle() {
 
 count() { awk -F '\t' -v outcome="$1" '$4 == outcome' "$lines" | wc -l; }
 
-# Parts of which nothing is known yet.
+# Lists the parts without any results yet.
 not_run() {
   local part device
   for part in "${all_parts[@]}"; do

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """accuracy.py SENONE BUNDLE REF --beams 6,8,... --all ARGUMENTS --short ARGUMENTS --set NAME --model NAME
-
-Recognises the same recordings at several beams on one core and prints one JSON object like those of `senone bench --json`:
-word error rate, real-time factor and peak memory of each beam. --all are the arguments of `senone recognize` that name the
-recordings, --short those that name one of them. `rtf` is the processor time of all threads for a second of audio, the least of
-the repeats; it equals the time taken where one thread has a core for itself. Loading is not counted: time is that of all
-recordings less that of the short one. bench/figures draws `*_accuracy_*.json` as figure 7 of paper 000."""
+Recognises the same recordings at several beams on one core. Prints one JSON object like those of `senone bench --json`: word
+error rate, real-time factor and peak memory of each beam. --all are the arguments of `senone recognize` for all recordings,
+--short those for a short one. `rtf` is the processor time of all threads per second of audio, the least of the repeats; it
+equals the elapsed time if one thread has a core for itself. Loading is excluded: the time is that of all recordings less that
+of the short one. bench/figures draws `*_accuracy_*.json` as figure 7 of paper 000."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ SUMMARY = re.compile(r'(\d+) utterances, ([0-9.]+) s of audio in ([0-9.]+) s, re
 
 @dataclass(frozen=True)
 class Spent:
-    """What one process used."""
+    """Resources used by one process."""
 
     audio_s: float
     wall_s: float
@@ -38,7 +37,7 @@ class Spent:
 
 
 def recognize(senone: str, arguments: list[str]) -> Spent:
-    """Runs `senone recognize` and reads the last line that it prints."""
+    """Runs `senone recognize` and parses the last line of its output."""
     process = subprocess.Popen([senone, 'recognize', *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     printed = process.stderr.read()
@@ -62,7 +61,7 @@ def output_of(*command: str) -> str:
 
 
 def measure(options: argparse.Namespace, beam: float) -> tuple[dict[str, Any], Spent]:
-    """The row of one beam, and the run on all recordings that took least."""
+    """Returns the row of one beam, and the fastest run on all recordings."""
     given = ['--model', options.bundle, '--device', 'cpu', '--beam', str(beam), '--threads', '1', '--jobs', '1']
     with tempfile.TemporaryDirectory() as work:
         hyp = f'{work}/hyp'

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """compare_results.py EXPECTED FOUND [--some]
-
 Compares two outputs of `senone recognize --json`. Words, their times and flags must be equal, costs within 1e-4 (relative),
 confidences within 0.01. With --some FOUND may lack utterances, else none may be missing or in another order. Prints a line; the
 exit status is 1 if anything differs."""

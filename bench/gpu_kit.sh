@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# gpu_kit.sh BUILD OUT.tar.xz: packs what bench/accept.sh needs on a machine where nothing can be built or fetched. BUILD is a
-# build folder with tests and plugins (senone, conformance, stress). Data: SENONE_TEST_DATA, and en-us of Debian's
-# pocketsphinx-en-us and -testdata; what is missing is left out and said. The CPU's results, to compare with, are made here:
-# some minutes. EN_US_PRUNE (1e-5) sets the size of the graph of en-us. The archive has one folder, senone-kit; there:
+# gpu_kit.sh BUILD OUT.tar.xz packs the files of bench/accept.sh for a machine that cannot build or download. BUILD is a build
+# folder with tests and plugins (senone, conformance, stress). Data: SENONE_TEST_DATA, and en-us of Debian's pocketsphinx-en-us
+# and -testdata; missing data is left out and reported. The CPU's reference results are made here, which takes some minutes.
+# EN_US_PRUNE (1e-5) sets the size of the graph of en-us. The archive has one folder, senone-kit; there:
 #   tar xf OUT.tar.xz && senone-kit/bench/gpu.sh accept
 set -euo pipefail
 (($# == 2)) || { echo "usage: gpu_kit.sh BUILD OUT.tar.xz" >&2; exit 2; }
@@ -25,7 +25,7 @@ export SENONE_PLUGINS=cpu
 
 say() { printf '%s\n' "$*" >&2; }
 
-# Shared libraries of programs and plugins, but those that every system has.
+# Copies shared libraries of programs and plugins, except those that every system has.
 pack_programs() {
   local file
   cp "$build"/bin/{senone,conformance,stress} "$kit/bin"
@@ -40,7 +40,7 @@ pack_programs() {
   export LD_LIBRARY_PATH=$kit/libs:$kit/lib SENONE_PLUGIN_PATH=$kit/lib/senone/plugins
 }
 
-# recognize NAME OPTION...: the CPU's results in cpu/NAME.json, without paths.
+# recognize NAME OPTION... writes the CPU's results to cpu/NAME.json, without paths.
 recognize() {
   local name=$1
   shift
@@ -71,7 +71,7 @@ pack_kaldi_20k() {
   done
 }
 
-# pack_audio NAME FILE...: recordings, their list ("file id") and the CPU's results with both kinds of mean.
+# pack_audio NAME FILE... packs recordings, their list ("file id") and the CPU's results with both kinds of mean.
 pack_audio() {
   local name=$1 cmn
   shift
@@ -107,7 +107,7 @@ pack_kaldi_20k
 pack_an4
 pack_en_us
 say "packing"
-# Most of it is graphs, whose arcs are 16 bytes each: with these positions of bytes they take a tenth less.
+# Most of the content is graphs, whose arcs have 16 bytes each: with these byte positions they take a tenth less.
 tar -C "$work" -cf - senone-kit | xz -T0 --lzma2=preset=3,lc=0,lp=4,pb=4 >"$archive.part"
 mv "$archive.part" "$archive"
 say "$archive: $(($(stat -c %s "$archive") / 1000000)) MB"

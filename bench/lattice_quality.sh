@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# lattice_quality.sh SENONE KALDI_20K > JSON: density, word errors, oracle errors and NCE of the CPU's lattices of kaldi_20k,
-# with Kaldi's graph, and with the graph of a weak language model before and after rescoring with the full one. bench/figures
-# draws bench/results/cpu_lattices_kaldi_20k.json as table 1 of paper 003. Nothing depends on how busy the machine is.
+# lattice_quality.sh SENONE KALDI_20K > JSON measures density, word errors, oracle errors and NCE of the CPU's lattices of
+# kaldi_20k. Graphs: Kaldi's, and one of a weak language model, before and after rescoring with the full one. bench/figures
+# draws bench/results/cpu_lattices_kaldi_20k.json as table 1 of paper 003. The results do not depend on the load of the machine.
 set -euo pipefail
 senone=$1 from=$2
 prune=1e-6 scale=0.0769
@@ -15,7 +15,7 @@ recognize() {
     --acoustic-scale $scale --lattice-beam 8 --lattice "$2" >/dev/null 2>&1
 }
 
-# number NAME < JSON: the first number of that name.
+# number NAME < JSON prints the first number of that name.
 number() { sed -n "s/.*\"$1\": *\([-0-9.e]*\).*/\1/p" | head -n 1; }
 
 # row SYSTEM LATTICES WORDS-TXT

@@ -33,7 +33,7 @@ def write_matrix(file, key, n_cols, values):
 
 
 def normal(generator):
-    """Box and Muller's, written out: random.gauss may change between versions of Python."""
+    """Implements Box and Muller's method: random.gauss may change between versions of Python."""
     radius = math.sqrt(-2 * math.log(1 - generator.random()))
     return radius * math.cos(2 * math.pi * generator.random())
 

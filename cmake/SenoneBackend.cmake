@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# senone_add_backend(name SOURCES ... [LINKS ...] [DIRECTORY dir]): the plugin libsenone_<name>.so, which exports nothing but
-# asr_backend_entry. It is built into and installed to the plugin directory, or built into `dir` only. The component of its
-# installation is the name up to the first underscore: ocl, cuda.
+# senone_add_backend(name SOURCES ... [LINKS ...] [DIRECTORY dir]) adds the plugin libsenone_<name>.so, which exports only
+# asr_backend_entry. It is built into the plugin directory and installed there, or built into `dir` only. Its install component
+# is the name up to the first underscore: ocl, cuda.
 function(senone_add_backend name)
   cmake_parse_arguments(BACKEND "" "DIRECTORY" "SOURCES;LINKS" ${ARGN})
   set(target backend_${name})
@@ -30,7 +30,7 @@ function(senone_add_backend name)
   endif()
 endfunction()
 
-# senone_build_plugins_with(target): whoever builds the target gets the plugins too, also under EXCLUDE_FROM_ALL.
+# senone_build_plugins_with(target) builds the plugins together with the target, also under EXCLUDE_FROM_ALL.
 function(senone_build_plugins_with target)
   get_property(plugins GLOBAL PROPERTY SENONE_PLUGINS)
   if(plugins)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Grammars compiled in the process, api/asr_build.h: Senone::build (libsenone_build.so) and Senone::build_static
-# (libsenone_build.a). A library of its own, as it needs OpenFst and is larger than libsenone. The target senone_build is the
-# part of builder/ that it wraps.
+# The library for compiling grammars in the process, api/asr_build.h: Senone::build (libsenone_build.so) and
+# Senone::build_static (libsenone_build.a). It is separate from libsenone because it needs OpenFst and is larger. The target
+# senone_build is the part of builder/ that it wraps.
 set(SENONE_BUILD_ABI 0)  # the N of libsenone_build.so.N; ASR_BUILD_ABI in api/asr_build.h
 set(SENONE_BUILD_MAP ${PROJECT_SOURCE_DIR}/api/build/senone_build.map)
 senone_add_part(build_api api/build LINKS build)
@@ -13,7 +13,7 @@ set_target_properties(senone_build_library PROPERTIES
                       OUTPUT_NAME senone_build EXPORT_NAME build LINK_DEPENDS ${SENONE_BUILD_MAP}
                       VERSION ${SENONE_BUILD_ABI}.${PROJECT_VERSION_MINOR}.${PROJECT_VERSION_PATCH} SOVERSION ${SENONE_BUILD_ABI})
 
-# The archive has the parts that libsenone.a lacks and takes the others from there, so that one program may link both.
+# The archive contains only the parts missing in libsenone.a and takes the others from there, so that one program may link both.
 foreach(part IN ITEMS build_api build g2p)
   list(APPEND SENONE_BUILD_OBJECTS $<TARGET_OBJECTS:senone_${part}>)
 endforeach()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Hardening of every binary: checks of buffers and of the stack in host code, no lazy binding, no executable stack, PIE. The
-# test `hardening` checks what is built. Included before the first target. Compile options need an optimised build; sanitizers
-# have checks of their own.
+# Hardens every binary: checks of buffers and of the stack in host code, no lazy binding, no executable stack, PIE. The test
+# `hardening` checks the built binaries. Included before the first target. The compile options need an optimised build;
+# sanitizers have their own checks.
 include(CheckCXXCompilerFlag)
 include(CheckPIESupported)
 check_pie_supported(LANGUAGES C CXX)  # without it CMake compiles PIE and leaves the link to the compiler's default
@@ -14,7 +14,7 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   return()
 endif()
 
-# The last two check where indirect jumps go, one on x86, one on ARM.
+# The last two flags check the targets of indirect jumps, one on x86, one on ARM.
 foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection -mbranch-protection=standard)
   string(MAKE_C_IDENTIFIER SENONE_HAS${flag} known)
   check_cxx_compiler_flag(${flag} ${known})
@@ -24,7 +24,7 @@ foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection -
   endif()
 endforeach()
 
-# Packagers set a level of their own. Not for CUDA: the checked functions of the C library are no device functions.
+# Packagers may set another level. CUDA is excluded: the checked functions of the C library are not device functions.
 if(NOT "${CMAKE_C_FLAGS} ${CMAKE_CXX_FLAGS}" MATCHES "_FORTIFY_SOURCE")
   add_compile_options("$<$<AND:${optimised},${host_language}>:SHELL:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>")
 endif()

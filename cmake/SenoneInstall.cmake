@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# `cmake --install`: a tree that works wherever it is moved to. Everything in it finds the rest relative to itself.
+# Rules of `cmake --install`. The installed tree is relocatable: everything in it finds the rest by relative paths.
 #   bin/senone, include/senone/{asr.h,asr_backend.h,senone.hpp}, <libdir>/libsenone.so.N, <libdir>/libsenone.a,
 #   <libdir>/senone/plugins/, <libdir>/pkgconfig/senone{,-static}.pc, <libdir>/cmake/Senone/, share/doc/senone/
-# and of libsenone_build include/senone/{asr_build.h,senone_build.hpp}, <libdir>/libsenone_build.so.N,
+# libsenone_build adds include/senone/{asr_build.h,senone_build.hpp}, <libdir>/libsenone_build.so.N,
 #   <libdir>/libsenone_build.a and <libdir>/pkgconfig/senone_build{,-static}.pc.
-# Programs include <asr.h>: pkg-config and the CMake package give the directory.
-# Components are what packages are made of (SenonePackages): library, development, command, those of the plugins, and of
-# libsenone_build build and build_development.
+# Programs include <asr.h>: pkg-config and the CMake package give the directory. Each component becomes a package
+# (SenonePackages): library, development, command, one per plugin, and build and build_development of libsenone_build.
 include(CMakePackageConfigHelpers)
 
 set(SENONE_DOC_DIR ${CMAKE_INSTALL_DATAROOTDIR}/doc/senone)  # CMAKE_INSTALL_DOCDIR would be the parent's in a subproject
@@ -30,7 +29,7 @@ if(SENONE_BUILD_LIBRARY)
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT build_development)
 endif()
 
-# The plugin directory is there even while no plugin is.
+# Creates the plugin directory even without plugins.
 install(DIRECTORY DESTINATION ${SENONE_PLUGIN_DIR} COMPONENT library)
 
 set(SENONE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Senone)
@@ -41,9 +40,9 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/SenoneConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/SenoneConfig.cmake ${PROJECT_BINARY_DIR}/SenoneConfigVersion.cmake
         DESTINATION ${SENONE_CMAKE_DIR} COMPONENT development)
 
-# From the folder of the .pc files up to the prefix, for a relocatable file.
+# Relative path from the folder of the .pc files to the prefix, for relocatable files.
 file(RELATIVE_PATH SENONE_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-# senone_install_pc(component name ...): <libdir>/pkgconfig/name.pc of cmake/name.pc.in.
+# senone_install_pc(component name ...) installs <libdir>/pkgconfig/name.pc, made of cmake/name.pc.in.
 function(senone_install_pc component)
   foreach(name IN LISTS ARGN)
     configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)

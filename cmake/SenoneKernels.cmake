@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# senone_embed_kernels(target file.cl ...): file.cl becomes the KernelSource asr::ocl::kernel_<file> of the target, its text with
-# the files that it includes in place (#include "path/from/the/root"), each once. Kernels are compiled on the user's machine.
+# senone_embed_kernels(target file.cl ...) turns file.cl into the KernelSource asr::ocl::kernel_<file> of the target. Its text
+# contains the included files (#include "path/from/the/root"), each once. Kernels are compiled on the user's machine.
 set(SENONE_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/embed_kernel.cmake)
 function(senone_embed_kernels target)
   foreach(file IN LISTS ARGN)

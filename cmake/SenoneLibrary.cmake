@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The library in both its forms, with the CPU back end inside: Senone::senone (libsenone.so) and Senone::static (libsenone.a).
+# Defines both forms of the library, with the CPU back end inside: Senone::senone (libsenone.so) and Senone::static
+# (libsenone.a).
 
 set(SENONE_MAP ${PROJECT_SOURCE_DIR}/api/senone.map)
 add_library(senone SHARED $<TARGET_OBJECTS:senone_api>)
@@ -10,7 +11,7 @@ target_link_options(senone PRIVATE -Wl,-z,nodelete)
 set_target_properties(senone PROPERTIES VERSION ${SENONE_ABI}.${PROJECT_VERSION_MINOR}.${PROJECT_VERSION_PATCH}
                                         SOVERSION ${SENONE_ABI} LINK_DEPENDS ${SENONE_MAP})
 
-# One archive of all parts. It names libraries, not targets: those of find_package are unknown outside this folder.
+# Makes one archive of all parts. It links libraries, not targets: targets of find_package are unknown outside this folder.
 foreach(part IN ITEMS api base audio feature model packed graph lattice decode adapt common cpu backend engine)
   list(APPEND SENONE_STATIC_OBJECTS $<TARGET_OBJECTS:senone_${part}>)
 endforeach()
@@ -22,7 +23,7 @@ if(NOT SENONE_INSTALL)
   set_target_properties(senone_static PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
 
-file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/${SENONE_PLUGIN_DIR})  # there even while no plugin is
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/${SENONE_PLUGIN_DIR})  # exists even without plugins
 
 foreach(library senone senone_static)
   target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/api>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# `cpack -G DEB` in a build with the prefix /usr (preset `packages`): one Debian package a component. `./dev packages` makes and
-# tries them.
+# Configures `cpack -G DEB`, for a build with the prefix /usr (preset `packages`): one Debian package per component. `./dev
+# packages` makes and tests them.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME senone)
 set(CPACK_PACKAGE_VENDOR Senone)
@@ -12,7 +12,7 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libs)
-# Dependencies on the system's libraries come from dpkg-shlibdeps; libsenone0 tells it what libsenone.so.0 belongs to.
+# dpkg-shlibdeps finds the dependencies on the system's libraries; libsenone0 tells it the package of libsenone.so.0.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
@@ -36,7 +36,7 @@ senone_add_package(library libsenone${SENONE_ABI} "The library with its CPU back
 senone_add_package(development libsenone-dev "For building programs: headers for C and C++, the static
 library, files for pkg-config and CMake, documentation and samples."
                    SECTION libdevel DEPENDS "${same_version}")
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)  # a link and an archive
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)  # only a link and an archive
 if(SENONE_BUILD_LIBRARY)
   set(build_package libsenone-build${SENONE_BUILD_ABI})
   senone_add_package(build ${build_package} "The library that compiles grammars in a program.")

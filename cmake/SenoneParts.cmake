@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# senone_add_part(name folder LINKS ...): a static library senone_<name> of the folder's *.cc files (not of its subfolders).
-# LINKS takes part names (base, model, ...) and targets or libraries.
-# No contraction: a*b+c gives the same bits on every machine unless the code asks for a fused operation.
+# senone_add_part(name folder LINKS ...) adds a static library senone_<name> of the folder's *.cc files (without subfolders).
+# LINKS takes part names (base, model, ...) and targets or libraries. Contraction is off: a*b+c gives the same bits on every
+# machine unless the code requests a fused operation.
 function(senone_add_part name folder)
   cmake_parse_arguments(PART "" "" "LINKS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cc)

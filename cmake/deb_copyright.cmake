@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# CPack runs this between installing and packing: each package gets its copyright file, as Debian's policy asks.
+# CPack runs this between installing and packing. It gives each package its copyright file, as Debian's policy requires.
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   string(TOUPPER ${component} upper)
   set(name ${CPACK_DEBIAN_${upper}_PACKAGE_NAME})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Run by senone_embed_kernels: writes INPUT into the C++ file OUTPUT, the files that it includes from a folder `kernels` in their
-# places. Other includes are for the host's compiler only and left out.
+# senone_embed_kernels runs this. It writes INPUT into the C++ file OUTPUT, with includes from a folder `kernels` replaced by
+# the files' content. Other includes are only for the host's compiler and are dropped.
 cmake_minimum_required(VERSION 3.25)
 file(READ ${INPUT} text)
 get_filename_component(folder ${INPUT} DIRECTORY)

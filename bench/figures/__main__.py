@@ -42,7 +42,7 @@ brackets is empty; the reason is below its table. "Counted" TFLOPS follow the pa
 
 
 def sources_of(sources: Sources) -> str:
-    """Where the papers' and other programs' numbers are from."""
+    """Lists the sources of the papers' and other programs' numbers."""
     items = [f'- Paper {number}: {paper["source"]}.' for number, paper in sources.papers.items()]
     items.append(f'- Other programs: {sources.peers["source"]}')
     lines = [line for item in items for line in textwrap.wrap(item, 120, subsequent_indent='  ')]

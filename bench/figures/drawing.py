@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the figures share: colours, bars with gaps, lines, and files that are the same bytes for the same measurements."""
+"""Common drawing code of the figures: colours, bars with gaps, lines, and files with the same bytes for the same
+measurements."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ matplotlib.rcParams.update(
 
 @dataclass
 class Drawing:
-    """A paper's figure or table with ours: a picture, tables, or both. `name` is that of the files."""
+    """A paper's figure or table beside ours: a picture, tables, or both. `name` is the base name of the files."""
 
     name: str
     tables: list[Table]
@@ -75,14 +76,15 @@ class Line:
 
 
 def new_figure(height: float, columns: int = 1) -> tuple[Figure, list[Axes]]:
-    """A figure with axes side by side. Margins are fixed, so that the picture does not depend on how text is measured."""
+    """Returns a figure with axes side by side. Margins are fixed, so that the picture does not depend on text metrics."""
     figure = Figure(figsize=(8, height))
     axes = figure.subplots(1, columns, squeeze=False)[0]
     return figure, list(axes)
 
 
 def draw_bars(axes: Axes, bars: Sequence[Bar], unit: str, least: float) -> None:
-    """Horizontal bars on a logarithmic axis from `least`, in order from the top. A missing one is its reason instead."""
+    """Draws horizontal bars on a logarithmic axis from `least`, in order from the top. A missing bar shows its reason
+    instead."""
     for index, bar in enumerate(bars):
         if isinstance(bar.value, Missing):
             axes.text(least * 1.1, index, bar.value.reason, va='center', style='italic', color='#777777', fontsize=8)
@@ -97,7 +99,7 @@ def draw_bars(axes: Axes, bars: Sequence[Bar], unit: str, least: float) -> None:
 
 
 def set_decades(axes: Axes, axis: str, low: float, high: float) -> None:
-    """A logarithmic axis with at most five ticks, at powers of ten."""
+    """Makes a logarithmic axis with at most five ticks, at powers of ten."""
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
     ticks = [10.0**power for power in range(first, last + 1, 1 + (last - first) // 5)]
     scale, limits, target = (
@@ -110,19 +112,19 @@ def set_decades(axes: Axes, axis: str, low: float, high: float) -> None:
 
 
 def draw_lines(axes: Axes, lines: Sequence[Line]) -> None:
-    """Lines with marks, on the scales that the axes have."""
+    """Draws lines with marks, on the axes' scales."""
     for line in lines:
         if any(not math.isnan(y) for y in line.y):
             axes.plot(line.x, line.y, line.style, color=COLOURS[line.colour], label=line.label, markersize=4, linewidth=1.2)
 
 
 def shade(axes: Axes, low: float, high: float) -> None:
-    """A paper's range, behind the bars."""
+    """Draws a paper's range behind the bars."""
     axes.axvspan(low, high, color=COLOURS['paper'], alpha=0.3, linewidth=0, zorder=0)
 
 
 def draw_gaps(figure: Figure, gaps: Sequence[str]) -> None:
-    """Names what the figure lacks, at its foot."""
+    """Lists the figure's gaps at its foot."""
     for index, gap in enumerate(reversed(gaps)):
         figure.text(0.01, 0.01 + 0.14 / figure.get_figheight() * index, gap, style='italic', color='#777777', fontsize=7.5)
 

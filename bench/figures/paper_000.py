@@ -20,7 +20,7 @@ NOT_QUIET_CPU = Missing('measured on another core only')
 
 
 def otherwise(back_end: BackEnd) -> Missing | None:
-    """Why a CPU core lacks a measurement; GPUs have their own reasons."""
+    """Returns the reason why a CPU core lacks a measurement; GPUs have their own reasons."""
     return NOT_QUIET_CPU if back_end.colour == 'cpu' else None
 
 
@@ -148,7 +148,7 @@ def kernels_of_peers(sources: Sources, window: int) -> list[dict[str, Any]]:
 
 
 def figure_6(sources: Sources) -> Drawing:
-    """Time for a frame over the window: whole calls and kernels."""
+    """Time per frame over the window: whole calls and kernels."""
     overhead = ' to '.join(str(limit) for limit in sources.papers['000']['figure_6']['overhead_ms_per_window'])
     table = Table(
         'Paper 000, figure 6 (002, figure 2): µs a frame over the window',
@@ -251,7 +251,7 @@ def figure_7(sources: Sources) -> Drawing:
 
 
 def add_missing_ways(table: Table) -> Sequence[str]:
-    """Rows for the paper's other ways to score, which have no measurements here; returns a sentence for each."""
+    """Adds rows for the paper's other scoring methods, which have no measurements here; returns a sentence for each."""
     ways = {
         'CPU fast': Missing('not built yet: pruning of Gaussians on the CPU'),
         'GPU, small and large model': Missing('not measured at several beams: no device time'),

@@ -13,7 +13,7 @@ from tables import Table
 STREAMS = [1, 4, 8, 12, 16, 32, 64, 128, 512]
 SETTINGS = {'beam': 13.0, 'max_active': 7000, 'states': 2511512, 'arcs': 6118644}
 RESULTS = ('best path', 'determinised')
-ABLATIONS = {  # ends of the names of files
+ABLATIONS = {  # ends of file names
     'a block for a stream': 'block',
     'without staging of links in shared memory': 'unstaged',
     'pruning every 8 frames': 'prune8',
@@ -24,7 +24,7 @@ NO_LATTICES = Missing('not measured: lattices with this back end')
 
 
 def real_time_factor(sources: Sources, back_end: BackEnd, streams: int, result: str) -> Value:
-    """Of `senone bench decode` on kaldi_20k, scores given."""
+    """Returns a number of `senone bench decode` on kaldi_20k with given scores."""
     name = f'{back_end.prefix}_decode' if back_end is MILAN else f'{back_end.prefix}_decode_lanes{streams}'
     if sources.results.has(name):
         run = sources.results.run(name).expect('decode', lanes=streams, **SETTINGS)
@@ -106,7 +106,7 @@ def many_streams(sources: Sources) -> Table:
 
 
 def draw_streams(sources: Sources) -> Figure:
-    """The same as lines, with the paper's points."""
+    """Draws the same numbers as lines, with the paper's points."""
     figure, panels = new_figure(3.8, 2)
     for axes, result, key, paper in zip(
         panels, ('best path', 'determinised'), ('best_path', 'determinised'), ('best_path', 'lattice')
@@ -139,7 +139,7 @@ def draw_streams(sources: Sources) -> Figure:
 
 
 def ablation(sources: Sources) -> Table:
-    """What each device of the search gains."""
+    """Gain of each optimisation of the search."""
     table = Table(
         'Paper 003, table 2, ablation: real-time factors with and without',
         'The paper adds one optimisation after the other (rows of table 2). Ours that can be told apart in committed '

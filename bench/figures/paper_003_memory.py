@@ -61,5 +61,5 @@ def graph_memory(sources: Sources) -> Drawing:
 
 
 def most(run: Run) -> float:
-    """The largest peak of a run's beams."""
+    """Returns the largest peak over a run's beams."""
     return max(float(row['peak_memory_mb']) for row in run.rows)

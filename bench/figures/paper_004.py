@@ -18,7 +18,7 @@ OTHER_CORE = Missing('measured on another core only')
 
 
 def us_per_frame(sources: Sources, back_end: BackEnd, n_warps: int) -> Value:
-    """µs a frame for all warps together, transfers included on GPUs."""
+    """µs per frame for all warps together, including transfers on GPUs."""
     name = f'{back_end.prefix}_mfcc'
     if sources.results.has(name):
         sources.results.run(name).expect('mfcc', rate_hz=16000.0, mel=40, ceps=13)
@@ -38,7 +38,7 @@ def kernel_us_per_frame(sources: Sources, back_end: BackEnd, n_warps: int) -> Va
 
 
 def stages(sources: Sources, title: str, rows: list[dict[str, Any]], n_warps: int) -> Table:
-    """A table by stage: the paper's rows, and ours beside them."""
+    """Returns a table by stage: the paper's rows with ours beside them."""
     table = Table(
         title,
         'µs a frame, 25 ms windows every 10 ms at 16 kHz. The paper: 24 bands, an Intel Core i7-2600 with Julius 4.2.1\'s '
@@ -54,7 +54,7 @@ def stages(sources: Sources, title: str, rows: list[dict[str, Any]], n_warps: in
 
 
 def short_name(back_end: BackEnd) -> str:
-    """For the heads of wide tables."""
+    """Shortens a name for the heads of wide tables."""
     return {
         CUDA: 'CUDA',
         OCL_NVIDIA: 'ocl_nvidia',
@@ -66,7 +66,7 @@ def short_name(back_end: BackEnd) -> str:
 
 
 def peers(sources: Sources) -> Table:
-    """Julius and Kaldi."""
+    """Numbers of Julius and Kaldi."""
     table = Table(
         'Paper 004: Julius and Kaldi beside ours', 'One core, one warp, µs a frame.', ['program', 'machine', 'µs a frame']
     )
@@ -78,7 +78,7 @@ def peers(sources: Sources) -> Table:
 
 
 def tables_1_to_3(sources: Sources) -> Drawing:
-    """All three, and the third as a figure."""
+    """Makes all three tables, and a figure of the third."""
     paper = sources.papers['004']
     table = Table(
         'Paper 004, table 3: real-time factor in percent for 1, 11 and 21 warps',

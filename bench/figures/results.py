@@ -12,12 +12,12 @@ from typing import Any
 
 
 class FiguresError(Exception):
-    """A sentence for whoever draws the figures."""
+    """A problem, as a sentence for the person who draws the figures."""
 
 
 @dataclass(frozen=True)
 class Missing:
-    """Stands where a measurement would; `reason` is printed in its place."""
+    """Replaces a measurement that does not exist; `reason` is printed in its place."""
 
     reason: str
 
@@ -31,7 +31,7 @@ NO_PEER_FIGURE = Missing('not measured with this program')
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The object in a file; raises FiguresError where there is none."""
+    """Returns the object in a file; raises FiguresError if it is missing."""
     try:
         content = json.loads(path.read_text(encoding='utf-8'))
     except (OSError, ValueError) as error:
@@ -54,7 +54,7 @@ class Run:
         self.rows: list[dict[str, Any]] = content['results']
 
     def expect(self, benchmark: str, **options: object) -> Run:
-        """Raises FiguresError where the run is of another benchmark or had other options."""
+        """Raises FiguresError if the run is of another benchmark or had other options."""
         if self.benchmark != benchmark:
             raise FiguresError(f'{self.name}.json: the benchmark is {self.benchmark}, expected {benchmark}')
         for key, expected in options.items():
@@ -63,7 +63,7 @@ class Run:
         return self
 
     def find(self, column: str, **row: object) -> float | None:
-        """The number in `column` of the row that has these values; None where the row or its number is missing."""
+        """Returns the number in `column` of the row with these values; None if the row or its number is missing."""
         for candidate in self.rows:
             if all(candidate.get(key) == wanted for key, wanted in row.items()):
                 number = candidate.get(column)
@@ -76,7 +76,7 @@ class Run:
 
 
 class Results:
-    """All runs of a folder by name, the file's without `.json`. Every file is read at once, so that a broken one is noticed."""
+    """All runs of a folder by file name without `.json`. Every file is read at once, so that a broken one is noticed."""
 
     def __init__(self, folder: Path) -> None:
         self._runs = {path.stem: Run(path.stem, read_json(path)) for path in sorted(folder.glob('*.json'))}
@@ -88,13 +88,13 @@ class Results:
         return name in self._runs
 
     def run(self, name: str) -> Run:
-        """A run that must exist."""
+        """Returns a run; it must exist."""
         if name not in self._runs:
             raise FiguresError(f'{name}.json is missing among the measurements')
         return self._runs[name]
 
     def value(self, name: str, column: str, otherwise: Missing | None = None, **row: object) -> Value:
-        """A number of a run. Where the run or the row does not exist: `otherwise`, or FiguresError without it."""
+        """Returns a number of a run. If the run or the row is missing: `otherwise`, or FiguresError without it."""
         if otherwise is not None and name not in self._runs:
             return otherwise
         number = self.run(name).find(column, **row)
@@ -105,7 +105,7 @@ class Results:
         return otherwise
 
     def named(self, prefix: str) -> list[Run]:
-        """All runs whose names begin with `prefix`, sorted; at least one."""
+        """Returns all runs whose names begin with `prefix`, sorted; at least one must exist."""
         found = [run for name, run in self._runs.items() if name.startswith(prefix)]
         if not found:
             raise FiguresError(f'{prefix}*.json is missing among the measurements')
@@ -113,10 +113,10 @@ class Results:
 
 
 def scaled(value: Value, factor: float) -> Value:
-    """The value in another unit."""
+    """Converts a value to another unit."""
     return value if isinstance(value, Missing) else value * factor
 
 
 def inverse(value: Value) -> Value:
-    """Times real time of a real-time factor, or the other way round."""
+    """Converts between a real-time factor and times real time."""
     return value if isinstance(value, Missing) else 1 / value

@@ -16,7 +16,7 @@ GAUSSIANS = {SMALL: 80_000, MEDIUM: 193_860, LARGE: 1_280_000}
 
 
 def file_of(results: Results, back_end: BackEnd, benchmark: str, size: str) -> str:
-    """The run's name. Files of 5000x16x36 may lack the size in their names."""
+    """Returns the run's name. Names for 5000x16x36 may lack the size."""
     name = f'{back_end.prefix}_{benchmark}'
     return name if size == SMALL and results.has(name) else f'{name}_{size}'
 
@@ -30,7 +30,7 @@ def score(
     benchmark: str = 'gmm',
     otherwise: Missing | None = None,
 ) -> Value:
-    """A column of the row of `window`; Missing where this back end was not measured with this size or window."""
+    """Returns a column of the row of `window`; Missing if this back end was not measured with this size or window."""
     name = file_of(results, back_end, benchmark, size)
     if results.has(name):
         states, gaussians, dims = (int(part) for part in size.split('x'))
@@ -42,18 +42,18 @@ def score(
 def total_tflops(
     results: Results, back_end: BackEnd, size: str, window: int = 256, benchmark: str = 'gmm', otherwise: Missing | None = None
 ) -> Value:
-    """Counted TFLOPS of whole calls, transfers included."""
+    """Returns counted TFLOPS of whole calls, including transfers."""
     return scaled(score(results, back_end, size, window, 'gflops', benchmark, otherwise), 1e-3)
 
 
 def kernel_tflops(
     results: Results, back_end: BackEnd, size: str, window: int = 256, benchmark: str = 'gmm', otherwise: Missing | None = None
 ) -> Value:
-    """Counted TFLOPS of the kernels alone."""
+    """Returns counted TFLOPS of the kernels alone."""
     return scaled(score(results, back_end, size, window, 'kernel_gflops', benchmark, otherwise), 1e-3)
 
 
 def counted_tflops(gaussians: int, frames: int, seconds: float, full: bool = False, dims: int = 36) -> float:
-    """The papers' count of a peer's time."""
+    """Returns counted TFLOPS from a peer's time."""
     operations = 4 * dims + 9 + (5 * dims * (dims - 1) / 2 if full else 0)
     return gaussians * frames * operations / seconds / 1e12

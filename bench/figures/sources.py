@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every figure is drawn from, and the back ends that several figures compare."""
+"""Inputs of every figure, and the back ends that several figures compare."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from results import Results, read_json
 
 @dataclass(frozen=True)
 class Sources:
-    """Our measurements, the papers' figures by the papers' numbers, and figures of other programs."""
+    """Our measurements, the papers' figures with the papers' numbers, and figures of other programs."""
 
     results: Results
     papers: dict[str, Any]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables in Markdown. A missing value leaves its cell empty but for a letter; the reasons follow the table."""
+"""Writes tables in Markdown. A missing value is an empty cell with a letter; the reasons follow the table."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 
 from results import Missing
 
-Cell = str | float | Missing | Sequence[float] | None  # two numbers are a range; None is a cell that means nothing
+Cell = str | float | Missing | Sequence[float] | None  # two numbers are a range; None is a meaningless cell
 
 
 def number(value: float) -> str:
-    """Three significant digits, without an exponent; four where the first is 1."""
+    """Formats three significant digits, without an exponent; four if the first is 1."""
     digits = 4 if f'{abs(value):e}'.startswith('1') else 3
     exponent = int(f'{value:.{digits - 1}e}'.split('e')[1])
     text = f'{value:,.{max(0, digits - 1 - exponent)}f}'
@@ -36,7 +36,7 @@ class Table:
         self.rows.append(list(cells))
 
     def markdown(self) -> str:
-        """The whole table, its title first."""
+        """Returns the whole table, its title first."""
         letters: dict[str, str] = {}
         lines = [
             f'### {self.title}',
