@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every allocation of the library fails in turn, at first in its own threads, then in the caller's: no abort, no stream that
-// does not end, and the engine works afterwards. A child process tries one point after another, so that an abort is counted and
-// the next child goes on behind it.
+// Makes every allocation of the library fail in turn, first in its own threads, then in the caller's. The library must not
+// abort, every stream must end, and the engine must work afterwards. A child process tries one point after another. If it
+// aborts, the failure is counted and the next child goes on behind that point.
 //
 //   alloc_failures [--all] [--verbose] [--malloc]    without --all only as many points as take some seconds
 #include <execinfo.h>
@@ -32,13 +32,13 @@ namespace {
 
 constexpr char kWords[] = "low high mid";
 constexpr int kMostStreams = 64;
-constexpr long kLastPoint = 1000000;  // there are fewer
+constexpr long kLastPoint = 1000000;  // upper bound of the number of points
 
 struct Scenario {
   const char *name;
-  const char *back_end, *device;  // the device's name begins so
+  const char *back_end, *device;  // device: prefix of the device's name
   const char *fallback;
-  bool loads_each_time;  // the engine, because the device is lost or loading is what is tried
+  bool loads_each_time;  // loads the engine for each point, because the device is lost or loading is under test
   bool lattices, partials, callbacks, is_slow;
   int n_streams = 3;
   bool is_dialog = false;    // endpoints; an utterance is cancelled and the stream begun anew before it counts
@@ -66,16 +66,16 @@ constexpr Scenario kScenarios[] = {
     {"fallback, lattices", "overlapping", "lattice 2: lost", "cpu", true, true, true, true, true},
 };
 
-// What a child tells the parent, in memory that both have.
+// Report of a child to its parent, in shared memory.
 struct Report {
-  long next;  // the point that is tried, or 0
+  long next;  // the point under test, or 0
   long n_tried, n_lost_streams, n_wrong, n_one_harmed, n_more_harmed, most_harmed;
   bool done;
 };
 Report *g_report;
 bool g_verbose = false, g_with_malloc = false;
 
-const char *g_where = "";  // in a child
+const char *g_where = "";  // current step, in a child
 
 void note(long *count, const char *what) {
   ++*count;
@@ -95,7 +95,7 @@ void note(long *count, const char *what) {
   _exit(3);
 }
 
-// What a stream's events said, without memory of its own.
+// Results collected from a stream's events, without own allocations.
 struct Heard {
   std::atomic<int> n_ends{0}, n_results{0}, n_after_end{0};
   std::atomic<asr_status> status{ASR_OK};
@@ -123,11 +123,11 @@ class Trial {
     find_device();
     if (scenario_.loads_each_time) return;
     engine_ = load();
-    if (g_with_malloc) recognize();  // its threads have begun, each with what the C library keeps of it
+    if (g_with_malloc) recognize();  // starts its threads, so that the C library has allocated its data for them
   }
   ~Trial() { asr_engine_close(engine_); }
 
-  // False if no allocation failed, so that there is no such point.
+  // Returns false if no allocation failed, so that this point does not exist.
   bool try_point(long nth, long n_more) {
     g_where = "with the failure";
     n_failed_ = 0;
@@ -164,14 +164,14 @@ class Trial {
     if (device_.empty()) give_up("no such device");
   }
 
-  // Calls until there is memory.
+  // Repeats a call until there is memory.
   template <typename Call>
   void insist(const char *name, Call call) {
     for (int i = 0; i < 1000; ++i) {
       const asr_status status = call();
       if (status == ASR_OK) return;
       if (status != ASR_OUT_OF_MEMORY) break;
-      if (i == 20) n_failed_ += disarm();  // or failures that last would last for ever
+      if (i == 20) n_failed_ += disarm();  // persistent failures would repeat for ever
     }
     give_up(name);
   }
@@ -241,7 +241,7 @@ class Trial {
     for (int i = 0; i < n; ++i) asr_close(streams[i]);
   }
 
-  // The bundle's own once more, under two names.
+  // Adds the bundle's own graph again, under two names.
   void add_graphs() {
     insist("asr_engine_add_graph", [&] { return asr_engine_add_graph(engine_, "bundle", tone_bundle().c_str()); });
     insist("asr_engine_add_graph_bytes",
@@ -301,11 +301,11 @@ class Trial {
   std::string archive_, other_model_;
   asr_engine *engine_ = nullptr;
   asr_speaker *speaker_ = nullptr;
-  long n_failed_ = 0;  // allocations, at this point
+  long n_failed_ = 0;  // failed allocations at this point
   Heard heard_[kMostStreams];
 };
 
-// A child: from the point in the report on.
+// Body of a child: tries the points from the report's on.
 [[noreturn]] void try_points(const Scenario &scenario, Threads threads, long n_more, long stride) {
   mark_caller_thread();
   std::set_terminate(g_verbose ? show_and_abort : std::abort);
@@ -356,7 +356,7 @@ void try_scenario(const Scenario &scenario, Threads threads, long n_more, long s
   totals->n_wrong += g_report->n_wrong;
 }
 
-// A thread whose first failing call finds no memory, not even for what the C library keeps of a thread.
+// Starts a thread whose first failing call finds no memory, not even for the C library's data of a thread.
 [[noreturn]] void fail_first_in_a_thread() {
   std::thread([] {
     mark_caller_thread();
@@ -370,7 +370,7 @@ void try_scenario(const Scenario &scenario, Threads threads, long n_more, long s
   _exit(2);
 }
 
-// An exception that leaves std::call_once passes through the C library, which must have its unwinder by then.
+// An exception out of std::call_once passes through the C library, which must have loaded its unwinder by then.
 [[noreturn]] void throw_out_of_call_once() {
   asr_engine *engine = nullptr;
   if (asr_engine_load(tone_bundle().c_str(), nullptr, &engine) != ASR_OK) _exit(2);
@@ -405,7 +405,7 @@ int run(bool all) {
                            ends_well("an exception out of std::call_once without memory", throw_out_of_call_once);
   Totals totals;
   for (const Scenario &scenario : kScenarios) {
-    // The thread-local data of a plugin, which the C library allocates when a thread first uses it, must not fail.
+    // The C library allocates a plugin's thread-local data at its first use in a thread; that must not fail.
     if (g_with_malloc && scenario.loads_each_time) continue;
     for (const Threads threads : {Threads::kLibrary, Threads::kCaller}) {
       for (const long n_more : {0L, kAllMore}) {

@@ -22,7 +22,7 @@ bool fails_now() {
   return true;
 }
 
-thread_local bool t_in_new = false;  // its memory comes from malloc
+thread_local bool t_in_new = false;  // operator new itself is calling malloc
 
 [[maybe_unused]] bool malloc_fails() { return g_with_malloc && !t_in_new && fails_now(); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every allocation of libsenone_build, and of OpenFst for it, fails in turn: each call returns ASR_OUT_OF_MEMORY or does what
-// it is for, and the builder works afterwards. A child process tries one point after another, so that an abort names its point.
+// Makes every allocation of libsenone_build, and of OpenFst on its behalf, fail in turn. Each call must succeed or return
+// ASR_OUT_OF_MEMORY, and the builder must work afterwards. A child process tries one point after another, so that an abort
+// identifies its point.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@
 namespace asr::test {
 namespace {
 
-constexpr long kLastPoint = 1000000;  // there are fewer
+constexpr long kLastPoint = 1000000;  // upper bound of the number of points
 
 const std::string kRules = "public <a> = [mid {m}] (low {l} | high) {x}; public <b> = (low | mid)+ chirp;";
 const std::string kXml =
@@ -63,7 +64,7 @@ const Trial kTrials[] = {
     {"words", [](asr_builder *b) { return discard(asr_build_words, b, kWords); }},
 };
 
-// Exits with 0 if all is well.
+// Exits with 0 on success.
 [[noreturn]] void try_all(const Trial &trial) {
   const BuilderPointer builder = tone_builder();
   EXPECT_BUILT(asr_builder_set_class(builder.get(), "c", kPhrases.data(), kPhrases.size(), nullptr));
@@ -97,7 +98,7 @@ int main(int argc, char **argv) {
   int n_bad = 0;
   for (const Trial &trial : kTrials) {
     if (argc > 1 && strcmp(argv[1], trial.name) != 0) continue;
-    const pid_t child = argc > 1 ? 0 : fork();  // one trial alone stays in this process, for a debugger
+    const pid_t child = argc > 1 ? 0 : fork();  // a single trial stays in this process, for a debugger
     if (child == 0) try_all(trial);
     int status = 0;
     waitpid(child, &status, 0);

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# figures.sh SOURCE: bench/figures draws every figure from the committed measurements, docs/figures are what it draws now, and
-# docs/figures.md shows them all. Measurements that are broken, missing or of another size end it with a sentence. Skipped
-# without matplotlib, and with another version than drew docs/figures, whose SVG files cannot be compared.
+# figures.sh SOURCE checks that bench/figures draws every figure from the committed measurements, that docs/figures is up to
+# date, and that docs/figures.md shows all figures. Broken, missing or mismatched measurements must end it with a sentence.
+# Skipped without matplotlib. With another version than the one of docs/figures it is skipped, too, as the SVG files cannot be
+# compared.
 set -euo pipefail
 cd "$1"
 skip() { echo "skipped: $*"; exit 77; }
@@ -18,7 +19,7 @@ trap 'rm -rf "$work"' EXIT
 export MPLCONFIGDIR=$work/matplotlib
 draw() { "$found" -B bench/figures "$@" >"$work/log" 2>&1; }
 
-# refuses SENTENCE: nothing can be drawn from $work/results, and the program says this and no more.
+# refuses SENTENCE: nothing can be drawn from $work/results, and the program prints only this.
 refuses() {
   local status=0
   draw "$work/refused" --results "$work/results" || status=$?
@@ -55,7 +56,7 @@ fresh
 sed -i 's/"results": \[/"results_": [/' "$work/results/cuda_nvidia_h200_mfcc.json"
 refuses '"results" is missing'
 
-# A measurement that changes, changes the tables and a figure; one that goes leaves a gap with its reason.
+# A changed measurement changes the tables and a figure; a removed one leaves a gap with its reason.
 fresh
 sed -i '/"window": 256/,/"gflops"/s/"gflops": [0-9.]*/"gflops": 123456.0/' "$work/results/cuda_nvidia_h200_gmm_5000x256x36.json"
 rm "$work/results/ocl_nvidia_nvidia_h200_mfcc.json"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libsenone_build: grammars that compile, those that do not and what is said of them, threads, and what the engine hears.
+// Tests libsenone_build: grammars that compile, errors of others, threads, and recognition with the results.
 #include <cmath>
 #include <ctime>
 #include <fstream>
@@ -71,7 +71,7 @@ TEST(Builds, TellTheirSizes) {
   EXPECT_EQ(parts.words.words.size(), 5u);
 }
 
-// What `senone graph` makes of the same grammar differs by the step that senone.json notes alone.
+// The archive may differ from that of `senone graph` only by the step recorded in senone.json.
 TEST(Builds, AreThoseOfTheCommand) {
   const std::string folder = tone_bundle();
   std::ofstream(folder + "/tones.dict") << kToneLexicon;
@@ -189,7 +189,7 @@ TEST(Builds, BadGrammarsAreRefusedWithTheirPlace) {
             "grammar: line 2: more than one word; put each on its own line");
 }
 
-// What an event gives out as a C string of UTF-8 must be one.
+// Events return strings as C strings of UTF-8, so they must be valid.
 TEST(Builds, TextIsUtf8WithoutZeroBytes) {
   const BuilderPointer builder = tone_builder();
   EXPECT_EQ(refusal(asr_build_jsgf, builder.get(), jsgf("public <a> = low {a\xe9};"), ASR_BAD_FILE),
@@ -224,11 +224,11 @@ TEST(Builds, LimitsHold) {
             std::string::npos);
 }
 
-// A word that is added to many costs as little as itself.
+// Adding a word to a large lexicon costs only as much as the word itself.
 TEST(Builds, LexiconsGrowByLittle) {
   const BuilderPointer builder = tone_builder();
   const auto seconds = [&](const std::string &text, int n) {
-    const std::clock_t begin = std::clock();  // of this process, whatever else runs
+    const std::clock_t begin = std::clock();  // time of this process, independent of other load
     for (int i = 0; i < n; ++i) {
       const std::string numbered = std::to_string(i) + text;
       EXPECT_BUILT(asr_builder_add_lexicon_text(builder.get(), numbered.data(), numbered.size(), nullptr));
@@ -278,7 +278,7 @@ TEST(Builds, MisuseIsRefused) {
 TEST(Builds, AStructOfAnOlderProgramIsTaken) {
   const BuilderPointer builder = tone_builder();
   asr_build_config config = default_config();
-  config.silence_prob = 7;  // lies behind the size that is told
+  config.silence_prob = 7;  // lies beyond the given size
   config.size = offsetof(asr_build_config, silence_prob);
   const ResultPointer result = build(asr_build_phrases, builder.get(), "low", &config);
   EXPECT_EQ(archive_of(result.get()), archive_of(build(asr_build_phrases, builder.get(), "low").get()));

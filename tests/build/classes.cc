@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classes of libsenone_build: lists that grammars use as $name, and words that G2P pronounces.
+// Tests classes of libsenone_build: lists that grammars use as $name, and words pronounced by G2P.
 #include <fstream>
 #include <thread>
 
@@ -65,7 +65,7 @@ TEST(Classes, StandAnywhereInAnyNotation) {
   }
 }
 
-// As where the phrases are written out, with the rule of the sentence and tags of the name behind those of the phrase.
+// Results equal those of written-out phrases, with the rule of the sentence, and tags of the name after those of the phrase.
 TEST(Classes, HaveTagsAndRules) {
   const BuilderPointer builder = tone_builder();
   set_class(builder.get(), "c", "mid {M}\nhigh low {HL}\n");
@@ -76,7 +76,7 @@ TEST(Classes, HaveTagsAndRules) {
   EXPECT_EQ(hear(archive_of(result.get()), "mid").words, std::vector<std::string>{"mid[second|M\ntwo]"});
 }
 
-// Lists of like sizes become one; each phrase keeps what its own call allowed.
+// Lists of similar sizes are merged; each phrase keeps the options of its own call.
 TEST(Classes, GrowByManyCalls) {
   const BuilderPointer builder = tone_builder();
   asr_build_config drop = default_config(), lower = default_config(), likely = default_config();
@@ -123,7 +123,7 @@ TEST(Classes, AreUsedInWordLists) {
   EXPECT_EQ(hear(archive_of(result.get()), "mid high low high low mid").text, "mid high low high low mid");
 }
 
-// A word of a lexicon stays a word, whatever its name becomes later.
+// A word of a lexicon stays a word, even if a class gets its name later.
 TEST(Classes, AreThoseOfWhenTheGrammarWasBuilt) {
   const BuilderPointer builder = tone_builder();
   const std::string lexicon = "$d HIGH LOW\n";
@@ -135,7 +135,7 @@ TEST(Classes, AreThoseOfWhenTheGrammarWasBuilt) {
   EXPECT_EQ(hear(archive_of(build(asr_build_phrases, builder.get(), "$c $d").get()), "low mid").text, "low mid");
 }
 
-// A hundred optional uses have five thousand ways from one to another.
+// A hundred optional uses have five thousand paths from one to another.
 TEST(Classes, AreUsedAtManyPlaces) {
   const BuilderPointer builder = tone_builder();
   set_class(builder.get(), "c", "low\nmid high\n");
@@ -216,7 +216,7 @@ TEST(Classes, WithoutAnyTheResultIsTheSame) {
   EXPECT_EQ(archive_of(build_again(builder.get(), result.get()).get()), archive_of(result.get()));
 }
 
-// What is built again is what a build gives, bit for bit.
+// Rebuilding gives the same bytes as building.
 TEST(Classes, AreJoinedAlikeAtAnyTime) {
   const BuilderPointer builder = tone_builder();
   set_class(builder.get(), "c", "low");
@@ -246,7 +246,7 @@ TEST(Classes, ChangeWhileOthersBuild) {
   EXPECT_EQ(hear(archive_of(build_again(builder.get(), result.get()).get()), "mid high low").text, "mid high low");
 }
 
-// Letters that stand for tones: "l" LOW, "h" HIGH.
+// Letters stand for tones: "l" LOW, "h" HIGH.
 TEST(GuessedPronunciations, AreUsedAndListed) {
   const std::string dictionary = tone_bundle() + "/letters.dict", model = tone_bundle() + "/letters.g2p";
   std::ofstream(dictionary) << "l LOW\nh HIGH\nlh LOW HIGH\nhl HIGH LOW\nll LOW LOW\nhh HIGH HIGH\nlhl LOW HIGH LOW\n";

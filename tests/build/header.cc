@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// senone_build.hpp compiles what asr_build.h does: handles, views, errors.
+// Tests that senone_build.hpp compiles like asr_build.h: handles, views, errors.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -88,7 +88,7 @@ TEST(BuildHeader, UnknownWordsAreARangeOfTheGrammar) {
   EXPECT_EQ(unknown, (std::vector<std::string_view>{"blip", "zap"}));
   EXPECT_TRUE(builder.words("low\n").unknown().empty());
   const std::string_view bytes = grammar.bytes();
-  EXPECT_EQ(bytes.data(), grammar.bytes().data());  // the library's own, not a copy
+  EXPECT_EQ(bytes.data(), grammar.bytes().data());  // the library's own memory, not a copy
 }
 
 TEST(BuildHeader, MovedHandlesAreEmpty) {

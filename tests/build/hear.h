@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an engine hears with a graph that was compiled in the process.
+// Recognises with a graph compiled in the process.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct Heard {
   std::vector<std::string> words;  // "text[rule|tags]"
 };
 
-// Speaks the words (tests/api/tone_bundle.h) to an engine with the graph.
+// Synthesises the words (tests/api/tone_bundle.h) and recognises them with the graph.
 Heard hear(const std::string &archive, const std::string &words);
 
 }  // namespace asr::test

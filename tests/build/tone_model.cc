@@ -10,7 +10,7 @@
 namespace asr::test {
 namespace {
 
-// Three states of one pdf a phone.
+// Makes phones of three states with one pdf each.
 HmmSet tone_hmms() {
   HmmSet set;
   set.n_pdfs = 4;

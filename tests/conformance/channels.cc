@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// However many channels advance together, and however many tokens they have: a back end may share a channel out among several
-// processors while there are few, and must find more memory while it searches.
+// Tests any number of channels in one advance, with any number of tokens. A back end may split a channel over several
+// processors while there are few channels, and must find more memory during the search.
 #include "tests/conformance/lattice_fixture.h"
 #include "tests/reference/viterbi.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 class ChannelsTest : public LatticeTest {
  protected:
-  // n channels with the same rows, one window after the other, and what check(device, channel) says of each.
+  // Advances n channels over the same rows, window by window, and runs check(device, channel) on each.
   template <typename Check>
   void decode_together(const RandomGraph &graph, const asr_search_options &options, const std::vector<float> &rows, size_t n,
                        const Check &check) {
@@ -44,7 +44,7 @@ TEST_P(ChannelsTest, FewAndMany) {
   }
 }
 
-// More than fit the share of one of few processors, and then more than fit what one of many begins with.
+// More tokens than fit one of few processors, and then more than the initial capacity of one of many.
 TEST_P(ChannelsTest, ManyTokens) {
   std::mt19937 random(42);
   RandomGraph graph({20000, 50, 6, 3.5, 0.5, 0.3, false}, random);

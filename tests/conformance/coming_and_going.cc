@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Channels that begin and end at different times, are advanced by windows of different lengths, in any order and not in every
-// call, wait or do not, and are cancelled midway, beside each other and one after the other: each gives what the references
-// give for its utterance.
+// Tests channels that begin and end at different times, with windows of different lengths, in any order and not in every call.
+// They wait or do not, and some are cancelled midway, beside each other and one after the other. Each channel must give the
+// references' result for its utterance.
 #include <cmath>
 #include <optional>
 
@@ -17,9 +17,9 @@ class ComingAndGoingTest : public LoadFixture {
     Outcome want;
   };
 
-  // Of all lengths and lattice beams; one kills its beam.
+  // Utterances of all lengths and lattice beams; one loses all its tokens.
   static const std::vector<Spoken> &spoken(const asr_graph_view &view, std::mt19937 &random) {
-    static std::vector<Spoken> all;  // the same for every device
+    static std::vector<Spoken> all;  // shared by all devices
     const float lattice_beams[] = {6.0f, 0.0f, 12.0f, 0.5f};
     const uint32_t lengths[] = {1, 30, 75, 140, 260, 530, 800};
     for (size_t i = all.size(); i < std::size(lengths); ++i) {
@@ -32,7 +32,7 @@ class ComingAndGoingTest : public LoadFixture {
     return all;
   }
 
-  // A channel on its way through an utterance.
+  // A channel within an utterance.
   struct Visit {
     const Spoken &spoken;
     Channel channel;
@@ -44,7 +44,7 @@ class ComingAndGoingTest : public LoadFixture {
     uint32_t n_left() const { return spoken.utterance.n_frames - n_done; }
   };
 
-  // Takes n visits at a time, and 2 * n in all.
+  // Runs n visits at a time, 2 * n in total.
   static void visit_all(const Device &device, const asr_graph_view &view, const std::vector<Spoken> &spoken, size_t n) {
     std::mt19937 random(static_cast<uint32_t>(n));
     const Loaded loaded(*device.api(), device, view);
@@ -113,7 +113,7 @@ TEST_P(ComingAndGoingTest, FewChannelsWithSmallRooms) { visit_all({1, 7, 14}, 8,
 
 TEST_P(ComingAndGoingTest, ManyChannelsWithSmallRooms) { visit_all({40, 600}, 8, {0, 2}); }
 
-// Which have gigabytes of memory together.
+// Channels that need gigabytes of memory together.
 TEST_P(ComingAndGoingTest, ManyChannels) {
   if (entry().info.score < 100) GTEST_SKIP() << entry().id << ": is no GPU of this back end's vendor";
   visit_all({40, 130, 600}, 0, {0, 2});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arcs that the paths of all tokens share, against the literal reference.
+// Tests the arcs shared by the paths of all tokens, against the literal reference.
 #include "tests/conformance/search_fixture.h"
 #include "tests/reference/viterbi.h"
 
@@ -50,7 +50,7 @@ TEST_P(CommonPathTest, IsTheOneDefined) {
   EXPECT_GT(n_partly, 2000u);
 }
 
-// Long enough for records of paths to be removed on the way, which must not show.
+// A search so long that path records are removed meanwhile, which must not show.
 TEST_P(CommonPathTest, OfALongSearchNeverFalls) {
   const auto device = open();
   std::mt19937 random(22);

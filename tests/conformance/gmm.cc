@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `score` of every back end against the double reference: awkward shapes, model kinds and numbers, and what must not change a
-// bit of a row.
+// Tests `score` of every back end against the double reference: awkward shapes, model kinds and counts, and variations that
+// must not change a bit of a row.
 #include "tests/conformance/gmm_fixture.h"
 
 namespace asr::test {
@@ -112,7 +112,7 @@ TEST_P(GmmTest, ZeroWeights) {
   expect_near(shared);
 }
 
-// A state whose only Gaussian is nowhere near, while others of its codebook are: linear weights and relative scores underflow.
+// A state's only Gaussian is far away, while others of its codebook are near: linear weights and relative scores underflow.
 TEST_P(GmmTest, TiedWeightsThatUnderflow) {
   RandomGmm options = tied(2, 33);
   options.stream_dims = {39};
@@ -169,7 +169,7 @@ TEST_P(GmmTest, ScoresDoNotDependOnThreads) {
   }
 }
 
-TEST_P(GmmTest, ModelsOf16Bits) {  // a back end may halve them or not; what halves lose stays small
+TEST_P(GmmTest, ModelsOf16Bits) {  // a back end may halve them or not; the loss by halving stays small
   asr_backend_options halved = backend_options(1, 256);
   halved.model_bits = 16;
   for (uint32_t n_dims : {13u, 36u, 39u}) {

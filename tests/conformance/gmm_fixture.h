@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of `score` share: models on a device, and their scores against the double reference.
+// Common code of the tests of `score`: models on a device, and their scores against the double reference.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@ namespace asr::test {
 
 class GmmTest : public BackendTest {
  protected:
-  // A model on the device. Rows are scored `window` at a time, into poisoned memory.
+  // Scorer holds a model on the device and scores rows `window` at a time, into poisoned memory.
   class Scorer {
    public:
     Scorer(const GmmTest &test, const AcousticModel &model, const asr_backend_options &options = backend_options(1, 256))
@@ -49,7 +49,7 @@ class GmmTest : public BackendTest {
     asr_backend_acoustic *acoustic_ = nullptr;
   };
 
-  // Every score within 2e-3, or within `relative` of itself where it is so large that float cannot tell.
+  // Expects every score within 2e-3, or within `relative` of itself if it is too large for float precision.
   void expect_near(const AcousticModel &model, const std::vector<float> &features, double relative = 0) const {
     const Scorer scorer(*this, model);
     const std::vector<float> scores = scorer.score(features);

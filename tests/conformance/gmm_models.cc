@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `score_models` of back ends that have it: the same bits as `score` of one model after the other.
+// Tests `score_models` of back ends that have it: the same bits as `score` of one model after the other.
 #include "tests/conformance/gmm_fixture.h"
 
 namespace asr::test {
@@ -9,7 +9,7 @@ using reference::RandomGmm;
 
 class GmmModelsTest : public GmmTest {
  protected:
-  // A model on a device that others share, and rows for it.
+  // A model on a shared device, with rows for it.
   struct Model {
     Model(const Device &device, const RandomGmm &options, uint32_t n_rows)
         : api(*device.api()),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Channels of several graphs in one advance, and graphs that come and go between advances: each channel finds what it finds
-// alone.
+// Tests channels of several graphs in one advance, and graphs loaded and freed between advances. Each channel must give the
+// same result as alone.
 #include <deque>
 
 #include "tests/conformance/lattice_fixture.h"
@@ -23,7 +23,7 @@ class GraphsTest : public LatticeTest {
     RawLattice want;
   };
 
-  // One after the other, so that no two channels that lie side by side are of one graph.
+  // Interleaves the cases, so that adjacent channels have different graphs.
   void advance_all(const Device &device, const std::vector<std::unique_ptr<Channel>> &channels, const std::deque<Case> &cases,
                    uint32_t frame) {
     std::vector<asr_advance_job> jobs;
@@ -49,7 +49,7 @@ TEST_P(GraphsTest, SeveralInOneAdvance) {
     }
     for (uint32_t t = 0; t < kFrames; t += kWindow) {
       advance_all(*device, channels, cases, t);
-      const Loaded other(api(), *device, cases[t / kWindow % cases.size()].graph.view());  // comes and goes meanwhile
+      const Loaded other(api(), *device, cases[t / kWindow % cases.size()].graph.view());  // loaded and freed meanwhile
       const Channel unused(api(), *device, other, cases[0].options);
     }
     device->check(api().wait(device->get()));

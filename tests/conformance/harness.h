@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the conformance cases share. A case is written once with TEST_P on a fixture made of BackendTest and runs on every
-// usable device; SENONE_INSTANTIATE(Fixture) names them. A back end that cannot be used is a skipped test with its reason.
+// Common code of the conformance cases. A case is written once with TEST_P on a fixture derived from BackendTest and runs on
+// every usable device; SENONE_INSTANTIATE(Fixture) names the instances. An unusable back end is a skipped test with its reason.
 //
 //   class MfccTest : public BackendTest {};
 //   TEST_P(MfccTest, OneFrame) { auto device = open(); ... check(api().extract(device.get(), ...)); }
@@ -21,8 +21,8 @@
 
 namespace asr::test {
 
-// An array between two guard bands, filled with a pattern that is a NaN as float or double: what a kernel forgot to write
-// and what it wrote outside both show.
+// An array between two guard bands, filled with a pattern that is a NaN as float or double. Unwritten elements and writes
+// outside both show.
 template <typename T>
 class Guarded {
  public:
@@ -40,7 +40,7 @@ class Guarded {
     }
     return true;
   }
-  // The number of elements still holding the pattern.
+  // Returns the number of elements that still hold the pattern.
   size_t n_unwritten() const {
     const std::vector<uint8_t> pattern(sizeof(T), kPattern);
     size_t n = 0;
@@ -59,7 +59,7 @@ inline asr_backend_options backend_options(uint32_t max_lanes = 8, uint32_t wind
   return {sizeof(asr_backend_options), max_lanes, window_frames, n_threads, 0, 0, 0, 0};
 }
 
-// Every back end that was found, also the unusable ones.
+// Returns every back end found, including unusable ones.
 inline const std::vector<DeviceEntry> &all_devices() {
   static const std::vector<DeviceEntry> devices = list_devices();
   return devices;

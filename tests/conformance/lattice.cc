@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lattices of the search against the literal reference (tests/reference/lattice.h), bit for bit, and against every path of
-// small graphs.
+// Tests lattices of the search against the literal reference (tests/reference/lattice.h), bit for bit, and against every path
+// of small graphs.
 #include <cmath>
 #include <tuple>
 
@@ -36,7 +36,7 @@ TEST_P(LatticeTest, IsTheOneDefined) {
   EXPECT_GT(n_wide, 1000u);
 }
 
-// Paths of cost at most `limit`, ordered by their arcs and then by cost.
+// Returns paths of cost at most `limit`, ordered by arcs, then by cost.
 std::vector<LatticePath> sorted_within(std::vector<LatticePath> paths, double limit) {
   const auto key = [](const asr_raw_arc &arc) {
     return std::tie(arc.transition_id, arc.word, arc.graph_cost, arc.acoustic_cost);
@@ -52,7 +52,7 @@ std::vector<LatticePath> sorted_within(std::vector<LatticePath> paths, double li
   return paths;
 }
 
-// With nothing pruned, the paths of the lattice that are within the lattice beam are those of the graph that are.
+// Without pruning, the lattice and the graph have the same paths within the lattice beam.
 TEST_P(LatticeTest, HasEveryPathWithinItsBeam) {
   constexpr size_t kMostPaths = 20000;
   const auto device = open();
@@ -77,7 +77,7 @@ TEST_P(LatticeTest, HasEveryPathWithinItsBeam) {
     ASSERT_TRUE(got);
     const auto dearer = [](const LatticePath &a, const LatticePath &b) { return a.cost < b.cost; };
     const double best = std::min_element(want->begin(), want->end(), dearer)->cost;
-    // A limit that no path's cost is near, so that rounding does not decide.
+    // Chooses a limit that no path's cost is near, so that rounding does not decide.
     double limit = best + double{options.lattice_beam};
     const auto near_limit = [&](const LatticePath &path) { return std::abs(path.cost - limit) < 1e-4; };
     while (std::any_of(want->begin(), want->end(), near_limit)) limit -= 1e-3;
@@ -95,7 +95,7 @@ TEST_P(LatticeTest, HasEveryPathWithinItsBeam) {
   EXPECT_GT(n_paths, 10 * n_compared);
 }
 
-// The best path is what it is without lattices, and the lattice's best cost is its cost.
+// The best path is the same as without lattices, and its cost is the lattice's best cost.
 TEST_P(LatticeTest, BestPathIsTheSame) {
   const auto device = open();
   std::mt19937 random(3);
@@ -138,7 +138,7 @@ TEST_P(LatticeTest, BestPathIsTheSame) {
   }
 }
 
-// Long enough for many prunings; lattices and best paths asked for on the way change nothing.
+// Audio long enough for many prunings; intermediate requests for lattices and best paths change nothing.
 TEST_P(LatticeTest, LongAudioAndChunks) {
   const auto device = open();
   std::mt19937 random(4);
@@ -161,7 +161,7 @@ TEST_P(LatticeTest, LongAudioAndChunks) {
   }
 }
 
-// Eight channels advanced together on four threads, against each alone.
+// Eight channels advanced together on four threads must equal each alone.
 TEST_P(LatticeTest, LanesDoNotMatter) {
   const auto device = open(backend_options(8, 64, 4));
   std::mt19937 random(5);
@@ -221,7 +221,7 @@ TEST_P(LatticeTest, BadArgumentsAreRefused) {
   EXPECT_EQ(api().lattice(device->get(), channel.channel, 1, &raw), ASR_INVALID_ARGUMENT);
 }
 
-// Such a graph can be searched all the same.
+// A graph with such a cycle can still be searched.
 TEST_P(LatticeTest, CycleOfEpsilonArcs) {
   const auto device = open();
   const asr_graph_arc arcs[] = {{0, 1, 0, 1.0f}, {1, 0, 0, 0.5f}, {0, 0, 0, 0.25f}};

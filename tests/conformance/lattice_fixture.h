@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of lattices share: lattices of a back end as arrays of their own, compared bit for bit.
+// Common code of the lattice tests: lattices of a back end copied to own arrays, compared bit for bit.
 #pragma once
 
 #include "tests/conformance/search_fixture.h"
@@ -44,7 +44,7 @@ class LatticeTest : public SearchFixture {
   }
 };
 
-// A shape without cycles of epsilon arcs.
+// Returns a shape without cycles of epsilon arcs.
 inline GraphShape acyclic_shape(std::mt19937 &random) {
   GraphShape shape = random_shape(random);
   shape.n_states += shape.n_states % 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settled pieces of lattices against the literal reference, bit for bit.
+// Tests the settled pieces of lattices against the literal reference, bit for bit.
 #include "tests/conformance/lattice_fixture.h"
 
 namespace asr::test {
@@ -12,7 +12,7 @@ class LatticePiecesTest : public LatticeTest {
     if (!IsSkipped() && api().lattice_piece == nullptr) GTEST_SKIP() << entry().id << ": makes no pieces of lattices";
   }
 
-  // Takes what is there; false if there was nothing.
+  // Takes the available pieces; false if there were none.
   bool take(const Device &device, const Channel &channel, std::vector<RawLattice> *pieces) {
     asr_raw_lattice raw{};
     device.check(api().lattice_piece(device.get(), channel.channel, &raw));
@@ -32,7 +32,7 @@ class LatticePiecesTest : public LatticeTest {
   }
 };
 
-// Taken as soon as they are there, at the end all at once, or with lattices of all that is left asked for on the way.
+// Takes pieces as soon as they settle, or all at the end, or with intermediate lattices of the rest.
 TEST_P(LatticePiecesTest, AreThoseDefined) {
   const auto device = open();
   std::mt19937 random(11);
@@ -65,7 +65,7 @@ TEST_P(LatticePiecesTest, AreThoseDefined) {
   EXPECT_GT(n_pieces, 10u);
 }
 
-// What nobody takes stays in the lattice.
+// Pieces not taken stay in the lattice.
 TEST_P(LatticePiecesTest, NotTakenChangeNothing) {
   const auto device = open();
   std::mt19937 random(12);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Utterances like recordings: with thousands of tokens and ten thousand arcs a frame, and so long that several pieces settle.
-// The large ones are compared with the CPU back end, as the references would take minutes; that back end is compared with the
-// references on their first frames and, like all others, on a smaller one.
+// Tests utterances like recordings: thousands of tokens and ten thousand arcs per frame, and long enough for several pieces.
+// The references would take minutes on the large ones, so these are compared with the CPU back end. The CPU back end itself is
+// compared with the references on their first frames and, like all others, on a smaller utterance.
 #include "tests/conformance/load_fixture.h"
 
 namespace asr::test {
@@ -11,7 +11,7 @@ constexpr float kLatticeBeams[] = {0.0f, 0.5f, 6.0f, 12.0f};
 
 class LoadTest : public LoadFixture {
  protected:
-  // For each lattice beam.
+  // Returns the outcome for each lattice beam.
   static std::vector<Outcome> outcomes(const Device &device, const asr_graph_view &view, Utterance u, bool takes_at_once) {
     const Loaded loaded(*device.api(), device, view);
     std::vector<Outcome> outcomes;
@@ -22,7 +22,7 @@ class LoadTest : public LoadFixture {
     return outcomes;
   }
 
-  // For each size of clusters.
+  // Runs once for each size of clusters.
   void expect_outcomes(const asr_graph_view &view, const Utterance &u, const std::vector<Outcome> &want) {
     std::vector<uint32_t> sizes;
     for (uint32_t size = 0; size <= 16; ++size) sizes.push_back(size);
@@ -38,7 +38,7 @@ class LoadTest : public LoadFixture {
     }
   }
 
-  // The first n_frames against the references.
+  // Compares the first n_frames with the references.
   void expect_like_reference(const asr_graph_view &view, Utterance u, uint32_t n_frames) {
     u.n_frames = n_frames;
     u.options.lattice_beam = 6;
@@ -47,7 +47,7 @@ class LoadTest : public LoadFixture {
     expect_same(decode(*device, loaded, view.n_pdfs, u, true), reference_outcome(view, u));
   }
 
-  // Against the CPU back end, which is compared with the references for some frames.
+  // Compares with the CPU back end, which is compared with the references for some frames.
   void expect_like_cpu(const asr_graph_view &view, const Utterance &u, uint32_t least_arcs, uint32_t n_frames_of_cpu) {
     if (std::string(api().name) == "cpu") return expect_like_reference(view, u, n_frames_of_cpu);
     const Device cpu(choose_device("cpu"), backend_options(8, kWindow, 2));
@@ -59,13 +59,13 @@ class LoadTest : public LoadFixture {
   }
 };
 
-// Hundreds of tokens, against the references.
+// Hundreds of tokens, compared with the references.
 TEST_P(LoadTest, LongUtterance) {
   std::mt19937 random(61);
   RandomGraph graph({2000, 40, 6, 3.0, 0.5, 0.3, false}, random);
   constexpr uint32_t kFrames = 800;
   Utterance u{recorded_rows(kFrames, 40, random), kFrames, search_options(12, 600, 20), true};
-  static std::vector<Outcome> want;  // the same for every device
+  static std::vector<Outcome> want;  // shared by all devices
   for (size_t i = want.size(); i < std::size(kLatticeBeams); ++i) {
     u.options.lattice_beam = kLatticeBeams[i];
     want.push_back(reference_outcome(graph.view(), u));
@@ -82,7 +82,7 @@ TEST_P(LoadTest, ThousandsOfTokens) {
                   200);
 }
 
-// Now and then more tokens than any table in shared memory has room for.
+// Occasionally more tokens than any table in shared memory can hold.
 TEST_P(LoadTest, TokensWithoutLimit) {
   std::mt19937 random(63);
   RandomGraph graph({60000, 200, 20, 3.5, 0.3, 0.0, false}, random);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cases with many tokens, long utterances and little room share (load.cc, small_rooms.cc, coming_and_going.cc): scores
-// that change like those of recordings, everything that a channel gives, and the options that devices are opened with.
+// Common code of the cases with many tokens, long utterances and little memory (load.cc, small_rooms.cc, coming_and_going.cc):
+// scores that change like those of recordings, all outputs of a channel, and the options of devices.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace asr::test {
 
-// Log-likelihoods of stretches that are told apart well or badly, so that tokens are few and many in turns; what is likely
-// stays so for some frames.
+// Makes log-likelihoods of stretches with good and with bad discrimination in turn, so that tokens are few or many. Likely pdfs
+// stay likely for some frames.
 inline std::vector<float> recorded_rows(uint32_t n_frames, uint32_t n_pdfs, std::mt19937 &random) {
   std::vector<float> rows;
   std::vector<float> before(n_pdfs, 0.0f);
@@ -27,7 +27,7 @@ inline std::vector<float> recorded_rows(uint32_t n_frames, uint32_t n_pdfs, std:
   return rows;
 }
 
-// An utterance and how it is searched.
+// An utterance with its search options.
 struct Utterance {
   std::vector<float> rows;
   uint32_t n_frames;
@@ -35,7 +35,7 @@ struct Utterance {
   bool use_final;
 };
 
-// What a channel gives of it: its best path and, if it makes lattices, the pieces in their order with the rest last.
+// All outputs of a channel: its best path and, if it makes lattices, the pieces in order with the rest last.
 struct Outcome {
   reference::SearchResult path;
   std::vector<RawLattice> lattices;
@@ -77,7 +77,7 @@ class LoadFixture : public LatticeTest {
     if (!IsSkipped() && api().lattice_piece == nullptr) GTEST_SKIP() << entry().id << ": makes no pieces of lattices";
   }
 
-  // asr_backend_options::cluster_blocks that make a difference: all of `sizes` where blocks make clusters.
+  // Values of asr_backend_options::cluster_blocks that make a difference: all of `sizes` if blocks form clusters.
   std::vector<uint32_t> cluster_sizes(const std::vector<uint32_t> &sizes) const {
     return std::string(api().name) == "cuda" ? sizes : std::vector<uint32_t>{0};
   }
@@ -89,8 +89,7 @@ class LoadFixture : public LatticeTest {
     return open(options);
   }
 
-  // Appends the pieces that are settled. The device of these may be another one than the case's.
-  // Pieces are those of the advances that are done.
+  // Appends the settled pieces of the finished advances. The device may differ from the case's.
   static void take_pieces(const Device &device, const Channel &channel, Outcome *outcome) {
     const asr_backend_api &api = *device.api();
     if (api.finish_advances != nullptr) device.check(api.finish_advances(device.get(), 0));
@@ -99,7 +98,7 @@ class LoadFixture : public LatticeTest {
       device.check(device.api()->lattice_piece(device.get(), channel.channel, &raw));
       if (raw.n_states == 0) return;
       outcome->lattices.push_back(copy_of(raw));
-      outcome->lattices.back().n_frames = 0;  // as the reference gives it
+      outcome->lattices.back().n_frames = 0;  // as in the reference
       outcome->lattices.back().beam_died = false;
     }
   }
@@ -122,7 +121,7 @@ class LoadFixture : public LatticeTest {
                      path.n_arcs_expanded};
   }
 
-  // By one channel; pieces are taken as soon as they are there, or all at the end.
+  // Decodes with one channel; takes pieces as soon as they settle, or all at the end.
   static Outcome decode(const Device &device, const Loaded &loaded, uint32_t n_pdfs, const Utterance &u, bool takes_at_once) {
     Outcome outcome;
     const Channel channel(*device.api(), device, loaded, u.options);

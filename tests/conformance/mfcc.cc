@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `extract` against the double reference (tests/reference/mfcc.h) and against itself: a frame's bits must not depend on the
-// job it is in, on its neighbours or on other jobs.
+// Tests `extract` against the double reference (tests/reference/mfcc.h) and against itself. A frame's bits must not depend on
+// its job, on its neighbours or on other jobs.
 #include <unistd.h>
 
 #include <cmath>
@@ -15,9 +15,9 @@
 namespace asr::test {
 namespace {
 
-constexpr double kTolerance = 1e-3;  // of a cepstrum, absolute
+constexpr double kTolerance = 1e-3;  // absolute error of a cepstrum
 
-// Speech-like in what matters here: a few strong sines that come and go over noise, at the scale of 16-bit samples.
+// Makes a speech-like signal: a few strong sines with varying level over noise, at the scale of 16-bit samples.
 std::vector<float> make_signal(size_t n, uint32_t seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> noise(0, 60);
@@ -48,7 +48,7 @@ class MfccTest : public BackendTest {
     asr_backend_features *features = nullptr;
   };
 
-  // A job over a signal, its samples and cepstra between guard bands; samples[-1] is the first of `signal`.
+  // A job over a signal, with its samples and cepstra between guard bands; samples[-1] is the first of `signal`.
   struct Job {
     Job(const FrontEnd &f, const std::vector<float> &signal, uint32_t first_frame, uint32_t n_frames, uint32_t warp)
         : samples(n_frames == 0 ? 1 : 1 + size_t{n_frames - 1} * f.shift_samples + f.window_samples),
@@ -176,7 +176,7 @@ TEST_P(MfccTest, JobsOfSeveralStreamsAndWarps) {
   }
 }
 
-// The search for a speaker's warp: all banks on the same samples.
+// Searching a speaker's warp: all filter banks on the same samples.
 TEST_P(MfccTest, AllWarpsOfOneSignal) {
   const FrontEnd f = kaldi_front_end();
   const FeatureTables tables(f);
@@ -202,7 +202,7 @@ TEST_P(MfccTest, AllWarpsOfOneSignal) {
   EXPECT_NE(shared[1]->cepstra[1], shared[0]->cepstra[1]);
 }
 
-// More frames than a device takes at once, under banks that return, and another signal behind them.
+// More frames than a device takes at once, with recurring filter banks, and another signal after them.
 TEST_P(MfccTest, ManyFramesUnderSeveralWarps) {
   const FrontEnd f = kaldi_front_end();
   const FeatureTables tables(f, {1, 0.9});
@@ -256,7 +256,7 @@ TEST_P(MfccTest, DitherIsNoiseThatRepeats) {
   EXPECT_NE(whole.cepstra[0], whole.cepstra[13]);
 }
 
-// A recording of Debian's pocketsphinx-testdata and the cepstra that CMU Sphinx made of it.
+// A recording of Debian's pocketsphinx-testdata and its cepstra made by CMU Sphinx.
 TEST_P(MfccTest, CepstraOfCmuSphinx) {
   const std::string stem = "/usr/share/pocketsphinx/test/data/goforward";
   if (access((stem + ".mfc").c_str(), R_OK) != 0) GTEST_SKIP() << "Debian's pocketsphinx-testdata is not installed";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU back end's MFCC compiled for each instruction set that this processor has, against the double reference.
+// Tests the CPU back end's MFCC, compiled for each instruction set of this processor, against the double reference.
 #include <gtest/gtest.h>
 
 #include <cmath>

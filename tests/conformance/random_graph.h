@@ -12,9 +12,9 @@ namespace asr::test {
 
 struct GraphShape {
   uint32_t n_states = 8, n_pdfs = 4, n_words = 5;
-  double emitting_arcs = 2.5, epsilon_arcs = 0.6;  // a state, on average
-  double final_states = 0.3;                       // share
-  bool ties = false;                               // costs and log-likelihoods from a few values
+  double emitting_arcs = 2.5, epsilon_arcs = 0.6;  // average per state
+  double final_states = 0.3;                       // fraction of final states
+  bool ties = false;                               // true: costs and log-likelihoods come from a few values
 };
 
 class RandomGraph {
@@ -59,8 +59,8 @@ class RandomGraph {
     return std::uniform_real_distribution<float>(low, high)(random_);
   }
 
-  // Graphs with an odd number of states may have epsilon cycles, with costs of at least 0. In the others costs may be
-  // negative and epsilon arcs only lead to higher states.
+  // Graphs with an odd number of states may have epsilon cycles, with costs of at least 0. In the others costs may be negative,
+  // and epsilon arcs lead only to higher states.
   void add_arcs(double mean, bool emitting, std::vector<uint32_t> &begin) {
     const bool cycles = shape_.n_states % 2 == 1;
     std::poisson_distribution<int> n_arcs(mean);

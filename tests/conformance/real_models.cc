@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `score` of every back end with models that others trained, on features of a real recording: CMU Sphinx's of Debian, and those
-// of CMU Sphinx, HTK and Julius in SENONE_TEST_DATA.
+// Tests `score` of every back end with models trained by others, on features of a real recording: CMU Sphinx's models of
+// Debian, and those of CMU Sphinx, HTK and Julius in SENONE_TEST_DATA.
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -18,7 +18,7 @@ const std::string kSphinx = "/usr/share/pocketsphinx";
 
 class RealModelTest : public GmmTest {
  protected:
-  // Every fortieth frame of "go forward ten meters", the features in double and rounded once.
+  // Returns every fortieth frame of "go forward ten meters", with features computed in double and rounded once.
   static std::vector<float> features_of(const FrontEnd &front_end) {
     const std::string raw = read_file(kSphinx + "/test/data/goforward.raw");
     std::vector<int16_t> samples(raw.size() / 2);

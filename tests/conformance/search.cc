@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search against its double and literal references (tests/reference/viterbi.h), on thousands of small random graphs.
+// Tests the search against its double and literal references (tests/reference/viterbi.h), on thousands of small random graphs.
 #include <cmath>
 
 #include "tests/conformance/search_fixture.h"
@@ -15,7 +15,7 @@ bool same_arc(const asr_path_arc &a, const asr_path_arc &b) {
          a.acoustic_cost == b.acoustic_cost;
 }
 
-// Paths are told apart by their arcs, bit for bit.
+// Compares paths by their arcs, bit for bit.
 void expect_same(const SearchResult &got, const SearchResult &want) {
   EXPECT_EQ(got.n_frames, want.n_frames);
   EXPECT_EQ(got.beam_died, want.beam_died);
@@ -120,7 +120,7 @@ TEST_P(SearchTest, ChunksDoNotMatter) {
   for (const uint32_t chunk : {1u, 3u, 64u}) expect_same(decode(*device, graph.view(), options, rows, 500, true, chunk), all);
 }
 
-// Eight channels with rows of their own, advanced together on four threads, against each alone on one.
+// Eight channels with their own rows, advanced together on four threads, must equal each alone on one.
 TEST_P(SearchTest, LanesDoNotMatter) {
   const auto one = open();
   const auto many = open(backend_options(8, 64, 4));
@@ -145,7 +145,7 @@ TEST_P(SearchTest, LanesDoNotMatter) {
   }
 }
 
-// Long enough for the trace to be compacted many times; best paths asked for on the way change nothing.
+// Audio long enough for many compactions of the trace; intermediate requests for best paths change nothing.
 TEST_P(SearchTest, LongAudio) {
   const auto device = open();
   std::mt19937 random(6);
@@ -162,7 +162,7 @@ TEST_P(SearchTest, LongAudio) {
   expect_same(best_path(*device, channel, true), reference::pruned_search(graph.view(), options, rows.data(), kFrames, true));
 }
 
-// A beam that keeps every token of a graph with many states, so that a back end's first tables and lists overflow.
+// A beam that keeps every token of a graph with many states, so that a back end's initial tables and lists overflow.
 TEST_P(SearchTest, MoreTokensThanExpected) {
   const auto device = open();
   std::mt19937 random(11);
@@ -204,7 +204,7 @@ TEST_P(SearchTest, InfiniteAndNotANumber) {
   expect_same(dead, reference::pruned_search(graph.view(), options, rows.data(), 30, true));
 }
 
-// Rows read from a score buffer are the rows that `score` also gives to the host.
+// Rows read from a score buffer must equal the rows that `score` returns to the host.
 TEST_P(SearchTest, ScoreBufferAndHostRows) {
   for (const uint32_t n_threads : {1u, 3u}) {
     const auto device = open(backend_options(2, 32, n_threads));
@@ -297,7 +297,7 @@ TEST_P(SearchTest, BadArgumentsAreRefused) {
   refused([](asr_search_options &o) { o.word_insertion_cost = std::numeric_limits<float>::infinity(); });
 }
 
-// A back end that says that it has copied the arrays reads them no more; one that does not say so finds them unchanged.
+// A back end that reports a copy of the arrays must not read them again; one that does not finds them unchanged.
 TEST_P(SearchTest, ArraysThatAreNotInUseMayGo) {
   const auto device = open();
   std::vector<asr_graph_arc> arcs = {{1, 1, 3, 0.5f}};
@@ -324,7 +324,7 @@ TEST_P(SearchTest, ArraysThatAreNotInUseMayGo) {
   EXPECT_EQ(path.arcs[0].transition_id, 1u);
 }
 
-// An epsilon cycle that makes itself ever cheaper is an error with a sentence, not an endless loop.
+// An epsilon cycle of negative cost is an error with a sentence, not an endless loop.
 TEST_P(SearchTest, NegativeEpsilonCycle) {
   const auto device = open();
   const asr_graph_arc arcs[] = {{0, 1, 0, 1.0f}, {1, 0, 0, -0.5f}, {0, 0, 0, 0.25f}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cases of the search (search.cc) and of its lattices (lattice.cc) share: a graph and a channel on a device.
+// Common code of the tests of the search (search.cc) and of its lattices (lattice.cc): a graph and a channel on a device.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ inline GraphShape random_shape(std::mt19937 &random) {
 
 class SearchFixture : public BackendTest {
  protected:
-  // A graph on a device.
+  // A graph loaded on a device.
   struct Loaded {
     Loaded(const asr_backend_api &api, const Device &device, const asr_graph_view &view) : api(api) {
       device.check(api.load_graph(device.get(), &view, &graph));

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists, tables, mail boxes and channels that begin so small (asr_backend_options::small_rooms) that small cases run out of
-// each of them, in every kind of frame and again and again. What is found stays what the references find.
+// Tests lists, tables, mailboxes and channels of tiny initial capacity (asr_backend_options::small_rooms). Small cases exhaust
+// each of them, in every kind of frame and repeatedly. Results must still equal the references'.
 #include "tests/conformance/load_fixture.h"
 
 namespace asr::test {
 namespace {
 
-constexpr uint32_t kRooms[] = {3, 7, 20};  // the last: as small as can be
+constexpr uint32_t kRooms[] = {3, 7, 20};  // the last is the smallest possible capacity
 
 class SmallRoomsTest : public LoadFixture {
  protected:
-  // On a new device for each size of rooms and of clusters, as rooms that have grown stay so.
+  // Uses a new device for each capacity and cluster size, since grown buffers stay large.
   void expect_outcome(const asr_graph_view &view, const Utterance &u, const std::vector<uint32_t> &sizes, const Outcome &want) {
     for (const uint32_t small_rooms : kRooms) {
       for (const uint32_t size : cluster_sizes(sizes)) {
@@ -48,7 +48,7 @@ TEST_P(SmallRoomsTest, SmallGraphs) {
   }
 }
 
-// Graphs with cycles of epsilon arcs, which are followed in many rounds.
+// Graphs with cycles of epsilon arcs, which need many rounds.
 TEST_P(SmallRoomsTest, CyclesOfEpsilonArcs) {
   std::mt19937 random(72);
   for (int i = 0; i < 25 && !HasFailure(); ++i) {
@@ -59,7 +59,7 @@ TEST_P(SmallRoomsTest, CyclesOfEpsilonArcs) {
   }
 }
 
-// More tokens, arcs, epsilon arcs and links than any room that is small has place for, from the first frames on.
+// More tokens, arcs, epsilon arcs and links than any small buffer holds, from the first frames on.
 TEST_P(SmallRoomsTest, ManyTokens) {
   std::mt19937 random(73);
   RandomGraph graph({6000, 50, 6, 3.0, 0.7, 0.1, false}, random);
@@ -74,7 +74,7 @@ TEST_P(SmallRoomsTest, ManyTokens) {
   }
 }
 
-// Traces, settled steps, links and frames that overflow over and over, across several pieces.
+// Traces, settled steps, links and frames that overflow repeatedly, across several pieces.
 TEST_P(SmallRoomsTest, LongAudio) {
   std::mt19937 random(74);
   RandomGraph graph({100, 10, 6, 3.0, 0.8, 0.3, false}, random);
@@ -88,7 +88,7 @@ TEST_P(SmallRoomsTest, LongAudio) {
   }
 }
 
-// That rooms begin small, and grow.
+// Buffers start small, and grow.
 TEST_P(SmallRoomsTest, TakeLessMemoryUntilTheyGrow) {
   if (api().memory == nullptr) GTEST_SKIP() << entry().id << ": has no memory of its own";
   std::mt19937 random(75);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fused step against extract, the host's pipeline and score on the same device: the same scores, whatever pieces samples
-// come in and whatever else is in a call. What these three compute is compared with double references in mfcc.cc, gmm.cc and
-// tests/unit/feature.
+// Tests the fused step against extract, the host's pipeline and score on the same device. Scores must be the same for any
+// pieces of samples and any other jobs in a call. mfcc.cc, gmm.cc and tests/unit/feature compare the three separate functions
+// with double references.
 #include "tests/conformance/step_fixture.h"
 
 namespace asr::test {
@@ -9,7 +9,7 @@ namespace {
 
 class StepTest : public StepFixture {
  protected:
-  // Signals of all lengths that matter, under each normalisation that the device makes.
+  // Makes signals of all relevant lengths, under each normalisation that the device does.
   static std::vector<Source> sources_of(const FrontEnd &f) {
     std::vector<Source> sources;
     const uint32_t shift = f.shift_samples, window = f.window_samples;
@@ -37,11 +37,11 @@ class StepTest : public StepFixture {
   }
 };
 
-// A small front end, so that windows are few and there are many frames.
+// Shrinks a front end, so that windows are small and there are many frames.
 FrontEnd small(FrontEnd f) {
   f.sample_rate_hz = 2000, f.high_hz = 900, f.low_hz = 50, f.vtln_low_hz = 0, f.vtln_high_hz = 0;
   f.window_samples = 50, f.shift_samples = 20, f.fft_samples = 64, f.n_mel = 14;
-  f.cmn_lookahead_frames = 0;                         // devices make running means
+  f.cmn_lookahead_frames = 0;                         // devices use running means
   f.cmn_window_frames = 30, f.cmn_prior_frames = 10;  // so that live means are renewed
   return f;
 }
@@ -95,7 +95,7 @@ TEST_P(StepTest, NoiseRemoval) {
   expect_as_on_the_host(f, 1e-3);
 }
 
-// Its noise depends on the frame's number.
+// The dither noise depends on the frame's number.
 TEST_P(StepTest, Dither) {
   FrontEnd f = small(kaldi_front_end());
   f.dither = 3;
@@ -108,7 +108,7 @@ TEST_P(StepTest, UsualFrontEnd) {
   expect_as_on_the_host(f, 0);
 }
 
-// Streams whose rows come from the host are scored in the same calls.
+// Streams with rows from the host are scored in the same calls.
 TEST_P(StepTest, RowsOfTheHostBetweenSignals) {
   const World world(*this, small(sphinx_front_end()), 24);
   if (!world.makes_signals()) GTEST_SKIP() << entry().id << ": rows of such features come from the host";
@@ -121,7 +121,7 @@ TEST_P(StepTest, RowsOfTheHostBetweenSignals) {
   for (size_t i = 0; i < sources.size(); ++i) EXPECT_EQ(got[i], host_scores(world, sources[i])) << i;
 }
 
-// More signals than there was memory for, while some are on their way; then others in the memory of those that ended.
+// More signals than allocated memory, while some are running; then others in the memory of those that ended.
 TEST_P(StepTest, MemoryOfSignals) {
   const World world(*this, small(htk_front_end()), 100);
   if (!world.makes_signals()) GTEST_SKIP() << entry().id << ": rows of such features come from the host";
@@ -203,7 +203,7 @@ TEST_P(StepTest, BadTablesAreRefused) {
   EXPECT_EQ(load([](asr_dynamics_view *d, Taps *) { d->n_dims = 40; }), ASR_INVALID_ARGUMENT);
 }
 
-// Views of hosts that know no dynamics.
+// Views of hosts that do not know dynamics.
 TEST_P(StepTest, FeaturesWithoutDynamics) {
   const FeatureTables tables(small(htk_front_end()), {1});
   const auto device = open();
@@ -217,7 +217,7 @@ TEST_P(StepTest, FeaturesWithoutDynamics) {
     EXPECT_EQ(api().signal_begin(device->get(), features, &options, &signal), ASR_UNSUPPORTED);
     EXPECT_STRNE(api().last_error(), "");
     api().free_features(features);
-    view.dynamics = reinterpret_cast<const asr_dynamics_view *>(&view);  // not to be looked at
+    view.dynamics = reinterpret_cast<const asr_dynamics_view *>(&view);  // must not be read
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cases of the fused step share: signals that are taken to scores by `step`, in random pieces, and by extract, the
-// host's pipeline and score. The graph is a circle of states, each with an arc of a pdf of its own, so that the costs of the
-// one path there is are the scores of all rows.
+// Common code of the cases of the fused step. Signals are scored by `step`, in random pieces, and by extract, the host's
+// pipeline and score. The graph is a circle of states, each with an arc of its own pdf, so that the costs of the only path are
+// the scores of all rows.
 #pragma once
 
 #include <limits>
@@ -70,15 +70,15 @@ class StepFixture : public SearchFixture {
     float final_costs[kPdfs] = {};
   };
 
-  // What is recognised of one utterance.
+  // An utterance with its settings.
   struct Source {
     std::vector<float> samples;
     CmnKind cmn = CmnKind::kNone;
     uint32_t warp = 0;
-    bool on_host = false;  // rows are made by the host's pipeline
+    bool on_host = false;  // the host's pipeline makes the rows
   };
 
-  // A source on its way.
+  // A source being fed.
   class Stream {
    public:
     Stream(const World &world, const Source &source) : world_(world), source_(source), feed_(world.tables, kWindow) {
@@ -97,7 +97,7 @@ class StepFixture : public SearchFixture {
     }
     bool done() const { return source_.on_host ? n_taken_ * n_dims() == rows_.size() : feed_.done(); }
 
-    // Describes some frames and rows; what they point to is `given`'s.
+    // Describes some frames and rows; `given` owns their memory.
     asr_step_job next(std::mt19937 &random, std::vector<float> *given) {
       asr_step_job job{};
       const auto some_of = [&](size_t n) { return static_cast<uint32_t>(std::min<size_t>(random() % (n + 2), n)); };
@@ -140,7 +140,7 @@ class StepFixture : public SearchFixture {
     asr_backend_channel *channel_ = nullptr;
   };
 
-  // Rows by extract and the host's pipeline.
+  // Computes rows by extract and the host's pipeline.
   static std::vector<float> rows_of(const World &world, const Source &source) {
     FeaturePipeline pipeline(world.tables, source.cmn, source.warp);
     pipeline.add_samples(source.samples.data(), source.samples.size());
@@ -161,7 +161,7 @@ class StepFixture : public SearchFixture {
     return scores;
   }
 
-  // Scores of rows of the host, by `score`.
+  // Scores rows of the host by `score`.
   static std::vector<float> host_scores(const World &world, const Source &source) {
     const std::vector<float> rows = rows_of(world, source);
     const uint32_t n_dims = world.model.n_dims, n_rows = static_cast<uint32_t>(rows.size() / n_dims);
@@ -177,7 +177,7 @@ class StepFixture : public SearchFixture {
     return scores_of(world, stream.channel());
   }
 
-  // Scores by `step`, all sources together, in random pieces; nothing is waited for in between.
+  // Scores by `step`, all sources together, in random pieces, without waiting in between.
   static std::vector<std::vector<float>> step_scores(const World &world, const std::vector<Source> &sources, uint32_t seed) {
     std::mt19937 random(seed);
     std::vector<std::unique_ptr<Stream>> streams;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of many channels in one call, where a back end has it, against a call for each; and what the back end says of the
-// memory that channels take.
+// Tests calls for many channels, if a back end has them, against a call for each, and the reported memory of channels.
 #include "tests/conformance/lattice_fixture.h"
 
 namespace asr::test {
@@ -16,7 +15,7 @@ class TogetherTest : public LatticeTest {
     return handles;
   }
 
-  // Paths of the call for many against those of a call for each.
+  // Compares paths of the call for many with those of a call for each.
   void expect_same_paths(const Device &device, const Channels &channels, uint32_t use_final) {
     std::vector<asr_path> paths(channels.size());
     device.check(api().best_paths(device.get(), handles(channels).data(), channels.size(), use_final, paths.data()));
@@ -33,7 +32,7 @@ class TogetherTest : public LatticeTest {
   }
 };
 
-// Channels that have come to different frames, with lattices and without.
+// Channels at different frames, with and without lattices.
 TEST_P(TogetherTest, BestPathsAndLattices) {
   const auto device = open();
   std::mt19937 random(21);
@@ -57,7 +56,7 @@ TEST_P(TogetherTest, BestPathsAndLattices) {
   for (size_t c = 0; c < channels.size(); ++c) expect_same(got[c], lattice(*device, *channels[c], true));
 }
 
-// Two paths that part at the start, so that nothing of them is ever shared.
+// Two paths that part at the start and never share anything.
 TEST_P(TogetherTest, LongPathsThatShareNothing) {
   if (api().best_paths == nullptr) GTEST_SKIP() << entry().id << ": finds best paths one at a time";
   const auto device = open();
@@ -103,7 +102,7 @@ TEST_P(TogetherTest, MemoryIsAccountedFor) {
     EXPECT_GE(memory().graph_bytes, graph.view().n_arcs * sizeof(uint32_t));
     asr_search_options options = search_options(9);
     options.lattice_beam = 5;
-    for (int i = 0; i < 20; ++i) {  // one after the other: they take what the one before left
+    for (int i = 0; i < 20; ++i) {  // one after the other: each reuses the memory of the one before
       const Channel channel(api(), *device, loaded, options);
       EXPECT_EQ(memory().n_channels, 1u);
       EXPECT_GT(memory().channel_bytes, 0u);

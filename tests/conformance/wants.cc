@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results that an advance was asked for (asr_advance_job::wants): those of the channel as that advance leaves it, whatever
-// settles in it and whatever is advanced beside it or after it.
+// Tests results requested with an advance (asr_advance_job::wants). They must equal the channel's state after that advance,
+// whatever settles in it and whatever is advanced beside it or after it.
 #include "tests/conformance/load_fixture.h"
 
 namespace asr::test {
@@ -11,7 +11,7 @@ class WantsTest : public LoadFixture {
   static constexpr uint32_t kPdfs = 24;
 
   struct Case {
-    uint32_t n_frames, n_last;  // in all, and of the job that wants the results
+    uint32_t n_frames, n_last;  // in total, and of the job that wants the results
     float lattice_beam;
     uint32_t wants;
   };
@@ -27,7 +27,7 @@ class WantsTest : public LoadFixture {
     return {channel.channel, u.rows.data() + size_t{first} * kPdfs, 0, 0, n, wants};
   }
 
-  // All but the last job in windows; pieces are taken between them or left to the end.
+  // Advances all but the last job in windows; takes pieces between them or leaves them to the end.
   static Outcome decode(const Device &device, const Loaded &loaded, const Utterance &u, const Case &one, bool takes_at_once) {
     Outcome outcome;
     const Channel channel(*device.api(), device, loaded, u.options);
@@ -80,7 +80,7 @@ class WantsTest : public LoadFixture {
     const Loaded loaded(api(), *device, view);
     std::vector<std::unique_ptr<Channel>> channels;
     for (int i = 0; i < 3; ++i) channels.push_back(std::make_unique<Channel>(api(), *device, loaded, u.options));
-    uint32_t n_asked = 0;  // frames of the window that was started last
+    uint32_t n_asked = 0;  // frames of the last window started
     for (uint32_t t = 0; t < u.n_frames; t += kWindow) {
       const uint32_t n = std::min(kWindow, u.n_frames - t);
       std::vector<asr_advance_job> jobs;
@@ -104,7 +104,7 @@ class WantsTest : public LoadFixture {
   }
 };
 
-// A piece settles with frame 512, and another with frame 768: in the job, at its first frame, at its last, or before it.
+// A piece settles with frame 512, and another with frame 768: inside the job, at its first frame, at its last, or before it.
 TEST_P(WantsTest, WhatSettlesInTheSameJob) {
   constexpr uint32_t kLattice = ASR_WANTS_LATTICE | ASR_WANTS_FINAL;
   expect_those_defined({{524, 13, 8, kLattice},
@@ -128,12 +128,12 @@ TEST_P(WantsTest, JobsWithoutFrames) {
                        0);
 }
 
-// Results that no job wanted, or that were wanted with other final costs.
+// Results that no job requested, or that were requested with other final costs.
 TEST_P(WantsTest, OthersCanBeAskedFor) {
   expect_those_defined({{300, 20, 6, ASR_WANTS_PATH}, {300, 20, 0, 0}, {300, 20, 6, ASR_WANTS_FINAL}}, 0);
 }
 
-// At the end of an utterance whose rows were all advanced, or that has none: there is no row to point to, nor a model.
+// The end of an utterance whose rows were all advanced, or that has none: there are neither rows nor a model to point to.
 TEST_P(WantsTest, JobsWithoutFramesNorRows) {
   std::mt19937 random(94);
   RandomGraph graph({300, kPdfs, 6, 3.0, 0.5, 0.3, false}, random);
@@ -155,10 +155,10 @@ TEST_P(WantsTest, JobsWithoutFramesNorRows) {
   }
 }
 
-// Paths on the way, of several channels, of which each waits for its result while the next window is under way.
+// Intermediate paths of several channels, each of which waits for its result while the next window is running.
 TEST_P(WantsTest, PathsWhileTheNextWindowIsUnderWay) { expect_paths_beside_the_next_window(ASR_WANTS_PATH, 0); }
 
-// A lattice that does not fit is written once more; the path that was found before stays.
+// A lattice that does not fit is written again; the path found before stays.
 TEST_P(WantsTest, PathsAndLatticesWhileTheNextWindowIsUnderWay) {
   expect_paths_beside_the_next_window(ASR_WANTS_PATH | ASR_WANTS_LATTICE, 0);
   expect_paths_beside_the_next_window(ASR_WANTS_PATH | ASR_WANTS_LATTICE, 8);

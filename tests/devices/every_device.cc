@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engines on every device beside the CPU: its words and events, whatever audio comes in beside each other and in whatever
-// chunks. Where the device has the fused step, rows of streams that it normalises come from there, the others' from the host,
-// in the same calls.
+// Tests engines on every device against the CPU: the same words and events, for any concurrent audio and any chunks. If the
+// device has the fused step, it makes the rows of streams that it can normalise, and the host the others', in the same calls.
 #include <thread>
 
 #include "tests/api/recognizer.h"
@@ -48,7 +47,7 @@ Events events_of(asr_engine *engine, const Use &use, size_t chunk) {
   return recognize(engine, config, speak(use.sentence), chunk);
 }
 
-// An event up to its costs, which differ in their last places between devices: its kind, time and text.
+// An event without its costs, whose last digits differ between devices: its kind, time and text.
 Events without_costs(Events events) {
   for (std::string &event : events) event = event.substr(0, event.find(" ["));
   return events;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kLongestFile = 1 << 20;
 constexpr size_t kLongestPiece = 64;
-constexpr uint64_t kRepetitionEvery = 16;  // damaged files
+constexpr uint64_t kRepetitionEvery = 16;  // one in this many damaged files has a repetition
 constexpr size_t kLongestRepetition = 1 << 18;
 constexpr size_t kEdge = 192;  // headers and last words are damaged more often than the long middle
 
@@ -38,7 +38,7 @@ void overwrite_integer(std::string &bytes, Random &random) {
   memcpy(&bytes[at], &value, 4);
 }
 
-// Replaces a run of digits near some place by another number, as text formats keep them.
+// Replaces a run of digits near a random offset by another number, as in text formats.
 void overwrite_number(std::string &bytes, Random &random) {
   static const char *const kNumbers[] = {"0", "1", "-1", "4294967295", "99999999999999999999", "1e999", "nan", "0.5", ""};
   const size_t begin = bytes.find_first_of("0123456789", place(bytes, random));
@@ -47,7 +47,7 @@ void overwrite_number(std::string &bytes, Random &random) {
   bytes.replace(begin, end - begin, kNumbers[random() % std::size(kNumbers)]);
 }
 
-// A line, or any few bytes, again and again: readers must take linear time and memory.
+// Repeats a line, or any few bytes: readers must take linear time and memory.
 void repeat(std::string &bytes, Random &random) {
   if (bytes.empty()) return;
   size_t begin = below(bytes.size(), random), end = std::min(bytes.size(), begin + 1 + below(kLongestPiece, random));

@@ -10,7 +10,7 @@ namespace asr::fuzz {
 
 using Random = std::mt19937_64;
 
-// One or a few random changes: bits, bytes, telling integers, digits, cuts, repetitions, pieces of another good file.
+// Makes one or a few random changes: bits, bytes, special integers, digits, cuts, repetitions, pieces of another good file.
 std::string damage(const std::string &good, const std::vector<std::string> &others, Random &random);
 
 }  // namespace asr::fuzz

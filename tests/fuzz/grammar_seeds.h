@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Good language models, grammars and dictionaries that more than one target begins with.
+// Valid language models, grammars and dictionaries that several targets start from.
 #pragma once
 
 namespace asr::fuzz {
@@ -21,7 +21,7 @@ inline constexpr char kSrgs[] =
     "special=\"NULL\"/>"
     "</rule>\n</grammar>\n";
 
-// Of the phones of test::small_hmm_set(): all words of kArpa and kJsgf.
+// Uses the phones of test::small_hmm_set() and has all words of kArpa and kJsgf.
 inline constexpr char kDictionary[] =
     "a A B\na(2) B\nb B A\nplease A\nopen B\nclose A A\nthe B B\ndoor A B A\nwindow B A B\n<sil> SIL\n";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Good files of Kaldi and OpenFst that more than one target begins with.
+// Valid files of Kaldi and OpenFst that several targets start from.
 #pragma once
 
 #include <cmath>
@@ -94,7 +94,7 @@ inline std::string kaldi_archive() {
   return out.text;
 }
 
-// Three states, the second starting; labels of the small HmmSet's two transition-ids. Type "vector" or "const".
+// Three states, starting in the second; the labels are the small HmmSet's two transition-ids. Type "vector" or "const".
 inline std::string openfst(bool constant) {
   Bytes out;
   const auto text = [&](const std::string &s) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main of a fuzz target without libFuzzer: fuzz_TARGET [--seconds S] [--write-seeds DIR] [--write NUMBER FILE] [PATH...]
-// Runs the target on its seeds, which it must accept, on the files at PATH... (directories: those in them), and for S seconds
-// on damaged seeds, always the same ones. --write only writes damaged seed NUMBER to FILE, --write-seeds the seeds to DIR.
+// The main function of a fuzz target without libFuzzer: fuzz_TARGET [--seconds S] [--write-seeds DIR] [--write NUMBER FILE]
+// [PATH...]. It runs the target on its seeds, which the target must accept, on the files at PATH... (or in such directories),
+// and for S seconds on damaged seeds, always the same ones. --write only writes damaged seed NUMBER to FILE, --write-seeds the
+// seeds to DIR.
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -23,7 +24,7 @@ namespace {
 
 constexpr rlim_t kMostMemory = rlim_t{3} << 30;
 
-char g_input[4096];  // the input that runs now, for on_signal()
+char g_input[4096];  // the current input, for on_signal()
 
 void on_signal(int number) {
   const char text[] = "the input was ";
@@ -67,7 +68,7 @@ Options parse(int argc, char **argv) {
   return options;
 }
 
-// Files, and those of directories, in the order of their names.
+// Returns files and the files in directories, ordered by name.
 std::vector<std::string> files_of(const std::vector<std::string> &paths) {
   std::vector<std::string> files;
   for (const std::string &path : paths) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small problems for the differential targets: a graph, options of a search and rows of log-likelihoods made of the bytes of
-// an input, and every usable back end to solve them. libFuzzer's build has the CPU back end alone; tests replay the kept
-// inputs on OpenCL too, where PoCL is there.
+// Small problems for the differential targets: a graph, options of a search and rows of log-likelihoods derived from the bytes
+// of an input, solved by every usable back end. libFuzzer's build has only the CPU back end; tests replay the kept inputs on
+// OpenCL, too, if PoCL is installed.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@
 
 namespace asr::fuzz {
 
-constexpr uint32_t kWindow = 8;  // frames a device advances at a time
+constexpr uint32_t kWindow = 8;  // frames per advance of a device
 
-// Graph, options and rows made of the bytes.
+// Graph, options and rows derived from the bytes.
 class SearchProblem {
  public:
   static constexpr uint32_t kMostStates = 12, kMostFrames = 24;
@@ -25,7 +25,8 @@ class SearchProblem {
   explicit SearchProblem(Dice &dice, bool with_lattice) {
     n_pdfs_ = 1 + dice.below(4);
     const uint32_t n_states = 1 + dice.below(kMostStates);
-    // Epsilon cycles need costs of at least 0, and have no lattices; without them epsilon arcs lead on and may cost anything.
+    // Epsilon cycles need costs of at least 0 and exclude lattices; without cycles epsilon arcs lead forward and may have any
+    // cost.
     cycles_ = dice.below(2) == 1 && !with_lattice;
     pdf_of_.push_back(0);
     for (uint32_t id = 1; id <= 2 * n_pdfs_; ++id) pdf_of_.push_back((id - 1) / 2);
@@ -67,7 +68,7 @@ class SearchProblem {
   uint32_t n_frames() const { return n_frames_; }
   bool use_final() const { return use_final_; }
 
-  // The greatest finite number that a path may have added to its cost.
+  // Returns the greatest finite value that a path's cost may contain.
   double largest_cost() const {
     double largest = std::max(1.0, std::abs(double{options_.word_insertion_cost}));
     const auto see = [&](double cost) {
@@ -79,7 +80,7 @@ class SearchProblem {
     return largest;
   }
 
-  // Calls look(api, channel) of a channel of the device that has consumed all rows.
+  // Calls look(api, channel) with a channel of the device that has consumed all rows.
   template <typename Look>
   void solve(const Device &device, Look look) const {
     const asr_backend_api &api = *device.api();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// With libFuzzer: fuzz_TARGET --write-seeds DIR writes the target's seeds into DIR and ends, before libFuzzer begins.
+// With libFuzzer, fuzz_TARGET --write-seeds DIR writes the target's seeds into DIR and exits before libFuzzer begins.
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>

@@ -22,8 +22,8 @@
 #define SENONE_SANITIZED 1
 #endif
 
-// A huge allocation is answered as malloc answers it, so that the reader's own check can be seen to be missing; a finding
-// ends in abort(), where replay.cc can name the input.
+// A huge allocation fails as in malloc, so that a missing check of the reader shows. A finding ends in abort(), where replay.cc
+// can name the input.
 extern "C" const char *__asan_default_options() {
   return "max_allocation_size_mb=2048:allocator_may_return_null=1:abort_on_error=1:detect_stack_use_after_return=0";
 }

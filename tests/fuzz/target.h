@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fuzz target: one file of tests/fuzz/targets with seeds() and LLVMFuzzerTestOneInput. Linked with libFuzzer it searches
+// A fuzz target is one file of tests/fuzz/targets with seeds() and LLVMFuzzerTestOneInput. Linked with libFuzzer it searches
 // for inputs that break a reader or a program; linked with replay.cc it is a test that replays the kept inputs.
 //
 //   std::vector<std::string> asr::fuzz::seeds() { return {"a good file\n"}; }
@@ -18,36 +18,36 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 namespace asr::fuzz {
 
-// Good inputs, which the target must accept; made anew in every process, so that they follow the formats.
+// Valid inputs, which the target must accept; made anew in every process, so that they follow the formats.
 std::vector<std::string> seeds();
 
-// The memory and processor time that an input of n bytes may take: a constant for the fixed limits of docs/limits.md, and a
-// share for each byte. Seconds are those of an optimised build; a sanitized one gets kSlowness times as many.
+// Limits on memory and processor time of an input of n bytes: a constant for the fixed limits of docs/limits.md, and a share
+// per byte. Seconds are those of an optimised build; a sanitized one gets kSlowness times as many.
 struct Budget {
   double megabytes = 8, bytes_each = 256;
   double seconds = 0.2, microseconds_each = 4;
 };
 
-// Runs `action` on the input. It must return or throw asr::Error with a sentence, within the budget; anything else is a
-// finding: a line on stderr, and abort(). Returns 0, as libFuzzer wants.
+// Runs `action` on the input. It must return or throw asr::Error with a sentence, within the budget. Anything else is a
+// finding: a line on stderr, and abort(). Returns 0, as libFuzzer expects.
 int run(const uint8_t *data, size_t size, const Budget &budget, const std::function<void(const std::string &bytes)> &action);
 
-// Whether the latest input was refused with an asr::Error.
+// Returns true if the latest input was refused with an asr::Error.
 bool was_refused();
 
-// A finding, told by the target itself.
+// Reports a finding detected by the target itself.
 [[noreturn]] void finding(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 // Writes a file of this name into a directory of this process, which is removed at its end; returns the path.
 std::string file(const std::string &name, const std::string &bytes);
 const std::string &directory();
 
-// Several files in one input, for programs that read more than one: join() puts a mark between them that split() looks for.
-// Missing pieces are empty.
+// Several files in one input, for programs that read more than one: join() inserts a mark that split() looks for. Missing
+// pieces are empty.
 std::string join(const std::vector<std::string> &pieces);
 std::vector<std::string> split(const std::string &bytes, size_t n_pieces);
 
-// Numbers taken from the bytes of an input one after the other; 0 once they are used up.
+// Dice returns numbers from the bytes of an input one after the other; 0 once they are used up.
 class Dice {
  public:
   explicit Dice(const std::string &bytes) : bytes_(bytes) {}

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# accuracy.sh SENONE: word error rates on recordings of SENONE_TEST_DATA must not exceed those of PocketSphinx with the same
-# models, with live means not those of whole utterances by more than 1 %, and adapted to the speakers they must be far below.
+# accuracy.sh SENONE checks word error rates on recordings of SENONE_TEST_DATA. They must not exceed those of PocketSphinx with
+# the same models. With live means they may exceed those with whole utterances' means by at most 1 %. Adapted to the speakers
+# they must be far lower.
 set -euo pipefail
 senone=$1
 data=${SENONE_TEST_DATA:-}
@@ -12,7 +13,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 status=0
 
-# check NAME LIMIT REF OPTION...: the errors of bundle $work/NAME on $work/list, in percent.
+# check NAME LIMIT REF OPTION... compares the errors of bundle $work/NAME on $work/list with the limit, in percent.
 check() {
   local name=$1 limit=$2 ref=$3 wer
   shift 3

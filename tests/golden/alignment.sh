@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# alignment.sh SENONE: phones of AN4 recordings (SENONE_TEST_DATA) aligned with their transcripts by HTK's monophones of another
-# corpus and by CMU Sphinx's triphones of AN4. Where both dictionaries give the same phones, they must lie at the same places.
+# alignment.sh SENONE aligns AN4 recordings (SENONE_TEST_DATA) with their transcripts, by HTK's monophones of another corpus and
+# by CMU Sphinx's triphones of AN4. If both dictionaries give the same phones, their times must agree.
 set -euo pipefail
 senone=$1
 data=${SENONE_TEST_DATA:-}
@@ -13,7 +13,7 @@ an4=$data/an4 htk=$data/htk_prosodylab_eng
 "$senone" import htk "$htk/eng/hmmdefs" "$work/htk" --macros "$htk/eng/macros" >/dev/null 2>&1
 "$senone" import sphinx "$data/cmusphinx_an4_cont8" "$work/sphinx" >/dev/null 2>&1
 
-# align MODEL LEXICON SCALE WORDS RECORDING: "start end phone" in seconds, without silences and stress.
+# align MODEL LEXICON SCALE WORDS RECORDING prints "start end phone" in seconds, without silences and stress.
 align() {
   printf '#JSGF V1.0;\ngrammar said;\npublic <said> = %s;\n' "$4" >"$work/said.jsgf"
   rm -rf "$work/graph"
@@ -32,7 +32,7 @@ for id in $(head -n 12 "$an4/etc/an4_test_dev.fileids"); do
   if diff -q <(cut -d ' ' -f 3 "$work/a") <(cut -d ' ' -f 3 "$work/b") >/dev/null; then paste -d ' ' "$work/a" "$work/b"; fi >>"$work/same"
 done
 
-# The differences of the phones' beginnings: half of them are at most two frames, nine of ten at most 0.1 s.
+# Differences between the phones' start times: half are at most two frames, nine of ten at most 0.1 s.
 awk '{ off = $1 - $4; print off < 0 ? -off : off }' "$work/same" | sort -n >"$work/off"
 awk '
   { off[NR] = $1 }

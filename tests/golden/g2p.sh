@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# g2p.sh SENONE: a pronunciation model of Debian's en-us dictionary: errors on words held out, the same bytes twice, and a graph
-# with words that the dictionary lacks.
+# g2p.sh SENONE trains a pronunciation model on Debian's en-us dictionary. It checks the errors on held-out words, equal bytes
+# of two runs, and a graph with words that the dictionary lacks.
 set -euo pipefail
 senone=$1
 en_us=/usr/share/pocketsphinx/model/en-us
@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 [[ -d $en_us ]] || { echo "skipped: $en_us is missing; ./dev setup test installs it"; exit 77; }
 dictionary=$en_us/cmudict-en-us.dict
 
-# below NAME LIMIT: a figure of the JSON is below its limit.
+# below NAME LIMIT checks that a figure of the JSON is below its limit.
 below() { awk -v limit="$2" -F'[:,]' -v name="\"$1\"" 'index($1, name) { found = 1; exit !($2 < limit) } END { if (!found) exit 1 }' \
   "$work/errors" || { echo "$1 is not below $2:" >&2; cat "$work/errors" >&2; exit 1; }; }
 

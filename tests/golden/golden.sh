@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# golden.sh SENONE: real models and recordings of Debian (pocketsphinx-en-us, pocketsphinx-testdata), through every command from
-# import to wer: the words are those written down in words.txt, and the same for any chunks and any number of streams.
+# golden.sh SENONE runs every command from import to wer on real models and recordings of Debian (pocketsphinx-en-us,
+# pocketsphinx-testdata). The words must be those in words.txt, for any chunks and any number of streams.
 set -euo pipefail
 senone=$1
 expected=$(dirname "${BASH_SOURCE[0]}")/words.txt
@@ -13,7 +13,7 @@ for folder in "$data" "$en_us"; do
   [[ -d $folder ]] || { echo "skipped: $folder is missing; ./dev setup test installs it"; exit 77; }
 done
 
-# make NAME MODEL-DIRECTORY GRAPH-OPTION...: a bundle $work/NAME.
+# make NAME MODEL-DIRECTORY GRAPH-OPTION... makes a bundle $work/NAME.
 make() {
   local name=$1 model=$2
   shift 2
@@ -21,7 +21,7 @@ make() {
   "$senone" graph --model "$work/$name" "$@" >/dev/null
 }
 
-# hear NAME OPTION-OR-FILE...: adds "words (id)" lines to $work/words.
+# hear NAME OPTION-OR-FILE... adds "words (id)" lines to $work/words.
 hear() {
   local name=$1
   shift

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kaldi.sh SENONE: models, graphs and feature archives of Kaldi (SENONE_TEST_DATA) give the words and scores of its own decoder.
-# kaldi_indonesian: every hypothesis and every score of its logs, and the error rates of its sweep of acoustic scales;
-# kaldi_yesno: every recording of its test set.
+# kaldi.sh SENONE checks that models, graphs and feature archives of Kaldi (SENONE_TEST_DATA) give the words and scores of
+# Kaldi's decoder. kaldi_indonesian: every hypothesis and every score of its logs, and the error rates of its sweep of acoustic
+# scales. kaldi_yesno: every recording of its test set.
 set -euo pipefail
 senone=$1
 data=${SENONE_TEST_DATA:-}
@@ -11,11 +11,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 status=0
 
-# wer REF HYP: percent, as Kaldi prints it.
+# wer REF HYP prints the percentage, formatted like Kaldi's.
 wer() { "$senone" wer --json "$1" "$2" | sed -n 's/.*"wer_percent": \([0-9.]*\).*/\1/p' | xargs printf '%.2f'; }
 
-# compare LOG JSON SCALE: words of each utterance, and the score a frame, as in the log of gmm-latgen-faster. Words may differ
-# where Kaldi's are one of our alternatives and cost the same.
+# compare LOG JSON SCALE compares words of each utterance, and the score per frame, with the log of gmm-latgen-faster. Words may
+# differ if Kaldi's are one of our alternatives of the same cost.
 compare() {
   awk -v scale="$3" '
     NR == FNR && /Log-like per frame for utterance/ {
@@ -42,7 +42,7 @@ compare() {
     }' "$1" "$2"
 }
 
-# indonesian MODEL KALDI-BEST-WER: the sweep is that of steps/score_kaldi.sh, of lattices.
+# indonesian MODEL KALDI-BEST-WER does the sweep of steps/score_kaldi.sh over lattices.
 indonesian() {
   local name=$1 expected=$2 best=100 found lmwt
   local from=$data/kaldi_indonesian exp=$data/kaldi_indonesian/exp/$1

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kaldi_20k.sh SENONE: 60 utterances with a 20,000-word graph of Kaldi (SENONE_TEST_DATA): features to words with our own scorer.
-# The words of each are those of Kaldi's decoder at the same settings, and its cost is within 0.01 %. The lattices are as
-# good and as dense as Kaldi's, and have its word sequences at its costs, or at lower ones where its beam lost a better path.
+# kaldi_20k.sh SENONE recognises 60 utterances with a 20,000-word graph of Kaldi (SENONE_TEST_DATA), from features to words with
+# our own scorer. The words of each must be those of Kaldi's decoder at the same settings, with a cost within 0.01 %. The
+# lattices must be as good and as dense as Kaldi's, and have its word sequences at its costs, or at lower ones if its beam lost
+# a better path.
 set -euo pipefail
 senone=$1
 from=${SENONE_TEST_DATA:-}/kaldi_20k
@@ -17,7 +18,7 @@ rm "$work/HCLG.fst"
 "$senone" recognize --model "$work/20k" --device cpu --features "ark:$from/test.feats.ark" --beam 13 --max-active 7000 \
   --acoustic-scale 0.0769 --lattice-beam 8 --lattice "$work/lattices" --json >"$work/json" 2>/dev/null
 
-# best_costs: utterance, graph cost, scaled acoustic cost, total.
+# best_costs prints utterance, graph cost, scaled acoustic cost, total.
 awk '
   FILENAME == ARGV[1] { symbol[$2] = $1; next }
   FILENAME == ARGV[2] { for (i = 2; i <= NF; ++i) words[$1] = words[$1] (i > 2 ? " " : "") symbol[$i]; next }
@@ -45,7 +46,7 @@ awk '
 "$senone" lattice compare "$work/lattices" "$from/ref/latgen.b13.l8.lat.ark" --acoustic-scale 0.0769 \
   --words "$from/words.txt" --each | grep -v 'cheaper here' >"$work/compared"
 cat "$work/stats" "$work/compared"
-# Kaldi's density is 7.60. The eight sequences that our beam loses and Kaldi's keeps are all there at beam 15.
+# Kaldi's density is 7.60. The eight sequences that our beam loses and Kaldi's keeps are all present at beam 15.
 awk '
   /^density/ { density = $2 }
   /^oracle/ { errors = $7 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# librispeech.sh SENONE: the words of 60 read sentences with the en-us model and its own trigram, pruned, have no more errors than
-# PocketSphinx makes with the whole one (29.58 %).
+# librispeech.sh SENONE recognises 60 read sentences with the en-us model and its own trigram, pruned. The words must have no
+# more errors than PocketSphinx makes with the whole trigram (29.58 %).
 set -euo pipefail
 senone=$1
 data=${SENONE_TEST_DATA:-}/librispeech_dummy

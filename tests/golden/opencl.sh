@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# opencl.sh SENONE: the OpenCL back ends, on the first device that each of them lists (PoCL will do), give the CPU's words: AN4 dev
-# with the continuous AN4 model, a few of them with live means, and with running ones, which the device makes itself, and four utterances of
-# kaldi_20k (SENONE_TEST_DATA).
+# opencl.sh SENONE checks that the OpenCL back ends, on the first device of each (PoCL suffices), give the CPU's words. The data
+# are AN4 dev with the continuous AN4 model, a few of its recordings with live means and with running means, which the device
+# computes itself, and four utterances of kaldi_20k (SENONE_TEST_DATA).
 set -euo pipefail
 senone=$1
 data=${SENONE_TEST_DATA:-}
@@ -13,7 +13,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 status=0
 
-# check NAME ARGUMENT...: what recognize with these arguments finds on each device.
+# check NAME ARGUMENT... compares the results of recognize with these arguments on each device.
 check() {
   local name=$1 device
   shift

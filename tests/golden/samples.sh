@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# samples.sh SENONE: every program of samples/ and the examples of the bindings hear real recordings of digits
-# (pocketsphinx-testdata). GPU samples take their vendor's device where there is one, and also OpenCL's CPU device (PoCL), named.
+# samples.sh SENONE runs every program of samples/ and the examples of the bindings on real recordings of digits
+# (pocketsphinx-testdata). GPU samples use their vendor's device if present, and also OpenCL's CPU device (PoCL), by name.
 set -euo pipefail
 senone=$1
 bin=$(dirname "$senone")
@@ -18,7 +18,7 @@ grep -o '^[a-z]*' "$data/lm/tidigits.dic" | sort -u >"$work/words"
 recording=$data/dhd.2934z.raw
 said="two nine three four zero"
 
-# expect TEXT PROGRAM ARGUMENT...: the program succeeds and prints TEXT.
+# expect TEXT PROGRAM ARGUMENT... checks that the program succeeds and prints TEXT.
 expect() {
   local text=$1 program=$2
   shift 2
@@ -33,7 +33,7 @@ SENONE_DEVICE=cpu expect "nine" callback "$bundle" "$recording"
 SENONE_DEVICE=cpu expect "200 times	$said" many_streams "$bundle" 20 200 "$recording"
 SENONE_DEVICE=cpu expect "rescored" lattice "$bundle" "$recording" zero=-3
 
-# A grammar that is compiled on the way, from C and from C++.
+# A grammar compiled at run time, from C and from C++.
 printf '#JSGF V1.0;\ngrammar digits;\npublic <number> = (%s)+ {done};\n' "$(paste -sd'|' "$work/words")" >"$work/digits.jsgf"
 for program in grammar grammar_cpp; do
   [[ -x $bin/$program ]] || continue # without libsenone_build
@@ -43,7 +43,7 @@ if [[ -x $bin/grammar_cpp ]]; then grep -qx 'rule number, tags done' "$work/out"
 
 expect "$said" senone recognize --device cpu --model "$bundle" - <"$recording"
 
-# gpu BACK-END [DEVICE]: the sample hears the digits on a device, or says what is missing.
+# gpu BACK-END [DEVICE] checks that the sample recognises the digits on a device, or prints what is missing.
 gpu() {
   "$bin/$1_gpu" "$bundle" "$recording" ${2:+"$2"} >"$work/out" 2>&1 || { cat "$work/out" >&2; fail "$1_gpu $* failed"; }
   if grep -q "^$1_gpu: no device " "$work/out"; then

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""to_raw.py RECORDING RAW: the first channel of a recording, 16-bit samples without a header, by libsndfile."""
+"""to_raw.py RECORDING RAW writes the first channel of a recording as 16-bit samples without a header, by libsndfile."""
 
 import ctypes
 import sys
@@ -7,7 +7,7 @@ from array import array
 
 
 class Info(ctypes.Structure):
-    """SF_INFO."""
+    """SF_INFO of sndfile.h."""
 
     _fields_ = [("frames", ctypes.c_int64)] + [
         (name, ctypes.c_int) for name in ("samplerate", "channels", "format", "sections", "seekable")

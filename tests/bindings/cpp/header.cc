@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// senone.hpp recognises as asr.h does: handles, ranges, errors, callbacks.
+// Tests that senone.hpp recognises like asr.h: handles, ranges, errors, callbacks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -387,7 +387,7 @@ TEST(CppHeader, PhrasesAreBoosted) {
   }
 }
 
-// Says the words to a stream of the config, as one utterance, and returns its FINAL.
+// Feeds the words to a stream of the config, as one utterance, and returns its FINAL.
 senone::Event hear(senone::Engine &engine, const senone::StreamConfig &config, const std::string &words) {
   senone::Stream stream = engine.open(config);
   stream.feed(speak(words));
@@ -477,7 +477,7 @@ TEST(CppHeader, AStreamAdaptsItsSpeakerBetweenUtterances) {
   senone::StreamConfig config;
   config.adaptation = ASR_ADAPTATION_BETWEEN_UTTERANCES;
   config.endpoint = ASR_ENDPOINT_DICTATION;
-  EXPECT_EQ(engine.try_open(config).error().status(), ASR_INVALID_ARGUMENT);  // no speaker
+  EXPECT_EQ(engine.try_open(config).error().status(), ASR_INVALID_ARGUMENT);  // without a speaker
   senone::Speaker speaker = engine.new_speaker();
   config.speaker = speaker.get();
   senone::Stream stream = engine.open(config);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# header.sh SOURCE: the C++ headers call every function of asr_build.h and of asr.h, which that includes.
+# header.sh SOURCE checks that the C++ headers call every function of asr_build.h and asr.h.
 set -euo pipefail
 source=$1
 n=0

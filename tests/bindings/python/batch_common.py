@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of ``python -m senone.batch`` share: runs of it, and recordings that make its workers slow or kill them."""
+"""Common code of the tests of ``python -m senone.batch``: runs of it, and recordings that slow down or kill its workers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 
 from common import BUNDLE, TONES
 
-# Python runs this at the start of every process: what is slow or deadly lies in names of recordings. NO_NUMPY: it is not there.
+# Python runs this at the start of every process; names of recordings select slowness and crashes. NO_NUMPY hides numpy.
 SITE = """
 import os, signal, sys, time
 if os.environ.get("NO_NUMPY"):
@@ -48,7 +48,7 @@ class BatchTest(unittest.TestCase):
         }
 
     def recordings(self, n: int, name: str = "slow") -> Path:
-        """A list of n recordings, all alike, and slow to open."""
+        """A list of n recordings with equal content that are slow to open."""
         recording = self.folder / f"{name}.raw"
         shutil.copy(TONES / "low.raw", recording)
         path = self.folder / f"{name}.txt"
@@ -95,12 +95,12 @@ class BatchTest(unittest.TestCase):
         return [json.loads(line) for line in self.out.read_text().splitlines()]
 
     def check_once(self, n: int, name: str = "slow") -> None:
-        """Each recording of `recordings` has one result, the right one."""
+        """Checks that each recording of `recordings` has one result, the right one."""
         records = self.records()
         self.assertEqual(sorted(record["id"] for record in records), sorted(f"{name} {i}" for i in range(n)))
         self.assertEqual({record.get("text") for record in records}, {"low"}, [r for r in records if "error" in r][:3])
 
 
 def children(process: subprocess.Popen[str]) -> list[int]:
-    """Processes that a process has begun."""
+    """Child processes of a process."""
     return [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]

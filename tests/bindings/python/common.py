@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests share: the tone bundle of SENONE_TONES, loaded once on the CPU, and its recordings."""
+"""Common code of the tests: the tone bundle of SENONE_TONES, loaded once on the CPU, and its recordings."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh SOURCE LIBRARY MAKE_TONE_BUNDLE [--more]: the Python package over a build's library: its tests, its examples, and mypy
-# --strict where that is installed. --more: only the load, with 10,000 results, and Ray, where SENONE_PYTHON has it. SENONE_PYTHON
-# names the interpreter; without it one with numpy is looked for.
+# run.sh SOURCE LIBRARY MAKE_TONE_BUNDLE [--more] tests the Python package over a build's library: its tests, its examples, and
+# mypy --strict if installed. --more runs only the load test, with 10,000 results, and Ray if SENONE_PYTHON has it.
+# SENONE_PYTHON names the interpreter; by default one with numpy is looked for.
 set -euo pipefail
 source=$1 library=$2 make_tone_bundle=$3
 patterns=('test_*.py')

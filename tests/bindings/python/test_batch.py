@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m senone.batch`` on this host: inputs, outputs, failures, ends of every kind."""
+"""Tests ``python -m senone.batch`` on this host: inputs, outputs, failures, ends of every kind."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ class Ends(BatchTest):
                 lambda: not any(Path(f"/proc/{pid}/fd/0").exists() for pid in workers)
             )  # they end by themselves
         with self.out.open("a") as file:
-            file.write('{"id": "slow 14')  # as if it was cut off
+            file.write('{"id": "slow 14')  # a truncated line
         done = self.run_batch(*TWO, names)
         self.assertIn("of 150 recordings have results", done.stderr)
         self.check_once(150)
@@ -195,7 +195,7 @@ class Ends(BatchTest):
     def test_two_runs_on_one_output_are_refused(self) -> None:
         first = self.start(*TWO, self.recordings(60))
         self.wait_for(lambda: self.n_lines() > 0)
-        first.send_signal(signal.SIGSTOP)  # so that it does not end before the second one has begun
+        first.send_signal(signal.SIGSTOP)  # stopped, so that it does not end before the second one has begun
         second = self.run_batch("--device", "cpu", RECORDING, status=1)
         first.send_signal(signal.SIGCONT)
         self.assertIn("another run writes to it", second.stderr)
@@ -275,7 +275,7 @@ class Parquet(BatchTest):
         self.wait_for(lambda: self.n_lines() > 40)
         process.send_signal(signal.SIGINT)
         process.communicate()
-        self.assertEqual(len(list(self.out.glob("*"))), 1)  # what was there is a part
+        self.assertEqual(len(list(self.out.glob("*"))), 1)  # the earlier results are one part
         self.run_batch(*TWO, names)
         self.assertEqual(len(list(self.out.glob("part-*.parquet"))), 2)
         self.check_once(100)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m senone.batch --ray`` on a cluster of this host. SENONE_MORE=1 and Ray Data: pip install ./bindings/python[ray]"""
+"""Tests ``python -m senone.batch --ray`` on a cluster of this host. SENONE_MORE=1 and Ray Data: pip install
+./bindings/python[ray]"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ RAY = ("--ray", "--device", "cpu", "--workers", 2, "--threads", 1)
 
 
 def actors() -> list[int]:
-    """Processes of this user's Ray actors that recognise."""
+    """Recognising processes of this user's Ray actors."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:

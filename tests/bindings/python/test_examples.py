@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples run, and say what is missing."""
+"""Tests that the examples run, and report missing parts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Grammars compiled in the process, and what an engine hears with them."""
+"""Tests grammars compiled in the process, and recognition with them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Grammars(unittest.TestCase):
             srgs = made.srgs('<grammar root="a"><rule id="a">low mid high</rule></grammar>')
         self.assertEqual((phrases.unknown, phrases.n_words), ((), 3))
         self.assertEqual(repr(phrases), f"<senone.Grammar of 3 words, {phrases.n_states} states and {phrases.n_arcs} arcs>")
-        for grammar in (phrases, srgs):  # which outlive their builder
+        for grammar in (phrases, srgs):  # the grammars outlive their builder
             engine().add_graph("grammar", grammar)
             self.assertEqual(engine().recognize(samples(), graph="grammar").text, "low mid high")
 

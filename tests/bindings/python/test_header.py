@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every function, struct and constant of asr.h and of asr_build.h has its binding."""
+"""Tests that every function, struct and constant of asr.h and asr_build.h has its binding."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Header(unittest.TestCase):
         code = "".join(path.read_text() for path in package.glob("*.py"))
         functions = [name for module in HEADERS.values() for name in module.FUNCTIONS]
         unused = [name for name in functions if not re.search(rf"lib(\(\))?\.{name}\b", code)]
-        # Streams get their events by callback, which asr_result and asr_wait would only poll for.
+        # Streams get their events by callback; asr_result and asr_wait would only poll for them.
         self.assertEqual(unused, ["asr_result", "asr_wait"])
 
     def test_every_struct_has_the_fields_of_the_header(self) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many streams of many threads, and many results in one process. SENONE_MORE=1: 10,000 results instead of 600."""
+"""Tests many streams of many threads, and many results in one process. SENONE_MORE=1: 10,000 results instead of 600."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from common import SENTENCE, engine, samples
 
 N_RESULTS = 10000 if os.environ.get("SENONE_MORE") == "1" else 600
-LEAST_GROWTH = 4 << 20  # bytes, of the allocators' and the threads' own
+LEAST_GROWTH = 4 << 20  # bytes; natural growth of the allocators and threads
 
 
 def resident_bytes() -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings, arrays, results, lattices and errors."""
+"""Tests recordings, arrays, results, lattices and errors."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Speakers: what was said is learned from, transforms, lifetimes."""
+"""Tests speakers: adaptation, transforms, lifetimes."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Speakers(unittest.TestCase):
             self.assertEqual(abs(cost(speaker) - alone) < 1e-3 * alone, is_alone)
         transform = speaker.transform()
         assert transform is not None
-        transform[:] = 0  # a copy
+        transform[:] = 0  # must be a copy
         speaker.set_transform(identity().astype(int).tolist())
         self.assertTrue((speaker.transform() == identity()).all())
         for bad in (identity().T, identity()[:-1], identity().ravel(), identity() * np.nan, "none", 1):

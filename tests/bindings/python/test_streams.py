@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streams: events in order, callbacks, coroutines, ends of every kind."""
+"""Tests streams: order of events, callbacks, coroutines, ends of every kind."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ class Streams(unittest.TestCase):
 
     def test_other_threads_run_while_one_waits(self) -> None:
         stream = engine().stream()
-        thread = threading.Thread(target=stream.next)  # READY
+        thread = threading.Thread(target=stream.next)  # takes READY
         thread.start()
         thread.join()
         waiter = threading.Thread(target=lambda: list(stream))

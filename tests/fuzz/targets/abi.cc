@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C ABI: the bytes of an input are calls in any order on up to four streams of the tone bundle. Whatever is called, a
-// stream that was finished or cancelled reaches its END, once, and a call returns one of its documented codes.
+// Fuzzes the C ABI: the bytes of an input are calls in any order on up to four streams of the tone bundle. Whatever is called,
+// a finished or cancelled stream reaches its END, once, and a call returns one of its documented codes.
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -13,7 +13,7 @@
 namespace asr::fuzz {
 namespace {
 
-constexpr int kLongestWait_ms = 300000;  // on a machine that does much else
+constexpr int kLongestWait_ms = 300000;  // allows for a heavily loaded machine
 constexpr size_t kMostCalls = 256;
 
 const std::vector<int16_t> &speech() {
@@ -83,7 +83,7 @@ void inspect(const asr_event *event) {
 
 class Stream {
  public:
-  // NULL members where the configuration is refused.
+  // Members stay NULL if the configuration is refused.
   Stream(asr_engine *engine, Dice &dice) : config_(configuration(dice)) {
     const asr_status status = asr_open(engine, &config_, &stream_);
     if ((status == ASR_OK) != (stream_ != nullptr)) finding("asr_open gave %d and %s stream", status, stream_ ? "a" : "no");
@@ -133,7 +133,7 @@ class Stream {
     if (asr_reset(stream_) != ASR_OK) finding("asr_reset failed: %s", asr_last_error());
     finished_ = ended_ = false;
   }
-  // Sets the state of a stream, whole or damaged.
+  // Sets the state of a stream, intact or damaged.
   void carry_state(Dice &dice) {
     unsigned char bytes[16384] = {};
     size_t n = 0;
@@ -225,7 +225,7 @@ class Stream {
   }
 };
 
-// Every call with NULL for whatever may be missing.
+// Makes every call with NULL for all optional arguments.
 void call_with_nothing() {
   asr_stream *stream = nullptr;
   asr_event *event = nullptr;
@@ -321,7 +321,7 @@ void call_all(const std::string &bytes) {
   }
 }
 
-// A stream's life in full: opened, fed all of the speech, finished, and its events taken.
+// A stream's complete life: opened, fed all of the speech, finished, and its events taken.
 std::vector<std::string> seeds() {
   (void)shared_engine();
   (void)speech();
@@ -329,7 +329,7 @@ std::vector<std::string> seeds() {
   const std::string plain = std::string("\x00\x00\x00", 3) + whole + whole + std::string("\x01\x03\x03\x05\x07\x00", 6);
   const std::string lattice = std::string("\x00\x01\x40\x02", 4) + whole + std::string("\x01\x07", 2);
   const std::string cancelled = std::string("\x10\x00\x00", 3) + whole + "\x12\x17";
-  // Endpoints with the detector; an utterance cancelled, the stream begun anew, and all of it again.
+  // Endpoints with the detector; an utterance cancelled, the stream reset, and all of it again.
   const std::string dialog = std::string("\x00\x00\x80\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00", 15) + whole + "\x09" +
                              whole + "\x0a" + whole + "\x08\x01\x07";
   // Another graph before, within and after the words.
@@ -342,7 +342,7 @@ std::vector<std::string> seeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   using namespace asr;
-  // A call of two bytes feeds a second of sound at most, or asks for the lattice of all of it.
+  // A call of two bytes feeds a second of sound at most, or requests the lattice of all of it.
   const fuzz::Budget budget = {512, 1 << 17, 10, 20000};
   return fuzz::run(data, size, budget, fuzz::call_all);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Language models in ARPA text form: reading, pruning, and the grammar of what is left.
+// Fuzzes language models in ARPA text format: reading, pruning, and the grammar of the pruned model.
 #include "builder/graph/arpa.h"
 #include "builder/graph/grammar.h"
 #include "builder/graph/prune.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings, as the tools read them: the first byte says whether the name ends in .raw.
+// Fuzzes recordings, as the tools read them: the first byte decides whether the name ends in .raw.
 #include "tests/fuzz/target.h"
 #include "tests/unit/import/sphinx_writer.h"
 #include "tools/audio_file.h"
@@ -8,7 +8,7 @@ namespace asr::fuzz {
 
 namespace {
 
-// A RIFF file: format 1 = integers, 3 = floats, 7 = mu-law.
+// Makes a RIFF file: format 1 = integers, 3 = floats, 7 = mu-law.
 std::string wav(uint16_t kind, uint16_t n_bits, uint16_t n_channels, const std::string &samples) {
   test::Bytes out;
   const auto block = static_cast<uint16_t>(n_channels * n_bits / 8);

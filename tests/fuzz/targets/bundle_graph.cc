@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// graph.bin of a bundle.
+// Fuzzes graph.bin of a bundle.
 #include <cmath>
 
 #include "core/graph/graph.h"
@@ -23,7 +23,7 @@ GraphData small_graph() {
   return graph;
 }
 
-// Walks over everything a loaded graph hands out, packed as the CPU search reads it and unpacked as others do.
+// Walks over everything that a loaded graph returns, packed as the CPU search reads it and unpacked as others do.
 void visit_graph(const std::string &path) {
   Graph graph(path);
   const asr_packed_graph &packed = graph.packed();

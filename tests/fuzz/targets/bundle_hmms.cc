@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hmms.bin of a bundle.
+// Fuzzes hmms.bin of a bundle.
 #include "tests/fuzz/target.h"
 #include "tests/unit/model/small_model.h"
 #include "tests/unit/scratch.h"

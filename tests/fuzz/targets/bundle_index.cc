@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// senone.json of a bundle, and the tables of its front end.
+// Fuzzes senone.json of a bundle, and the tables of its front end.
 #include "core/feature/mfcc_tables.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/model/small_model.h"
@@ -7,7 +7,7 @@
 
 namespace asr::fuzz {
 
-// It lists no files: those have targets of their own.
+// The seed lists no files: these have targets of their own.
 std::vector<std::string> seeds() {
   write_bundle_index(test::small_bundle(), directory(), {});
   return {test::slurp(directory() + "/senone.json")};

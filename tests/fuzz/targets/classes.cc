@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classes: a grammar that uses $c and a list of phrases for it are compiled apart and joined, and the graph is read again.
+// Fuzzes classes: a grammar that uses $c and a list of phrases for it are compiled separately and joined, and the graph is read
+// back.
 #include <numeric>
 
 #include "builder/graph/jsgf.h"

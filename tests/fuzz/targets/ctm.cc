@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words with confidences, CTM and JSON lines, and transcripts, as `senone wer` reads them.
+// Fuzzes words with confidences, CTM and JSON lines, and transcripts, as `senone wer` reads them.
 #include "tools/ctm.h"
 #include "tests/fuzz/target.h"
 #include "tools/word_errors.h"

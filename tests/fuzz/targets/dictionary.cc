@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pronunciation dictionaries in CMU Sphinx form.
+// Fuzzes pronunciation dictionaries in CMU Sphinx form.
 #include "builder/graph/lexicon.h"
 #include "tests/fuzz/grammar_seeds.h"
 #include "tests/fuzz/target.h"

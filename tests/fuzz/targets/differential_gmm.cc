@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores of every usable back end against the double-precision reference: the model is an acoustic.bin in the input, damaged
-// or not, and the rows are numbers behind it.
+// Compares scores of every usable back end with the double-precision reference. The model is an acoustic.bin in the input,
+// damaged or not, and the rows are numbers after it.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -43,7 +43,7 @@ std::vector<float> score(const Device &device, const AcousticView &view, const s
   return scores;
 }
 
-// Beyond the size whose squares a float holds, scores are only kept from being wrong signs or numbers of another kind.
+// For values whose squares exceed a float, only wrong signs and non-finite numbers are findings.
 constexpr double kMostExact = 1e4;
 
 bool moderate(const AcousticModel &model, const std::vector<float> &rows) {

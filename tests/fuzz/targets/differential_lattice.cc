@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lattice of every back end that makes lattices against the literal reference of docs/search.md, bit for bit, and what the
-// determiniser makes of it: its best path is that of the search.
+// Compares the lattice of every back end that makes lattices with the literal reference of docs/search.md, bit for bit. The
+// best path of the determinised lattice must be that of the search.
 #include <cmath>
 
 #include "core/lattice/determinise.h"
@@ -27,7 +27,7 @@ void compare(const std::string &device, const RawLattice &found, const RawLattic
   }
 }
 
-constexpr double kRounding = 1e-5;  // of float, over some tens of sums
+constexpr double kRounding = 1e-5;  // float rounding over some tens of sums
 
 void determinise_it(const asr_raw_lattice &raw, double best, const SearchProblem &problem) {
   const asr_search_options &options = problem.options();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The best path of every usable back end against the literal reference of docs/search.md: the same arcs, bit for bit.
+// Compares the best path of every usable back end with the literal reference of docs/search.md: the same arcs, bit for bit.
 #include "tests/fuzz/search_problem.h"
 #include "tests/reference/viterbi.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of senone g2p, and words pronounced with them. The checksum is made right, so that damage reaches what it guards.
+// Fuzzes models of senone g2p, and pronounces words with them. The checksum is corrected, so that damage reaches the data
+// behind it.
 #include <cstring>
 
 #include "builder/g2p/pronounce.h"
@@ -38,7 +39,7 @@ std::vector<std::string> seeds() {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   using namespace asr;
   fuzz::Budget budget;
-  budget.megabytes = 256;  // kMostSpellingArcs and kMostSpellingSteps
+  budget.megabytes = 256;  // for kMostSpellingArcs and kMostSpellingSteps
   budget.seconds = 4;
   return fuzz::run(data, size, budget, [](const std::string &bytes) {
     const G2pModel model = read_g2p_model(fuzz::file("m.g2p", fuzz::with_checksum(bytes)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dictionaries that senone g2p trains on, and the first word pronounced with what it learnt.
+// Fuzzes dictionaries: trains senone g2p on them and pronounces the first word with the result.
 #include "builder/g2p/pronounce.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/g2p/toy_dictionary.h"
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   using namespace asr;
   fuzz::Budget budget;
   budget.megabytes = 64;
-  budget.bytes_each = 4096;  // a word's places are the product of its letters and its phones
+  budget.bytes_each = 4096;  // a word's positions are the product of its letters and its phones
   budget.seconds = 1;
   budget.microseconds_each = 200;
   return fuzz::run(data, size, budget, [](const std::string &bytes) {

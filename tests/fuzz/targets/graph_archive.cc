@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph archive, as asr_engine_add_graph_bytes takes it: as it is, and again with a list of files that fits its parts, as
-// checksums would otherwise keep what is behind them from being read.
+// Fuzzes a graph archive, as asr_engine_add_graph_bytes takes it: unchanged, and again with a list of files that fits its
+// parts. Without that, checksums would prevent the reading of later parts.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -27,7 +27,7 @@ GraphData small_graph() {
   return graph;
 }
 
-// The archive with the parts that its header tells, as far as they are there, and a list of files that fits them.
+// Returns the archive with the parts that its header announces, as far as present, and a list of files that fits them.
 std::string with_fitting_index(const std::string &bytes) {
   uint64_t counts[4] = {};  // index, words, phones, graph
   memcpy(counts, bytes.data() + kCountsAt, sizeof(counts));

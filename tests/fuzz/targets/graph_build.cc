@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone graph`: a dictionary and a JSGF grammar or a language model become a graph, which is written and read again.
+// Fuzzes `senone graph`: builds a graph from a dictionary and a JSGF grammar or a language model, writes it and reads it back.
 #include "builder/graph/acceptor.h"
 #include "builder/graph/build.h"
 #include "builder/graph/grammar.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTK's configuration of the front end (HCopy), and the tables of the front end that it describes.
+// Fuzzes HTK's configuration of the front end (HCopy), and the tables of the described front end.
 #include "builder/import/htk.h"
 #include "builder/import/htk_model.h"
 #include "core/feature/mfcc_tables.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTK's macro files and hmmdefs, and the list of its models.
+// Fuzzes HTK's macro files and hmmdefs, and the list of its models.
 #include "builder/import/htk.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/import/htk_writer.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grammars in JSGF: reading, spelling out, and making deterministic.
+// Fuzzes grammars in JSGF: reading, expanding, and determinising.
 #include "builder/graph/jsgf.h"
 #include "builder/graph/acceptor.h"
 #include "builder/graph/grammar.h"
@@ -13,7 +13,7 @@ std::vector<std::string> seeds() { return {kJsgf}; }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   using namespace asr;
-  // kMostGrammarStates and kMostGrammarArcs bound what is spelled out: n rules that use each other twice make 2^n states.
+  // kMostGrammarStates and kMostGrammarArcs bound the expansion: n rules that use each other twice make 2^n states.
   const fuzz::Budget budget = {1200, 4096, 20, 100};
   return fuzz::run(data, size, budget, [](const std::string &bytes) {
     const Rules rules = read_jsgf(fuzz::file("grammar.jsgf", bytes), LetterCase::kLower);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Julius' binary HMMs.
+// Fuzzes Julius' binary HMMs.
 #include "builder/import/htk.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/import/htk_writer.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives of matrices of Kaldi, and scripts that point into them: features, scores, CMVN statistics.
+// Fuzzes Kaldi's archives of matrices, and scripts that point into them: features, scores, CMVN statistics.
 #include "builder/import/kaldi_archive.h"
 #include "tests/fuzz/kaldi_seeds.h"
 #include "tests/fuzz/target.h"

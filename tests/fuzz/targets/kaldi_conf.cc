@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of Kaldi's compute-mfcc-feats, and the tables of the front end that they describe.
+// Fuzzes options of Kaldi's compute-mfcc-feats, and the tables of the described front end.
 #include "builder/import/kaldi.h"
 #include "core/feature/mfcc_tables.h"
 #include "tests/fuzz/target.h"

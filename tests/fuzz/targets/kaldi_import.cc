@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone import kaldi`: model, phones, tree, mfcc.conf, matrix and statistics together.
+// Fuzzes `senone import kaldi`: model, phones, tree, mfcc.conf, matrix and statistics together.
 #include "builder/import/kaldi.h"
 #include "tests/fuzz/kaldi_seeds.h"
 #include "tests/fuzz/target.h"

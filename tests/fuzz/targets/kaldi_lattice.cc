@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives of lattices of Kaldi, and what the lattice tools make of them: determinised and pruned lattices, alternatives,
+// Fuzzes Kaldi's archives of lattices, and runs the lattice tools on them: determinised and pruned lattices, alternatives,
 // posteriors, confidences, HTK's SLF.
 #include "core/lattice/kaldi_lattice.h"
 #include "core/base/error.h"
@@ -36,7 +36,7 @@ void expect_share(double share, const char *what) {
   if (!(share >= 0 && share <= 1 + 1e-6)) finding("a %s of %g", what, share);
 }
 
-// Of a lattice with a path.
+// Runs the functions for a lattice with a path.
 void use_words(const CompactLattice &lattice) {
   const LatticePosteriors posteriors = lattice_posteriors(lattice, kScale);
   for (const double share : posteriors.arcs) expect_share(share, "posterior");
@@ -76,6 +76,6 @@ std::vector<std::string> seeds() { return {archive(KaldiForm::kBinary), archive(
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   using namespace asr;
-  const fuzz::Budget budget = {64, 4096, 4, 500};  // the determiniser's max_bytes, and its max_work
+  const fuzz::Budget budget = {64, 4096, 4, 500};  // for the determiniser's max_bytes and max_work
   return fuzz::run(data, size, budget, [](const std::string &bytes) { fuzz::use_all(fuzz::file("lattices", bytes)); });
 }

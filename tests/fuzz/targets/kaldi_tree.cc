@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decision trees of Kaldi.
+// Fuzzes decision trees of Kaldi.
 #include "builder/import/kaldi_tree.h"
 #include "tests/fuzz/kaldi_seeds.h"
 #include "tests/fuzz/target.h"

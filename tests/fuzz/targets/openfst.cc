@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding graphs in OpenFst files.
+// Fuzzes decoding graphs in OpenFst files.
 #include "builder/import/openfst_file.h"
 #include "tests/fuzz/kaldi_seeds.h"
 #include "tests/fuzz/target.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone recognize` with a damaged bundle: front end, acoustic.bin, graph.bin and words.txt come from the input, are
-// listed with their own checksums, loaded, and half a second of speech is recognised with them.
+// Fuzzes `senone recognize` with a damaged bundle. Front end, acoustic.bin, graph.bin and words.txt come from the input, listed
+// with their own checksums. The bundle is loaded and recognises half a second of speech.
 #include <memory>
 
 #include "api/asr.h"
@@ -81,7 +81,7 @@ std::vector<std::string> seeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   using namespace asr;
-  // Half a second has 50 frames, each of which may go over all arcs of the graph.
+  // Half a second has 50 frames, each of which may visit all arcs of the graph.
   const fuzz::Budget budget = {900, 1 << 14, 10, 2000};
   return fuzz::run(data, size, budget, fuzz::run_bundle);
 }

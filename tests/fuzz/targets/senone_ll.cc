@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of log-likelihoods, as `senone bench search --loglikes` reads them.
+// Fuzzes files of log-likelihoods, as `senone bench search --loglikes` reads them.
 #include "tests/fuzz/target.h"
 #include "tests/unit/import/sphinx_writer.h"
 #include "tools/loglike_file.h"

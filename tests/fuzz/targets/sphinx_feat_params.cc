@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// feat.params of CMU Sphinx, and the tables of the front end that it describes.
+// Fuzzes feat.params of CMU Sphinx, and the tables of the described front end.
 #include "builder/import/sphinx_feat_params.h"
 #include "core/feature/mfcc_tables.h"
 #include "tests/fuzz/target.h"
@@ -16,7 +16,7 @@ std::vector<std::string> seeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   using namespace asr;
-  const fuzz::Budget budget = {64, 1024, 2, 100};  // kMostMel bands in windows of up to a second
+  const fuzz::Budget budget = {64, 1024, 2, 100};  // for kMostMel bands in windows of up to a second
   return fuzz::run(data, size, budget, [](const std::string &bytes) {
     sphinx::FeatParams params = sphinx::read_feat_params(fuzz::file("feat.params", bytes), 0);
     FeatureTables(params.front_end, {1.0});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model definitions of CMU Sphinx, text and binary.
+// Fuzzes model definitions of CMU Sphinx, text and binary.
 #include "builder/import/sphinx_mdef.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/import/sphinx_writer.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filler dictionaries of CMU Sphinx.
+// Fuzzes filler dictionaries of CMU Sphinx.
 #include "builder/import/sphinx_dictionary.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/model/small_model.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Means, variances, mixture weights, transition matrices and feature transforms of CMU Sphinx: the first byte says which.
+// Fuzzes means, variances, mixture weights, transition matrices and feature transforms of CMU Sphinx; the first byte selects
+// one.
 #include <algorithm>
 
 #include "builder/import/sphinx_s3.h"
@@ -9,7 +10,7 @@
 
 namespace asr::fuzz {
 
-// Containers in both byte orders; without checksums, which would refuse nearly every damage before it is looked at.
+// Containers in both byte orders. They have no checksums, which would refuse nearly every damage at once.
 std::vector<std::string> seeds() {
   const std::vector<float> numbers = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   std::vector<std::string> all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantised mixture weights of CMU Sphinx.
+// Fuzzes quantised mixture weights of CMU Sphinx.
 #include "builder/import/sphinx_sendump.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/import/sphinx_writer.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grammars in the XML form of SRGS: the XML reader, and spelling out with tags.
+// Fuzzes grammars in the XML form of SRGS: the XML reader, and expansion with tags.
 #include "builder/graph/srgs.h"
 #include "builder/graph/grammar.h"
 #include "tests/fuzz/grammar_seeds.h"

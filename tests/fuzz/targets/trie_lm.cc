@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Language models in CMU Sphinx's binary trie form.
+// Fuzzes language models in CMU Sphinx's binary trie format.
 #include "builder/graph/trie_lm.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/import/sphinx_writer.h"
@@ -8,7 +8,7 @@ namespace asr::fuzz {
 
 namespace {
 
-// A bigram model of 3 words and 3 bigrams in the trie format: counts, one table, unigrams and a sentinel, packed bigrams.
+// Makes a bigram model of 3 words and 3 bigrams in the trie format: counts, one table, unigrams and a sentinel, packed bigrams.
 std::string small_trie() {
   test::Bytes out;
   out.raw(std::string("Trie Language Model") + '\x02');

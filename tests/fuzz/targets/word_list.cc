@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of words and of symbols: a word list and its grammar, words.txt.
+// Fuzzes lists of words and of symbols: a word list and its grammar, words.txt.
 #include "builder/graph/grammar.h"
 #include "core/model/bundle.h"
 #include "tests/fuzz/target.h"
