@@ -18,7 +18,7 @@ rm "$work/HCLG.fst"
 "$senone" recognize --model "$work/20k" --device cpu --features "ark:$from/test.feats.ark" --beam 13 --max-active 7000 \
   --acoustic-scale 0.0769 --lattice-beam 8 --lattice "$work/lattices" --json >"$work/json" 2>/dev/null
 
-# best_costs prints utterance, graph cost, scaled acoustic cost, total.
+# Columns of best_costs: utterance, graph cost, scaled acoustic cost, total.
 awk '
   FILENAME == ARGV[1] { symbol[$2] = $1; next }
   FILENAME == ARGV[2] { for (i = 2; i <= NF; ++i) words[$1] = words[$1] (i > 2 ? " " : "") symbol[$i]; next }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# container.sh SOURCE: follows the lines of the Containerfile in a chroot of mmdebstrap that is like the image it names, as no
-# container engine need be here, and runs its entry point on a recording. Needs the packages of `./dev packages`. Exit status 77:
-# no such chroot can be made here.
+# container.sh SOURCE runs the lines of the Containerfile in a chroot of mmdebstrap that resembles the named image, as no
+# container engine may be installed. It then runs the entry point on a recording. Needs the packages of `./dev packages`. Exit
+# status 77: no such chroot can be made here.
 set -euo pipefail
 source=$1
 work=$(mktemp -d)
@@ -17,7 +17,7 @@ compgen -G "$debs/*.deb" >/dev/null || { echo "skipped: $debs has no packages; .
 mkdir -p "$work/context/build/packages/debs"
 cp "$debs"/*.deb "$work/context/build/packages/debs"
 
-# Lines of the Containerfile, continued ones joined, as steps of a script in the chroot and commands before it.
+# Converts lines of the Containerfile, continued ones joined, to steps of a script in the chroot and commands before it.
 image='' entry='' folder=/ command=''
 : >"$work/inside.sh"
 while read -r instruction arguments; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# dev.sh SOURCE: ./dev refuses wrong arguments in one sentence, before it installs or builds anything.
+# dev.sh SOURCE checks that ./dev refuses wrong arguments in one sentence, before it installs or builds anything.
 set -euo pipefail
 cd "$1"
 fail() { echo "dev.sh: $*" >&2; exit 1; }

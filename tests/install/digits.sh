@@ -1,28 +1,28 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the scripts here after they set $work: a bundle of spoken digits, and checks of programs that recognise with it.
-# $digits is the folder of recordings and their model, where it is not that of pocketsphinx-testdata.
+# The scripts here source this after setting $work. It provides a bundle of spoken digits, and checks of programs that recognise
+# with it. $digits is the folder of recordings and their model, if not that of pocketsphinx-testdata.
 data=${digits:-/usr/share/pocketsphinx/test/data/tidigits}
 recording=$data/dhd.2934z.raw
 bundle=$work/digits
 fail() { echo "${0##*/}: $*" >&2; exit 1; }
 [[ -d $data ]] || { echo "skipped: $data is missing; install pocketsphinx-testdata"; exit 77; }
 
-# make_bundle COMMAND: the bundle, made by COMMAND, a `senone`.
+# make_bundle COMMAND makes the bundle with COMMAND, a `senone`.
 make_bundle() {
   grep -o '^[a-z]*' "$data/lm/tidigits.dic" | sort -u >"$work/words"
   "$1" import sphinx "$data/hmm" "$bundle" --sample-rate 16000 >/dev/null 2>&1
   "$1" graph --model "$bundle" --lexicon "$data/lm/tidigits.dic" --words "$work/words" >/dev/null
 }
 
-# check PROGRAM: it must say the digits of the recording.
+# check PROGRAM: it must print the digits of the recording.
 check() {
   local words
   words=$("$1" "$bundle" "$recording") || fail "$1 failed"
   [[ $words == *"two nine three four zero"* ]] || fail "$1 heard: $words"
 }
 
-# check_grammar PROGRAM: it must say them by a grammar that it compiles.
+# check_grammar PROGRAM: it must print them, recognised with a grammar that it compiles.
 check_grammar() {
   local words
   printf '#JSGF V1.0;\ngrammar digits;\npublic <number> = (%s)+;\n' "$(paste -sd '|' "$work/words")" >"$work/digits.jsgf"
@@ -36,7 +36,7 @@ check_static() {
   if grep -q 'NEEDED.*libsenone' "$work/dynamic"; then fail "$1 needs $(grep -o 'libsenone[^]]*' "$work/dynamic")"; fi
 }
 
-# has_plugin PROGRAM NAME: the program finds the back end NAME, whether or not it has a device.
+# has_plugin PROGRAM NAME: the program must find the back end NAME, with or without a device.
 has_plugin() {
   OCL_ICD_VENDORS=/nonexistent SENONE_DEVICE=$2 "$1" "$bundle" "$recording" >/dev/null 2>"$work/error" || true
   [[ -s $work/error ]] || return 0

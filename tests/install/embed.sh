@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# embed.sh BUILD SOURCE: installs a build, moves the tree elsewhere, and uses it as an embedder would: its command makes a
-# bundle, programs are built with the shared and the static library, by pkg-config and by CMake, they recognise a recording, and
-# a plugin put beside the library is found.
+# embed.sh BUILD SOURCE installs a build, moves the tree elsewhere, and uses it like an embedder. Its command makes a bundle.
+# Programs are built with the shared and the static library, by pkg-config and by CMake, and recognise a recording. A plugin put
+# beside the library must be found.
 set -euo pipefail
 build=$1 source=$2
 work=$(mktemp -d)
@@ -38,7 +38,7 @@ if [[ -f $prefix/include/senone/asr_build.h ]]; then
   check_grammar "$work/grammar"
   check_grammar "$work/grammar_static"
   check_static "$work/grammar_static"
-  # A program that compiles grammars only needs no libsenone, not even with the C++ header.
+  # A program that only compiles grammars must not need libsenone, not even with the C++ header.
   printf '#include <senone_build.hpp>\nint main() { return senone::GrammarBuilder::try_open("/nowhere").has_value(); }\n' >"$work/alone.cc"
   eval "flags=($(pkg-config --cflags --libs senone_build))"
   c++ -std=c++17 -O0 -Wall -Wextra -Werror "$work/alone.cc" -o "$work/alone" "${flags[@]}" "-Wl,-rpath,$prefix/lib"

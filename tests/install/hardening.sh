@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# hardening.sh COMMAND LIBRARY PLUGIN-DIRECTORY: the binaries of a build are hardened as SECURITY.md promises. Programs linked
-# without each measure show first that its check can fail.
+# hardening.sh COMMAND LIBRARY PLUGIN-DIRECTORY checks that the binaries of a build are hardened as SECURITY.md promises. First,
+# programs linked without each measure show that its check can fail.
 set -euo pipefail
 command=$1 library=$2 plugins=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { echo "hardening.sh: $*" >&2; exit 1; }
 
-# defects FILE: one word for each measure that FILE lacks.
+# defects FILE prints one word for each measure that FILE lacks.
 defects() {
   local header dynamic segments symbols
   header=$(readelf -hW "$1") dynamic=$(readelf -dW "$1") segments=$(readelf -lW "$1") symbols=$(readelf -sW "$1")
@@ -31,7 +31,7 @@ int main(int n, char **arguments) { return probe(arguments[n - 1]); }
 PROBE
 good="-O2 -fPIE -pie -fstack-protector-strong -Wl,-z,relro,-z,now,-z,noexecstack"
 
-# expect DEFECTS OPTION...: a program built with the good options and then these lacks exactly DEFECTS.
+# expect DEFECTS OPTION... checks that a program built with the good options and then these lacks exactly DEFECTS.
 expect() {
   local expected=$1 found
   shift

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# interrupt.sh SENONE: long commands that get a signal end with its status and leave no half files, at whatever moment; recognize
-# --resume goes on with such a run; progress is shown on a terminal and nowhere else.
+# interrupt.sh SENONE checks that long commands end on a signal with its status and leave no partial files, at any moment.
+# recognize --resume must continue such a run. Progress must be shown on a terminal and nowhere else.
 set -euo pipefail
 senone=$1
 data=/usr/share/pocketsphinx/test/data
@@ -13,10 +13,10 @@ for folder in "$data" "$en_us"; do
   [[ -d $folder ]] || { echo "skipped: $folder is missing; ./dev setup test installs it"; exit 77; }
 done
 
-# Commands in the background of a script ignore SIGINT unless told otherwise.
+# Background commands of a script ignore SIGINT by default.
 run() { exec env --default-signal=INT,TERM,HUP "$senone" "$@"; }
 
-# end SIGNAL STATUS PID: sends the signal; the process must end with the status. False if it had ended well before.
+# end SIGNAL STATUS PID sends the signal; the process must end with the status. False if it had already ended well.
 end() {
   local signal=$1 expected=$2 pid=$3 status=0
   kill -s "$signal" "$pid" 2>/dev/null || true
@@ -25,14 +25,15 @@ end() {
   ((status == expected)) || { cat "$work/log" >&2; fail "SIG$signal: exit status $status instead of $expected"; }
 }
 
-# Only these may be in $work/out.
+# expect_files FILE... checks that $work/out has only these.
 expect_files() {
   local found
   found=$(cd "$work/out" && find . -mindepth 1 | sort | paste -sd ' ')
   [[ $found == "$*" ]] || fail "left behind: \"$found\" instead of \"$*\""
 }
 
-# interrupt_while_writing SIGNAL STATUS FILES COMMAND...: ends the command as soon as it writes into $work/out, or anywhere near.
+# interrupt_while_writing SIGNAL STATUS FILES COMMAND... ends the command as soon as it writes into $work/out, or shortly before
+# or after.
 interrupt_while_writing() {
   local signal=$1 status=$2 files=$3
   shift 3
@@ -97,7 +98,7 @@ for i in {1..8}; do
 done >"$work/list"
 recognize=(recognize --model "$work/en" --device cpu --list "$work/list")
 
-# Starts "$@" and sends SIGINT once a few results are in the file $1.
+# interrupt_recognition FILE COMMAND... starts the command and sends SIGINT once a few results are in FILE.
 interrupt_recognition() {
   local watched=$1
   shift

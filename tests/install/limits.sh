@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# limits.sh SOURCE: docs/limits.md has the constants of core/base/limits.h and no others, and every one is used.
+# limits.sh SOURCE checks that docs/limits.md has exactly the constants of core/base/limits.h, and that every one is used.
 set -euo pipefail
 cd "$1"
 constants() { grep -oE '\bk(Most|Least|Sure)[A-Z][A-Za-z]*' "$1" | sort -u; }

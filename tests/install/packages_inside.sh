@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# packages_inside.sh, run in the clean Debian of packages.sh with its files in /in: first the packages for users are installed and
-# the command recognises a recording, then libsenone-dev, libsenone-build-dev and a compiler, and the C and C++ examples are built
-# and run.
+# packages_inside.sh runs in the clean Debian of packages.sh with its files in /in. First it installs the packages for users,
+# and the command recognises a recording. Then it installs libsenone-dev, libsenone-build-dev and a compiler, and builds and
+# runs the C and C++ examples.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 work=$(mktemp -d)
@@ -36,7 +36,7 @@ for plugin in /usr/lib/*/senone/plugins/libsenone_*.so; do
   echo "inside: $name is found: $(tail -n 1 error)"
 done
 
-# build_c PROGRAM SOURCE PACKAGE...: by pkg-config.
+# build_c PROGRAM SOURCE PACKAGE... builds by pkg-config.
 build_c() {
   local program=$1 from=$2 flags=()
   shift 2
@@ -63,7 +63,7 @@ for program in ./c_shared ./c_static ./cpp_shared cmake/hello cmake/hello_cpp cm
 done
 
 install /in/libsenone-build-dev_*.deb
-build_c c_grammar /in/samples/grammar.c senone senone_build # needs no headers of OpenFst
+build_c c_grammar /in/samples/grammar.c senone senone_build # must not need the headers of OpenFst
 check_grammar ./c_grammar
 install libfst-dev
 build_c c_grammar_static /in/samples/grammar.c senone_build-static

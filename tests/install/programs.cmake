@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Programs of another project that use each target of Senone. SENONE is its source folder, or one with its examples; the programs
-# whose names begin with grammar are made where libsenone_build is.
+# Programs of another project that use each target of Senone. SENONE is its source folder, or one with its examples. Programs
+# whose names begin with grammar are built if libsenone_build exists.
 set(HELLO ${SENONE}/samples/hello.c)
 set(HELLO_CPP ${SENONE}/bindings/cpp/examples/hello.cc)
 set(GRAMMAR ${SENONE}/samples/grammar.c)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# subproject.sh COMMAND SOURCE: another project builds Senone within its own build, by add_subdirectory and by FetchContent; its
-# programs recognise a recording and find the plugins of the build. COMMAND is a `senone`, to make the bundle.
+# subproject.sh COMMAND SOURCE checks that another project can build Senone within its own build, by add_subdirectory and by
+# FetchContent. Its programs must recognise a recording and find the plugins of the build. COMMAND is a `senone`, to make the
+# bundle.
 set -euo pipefail
 command=$1 source=$2
 work=$(mktemp -d)

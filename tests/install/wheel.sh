@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# wheel.sh COMMAND WHEEL SOURCE: the wheel has what it should; then it is installed in a clean Debian with Python and without a
-# compiler (a chroot of mmdebstrap), where wheel_inside.sh uses it. COMMAND is a `senone`, to make the bundle. Exit status 77: no
-# such chroot can be made here.
+# wheel.sh COMMAND WHEEL SOURCE checks the content of the wheel. Then it installs the wheel in a clean Debian with Python and
+# without a compiler (a chroot of mmdebstrap), where wheel_inside.sh uses it. COMMAND is a `senone`, to make the bundle. Exit
+# status 77: no such chroot can be made here.
 set -euo pipefail
 command=$1 wheel=$2 source=$3
 work=$(mktemp -d)
@@ -21,7 +21,7 @@ for file in senone/lib/libsenone.so.0 senone/lib/libsenone_build.so.0 senone/lib
   done <"$work/files"
   [[ -n $found ]] || fail "$file is not in the wheel"
 done
-! grep '^senone\.libs/.' "$work/files" | grep -vE '/libfst(script)?-' || # OpenFst, which NOTICE has
+! grep '^senone\.libs/.' "$work/files" | grep -vE '/libfst(script)?-' || # OpenFst, listed in NOTICE
   fail "a library of the system is in the wheel; its licence must be, too"
 
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
@@ -30,7 +30,7 @@ cp -r "$source/tests/install" "$data" "$work/in"
 cp "$wheel" "$work/in/wheels"
 make_bundle "$command"
 mv "$bundle" "$work/in/bundle"
-# numpy for that Debian's Python, which has the version of this Debian's.
+# Gets numpy for that Debian's Python, which has the same version as this Debian's.
 /usr/bin/python3 -m pip -q download --no-deps -d "$work/in/wheels" numpy >"$work/log" 2>&1 ||
   { echo "skipped: PyPI cannot be reached"; exit 77; }
 mmdebstrap --variant=apt --include=python3-venv --customize-hook="copy-in $work/in /" \

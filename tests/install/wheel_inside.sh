@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# wheel_inside.sh, run in the clean Debian of wheel.sh with its files in /in: the wheel is installed by pip, without a network,
-# and used: five lines recognise, a grammar is compiled and heard, a stream prints what it hears on the way, a batch transcribes a
-# folder, with and without numpy.
+# wheel_inside.sh runs in the clean Debian of wheel.sh with its files in /in. It installs the wheel by pip, without a network,
+# and uses it. Five lines recognise, a grammar is compiled and used, a stream prints intermediate words, and a batch transcribes
+# a folder, with and without numpy.
 set -euo pipefail
 export LC_ALL=C.UTF-8
 work=$(mktemp -d)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real plugins, good and broken (tests/loader/plugins): each broken one is rejected with a sentence, and none disturbs the
-// others.
+// Tests real plugins, good and broken (tests/loader/plugins): each broken one must be rejected with a sentence, and none may
+// disturb the others.
 #include <dlfcn.h>
 #include <elf.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ const std::string kPlugins = SENONE_BUILD_DIR "/tests/plugins";
 
 std::string plugin(const std::string &name) { return kPlugins + "/libsenone_" + name + ".so"; }
 
-// Why a plugin is not used: rejected by the loader, or by its probe.
+// Returns why a plugin is unused: rejected by the loader, or by its probe.
 std::string reason_of(const std::string &name) {
   const auto entries = list_devices(std::vector<Backend>{load_plugin(plugin(name))});
   EXPECT_EQ(entries.size(), 1u);
@@ -39,7 +39,7 @@ std::string reason_of(const std::string &name) {
 
 asr_backend_options options() { return {sizeof(asr_backend_options), 1, 8, 1, 0, 0, 0, 0}; }
 
-// A directory of its own, removed at the end.
+// A temporary directory, removed at the end.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() : path_(fs::temp_directory_path() / ("senone_loader_" + std::to_string(getpid()))) {
@@ -53,7 +53,7 @@ class TemporaryDirectory {
   fs::path path_;
 };
 
-// An environment variable set for a while.
+// Sets an environment variable for its lifetime.
 class Environment {
  public:
   Environment(const char *name, const std::string &value) : name_(name) { setenv(name, value.c_str(), 1); }
@@ -84,7 +84,7 @@ TEST(Loader, TakesAGoodPlugin) {
 
   const auto entries = list_devices({backend});
   ASSERT_EQ(entries.size(), 2u);
-  EXPECT_EQ(entries[0].id, "good:1");  // the higher score
+  EXPECT_EQ(entries[0].id, "good:1");  // has the higher score
   EXPECT_STREQ(entries[0].info.name, "stub device 1");
   EXPECT_EQ(entries[1].id, "good:0");
 
@@ -173,7 +173,7 @@ TEST(Loader, FilesThatAreNoSharedObjects) {
   }
 }
 
-// The bytes of a shared object that loading it needs; after them come symbols and debug information.
+// Returns the size of the part of a shared object that is loaded; symbols and debug information follow it.
 size_t loaded_bytes(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   Elf64_Ehdr header{};
@@ -207,7 +207,7 @@ TEST(Loader, UnreadableFile) {
   fs::copy_file(plugin("good"), directory.file("libsenone_good.so"));
   fs::permissions(directory.file("libsenone_good.so"), fs::perms::none);
   const uid_t user = geteuid();
-  ASSERT_EQ(seteuid(user == 0 ? 65534 : user), 0);  // root may read every file
+  ASSERT_EQ(seteuid(user == 0 ? 65534 : user), 0);  // root can read every file
   const Backend backend = load_plugin(directory.file("libsenone_good.so"));
   ASSERT_EQ(seteuid(user), 0);
   EXPECT_CONTAINS(backend.reason, "Permission denied");
@@ -243,7 +243,7 @@ TEST(Loader, OnlyFilesNamedLikePluginsAreTried) {
   for (const char *name : {"good.so", "libsenone_good.so.1", "libgood.so", "libsenone_.so", "README"}) {
     fs::copy_file(plugin("good"), directory.file(name));
   }
-  EXPECT_EQ(load_backends({{directory.path()}, {}}).size(), 1u);  // the linked-in one
+  EXPECT_EQ(load_backends({{directory.path()}, {}}).size(), 1u);  // only the linked-in one
 }
 
 TEST(Loader, SelectionByName) {
@@ -293,7 +293,7 @@ TEST(Loader, SaysWhereThePluginPathLeadsToNothing) {
   EXPECT_EQ(messages.text.find("SENONE_PLUGIN_PATH"), std::string::npos) << messages.text;
 }
 
-// Opening a pipe would wait for somebody to write to it.
+// Opening a pipe would block until somebody writes to it.
 TEST(Loader, PipesAreNotOpened) {
   const TemporaryDirectory directory;
   const std::string path = directory.file("libsenone_pipe.so");
@@ -331,7 +331,7 @@ TEST(Loader, PluginsThatEverybodyMayWrite) {
   EXPECT_EQ(load_plugin(path).reason, "");
 }
 
-// More than are listed; the back end is told how many it may write.
+// More devices than the list has room for; the back end must respect the given capacity.
 TEST(Loader, ManyDevices) {
   const auto entries = list_devices(std::vector<Backend>{load_plugin(plugin("many_devices"))});
   ASSERT_EQ(entries.size(), kMostDevices);
@@ -350,8 +350,8 @@ TEST(Loader, DirectoriesOfOtherUsers) {
   EXPECT_EQ(of_root, "");
 }
 
-// A program loads the library by a relative path and then goes to a directory where that path leads to a plugin of somebody
-// else.
+// A program loads the library by a relative path and then changes to a directory where that path leads to someone else's
+// plugin.
 TEST(Loader, ALibraryLoadedByARelativePath) {
   const TemporaryDirectory elsewhere;
   fs::create_directories(elsewhere.file("lib/senone/plugins"));

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The kernels of the OpenCL back end for AMD, compiled for real GPUs, of which none is needed: each must compile without spills and
-# without scratch memory, and four fifths of what the inner loops of scoring do must be fused multiply-adds. Prints a table;
-# bench/results/ocl_amd_static.md is one. Argument: the source folder. Options as plugins/ocl_amd/tuning.h has them.
+# Compiles the kernels of the OpenCL back end for AMD for real GPUs, without needing one. Each must compile without spills and
+# without scratch memory. Four fifths of the operations in the inner loops of scoring must be fused multiply-adds. Prints a
+# table; bench/results/ocl_amd_static.md is one. Argument: the source folder. Options are those of plugins/ocl_amd/tuning.h.
 set -uo pipefail
 root=$1 least_percent=80 bitcode=/usr/lib/x86_64-linux-gnu/amdgcn/bitcode
 command -v clang-22 >/dev/null || { echo "clang-22 is not installed"; exit 77; }
@@ -11,7 +11,7 @@ command -v llvm-mca-22 >/dev/null || { echo "llvm-22 is not installed"; exit 77;
 work=$(mktemp -d) status=0
 trap 'rm -rf "$work"' EXIT
 
-compile() { # GPU FILE OPTION...: assembly in $work/s
+compile() { # GPU FILE OPTION...: writes assembly to $work/s
   local gpu=$1 file=$2 wave64=on isa library libraries=()
   shift 2
   case $gpu in gfx90a) isa=90a ;; gfx942) isa=940 ;; gfx1100) isa=1036 wave64=off ;; esac
@@ -24,7 +24,7 @@ compile() { # GPU FILE OPTION...: assembly in $work/s
     { echo "$file does not compile for $gpu"; status=1; return 1; }
 }
 
-# The loop of a kernel that has the most fused operations or products of matrices, as instructions, in $work/loop.
+# Writes the instructions of the kernel's loop with the most fused operations or matrix products to $work/loop.
 inner_loop() { # KERNEL
   awk -v kernel="$1" '
     function close_block() { if (fused > most) { most = fused; best = text } text = ""; fused = 0 }
@@ -37,7 +37,8 @@ inner_loop() { # KERNEL
     END { printf "%s", best }' "$work/s" >"$work/loop"
 }
 
-# Registers, waves and memory of each kernel in $work/s, and the share of fused operations in the loops of those that score.
+# Prints registers, waves and memory of each kernel in $work/s, and the share of fused operations in the loops of scoring
+# kernels.
 report() { # GPU WHAT
   local kernel vgprs sgprs spills scratch waves loop
   while read -r kernel vgprs sgprs spills scratch waves; do
@@ -45,7 +46,7 @@ report() { # GPU WHAT
     if [[ $kernel == gmm_states || $kernel == gmm_gaussians ]]; then
       inner_loop "$kernel"
       local fused all cycles
-      # A dual instruction is two operations in one.
+      # A dual instruction counts as two operations.
       fused=$(grep -o -E 'v_(pk_|dual_)?fmac?_f32' "$work/loop" | wc -l)
       all=$(($(wc -l <"$work/loop") + $(grep -c -E 'v_dual_fmac.*v_dual_fmac' "$work/loop")))
       cycles=$(grep -q v_dual "$work/loop" || llvm-mca-22 -mtriple=amdgcn-amd-amdhsa -mcpu="$1" -iterations=10 <"$work/loop" 2>/dev/null |
@@ -54,7 +55,7 @@ report() { # GPU WHAT
       ((100 * fused >= least_percent * all)) || { echo "$2, $kernel, $1: fused operations are few"; status=1; }
     fi
     if [[ $kernel == gmm_expanded_mfma ]]; then
-      # A product takes 8 passes of the matrix cores on gfx90a, 4 on gfx942; the loop must not take a fifth more.
+      # A product takes 8 passes of the matrix cores on gfx90a, 4 on gfx942; the loop may take at most a fifth more.
       inner_loop "$kernel"
       local passes=8
       [[ $1 == gfx942 ]] && passes=4

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Kernels that NVIDIA's GPUs get, with PTX that no other device runs: they must compile, and where CUDA's assembler is there, fit so
-# many registers, of which a few may be spilled, and 48 KiB of local memory. The driver's compiler is another, but of the same make.
-# Argument: the source folder. Options as mfcc_plan.cc and gmm_tensor.cc in plugins/common/ocl have them.
+# Compiles kernels for NVIDIA's GPUs, with PTX that no other device runs. They must compile. If CUDA's assembler is installed,
+# they must fit the given number of registers, with few spills, and 48 KiB of local memory. The driver's compiler is a different
+# one, but by the same maker. Argument: the source folder. Options are those of mfcc_plan.cc and gmm_tensor.cc in
+# plugins/common/ocl.
 set -uo pipefail
 root=$1 most_bytes=49152 most_spilled=64
 command -v clang-22 >/dev/null || { echo "clang-22 is not installed"; exit 77; }
@@ -10,7 +11,7 @@ assembler=$(command -v ptxas || command -v /usr/local/cuda/bin/ptxas)
 work=$(mktemp -d) status=0
 trap 'rm -rf "$work"' EXIT
 
-check() { # WHAT FILE INSTRUCTION REGISTERS OPTION...: an instruction that there must be
+check() { # WHAT FILE INSTRUCTION REGISTERS OPTION...: INSTRUCTION must occur
   local what=$1 file=$2 instruction=$3 registers=$4 bytes spilled used
   shift 4
   clang-22 -x cl -cl-std=CL1.2 -fgnu-keywords -target nvptx64-nvidia-nvcl -Xclang -target-cpu -Xclang sm_90 -Xclang -target-feature \

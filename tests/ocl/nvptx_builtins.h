@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests/ocl/nvidia_static.sh needs of OpenCL's built-in functions: clang has no library of them for NVIDIA's GPUs.
+// OpenCL built-in functions for tests/ocl/nvidia_static.sh: clang has no library of them for NVIDIA's GPUs.
 #define get_local_id(dimension) ((size_t)__nvvm_read_ptx_sreg_tid_x())
 #define get_group_id(dimension) ((size_t)__nvvm_read_ptx_sreg_ctaid_x())
 #define get_num_groups(dimension) ((size_t)__nvvm_read_ptx_sreg_nctaid_x())
@@ -22,7 +22,7 @@ static inline float square_root(float value) {
 #define native_log(value) (binary_logarithm(value) * 0.69314718f)
 #define native_sqrt(value) square_root(value)
 
-// What the kernels for tensor cores call besides.
+// Additional functions of the tensor core kernels.
 static inline float power_of_2(float value) {
   float result;
   __asm__("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library in a process that has not used it before, loaded by dlopen: a log function that calls it, fork, and dlclose. Each
-// part runs in a child of its own.
+// Tests the library in a process that has not used it before, loaded by dlopen: a log function that calls it, fork, and
+// dlclose. Each part runs in its own child process.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -71,7 +71,7 @@ std::string hear(const Library &senone, asr_engine *engine, const std::vector<in
   return text;
 }
 
-// Runs it in a child with a limit of time; it must return 0.
+// Runs the action in a child with a time limit; it must return 0.
 void in_a_child(const std::function<int()> &action) {
   tone_bundle();
   fflush(nullptr);
@@ -88,7 +88,7 @@ void in_a_child(const std::function<int()> &action) {
   }
 }
 
-// The first call of the process searches for plugins and says what it finds.
+// The first call of the process searches for plugins and logs what it finds.
 TEST(Process, ALogFunctionMayCallTheLibrary) {
   in_a_child([] {
     static Library senone;
@@ -111,7 +111,7 @@ TEST(Process, ALogFunctionMayCallTheLibrary) {
   });
 }
 
-// A log function without a guard of its own: what it calls has something to say each time.
+// A log function without its own guard against recursion: every call from it logs something.
 TEST(Process, ALogFunctionIsNotCalledByItsOwnCalls) {
   in_a_child([] {
     setenv("SENONE_PLUGIN_PATH", "/nowhere", 1);
@@ -131,7 +131,7 @@ TEST(Process, ALogFunctionIsNotCalledByItsOwnCalls) {
   });
 }
 
-// A log function that takes a mutex of the program's, which a thread holds while it calls the library.
+// A log function that locks a mutex of the program, which another thread holds while it calls the library.
 TEST(Process, ALogFunctionMayWaitForAThreadThatCallsTheLibrary) {
   in_a_child([] {
     static Library senone;
@@ -154,7 +154,7 @@ TEST(Process, ALogFunctionMayWaitForAThreadThatCallsTheLibrary) {
   });
 }
 
-// Devices were listed and an engine works in the parent; the child loads its own.
+// The parent has listed devices and uses an engine; the child loads its own.
 TEST(Process, AChildOfForkMayLoadEngines) {
   in_a_child([] {
     const Library senone;
@@ -187,7 +187,7 @@ bool is_mapped(const std::string &name) {
   return all.find(name) != std::string::npos;
 }
 
-// Who names the CPU waits for no plugin to be loaded; who asks for all devices does.
+// Naming the CPU does not wait for plugins to load; listing all devices does.
 TEST(Process, TheNamedCpuNeedsNoPlugin) {
   in_a_child([] {
     setenv("SENONE_PLUGIN_PATH", SENONE_BUILD_DIR "/tests/faulty", 1);
@@ -203,7 +203,7 @@ TEST(Process, TheNamedCpuNeedsNoPlugin) {
   });
 }
 
-// Plugins call back into the library and threads keep their last error there, so it stays where it is.
+// Plugins call back into the library and threads keep their last error there, so it stays loaded.
 TEST(Process, ClosingTheLibraryKeepsItLoaded) {
   in_a_child([] {
     const std::vector<int16_t> samples = speak("high");

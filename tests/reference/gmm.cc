@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kLn2Pi = 1.8378770664093454836;
 
-// ln |P| by elimination; P is positive definite.
+// Computes ln |P| by elimination; P is positive definite.
 double log_determinant(std::vector<double> p, uint32_t d) {
   double log_det = 0;
   for (uint32_t i = 0; i < d; ++i) {

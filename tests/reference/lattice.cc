@@ -18,7 +18,7 @@ struct Link {
   float cost, acoustic_cost;
 };
 
-// What there is after a frame: the cost of each token, the links from the frame before and those within.
+// State after a frame: the cost of each token, the links from the preceding frame and those within.
 struct Frame {
   std::map<uint32_t, float> tokens;
   std::vector<Link> emitting, epsilon;
@@ -60,7 +60,7 @@ class LatticeSearch {
     frames_.push_back(frame);
   }
 
-  // From frame `first` on, where a piece ended unless it is 0.
+  // Starts at frame `first`, where a piece ended unless it is 0.
   RawLattice finish(bool use_final, size_t first = 0) {
     RawLattice lattice;
     lattice.n_frames = static_cast<uint32_t>(frames_.size() - 1);
@@ -78,7 +78,7 @@ class LatticeSearch {
     return lattice;
   }
 
-  // Of frames first ... last, with what is known at frame `newest`.
+  // Returns the piece of frames first ... last, with the knowledge at frame `newest`.
   RawLattice piece(size_t first, size_t last, size_t newest) {
     std::map<uint32_t, float> end;
     for (const auto &[state, cost] : frames_[newest].tokens) end[state] = 0.0f;
@@ -98,7 +98,7 @@ class LatticeSearch {
     return arc.graph_cost + (arc.word != 0 ? options_.word_insertion_cost : 0.0f);
   }
 
-  // Returns whether the cost fell.
+  // Lowers a cost; returns true if it fell.
   static bool lower(std::map<uint32_t, float> &costs, uint32_t state, float cost) {
     const auto [at, is_new] = costs.try_emplace(state, cost);
     if (!is_new && !(cost < at->second)) return false;
@@ -106,7 +106,7 @@ class LatticeSearch {
     return true;
   }
 
-  // The selected tokens with their active costs.
+  // Returns the selected tokens with their active costs.
   std::vector<std::pair<uint32_t, float>> active() const {
     std::vector<std::pair<float, uint32_t>> order;
     for (const auto &[state, cost] : frames_.back().tokens) order.push_back({cost, state});
@@ -121,7 +121,7 @@ class LatticeSearch {
     return selected;
   }
 
-  // The costs by the fixed point, then the links.
+  // Computes the costs as the fixed point, then the links.
   void follow_epsilons(Frame &frame, float bound) const {
     for (bool fell = true; fell;) {
       fell = false;
@@ -137,7 +137,7 @@ class LatticeSearch {
     }
   }
 
-  // +infinity for tokens that cannot end the utterance.
+  // Returns extra costs; +infinity for tokens that cannot end the utterance.
   std::map<uint32_t, float> end_extra(bool reached_final) const {
     std::map<uint32_t, float> extra;
     float least = kInfinity;
@@ -168,11 +168,12 @@ class LatticeSearch {
     }
   }
 
-  using Order = std::set<std::pair<uint32_t, uint32_t>>;  // by epsilon rank, then state
+  using Order = std::set<std::pair<uint32_t, uint32_t>>;  // ordered by epsilon rank, then state
 
-  // All but the final costs of the last frame. In that frame a piece, which is not the newest frame's, has no arcs.
+  // Writes everything except the final costs of the last frame. A piece that does not end in the newest frame has no arcs in
+  // its last frame.
   void write(RawLattice &lattice, size_t first, size_t last) const {
-    std::vector<std::map<uint32_t, uint32_t>> number(frames_.size());  // of the state of each token
+    std::vector<std::map<uint32_t, uint32_t>> number(frames_.size());  // number of each token's state
     const auto states = [&](size_t t) { return t == first && first > 0 ? ended_piece_ : in_order(frames_[t]); };
     uint32_t n_states = 0;
     for (size_t t = first; t <= last; ++t) {
@@ -198,7 +199,7 @@ class LatticeSearch {
     return order;
   }
 
-  // Links of a state are in the order of their arcs.
+  // Writes the links of a state in the order of their arcs.
   void write_arcs(uint32_t from, const std::vector<Link> &links, const Frame &frame, const std::map<uint32_t, uint32_t> &number,
                   std::vector<asr_raw_arc> &arcs) const {
     for (const Link &link : links) {
@@ -212,7 +213,7 @@ class LatticeSearch {
   const asr_search_options options_;
   const std::vector<uint32_t> rank_ = *epsilon_ranks(graph_);
   std::vector<Frame> frames_;
-  Order ended_piece_;  // the last one
+  Order ended_piece_;  // last states of the preceding piece
   bool died_ = false;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two slow ways to a lattice to compare back ends with: "The lattice" of docs/search.md step by step, keeping every token and
-// link of all frames, and every path of a small graph one by one in double precision.
+// Two slow lattice algorithms to compare back ends with. One follows "The lattice" of docs/search.md step by step, keeping
+// every token and link of all frames. The other enumerates every path of a small graph in double precision.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace asr::reference {
 
-// asr_raw_lattice that owns its arrays.
+// An asr_raw_lattice that owns its arrays.
 struct RawLattice {
   std::vector<uint64_t> arc_begin;
   std::vector<asr_raw_arc> arcs;
@@ -36,29 +36,30 @@ inline bool same_arc(const asr_raw_arc &a, const asr_raw_arc &b) {
          a.graph_cost == b.graph_cost && a.acoustic_cost == b.acoustic_cost;
 }
 
-// The number of arcs of the longest path of epsilon arcs that ends in each state; nothing if there is a cycle.
+// Returns, for each state, the number of arcs of the longest path of epsilon arcs that ends there; nothing if there is a cycle.
 std::optional<std::vector<uint32_t>> epsilon_ranks(const asr_graph_view &graph);
 
-// The graph has no cycle of epsilon arcs.
+// Computes the lattice; the graph must have no cycle of epsilon arcs.
 RawLattice lattice(const asr_graph_view &graph, const asr_search_options &options, const float *loglike, uint32_t n_frames,
                    bool use_final);
 
-// The same in pieces ("Pieces" in docs/search.md), with the lattice of the rest last. n_frames and flags are set in that one.
+// Computes the same in pieces ("Pieces" in docs/search.md), with the lattice of the rest last. n_frames and flags are set in
+// the last one.
 std::vector<RawLattice> lattice_pieces(const asr_graph_view &graph, const asr_search_options &options, const float *loglike,
                                        uint32_t n_frames, bool use_final);
 
-// A whole path: its arcs and the sum of graph, word insertion, scaled acoustic and final costs.
+// A complete path: its arcs and the sum of graph, word insertion, scaled acoustic and final costs.
 struct LatticePath {
   std::vector<asr_raw_arc> arcs;  // next_state is not set
   double cost;
 };
 
-// All paths over loglike[n_frames][n_pdfs] of a graph without a cycle of epsilon arcs: into final states and with their
-// costs, or, if there are none or use_final is false, into any state. Nothing if they are more than `limit`.
+// Returns all paths over loglike[n_frames][n_pdfs] of a graph without a cycle of epsilon arcs. Paths end in final states with
+// their costs; if there are none or use_final is false, in any state. Nothing if there are more than `limit`.
 std::optional<std::vector<LatticePath>> all_paths(const asr_graph_view &graph, const asr_search_options &options,
                                                   const float *loglike, uint32_t n_frames, bool use_final, size_t limit);
 
-// All paths of a lattice; nothing if they are more than `limit`.
+// Returns all paths of a lattice; nothing if there are more than `limit`.
 std::optional<std::vector<LatticePath>> all_paths(const RawLattice &lattice, const asr_search_options &options, size_t limit);
 
 }  // namespace asr::reference

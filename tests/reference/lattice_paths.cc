@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paths one by one, depth first.
+// Enumerates paths, depth first.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ double cost_of(const asr_raw_arc &arc, const asr_search_options &options) {
          double{options.acoustic_scale} * double{arc.acoustic_cost};
 }
 
-// Walks all paths of a graph, depth first.
+// Enumerates all paths of a graph, depth first.
 class GraphPaths {
  public:
   GraphPaths(const asr_graph_view &graph, const asr_search_options &options, const float *loglike, uint32_t n_frames,

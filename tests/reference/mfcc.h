@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Features in double, straight from the conventions of a FrontEnd: one function for each equation F1 ... F10 of
-// docs/equations.md, plain loops, a Fourier transform by its definition. Tests compare the fast front end with these.
+// Features in double, directly from the conventions of a FrontEnd: one function for each equation F1 ... F10 of
+// docs/equations.md, with plain loops and a Fourier transform by its definition. Tests compare the fast front end with these.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ using Rows = std::vector<Row>;
 // F1. Frames of a whole signal; [0] of a frame is the sample before it, then window_samples samples.
 Rows frames(const FrontEnd &f, const std::vector<double> &signal);
 
-// F2. Mean removal, pre-emphasis, window. *log_energy: what use_energy puts in c0's place.
+// F2. Mean removal, pre-emphasis, window. *log_energy: the value that replaces c0 with use_energy.
 Row windowed(const FrontEnd &f, const Row &frame, double *log_energy);
 
 // F3. Power or magnitude of bins 0 ... fft_samples / 2.
@@ -38,7 +38,7 @@ Row cepstra(const FrontEnd &f, const Row &log_mel, double log_energy);
 // F1 ... F8 of a whole signal.
 Rows mfcc(const FrontEnd &f, const std::vector<double> &signal, double warp = 1);
 
-// F9. Over the whole utterance; live; or running with the prior of the model.
+// F9. Normalisation over the whole utterance; live; or running from the prior of the model.
 Rows batch_normalised(const FrontEnd &f, const Rows &cepstra);
 Rows live_normalised(const FrontEnd &f, const Rows &cepstra);
 Rows running_normalised(const FrontEnd &f, const Rows &cepstra);

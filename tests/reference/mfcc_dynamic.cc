@@ -8,7 +8,7 @@
 namespace asr::reference {
 namespace {
 
-// The row t places away, the edge rows standing in for those outside.
+// Returns row t; outside the range, the nearest edge row.
 const Row &nearest(const Rows &rows, int64_t t) {
   return rows[static_cast<size_t>(std::clamp<int64_t>(t, 0, static_cast<int64_t>(rows.size()) - 1))];
 }
@@ -132,7 +132,7 @@ Rows batch_normalised(const FrontEnd &f, const Rows &cepstra) {
   return out;
 }
 
-// The means of all frames first, then each frame takes that of the frame it waits for.
+// Computes the means after all frames first; each frame then uses the mean at the frame it waits for.
 Rows live_normalised(const FrontEnd &f, const Rows &cepstra) {
   const uint32_t level_at = f.c0_last ? f.n_ceps - 1 : 0;
   double ones = std::sqrt(f.n_mel);
@@ -141,7 +141,7 @@ Rows live_normalised(const FrontEnd &f, const Rows &cepstra) {
   if (f.magnitude) ones /= 2;
   if (f.use_energy) ones = 1;
   const double db = ones * std::log(10) / 10, most = std::max(f.cmn_window_frames, 100.0);
-  Row prior(f.n_ceps, 0.0), sums[2] = {prior, prior};  // of silence, of speech
+  Row prior(f.n_ceps, 0.0), sums[2] = {prior, prior};  // sums of silence, of speech
   std::copy(f.cmn_prior.begin(), f.cmn_prior.end(), prior.begin());
   double n[2] = {0, 0}, peak = NAN, floor = NAN;
   size_t heard = 0;

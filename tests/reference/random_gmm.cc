@@ -24,7 +24,7 @@ class Random {
   uint64_t state_;
 };
 
-// Deviations between 0.4 and 1.6 in units of the scale.
+// Adds deviations between 0.4 and 1.6 in units of the scale.
 void add_diagonal_precision(Random &random, uint32_t d, double scale, std::vector<float> &precisions) {
   for (uint32_t i = 0; i < d; ++i) {
     const double deviation = scale * (0.4 + 1.2 * random.uniform());
@@ -32,7 +32,7 @@ void add_diagonal_precision(Random &random, uint32_t d, double scale, std::vecto
   }
 }
 
-// The product of a random lower triangle and its transpose.
+// Adds the product of a random lower triangle and its transpose.
 void add_full_precision(Random &random, uint32_t d, double scale, std::vector<float> &precisions) {
   std::vector<double> triangle(size_t{d} * d, 0);
   for (uint32_t i = 0; i < d; ++i) {
@@ -71,7 +71,7 @@ void add_codebook(Random &random, const RandomGmm &options, uint32_t stream, uin
   }
 }
 
-// Weights that sum to 1, some of them zero, never all.
+// Adds weights that sum to 1, some of them zero, never all.
 void add_weights(Random &random, const RandomGmm &options, uint32_t n, AcousticModel &model) {
   std::vector<double> weights;
   for (uint32_t k = 0; k < n; ++k) weights.push_back(random.uniform() < options.zero_weights ? 0 : random.uniform());

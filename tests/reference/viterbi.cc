@@ -142,7 +142,7 @@ class PrunedSearch {
     return static_cast<uint32_t>(steps_.size() - 1);
   }
 
-  // Keeps the lesser cost of a destination, of equal costs the lower arc.
+  // Keeps the lower cost of a destination; at equal costs, the lower arc.
   void offer(Candidates &candidates, uint32_t a, const Candidate &c) const {
     const auto [at, is_new] = candidates.try_emplace(graph_.arcs[a].next_state, c);
     if (!is_new && (c.cost < at->second.cost || (c.cost == at->second.cost && a < at->second.arc))) at->second = c;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two slow decoders to compare back ends with: the best path of all paths in double precision, and the pruned search of
-// docs/search.md step by step in the float arithmetic it prescribes.
+// Two slow decoders to compare back ends with: the best of all paths in double precision, and the pruned search of
+// docs/search.md step by step in its prescribed float arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct SearchResult {
   uint64_t n_tokens = 0, n_arcs_expanded = 0;
 };
 
-// The least cost of any path over loglike[n_frames][n_pdfs]: into a final state and with its cost, or, if none can be
-// reached or use_final is false, into any state. +infinity if no path is that long.
+// The least cost of any path over loglike[n_frames][n_pdfs]. The path ends in a final state, with its cost; if none is
+// reachable or use_final is false, in any state. +infinity if no path is that long.
 struct BestCost {
   double cost;
   bool reached_final;
@@ -27,7 +27,8 @@ struct BestCost {
 BestCost best_cost(const asr_graph_view &graph, const asr_search_options &options, const float *loglike, uint32_t n_frames,
                    bool use_final);
 
-// How many of the first arcs of the best path lie on the path of every token, after each frame, from before the first on.
+// Returns, after each frame and before the first, the number of first arcs of the best path that are on the path of every
+// token.
 std::vector<uint64_t> common_arcs(const asr_graph_view &graph, const asr_search_options &options, const float *loglike,
                                   uint32_t n_frames);
 

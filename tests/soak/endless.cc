@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // endless [--hours H] [--device D] [--threads N] [--disturb 0|1] [--seed N]
-// H hours of audio (default 1) through endless streams of the tone bundle, one in each of N threads (default 3): sentences with
-// pauses between them, each under a graph that was chosen for it. Checks that every sentence is heard once, in its words and at
-// its time, and that no other is. With --disturb 1 (default 0) the threads also cancel and end utterances, reset, close and
-// open streams at random, and another thread replaces the graphs; what a disturbance may touch is not checked. Exit status 1 if
-// a sentence is lost, wrong or late by the clock, or if the heap holds more at the end than after the first quarter.
+// Feeds H hours of audio (default 1) through endless streams of the tone bundle, one in each of N threads (default 3):
+// sentences with pauses between them, each under a graph chosen for it. Checks that every sentence is recognised once, with its
+// words and at its time, and that there are no other sentences. With --disturb 1 (default 0) the threads also cancel and end
+// utterances, reset, close and open streams at random, and another thread replaces the graphs; sentences that a disturbance may
+// affect are not checked. Exit status 1 if a sentence is lost, wrong or late by the clock, or if the heap holds more at the end
+// than after the first quarter.
 #include <malloc.h>
 
 #include <atomic>
@@ -28,7 +29,7 @@ namespace {
 
 using Random = std::mt19937_64;
 
-// The words of small grammars begin with the silence before them, up to the utterance's beginning.
+// The words of small grammars begin with the preceding silence, up to the utterance's beginning.
 constexpr double kRate_hz = 16000, kPauseBetween_s = 1.0, kMostOff_s = 0.1, kLongestSentence_s = 2;
 constexpr auto kSettle = std::chrono::milliseconds(500);
 constexpr int kLongestWait_ms = 60000;
@@ -52,10 +53,10 @@ struct Close {
   void operator()(asr_event *event) const { asr_event_free(event); }
 };
 
-// A graph of the engine, and sentences that it holds.
+// A graph of the engine, with its sentences.
 struct Topic {
   const char *graph;
-  std::vector<std::string> words;  // of its grammar; empty: the bundle's own graph
+  std::vector<std::string> words;  // words of its grammar; empty: the bundle's own graph
   std::vector<std::string> sentences;
 };
 const Topic kTopics[] = {
@@ -67,7 +68,7 @@ struct Sentence {
   bool sure;
 };
 
-// One thread's stream and what it should say.
+// One thread's stream and its expected results.
 class Life {
  public:
   Life(asr_engine *engine, uint64_t seed, bool disturb, std::atomic<uint32_t> *n_wrong)
@@ -75,7 +76,7 @@ class Life {
     open();
   }
 
-  // A sentence and the pause behind it.
+  // Feeds a sentence and the pause after it.
   void turn() {
     const Topic &topic = kTopics[random_() % std::size(kTopics)];
     const std::string &words = topic.sentences[random_() % topic.sentences.size()];
@@ -85,7 +86,7 @@ class Life {
     feed(pause(), disturb_ && random_() % 16 == 0);
     if (disturb_ && random_() % 50 == 0) open();
     take_ready();
-    while (expected_.size() > 100) forget_first();  // the engine is that much behind, at most
+    while (expected_.size() > 100) forget_first();  // the engine is at most that far behind
   }
 
   // Finishes the stream and reads it to its end.
@@ -109,7 +110,7 @@ class Life {
   std::unique_ptr<asr_stream, Close> stream_;
   uint64_t n_fed_ = 0, n_samples_ = 0, n_heard_ = 0;  // samples of the stream, of all streams; sentences
   std::deque<Sentence> expected_;
-  double disturbed_until_s_ = 0;  // sentences may be in parts, and parts of them lost
+  double disturbed_until_s_ = 0;  // before this time sentences may be split, and parts of them lost
   bool ended_ = false;
 
   double fed_s() const { return static_cast<double>(n_fed_) / kRate_hz; }
@@ -261,7 +262,8 @@ class Endless {
   std::atomic<uint32_t> n_wrong_{0};
   std::atomic<uint64_t> n_samples_{0}, n_heard_{0};
 
-  // What the heap holds while no stream is open: the next step gives back what closed streams had, so a short one sees to it.
+  // Returns the heap's size while no stream is open. The next step frees the memory of closed streams, so a short stream
+  // triggers one.
   double heap_at_rest_mb() {
     for (int i = 0; i < 2; ++i) {
       Life life(engine_.get(), 0, false, &n_wrong_);
@@ -280,7 +282,7 @@ class Endless {
     }
   }
 
-  // By others that hold the same.
+  // Replaces graphs by equal ones.
   void replace_graphs() {
     while (!stop_ && options_.disturb) {
       add_graphs();
@@ -288,7 +290,7 @@ class Endless {
     }
   }
 
-  // A quarter of a thread's audio.
+  // Feeds a quarter of a thread's audio.
   void live(uint64_t seed) {
     try {
       Life life(engine_.get(), seed, options_.disturb, &n_wrong_);

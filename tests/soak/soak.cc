@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // soak [--hours H] [--device D] [--threads N] [--rows N] [--seed N]
-// H hours of audio (default 1) through one engine on the tone bundle, as fast as it goes: streams of many lengths that are
-// finished, cancelled, closed early, or given up after a wait that timed out. Prints a CSV with N rows (default 24): memory,
-// and the time from asr_finish to FINAL in percentiles, over equal shares of the audio. Between quarters all streams
-// end. Exit status 1 if a stream's words are wrong, a stream does not end, or the heap then holds more than after the first.
+// Feeds H hours of audio (default 1) through one engine on the tone bundle, at full speed. Streams of many lengths are
+// finished, cancelled, closed early, or abandoned after a wait that timed out. Prints a CSV with N rows (default 24): memory,
+// and percentiles of the time from asr_finish to FINAL, over equal shares of the audio. Between quarters all streams end. Exit
+// status 1 if a stream's words are wrong, a stream does not end, or the heap then holds more than after the first quarter.
 #include <malloc.h>
 #include <unistd.h>
 
@@ -37,7 +37,7 @@ constexpr uint32_t kRate_hz = 16000;
 constexpr int kLongestWait_ms = 60000;
 constexpr auto kSettle = std::chrono::milliseconds(500);
 constexpr uint64_t kQuarters = 4;
-constexpr double kMostGrowth_mb = 1;  // of the heap, while no stream is open
+constexpr double kMostGrowth_mb = 1;  // limit of the heap's growth, while no stream is open
 
 struct Options {
   double hours = 1;
@@ -75,7 +75,7 @@ std::vector<Speech> make_speech() {
 
 enum class Fate { kFinish, kCancel, kClose, kTimeOut };
 
-// What happened in one share of the audio.
+// Counts and times of one share of the audio.
 struct Share {
   uint64_t n_begun = 0, n_final = 0, n_cancelled = 0, n_closed = 0, n_timed_out = 0;
   std::vector<double> latencies_ms;
@@ -130,14 +130,14 @@ class Soak {
   std::unique_ptr<asr_engine, Close> engine_;
   std::atomic<bool> ends_{false}, failed_{false};
   std::atomic<uint64_t> n_samples_{0};
-  std::mutex mutex_;  // of share_
+  std::mutex mutex_;  // guards share_
   Share share_;
   std::vector<double> at_rest_mb_;  // after each quarter
 
   double audio_s() const { return static_cast<double>(n_samples_) / kRate_hz; }
 
-  // What the heap holds while no stream is open. Channels of closed streams are given back in the engine's next step, which
-  // a last short stream sees to.
+  // Returns the heap's size while no stream is open. Channels of closed streams are freed in the engine's next step, which a
+  // last short stream triggers.
   double heap_at_rest_mb() {
     asr_stream_config config;
     asr_stream_config_default(&config);
@@ -153,7 +153,7 @@ class Soak {
     return heap_mb();
   }
 
-  // Rows first + 1 ... last of the table, while the threads work.
+  // Prints rows first + 1 ... last of the table, while the threads work.
   void watch(Clock::time_point begin, uint64_t first, uint64_t last) {
     for (uint64_t row = first + 1; row <= last; ++row) {
       const double until_s = options_.hours * 3600 * static_cast<double>(row) / static_cast<double>(options_.n_rows);
@@ -173,7 +173,7 @@ class Soak {
     }
   }
 
-  // One stream's life.
+  // Runs one stream's life.
   void live(Random &random) {
     asr_stream_config config;
     asr_stream_config_default(&config);
@@ -205,7 +205,7 @@ class Soak {
     }
   }
 
-  // Events before the end, as a client takes them while it feeds.
+  // Takes the available events before the end, like a client that is feeding.
   static void take_ready(asr_stream *stream) {
     for (;;) {
       asr_event *taken = nullptr;
@@ -252,7 +252,7 @@ class Soak {
     share_.latencies_ms.push_back(1000 * *latency_s);
   }
 
-  // Takes events until END; the status of the ERROR event, if one came.
+  // Takes events until END; returns the status of the ERROR event, if any.
   template <typename Visit>
   static asr_status take_all(asr_stream *stream, Visit visit) {
     asr_status status = ASR_OK;
@@ -290,7 +290,7 @@ class Soak {
     fflush(stdout);
   }
 
-  // The last quarter against the first, which fills caches and pools.
+  // Compares the last quarter with the first, which fills caches and pools.
   bool memory_is_steady() const {
     fprintf(stderr, "soak: without streams the heap holds");
     for (const double mb : at_rest_mb_) fprintf(stderr, " %.2f", mb);

@@ -10,11 +10,11 @@ namespace asr::stress {
 namespace {
 
 constexpr double kCostTolerance = 1e-4;         // relative
-constexpr double kAlternativeTolerance = 0.01;  // of a cost above the best
+constexpr double kAlternativeTolerance = 0.01;  // absolute, on the cost above the best
 constexpr double kConfidenceTolerance = 0.01;
-constexpr double kInnerShare = 0.8;  // of the lattice: what lies outside may come and go with the last bits of scores
+constexpr double kInnerShare = 0.8;  // inner share of the lattice; alternatives beyond it may depend on the last bits of scores
 
-// FNV-1a.
+// FNV-1a hash.
 class Digest {
  public:
   void add(const void *bytes, size_t n) {
@@ -53,7 +53,7 @@ bool near(double a, double b, double relative) {
   return std::abs(a - b) <= relative * std::max({1.0, std::abs(a), std::abs(b)});
 }
 
-// An alternative of `from` that `in` should have and has not, or at another cost.
+// Returns an alternative of `from` that is missing in `in` although it should be there, or has another cost there.
 std::string missing_alternative(const Found &from, const Found &in, const char *where) {
   double reach = kInnerShare * std::min(from.lattice_beam, in.lattice_beam);
   for (const Found *list : {&from, &in}) {

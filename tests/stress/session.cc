@@ -92,7 +92,7 @@ bool Session::step() {
   return read();
 }
 
-// A few rows, some, or all that is left. A row is 10 ms, 160 samples.
+// Feeds a few rows, some, or all of the rest. A row is 10 ms, 160 samples.
 void Session::feed_piece() {
   const size_t unit = recording_.samples.empty() ? 1 : 160, left = stop_ - at_;
   const size_t most[] = {3 * unit, 40 * unit, 300 * unit, left};
@@ -101,7 +101,7 @@ void Session::feed_piece() {
   at_ += n;
 }
 
-// Waits a little for the end.
+// Waits briefly for the end.
 bool Session::read() {
   const auto now = std::chrono::steady_clock::now();
   if (!waiting_since_) waiting_since_ = now;
@@ -138,7 +138,7 @@ void Session::take(const asr_event *event) {
     if (kind == ASR_EVENT_FINAL) found_ = found_in(event, most_alternatives_);
     if (kind == ASR_EVENT_ERROR) error_ = asr_event_text(event);
   } catch (const std::exception &failure) {
-    error_ = failure.what();  // not into the library, whose thread this may be
+    error_ = failure.what();  // must not enter the library, whose thread this may be
   }
 }
 

@@ -2,9 +2,9 @@
 // stress [--model BUNDLE --features ARK] [--device D] [--seconds S] [--threads N] [--seed N] [--beam B] [--lattice-beam B]
 //        [--acoustic-scale A] [--fallback cpu]
 // Opens, feeds, finishes, cancels, closes and leaves streams of one engine at random, from many threads. Every result is
-// compared with that of the CPU for the same recording and options, within the differences of scores, and bit for bit with the
-// device's own first one. Without a model: the tone bundle and sentences of it, as samples. Results to compare with are made
-// when they are first needed; memory does not grow with time. The last line sums up; the exit status is 1 if anything differed
+// compared with the CPU's for the same recording and options, within the differences of scores, and bit for bit with the
+// device's own first one. Without a model it uses the tone bundle and sentences of it, as samples. Reference results are made
+// when they are first needed; memory does not grow with time. The last line sums up. The exit status is 1 if anything differed
 // or failed, 77 if there is no such device.
 #include <sys/resource.h>
 
@@ -24,7 +24,7 @@
 namespace asr::stress {
 namespace {
 
-constexpr size_t kOpenAtATime = 6, kLeftAtATime = 4;  // streams of a thread
+constexpr size_t kOpenAtATime = 6, kLeftAtATime = 4;  // streams per thread
 constexpr uint32_t kMostFailuresShown = 20;
 
 struct Options {
@@ -34,7 +34,7 @@ struct Options {
   float beam = 0, lattice_beam = 8, acoustic_scale = 0;
 };
 
-// Few, so that results to compare with are few. Beams are shares of those of the command line.
+// Few variants, so that reference results are few. Beams are fractions of the command line's.
 struct Variant {
   float beam, lattice_beam;
   uint32_t max_active;
@@ -74,7 +74,7 @@ std::vector<Recording> read_recordings(const Options &options) {
   return recordings;
 }
 
-// All threads' counts.
+// Counts of all threads.
 struct Tally {
   std::atomic<uint64_t> n_opened{0}, n_compared{0}, n_with_lattice{0}, n_cancelled{0}, n_closed{0}, n_left{0}, n_failures{0};
 
@@ -93,7 +93,7 @@ class Stress {
         engine_(load_engine(bundle_, options.device, 64, options.fallback)),
         expected_(recordings_.size() * std::size(kVariants)) {}
 
-  // 0 if all was well.
+  // Returns 0 on success.
   int run() {
     const auto begin = std::chrono::steady_clock::now();
     deadline_ = begin + std::chrono::milliseconds(static_cast<int64_t>(1000 * options_.seconds));
@@ -115,7 +115,7 @@ class Stress {
   }
 
  private:
-  // Of a recording with a variant: what the CPU finds, and what the device found first.
+  // Reference results of a recording with a variant: the CPU's, and the device's first one.
   struct Expected {
     std::mutex mutex;
     std::optional<Found> cpu;
@@ -167,7 +167,7 @@ class Stress {
     return {v.beam * options_.beam, v.lattice_beam * options_.lattice_beam, options_.acoustic_scale, v.max_active};
   }
 
-  // False at the end of the session's life, whose result is compared then.
+  // Returns false at the end of the session's life, after comparing its result.
   bool go_on(const Life &life) {
     try {
       if (life.session->step()) return true;
@@ -236,7 +236,7 @@ Options parse(int argc, char **argv) {
       fail(ASR_INVALID_ARGUMENT, "no option %s", name.c_str());
   }
   if (options.model.empty() != options.features.empty()) fail(ASR_INVALID_ARGUMENT, "--model and --features go together");
-  if (options.beam == 0) options.beam = options.model.empty() ? 200 : 13;  // the tone bundle's, and Kaldi's
+  if (options.beam == 0) options.beam = options.model.empty() ? 200 : 13;  // for the tone bundle, and for Kaldi's
   return options;
 }
 

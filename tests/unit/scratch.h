@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A directory for one test, removed with everything in it at the end; and small helpers around files.
+// A directory for one test, removed with its content at the end; and small helpers for files.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace asr::test {
 class Scratch {
  public:
   Scratch() {
-    std::error_code error;  // in memory where that is possible: some tests write thousands of files
+    std::error_code error;  // in memory if possible: some tests write thousands of files
     const bool in_memory = access("/dev/shm", W_OK) == 0;
     const std::filesystem::path parent = in_memory ? "/dev/shm" : std::filesystem::temp_directory_path(error);
     std::string pattern = (parent / "senone-test-XXXXXX").string();
@@ -72,7 +72,7 @@ Outcome outcome_of(Action &&action) {
   }
 }
 
-// Expects an asr::Error of this code whose sentence holds `part`.
+// Expects an asr::Error of this code whose sentence contains `part`.
 template <typename Action>
 void expect_error(Action &&action, asr_status code, const std::string &part) {
   const Outcome outcome = outcome_of(action);
@@ -81,8 +81,8 @@ void expect_error(Action &&action, asr_status code, const std::string &part) {
       << "\"" << outcome.message << "\" does not mention \"" << part << "\"";
 }
 
-// Calls read() on every truncation of a file and on copies with each byte changed; whatever it throws other than asr::Error
-// fails the test. Returns how many of the damaged files were refused.
+// Calls read() on every truncation of a file and on copies with each byte changed; any exception other than asr::Error fails
+// the test. Returns the number of refused files.
 template <typename Read>
 size_t count_refused_damages(const std::string &path, Read &&read) {
   const std::string good = slurp(path);

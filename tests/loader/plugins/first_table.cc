@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table as it was before `lattice` was added to it; what lies behind it is no slot.
+// Exports the table as it was before `lattice` was added; memory behind it is not a slot.
 #include <cstddef>
 
 #include "tests/loader/plugins/stub.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Has more devices than there is room for.
+// Has more devices than fit the core's list.
 #include "tests/loader/plugins/stub.h"
 
 static asr_status many(asr_backend_device_info *infos, size_t capacity, size_t *n_devices) {

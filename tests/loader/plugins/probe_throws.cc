@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Throws out of probe what is no std::exception.
+// Throws out of probe an object that is not a std::exception.
 #include "tests/loader/plugins/stub.h"
 
 const asr_backend_api *asr_backend_entry(uint32_t, const asr_host_api *) {

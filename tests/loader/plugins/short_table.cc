@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table lacks a slot that every back end has.
+// Exports a table that lacks a slot of every back end.
 #include <cstddef>
 
 #include "tests/loader/plugins/stub.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A back end without a device behind it, from which every file here makes a plugin; most break it in one place.
+// A back end without hardware, from which every file here makes a plugin; most break it in one place.
 #pragma once
 
 #include <cstdio>
@@ -44,7 +44,7 @@ inline asr_status open(uint32_t index, const asr_backend_options *, asr_backend_
   return ASR_OK;
 }
 
-// A table that passes every check.
+// Returns a table that passes every check.
 inline asr_backend_api table(const char *name) {
   asr_backend_api api{};
   api.abi = ASR_BACKEND_ABI;

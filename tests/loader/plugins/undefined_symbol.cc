@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Needs a function that nobody has, as a plugin does whose vendor library is another version.
+// Needs an undefined function, like a plugin whose vendor library has another version.
 #include "tests/loader/plugins/stub.h"
 
 extern "C" asr_status stub_function_that_does_not_exist();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms of rows that are drawn from random models and then bent: the likelihood, by the plain reference, is the judge.
+// Tests transforms of rows that are drawn from random models and then transformed; the likelihood by the plain reference is the
+// criterion.
 #include "core/adapt/fmllr.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ struct Speech {
   std::vector<uint32_t> states;
 };
 
-// Rows that the model would make.
+// Draws rows from the model.
 Speech speak(const AcousticModel &model, size_t n_rows, uint32_t seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal;
@@ -45,7 +46,7 @@ Speech speak(const AcousticModel &model, size_t n_rows, uint32_t seed) {
   return speech;
 }
 
-// y = A x + b with a diagonal of `scale` and something beside it.
+// Returns y = A x + b with a diagonal of `scale` and small other elements.
 FeatureTransform bend(uint32_t n, float scale) {
   FeatureTransform transform{n, {}};
   for (uint32_t r = 0; r < n; ++r) {
@@ -74,7 +75,7 @@ double log_determinant(const FeatureTransform &transform) {
   return log_det;
 }
 
-// The log-likelihood of the transformed rows, each with the volume that it takes, which estimation makes largest.
+// Returns the objective of the estimation: the log-likelihood of the transformed rows, with the log determinant for each.
 double log_likelihood(const AcousticModel &model, const Speech &speech, const FeatureTransform &transform) {
   std::vector<float> rows = speech.rows;
   transform.apply(rows.data(), speech.states.size());
@@ -131,7 +132,7 @@ TEST(Fmllr, UndoesWhatBentTheRows) {
   FeatureTransform transform;
   for (int round = 0; round < 10; ++round)
     transform = estimate_fmllr(statistics_of(model, bent, transform), FmllrPrior(GaussianPosteriors(model)), 0);
-  // As likely as what was not bent, whose volume is that of the bent rows.
+  // The result must be as likely as the original rows, after correction for the volume of the transformed ones.
   const double volume = log_determinant(bend(model.n_dims, 0.8f)) * static_cast<double>(bent.states.size());
   EXPECT_GT(log_likelihood(model, bent, transform), log_likelihood(model, straight, {}) - volume);
 }
@@ -174,11 +175,11 @@ TEST(Fmllr, LittleSpeechChangesLittle) {
   }
 }
 
-// For rows that the model would make the identity is best, also along directions in which nothing was heard.
+// For rows drawn from the model the identity is optimal, also along directions without data.
 TEST(Fmllr, WhatWasNotHeardStays) {
   const AcousticModel model = model_of({6});
   Speech speech;
-  while (speech.states.size() < 60) {  // one row, again and again
+  while (speech.states.size() < 60) {  // one row, repeated
     const Speech more = speak(model, 1, 7);
     speech.rows.insert(speech.rows.end(), more.rows.begin(), more.rows.end());
     speech.states.push_back(more.states[0]);
@@ -199,7 +200,7 @@ TEST(Fmllr, WhatWasNotHeardStays) {
 TEST(Fmllr, OfNothingIsNoTransform) {
   const AcousticModel model = model_of({6});
   EXPECT_EQ(estimate_fmllr(FmllrStatistics(6), FmllrPrior(GaussianPosteriors(model)), kPrior).n_dims, 0u);
-  const Speech same{std::vector<float>(6 * 500, 1), std::vector<uint32_t>(500, 0)};  // no variance at all
+  const Speech same{std::vector<float>(6 * 500, 1), std::vector<uint32_t>(500, 0)};  // zero variance
   const FeatureTransform transform =
       estimate_fmllr(statistics_of(model, same, {}), FmllrPrior(GaussianPosteriors(model)), kPrior);
   for (const float value : transform.matrix) EXPECT_TRUE(std::isfinite(value));

@@ -23,7 +23,7 @@ TEST(ComfortNoise, LeavesSoundAlone) {
   EXPECT_EQ(with_noise(sound, sound.size()), sound);
 }
 
-// Sound in floats that fades out goes below every step that a model can tell from zero.
+// A fading sound in floats falls below every step that a model can distinguish from zero.
 TEST(ComfortNoise, FollowsFadingSound) {
   std::vector<float> samples(3000);
   for (size_t i = 0; i < samples.size(); ++i) samples[i] = 100 * std::exp(-0.01f * static_cast<float>(i));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resampling: the same samples for any chunking, the right length, and a sine that stays the sine it was.
+// Tests resampling: the same samples for any chunking, the right length, and an undistorted sine.
 #include "core/audio/resampler.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(Audio, ResamplerRates,
                                          Rates{11025, 16000}, Rates{1000, 16000}, Rates{768000, 16000}, Rates{16001, 16000},
                                          Rates{22050, 8000}));
 
-// Root mean square of the middle half, in dB below that of a sine of 10000.
+// Returns the root mean square of the middle half, in dB relative to a sine of amplitude 10000.
 double level_db(const std::vector<float> &samples) {
   double sum = 0;
   size_t n = 0;
@@ -65,7 +65,7 @@ double level_db(const std::vector<float> &samples) {
   return 10 * std::log10(sum / double(n) / 0.5e8 + 1e-30);
 }
 
-// What the higher rate has above the lower one's Nyquist frequency would sound in the wrong place.
+// Content above the lower rate's Nyquist frequency would alias.
 TEST_P(ResamplerRates, PassesWhatTheLowerRateHoldsAndNothingAbove) {
   const auto [from_hz, to_hz] = GetParam();
   const double nyquist_hz = std::min(from_hz, to_hz) / 2;

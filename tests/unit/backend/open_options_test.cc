@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of a core that knows fewer of them than the plugin, as plugins complete them.
+// Tests how plugins complete the options of a core that knows fewer of them.
 #include "plugins/common/open_options.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(OpenOptions, ThoseThatWereGivenStay) {
   EXPECT_EQ(got.window_frames, 3u);
   EXPECT_EQ(got.small_rooms, 6u);
   EXPECT_EQ(got.cluster_blocks, 7u);
-  EXPECT_EQ(complete(all_options(2 * sizeof(asr_backend_options))).cluster_blocks, 7u);  // of a newer core
+  EXPECT_EQ(complete(all_options(2 * sizeof(asr_backend_options))).cluster_blocks, 7u);  // from a newer core
 }
 
 TEST(OpenOptions, RoomsAreHalvedDownToTheLeast) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choice of a device, with back ends made here.
+// Tests the choice of a device, with back ends made here.
 #include "core/backend/registry.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 int n_slow_probes = 0;
 
-// A back end with one device for each score.
+// A back end with one device per score.
 template <int32_t... kScores>
 asr_status probe(asr_backend_device_info *infos, size_t capacity, size_t *n_devices) {
   const int32_t scores[] = {kScores...};
@@ -133,7 +133,7 @@ TEST(Choice, VariableNamesTheDevice) {
   } catch (const Error &error) {
     EXPECT_EQ(std::string(error.what()).rfind("SENONE_DEVICE \"cuda:7\": ", 0), 0u) << error.what();
   }
-  EXPECT_EQ(choose_device("cpu").id, "cpu:0");  // the configuration comes first
+  EXPECT_EQ(choose_device("cpu").id, "cpu:0");  // the configuration has precedence
   unsetenv("SENONE_DEVICE");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading files whole and mapped, and checksums.
+// Tests reading files whole and mapped, and checksums.
 #include "core/base/file.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST(MappedFile, AllowsEmptyAndRefusesOthers) {
   expect_error([&] { MappedFile file(scratch.path()); }, ASR_IO, "not a regular file");
 }
 
-// A pipe that nobody writes to would be waited for, and a device never ends.
+// A pipe without a writer would block, and a device never ends.
 TEST(Inputs, AreRegularFiles) {
   const Scratch scratch;
   ASSERT_EQ(mkfifo((scratch / "pipe").c_str(), 0600), 0);
@@ -110,7 +110,7 @@ TEST(Checksum, SeesEveryFlippedBit) {
   }
 }
 
-// Bundles store the sum: it must never change.
+// Bundles store the checksum: it must never change.
 TEST(Checksum, HasItsStoredValues) {
   EXPECT_EQ(checksum(nullptr, 0), 0xcbf29ce484222325u);
   EXPECT_EQ(checksum("12345678abc", 11), 0x37f97a34d54c8cbdu);

@@ -18,7 +18,7 @@ TEST(LastError, CutsBetweenCharacters) {
   const size_t most = sizeof(error.text) - 1;
   error.keep(std::string(most, 'x').c_str());
   EXPECT_EQ(error.text, std::string(most, 'x'));
-  error.keep((std::string(most - 1, 'x') + "é!").c_str());  // two bytes for one that is left
+  error.keep((std::string(most - 1, 'x') + "é!").c_str());  // a two-byte character where one byte is left
   EXPECT_EQ(error.text, std::string(most - 1, 'x'));
   error.keep("");
   EXPECT_STREQ(error.text, "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs appear complete or not at all, also when the disk is full.
+// Tests that outputs appear complete or not at all, also when the disk is full.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -121,7 +121,7 @@ int in_child(Body &&body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-// A bundle written where only 100 kB are allowed to a file: an error, and nothing of it is left.
+// Writes a bundle under a file size limit of 100 kB: an error, and nothing of it may remain.
 TEST(OutputDirectory, LeavesNothingWhenAFileCannotGrow) {
   const Scratch scratch;
   const int code = in_child([&] {
@@ -195,7 +195,7 @@ TEST(OutputDirectory, RefusesWhatIsNoBundle) {
   EXPECT_EQ(scratch.n_entries(), 1u);
 }
 
-// In a child: outputs of the process cannot be finished afterwards.
+// Runs in a child, since the process cannot finish outputs afterwards.
 TEST(UnfinishedOutputs, AreRemovedAndNoneAppears) {
   const Scratch scratch;
   spill(scratch / "old", "old");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_in_parallel: every task once, the first failure, and no threads where the system gives none.
+// Tests run_in_parallel: every task once, the first failure, and the caller alone if the system starts no threads.
 #include "core/base/parallel.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(RunInParallel, ThrowsTheFirstFailure) {
   EXPECT_EQ(n_done, 100);
 }
 
-// A stack of a thread does not fit into what is left of the address space.
+// A thread's stack does not fit into the rest of the address space.
 TEST(RunInParallel, NeedsNoThreads) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "address space cannot be limited under a sanitizer";

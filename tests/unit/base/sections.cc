@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of the binary files: header, aligned sections, nothing beyond.
+// Tests the layout of the binary files: header, aligned sections, nothing beyond.
 #include "core/base/sections.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST(Sections, RefuseDamage) {
   expect_error([&] { read(good.substr(0, 100)); }, ASR_BAD_FILE, "numbers");
   expect_error([&] { read(good.substr(0, good.size() - 1)); }, ASR_BAD_FILE, "ending");
   expect_error([&] { read(good + "x"); }, ASR_BAD_FILE, "header announces");
-  expect_error([&] { read(good, uint64_t{1} << 61); }, ASR_BAD_FILE, "numbers");  // the bytes of 2^61 numbers overflow 64 bits
+  expect_error([&] { read(good, uint64_t{1} << 61); }, ASR_BAD_FILE, "numbers");  // the size of 2^61 numbers overflows 64 bits
   other = good;
   other[20] = 1;
   expect_error([&] { read(other); }, ASR_BAD_FILE, "between sections");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of files that engines and processes share: the same memory for the same file, another for a file that was changed or
-// replaced, and nothing that a change of the file reaches.
+// Tests copies of files shared by engines and processes: the same memory for the same file, another for a changed or replaced
+// file. Changes of the file must not reach a copy.
 #include "core/base/shared_copy.h"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ namespace {
 
 std::string_view text_of(const SharedCopy &copy) { return {reinterpret_cast<const char *>(copy.data()), copy.size()}; }
 
-// Private and shared memory of the mapping at an address, in kB (/proc/self/smaps).
+// Returns private and shared memory of the mapping at an address, in kB (/proc/self/smaps).
 size_t kilobytes_of(const void *address, const std::string &name) {
   std::ifstream smaps("/proc/self/smaps");
   const std::string begin = format("%lx-", reinterpret_cast<unsigned long>(address));
@@ -53,7 +53,7 @@ SharedCopy copy_of(const std::string &path, const std::string &content = "text",
   return SharedCopy(InputFile(path), content, check);
 }
 
-// Runs it in a child that ends after 30 s at most; it must return 0.
+// Runs the action in a child that ends after 30 s at most; it must return 0.
 void in_a_child(const std::function<int()> &action) {
   const pid_t child = fork();
   if (child == 0) {
@@ -65,7 +65,7 @@ void in_a_child(const std::function<int()> &action) {
   EXPECT_EQ(status, 0) << (WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "wrong");
 }
 
-// A thread that has begun to make a copy and goes on when it is told, or when the object goes.
+// A thread that begins a copy and continues on request, or when the object is destroyed.
 class SlowCopy {
  public:
   explicit SlowCopy(const std::string &path) {
@@ -90,7 +90,7 @@ class SlowCopy {
   std::future<SharedCopy> copy_;
 };
 
-// A child that makes a copy and keeps it until the object goes.
+// A child process that makes a copy and keeps it until the object is destroyed.
 class OtherProcess {
  public:
   OtherProcess(const std::string &path, const SharedCopy::Check &check, bool is_done = true) {
@@ -142,7 +142,7 @@ class SharedCopyTest : public testing::Test {
     return all;
   }
   size_t n_links() const { return links().size(); }
-  // Where a link to a copy of the file is published.
+  // Returns the link under which a copy of the file is published.
   std::string link() const {
     const SharedCopy copy = copy_of(path_);
     return links().at(0);
@@ -168,7 +168,7 @@ TEST_F(SharedCopyTest, WithoutItsContentACopyIsOnesOwn) {
   EXPECT_NE(own.data(), shared.data());
 }
 
-// Device, inode, size and times may be those of another file, such as one of an image that was mounted there before.
+// Device, inode, size and times may equal those of another file, for example in an image mounted there before.
 TEST_F(SharedCopyTest, OtherContentIsAnotherCopy) {
   bool is_checked = false;
   const SharedCopy one = copy_of(path_);
@@ -226,9 +226,9 @@ TEST_F(SharedCopyTest, OneCopyForProcesses) {
     EXPECT_GE(kilobytes_of(copy.data(), "Shared_Clean") + kilobytes_of(copy.data(), "Shared_Dirty"), text().size() / 1024);
     EXPECT_EQ(kilobytes_of(copy.data(), "Private_Clean") + kilobytes_of(copy.data(), "Private_Dirty"), 0u);
     other.reset();
-    EXPECT_EQ(text_of(copy), text());  // whoever made it has gone
+    EXPECT_EQ(text_of(copy), text());  // the publishing process has ended
   }
-  EXPECT_EQ(n_links(), 1u);  // nobody removed it
+  EXPECT_EQ(n_links(), 1u);  // the link is still there
   const SharedCopy copy = copy_of(path_);
   EXPECT_EQ(text_of(copy), text());
   EXPECT_EQ(n_links(), 1u);
@@ -264,7 +264,7 @@ TEST_F(SharedCopyTest, ASlowFileDelaysNoOther) {
   EXPECT_EQ(text_of(other.get()), text());
 }
 
-// The thread that makes a copy is not in the child.
+// The thread that makes a copy does not exist in the child.
 TEST_F(SharedCopyTest, AChildOfForkWaitsForNoThread) {
   spill(scratch_ / "other", text());
   spill(scratch_ / "senone", "no directory, and so no lock of the parent's process");
@@ -310,7 +310,7 @@ TEST_F(SharedCopyTest, LinksAreNotTrusted) {
   for (const int memory : memories) close(memory);
 }
 
-// A process without a terminal would be given that which it opens.
+// A process without a terminal would acquire one by opening it.
 TEST_F(SharedCopyTest, AStaleLinkMakesNoTerminalOnesOwn) {
   const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
   if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) GTEST_SKIP() << "no pseudo-terminals here";
@@ -348,7 +348,7 @@ TEST_F(SharedCopyTest, WithoutADirectoryOfTheUsers) {
   EXPECT_EQ(one.data(), other.data());
 }
 
-// Such as that of the user who became root.
+// For example the directory of the user who became root.
 TEST_F(SharedCopyTest, ADirectoryOfAnotherUserStaysAsItIs) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
   ASSERT_EQ(chown(scratch_.path().c_str(), 1, 1), 0);

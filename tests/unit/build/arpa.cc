@@ -24,7 +24,7 @@ std::string with(const std::string &what, const std::string &instead) {
   return text.replace(at, what.size(), instead);
 }
 
-// The message of the error that parsing ends with.
+// Returns the message of the parser's error.
 std::string message(const std::string &text) {
   try {
     parse_arpa(text, "lm.arpa");

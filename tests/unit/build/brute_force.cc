@@ -121,7 +121,7 @@ class Definition {
       if (arc.from != state) continue;
       const double next_cost = cost + arc_cost(topology, arc);
       if (arc.to == topology.n_states) {
-        if (state == kEntry && phones_[i].position == kAnyPosition) continue;  // a filler lasts a frame at least
+        if (state == kEntry && phones_[i].position == kAnyPosition) continue;  // a filler lasts at least a frame
         walk(hmms, i + 1, kEntry, next_cost, n_frames, path);
       } else if (n_frames < max_frames_) {
         const std::string frame = frame_text(phones_[i].phone, phones_[i].position, arc.to, hmm.pdfs[arc.to], arc.to == state);

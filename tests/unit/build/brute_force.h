@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a decoding graph should accept, by definition: every sentence of the grammar, every choice of pronunciations and of
-// fillers between words, every phone's HMM by its neighbours, every path through the HMMs. And what a graph does accept.
+// Computes the paths that a decoding graph should accept, by definition: every sentence of the grammar, every choice of
+// pronunciations and of fillers between words, every phone's HMM by its neighbours, every path through the HMMs. It also lists
+// the paths that a graph does accept.
 #pragma once
 
 #include <map>
@@ -11,8 +12,8 @@
 
 namespace asr::test {
 
-// A path as text: its words, then phone/position/state/pdf of each frame. All paths of at most max_frames frames, each with
-// the costs of all its occurrences, in order.
+// A path as text: its words, then phone/position/state/pdf of each frame. Maps all paths of at most max_frames frames to the
+// costs of all their occurrences, in order.
 using Paths = std::map<std::string, std::vector<double>>;
 
 Paths paths_by_definition(const HmmSet &set, const Lexicon &lexicon, const Grammar &grammar, const GraphOptions &options,

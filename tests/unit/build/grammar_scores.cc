@@ -15,7 +15,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 const Vocabulary kAnyWord = {[](const std::string &) { return true; }, "", false};
 
-// The least cost of any path of the grammar from `state` that says words `from` and following.
+// Returns the least cost of a grammar path from `state` with the words from index `from` on.
 double cheapest(const Grammar &grammar, uint32_t state, const std::vector<uint32_t> &words, size_t from = 0) {
   double least = from == words.size() ? double(grammar.final_costs[state]) : kNever;
   for (const GrammarArc &arc : grammar.arcs[state]) {
@@ -33,7 +33,7 @@ double score(GrammarScores &scores, const std::vector<uint32_t> &words) {
   return cost + scores.end(state);
 }
 
-// Trigrams with random costs: often backing off is cheaper than the n-gram that is listed.
+// Makes trigrams with random costs: backing off is often cheaper than a listed n-gram.
 NgramModel random_model(std::mt19937 &random) {
   const std::vector<std::string> names = {"</s>", "<s>", "a", "b", "c"};
   const auto cost = [&] { return float(random() % 3000) / 1000; };
@@ -77,7 +77,7 @@ TEST(GrammarScores, OrdinaryModelsNeedOneStateAHistory) {
   uint32_t after_a = 0, after_aa = 0, after_um = 0, after_b = 0;
   EXPECT_NEAR(scores.advance(scores.start(), 3, &after_a), 0.2 * std::log(10), 1e-5);
   EXPECT_NEAR(scores.advance(after_a, 3, &after_aa), 0.75 * std::log(10), 1e-5);
-  EXPECT_EQ(after_a, after_aa);  // "<s> a" is no longer history than "a"
+  EXPECT_EQ(after_a, after_aa);  // "<s> a" is not a longer history than "a"
   EXPECT_EQ(scores.advance(after_a, 2, &after_um), 0);
   EXPECT_EQ(after_um, after_a);
   EXPECT_NEAR(scores.advance(after_um, 1, &after_b), 0.3 * std::log(10), 1e-5);

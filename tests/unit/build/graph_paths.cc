@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key test of graph building: on small random models, lexicons and grammars a graph has exactly the paths, with the
-// costs, that the definition gives.
+// The central test of graph building: on small random models, lexicons and grammars a graph must have exactly the paths of the
+// definition, with the same costs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace asr::test {
 namespace {
 
-constexpr double kTolerance = 0.02;  // costs are rounded to the grid, a few for each word and frame
+constexpr double kTolerance = 0.02;  // costs are rounded to the grid, a few times per word and frame
 
 class Random {
  public:
@@ -32,7 +32,7 @@ float cost_of(double probability) { return static_cast<float>(-std::log(probabil
 
 enum class Shape { kLeftToRight, kSkips, kTee, kLoopingSilence };
 
-// 1 or 2 emitting states; entered at the first, or past it too with kSkips; silence may go back with kLoopingSilence.
+// Makes 1 or 2 emitting states, entered at the first; kSkips also enters after it; kLoopingSilence lets silence go back.
 Topology make_topology(uint32_t n_states, Shape shape, Random *random) {
   Topology topology;
   topology.n_states = n_states;
@@ -50,7 +50,7 @@ Topology make_topology(uint32_t n_states, Shape shape, Random *random) {
   return topology;
 }
 
-// Phones SIL, NSN (fillers), A, B, C; contexts listed for most of their triphones, with few distinct HMMs among them.
+// Makes phones SIL, NSN (fillers), A, B, C; contexts for most of their triphones, with few distinct HMMs.
 HmmSet make_hmms(Shape shape, bool positions, Random *random) {
   HmmSet set;
   const bool looping = shape == Shape::kLoopingSilence;
@@ -86,7 +86,7 @@ HmmSet make_hmms(Shape shape, bool positions, Random *random) {
   return set;
 }
 
-// Words with variants, homophones, prefixes of each other and of one phone.
+// Makes words with variants, homophones, prefixes of each other, and single phones.
 Lexicon make_lexicon(const HmmSet &set, Random *random) {
   std::string text = "x A\nx(2) A B\ny A B\nz C\nw B C A\nv C\n";
   const char *phones[] = {" A", " B", " C"};
@@ -99,7 +99,7 @@ Lexicon make_lexicon(const HmmSet &set, Random *random) {
   return parse_sphinx_lexicon(text, "test", set, &n_left_out);
 }
 
-// A random n-gram model over some of the words, order 1 to 3.
+// Makes a random n-gram model over some of the words, order 1 to 3.
 Grammar make_ngram_grammar(const Lexicon &lexicon, Random *random) {
   const std::vector<std::string> words = {"<s>", "</s>", "x", "y", "z", "v", "u"};
   const size_t order = 1 + random->below(3);
@@ -121,7 +121,7 @@ Grammar make_ngram_grammar(const Lexicon &lexicon, Random *random) {
                        "test");
 }
 
-// A random automaton as a JSGF grammar might give.
+// Makes a random automaton like those of JSGF grammars.
 Grammar make_automaton(Random *random) {
   Grammar grammar;
   grammar.words = {"<eps>", "x", "y", "z", "w", "v", "u", "t"};
@@ -156,7 +156,7 @@ GraphOptions make_options(Random *random) {
   return options;
 }
 
-// Returns how many paths there were.
+// Compares the paths; returns their number.
 size_t check(unsigned seed, Shape shape) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);
@@ -185,10 +185,10 @@ TEST(GraphPaths, ModelsWithSkips) { check_all(100, 20, Shape::kSkips); }
 
 TEST(GraphPaths, SilenceThatGoesBack) { check_all(200, 20, Shape::kLoopingSilence); }
 
-// A filler that takes no frame would be a filler that is not there, so only phones of words may be passed that way.
+// A filler without a frame would equal no filler, so only phones of words may be skipped that way.
 TEST(GraphPaths, SilenceThatCanBePassed) { check_all(300, 20, Shape::kTee); }
 
-// Up to three phrases of one or two words, some the beginnings of others; now and then a word that is a filler, "n".
+// Makes up to three phrases of one or two words, some the prefixes of others; sometimes with the word "n", a filler.
 Grammar make_phrases(Random *random) {
   const char *const words[] = {"x", "y", "z", "w", "v", "u", "t", random->below(3) ? "x" : "n"};
   std::string text = words[random->below(8)];
@@ -208,7 +208,7 @@ uint32_t number_of(const std::vector<std::string> &words, const std::string &wor
   return static_cast<uint32_t>(std::find(words.begin(), words.end(), word) - words.begin());
 }
 
-// The grammar with the phrases in the places of the classes' names.
+// Returns the grammar with the phrases in place of the classes' names.
 Grammar written_out(const Grammar &grammar, const std::vector<TestList> &lists) {
   Grammar out = grammar;
   for (uint32_t state = 0; state < grammar.n_states(); ++state) {

@@ -19,7 +19,7 @@ Grammar grammar_of(const std::string &rules, const std::string &rule = "") {
   return rules_grammar(parse_jsgf("#JSGF V1.0;\ngrammar g;\n" + rules, "g.jsgf", LetterCase::kAsIs), rule, kAnyWord, "g.jsgf");
 }
 
-// -ln of the probability of the likeliest way to say a sentence; infinite if it is not accepted.
+// Returns -ln of the probability of the likeliest path of a sentence; infinite if it is not accepted.
 double cost_of(const Grammar &grammar, const std::string &sentence) {
   std::map<uint32_t, double> reached = {{grammar.start, 0.0}};
   std::istringstream words(sentence);
@@ -39,7 +39,7 @@ double cost_of(const Grammar &grammar, const std::string &sentence) {
   return best;
 }
 
-// Exactly these sentences, with these probabilities.
+// Expects exactly these sentences, with these probabilities.
 void expect_sentences(const Grammar &grammar, const std::map<std::string, double> &sentences) {
   size_t n_found = 0;
   const std::function<void(uint32_t, const std::string &)> walk = [&](uint32_t state, const std::string &said) {
@@ -107,7 +107,7 @@ TEST(Jsgf, RecursionAtTheEnd) {
   EXPECT_NE(message("public <r> = ( <r> )* y;").find("contains itself before its end"), std::string::npos);
 }
 
-// What has no probability cannot be said; costs are finite.
+// Alternatives with probability 0 are dropped; costs are finite.
 TEST(Jsgf, WeightsOfAnySize) {
   const Grammar grammar = grammar_of("public <r> = / 3e38 / a | /3e38/ b | /1e-300/ c;");
   EXPECT_NEAR(std::exp(-cost_of(grammar, "a")), 0.5, 1e-5);

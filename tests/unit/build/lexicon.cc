@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dictionaries, word lists and the folding of letter case.
+// Tests dictionaries, word lists and the folding of letter case.
 #include "builder/graph/lexicon.h"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST(Lexicon, AddedWordsKeepItsOrder) {
   EXPECT_EQ(lexicon.pronunciations_of.at("bob"), (std::vector<uint32_t>{3}));
 }
 
-// Editors on Windows put a mark in front of UTF-8.
+// Editors on Windows put a byte order mark before UTF-8.
 TEST(Lexicon, AMarkInFrontIsNoPartOfTheFirstWord) {
   size_t n_left_out = 0;
   EXPECT_TRUE(parse_sphinx_lexicon("\xef\xbb\xbf"
@@ -104,7 +104,7 @@ TEST(LexiconStack, HasTheWordsOfAll) {
   EXPECT_TRUE(stack.contains("e"));
   EXPECT_FALSE(stack.contains("f"));
   EXPECT_EQ(stack.restricted({"d", "f"}).pronunciations, (std::vector<std::vector<uint32_t>>{{1, 1}}));
-  std::string phones = " A";  // beyond what "a" has
+  std::string phones = " A";  // beyond the variants of "a"
   for (size_t n = 3; n <= kMostPronunciations; ++n) stack = stack.with(parse("a" + (phones += " A") + "\n"), "d.dict");
   EXPECT_NE(message([&] { stack.with(parse("a B A B\n"), "d.dict"); }).find("'a' has more than 256 pronunciations"),
             std::string::npos);
@@ -113,8 +113,8 @@ TEST(LexiconStack, HasTheWordsOfAll) {
 TEST(GuessedWords, TakePhonesOfTheSetOnly) {
   GuessedWords guessed(std::make_shared<G2pModel>(test::toy_model()), phones({"AE", "B", "K", "T"}), 3);
   EXPECT_TRUE(guessed.pronounces("bat"));
-  EXPECT_FALSE(guessed.pronounces("xi"));   // no phone of its own is there
-  EXPECT_FALSE(guessed.pronounces("BAT"));  // letters that the model lacks
+  EXPECT_FALSE(guessed.pronounces("xi"));   // has no known phone
+  EXPECT_FALSE(guessed.pronounces("BAT"));  // letters missing in the model
   ASSERT_EQ(guessed.words().size(), 1u);
   EXPECT_EQ(guessed.words().at("bat")[0], (std::vector<uint32_t>{1, 0, 3}));
 }

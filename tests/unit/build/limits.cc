@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small grammars, language models and dictionaries that ask for a deep stack, for seconds or for gigabytes: refused at once, or
-// done in another way.
+// Tests small grammars, language models and dictionaries that would need a deep stack, seconds or gigabytes. They must be
+// refused at once, or processed differently.
 #include "core/base/limits.h"
 
 #include <gtest/gtest.h>
@@ -44,17 +44,17 @@ std::string repeated(const std::string &text, size_t n) {
 TEST(BuildLimits, JsgfRulesInEachOther) {
   EXPECT_EQ(grammar_of(chain(500)).n_states(), 501u);
   expect_error([] { grammar_of(chain(20000)); }, ASR_UNSUPPORTED, "lie in each other more than 2000 deep");
-  // A tag ahead of them asks which can be empty.
+  // A tag before them requires to know which can be empty.
   std::string references = "public <top> = {t} <r0>; <r100000> = a;";
   for (int i = 0; i < 100000; ++i) references += "<r" + std::to_string(i) + "> = <r" + std::to_string(i + 1) + ">;";
   expect_error([&] { grammar_of(references); }, ASR_UNSUPPORTED, "lie in each other more than 2000 deep");
 }
 
-// A grammar is read in time that grows with its length, also where a program writes it on one line.
+// Reading time must be linear in the length, also if a program writes the grammar on one line.
 TEST(BuildLimits, JsgfOnOneLine) {
   const auto seconds = [](const std::string &separator) {
     const std::string text = "#JSGF V1.0;\ngrammar g;\npublic <r> = " + repeated("\"a\"" + separator, 200000) + "a;";
-    const std::clock_t begin = std::clock();  // of this process, whatever else runs
+    const std::clock_t begin = std::clock();  // time of this process, independent of other load
     parse_jsgf(text, "g.jsgf", LetterCase::kAsIs);
     return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   };
@@ -66,14 +66,14 @@ TEST(BuildLimits, JsgfMarksInARow) {
   expect_error([] { grammar_of("public <r> = a" + std::string(40000, '*') + ";"); }, ASR_BAD_FILE, "more than 8 marks");
 }
 
-// n optional words in a row are n * n / 2 arcs.
+// n consecutive optional words have n * n / 2 arcs.
 TEST(BuildLimits, JsgfOptionalPartsInARow) {
   EXPECT_EQ(grammar_of("public <r> = " + repeated("[a] ", 100) + "b;").n_states(), 102u);
   expect_error([] { grammar_of("public <r> = " + repeated("[a] ", 10000) + "b;"); }, ASR_UNSUPPORTED,
                "optional parts in a row");
 }
 
-// The n-th word from the end is an a. All arcs cost the same, so that a deterministic automaton must remember n words.
+// The n-th word from the end is an a. All arcs cost the same, so a deterministic automaton must remember n words.
 TEST(BuildLimits, JsgfOfExponentiallyManyStates) {
   const auto from_the_end = [](size_t n) {
     return grammar_of("<x> = a | b; <y> = /1/ a | /1/ b | /2/ z; public <r> = <x>* (a | z) " + repeated("<y> ", n) + ";");
@@ -82,7 +82,7 @@ TEST(BuildLimits, JsgfOfExponentiallyManyStates) {
   expect_error([&] { from_the_end(40); }, ASR_UNSUPPORTED, "once its words are told apart");
 }
 
-// 10^4 loops that the same words lead through keep each other company in all of many thousand sets of states.
+// 10^4 loops with the same words occur together in all of many thousand sets of states.
 TEST(BuildLimits, JsgfOfLargeSetsOfStates) {
   std::string rules = "<x> = /1/ a | /1/ b | /2/ <VOID>; <m0> = (a | b)+; <n0> = (a | b)+ (/1/ a | /1/ <VOID>) ";
   rules += repeated("<x> ", 19) + ";";
@@ -94,7 +94,7 @@ TEST(BuildLimits, JsgfOfLargeSetsOfStates) {
   expect_error([&] { grammar_of(rules + "public <r> = <n4>;"); }, ASR_UNSUPPORTED, "can be reached by the same words");
 }
 
-// A tag that stands once may belong to every word, and a rule's name does.
+// A tag that occurs once may belong to every word, and so may a rule's name.
 TEST(BuildLimits, JsgfOfLongTagsAndNames) {
   const std::string tag = "{" + std::string(1000000, 't') + "}", name(1000000, 'r');
   std::string words = "w0";
@@ -102,7 +102,7 @@ TEST(BuildLimits, JsgfOfLongTagsAndNames) {
   EXPECT_GT(grammar_of("public <r> = (a | b) " + tag + ";").n_states(), 0u);
   expect_error([&] { grammar_of("public <r> = (" + words + ") " + tag + ";"); }, ASR_UNSUPPORTED, "come to more than 64 MiB");
   expect_error([&] { grammar_of("public <" + name + "> = " + words + ";"); }, ASR_UNSUPPORTED, "come to more than 64 MiB");
-  std::string rules = "<w> = a | (/0/ " + words + " | /1/ b);";  // words that nobody says
+  std::string rules = "<w> = a | (/0/ " + words + " | /1/ b);";  // words that are never spoken
   for (size_t at = rules.find(" | w"); at != std::string::npos; at = rules.find(" | w", at + 1)) rules.insert(at + 3, "/0/ ");
   for (int i = 0; i < 10000; ++i) rules += "public <p" + std::to_string(i) + "> = <w>;";
   expect_error([&] { grammar_of(rules); }, ASR_UNSUPPORTED, "come to more than 64 MiB");
@@ -124,7 +124,7 @@ TEST(BuildLimits, NgramsAreShort) {
   expect_error([] { NgramBuilder({"a"}, kMostNgramOrder + 1, "lm"); }, ASR_UNSUPPORTED, "n-grams of 9 words");
 }
 
-// Backing off leaves out first words until what is left is listed.
+// Backing off removes first words until the rest is listed.
 TEST(BuildLimits, BackOffFindsTheLongestListedEnd) {
   const NgramModel model = parse_arpa(
       "\\data\\\nngram 1=4\nngram 2=2\nngram 3=2\n\\1-grams:\n-1 a\n-1 b\n-1 c\n-1 </s>\n"
@@ -154,7 +154,7 @@ TEST(BuildLimits, DictionaryWords) {
   expect_error([&] { read(variants); }, ASR_BAD_FILE, "'x' has more than 256 pronunciations");
 }
 
-// States are entered from the one or the two before them: as many ways through as the 60th Fibonacci number.
+// Each state is entered from one or two preceding states: the number of paths is the 60th Fibonacci number.
 TEST(BuildLimits, HmmsWithVeryManyPaths) {
   constexpr uint32_t kStates = 60;
   HmmSet set;
@@ -176,7 +176,7 @@ TEST(BuildLimits, HmmsWithVeryManyPaths) {
   EXPECT_EQ(graph.n_states(), kStates + 1);
 }
 
-// Two equal chains: each round tells their states apart from one state further before the end.
+// Two equal chains: each round separates their states one position further from the end.
 TEST(BuildLimits, MinimisingEndsInTime) {
   constexpr uint32_t kLength = 2000;
   StateGraph graph;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The background: which paths it has, and what they cost.
+// Tests the background: its paths and their costs.
 #include "builder/graph/phone_loop.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace asr {
 namespace {
 
-// Two phones of one and of two states, and a third that may be passed without a frame.
+// Makes two phones of one and of two states, and a third that may be skipped without a frame.
 HmmSet three_phones() {
   HmmSet set;
   const float half = std::log(2.0f);
@@ -39,7 +39,7 @@ TEST(PhoneLoop, HasEveryPhoneFromItsStart) {
   EXPECT_EQ(pdfs, (std::set<uint32_t>{0, 1, 3}));
 }
 
-// Every other state has a self-loop, and every epsilon arc leads back to the start: no cycle of them.
+// Every other state has a self-loop, and every epsilon arc leads back to the start: there is no cycle of epsilons.
 TEST(PhoneLoop, EndsEveryPhoneInItsStart) {
   const GraphData graph = make_phone_loop(three_phones(), {});
   EXPECT_EQ(graph.n_states(), 5u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pruning against the definition: for each n-gram, the relative entropy between the model and the model without it, summed
-// over all histories and words.
+// Compares pruning with the definition: for each n-gram, the relative entropy between the model and the model without it,
+// summed over all histories and words.
 #include "builder/graph/prune.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using Words = std::vector<uint32_t>;
 constexpr uint32_t kWords = 5;  // 0 is </s>, 1 is <s>
 const std::vector<std::string> kNames = {"</s>", "<s>", "a", "b", "c"};
 
-// A model in the plainest form: probabilities of listed n-grams; back-off weights follow from them.
+// A model in its simplest form: probabilities of listed n-grams; they determine the back-off weights.
 struct PlainModel {
   std::map<Words, double> listed;
 
@@ -59,7 +59,7 @@ PlainModel random_model(unsigned seed) {
     }
     for (const Words &history : histories) {
       double left = 0.9;
-      const uint32_t never = 2 + random() % 3;  // so that some word has to be backed off to, and all sums are one
+      const uint32_t never = 2 + random() % 3;  // so that some word needs backing off, and all sums are one
       for (uint32_t w = 0; w < kWords; ++w) {
         if (w == 1 || w == never || random() % 2) continue;
         const double prob = left * real() / 2;
@@ -80,7 +80,7 @@ NgramModel to_ngrams(const PlainModel &plain) {
   return builder.finish();
 }
 
-// sum over words of p(h) p(w | h) ln(p(w | h) / p'(w | h)) for the one history whose probabilities change.
+// Returns the sum over words of p(h) p(w | h) ln(p(w | h) / p'(w | h)) for the one history whose probabilities change.
 double divergence(const PlainModel &model, const Words &ngram) {
   PlainModel without = model;
   without.listed.erase(ngram);

@@ -23,7 +23,7 @@ Grammar from_srgs(const std::string &text, const std::string &rule = "") {
   return rules_grammar(parse_srgs(text, "g.grxml", LetterCase::kAsIs), rule, kAnyWord, "g.grxml");
 }
 
-// All that there is to know of a grammar; equal automata have equal texts, as `optimise` numbers states alike.
+// Returns the complete content of a grammar; equal automata have equal texts, as `optimise` numbers states alike.
 std::multiset<std::string> arcs_of(const Grammar &grammar) {
   std::multiset<std::string> arcs;
   for (uint32_t state = 0; state < grammar.n_states(); ++state) {
@@ -37,7 +37,7 @@ std::multiset<std::string> arcs_of(const Grammar &grammar) {
   return arcs;
 }
 
-// The same grammar in both formats.
+// Expects the same grammar from both formats.
 void expect_like(const std::string &rules, const std::string &jsgf) {
   const Rules other = parse_jsgf("#JSGF V1.0;\ngrammar g;\n" + jsgf, "g.jsgf", LetterCase::kAsIs);
   EXPECT_EQ(arcs_of(from_srgs(grammar_text(rules))), arcs_of(rules_grammar(other, "r", kAnyWord, "g.jsgf"))) << rules;

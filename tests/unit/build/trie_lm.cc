@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trie reader on Debian's en-us.lm.bin, against a sample of its ARPA form, and on damaged copies of a small model.
+// Tests the trie reader on Debian's en-us.lm.bin, against a sample of its ARPA form, and on damaged copies of a small model.
 #include "builder/graph/trie_lm.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST(TrieLm, DamageIsAnError) {
     write(whole.substr(0, size));
     EXPECT_THROW(read_trie_lm(path), Error) << size;
   }
-  for (size_t at = 0; at < whole.size(); at += at < 64 ? 1 : 1 + whole.size() / 499) {  // must not crash; may go unnoticed
+  for (size_t at = 0; at < whole.size(); at += at < 64 ? 1 : 1 + whole.size() / 499) {  // damage may go unnoticed
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ 0xff);
     write(damaged);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where an utterance ends, by paths of words and silence that are written out by hand.
+// Tests the ends of utterances, on hand-written paths of words and silence.
 #include "core/decode/endpointer.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ constexpr double kShift_s = 0.01;
 constexpr EndpointTimes kTimes{0.3, 0.8, 5, 20};
 constexpr uint32_t kSpeech = 1, kSilence = 2;  // transition-ids
 
-// A path of so many frames of silence, speech with a word at its start, silence.
+// Returns a path with the given frames of silence, speech with a word at its start, and silence.
 PathTail tail_of(uint32_t n_before, uint32_t n_speech, uint32_t n_after) {
   std::vector<asr_path_arc> arcs;
   const auto add = [&](uint32_t n, uint32_t transition_id) {
@@ -31,7 +31,7 @@ PathTail tail_of(uint32_t n_before, uint32_t n_speech, uint32_t n_after) {
   return tail_of_path(path, [](uint32_t id) { return id == kSilence; });
 }
 
-// The frame at which an utterance ends that has n_before frames of silence, then n_speech of speech, then silence.
+// Returns the frame at which an utterance ends that has n_before frames of silence, then n_speech of speech, then silence.
 uint32_t end_of(uint32_t n_before, uint32_t n_speech, double cost_to_end, const EndpointTimes &times = kTimes) {
   Endpointer endpointer(times, kShift_s);
   for (;;) {
@@ -95,7 +95,7 @@ TEST(Endpointer, LooksRarelyInSpeech) {
   EXPECT_LE(n_checks, 31);  // 0.3 s apart
 }
 
-// Where it ends, and the frames at which it says that it has probably ended.
+// Tests the end, and the frames at which the utterance has probably ended.
 TEST(Endpointer, EarlyLooksLeaveTheEndWhereItIs) {
   for (const uint32_t n_speech : {37u, 100u, 133u, 1500u}) {
     for (const double cost : {0.0, 5.0, double{INFINITY}}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Word times read off paths that are written out by hand.
+// Tests word times of hand-written paths.
 #include "core/decode/path_words.h"
 
 #include <gtest/gtest.h>
@@ -9,12 +9,12 @@
 namespace asr {
 namespace {
 
-// A path in the making. Transitions: phone, position, hmm_state, self_loop, made as they are used.
+// Builds a path. Transitions (phone, position, hmm_state, self_loop) are created on first use.
 class PathBuilder {
  public:
   PathBuilder() { transitions_.push_back({}); }
 
-  // `frames` frames in a phone of n_states states: each state is entered in turn, the last is held.
+  // Adds `frames` frames of a phone of n_states states: each state is entered in turn, the last is held.
   void phone(uint32_t id, uint8_t position, uint32_t frames, uint16_t n_states = 3) {
     for (uint32_t f = 0; f < frames; ++f) {
       const bool holds = f >= n_states;
@@ -28,7 +28,7 @@ class PathBuilder {
   }
   void label(uint32_t word) { arcs_.push_back({frame_, 0, word, 0.25f, 0}); }
 
-  // Of the path's first n_arcs arcs; all by default.
+  // Runs n_certain_words on the path's first n_arcs arcs; all by default.
   size_t n_certain(bool has_positions = true, size_t n_arcs = SIZE_MAX) {
     asr_path path{};
     path.arcs = arcs_.data();
@@ -175,7 +175,7 @@ TEST(PathWords, WithoutPositionsTheNextLabelMakesAWordCertain) {
   path.label(8);
   path.phone(2, kAnyPosition, 3);
   EXPECT_EQ(path.n_certain(false), 1u);
-  EXPECT_EQ(path.n_certain(true), 0u);  // positions may come that the times are then taken from
+  EXPECT_EQ(path.n_certain(true), 0u);  // later arcs may have positions, which would then determine the times
 }
 
 TEST(PathWords, NothingIsNoWords) { EXPECT_EQ(shown(PathBuilder().words()), ""); }

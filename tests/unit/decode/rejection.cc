@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores of paths that are written out by hand.
+// Tests scores of hand-written paths.
 #include "core/decode/rejection.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(OutOfGrammar, GrowsWithTheDifferenceOfCosts) {
     EXPECT_LE(now, 1);
     before = now;
   }
-  EXPECT_NEAR(out_of_grammar(heard(493, 20, 100), against(500, 20, 100)), 0.5f, 1e-5f);  // fitted so
+  EXPECT_NEAR(out_of_grammar(heard(493, 20, 100), against(500, 20, 100)), 0.5f, 1e-5f);  // by the fit
 }
 
 TEST(OutOfGrammar, IsOfFramesInWhichEitherPathHasSpeech) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much sounds vary: steady noise of any colour and level, also swelling, and sounds whose spectrum moves.
+// Tests the variation of sounds: steady noise of any colour and level, also swelling, and sounds with a moving spectrum.
 #include "core/decode/sound_track.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speech and background in signals made up here: noise of many levels and colours, bursts, clicks.
+// Tests speech and background in synthetic signals: noise of many levels and colours, bursts, clicks.
 #include "core/decode/voice_activity.h"
 
 #include <gtest/gtest.h>
@@ -31,11 +31,11 @@ void append(const std::vector<float> &more, std::vector<float> *samples) {
 }
 
 struct Heard {
-  std::vector<bool> is_speech;  // of each frame
+  std::vector<bool> is_speech;  // [frame]
   std::vector<uint64_t> n_background;
 };
 
-// Asks about each frame as soon as it is known, as a stream does.
+// Queries each frame as soon as it is known, like a stream.
 Heard hear(const std::vector<float> &samples, uint32_t rate = kRate, uint32_t shift = kShift) {
   VoiceActivity activity(rate, shift, kPreRoll_s);
   Heard heard;
@@ -96,7 +96,7 @@ TEST(VoiceActivity, LouderNoiseBecomesBackground) {
   for (size_t t = 900; t < heard.is_speech.size(); ++t) ASSERT_FALSE(heard.is_speech[t]) << t;
 }
 
-// The floor of a stream that begins with speech is only known after it.
+// If a stream begins with speech, its floor is known only after that.
 TEST(VoiceActivity, SpeechAtTheStartReachesBackToIt) {
   std::vector<float> samples = noise(0.4, 300, 0.95);
   append(noise(0.4, 2000, 0.2), &samples);
@@ -117,7 +117,7 @@ TEST(VoiceActivity, OtherRatesAndShifts) {
   }
 }
 
-// Chords of three notes with seven partials each, one every 0.4 s.
+// Makes chords of three notes with seven partials each, one every 0.4 s.
 std::vector<float> chords(double seconds, uint32_t seed = 1) {
   std::mt19937 random(seed);
   std::vector<float> samples = noise(seconds, 20, 0, seed);
@@ -136,7 +136,7 @@ std::vector<float> chords(double seconds, uint32_t seed = 1) {
   return samples;
 }
 
-// A voice of gliding pitch, four syllables a second.
+// Makes a voice of gliding pitch, four syllables a second.
 std::vector<float> voice(double seconds, double rms, uint32_t seed = 1) {
   std::vector<float> samples = noise(seconds, 20, 0, seed);
   double phase = 0;
@@ -157,7 +157,7 @@ TEST(VoiceActivity, MusicBecomesBackground) {
   for (size_t t = 300; t < heard.is_speech.size(); ++t) ASSERT_FALSE(heard.is_speech[t]) << t;
 }
 
-// Bursts of noise four times a second.
+// Makes bursts of noise four times a second.
 std::vector<float> drums(double seconds) {
   std::vector<float> samples = noise(seconds, 20);
   const std::vector<float> hits = noise(seconds, 4000, 0, 3);
@@ -190,7 +190,7 @@ TEST(VoiceActivity, SpeechAfterMusicOrDrumsIsNotLost) {
   }
 }
 
-// An answer for a frame does not change as more is known, nor by forgetting earlier frames.
+// The answer for a frame does not change with more frames, nor by forgetting earlier frames.
 TEST(VoiceActivity, AnswersStay) {
   std::vector<float> samples;
   std::mt19937 random(7);
@@ -216,7 +216,7 @@ TEST(VoiceActivity, AnswersStay) {
   EXPECT_LT(n, early.is_speech.size() * 3 / 4);
 }
 
-// An utterance that asr_end_utterance ends does not reach into the next one.
+// An utterance ended by asr_end_utterance does not reach into the next one.
 TEST(VoiceActivity, SettledFramesStayBackground) {
   std::vector<float> samples = noise(5, 20);
   append(noise(0.5, 800), &samples);

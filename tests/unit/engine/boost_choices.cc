@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boosts that an utterance takes, and the bytes that may wait.
+// Tests the boosts of an utterance, and the limit on waiting bytes.
 #include "core/engine/boost_choices.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kHalf = kMostBoostBytes / 2;
 
-// A stream whose user boosts, and takes back, when so many frames were fed.
+// A stream whose user boosts, or removes boosts, at given numbers of fed frames.
 struct Choices : BoostChoices {
   using BoostChoices::BoostChoices;
 
@@ -32,7 +32,7 @@ TEST(BoostChoices, AreForTheFirstResultThatEndsLater) {
   choices.choose_at(20, 2);
   EXPECT_EQ(choices.taken_before(10), std::vector<double>{});
   EXPECT_EQ(choices.taken_before(15), std::vector<double>{1});
-  EXPECT_EQ(choices.taken_before(18), std::vector<double>{1});  // the one before had no result
+  EXPECT_EQ(choices.taken_before(18), std::vector<double>{1});  // the preceding utterance had no result
   choices.pass();
   EXPECT_EQ(choices.taken_before(30), std::vector<double>{2});
 }
@@ -50,7 +50,7 @@ TEST(BoostChoices, TakenBackTheyLeaveRoom) {
   }
 }
 
-// An utterance that ended before they were taken back may yet come for them, so they are kept; not for ever, though.
+// An utterance that ended before the removal may still need its boosts, so they are kept for a while.
 TEST(BoostChoices, TakenBackTheyAreLetGo) {
   Choices choices(false);
   const auto choose_and_forget = [&](uint64_t frame) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Likelihoods of an utterance under warps (A2 of docs/equations.md), against features and scores by the plain references.
+// Compares likelihoods of an utterance under warps (A2 of docs/equations.md) with features and scores by the plain references.
 #include "core/engine/warp_scorer.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kUnits = 65536;
 
-// A tone that rises, in noise.
+// Makes a rising tone in noise.
 std::vector<float> sound(size_t n_samples) {
   std::mt19937 random(3);
   std::normal_distribution<float> noise(0, 200);
@@ -35,7 +35,7 @@ struct Utterance {
   std::vector<uint32_t> states;
 };
 
-// Every third frame is silence.
+// Makes an utterance in which every third frame is silence.
 Utterance utterance(const FrontEnd &front_end, const AcousticModel &model, size_t n_frames) {
   Utterance result{sound(n_frames * front_end.shift_samples), {}};
   for (size_t i = 0; i < n_frames; ++i) {
@@ -87,7 +87,7 @@ TEST(WarpScorer, AgreesWithTheReference) {
   }
 }
 
-// Whatever came before, and in any order.
+// Sums are independent of earlier utterances and of the order.
 TEST(WarpScorer, SumsDoNotDependOnTheOrder) {
   FrontEnd front_end = sphinx_front_end();
   front_end.cmn = CmnKind::kBatch;

@@ -68,7 +68,7 @@ TEST(DynamicFeatures, EveryKindForAnyPieces) {
   }
 }
 
-// Rows come as soon as their right context is there: 3 frames for 1s_c_d_dd.
+// Rows come as soon as their right context is known: 3 frames for 1s_c_d_dd.
 TEST(DynamicFeatures, DelayIsTheRightContext) {
   FrontEnd f;
   f.n_ceps = 1, f.dynamic = DynamicKind::kSphinx_c_d_dd;
@@ -102,8 +102,8 @@ TEST(DynamicFeatures, KaldiSecondOrderHasNineTaps) {
   }
 }
 
-// A ramp's deltas at its start: 0.5, 0.8, 1, 1 ... HTK repeats the first delta for its accelerations, Kaldi the first frame,
-// so that the first two frames differ, and no others.
+// A ramp's deltas at its start are 0.5, 0.8, 1, 1 ... HTK repeats the first delta for its accelerations, Kaldi the first frame.
+// So only the first two frames differ.
 TEST(DynamicFeatures, HtkRepeatsTheEdgeDeltas) {
   const auto accelerations = [](DynamicKind kind) {
     FrontEnd f = htk_front_end();

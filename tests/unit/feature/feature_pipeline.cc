@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline with the double reference in the device's place: the same rows for any pieces and any job sizes.
+// Tests the pipeline with the double reference in place of the device: the same rows for any pieces and any job sizes.
 #include "core/feature/feature_pipeline.h"
 
 #include "core/base/error.h"

@@ -23,7 +23,7 @@ const Case kCases[] = {{FrameEdges::kSnip, 400, 160}, {FrameEdges::kSnip, 7, 7},
                        {FrameEdges::kPadTail, 5, 5},  {FrameEdges::kCentred, 400, 160}, {FrameEdges::kCentred, 401, 160},
                        {FrameEdges::kCentred, 11, 3}, {FrameEdges::kCentred, 6, 6}};
 
-// Takes frames as they become ready, at most max_frames at once, checking each against the reference.
+// Takes frames as they become ready, at most max_frames at once, and compares each with the reference.
 class Taker {
  public:
   Taker(const FrontEnd &f, const std::vector<float> &signal) : f_(f), want_(reference::frames(f, test::to_double(signal))) {}
@@ -78,7 +78,7 @@ TEST(Framer, SameFramesForAnyPieces) {
   }
 }
 
-// The frame counts that FORMATS.md states for CMU Sphinx and Kaldi.
+// Frame counts stated by FORMATS.md for CMU Sphinx and Kaldi.
 TEST(Framer, FrameCounts) {
   const auto count = [](FrameEdges edges, uint32_t window, size_t n) {
     Framer framer(front_end_of({edges, window, 160}));

@@ -143,7 +143,7 @@ TEST(FrontEnd, DeepJsonIsRefused) {
   EXPECT_NE(message_of([&] { front_end_from_json(json, "x"); }).find("nested more than 32 deep"), std::string::npos);
 }
 
-// Where a band begins in the bank does not depend on how far its bins are searched.
+// The first bin of a band does not depend on the range of the search for it.
 TEST(Mel, TrianglesAreThoseOfAllBins) {
   for (FrontEnd f : {sphinx_front_end(), kaldi_front_end(), htk_front_end()}) {
     for (const double warp : {0.8, 1.0, 1.25}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables against the double reference: each mel band on each single bin, each warp; window and transform row by row.
+// Compares the tables with the double reference: each mel band on each single bin, each warp; window and transform row by row.
 #include "core/feature/mfcc_tables.h"
 
 #include "core/base/error.h"
@@ -62,7 +62,7 @@ TEST(FeatureTables, WindowAndTransform) {
   }
 }
 
-// Points of the Kaldi warp worked out by hand: factor 1.1 bends at 110 Hz and 7500 Hz, factor 0.9 at 100 Hz and 6750 Hz.
+// Points of the Kaldi warp computed by hand: factor 1.1 bends at 110 Hz and 7500 Hz, factor 0.9 at 100 Hz and 6750 Hz.
 TEST(FeatureTables, WarpIsPiecewiseLinear) {
   const FrontEnd f = kaldi_front_end();
   EXPECT_EQ(warp_hz(f, 1100, 1), 1100);

@@ -34,7 +34,7 @@ TEST(Normaliser, BatchSkipsNegativeC0InTheMeanOnly) {
   EXPECT_EQ(got, (std::vector<float>{-1, 0, 1, 0}));
 }
 
-// Noise, then speech of that level, 30 dB above the noise, with a pause in the middle.
+// Makes noise, then speech of that level, 30 dB above the noise, with a pause in the middle.
 reference::Rows recording(const FrontEnd &f, double level, size_t n_noise, size_t n_speech, uint32_t seed) {
   reference::Rows rows = test::random_rows(n_noise + n_speech, f.n_ceps, seed);
   const uint32_t c0 = f.c0_last ? f.n_ceps - 1 : 0;
@@ -46,7 +46,7 @@ reference::Rows recording(const FrontEnd &f, double level, size_t n_noise, size_
   return rows;
 }
 
-// By how much the first coefficients of the speech's first second are off what batch makes of them, on average.
+// Returns the mean difference of the first coefficients from batch normalisation, over the first second of speech.
 double offset(const FrontEnd &f, const reference::Rows &rows, size_t n_noise, uint32_t i) {
   const std::vector<float> live = normalised(f, CmnKind::kLive, rows, 100), batch = normalised(f, CmnKind::kBatch, rows, 100);
   double sum = 0;
@@ -64,13 +64,13 @@ TEST(Normaliser, LiveFollowsTheLevelAndTheChannelFromTheStart) {
     live_c0.push_back(offset(f, rows, 40, 0));
     running_c0.push_back(offset(running, rows, 40, 0));
     EXPECT_NEAR(offset(f, rows, 40, 1), 0, 1) << level;
-    EXPECT_NEAR(live_c0.back(), 0, 9) << level;  // 8 dB: the silence before speech counts as far as there is speech
+    EXPECT_NEAR(live_c0.back(), 0, 9) << level;  // 8 dB: silence before speech counts in proportion to speech
   }
   EXPECT_NEAR(live_c0[0], live_c0[1], 2);
   EXPECT_GT(running_c0[1] - running_c0[0], 20);
 }
 
-// A minute of noise before the first word, or between two, does not become the mean.
+// A minute of noise before the first word, or between two, must not become the mean.
 TEST(Normaliser, LiveIsNotMovedByPauses) {
   const FrontEnd f = test::en_us_front_end();
   const reference::Rows quick = recording(f, 50, 40, 400, 3), late = recording(f, 50, 6000, 400, 3);
@@ -93,7 +93,7 @@ TEST(Normaliser, LiveGoesOnFromAState) {
   Normaliser after(f, CmnKind::kLive, &state), anew(f, CmnKind::kLive);
   after.push(in.data(), 30, &warm);
   anew.push(in.data(), 30, &cold);
-  EXPECT_EQ(cold.size(), 0u);  // these frames wait for speech
+  EXPECT_EQ(cold.size(), 0u);  // these frames are held until speech
   ASSERT_EQ(warm.size(), size_t{30} * f.n_ceps);
   const std::vector<float> batch = normalised(f, CmnKind::kBatch, rows, 100);
   for (size_t t = 0; t < 30; ++t) EXPECT_NEAR(warm[t * f.n_ceps], batch[t * f.n_ceps], 5) << t;
@@ -105,7 +105,7 @@ TEST(Normaliser, FramesThatWaitCanBeReleased) {
   Normaliser normaliser(f, CmnKind::kLive);
   std::vector<float> out;
   normaliser.push(in.data(), 41, &out);
-  EXPECT_EQ(out.size(), f.n_ceps);  // each waits for 40 more
+  EXPECT_EQ(out.size(), f.n_ceps);  // each is held for 40 more frames
   normaliser.release_waiting(&out);
   EXPECT_EQ(out.size(), size_t{41} * f.n_ceps);
   normaliser.release_waiting(&out);
@@ -153,7 +153,7 @@ TEST(Normaliser, RunningUsesThePriorUntilTheWindowIsFull) {
   f.cmn_prior = {10};
   f.cmn_prior_frames = 2, f.cmn_window_frames = 4;
   // Sum 20 of 2 frames; the third frame makes it 20 + 12 + 12 + 16 = 60 of 5: mean 12, kept with weight 2. A frame with
-  // negative c0 is left as it is.
+  // negative c0 stays unchanged.
   EXPECT_EQ(normalised(f, CmnKind::kLive, {{12}, {12}, {-1}, {16}, {12}}, 2), (std::vector<float>{2, 2, -1, 6, 0}));
 }
 

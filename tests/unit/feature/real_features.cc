@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conventions against features that CMU Sphinx and Kaldi made of real recordings.
+// Compares the conventions with features of real recordings made by CMU Sphinx and Kaldi.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -24,7 +24,7 @@ bool file_exists(const std::string &path) {
   return file != nullptr;
 }
 
-// goforward.mfc: en-us parameters, noise removal on, the last 14 frames of silence left out.
+// goforward.mfc: en-us parameters, noise removal on, without the last 14 frames of silence.
 TEST(RealFeatures, CmuSphinxGoforward) {
   const std::string folder = "/usr/share/pocketsphinx/test/data/";
   if (!file_exists(folder + "goforward.mfc")) GTEST_SKIP() << "Debian's pocketsphinx-testdata is not installed";
@@ -44,7 +44,7 @@ TEST(RealFeatures, CmuSphinxGoforward) {
   }
 }
 
-// One entry of a Kaldi archive of compressed matrices, FORMATS "CM ".
+// Reads one entry of a Kaldi archive of compressed matrices, FORMATS "CM ".
 reference::Rows first_matrix(const std::string &archive) {
   const size_t at = archive.find('\0') + 5;  // after "\0BCM "
   const std::vector<float> range = values_of<float>(archive, at, 2);
@@ -66,7 +66,7 @@ reference::Rows first_matrix(const std::string &archive) {
   return rows;
 }
 
-// The archive was made with dither of one unit and 8-bit compression, so only the middle of the differences is small.
+// The archive was made with dither of one unit and 8-bit compression, so only most differences are small.
 TEST(RealFeatures, KaldiYesno) {
   const char *data = std::getenv("SENONE_TEST_DATA");
   if (data == nullptr) GTEST_SKIP() << "SENONE_TEST_DATA is not set";

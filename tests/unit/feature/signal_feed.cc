@@ -12,10 +12,10 @@ FrontEnd small() {
   FrontEnd f = sphinx_front_end();
   f.sample_rate_hz = 2000, f.high_hz = 900, f.low_hz = 50;
   f.window_samples = 50, f.shift_samples = 20, f.fft_samples = 64, f.n_mel = 14;
-  return f;  // whose rows need 3 frames to their right
+  return f;  // its rows need 3 frames to their right
 }
 
-// All frames once and in order, as many rows as frames, no more of either than the contract of `step` allows.
+// Checks that all frames come once and in order, with as many rows as frames, within the limits in the contract of `step`.
 TEST(SignalFeed, FramesAndRowsForAnyPieces) {
   const FeatureTables tables(small(), {1});
   const uint32_t shift = tables.view()->shift_samples, window = tables.view()->window_samples;

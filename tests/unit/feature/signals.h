@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the front end share: signals, front ends of every kind, rows to compare.
+// Common code of the front end's tests: signals, front ends of every kind, comparison of rows.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace asr::test {
 
-// Noise whose level rises and falls, with an offset; samples are whole numbers, so float and double agree.
+// Makes noise of varying level, with an offset; samples are whole numbers, so float and double agree.
 inline std::vector<float> random_signal(size_t n, uint32_t seed) {
   std::mt19937 random(seed);
   std::normal_distribution<float> noise(0, 1);
@@ -61,7 +61,7 @@ inline std::vector<size_t> random_pieces(size_t n, size_t largest, std::mt19937 
   return pieces;
 }
 
-// The en-us model of PocketSphinx.
+// Returns the front end of PocketSphinx's en-us model.
 inline FrontEnd en_us_front_end() {
   FrontEnd f = sphinx_front_end();
   f.low_hz = 130;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Units of letters and phones, and their estimation.
+// Tests units of letters and phones, and their estimation.
 #include "builder/g2p/alignment.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ struct Toy {
 
   std::string symbol(uint16_t phone) const { return phone == kNoSymbol ? "" : dictionary.phones[phone]; }
 
-  // "k: n:N i:IH t:T"
+  // Returns for example "k: n:N i:IH t:T".
   std::string way_of(const std::string &word) const {
     const auto at = std::find(texts.begin(), texts.end(), word) - texts.begin();
     std::string text;
@@ -89,10 +89,10 @@ TEST(Alignment, LikelihoodNeverDecreases) {
   EXPECT_GT(values.back(), values.front() + 10);
 }
 
-// One word, whose ways can be counted: "ab" with one phone has a: b:X, a:X b:, so each unit counts one half.
+// One word with countable alignments: "ab" with one phone has a: b:X, a:X b:, so each unit counts one half.
 TEST(Alignment, LikelihoodIsThatOfAllWays) {
   const AlignedWords aligned = align_words({{{0, 1}, {0}}}, [](double) {});
-  // Four units of probability 1/4 make two ways of 1/16 at first; the maximum is four units of 1/4 too.
+  // Four units of probability 1/4 make two alignments of 1/16 at first; the maximum is four units of 1/4, too.
   EXPECT_NEAR(aligned.log_likelihoods.front(), std::log(2.0 / 16), 1e-12);
   EXPECT_NEAR(aligned.log_likelihoods.back(), std::log(2.0 / 16), 1e-12);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dictionaries as words with letters and phones.
+// Tests dictionaries as words with letters and phones.
 #include "builder/g2p/dictionary.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(Letters, AreCodePoints) {
 }
 
 TEST(Letters, RefusesWhatIsNotUtf8) {
-  // Alone, cut off, too long a form, a surrogate, too large, no first byte.
+  // Alone, truncated, too long a form, a surrogate, too large, not a first byte.
   for (const char *text :
        {"\x80", "a\xc3", "\xc3(", "\xe2\x82", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xff"}) {
     expect_error([&] { letters_of(text, "t"); }, ASR_BAD_FILE, "is not UTF-8");

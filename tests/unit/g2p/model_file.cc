@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model files: what is written is read, training twice makes the same bytes, damage is refused.
+// Tests model files: round trips, equal bytes of two trainings, refused damage.
 #include <gtest/gtest.h>
 
 #include "builder/g2p/pronounce.h"
@@ -41,7 +41,7 @@ TEST(G2pModelFile, EveryDamageIsRefused) {
   EXPECT_EQ(refused, 2 * bytes.size());
 }
 
-// A model that breaks one rule, under a checksum that is right.
+// Makes a model that breaks one rule, with a correct checksum.
 template <typename Break>
 void expect_refused(const Break &make_wrong, const std::string &part) {
   const Scratch scratch;

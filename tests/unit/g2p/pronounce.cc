@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search for pronunciations equals spelling out all ways of a small model.
+// Compares the search for pronunciations with enumerating all alignments of a small model.
 #include "builder/g2p/pronounce.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using test::expect_error;
 
-// −ln p(unit | units before it), in nats, by the file's rounded costs.
+// Returns −ln p(unit | preceding units), in nats, by the file's rounded costs.
 double cost_after(const G2pModel &model, const std::vector<uint32_t> &history, uint32_t unit) {
   double backoff = 0;
   for (size_t begin = history.size() - std::min<size_t>(history.size(), model.order - 1);; ++begin) {
@@ -34,7 +34,8 @@ double cost_after(const G2pModel &model, const std::vector<uint32_t> &history, u
   }
 }
 
-// All ways to cut `letters` into units, at most three without letters in a row; the sums of their probabilities by phones.
+// Enumerates all alignments of `letters`, with at most three consecutive units without letters; sums their probabilities by
+// phones.
 struct BruteForce {
   const G2pModel &model;
   std::vector<uint16_t> letters;
@@ -79,7 +80,7 @@ void expect_same(const G2pModel &model, const std::string &word) {
   }
 }
 
-// Units without letters make very many ways, so that longer words are for a model that has none.
+// Units without letters make very many alignments, so longer words use a model without such units.
 TEST(Pronounce, EqualsBruteForce) {
   std::string text = test::toy_dictionary();
   const size_t at = text.find("w D AH");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small dictionary with silent letters, a letter of two phones and a word spelled by name, and a model of it.
+// A small dictionary with silent letters, a letter of two phones and a word spelled by letter names, and a model of it.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The n-gram model over units: probabilities sum to one after any history, and equal those worked out by hand.
+// Tests the n-gram model over units: probabilities sum to one after any history, and equal values computed by hand.
 #include "builder/g2p/unit_ngram.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ class Random {
   std::mt19937 engine_;
 };
 
-// Words whose units follow each other unevenly; each unit occurs.
+// Makes words with an uneven sequence of units; each unit occurs.
 std::vector<std::vector<uint32_t>> random_words(uint32_t seed, size_t n) {
   Random random(seed);
   std::vector<std::vector<uint32_t>> words = {{}};
@@ -61,7 +61,7 @@ TEST(UnitNgram, NgramsOfTheWordsAreThere) {
   EXPECT_EQ(model.n_inner(), 1u + 4 + 4);
 }
 
-// With too few n-grams to estimate discounts they are 0.5, 0.75 and 0.9 for counts of one, two and more.
+// Without enough n-grams to estimate them, discounts are 0.5, 0.75 and 0.9 for counts of one, two and more.
 TEST(UnitNgram, EqualsTheFormulaOfASmallBigram) {
   const UnitNgram model = estimate_ngram({{2, 3}, {2, 3}, {3}}, 2);
   // Continuations: end after 3 (1), 2 after begin (1), 3 after begin and 2 (2); 3 possible units.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// graph.bin: what is written comes back, and a file with any one field damaged is refused with that field's name.
+// Tests graph.bin: round trips, and refusal of a file with any one field damaged, naming that field.
 #include "core/graph/graph.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ GraphData small_graph() {
   return graph;
 }
 
-// Offsets of the fields of small_graph's file. No cost occurs twice, so that each is in its record.
+// Offsets of the fields of small_graph's file. No cost occurs twice, so each is in its record.
 constexpr size_t kVersionAt = 8, kNumStates = 12, kStartState = 16, kNumTransitionIds = 20, kNumPdfs = 24, kNumWords = 28,
                  kNumArcs = 32, kNumEmitting = 40, kNumUnits = 48, kNumCosts = 52, kNumClasses = 56, kNumOtherIds = 60;
 constexpr size_t kTransitions = 64, kClasses = 128, kFirstRecords = 192, kRecords = 256, kEnd = 316;
@@ -98,7 +98,7 @@ TEST_F(GraphFileTest, MovesWithoutLosingItsArrays) {
   EXPECT_EQ(second.packed().pdf_of[3], 1u);
 }
 
-// The file is cut off, and then written anew with indices out of range, while a back end reads the graph.
+// The file is truncated, and then rewritten with indices out of range, while a back end reads the graph.
 TEST_F(GraphFileTest, IsItsOwnWhateverBecomesOfTheFile) {
   Graph graph(path_);
   const asr_packed_graph &packed = graph.packed();
@@ -111,7 +111,7 @@ TEST_F(GraphFileTest, IsItsOwnWhateverBecomesOfTheFile) {
   EXPECT_EQ(graph.unpack().epsilon_begin[3], 4u);
 }
 
-// A back end that takes arrays, and says with in_use whether it goes on reading them.
+// A back end that takes arrays, and reports with in_use whether it still reads them.
 template <uint32_t in_use>
 asr_status take_arrays(asr_backend_device *, const asr_graph_view *view, asr_backend_graph **graph) {
   *view->arrays_in_use = in_use;
@@ -149,7 +149,7 @@ TEST_F(GraphFileTest, IsLoadedAgain) {
   EXPECT_NE(reinterpret_cast<const asr_graph_view *>(loaded)->arcs, nullptr);  // still read
 }
 
-// From bytes that a file never held.
+// Loads from bytes that were never in a file.
 TEST_F(GraphFileTest, IsReadFromMemory) {
   EXPECT_EQ(graph_bytes(small_graph()), good_);
   const std::string shifted = "." + good_;
@@ -219,8 +219,8 @@ TEST_F(GraphFileTest, Arcs) {
   expect_refused(kArc0, 15u, "records[0]: next_state");
   expect_refused(kArc0, 9u, "records[0]: next_state");
   expect_refused(kArc0, 0xffffffffu, "records[0]: next_state");
-  expect_refused(kArc0 + 4, 0x3ffffffeu, "records[0]: pdf");    // that of an epsilon arc
-  expect_refused(kArc0 + 4, 0u, "records[0]: cost of an arc");  // the table has none
+  expect_refused(kArc0 + 4, 0x3ffffffeu, "records[0]: pdf");    // the pdf of an epsilon arc
+  expect_refused(kArc0 + 4, 0u, "records[0]: cost of an arc");  // the table is empty
   expect_refused(kEpsilon0 + 4, 0xbffffffcu, "records[0]: pdf");
   expect_refused(kArc0 + 4, 0x3ffffffdu, "records[0]: pdf of an arc is not that of its transition-id");
   expect_refused(kArc0 + 4, 0x7ffffffcu, "records[0]: label of an arc does not tell");
@@ -256,7 +256,7 @@ BundleFile listing_of(const std::string &path) {
   return {sum.size, sum.checksum};
 }
 
-// Of no process's memory before its length has been compared.
+// The file's length is compared before memory is allocated.
 TEST_F(GraphFileTest, ALongFileTakesNoMemory) {
   const BundleFile listed = listing_of(path_);
   constexpr uint64_t kLong = uint64_t{1} << 30;
@@ -282,7 +282,7 @@ TEST_F(GraphFileTest, IsComparedWithTheIndexOfItsBundle) {
   expect_error([&] { Graph damaged(path_, &other); }, ASR_BAD_FILE, "checksum differs");
 }
 
-// Whatever is accepted after a byte was changed must still be safe to search.
+// A file accepted after a change of a byte must still be safe to search.
 TEST_F(GraphFileTest, AnyByteChanged) {
   const size_t refused = count_refused_damages(path_, [&] {
     Graph graph(path_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packed graphs: arrays that are packed come back bit for bit, in their order, and every arc is found by its number.
+// Tests packed graphs: unpacking restores the arrays bit for bit, in order, and every arc is found by its number.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,9 +15,8 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// The arrays of a random graph of anything that a record can hold: loops first, last, between, twice and with words, states
-// with very many arcs or none, costs that repeat and that do not, -0, transition-ids that belong to the state entered and
-// others.
+// The arrays of a random graph with everything that a record can hold. It has self-loops first, last, between, twice and with
+// words, states with very many arcs or none, repeated and unique costs, -0, and transition-ids of the state entered and others.
 struct RandomArrays {
   std::vector<uint32_t> emitting_begin, epsilon_begin, pdf_of{0};
   std::vector<asr_graph_arc> arcs;
@@ -102,8 +101,8 @@ TEST(PackedGraph, ComesBack) {
   }
 }
 
-// Numbers of arcs into one state are in the order of their indices, emitting and epsilon arcs each; a state's place in the
-// order of its number.
+// Numbers of arcs into one state are in the order of their indices, separately for emitting and epsilon arcs; a state's offset
+// is in the order of its number.
 TEST(PackedGraph, ArcsHaveNumbers) {
   std::mt19937 random(2);
   for (int round = 0; round < 300; ++round) {
@@ -142,7 +141,7 @@ TEST(PackedGraph, ArcsHaveNumbers) {
   }
 }
 
-// Transition-ids of their own must be of emitting arcs, and have the pdfs of those.
+// Other transition-ids must belong to emitting arcs, and have their pdfs.
 TEST(PackedGraph, OtherIdsAreChecked) {
   std::mt19937 random(4);
   int n_tried = 0;
@@ -164,7 +163,7 @@ TEST(PackedGraph, OtherIdsAreChecked) {
   EXPECT_GT(n_tried, 100);
 }
 
-// HMM states in a circle.
+// Makes a circle of HMM states.
 RandomArrays chain_of(uint32_t n_states) {
   std::mt19937 random(3);
   RandomArrays chain(random);
@@ -182,7 +181,7 @@ RandomArrays chain_of(uint32_t n_states) {
   return chain;
 }
 
-// Records of several chunks, which are checked at once (kChunkBlocks): damage is found wherever it is.
+// Records of several chunks, which are checked in parallel (kChunkBlocks): damage is found in each of them.
 TEST(PackedGraph, EveryChunkIsChecked) {
   const RandomArrays chain = chain_of(900000);
   PackedArrays arrays = pack_graph(chain.view());
@@ -194,12 +193,12 @@ TEST(PackedGraph, EveryChunkIsChecked) {
     expect_error([&] { check_packed_graph(packed, "packed"); }, ASR_BAD_FILE, what);
     field = good;
   };
-  for (const uint32_t state : {1u, 340000u, 349525u, 349526u, 600000u, 899999u}) {  // places 3 * state; chunks of 2^20
+  for (const uint32_t state : {1u, 340000u, 349525u, 349526u, 600000u, 899999u}) {  // offsets 3 * state; chunks of 2^20
     expect_refused(arrays.records[3 * state + 1], 3 * state + 1, format("records[%u]: next_state is not a state", 3 * state));
     expect_refused(arrays.records[3 * state + 2], arrays.records[3 * state + 2] ^ 1, format("records[%u]: pdf", 3 * state));
     expect_refused(arrays.first_records[3 * state / 64], uint8_t{63}, "first_records");
   }
-  for (const uint32_t block : {16384u, 2 * 16384u}) {  // where chunks begin, here and there in them
+  for (const uint32_t block : {16384u, 2 * 16384u}) {  // at the beginnings of chunks, and inside them
     for (const uint8_t place : {0, 1, 2, 3, 4, 5, 254, 255}) {
       if (place == arrays.first_records[block]) continue;
       expect_refused(arrays.first_records[block], place, "");
@@ -207,7 +206,7 @@ TEST(PackedGraph, EveryChunkIsChecked) {
   }
 }
 
-// Costs and words that are rare, and transition-ids of their own, take room; a chain of HMM states takes 12 bytes a state.
+// Rare costs and words and other transition-ids take space; a chain of HMM states takes 12 bytes per state.
 TEST(PackedGraph, IsSmall) {
   constexpr uint32_t kStates = 1000;
   const RandomArrays chain = chain_of(kStates);

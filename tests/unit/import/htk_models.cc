@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTK's hmmdefs: every macro in a small set, damaged ones, and the real English set of SENONE_TEST_DATA, each of whose
-// numbers is compared with the file's.
+// Tests HTK's hmmdefs: every macro in a small set, damaged ones, and the real English set of SENONE_TEST_DATA, with each number
+// compared with the file's.
 #include <cmath>
 #include <cstdlib>
 #include <sstream>
@@ -31,7 +31,7 @@ TEST_F(HtkText, MacrosStandForWhatTheyName) {
   const ModelSet set = read(test::kSmallHmmdefs);
   EXPECT_EQ(set.kind, kMfcc | kC0 | kDelta);
   const AcousticModel a = make_acoustic_model(set, path_);
-  ASSERT_EQ(a.n_states, 2u);  // "shared" and the one of a-b+c
+  ASSERT_EQ(a.n_states, 2u);  // "shared" and the state of a-b+c
   EXPECT_EQ(a.codebooks[1].n_gaussians, 3u);
   EXPECT_EQ(a.means, (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
   const uint64_t at = a.precision_at[a.covariance_of[2]];
@@ -133,7 +133,7 @@ TEST_F(HtkText, KindsBecomeFrontEnds) {
   test::expect_error([&] { from(kMfcc | kEnergy | kDelta, 26); }, ASR_UNSUPPORTED, "ENORMALISE");
 }
 
-// Every <MEAN>, <VARIANCE>, <GCONST> and <TRANSP> of the file in order, against the parts that were read in order.
+// Compares every <MEAN>, <VARIANCE>, <GCONST> and <TRANSP> of the file, in order, with the parts read.
 TEST(HtkData, EveryNumberEqualsTheFiles) {
   const char *data = getenv("SENONE_TEST_DATA");
   if (!data) GTEST_SKIP() << "SENONE_TEST_DATA is not set";

@@ -9,7 +9,7 @@
 
 namespace asr::test {
 
-// Two dimensions. State "shared" is used by both HMMs; mixture 2 of the first state uses named parts.
+// Two dimensions. Both HMMs use state "shared"; mixture 2 of the first state uses named parts.
 constexpr char kSmallHmmdefs[] = R"(~o <VecSize> 2<NULLD><MFCC_0_D><DIAGC>
 ~v "floor" <VARIANCE> 2 0.1 0.1
 ~u "m" <MEAN> 2 5 6

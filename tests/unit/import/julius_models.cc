@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Julius' binary HMMs: a small tied and an untied set made here, damaged ones, and the real ones of SENONE_TEST_DATA.
+// Tests Julius' binary HMMs: a small tied and an untied set made here, damaged ones, and the real ones of SENONE_TEST_DATA.
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -54,7 +54,7 @@ TEST_P(BinHmm, OtherVersions) {
   test::expect_error([&] { read_binhmm(path_); }, ASR_BAD_FILE, "not a binary HMM file");
 }
 
-// The files do not say what they must hold, but probabilities must sum to 1 if all are read from the right place.
+// The expected content of the files is unknown, but probabilities sum to 1 if all are read from the right offsets.
 void expect_probabilities(const ModelSet &set) {
   for (const TransitionMatrix &matrix : set.transitions) {
     for (uint32_t row = 0; row + 1 < matrix.n; ++row) {
@@ -66,7 +66,7 @@ void expect_probabilities(const ModelSet &set) {
   for (const State &state : set.states) {
     double sum = 0;
     for (const float weight : state.streams[0].log_weights) sum += std::exp(double{weight});
-    EXPECT_NEAR(sum, 1, 2e-3);  // training left out the smallest ones
+    EXPECT_NEAR(sum, 1, 2e-3);  // training dropped the smallest ones
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kaldi models: a small one in every form it can be written in, damaged ones, and the real ones of SENONE_TEST_DATA, whose
-// scores are compared with sums over the file's own values and with log-likelihoods that Kaldi itself wrote.
+// Tests Kaldi models: a small one in every format, damaged ones, and the real ones of SENONE_TEST_DATA. Scores of the real ones
+// are compared with sums over the file's own values and with log-likelihoods written by Kaldi.
 #include <cmath>
 #include <cstdlib>
 
@@ -76,7 +76,7 @@ TEST_P(Forms, GaussiansHaveTheMeansOfTheFile) {
 
 TEST_P(Forms, NoDamageCrashes) {
   const size_t refused = test::count_refused_damages(path_, [&] { make_hmm_set(read_model(path_).transitions, {}, path_); });
-  EXPECT_GT(refused, test::slurp(path_).size());  // every truncation at least, but for blanks at a text's end
+  EXPECT_GT(refused, test::slurp(path_).size());  // at least every truncation, except for blanks at a text's end
 }
 
 TEST(KaldiModel, PhonesWithAllFourEndingsAreOneInFourPositions) {
@@ -109,7 +109,7 @@ TEST(KaldiModel, PhonesWithAllFourEndingsAreOneInFourPositions) {
   EXPECT_TRUE(set.knows_contexts());
   model.states[3].forward_pdf = model.states[3].self_loop_pdf = 1;
   model.n_pdfs = 2;
-  EXPECT_FALSE(make_hmm_set(model, names, "model").knows_contexts());  // A_I has a pdf of its own
+  EXPECT_FALSE(make_hmm_set(model, names, "model").knows_contexts());  // A_I has its own pdf
   test::expect_error([&] { make_hmm_set(model, {"<eps>", "SIL"}, "model"); }, ASR_BAD_FILE, "--phones");
 }
 
@@ -152,7 +152,7 @@ TEST(MfccConf, OptionsBecomeAFrontEnd) {
   test::expect_error([&] { conf("hello\n"); }, ASR_BAD_FILE, "mfcc.conf:1");
 }
 
-// The score of a state in double from the file's own arrays (means times precisions, constants made again).
+// Computes the score of a state in double from the file's own arrays (means times precisions, recomputed constants).
 double plain_score(ObjectReader &reader, uint32_t n_dims, const std::vector<float> &x, double *stored_constants_error) {
   reader.expect("<DiagGMM>");
   reader.expect("<GCONSTS>");
@@ -228,7 +228,7 @@ TEST_P(RealModels, ScoresEqualAPlainEvaluationOfTheFile) {
   const uint32_t n_pdfs = reader.count("pdfs");
   const AcousticView view(model.acoustic);
   double error = 0, constants_error = 0;
-  for (uint32_t s = 0; s < n_pdfs; ++s) {  // at a mean of the state before, some way off
+  for (uint32_t s = 0; s < n_pdfs; ++s) {  // at a mean of the preceding state, some distance away
     const uint64_t mean = model.acoustic.codebooks[s == 0 ? n_pdfs - 1 : s - 1].first_mean;
     const std::vector<float> x(model.acoustic.means.begin() + static_cast<std::ptrdiff_t>(mean),
                                model.acoustic.means.begin() + static_cast<std::ptrdiff_t>(mean + n_dims));
@@ -263,7 +263,7 @@ TEST(RealModels, KaldiWroteTheSameLogLikelihoods) {
       }
     }
   }
-  EXPECT_LT(error, 1e-3);  // Kaldi sums in float; 7.0e-4 was seen
+  EXPECT_LT(error, 1e-3);  // Kaldi sums in float; 7.0e-4 was observed
   EXPECT_FALSE(scores.next(&scored, &expected));
 }
 

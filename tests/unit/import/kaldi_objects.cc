@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kaldi's vectors, matrices, compressed matrices and archives, written here byte by byte and read back.
+// Tests Kaldi's vectors, matrices, compressed matrices and archives, written here byte by byte and read back.
 #include <cstdlib>
 
 #include "builder/import/kaldi_archive.h"

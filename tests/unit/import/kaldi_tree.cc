@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kaldi's decision trees: a small one, damaged ones, and the one of a real model.
+// Tests Kaldi's decision trees: a small one, damaged ones, and one of a real model.
 #include "builder/import/kaldi_tree.h"
 
 #include <cstdlib>
@@ -76,7 +76,7 @@ TEST(KaldiTree, GivesARealModelItsContexts) {
   EXPECT_TRUE(set.knows_contexts());
   EXPECT_EQ(set.contexts.size(), 40u * 41 * 41);
 
-  options.tree = std::string(data) + "/kaldi_indonesian/exp/tri1/tree";  // of another model
+  options.tree = std::string(data) + "/kaldi_indonesian/exp/tri1/tree";  // belongs to another model
   test::expect_error([&] { import_kaldi(options); }, ASR_INVALID_ARGUMENT, "the model's own tree");
 }
 

@@ -100,8 +100,8 @@ class KaldiWriter {
   static std::string number(float value) { return format("%.9g ", static_cast<double>(value)); }
 };
 
-// Two phones: 1 has one emitting state, 2 has two with a skip over the second. Three pdfs of two, one and one Gaussians in
-// two dimensions. `extended`: the form with self-loop pdfs apart (the self-loop of phone 1 has pdf 2).
+// Two phones: 1 has one emitting state, 2 has two with a skip over the second. Three pdfs of two, one and one Gaussians in two
+// dimensions. `extended`: the format with separate self-loop pdfs (the self-loop of phone 1 has pdf 2).
 inline std::string small_kaldi_model(bool binary, bool extended, bool full) {
   KaldiWriter w(binary);
   const auto state = [&](int32_t forward, int32_t self_loop, const std::vector<std::pair<int32_t, float>> &arcs) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small models of other systems that ask for seconds or for gigabytes are refused before they get them.
+// Tests that small models of other systems that would need seconds or gigabytes are refused early.
 #include "core/base/limits.h"
 
 #include <ctime>
@@ -20,7 +20,7 @@ using test::expect_error;
 using test::KaldiWriter;
 using test::Scratch;
 
-// Transition-ids are transition-states times arcs: there must be a probability for each before they are made.
+// Transition-ids are transition-states times arcs: a probability for each must be in the file before they are made.
 TEST(ImportLimits, KaldiTransitionIdsAreInTheFile) {
   constexpr int32_t kArcs = 20000, kStates = 20000;
   KaldiWriter w(true);
@@ -87,14 +87,14 @@ TEST(ImportLimits, KaldiContextsAreBounded) {
                "300 phones have 27180300 contexts");
 }
 
-// Each phone is looked for among the others: that must not take as long as there are phones.
+// Each phone is looked up among the others: a look-up must not take linear time.
 TEST(ImportLimits, ManyKaldiPhones) {
   const std::clock_t begin = std::clock();
   EXPECT_EQ(kaldi::make_hmm_set(phones_of_one_state(kMostPhones), {}, "x.mdl").phones.size(), kMostPhones);
   EXPECT_LT(double(std::clock() - begin) / CLOCKS_PER_SEC, 5);
 }
 
-// A density of many dimensions in a mixture many times: the model would have a copy for each.
+// A density of many dimensions occurs many times in a mixture: the model would have a copy for each.
 TEST(ImportLimits, SharedHtkDensitiesAreBounded) {
   htk::ModelSet set;
   set.stream_dims = {kMostDims};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenFst files made here byte by byte, whole and damaged, and the graphs of SENONE_TEST_DATA, whose sizes are known.
+// Tests OpenFst files made here byte by byte, whole and damaged, and the graphs of SENONE_TEST_DATA, whose sizes are known.
 #include "builder/import/openfst_file.h"
 
 #include <cmath>
@@ -105,7 +105,7 @@ class Kinds : public ::testing::TestWithParam<Kind> {
 };
 INSTANTIATE_TEST_SUITE_P(OpenFst, Kinds, ::testing::Values(Kind::kVector, Kind::kConst, Kind::kAlignedConst));
 
-// Every state of a const file has all its arcs: the graph would be their product.
+// Every state of a const file claims all arcs: the graph would be their product.
 TEST(OpenFst, StatesHaveArcsOfTheirOwn) {
   const Scratch scratch;
   std::string bytes = fst_file(Kind::kConst, {{0, {{1, 0, 1, 0}, {2, 0, 1, 1}}}, {0, {{1, 0, 1, 0}}}});
@@ -151,7 +151,7 @@ TEST_P(Kinds, LabelsAndStatesThatDoNotExist) {
 TEST_P(Kinds, NoDamageCrashes) {
   test::spill(path_, fst_file(GetParam(), kStates, true));
   const size_t refused = test::count_refused_damages(path_, [&] { read_openfst_graph(path_, small_set(), 4); });
-  EXPECT_GE(refused, test::slurp(path_).size());  // every truncation, and what matters of the changes
+  EXPECT_GE(refused, test::slurp(path_).size());  // every truncation, and the relevant changes
 }
 
 TEST(OpenFst, OtherTypesAndModels) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real models of CMU Sphinx: those of Debian's pocketsphinx packages, and those of SENONE_TEST_DATA where it is set. Their
-// sizes are known, every triphone must be found again by the lookup, and scores equal a plain evaluation of the files.
+// Tests real models of CMU Sphinx: those of Debian's pocketsphinx packages, and those of SENONE_TEST_DATA if it is set. Their
+// sizes are known, the lookup must find every triphone, and scores must equal a plain evaluation of the files.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -40,8 +40,8 @@ void expect_every_context_found(const HmmSet &set) {
   EXPECT_EQ(n_missed, 0u);
 }
 
-// Scores of some states at the mean of one of their Gaussians and away from it, against sums over the files' own values.
-// The weights are taken from the imported model: their reading has tests of its own.
+// Compares scores of some states, at the mean of one of their Gaussians and away from it, with sums over the files' own values.
+// The weights are the imported model's: their reader has its own tests.
 void expect_scores(const ImportedModel &model, const std::string &dir, const std::string &mdef_path) {
   const auto means = sphinx::read_gaussians(dir + "/means"), variances = sphinx::read_gaussians(dir + "/variances");
   const sphinx::Mdef mdef = sphinx::read_mdef(mdef_path);
@@ -117,7 +117,7 @@ TEST(RealModel, DebianTidigits) {
   check({dir, "", "", "", 0}, {34, 396, 670, 1024, 51, 8000});
 }
 
-// The folder of the test data, or a skip.
+// Returns the folder of the test data, or skips the test.
 #define TEST_DATA_OR_SKIP(data)                        \
   const char *const data = getenv("SENONE_TEST_DATA"); \
   if (data == nullptr) GTEST_SKIP() << "SENONE_TEST_DATA is not set"

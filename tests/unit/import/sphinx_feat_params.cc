@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// feat.params and noisedict.
+// Tests feat.params and noisedict.
 #include "builder/import/sphinx_feat_params.h"
 
 #include <gtest/gtest.h>
@@ -89,7 +89,7 @@ TEST(FeatParams, StreamsOfS24x) {
   }
 }
 
-// A narrow-band model that does not say so is taken for one, with a note; the user's rate goes before both.
+// A narrow-band model without a rate is recognised as such, with a note; the user's rate has precedence over both.
 TEST(FeatParams, SampleRate) {
   const FeatParams narrow = parse("-upperf 4000");
   EXPECT_EQ(narrow.front_end.sample_rate_hz, 8000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The readers of single CMU Sphinx files, on files made here.
+// Tests the readers of single CMU Sphinx files, on files made here.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// import_sphinx on whole models made here: every kind of tying, both weights, both byte orders, and models with parts that
-// are missing or do not belong together.
+// Tests import_sphinx on complete models made here: every kind of tying, both weights, both byte orders, and models with parts
+// that are missing or do not fit together.
 #include "builder/import/sphinx.h"
 
 #include <gtest/gtest.h>
@@ -37,10 +37,10 @@ uint8_t quantised_weight(uint32_t stream, uint32_t density, uint32_t senone) {
   return static_cast<uint8_t>((stream * 5 + density * 3 + senone) % 16);
 }
 
-// Everything that a made model consists of, before it is written.
+// The complete content of a generated model, before it is written.
 struct Model {
   uint32_t n_codebooks;
-  std::vector<uint32_t> codebook_of;  // by senone
+  std::vector<uint32_t> codebook_of;  // [senone]
   std::vector<float> means, variances, weights, transitions;
 };
 
@@ -91,7 +91,7 @@ double weight_of(const Model &model, const Form &form, uint32_t s, uint32_t j, u
   return model.weights[(s * kStreams + j) * kDensities + k] / sum;
 }
 
-// The score of a senone by the definition of the format, from the numbers that were written.
+// Computes the score of a senone by the definition of the format, from the written numbers.
 double score_by_definition(const Model &model, const Form &form, uint32_t s, const float *x) {
   double total = 0;
   for (uint32_t j = 0; j < kStreams; ++j) {
@@ -212,7 +212,7 @@ TEST(SphinxModel, AFeatureTransformReducesTheDimensions) {
   expect_error([&] { import_sphinx({scratch / "model", "", "", "", 0}); }, ASR_BAD_FILE, "feature_transform: is for 38");
 }
 
-// Without one of its files, or with one of another model.
+// Lacks one of its files, or has one of another model.
 TEST(SphinxModel, RefusesAnIncompleteModel) {
   for (const char *name : {"means", "variances", "transition_matrices", "mdef", "feat.params", "mixture_weights"}) {
     const Scratch scratch;

@@ -9,7 +9,7 @@
 
 namespace asr::test {
 
-// Bytes appended in one byte order.
+// Collects bytes in one byte order.
 class Bytes {
  public:
   explicit Bytes(bool big_endian = false) : big_endian_(big_endian) {}
@@ -32,7 +32,7 @@ class Bytes {
   bool big_endian_;
 };
 
-// An s3 container: text header, byte-order mark, counts, the number of values, the values, and the checksum.
+// Makes an s3 container: text header, byte-order mark, counts, the number of values, the values, and the checksum.
 inline std::string s3_file(const std::vector<uint32_t> &counts, const std::vector<float> &values, bool big_endian = false,
                            bool with_checksum = true) {
   std::vector<uint32_t> words = counts;
@@ -139,7 +139,7 @@ inline std::string binary_mdef(const MdefSource &mdef, bool big_endian = false) 
   return out.text;
 }
 
-// The quantised weight of (stream, density, senone).
+// Returns the quantised weight of (stream, density, senone).
 using QuantisedWeight = uint8_t (*)(uint32_t stream, uint32_t density, uint32_t senone);
 
 struct SendumpSource {

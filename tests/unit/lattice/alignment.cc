@@ -47,7 +47,7 @@ TEST(Alignment, PartsOfPhones) {
   EXPECT_EQ(phones[0].states[0].hmm_state, 1u);
 }
 
-// One state entered over and over is one phone after another.
+// Entering one state repeatedly gives consecutive phones.
 TEST(Alignment, EnteringAStateAgainIsANewPhone) { EXPECT_EQ(align({1, 2, 1, 1}, 0).size(), 3u); }
 
 }  // namespace

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory a piece of code allocates. All of operator new in the test program is counted.
+// Measures the memory allocated by a piece of code. It counts all of operator new in the test program.
 #pragma once
 
 #include <cstddef>
 
 namespace asr::test {
 
-// Bytes held since its construction, at the worst moment; one at a time.
+// The peak of bytes allocated since its construction; one object at a time.
 class PeakMemory {
  public:
   PeakMemory();

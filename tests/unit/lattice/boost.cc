@@ -21,7 +21,7 @@ using Words = std::vector<std::string>;
 const Words kWords{"<eps>", "a", "b", "c", "d"};
 const std::string &text_of(uint32_t word) { return kWords[word]; }
 
-// How often each phrase is said, times its bonus.
+// Returns the number of occurrences of each phrase times its bonus.
 double cost_by_definition(const std::vector<Boost> &boosts, const std::vector<uint32_t> &words) {
   double cost = 0;
   for (const Boost &boost : boosts) {
@@ -99,7 +99,7 @@ TEST(Boost, ChangesEveryPathOfALattice) {
   }
 }
 
-// Paths that share states before the boost need not do so after it.
+// Paths that share states before the boost may not share them after it.
 TEST(Boost, KeepsNothingBeyondTheBeam) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
@@ -127,7 +127,7 @@ TEST(Boost, PhrasesAreLinesOfWords) {
   EXPECT_TRUE(boosted_phrases("#\n \n").empty());
 }
 
-// Every word sequence of a long loop ends with beginnings of other phrases.
+// Every word sequence of a long loop ends with prefixes of other phrases.
 TEST(Boost, IsBounded) {
   CompactLattice lattice;
   std::vector<Boost> boosts(1);

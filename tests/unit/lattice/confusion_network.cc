@@ -47,7 +47,7 @@ TEST(BestWords, AreOfTheLeastCostlyPath) {
   }
 }
 
-// Where paths do not meet, folding is the exact expected edit distance.
+// If paths do not meet, folding is the exact expected edit distance.
 TEST(ConfusionNetwork, IsExactOnTrees) {
   for (unsigned seed = 0; seed < 400; ++seed) {
     std::mt19937 random(seed);
@@ -82,7 +82,7 @@ TEST(ConfusionNetwork, IsNeverBelowTheExpectedErrors) {
   }
 }
 
-// "1 2 3" and "1 4 3" and "1 3", in which only the middle is in doubt.
+// Makes "1 2 3" and "1 4 3" and "1 3", in which only the middle is uncertain.
 CompactLattice three_ways(double probability_2, double probability_4) {
   CompactLattice lattice;
   lattice.frames = {0, 10, 20, 30};
@@ -143,7 +143,7 @@ TEST(MinimumRisk, IsNotTheLikeliestPath) {
   EXPECT_NEAR(risk.words[1].posterior, 0.7, 1e-9);
 }
 
-// Folding only looks near: an hour of one word after another takes no longer for each of them.
+// The reach of folding is bounded: words of an hour-long sequence take no longer each.
 TEST(ConfusionNetwork, ReachesFarEnoughInLongLattices) {
   CompactLattice lattice;
   const uint32_t n_words = 3000;
@@ -163,7 +163,7 @@ TEST(ConfusionNetwork, ReachesFarEnoughInLongLattices) {
   for (const double confidence : confidences) EXPECT_NEAR(confidence, share, 1e-6);
 }
 
-// One arc that costs 1e22 before all others: sums of costs are rounded to more than the others differ by.
+// One arc of cost 1e22 precedes all others: sums of costs are rounded by more than the differences of the others.
 TEST(ConfusionNetwork, HasSharesAtCostsOfAnySize) {
   for (unsigned seed = 0; seed < 600 && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
@@ -181,7 +181,7 @@ TEST(ConfusionNetwork, HasSharesAtCostsOfAnySize) {
   }
 }
 
-// A file may put as many words as it likes into no time at all: every one of them would be compared with every other.
+// A file may put any number of words into no time: all pairs of them would be compared.
 TEST(ConfusionNetwork, TooManyWordsInOneFrameAreRefused) {
   CompactLattice lattice;
   const uint32_t n_words = 20000;
@@ -195,7 +195,7 @@ TEST(ConfusionNetwork, TooManyWordsInOneFrameAreRefused) {
   test::expect_error([&] { fold_onto(lattice, best_words(lattice, 1), 1); }, ASR_INVALID_ARGUMENT, "too many words");
 }
 
-// Twenty words a frame for a while: with all within reach of each other, their shares are still found.
+// Twenty words per frame for a while: with all within reach of each other, their shares are still computed.
 TEST(ConfusionNetwork, DenseWordsAreFoldedWithinLess) {
   CompactLattice lattice;
   const uint32_t n_words = 8000;

@@ -59,7 +59,7 @@ TEST(Determinise, ManyArcsWithoutFrames) {
   compare_with_reference(shape, 5, 2000);
 }
 
-// Every prefix of the work gives what it says, and with enough of it the whole.
+// Any limit of work gives a result as promised, and enough work gives the whole lattice.
 TEST(Determinise, LittleWorkGivesANarrowBeam) {
   for (uint32_t seed = 0; seed < 300 && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
@@ -102,7 +102,7 @@ TEST(Determinise, LittleMemoryGivesANarrowBeam) {
 
 TEST(Determinise, NothingComesOfNothing) {
   EXPECT_EQ(determinise({}, {kScale, 8}).lattice.n_states(), 0u);
-  Lattice lattice;  // a state that is no end
+  Lattice lattice;  // a state without an end
   lattice.arc_begin = {0, 0};
   lattice.frames = {0};
   lattice.final_costs = {kNoEnd};

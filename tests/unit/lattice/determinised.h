@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every result of determinise() must be.
+// Invariants of every result of determinise().
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace asr::test {
 inline constexpr double kScale = 0.1;
 inline constexpr double kTolerance = 1e-6;
 
-// What every result must be, whatever the lattice.
+// Expects the invariants that hold for any lattice.
 inline void expect_well_formed(const CompactLattice &lattice) {
   const uint32_t n = lattice.n_states();
   ASSERT_EQ(lattice.arc_begin.size(), size_t{n} + 1);
@@ -38,8 +38,8 @@ inline void expect_well_formed(const CompactLattice &lattice) {
   }
 }
 
-// The paths of `result` against those found by trying all. Arcs within the beam can make up paths outside: their costs are
-// those of some path with the same words.
+// Compares the paths of `result` with those found by enumeration. Arcs within the beam can form paths outside it: their costs
+// are those of some path with the same words.
 inline void expect_same_paths(const Lattice &lattice, const CompactLattice &result, double beam) {
   const auto wanted = reference::determinise(lattice, kScale, beam - kTolerance, 1e-9);
   const auto all = reference::determinise(lattice, kScale, 1e9, 1e-9);
@@ -59,7 +59,7 @@ inline void expect_same_paths(const Lattice &lattice, const CompactLattice &resu
   for (const auto &entry : wanted) EXPECT_TRUE(found.count(entry.first)) << "a word sequence is missing";
 }
 
-// The best path is there, with the words, alignment and costs of a best path.
+// Expects the best path, with the words, alignment and costs of a best path.
 inline void expect_best_path(const Lattice &lattice, const CompactLattice &result) {
   const auto all = reference::determinise(lattice, kScale, 1e9, 1e-9);
   double least = kNoEnd.graph, found = kNoEnd.graph;
@@ -72,7 +72,7 @@ inline void expect_best_path(const Lattice &lattice, const CompactLattice &resul
   EXPECT_NEAR(found, least, kTolerance);
 }
 
-// Every arc and end lies on a path within the beam.
+// Expects every arc and end to lie on a path within the beam.
 inline void expect_pruned(const CompactLattice &lattice, double beam) {
   const BestCosts costs = best_costs(lattice, kScale);
   const double limit = costs.best() + beam + kTolerance;

@@ -48,7 +48,7 @@ void expect_same(const CompactLattice &a, const CompactLattice &b) {
   }
 }
 
-// The words, alignments and costs (rounded) of all paths in a fixed order, whatever the states.
+// Returns the words, alignments and costs (rounded) of all paths in a fixed order, independent of the states.
 std::vector<std::tuple<std::vector<uint32_t>, std::vector<uint32_t>, long>> paths_of(const CompactLattice &lattice) {
   std::vector<std::tuple<std::vector<uint32_t>, std::vector<uint32_t>, long>> paths;
   for (const auto &[words, path] : reference::all_paths(lattice)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of a lattice, as a back end gives them.
+// Cuts a lattice into pieces like a back end's.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace asr::test {
 
-// How much dearer than the best the best path through each state is.
+// Returns, for each state, how much more than the best the best path through it costs.
 inline std::vector<double> extra_costs(const Lattice &lattice, double acoustic_scale) {
   const uint32_t n = lattice.n_states();
   std::vector<double> from_start(n, kNoEnd.graph), to_end(n);
@@ -35,7 +35,7 @@ inline uint32_t first_of_frame(const Lattice &lattice, uint32_t frame) {
   return static_cast<uint32_t>(std::lower_bound(lattice.frames.begin(), lattice.frames.end(), frame) - lattice.frames.begin());
 }
 
-// States of frames begin ... end; those of the last frame without their arcs, unless it is the lattice's last.
+// Returns states of frames begin ... end; those of the last frame without their arcs, unless it is the lattice's last.
 inline Lattice piece_of(const Lattice &lattice, uint32_t begin, uint32_t end) {
   const uint32_t first = first_of_frame(lattice, begin), last = first_of_frame(lattice, end + 1);
   const bool is_last = last == lattice.n_states();
@@ -53,7 +53,7 @@ inline Lattice piece_of(const Lattice &lattice, uint32_t begin, uint32_t end) {
   return piece;
 }
 
-// All pieces, each of at most n_frames frames; what is still to come is known exactly.
+// Returns all pieces, each of at most n_frames frames; extra costs are exact.
 inline std::vector<Lattice> cut_lattice(const Lattice &lattice, double acoustic_scale, uint32_t n_frames) {
   const std::vector<double> extra = extra_costs(lattice, acoustic_scale);
   std::vector<Lattice> pieces;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PieceDeterminiser against determinise() by definition, on random lattices cut at random frames.
+// Compares PieceDeterminiser with determinise() by definition, on random lattices cut at random frames.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using test::first_of_frame;
 using test::kScale;
 using test::piece_of;
 
-// Cuts a lattice at random frames. Extra costs are known the less the smaller `share`.
+// Cuts a lattice at random frames. The smaller `share`, the lower are the known extra costs.
 Determinised in_pieces(const Lattice &lattice, const DeterminiseOptions &options, double share, std::mt19937 &random) {
   const std::vector<double> extra = test::extra_costs(lattice, kScale);
   PieceDeterminiser pieces(options);
@@ -79,7 +79,7 @@ TEST(LatticePieces, ManyArcsWithoutFrames) {
   compare_with_reference(shape, 5, 0.5, 1000);
 }
 
-// Wherever memory runs out: what was found before stays, and the best path goes on from there.
+// Wherever memory runs out, earlier results stay, and the best path goes on from there.
 TEST(LatticePieces, LittleMemoryGivesANarrowBeam) {
   test::StateLatticeShape shape;
   shape.n_frames = 7;
@@ -102,7 +102,7 @@ TEST(LatticePieces, LittleMemoryGivesANarrowBeam) {
   EXPECT_GT(n_wide, 1000u);
 }
 
-// States that are there twice are few, where pieces are long.
+// With long pieces, few states occur twice.
 TEST(LatticePieces, AddFewStates) {
   test::StateLatticeShape shape;
   shape.n_frames = 300;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits of work and memory, and stopping: on lattices that hold more word sequences than anybody has memory for.
+// Tests limits of work and memory, and stopping, on lattices with more word sequences than any memory holds.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -27,7 +27,7 @@ constexpr size_t kMegabyte = 1 << 20;
 
 size_t bytes_of(const Lattice &lattice) { return lattice.arcs.size() * sizeof(LatticeArc) + size_t{lattice.n_states()} * 28; }
 
-// What remains where not all fits: a narrower beam, and the best path with its alignment.
+// Expects the result under a limit: a narrower beam, and the best path with its alignment.
 void expect_narrow(const Lattice &lattice, const Determinised &result, double beam) {
   const PreparedLattice prepared = prepare(lattice, kScale, beam);
   EXPECT_LT(result.beam, beam);
@@ -93,14 +93,14 @@ INSTANTIATE_TEST_SUITE_P(Rows, Limits,
                                          Case{"OneOf1e30", {300, 3, 200, 1e30}}),
                          [](const auto &info) { return std::string(info.param.name); });
 
-// Memory enough changes nothing.
+// Sufficient memory changes nothing.
 TEST(WideLimits, GiveTheWholeBeam) {
   const Lattice lattice = test::word_loop_lattice({8, 2});
   EXPECT_EQ(determinise(lattice, {kScale, 3}).beam, 3);
   EXPECT_EQ(determinise(lattice, {kScale, 3, uint64_t{1} << 28, 8 * kMegabyte}).beam, 3);
 }
 
-// A word in every frame, each of them `n_arcs` times.
+// Makes a word in every frame, each of them `n_arcs` times.
 CompactLattice dense_lattice(uint32_t n_frames, uint32_t n_arcs) {
   CompactLattice lattice;
   for (uint32_t s = 0; s <= n_frames; ++s) {
@@ -113,7 +113,7 @@ CompactLattice dense_lattice(uint32_t n_frames, uint32_t n_arcs) {
   return lattice;
 }
 
-// Bytes that folding takes for a state.
+// Returns the bytes that folding takes per state.
 double fold_bytes(uint32_t n_frames, uint32_t n_arcs) {
   const CompactLattice lattice = dense_lattice(n_frames, n_arcs);
   const std::vector<WordPlace> words = best_words(lattice, kScale);
@@ -123,8 +123,8 @@ double fold_bytes(uint32_t n_frames, uint32_t n_arcs) {
   return static_cast<double>(peak.bytes()) / n_frames;
 }
 
-// Folding keeps a value for each state and each slot within reach; it reaches less far where these are too many, or those of
-// all arcs.
+// Folding keeps a value for each state and each slot within reach; its reach shrinks if these, or those of all arcs, are too
+// many.
 TEST(FoldLimits, DenseLatticesAreFoldedWithinLess) {
   const double usual = fold_bytes(2000, 2);
   const uint32_t n_slots_in_reach = 4 * static_cast<uint32_t>(kFoldReach);
@@ -170,7 +170,7 @@ TEST_F(Stopping, IsSoon) {
   });
   const auto ended = std::chrono::steady_clock::now();
   other.join();
-  EXPECT_LT(ended - asked, std::chrono::milliseconds(1000));  // a few, on an idle machine
+  EXPECT_LT(ended - asked, std::chrono::milliseconds(1000));  // usually a few, on an idle machine
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// N-best and pruning against all paths of small lattices.
+// Compares n-best and pruning with all paths of small lattices.
 #include "core/lattice/nbest.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ class Paths : public testing::Test {
   CompactLattice lattice_;
   std::vector<double> totals_;  // of all paths, ascending
 
-  // The lattice of a seed and all its paths.
+  // Makes the lattice of a seed and all its paths.
   void make(uint32_t seed) {
     std::mt19937 random(seed);
     test::StateLatticeShape shape;

@@ -38,12 +38,12 @@ TEST(Posteriors, KeepTheirPrecisionAtLargeCosts) {
   std::mt19937 random(1);
   CompactLattice lattice = test::random_lattice({}, random);
   const LatticePosteriors small = lattice_posteriors(lattice, 0.1);
-  for (CompactLattice::End &end : lattice.ends) end.cost.acoustic += 1e7;  // of an hour
+  for (CompactLattice::End &end : lattice.ends) end.cost.acoustic += 1e7;  // as for an hour of audio
   const LatticePosteriors large = lattice_posteriors(lattice, 0.1);
   for (size_t a = 0; a < lattice.arcs.size(); ++a) EXPECT_NEAR(large.arcs[a], small.arcs[a], 1e-8);
 }
 
-// Whatever the costs: 0 to 1, and no path is lost on the way.
+// For any costs: shares are 0 to 1, and no path is lost.
 TEST(Posteriors, AreSharesAtCostsOfAnySize) {
   for (unsigned seed = 0; seed < 1000 && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);

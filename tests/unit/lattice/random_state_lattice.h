@@ -14,7 +14,7 @@ struct StateLatticeShape {
   uint32_t n_frames = 5, states_per_frame = 2, arcs_per_state = 2;
   uint32_t n_words = 3, n_transition_ids = 3;
   double word_share = 0.4, epsilon_share = 0.2, end_share = 0.1;
-  bool ties = false;  // costs from a few values
+  bool ties = false;  // true: costs come from a few values
 };
 
 inline Lattice random_state_lattice(const StateLatticeShape &shape, std::mt19937 &random) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lattices that Kaldi wrote.
+// Tests lattices written by Kaldi.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -41,7 +41,7 @@ class RealLattices : public testing::Test {
 
   Entries kaldi_20k() const { return read_all(data_ + "/kaldi_20k/ref/latgen.b13.l8.lat.ark"); }
 
-  // Lines "key number number ...".
+  // Reads lines "key number number ...".
   template <typename T>
   std::map<std::string, std::vector<T>> table(const std::string &name) const {
     std::map<std::string, std::vector<T>> rows;
@@ -74,7 +74,7 @@ TEST_F(RealLattices, BestPathsAreThoseOfTheDecoder) {
   EXPECT_GE(n_same_alignments, 59u);  // the lattice of test-00010 has another one of the same cost
 }
 
-// Determinising them again changes no path.
+// Determinising them again must not change a path.
 TEST_F(RealLattices, DeterminisedAgainAreTheSame) {
   for (const auto &[key, lattice] : kaldi_20k()) {
     SCOPED_TRACE(key);
@@ -106,7 +106,7 @@ TEST_F(RealLattices, ComeBackByteForByte) {
   EXPECT_EQ(test::slurp(again), test::slurp(binary));
 }
 
-// Compressed archives of older Kaldi recipes: unpacked with gzip.
+// Compressed archives of older Kaldi recipes, unpacked with gzip.
 TEST_F(RealLattices, OfTheIndonesianModels) {
   const test::Scratch scratch;
   for (const char *model : {"mono", "tri1"}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Density and oracle errors of Kaldi's own lattices, as Kaldi's tools give them, and confidences of their best words.
+// Compares density and oracle errors of Kaldi's own lattices with the figures of Kaldi's tools, and tests confidences of their
+// best words.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -57,7 +58,7 @@ TEST_F(RealUses, DensityAndOracleErrors) {
   EXPECT_EQ(n_words, 851u);
 }
 
-// Posteriors at the acoustic scale of the search expect about as many errors as there are.
+// At the acoustic scale of the search, posteriors predict about the actual number of errors.
 TEST_F(RealUses, ExpectedErrorsAreNearTheReal) {
   double expected_errors = 0;
   size_t n_errors = 0;

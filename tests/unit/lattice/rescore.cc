@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// Costs by the last `n_words` words, some of them infinite on request.
+// Costs by the last `n_words` words, optionally some of them infinite.
 class HistoryScores : public WordScores {
  public:
   HistoryScores(size_t n_words, unsigned seed, bool forbids) : n_words_(n_words), seed_(seed), forbids_(forbids) {}

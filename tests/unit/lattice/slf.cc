@@ -8,7 +8,7 @@
 namespace asr {
 namespace {
 
-// Two frames "Grüße", or one frame of a word with odd characters and two to the end.
+// Makes two frames "Grüße", or one frame of a word with odd characters and two to the end.
 CompactLattice two_words() {
   CompactLattice lattice;
   lattice.transition_ids = {1, 2, 3, 4};

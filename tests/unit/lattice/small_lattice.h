@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small random lattices and the list of all their paths, to compare with what is computed without listing them.
+// Small random lattices and the list of all their paths, for comparison with results computed without listing.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,17 @@ namespace asr::test {
 
 struct LatticeShape {
   uint32_t n_states = 8, n_words = 4;  // words 1 ... n_words
-  double arcs = 2;                     // a state, on average
+  double arcs = 2;                     // average per state
   bool tree = false;                   // no two arcs into one state
-  bool silent_arcs = false;            // with word 0, as files may have them
+  bool silent_arcs = false;            // arcs with word 0, as in some files
 };
 
-// Connected from the start on and, without silent arcs, one path a word sequence. Each state's arcs consume some frames.
+// Makes a lattice connected from the start on and, without silent arcs, with one path per word sequence. Each state's arcs
+// consume some frames.
 inline CompactLattice random_lattice(const LatticeShape &shape, std::mt19937 &random) {
   const auto below = [&](size_t n) { return static_cast<uint32_t>(random() % n); };
   const auto cost = [&] { return double(below(4000)) / 1000 - 1; };
-  std::vector<std::map<uint32_t, uint32_t>> next_of(shape.n_states);  // by word
+  std::vector<std::map<uint32_t, uint32_t>> next_of(shape.n_states);  // key: word
   const auto add = [&](uint32_t from, uint32_t to) {
     return next_of[from].emplace(shape.silent_arcs ? below(shape.n_words + 1) : 1 + below(shape.n_words), to).second;
   };
@@ -83,7 +84,7 @@ inline std::vector<LatticePath> list_paths(const CompactLattice &lattice, double
   return paths;
 }
 
-// The least number of substitutions, deletions and insertions that make one of the other.
+// Returns the least number of substitutions, deletions and insertions that turn one into the other.
 inline uint32_t edit_distance(const std::vector<uint32_t> &a, const std::vector<uint32_t> &b) {
   std::vector<uint32_t> row(b.size() + 1);
   for (uint32_t j = 0; j <= b.size(); ++j) row[j] = j;

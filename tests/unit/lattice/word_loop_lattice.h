@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state-level lattice of rows that say nothing: a loop of words, in which everything costs the same.
+// The state-level lattice of uninformative rows: a loop of words, in which everything costs the same.
 #pragma once
 
 #include "core/lattice/lattice.h"
@@ -8,11 +8,11 @@ namespace asr::test {
 
 struct WordLoop {
   uint32_t n_frames = 300, n_words = 3;
-  uint32_t loud_frame = 0xffffffffu;  // the frame of which
-  double loud_cost = 0;               // this is the acoustic cost, less a little for each word
+  uint32_t loud_frame = 0xffffffffu;  // frame with the acoustic cost loud_cost
+  double loud_cost = 0;               // acoustic cost of that frame, minus a little for each word
 };
 
-// Frames begin with state 0 of the loop, then one inside each word. A word takes any number of frames.
+// Frames begin with state 0 of the loop, followed by one state inside each word. A word takes any number of frames.
 inline Lattice word_loop_lattice(const WordLoop &shape) {
   Lattice lattice;
   const uint32_t per_frame = shape.n_words + 1;
@@ -23,7 +23,7 @@ inline Lattice word_loop_lattice(const WordLoop &shape) {
   const auto acoustic = [&](uint32_t t, uint32_t word) {
     return t == shape.loud_frame ? shape.loud_cost * (1 - 1e-7 * word) : 40.0;
   };
-  // In a frame the words' states come first: they lead to the loop's without a frame.
+  // In a frame the words' states come first: they lead to the loop's state without a frame.
   const auto word_state = [&](uint32_t t, uint32_t word) { return t == 0 ? 0 : 1 + (t - 1) * per_frame + word - 1; };
   const auto loop_state = [&](uint32_t t) { return t == 0 ? 0 : t * per_frame; };
   const auto add_loop = [&](uint32_t t) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AcousticModel: what validate() refuses, the view, and acoustic.bin.
+// Tests AcousticModel: refusals of validate(), the view, and acoustic.bin.
 #include "core/model/acoustic_model.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(AcousticModel, AcceptsTheSmallModels) {
   small_acoustic_model(ASR_COVARIANCE_FULL).validate("test");
 }
 
-// Every rule of validate(), broken one at a time.
+// Breaks every rule of validate(), one at a time.
 TEST(AcousticModel, RefusesWhatIsOutOfRange) {
   struct Case {
     const char *part;
@@ -96,7 +96,7 @@ TEST(AcousticModel, RefusesAFullCovarianceWithABadDiagonal) {
   expect_error([&] { model.validate("m.bin"); }, ASR_BAD_FILE, "precisions");
 }
 
-// The view scores as the definition by hand: state 0 of the small model at x = (1, 2, 3).
+// Compares the view's score with the definition computed by hand: state 0 of the small model at x = (1, 2, 3).
 TEST(AcousticModel, ViewScoresByTheDefinition) {
   const AcousticModel model = small_acoustic_model();
   const AcousticView view(model);
@@ -141,7 +141,7 @@ TEST(AcousticFile, SurvivesDamage) {
   write_acoustic_model(small_acoustic_model(), path);
   const size_t size = std::filesystem::file_size(path);
   const size_t refused = test::count_refused_damages(path, [&] { read_acoustic_model(path).validate(path); });
-  EXPECT_GT(refused, size);  // every truncation, and much of the rest; a changed digit of a mean is for the checksum
+  EXPECT_GT(refused, size);  // every truncation, and much of the rest; only the checksum detects a changed digit of a mean
   expect_error([&] { read_acoustic_model(scratch / "none"); }, ASR_NOT_FOUND, "none");
 }
 

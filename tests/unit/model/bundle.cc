@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// senone.json and symbol tables: round trips, and what is refused.
+// Tests senone.json and symbol tables: round trips and refusals.
 #include "core/model/bundle.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using test::Scratch;
 using test::slurp;
 using test::spill;
 
-// A bundle of two made-up files.
+// Writes a bundle of two made-up files.
 void write_small_bundle(const Scratch &scratch) {
   spill(scratch / "a.bin", "content of a");
   spill(scratch / "empty.bin", "");
@@ -70,7 +70,7 @@ TEST(Bundle, ChecksTheFilesItLists) {
   expect_error([&] { write_bundle_index(test::small_bundle(), scratch.path(), {"none.bin"}); }, ASR_NOT_FOUND, "none.bin");
 }
 
-// Each field missing, of another type, or out of range.
+// Makes each field missing, of another type, or out of range.
 TEST(Bundle, RefusesBadFields) {
   const Scratch scratch;
   write_small_bundle(scratch);
@@ -83,7 +83,7 @@ TEST(Bundle, RefusesBadFields) {
   for (const auto &[name, value] : good.items()) {
     Json json = good;
     json.erase(name);
-    if (name == "made_by") {  // which older bundles lack
+    if (name == "made_by") {  // missing in older bundles
       spill(scratch / "senone.json", json.dump());
       EXPECT_TRUE(read_bundle(scratch.path()).made_by.empty());
     } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HmmSet: what validate() refuses, hmms.bin, and the order in which ContextTable backs off.
+// Tests HmmSet: refusals of validate(), hmms.bin, and the back-off order of ContextTable.
 #include "core/model/hmm_set.h"
 
 #include <gtest/gtest.h>
@@ -119,7 +119,7 @@ constexpr auto kInternal = WordPosition::kInternal, kBegin = WordPosition::kBegi
 
 uint8_t code(WordPosition position) { return static_cast<uint8_t>(position); }
 
-// HMM numbers only name what was found: context i of the list has HMM 10 + i, the phones themselves 0 ... 3.
+// HMM numbers identify the match: context i of the list has HMM 10 + i, the phones themselves 0 ... 3.
 HmmSet context_set(const std::vector<ContextPhone> &contexts) {
   HmmSet set;
   set.phones = {{"A", false, 0}, {"B", false, 1}, {"SIL", true, 2}, {"+NOISE+", true, 3}};
@@ -155,7 +155,7 @@ TEST(ContextTable, ThenTakesSilenceAtTheEdgesOfTheWord) {
                                   {kA, kSil, kSil, code(kEnd), 0}});  // 12
   const ContextTable table(set);
   EXPECT_EQ(table.find(kA, kA, kB, kBegin), 10u);    // the left neighbour is in another word
-  EXPECT_EQ(table.find(kA, kA, kB, kInternal), 0u);  // it is in this word: nothing fits
+  EXPECT_EQ(table.find(kA, kA, kB, kInternal), 0u);  // the left neighbour is in this word: nothing fits
   EXPECT_EQ(table.find(kB, kA, kA, kEnd), 11u);
   EXPECT_EQ(table.find(kB, kA, kA, kBegin), 1u);
   EXPECT_EQ(table.find(kA, kB, kB, kSingle), 12u);  // both neighbours, and another position

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small files of a bundle that ask for a deep stack, for seconds or for gigabytes are refused at once.
+// Tests that small files of a bundle that would need a deep stack, seconds or gigabytes are refused at once.
 #include "core/base/limits.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(Limits, JsonIsNotDeep) {
   }
 }
 
-// One object of very many keys: finding each must not take as long as there are keys.
+// One object of very many keys: a look-up must not take linear time.
 TEST(Limits, JsonOfManyKeysIsReadOnce) {
   const Scratch scratch;
   std::string json = "{";
@@ -47,7 +47,7 @@ TEST(Limits, CodebooksHaveGaussiansOfTheirOwn) {
   expect_refused(model, "codebook 2 has Gaussians or means of another codebook");
   model = small_acoustic_model();
   model.means.resize(6);
-  model.codebooks[2].first_mean = 2;  // that of codebook 1 too
+  model.codebooks[2].first_mean = 2;  // that of codebook 1, too
   expect_refused(model, "codebook 2 has Gaussians or means of another codebook");
 }
 
@@ -91,7 +91,7 @@ TEST(Limits, RowsAreBounded) {
   expect_refused(model, "stream 0 has 513 dimensions");
 }
 
-// Whoever asks which pdfs are used has a table of them.
+// Code that collects the pdfs in use has a table of them.
 TEST(Limits, PdfsAreBounded) {
   HmmSet set = small_hmm_set();
   set.n_pdfs = 0xffffffff;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model of a few phones that uses everything the formats can hold; for tests.
+// A model of a few phones that uses every feature of the formats; for tests.
 #pragma once
 
 #include <cmath>
@@ -34,8 +34,8 @@ inline AcousticModel small_acoustic_model(asr_covariance covariance = ASR_COVARI
   return model;
 }
 
-// Phones A, B and the filler SIL; word positions; topologies of three states with a skip, and of one; two
-// transition-ids of the source.
+// Phones A, B and the filler SIL; word positions; topologies of three states with a skip, and of one; two transition-ids of the
+// source.
 inline HmmSet small_hmm_set() {
   HmmSet set;
   set.n_pdfs = 9;

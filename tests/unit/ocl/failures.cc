@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenCL that is missing, lacks something or fails: functions of the API are replaced by ones that say so. Needs an ICD loader;
-// the tests with a device need one, such as PoCL.
+// Tests OpenCL that is missing, lacks something or fails: functions of the API are replaced by failing ones. Needs an ICD
+// loader; the tests with a device need one, such as PoCL.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ cl_int no_devices(cl_platform_id, cl_device_type, cl_uint, cl_device_id *, cl_ui
   if (n != nullptr) *n = 0;
   return CL_DEVICE_NOT_FOUND;
 }
-// Extensions without g_hidden.
+// Returns the extensions without g_hidden.
 cl_int hide_extension(cl_device_id device, cl_device_info what, size_t n_bytes, void *value, size_t *n_written) {
   const cl_int status = g_real.GetDeviceInfo(device, what, n_bytes, value, n_written);
   if (what != CL_DEVICE_EXTENSIONS || value == nullptr) return status;
@@ -59,7 +59,7 @@ cl_mem failing_buffer(cl_context, cl_mem_flags, size_t, void *, cl_int *status) 
 class FailuresTest : public testing::Test {
  protected:
   void SetUp() override {
-    setenv("POCL_CACHE_DIR", SENONE_BUILD_DIR "/tests/cache/pocl", 0);  // PoCL's own outlives this test
+    setenv("POCL_CACHE_DIR", SENONE_BUILD_DIR "/tests/cache/pocl", 0);  // PoCL's own cache outlives this test
     setenv("XDG_CACHE_HOME", (scratch_ / "cache").c_str(), 1);
     g_n_compiled = 0;
     try {
@@ -139,7 +139,7 @@ TEST_F(FailuresTest, CompiledOnceAndAgainWhenTheCacheIsDamaged) {
   EXPECT_EQ(g_n_compiled, 2);
 }
 
-// A whole file with a binary that the driver does not take.
+// A complete file with a binary that the driver refuses.
 TEST_F(FailuresTest, BinaryThatTheDriverRefuses) {
   OPEN_OR_SKIP(device);
   api().CreateProgramWithSource = count_compiled;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels for tensor and matrix cores with products in plain OpenCL C, against the double reference: what a lane holds,
-// what is packed and how the work is shared out are those of the real ones. Needs a device, such as PoCL's.
+// Tests the kernels for tensor and matrix cores, with products in plain OpenCL C, against the double reference. The lanes'
+// contents, the packing and the distribution of work are those of the real kernels. Needs a device, such as PoCL's.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ namespace {
 constexpr Variant kVariant = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096};
 constexpr asr_backend_options kOptions = {sizeof(asr_backend_options), 1, 256, 2, 0, 0, 0, 0};
 
-// A model of which every state is on tensor cores.
+// A model whose states are all on tensor cores.
 class TensorModel {
  public:
   TensorModel(Device &device, TensorKind kind, const reference::RandomGmm &options)
@@ -60,7 +60,7 @@ class GmmTensorTest : public testing::Test {
     device_.emplace(kVariant, 0, kOptions);
   }
 
-  // Scores within the tolerance, and the same bits one row at a time.
+  // Expects scores within the tolerance, and the same bits one row at a time.
   void expect_near(TensorKind kind, const reference::RandomGmm &options, uint32_t n_rows) {
     TensorModel model(*device_, kind, options);
     const std::vector<float> features = reference::random_features(options, n_rows),

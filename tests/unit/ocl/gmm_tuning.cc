@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choice between ways to score that `senone bench gmm --tune` makes: measured, kept in the user's cache, used at the next
-// load, and forgotten when the cache is damaged. With the AMD kernels, on any device, such as PoCL's.
+// Tests the choice between scoring kernels by `senone bench gmm --tune`. It is measured, kept in the user's cache, used at the
+// next load, and forgotten when the cache is damaged. Uses the AMD kernels, on any device, such as PoCL's.
 #include "plugins/common/ocl/gmm_tuning.h"
 
 #include <gtest/gtest.h>
@@ -14,11 +14,11 @@
 
 namespace asr::ocl {
 
-extern const KernelSource kernel_gmm_score;  // of plugins/ocl_amd
+extern const KernelSource kernel_gmm_score;  // from plugins/ocl_amd
 
 namespace {
 
-// The first wastes seven of eight lanes on states of up to four Gaussians.
+// The first tuning wastes seven of eight lanes on states of up to four Gaussians.
 std::vector<GmmTuning> tunings(const DeviceFacts &, bool) {
   return {{64, 8, 4, 1, {8}, 1, 64, false, 64, 4}, {64, 1, 4, 1, {8}, 1, 64, false, 64, 4}};
 }
@@ -26,7 +26,7 @@ std::vector<GmmTuning> tunings(const DeviceFacts &, bool) {
 constexpr Variant kVariant = {"ocl_test", "nobody", 0, &kernel_gmm_score, tunings, 4096};
 constexpr asr_backend_options kOptions = {sizeof(asr_backend_options), 1, 256, 2, 0, 0, 0, 0};
 
-// With a cache of its own in $XDG_CACHE_HOME.
+// Uses a separate cache in $XDG_CACHE_HOME.
 class GmmTuningTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -52,7 +52,7 @@ class GmmTuningTest : public testing::Test {
 };
 
 TEST_F(GmmTuningTest, ChoiceIsKeptAndDamageForgotten) {
-  EXPECT_EQ(chosen_parts(), 8u);  // what is shipped
+  EXPECT_EQ(chosen_parts(), 8u);  // the shipped default
   reference::RandomGmm options;
   options.n_states = 700;
   options.min_gaussians = options.max_gaussians = 4;
@@ -61,7 +61,7 @@ TEST_F(GmmTuningTest, ChoiceIsKeptAndDamageForgotten) {
   const std::string report = tune(*device_, *view.get());
   EXPECT_NE(report.find("chosen: 64 lanes in 1 parts"), std::string::npos) << report;
   EXPECT_EQ(chosen_parts(), 1u);
-  EXPECT_EQ(chosen_tuning(*device_, true).parts, 8u);  // models of the other kind have a choice of their own
+  EXPECT_EQ(chosen_tuning(*device_, true).parts, 8u);  // models of the other kind have their own choice
 
   for (const auto &file : std::filesystem::directory_iterator(scratch_ / "cache/senone")) {
     const std::string bytes = test::slurp(file.path());

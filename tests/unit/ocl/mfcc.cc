@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MFCC kernels as GPUs get them, with the front end's numbers compiled in, against those that read them, which conformance
-// checks on PoCL, and one kernel against the other. The device is made to call itself a GPU too.
+// Compares the MFCC kernels for GPUs, which have the front end's numbers compiled in, with those that read them, which
+// conformance checks on PoCL. It also compares the kernels with each other. The device is made to call itself a GPU.
 #include "plugins/common/ocl/mfcc.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cache of compiled kernels: what it gives back is what was put in, or nothing.
+// Tests the cache of compiled kernels: it returns the stored program, or nothing.
 #include "plugins/common/ocl/program_cache.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search's kernels as they are compiled for other devices than the one at hand: with atomic operations of 32 bits only, for
-// other sizes of work-groups, without warps and with little local memory. Lists begin small, so that they overflow here, too.
-// Needs a device, such as PoCL's.
+// Tests the search's kernels as compiled for other devices: with 32-bit atomic operations only, other sizes of work-groups,
+// without warps and with little local memory. Lists start small, so that they overflow here, too. Needs a device, such as
+// PoCL's.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -27,7 +27,7 @@ asr_backend_options backend_options() {
   return options;
 }
 
-// A tuning by the size of a work-group and whether there are 64-bit atomic operations.
+// The parameter is a tuning: the size of a work-group and whether there are 64-bit atomic operations.
 class SearchKernelsTest : public testing::TestWithParam<std::pair<uint32_t, bool>> {
  protected:
   void SetUp() override {
@@ -88,7 +88,7 @@ TEST_P(SearchKernelsTest, FindThePathsDefined) {
   }
 }
 
-// Tables, lists and traces that overflow; k-th keys among many tokens.
+// Overflowing tables, lists and traces; k-th keys among many tokens.
 TEST_P(SearchKernelsTest, ManyTokens) {
   std::mt19937 random(22);
   test::RandomGraph graph({30000, 5, 6, 3.0, 0.5, 0.01, true}, random);
@@ -96,7 +96,7 @@ TEST_P(SearchKernelsTest, ManyTokens) {
   expect_reference(graph, 14, options_of(8.0f, 700, 200));
 }
 
-// More tokens than local memory has extra costs for; the reference's lattice, taken twice, since writing it changes nothing.
+// More tokens than local memory has extra costs for. The reference's lattice is taken twice, since writing it changes nothing.
 TEST_P(SearchKernelsTest, LatticesOfManyTokens) {
   std::mt19937 random(23);
   test::RandomGraph graph({3000, 5, 6, 3.0, 0.0, 0.01, false}, random);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search on a device that runs out of memory: buffers above a limit are refused. Needs a device, such as PoCL's.
+// Tests the search on a device that runs out of memory: buffers above a limit are refused. Needs a device, such as PoCL's.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -19,9 +19,9 @@ constexpr Variant kVariant = {"ocl_test", "nobody", 0, nullptr, nullptr, 4096, f
 constexpr asr_backend_options kOptions = {sizeof(asr_backend_options), 4, 64, 2, 0, 0, 0, 0};
 constexpr size_t kUnlimited = std::numeric_limits<size_t>::max();
 
-size_t g_limit = kUnlimited;  // bytes of a buffer
+size_t g_limit = kUnlimited;  // limit of a buffer, in bytes
 size_t g_n_refused = 0;
-bool g_reads_host = false;  // a copy from host memory may be under way
+bool g_reads_host = false;  // a copy from host memory may be running
 Api g_real;
 
 cl_mem limited_buffer(cl_context context, cl_mem_flags flags, size_t n_bytes, void *host, cl_int *status) {
@@ -48,7 +48,7 @@ asr_search_options options_of(float beam, uint32_t max_active) {
   return {sizeof(asr_search_options), beam, 0, 0.7f, 0.25f, max_active, 0};
 }
 
-// A graph, rows for it, and what the reference finds.
+// A graph, rows for it, and the reference's results.
 struct Input {
   Input(const test::GraphShape &shape, uint32_t seed, uint32_t n_frames, const asr_search_options &options)
       : random(seed), graph(shape, random), rows(graph.loglikes(n_frames)), n_frames(n_frames), options(options) {
@@ -126,7 +126,7 @@ TEST_F(SearchMemoryTest, ScratchForFewGroupsServesManyChannels) {
   for (auto &search : searches) lanes_->end(std::move(search));
 }
 
-// A frame has more candidates than scratch memory can hold; channels that need no more go on.
+// A frame has more candidates than scratch memory can hold; channels that need no more memory go on.
 TEST_F(SearchMemoryTest, FrameThatIsTooLargeFailsItsOwnChannel) {
   asr_search_options with_lattice = options_of(1e6f, 1000000);
   with_lattice.lattice_beam = 0.01f;
@@ -144,9 +144,9 @@ TEST_F(SearchMemoryTest, FrameThatIsTooLargeFailsItsOwnChannel) {
   lanes_->end(std::move(one));
 }
 
-// A lattice that fills most of its memory is given more before the next window, if there is more.
+// If a lattice fills most of its memory, more is allocated before the next window, if possible.
 TEST_F(SearchMemoryTest, GrowthAheadOfNeedMayFail) {
-  constexpr uint32_t kFrames = 390, kWindow = 5;  // 500 links a frame, nearly all that a channel begins with room for
+  constexpr uint32_t kFrames = 390, kWindow = 5;  // 500 links per frame, nearly the initial capacity of a channel
   asr_search_options with_lattice = options_of(1e6f, 1000000);
   with_lattice.lattice_beam = 1e6f;
   Input small(kSmall, 34, kFrames, options_of(10, 100)), large({100, 4, 5, 5, 0, 0.3, false}, 35, kFrames, with_lattice);
@@ -168,7 +168,7 @@ TEST_F(SearchMemoryTest, GrowthAheadOfNeedMayFail) {
   lanes_->end(std::move(one));
 }
 
-// The pool of channels grows by half of itself where it can, else by what is asked for.
+// The pool of channels grows by half of itself if possible, otherwise by the requested amount.
 TEST_F(SearchMemoryTest, PoolTakesWhatIsLeft) {
   Input input(kSmall, 36, 20, options_of(10, 100));
   const SearchGraph graph(*device_, input.graph.view());
@@ -182,7 +182,7 @@ TEST_F(SearchMemoryTest, PoolTakesWhatIsLeft) {
   for (auto &search : searches) lanes_->end(std::move(search));
 }
 
-// What start() copies from is the caller's again when it throws.
+// After an exception, start() no longer reads the caller's memory.
 TEST_F(SearchMemoryTest, RowsAreNotReadAfterAFailure) {
   Input input(kSmall, 37, 20, options_of(10, 100));
   const SearchGraph graph(*device_, input.graph.view());

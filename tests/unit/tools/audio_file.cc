@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings that lack something: sentences, warnings, and no more work than their bytes account for.
+// Tests incomplete recordings: sentences, warnings, and work in proportion to their bytes.
 #include "tools/audio_file.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ std::string number(uint32_t value, size_t n_bytes = 4) {
   return bytes;
 }
 
-// A wav file of 16-bit samples at 16 kHz, with empty chunks before them.
+// Makes a wav file of 16-bit samples at 16 kHz, with empty chunks before them.
 std::string wav(size_t n_samples, size_t n_empty_chunks = 0, uint32_t n_channels = 1) {
   std::string body = "WAVEfmt " + number(16) + number(1, 2) + number(n_channels, 2) + number(16000) +
                      number(32000 * n_channels) + number(2 * n_channels, 2) + number(16, 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The journal of `senone recognize --resume`.
+// Tests the journal of `senone recognize --resume`.
 #include "tools/hyp_file.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON of `senone recognize`.
+// Tests the JSON of `senone recognize`.
 #include "tools/recognition.h"
 
 #include <gtest/gtest.h>

@@ -20,7 +20,7 @@ Words words(const std::string &text) {
   return all;
 }
 
-// "S D I of N"
+// Returns "S D I of N".
 std::string errors(const std::string &ref, const std::string &hyp) {
   const WordErrors e = count_errors(align(words(ref), words(hyp)));
   return format("%zu %zu %zu of %zu", e.n_substitutions, e.n_deletions, e.n_insertions, e.n_ref_words);
@@ -41,7 +41,7 @@ TEST(WordErrors, EmptySides) {
   EXPECT_EQ(errors("", "a b"), "0 0 2 of 0");
 }
 
-// The fewest errors by trying everything.
+// Returns the fewest errors by enumeration.
 size_t fewest_errors(const Words &ref, const Words &hyp, size_t i, size_t j) {
   if (i == ref.size() || j == hyp.size()) return ref.size() - i + hyp.size() - j;
   const size_t pair = fewest_errors(ref, hyp, i + 1, j + 1) + (ref[i] != hyp[j]);
@@ -68,7 +68,8 @@ TEST(WordErrors, AlignmentIsBestAndHoldsAllWords) {
   }
 }
 
-// By the whole table, as the header says: pairs rather than gaps, seen from the end; deletions rather than insertions.
+// Aligns with the complete table, by the header's rules: pairs rather than gaps, seen from the end; deletions rather than
+// insertions.
 std::vector<AlignedPair> align_by_table(const Words &ref, const Words &hyp) {
   std::vector<std::vector<size_t>> e(ref.size() + 1, std::vector<size_t>(hyp.size() + 1));
   for (size_t i = 0; i <= ref.size(); ++i) {
