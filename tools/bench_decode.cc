@@ -215,7 +215,7 @@ class Decoder {
   asr_backend_graph *graph_ = nullptr;
   ThreadPool pool_;
   Determinisers determinisers_;
-  std::vector<uint64_t> first_row_;  // of each utterance
+  std::vector<uint64_t> first_row_;  // [utterance]
   std::vector<Lane> lanes_;
   Step scored_;  // with --score: the step advanced while the next one is scored
   uint32_t buffer_ = 0;

@@ -121,7 +121,7 @@ class Pass {
   asr_engine *const engine_;
   const FeatureRows &features_;
   const uint64_t n_utterances_;
-  std::vector<uint64_t> first_row_;  // of each utterance
+  std::vector<uint64_t> first_row_;  // [utterance]
   asr_stream_config config_{};
   std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kWait_ms = 50, kForEver_ms = -1;
 constexpr size_t kReadBytes = 1 << 16;
-constexpr size_t kMostChunkBytes = 1 << 20;  // of a WAV file, before its samples
+constexpr size_t kMostChunkBytes = 1 << 20;  // chunks of a WAV file before its samples
 constexpr uint32_t kPcm = 1, kFloat = 3, kExtensible = 0xfffe;
 
 uint32_t little_endian(const std::string &bytes, size_t at, size_t n) {

@@ -31,7 +31,7 @@ void flush_stdout();  // throws if the printed text could not be written
 
 BundleStep this_step();        // version and arguments of this run, for bundles it makes
 double wall_seconds();         // monotonic
-double cpu_seconds();          // of the process
+double cpu_seconds();          // processor time of the process
 uint64_t peak_memory_bytes();  // highest resident set so far
 
 }  // namespace asr::tool

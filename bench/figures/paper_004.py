@@ -28,7 +28,7 @@ def us_per_frame(sources: Sources, back_end: BackEnd, n_warps: int) -> Value:
 
 
 def kernel_us_per_frame(sources: Sources, back_end: BackEnd, n_warps: int) -> Value:
-    """The same without transfers, where there are any."""
+    """µs per frame without transfers on GPUs; CPUs have no transfers."""
     name = f'{back_end.prefix}_mfcc'
     if back_end.colour == 'cpu':
         return us_per_frame(sources, back_end, n_warps)

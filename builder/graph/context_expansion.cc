@@ -79,7 +79,7 @@ class Expander {
   RightContexts contexts_;
   HmmStates states_;
   std::vector<uint32_t> follow_;          // [lexical state] set id of the neighbours that may follow
-  std::vector<uint32_t> follow_at_once_;  // the same without epsilon arcs
+  std::vector<uint32_t> follow_at_once_;  // follow_ without epsilon arcs
   FlatMap<uint32_t> junction_of_;
   std::deque<std::pair<uint32_t, Junction>> todo_;
   FlatMap<Span> entries_of_;

@@ -62,7 +62,7 @@ class GraphBuilder {
   // similar sizes are merged, so that few remain.
   void set_class(const std::string &name, const std::string &phrases, const BuildOptions &options, bool add);
 
-  // Compiles the grammar that `make_grammar` makes of the known words. `maker` is recorded as the graph's maker.
+  // Compiles the grammar that `make_grammar` returns for the known words. `maker` is recorded as the graph's maker.
   BuiltGraph build(const std::function<Grammar(const Vocabulary &)> &make_grammar, const BuildOptions &options,
                    const std::string &maker) const;
   // Rebuilds a graph that uses classes, with the current classes. Throws if another builder made it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GraphParts is a graph with everything that an engine needs besides the acoustic model: words, search settings and filler
+// GraphParts is a graph with everything that an engine needs apart from the acoustic model: words, search settings and filler
 // words. It comes from a bundle or from a graph archive, one block of bytes with these parts (docs/graph-file.md). `senone
 // graph` writes archives; the engine reads both.
 #pragma once

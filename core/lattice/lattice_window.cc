@@ -47,7 +47,7 @@ void LatticeWindow::add(Lattice piece, bool is_last) {
 // Arrays are copied to larger ones one after another; the copy of the arcs is the largest.
 size_t LatticeWindow::bytes() const {
   constexpr size_t kState = 4 * sizeof(uint64_t) + sizeof(uint32_t) + 2 * sizeof(LatticeCost);
-  constexpr size_t kVisit = 48;  // of WordStep
+  constexpr size_t kVisit = 48;  // WordStep's memory per state
   return n_states() * (kState + kVisit) + 2 * prepared_.lattice.arcs.size() * sizeof(LatticeArc);
 }
 

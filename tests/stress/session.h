@@ -52,7 +52,7 @@ class Session {
   bool step();
 
   Fate fate() const { return fate_; }
-  std::string description() const;                              // how it was fed and read
+  std::string description() const;                              // names its way of feeding and reading
   const std::optional<Found> &found() const { return found_; }  // set after its life, if it had a result
 
  private:

@@ -23,7 +23,7 @@ constexpr double kTolerance = 1e-6;
 class Paths : public testing::Test {
  protected:
   CompactLattice lattice_;
-  std::vector<double> totals_;  // of all paths, ascending
+  std::vector<double> totals_;  // [paths], ascending
 
   // Makes the lattice of a seed and all its paths.
   void make(uint32_t seed) {

@@ -47,14 +47,14 @@ TEST(Limits, CodebooksHaveGaussiansOfTheirOwn) {
   expect_refused(model, "codebook 2 has Gaussians or means of another codebook");
   model = small_acoustic_model();
   model.means.resize(6);
-  model.codebooks[2].first_mean = 2;  // that of codebook 1, too
+  model.codebooks[2].first_mean = 2;  // also the mean of codebook 1
   expect_refused(model, "codebook 2 has Gaussians or means of another codebook");
 }
 
 TEST(Limits, StatesHaveWeightsOfTheirOwn) {
   AcousticModel model = small_acoustic_model();
   model.log_weights.resize(6);
-  model.state_weight[3] = 2;  // those of state 0
+  model.state_weight[3] = 2;  // the weights of state 0
   expect_refused(model, "state 1 has the log weights of another state");
 }
 
