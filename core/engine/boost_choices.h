@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The boosts that a stream's user has asked for (asr_boost), each with the frame that the stream had been fed to: they are for
-// the first utterance with a result that ends later. The user asks on any thread; the engine takes.
+// BoostChoices holds the boosts that a stream's user requested (asr_boost), each with the frame that the stream had been fed
+// to. A boost is for the first utterance with a result that ends later. The user calls on any thread; the engine takes.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ namespace asr {
 
 class BoostChoices {
  public:
-  // is_one_utterance: of the stream, whose result all calls are for.
+  // is_one_utterance: all calls are for the result of a stream's only utterance.
   explicit BoostChoices(bool is_one_utterance) : is_one_utterance_(is_one_utterance) {}
 
-  // The user's side. fed_to() gives the first frame of which nothing was fed; it never decreases.
+  // The user's side. fed_to() returns the first frame that was not fed; it never decreases.
   template <typename FedTo>
   void choose(Boost boost, size_t n_bytes, FedTo fed_to) {
     const std::lock_guard lock(mutex_);
@@ -34,7 +34,7 @@ class BoostChoices {
     n_valid_ += n_bytes;
     n_kept_ += n_bytes;
   }
-  // Takes back what was chosen before. An utterance that ended before this frame may yet take what was chosen before it.
+  // Removes earlier choices. An utterance that ended before this frame may still take choices made before it.
   template <typename FedTo>
   void forget(FedTo fed_to) {
     const std::lock_guard lock(mutex_);
@@ -48,7 +48,7 @@ class BoostChoices {
     waiting_.push_back({frame, 0, n_forgotten_, nullptr});
   }
 
-  // The engine's side: the boosts of an utterance that ends with the frame before this one, and of those before it that had no
+  // The engine's side: returns the boosts of an utterance that ends before this frame, and of earlier utterances without a
   // result.
   Boosts take(uint64_t end_frame) {
     const std::lock_guard lock(mutex_);
@@ -57,12 +57,12 @@ class BoostChoices {
     for (const Choice &choice : taken_) boosts.push_back(choice.boost);
     return boosts;
   }
-  // No utterance ends before this frame any more.
+  // Declares that no later utterance ends before this frame.
   void pass_to(uint64_t frame) {
     const std::lock_guard lock(mutex_);
     take_before(frame);
   }
-  // The utterance has its result.
+  // Declares that the utterance has its result.
   void pass() noexcept {
     const std::lock_guard lock(mutex_);
     clear_taken();
@@ -71,17 +71,17 @@ class BoostChoices {
  private:
   struct Choice {
     uint64_t frame;
-    size_t n_bytes;                      // of the text
-    uint64_t n_forgotten;                // calls that took back before it
-    std::shared_ptr<const Boost> boost;  // nullptr: those before are taken back
+    size_t n_bytes;                      // size of the text
+    uint64_t n_forgotten;                // number of earlier calls that removed boosts
+    std::shared_ptr<const Boost> boost;  // nullptr: removes the earlier ones
   };
-  static constexpr size_t kMostKeptBytes = 16 * kMostBoostBytes;  // with those taken back that no utterance has passed yet
+  static constexpr size_t kMostKeptBytes = 16 * kMostBoostBytes;  // including removed boosts that no utterance has passed yet
 
   const bool is_one_utterance_;
   std::mutex mutex_;
   std::deque<Choice> waiting_, taken_;
   uint64_t n_forgotten_ = 0;
-  size_t n_valid_ = 0, n_kept_ = 0;  // bytes in both that are not taken back; of all
+  size_t n_valid_ = 0, n_kept_ = 0;  // bytes in both without the removed ones; bytes of all
 
   void let_go(const Choice &choice) noexcept {
     n_kept_ -= choice.n_bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a stream's live normalisation, for asr_stream_get_state and asr_stream_set_state. Its user sets it before any
-// audio and reads it at any time; the engine's thread writes it. Any thread.
+// CarriedState holds the state of a stream's live normalisation, for asr_stream_get_state and asr_stream_set_state. The user
+// sets it before any audio and reads it at any time; the engine's thread writes it. Any thread may call.
 #pragma once
 
 #include <mutex>
@@ -13,11 +13,11 @@ namespace asr {
 
 class CarriedState {
  public:
-  // `kept`: whether the stream's normalisation keeps a state. front_end must outlive this.
+  // `kept`: the stream's normalisation has a state. front_end must outlive this.
   CarriedState(const FrontEnd &front_end, bool kept)
       : front_end_(front_end), kept_(kept), start_(LiveMean(front_end).state()), latest_(start_) {}
 
-  // The user's side; both throw where no state is kept.
+  // The user's side; both throw if no state is kept.
   std::string bytes() const {
     check_kept("asr_stream_get_state");
     std::lock_guard lock(mutex_);
@@ -36,12 +36,12 @@ class CarriedState {
     std::lock_guard lock(mutex_);
     return fed_;
   }
-  void note_fed() {  // from now on nothing is set
+  void note_fed() {  // from now on the state cannot be set
     std::lock_guard lock(mutex_);
     fed_ = true;
   }
 
-  // The engine's side, once the stream was fed.
+  // The engine's side, once audio was fed.
   const LiveMeanState *start() const { return was_set_ ? &start_ : nullptr; }
   void update(const LiveMeanState &state) {
     std::lock_guard lock(mutex_);

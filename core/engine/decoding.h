@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An utterance's graph and settings: those of its stream, and of the graph where the stream leaves them to it. Made when the
-// utterance begins; work on its results keeps a copy, and so the graph.
+// Decoding holds an utterance's graph and settings: the stream's settings, with the graph's as defaults. It is made when the
+// utterance begins. Work on results keeps a copy, and thereby the graph.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct Decoding {
   float lattice_beam;
   uint32_t n_best;
   float reject_threshold;
-  std::shared_ptr<LoadedGraph> background;  // that results are compared with; nullptr: they are not
+  std::shared_ptr<LoadedGraph> background;  // the graph that results are compared with; nullptr: no comparison
 };
 
 }  // namespace asr

@@ -11,8 +11,8 @@
 namespace asr {
 namespace {
 
-// The C library looks for the unwinder when an exception first passes through it, out of std::call_once, and ends the process
-// where there is no memory for that. A back trace makes it look now.
+// Loads the unwinder now, by taking a back trace. Otherwise the C library loads it when an exception first passes through it,
+// out of std::call_once, and ends the process if there is no memory for that.
 void find_unwinder() {
   void *frame = nullptr;
   backtrace(&frame, 1);
@@ -40,13 +40,13 @@ Engine::Engine(const std::string &bundle_path, const EngineOptions &options)
   }
 }
 
-// The threads that submit jobs end first, then the jobs, then what the jobs read and report to.
+// Destroys in order: the threads that submit jobs, then the jobs, then the objects that jobs read and report to.
 Engine::~Engine() {
   main_.scheduler.stop();
   if (spare_) spare_->scheduler.stop();
 }
 
-// Loads the fallback. nullptr if that is impossible; the log says why.
+// Loads the fallback; nullptr if that is impossible, with the reason in the log.
 Scheduler *Engine::take_over(const Error &reason) {
   const char *const lost = model().device().entry().id.c_str();
   try {
@@ -63,7 +63,7 @@ Scheduler *Engine::take_over(const Error &reason) {
   return &spare_->scheduler;
 }
 
-// The graph goes to the device at once; to a fallback when that first searches it.
+// Loads the graph on the device at once; on a fallback when that first searches it.
 void Engine::add_graph(const std::string &name, GraphParts parts) {
   main_.scheduler.check_usable();
   const std::string source = parts.source;
@@ -143,7 +143,7 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
 std::shared_ptr<Stream> Engine::open_instead(const Stream &before) {
   main_.scheduler.check_usable();
   GraphName graph = graphs_.find(before.options().graph);
-  if (!graph) graph = before.first_graph();  // removed since
+  if (!graph) graph = before.first_graph();  // the graph was removed meanwhile
   return std::make_shared<Stream>(before.options(), std::move(graph), main_.model, &main_.scheduler, &results_, &estimations_,
                                   before.events());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loaded model and its graphs with the threads that serve its streams. Held by shared_ptr: by its user and by every open
-// stream.
+// Engine owns a loaded model, its graphs, and the threads that serve its streams. Its user and every open stream hold it by
+// shared_ptr.
 #pragma once
 
 #include <memory>
@@ -23,11 +23,11 @@ class Engine {
   Engine(const Engine &) = delete;
   Engine &operator=(const Engine &) = delete;
 
-  const LoadedModel &model() const { return main_.model; }  // on the device that was asked for, lost or not
+  const LoadedModel &model() const { return main_.model; }  // on the requested device, lost or not
 
-  std::shared_ptr<LoadedGraph> own_graph() const { return graphs_.find("")->get(); }  // the bundle's, or what replaced it
+  std::shared_ptr<LoadedGraph> own_graph() const { return graphs_.find("")->get(); }  // the bundle's graph, or its replacement
 
-  // Loads a graph and gives it the name, which another may have borne. Throws if it was not made for the model.
+  // Loads a graph under a name, replacing a graph of the same name. Throws if it was not made for the model.
   void add_graph(const std::string &name, GraphParts parts);
   void remove_graph(const std::string &name);
   GraphName graph(const std::string &name, const char *call) const { return graphs_.require(name, call); }
@@ -42,10 +42,10 @@ class Engine {
   // A speaker of the model; any number of engines with the same acoustic model may use it.
   std::shared_ptr<Speaker> new_speaker();
 
-  // The stream must be closed before the engine is destroyed. Throws if the options do not suit the model, or if the device was
+  // The stream must be closed before the engine is destroyed. Throws if the options do not fit the model, or if the device was
   // lost and there is no fallback.
   std::shared_ptr<Stream> open(StreamOptions options);
-  std::shared_ptr<Stream> open_instead(const Stream &before);  // with its options and queue of events, for Stream::replace
+  std::shared_ptr<Stream> open_instead(const Stream &before);  // same options and event queue, for Stream::replace
 
  private:
   // The model on one device, and the thread that calls that device.
@@ -64,7 +64,7 @@ class Engine {
 
   const std::string bundle_path_;
   ResampleFilters resample_filters_;
-  // The fallback, from the loss of the main device on. Written by the main scheduler's thread.
+  // The fallback, after the loss of the main device. Written by the main scheduler's thread.
   std::unique_ptr<Place> spare_;
   Place main_;
   GraphTable graphs_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An event of a stream, for its user. It is made once, waits in the stream's queue and is handed out as it is, so that nothing
+// An event of a stream. It is created once, waits in the stream's queue and is passed to the user unchanged, so that nothing
 // can fail on its way.
 #pragma once
 
@@ -19,23 +19,23 @@ struct Word {
   uint32_t id = 0;
   double start_s = 0, end_s = 0;
   float confidence = -1;
-  std::string rule, tags;  // of the grammar; tags are joined by '\n'
+  std::string rule, tags;  // labels of the grammar; tags are joined by '\n'
 };
 
 struct Alternative {
   std::string text;  // words joined by blanks
-  std::string tags;  // of the words, joined by '\n'
+  std::string tags;  // tags of the words, joined by '\n'
   std::vector<Word> words;
   double graph_cost = 0, acoustic_cost = 0;
 };
 
-// The arrays of asr_lattice, which says what they hold.
+// The arrays of asr_lattice, which documents them.
 struct EventLattice {
   uint32_t n_frames = 0;
   double beam = 0, acoustic_scale = 1;
   std::vector<double> state_times_s, end_graph_costs, end_acoustic_costs, end_posteriors;
   std::vector<uint32_t> arc_from, arc_to, arc_words;
-  std::vector<const char *> arc_texts;  // of `texts`
+  std::vector<const char *> arc_texts;  // pointers into `texts`
   std::vector<double> arc_graph_costs, arc_acoustic_costs, arc_posteriors, arc_starts_s, arc_ends_s;
   std::vector<uint64_t> alignment_begin;
   std::vector<uint32_t> transition_ids;
@@ -49,12 +49,12 @@ struct asr_event {
   asr_event_kind kind = ASR_EVENT_READY;
   uint32_t flags = 0;
   double time_s = 0;
-  std::optional<asr::Error> error;                   // of an ERROR
-  std::vector<asr::Alternative> alternatives;        // of kinds with words
-  size_t n_stable_words = 0;                         // of the first alternative
-  float out_of_grammar = -1;                         // of FINAL, where compared with the background
-  std::shared_ptr<const asr::EventLattice> lattice;  // of FINAL, where asked for
-  std::unique_ptr<asr_event> next;                   // in a queue
+  std::optional<asr::Error> error;                   // for ERROR
+  std::vector<asr::Alternative> alternatives;        // for kinds with words
+  size_t n_stable_words = 0;                         // for the first alternative
+  float out_of_grammar = -1;                         // for FINAL, if compared with the background
+  std::shared_ptr<const asr::EventLattice> lattice;  // for FINAL, if requested
+  std::unique_ptr<asr_event> next;                   // link of a queue
 };
 
 namespace asr {

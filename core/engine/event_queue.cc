@@ -9,9 +9,9 @@
 namespace asr {
 namespace {
 
-thread_local const EventQueue *t_delivering = nullptr;  // the queue whose callback this thread runs
+thread_local const EventQueue *t_delivering = nullptr;  // the queue whose callback is running on this thread
 
-std::mutex g_awaiting;  // of awaits_ of all queues
+std::mutex g_awaiting;  // guards awaits_ of all queues
 
 }  // namespace
 
@@ -55,7 +55,7 @@ void EventQueue::wait(int32_t timeout_ms) {
   if (!callback_ && end_taken_) fail(ASR_INVALID_STATE, "asr_wait: the stream's last event was taken already");
   const auto ready = [&] { return callback_ ? end_taken_ : !events_.empty() || end_taken_; };
   if (timeout_ms < 0) {
-    // Events come without callbacks' help; END has been delivered only when they have returned.
+    // Events come without the help of callbacks; END is delivered only when they have returned.
     if (callback_ && !ready() && !begin_to_await()) {
       fail(ASR_INVALID_STATE, "asr_wait: the stream's callback waits for the one that calls this, so neither would end");
     }
@@ -81,8 +81,8 @@ void EventQueue::close(Keepsake *kept) noexcept {
   end_to_await();
 }
 
-// Notes that the callback of this thread, if it runs one, waits for the one of this queue. False if that one waits for it, too,
-// maybe by way of others.
+// Records that the callback running on this thread, if any, waits for this queue's callback. Returns false if that callback
+// waits for this one, too, directly or through others.
 bool EventQueue::begin_to_await() const {
   if (t_delivering == nullptr) return true;
   std::lock_guard lock(g_awaiting);
@@ -100,7 +100,7 @@ void EventQueue::end_to_await() const {
 }
 
 void EventQueue::run() noexcept {
-  Keepsake kept(nullptr, nullptr);  // goes after the lock
+  Keepsake kept(nullptr, nullptr);  // destroyed after the lock is released
   std::unique_lock lock(mutex_);
   t_delivering = this;
   calling_ = true;

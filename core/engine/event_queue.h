@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of one stream on their way to its user, in order: kept until they are polled, or handed to its callback on a
-// thread of the engine's callback pool. A PARTIAL that waits is replaced by the next one. Where a stream takes the place of
-// another (asr_reset), both have the queue, and only the later one's events go through it.
+// EventQueue delivers the events of one stream in order: by polling, or to its callback on a thread of the engine's callback
+// pool. The next PARTIAL replaces a waiting one. If a stream replaces another (asr_reset), both share the queue, and only the
+// later stream's events pass.
 #pragma once
 
 #include <condition_variable>
@@ -18,24 +18,24 @@ namespace asr {
 
 class EventQueue : public WorkerPool::Job, public std::enable_shared_from_this<EventQueue> {
  public:
-  // Something of the user's that a callback needs, such as the handle of the stream.
+  // An object of the user that a callback needs, such as the handle of the stream.
   using Keepsake = std::unique_ptr<void, void (*)(void *)>;
 
   // An empty callback: events are polled, and no pool is needed.
   EventQueue(std::function<void(EventPointer)> callback, WorkerPool *pool) : callback_(std::move(callback)), pool_(pool) {}
 
-  // The engine's side; nothing happens once the queue is closed, or for another generation than the last. begin_again(): what
-  // was not delivered is discarded; returns the next generation, the first being 0.
+  // The engine's side; does nothing once the queue is closed, or for an earlier generation. begin_again() discards undelivered
+  // events and returns the next generation; the first is 0.
   void post(EventPointer event, uint64_t generation) noexcept;
   uint64_t begin_again() noexcept;
 
-  EventPointer poll();            // the next event; null if there is none now
-  void wait(int32_t timeout_ms);  // asr_wait; throws where callbacks would wait for each other for ever
-  bool in_callback() const;       // whether this thread runs the callback
+  EventPointer poll();            // returns the next event; null if none is available
+  void wait(int32_t timeout_ms);  // asr_wait; throws if callbacks would wait for each other for ever
+  bool in_callback() const;       // true if this thread runs the callback
 
-  // Discards what was not delivered and waits for a running callback; not in that callback. Callbacks that close each other's
-  // queues would wait for ever, so the last of them does not. The callback that still runs then gets `*kept`, to be freed when
-  // it has returned.
+  // Discards undelivered events and waits for a running callback; not allowed in that callback. If callbacks close each other's
+  // queues they would wait for ever, so the last of them does not wait. Its queue then takes `*kept` and frees it when the
+  // running callback has returned.
   void close(Keepsake *kept) noexcept;
 
  private:
@@ -48,13 +48,13 @@ class EventQueue : public WorkerPool::Job, public std::enable_shared_from_this<E
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   LinkedQueue<EventPointer, &asr_event::next> events_;
-  bool delivering_ = false;  // run() runs or is about to
-  bool calling_ = false;     // run() runs
+  bool delivering_ = false;  // run() is running or about to
+  bool calling_ = false;     // run() is running
   bool end_taken_ = false;
   uint64_t generation_ = 0;
   bool closed_ = false;
-  Keepsake kept_{nullptr, nullptr};             // for after the callback that runs
-  mutable const EventQueue *awaits_ = nullptr;  // the queue that this one's callback waits for; guarded by g_awaiting
+  Keepsake kept_{nullptr, nullptr};             // freed after the running callback
+  mutable const EventQueue *awaits_ = nullptr;  // the queue whose callback this one's waits for; guarded by g_awaiting
 };
 
 }  // namespace asr

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names that a stream's user has chosen for its next utterances (asr_set_graph), each with the frame that the stream had
-// been fed to: it is for utterances of what was fed later. The user chooses on any thread; the engine's thread takes.
+// GraphChoices holds the graph names chosen for a stream's next utterances (asr_set_graph), each with the frame that the stream
+// had been fed to. A choice is for utterances of audio fed later. The user chooses on any thread; the engine's thread takes.
 #pragma once
 
 #include <deque>
@@ -18,7 +18,7 @@ class GraphChoices {
 
   const GraphName &first() const { return first_; }
 
-  // The user's side. fed_to() gives the first frame of which nothing was fed; it never decreases.
+  // The user's side. fed_to() returns the first frame that was not fed; it never decreases.
   template <typename FedTo>
   void choose(GraphName name, FedTo fed_to) {
     const std::lock_guard lock(mutex_);
@@ -27,18 +27,18 @@ class GraphChoices {
     waiting_.back().name = std::move(name);
   }
 
-  // The engine's side: the graph of an utterance whose first sound is in this frame; frames must not decrease.
+  // The engine's side: returns the graph of an utterance whose first sound is in this frame; frames must not decrease.
   std::shared_ptr<LoadedGraph> take(uint64_t frame) {
     const std::lock_guard lock(mutex_);
     pass_locked(frame);
     return taken_->get();
   }
-  // No utterance will begin before this frame.
+  // Declares that no utterance will begin before this frame.
   void pass(uint64_t frame) {
     const std::lock_guard lock(mutex_);
     pass_locked(frame);
   }
-  // The frame of the first choice that no utterance has taken; the largest number if there is none.
+  // Returns the frame of the first choice not yet taken; the largest number if there is none.
   uint64_t next_frame() const {
     const std::lock_guard lock(mutex_);
     return waiting_.empty() ? UINT64_MAX : waiting_.front().frame;

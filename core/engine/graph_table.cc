@@ -32,7 +32,7 @@ GraphName GraphTable::require(const std::string &name, const char *call) const {
 }
 
 void GraphTable::remove(const std::string &name, const char *call) {
-  GraphName removed;  // goes after the lock
+  GraphName removed;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   const auto found = graphs_.find(name);
   if (found == graphs_.end()) fail_missing(name, call);

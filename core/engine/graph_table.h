@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graphs of an engine by their names. A stream holds on to the name that it has chosen, and finds the graph that bears the
-// name when an utterance begins. Any thread.
+// GraphTable maps names to the graphs of an engine. A stream holds the name that it has chosen, and looks up its graph when an
+// utterance begins. Any thread may call.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace asr {
 
-// A name's graph, which may be replaced. Once the name is removed it stays for the streams that have chosen it.
+// A name's graph, which may be replaced. A removed name stays for the streams that have chosen it.
 class NamedGraph {
  public:
   explicit NamedGraph(std::shared_ptr<LoadedGraph> graph) : graph_(std::move(graph)) {}
@@ -22,7 +22,7 @@ class NamedGraph {
   }
   void set(std::shared_ptr<LoadedGraph> graph) noexcept {
     const std::lock_guard lock(mutex_);
-    graph_.swap(graph);  // the one before goes after the lock
+    graph_.swap(graph);  // the old graph is freed after the lock is released
   }
 
  private:
@@ -35,7 +35,7 @@ using GraphName = std::shared_ptr<NamedGraph>;
 class GraphTable {
  public:
   void set(const std::string &name, std::shared_ptr<LoadedGraph> graph);
-  GraphName find(const std::string &name) const;                       // nullptr if there is none
+  GraphName find(const std::string &name) const;                       // nullptr if not found
   GraphName require(const std::string &name, const char *call) const;  // throws ASR_NOT_FOUND
   void remove(const std::string &name, const char *call);              // throws ASR_NOT_FOUND
 

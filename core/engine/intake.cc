@@ -8,7 +8,7 @@
 namespace asr {
 namespace {
 
-constexpr size_t kPieceValues = 16384;  // converted and appended at a time, so that a long call needs no second copy
+constexpr size_t kPieceValues = 16384;  // values converted and appended at a time, so that a long call needs no second copy
 
 }  // namespace
 
@@ -32,7 +32,7 @@ void Intake::feed(const void *samples, size_t n, bool may_wait) {
 
 void Intake::try_feed(const void *samples, size_t n) {
   const std::unique_lock feeding(feeding_, std::try_to_lock);
-  bool is_full = !feeding.owns_lock();  // another thread feeds, or waits to
+  bool is_full = !feeding.owns_lock();  // another thread is feeding or blocked
   if (!is_full) {
     const std::lock_guard lock(mutex_);
     is_full = limit_ > 0 && ring_.size() > limit_ && !closed_ && !finished_;
@@ -48,7 +48,7 @@ void Intake::feed_pieces(const void *samples, size_t n, bool may_wait, const cha
     check_open(call);
   }
   const bool audio = options_.is_audio();
-  const size_t unit = audio ? options_.format.n_channels : row_length_;  // values a sample or row has
+  const size_t unit = audio ? options_.format.n_channels : row_length_;  // values per sample or row
   const size_t value_bytes = audio ? options_.format.sample_bytes() : sizeof(float);
   if (n > kMostFeedBytes / (unit * value_bytes)) {
     fail(ASR_INVALID_ARGUMENT, "%s: n is %zu; the most of one call is %zu", call, n,
@@ -92,7 +92,7 @@ void Intake::push(const std::vector<float> &values, bool may_wait, const char *c
   if (enough) notify_();
 }
 
-// The last samples before the mark, where the rates differ, are still in the resampler and come after it.
+// If the rates differ, the last samples before the mark are still in the resampler and come after it.
 void Intake::mark() {
   const std::lock_guard feeding(feeding_);
   {

@@ -12,7 +12,7 @@ GraphParts made_for(GraphParts parts, const LoadedModel &model) {
   return parts;
 }
 
-// By number of the phone; phones.txt counts from 1 on, as <eps> is 0.
+// Returns a flag per phone number; phones.txt counts from 1, as <eps> is 0.
 std::vector<bool> silent_phones(const GraphParts &parts) {
   std::set<std::string> silent;
   for (const auto &[word, phones] : parts.bundle.filler_words) silent.insert(phones.begin(), phones.end());
@@ -47,7 +47,7 @@ std::shared_ptr<asr_backend_graph> LoadedGraph::on(const LoadedModel &model, Ret
     if (copy.model == &model) return copy.graph;
   }
   asr_backend_graph *loaded = nullptr;
-  const bool again = !model.options().fallback.empty();  // on the CPU, which takes it packed
+  const bool again = !model.options().fallback.empty();  // the CPU may load it later, packed
   model.device().check(graph_->load(*model.api(), model.device().get(), &loaded, again));
   BackendPointer<asr_backend_graph> owner(loaded, model.api()->free_graph);
   copies_.push_back({&model, retired->hold(std::move(owner), graph_)});

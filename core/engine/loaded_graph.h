@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph that an engine searches: its words, search settings and silent phones, and its arrays on the devices of the engine.
-// Held by whoever uses it: the engine under a name, and every utterance that is decoded with it. But for the arrays on devices
-// it does not change.
+// LoadedGraph is a graph that an engine searches: its words, search settings and silent phones, and its arrays on the devices
+// of the engine. Its users hold it: the engine under a name, and every utterance decoded with it. Only the arrays on devices
+// change.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ class LoadedGraph {
   const std::vector<std::string> &words() const { return words_.words; }
   const WordLabel *label(uint32_t word) const { return words_.labels.empty() ? nullptr : &words_.labels[word]; }
   const DecodingDefaults &decoding() const { return decoding_; }
-  // Whether the transition is of a phone of the filler words: silence and noises.
+  // Returns true if the transition belongs to a phone of the filler words: silence and noises.
   bool is_silence(uint32_t transition_id) const {
     const uint32_t phone = graph_->transition(transition_id).phone;
     return phone < is_silent_phone_.size() && is_silent_phone_[phone];

@@ -21,7 +21,7 @@ Bundle read_complete_bundle(const std::string &path) {
   return bundle;
 }
 
-// A stream that compares its results with the background needs two lanes.
+// Returns the lanes needed: a stream that compares its results with the background takes two.
 uint32_t n_lanes_for(const Bundle &bundle, const EngineOptions &options) {
   return bundle.has("background.bin") ? std::max(options.max_lanes, 2u) : options.max_lanes;
 }
@@ -36,7 +36,7 @@ asr_backend_options backend_options(const EngineOptions &options, uint32_t n_lan
   return result;
 }
 
-// Calls load(&object) and owns what it returns.
+// Calls load(&object) and takes ownership of the result.
 template <typename Object, typename Load>
 BackendPointer<Object> load_object(const Device &device, void (*free)(Object *), Load load) {
   Object *object = nullptr;
@@ -72,7 +72,7 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
       device_.entry().info.name);
 }
 
-// Tries it: not every device that has the slots can make rows of every front end.
+// Tests it: a device with the slots may be unable to make rows of this front end.
 bool LoadedModel::makes_signals() const {
   if (api()->step == nullptr || api()->signal_begin == nullptr) return false;
   const asr_signal_options options{sizeof(options), 0, 0};

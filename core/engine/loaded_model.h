@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bundle's model loaded on a device: front end and acoustic model as the back end holds them. Graphs are apart
-// (loaded_graph.h). Made by the engine, read by everything in it; it does not change.
+// LoadedModel is a bundle's model on a device: front end and acoustic model as the back end's objects. Graphs are separate
+// (loaded_graph.h). The engine makes it, its parts read it; it is immutable.
 #pragma once
 
 #include <memory>
@@ -16,9 +16,9 @@ namespace asr {
 
 struct EngineOptions {
   std::string device;    // empty: SENONE_DEVICE, else the best
-  std::string fallback;  // the device that takes over if that one is lost; empty: none
+  std::string fallback;  // the device that takes over if `device` is lost; empty: none
   uint32_t max_lanes = 8, window_frames = 32;
-  uint32_t n_threads = 0;  // 0: as many as there are cores
+  uint32_t n_threads = 0;  // 0: one per core
   uint32_t device_timeout_ms = 60000;
 
   uint32_t n_workers() const { return n_threads > 0 ? n_threads : n_usable_cores(); }
@@ -40,12 +40,12 @@ class LoadedModel {
   asr_backend_features *features() const { return features_.get(); }
   asr_backend_acoustic *acoustic() const { return acoustic_.get(); }
 
-  // Whether two advances are under way at a time (asr_backend_api::finish_advances).
+  // True if two advances run at a time (asr_backend_api::finish_advances).
   bool overlaps() const { return api()->finish_advances != nullptr; }
-  // Whether the device takes samples to log-likelihoods in one step.
+  // True if the device converts samples to log-likelihoods in one step.
   bool has_step() const { return has_step_; }
   uint32_t n_dims() const { return bundle_.front_end.n_dims(); }
-  uint32_t n_states() const { return n_states_; }  // of the acoustic model: the length of a row of log-likelihoods
+  uint32_t n_states() const { return n_states_; }  // of the acoustic model: length of a row of log-likelihoods
   uint32_t n_lanes() const { return n_lanes_; }    // channels in an advance
   double frame_shift_s() const { return bundle_.front_end.shift_samples / bundle_.front_end.sample_rate_hz; }
 

@@ -50,7 +50,7 @@ void set_flags(asr_event *event, uint32_t n_frames, bool reached_final, bool bea
   if (!reached_final && event->kind == ASR_EVENT_FINAL) event->flags |= ASR_FLAG_NOT_FINAL_STATE;
 }
 
-// Where the arcs of a path's words lie; the lattice has exactly one such path.
+// Returns the times of a path's words from its arcs; the lattice has exactly one path with these words.
 std::vector<WordPlace> places_of(const std::vector<uint32_t> &words, const CompactLattice &lattice) {
   std::vector<WordPlace> places;
   uint32_t state = 0;
@@ -84,7 +84,7 @@ uint32_t state_of(uint32_t transition_id, const Decoding &decoding) {
   return decoding.graph->is_silence(transition_id) ? kNoState : decoding.graph->graph().transition(transition_id).pdf;
 }
 
-// Where there are no words nothing is to be rejected; a search that died found no way through the grammar.
+// Sets the score and the flag. Without words there is nothing to reject; a search that died found no path through the grammar.
 void judge(const HeardPath &grammar, const Background &background, const Decoding &decoding, asr_event *final) {
   if (final->alternatives[0].words.empty()) return;
   final->out_of_grammar = (final->flags & ASR_FLAG_BEAM_DIED) != 0 ? 1 : out_of_grammar(grammar, background);
@@ -96,7 +96,7 @@ void judge(const HeardPath &grammar, const Background &background, const Decodin
   }
 }
 
-// A result without its boosts is better than none.
+// Applies the boosts; on failure the result stays unboosted.
 void boost(CompactLattice *lattice, const Boosts &boosts, double lattice_beam, const Decoding &decoding,
            const StopToken &stop) {
   const auto text_of = [&decoding](uint32_t word) -> const std::string & { return decoding.graph->words()[word]; };
@@ -218,7 +218,7 @@ EventPointer lattice_event(SearchLattice found, const Decoding &decoding, const 
   LatticePosteriors posteriors = lattice_posteriors(lattice, scale, stop);
 
   EventPointer event = new_event(ASR_EVENT_FINAL);
-  uint32_t n_frames = 0;  // that the paths consume
+  uint32_t n_frames = 0;  // frames consumed by the paths
   const std::vector<LatticePath> paths = n_best_paths(lattice, scale, decoding.n_best, determinised.beam, stop);
   for (const LatticePath &path : paths) {
     n_frames = static_cast<uint32_t>(path.transition_ids.size());

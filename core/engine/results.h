@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events from what the search found: the best path so far, or the lattice at the end. Called by Utterance and, on a thread of
-// the engine's pool for lattices, by Stream.
+// Makes events from search results: the best path so far, or the lattice at the end. Utterance calls it and, for lattices,
+// Stream on a thread of the engine's pool.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@
 
 namespace asr {
 
-// An event with the words of a path. first_frame: of the utterance, in its stream. n_common_arcs: asr_backend_api::common_path;
-// all words of a FINAL are stable.
+// Makes an event with the words of a path. first_frame: of the utterance, in its stream. n_common_arcs:
+// asr_backend_api::common_path; all words of a FINAL are stable.
 EventPointer path_event(const asr_path &path, uint64_t n_common_arcs, uint64_t first_frame, const Decoding &decoding,
                         asr_event_kind kind);
 
@@ -25,16 +25,16 @@ struct LatticePieces {
   explicit LatticePieces(const DeterminiseOptions &options) : determiniser(options) {}
 
   PieceDeterminiser determiniser;
-  std::optional<Error> failure;  // of work on them, after which no more are added
+  std::optional<Error> failure;  // failure of work on the pieces; no more are added after it
 };
 
-// What the search left of an utterance, taken from the device.
+// Search output of an utterance, taken from the device.
 struct SearchLattice {
-  std::optional<Background> background;  // that the result is compared with
+  std::optional<Background> background;  // for comparison with the result
   Boosts boosts;
   std::shared_ptr<LatticePieces> pieces;
-  Lattice last;              // the rest
-  uint64_t first_frame = 0;  // of the utterance, in its stream
+  Lattice last;              // the last piece
+  uint64_t first_frame = 0;  // first frame of the utterance, in its stream
   uint32_t n_frames = 0;
   bool reached_final = false, beam_died = false;
 };
@@ -42,18 +42,18 @@ struct SearchLattice {
 SearchLattice search_lattice(std::optional<Background> background, Boosts boosts, std::shared_ptr<LatticePieces> pieces,
                              const asr_raw_lattice &last, uint64_t first_frame, const Decoding &decoding);
 
-// The path of the background's channel.
+// Returns the path of the background's channel.
 HeardPath background_path(const asr_path &path, const Decoding &decoding);
 
-// The acoustic model's state of each frame of a path; kNoState in silence and noise.
+// Returns the acoustic model's state of each frame of a path; kNoState in silence and noise.
 constexpr uint32_t kNoState = UINT32_MAX;
 std::vector<uint32_t> states_of(const asr_path &path, const Decoding &decoding);
 
-// Compares a FINAL event of a path with the background: its score, its flag, and confidences.
+// Compares a FINAL event of a path with the background and sets its score, its flag, and confidences.
 void compare(const asr_path &path, const Background &background, const Decoding &decoding, asr_event *final);
 
-// A FINAL event with alternatives, confidences and the lattice. Takes from milliseconds to seconds; throws ASR_CANCELLED soon
-// after it is stopped, and the failure of the pieces if there was one. *states: those of the first alternative's path.
+// Makes a FINAL event with alternatives, confidences and the lattice. Takes from milliseconds to seconds. Throws ASR_CANCELLED
+// soon after it is stopped, and the pieces' failure if there was one. *states: the states of the first alternative's path.
 EventPointer lattice_event(SearchLattice found, const Decoding &decoding, const StopToken &stop = {},
                            std::vector<uint32_t> *states = nullptr);
 

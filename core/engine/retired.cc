@@ -5,7 +5,7 @@
 
 namespace asr {
 
-// Nobody is to be woken any more.
+// The wake function may no longer be called.
 Retired::~Retired() {
   wake_ = nullptr;
   free_all();
@@ -24,7 +24,7 @@ Retired::Held *Retired::take_all() {
   return std::exchange(first_, nullptr);
 }
 
-// What is freed may let go of the last share of something else.
+// Freeing an object may release the last share of another one.
 void Retired::free_all() {
   while (Held *held = take_all()) {
     while (held != nullptr) delete std::exchange(held, held->next);

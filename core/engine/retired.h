@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Channels and graphs of a device that nobody needs any more, on their way back to the engine's thread, which alone may free
-// them: a worker that still reads results holds a share of its channel, a channel one of its graph, and whoever lets go of the
-// last share retires the object here.
+// Retired collects unused channels and graphs of a device until the engine's thread frees them, which alone may do so. A worker
+// that reads results holds a share of its channel, and a channel holds one of its graph. The owner of the last share retires
+// the object here.
 #pragma once
 
 #include <functional>
@@ -14,22 +14,22 @@ namespace asr {
 
 class Retired {
  public:
-  // wake(): there is something to free; called on any thread.
+  // wake(): called on any thread when there is something to free.
   explicit Retired(std::function<void()> wake) : wake_(std::move(wake)) {}
   ~Retired();
   Retired(const Retired &) = delete;
   Retired &operator=(const Retired &) = delete;
 
-  // A share of an object, which is freed before what it needs. It must not outlive this.
+  // Returns a share of an object, which is freed before the objects that it needs. It must not outlive this.
   template <typename Object>
   std::shared_ptr<Object> hold(BackendPointer<Object> object, std::shared_ptr<const void> needs) {
-    // Its place in the list is made now, so that retiring it cannot fail.
+    // Allocates the list entry now, so that retiring the object cannot fail.
     auto held = std::make_unique<HeldObject<Object>>(std::move(object), std::move(needs));
     Object *const pointer = held->object.get();
     Held *const place = held.release();
-    return {pointer, [this, place](Object *) { retire(place); }};  // also where there is no memory for it
+    return {pointer, [this, place](Object *) { retire(place); }};  // the deleter also runs if this allocation fails
   }
-  // Frees what was retired. On the engine's thread, or when there is none any more.
+  // Frees the retired objects. Call on the engine's thread, or after it has ended.
   void free_all();
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what a stream is fed to rows: of features, made on the device if that has the fused step and the stream allows it, else
-// by a pipeline here; or the rows that it is fed. One for the whole life of a stream. Used by the engine's thread only.
+// RowSource converts a stream's input to rows. Rows of features are made on the device if that has the fused step and the
+// stream allows it, else by a pipeline here. Fed rows are passed on. A stream has one for its whole life. Only the engine's
+// thread uses it.
 #pragma once
 
 #include <optional>
@@ -15,12 +16,11 @@ namespace asr {
 
 class RowSource {
  public:
-  // `options` must outlive the source. `warp`: of the frequency axis. `start`: what live normalisation knows already, nullptr
-  // if nothing.
+  // `options` must outlive the source. `warp`: of the frequency axis. `start`: initial state of live normalisation, or nullptr.
   RowSource(const LoadedModel &model, const StreamOptions &options, float warp, const LiveMeanState *start);
 
-  // Input: samples, or whole rows where the stream is fed rows.
-  size_t n_wanted() const;  // values to add before the next window; 0 = enough is waiting
+  // Input: samples, or whole rows if the stream is fed rows.
+  size_t n_wanted() const;  // values to add before the next window; 0 = enough are waiting
   void add(const float *values, size_t n);
   void end();
 
@@ -32,7 +32,7 @@ class RowSource {
   // After the frames extracted so far; nullptr where normalisation keeps none.
   const LiveMeanState *live_state() const;
 
-  // Describes the frames that the device makes rows of in its next step; the job has no signal if rows are made here, or fed.
+  // Describes the frames of which the device makes rows in its next step; the job has no signal if rows are made here, or fed.
   void next_frames(asr_step_job *job);
 
   // The next rows, at most a window's. rows(): of a pipeline, or those that were fed; not of a device that makes them. take()
@@ -45,7 +45,7 @@ class RowSource {
   bool gives_loglikes() const { return options_.input == ASR_INPUT_LOGLIKES || options_.fusion != nullptr; }
   void release_waiting();  // makes rows of frames that wait for their mean, as far as features need no later ones
   bool has_ended() const { return ended_; }
-  bool is_dry() const;     // no row is left, nor will one come before more is added
+  bool is_dry() const;     // no row is left, and none will come before more is added
   bool all_taken() const;  // ended, and no row is left or will come
 
  private:

@@ -8,7 +8,7 @@
 namespace asr {
 namespace {
 
-// A team is woken for so many streams; fewer are done before it has come. More threads than this wait for memory.
+// fewest streams worth waking a team for; most threads that memory bandwidth serves
 constexpr size_t kLeastForTeam = 4;
 constexpr uint32_t kMostInTeam = 16;
 
@@ -117,7 +117,7 @@ void Scheduler::run() {
   }
 }
 
-// Does what others leave to this thread, which alone calls the device.
+// Does work that only this thread may do, as it alone calls the device.
 void Scheduler::tidy() noexcept {
   retired_->free_all();
   std::unique_lock lock(mutex_);
@@ -126,7 +126,7 @@ void Scheduler::tidy() noexcept {
     lock.unlock();
     run_errand(errand);
     lock.lock();
-    errand->is_done = true;  // it may be gone from here on
+    errand->is_done = true;  // may be destroyed from here on
     errand_done_.notify_all();
   }
 }
@@ -146,7 +146,7 @@ bool Scheduler::is_stopping() const noexcept {
   return stopping_;
 }
 
-// Drops those that another scheduler has by now, which are passed on. Nothing else of them may be touched here.
+// Drops streams that were passed on to another scheduler. No other member of these may be touched here.
 void Scheduler::keep_own() {
   const auto is_others = [this](const StreamPointer &stream) {
     const bool others = stream->scheduler_ != this;
@@ -156,8 +156,8 @@ void Scheduler::keep_own() {
   streams_.erase(std::remove_if(streams_.begin(), streams_.end(), is_others), streams_.end());
 }
 
-// Streams with something to do, in the order they came. Sleeps until there is one, or something else to do. Where advances
-// overlap, at most half of those there are, so that the other half makes the next window.
+// Takes streams with work, in order of arrival. Sleeps until there is one, or other work. If advances overlap it takes at most
+// half of the streams, so that the other half makes the next window.
 void Scheduler::next_streams(bool may_sleep) {
   std::unique_lock lock(mutex_);
   if (may_sleep) work_.wait(lock, [&] { return !queue_.empty() || first_errand_ != nullptr || woken_ || stopping_; });
@@ -166,7 +166,7 @@ void Scheduler::next_streams(bool may_sleep) {
   if (model_.overlaps()) most = std::min(most, (std::max(live_.size(), queue_.size()) + 1) / 2);
   while (!queue_.empty() && streams_.size() < most) {
     streams_.push_back(queue_.pop());
-    streams_.back()->queued_ = false;  // from now on it may come again
+    streams_.back()->queued_ = false;  // may be queued again from now on
   }
 }
 
@@ -183,7 +183,7 @@ void Scheduler::step(Window *now, Window *before) {
   end_failed();
 }
 
-// The device is done with the last windows of these.
+// Drops cancelled utterances; the device is done with the last windows of these streams.
 void Scheduler::drop_cancelled() {
   for (const StreamPointer &stream : streams_) {
     if (!stream->dropping_ || stream->failure_ || loss()) continue;
@@ -217,8 +217,8 @@ void Scheduler::clear(Window *window) {
   window->n_rows = window->n_lanes = 0;
 }
 
-// Until the advance of window `before` is done. What failed in it or in the scoring of `now` is that of the channels that say
-// so, else of both windows.
+// Waits until the advance of window `before` is done. A failure in it, or in the scoring of `now`, belongs to the channels that
+// report one, else to both windows.
 void Scheduler::await(const Window &now, const Window &before) {
   const asr_backend_api &api = *model_.api();
   asr_backend_device *const device = model_.device().get();
@@ -233,7 +233,7 @@ void Scheduler::await(const Window &now, const Window &before) {
   for (const Window *window : {&now, &before}) fail_window(*window, *failure);
 }
 
-// Fails the streams whose channels failed; returns whether there are any.
+// Fails the streams whose channels failed; returns true if there are any.
 bool Scheduler::take_outcomes(const Window &window) {
   if (model_.api()->outcome == nullptr) return false;
   const size_t n_before = failed_.size();
@@ -273,7 +273,7 @@ void Scheduler::prepare(const StreamPointer &stream) {
   s.progressed_ = false;
 }
 
-// Takes what was fed, as far as a window needs it.
+// Takes fed input, as far as a window needs it.
 void Scheduler::fill_rows() {
   for_each_apart(streams_, [](Stream &stream) {
     if (stream.makes_rows()) stream.progressed_ = stream.fill_rows();
@@ -373,14 +373,14 @@ void Scheduler::for_each_apart(const Streams &streams, Action action) {
       failures_[i] = current_error();
     }
   };
-  team_.run(streams.size(), std::ref(try_action));  // a function of its own would need memory
+  team_.run(streams.size(), std::ref(try_action));  // std::ref, since a std::function that holds a copy would need memory
   for (size_t i = 0; i < streams.size(); ++i) {
     if (failures_[i]) fail_stream(streams[i], *failures_[i]);
   }
 }
 
 void Scheduler::fail_window(const Window &window, const Error &error) noexcept {
-  if (error.code() == ASR_DEVICE_LOST) note_loss(error);  // also where no stream has a part in it
+  if (error.code() == ASR_DEVICE_LOST) note_loss(error);  // also if no stream is affected
   for (const Part &part : window.parts) fail_stream(part.stream, error);
 }
 
@@ -391,13 +391,13 @@ void Scheduler::fail_stream(const StreamPointer &stream, const Error &error) noe
   failed_.push(stream);
 }
 
-// After a loss: all streams of the device fail, if they have not yet.
+// After a loss: fails all streams of the device that have not failed yet.
 void Scheduler::give_up_device() {
   const Error reason = *loss();
   for (const StreamPointer &stream : live_) fail_stream(stream, reason);
   if (given_up_) return;
   given_up_ = true;
-  model_.api()->wait(model_.device().get());  // so that no work that may still run reads the windows; it may fail, too
+  model_.api()->wait(model_.device().get());  // so that no running work reads the windows; it may fail, too
   if (take_over_) spare_ = take_over_(reason);
   std::lock_guard lock(mutex_);
   can_fall_back_ = spare_ != nullptr;

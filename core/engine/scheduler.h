@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's thread: the only one that calls the device. It advances streams step by step, up to max_lanes of them by a
-// window each, and posts their events. Taking samples and making rows of cepstra concerns one stream at a time, and a team of
-// threads does it for many.
+// Scheduler is the engine's thread, the only one that calls the device. It advances streams step by step, up to max_lanes of
+// them by a window each, and posts their events. Taking samples and making rows from cepstra is independent per stream, and a
+// team of threads does it for many.
 //
-// Two windows are under way at a time, in score buffers 0 and 1. Window n is gathered and its scoring is issued, from samples
-// where the device has the fused step, else from rows whose cepstra it computed before. Then,
-// - where advances overlap (a GPU): the search of n is put behind that of n - 1, which is awaited, and results of n - 1 are
-//   read while the device searches n. What makes results of ended streams is left to a pool.
+// Two windows are in progress at a time, in score buffers 0 and 1. Window n is gathered and its scoring is issued. Scoring
+// starts from samples if the device has the fused step, else from rows whose cepstra it computed before. Then,
+// - if advances overlap (a GPU): the search of n is queued behind that of n - 1, which is awaited, and results of n - 1 are
+//   read while the device searches n. A pool makes the results of ended streams.
 // - else: window n - 1 is searched while n is scored; then both are awaited and results of n - 1 are read.
-// A stream's failure is noted where it happens and carried out at the end of a step.
+// A stream's failure is recorded where it happens and handled at the end of a step.
 //
-// A failed allocation is the failure of the stream, or of the window, that it was made for. Lists of the streams of a step have
-// room for max_lanes from the start, queues of streams are links in them, and a stream has its last events from its start, so
-// that every stream reaches its end.
+// A failed allocation is the failure of its stream, or of its window. Lists of a step's streams have capacity for max_lanes
+// from the start, queues of streams are links in them, and a stream has its last events from its start. So every stream reaches
+// its end.
 //
 // Once the device is lost, it gets no further work. All its streams end with the reason, or go to the scheduler of the engine's
-// fallback, which decodes them from the start of what they were fed. From then on this thread only passes on what it is given.
+// fallback, which decodes them from the start of their audio. From then on this thread only passes streams on.
 #pragma once
 
 #include <condition_variable>
@@ -38,7 +38,7 @@ namespace asr {
 
 class Scheduler {
  public:
-  // Gives the scheduler that takes the streams of a lost device; nullptr if there is none.
+  // Returns the scheduler that takes the streams of a lost device; nullptr if there is none.
   using TakeOver = std::function<Scheduler *(const Error &reason)>;
 
   Scheduler(const LoadedModel &model, Retired *retired, TakeOver take_over);
@@ -48,24 +48,24 @@ class Scheduler {
 
   void stop();  // ends the thread; every stream must have been closed
 
-  void enqueue(std::shared_ptr<Stream> stream) noexcept;  // there is something to do for the stream; any thread
-  // The device was lost, as the pool saw first at this stream. Any thread.
+  void enqueue(std::shared_ptr<Stream> stream) noexcept;  // queues a stream that has work; any thread
+  // Reports the loss of the device, first noticed by the pool at this stream. Any thread.
   void lose(const Error &reason, std::shared_ptr<Stream> stream) noexcept;
-  // Runs an action that calls the device, between two steps, and returns when that is done. Throws what it throws, and the loss
+  // Runs an action that calls the device between two steps, and returns when that is done. Throws its exceptions, and the loss
   // of the device. Any thread but this one.
   void run_between_steps(const std::function<void()> &action);
-  void wake() noexcept;       // there is something retired; any thread
-  void check_usable() const;  // throws why no stream can be opened; any thread
+  void wake() noexcept;       // call after retiring an object; any thread
+  void check_usable() const;  // throws the reason why no stream can be opened; any thread
 
  private:
   using StreamPointer = std::shared_ptr<Stream>;
-  using Streams = std::vector<StreamPointer>;  // at most max_lanes, for which there is room
+  using Streams = std::vector<StreamPointer>;  // at most max_lanes, which is the capacity
 
-  // A stream's share of a window: n_rows rows from first_row of the window's score buffer, or of its log-likelihoods.
+  // A stream's part of a window: n_rows rows from first_row of the window's score buffer, or of its log-likelihoods.
   struct Part {
     StreamPointer stream;
     size_t first_row, n_rows;
-    bool partial, check, last;  // after it a partial result is due; the endpointer looks at it; the utterance ends
+    bool partial, check, last;  // afterwards a partial result is due; the endpointer checks; the utterance ends
   };
   struct Window {
     uint32_t buffer = 0;
@@ -75,10 +75,10 @@ class Scheduler {
     std::vector<asr_step_job> steps;        // what is scored, in the order of its rows
     uint32_t n_rows = 0;                    // of the score buffer
     std::vector<asr_advance_job> jobs;
-    uint32_t n_lanes = 0;  // that its utterances need
+    uint32_t n_lanes = 0;  // lanes that its utterances need
   };
 
-  // What run_between_steps waits for.
+  // The action that run_between_steps waits for.
   struct Errand {
     const std::function<void()> *action = nullptr;
     std::optional<Error> failure;
@@ -122,10 +122,10 @@ class Scheduler {
   void finish_with_lattices(const Streams &streams);
   void list_channels(const Streams &streams);
 
-  // Runs an action for each of the streams, on the team; it may touch nothing but the stream. What it throws fails the stream.
+  // Runs an action for each of the streams, on the team; it may touch only the stream. Its exception fails the stream.
   template <typename Action>
   void for_each_apart(const Streams &streams, Action action);
-  // Runs an action for one stream, or one for all of a window; what it throws fails that stream, or all of them.
+  // Runs an action for one stream, or one for all of a window; its exception fails that stream, or all of them.
   template <typename Action>
   void for_stream(const StreamPointer &stream, Action action) {
     try {
@@ -164,15 +164,15 @@ class Scheduler {
   Errand *first_errand_ = nullptr;
   bool woken_ = false;
   bool stopping_ = false;
-  std::optional<Error> loss_;  // why the device is not used any more
+  std::optional<Error> loss_;  // why the device is no longer used
   bool can_fall_back_;
 
-  // Of the thread.
+  // Members used by the thread only.
   Window windows_[2];
-  Streams streams_;                                           // of this step
-  std::set<StreamPointer> live_;                              // streams that have rows
+  Streams streams_;                                           // streams of this step
+  std::set<StreamPointer> live_;                              // streams with rows
   LinkedQueue<StreamPointer, &Stream::next_failed_> failed_;  // to be ended when the device is idle
-  Scheduler *spare_ = nullptr;                                // where streams of a lost device go
+  Scheduler *spare_ = nullptr;                                // takes the streams of a lost device
   bool given_up_ = false;
   ThreadPool team_;
   std::vector<std::optional<Error>> failures_;  // of for_each_apart

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathering: the rows of streams that the next window takes.
+// Gathers the rows of streams for the next window.
 #include <algorithm>
 
 #include "core/engine/scheduler.h"
 
 namespace asr {
 
-// Takes the stream's ready rows into the window. A stream that moved, or whose end is near, is visited again. Behind a gate an
-// utterance begins with speech, and at the end of the stream, where it is what posts END.
+// Takes the stream's ready rows into the window. A stream that advanced, or whose end is near, is visited again. With a gate an
+// utterance begins with speech; at the end of the stream one begins anyway, since it posts END.
 void Scheduler::gather(const StreamPointer &stream, Window *window) {
   Stream &s = *stream;
   if (!s.makes_rows() || s.last_taken_ || s.awaits_check_) return;
@@ -32,7 +32,7 @@ void Scheduler::gather(const StreamPointer &stream, Window *window) {
   }
 }
 
-// Takes the lanes that the stream needs. What finds no room is visited again.
+// Takes the lanes that the stream needs. Streams that do not fit are visited again.
 bool Scheduler::has_room(const Stream &stream, Window *window) const {
   const uint32_t n = stream.utterance_ ? stream.utterance_->n_lanes() : 0;
   if (window->n_lanes + n > model_.n_lanes()) return false;
@@ -40,7 +40,7 @@ bool Scheduler::has_room(const Stream &stream, Window *window) const {
   return true;
 }
 
-// Drops rows that are of no utterance, which a device that makes rows itself scores, too.
+// Drops rows outside utterances; a device that makes rows itself scores these, too.
 void Scheduler::gather_dropped(const StreamPointer &stream, Window *window) {
   Stream &s = *stream;
   RowSource &rows = *s.rows_;
@@ -56,7 +56,8 @@ void Scheduler::gather_dropped(const StreamPointer &stream, Window *window) {
     window->n_rows += job.n_rows;
     window->parts.push_back({stream, 0, 0, false, false, false});
   }
-  // Rows that only later audio tells from background stay; between utterances the mark has nothing to end, and need not wait.
+  // Rows stay that only later audio can classify as background. Between utterances the mark has nothing to end, and need not
+  // wait.
   const bool is_undecided = n == 0 && rows.n_ready() > 0;
   if (s.at_mark() && rows.is_dry()) rows.release_waiting();
   const bool at_mark = s.at_mark() && (rows.is_dry() || is_undecided);
@@ -92,7 +93,7 @@ void Scheduler::gather_rows(const StreamPointer &stream, Window *window) {
   }
   const bool partial = n > 0 && utterance.at_partial(), check = n > 0 && utterance.at_check();
   stream->awaits_check_ = check;
-  stream->last_taken_ = rows.all_taken() && !partial && !check;  // each window asks for one result of a stream
+  stream->last_taken_ = rows.all_taken() && !partial && !check;  // each window requests one result of a stream
   if (n > 0 || job.n_frames > 0 || stream->last_taken_) {
     window->parts.push_back({stream, first_row, n, partial, check, stream->last_taken_});
   }

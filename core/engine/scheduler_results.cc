@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scheduler reads from the device after a window: partial results, endpoints, final results and lattices.
+// Reads results from the device after a window: partial results, endpoints, final results and lattices.
 #include <limits>
 
 #include "core/engine/scheduler.h"
 
 namespace asr {
 
-// Posts what the streams of an advanced window have to say, and ends those whose audio has all been advanced.
+// Posts the events of the streams in an advanced window, and ends those whose audio has all been advanced.
 void Scheduler::complete(Window *window) {
   for (const Part &part : window->parts) {
     if (!part.stream->is_decoding()) continue;
@@ -26,7 +26,7 @@ void Scheduler::complete(Window *window) {
     if (const auto background = background_of(*stream)) {
       compare(path, *background, stream->utterance_->decoding(), final.get());
     }
-    if (stream->speaker_) {  // learns from it, which takes time
+    if (stream->speaker_) {  // learning takes time
       stream->submit_result(this, [self = stream.get(), made = std::make_shared<EventPointer>(std::move(final)),
                                    states = states_of(path, stream->utterance_->decoding())] {
         self->learn(**made, states);
@@ -46,7 +46,7 @@ void Scheduler::complete(Window *window) {
   for (Streams *streams : {&partial_, &checked_, &last_, &last_with_lattice_}) streams->clear();
 }
 
-// The path of the background's channel through an utterance whose rows have all been advanced, and the utterance's sound.
+// Returns the path of the background's channel through a completely advanced utterance, and the utterance's sound.
 std::optional<Background> Scheduler::background_of(const Stream &stream) {
   asr_backend_channel *const channel = stream.utterance_->background().get();
   if (channel == nullptr) return std::nullopt;
@@ -55,8 +55,8 @@ std::optional<Background> Scheduler::background_of(const Stream &stream) {
   return Background{background_path(path, stream.utterance_->decoding()), stream.sound()};
 }
 
-// Arcs of the stream's best path that no later path changes, where the device can tell. Where advances overlap, the channel may
-// be in one.
+// Returns the arcs of the stream's best path that no later path changes, if the device can tell. If advances overlap, the
+// channel may be in one.
 uint64_t Scheduler::n_common_arcs(const Stream &stream) {
   uint64_t n = 0;
   if (model_.api()->common_path == nullptr || model_.overlaps()) return n;
@@ -99,7 +99,7 @@ void Scheduler::look_for_endpoint(Stream *stream, const PathTail &tail, const as
   if (!stream->closing_) stream->post_pause(std::move(event), is_pause, n_frames);
 }
 
-// The pool takes the lattice from the device's work, which is more than the engine's thread could do.
+// The pool makes the lattice from the device's output, since the engine's thread has no time for that.
 void Scheduler::finish_later(const StreamPointer &stream) {
   if (!stream->is_decoding()) return;
   const auto channel = stream->utterance_->channel();
@@ -123,7 +123,7 @@ void Scheduler::list_channels(const Streams &streams) {
   for (const StreamPointer &stream : streams) channels_.push_back(stream->utterance_->channel().get());
 }
 
-// Takes best paths from the device, all in one call where it can.
+// Takes best paths from the device, all in one call if possible.
 template <typename Action>
 void Scheduler::for_best_paths(const Streams &streams, uint32_t use_final, Action action) {
   const asr_backend_api &api = *model_.api();
@@ -143,8 +143,8 @@ void Scheduler::for_best_paths(const Streams &streams, uint32_t use_final, Actio
   }
 }
 
-// Takes lattices from the device, all in one call where it can. What they need after that is left to the pool, which then posts
-// the rest.
+// Takes lattices from the device, all in one call if possible. The pool does the further work on them and then posts the
+// remaining events.
 void Scheduler::finish_with_lattices(const Streams &streams) {
   const asr_backend_api &api = *model_.api();
   list_channels(streams);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of one stream on a pool of threads: one after the other, in the order they came, beside those of other streams.
+// SerialWork runs the jobs of one stream on a pool of threads: one after the other, in order, in parallel with those of other
+// streams.
 #pragma once
 
 #include <functional>
@@ -15,7 +16,7 @@ class SerialWork : public WorkerPool::Job, public std::enable_shared_from_this<S
  public:
   explicit SerialWork(WorkerPool *pool) : pool_(pool) {}
 
-  void submit(std::function<void()> job);  // it must not throw. Throws std::bad_alloc; then the job is not done
+  void submit(std::function<void()> job);  // the job must not throw. Throws std::bad_alloc; the job is then not done
 
  private:
   struct Item {

@@ -81,7 +81,7 @@ void Speaker::set_transform(std::shared_ptr<const FeatureTransform> transform) {
   transform_.swap(transform);
 }
 
-// Within a thousand times what the model's rows are.
+// Returns true for rows within a thousand times the range of the model's rows.
 bool Speaker::is_usual(const float *row) const {
   for (uint32_t d = 0; d < n_dims(); ++d) {
     const double square = static_cast<double>(row[d]) * static_cast<double>(row[d]);
@@ -90,7 +90,7 @@ bool Speaker::is_usual(const float *row) const {
   return true;
 }
 
-// In pieces, of which the sample keeps some.
+// Adds in pieces, of which the sample keeps some.
 void Speaker::add(const std::vector<float> &rows, const std::vector<uint32_t> &states, float warp) {
   constexpr size_t kPiece = 256;
   for (size_t begin = 0; begin < states.size(); begin += kPiece) {
@@ -138,7 +138,7 @@ Speaker::Said Speaker::said() const {
   return {sample_, warp_, estimates_transform_, n_warp_rows_};
 }
 
-// Replaces the transform; false where none fits, and the one before stays.
+// Replaces the transform; returns false if none fits, and keeps the old one.
 bool Speaker::estimate(const Said &said, const StopToken &stop) {
   auto estimated = std::make_shared<FeatureTransform>(said.sample.estimate(model_->posteriors, model_->prior, stop));
   if (estimated->n_dims == 0) return false;
@@ -148,7 +148,7 @@ bool Speaker::estimate(const Said &said, const StopToken &stop) {
   return true;
 }
 
-// Returns whether it is another than before. Of warps that are equally likely, the one nearest 1 is taken.
+// Returns true if the warp changed. Of equally likely warps, the one nearest 1 is taken.
 bool Speaker::choose_warp() {
   float warp = 1;
   {

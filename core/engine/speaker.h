@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A speaker, whom streams share: sums and samples of what was said, as SpeakerTrack adds them; and the warp of the frequency
-// axis and the transform of features that are estimated from these. Any thread.
+// Speaker is shared by streams. It holds sums and samples of the speech that SpeakerTrack adds, and estimates from them the
+// warp of the frequency axis and the transform of features. Any thread may call.
 #pragma once
 
 #include <memory>
@@ -16,21 +16,21 @@
 
 namespace asr {
 
-// An acoustic model in memory, which the speakers of an engine share.
+// An acoustic model in memory, shared by the speakers of an engine.
 class EstimationModel {
  public:
-  explicit EstimationModel(const Bundle &bundle);  // throws where transforms cannot be estimated for the model
+  explicit EstimationModel(const Bundle &bundle);  // throws if transforms cannot be estimated for the model
 
   const AcousticModel model;
   const GaussianPosteriors posteriors;
   const FmllrPrior prior;
-  const uint64_t checksum;  // of acoustic.bin
+  const uint64_t checksum;  // checksum of acoustic.bin
   const FrontEnd front_end;
 
-  const WarpScorer &warps() const;  // made at the first call
+  const WarpScorer &warps() const;  // created by the first call
 
  private:
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the members below
   mutable std::optional<WarpScorer> warps_;
 };
 
@@ -41,35 +41,35 @@ class Speaker {
   uint32_t n_dims() const { return model_->model.n_dims; }
   bool suits(const Bundle &bundle) const { return bundle.files.at("acoustic.bin").checksum == model_->checksum; }
 
-  // What adapt() estimates. n_warps: 0, 11 or 21.
-  void set_methods(bool fmllr, size_t n_warps);  // throws ASR_UNSUPPORTED where the front end cannot be warped
+  // Selects what adapt() estimates. n_warps: 0, 11 or 21.
+  void set_methods(bool fmllr, size_t n_warps);  // throws ASR_UNSUPPORTED if the front end cannot be warped
   bool searches_warps() const;
 
-  // The warp of streams that begin now.
+  // Warp of streams that begin now.
   float warp() const;
-  void set_warp(float warp);  // one that the model has; forgets rows and transform where it is another than before
+  void set_warp(float warp);  // a warp of the model; a change discards rows and transform
 
-  // The transform of utterances that begin now, of a stream with this warp; nullptr: none.
+  // Transform of utterances that begin now, for a stream with this warp; nullptr: none.
   std::shared_ptr<const FeatureTransform> transform(float warp) const;
   std::shared_ptr<const FeatureTransform> transform() const { return transform(warp()); }
   void set_transform(std::shared_ptr<const FeatureTransform> transform);
 
-  // As SpeechSample, of a stream with this warp; rows that are far from all that the model knows do not count.
+  // As SpeechSample::add, from a stream with this warp; rows far outside the model's range do not count.
   void add(const std::vector<float> &rows, const std::vector<uint32_t> &states, float warp);
   // As WarpScorer.
   void add_sound(const std::vector<float> &samples, const std::vector<uint32_t> &states, bool normalises,
                  const StopToken &stop);
 
-  // Chooses the warp; where it is the same as before, estimates the transform. Throws ASR_INVALID_STATE where too little was
-  // said, or nothing fits it.
+  // Chooses the warp; if it stays the same, estimates the transform. Throws ASR_INVALID_STATE if there is too little speech, or
+  // if nothing fits it.
   void adapt();
   bool is_due() const;
-  void adapt_if_due(const StopToken &stop);  // the transform, once there is enough, and then with every fifth more
+  void adapt_if_due(const StopToken &stop);  // estimates the transform once there is enough, then with every fifth more
 
  private:
   struct Said {
     SpeechSample sample;
-    float warp;  // that its rows were made with
+    float warp;  // warp of its rows
     bool estimates_transform;
     size_t n_warp_rows;
   };
@@ -80,16 +80,16 @@ class Speaker {
   bool is_usual(const float *row) const;
 
   const std::shared_ptr<const EstimationModel> model_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the members below
   bool estimates_transform_ = true;
   size_t n_warps_ = 0;
   std::vector<int64_t> warp_sums_ = std::vector<int64_t>(WarpScorer::kWarps);
   size_t n_warp_rows_ = 0;        // in warp_sums_
   uint64_t warp_generation_ = 0;  // counts changes of n_warps_
   float warp_ = 1;
-  SpeechSample sample_{kMostSpeakerRows};              // under warp_
-  size_t n_added_ = 0, n_due_ = kLeastSpeakerRows;     // rows so far, and for the next adapt_if_due
-  std::shared_ptr<const FeatureTransform> transform_;  // under warp_
+  SpeechSample sample_{kMostSpeakerRows};              // with warp_
+  size_t n_added_ = 0, n_due_ = kLeastSpeakerRows;     // rows so far, and rows for the next adapt_if_due
+  std::shared_ptr<const FeatureTransform> transform_;  // with warp_
 };
 
 }  // namespace asr

@@ -87,7 +87,7 @@ void SpeakerTrack::learn_rows(const std::vector<uint32_t> &states) {
   speaker_->add(rows, states_of_rows, warp_);
 }
 
-// The frames whose sound is kept.
+// Learns from the frames whose sound is kept.
 void SpeakerTrack::learn_warp(uint64_t first_frame, const std::vector<uint32_t> &states, const StopToken &stop) {
   const uint64_t sound_frame = sound_begin_ / shift_samples_, begin = std::max(first_frame, sound_frame);
   const uint64_t end = std::min(first_frame + states.size(), sound_frame + sound_.size() / shift_samples_);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream's part in its speaker: transforms the rows of the utterance under way, keeps them and their sound, and hands them
-// to the speaker when the result has told their states. Stream has one; of the thread that Stream's decoding is of.
+// SpeakerTrack connects a stream to its speaker. It transforms the rows of the current utterance and keeps them with their
+// sound. Once the result has given their states, it passes them to the speaker. Stream has one, used by the thread of Stream's
+// decoding.
 #pragma once
 
 #include <memory>
@@ -20,15 +21,15 @@ class SpeakerTrack {
 
   bool keeps_sound() const { return keeps_sound_; }
 
-  void begin_utterance();  // with the transform that the speaker has by now
+  void begin_utterance();  // uses the speaker's current transform
   void add_sound(const float *samples, size_t n);
   void forget_before(uint64_t frame);  // before the utterance that begins there
-  void begin_again(uint64_t frame);    // where the sound begins that comes again
+  void begin_again(uint64_t frame);    // beginning of the sound that comes again
 
-  // The utterance's next rows, which it keeps and then transforms.
+  // Keeps the utterance's next rows and then transforms them.
   void take(float *rows, size_t n);
 
-  // states: of each row, or kNoState. What is probably wrong teaches nothing.
+  // states: of each row, or kNoState. Probably wrong results are not learned.
   void learn(const asr_event &final, uint64_t first_frame, const std::vector<uint32_t> &states, const StopToken &stop);
 
   bool is_due() const { return speaker_->is_due(); }

@@ -31,7 +31,7 @@ void SpeechGate::begin_again(uint64_t frame) {
   finished_ = false;
 }
 
-// Whole frames only, and none that may have to be decoded: the rows that a source has made wait in it for ever.
+// Returns whole frames only, and no undecided ones: rows already made would stay in the source.
 size_t SpeechGate::n_releasable() const {
   if (finished_) return held_.size();
   uint64_t n_frames = activity_.n_frames();

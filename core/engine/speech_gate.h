@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds samples of a stream back until it is known whether they are speech, so that what is background need not be decoded.
-// Between what Stream takes from its intake and its RowSource; used by the engine's thread only. Frames count from the stream's
-// first sample, and begin one frame shift apart.
+// SpeechGate holds samples of a stream until they are known to be speech or background, so that background need not be decoded.
+// It sits between Stream's intake and its RowSource; only the engine's thread uses it. Frames count from the stream's first
+// sample, and begin one frame shift apart.
 #pragma once
 
 #include <vector>
@@ -17,11 +17,11 @@ class SpeechGate {
 
   size_t n_wanted() const;  // samples to add before the next release
   void add(const float *samples, size_t n);
-  void settle() { activity_.settle(); }  // what is not known to be speech is background
+  void settle() { activity_.settle(); }  // undecided frames become background
   void finish();                         // no more samples
-  void begin_again(uint64_t frame);      // the next samples are those from this frame on, once more
+  void begin_again(uint64_t frame);      // the next samples repeat the stream from this frame on
 
-  // Samples to be released now: all while it is open, for an utterance, else those of background and of what follows it.
+  // Samples to release now: while open, for an utterance, all of them; else those of background, and its following context.
   void open() { is_open_ = true; }
   void close(uint64_t next_frame) { is_open_ = false, next_frame_ = next_frame; }
   size_t n_releasable() const;
@@ -29,7 +29,7 @@ class SpeechGate {
   void release(size_t n);
   bool is_empty() const { return held_.empty(); }
 
-  // Rows of background from next_frame on, and whether speech begins there.
+  // Number of background rows from next_frame on, and whether speech begins there.
   uint64_t n_background_from(uint64_t next_frame) const { return activity_.background_until(next_frame) - next_frame; }
   bool speech_begins_at(uint64_t next_frame) const { return activity_.is_speech(next_frame); }
   uint64_t sound_from(uint64_t frame) const { return activity_.sound_from(frame); }
@@ -38,10 +38,10 @@ class SpeechGate {
 
  private:
   const uint32_t shift_;
-  const size_t window_;  // samples
+  const size_t window_;  // in samples
   VoiceActivity activity_;
   std::vector<float> held_;
-  uint64_t position_ = 0;  // of held_[0] in the stream
+  uint64_t position_ = 0;  // position of held_[0] in the stream
   uint64_t next_frame_ = 0;
   bool is_open_ = false, finished_ = false;
 };

@@ -11,10 +11,10 @@ namespace asr {
 
 namespace {
 
-constexpr size_t kMarginFrames = 4;  // whose samples may reach into the next one's
+constexpr size_t kMarginFrames = 4;  // frames whose samples may reach into the next frame's
 constexpr size_t kMinFrames = 8;     // fewer are not worth a step, unless the audio has ended
 
-// Made when the library is loaded, so that stopping a stream needs no memory; never freed, as threads may outlive exit.
+// Created when the library is loaded, so that stopping a stream needs no memory; never freed, as threads may outlive exit.
 const Error *const g_cancelled = new Error(ASR_CANCELLED, "the stream was cancelled by asr_cancel");
 const Error *const g_reset = new Error(ASR_CANCELLED, "the stream was reset by asr_reset; what was not finished is dropped");
 const Error *const g_closed = new Error(ASR_INVALID_STATE, "the stream was closed");
@@ -26,7 +26,7 @@ bool searches_warps(const StreamOptions &options) {
 
 float warp_of(const StreamOptions &options) { return options.speaker ? options.speaker->warp() : options.vtln_warp; }
 
-// Values of the intake that one frame shift brings.
+// Returns the number of intake values per frame shift.
 size_t values_of_frame(const StreamOptions &options, const LoadedModel &model) {
   if (options.is_audio()) return model.bundle().front_end.shift_samples;
   return options.input == ASR_INPUT_LOGLIKES ? model.n_states() : model.n_dims();
@@ -144,7 +144,7 @@ void Stream::finish() {
   while_fed([&] { intake_.finish(); });
 }
 
-// A call without enough memory may have taken a part of what it was given, so that the stream cannot go on.
+// A call without enough memory may have taken a part of its input, so the stream cannot go on.
 template <typename Action>
 void Stream::while_fed(Action action) {
   try {
@@ -157,7 +157,7 @@ void Stream::while_fed(Action action) {
   }
 }
 
-// Of two that stop it the first gives the reason.
+// The first reason wins if two threads stop the stream.
 void Stream::stop(const Error &reason) noexcept {
   stopped_ = true;
   intake_.close(reason);
@@ -191,7 +191,7 @@ void Stream::post_partial(EventPointer partial, uint32_t n_frames) {
   post(std::move(partial));
 }
 
-// PROBABLY_FINISHED or SPEECH_RESUMED; null where neither is due. What was said before a device was lost is not said again.
+// Posts PROBABLY_FINISHED or SPEECH_RESUMED; null if neither is due. Events posted before a device was lost are not repeated.
 void Stream::post_pause(EventPointer event, bool is_pause, uint32_t n_frames) {
   if (!event || n_frames <= n_pause_frames_) return;
   n_pause_frames_ = n_frames;
@@ -208,7 +208,8 @@ void Stream::begin_rows(const LoadedModel &model, Retired *retired) {
   if (!rows_) rows_.emplace(model, options_, warp_, carried_.start());
 }
 
-// Later utterances of a stream with endpoints may have another graph than this one.
+// Begins the sound track if results are compared. In a stream with endpoints its options decide, since later utterances may
+// have another graph.
 void Stream::begin_sound(const LoadedModel &model) {
   if (sound_ || !options_.is_audio()) return;
   const bool compares = options_.endpoint ? options_.compares() : utterance_->background() != nullptr;
@@ -226,7 +227,7 @@ void Stream::begin_utterance(const LoadedModel &model, Retired *retired) {
   if (!options_.endpoint) post_once(ASR_EVENT_SPEECH_START, 0);
 }
 
-// The next utterance's events, too, are there before it begins.
+// Goes on to the next utterance, whose events are also allocated before it begins.
 void Stream::go_on(const LoadedModel &model) {
   if (result_failure_) throw Error(*result_failure_);
   begin_next(model);
@@ -261,11 +262,11 @@ void Stream::begin_at(uint64_t frame, const LoadedModel &model) {
 PathTail Stream::tail(const asr_path &path) const {
   PathTail tail = utterance_->tail(path);
   const uint64_t n = gate_ ? gate_->n_background_before(utterance_->end_frame()) : 0;
-  if (n < tail.n_frames) tail.n_background = static_cast<uint32_t>(n);  // else what the gate opened for is yet to come
+  if (n < tail.n_frames) tail.n_background = static_cast<uint32_t>(n);  // else the gate's speech is still to come
   return tail;
 }
 
-// An utterance of a stream with endpoints begins to be heard with its first word.
+// Posts SPEECH_START; in a stream with endpoints it comes with the utterance's first word.
 void Stream::post_speech_start(const PathTail &tail) {
   if (tail.has_words) post_once(ASR_EVENT_SPEECH_START, frame_s(utterance_->first_frame() + tail.n_silent_before));
 }
@@ -278,7 +279,7 @@ void Stream::post_endpoint() noexcept {
   }
 }
 
-// A cancelled utterance of which something was said ends with a FINAL without words; else nothing is said of it.
+// Drops a cancelled utterance. After SPEECH_START it ends with a FINAL without words; otherwise it has no events.
 void Stream::drop_utterance(const LoadedModel &model) {
   EventPointer final = new_event(ASR_EVENT_FINAL);
   final->alternatives.emplace_back();
@@ -301,7 +302,7 @@ void Stream::post_result(EventPointer final) noexcept {
     final->flags &= ~ASR_FLAG_REJECTED;
     final->lattice.reset();
   }
-  // Frames that only wait for what would follow asr_end_utterance are no utterance if nothing does.
+  // Frames that only waited for the audio after asr_end_utterance are not an utterance if none follows.
   const bool is_rest = begins_at_mark_ && !goes_on_ && intake_.ends_at_mark();
   const bool is_cancelled = (final->flags & ASR_FLAG_CANCELLED) != 0;
   if (is_heard() || (!final->alternatives[0].words.empty() && !is_rest)) {
@@ -376,7 +377,7 @@ bool Stream::fill_rows_by_gate() {
   return n > 0 || n_released > 0;
 }
 
-// Jobs of the pool for the utterance before may still run; those of the next come after them. Features begin anew, too.
+// Jobs of the pool for the previous utterance may still run; later jobs come after them. Features begin anew, too.
 void Stream::begin_again() noexcept {
   utterance_.reset();
   rows_.reset();
@@ -394,10 +395,10 @@ void Stream::begin_again() noexcept {
   fell_back_ = true;
 }
 
-// Keeps what frames before the utterance need, from which its first rows are made, too.
+// Drops history except the frames before the utterance, from which its first rows are made, too.
 void Stream::forget_history(size_t n_margin_frames) noexcept {
   const uint64_t last =
-      std::min(utterance_frame_, history_frame_ + n_read_ / frame_values_);  // it may begin with what is to come
+      std::min(utterance_frame_, history_frame_ + n_read_ / frame_values_);  // the utterance may begin in later audio
   const uint64_t begin = std::max(history_frame_, last - std::min<uint64_t>(last, n_margin_frames));
   const auto n = static_cast<size_t>((begin - history_frame_) * frame_values_);
   history_frame_ = begin;
@@ -426,7 +427,7 @@ void Stream::drop_rows(size_t n, const LoadedModel &model) {
   }
 }
 
-// A mark of asr_end_utterance while no utterance is under way.
+// Passes a mark of asr_end_utterance between utterances.
 void Stream::pass_mark() {
   intake_.pass_mark();
   begins_at_mark_ = true;
@@ -487,7 +488,7 @@ void Stream::make_result(Scheduler *scheduler, const std::function<EventPointer(
     const Error found = current_error();
     const Error &reason = found.code() == ASR_CANCELLED && cancelled_ ? *g_cancelled : found;
     const bool lost = reason.code() == ASR_DEVICE_LOST;
-    if (lost && keeps_history_) {  // the scheduler has it done again, or posts the failure
+    if (lost && keeps_history_) {  // the scheduler repeats the work, or posts the failure
       redo_ = true;
       scheduler->lose(reason, shared_from_this());
       return;
@@ -504,7 +505,7 @@ void Stream::make_result(Scheduler *scheduler, const std::function<EventPointer(
   notify();
 }
 
-// The next utterance waits for it, other streams do not.
+// The next utterance waits for this, other streams do not.
 void Stream::adapt() noexcept {
   try {
     speaker_->adapt_if_due(stop_token());

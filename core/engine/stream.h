@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One stream of an engine. Its user feeds it and receives its events from any thread; the scheduler's thread takes what was
-// fed, decodes it and posts events.
+// Stream is one stream of an engine. Its user feeds it and receives its events on any thread; the scheduler's thread takes the
+// input, decodes it and posts events.
 #pragma once
 
 #include <atomic>
@@ -27,18 +27,18 @@ class Scheduler;
 
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
-  // All that is pointed to must outlive the stream. graph: that of options.graph.
+  // All referenced objects must outlive the stream. graph: the graph of options.graph.
   Stream(const StreamOptions &options, GraphName graph, const LoadedModel &model, Scheduler *scheduler, WorkerPool *results,
          WorkerPool *estimations, std::shared_ptr<EventQueue> events);
 
   // The user's side.
   void start();                           // posts READY
-  void replace(Stream *before) noexcept;  // which gets no further event to its user, and ends; first of all, then start()
+  void replace(Stream *before) noexcept;  // `before` gets no further events to its user, and ends; call first, before start()
   void feed(const void *samples, size_t n);
-  void try_feed(const void *samples, size_t n);  // throws ASR_BUSY where feed would wait
+  void try_feed(const void *samples, size_t n);  // throws ASR_BUSY if feed would block
   void end_utterance();
   void cancel_utterance();
-  void set_graph(GraphName graph);  // of the next utterance
+  void set_graph(GraphName graph);  // for the next utterance
   void boost(const std::string &phrases, float bonus);
   void forget_boosts();
   void finish();
@@ -47,7 +47,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void set_state(const void *bytes, size_t n) { carried_.set(bytes, n); }
   EventPointer poll() { return events_->poll(); }
   void wait(int32_t timeout_ms) { events_->wait(timeout_ms); }
-  // Whether partial results were asked for that batch normalisation will keep until the end.
+  // Returns true if partial results were requested but batch normalisation delays them to the end.
   bool has_late_partials() const { return options_.partial_interval_ms > 0 && options_.is_audio() && is_batch_; }
   bool in_callback() const { return events_->in_callback(); }
   const StreamOptions &options() const { return options_; }
@@ -72,30 +72,28 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void begin_utterance(const LoadedModel &model, Retired *retired);
   void require_endpoints(const char *call) const;
   void require_lattices() const;
-  void go_on(const LoadedModel &model);  // after an utterance whose result is out
+  void go_on(const LoadedModel &model);  // after an utterance whose result is posted
   void begin_next(const LoadedModel &model);
-  void begin_at(uint64_t frame, const LoadedModel &model);  // the next utterance, at the earliest
+  void begin_at(uint64_t frame, const LoadedModel &model);  // earliest beginning of the next utterance
   PathTail tail(const asr_path &path) const;
   void post_speech_start(const PathTail &tail);
   bool is_heard() const { return reserve_[ASR_EVENT_SPEECH_START] == nullptr; }
-  // asr_cancel_utterance. The first frame that it leaves; whether the utterance began before that; its end, instead of a
-  // result.
+  // For asr_cancel_utterance: the first frame kept; whether the utterance began before that; its end without a result.
   uint64_t kept_frame() const { return (cancelled_values_ + frame_values_ - 1) / frame_values_; }
   bool is_utterance_cancelled() const { return kept_frame() > utterance_frame_; }
   void drop_utterance(const LoadedModel &model);
-  // asr_set_graph. An utterance that is not heard when it comes to the frame of a choice is looked at there, and begins anew
-  // with the chosen graph if it has no words. Until then it may take so many rows.
+  // For asr_set_graph. An utterance not yet heard at the frame of a choice is checked there, and begins again with the chosen
+  // graph if it has no words. Until then it may take this many rows.
   bool is_to_choose() const { return utterance_ && !is_heard() && choices_.next_frame() <= next_frame_; }
   size_t n_frames_to_choice() const;
-  Boosts take_boosts();  // of the utterance, which has ended
+  Boosts take_boosts();  // of the ended utterance
   void post_endpoint() noexcept;
   void post_result(EventPointer final) noexcept;    // FINAL, and END unless an utterance follows
   void post_failure(const Error &reason) noexcept;  // ERROR and END; feeding throws the reason from now on
   void check_not_stopped() const;
-  StopToken stop_token() const { return StopToken(&stopped_); }  // of work on results
+  StopToken stop_token() const { return StopToken(&stopped_); }  // stops work on results
 
-  // Work on results that is left to the pool, in order: what settled of the lattice, and at the end the result, which is posted
-  // with END.
+  // Result work for the pool, in order: settled pieces of the lattice, and at the end the result, which is posted with END.
   void submit_pieces(const LoadedModel &model);
   void submit_result(Scheduler *scheduler, std::function<EventPointer()> make);
   EventPointer lattice_result(SearchLattice found, const Decoding &decoding);
@@ -103,13 +101,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void adapt() noexcept;
   void make_result(Scheduler *scheduler, const std::function<EventPointer()> &make);
 
-  // Called by the scheduler's thread, fill_rows() by its team. take(): at most n values, of the history where it is read again,
-  // else of the intake.
-  // fill_rows(): what was fed to rows_, as far as a window needs it; returns whether there was any.
+  // Called by the scheduler's thread, fill_rows() by its team. take(): at most n values, from the history while that is read
+  // again, else from the intake. fill_rows(): moves input to rows_, as far as a window needs it; returns whether there was any.
   size_t take(float *values, size_t n);
   void add_to_rows(const float *values, size_t n);
   void learn(const asr_event &final, const std::vector<uint32_t> &states);  // of each row of the result's path, or kNoState
-  Sound sound() const;  // of the utterance; empty where results are not compared with the background
+  Sound sound() const;  // sound of the utterance; empty if results are not compared with the background
   bool fill_rows();
   bool fill_rows_by_gate();
   bool all_taken() const { return n_read_ == history_.size() && intake_.ended(); }
@@ -117,53 +114,53 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool at_mark() const { return all_taken_to_mark() && (!gate_ || gate_->n_releasable() == 0); }
   bool is_closing() const { return closing_ || (end_at_ && next_frame_ == *end_at_); }
   size_t n_frames_left() const { return end_at_ ? *end_at_ - next_frame_ : SIZE_MAX; }
-  // How many of the ready rows lie before the utterance, or between utterances in background, and that they were dropped.
+  // Number of ready rows before the utterance, or between utterances in background; and their removal.
   bool drops_rows() const { return next_frame_ < utterance_frame_ || !utterance_; }
   size_t n_rows_to_drop() const;
   void drop_rows(size_t n, const LoadedModel &model);
   bool speech_begins() const { return next_frame_ >= utterance_frame_ && gate_->speech_begins_at(next_frame_); }
   void pass_mark();
-  void forget_history(size_t n_margin_frames) noexcept;  // of utterances before this one
-  void begin_again() noexcept;  // forgets the decoding, so that another scheduler can do it from the history
+  void forget_history(size_t n_margin_frames) noexcept;  // of earlier utterances
+  void begin_again() noexcept;  // forgets the decoding, so that another scheduler can repeat it from the history
   bool is_decoding() const { return utterance_ && !failure_ && !dropping_; }
   bool makes_rows() const { return rows_ && !ended_ && !failure_ && !dropping_; }
   double fed_s() const { return static_cast<double>(intake_.n_values()) * value_s_; }
-  uint64_t fed_frame(const char *call) const;  // the first of which nothing was fed
+  uint64_t fed_frame(const char *call) const;  // first frame that was not fed
   double frame_s(uint64_t frame) const { return static_cast<double>(frame * frame_values_) * value_s_; }
 
   const StreamOptions options_;
-  const float warp_;                    // of the frequency axis
-  const bool is_batch_;                 // the mean is that of all audio
-  std::atomic<Scheduler *> scheduler_;  // set by the thread of the one before
-  const size_t frame_values_;           // kept values of the intake that one frame shift brings
-  const double value_s_;                // seconds for one of them
+  const float warp_;                    // warp of the frequency axis
+  const bool is_batch_;                 // the mean is taken over all audio
+  std::atomic<Scheduler *> scheduler_;  // set by the previous scheduler's thread
+  const size_t frame_values_;           // intake values per frame shift
+  const double value_s_;                // seconds per value
   const std::shared_ptr<EventQueue> events_;
-  uint64_t generation_ = 0;  // of them
+  uint64_t generation_ = 0;  // generation of the events
   Intake intake_;
   CarriedState carried_;
   std::atomic<bool> cancelled_{false}, closed_{false}, stopped_{false};  // stopped_: cancelled or closed
-  std::atomic<bool> starved_{false};                                     // there was no memory for what a call fed
-  std::atomic<uint64_t> cancelled_values_{0};  // so many of what was fed are of no utterance whose result is not out
+  std::atomic<bool> starved_{false};                                     // a call lacked memory for its input
+  std::atomic<uint64_t> cancelled_values_{0};  // this many values belong to no utterance without a posted result
   GraphChoices choices_;
   BoostChoices boosts_;
-  const std::shared_ptr<SerialWork> work_, estimation_;  // the second where the stream adapts its speaker
+  const std::shared_ptr<SerialWork> work_, estimation_;  // the second exists if the stream adapts its speaker
   std::atomic<bool> queued_{false};                      // waits for a scheduler
   std::shared_ptr<Stream> next_queued_;
   std::atomic<bool> redo_{false};  // ended, but the device was lost before the pool had the result
 
-  std::atomic<bool> resume_{false};  // the result of an utterance is out, or failed, and the stream goes on
+  std::atomic<bool> resume_{false};  // the result of an utterance is posted, or failed, and the stream goes on
 
-  // Of the thread of scheduler_; after the end of an utterance, of the job that makes its result.
+  // Used by the thread of scheduler_; after the end of an utterance, by the job that makes its result.
   const bool keeps_history_;
-  std::vector<float> history_;               // what was taken from the intake, where the engine has a fallback
-  uint64_t history_frame_ = 0;               // that it begins with
-  size_t n_read_ = 0;                        // values of the history that are read
-  uint32_t n_partial_frames_ = 0;            // of the last partial result that was posted
+  std::vector<float> history_;               // values taken from the intake, if the engine has a fallback
+  uint64_t history_frame_ = 0;               // first frame of the history
+  size_t n_read_ = 0;                        // values of the history already read
+  uint32_t n_partial_frames_ = 0;            // at the last posted partial result
   bool is_pause_ = false;                    // PROBABLY_FINISHED was posted, and not taken back
-  uint32_t n_pause_frames_ = 0;              // of the last event about that
-  EventPointer reserve_[ASR_EVENT_END + 1];  // those that post_once has not yet posted
+  uint32_t n_pause_frames_ = 0;              // at the last event about that
+  EventPointer reserve_[ASR_EVENT_END + 1];  // events that post_once has not yet posted
   bool fell_back_ = false;
-  std::optional<SpeechGate> gate_;       // where background is not decoded; as rows_, but it outlives a lost device
+  std::optional<SpeechGate> gate_;       // if background is not decoded; like rows_, but it outlives a lost device
   std::optional<RowSource> rows_;        // from the first visit to the end
   std::optional<SoundTrack> sound_;      // as rows_, where results may be compared with the background
   std::optional<SpeakerTrack> speaker_;  // where there is one
@@ -177,15 +174,15 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool awaits_check_ = false;            // no row is taken before the window under way has shown whether the utterance ends
   bool choosing_ = false;                // that window is to show whether it takes another graph
   bool closing_ = false;                 // the utterance has ended
-  bool restarting_ = false;              // it takes another graph, and begins anew
-  bool dropping_ = false;                // it was cancelled, or begins anew, and ends with this step
-  bool goes_on_ = false;                 // another utterance follows the one whose result is made
-  std::optional<Error> failure_;         // to be reported and ended
-  std::optional<Error> result_failure_;  // the job's, for the thread of scheduler_
+  bool restarting_ = false;              // the utterance takes another graph, and begins again
+  bool dropping_ = false;                // it was cancelled, or begins again, and ends with this step
+  bool goes_on_ = false;                 // another utterance follows the one whose result is in progress
+  std::optional<Error> failure_;         // failure to report at the stream's end
+  std::optional<Error> result_failure_;  // the job's failure, for the thread of scheduler_
   std::shared_ptr<Stream> next_failed_;
   bool progressed_ = false;  // in this step
   bool last_taken_ = false;  // the rest of the utterance is in a window
-  bool ended_ = false;       // nothing is left to decode, of this utterance at least
+  bool ended_ = false;       // nothing is left to decode, at least of this utterance
 };
 
 }  // namespace asr

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checked asr_stream_config: what a stream is fed and how it is decoded.
+// StreamOptions is a checked asr_stream_config: the type of a stream's input and its decoding.
 #pragma once
 
 #include <cstdint>
@@ -22,23 +22,23 @@ class Speaker;
 
 struct StreamOptions {
   asr_input input = ASR_INPUT_INT16;
-  SampleFormat format;                                    // of audio; rate_hz 0 = the model's
-  std::shared_ptr<const ResampleFilter> resample_filter;  // to the model's rate; nullptr if that is the audio's
+  SampleFormat format;                                    // format of audio; rate_hz 0 = the model's
+  std::shared_ptr<const ResampleFilter> resample_filter;  // to the model's rate; nullptr if the rates are equal
   std::optional<CmnKind> cmn;
   float vtln_warp = 1;
-  std::string graph;  // the name of the first
-  // Unset: those of the graph.
+  std::string graph;  // name of the first graph
+  // Unset: the graph's values.
   std::optional<float> beam, acoustic_scale, word_insertion_cost;
   std::optional<uint32_t> max_active;
   uint32_t min_active = 200;
   uint32_t partial_interval_ms = 0;  // 0 = no partial events
-  uint32_t max_backlog_ms = 30000;   // 0 = feeding never waits
+  uint32_t max_backlog_ms = 30000;   // 0 = feeding never blocks
   float lattice_beam = 0;            // 0 = no lattice
   uint32_t n_best = 1;
   std::optional<EndpointTimes> endpoint;   // unset: the stream is one utterance
-  std::optional<double> early_endpoint_s;  // of silence after which an endpoint is probable; unset: nothing is said of it
-  std::optional<double> pre_roll_s;        // unset: all is decoded, also background
-  // Of out_of_grammar: results above it are rejected. Unset: the graph's; below 0: results are not compared.
+  std::optional<double> early_endpoint_s;  // silence after which an endpoint is probable; unset: no such events
+  std::optional<double> pre_roll_s;        // unset: everything is decoded, also background
+  // Results with a higher out_of_grammar are rejected. Unset: the graph's; below 0: results are not compared.
   std::optional<float> reject_threshold;
   std::shared_ptr<const FusionOptions> fusion;  // of acoustic models; nullptr: the engine's own model alone
   std::shared_ptr<LoadedGraph> background;      // of the engine; nullptr: it has none
@@ -47,7 +47,7 @@ struct StreamOptions {
   bool learns = true;                           // what is said is kept for the speaker
   std::function<void(EventPointer)> callback;   // empty: events are polled
 
-  // Whether results may be compared with the background.
+  // True if results may be compared with the background.
   bool compares() const { return background != nullptr && reject_threshold.value_or(0) >= 0; }
   bool is_audio() const { return input == ASR_INPUT_INT16 || input == ASR_INPUT_FLOAT; }
 

@@ -63,7 +63,7 @@ EventPointer Utterance::result(asr_event_kind kind, const asr_path &path, uint64
 }
 
 bool Utterance::advanced(size_t n_frames) {
-  constexpr size_t kPieceFrames = 256;  // "Pieces" in docs/search.md
+  constexpr size_t kPieceFrames = 256;  // see "Pieces" in docs/search.md
   const size_t n_before = n_advanced_;
   n_advanced_ += n_frames;
   return pieces_ != nullptr && n_advanced_ >= 2 * kPieceFrames && n_advanced_ / kPieceFrames > n_before / kPieceFrames;

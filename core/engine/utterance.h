@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoding of one utterance of a stream: its search channel on the device, and how far it has come. Used by the engine's
-// thread only.
+// Utterance decodes one utterance of a stream: it holds the search channel on the device, and the progress. Only the engine's
+// thread uses it.
 #pragma once
 
 #include <memory>
@@ -14,13 +14,13 @@ namespace asr {
 
 class Utterance {
  public:
-  // Begins a channel on the device. first_frame: of the stream, counted from its first sample.
+  // Begins a channel on the device. first_frame: in the stream, counted from its first sample.
   Utterance(const LoadedModel &model, std::shared_ptr<LoadedGraph> graph, const StreamOptions &options, Retired *retired,
             uint64_t first_frame);
 
-  // At most so many of n rows may be advanced before a result is looked at: for a PARTIAL, or for an endpoint.
+  // Returns how many of n rows may be advanced before the next look at a result: for a PARTIAL, or for an endpoint.
   size_t room_for(size_t n) const;
-  void take(size_t n);  // no more than room_for() says
+  void take(size_t n);  // at most room_for() rows
   bool at_partial() const { return partial_frames_ > 0 && n_frames_ % partial_frames_ == 0; }
   bool at_check() const { return endpointer_ && n_frames_ == endpointer_->next_check(); }
   PathTail tail(const asr_path &path) const;
@@ -36,17 +36,17 @@ class Utterance {
   // Workers that read results keep a share of the channel.
   const std::shared_ptr<asr_backend_channel> &channel() const { return channel_; }
 
-  // That of the background, advanced over the same rows; nullptr where results are not compared with it.
+  // Channel of the background, advanced over the same rows; nullptr if results are not compared with it.
   const std::shared_ptr<asr_backend_channel> &background() const { return background_; }
   uint32_t n_lanes() const { return background_ ? 2 : 1; }
 
   const Decoding &decoding() const { return decoding_; }
 
-  // An event from the channel's best path; path_event has n_common_arcs.
+  // Makes an event from the channel's best path; n_common_arcs as in path_event.
   EventPointer result(asr_event_kind kind, const asr_path &path, uint64_t n_common_arcs = 0) const;
 
-  // Counts frames that were advanced; true if a piece of the lattice has settled with them. Only streams with a lattice_beam
-  // have pieces.
+  // Counts advanced frames; returns true if a piece of the lattice has settled with them. Only streams with a lattice_beam have
+  // pieces.
   bool advanced(size_t n_frames);
   const std::shared_ptr<LatticePieces> &pieces() const { return pieces_; }
 
@@ -59,7 +59,7 @@ class Utterance {
   const uint64_t first_frame_;
   std::shared_ptr<asr_backend_channel> channel_, background_;
   std::shared_ptr<LatticePieces> pieces_;  // for a lattice
-  std::optional<Endpointer> endpointer_;   // where the stream has endpoints
+  std::optional<Endpointer> endpointer_;   // if the stream has endpoints
   size_t n_advanced_ = 0;
   uint32_t partial_frames_ = 0, n_frames_ = 0;
 };

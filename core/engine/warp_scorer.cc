@@ -12,8 +12,8 @@
 namespace asr {
 namespace {
 
-constexpr double kUnits = 1 << 16;              // of the sums, to 1
-constexpr double kMostLogLikelihood = 1 << 20;  // of a row: sums of days of speech fit
+constexpr double kUnits = 1 << 16;              // units of the sums per 1
+constexpr double kMostLogLikelihood = 1 << 20;  // limit of a row: sums over days of speech fit
 
 std::vector<double> warps() {
   std::vector<double> result;

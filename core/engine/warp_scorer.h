@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vocal tract length normalisation: how likely an utterance is under each of several warps of its frequency axis, given which
-// state each frame belongs to (A2 of docs/equations.md). Cepstra come from the built-in CPU back end, one FFT a frame for all
-// warps (paper 004). Any thread.
+// WarpScorer does vocal tract length normalisation. It computes how likely an utterance is under each of several warps of its
+// frequency axis, given the state of each frame (A2 of docs/equations.md). Cepstra come from the built-in CPU back end, with
+// one FFT per frame for all warps (paper 004). Any thread may call.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@
 
 namespace asr {
 
-// Throws ASR_UNSUPPORTED where the filter bank is too narrow to bend.
+// Throws ASR_UNSUPPORTED if the filter bank is too narrow to bend.
 void require_warps(const FrontEnd &front_end);
 
 class WarpScorer {
  public:
   static constexpr size_t kWarps = 21;
-  static constexpr size_t kMostFrames = 6000;  // of an utterance that are worth looking at
+  static constexpr size_t kMostFrames = 6000;  // useful maximum of frames per utterance
 
   static double warp(size_t i) { return 0.8 + 0.02 * static_cast<double>(i); }  // 0.80, 0.82 ... 1.20
 
-  // Opens the back end. Throws as require_warps().
+  // Opens the back end. Throws like require_warps().
   explicit WarpScorer(const FrontEnd &front_end);
 
-  // Adds to sums[kWarps] the log-likelihoods under each `stride`-th warp from the first on, in units of 2^-16, so that the
+  // Adds the log-likelihoods under each `stride`-th warp, from the first on, to sums[kWarps]. The units are 2^-16, so that the
   // order of utterances does not change the sums. The samples are those of states.size() frames, at the model's rate and scale;
   // frames of kNoState do not count. normalises: whether the mean of the utterance is subtracted. Returns how many count.
   // Throws ASR_CANCELLED soon after it is stopped.
@@ -37,13 +37,13 @@ class WarpScorer {
                const GaussianPosteriors &posteriors, const StopToken &stop, std::vector<int64_t> *sums) const;
 
  private:
-  using Cepstra = std::vector<std::vector<float>>;  // [kWarps]; those of warps that are left out are empty
+  using Cepstra = std::vector<std::vector<float>>;  // [kWarps]; empty for omitted warps
   Cepstra extract(const std::vector<float> &samples, size_t n_frames, size_t stride) const;
 
   const FeatureTables tables_;
   const Device device_;
   BackendPointer<asr_backend_features> features_;
-  mutable std::mutex mutex_;  // of the device
+  mutable std::mutex mutex_;  // guards the device
 };
 
 }  // namespace asr

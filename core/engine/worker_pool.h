@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads for work that must not hold up the engine's own: one pool runs callbacks, another makes results of lattices. There
-// are as many threads as jobs have waited at once, up to a limit, so that without a limit a slow job delays nobody else's.
+// WorkerPool runs work that must not delay the engine's own threads: one pool runs callbacks, another makes results of
+// lattices. It has as many threads as jobs have waited at once, up to a limit. Without a limit a slow job therefore delays no
+// other.
 #pragma once
 
 #include <condition_variable>
@@ -22,19 +23,19 @@ class WorkerPool {
    public:
     virtual ~Job() = default;
     virtual void run() noexcept = 0;
-    std::shared_ptr<Job> next;  // the pool's
+    std::shared_ptr<Job> next;  // link in the pool
   };
 
-  // begin_thread: what each thread does first; it must not throw.
+  // begin_thread: first action of each thread; it must not throw.
   explicit WorkerPool(
       uint32_t max_threads = UINT32_MAX, std::function<void()> begin_thread = [] {});
-  // After what was submitted has been done. If it runs on a thread of the pool, that thread ends by itself later.
+  // Waits for the submitted jobs. If it runs on a thread of the pool, that thread ends by itself later.
   ~WorkerPool();
   WorkerPool(const WorkerPool &) = delete;
   WorkerPool &operator=(const WorkerPool &) = delete;
 
   void require_thread();                           // starts the first thread; throws if it cannot
-  void submit(std::shared_ptr<Job> job) noexcept;  // runs it on a thread of the pool, of which there must be one
+  void submit(std::shared_ptr<Job> job) noexcept;  // runs the job on a thread of the pool, which must have one
 
  private:
   // Shared with the threads, one of which may outlive the pool.
@@ -47,7 +48,7 @@ class WorkerPool {
 
     void serve();
   };
-  void start_thread();  // with the mutex held
+  void start_thread();  // requires the mutex
 
   const uint32_t max_threads_;
   const std::function<void()> begin_thread_;
