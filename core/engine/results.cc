@@ -96,7 +96,7 @@ void judge(const HeardPath &grammar, const Background &background, const Decodin
   }
 }
 
-// Applies the boosts; on failure the result stays unboosted.
+// Applies the boosts; on failure it logs a warning and the result stays unboosted.
 void boost(CompactLattice *lattice, const Boosts &boosts, double lattice_beam, const Decoding &decoding,
            const StopToken &stop) {
   const auto text_of = [&decoding](uint32_t word) -> const std::string & { return decoding.graph->words()[word]; };

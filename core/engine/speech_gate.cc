@@ -31,7 +31,8 @@ void SpeechGate::begin_again(uint64_t frame) {
   finished_ = false;
 }
 
-// Returns whole frames only, and no undecided ones: rows already made would stay in the source.
+// Returns whole frames only. While closed it holds frames that may have to be decoded: rows already made would stay in the
+// source.
 size_t SpeechGate::n_releasable() const {
   if (finished_) return held_.size();
   uint64_t n_frames = activity_.n_frames();

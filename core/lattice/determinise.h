@@ -39,8 +39,8 @@ Determinised determinise(Lattice lattice, const DeterminiseOptions &options, con
 // its memory does not grow with the length. The paths are those of determinise(); costs are rounded once to 2^-24, and a state
 // may occur twice where a piece ends. A piece may use a 16th of max_work. max_bytes bounds all memory except one piece and,
 // once the limit is reached, the best path. A quarter of it is for the pieces that are still needed, the rest for the result.
-// If a limit cuts a piece short, the best path is chosen by the costs of the piece's last states when it settled. After an
-// error or a stop the object may only be destroyed.
+// A limit drops paths by the costs that the last states of a piece had when it settled. So the best path is kept as far as it
+// was known then. After an error or a stop the object may only be destroyed.
 class PieceDeterminiser {
  public:
   explicit PieceDeterminiser(const DeterminiseOptions &options);

@@ -8,8 +8,8 @@
 
 namespace asr {
 
-// Throws ASR_BAD_FILE naming `path`, the array, the index and the field. The caller has checked that n_states ... n_units are
-// in range for the arrays, and that pdf_of is below n_pdfs.
+// Throws ASR_BAD_FILE naming `path`, the array, the index and the field. n_states ... n_units must be in range
+// for the arrays, and pdf_of below n_pdfs.
 void check_packed_graph(const asr_packed_graph &graph, const std::string &path);
 
 }  // namespace asr
