@@ -19,7 +19,7 @@ class FusedModels {
 
   void begin_utterance(const LoadedGraph &graph);
 
-  // Of the front end whose rows pipeline i of the stream makes.
+  // The front end of pipeline i of the stream.
   asr_backend_features *features(size_t i) const { return features_[i].get(); }
 
   struct Model {

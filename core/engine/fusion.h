@@ -35,7 +35,7 @@ class Fusion {
   // `out` is [n_rows][n_states].
   void combine(const float *const *loglikes, size_t n_rows, float *out);
 
-  // Of the frame combined last: one a model, with the sum 1.
+  // The models' weights in the frame combined last; their sum is 1.
   const std::vector<float> &weights() const { return weights_; }
 
  private:

@@ -24,7 +24,7 @@ void Scheduler::extract_fused() {
   }
 }
 
-// Where advances overlap, the window's own search is next, so that its scores are awaited here.
+// Fuses the window's scores. A device whose advances overlap searches this window next, so its scores are awaited here.
 void Scheduler::combine(Window *now, const Window &before) {
   if (now->fused.empty() || loss()) return;
   if (model_.overlaps()) {

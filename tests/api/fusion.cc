@@ -4,8 +4,11 @@
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
+#include "core/model/bundle.h"
 #include "tests/api/recognizer.h"
 #include "tests/api/tone_bundle.h"
 
@@ -347,6 +350,32 @@ asr_status open_status(asr_engine *engine, const asr_stream_config &config) {
   const asr_status status = asr_open(engine, &config, &stream);
   asr_close(stream);
   return status;
+}
+
+// A copy of the tone bundle with an hmms.bin that holds `text`, and a frame every so many samples.
+std::string tone_copy(const std::string &text, uint32_t shift_samples = 160) {
+  const std::string path = tone_bundle() + "/copy_" + text + std::to_string(shift_samples);
+  std::filesystem::create_directories(path);
+  const std::vector<std::string> names{"acoustic.bin", "graph.bin", "words.txt", "phones.txt"};
+  for (const std::string &name : names) {
+    std::filesystem::copy_file(tone_bundle() + "/" + name, path + "/" + name,
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+  std::ofstream(path + "/hmms.bin") << text;
+  Bundle bundle = read_bundle_index(tone_bundle());
+  bundle.front_end.shift_samples = shift_samples;
+  write_bundle_index(bundle, path, {names[0], names[1], names[2], names[3], "hmms.bin"});
+  return path;
+}
+
+TEST(Fusion, ModelsHaveTheSameStatesAndFrames) {
+  const EnginePointer engine = load_engine(8, 32, tone_copy("one"));
+  EXPECT_OK(asr_engine_add_model(engine.get(), "same", tone_copy("one").c_str()));
+  EXPECT_OK(asr_engine_add_model(engine.get(), "unknown", tone_model_bundle(ToneModel::kWide).c_str()));
+  EXPECT_EQ(asr_engine_add_model(engine.get(), "a", tone_copy("another").c_str()), ASR_UNSUPPORTED);
+  EXPECT_NE(std::string(asr_last_error()).find("hmms.bin differs"), std::string::npos) << asr_last_error();
+  EXPECT_EQ(asr_engine_add_model(engine.get(), "a", tone_copy("one", 200).c_str()), ASR_UNSUPPORTED);
+  EXPECT_NE(std::string(asr_last_error()).find("a frame every 200 samples"), std::string::npos) << asr_last_error();
 }
 
 TEST(Fusion, AddingIsRefused) {
