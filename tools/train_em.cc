@@ -69,8 +69,9 @@ class TrainingData {
     const auto is_usable = [](float value) { return std::abs(value) <= kMostFeature; };  // NaN is not
     if (!std::all_of(rows.begin(), rows.end(), is_usable)) return leave_out(id, "a feature is not a number, or beyond 1e10");
     if (n_rows == 0 || n_rows > UINT32_MAX) return leave_out(id, "it has no frames");
-    utterances_.push_back({id, words, rows_.n_rows(), static_cast<uint32_t>(n_rows)});
+    const uint64_t first_row = rows_.n_rows();
     rows_.add(rows.data(), n_rows);
+    utterances_.push_back({id, words, first_row, static_cast<uint32_t>(n_rows)});
   }
 
   void leave_out(const std::string &id, const std::string &why) { left_out_.push_back(id + ": " + why); }
@@ -103,11 +104,13 @@ void read_data(const TrainEmArguments &arguments, const Bundle &bundle, const De
     if (words == nullptr) continue;
     try {
       source.prepare(&utterance, info);
-      data->add(utterance.id, *words, utterance.input == ASR_INPUT_FLOAT ? reader.read(utterance.path) : utterance.rows);
+      if (utterance.input == ASR_INPUT_FLOAT) utterance.rows = reader.read(utterance.path);
     } catch (const Error &error) {
       if (error.code() == ASR_OUT_OF_MEMORY || error.code() == ASR_DEVICE_LOST) throw;
       data->leave_out(utterance.id, error.what());
+      continue;
     }
+    data->add(utterance.id, *words, utterance.rows);
   }
   if (!data->utterances().empty()) return;
   fail(ASR_BAD_FILE, "%s: none of its %zu utterances can be trained on%s%s; check transcripts and dictionary",

@@ -32,11 +32,13 @@ RowsFile::~RowsFile() {
 
 void RowsFile::add(const float *rows, uint64_t n_rows) {
   const char *next = reinterpret_cast<const char *>(rows);
+  size_t at = size();
   for (size_t left = n_rows * n_dims_ * sizeof(float); left > 0;) {
-    const ssize_t n = write(descriptor_.get(), next, left);
+    const ssize_t n = pwrite(descriptor_.get(), next, left, static_cast<off_t>(at));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) fail_file(path_, "cannot be written");
     next += n;
+    at += static_cast<size_t>(n);
     left -= static_cast<size_t>(n);
   }
   n_rows_ += n_rows;

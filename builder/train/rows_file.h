@@ -19,6 +19,7 @@ class RowsFile {
   RowsFile(const RowsFile &) = delete;
   RowsFile &operator=(const RowsFile &) = delete;
 
+  // Adds all rows, or throws ASR_IO and has those from before: the next rows lie where these would have.
   void add(const float *rows, uint64_t n_rows);
   uint64_t n_rows() const { return n_rows_; }
   uint32_t n_dims() const { return n_dims_; }

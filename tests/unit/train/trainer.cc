@@ -3,9 +3,11 @@
 #include "builder/train/trainer.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cmath>
+#include <csignal>
 #include <random>
 
 #include "tests/unit/scratch.h"
@@ -252,6 +254,25 @@ TEST(RowsFile, HasNoNameAndKeepsRows) {
   file.add(rows.data(), 1);
   file.add(rows.data() + 2, 2);
   ASSERT_EQ(file.n_rows(), 3u);
+  EXPECT_EQ(std::vector<float>(file.map(), file.map() + 6), rows);
+}
+
+// The limit of a file's size stands for a full disk: a part of the rows is written before it is met.
+TEST(RowsFile, KeepsItsRowsWhereTheDiskIsFull) {
+  const test::Scratch scratch;
+  RowsFile file(scratch / "rows", 2);
+  const std::vector<float> rows = {1, 2, 3, 4, 5, 6};
+  file.add(rows.data(), 1);
+  rlimit whole{};
+  getrlimit(RLIMIT_FSIZE, &whole);
+  const rlimit small{12, whole.rlim_max};
+  signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+  test::expect_error([&] { file.add(rows.data() + 2, 2); }, ASR_IO, "the file of features cannot be written");
+  setrlimit(RLIMIT_FSIZE, &whole);
+  signal(SIGXFSZ, SIG_DFL);
+  EXPECT_EQ(file.n_rows(), 1u);
+  file.add(rows.data() + 2, 2);
   EXPECT_EQ(std::vector<float>(file.map(), file.map() + 6), rows);
 }
 

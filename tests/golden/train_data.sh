@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# train_data.sh SENONE: what `senone train em` says of data and options that it cannot use, on recordings of SENONE_TEST_DATA.
+# A full disk ends it and leaves nothing behind.
+set -euo pipefail
+senone=$1
+data=${SENONE_TEST_DATA:-}
+[[ -n $data && -d $data/an4 ]] || { echo "skipped: SENONE_TEST_DATA names no directory with an4/"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+status=0
+fail() { echo "train_data.sh: $*" >&2; status=1; }
+
+an4=$data/an4
+mkdir "$work/out"
+"$senone" import sphinx "$data/cmusphinx_an4_cont8" "$work/an4" >/dev/null 2>&1
+head -n 30 "$an4/etc/an4_train.fileids" | sed "s|.*|$an4/&.flac|" >"$work/list"
+cp "$an4/etc/an4_train.transcription" "$work/text"
+
+# train LIST OPTION...: the log is $work/log.
+train() {
+  local list=$1
+  shift
+  "$senone" train em --model "$work/an4" --lexicon "$an4/etc/an4.dic" --list "$list" --transcripts "$work/text" \
+    --out "$work/out/new" "$@" >"$work/log" 2>&1
+}
+
+# says SENTENCE...: the log has each.
+says() {
+  local sentence
+  for sentence in "$@"; do grep -q -- "$sentence" "$work/log" || fail "not said: $sentence: $(cat "$work/log")"; done
+}
+
+# refuses STATUS SENTENCE LIST OPTION...: training ends so, and leaves nothing behind.
+refuses() {
+  local expected=$1 sentence=$2 got=0
+  shift 2
+  train "$@" || got=$?
+  ((got == expected)) || fail "exit status $got instead of $expected: $*: $(cat "$work/log")"
+  says "$sentence"
+  [[ -z $(ls -A "$work/out") ]] || fail "left behind: $(ls -A "$work/out")"
+  rm -rf "$work"/out/*
+}
+
+# A full disk under the file of features; the limits are multiples of 1024 bytes.
+for limit in 100 700 1200; do
+  (ulimit -f "$limit" && refuses 1 'the file of features cannot be written: File too large' "$work/list" --flat; exit $status) ||
+    status=1
+done
+
+exit $status
