@@ -19,15 +19,17 @@ std::vector<double> sums_over_rows(const std::vector<double> &occupancies, size_
   return sums;
 }
 
-// The weights of a state; those of `old` where it had no frames.
-void add_weights(const double *frames, const double *old, size_t n, double least_weight, std::vector<double> *weights) {
+// Adds a row of weights; the old ones where it had too few frames.
+void add_weights(const double *frames, const double *old, size_t n, const EstimateOptions &options,
+                 std::vector<double> *weights) {
   const double all_frames = std::accumulate(frames, frames + n, 0.0);
+  if (all_frames < options.least_frames) {
+    weights->insert(weights->end(), old, old + n);
+    return;
+  }
   std::vector<double> row;
   double sum = 0;
-  for (size_t k = 0; k < n; ++k) {
-    const double weight = all_frames > 0 ? frames[k] / all_frames : old[k];
-    sum += row.emplace_back(std::max(weight, least_weight));
-  }
+  for (size_t k = 0; k < n; ++k) sum += row.emplace_back(std::max(frames[k] / all_frames, options.least_weight));
   for (const double weight : row) weights->push_back(weight / sum);
 }
 
@@ -146,7 +148,7 @@ Mixture estimate(const MixtureModel &model, const Statistics &statistics, const 
     }
   }
   for (size_t at = 0; at < old.weights.size(); at += n) {
-    add_weights(&statistics.occupancies[at], &old.weights[at], n, options.least_weight, &mixture.weights);
+    add_weights(&statistics.occupancies[at], &old.weights[at], n, options, &mixture.weights);
   }
   return mixture;
 }

@@ -10,7 +10,8 @@
 namespace asr::train {
 
 struct EstimateOptions {
-  // A mixture with fewer frames stays as it is. A Gaussian with fewer keeps its mean and covariance, and gets a weight.
+  // A mixture with fewer frames stays as it is, and so does a state's row of weights in a mixture that states share. A Gaussian
+  // with fewer keeps its mean and covariance, and gets a weight.
   double least_frames = 10;
   double least_weight = 1e-5;  // of a Gaussian in its mixture
   // Frames of a prior that draws full covariances towards their diagonals, or towards the correlations below.

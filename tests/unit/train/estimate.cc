@@ -100,7 +100,26 @@ TEST(Estimate, RareGaussiansStayAndGetAWeight) {
     const double frames = std::vector<double>{30, 5, 12}[k];
     EXPECT_NEAR(mixture.occupancies[k], frames, 1e-9);
     EXPECT_NEAR(mixture.weights[k], frames / 47, 1e-9);
-    EXPECT_NEAR(mixture.weights[3 + k], model.mixtures[0].weights[3 + k], 1e-4);  // of a state without rows
+    EXPECT_EQ(mixture.weights[3 + k], model.mixtures[0].weights[3 + k]);  // of a state without rows
+  }
+}
+
+TEST(Estimate, WeightsOfARareStateStay) {
+  MixtureModel model = small_model(1, {0, 100});
+  model.mixtures[0].weights = {0.5, 0.5, 0.875, 0.125};
+  model.state_mixture = {0, 0};
+  model.state_weight_row = {0, 1};
+  for (const uint32_t n_rare : {9u, 10u}) {
+    std::vector<float> values(30, 0);
+    values.resize(30 + n_rare, 100);
+    TrainingRows rows{1, values.data(), std::vector<uint32_t>(30)};
+    rows.states.resize(values.size(), 1);
+    MixtureModel trained = model;
+    ThreadPool pool(1);
+    em_round(rows, options_of(1, 10, 0.1), &pool, &trained);
+    const std::vector<double> &weights = trained.mixtures[0].weights;
+    EXPECT_NEAR(weights[0], 1, 1e-4);
+    EXPECT_NEAR(weights[3], n_rare < 10 ? 0.125 : 1, 1e-4) << n_rare;
   }
 }
 
