@@ -29,6 +29,10 @@ RecordingRows::~RecordingRows() { device_.api()->free_features(features_); }
 
 std::vector<float> RecordingRows::read(const std::string &path) {
   AudioFile audio(path, raw_rate_hz_);
+  if (audio.n_missing_bytes() > 0) {
+    fail(ASR_BAD_AUDIO, "%s: is cut short: %llu bytes that its header tells of are missing; check how it was copied",
+         path.c_str(), static_cast<unsigned long long>(audio.n_missing_bytes()));
+  }
   const SampleFormat format{SampleType::kFloat, audio.rate_hz(), audio.n_channels(), -1};
   Resampler resampler(filters_.get(audio.rate_hz(), tables_.front_end().sample_rate_hz));
   ComfortNoise noise;
@@ -48,6 +52,9 @@ std::vector<float> RecordingRows::read(const std::string &path) {
     resampler.feed(mono.data(), n, &resampled);
     add();
     extract(&pipeline, &rows);
+  }
+  if (audio.has_shrunk()) {
+    fail(ASR_BAD_AUDIO, "%s: became shorter while it was read; train on it when it is complete", path.c_str());
   }
   resampler.finish(&resampled);
   add();

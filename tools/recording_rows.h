@@ -20,7 +20,8 @@ class RecordingRows {
   RecordingRows(const RecordingRows &) = delete;
   RecordingRows &operator=(const RecordingRows &) = delete;
 
-  std::vector<float> read(const std::string &path);  // [n_frames][front_end.n_dims()]
+  // [n_frames][front_end.n_dims()]. Throws if the recording lacks its end: its transcript tells of more.
+  std::vector<float> read(const std::string &path);
 
  private:
   void extract(FeaturePipeline *pipeline, std::vector<float> *rows) const;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "builder/graph/bundle_parts.h"
 #include "builder/train/trainer.h"
@@ -45,12 +46,18 @@ class TrainingData {
   TrainingData(const TrainEmArguments &arguments, const Bundle &bundle, const train::TranscriptGraphs &graphs,
                const std::string &rows_path)
       : graphs_(graphs),
+        data_path_(arguments.recordings.list + arguments.recordings.features),
         transcripts_path_(arguments.transcripts),
         transcripts_(parse_transcripts(read_file(arguments.transcripts), arguments.transcripts, {})),
         rows_(rows_path, bundle.front_end.n_dims()) {}
 
   // The words of an utterance; nullptr, and a reason noted, where it cannot be trained on.
+  // Throws if an utterance of its name was there before: one of the two has the other's transcript.
   const Words *words_of(const Utterance &utterance) {
+    if (!ids_.insert(utterance.id).second) {
+      fail(ASR_BAD_FILE, "%s: utterance \"%s\" is there twice; give each recording an id of its own, as in its transcript",
+           data_path_.c_str(), utterance.id.c_str());
+    }
     const auto found = transcripts_.find(utterance.id);
     if (found == transcripts_.end()) {
       leave_out(utterance.id, transcripts_path_ + " has no line for it");
@@ -82,8 +89,9 @@ class TrainingData {
 
  private:
   const train::TranscriptGraphs &graphs_;
-  const std::string transcripts_path_;
+  const std::string data_path_, transcripts_path_;
   const Transcripts transcripts_;
+  std::set<std::string> ids_;  // of all that were asked for
   std::vector<train::TrainingUtterance> utterances_;
   train::RowsFile rows_;
   std::vector<std::string> left_out_;  // with reasons

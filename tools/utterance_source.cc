@@ -60,7 +60,8 @@ UtteranceSource::UtteranceSource(const RecognizeOptions &options) : checks_ids_(
 
 // Reads lines "path [id]"; '#' begins a comment line.
 void UtteranceSource::read_list(const std::string &path) {
-  std::istringstream lines(read_file(path));
+  const std::string text = read_file(path);
+  std::istringstream lines(text.substr(begin_of_text(text)));
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields(line);
     Utterance recording;

@@ -8,13 +8,14 @@
 #include <unordered_map>
 
 #include "core/base/error.h"
+#include "core/base/file.h"
 
 namespace asr::tool {
 namespace {
 
 std::vector<std::string> lines_of(const std::string &text) {
   std::vector<std::string> lines;
-  std::istringstream stream(text);
+  std::istringstream stream(text.substr(begin_of_text(text)));
   for (std::string line; std::getline(stream, line);) {
     const size_t end = line.find_last_not_of(" \t\r");
     if (end != std::string::npos) lines.push_back(line.substr(0, end + 1));

@@ -48,4 +48,29 @@ for limit in 100 700 1200; do
     status=1
 done
 
+# Two recordings of one name, which would have one transcript.
+again=$(sed -n 2p "$work/list")
+mkdir "$work/other"
+cp "$again" "$work/other"
+{ cat "$work/list"; echo "$work/other/${again##*/}"; } >"$work/twice"
+refuses 1 'twice: utterance "an253-fash-b" is there twice; give each recording an id of its own' "$work/twice"
+
+# A recording without its end: a header of 32000 bytes of samples, and 30000 of them.
+{
+  printf 'RIFF\x24\x7d\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x80\x3e\0\0\0\x7d\0\0\x02\0\x10\0data\0\x7d\0\0'
+  head -c 30000 /dev/zero
+} >"$work/cut.wav"
+{ tail -n +2 "$work/list"; echo "$work/cut.wav an251-fash-b"; } >"$work/cut"
+train "$work/cut" || fail "not trained: $(cat "$work/log")"
+says 'left out: an251-fash-b: .*cut.wav: is cut short: 2000 bytes that its header tells of are missing' '1 of 30 utterances'
+rm -r "$work/out/new"
+
+# A byte order mark, which editors put in front of UTF-8.
+for name in list text; do
+  { printf '\xef\xbb\xbf'; cat "$work/$name"; } >"$work/marked" && mv "$work/marked" "$work/$name"
+done
+train "$work/list" || fail "not trained: $(cat "$work/log")"
+says 'from 30 utterances'
+rm -r "$work/out/new"
+
 exit $status

@@ -158,6 +158,11 @@ TEST(Transcripts, NothingThere) {
   EXPECT_TRUE(parse_transcripts("\n \t\r\n", "ref", {}).empty());
 }
 
+TEST(Transcripts, ByteOrderMarkIsSkipped) {
+  EXPECT_EQ(parse_transcripts("\xef\xbb\xbfu a b\n", "ref", {}), (Transcripts{{"u", words("a b")}}));
+  EXPECT_EQ(parse_transcripts("\xef\xbb\xbf<s> a b (u)\n", "ref", {}), (Transcripts{{"u", words("a b")}}));
+}
+
 TEST(Transcripts, TwiceTheSameUtterance) {
   try {
     parse_transcripts("a (u)\nb (u)\n", "ref.txt", {});
