@@ -16,6 +16,11 @@ uint32_t most_gaussians(const AcousticModel &model) {
   return most;
 }
 
+std::string too_short(uint32_t n_frames, size_t n_states) {
+  return format("its %u frames are fewer than the %zu states of its words and of silence around them; check its transcript",
+                n_frames, n_states);
+}
+
 }  // namespace
 
 Trainer::Trainer(const Device &device, const HmmSet &set, const TranscriptGraphs &graphs, RowsFile *rows,
@@ -45,9 +50,13 @@ AcousticModel Trainer::train(const AcousticModel &start, const Recipe &recipe, c
   return to_acoustic_model(model, source);
 }
 
-// The moments of the data are those of the utterances that are long enough for their words.
+// The moments of the data are those of all rows; from a flat start those of the utterances that are long enough for their words.
 MixtureModel Trainer::first_model(const AcousticModel &start, const Recipe &recipe) {
-  align_in_equal_stretches();
+  if (recipe.flat) {
+    align_in_equal_stretches();
+  } else {
+    std::fill(rows_.states.begin(), rows_.states.end(), 0);
+  }
   const Moments moments = moments_of(rows_, pool_);
   estimate_.least_frames = recipe.least_frames;
   estimate_.smooth = recipe.smooth;
@@ -96,8 +105,9 @@ void Trainer::align(const AcousticModel &model, double beam) {
 void Trainer::align_in_equal_stretches() {
   left_out_.clear();
   for (size_t i = 0; i < utterances_.size(); ++i) {
-    const std::vector<uint32_t> states = equal_stretches(graphs_.states(utterances_[i].words), utterances_[i].n_rows);
-    set_states(i, states, states.empty() ? "has fewer frames than its words have states" : "");
+    const std::vector<uint32_t> spoken = graphs_.states(utterances_[i].words);
+    const std::vector<uint32_t> states = equal_stretches(spoken, utterances_[i].n_rows);
+    set_states(i, states, states.empty() ? too_short(utterances_[i].n_rows, spoken.size()) : "");
   }
   check_alignment();
 }
@@ -114,9 +124,10 @@ void Trainer::set_states(size_t utterance, const std::vector<uint32_t> &states, 
 
 void Trainer::check_alignment() const {
   if (left_out_.size() < utterances_.size()) return;
-  fail(ASR_BAD_FILE, "none of %zu utterances can be aligned; the first, %s: %s; check transcripts, dictionary and recordings",
-       utterances_.size(), utterances_.front().id.c_str(),
-       left_out_.empty() ? "there is none" : left_out_.begin()->second.c_str());
+  if (utterances_.empty()) fail(ASR_BAD_FILE, "there are no utterances to align; check the list of recordings");
+  const auto &[first, why] = *left_out_.begin();
+  fail(ASR_BAD_FILE, "none of %zu utterances can be aligned; the first, %s: %s", utterances_.size(),
+       utterances_[first].id.c_str(), why.c_str());
 }
 
 void Trainer::report(double share, const std::string &what) const {
