@@ -26,7 +26,8 @@ constexpr float kMostFeature = 1e10f;  // squares and their inverses are well wi
 
 struct TrainEmArguments {
   RecognizeOptions recordings;  // model, list, features, cmn, ...
-  std::string lexicon, transcripts, out, device = "cpu", smooth_to = "shared";
+  std::string lexicon, transcripts, out, device = "cpu", smooth_to;
+  std::optional<double> smooth;
   uint32_t n_jobs = 0;
   GraphOptions graph;
   train::Recipe recipe;
@@ -38,6 +39,20 @@ void check(const TrainEmArguments &arguments) {
   if (recordings.features.empty() && !recordings.cmvn.empty()) throw UsageError("train em: --cmvn is for --features");
   if (recordings.cmvn.empty() && !recordings.utt2spk.empty()) throw UsageError("train em: --utt2spk is for --cmvn");
   if (arguments.recipe.tied && !arguments.recipe.flat) throw UsageError("train em: --tied is for --flat; give it too");
+}
+
+// Throws UsageError for options that training from this start would not use.
+void check_options_of(const TrainEmArguments &arguments, const AcousticModel &start) {
+  const train::Recipe &recipe = arguments.recipe;
+  const bool full = recipe.full || (!recipe.flat && start.covariance == ASR_COVARIANCE_FULL);
+  if (!full && (arguments.smooth || !arguments.smooth_to.empty())) {
+    throw UsageError("train em: --smooth and --smooth-to are for full covariances; give --full too");
+  }
+  const uint32_t most = train::most_gaussians(start);
+  if (!recipe.flat && recipe.n_gaussians > 0 && recipe.n_gaussians < most) {
+    throw UsageError(format("train em: --gaussians %u is below the %u that a state of %s has; give more, or --flat",
+                            recipe.n_gaussians, most, arguments.recordings.model.c_str()));
+  }
 }
 
 // The training data as it is read: utterances with words that have pronunciations, and their rows.
@@ -164,6 +179,7 @@ void run_train_em(const TrainEmArguments &arguments) {
   const HmmSet set = read_hmms(bundle);
   check_contexts(bundle, set);
   const AcousticModel start = read_acoustic_model(bundle.file("acoustic.bin"));
+  check_options_of(arguments, start);
   size_t n_left_out = 0;
   GraphOptions options = arguments.graph;
   options.filler_phones = filler_phones(bundle, set);
@@ -220,7 +236,8 @@ void add_data_options(Command command, TrainEmArguments *arguments) {
       .range(1u, kMostThreads);
 }
 
-void add_train_em_options(Command command, train::Recipe *recipe, std::string *smooth_to) {
+void add_train_em_options(Command command, TrainEmArguments *arguments) {
+  train::Recipe *const recipe = &arguments->recipe;
   command.flag("--flat", recipe->flat, "Begin with the mean and variance of all data instead of the model's Gaussians");
   command.flag("--tied", recipe->tied, "With --flat: states of a phone share Gaussians, whatever its neighbours");
   command.flag("--full", recipe->full, "Train full covariances");
@@ -234,12 +251,13 @@ void add_train_em_options(Command command, train::Recipe *recipe, std::string *s
       .range(1e-6, 1.0)
       .shows_default();
   command
-      .option("--smooth", recipe->smooth, "With --full: frames of a prior that draws covariances towards what --smooth-to says")
-      .range(0.0, 1e9)
-      .shows_default();
-  command.option("--smooth-to", *smooth_to, "Their diagonals, or the correlations that all Gaussians have in the mean")
-      .one_of(std::vector<std::string>{"diagonal", "shared"})
-      .shows_default();
+      .option("--smooth", arguments->smooth,
+              "With --full: frames of a prior that draws covariances towards what --smooth-to says; default: 200")
+      .range(0.0, 1e9);
+  command
+      .option("--smooth-to", arguments->smooth_to,
+              "Their diagonals, or the correlations that all Gaussians have in the mean; default: shared")
+      .one_of(std::vector<std::string>{"diagonal", "shared"});
   command.option("--min-frames", recipe->least_frames, "Fewest frames that a Gaussian is estimated from")
       .range(1.0, 1e9)
       .shows_default();
@@ -254,10 +272,11 @@ void add_train_em(Command train) {
   const auto arguments = std::make_shared<TrainEmArguments>();
   Command command = train.command("em", "Train the Gaussians of a bundle's states by expectation and maximisation");
   add_data_options(command, arguments.get());
-  add_train_em_options(command, &arguments->recipe, &arguments->smooth_to);
+  add_train_em_options(command, arguments.get());
   add_quiet(command);
   command.callback([arguments] {
-    arguments->recipe.smooth_to_shared = arguments->smooth_to == "shared";
+    arguments->recipe.smooth = arguments->smooth.value_or(arguments->recipe.smooth);
+    arguments->recipe.smooth_to_shared = arguments->smooth_to != "diagonal";
     run_train_em(*arguments);
   });
 }

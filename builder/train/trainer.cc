@@ -10,18 +10,18 @@
 namespace asr::train {
 namespace {
 
-uint32_t most_gaussians(const AcousticModel &model) {
-  uint32_t most = 1;
-  for (const asr_gmm_codebook &codebook : model.codebooks) most = std::max(most, codebook.n_gaussians);
-  return most;
-}
-
 std::string too_short(uint32_t n_frames, size_t n_states) {
   return format("its %u frames are fewer than the %zu states of its words and of silence around them; check its transcript",
                 n_frames, n_states);
 }
 
 }  // namespace
+
+uint32_t most_gaussians(const AcousticModel &model) {
+  uint32_t most = 1;
+  for (const asr_gmm_codebook &codebook : model.codebooks) most = std::max(most, codebook.n_gaussians);
+  return most;
+}
 
 Trainer::Trainer(const Device &device, const HmmSet &set, const TranscriptGraphs &graphs, RowsFile *rows,
                  const std::vector<TrainingUtterance> &utterances, ThreadPool *pool, TrainingReports reports)

@@ -35,6 +35,9 @@ struct TrainingReports {
   std::function<void(const RoundReport &)> round;
 };
 
+// Of a codebook.
+uint32_t most_gaussians(const AcousticModel &model);
+
 class Trainer {
  public:
   // All must outlive this.

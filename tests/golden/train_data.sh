@@ -73,4 +73,11 @@ train "$work/list" || fail "not trained: $(cat "$work/log")"
 says 'from 30 utterances'
 rm -r "$work/out/new"
 
+# Options that would change nothing.
+for options in '--smooth 5' '--smooth-to shared' '--flat --smooth-to diagonal'; do
+  # shellcheck disable=SC2086
+  refuses 2 '--smooth and --smooth-to are for full covariances; give --full too' "$work/list" $options
+done
+refuses 2 '--gaussians 4 is below the 8 that a state of .*an4 has; give more, or --flat' "$work/list" --gaussians 4
+
 exit $status
