@@ -62,6 +62,7 @@ class TrainingData {
                const std::string &rows_path)
       : graphs_(graphs),
         data_path_(arguments.recordings.list + arguments.recordings.features),
+        lexicon_path_(arguments.lexicon),
         transcripts_path_(arguments.transcripts),
         transcripts_(parse_transcripts(read_file(arguments.transcripts), arguments.transcripts, {})),
         rows_(rows_path, bundle.front_end.n_dims()) {}
@@ -75,38 +76,48 @@ class TrainingData {
     }
     const auto found = transcripts_.find(utterance.id);
     if (found == transcripts_.end()) {
-      leave_out(utterance.id, transcripts_path_ + " has no line for it");
+      leave_out(utterance.id, transcripts_path_ + " has no line for it; check that both have the same ids");
       return nullptr;
     }
+    ++n_matched_;
     const std::string unknown = graphs_.unknown_word(found->second);
-    if (found->second.empty() || !unknown.empty()) {
-      leave_out(utterance.id, unknown.empty() ? "no words were said" : "'" + unknown + "' has no pronunciation");
-      return nullptr;
+    if (found->second.empty()) {
+      leave_out(utterance.id, transcripts_path_ + " has no words for it; write what was said");
+    } else if (!unknown.empty()) {
+      leave_out(utterance.id, "'" + unknown + "' has no pronunciation; add it to " + lexicon_path_ + ", or correct the transcript");
+    } else {
+      return &found->second;
     }
-    return &found->second;
+    return nullptr;
   }
 
   void add(const std::string &id, const Words &words, const std::vector<float> &rows) {
     const uint64_t n_rows = rows.size() / rows_.n_dims();
     const auto is_usable = [](float value) { return std::abs(value) <= kMostFeature; };  // NaN is not
-    if (!std::all_of(rows.begin(), rows.end(), is_usable)) return leave_out(id, "a feature is not a number, or beyond 1e10");
-    if (n_rows == 0 || n_rows > UINT32_MAX) return leave_out(id, "it has no frames");
+    if (!std::all_of(rows.begin(), rows.end(), is_usable)) return leave_out(id, "a feature is not a number, or beyond 1e10; check what made it");
+    if (n_rows == 0 || n_rows > UINT32_MAX) return leave_out(id, "it has no frames; check that it is not empty");
     const uint64_t first_row = rows_.n_rows();
     rows_.add(rows.data(), n_rows);
     utterances_.push_back({id, words, first_row, static_cast<uint32_t>(n_rows)});
   }
 
-  void leave_out(const std::string &id, const std::string &why) { left_out_.push_back(id + ": " + why); }
+  void leave_out(const std::string &id, const std::string &why) {
+    const bool is_named = why.compare(0, id.size() + 2, id + ": ") == 0;  // errors of archives name the utterance
+    left_out_.push_back(is_named ? why : id + ": " + why);
+  }
 
   const std::vector<train::TrainingUtterance> &utterances() const { return utterances_; }
   train::RowsFile *rows() { return &rows_; }
   std::vector<std::string> &left_out() { return left_out_; }
+  size_t n_transcripts() const { return transcripts_.size(); }
+  size_t n_unheard() const { return transcripts_.size() - n_matched_; }  // transcripts that no recording has
 
  private:
   const train::TranscriptGraphs &graphs_;
-  const std::string data_path_, transcripts_path_;
+  const std::string data_path_, lexicon_path_, transcripts_path_;
   const Transcripts transcripts_;
   std::set<std::string> ids_;  // of all that were asked for
+  size_t n_matched_ = 0;       // of them, those with a transcript
   std::vector<train::TrainingUtterance> utterances_;
   train::RowsFile rows_;
   std::vector<std::string> left_out_;  // with reasons
@@ -136,9 +147,10 @@ void read_data(const TrainEmArguments &arguments, const Bundle &bundle, const De
     data->add(utterance.id, *words, utterance.rows);
   }
   if (!data->utterances().empty()) return;
-  fail(ASR_BAD_FILE, "%s: none of its %zu utterances can be trained on%s%s; check transcripts and dictionary",
-       (arguments.recordings.list + arguments.recordings.features).c_str(), n, n > 0 ? "; the first, " : "",
-       n > 0 ? data->left_out().front().c_str() : "");
+  const std::string path = arguments.recordings.list + arguments.recordings.features;
+  if (n == 0) fail(ASR_BAD_FILE, "%s: has no utterances; check what wrote it", path.c_str());
+  fail(ASR_BAD_FILE, "%s: none of its %zu utterances can be trained on; the first, %s", path.c_str(), n,
+       data->left_out().front().c_str());
 }
 
 void print_left_out(const std::vector<std::string> &utterances, size_t n_all) {
@@ -211,6 +223,10 @@ void run_train_em(const TrainEmArguments &arguments) {
             n_left_out, arguments.lexicon.c_str());
   }
   print_left_out(data.left_out(), n_all);
+  if (data.n_unheard() > 0) {
+    fprintf(stderr, "senone: note: %zu of %zu lines of %s have no recording\n", data.n_unheard(), data.n_transcripts(),
+            arguments.transcripts.c_str());
+  }
   print_summary(model, arguments.out, n_all - data.left_out().size(), n_frames, start_s);
 }
 

@@ -55,7 +55,9 @@ UtteranceSource::UtteranceSource(const RecognizeOptions &options) : checks_ids_(
   if (checks_ids_) {
     for (const Utterance &recording : recordings_) check_hyp_id(recording.id);
   }
-  if (!archive_ && recordings_.empty()) throw UsageError("recognize: no recordings; name files or give --list FILE");
+  if (!archive_ && recordings_.empty()) {
+    fail(ASR_BAD_FILE, "%s: names no recordings; give a line each, path and optional id", options.list.c_str());
+  }
 }
 
 // Reads lines "path [id]"; '#' begins a comment line.

@@ -17,11 +17,11 @@ mkdir "$work/out"
 head -n 30 "$an4/etc/an4_train.fileids" | sed "s|.*|$an4/&.flac|" >"$work/list"
 cp "$an4/etc/an4_train.transcription" "$work/text"
 
-# train LIST OPTION...: the log is $work/log.
+# train LIST OPTION...: without --list if LIST is empty; the log is $work/log.
 train() {
   local list=$1
   shift
-  "$senone" train em --model "$work/an4" --lexicon "$an4/etc/an4.dic" --list "$list" --transcripts "$work/text" \
+  "$senone" train em --model "$work/an4" --lexicon "$an4/etc/an4.dic" ${list:+--list "$list"} --transcripts "$work/text" \
     --out "$work/out/new" "$@" >"$work/log" 2>&1
 }
 
@@ -79,5 +79,19 @@ for options in '--smooth 5' '--smooth-to shared' '--flat --smooth-to diagonal'; 
   refuses 2 '--smooth and --smooth-to are for full covariances; give --full too' "$work/list" $options
 done
 refuses 2 '--gaussians 4 is below the 8 that a state of .*an4 has; give more, or --flat' "$work/list" --gaussians 4
+
+# Lists of nothing, transcripts without a recording, and reasons that name their utterance once and say what to do.
+echo '# nothing' >"$work/nothing"
+refuses 1 'nothing: names no recordings; give a line each' "$work/nothing"
+train "$work/list" || fail "not trained: $(cat "$work/log")"
+says 'senone: note: 918 of 948 lines of .*text have no recording'
+rm -r "$work/out/new"
+printf 'ZORK (an251-fash-b)\n(an253-fash-b)\nGO (an253-fash)\n' >"$work/text"
+refuses 1 "none of its 30 utterances can be trained on; the first, an251-fash-b: 'ZORK' has no pronunciation; add it to" "$work/list"
+tail -n +2 "$work/list" >"$work/rest"
+refuses 1 'the first, an253-fash-b: .*text has no words for it; write what was said$' "$work/rest"
+printf 'short  [\n 1 2\n ]\n' >"$work/archive"
+echo 'GO (short)' >"$work/text"
+refuses 1 'the first, short: rows have 2 values' "" --features "ark:$work/archive"
 
 exit $status
