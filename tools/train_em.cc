@@ -84,7 +84,8 @@ class TrainingData {
     if (found->second.empty()) {
       leave_out(utterance.id, transcripts_path_ + " has no words for it; write what was said");
     } else if (!unknown.empty()) {
-      leave_out(utterance.id, "'" + unknown + "' has no pronunciation; add it to " + lexicon_path_ + ", or correct the transcript");
+      leave_out(utterance.id,
+                "'" + unknown + "' has no pronunciation; add it to " + lexicon_path_ + ", or correct the transcript");
     } else {
       return &found->second;
     }
@@ -94,7 +95,8 @@ class TrainingData {
   void add(const std::string &id, const Words &words, const std::vector<float> &rows) {
     const uint64_t n_rows = rows.size() / rows_.n_dims();
     const auto is_usable = [](float value) { return std::abs(value) <= kMostFeature; };  // NaN is not
-    if (!std::all_of(rows.begin(), rows.end(), is_usable)) return leave_out(id, "a feature is not a number, or beyond 1e10; check what made it");
+    if (!std::all_of(rows.begin(), rows.end(), is_usable))
+      return leave_out(id, "a feature is not a number, or beyond 1e10; check what made it");
     if (n_rows == 0 || n_rows > UINT32_MAX) return leave_out(id, "it has no frames; check that it is not empty");
     const uint64_t first_row = rows_.n_rows();
     rows_.add(rows.data(), n_rows);
@@ -276,6 +278,11 @@ void add_train_em_options(Command command, TrainEmArguments *arguments) {
       .one_of(std::vector<std::string>{"diagonal", "shared"});
   command.option("--min-frames", recipe->least_frames, "Fewest frames that a Gaussian is estimated from")
       .range(1.0, 1e9)
+      .shows_default();
+  command
+      .option("--weight-prior", recipe->weight_prior,
+              "Frames of a prior that draws the weights of states that share Gaussians towards the start's")
+      .range(0.0, 1e9)
       .shows_default();
   command.option("--beam", recipe->beam, "Width of the search that aligns (natural log)")
       .range(1.0, static_cast<double>(kMostBeam))

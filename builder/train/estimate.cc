@@ -19,8 +19,8 @@ std::vector<double> sums_over_rows(const std::vector<double> &occupancies, size_
   return sums;
 }
 
-// Adds a row of weights; the old ones where it had too few frames.
-void add_weights(const double *frames, const double *old, size_t n, const EstimateOptions &options,
+// Adds a row of weights; the old ones where it had too few frames. prior: nullptr, or the weights that it is drawn towards.
+void add_weights(const double *frames, const double *old, const double *prior, size_t n, const EstimateOptions &options,
                  std::vector<double> *weights) {
   const double all_frames = std::accumulate(frames, frames + n, 0.0);
   if (all_frames < options.least_frames) {
@@ -29,8 +29,24 @@ void add_weights(const double *frames, const double *old, size_t n, const Estima
   }
   std::vector<double> row;
   double sum = 0;
-  for (size_t k = 0; k < n; ++k) sum += row.emplace_back(std::max(frames[k] / all_frames, options.least_weight));
+  const double prior_frames = prior == nullptr ? 0 : options.weight_prior;
+  for (size_t k = 0; k < n; ++k) {
+    const double own_frames = frames[k] + (prior == nullptr ? 0 : prior_frames * prior[k]);
+    sum += row.emplace_back(std::max(own_frames / (all_frames + prior_frames), options.least_weight));
+  }
   for (const double weight : row) weights->push_back(weight / sum);
+}
+
+// Gaussian k of the n of each row shares its weight with a new one at the row's end.
+void halve_weights(size_t k, size_t n, std::vector<double> *weights) {
+  std::vector<double> halved;
+  for (size_t at = 0; at < weights->size(); at += n) {
+    double *const row = &(*weights)[at];
+    row[k] /= 2;
+    halved.insert(halved.end(), row, row + n);
+    halved.push_back(row[k]);
+  }
+  *weights = std::move(halved);
 }
 
 class Estimator {
@@ -148,13 +164,15 @@ Mixture estimate(const MixtureModel &model, const Statistics &statistics, const 
     }
   }
   for (size_t at = 0; at < old.weights.size(); at += n) {
-    add_weights(&statistics.occupancies[at], &old.weights[at], n, options, &mixture.weights);
+    const double *const prior = old.prior_weights.empty() ? nullptr : &old.prior_weights[at];
+    add_weights(&statistics.occupancies[at], &old.weights[at], prior, n, options, &mixture.weights);
   }
+  mixture.prior_weights = old.prior_weights;
   return mixture;
 }
 
 void split(const MixtureModel &model, size_t n_gaussians, double least_frames, Mixture *mixture) {
-  const size_t d = model.n_values(*mixture), size = model.covariance_size(*mixture), n_rows = mixture->n_weight_rows();
+  const size_t d = model.n_values(*mixture), size = model.covariance_size(*mixture);
   while (mixture->n_gaussians() < n_gaussians) {
     const size_t n = mixture->n_gaussians();
     std::vector<double> &frames = mixture->occupancies;
@@ -169,14 +187,8 @@ void split(const MixtureModel &model, size_t n_gaussians, double least_frames, M
       mixture->means.push_back(mixture->means[k * d + i] - step);
       mixture->means[k * d + i] += step;
     }
-    std::vector<double> weights;
-    for (size_t row = 0; row < n_rows; ++row) {
-      double *const old = &mixture->weights[row * n];
-      old[k] /= 2;
-      weights.insert(weights.end(), old, old + n);
-      weights.push_back(old[k]);
-    }
-    mixture->weights = std::move(weights);
+    halve_weights(k, n, &mixture->weights);
+    halve_weights(k, n, &mixture->prior_weights);
   }
 }
 

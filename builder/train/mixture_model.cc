@@ -109,6 +109,9 @@ MixtureModel to_mixtures(const AcousticModel &model) {
       mixture.weights.push_back(std::exp(static_cast<double>(log_weights[k])) / sum);
     }
   }
+  for (Mixture &mixture : result.mixtures) {
+    if (mixture.n_weight_rows() > 1) mixture.prior_weights = mixture.weights;
+  }
   return result;
 }
 
@@ -141,7 +144,7 @@ MixtureModel flat_start(const AcousticModel &model, const std::vector<uint32_t> 
   const auto n_streams = static_cast<uint32_t>(model.streams.size());
   for (uint32_t group = 0; group < n_groups; ++group) {
     for (uint32_t stream = 0; stream < n_streams; ++stream) {
-      Mixture mixture{stream, {}, {}, {1}, {0}};
+      Mixture mixture{stream, {}, {}, {1}, {0}, {}};
       for (const uint32_t dim : model.streams[stream].dims) {
         mixture.means.push_back(mean[dim]);
         mixture.covariances.push_back(variance[dim]);
@@ -163,6 +166,7 @@ void untie(MixtureModel *model) {
     const size_t n = mixture.n_gaussians();
     const auto first = mixture.weights.begin() + static_cast<ptrdiff_t>(model->state_weight_row[cell] * n);
     mixture.weights = {first, first + static_cast<ptrdiff_t>(n)};
+    mixture.prior_weights.clear();
     model->state_mixture[cell] = static_cast<uint32_t>(cell);
     model->state_weight_row[cell] = 0;
     mixtures.push_back(std::move(mixture));

@@ -19,6 +19,7 @@ struct Recipe {
   double variance_floor = 0.01;  // share of the variance of all data
   double smooth = 200;           // EstimateOptions
   bool smooth_to_shared = true;  // towards the model's mean correlations instead of diagonals
+  double weight_prior = 200;     // EstimateOptions
   double least_frames = 10;      // EstimateOptions
   double beam = 1000;            // of forced alignment
 };

@@ -50,7 +50,8 @@ AcousticModel Trainer::train(const AcousticModel &start, const Recipe &recipe, c
   return to_acoustic_model(model, source);
 }
 
-// The moments of the data are those of all rows; from a flat start those of the utterances that are long enough for their words.
+// The moments of the data are those of all rows; from a flat start those of the utterances that are long enough for their
+// words.
 MixtureModel Trainer::first_model(const AcousticModel &start, const Recipe &recipe) {
   if (recipe.flat) {
     align_in_equal_stretches();
@@ -60,6 +61,7 @@ MixtureModel Trainer::first_model(const AcousticModel &start, const Recipe &reci
   const Moments moments = moments_of(rows_, pool_);
   estimate_.least_frames = recipe.least_frames;
   estimate_.smooth = recipe.smooth;
+  estimate_.weight_prior = recipe.weight_prior;
   estimate_.variance_floor = floor_of(moments.variance, recipe.variance_floor);
   if (!recipe.flat) return to_mixtures(start);
   return flat_start(start, phone_groups(set_), moments.mean, floor_of(moments.variance, 1));

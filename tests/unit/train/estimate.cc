@@ -20,8 +20,12 @@ MixtureModel small_model(uint32_t d, const std::vector<double> &means) {
   model.streams.resize(1);
   for (uint32_t dim = 0; dim < d; ++dim) model.streams[0].dims.push_back(dim);
   const size_t n = means.size() / d;
-  model.mixtures.push_back(
-      {0, means, std::vector<double>(n * d, 1), std::vector<double>(n, 1.0 / static_cast<double>(n)), std::vector<double>(n)});
+  model.mixtures.push_back({0,
+                            means,
+                            std::vector<double>(n * d, 1),
+                            std::vector<double>(n, 1.0 / static_cast<double>(n)),
+                            std::vector<double>(n),
+                            {}});
   model.state_mixture = model.state_weight_row = {0};
   return model;
 }
@@ -123,6 +127,29 @@ TEST(Estimate, WeightsOfARareStateStay) {
   }
 }
 
+// Of states that share Gaussians; a state with Gaussians of its own has no prior.
+TEST(Estimate, WeightsAreDrawnTowardsTheStart) {
+  MixtureModel model = small_model(1, {0, 100});
+  model.mixtures[0].weights = {0.5, 0.5, 0.25, 0.75};
+  model.state_mixture = {0, 0};
+  model.state_weight_row = {0, 1};
+  const AcousticModel start = to_acoustic_model(model, "start");
+  EstimateOptions options = options_of(1, 10, 0.1);
+  for (const double prior : {0, 10, 60}) {
+    options.weight_prior = prior;
+    MixtureModel shared = to_mixtures(start), own = shared;
+    const std::vector<float> values(20, 0);
+    TrainingRows rows{1, values.data(), std::vector<uint32_t>(20, 1)};
+    ThreadPool pool(1);
+    for (int round = 0; round < 3; ++round) em_round(rows, options, &pool, &shared);
+    EXPECT_NEAR(shared.mixtures[0].weights[2], (20 + 0.25 * prior) / (20 + prior), 1e-4) << prior;
+    EXPECT_NEAR(shared.mixtures[0].weights[0], 0.5, 1e-6);
+    untie(&own);
+    em_round(rows, options, &pool, &own);
+    EXPECT_NEAR(own.mixtures[1].weights[0], 1, 1e-4) << prior;
+  }
+}
+
 TEST(Estimate, WeightsKeepTheirFloor) {
   EstimateOptions options = options_of(1, 1e-6, 0.1);
   options.least_weight = 0.1;
@@ -170,11 +197,13 @@ TEST(Split, TheHeaviestIsSplitByAFifthOfItsDeviation) {
     mixture.covariances = {1, 4};
     mixture.occupancies = {20, 60};
     mixture.weights = {0.25, 0.75, 0.5, 0.5};  // two states
+    mixture.prior_weights = {0.5, 0.5, 0.75, 0.25};
     split(model, 3, 10, &mixture);
     EXPECT_EQ(mixture.means, (std::vector<double>{0, 10.4, 9.6}));
     EXPECT_EQ(mixture.covariances, (std::vector<double>{1, 4, 4}));
     EXPECT_EQ(mixture.occupancies, (std::vector<double>{20, 30, 30}));
     EXPECT_EQ(mixture.weights, (std::vector<double>{0.25, 0.375, 0.375, 0.5, 0.25, 0.25}));
+    EXPECT_EQ(mixture.prior_weights, (std::vector<double>{0.5, 0.25, 0.25, 0.75, 0.125, 0.125}));
   }
 }
 

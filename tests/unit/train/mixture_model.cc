@@ -104,7 +104,7 @@ TEST(MixtureModel, NearlySingularCovariancesStayPositiveDefinite) {
   model.n_dims = d;
   model.streams.resize(1);
   for (uint32_t dim = 0; dim < d; ++dim) model.streams[0].dims.push_back(dim);
-  Mixture mixture{0, std::vector<double>(d), {}, {1}, {0}};
+  Mixture mixture{0, std::vector<double>(d), {}, {1}, {0}, {}};
   for (uint32_t r = 0; r < d; ++r) {
     for (uint32_t c = 0; c <= r; ++c) mixture.covariances.push_back(r == c ? 1 + 1e-12 : 1);
   }

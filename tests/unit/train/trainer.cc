@@ -198,9 +198,10 @@ TEST(Trainer, NothingToAlignIsAnError) {
   Speech speech;
   speech.say({"ab"}, {0, 1, 2}, 1);
   speech.say({"ca"}, {4, 0}, 1);
-  test::expect_error([&] { speech.train(flat_recipe()); }, ASR_BAD_FILE,
-                     "none of 2 utterances can be aligned; the first, utterance0: its 3 frames are fewer than the 6 states of its "
-                     "words and of silence around them; check its transcript");
+  test::expect_error(
+      [&] { speech.train(flat_recipe()); }, ASR_BAD_FILE,
+      "none of 2 utterances can be aligned; the first, utterance0: its 3 frames are fewer than the 6 states of its "
+      "words and of silence around them; check its transcript");
 }
 
 // A model aligns what has frames for its words, though not for silence around them.
