@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/fused_models.h"
 
+#include <algorithm>
+
 #include <map>
 
 #include "core/base/error.h"
@@ -34,9 +36,20 @@ float take_weight(std::string *text) {
 }  // namespace
 
 FusedModels::FusedModels(const RecognizeOptions &options) : models_{""}, weights_{options.fuse_own} {
+  if (options.fuse.empty() && (options.fuse_own != 1 || options.fuse_rule != "sum" || options.fuse_ms != 0)) {
+    throw UsageError("recognize: --fuse-own, --fuse-rule and --fuse-ms are for --fuse; name a model with it");
+  }
+  if (options.fuse_own != 0 && options.fuse_own < kLeastModelWeight) {
+    throw UsageError(format("recognize: --fuse-own %g: a weight is 0, or from %g to %g", static_cast<double>(options.fuse_own),
+                            static_cast<double>(kLeastModelWeight), static_cast<double>(kMostModelWeight)));
+  }
   for (std::string model : options.fuse) {
     weights_.push_back(take_weight(&model));
+    if (model.empty()) throw UsageError("recognize: --fuse names no bundle; give its directory");
     models_.push_back(model);
+  }
+  if (std::all_of(weights_.begin(), weights_.end(), [](float weight) { return weight == 0; })) {
+    throw UsageError("recognize: all weights of --fuse and --fuse-own are 0; leave one above it");
   }
   if (models_.size() > kMostModels) {
     throw UsageError(

@@ -19,7 +19,8 @@ size_t front_end_index(const std::shared_ptr<AddedModel> &model, const LoadedMod
   const std::string text = front_end_to_json(front_end_of(model, own));
   size_t i = 0;
   while (i < options->front_ends.size() && front_end_to_json(front_end_of(options->front_ends[i], own)) != text) ++i;
-  if (i == options->front_ends.size()) options->front_ends.push_back(model);
+  const bool is_own = front_end_to_json(own.tables().front_end()) == text;
+  if (i == options->front_ends.size()) options->front_ends.push_back(is_own ? nullptr : model);
   return i;
 }
 

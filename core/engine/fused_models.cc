@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/fused_models.h"
 
+#include <algorithm>
+
 namespace asr {
 
 FusedModels::FusedModels(const FusionOptions &options, const LoadedModel &place, Retired *retired)
@@ -10,6 +12,13 @@ FusedModels::FusedModels(const FusionOptions &options, const LoadedModel &place,
     const uint32_t n_dims = model ? model->tables().front_end().n_dims() : place.n_dims();
     models_.push_back({on_device(model.get(), place, retired).acoustic, front_end, n_dims});
   }
+}
+
+size_t FusedModels::n_rows_for(size_t window_frames) const {
+  constexpr size_t kLeast = 8;  // fewer are not worth a step
+  size_t n_used = 0;
+  for (size_t m = 0; m < models_.size(); ++m) n_used += fusion_.uses(m);
+  return std::min(window_frames, std::max(kLeast, window_frames / n_used));
 }
 
 void FusedModels::begin_utterance(const LoadedGraph &graph) { fusion_.begin(graph.silent_states()); }

@@ -28,6 +28,9 @@ class FusedModels {
     uint32_t n_dims;
   };
   const std::vector<Model> &models() const { return models_; }
+
+  // Rows of a step that cost about as much as a plain stream's window_frames, so that other streams do not wait long.
+  size_t n_rows_for(size_t window_frames) const;
   Fusion &fusion() { return fusion_; }
 
  private:

@@ -12,16 +12,18 @@ void FusedWindow::clear() {
   is_scored_ = false;
 }
 
-FusedWindow::Place FusedWindow::add_rows(const FusedModels::Model &model, const float *rows, size_t n) {
+// All memory is taken here, where a failure is the stream's own: score() is for the streams of the window together.
+FusedWindow::Place FusedWindow::add_rows(const FusedModels::Model &model, const float *rows, size_t n, size_t n_states) {
   auto found = std::find_if(scored_.begin(), scored_.end(), [&](const Scored &s) { return s.acoustic == model.acoustic; });
   if (found == scored_.end()) found = scored_.insert(found, {model.acoustic, model.n_dims, {}, {}});
   const Place place{static_cast<size_t>(found - scored_.begin()), found->n_rows()};
+  found->loglikes.resize((found->n_rows() + n) * n_states);
   found->rows.insert(found->rows.end(), rows, rows + n * model.n_dims);
   return place;
 }
 
 // A stream may name a model twice, which then scores its rows once.
-void FusedWindow::add(std::shared_ptr<FusedModels> models, const RowSource &rows, size_t n, size_t first_row) {
+void FusedWindow::add(std::shared_ptr<FusedModels> models, const RowSource &rows, size_t n, size_t first_row, size_t n_states) {
   Part part{std::move(models), first_row, n, {}, {}};
   const std::vector<FusedModels::Model> &list = part.models->models();
   for (size_t m = 0; m < list.size(); ++m) {
@@ -33,7 +35,7 @@ void FusedWindow::add(std::shared_ptr<FusedModels> models, const RowSource &rows
     } else if (t < m && part.places[t].scored != kUnused.scored) {
       part.places.push_back(part.places[t]);
     } else {
-      part.places.push_back(add_rows(list[m], rows.rows(list[m].front_end), n));
+      part.places.push_back(add_rows(list[m], rows.rows(list[m].front_end), n, n_states));
     }
   }
   parts_.push_back(std::move(part));
@@ -42,7 +44,6 @@ void FusedWindow::add(std::shared_ptr<FusedModels> models, const RowSource &rows
 void FusedWindow::score(const LoadedModel &place, uint32_t buffer) {
   std::vector<asr_score_job> jobs;
   for (Scored &scored : scored_) {
-    scored.loglikes.resize(scored.n_rows() * place.n_states());
     jobs.push_back(
         {scored.acoustic.get(), scored.rows.data(), static_cast<uint32_t>(scored.n_rows()), buffer, scored.loglikes.data()});
   }

@@ -17,7 +17,7 @@ class FusedWindow {
   void clear();
 
   // Adds the next n rows of a stream, which become rows first_row ... of the window's log-likelihoods.
-  void add(std::shared_ptr<FusedModels> models, const RowSource &rows, size_t n, size_t first_row);
+  void add(std::shared_ptr<FusedModels> models, const RowSource &rows, size_t n, size_t first_row, size_t n_states);
 
   // Issues the scoring of all rows, through score buffer `buffer` of each model; the scores are there after wait(). A later
   // `score` may use the buffer again.
@@ -45,7 +45,7 @@ class FusedWindow {
   };
   static constexpr Place kUnused{SIZE_MAX, 0};
 
-  Place add_rows(const FusedModels::Model &model, const float *rows, size_t n);
+  Place add_rows(const FusedModels::Model &model, const float *rows, size_t n, size_t n_states);
 
   std::vector<Scored> scored_;  // a model each
   std::vector<Part> parts_;

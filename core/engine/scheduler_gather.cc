@@ -71,12 +71,14 @@ void Scheduler::gather_rows(const StreamPointer &stream, Window *window) {
   asr_step_job job{};
   rows.next_frames(&job);
   if (job.n_frames > 0) stream->progressed_ = true;
-  const size_t n = std::min({utterance.room_for(rows.n_ready()), stream->n_frames_left(), stream->n_frames_to_choice()});
+  const size_t n_fair = stream->fusion_ ? stream->fusion_->n_rows_for(model_.options().window_frames) : SIZE_MAX;
+  const size_t n =
+      std::min({utterance.room_for(rows.n_ready()), stream->n_frames_left(), stream->n_frames_to_choice(), n_fair});
   size_t first_row = window->loglikes.size() / model_.n_states();
   const size_t n_values = window->features.size();
   if (stream->fusion_) {
     window->loglikes.resize(window->loglikes.size() + n * model_.n_states());
-    window->fused.add(stream->fusion_, rows, n, first_row);
+    window->fused.add(stream->fusion_, rows, n, first_row, model_.n_states());
     rows.drop(n);
   } else {
     rows.take(n, rows.gives_loglikes() ? &window->loglikes : &window->features);

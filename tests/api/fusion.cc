@@ -290,6 +290,11 @@ TEST(Fusion, StatesOfStreamsAreOfOneFrontEnd) {
   };
   EXPECT_EQ(state_of(same.config), state_of(plain));
   EXPECT_EQ(state_of(other.config), "none");
+  Fused turned(ASR_FUSION_SUM, {"again", ""}), alone(ASR_FUSION_SUM, {"again"});
+  for (Fused *fused : {&turned, &alone}) {  // in any order, and without the own model
+    fused->config.cmn = ASR_CMN_LIVE;
+    EXPECT_EQ(state_of(fused->config), state_of(plain));
+  }
 }
 
 TEST(Fusion, ModelsComeAndGoWhileStreamsRun) {
