@@ -1,240 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // `senone recognize`: recordings or archives of features in, words out.
-#include <unistd.h>
-
 #include <algorithm>
-#include <condition_variable>
 #include <deque>
-#include <exception>
 #include <filesystem>
 #include <memory>
-#include <mutex>
-#include <sstream>
 #include <thread>
 
 #include "core/base/file.h"
 #include "core/base/limits.h"
-#include "core/model/bundle.h"
 #include "tools/batch_progress.h"
 #include "tools/fused_models.h"
-#include "tools/hyp_file.h"
-#include "tools/lattice_output.h"
-#include "tools/recognize.h"
-#include "tools/speakers.h"
+#include "tools/recognize_batch.h"
 #include "tools/tool.h"
-#include "tools/utterance_source.h"
 
 namespace asr::tool {
 namespace {
 
 using Options = RecognizeOptions;
-
-// Whether printing a result writes on the terminal that has the progress line.
-bool prints_on_terminal(const Recognition &result) {
-  return isatty(STDOUT_FILENO) == 1 || !result.error.empty() || !result.warnings.empty() ||
-         (result.flags & ASR_FLAG_FELL_BACK) != 0;
-}
-
-// *n_subtitles: printed so far.
-void print(const Recognition &result, const Options &options, bool with_id, int *n_subtitles) {
-  const StdoutLock lock;
-  for (const std::string &warning : result.warnings) fprintf(stderr, "senone: warning: %s\n", warning.c_str());
-  if (!result.error.empty()) fprintf(stderr, "senone: %s\n", result.error.c_str());
-  if ((result.flags & ASR_FLAG_FELL_BACK) != 0) {
-    fprintf(stderr, "senone: %s: the device was lost; recognised on %s instead\n",
-            (options.features + options.loglikes).empty() ? result.path.c_str() : result.id.c_str(), options.fallback.c_str());
-  }
-  const bool is_whole = result.part == 0 && !options.endpoint.empty();  // its parts have been printed
-  if (options.hyp == "-") {
-    if (result.error.empty() && result.part == 0) fputs(to_hyp(result).c_str(), stdout);
-  } else if (is_whole && result.error.empty()) {
-    return;
-  } else if (options.json) {
-    fputs(to_json(result).c_str(), stdout);
-  } else if (!result.error.empty()) {
-    return;
-  } else if (options.ctm) {
-    fputs(to_ctm(result).c_str(), stdout);
-  } else if (options.srt) {
-    fputs(to_srt(result, n_subtitles).c_str(), stdout);
-  } else {
-    std::istringstream lines(to_text(result));
-    for (std::string line; std::getline(lines, line);) {
-      printf("%s%s%s\n", with_id ? result.id.c_str() : "", with_id ? "\t" : "", line.c_str());
-    }
-  }
-  flush_stdout();
-}
-
-// Keeps n_jobs streams in flight and prints the results in the order of the source, each as soon as those before it.
-class Batch {
- public:
-  // journal: of --resume, else nullptr. speakers: of --adapt, else nullptr. prints: its results, rather than none.
-  Batch(asr_engine *engine, const Options &options, UtteranceSource *source, HypJournal *journal, Speakers *speakers,
-        bool prints = true)
-      : engine_(engine),
-        options_(options),
-        source_(source),
-        journal_(journal),
-        speakers_(speakers),
-        prints_(prints),
-        progress_(source->size()) {
-    info_.size = sizeof(info_);
-    check(asr_engine_get_info(engine, &info_));
-  }
-
-  std::deque<Recognition> run(size_t n_jobs) {
-    std::vector<std::thread> workers = start_workers(std::min(n_jobs, source_->size().value_or(n_jobs)));
-    try {
-      print_all();
-    } catch (...) {
-      fail_all(std::current_exception());
-    }
-    for (std::thread &worker : workers) worker.join();
-    if (failure_) std::rethrow_exception(failure_);
-    return std::move(results_);
-  }
-
- private:
-  // Fewer threads where the system gives no more; they do it, too.
-  std::vector<std::thread> start_workers(size_t n) {
-    std::vector<std::thread> workers;
-    workers.reserve(n);
-    try {
-      while (workers.size() < n) workers.emplace_back([this] { work(); });
-    } catch (...) {
-      if (n > 0 && workers.empty()) fail_without_thread("recognize");
-    }
-    return workers;
-  }
-
-  // Ends the batch for what is no utterance's; those under way are ended first.
-  void fail_all(std::exception_ptr failure) noexcept {
-    std::lock_guard lock(mutex_);
-    if (!failure_) failure_ = std::move(failure);
-    ended_ = true;
-    changed_.notify_all();
-  }
-
-  void work() noexcept {
-    try {
-      recognize_all();
-    } catch (...) {  // no memory for a result, or for the sentence of an error
-      fail_all(std::current_exception());
-    }
-  }
-
-  void recognize_all() {
-    Utterance utterance;
-    Options options = options_;
-    const auto fed = [this](double audio_s, double share) { progress_.fed(audio_s, share); };
-    while (Recognition *result = next(&utterance)) {
-      try {
-        source_->prepare(&utterance, info_);
-        const auto heard = [&](Recognition &&part) { add_part(std::move(part), result); };
-        if (speakers_ != nullptr) options.speaker = speakers_->of(utterance);
-        recognize_utterance(engine_, options, utterance, fed, heard, result);
-      } catch (...) {
-        const std::string sentence = current_error().what();
-        const std::string &name = utterance.input == ASR_INPUT_FLOAT ? utterance.path : utterance.id;
-        result->error = sentence.rfind(name, 0) == 0 ? sentence : name + ": " + sentence;
-      }
-      finish(result);
-    }
-  }
-
-  // The next utterance and where its result goes; nullptr at the end, which a damaged archive comes to early.
-  Recognition *next(Utterance *utterance) {
-    std::lock_guard lock(mutex_);
-    if (ended_) return nullptr;
-    try {
-      for (;;) {
-        ended_ = !source_->next(utterance);
-        if (ended_ || journal_ == nullptr || !journal_->takes(utterance->id)) break;
-        progress_.fed(0, 1);
-        progress_.done();
-      }
-    } catch (...) {
-      ended_ = true;
-      results_.emplace_back();
-      results_.back().error = current_error().what();
-      results_.back().done = true;
-    }
-    if (ended_) {
-      changed_.notify_all();
-      return nullptr;
-    }
-    results_.emplace_back();
-    results_.back().id = utterance->id;
-    results_.back().path = utterance->path;
-    return &results_.back();
-  }
-
-  void add_part(Recognition &&part, Recognition *result) {
-    std::lock_guard lock(mutex_);
-    result->parts.push_back(std::move(part));
-    changed_.notify_all();
-  }
-
-  void finish(Recognition *result) {
-    std::lock_guard lock(mutex_);
-    result->done = true;
-    changed_.notify_all();
-  }
-
-  // Waits for the result of number i, or its next part: there are n_parts before. nullptr if there are only i. Throws what
-  // fail_all() was given.
-  Recognition *wait(size_t i, size_t n_parts) {
-    std::unique_lock lock(mutex_);
-    const auto is_there = [&] { return i < results_.size() ? results_[i].done || results_[i].parts.size() > n_parts : ended_; };
-    changed_.wait(lock, [&] { return failure_ || is_there(); });
-    if (failure_) std::rethrow_exception(failure_);
-    if (i >= results_.size()) return nullptr;
-    return results_[i].parts.size() > n_parts ? &results_[i].parts[n_parts] : &results_[i];
-  }
-
-  void print_all() {
-    std::optional<LatticeOutput> lattices;
-    if (!options_.lattice.empty()) {
-      lattices.emplace(options_.lattice, read_symbols(options_.model + "/words.txt"), info_.frame_shift_ms / 1000);
-    }
-    const std::optional<size_t> n = source_->size();
-    int n_subtitles = 0;
-    size_t i = 0, n_parts = 0;
-    while (Recognition *result = wait(i, n_parts)) {
-      if (prints_ && prints_on_terminal(*result)) progress_.hide();
-      if (prints_) print(*result, options_, n != size_t{1}, &n_subtitles);
-      if (result->lattice) {
-        const std::string id = result->part > 0 ? format("%s-%u", result->id.c_str(), result->part) : result->id;
-        lattices->write(id, *result->lattice, result->acoustic_scale);
-        result->lattice.reset();
-      }
-      if (result->part > 0) {
-        ++n_parts;
-        continue;
-      }
-      if (journal_ != nullptr) journal_->append(*result);
-      progress_.done();
-      ++i;
-      n_parts = 0;
-    }
-    if (lattices) lattices->commit();
-  }
-
-  asr_engine *engine_;
-  const Options &options_;
-  UtteranceSource *source_;
-  HypJournal *journal_;
-  Speakers *speakers_;
-  const bool prints_;
-  BatchProgress progress_;
-  asr_engine_info info_{};
-  std::mutex mutex_;  // of what follows
-  std::condition_variable changed_;
-  std::deque<Recognition> results_;
-  bool ended_ = false;
-  std::exception_ptr failure_;
-};
 
 uint32_t default_jobs(const Options &options) {
   if (options.n_jobs > 0) return options.n_jobs;
@@ -270,7 +52,7 @@ void hear_speakers(asr_engine *engine, Options options, uint32_t n_jobs, Speaker
   for (std::string *unused : {&options.lattice, &options.hyp, &options.boost}) unused->clear();
   UtteranceSource source(options);
   options.learns = true;
-  Batch(engine, options, &source, nullptr, speakers, false).run(n_jobs);
+  recognize_batch(engine, options, {n_jobs, nullptr, speakers, false}, &source);
   const size_t n_adapted = speakers->adapt();
   fprintf(stderr, "adapted to %zu of %zu speakers\n", n_adapted, speakers->size());
 }
@@ -325,8 +107,8 @@ void run(Options options) {
     speakers->set_methods(ASR_SPEAKER_FMLLR, 0);
     hear_speakers(engine.get(), options, n_jobs, &*speakers);
   }
-  Batch batch(engine.get(), options, &source, journal ? &*journal : nullptr, speakers ? &*speakers : nullptr);
-  const std::deque<Recognition> results = batch.run(n_jobs);
+  const BatchOptions batch{n_jobs, journal ? &*journal : nullptr, speakers ? &*speakers : nullptr, true};
+  const std::deque<Recognition> results = recognize_batch(engine.get(), options, batch, &source);
   print_summary(engine.get(), results, wall_seconds() - begin_s);
   if (journal && journal->n_older() > 0)
     fprintf(stderr, "%zu older results are in %s\n", journal->n_older(), options.hyp.c_str());
