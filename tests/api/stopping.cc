@@ -62,7 +62,7 @@ double least_seconds(const Call &call) {
 }
 
 // After so many milliseconds of work on the lattice: its parts are of different kinds.
-constexpr int kDelays_ms[] = {0, 50, 150, 300};
+constexpr int kDelays_ms[] = {0, 20, 50, 100};
 
 TEST(Stopping, LatticeWorkTakesLong) {  // else the tests below show nothing
   const EnginePointer engine = load_engine();
