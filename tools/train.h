@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `senone train` trains, each in a file of its own, tools/train_<name>.cc.
+// Subcommands of `senone train`, each in a file of its own, tools/train_<name>.cc.
 #pragma once
 
 #include "tools/tool.h"

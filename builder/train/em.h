@@ -27,7 +27,7 @@ struct Moments {
   std::vector<double> mean, variance;  // [n_dims]
 };
 
-// Of the rows that have a state.
+// The moments of all rows that have a state.
 Moments moments_of(const TrainingRows &rows, ThreadPool *pool);
 
 // Estimates every mixture anew. Returns the log-likelihood of the rows that have a state under the model as it was.

@@ -35,7 +35,7 @@ struct TrainingReports {
   std::function<void(const RoundReport &)> round;
 };
 
-// Of a codebook.
+// The number of Gaussians of the largest codebook.
 uint32_t most_gaussians(const AcousticModel &model);
 
 class Trainer {

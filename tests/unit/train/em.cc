@@ -194,7 +194,7 @@ TEST(Em, MomentsAreThoseOfTheRowsWithAState) {
   EXPECT_EQ(moments.variance[1], 0);
 }
 
-// Of a start whose Gaussians are far from all rows, and of values that are large, no number is lost.
+// No number overflows where Gaussians start far from all rows, or values are large.
 TEST(Em, FarRowsLeaveFiniteNumbers) {
   for (const bool full : {false, true}) {
     reference::RandomGmm shape = shapes()[full ? 3 : 0];

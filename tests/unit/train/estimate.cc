@@ -127,7 +127,7 @@ TEST(Estimate, WeightsOfARareStateStay) {
   }
 }
 
-// Of states that share Gaussians; a state with Gaussians of its own has no prior.
+// The prior applies to states that share Gaussians; a state with Gaussians of its own has none.
 TEST(Estimate, WeightsAreDrawnTowardsTheStart) {
   MixtureModel model = small_model(1, {0, 100});
   model.mixtures[0].weights = {0.5, 0.5, 0.25, 0.75};

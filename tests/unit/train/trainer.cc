@@ -49,7 +49,7 @@ AcousticModel any_model() {
   return model;
 }
 
-// Where the rows of a state lie.
+// The centre of the rows of a state.
 std::vector<double> centre(uint32_t state) {
   return {6 * std::cos(state * 0.9), 6 * std::sin(state * 0.9), state == 6 ? -8.0 : 2.0 * (state % 2)};
 }
