@@ -38,13 +38,7 @@ void check_frames(const Bundle &bundle, const LoadedModel &own) {
 }  // namespace
 
 AddedModel::AddedModel(const std::string &bundle_path, const LoadedModel &own)
-    : bundle_(read_model_bundle(bundle_path)),
-      tables_(bundle_.front_end),
-      acoustic_(read_acoustic_model(bundle_.file("acoustic.bin"))) {
-  if (acoustic_->n_dims != bundle_.front_end.n_dims()) {
-    fail(ASR_BAD_FILE, "%s: features have %u dimensions, the model of acoustic.bin has %u; import the model again",
-         bundle_.file("senone.json").c_str(), bundle_.front_end.n_dims(), acoustic_->n_dims);
-  }
+    : bundle_(read_model_bundle(bundle_path)), tables_(bundle_.front_end), acoustic_(read_acoustic_model(bundle_)) {
   check_frames(bundle_, own);
   check_states(bundle_, acoustic_->n_states, own);
 }
@@ -55,15 +49,9 @@ ModelOnDevice AddedModel::on(const LoadedModel &place, Retired *retired) {
     if (copy.place == &place) return copy.model;
   }
   const Device &device = place.device();
-  const asr_backend_api &api = *place.api();
   ModelOnDevice model;
-  asr_backend_features *features = nullptr;
-  device.check(api.load_features(device.get(), tables_.view(), &features));
-  model.features = retired->hold(BackendPointer<asr_backend_features>(features, api.free_features), nullptr);
-  asr_backend_acoustic *acoustic = nullptr;
-  const AcousticView view(*acoustic_);
-  device.check(api.load_acoustic(device.get(), view.get(), &acoustic));
-  model.acoustic = retired->hold(BackendPointer<asr_backend_acoustic>(acoustic, api.free_acoustic), nullptr);
+  model.features = retired->hold(load_features(device, tables_), nullptr);
+  model.acoustic = retired->hold(load_acoustic(device, *acoustic_), nullptr);
   copies_.push_back({&place, model});
   if (place.options().fallback.empty()) acoustic_.reset();
   return model;

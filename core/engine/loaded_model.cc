@@ -36,15 +36,29 @@ asr_backend_options backend_options(const EngineOptions &options, uint32_t n_lan
   return result;
 }
 
-// Calls load(&object) and takes ownership of the result.
-template <typename Object, typename Load>
-BackendPointer<Object> load_object(const Device &device, void (*free)(Object *), Load load) {
-  Object *object = nullptr;
-  device.check(load(&object));
-  return BackendPointer<Object>(object, free);
+}  // namespace
+
+BackendPointer<asr_backend_features> load_features(const Device &device, const FeatureTables &tables) {
+  asr_backend_features *features = nullptr;
+  device.check(device.api()->load_features(device.get(), tables.view(), &features));
+  return {features, device.api()->free_features};
 }
 
-}  // namespace
+BackendPointer<asr_backend_acoustic> load_acoustic(const Device &device, const AcousticModel &model) {
+  const AcousticView view(model);
+  asr_backend_acoustic *acoustic = nullptr;
+  device.check(device.api()->load_acoustic(device.get(), view.get(), &acoustic));
+  return {acoustic, device.api()->free_acoustic};
+}
+
+AcousticModel read_acoustic_model(const Bundle &bundle) {
+  AcousticModel model = read_acoustic_model(bundle.file("acoustic.bin"));
+  if (model.n_dims != bundle.front_end.n_dims()) {
+    fail(ASR_BAD_FILE, "%s: features have %u dimensions, the model of acoustic.bin has %u; import the model again",
+         bundle.file("senone.json").c_str(), bundle.front_end.n_dims(), model.n_dims);
+  }
+  return model;
+}
 
 LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &options)
     : options_(options),
@@ -54,20 +68,11 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
       device_(candidate_devices(options.device), backend_options(options, n_lanes_)),
       features_(nullptr, nullptr),
       acoustic_(nullptr, nullptr) {
-  const AcousticModel model = read_acoustic_model(bundle_.file("acoustic.bin"));
+  const AcousticModel model = read_acoustic_model(bundle_);
   n_states_ = model.n_states;
-  if (model.n_dims != n_dims()) {
-    fail(ASR_BAD_FILE, "%s: features have %u dimensions, the model of acoustic.bin has %u; import the model again",
-         bundle_.file("senone.json").c_str(), n_dims(), model.n_dims);
-  }
-  const asr_backend_api *api = device_.api();
-  asr_backend_device *device = device_.get();
-  features_ = load_object(device_, api->free_features,
-                          [&](asr_backend_features **object) { return api->load_features(device, tables_.view(), object); });
+  features_ = load_features(device_, tables_);
   has_step_ = makes_signals();
-  const AcousticView acoustic(model);
-  acoustic_ = load_object(device_, api->free_acoustic,
-                          [&](asr_backend_acoustic **object) { return api->load_acoustic(device, acoustic.get(), object); });
+  acoustic_ = load_acoustic(device_, model);
   log(ASR_LOG_INFO, "%s: %u states, on %s (%s)", bundle_path.c_str(), n_states_, device_.entry().id.c_str(),
       device_.entry().info.name);
 }

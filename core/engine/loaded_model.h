@@ -10,6 +10,7 @@
 #include "core/backend/registry.h"
 #include "core/base/parallel.h"
 #include "core/feature/mfcc_tables.h"
+#include "core/model/acoustic_model.h"
 #include "core/model/bundle.h"
 
 namespace asr {
@@ -27,6 +28,12 @@ struct EngineOptions {
 // An object of a back end, freed with it.
 template <typename Object>
 using BackendPointer = std::unique_ptr<Object, void (*)(Object *)>;
+
+// The model of a bundle on a device, which must outlive what is returned. read_acoustic_model() throws if the rows of the front
+// end are not the model's.
+BackendPointer<asr_backend_features> load_features(const Device &device, const FeatureTables &tables);
+BackendPointer<asr_backend_acoustic> load_acoustic(const Device &device, const AcousticModel &model);
+AcousticModel read_acoustic_model(const Bundle &bundle);
 
 class LoadedModel {
  public:

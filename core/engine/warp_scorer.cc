@@ -48,11 +48,9 @@ void require_warps(const FrontEnd &front_end) {
 }
 
 WarpScorer::WarpScorer(const FrontEnd &front_end)
-    : tables_(with_warps(front_end), warps()), device_(choose_device("cpu"), one_thread()), features_(nullptr, nullptr) {
-  asr_backend_features *features = nullptr;
-  device_.check(device_.api()->load_features(device_.get(), tables_.view(), &features));
-  features_ = {features, device_.api()->free_features};
-}
+    : tables_(with_warps(front_end), warps()),
+      device_(choose_device("cpu"), one_thread()),
+      features_(load_features(device_, tables_)) {}
 
 WarpScorer::Cepstra WarpScorer::extract(const std::vector<float> &samples, size_t n_frames, size_t stride) const {
   Framer framer(tables_.front_end());
