@@ -4,48 +4,22 @@
 // chunk, it gives the latency from a chunk to the words of its audio. bench_stream_features.cc does this for archives of
 // features.
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 #include "core/base/limits.h"
-#include "tools/audio_file.h"
+#include "tools/bench_audio.h"
 #include "tools/bench_stream.h"
 #include "tools/progress.h"
 
 namespace asr::tool {
 namespace {
 
-// All recordings concatenated, mono, full scale -1..1.
-struct Audio {
-  uint32_t rate_hz = 0;
-  std::vector<float> samples;
-};
-
-Audio read_audio(const std::vector<std::string> &files) {
-  Audio audio;
-  for (const std::string &path : files) {
-    AudioFile file(path, 16000);
-    if (file.n_channels() != 1)
-      fail(ASR_UNSUPPORTED, "%s: has %u channels; give mono recordings", path.c_str(), file.n_channels());
-    if (audio.rate_hz != 0 && audio.rate_hz != file.rate_hz()) {
-      fail(ASR_UNSUPPORTED, "%s: has %u Hz and those before it %u; give recordings of one rate", path.c_str(), file.rate_hz(),
-           audio.rate_hz);
-    }
-    audio.rate_hz = file.rate_hz();
-    float block[4096];
-    while (const size_t n = file.read(block, std::size(block))) audio.samples.insert(audio.samples.end(), block, block + n);
-  }
-  if (audio.samples.empty()) fail(ASR_BAD_AUDIO, "%s: no audio in it; check how it was recorded", files.front().c_str());
-  return audio;
-}
-
 // One source of audio. It plays the recordings repeatedly; each source starts at its own offset.
 class Source {
  public:
-  Source(asr_engine *engine, const StreamBench &bench, const Audio &audio, size_t number, bool with_partials)
+  Source(asr_engine *engine, const StreamBench &bench, const BenchAudio &audio, size_t number, bool with_partials)
       : audio_(audio),
         at_(audio.samples.size() / 97 * number % audio.samples.size()),
         n_left_(static_cast<size_t>(bench.seconds * audio.rate_hz)),
@@ -113,7 +87,7 @@ class Source {
     if (fed != fed_.end()) latencies_.push_back(now - fed->wall_s);
   }
 
-  const Audio &audio_;
+  const BenchAudio &audio_;
   size_t at_, n_left_, chunk_;
   StreamPointer stream_{nullptr, asr_close};
   std::mutex mutex_;  // guards the members below: written here, read in the stream's callback
@@ -126,14 +100,14 @@ class Source {
 
 using Sources = std::vector<std::unique_ptr<Source>>;
 
-Sources open_sources(asr_engine *engine, const StreamBench &bench, const Audio &audio, uint32_t n, bool with_partials) {
+Sources open_sources(asr_engine *engine, const StreamBench &bench, const BenchAudio &audio, uint32_t n, bool with_partials) {
   Sources sources;
   for (uint32_t i = 0; i < n; ++i) sources.push_back(std::make_unique<Source>(engine, bench, audio, i, with_partials));
   return sources;
 }
 
 // Returns the duration of the audio divided by the time taken.
-double times_real_time(asr_engine *engine, const StreamBench &bench, const Audio &audio, uint32_t n_streams) {
+double times_real_time(asr_engine *engine, const StreamBench &bench, const BenchAudio &audio, uint32_t n_streams) {
   const Sources sources = open_sources(engine, bench, audio, n_streams, false);
   const double begin_s = wall_seconds();
   for (const auto &source : sources) {
@@ -148,32 +122,7 @@ double times_real_time(asr_engine *engine, const StreamBench &bench, const Audio
   return audio_s / (wall_seconds() - begin_s);
 }
 
-// Feeds each source a chunk per chunk duration; the sources are spread evenly over that time.
-void feed_in_real_time(const Sources &sources, double chunk_s) {
-  std::vector<bool> speaking(sources.size(), true);
-  size_t n_speaking = sources.size();
-  const auto begin = std::chrono::steady_clock::now();
-  for (size_t step = 0; n_speaking > 0; ++step) {
-    for (size_t i = 0; i < sources.size(); ++i) {
-      const double due_s =
-          chunk_s * (static_cast<double>(step + 1) + static_cast<double>(i) / static_cast<double>(sources.size()));
-      std::this_thread::sleep_until(begin +
-                                    std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(due_s)));
-      if (!speaking[i] || sources[i]->feed()) continue;
-      speaking[i] = false;
-      --n_speaking;
-    }
-  }
-}
-
-// Returns a quantile of the values in milliseconds; null without values.
-nlohmann::json quantile_ms(std::vector<double> seconds, double share) {
-  if (seconds.empty()) return nullptr;
-  std::sort(seconds.begin(), seconds.end());
-  return 1e3 * seconds[static_cast<size_t>(share * static_cast<double>(seconds.size() - 1))];
-}
-
-void add_row(const StreamBench &bench, const Audio &audio, uint32_t n_streams, BenchReport *report) {
+void add_row(const StreamBench &bench, const BenchAudio &audio, uint32_t n_streams, BenchReport *report) {
   Progress progress(format("%u streams", n_streams));
   progress.update(-1, "loading");
   const EnginePointer engine = load_engine(bench, n_streams);
@@ -185,7 +134,7 @@ void add_row(const StreamBench &bench, const Audio &audio, uint32_t n_streams, B
 
   progress.update(-1, format("fed as spoken, %g s", bench.seconds));
   const Sources sources = open_sources(engine.get(), bench, audio, n_streams, true);
-  feed_in_real_time(sources, bench.chunk_ms / 1e3);
+  feed_as_spoken(sources.size(), bench.chunk_ms / 1e3, [&](size_t i) { return sources[i]->feed(); });
   std::vector<double> partials, finals;
   for (const auto &source : sources) {
     source->wait();
@@ -199,7 +148,7 @@ void add_row(const StreamBench &bench, const Audio &audio, uint32_t n_streams, B
 void run(const StreamBench &bench) {
   if (bench.files.empty() == bench.features.empty()) throw UsageError("bench stream: give recordings or --features");
   if (!bench.features.empty()) return stream_features(bench);
-  const Audio audio = read_audio(bench.files);
+  const BenchAudio audio = read_bench_audio(bench.files);
   BenchReport report("stream", bench.common, choose_device(bench.common.device),
                      {{"n_streams", "streams", 0},
                       {"times_real_time", "x real time", 1},

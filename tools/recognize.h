@@ -55,6 +55,9 @@ struct Utterance {
   std::vector<float> rows;
 };
 
+// Returns the preset of that name; ASR_ENDPOINT_OFF for other names.
+asr_endpoint endpoint_preset(const std::string &name);
+
 // Throws asr::Error if a call of the C ABI failed.
 void check(asr_status status);
 

@@ -18,12 +18,6 @@ asr_cmn cmn_kind(const std::string &name) {
   return name == "live" ? ASR_CMN_LIVE : name == "batch" ? ASR_CMN_BATCH : name == "none" ? ASR_CMN_NONE : ASR_CMN_MODEL;
 }
 
-asr_endpoint endpoint_preset(const std::string &name) {
-  if (name == "command") return ASR_ENDPOINT_COMMAND;
-  if (name == "dictation") return ASR_ENDPOINT_DICTATION;
-  return name == "captions" ? ASR_ENDPOINT_CAPTIONS : ASR_ENDPOINT_OFF;
-}
-
 asr_stream_config stream_config(const RecognizeOptions &options) {
   asr_stream_config config;
   asr_stream_config_default(&config);
@@ -237,6 +231,12 @@ StreamPointer feed_rows(asr_engine *engine, const RecognizeOptions &options, con
 }
 
 }  // namespace
+
+asr_endpoint endpoint_preset(const std::string &name) {
+  if (name == "command") return ASR_ENDPOINT_COMMAND;
+  if (name == "dictation") return ASR_ENDPOINT_DICTATION;
+  return name == "captions" ? ASR_ENDPOINT_CAPTIONS : ASR_ENDPOINT_OFF;
+}
 
 void check(asr_status status) {
   if (status != ASR_OK) fail(status, "%s", asr_last_error());
