@@ -232,9 +232,14 @@ void add_endpoint(Command bench) {
   app.option("recordings", stream.files, "Mono recordings of one rate, with 0.5 to 3 s of noise before each").required();
   app.option("--endpoint", options->presets, "Presets, a row each")
       .separated_by(',')
+      .one_each_time()
       .one_of({"command", "dictation", "captions"})
       .shows_default();
-  app.option("--streams", stream.n_streams, "Numbers of streams").separated_by(',').range(1, 100000).shows_default();
+  app.option("--streams", stream.n_streams, "Numbers of streams")
+      .separated_by(',')
+      .one_each_time()
+      .range(1, 100000)
+      .shows_default();
   app.option("--lanes", stream.n_lanes, "Streams advanced in one step; default: all, 1024 at most").range(1u, kMostLanes);
   app.option("--window", stream.window, "Most frames of a step").range(8, 256).shows_default();
   app.option("--seconds", stream.seconds, "Audio of each stream").range(0.1, 1e5).shows_default();

@@ -185,6 +185,7 @@ void add_stream(Command bench) {
   app.option("--utterances", options->n_utterances, "Utterances of --features in turn; default: all, or four for each stream");
   app.option("--streams", options->n_streams, "Numbers of streams, a row each")
       .separated_by(',')
+      .one_each_time()
       .range(1, 100000)
       .shows_default();
   app.option("--lanes", options->n_lanes, "Streams advanced in one step; default: all, 1024 at most").range(1u, kMostLanes);
