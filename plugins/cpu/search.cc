@@ -28,7 +28,7 @@ void Search::begin() {
   ScratchLease lease(graph_);
   SearchScratch &scratch = *lease;
   const uint32_t start = graph_.start_state();
-  tokens_.tokens.assign(1, {start, 0.0f, 0, Trace::kRoot, n_pdfs() | PackedArc::kToEpsilons});
+  tokens_.tokens.assign(1, Token(start, 0.0f, 0, Trace::kRoot, n_pdfs() | PackedArc::kToEpsilons));
   tokens_.best = 0;
   tokens_.bound = options_.beam;
   scratch.slot_of.clear(1);

@@ -124,21 +124,24 @@ void Search::insert_candidates(SearchScratch &scratch, size_t n_candidates) cons
   const float bound = scratch.next.bound;
   const bool with_links = lattice_.has_value();
   const ActiveToken *from = scratch.active.data();
-  std::vector<Token> &tokens = scratch.next.tokens;
-  tokens.clear();
-  tokens.reserve(n_candidates);
   slot_of.clear(n_candidates);
-  scratch.fallen.clear();
-  size_t n_links = 0;
+  const SlotTable::View slots = slot_of.view();
+  scratch.next.tokens.resize(n_candidates);
+  scratch.fallen.resize(n_candidates);
+  Token *const tokens = scratch.next.tokens.data();
+  uint32_t *const fallen = scratch.fallen.data();
+  uint32_t n_tokens = 0;
+  size_t n_fallen = 0, n_links = 0;
   for (size_t i = 0; i < n_candidates; ++i) {
-    if (i + kSlotsAhead < n_candidates) slot_of.prefetch(candidates[i + kSlotsAhead].state);
+    if (i + kSlotsAhead < n_candidates) slots.prefetch(candidates[i + kSlotsAhead].state);
     const Token &candidate = candidates[i];
     if (!(candidate.cost <= bound)) continue;
-    uint32_t &slot = slot_of[candidate.state];
+    uint32_t &slot = slots[candidate.state];
     if (slot == SlotTable::kNone) {
-      slot = static_cast<uint32_t>(tokens.size());
-      tokens.push_back(candidate);
-      if ((candidate.label & PackedArc::kToEpsilons) != 0) scratch.fallen.push_back(slot);
+      slot = n_tokens;
+      tokens[n_tokens++] = candidate;
+      fallen[n_fallen] = slot;
+      n_fallen += (candidate.label & PackedArc::kToEpsilons) != 0 ? 1 : 0;
     } else if (replaces(candidate.cost, candidate.arc, tokens[slot])) {
       tokens[slot] = candidate;
     }
@@ -147,6 +150,8 @@ void Search::insert_candidates(SearchScratch &scratch, size_t n_candidates) cons
       candidates[n_links++] = {slot, candidate.cost, candidate.arc, from->slot, candidate.label};
     }
   }
+  scratch.next.tokens.resize(n_tokens);
+  scratch.fallen.resize(n_fallen);
   scratch.n_links = n_links;
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens of a frame and the working memory of advancing one (search*.cc). Tokens live in a flat list; the slot of a state is
-// found by a table that is never cleared: an entry counts only if the token it points at is of that state.
+// Tokens of a frame and the working memory of advancing one (search*.cc). Tokens live in a flat list. A hash table finds the
+// slot of a state's token in it.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace asr::cpu {
@@ -18,6 +19,10 @@ struct Token {
   uint32_t arc;
   uint32_t previous;
   uint32_t label;
+
+  Token() {}  // leaves the fields as they are, so that a list grows without being written
+  Token(uint32_t state, float cost, uint32_t arc, uint32_t previous, uint32_t label)
+      : state(state), cost(cost), arc(arc), previous(previous), label(label) {}
 
   // Fields one by one: a processor waits where small writes to a temporary are followed by one large read of it.
   void set(uint32_t new_state, float new_cost, uint32_t new_arc, uint32_t new_previous, uint32_t new_label) {
@@ -34,39 +39,55 @@ class SlotTable {
  public:
   static constexpr uint32_t kNone = 0xffffffffu;
 
+ private:
+  struct Entry {
+    uint32_t state, slot;
+  };
+
+ public:
+  // Address and size of the table by value, so that a loop with other writes does not read them again. Valid until clear().
+  class View {
+   public:
+    void prefetch(uint32_t state) const { __builtin_prefetch(entries_ + first(state)); }
+    // The slot of `state`, or kNone, to be set then.
+    uint32_t &operator[](uint32_t state) const {
+      size_t at = first(state);
+      while (entries_[at].state != state && entries_[at].slot != kNone) at = (at + 1) & mask_;
+      entries_[at].state = state;
+      return entries_[at].slot;
+    }
+
+   private:
+    friend class SlotTable;
+    size_t first(uint32_t state) const { return state * 0x9e3779b97f4a7c15u >> shift_; }
+
+    Entry *entries_ = nullptr;
+    size_t mask_ = 0;
+    unsigned shift_ = 0;
+  };
+
   // Forgets all; has room for n tokens.
   void clear(size_t n) {
     size_t size = 1024;
     while (size < 2 * n) size *= 2;
     if (entries_.size() < size) entries_.resize(size);
-    mask_ = size - 1;
-    shift_ = 64 - static_cast<unsigned>(__builtin_ctzll(size));
-    std::fill_n(entries_.begin(), size, Entry{0, kNone});
+    view_.entries_ = entries_.data();
+    view_.mask_ = size - 1;
+    view_.shift_ = 64 - static_cast<unsigned>(__builtin_ctzll(size));
+    std::memset(entries_.data(), 0xff, size * sizeof(Entry));  // every slot is kNone
   }
-  void prefetch(uint32_t state) const { __builtin_prefetch(entries_.data() + first(state)); }
-  // The slot of `state`, or kNone, to be set then.
-  uint32_t &operator[](uint32_t state) {
-    size_t at = first(state);
-    while (entries_[at].state != state && entries_[at].slot != kNone) at = (at + 1) & mask_;
-    entries_[at].state = state;
-    return entries_[at].slot;
-  }
+  const View &view() const { return view_; }
+  uint32_t &operator[](uint32_t state) { return view_[state]; }
   // Before n tokens are added to `tokens`, all of which are here.
   void make_room(const std::vector<Token> &tokens, size_t n) {
-    if (2 * (tokens.size() + n) <= mask_ + 1) return;
+    if (2 * (tokens.size() + n) <= view_.mask_ + 1) return;
     clear(2 * (tokens.size() + n));
     for (uint32_t slot = 0; slot < tokens.size(); ++slot) (*this)[tokens[slot].state] = slot;
   }
 
  private:
-  struct Entry {
-    uint32_t state, slot;
-  };
   std::vector<Entry> entries_;
-  size_t mask_ = 0;
-  unsigned shift_ = 0;
-
-  size_t first(uint32_t state) const { return state * 0x9e3779b97f4a7c15u >> shift_; }
+  View view_;
 };
 
 struct TokenList {
