@@ -2,7 +2,7 @@
 // What kernels of the fused step read (plugins/common/signal_plan.h), for host, CUDA and OpenCL.
 #ifndef SENONE_SIGNAL_TYPES_H
 #define SENONE_SIGNAL_TYPES_H
-#include "plugins/common/ocl/kernels/types.h"
+#include "plugins/common/kernels/types.h"
 #ifdef __cplusplus
 namespace asr {
 #endif

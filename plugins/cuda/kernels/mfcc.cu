@@ -12,7 +12,7 @@
 #include <cmath>
 
 #include "core/backend/asr_backend.h"
-#include "plugins/common/dither.h"
+#include "plugins/common/kernels/dither.h"
 #include "plugins/cuda/kernels/fft.cuh"
 #include "plugins/cuda/kernels/mfcc.h"
 #include "plugins/cuda/kernels/mfcc_stages.cuh"

@@ -2,7 +2,7 @@
 // What the kernels for tensor cores read (plugins/common/gmm_tensor.h), for both compilers.
 #ifndef SENONE_OCL_GMM_TENSOR_TYPES_H
 #define SENONE_OCL_GMM_TENSOR_TYPES_H
-#include "plugins/common/ocl/kernels/types.h"
+#include "plugins/common/kernels/types.h"
 #ifdef __cplusplus
 #include "plugins/common/gmm_tensor.h"
 #else

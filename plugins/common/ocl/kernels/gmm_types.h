@@ -7,7 +7,7 @@
 // it or on their number.
 #ifndef SENONE_OCL_GMM_TYPES_H
 #define SENONE_OCL_GMM_TYPES_H
-#include "plugins/common/ocl/kernels/types.h"
+#include "plugins/common/kernels/types.h"
 #ifdef __cplusplus
 namespace asr::ocl {
 #endif

@@ -13,7 +13,7 @@
 // Floor: samples read and cepstra written once; 1,000 instructions an item for 1/16 frame.
 //   -D N_POINTS=... (complex numbers of a transform) FRAMES=... DITHER=0 or 1, LOCAL_FLOATS=...; groups of N_POINTS * FRAMES /
 //   16
-#include "plugins/common/ocl/kernels/dither.h"
+#include "plugins/common/kernels/dither.h"
 #include "plugins/common/ocl/kernels/mfcc_stages.h"
 
 #define GROUP_SIZE (N_POINTS * FRAMES / 16)

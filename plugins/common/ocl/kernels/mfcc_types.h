@@ -2,7 +2,7 @@
 // A front end and a batch of frames as they lie in device memory, for host and kernel.
 #ifndef SENONE_OCL_MFCC_TYPES_H
 #define SENONE_OCL_MFCC_TYPES_H
-#include "plugins/common/ocl/kernels/types.h"
+#include "plugins/common/kernels/types.h"
 #ifdef __cplusplus
 namespace asr::ocl {
 #endif

@@ -4,7 +4,7 @@
 #ifndef SENONE_OCL_SEARCH_TYPES_H
 #define SENONE_OCL_SEARCH_TYPES_H
 
-#include "plugins/common/ocl/kernels/types.h"
+#include "plugins/common/kernels/types.h"
 #ifdef __cplusplus
 #include "plugins/common/lattice_frames.h"
 #include "plugins/common/search_path.h"

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dialect of plugins/common/kernels: code that nvcc compiles as CUDA C++, the OpenCL back ends embed as OpenCL C 1.2, and,
+// where it needs neither threads nor built-in functions, the host's compiler reads as C++. Bodies are written in C, name
+// address spaces by the macros below, and take structs by pointer. Built-in functions have OpenCL's names.
+#ifndef SENONE_KERNELS_DIALECT_H
+#define SENONE_KERNELS_DIALECT_H
+
+#include "plugins/common/kernels/types.h"
+
+#ifdef __OPENCL_C_VERSION__
+
+#define DEVICE static inline  // a function that kernels call
+#define GLOBAL __global
+#define LOCAL __local                // CUDA's shared memory
+#define CONSTANT __constant          // memory that kernels only read
+#define FIXED __constant const       // a number known when the kernel is compiled
+
+#else
+
+#define GLOBAL
+#define LOCAL
+#define CONSTANT const
+#define FIXED constexpr
+
+#ifdef __CUDACC__
+#define DEVICE __device__ __forceinline__
+#else
+#define DEVICE inline
+#endif
+
+#endif
+#endif  // SENONE_KERNELS_DIALECT_H
