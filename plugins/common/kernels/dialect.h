@@ -11,9 +11,12 @@
 
 #define DEVICE static inline  // a function that kernels call
 #define GLOBAL __global
-#define LOCAL __local                // CUDA's shared memory
-#define CONSTANT __constant          // memory that kernels only read
-#define FIXED __constant const       // a number known when the kernel is compiled
+#define LOCAL __local           // CUDA's shared memory
+#define CONSTANT __constant     // memory that kernels only read
+#define FIXED __constant const  // a number known when the kernel is compiled
+
+DEVICE uint32_t thread_number(void) { return get_local_id(0); }  // in its block, OpenCL's work-group
+DEVICE void block_sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); }
 
 #else
 
@@ -24,6 +27,14 @@
 
 #ifdef __CUDACC__
 #define DEVICE __device__ __forceinline__
+
+#include <cuda_runtime.h>
+namespace asr {
+
+DEVICE uint32_t thread_number() { return threadIdx.x; }
+DEVICE void block_sync() { __syncthreads(); }
+
+}  // namespace asr
 #else
 #define DEVICE inline
 #endif

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the cepstra of new frames to rows that are scored: F6 (noise removal), F9 (live) and F10 of docs/equations.md. The
+// kernels of cuda/kernels/signal.cu and ocl/kernels/signal.cl call these functions.
+//
+// signal_frames: a block owns a signal and takes its new frames in their order. A thread has a mel band, then a cepstrum,
+// with the running estimates of both in the signal's memory. Normalised cepstra go into the ring of the signal's last frames,
+// then the levels above them, all frames of a level at once. signal_rows: a block owns a row; a thread sums the taps of a
+// value, then a row of the transform. Cepstra may be log mel energies [n_mel]; layouts in signal_types.h.
+//
+// Accumulators are double, in the order of the host (core/feature). Who includes this file compiles it without contraction:
+// the same cepstra give the same rows bit for bit, but for an ulp of double in exp and log of noise removal. Reference:
+// tests/reference noise_removed, live_normalised, dynamic. Floor: a frame of noise removal is a chain of n_mel double
+// additions, about 1 us; the rest is 13 to 100 loads a value from the nearest cache.
+#ifndef SENONE_KERNELS_SIGNAL_H
+#define SENONE_KERNELS_SIGNAL_H
+
+#include "plugins/common/kernels/dialect.h"
+#include "plugins/common/kernels/signal_types.h"
+#ifdef __cplusplus
+namespace asr {
+#endif
+
+FIXED double kMaxGain = 20, kPeakDecay = 0.85, kMaskedPeak = 0.2;
+FIXED uint32_t kSmoothedBands = 4;  // to each side
+
+// A signal's memory.
+typedef struct SignalState {
+  GLOBAL double *mean, *sum, *count, *power, *noise, *floor, *peak;
+  GLOBAL float *levels;
+  uint32_t n_ring, n_columns;
+} SignalState;
+
+DEVICE SignalState signal_state(CONSTANT DynamicsNumbers *n, GLOBAL double *states, uint32_t slot) {
+  SignalState s;
+  s.mean = states + (size_t)slot * n->n_state_doubles, s.sum = s.mean + n->n_ceps, s.count = s.sum + n->n_ceps;
+  s.power = s.count + n->n_ceps;
+  const uint32_t n_bands = n->removes_noise ? n->n_mel : 0;
+  s.noise = s.power + n_bands, s.floor = s.noise + n_bands, s.peak = s.floor + n_bands;
+  s.levels = (GLOBAL float *)(s.peak + n_bands);
+  s.n_ring = n->n_ring, s.n_columns = n->n_levels * n->n_ceps;
+  return s;
+}
+
+DEVICE GLOBAL float *signal_frame(const SignalState *s, uint32_t t) {
+  return s->levels + (size_t)(t % s->n_ring) * s->n_columns;
+}
+
+// Frame t, or the nearest of 0 ... last.
+DEVICE GLOBAL const float *nearest_frame(const SignalState *s, int64_t t, uint32_t last) {
+  return signal_frame(s, (uint32_t)(t < 0 ? 0 : t < last ? t : last));
+}
+
+DEVICE double follow_lower_envelope(double value, double envelope) {
+  const double keep = value >= envelope ? 0.995 : 0.5;
+  return keep * envelope + (1 - keep) * value;
+}
+
+// F6: the gain of band m, of energy e.
+DEVICE double noise_gain(const SignalState *s, double e, uint32_t m, bool is_first) {
+  double power = is_first ? e : s->power[m], noise = is_first ? e / kMaxGain : s->noise[m];
+  double lowest = is_first ? noise : s->floor[m], peak = is_first ? 0 : s->peak[m];
+  power = 0.7 * power + 0.3 * e;
+  noise = follow_lower_envelope(power, noise);
+  const double unmasked = fmax(power - noise, 1.0);
+  lowest = follow_lower_envelope(unmasked, lowest);
+  peak *= kPeakDecay;
+  const double signal = fmax(unmasked < kPeakDecay * peak ? kMaskedPeak * peak : unmasked, lowest);
+  peak = fmax(peak, unmasked);
+  s->power[m] = power, s->noise[m] = noise, s->floor[m] = lowest, s->peak[m] = peak;
+  return signal < kMaxGain * power ? fmax(signal / power, 1 / kMaxGain) : kMaxGain;
+}
+
+// F6, F7: log mel energies become cepstra in their place. energy, gain: [n_mel]. By a block of n_threads.
+DEVICE void remove_noise(CONSTANT DynamicsNumbers *n, const SignalJob *job, const SignalState *s, GLOBAL const float *noise_dct,
+                         GLOBAL float *cepstra, LOCAL double *energy, LOCAL double *gain, uint32_t n_threads) {
+  const uint32_t n_mel = n->n_mel;
+  for (uint32_t frame = 0; frame < job->n_frames; ++frame) {
+    GLOBAL float *const row = cepstra + (size_t)frame * n_mel;
+    for (uint32_t m = thread_number(); m < n_mel; m += n_threads) {
+      energy[m] = fmax(exp((double)row[m]) - n->log_add, 0.0);
+      gain[m] = noise_gain(s, energy[m], m, job->begins && frame == 0);
+    }
+    block_sync();
+    for (uint32_t m = thread_number(); m < n_mel; m += n_threads) {
+      const uint32_t first = m - min(m, kSmoothedBands), end = min(m + kSmoothedBands + 1, n_mel);
+      double sum = 0;
+      for (uint32_t k = first; k < end; ++k) sum += gain[k];
+      energy[m] = log(fmax(energy[m] * (sum / (end - first)), (double)n->log_floor) + n->log_add);
+    }
+    block_sync();
+    for (uint32_t i = thread_number(); i < n->n_ceps; i += n_threads) {
+      double sum = 0;
+      for (uint32_t m = 0; m < n_mel; ++m) sum += noise_dct[(size_t)i * n_mel + m] * energy[m];
+      row[i] = (float)sum;
+    }
+    block_sync();
+  }
+}
+
+// F9: cepstra into level 0 of the ring.
+DEVICE void normalise_cepstra(CONSTANT DynamicsNumbers *n, const SignalJob *job, const SignalState *s,
+                              GLOBAL const float *prior_mean, GLOBAL const float *cepstra, uint32_t n_threads) {
+  for (uint32_t i = thread_number(); i < n->n_ceps; i += n_threads) {
+    double mean = job->begins ? prior_mean[i] : s->mean[i], count = job->begins ? n->prior_frames : s->count[i];
+    double sum = job->begins ? mean * n->prior_frames : s->sum[i];
+    for (uint32_t frame = 0; frame < job->n_frames; ++frame) {
+      GLOBAL const float *const row = cepstra + (size_t)frame * n->row_values;
+      float value = row[i];
+      if (job->live && (n->counted_cepstrum < 0 || row[n->counted_cepstrum] >= 0)) {
+        sum += value;
+        value = (float)(value - mean);
+        if (++count > n->window_frames) {
+          mean = sum / count;
+          sum = mean * n->prior_frames;
+          count = n->prior_frames;
+        }
+      }
+      signal_frame(s, job->first_frame + frame)[i] = value;
+    }
+    s->mean[i] = mean, s->sum[i] = sum, s->count[i] = count;
+  }
+}
+
+// F10: the levels above the cepstra, as far as they can be told. By a block.
+DEVICE void make_levels(CONSTANT DynamicsNumbers *n, const SignalJob *job, const SignalState *s, GLOBAL const float *slope,
+                        uint32_t n_threads) {
+  const uint32_t n_total = job->first_frame + job->n_frames, radius = n->n_slope / 2;
+  for (uint32_t level = 1; level < n->n_levels; ++level) {
+    block_sync();
+    const uint32_t hidden = level * radius;  // newest frames that have no such level yet
+    const uint32_t begin = job->ended ? n_total : job->first_frame - min(job->first_frame, hidden);
+    const uint32_t end = job->ends ? n_total : n_total - min(n_total, hidden);
+    for (uint32_t k = thread_number(); k < (end - begin) * n->n_ceps; k += n_threads) {
+      const uint32_t frame = begin + k / n->n_ceps, i = k % n->n_ceps;
+      double sum = 0;
+      for (uint32_t j = 0; j < n->n_slope; ++j) {
+        GLOBAL const float *const below = nearest_frame(s, (int64_t)frame + j - radius, n_total - 1) + (level - 1) * n->n_ceps;
+        sum += (double)slope[j] * below[i];
+      }
+      signal_frame(s, frame)[level * n->n_ceps + i] = (float)sum;
+    }
+  }
+}
+
+// F10: value i of a frame's row before the transform; `last` is the newest frame.
+DEVICE float tap_sum(const SignalState *s, GLOBAL const uint32_t *tap_begin, GLOBAL const SignalTap *taps, uint32_t frame,
+                     uint32_t last, uint32_t i) {
+  double sum = 0;
+  for (uint32_t k = tap_begin[i]; k < tap_begin[i + 1]; ++k) {
+    const SignalTap tap = taps[k];
+    sum += (double)tap.weight * nearest_frame(s, (int64_t)frame + tap.offset, last)[tap.column];
+  }
+  return (float)sum;
+}
+
+// F10: dimension i of a row.
+DEVICE float transformed(CONSTANT DynamicsNumbers *n, GLOBAL const float *transform, LOCAL const float *values, uint32_t i) {
+  double sum = n->transform_cols > n->n_values ? transform[(size_t)n->n_values * n->n_dims + i] : 0;
+  for (uint32_t j = 0; j < n->n_values; ++j) sum += (double)transform[(size_t)j * n->n_dims + i] * values[j];
+  return (float)sum;
+}
+
+#ifdef __cplusplus
+}  // namespace asr
+#endif
+#endif  // SENONE_KERNELS_SIGNAL_H
