@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "plugins/common/halves.h"
+#include "plugins/common/kernels/log_zero.h"
 #include "plugins/common/packing.h"
 
 namespace asr {
@@ -18,7 +19,6 @@ constexpr double kMaxWeight = 60000;  // fp16 ends at 65504
 // split fp16 numbers and the few 2^-24 of the sums, is the error: below this it stays well under the tolerance.
 constexpr double kMaxTerms = 3000;
 constexpr uint32_t kMaxMonomials = 4096;
-constexpr float kLogZero = -3e38f;  // log weight of a Gaussian that is not there: finite, so that no NaN arises
 
 // Where mma wants the values of k and k + 1 of a column among 16 values of k, or 8 for a `half` step: lane l of the warp has
 // column l / 4 and the k of 2 (l % 4) and the next, and those 8 behind.

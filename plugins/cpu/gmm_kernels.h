@@ -8,12 +8,13 @@
 
 #include <cstddef>
 
+#include "plugins/common/kernels/log_zero.h"
+
 namespace asr::cpu {
 
 constexpr size_t kGroupFrames = 12;                   // features are packed x[group][dim][kGroupFrames], tail zero
 constexpr size_t kMaxTileFrames = 21 * kGroupFrames;  // most frames of one call, of any kernel
 constexpr size_t kMaxLanes = 16;
-constexpr float kLogZero = -3e38f;  // log weight of a Gaussian that is not there: finite, so that no NaN arises
 
 struct GaussianKernels {
   size_t n_lanes;

@@ -15,6 +15,13 @@
 #define CONSTANT __constant     // memory that kernels only read
 #define FIXED __constant const  // a number known when the kernel is compiled
 
+#define make_float2(x, y) ((float2)(x, y))
+// By the hardware's approximations.
+#define fast_exp2(x) native_exp2(x)
+#define fast_log2(x) native_log2(x)
+#define fast_log(x) native_log(x)
+#define fast_sqrt(x) native_sqrt(x)
+
 DEVICE uint32_t thread_number(void) { return get_local_id(0); }  // in its block, OpenCL's work-group
 DEVICE void block_sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); }
 
@@ -33,6 +40,27 @@ namespace asr {
 
 DEVICE uint32_t thread_number() { return threadIdx.x; }
 DEVICE void block_sync() { __syncthreads(); }
+
+// By the hardware's approximations.
+DEVICE float fast_exp2(float x) {  // within 2^-22 of its value; 0 for -inf
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+DEVICE float fast_log2(float x) {
+  float result;
+  asm("lg2.approx.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+DEVICE float fast_log(float x) { return __logf(x); }
+DEVICE float fast_sqrt(float x) {
+  float result;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+
+DEVICE float2 operator+(float2 a, float2 b) { return {a.x + b.x, a.y + b.y}; }
+DEVICE float2 operator-(float2 a, float2 b) { return {a.x - b.x, a.y - b.y}; }
 
 }  // namespace asr
 #else

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "plugins/common/kernels/log_zero.h"
 #include "plugins/common/packing.h"
 
 namespace asr::ocl {
@@ -12,7 +13,6 @@ namespace {
 
 constexpr double kLog2E = 1.4426950408889634;
 constexpr size_t kTaskGaussians = 256;
-constexpr float kLogZero = -3e38f;  // LOG_ZERO of kernels/mixture.h
 
 uint32_t codebook_number(const asr_acoustic_view &view, uint32_t state, uint32_t stream) {
   return view.state_codebook[size_t{state} * view.n_streams + stream];

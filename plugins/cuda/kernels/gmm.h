@@ -10,10 +10,9 @@
 #include <cstdint>
 
 #include "plugins/common/gmm_tensor.h"
+#include "plugins/common/kernels/log_zero.h"
 
 namespace asr::cuda {
-
-constexpr float kLogZero = -3e38f;  // log weight of a Gaussian that is not there: finite, so that no NaN arises
 
 using GmmDim = TensorDim;  // of a stream
 

@@ -74,14 +74,15 @@ __global__ void __launch_bounds__(kWarps *kWarp)
   for (uint32_t s = blockIdx.x * kWarps + threadIdx.x / kWarp; s < n_states; s += gridDim.x * kWarps) {
     const DirectState state = states[s];
     LogSum mixture[2];
+    for (LogSum &sum : mixture) log_sum_clear(&sum);
     for (uint32_t four = 0; four < state.n_fours; ++four) {
       const Scores scores = score_four<kFull>(model.fours + (size_t{state.first_four} + four) * four_size, model.n_dims, x);
 #pragma unroll
-      for (int r = 0; r < 2; ++r) mixture[r].add(scores.of[r]);
+      for (int r = 0; r < 2; ++r) log_sum_add(&mixture[r], scores.of[r]);
     }
 #pragma unroll
     for (uint32_t r = 0; r < 2; ++r) {
-      if (row + r < rows.n_rows) put(rows, row + r, state.state, mixture[r].natural());
+      if (row + r < rows.n_rows) put(rows, row + r, state.state, log_sum_natural(mixture[r]));
     }
   }
 }

@@ -19,6 +19,7 @@ __global__ void __launch_bounds__(kWarps *kWarp)
   const float *const scores = gaussian_scores + size_t{item.first_gaussian} * rows.n_rows + row;
   const float4 *const weights = log_weights + item.first_weight;
   LogSum mixture[4];
+  for (LogSum &sum : mixture) log_sum_clear(&sum);
   for (uint32_t k = 0; k < item.n_gaussians; k += kChunk) {
     float v[4][kChunk];  // [state][Gaussian]
 #pragma unroll
@@ -29,11 +30,11 @@ __global__ void __launch_bounds__(kWarps *kWarp)
       v[0][i] = score + w.x, v[1][i] = score + w.y, v[2][i] = score + w.z, v[3][i] = score + w.w;
     }
 #pragma unroll
-    for (uint32_t s = 0; s < 4; ++s) mixture[s].add(v[s]);
+    for (uint32_t s = 0; s < 4; ++s) log_sum_add(&mixture[s], v[s]);
   }
 #pragma unroll
   for (uint32_t s = 0; s < 4; ++s) {
-    if (s < item.n_states) put(rows, row, item.states[s], mixture[s].natural());
+    if (s < item.n_states) put(rows, row, item.states[s], log_sum_natural(mixture[s]));
   }
 }
 

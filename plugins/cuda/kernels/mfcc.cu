@@ -13,7 +13,7 @@
 
 #include "core/backend/asr_backend.h"
 #include "plugins/common/kernels/dither.h"
-#include "plugins/cuda/kernels/fft.cuh"
+#include "plugins/common/kernels/mfcc_stages.h"
 #include "plugins/cuda/kernels/mfcc.h"
 #include "plugins/cuda/kernels/mfcc_stages.cuh"
 
@@ -101,6 +101,14 @@ __device__ float make_frame(const MfccTables &t, const NumberedLane &lane, const
   return t.energy_row >= 0 ? warp_sum(energy) : 0;
 }
 
+template <int kRadix>
+__device__ __forceinline__ void transform(float2 (&x)[kRadix]) {
+  if (kRadix == 2) transform_2(x);
+  if (kRadix == 4) transform_4(&x[0], &x[1], &x[2], &x[3]);
+  if (kRadix == 8) transform_8(x);
+  if (kRadix == 16) transform_16(x);
+}
+
 // One pass of kRadix over blocks of `length`: x becomes its transform, output r times root j r.
 template <int kRadix>
 __device__ __forceinline__ void pass(const MfccTables &t, const Shared &shared, uint32_t length, const float2 *twiddles) {
@@ -115,7 +123,7 @@ __device__ __forceinline__ void pass(const MfccTables &t, const Shared &shared, 
     transform(x);
 #pragma unroll
     for (int r = 0; r < kRadix; ++r) {
-      const float2 y = twiddles != nullptr && r > 0 ? x[r] * twiddles[j * kRadix + r] : x[r];
+      const float2 y = twiddles != nullptr && r > 0 ? times(x[r], twiddles[j * kRadix + r]) : x[r];
       first[r * step] = y.x;
       first[r * step + shared.stride] = y.y;
     }
@@ -150,18 +158,14 @@ __device__ __forceinline__ void make_spectrum(const MfccTables &t, const Shared 
     if (k >= n / 2) continue;
     const float2 a = at(k), b = at(n - k);
     const float2 even = {0.5f * (a.x + b.x), 0.5f * (a.y - b.y)}, odd = {0.5f * (a.y + b.y), 0.5f * (b.x - a.x)};
-    const float2 turned = odd * t.real_twiddles[k], x = even + turned, y = even - turned;
-    low[i] = x.x * x.x + x.y * x.y;
-    high[i] = y.x * y.x + y.y * y.y;
+    const float2 powers = powers_of_pair(even, odd, t.real_twiddles[k]);
+    low[i] = powers.x, high[i] = powers.y;
   }
   float middle = 0;
-  if (u == 0) {
-    const float2 z = at(n / 2);
-    middle = z.x * z.x + z.y * z.y;
-  }
+  if (u == 0) middle = power_of(at(n / 2));
   __syncthreads();
   const auto store = [&](uint32_t k, float power) {
-    shared.rows[k * shared.stride + f] = t.magnitude ? square_root(power) : power;
+    shared.rows[k * shared.stride + f] = t.magnitude ? fast_sqrt(power) : power;
   };
 #pragma unroll
   for (uint32_t i = 0; i < kThreadPairs; ++i) {
@@ -195,8 +199,8 @@ __device__ __forceinline__ void make_log_mel(const MfccTables &t, uint32_t warp,
   for (uint32_t m = threadIdx.x / t.block_frames; m < t.n_mel; m += kThreads / t.block_frames) {
     const MfccBand band = t.bands[size_t{warp} * t.n_mel + m];
     const float *const bin = shared.rows + size_t{band.first_bin} * shared.stride + f;
-    shared.mel[m * shared.stride + f] =
-        __logf(fmaxf(band_energy(t.weights + band.first_four, band.n_fours, bin, shared.stride), t.log_floor) + t.log_add);
+    const float energy = band_energy(t.weights + band.first_four, band.n_fours, bin, shared.stride);
+    shared.mel[m * shared.stride + f] = log_of_band(energy, t.log_floor, t.log_add);
   }
   const uint32_t m = t.n_mel + threadIdx.x / t.block_frames;
   if (m < t.n_mel_padded) shared.mel[m * shared.stride + f] = 0;
@@ -221,7 +225,7 @@ __device__ __forceinline__ void make_cepstra(const MfccTables &t, const float *e
     }
     const auto store = [&](uint32_t c, float sum) {
       const bool is_energy = static_cast<int32_t>(c) == t.energy_row;
-      shared.cepstra[f * t.n_ceps + c] = is_energy ? logarithm_of_energy(t, energy[f]) : sum;
+      shared.cepstra[f * t.n_ceps + c] = is_energy ? log_of_energy(energy[f], t.log_floor) : sum;
     };
     store(i, sum_a);
     if (i + n_units < t.n_ceps) store(other, sum_b);

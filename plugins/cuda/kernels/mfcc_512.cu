@@ -101,7 +101,7 @@ struct OwnFrame {
   __device__ __forceinline__ OwnFrame(const MfccTables &t, const MfccBatch &batch, const Lane &lane, bool in_run, float energy)
       : outputs(in_run ? batch.outputs + lane.first_output : nullptr),
         to(batch.cepstra + size_t{lane.row} * t.n_ceps),
-        log_energy(t.energy_row >= 0 ? logarithm_of_energy(t, energy) : 0) {}
+        log_energy(t.energy_row >= 0 ? log_of_energy(energy, t.log_floor) : 0) {}
   // Cepstra i and i + 1.
   __device__ __forceinline__ void store(const MfccTables &t, uint64_t first_value, uint32_t i, float2 values) const {
     if (outputs == nullptr) return;

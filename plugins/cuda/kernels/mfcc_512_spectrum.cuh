@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/backend/asr_backend.h"
+#include "plugins/common/kernels/mfcc_stages.h"
 #include "plugins/common/mfcc_tiles.h"
-#include "plugins/cuda/kernels/fft.cuh"
 #include "plugins/cuda/kernels/mfcc.h"
 #include "plugins/cuda/kernels/mfcc_512_bank.cuh"
 #include "plugins/cuda/kernels/mfcc_stages.cuh"
@@ -113,15 +113,15 @@ __device__ __forceinline__ float make_frame(const MfccTables &t, const Lane &lan
 template <int kRows>
 __device__ __forceinline__ void fourier_transform(const float2 (&twiddles)[kHalf], float2 *exchange, uint32_t j,
                                                   float2 (&x)[kHalf]) {
-  transform<kHalf, kRows>(x);
+  transform_first_of_16(x, kRows);
   exchange[j] = x[0];
 #pragma unroll
-  for (uint32_t r = 1; r < kHalf; ++r) exchange[r * (kHalf + 1) + j] = x[r] * twiddles[r];
+  for (uint32_t r = 1; r < kHalf; ++r) exchange[r * (kHalf + 1) + j] = times(x[r], twiddles[r]);
   __syncwarp();
 #pragma unroll
   for (uint32_t r = 0; r < kHalf; ++r) x[r] = exchange[j * (kHalf + 1) + r];
   __syncwarp();
-  transform(x);
+  transform_16(x);
 }
 
 // F3 from the transform Z: even and odd samples have the transforms E = (Z[k] + conj Z[256-k]) / 2 and O = (Z[k] - conj
@@ -135,15 +135,14 @@ __device__ __forceinline__ void make_spectrum(const MfccTables &t, const Shared 
     float2 b = {__shfl_sync(kAll, z[kHalf - 1 - r].x, other, kHalf), __shfl_sync(kAll, z[kHalf - 1 - r].y, other, kHalf)};
     if (j == 0) b = z[(kHalf - r) % kHalf];
     const float2 even = {z[r].x + b.x, z[r].y - b.y}, odd = {z[r].y + b.y, b.x - z[r].x};
-    const float2 turned = odd * shared.real_twiddles[j + kHalf * r], low = even + turned, high = even - turned;
-    power[r] = low.x * low.x + low.y * low.y;
-    power[kHalf - 1 - r] = high.x * high.x + high.y * high.y;
+    const float2 powers = powers_of_pair(even, odd, shared.real_twiddles[j + kHalf * r]);
+    power[r] = powers.x, power[kHalf - 1 - r] = powers.y;
   }
-  float middle = 4 * (z[kHalf / 2].x * z[kHalf / 2].x + z[kHalf / 2].y * z[kHalf / 2].y);
+  float middle = 4 * power_of(z[kHalf / 2]);
   if (t.magnitude) {
 #pragma unroll
-    for (uint32_t r = 0; r < kHalf; ++r) power[r] = square_root(power[r]);
-    middle = square_root(middle);
+    for (uint32_t r = 0; r < kHalf; ++r) power[r] = fast_sqrt(power[r]);
+    middle = fast_sqrt(middle);
   }
   // Of the upper half of the bins this lane has those at place 16 - j of their rows; lane 0 those of a row further.
 #pragma unroll

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both MFCC kernels do alike: finding a frame's samples, and small functions.
+// Both MFCC kernels find a frame's samples and its jobs by find_lane.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -30,17 +30,6 @@ __device__ __forceinline__ NumberedLane find_lane(const MfccTables &t, const Mfc
   return {{batch.samples + frames.first_sample + size_t{row} * t.shift_samples, row, frames.first_output, frames.n_outputs,
            batch.outputs[frames.first_output].warp},
           frames.number + row};
-}
-
-__device__ __forceinline__ float square_root(float v) {
-  float result;
-  asm("sqrt.approx.f32 %0, %1;" : "=f"(result) : "f"(v));
-  return result;
-}
-
-// Of E, as ln(max(E, log_floor)).
-__device__ __forceinline__ float logarithm_of_energy(const MfccTables &t, float energy) {
-  return __logf(fmaxf(energy, t.log_floor));
 }
 
 }  // namespace asr::cuda

@@ -1,62 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// Log-sum-exp in base 2 (G3), in registers: what ends every scoring kernel.
+// The log-sum-exp of CUDA's scoring kernels: terms in order, and the rows of a warp as tensor cores spread them.
 #pragma once
 
-#include <cuda_runtime.h>
-
+#include "plugins/common/kernels/log_sum.h"
 #include "plugins/cuda/kernels/gmm.h"
 
 namespace asr::cuda {
 
-constexpr float kLn2 = 0.69314718f;
-
-__device__ __forceinline__ float exp2_fast(float v) {  // within 2^-22 of its value; 0 for -inf
-  float result;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(v));
-  return result;
-}
-__device__ __forceinline__ float log2_fast(float v) {
-  float result;
-  asm("lg2.approx.f32 %0, %1;" : "=f"(result) : "f"(v));
-  return result;
-}
-
-// log2 of a sum of powers of 2: sum * 2^reference. The reference follows the terms only when they leave it far behind, so a
-// term costs one exponential.
-struct LogSum {
-  static constexpr float kRoom = 100;  // 2^100 times many terms is still a float
-  float reference = kLogZero, sum = 0;
-
-  template <int kN>
-  __device__ __forceinline__ void add(const float (&v)[kN]) {
-    float top = v[0];
+template <int kN>
+__device__ __forceinline__ void log_sum_add(LogSum *sum, const float (&v)[kN]) {
+  float top = v[0];
 #pragma unroll
-    for (int i = 1; i < kN; ++i) top = fmaxf(top, v[i]);
-    if (top > reference + kRoom) {
-      sum *= exp2_fast(reference - top);
-      reference = top;
-    }
-    float terms = exp2_fast(v[0] - reference);
+  for (int i = 1; i < kN; ++i) top = fmaxf(top, v[i]);
+  log_sum_refer(sum, top);
+  float terms = fast_exp2(v[0] - sum->reference);
 #pragma unroll
-    for (int i = 1; i < kN; ++i) terms += exp2_fast(v[i] - reference);
-    sum += terms;
-  }
-  // Brings the sums of the 4 lanes of a quad together; all lanes of the warp take part.
-  __device__ __forceinline__ void merge_quad() {
-    float top = fmaxf(reference, __shfl_xor_sync(0xffffffffu, reference, 1));
-    top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 2));
-    sum *= exp2_fast(reference - top);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    reference = top;
-  }
-  // The natural logarithm.
-  __device__ __forceinline__ float natural() const { return (reference + log2_fast(sum)) * kLn2; }
-};
+  for (int i = 1; i < kN; ++i) terms += fast_exp2(v[i] - sum->reference);
+  sum->sum += terms;
+}
+
+// Brings the sums of the 4 lanes of a quad together; all lanes of the warp take part.
+__device__ __forceinline__ void log_sum_merge_quad(LogSum *sum) {
+  float top = fmaxf(sum->reference, __shfl_xor_sync(0xffffffffu, sum->reference, 1));
+  top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 2));
+  sum->sum *= fast_exp2(sum->reference - top);
+  sum->sum += __shfl_xor_sync(0xffffffffu, sum->sum, 1);
+  sum->sum += __shfl_xor_sync(0xffffffffu, sum->sum, 2);
+  sum->reference = top;
+}
 
 __device__ __forceinline__ void put(const GmmRows &rows, uint32_t row, uint32_t state, float score) {
-  float *const out = rows.scores + size_t{row} * rows.n_states + state;
-  *out = rows.add ? *out + score : score;
+  put_score(rows.scores + size_t{row} * rows.n_states + state, score, rows.add);
 }
 
 // The log sums of a warp's rows in a tensor-core kernel: four lanes a row, two columns a lane, as mma spreads them.
@@ -64,11 +38,12 @@ template <int kTiles>
 struct RowLogSums {
   LogSum of[kTiles][2];
 
+  __device__ __forceinline__ RowLogSums() { clear(); }
   __device__ __forceinline__ void clear() {
 #pragma unroll
     for (int t = 0; t < kTiles; ++t) {
 #pragma unroll
-      for (int half = 0; half < 2; ++half) of[t][half].reference = kLogZero, of[t][half].sum = 0;
+      for (int half = 0; half < 2; ++half) log_sum_clear(&of[t][half]);
     }
   }
   // The next 8 Gaussians: d as mma leaves it.
@@ -77,8 +52,8 @@ struct RowLogSums {
     for (int t = 0; t < kTiles; ++t) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        of[t][half].add(
-            {fmaf(d[t][2 * half], scale[t][half], constant.x), fmaf(d[t][2 * half + 1], scale[t][half], constant.y)});
+        log_sum_add(&of[t][half], {fmaf(d[t][2 * half], scale[t][half], constant.x),
+                                   fmaf(d[t][2 * half + 1], scale[t][half], constant.y)});
       }
     }
   }
@@ -90,8 +65,8 @@ struct RowLogSums {
     for (int t = 0; t < kTiles; ++t) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        of[t][half].merge_quad();
-        const float natural = of[t][half].natural();
+        log_sum_merge_quad(&of[t][half]);
+        const float natural = log_sum_natural(of[t][half]);
         score = q == 2 * t + half ? natural : score;
       }
     }

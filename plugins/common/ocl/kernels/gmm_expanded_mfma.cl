@@ -179,7 +179,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_expand
         const float of_rows[4] = {d.x, d.y, d.z, d.w};
         UNROLL for (uint i = 0; i < 4; ++i) {
           LogSum *const sum = &mixture[4 * t + i];
-          const float v = column / 8 == n % 2 ? fma(of_rows[i], inverse_scale[4 * t + i], constant_of) : LOG_ZERO;
+          const float v = column / 8 == n % 2 ? fma(of_rows[i], inverse_scale[4 * t + i], constant_of) : kLogZero;
           log_sum_refer(sum, v);
           sum->sum += native_exp2(v - sum->reference);
         }

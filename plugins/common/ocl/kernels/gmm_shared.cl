@@ -23,7 +23,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_ROWS, GROUP_ENTRIES, 1))) voi
 #pragma unroll
     for (uint i = 0; i < 4; ++i) {
       const bool there = k + i < entry.n_gaussians;
-      v[i] = there ? of_row[(size_t)(k + i) * n_rows] + weights[k + i] : (float4)(LOG_ZERO);
+      v[i] = there ? of_row[(size_t)(k + i) * n_rows] + weights[k + i] : (float4)(kLogZero);
     }
     log_sum_add(&mixture[0], (float4)(v[0].x, v[1].x, v[2].x, v[3].x));
     log_sum_add(&mixture[1], (float4)(v[0].y, v[1].y, v[2].y, v[3].y));

@@ -138,21 +138,19 @@ static inline void make_spectrum(__constant MfccOptions *o, __global const float
     const uint k = u + i * UNITS;
     const float2 a = rows[position_of(k) * FRAMES + f], b = rows[mirrored_position(u, i) * FRAMES + f];
     const float2 even = 0.5f * (float2)(a.x + b.x, a.y - b.y), odd = 0.5f * (float2)(a.y + b.y, b.x - a.x);
-    const float2 turned = times(odd, twiddles[k]), x = even + turned, y = even - turned;
-    low[i] = x.x * x.x + x.y * x.y;
-    high[i] = y.x * y.x + y.y * y.y;
+    const float2 powers = powers_of_pair(even, odd, twiddles[k]);
+    low[i] = powers.x, high[i] = powers.y;
   }
-  const float2 z = rows[position_of(n / 2) * FRAMES + f];
-  const float middle = z.x * z.x + z.y * z.y;
+  const float middle = power_of(rows[position_of(n / 2) * FRAMES + f]);
   barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
   for (uint i = 0; i < 8; ++i) {
     const uint k = u + i * UNITS;
-    power[k * FRAMES + f] = MAGNITUDE ? native_sqrt(low[i]) : low[i];
-    power[(n - k) * FRAMES + f] = MAGNITUDE ? native_sqrt(high[i]) : high[i];
+    power[k * FRAMES + f] = MAGNITUDE ? fast_sqrt(low[i]) : low[i];
+    power[(n - k) * FRAMES + f] = MAGNITUDE ? fast_sqrt(high[i]) : high[i];
   }
   if (u == 0) {
-    power[n / 2 * FRAMES + f] = MAGNITUDE ? native_sqrt(middle) : middle;
+    power[n / 2 * FRAMES + f] = MAGNITUDE ? fast_sqrt(middle) : middle;
     for (uint k = n + 1; k < n + 4; ++k) power[k * FRAMES + f] = 0;  // under a band's last zero weights
   }
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -174,7 +172,7 @@ static inline void make_log_mel(__constant MfccOptions *o, __global const MfccBa
         sum += w.lo * (float2)(bin[0], bin[FRAMES]);
         sum += w.hi * (float2)(bin[2 * FRAMES], bin[3 * FRAMES]);
       }
-      value = logarithm(o, sum.x + sum.y);
+      value = log_of_band(sum.x + sum.y, o->log_floor, o->log_add);
     }
     mel[m * FRAMES + f] = value;
   }
@@ -193,7 +191,7 @@ static inline void make_cepstra(__constant MfccOptions *o, __global const float4
       sum += w.lo * (float2)(m[0], m[FRAMES]);
       sum += w.hi * (float2)(m[2 * FRAMES], m[3 * FRAMES]);
     }
-    cepstra[f * N_CEPS + i] = ENERGY != 0 && (int)i == o->energy_row ? native_log(fmax(energy, o->log_floor)) : sum.x + sum.y;
+    cepstra[f * N_CEPS + i] = ENERGY != 0 && (int)i == o->energy_row ? log_of_energy(energy, o->log_floor) : sum.x + sum.y;
   }
 }
 

@@ -48,7 +48,7 @@ static inline float logarithm_of_band(__constant MfccOptions *o, float energy) {
 static inline void store_cepstrum(__constant MfccOptions *o, __local const float *energy, uint f, uint i, float value,
                                   __global float *to) {
   if (to == 0 || i >= N_CEPS) return;
-  to[i] = ENERGY != 0 && (int)i == o->energy_row ? native_log(fmax(energy[f], o->log_floor)) : value;
+  to[i] = ENERGY != 0 && (int)i == o->energy_row ? log_of_energy(energy[f], o->log_floor) : value;
 }
 
 // NVIDIA's compiler heeds -cl-nv-maxrregcount only in kernels whose work-groups may have any size; where it does not, there may

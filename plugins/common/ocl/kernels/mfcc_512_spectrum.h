@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first half of mfcc_512.cl, which describes it: from samples to the spectrum, F1 to F3, sixteen items a frame.
-#include "plugins/common/ocl/kernels/fft.h"
 
 // F1: x[r] are samples 2 (j + 16 r) and the next; zero beyond the window.
 static inline void load_samples(__constant MfccOptions *o, __global const float2 *pairs, uint j, float2 *x) {
@@ -84,20 +83,19 @@ static inline void make_spectrum(__constant MfccOptions *o, __local const float2
 #pragma unroll
   for (uint r = 0; r < 8; ++r) {
     const float2 a = z[r], b = opposite[r], even = (float2)(a.x + b.x, a.y - b.y), odd = (float2)(a.y + b.y, b.x - a.x);
-    const float2 turned = times(odd, twiddles[j + ITEMS * r]), low = even + turned, high = even - turned;
-    own[r] = low.x * low.x + low.y * low.y;
-    own[15 - r] = high.x * high.x + high.y * high.y;
+    const float2 powers = powers_of_pair(even, odd, twiddles[j + ITEMS * r]);
+    own[r] = powers.x, own[15 - r] = powers.y;
   }
   // Of the upper half this item has the bins at place 16 - j of their rows of 16; item 0 those of a row further.
 #pragma unroll
   for (uint row = 15; row > 8; --row) own[row] = j == 0 ? own[row - 1] : own[row];
-  if (j == 0) own[8] = 4 * (z[8].x * z[8].x + z[8].y * z[8].y);
+  if (j == 0) own[8] = 4 * power_of(z[8]);
   const uint upper = (ITEMS - j) % ITEMS;
 #pragma unroll
   for (uint r = 0; r < 16; r += 2) {
     const uint place = r < 8 ? j : upper;
     const float2 pair = (float2)(own[r], own[r + 1]);
     power[(r + place / 8) * CHUNK_PAIRS + place % 8] =
-        split_brain(MAGNITUDE ? (float2)(native_sqrt(pair.x), native_sqrt(pair.y)) : pair);
+        split_brain(MAGNITUDE ? (float2)(fast_sqrt(pair.x), fast_sqrt(pair.y)) : pair);
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both MFCC kernels do alike: the front end's numbers, finding a frame's segment, and F6. For GPUs these numbers
-// are compiled in (-D WINDOW_SAMPLES=...); where they are not, they are read from the kernel's options `o`.
+// Both MFCC kernels read the front end's numbers and find a frame's segment here. For GPUs the numbers are compiled in
+// (-D WINDOW_SAMPLES=...); where they are not, they are read from the kernel's options `o`.
+#include "plugins/common/kernels/mfcc_stages.h"
 #include "plugins/common/ocl/kernels/mfcc_types.h"
 
 #ifndef WINDOW_SAMPLES
@@ -23,9 +24,4 @@ static inline uint segment_of(__global const MfccSegment *segments, MfccGroup gr
   uint s = group.first_segment;
   while (s + 1 < group.first_segment + group.n_segments && lane >= segments[s + 1].first_lane) ++s;
   return s;
-}
-
-// F6.
-static inline float logarithm(__constant MfccOptions *o, float energy) {
-  return native_log(fmax(energy, o->log_floor) + o->log_add);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transforms of a work-group's frames: N_POINTS complex numbers each, rows[e][frame] in local memory, 16 of them in the
 // registers of an item. Included by mfcc.cl, which defines the sizes.
-#include "plugins/common/ocl/kernels/fft.h"
 
 // Passes over blocks of `length` that are 16 points apart each; all that follow the first.
 static inline void fourier_transform(__global const float2 *twiddles, __local float2 *rows, float2 *x) {
