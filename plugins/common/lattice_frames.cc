@@ -7,6 +7,8 @@
 #include <limits>
 #include <numeric>
 
+#include "plugins/common/kernels/lattice_pieces.h"
+
 namespace asr {
 namespace {
 

@@ -41,8 +41,6 @@ class LatticeGraph {
 
 class LatticeFrames {
  public:
-  static constexpr size_t kPieceFrames = 256;  // "Pieces" in docs/search.md
-
   LatticeFrames(const LatticeGraph &graph, float lattice_beam) : graph_(graph), lattice_beam_(lattice_beam) {}
 
   float lattice_beam() const { return lattice_beam_; }

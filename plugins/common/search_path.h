@@ -9,14 +9,9 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "plugins/common/kernels/search_types.h"
 
 namespace asr {
-
-// An arc of a path.
-struct PathStep {
-  uint32_t arc;
-  float acoustic_cost;
-};
 
 // What a search came to besides its path.
 struct PathEnd {

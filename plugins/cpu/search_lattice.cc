@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "plugins/common/kernels/lattice_pieces.h"
+
 namespace asr::cpu {
 namespace {
 
@@ -38,10 +40,9 @@ void SearchLattice::add_frame(const std::vector<Token> &tokens, const SearchScra
       frame.epsilon.push_back({link.source, link.destination, link.arc, cost, 0.0f});
     }
   }
-  const size_t newest = lattice_.first_frame() + lattice_.frames().size() - 1;
-  const bool ends_piece = newest % LatticeFrames::kPieceFrames == 0;
-  if (n_recent_of_.size() >= kPruneFrames || n_recent_ >= kPruneLinks || ends_piece) prune();
-  if (ends_piece && newest >= 2 * LatticeFrames::kPieceFrames) lattice_.settle(newest - LatticeFrames::kPieceFrames);
+  const auto newest = static_cast<uint32_t>(lattice_.first_frame() + lattice_.frames().size() - 1);
+  if (n_recent_of_.size() >= kPruneFrames || n_recent_ >= kPruneLinks || ends_piece(newest)) prune();
+  if (settles_piece(newest, 0)) lattice_.settle(newest - kPieceFrames);  // called once a frame
 }
 
 void SearchLattice::output(const std::vector<float> &costs, const std::vector<float> &final_costs, asr_raw_lattice *lattice) {

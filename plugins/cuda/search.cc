@@ -101,7 +101,7 @@ SearchJob Search::job(const float *rows, size_t stride, uint32_t n_frames) const
   job.row_stride = static_cast<uint32_t>(stride);
   job.n_frames = died() ? 0 : n_frames;
   job.n_consumed = 0;
-  job.status = SearchStatus::kRunning;
+  job.status = kSearchRunning;
   job.overflow = 0;
   job.output = job.has_written = job.has_path = false;
   job.path = {};
@@ -124,12 +124,12 @@ void Search::forget_results() {
 bool Search::take(const SearchJob &job) {
   job_ = job;
   n_frames_ += job.n_consumed;
-  if (job.status == SearchStatus::kDied || job.status == SearchStatus::kNegativeCycle) die();
-  if (job.status == SearchStatus::kNegativeCycle) {
+  if (job.status == kSearchDied || job.status == kSearchNegativeCycle) die();
+  if (job.status == kSearchNegativeCycle) {
     fail(ASR_INVALID_ARGUMENT, "graph: a cycle of epsilon arcs has a negative cost; correct the graph or word_insertion_cost");
   }
   const bool misses_path = job.path.end != nullptr && !job.has_path, misses_lattice = job.output && !job.has_written;
-  return job.status == SearchStatus::kOverflow || misses_path || misses_lattice;
+  return job.status == kSearchOverflow || misses_path || misses_lattice;
 }
 
 void Search::prepare(const SearchRooms *of_few, cudaStream_t stream) {

@@ -216,7 +216,7 @@ void SearchFlight::take_results() {
   }
   pending_.lanes = std::move(again);
   if (pending_.lanes.empty()) return;
-  if ((overflow & kEntriesFull) != 0) max_tokens_ *= 2;
+  if ((overflow & kTableFull) != 0) max_tokens_ *= 2;
   if ((overflow & kCandidatesFull) != 0) max_candidates_ *= 2;
   launch_jobs(urgent_);
   await();

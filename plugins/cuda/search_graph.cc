@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.h"
+#include "plugins/common/search_arcs.h"
 
 namespace asr::cuda {
 namespace {
@@ -30,21 +30,9 @@ DeviceArray<T> make_on_device(size_t n, ThreadPool &pool, const Make &make) {
 
 }  // namespace
 
-SearchGraph::SearchGraph(Device &device, const asr_graph_view &view) : ViewLatticeGraph(view) {
-  if (view.n_pdfs > SearchArc::kPdfMask || view.n_arcs >= 0xffffffffu) {
-    fail(ASR_UNSUPPORTED, "graph: %u pdfs or %llu arcs are more than the CUDA back end takes", view.n_pdfs,
-         static_cast<unsigned long long>(view.n_arcs));
-  }
-  arcs_ = make_on_device<SearchArc>(view.n_arcs, device.pool(), [&](size_t i) {
-    const asr_graph_arc &arc = view.arcs[i];
-    uint32_t label = arc.transition_id != 0 ? view.pdf_of[arc.transition_id] : view.n_pdfs;
-    if (arc.word != 0) label |= SearchArc::kWord;
-    if (view.epsilon_begin[arc.next_state] != view.epsilon_begin[arc.next_state + size_t{1}]) label |= SearchArc::kEpsilon;
-    return SearchArc{arc.next_state, label, arc.graph_cost, 0};
-  });
-  begins_ = make_on_device<ArcBegins>(view.n_states + size_t{1}, device.pool(), [&](size_t s) {
-    return ArcBegins{view.emitting_begin[s], view.epsilon_begin[s]};
-  });
+SearchGraph::SearchGraph(Device &device, const asr_graph_view &view) : ViewLatticeGraph(check_search_graph(view)) {
+  arcs_ = make_on_device<SearchArc>(view.n_arcs, device.pool(), [&](size_t i) { return search_arc(view, i); });
+  begins_ = make_on_device<ArcBegins>(view.n_states + size_t{1}, device.pool(), [&](size_t s) { return arc_begins(view, s); });
   final_costs_ = make_on_device<float>(view.n_states, device.pool(), [&](size_t s) { return view.final_costs[s]; });
 }
 

@@ -36,10 +36,17 @@ DEVICE void block_sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENC
 #define DEVICE __device__ __forceinline__
 
 #include <cuda_runtime.h>
+
+#include <cfloat>
+#include <cmath>
 namespace asr {
 
 DEVICE uint32_t thread_number() { return threadIdx.x; }
 DEVICE void block_sync() { __syncthreads(); }
+
+DEVICE uint32_t as_uint(float x) { return __float_as_uint(x); }
+DEVICE float as_float(uint32_t x) { return __uint_as_float(x); }
+DEVICE uint32_t popcount(uint32_t x) { return __popc(x); }
 
 // By the hardware's approximations.
 DEVICE float fast_exp2(float x) {  // within 2^-22 of its value; 0 for -inf

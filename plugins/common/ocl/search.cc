@@ -7,11 +7,6 @@
 #include "plugins/common/search_options.h"
 
 namespace asr::ocl {
-namespace {
-
-constexpr float kBins = 2048;  // of the histogram in kernels/search_select.h
-
-}  // namespace
 
 Search::Search(const SearchGraph &graph, const asr_search_options &options, ChannelPool &pool, const SearchRooms &rooms)
     : graph_(graph),
@@ -28,12 +23,9 @@ Search::Search(const SearchGraph &graph, const asr_search_options &options, Chan
   job_.begin = 1;
   job_.start_state = graph.view().start_state;
   job_.local_share = 0xffffffffu;
-  job_.beam = {options.beam,
-               options.acoustic_scale,
-               options.word_insertion_cost,
-               kBins / options.beam,
-               std::max(options.max_active, options.min_active),
-               options.min_active};
+  job_.beam = {options.beam, options.acoustic_scale, options.word_insertion_cost,
+               std::max(options.max_active, options.min_active), options.min_active};
+  job_.bins_per_cost = static_cast<float>(kBins) / options.beam;
 }
 
 SearchJob Search::job(uint64_t rows, uint32_t stride, uint32_t n_frames) const {
@@ -64,18 +56,18 @@ bool Search::take(const SearchJob &job) {
 
 void Search::prepare() {
   if (job_.n_settled > job_.max_settled / 2) drain();
-  if (job_.n_compacted > job_.max_records / 2) grow(kSearchTraceFull);
-  if (job_.lattice.n_kept > job_.lattice.max_links / 4 * 3 || job_.lattice.n_cramped > 1) grow(kSearchLinksFull);
+  if (job_.n_compacted > job_.max_records / 2) grow(kTraceFull);
+  if (job_.lattice.n_kept > job_.lattice.max_links / 4 * 3 || job_.lattice.n_cramped > 1) grow(kLinksFull);
 }
 
 void Search::grow(uint32_t overflow) {
   if (job_.n_settled > 0) drain();
-  const bool frames_full = (overflow & kSearchFramesFull) != 0 && (job_.lattice.n_taken == 0 || job_.output != 0);
-  if ((overflow & (kSearchTokensFull | kSearchTraceFull | kSearchLinksFull)) == 0 && !frames_full) return;
+  const bool frames_full = (overflow & kFramesFull) != 0 && (job_.lattice.n_taken == 0 || job_.output != 0);
+  if ((overflow & (kTokensFull | kTraceFull | kLinksFull)) == 0 && !frames_full) return;
   ChannelSize size = memory_.size();
-  if ((overflow & kSearchTokensFull) != 0) size.max_tokens *= 2;
-  if ((overflow & kSearchTraceFull) != 0) size.max_records *= 2;
-  if ((overflow & kSearchLinksFull) != 0) size.max_links += size.max_links / 2;
+  if ((overflow & kTokensFull) != 0) size.max_tokens *= 2;
+  if ((overflow & kTraceFull) != 0) size.max_records *= 2;
+  if ((overflow & kLinksFull) != 0) size.max_links += size.max_links / 2;
   if (frames_full) size.max_frames *= 2;
   ChannelMemory larger(pool_, size);
   const cl_mem memory = pool_.memory().get();
@@ -83,7 +75,7 @@ void Search::grow(uint32_t overflow) {
     pool_.queue().copy(memory, from * sizeof(uint32_t), memory, to * sizeof(uint32_t), n_bytes);
   };
   copy(memory_.tokens(job_.current), larger.tokens(job_.current), job_.n_tokens * sizeof(SearchToken));
-  copy(memory_.records(), larger.records(), job_.n_records * sizeof(SearchRecord));
+  copy(memory_.records(), larger.records(), job_.n_records * sizeof(TraceRecord));
   const SearchLinks &lattice = job_.lattice;
   copy(memory_.links(), larger.links(), lattice.n_links * sizeof(SearchLink));
   copy(memory_.extras(), larger.extras(), lattice.n_frames == 0 ? 0 : (lattice.n_links + size_t{1}) * sizeof(float));
@@ -97,7 +89,7 @@ void Search::grow(uint32_t overflow) {
 void Search::start_draining() {
   drained_.resize(job_.n_settled);
   pool_.queue().read(pool_.memory().get(), memory_.settled() * sizeof(uint32_t), drained_.data(),
-                     drained_.size() * sizeof(SearchStep));
+                     drained_.size() * sizeof(PathStep));
 }
 
 void Search::end_draining() {
@@ -116,7 +108,7 @@ SearchPathJob Search::path_job() const {
   return {memory_.tokens(job_.current), memory_.records(), 0, job_.n_tokens, job_.n_records};
 }
 
-void Search::best_path(const SearchEnd &end, const SearchStep *steps, asr_path *path) {
+void Search::best_path(const SearchEnd &end, const PathStep *steps, asr_path *path) {
   end_draining();
   const float final_cost = end.reached_final != 0 ? graph_.view().final_costs[end.state] : 0.0f;
   path_.give(steps, end.n_steps, {n_frames_, died(), end.reached_final != 0, final_cost, job_.n_active, job_.n_arcs_expanded},

@@ -45,7 +45,7 @@ class Search : public ChannelOutcome {
   // finished; and the path by what was found, the last step first. The arcs are valid until the next call.
   SearchPathJob path_job() const;
   void start_draining();
-  void best_path(const SearchEnd &end, const SearchStep *steps, asr_path *path);
+  void best_path(const SearchEnd &end, const PathStep *steps, asr_path *path);
 
   // See asr_backend_api::lattice: the job that writes it, the copy, and, when the queue is finished, the arrays. They are valid
   // until the next call.
@@ -64,7 +64,7 @@ class Search : public ChannelOutcome {
   ChannelMemory memory_;
   SearchJob job_{};  // as it was when the channel was advanced last
   SearchPath path_;
-  std::vector<SearchStep> drained_;  // on their way
+  std::vector<PathStep> drained_;  // on their way
   const float lattice_beam_;
   std::optional<SearchLattice> lattice_;
   uint32_t n_frames_ = 0;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.h"
+#include "plugins/common/search_arcs.h"
 
 namespace asr::ocl {
 namespace {
@@ -29,28 +29,12 @@ DeviceArray<T> make_on_device(Device &device, size_t n, const Make &make) {
   return array;
 }
 
-const asr_graph_view &checked(const asr_graph_view &view) {
-  if (view.n_pdfs <= SEARCH_ARC_PDF && view.n_arcs < 0xffffffffu) return view;
-  fail(ASR_UNSUPPORTED, "graph: %u pdfs or %llu arcs are more than the OpenCL back ends take", view.n_pdfs,
-       static_cast<unsigned long long>(view.n_arcs));
-}
-
-SearchArc arc_of(const asr_graph_view &view, const asr_graph_arc &arc) {
-  uint32_t label = arc.transition_id != 0 ? view.pdf_of[arc.transition_id] : view.n_pdfs;
-  if (arc.word != 0) label |= SEARCH_ARC_WORD;
-  if (view.epsilon_begin[arc.next_state] != view.epsilon_begin[arc.next_state + size_t{1}]) label |= SEARCH_ARC_EPSILON;
-  return {arc.next_state, label, arc.graph_cost, 0};
-}
-
 }  // namespace
 
 SearchGraph::SearchGraph(Device &device, const asr_graph_view &view)
-    : ViewLatticeGraph(checked(view)),
-      arcs_(make_on_device<SearchArc>(device, view.n_arcs, [&](size_t i) { return arc_of(view, view.arcs[i]); })),
-      begins_(make_on_device<SearchBegins>(device, view.n_states + size_t{1},
-                                           [&](size_t s) {
-                                             return SearchBegins{view.emitting_begin[s], view.epsilon_begin[s]};
-                                           })),
+    : ViewLatticeGraph(check_search_graph(view)),
+      arcs_(make_on_device<SearchArc>(device, view.n_arcs, [&](size_t i) { return search_arc(view, i); })),
+      begins_(make_on_device<ArcBegins>(device, view.n_states + size_t{1}, [&](size_t s) { return arc_begins(view, s); })),
       final_costs_(make_on_device<float>(device, view.n_states, [&](size_t s) { return view.final_costs[s]; })) {}
 
 }  // namespace asr::ocl

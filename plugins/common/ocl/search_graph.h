@@ -15,14 +15,14 @@ class SearchGraph : public ViewLatticeGraph {
   SearchGraph(Device &device, const asr_graph_view &view);  // the view's arrays stay readable
 
   const DeviceArray<SearchArc> &arcs() const { return arcs_; }
-  const DeviceArray<SearchBegins> &begins() const { return begins_; }  // [n_states + 1]
+  const DeviceArray<ArcBegins> &begins() const { return begins_; }  // [n_states + 1]
   const DeviceArray<float> &final_costs() const { return final_costs_; }
 
   BegunOptions &begun() const { return begun_; }
 
  private:
   DeviceArray<SearchArc> arcs_;
-  DeviceArray<SearchBegins> begins_;
+  DeviceArray<ArcBegins> begins_;
   DeviceArray<float> final_costs_;
   mutable BegunOptions begun_;
 };

@@ -189,8 +189,8 @@ void SearchLanes::take_results() {
   }
   pending_.lanes = std::move(again);
   if (pending_.lanes.empty()) return;
-  if ((overflow & kSearchTableFull) != 0) max_slots_ *= 2;
-  if ((overflow & kSearchCandidatesFull) != 0) max_candidates_ *= 2;
+  if ((overflow & kTableFull) != 0) max_slots_ *= 2;
+  if ((overflow & kCandidatesFull) != 0) max_candidates_ *= 2;
   start_jobs();
   queue_.finish();
 }

@@ -82,10 +82,10 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic> {
   DeviceArray<SearchJob> device_jobs_;
   PinnedArray<SearchJob> jobs_;
   DeviceArray<SearchPathJob> device_path_jobs_;
-  DeviceArray<SearchStep> device_steps_;
+  DeviceArray<PathStep> device_steps_;
   DeviceArray<SearchEnd> device_ends_;
   PinnedArray<SearchPathJob> path_jobs_;
-  PinnedArray<SearchStep> steps_;
+  PinnedArray<PathStep> steps_;
   PinnedArray<SearchEnd> ends_;
   uint32_t n_channels_ = 0, most_channels_ = 0;  // that have begun and not ended, and the most there were
 };

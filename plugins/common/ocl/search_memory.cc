@@ -94,8 +94,8 @@ uint64_t ChannelMemory::tokens(uint32_t which) const {
   return place_ + uint64_t{which} * size_.max_tokens * words_of(sizeof(SearchToken));
 }
 uint64_t ChannelMemory::records() const { return tokens(2); }
-uint64_t ChannelMemory::settled() const { return records() + size_.max_records * words_of(sizeof(SearchRecord)); }
-uint64_t ChannelMemory::links() const { return settled() + size_.max_settled * words_of(sizeof(SearchStep)); }
+uint64_t ChannelMemory::settled() const { return records() + size_.max_records * words_of(sizeof(TraceRecord)); }
+uint64_t ChannelMemory::links() const { return settled() + size_.max_settled * words_of(sizeof(PathStep)); }
 uint64_t ChannelMemory::extras() const { return links() + size_.max_links * words_of(sizeof(SearchLink)); }
 uint64_t ChannelMemory::frames() const { return extras() + size_.max_links + 1; }
 uint64_t ChannelMemory::end() const { return frames() + size_.max_frames * words_of(sizeof(SearchFrame)); }

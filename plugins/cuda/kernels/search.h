@@ -8,61 +8,15 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "plugins/common/search_path.h"
+#include "plugins/common/kernels/search_types.h"
 
 namespace asr::cuda {
-
-// An arc; its index is that of the graph's arc. The label holds the pdf and two flags.
-struct alignas(16) SearchArc {
-  static constexpr uint32_t kWord = 1u << 31;     // the arc has a word
-  static constexpr uint32_t kEpsilon = 1u << 30;  // next_state has epsilon arcs
-  static constexpr uint32_t kPdfMask = kEpsilon - 1;
-
-  uint32_t next_state, label;
-  float graph_cost;
-  uint32_t unused;
-};
-
-struct ArcBegins {
-  uint32_t emitting, epsilon;
-};
 
 struct SearchTables {
   const SearchArc *arcs;
   const ArcBegins *begins;  // [n_states + 1]
   const float *final_costs;
   uint32_t start_state;
-};
-
-struct SearchToken {
-  uint32_t state;
-  float cost;
-  uint32_t record;  // its path
-};
-
-// The last arc of a path and the path before it.
-struct TraceRecord {
-  static constexpr uint32_t kRoot = 0xffffffffu;  // the end of the settled path
-
-  uint32_t previous, arc;
-  float acoustic_cost;
-};
-
-struct SearchBeam {
-  float beam, acoustic_scale, word_insertion_cost;
-  uint32_t max_active, min_active;  // max_active is at least min_active
-};
-
-enum class SearchStatus : uint32_t { kRunning, kDied, kOverflow, kNegativeCycle };
-
-// What was too small for a frame. The frame was not consumed.
-enum SearchOverflow : uint32_t {
-  kEntriesFull = 1,
-  kCandidatesFull = 2,
-  kTokensFull = 4,
-  kTraceFull = 8,
-  kLinksFull = 16,
-  kFramesFull = 32  // the host has to take what is settled
 };
 
 // An arc between tokens of a lattice, numbered in the source's frame and in the destination's. `cost` says how much dearer it
@@ -97,23 +51,6 @@ struct SearchLinks {
   // Links of the frames up to that one which the host does not know yet, when a job ends.
   uint32_t settled_begin, settled_end;
   uint32_t n_unpruned;    // frames at the end
-
-  // Where the extra costs of a frame's tokens are: there are no more tokens than links, but in frame 0 one more.
-  __host__ __device__ uint32_t first_extra(uint32_t t, const SearchFrame &frame) const {
-    return frame.first_link + (first_frame + t > 0 ? 1 : 0);
-  }
-};
-
-// A lattice as it is after the last frame (search_output.cuh): frames from the newest back in the place behind the channel's
-// frames, their links behind the channel's links, and the tokens of the newest in the place of the next frame's.
-struct SearchOutput {
-  uint32_t n_frames, n_links, n_tokens;
-  uint32_t reached_final;
-};
-
-struct SearchEnd {
-  uint32_t state;
-  uint32_t reached_final, n_steps;
 };
 
 // Where the best path of a channel (docs/search.md, "The best path") is written: *end, and the path from its last arc back in
@@ -155,25 +92,6 @@ struct SearchJob {
   uint32_t n_consumed;  // of n_frames
   SearchStatus status;
   uint32_t overflow;
-};
-
-// A token whose arcs are followed: the first of them, the token's cost, which token it is (its number for emitting arcs, its
-// slot for epsilon arcs), and how many arcs the items before it have.
-struct alignas(16) ExpandItem {
-  uint32_t first_arc;
-  float cost;
-  uint32_t token, offset;
-};
-
-// An arc within the beam, and the slot of the state it leads to, with a flag; on its way to another block the state itself.
-// `from`: of an emitting arc the number of its token, of an epsilon arc the record of its token's path.
-struct alignas(16) Candidate {
-  static constexpr uint32_t kEpsilon = 1u << 30;  // that state has epsilon arcs
-  static constexpr uint32_t kSlotMask = kEpsilon - 1;
-
-  uint32_t slot, arc;
-  float cost;
-  uint32_t from;
 };
 
 // An epsilon arc that was followed when its source's path had the record `from`; the cost it led to. Source and destination are

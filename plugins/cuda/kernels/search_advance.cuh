@@ -20,7 +20,7 @@ __device__ inline bool team_make_room(Lane &lane) {
   if (lattice.n_frames < lattice.max_frames) return true;
   __syncthreads();
   if (threadIdx.x == 0) {
-    job.status = SearchStatus::kOverflow;
+    job.status = kSearchOverflow;
     job.overflow = kFramesFull;
   }
   __syncthreads();
@@ -33,15 +33,14 @@ __device__ inline void team_tend_lattice(Lane &lane) {
   SearchJob &job = lane.job;
   SearchLinks &lattice = job.lattice;
   const uint32_t newest = lattice.first_frame + lattice.n_frames - 1;
-  const bool links_full = job.status == SearchStatus::kOverflow && job.overflow == kLinksFull && lattice.n_unpruned > 0;
-  const bool ends_piece = job.status == SearchStatus::kRunning && newest % kPieceFrames == 0;
-  const bool settles = ends_piece && newest >= 2 * kPieceFrames && newest - kPieceFrames > lattice.last_settled;
+  const bool links_full = job.status == kSearchOverflow && job.overflow == kLinksFull && lattice.n_unpruned > 0;
+  const bool settles = settles_piece(newest, lattice.last_settled) && job.status == kSearchRunning;
   const bool is_due = settles || (!Team::kIsCluster && lattice.n_unpruned >= kPruneFrames);
   __syncthreads();
   if (links_full || is_due) team_let_leader<Team>(lane, [&] { block_prune(lane, links_full || settles); });
   if (threadIdx.x == 0) {
     if (settles) lattice.last_settled = newest - kPieceFrames;
-    if (links_full) job.status = SearchStatus::kRunning;
+    if (links_full) job.status = kSearchRunning;
   }
   __syncthreads();
 }
@@ -59,13 +58,13 @@ __device__ inline void team_take_step(Lane &lane) {
     }
   };
   step(Team());
-  const uint32_t curable = kEntriesFull | (Team::kIsCluster ? kCandidatesFull : 0);
-  if (job.status != SearchStatus::kOverflow || (job.overflow & curable) == 0) return;
+  const uint32_t curable = kTableFull | (Team::kIsCluster ? kCandidatesFull : 0);
+  if (job.status != kSearchOverflow || (job.overflow & curable) == 0) return;
   team_let_leader<Team>(lane, [&] {
     const uint32_t turn = lane.turn;
     __syncthreads();
     if (threadIdx.x == 0) {
-      job.status = SearchStatus::kRunning;
+      job.status = kSearchRunning;
       set_lists(lane);
     }
     __syncthreads();
@@ -87,15 +86,15 @@ __device__ inline void team_advance(Lane &lane) {
   const bool makes_lattice = job.lattice.lattice_beam > 0;
   if (job.begin) {
     team_take_step<Team, true>(lane);
-    if (threadIdx.x == 0) job.begin = job.status != SearchStatus::kRunning;
+    if (threadIdx.x == 0) job.begin = job.status != kSearchRunning;
     __syncthreads();
   }
-  while (job.status == SearchStatus::kRunning && job.n_consumed < job.n_frames) {
+  while (job.status == kSearchRunning && job.n_consumed < job.n_frames) {
     if (makes_lattice && !team_make_room<Team>(lane)) return;
     team_take_step<Team, false>(lane);
     if (makes_lattice) team_tend_lattice<Team>(lane);
   }
-  const bool is_done = job.status == SearchStatus::kRunning || job.status == SearchStatus::kDied;
+  const bool is_done = job.status == kSearchRunning || job.status == kSearchDied;
   if (is_done && (job.output || job.path.end != nullptr)) team_let_leader<Team>(lane, [&] { block_give_results(lane); });
 }
 

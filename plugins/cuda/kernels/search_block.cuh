@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the search kernels do as warps and blocks: numbers that order like costs, appending to lists, prefix sums. Functions
-// named warp_* are called by whole warps, block_* by whole blocks.
+// Warps and blocks of the search kernels append to lists and add up here. Functions named warp_* are called by whole warps,
+// block_* by whole blocks.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,6 @@ constexpr uint32_t kMaxWarps = 32;  // of a block
 
 __device__ inline uint32_t lane_number() { return threadIdx.x % kWarp; }
 __device__ inline uint32_t warp_number() { return threadIdx.x / kWarp; }
-
-// Costs as unsigned numbers of the same order; -0 is 0.
-__device__ inline uint32_t ordered(float cost) {
-  const uint32_t bits = __float_as_uint(__fadd_rn(cost, 0.0f));
-  return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
-}
-__device__ inline float cost_of(uint32_t ordered) {
-  return __uint_as_float((ordered & 0x80000000u) != 0 ? ordered & 0x7fffffffu : ~ordered);
-}
-__device__ inline unsigned long long make_key(float cost, uint32_t low) {
-  return static_cast<unsigned long long>(ordered(cost)) << 32 | low;
-}
 
 #if __CUDA_ARCH__ >= 800
 __device__ inline uint32_t warp_or(uint32_t bits) { return __reduce_or_sync(kAllLanes, bits); }

@@ -7,8 +7,7 @@
 // won, writes its path's record, and goes on the next list if its state has epsilon arcs.
 #pragma once
 
-#include <cfloat>
-
+#include "plugins/common/kernels/search_costs.h"
 #include "plugins/cuda/kernels/search_mail.cuh"
 #include "plugins/cuda/kernels/search_table.cuh"
 
@@ -27,19 +26,8 @@ __device__ inline uint32_t warp_item_of(const ExpandItem *items, uint32_t n_item
   return low;
 }
 
-__device__ inline float bound_of(float best, float beam) { return fminf(__fadd_rn(best, beam), FLT_MAX); }
-
-// The cost of an arc after a token of cost c. An arc whose score is not finite is closed. `log_likelihood`: its pdf's.
-template <bool kEmitting>
-__device__ inline float arc_cost(const SearchBeam &beam, float log_likelihood, const SearchArc &arc, float c) {
-  const float word_cost = (arc.label & SearchArc::kWord) != 0 ? beam.word_insertion_cost : 0.0f;
-  const float cost = __fadd_rn(c, __fadd_rn(arc.graph_cost, word_cost));
-  if (!kEmitting) return cost;
-  const float score = __fmul_rn(-beam.acoustic_scale, log_likelihood);
-  return fabsf(score) <= FLT_MAX ? __fadd_rn(cost, score) : CUDART_INF_F;
-}
 __device__ inline float log_likelihood_of(const float *row, const SearchArc &arc) {
-  return __ldg(row + (arc.label & SearchArc::kPdfMask));
+  return __ldg(row + (arc.label & kArcPdf));
 }
 
 // Lowers the least cost so far by the costs of a warp, and returns the bound by it.
@@ -144,13 +132,13 @@ __device__ inline void block_expand(Lane &lane, uint32_t list, const float *row)
     last = stretch.at_end();
     if (!last) following = stretch.next();
     const float log_likelihood = kEmitting && step.there ? log_likelihood_of(row, step.arc) : 0.0f;
-    const float cost = step.there ? arc_cost<kEmitting>(beam, log_likelihood, step.arc, step.from_cost) : CUDART_INF_F;
+    const float cost = step.there ? arc_cost(&beam, kEmitting, log_likelihood, &step.arc, step.from_cost) : CUDART_INF_F;
     const float bound = kEmitting ? warp_lower_bound(lane, cost, step.there) : lane.bound;
-    const uint32_t flag = step.arc.label & SearchArc::kEpsilon;
+    const uint32_t flag = step.arc.label & kArcEpsilon;
     bool keep = step.there && cost <= bound;
     if constexpr (Team::kIsCluster) {
       const uint32_t from = kEmitting || !keep ? step.token : *table.record_at(step.token);
-      const uint32_t details = kEmitting ? __float_as_uint(__fsub_rn(0.0f, log_likelihood)) : source_of<Team>(step.token);
+      const uint32_t details = kEmitting ? __float_as_uint(acoustic_cost_of(log_likelihood)) : source_of<Team>(step.token);
       send<Team>(lane, mail_of<kEmitting>(list), step.arc.next_state, keep,
                  {step.arc.next_state | flag, step.arc_index, cost, from}, details);
     } else {
@@ -178,7 +166,7 @@ __device__ inline void block_enter_mail(Lane &lane, uint32_t list) {
   const uint32_t of_mail = mail_of<kEmitting>(list);
   const Mail &mail = lane.mail[of_mail];
   block_each_candidate<Team>(lane, of_mail, 0, 0, [&](uint32_t place, const Candidate &candidate, bool there) {
-    const uint32_t state = candidate.slot & Candidate::kSlotMask, flag = candidate.slot & Candidate::kEpsilon;
+    const uint32_t state = candidate.slot & kCandidateSlot, flag = candidate.slot & kCandidateEpsilon;
     const uint32_t slot = warp_enter(lane, table, state, there && candidate.cost <= bound, candidate.arc, candidate.cost);
     if (there) mail.candidates[place].slot = slot == kNoSlot ? kNoSlot : slot | flag;
     if (!kEmitting && makes_lattice)
@@ -201,11 +189,11 @@ __device__ inline void block_resolve(Lane &lane, uint32_t list, const float *row
   const float bound = lane.bound;
   block_each_candidate<Team>(
       lane, of_mail, first_candidate, n_candidates, [&](uint32_t place, const Candidate &candidate, bool there) {
-        const uint32_t slot = candidate.slot & Candidate::kSlotMask;
+        const uint32_t slot = candidate.slot & kCandidateSlot;
         bool won = there && candidate.slot != kNoSlot && candidate.cost <= bound;
         won = won && table.key(slot) == make_key(candidate.cost, candidate.arc + 1);
         ArcBegins begin{0, 0}, end{0, 0};
-        if (won && (candidate.slot & Candidate::kEpsilon) != 0) {
+        if (won && (candidate.slot & kCandidateEpsilon) != 0) {
           const uint32_t state = table.state(slot);
           begin = graph.begins[state], end = graph.begins[state + 1];
         }
@@ -213,7 +201,7 @@ __device__ inline void block_resolve(Lane &lane, uint32_t list, const float *row
         if (kEmitting && won) {
           record.previous = tokens[candidate.from].record;
           record.acoustic_cost = Team::kIsCluster ? __uint_as_float(lane.mail[of_mail].details[place])
-                                                  : __fsub_rn(0.0f, log_likelihood_of(row, graph.arcs[candidate.arc]));
+                                                  : acoustic_cost_of(log_likelihood_of(row, graph.arcs[candidate.arc]));
         }
         const uint32_t number = warp_append(n_records, won);
         if (won) {

@@ -6,6 +6,7 @@
 
 #include <math_constants.h>
 
+#include "plugins/common/kernels/search_costs.h"
 #include "plugins/cuda/kernels/search_lane.cuh"
 
 namespace asr::cuda {
@@ -40,7 +41,7 @@ struct Extras {
   }
   // The extra cost of the best path through a link.
   __device__ uint32_t through(const SearchLink &link) const {
-    return __float_as_uint(__fadd_rn(__uint_as_float(read(of_frame + link.destination)), link.cost));
+    return extra_through(read(of_frame + link.destination), link.cost);
   }
 };
 

@@ -62,7 +62,7 @@ __device__ inline bool team_follow_epsilons(Lane &lane, uint32_t n_followed, uin
     const Standing standing = team_stand<Team>(lane, list, mail_of<false>(list));
     const bool endless = n_rounds > standing.n_used;
     if (standing.overflow != 0 || endless) {
-      const SearchStatus status = endless ? SearchStatus::kNegativeCycle : SearchStatus::kOverflow;
+      const SearchStatus status = endless ? kSearchNegativeCycle : kSearchOverflow;
       team_give_up<Team>(lane, status, standing.overflow);
       return false;
     }
@@ -84,7 +84,7 @@ __device__ inline void block_finish_tokens(Lane &lane, uint32_t best) {
   const bool makes_lattice = lane.job.lattice.lattice_beam > 0;
   SearchToken *const tokens = lane.job.tokens[lane.job.current ^ 1];
   FrameCounts *const counts = of_leader<Team>(&lane.counts[lane.job.current]);
-  const float cutoff = __fadd_rn(cost_of(best), lane.job.beam.beam);
+  const float cutoff = add_rounded(cost_of(best), lane.job.beam.beam);
   const uint32_t n_used = min(lane.n_used, table.most_claims());
   uint32_t n_within = 0;
   for (uint32_t first = warp_number() * kWarp; first < n_used; first += blockDim.x) {
@@ -144,7 +144,7 @@ __device__ inline void team_finish_frame(Lane &lane, uint32_t n_frames, const fl
     block_make_epsilon_links<Team>(lane);
     standing = team_stand<Team>(lane, 0);
   }
-  if (standing.overflow != 0) return team_give_up<Team>(lane, SearchStatus::kOverflow, standing.overflow);
+  if (standing.overflow != 0) return team_give_up<Team>(lane, kSearchOverflow, standing.overflow);
   commit<Team>(lane, n_frames, best);
   if (makes_lattice) Table<Team>(lane).block_free_used();
   __syncthreads();
@@ -167,7 +167,7 @@ __device__ inline void team_begin(Lane &lane) {
       const uint32_t slot = table.find(state, &claimed);
       lane.used[lane.n_used++] = slot;
       *table.key_at(slot) = make_key(0.0f, 0);
-      *table.record_at(slot) = TraceRecord::kRoot;
+      *table.record_at(slot) = kTraceRoot;
       lane.list[1][0] = {first, 0.0f, slot, 0};
       if (n_arcs > 0) lane.list_size[1] = 1ull << 32 | n_arcs;
     }
@@ -195,10 +195,10 @@ __device__ inline void team_consume(Lane &lane) {
     lane.n_own_tokens = 0;
   }
   __syncthreads();
-  if (standing.overflow != 0) return team_give_up<Team>(lane, SearchStatus::kOverflow, standing.overflow);
+  if (standing.overflow != 0) return team_give_up<Team>(lane, kSearchOverflow, standing.overflow);
   if (!(best <= FLT_MAX)) {
     if (threadIdx.x == 0) {
-      job.status = SearchStatus::kDied;
+      job.status = kSearchDied;
       lane.all_active += lane.n_active;
       lane.all_arcs += lane.n_arcs;
     }

@@ -8,8 +8,7 @@
 
 namespace asr::cuda {
 
-constexpr uint32_t kBins = 2048, kFewKeys = 128;
-constexpr uint32_t kFreeSlot = 0xffffffffu, kNoSlot = 0xffffffffu;
+constexpr uint32_t kFewKeys = 128;
 constexpr unsigned long long kNoKey = ~0ull;
 
 // What a block tells the others of its team at a stand (search_stand.cuh), or what all of them told together.
@@ -222,7 +221,7 @@ __device__ inline OwnToken with_arcs(const SearchTables &graph, OwnToken token) 
 
 // The i-th token that the block owns.
 __device__ inline void add_own_token(Lane &lane, uint32_t i, const OwnToken &token) {
-  if (i >= lane.max_own_tokens) return report_full(lane, kEntriesFull);
+  if (i >= lane.max_own_tokens) return report_full(lane, kTableFull);
   lane.own_tokens[i] = token;
 }
 
@@ -237,7 +236,7 @@ __device__ inline void warp_add_item(Lane &lane, uint32_t list, uint32_t first_a
   size = __shfl_sync(kAllLanes, size, kWarp - 1);
   const uint32_t place = static_cast<uint32_t>(size >> 32) + __popc(mask & ((1u << lane_number()) - 1));
   if (n_arcs == 0) return;
-  if (place >= lane.max_items) return report_full(lane, kEntriesFull);
+  if (place >= lane.max_items) return report_full(lane, kTableFull);
   lane.list[list][place] = {first_arc, cost, token, static_cast<uint32_t>(size) + scanned - n_arcs};
 }
 

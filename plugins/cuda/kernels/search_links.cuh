@@ -34,14 +34,14 @@ __device__ inline void block_make_emitting_links(Lane &lane, const float *row) {
     SearchLink link{candidate.from, 0, candidate.arc, 0};
     float acoustic_cost = 0;
     if (keep) {
-      const uint32_t slot = candidate.slot & Candidate::kSlotMask;
-      link.cost = __fsub_rn(candidate.cost, table.cost(slot));
+      const uint32_t slot = candidate.slot & kCandidateSlot;
+      link.cost = subtract_rounded(candidate.cost, table.cost(slot));
       link.destination = *table.number_at(slot);
       keep = link.cost <= lattice_beam;
     }
     if (keep) {
       acoustic_cost = Team::kIsCluster ? __uint_as_float(lane.mail[0].details[place])
-                                       : __fsub_rn(0.0f, log_likelihood_of(row, lane.job.graph.arcs[candidate.arc]));
+                                       : acoustic_cost_of(log_likelihood_of(row, lane.job.graph.arcs[candidate.arc]));
     }
     warp_add_link<Team>(lane, 0, lane.job.lattice.n_links, keep, link, acoustic_cost);
   });
@@ -61,7 +61,7 @@ __device__ inline void block_make_epsilon_links(Lane &lane) {
     if (i < n_followed) {
       const EpsilonLink followed = lane.epsilon_links[i];
       link = {at_source<Team>(lane.number_of, followed.source), *table.number_at(followed.destination), followed.arc,
-              __fsub_rn(followed.cost, table.cost(followed.destination))};
+              subtract_rounded(followed.cost, table.cost(followed.destination))};
       keep = followed.from == at_source<Team>(lane.record_of, followed.source) && link.cost <= lattice_beam;
     }
     warp_add_link<Team>(lane, 1, first_link, keep, link, 0.0f);

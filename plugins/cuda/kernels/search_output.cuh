@@ -4,8 +4,6 @@
 // Only this crosses to the host, a hundredth of what is kept for the newest frames.
 #pragma once
 
-#include <cfloat>
-
 #include "plugins/cuda/kernels/search_prune.cuh"
 
 namespace asr::cuda {
@@ -15,9 +13,7 @@ template <bool kInShared>
 __device__ inline bool block_end_extras(Lane &lane, const Extras<kInShared> &extras) {
   const SearchJob &job = lane.job;
   const SearchToken *const tokens = job.tokens[job.current];
-  const auto final_cost = [&](uint32_t i) {
-    return __fadd_rn(tokens[i].cost, job.use_final ? job.graph.final_costs[tokens[i].state] : 0.0f);
-  };
+  const auto final_cost = [&](uint32_t i) { return end_cost(tokens + i, job.use_final, job.graph.final_costs); };
   bool reaches_final = false;
   for (uint32_t i = threadIdx.x; i < job.n_tokens; i += blockDim.x) reaches_final |= job.use_final && final_cost(i) <= FLT_MAX;
   reaches_final = __syncthreads_or(reaches_final ? 1 : 0) != 0;
@@ -28,8 +24,7 @@ __device__ inline bool block_end_extras(Lane &lane, const Extras<kInShared> &ext
   __syncthreads();
   const float least = cost_of(lane.best);
   for (uint32_t i = threadIdx.x; i < job.n_tokens; i += blockDim.x) {
-    extras.of_frame[i] =
-        __float_as_uint(__fadd_rn(__fsub_rn(cost(i), least), 0.0f));  // not -0, whose bits would be the greatest
+    extras.of_frame[i] = extra_of_end(cost(i), least);
   }
   __syncthreads();
   return reaches_final;
@@ -52,7 +47,7 @@ __device__ inline void block_write_lattice(Lane &lane, uint32_t most_tokens) {
   SearchJob &job = lane.job;
   const SearchLinks &lattice = job.lattice;
   // The host takes what has settled by the end of the job, also in this one.
-  const uint32_t end = lattice.n_frames, n_known = lattice.last_settled > 0 ? lattice.last_settled - lattice.first_frame + 1 : 0;
+  const uint32_t end = lattice.n_frames, n_known = n_settled_frames(lattice.last_settled, lattice.first_frame);
   const bool fits = 2 * end - n_known <= lattice.max_frames;
   if (threadIdx.x == 0) {
     lane.overflow = fits ? 0 : kFramesFull;
@@ -101,7 +96,7 @@ __device__ __noinline__ void block_output(Lane &lane) {
   if (threadIdx.x == 0) {
     job.overflow = lane.overflow;
     job.has_written = lane.overflow == 0;
-    if (lane.overflow != 0 && job.status == SearchStatus::kRunning) job.status = SearchStatus::kOverflow;
+    if (lane.overflow != 0 && job.status == kSearchRunning) job.status = kSearchOverflow;
   }
   __syncthreads();
 }

@@ -4,10 +4,8 @@
 // and writes it straight into the host's memory.
 #pragma once
 
-#include <math_constants.h>
-
-#include <cfloat>
-
+#include "plugins/common/kernels/search_costs.h"
+#include "plugins/common/kernels/search_keys.h"
 #include "plugins/cuda/kernels/search.h"
 #include "plugins/cuda/kernels/search_block.cuh"
 
@@ -30,7 +28,7 @@ __device__ inline void block_find_path(const SearchPathJob &job, PathFinding &sh
   const auto keys_of = [&](uint32_t i, unsigned long long *keys) {
     const SearchToken token = job.tokens[i];
     keys[0] = make_key(token.cost, token.state);
-    const float cost = job.use_final ? __fadd_rn(token.cost, job.final_costs[token.state]) : CUDART_INF_F;
+    const float cost = job.use_final ? end_cost(&token, true, job.final_costs) : INFINITY;
     keys[1] = cost <= FLT_MAX ? make_key(cost, token.state) : ~0ull;
   };
   unsigned long long keys[2], least[2] = {~0ull, ~0ull};
@@ -52,7 +50,7 @@ __device__ inline void block_find_path(const SearchPathJob &job, PathFinding &sh
   __syncthreads();
   if (threadIdx.x == 0) {
     uint32_t n = 0;
-    for (uint32_t r = shared.record; r != TraceRecord::kRoot; ++n) {
+    for (uint32_t r = shared.record; r != kTraceRoot; ++n) {
       const TraceRecord at = job.records[r];
       if (n < job.place.max_steps) job.place.steps[n] = {at.arc, at.acoustic_cost};
       r = at.previous;

@@ -5,19 +5,19 @@
 // within the beam move to the front of the frame's place.
 #pragma once
 
+#include "plugins/common/kernels/lattice_pieces.h"
 #include "plugins/cuda/kernels/search_gaps.cuh"
 #include "plugins/cuda/kernels/search_table.cuh"
 #include "plugins/cuda/kernels/search_walk_back.cuh"
 
 namespace asr::cuda {
 
-constexpr uint32_t kPruneFrames = 16;   // pruned when so many are new; by a cluster, of which one block prunes, when it must
-constexpr uint32_t kPieceFrames = 256;  // "Pieces" in docs/search.md
+constexpr uint32_t kPruneFrames = 16;  // pruned when so many are new; by a cluster, of which one block prunes, when it must
 
 template <bool kInShared>
 __device__ inline void block_prune_frames(Lane &lane, uint32_t most_tokens) {
   const SearchLinks &lattice = lane.job.lattice;
-  const uint32_t n_fixed = lattice.last_settled > 0 ? lattice.last_settled - lattice.first_frame + 1 : 0;
+  const uint32_t n_fixed = n_settled_frames(lattice.last_settled, lattice.first_frame);
   WalkBack<kInShared> walk(lane, most_tokens);
   for (uint32_t i = threadIdx.x; i < walk.frame().n_tokens; i += blockDim.x) walk.extras.of_frame[i] = 0;
   for (;; walk.step_back()) {

@@ -117,7 +117,7 @@ __device__ inline unsigned long long team_kth_key(Lane &lane, uint32_t k) {
   const float best = lane.job.best, scale = kBins / lane.job.beam.beam;
   if (threadIdx.x == 0) lane.n_few = 0;
   const auto bin_of_cost = [&](float cost) {
-    return min(kBins - 1, static_cast<uint32_t>(__fmul_rn(__fsub_rn(cost, best), scale)));
+    return min(kBins - 1, static_cast<uint32_t>(multiply_rounded(subtract_rounded(cost, best), scale)));
   };
   const uint32_t cost_bin = team_find_bin<Team>(lane, k, [&](uint32_t, float cost, uint32_t *bin) {
     *bin = bin_of_cost(cost);
@@ -160,7 +160,7 @@ __device__ inline unsigned long long team_threshold(Lane &lane) {
     return job.n_tokens <= job.beam.min_active ? ~0ull : team_kth_key<Team>(lane, job.beam.min_active);
   }
   if (job.n_within > job.beam.max_active) return team_kth_key<Team>(lane, job.beam.max_active);
-  return make_key(__fadd_rn(job.best, job.beam.beam), 0xffffffffu);
+  return make_key(add_rounded(job.best, job.beam.beam), 0xffffffffu);
 }
 
 // A first bound for the emitting arcs: few arcs of a best token are enough to keep most of what is beyond the beam out of the
@@ -171,7 +171,7 @@ __device__ inline void lower_best(Lane &lane, const float *row, uint32_t first_a
   for (uint32_t a = 0; a < 4; ++a) {
     if (a >= n_arcs) break;
     const SearchArc arc = lane.job.graph.arcs[first_arc + a];
-    least = fminf(least, arc_cost<true>(lane.job.beam, log_likelihood_of(row, arc), arc, 0.0f));
+    least = fminf(least, arc_cost(&lane.job.beam, true, log_likelihood_of(row, arc), &arc, 0.0f));
   }
   if (least <= FLT_MAX) atomicMin(&lane.best, ordered(least));
 }
@@ -202,7 +202,7 @@ __device__ inline void team_select(Lane &lane, const float *row) {
       if (token.cost == job.best) lower_best(lane, row, token.first_arc, token.n_arcs);
     }
     n_active += __popc(__ballot_sync(kAllLanes, active));
-    warp_add_item(lane, 0, token.first_arc, active ? token.n_arcs : 0, __fsub_rn(token.cost, job.best), token.number);
+    warp_add_item(lane, 0, token.first_arc, active ? token.n_arcs : 0, subtract_rounded(token.cost, job.best), token.number);
   }
   if (lane_number() == 0 && n_active > 0) atomicAdd(&lane.n_active, n_active);
 }

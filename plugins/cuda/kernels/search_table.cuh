@@ -63,7 +63,7 @@ struct Table {
       if (there == wanted) return slot;
       slot = (slot + step) & mask;
     }
-    if (lane.is_full == 0) report_full(lane, kEntriesFull);
+    if (lane.is_full == 0) report_full(lane, kTableFull);
     return kNoSlot;
   }
 
@@ -74,7 +74,7 @@ struct Table {
     if (n < most_claims()) {
       lane.used[n] = slot;
     } else {
-      report_full(lane, kEntriesFull);
+      report_full(lane, kTableFull);
     }
   }
 

@@ -6,6 +6,7 @@
 // block. Each block decides by itself what comes next; that all decide the same is what stands are for (search_stand.cuh).
 #pragma once
 
+#include "plugins/common/kernels/search_keys.h"
 #include "plugins/cuda/kernels/search.h"
 #include "plugins/cuda/kernels/search_block.cuh"
 #include "plugins/cuda/kernels/search_cluster.cuh"
@@ -39,8 +40,6 @@ struct ClusterTeam {
     return of_cluster_block(own, rank);
   }
 };
-
-__device__ inline uint32_t hash_of(uint32_t state) { return state * 0x9e3779b1u; }
 
 // The block that owns a state; the hash's upper bits tell it.
 template <typename Team>

@@ -25,15 +25,15 @@ struct Compaction {
 
   // The new place of a record, or the root if it has none.
   __device__ uint32_t place(uint32_t record) const {
-    if (record == TraceRecord::kRoot) return record;
+    if (record == kTraceRoot) return record;
     const uint32_t bit = 1u << record % 32, word = bits[record / 32], n_before = before[record / 32];
-    return (word & bit) != 0 ? n_before + __popc(word & (bit - 1)) : TraceRecord::kRoot;
+    return (word & bit) != 0 ? n_before + __popc(word & (bit - 1)) : kTraceRoot;
   }
 };
 
 // Walks from a token's record to what was walked before. The next record is on its way while the bit of this one is set.
 __device__ inline void mark_path(const Compaction &c, const TraceRecord *records, uint32_t record) {
-  while (record != TraceRecord::kRoot) {
+  while (record != kTraceRoot) {
     const uint32_t bit = 1u << record % 32, previous = records[record].previous;
     if ((atomicOr(&c.bits[record / 32], bit) & bit) != 0) return;
     atomicAdd(&c.followers[previous + 1].x, 1u);

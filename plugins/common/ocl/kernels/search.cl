@@ -14,6 +14,9 @@
 //
 // Floor, a frame of kaldi_20k (3000 active tokens, 10,500 arcs, 3300 new tokens): arcs 170 KB, where they begin 100 KB of
 // sectors, tokens, candidates and records, written and read, 600 KB: 0.9 MB. What a frame takes is the chain of its loads.
+#include "plugins/common/kernels/lattice_pieces.h"
+#include "plugins/common/kernels/search_costs.h"
+#include "plugins/common/kernels/search_keys.h"
 #include "plugins/common/ocl/kernels/search_types.h"
 
 #if WARP_KIND == 1
@@ -66,7 +69,7 @@ void group_finish_tokens(__local Lane *lane, const Memory *m) {
     const uint place = warp_append(&lane->n_next, keep);
     if (keep && !frees) m->slots[slot].record = place;
     if (keep && place < lane->job.max_tokens) tokens[place] = token;
-    if (keep && place >= lane->job.max_tokens) report_full(lane, kSearchTokensFull);
+    if (keep && place >= lane->job.max_tokens) report_full(lane, kTokensFull);
     n_within += keep && token.cost <= cutoff ? 1 : 0;
   }
   warp_add(&lane->n_within, n_within);
@@ -123,7 +126,7 @@ void group_do(__local Lane *lane, const Memory *m) {
 // jobs[first_job ... end_job - 1]; arcs, begins and final_costs: the graph; rows and channels: where the jobs' parts lie;
 // scratch: scratch_of() for each group, all bits of its slots set.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void search(
-    __global SearchJob *jobs, uint first_job, uint end_job, __global const SearchArc *arcs, __global const SearchBegins *begins,
+    __global SearchJob *jobs, uint first_job, uint end_job, __global const SearchArc *arcs, __global const ArcBegins *begins,
     __global const float *final_costs, __global const float *rows, __global uint *channels, __global uint4 *scratch,
     uint max_slots, uint max_candidates) {
   __local Lane lane;

@@ -7,7 +7,7 @@
 // has epsilon arcs.
 
 // The last item that begins at or before an arc.
-uint item_of(__global const Item *items, uint n_items, uint arc) {
+uint item_of(__global const ExpandItem *items, uint n_items, uint arc) {
   uint low = 0, high = n_items;
   while (high - low > 1) {
     const uint middle = (low + high) / 2;
@@ -20,15 +20,9 @@ uint item_of(__global const Item *items, uint n_items, uint arc) {
   return low;
 }
 
-float bound_of(float best, float beam) { return fmin(best + beam, FLT_MAX); }
-
-// The cost of an arc after a token of cost c. An emitting arc whose score is not finite is closed.
-float arc_cost(const SearchBeam *beam, bool emitting, __global const float *row, SearchArc arc, float c) {
-  const float word_cost = (arc.label & SEARCH_ARC_WORD) != 0 ? beam->word_insertion_cost : 0.0f;
-  const float cost = c + (arc.graph_cost + word_cost);
-  if (!emitting) return cost;
-  const float score = -beam->acoustic_scale * row[arc.label & SEARCH_ARC_PDF];
-  return fabs(score) <= FLT_MAX ? cost + score : INFINITY;
+float log_likelihood_of(__global const float *row, const SearchArc *arc) { return row[arc->label & kArcPdf]; }
+float arc_acoustic_cost(__local const Lane *lane, const Memory *m, uint arc) {
+  return acoustic_cost_of(row_of(lane, m)[m->arcs[arc].label & kArcPdf]);
 }
 
 // A warp's stretch of the arcs of a list.
@@ -54,14 +48,14 @@ typedef struct {
 
 // The step of each lane; then the stretch goes on by a warp.
 Step warp_step(__local const Lane *lane, const Memory *m, uint list, Stretch *stretch) {
-  __global const Item *const items = items_of(m, list);
+  __global const ExpandItem *const items = items_of(m, list);
   const uint following = stretch->item + 1 + warp_lane();
   const uint first = following < n_items_of(lane, list) ? items[following].offset - stretch->base : WARP;
   uint n_begun;
   const uint own = stretch->item + warp_begun(first, &n_begun);
   Step step = {stretch->base + warp_lane() < stretch->end, 0, 0, 0.0f, {0, 0, 0.0f, 0}};
   if (step.there) {
-    const Item from = items[own];
+    const ExpandItem from = items[own];
     step.index = from.first_arc + (stretch->base + warp_lane() - from.offset);
     step.arc = m->arcs[step.index];
     step.token = from.token;
@@ -76,7 +70,7 @@ Step warp_step(__local const Lane *lane, const Memory *m, uint list, Stretch *st
 void warp_add_epsilon_link(__local Lane *lane, const Memory *m, bool wanted, EpsilonLink link) {
   const uint place = warp_append(&lane->n_epsilon_links, wanted);
   if (wanted && place < m->max_candidates / 4) m->epsilon_links[place] = link;
-  if (wanted && place >= m->max_candidates / 4) report_full(lane, kSearchCandidatesFull);
+  if (wanted && place >= m->max_candidates / 4) report_full(lane, kCandidatesFull);
 }
 
 // Follows the arcs of a list's items into candidates. The loads of a step are under way while the one before enters the table.
@@ -93,7 +87,8 @@ void group_expand(__local Lane *lane, const Memory *m, bool emitting) {
     Step following = step;
     last = stretch.base >= stretch.end;
     if (!last) following = warp_step(lane, m, list, &stretch);
-    const float cost = step.there ? arc_cost(&beam, emitting, row, step.arc, step.from_cost) : INFINITY;
+    const float log_likelihood = emitting && step.there ? log_likelihood_of(row, &step.arc) : 0.0f;
+    const float cost = step.there ? arc_cost(&beam, emitting, log_likelihood, &step.arc, step.from_cost) : INFINITY;
     float bound = lane->bound;
     if (emitting) {
       if (step.there && ordered(cost) < now(&lane->best)) atomic_min(&lane->best, ordered(cost));
@@ -103,15 +98,15 @@ void group_expand(__local Lane *lane, const Memory *m, bool emitting) {
     uint slot = 0;
     if (keep) {
       slot = find_slot(lane, m, step.arc.next_state);
-      keep = slot != NO_SLOT && (lower_key(m, emitting, slot, ordered(cost), step.index + 1) || keeps_all);
+      keep = slot != kNoSlot && (lower_key(m, emitting, slot, ordered(cost), step.index + 1) || keeps_all);
     }
     const uint place = warp_append(&lane->n_candidates, keep);
     if (keep && place < max_candidates) {
       const uint from = emitting ? step.token : m->slots[step.token].record;
-      const Candidate candidate = {slot | (step.arc.label & SEARCH_ARC_EPSILON), step.index, cost, from};
+      const Candidate candidate = {slot | (step.arc.label & kArcEpsilon), step.index, cost, from};
       candidates[place] = candidate;
     }
-    if (keep && place >= max_candidates) report_full(lane, kSearchCandidatesFull);
+    if (keep && place >= max_candidates) report_full(lane, kCandidatesFull);
     if (!emitting && keeps_all) {
       const EpsilonLink link = {step.token, slot, step.index, step.from_cost};
       warp_add_epsilon_link(lane, m, keep, link);
@@ -123,18 +118,18 @@ void group_expand(__local Lane *lane, const Memory *m, bool emitting) {
 // Makes a token of a candidate that won: its record, and how many epsilon arcs, from *epsilon_begin on, are to be followed.
 // In a round of epsilon arcs it must be undercut to be replaced in the next.
 uint make_token(__local Lane *lane, const Memory *m, bool emitting, Candidate candidate, uint record, uint *epsilon_begin) {
-  const uint slot = candidate.slot & CANDIDATE_SLOT;
+  const uint slot = candidate.slot & kCandidateSlot;
   m->slots[slot].record = record;
   if (!emitting) m->slots[slot].arc = 0;
   if (record < lane->job.max_records) {
-    const float acoustic_cost = emitting ? 0.0f - row_of(lane, m)[m->arcs[candidate.arc].label & SEARCH_ARC_PDF] : 0.0f;
+    const float acoustic_cost = emitting ? arc_acoustic_cost(lane, m, candidate.arc) : 0.0f;
     const uint previous = emitting ? last_tokens(lane, m)[candidate.from].record : candidate.from;
-    const SearchRecord made = {previous, candidate.arc, acoustic_cost};
+    const TraceRecord made = {previous, candidate.arc, acoustic_cost};
     m->records[record] = made;
   } else {
-    report_full(lane, kSearchTraceFull);
+    report_full(lane, kTraceFull);
   }
-  if ((candidate.slot & CANDIDATE_EPSILON) == 0) return 0;
+  if ((candidate.slot & kCandidateEpsilon) == 0) return 0;
   const uint state = state_in(m, slot);
   *epsilon_begin = m->begins[state].epsilon;
   return m->begins[state + 1].epsilon - *epsilon_begin;
@@ -154,7 +149,7 @@ void group_resolve(__local Lane *lane, const Memory *m, bool emitting) {
     if (i + GROUP_SIZE < n_candidates) following = candidates[i + GROUP_SIZE];
     bool won = false;
     if (i < n_candidates && candidate.cost <= bound) {
-      const uint slot = candidate.slot & CANDIDATE_SLOT;
+      const uint slot = candidate.slot & kCandidateSlot;
       won = cost_in(m, slot) == ordered(candidate.cost) && m->slots[slot].arc == candidate.arc + 1;
     }
     const uint record = warp_append(&lane->job.n_records, won);
@@ -163,6 +158,6 @@ void group_resolve(__local Lane *lane, const Memory *m, bool emitting) {
       n_arcs = make_token(lane, m, emitting, candidate, record, &epsilon_begin);
       if (!emitting && ordered(candidate.cost) < now(&lane->best)) atomic_min(&lane->best, ordered(candidate.cost));
     }
-    warp_add_item(lane, m, list ^ 1, epsilon_begin, n_arcs, candidate.cost, candidate.slot & CANDIDATE_SLOT);
+    warp_add_item(lane, m, list ^ 1, epsilon_begin, n_arcs, candidate.cost, candidate.slot & kCandidateSlot);
   }
 }

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the search's kernels do as warps (search_warp_*.h) and work-groups: numbers that order like costs, appending to lists,
-// sums. Functions named warp_* are called by whole warps, group_* by whole work-groups, and have no barriers.
-#pragma OPENCL FP_CONTRACT OFF
+// Warps (search_warp_*.h) and work-groups of the search's kernels append to lists and add up here. Functions named warp_* are called by whole warps, group_* by whole work-groups, and have no barriers.
 
 uint warp_number(void) { return (uint)get_local_id(0) / WARP; }
 
 void sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); }
-
-// Costs as unsigned numbers of the same order; -0 is 0.
-uint ordered(float cost) {
-  const uint bits = as_uint(cost + 0.0f);
-  return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
-}
-float cost_of(uint ordered) { return as_float((ordered & 0x80000000u) != 0 ? ordered & 0x7fffffffu : ~ordered); }
-ulong make_key(float cost, uint low) { return (ulong)ordered(cost) << 32 | low; }
 
 uint now(__local const uint *value) { return *(volatile __local const uint *)value; }  // while others may change it
 

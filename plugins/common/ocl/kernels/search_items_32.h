@@ -6,7 +6,7 @@
 void warp_add_item(__local Lane *lane, const Memory *m, uint list, uint first_arc, uint n_arcs, float cost, uint token) {
   const uint place = warp_append((__local uint *)&lane->list_size[list] + 1, n_arcs != 0);
   if (n_arcs == 0 || place >= m->max_slots) return;  // beyond them the frame is void
-  const Item item = {first_arc, cost, token, n_arcs};
+  const ExpandItem item = {first_arc, cost, token, n_arcs};
   items_of(m, list)[place] = item;
 }
 
@@ -22,7 +22,7 @@ void group_number_arcs(__local Lane *lane, const Memory *m) {
   const Share share = share_of(min(n_items_of(lane, lane->list), m->max_slots));
   uint before = warp_sum_before(lane->sums, n_own_arcs(lane, m));
   for (uint i = share.begin; i < share.end; ++i) {
-    __global Item *const item = &items_of(m, lane->list)[i];
+    __global ExpandItem *const item = &items_of(m, lane->list)[i];
     const uint n_arcs = item->offset;
     item->offset = before;
     before += n_arcs;

@@ -10,6 +10,6 @@ void warp_add_item(__local Lane *lane, const Memory *m, uint list, uint first_ar
   if (warp_lane() == WARP - 1) size = atom_add(&lane->list_size[list], (ulong)n_wanted << 32 | scanned);
   const uint place = warp_last((uint)(size >> 32)) + rank, offset = warp_last((uint)size) + scanned - n_arcs;
   if (n_arcs == 0 || place >= m->max_slots) return;  // beyond them the frame is void
-  const Item item = {first_arc, cost, token, offset};
+  const ExpandItem item = {first_arc, cost, token, offset};
   items_of(m, list)[place] = item;
 }

@@ -34,7 +34,7 @@ void group_settle_keys(__local const Lane *lane, const Memory *m) {
   const uint n_candidates = n_candidates_of(lane, m);
   for (uint i = get_local_id(0); i < n_candidates; i += GROUP_SIZE) {
     const Candidate candidate = m->candidates[lane->first_candidate + i];
-    const uint slot = candidate.slot & CANDIDATE_SLOT;
+    const uint slot = candidate.slot & kCandidateSlot;
     if (cost_in(m, slot) == ordered(candidate.cost)) atomic_min(&m->slots[slot].arc, candidate.arc + 1);
   }
 }

@@ -5,12 +5,7 @@
 // tokens of the frame before demands, has a table there and the others one in global memory; if that share was too large, the
 // frame begins again.
 
-enum {
-  kBins = 2048,
-  kBinsOfBlock = 32,
-};
-#define FREE_SLOT 0xffffffffu
-#define NO_SLOT 0xffffffffu
+FIXED uint kBinsOfBlock = 32;
 #define ALL_LOCAL 0xffffffffu
 
 // The steps of a work-group; search_steps.h tells what follows what.
@@ -68,24 +63,6 @@ enum {
   kStepPutPart,
   kStepSettleFrames,
 };
-
-// A token whose arcs are followed: the first of them, the token's cost, which token it is (its number for emitting arcs, its
-// slot for epsilon arcs), and how many arcs the items before it have.
-typedef struct {
-  uint first_arc;
-  float cost;
-  uint token, offset;
-} Item;
-
-// An arc within the beam, and the slot of the state it leads to, with a flag. `from`: of an emitting arc the number of its
-// token, of an epsilon arc the record of its token's path.
-#define CANDIDATE_EPSILON SEARCH_ARC_EPSILON  // that state has epsilon arcs
-#define CANDIDATE_SLOT (CANDIDATE_EPSILON - 1)
-typedef struct {
-  uint slot, arc;
-  float cost;
-  uint from;
-} Candidate;
 
 // An epsilon arc that was followed when its source cost source_cost, between slots.
 typedef struct {
@@ -151,17 +128,17 @@ typedef struct {
 // free between frames.
 typedef struct {
   __global const SearchArc *arcs;
-  __global const SearchBegins *begins;
+  __global const ArcBegins *begins;
   __global const float *final_costs;
   __global const float *rows;
   __global SearchToken *tokens;  // [2][job.max_tokens]
-  __global SearchRecord *records;
-  __global SearchStep *settled;
+  __global TraceRecord *records;
+  __global PathStep *settled;
   uint max_slots, max_candidates;
   __local LocalTable *table;
   __local uint *bins, *blocks;  // [kBins], [kBins / kBinsOfBlock]
   __global Slot *slots;         // [max_slots], those in local memory first, from the middle on those in global memory
-  __global Item *items;         // [2][max_slots], the list that is followed and the one that is made
+  __global ExpandItem *items;         // [2][max_slots], the list that is followed and the one that is made
   __global Candidate *candidates;
   __global EpsilonLink *epsilon_links;  // [max_candidates / 4]; then as much again, twice, for links that are moved
   __global uint *used;                  // [max_slots], the slots in use, as they are in `slots`
@@ -181,7 +158,7 @@ Memory scratch_of(__global uint4 *scratch, __local LocalTable *table, uint max_s
   m.bins = table->states;
   m.blocks = m.bins + kBins;
   m.slots = (__global Slot *)own;
-  m.items = (__global Item *)(own + n);
+  m.items = (__global ExpandItem *)(own + n);
   m.candidates = (__global Candidate *)(own + 3 * n);
   m.epsilon_links = (__global EpsilonLink *)(m.candidates + max_candidates);
   m.used = (__global uint *)(m.candidates + max_candidates / 4 * 7);
@@ -191,8 +168,8 @@ Memory scratch_of(__global uint4 *scratch, __local LocalTable *table, uint max_s
 void set_channel(Memory *m, const __local SearchJob *job, __global const float *rows, __global uint *channels) {
   m->rows = rows + job->rows;
   m->tokens = (__global SearchToken *)(channels + job->channel);
-  m->records = (__global SearchRecord *)(m->tokens + 2 * job->max_tokens);
-  m->settled = (__global SearchStep *)(m->records + job->max_records);
+  m->records = (__global TraceRecord *)(m->tokens + 2 * job->max_tokens);
+  m->settled = (__global PathStep *)(m->records + job->max_records);
   m->links = (__global SearchLink *)(m->settled + job->max_settled);
   m->extras = (__global float *)(m->links + job->lattice.max_links);
   m->frames = (__global SearchFrame *)(m->extras + job->lattice.max_links + 1);
@@ -206,7 +183,7 @@ __global SearchToken *next_tokens(__local const Lane *lane, const Memory *m) {
   return m->tokens + (lane->job.current ^ 1) * lane->job.max_tokens;
 }
 
-__global Item *items_of(const Memory *m, uint list) { return m->items + (size_t)list * m->max_slots; }
+__global ExpandItem *items_of(const Memory *m, uint list) { return m->items + (size_t)list * m->max_slots; }
 uint n_items_of(__local const Lane *lane, uint list) { return (uint)(lane->list_size[list] >> 32); }
 uint n_arcs_of(__local const Lane *lane, uint list) { return (uint)lane->list_size[list]; }
 bool makes_lattice(__local const Lane *lane) { return lane->job.lattice.lattice_beam > 0; }
@@ -230,11 +207,11 @@ uint state_in(const Memory *m, uint slot) { return is_local(m, slot) ? m->table-
 
 void free_slot(const Memory *m, uint slot) {
   if (is_local(m, slot)) {
-    m->table->states[slot] = FREE_SLOT;
+    m->table->states[slot] = kFreeSlot;
     m->table->costs[slot] = 0xffffffffu;
     m->slots[slot].arc = 0xffffffffu;
   } else {
-    const uint4 free = (uint4)(0xffffffffu, 0xffffffffu, FREE_SLOT, 0);
+    const uint4 free = (uint4)(0xffffffffu, 0xffffffffu, kFreeSlot, 0);
     *(__global uint4 *)&m->slots[slot] = free;
   }
 }
@@ -257,7 +234,7 @@ void group_free_slots(const Memory *m) {
 
 void group_free_local(const Memory *m) {
   for (uint slot = get_local_id(0); slot < LOCAL_SLOTS; slot += GROUP_SIZE) {
-    m->table->states[slot] = FREE_SLOT;
+    m->table->states[slot] = kFreeSlot;
     m->table->costs[slot] = 0xffffffffu;
   }
 }
@@ -267,30 +244,30 @@ uint state_now(const Memory *m, uint slot) {
   return is_local(m, slot) ? now(&m->table->states[slot]) : *(volatile __global const uint *)&m->slots[slot].state;
 }
 uint claim(const Memory *m, uint slot, uint state) {
-  return is_local(m, slot) ? atomic_cmpxchg(&m->table->states[slot], FREE_SLOT, state)
-                           : atomic_cmpxchg(&m->slots[slot].state, FREE_SLOT, state);
+  return is_local(m, slot) ? atomic_cmpxchg(&m->table->states[slot], kFreeSlot, state)
+                           : atomic_cmpxchg(&m->slots[slot].state, kFreeSlot, state);
 }
 
-// Finds the slot of a state and claims one if it has none. Returns NO_SLOT, and the frame is void, when more slots are used
+// Finds the slot of a state and claims one if it has none. Returns kNoSlot, and the frame is void, when more slots are used
 // than the table allows. Probing visits every slot once: global memory has a power of two of them, local memory an odd number.
 // A full table ends it: all slots can be claimed before the claims are counted, and lanes that have yet to count theirs may
 // wait for this one.
 uint find_slot(__local Lane *lane, const Memory *m, uint wanted) {
   const bool is_global = wanted * 0x85ebca6bu > lane->job.local_share;
   const uint begin = is_global ? m->max_slots / 2 : 0, n_slots = is_global ? m->max_slots / 2 : LOCAL_SLOTS;
-  const uint hash = wanted * 0x9e3779b1u, step = is_global ? (hash >> 3 | 1) & (n_slots - 1) : 1u << (hash >> 3 & 7);
+  const uint hash = hash_of(wanted), step = is_global ? (hash >> 3 | 1) & (n_slots - 1) : 1u << (hash >> 3 & 7);
   uint place = mul_hi(hash, n_slots);
   for (uint n_seen = 0; n_seen < n_slots && now(&lane->is_full) == 0; ++n_seen) {
     const uint slot = begin + place;
     uint there = state_now(m, slot);
-    if (there == FREE_SLOT) {
+    if (there == kFreeSlot) {
       there = claim(m, slot, wanted);
-      if (there == FREE_SLOT) {
+      if (there == kFreeSlot) {
         const uint n = atomic_inc(&lane->n_used[is_global ? 1 : 0]);
         if (n < n_slots / 8 * 7) {
           m->used[begin + n] = slot;
         } else {
-          report_full(lane, is_global ? kSearchTableFull : kSearchLocalFull);
+          report_full(lane, is_global ? kTableFull : kLocalFull);
         }
         return slot;
       }
@@ -299,6 +276,6 @@ uint find_slot(__local Lane *lane, const Memory *m, uint wanted) {
     place += step;
     if (place >= n_slots) place -= n_slots;
   }
-  if (now(&lane->is_full) == 0) report_full(lane, is_global ? kSearchTableFull : kSearchLocalFull);
-  return NO_SLOT;
+  if (now(&lane->is_full) == 0) report_full(lane, is_global ? kTableFull : kLocalFull);
+  return kNoSlot;
 }

@@ -10,7 +10,7 @@ void warp_add_link(__local Lane *lane, const Memory *m, uint kind, bool wanted, 
   const uint before = lane->job.lattice.n_links + (kind == 1 ? lane->n_links[0] : 0);
   const uint place = before + warp_append(&lane->n_links[kind], wanted);
   if (wanted && place < lane->job.lattice.max_links) m->links[place] = link;
-  if (wanted && place >= lane->job.lattice.max_links) report_full(lane, kSearchLinksFull);
+  if (wanted && place >= lane->job.lattice.max_links) report_full(lane, kLinksFull);
 }
 
 void group_make_emitting_links(__local Lane *lane, const Memory *m) {
@@ -22,13 +22,13 @@ void group_make_emitting_links(__local Lane *lane, const Memory *m) {
     SearchLink link = {0, 0, 0, 0.0f, 0.0f};
     if (i < n_candidates) {
       const Candidate candidate = m->candidates[i];
-      const uint slot = candidate.slot & CANDIDATE_SLOT;
+      const uint slot = candidate.slot & kCandidateSlot;
       link.source = candidate.from;
       link.destination = m->slots[slot].record;
       link.arc = candidate.arc;
       link.cost = candidate.cost - cost_of(cost_in(m, slot));
       keep = candidate.cost <= bound && link.cost <= lattice_beam;
-      if (keep) link.acoustic_cost = 0.0f - row_of(lane, m)[m->arcs[candidate.arc].label & SEARCH_ARC_PDF];
+      if (keep) link.acoustic_cost = arc_acoustic_cost(lane, m, candidate.arc);
     }
     warp_add_link(lane, m, 0, keep, link);
   }
@@ -44,7 +44,8 @@ void group_make_epsilon_links(__local Lane *lane, const Memory *m) {
     SearchLink link = {0, 0, 0, 0.0f, 0.0f};
     if (i < n_followed) {
       const EpsilonLink followed = m->epsilon_links[i];
-      const float cost = arc_cost(&beam, false, 0, m->arcs[followed.arc], followed.source_cost);
+      const SearchArc arc = m->arcs[followed.arc];
+      const float cost = arc_cost(&beam, false, 0.0f, &arc, followed.source_cost);
       link.source = m->slots[followed.source].record;
       link.destination = m->slots[followed.destination].record;
       link.arc = followed.arc;

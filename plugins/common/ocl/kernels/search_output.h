@@ -8,7 +8,7 @@ void group_find_least(__local Lane *lane, const Memory *m) {
   __global const SearchToken *const tokens = last_tokens(lane, m);
   for (uint i = get_local_id(0); i < lane->job.n_tokens; i += GROUP_SIZE) {
     for (uint with_final = 0; with_final <= lane->job.use_final; ++with_final) {
-      const float cost = end_cost(tokens[i], with_final, m->final_costs);
+      const float cost = end_cost(tokens + i, with_final, m->final_costs);
       if (cost <= FLT_MAX) atomic_min(&lane->least[with_final], ordered(cost));
     }
   }
@@ -23,8 +23,7 @@ void group_end_extras(__local const Lane *lane, const Memory *m) {
   const uint with_final = reaches_final(lane) ? 1 : 0;
   const float least = cost_of(lane->least[with_final]);
   for (uint i = get_local_id(0); i < lane->job.n_tokens; i += GROUP_SIZE) {
-    const float extra = (end_cost(tokens[i], with_final, m->final_costs) - least) + 0.0f;  // -0 would have the greatest bits
-    set_value(&extras.of_frame, i, as_uint(extra));
+    set_value(&extras.of_frame, i, extra_of_end(end_cost(tokens + i, with_final, m->final_costs), least));
   }
 }
 
@@ -38,7 +37,7 @@ uint begin_output(__local Lane *lane, const Memory *m) {
   __local const SearchLinks *const lattice = &job->lattice;
   if (2 * lattice->n_frames - n_known(lattice) > lattice->max_frames) {
     job->status = kSearchOverflow;
-    job->overflow = kSearchFramesFull;
+    job->overflow = kFramesFull;
     return kStepEndJob;
   }
   begin_visits(lane, m);
@@ -58,7 +57,7 @@ uint end_output(__local Lane *lane, bool fits) {
     job->output = 0;
   } else {
     job->status = kSearchOverflow;
-    job->overflow = kSearchLinksFull;
+    job->overflow = kLinksFull;
   }
   return kStepFreeExtras;
 }

@@ -3,35 +3,30 @@
 // then the least state; then one work-item follows the trace back, which is short, for what all paths share has been settled
 // (search_trace.h).
 
-// The cost with which a token can end the path: index 0 as it is, 1 with its final cost, which may be infinite.
-float end_cost(SearchToken token, uint with_final, __global const float *final_costs) {
-  return with_final != 0 ? token.cost + final_costs[token.state] : token.cost;
-}
-
 // A group for each of `jobs` from first_job on: writes its end and the path, from its last arc back, to its steps.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void search_path(
     __global const SearchPathJob *jobs, uint first_job, __global const float *final_costs, __global const uint *channels,
-    uint use_final, __global SearchEnd *ends, __global SearchStep *all_steps) {
+    uint use_final, __global SearchEnd *ends, __global PathStep *all_steps) {
   __local uint best_cost[2], best_state, record;
   const uint number = first_job + get_group_id(0);
   const SearchPathJob job = jobs[number];
   __global const SearchToken *const tokens = (__global const SearchToken *)(channels + job.tokens);
-  __global const SearchRecord *const records = (__global const SearchRecord *)(channels + job.records);
+  __global const TraceRecord *const records = (__global const TraceRecord *)(channels + job.records);
   if (get_local_id(0) == 0) {
     best_cost[0] = best_cost[1] = best_state = 0xffffffffu;
-    record = SEARCH_ROOT;
+    record = kTraceRoot;
   }
   sync();
   for (uint i = get_local_id(0); i < job.n_tokens; i += GROUP_SIZE) {
     for (uint with_final = 0; with_final <= use_final; ++with_final) {
-      const float cost = end_cost(tokens[i], with_final, final_costs);
+      const float cost = end_cost(tokens + i, with_final, final_costs);
       if (cost <= FLT_MAX) atomic_min(&best_cost[with_final], ordered(cost));
     }
   }
   sync();
   const uint with_final = best_cost[1] != 0xffffffffu ? 1 : 0;
   for (uint i = get_local_id(0); i < job.n_tokens; i += GROUP_SIZE) {
-    if (ordered(end_cost(tokens[i], with_final, final_costs)) == best_cost[with_final])
+    if (ordered(end_cost(tokens + i, with_final, final_costs)) == best_cost[with_final])
       atomic_min(&best_state, tokens[i].state);
   }
   sync();
@@ -40,11 +35,11 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void search_pat
   }
   sync();
   if (get_local_id(0) != 0) return;
-  __global SearchStep *const steps = all_steps + job.steps;
+  __global PathStep *const steps = all_steps + job.steps;
   uint n = 0;
-  for (uint r = record; r != SEARCH_ROOT; ++n) {
-    const SearchRecord at = records[r];
-    const SearchStep step = {at.arc, at.acoustic_cost};
+  for (uint r = record; r != kTraceRoot; ++n) {
+    const TraceRecord at = records[r];
+    const PathStep step = {at.arc, at.acoustic_cost};
     if (n < job.max_steps) steps[n] = step;
     r = at.previous;
   }

@@ -46,13 +46,13 @@ Extras extras_of(__local const Lane *lane, const Memory *m) {
 }
 
 // The extra cost of the best path through a link.
-uint extra_through(const Extras *extras, SearchLink link) {
-  return as_uint(as_float(value_now(&extras->of_frame, link.destination)) + link.cost);
+uint extra_of_link(const Extras *extras, SearchLink link) {
+  return extra_through(value_now(&extras->of_frame, link.destination), link.cost);
 }
 
-// Where the extra costs of a frame's tokens are kept: there are no more tokens than links, but in frame 0 one more.
+// Extra costs of frame t of the lattice, whose first link is given, are stored from here on.
 uint first_extra(__local const Lane *lane, uint t, uint first_link) {
-  return first_link + (lane->job.lattice.first_frame + t > 0 ? 1 : 0);
+  return first_extra_of(lane->job.lattice.first_frame + t, first_link);
 }
 
 __global SearchLink *link_scratch(const Memory *m) { return (__global SearchLink *)m->candidates; }
@@ -83,7 +83,7 @@ void group_follow_back(__local Lane *lane, const Memory *m) {
   bool fell = false;
   for (uint i = get_local_id(0); i < lane->pruned.n_epsilon; i += GROUP_SIZE) {
     const SearchLink link = links[i];
-    const uint through = extra_through(&extras, link);
+    const uint through = extra_of_link(&extras, link);
     if (through < value_now(&extras.of_frame, link.source))
       fell |= lower_value(&extras.of_frame, link.source, through) > through;
   }
@@ -121,7 +121,7 @@ void group_gather_links_of(__local Lane *lane, const Memory *m, const Extras *ex
     SearchLink link = {0, 0, 0, 0.0f, 0.0f};
     if (i < n) {
       link = m->links[begin + i];
-      through = extra_through(extras, link);
+      through = extra_of_link(extras, link);
       keep = through <= most;
     }
     const uint place = warp_append(&lane->n_links[kind], keep);

@@ -2,10 +2,7 @@
 // What follows what while a lattice is pruned or written (search_prune.h, search_output.h, search_gaps.h) and when that is;
 // called by search_steps.h.
 
-enum {
-  kPruneFrames = 16,   // pruned when so many are new
-  kPieceFrames = 256,  // "Pieces" in docs/search.md
-};
+FIXED uint kPruneFrames = 16;  // pruned when so many are new
 
 uint begin_frame(__local Lane *lane, const Memory *m);  // what follows
 uint end_output(__local Lane *lane, bool fits);
@@ -50,10 +47,9 @@ bool is_cramped(__local const Lane *lane, const Memory *m) {
 uint tend_lattice(__local Lane *lane, const Memory *m) {
   __local const SearchLinks *const lattice = &lane->job.lattice;
   const uint newest = lattice->first_frame + lattice->n_frames - 1;
-  const bool ends_piece = newest % kPieceFrames == 0;
-  const bool settles = ends_piece && newest >= 2 * kPieceFrames && newest - kPieceFrames > lattice->last_settled;
+  const bool settles = settles_piece(newest, lattice->last_settled);
   lane->prunes_for_room = 0;
-  if (lattice->n_unpruned < kPruneFrames && !ends_piece) return begin_frame(lane, m);
+  if (lattice->n_unpruned < kPruneFrames && !ends_piece(newest)) return begin_frame(lane, m);
   return begin_pruning(lane, m, settles || lacks_room_for(lattice, m, kPruneFrames), settles ? newest - kPieceFrames : 0);
 }
 
@@ -78,7 +74,7 @@ uint number_kept(__local Lane *lane) {
 // The frame lane->frame, which is lane->pruned.
 uint visit_frame(__local Lane *lane, const Memory *m) {
   __local const SearchLinks *const lattice = &lane->job.lattice;
-  const uint n_settled = lattice->last_settled > 0 ? lattice->last_settled - lattice->first_frame + 1 : 0;
+  const uint n_settled = n_settled_frames(lattice->last_settled, lattice->first_frame);
   if (lane->frame + 1 <= (lane->writes ? n_known(lattice) : n_settled)) return end_visits(lane);
   lane->before = lane->ahead;
   if (!lane->writes) lane->to = lane->pruned.first_link;

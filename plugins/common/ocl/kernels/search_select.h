@@ -5,7 +5,7 @@
 // until a bin is taken whole. Most frames need none of that.
 
 uint bin_of_cost(__local const Lane *lane, float cost) {
-  return (uint)fmin((cost - lane->job.best) * lane->job.beam.bins_per_cost, (float)(kBins - 1));
+  return (uint)fmin((cost - lane->job.best) * lane->job.bins_per_cost, (float)(kBins - 1));
 }
 
 // Bits of the next digit.
@@ -88,7 +88,8 @@ void group_find_most(__local Lane *lane, const Memory *m, bool has_cost) {
 void lower_best(__local Lane *lane, const Memory *m, uint first_arc, uint n_arcs) {
   const SearchBeam beam = lane->job.beam;
   for (uint a = 0; a < min(n_arcs, 4u); ++a) {
-    const float cost = arc_cost(&beam, true, row_of(lane, m), m->arcs[first_arc + a], 0.0f);
+    const SearchArc arc = m->arcs[first_arc + a];
+    const float cost = arc_cost(&beam, true, log_likelihood_of(row_of(lane, m), &arc), &arc, 0.0f);
     if (cost <= FLT_MAX) atomic_min(&lane->best, ordered(cost));
   }
 }

@@ -58,11 +58,11 @@ uint begin_channel(__local Lane *lane, const Memory *m) {
   const uint state = lane->job.start_state, slot = find_slot(lane, m, state);
   lower_key(m, true, slot, ordered(0.0f), 0);
   m->slots[slot].arc = 0;
-  m->slots[slot].record = SEARCH_ROOT;
+  m->slots[slot].record = kTraceRoot;
   lane->best = ordered(0.0f);
   lane->bound = bound_of(0.0f, lane->job.beam.beam);
   const uint begin = m->begins[state].epsilon, n_arcs = m->begins[state + 1].epsilon - begin;
-  const Item item = {begin, 0.0f, slot, INT64_ATOMICS ? 0 : n_arcs};
+  const ExpandItem item = {begin, 0.0f, slot, INT64_ATOMICS ? 0 : n_arcs};
   items_of(m, 1)[0] = item;
   if (n_arcs > 0) lane->list_size[1] = 1ul << 32 | (INT64_ATOMICS ? n_arcs : 0);
   return follow_epsilons(lane);
@@ -83,7 +83,7 @@ uint begin_frame(__local Lane *lane, const Memory *m) {
   }
   if (makes_lattice(lane) && job->lattice.n_frames == job->lattice.max_frames) {
     job->status = kSearchOverflow;
-    job->overflow = kSearchFramesFull;
+    job->overflow = kFramesFull;
     return kStepEndJob;
   }
   return is_crowded(job) ? kStepClearMarks : begin_selection(lane);
@@ -108,9 +108,9 @@ uint end_giving_up(__local Lane *lane, const Memory *m) {
   __local SearchJob *const job = &lane->job;
   job->n_records = lane->n_records_before;
   const bool is_overflow = lane->status == kSearchOverflow;
-  if (is_overflow && lane->overflow == kSearchLocalFull) {
+  if (is_overflow && lane->overflow == kLocalFull) {
     job->local_share = job->local_share / 4 * 3;
-  } else if (is_overflow && lane->overflow == kSearchLinksFull && job->lattice.n_unpruned > 0) {
+  } else if (is_overflow && lane->overflow == kLinksFull && job->lattice.n_unpruned > 0) {
     return begin_pruning(lane, m, true, 0);
   } else {
     job->status = lane->status;

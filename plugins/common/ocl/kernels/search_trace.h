@@ -9,13 +9,13 @@
 typedef struct {
   __global uint *bits, *before;             // [words of 32 records]
   __global uint *n_followers, *a_follower;  // [n_records + 1], the first for the root
-  __global SearchRecord *moved;             // later in the place of the followers
+  __global TraceRecord *moved;             // later in the place of the followers
 } Compaction;
 
 Compaction compaction_of(__local const Lane *lane, const Memory *m) {
   __global uint *const followers = (__global uint *)m->candidates;
   const Compaction c = {(__global uint *)items_of(m, 0), (__global uint *)items_of(m, 1), followers,
-                        followers + lane->job.n_records + 1, (__global SearchRecord *)m->candidates};
+                        followers + lane->job.n_records + 1, (__global TraceRecord *)m->candidates};
   return c;
 }
 
@@ -38,7 +38,7 @@ void group_mark_paths(__local const Lane *lane, const Memory *m) {
   for (uint i = get_local_id(0); i < lane->job.n_tokens; i += GROUP_SIZE) {
     uint record = tokens[i].record;
     atomic_add(&c.n_followers[record + 1], 2u);
-    while (record != SEARCH_ROOT) {
+    while (record != kTraceRoot) {
       const uint bit = 1u << record % 32;
       if ((atomic_or(&c.bits[record / 32], bit) & bit) != 0) break;
       const uint previous = m->records[record].previous;
@@ -55,7 +55,7 @@ void settle(__local Lane *lane, const Memory *m) {
   uint n_settled = lane->job.n_settled;
   for (uint at = 0; c.n_followers[at] == 1 && n_settled < lane->job.max_settled;) {
     const uint record = c.a_follower[at];
-    const SearchStep step = {m->records[record].arc, m->records[record].acoustic_cost};
+    const PathStep step = {m->records[record].arc, m->records[record].acoustic_cost};
     m->settled[n_settled++] = step;
     c.bits[record / 32] &= ~(1u << record % 32);
     at = record + 1;
@@ -85,9 +85,9 @@ void group_number_bits(__local Lane *lane, const Memory *m) {
 }
 
 uint new_place(const Compaction *c, uint record) {
-  if (record == SEARCH_ROOT) return record;
+  if (record == kTraceRoot) return record;
   const uint bit = 1u << record % 32, word = c->bits[record / 32];
-  return (word & bit) != 0 ? c->before[record / 32] + popcount(word & (bit - 1)) : SEARCH_ROOT;  // settled
+  return (word & bit) != 0 ? c->before[record / 32] + popcount(word & (bit - 1)) : kTraceRoot;  // settled
 }
 
 void group_move_tokens(__local const Lane *lane, const Memory *m) {
@@ -104,8 +104,8 @@ void group_gather_records(__local const Lane *lane, const Memory *m) {
     if ((c.bits[r / 32] >> r % 32 & 1) == 0) continue;
     const uint place = new_place(&c, r) - lane->first_of_part;
     if (place >= m->max_candidates) continue;  // a record is smaller than a candidate
-    const SearchRecord record = m->records[r];
-    const SearchRecord moved = {new_place(&c, record.previous), record.arc, record.acoustic_cost};
+    const TraceRecord record = m->records[r];
+    const TraceRecord moved = {new_place(&c, record.previous), record.arc, record.acoustic_cost};
     c.moved[place] = moved;
   }
 }

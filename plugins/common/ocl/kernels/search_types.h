@@ -4,76 +4,11 @@
 #ifndef SENONE_OCL_SEARCH_TYPES_H
 #define SENONE_OCL_SEARCH_TYPES_H
 
-#include "plugins/common/kernels/types.h"
+#include "plugins/common/kernels/search_types.h"
 #ifdef __cplusplus
 #include "plugins/common/lattice_frames.h"
-#include "plugins/common/search_path.h"
 namespace asr::ocl {
 #endif
-
-// The label of an arc: its pdf and two flags.
-#define SEARCH_ARC_WORD 0x80000000u     // the arc has a word
-#define SEARCH_ARC_EPSILON 0x40000000u  // next_state has epsilon arcs
-#define SEARCH_ARC_PDF 0x3fffffffu
-
-#define SEARCH_ROOT 0xffffffffu  // in place of a record: the end of the settled path
-
-// An arc; its index is that of the graph's arc.
-typedef struct SearchArc {
-  uint32_t next_state, label;
-  float graph_cost;
-  uint32_t unused;
-} SearchArc;
-
-// Where the arcs of a state begin.
-typedef struct SearchBegins {
-  uint32_t emitting, epsilon;
-} SearchBegins;
-
-typedef struct SearchToken {
-  uint32_t state;
-  float cost;
-  uint32_t record;  // its path
-} SearchToken;
-
-// The last arc of a path and the path before it.
-typedef struct SearchRecord {
-  uint32_t previous, arc;
-  float acoustic_cost;
-} SearchRecord;
-
-#ifdef __cplusplus
-using SearchStep = PathStep;
-#else
-typedef struct SearchStep {
-  uint32_t arc;
-  float acoustic_cost;
-} SearchStep;
-#endif
-
-typedef struct SearchBeam {
-  float beam, acoustic_scale, word_insertion_cost;
-  float bins_per_cost;              // of the histogram over the beam
-  uint32_t max_active, min_active;  // max_active is at least min_active
-} SearchBeam;
-
-typedef enum SearchStatus {
-  kSearchRunning,
-  kSearchDied,
-  kSearchOverflow,
-  kSearchNegativeCycle,
-} SearchStatus;
-
-// What was too small for a frame. The frame was not consumed.
-typedef enum SearchOverflow {
-  kSearchTableFull = 1,
-  kSearchCandidatesFull = 2,
-  kSearchTokensFull = 4,
-  kSearchTraceFull = 8,
-  kSearchLinksFull = 16,
-  kSearchFramesFull = 32,  // the host has to take what is settled
-  kSearchLocalFull = 64,   // the kernel itself goes on with a smaller share
-} SearchOverflow;
 
 // An arc between tokens of a lattice, as LatticeLink of lattice_frames.h. `cost` says how much dearer it is than the
 // destination's token.
@@ -108,13 +43,6 @@ typedef struct SearchLinks {
   uint32_t n_cramped;     // how often it was pruned early for want of room, since there is as much as this
 } SearchLinks;
 
-// A lattice that was written behind the channel's links and frames: the frames from the newest one back to the first that the
-// host lacks, each with the final extra costs' links. The newest frame's tokens are in the place of the next frame's.
-typedef struct SearchOutput {
-  uint32_t n_frames, n_links, n_tokens;
-  uint32_t reached_final;
-} SearchOutput;
-
 // A channel and the frames to consume. The kernel reads it at its start and writes it back at its end. Places are indices
 // into the buffers that the kernel gets.
 typedef struct SearchJob {
@@ -126,6 +54,7 @@ typedef struct SearchJob {
   uint32_t begin, start_state;  // begin: 1 = first makes the token of the start state
   uint32_t output, use_final;   // output: 1 = at the end writes the lattice (search_output.h)
   SearchBeam beam;
+  float bins_per_cost;  // of the histogram over the beam
 
   uint32_t max_tokens, max_records, max_settled;
   uint32_t local_share;         // of the states, in 2^-32: their tokens are found in local memory
@@ -147,12 +76,6 @@ typedef struct SearchPathJob {
   uint64_t tokens, records, steps;
   uint32_t n_tokens, max_steps;
 } SearchPathJob;
-
-// What the kernel of the best paths finds: the state in which the path ends, and how many steps it has.
-typedef struct SearchEnd {
-  uint32_t state;
-  uint32_t reached_final, n_steps;
-} SearchEnd;
 
 #ifdef __cplusplus
 }  // namespace asr::ocl

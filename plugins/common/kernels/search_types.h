@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The data of the GPUs' search that hosts and kernels read alike: graph, tokens, traces, results. docs/search.md defines the
+// search; each back end adds the layout of its channels and jobs.
+#ifndef SENONE_KERNELS_SEARCH_TYPES_H
+#define SENONE_KERNELS_SEARCH_TYPES_H
+
+#include "plugins/common/kernels/dialect.h"
+#ifdef __cplusplus
+namespace asr {
+#endif
+
+// The label of an arc: its pdf and two flags.
+FIXED uint32_t kArcWord = 0x80000000u;     // the arc has a word
+FIXED uint32_t kArcEpsilon = 0x40000000u;  // next_state has epsilon arcs
+FIXED uint32_t kArcPdf = 0x3fffffffu;
+
+// An arc; its index is that of the graph's arc.
+typedef struct SearchArc {
+  uint32_t next_state, label;
+  float graph_cost;
+  uint32_t unused;
+} KERNEL_ALIGNED(16) SearchArc;
+
+// The first arcs of a state.
+typedef struct ArcBegins {
+  uint32_t emitting, epsilon;
+} ArcBegins;
+
+typedef struct SearchToken {
+  uint32_t state;
+  float cost;
+  uint32_t record;  // its path
+} SearchToken;
+
+// The last arc of a path and the path before it.
+typedef struct TraceRecord {
+  uint32_t previous, arc;
+  float acoustic_cost;
+} TraceRecord;
+
+FIXED uint32_t kTraceRoot = 0xffffffffu;  // in place of a record: the end of the settled path
+
+// An arc of a path.
+typedef struct PathStep {
+  uint32_t arc;
+  float acoustic_cost;
+} PathStep;
+
+typedef struct SearchBeam {
+  float beam, acoustic_scale, word_insertion_cost;
+  uint32_t max_active, min_active;  // max_active is at least min_active
+} SearchBeam;
+
+typedef enum SearchStatus {
+  kSearchRunning,
+  kSearchDied,
+  kSearchOverflow,
+  kSearchNegativeCycle,
+} SearchStatus;
+
+// The buffers that were too small for a frame. The frame was not consumed.
+typedef enum SearchOverflow {
+  kTableFull = 1,
+  kCandidatesFull = 2,
+  kTokensFull = 4,
+  kTraceFull = 8,
+  kLinksFull = 16,
+  kFramesFull = 32,  // the host has to take the settled frames
+  kLocalFull = 64,   // the kernel itself goes on with a smaller share
+} SearchOverflow;
+
+// A lattice that was written behind the channel's links and frames, as it would be if the utterance ended there: the frames
+// from the newest one back to the first that the host lacks. The newest frame's tokens are in the buffer of the next frame's.
+typedef struct SearchOutput {
+  uint32_t n_frames, n_links, n_tokens;
+  uint32_t reached_final;
+} SearchOutput;
+
+// The state in which a best path ends, and how many steps the path has since it was settled.
+typedef struct SearchEnd {
+  uint32_t state;
+  uint32_t reached_final, n_steps;
+} SearchEnd;
+
+// ---- lists of a frame ----------------------------------------------------------------------------------------------------
+
+// A token whose arcs are followed: the first of them, the token's cost, which token it is (its number for emitting arcs, its
+// slot for epsilon arcs), and how many arcs the items before it have.
+typedef struct ExpandItem {
+  uint32_t first_arc;
+  float cost;
+  uint32_t token, offset;
+} KERNEL_ALIGNED(16) ExpandItem;
+
+// An arc within the beam, and the slot of the state it leads to, with a flag. `from`: of an emitting arc the number of its
+// token, of an epsilon arc the record of its token's path.
+typedef struct Candidate {
+  uint32_t slot, arc;
+  float cost;
+  uint32_t from;
+} KERNEL_ALIGNED(16) Candidate;
+
+FIXED uint32_t kCandidateEpsilon = 0x40000000u;  // as kArcEpsilon
+FIXED uint32_t kCandidateSlot = 0x3fffffffu;
+
+FIXED uint32_t kFreeSlot = 0xffffffffu;  // in place of a slot's state
+FIXED uint32_t kNoSlot = 0xffffffffu;
+FIXED uint32_t kBins = 2048;  // of the histogram over the beam
+
+#ifdef __cplusplus
+}  // namespace asr
+#endif
+#endif  // SENONE_KERNELS_SEARCH_TYPES_H
