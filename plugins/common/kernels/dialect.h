@@ -48,6 +48,9 @@ DEVICE uint32_t as_uint(float x) { return __float_as_uint(x); }
 DEVICE float as_float(uint32_t x) { return __uint_as_float(x); }
 DEVICE uint32_t popcount(uint32_t x) { return __popc(x); }
 
+DEVICE uint32_t atomic_add(uint32_t *at, uint32_t value) { return atomicAdd(at, value); }
+DEVICE uint32_t atomic_or(uint32_t *at, uint32_t bits) { return atomicOr(at, bits); }
+
 // By the hardware's approximations.
 DEVICE float fast_exp2(float x) {  // within 2^-22 of its value; 0 for -inf
   float result;

@@ -105,7 +105,8 @@ FIXED uint32_t kCandidateSlot = 0x3fffffffu;
 
 FIXED uint32_t kFreeSlot = 0xffffffffu;  // in place of a slot's state
 FIXED uint32_t kNoSlot = 0xffffffffu;
-FIXED uint32_t kBins = 2048;  // of the histogram over the beam
+FIXED uint32_t kBins = 2048;       // of the histogram over the beam
+FIXED uint32_t kPruneFrames = 16;  // new frames of a lattice that is pruned
 
 #ifdef __cplusplus
 }  // namespace asr

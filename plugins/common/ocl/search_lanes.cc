@@ -9,14 +9,6 @@
 #include "plugins/common/shared_rows.h"
 
 namespace asr::ocl {
-namespace {
-
-// Of a work-group, in fours of words: the parts in scratch_of() of kernels/search_lane.h.
-size_t scratch_size(size_t max_slots, size_t max_candidates) {
-  return 3 * max_slots + max_slots / 4 + max_candidates + max_candidates / 4 * 3;
-}
-
-}  // namespace
 
 SearchLanes::SearchLanes(Device &device, const SearchTuning &tuning)
     : DeviceLanes(device.pool()),
@@ -43,7 +35,7 @@ SearchLanes::~SearchLanes() { finish(); }
 void SearchLanes::reserve_scratch(uint32_t n_groups) {
   const bool same = scratch_slots_ == max_slots_ && scratch_candidates_ == max_candidates_;
   if (same && n_scratch_ > 0 && (n_groups <= n_scratch_ || is_scratch_short_)) return;
-  const size_t n_of_group = scratch_size(max_slots_, max_candidates_);
+  const size_t n_of_group = search_scratch_size(max_slots_, max_candidates_);
   n_scratch_ = 0;
   is_scratch_short_ = false;
   for (;; n_groups /= 2, is_scratch_short_ = true) {

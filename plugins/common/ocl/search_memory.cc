@@ -7,11 +7,6 @@
 #include "core/base/error.h"
 
 namespace asr::ocl {
-namespace {
-
-constexpr uint64_t words_of(size_t n_bytes) { return n_bytes / sizeof(uint32_t); }
-
-}  // namespace
 
 uint64_t ChannelPool::take(uint64_t n_words) {
   const auto fits = [&](const auto &piece) { return piece.second >= n_words; };
@@ -65,7 +60,7 @@ void ChannelPool::add_free(uint64_t place, uint64_t n_words) {
   free_.erase(added);
 }
 
-ChannelMemory::ChannelMemory(ChannelPool &pool, const ChannelSize &size) : pool_(&pool), size_(size), n_words_(end()) {
+ChannelMemory::ChannelMemory(ChannelPool &pool, const ChannelSize &size) : pool_(&pool), size_(size), n_words_(layout().end) {
   place_ = pool.take(n_words_);
 }
 
@@ -90,14 +85,17 @@ void ChannelMemory::give(SearchJob *job) const {
   job->lattice.max_links = size_.max_links, job->lattice.max_frames = size_.max_frames;
 }
 
-uint64_t ChannelMemory::tokens(uint32_t which) const {
-  return place_ + uint64_t{which} * size_.max_tokens * words_of(sizeof(SearchToken));
+ChannelLayout ChannelMemory::layout() const {
+  return channel_layout(size_.max_tokens, size_.max_records, size_.max_settled, size_.max_links, size_.max_frames);
 }
-uint64_t ChannelMemory::records() const { return tokens(2); }
-uint64_t ChannelMemory::settled() const { return records() + size_.max_records * words_of(sizeof(TraceRecord)); }
-uint64_t ChannelMemory::links() const { return settled() + size_.max_settled * words_of(sizeof(PathStep)); }
-uint64_t ChannelMemory::extras() const { return links() + size_.max_links * words_of(sizeof(SearchLink)); }
-uint64_t ChannelMemory::frames() const { return extras() + size_.max_links + 1; }
-uint64_t ChannelMemory::end() const { return frames() + size_.max_frames * words_of(sizeof(SearchFrame)); }
+
+uint64_t ChannelMemory::tokens(uint32_t which) const {
+  return place_ + uint64_t{which} * size_.max_tokens * SEARCH_WORDS(SearchToken);
+}
+uint64_t ChannelMemory::records() const { return place_ + layout().records; }
+uint64_t ChannelMemory::settled() const { return place_ + layout().settled; }
+uint64_t ChannelMemory::links() const { return place_ + layout().links; }
+uint64_t ChannelMemory::extras() const { return place_ + layout().extras; }
+uint64_t ChannelMemory::frames() const { return place_ + layout().frames; }
 
 }  // namespace asr::ocl

@@ -57,7 +57,7 @@ class ChannelMemory {
   uint64_t frames() const;
 
  private:
-  uint64_t end() const;
+  ChannelLayout layout() const;
   ChannelPool *pool_;
   ChannelSize size_;
   uint64_t place_ = 0, n_words_;

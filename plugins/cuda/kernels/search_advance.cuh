@@ -35,6 +35,7 @@ __device__ inline void team_tend_lattice(Lane &lane) {
   const uint32_t newest = lattice.first_frame + lattice.n_frames - 1;
   const bool links_full = job.status == kSearchOverflow && job.overflow == kLinksFull && lattice.n_unpruned > 0;
   const bool settles = settles_piece(newest, lattice.last_settled) && job.status == kSearchRunning;
+  // A cluster, of which one block prunes, does so when it must.
   const bool is_due = settles || (!Team::kIsCluster && lattice.n_unpruned >= kPruneFrames);
   __syncthreads();
   if (links_full || is_due) team_let_leader<Team>(lane, [&] { block_prune(lane, links_full || settles); });

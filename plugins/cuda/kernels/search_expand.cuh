@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps 2 and 3 of a frame. The arcs of all items of a list are numbered through and shared out evenly: a warp takes a stretch
-// of them, finds its first item, and from then on 32 arcs at a time: as every item has an arc, the items that
-// begin among those 32 are the next 32 at most, one load and one mask tell each lane its own. An arc within the beam so far
+// Steps 2 and 3 of a frame. Warps take the arcs of a list's items in stretches (search_stretch.h). An arc within the beam so far
 // lowers the key of its state's slot, and if it did, or if there is to be a lattice, is remembered as a candidate; in a
 // cluster it is sent to the owner of the state, who does so. After a barrier the candidate that is the least of its state has
 // won, writes its path's record, and goes on the next list if its state has epsilon arcs.
@@ -10,21 +8,11 @@
 #include "plugins/common/kernels/search_costs.h"
 #include "plugins/cuda/kernels/search_mail.cuh"
 #include "plugins/cuda/kernels/search_table.cuh"
+#include "plugins/cuda/kernels/search_warp.cuh"
+
+#include "plugins/common/kernels/search_stretch.h"  // for these warps
 
 namespace asr::cuda {
-
-// The last item that begins at or before an arc: 32 places are looked at at a time, by the lanes of a warp.
-__device__ inline uint32_t warp_item_of(const ExpandItem *items, uint32_t n_items, uint32_t arc) {
-  uint32_t low = 0, n = n_items;  // it is one of n from `low` on
-  while (n > 1) {
-    const uint32_t step = (n + kWarp - 1) / kWarp, place = lane_number() * step;
-    const bool at_or_before = place < n && items[low + place].offset <= arc;
-    const uint32_t last = __popc(__ballot_sync(kAllLanes, at_or_before)) - 1;
-    low += last * step;
-    n = min(step, n - last * step);
-  }
-  return low;
-}
 
 __device__ inline float log_likelihood_of(const float *row, const SearchArc &arc) {
   return __ldg(row + (arc.label & kArcPdf));
@@ -38,54 +26,11 @@ __device__ inline float warp_lower_bound(Lane &lane, float cost, bool counts) {
   return bound_of(cost_of(*const_cast<volatile uint32_t *>(&lane.best)), lane.job.beam.beam);
 }
 
-// The arcs of a list's items, 32 at a time: a warp's stretch of them.
-class ArcStretch {
- public:
-  // An arc that a lane has to follow, its token and the token's cost.
-  struct Step {
-    bool there = false;
-    uint32_t arc_index = 0, token = 0;
-    float from_cost = 0;
-    SearchArc arc{0, 0, 0, 0};
-  };
-
-  __device__ ArcStretch(const Lane &lane, uint32_t list)
-      : items_(lane.list[list]), arcs_(lane.job.graph.arcs), n_items_(static_cast<uint32_t>(lane.list_size[list] >> 32)) {
-    const auto n_arcs = static_cast<uint32_t>(lane.list_size[list]);
-    const uint32_t n_steps = (n_arcs + blockDim.x - 1) / blockDim.x;  // of each warp
-    base_ = warp_number() * n_steps * kWarp;
-    end_ = min(n_arcs, base_ + n_steps * kWarp);
-    if (base_ < end_) item_ = warp_item_of(items_, n_items_, base_);
-  }
-
-  __device__ bool at_end() const { return base_ >= end_; }
-
-  // The step of each lane; then goes on by 32.
-  __device__ Step next() {
-    Step step;
-    const uint32_t following = item_ + 1 + lane_number();
-    const uint32_t starts = following < n_items_ ? items_[following].offset - base_ : kWarp;
-    const uint32_t mask = warp_or(starts < kWarp ? 1u << starts : 0u);
-    const uint32_t own = item_ + __popc(mask & ((2u << lane_number()) - 1));
-    step.there = base_ + lane_number() < end_;
-    if (step.there) {
-      const ExpandItem from = items_[own];
-      step.arc_index = from.first_arc + (base_ + lane_number() - from.offset);
-      step.arc = arcs_[step.arc_index];
-      step.token = from.token;
-      step.from_cost = from.cost;
-    }
-    item_ += __popc(mask);
-    base_ += kWarp;
-    return step;
-  }
-
- private:
-  const ExpandItem *const items_;
-  const SearchArc *const arcs_;
-  const uint32_t n_items_;
-  uint32_t base_, end_, item_ = 0;
-};
+// The stretch of a list's arcs that a warp follows.
+__device__ inline ArcStretch stretch_of(const Lane &lane, uint32_t list) {
+  const auto n_items = static_cast<uint32_t>(lane.list_size[list] >> 32), n_arcs = static_cast<uint32_t>(lane.list_size[list]);
+  return warp_stretch(lane.list[list], n_items, n_arcs, blockDim.x);
+}
 
 // Remembers epsilon arcs for the lattice, for the lanes that want to.
 __device__ inline void warp_add_epsilon_link(Lane &lane, bool wanted, const EpsilonLink &link) {
@@ -124,13 +69,14 @@ __device__ inline void block_expand(Lane &lane, uint32_t list, const float *row)
   const uint32_t first_candidate = kEmitting ? 0 : lane.first_candidate;
   if (threadIdx.x == 0) lane.n_arcs += static_cast<uint32_t>(lane.list_size[list]);
   if (__any_sync(kAllLanes, lane.is_full != 0)) return;  // the list may have holes
-  ArcStretch stretch(lane, list);
-  if (stretch.at_end()) return;
-  ArcStretch::Step step = stretch.next();
+  const SearchArc *const arcs = lane.job.graph.arcs;
+  ArcStretch stretch = stretch_of(lane, list);
+  if (stretch_ends(&stretch)) return;
+  ArcStep step = warp_next_step(&stretch, arcs);
   for (bool last = false; !last;) {
-    ArcStretch::Step following;
-    last = stretch.at_end();
-    if (!last) following = stretch.next();
+    ArcStep following = {};
+    last = stretch_ends(&stretch);
+    if (!last) following = warp_next_step(&stretch, arcs);
     const float log_likelihood = kEmitting && step.there ? log_likelihood_of(row, step.arc) : 0.0f;
     const float cost = step.there ? arc_cost(&beam, kEmitting, log_likelihood, &step.arc, step.from_cost) : CUDART_INF_F;
     const float bound = kEmitting ? warp_lower_bound(lane, cost, step.there) : lane.bound;

@@ -178,7 +178,7 @@ __device__ inline void team_begin(Lane &lane) {
 template <typename Team>
 __device__ inline void team_consume(Lane &lane) {
   SearchJob &job = lane.job;
-  const bool crowded = job.n_records + 2 * job.n_tokens > job.max_records && job.n_records > job.n_compacted;
+  const bool crowded = trace_is_crowded(job.n_records, job.max_records, job.n_tokens, job.n_compacted);
   __syncthreads();
   if (crowded) team_compact_trace<Team>(lane);
   reset(lane);

@@ -6,6 +6,7 @@
 
 #include "plugins/common/kernels/search_costs.h"
 #include "plugins/common/kernels/search_keys.h"
+#include "plugins/common/kernels/search_trace.h"
 #include "plugins/cuda/kernels/search.h"
 #include "plugins/cuda/kernels/search_block.cuh"
 
@@ -49,12 +50,7 @@ __device__ inline void block_find_path(const SearchPathJob &job, PathFinding &sh
   for (uint32_t i = threadIdx.x; i < job.n_settled; i += blockDim.x) job.place.settled_steps[i] = job.settled[i];
   __syncthreads();
   if (threadIdx.x == 0) {
-    uint32_t n = 0;
-    for (uint32_t r = shared.record; r != kTraceRoot; ++n) {
-      const TraceRecord at = job.records[r];
-      if (n < job.place.max_steps) job.place.steps[n] = {at.arc, at.acoustic_cost};
-      r = at.previous;
-    }
+    const uint32_t n = write_path(job.records, shared.record, job.place.steps, job.place.max_steps);
     *job.place.end = {static_cast<uint32_t>(shared.best_key[with_final]), with_final, n};
   }
   __syncthreads();

@@ -12,8 +12,6 @@
 
 namespace asr::cuda {
 
-constexpr uint32_t kPruneFrames = 16;  // pruned when so many are new; by a cluster, of which one block prunes, when it must
-
 template <bool kInShared>
 __device__ inline void block_prune_frames(Lane &lane, uint32_t most_tokens) {
   const SearchLinks &lattice = lane.job.lattice;

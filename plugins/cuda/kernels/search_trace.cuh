@@ -7,6 +7,7 @@
 // each has.
 #pragma once
 
+#include "plugins/common/kernels/search_trace.h"
 #include "plugins/cuda/kernels/search_lane.cuh"
 
 namespace asr::cuda {
@@ -14,33 +15,17 @@ namespace asr::cuda {
 // Where the parts of a compaction lie in the scratch memory, which is free between frames.
 struct Compaction {
   uint32_t *bits, *before;  // [words of 32 records]
-  uint2 *followers;         // [n_records + 1], the first for the root: how many, and the number of one
+  Followers *followers;     // [n_records + 1], the first for the root
   TraceRecord *moved;       // later in the place of the followers
 
   __device__ Compaction(const Lane &own, const Lane &leader)
       : bits(leader.spare[0]),
         before(own.spare[1]),
-        followers(reinterpret_cast<uint2 *>(leader.large_spare)),
+        followers(reinterpret_cast<Followers *>(leader.large_spare)),
         moved(reinterpret_cast<TraceRecord *>(leader.large_spare)) {}
 
-  // The new place of a record, or the root if it has none.
-  __device__ uint32_t place(uint32_t record) const {
-    if (record == kTraceRoot) return record;
-    const uint32_t bit = 1u << record % 32, word = bits[record / 32], n_before = before[record / 32];
-    return (word & bit) != 0 ? n_before + __popc(word & (bit - 1)) : kTraceRoot;
-  }
+  __device__ uint32_t place(uint32_t record) const { return place_of_record(bits, before, record); }
 };
-
-// Walks from a token's record to what was walked before. The next record is on its way while the bit of this one is set.
-__device__ inline void mark_path(const Compaction &c, const TraceRecord *records, uint32_t record) {
-  while (record != kTraceRoot) {
-    const uint32_t bit = 1u << record % 32, previous = records[record].previous;
-    if ((atomicOr(&c.bits[record / 32], bit) & bit) != 0) return;
-    atomicAdd(&c.followers[previous + 1].x, 1u);
-    c.followers[previous + 1].y = record;
-    record = previous;
-  }
-}
 
 // Moves records from the root on to the settled steps while there is one follower; a token counts as two. The lanes of a warp
 // go from record to record together, and after 32 of them each moves one. Returns how many steps are settled then.
@@ -49,7 +34,7 @@ __device__ inline uint32_t warp_settle(const SearchJob &job, const Compaction &c
   for (bool goes_on = true; goes_on;) {
     uint32_t n = 0, own = 0;
     for (; n < kWarp; ++n) {
-      const uint2 followers = __ldcg(&c.followers[at]);
+      const uint2 followers = __ldcg(reinterpret_cast<const uint2 *>(&c.followers[at]));  // n, record
       goes_on = followers.x == 1 && n_settled + n < job.max_settled;
       if (!goes_on) break;
       if (lane_number() == n) own = followers.y;
@@ -90,8 +75,8 @@ __device__ inline void team_compact_trace(Lane &lane) {
   for (uint32_t r = own; r <= n_records; r += n_threads) c.followers[r] = {0, 0};
   Team::sync();
   for (uint32_t i = own; i < job.n_tokens; i += n_threads) {
-    atomicAdd(&c.followers[tokens[i].record + 1].x, 2u);
-    mark_path(c, job.records, tokens[i].record);
+    atomic_add(&c.followers[tokens[i].record + 1].n, 2u);
+    mark_path(c.bits, c.followers, job.records, tokens[i].record);
   }
   Team::sync();
   const uint32_t n_settled = own < kWarp ? warp_settle(job, c) : 0;

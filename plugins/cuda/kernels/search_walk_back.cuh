@@ -113,7 +113,9 @@ class WalkBack {
 
  private:
   __device__ SearchFrame &known(uint32_t t) const { return lane_.walk.frames[t % 4]; }
-  __device__ float *stored(uint32_t t) const { return lattice_.extras + first_extra_of(lattice_.first_frame + t, known(t).first_link); }
+  __device__ float *stored(uint32_t t) const {
+    return lattice_.extras + first_extra_of(lattice_.first_frame + t, known(t).first_link);
+  }
   __device__ SearchLink link(uint32_t i) const {
     return i < stage_.n_staged ? stage_.links(t_)[i] : lattice_.links[frame().first_link + i];
   }

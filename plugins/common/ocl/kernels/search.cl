@@ -17,6 +17,7 @@
 #include "plugins/common/kernels/lattice_pieces.h"
 #include "plugins/common/kernels/search_costs.h"
 #include "plugins/common/kernels/search_keys.h"
+#include "plugins/common/kernels/search_trace.h"
 #include "plugins/common/ocl/kernels/search_types.h"
 
 #if WARP_KIND == 1
@@ -54,7 +55,7 @@ void group_finish_tokens(__local Lane *lane, const Memory *m) {
   const uint n_used = n_used_of(lane);
   uint n_within = 0;
   for (uint first = warp_number() * WARP; first < n_used; first += GROUP_SIZE) {
-    const uint i = first + warp_lane();
+    const uint i = first + lane_number();
     SearchToken token = {0, 0.0f, 0};
     bool keep = false;
     uint slot = 0;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps 2 and 3 of a frame. The arcs of all items of a list are numbered through and shared out evenly: a warp takes a stretch
-// of them, finds its first item by bisection, and from then on as many arcs at a time as it has lanes: as every item has an
-// arc, the items that begin among those are the next few, one load tells each lane its own. An arc within the beam so far
+// Steps 2 and 3 of a frame. Warps take the arcs of a list's items in stretches (search_stretch.h). An arc within the beam so far
 // lowers the key of its state's slot, and if it did, or if there is to be a lattice, is remembered as a candidate. In the next
 // step the candidate that is the least of its state has won, writes its path's record, and goes on the next list if its state
 // has epsilon arcs.
 
 // The last item that begins at or before an arc.
-uint item_of(__global const ExpandItem *items, uint n_items, uint arc) {
+uint warp_item_of(__global const ExpandItem *items, uint n_items, uint arc) {
   uint low = 0, high = n_items;
   while (high - low > 1) {
     const uint middle = (low + high) / 2;
@@ -25,46 +23,7 @@ float arc_acoustic_cost(__local const Lane *lane, const Memory *m, uint arc) {
   return acoustic_cost_of(row_of(lane, m)[m->arcs[arc].label & kArcPdf]);
 }
 
-// A warp's stretch of the arcs of a list.
-typedef struct {
-  uint base, end, item;
-} Stretch;
-
-Stretch warp_stretch(__local const Lane *lane, const Memory *m, uint list) {
-  const uint n_arcs = n_arcs_of(lane, list), n_steps = (n_arcs + GROUP_SIZE - 1) / GROUP_SIZE;  // of each warp
-  Stretch stretch = {warp_number() * n_steps * WARP, 0, 0};
-  stretch.end = min(n_arcs, stretch.base + n_steps * WARP);
-  if (stretch.base < stretch.end) stretch.item = item_of(items_of(m, list), n_items_of(lane, list), stretch.base);
-  return stretch;
-}
-
-// An arc that a lane has to follow, its token and the token's cost.
-typedef struct {
-  bool there;
-  uint index, token;
-  float from_cost;
-  SearchArc arc;
-} Step;
-
-// The step of each lane; then the stretch goes on by a warp.
-Step warp_step(__local const Lane *lane, const Memory *m, uint list, Stretch *stretch) {
-  __global const ExpandItem *const items = items_of(m, list);
-  const uint following = stretch->item + 1 + warp_lane();
-  const uint first = following < n_items_of(lane, list) ? items[following].offset - stretch->base : WARP;
-  uint n_begun;
-  const uint own = stretch->item + warp_begun(first, &n_begun);
-  Step step = {stretch->base + warp_lane() < stretch->end, 0, 0, 0.0f, {0, 0, 0.0f, 0}};
-  if (step.there) {
-    const ExpandItem from = items[own];
-    step.index = from.first_arc + (stretch->base + warp_lane() - from.offset);
-    step.arc = m->arcs[step.index];
-    step.token = from.token;
-    step.from_cost = from.cost;
-  }
-  stretch->item += n_begun;
-  stretch->base += WARP;
-  return step;
-}
+#include "plugins/common/kernels/search_stretch.h"
 
 // Remembers epsilon arcs for the lattice, for the lanes that want to.
 void warp_add_epsilon_link(__local Lane *lane, const Memory *m, bool wanted, EpsilonLink link) {
@@ -80,13 +39,13 @@ void group_expand(__local Lane *lane, const Memory *m, bool emitting) {
   __global const float *const row = row_of(lane, m);
   __global Candidate *const candidates = m->candidates + lane->first_candidate;
   const uint list = lane->list, max_candidates = m->max_candidates - lane->first_candidate;
-  Stretch stretch = warp_stretch(lane, m, list);
-  if (stretch.base >= stretch.end) return;
-  Step step = warp_step(lane, m, list, &stretch);
+  ArcStretch stretch = warp_stretch(items_of(m, list), n_items_of(lane, list), n_arcs_of(lane, list), GROUP_SIZE);
+  if (stretch_ends(&stretch)) return;
+  ArcStep step = warp_next_step(&stretch, m->arcs);
   for (bool last = false; !last;) {
-    Step following = step;
-    last = stretch.base >= stretch.end;
-    if (!last) following = warp_step(lane, m, list, &stretch);
+    ArcStep following = step;
+    last = stretch_ends(&stretch);
+    if (!last) following = warp_next_step(&stretch, m->arcs);
     const float log_likelihood = emitting && step.there ? log_likelihood_of(row, &step.arc) : 0.0f;
     const float cost = step.there ? arc_cost(&beam, emitting, log_likelihood, &step.arc, step.from_cost) : INFINITY;
     float bound = lane->bound;
@@ -98,17 +57,17 @@ void group_expand(__local Lane *lane, const Memory *m, bool emitting) {
     uint slot = 0;
     if (keep) {
       slot = find_slot(lane, m, step.arc.next_state);
-      keep = slot != kNoSlot && (lower_key(m, emitting, slot, ordered(cost), step.index + 1) || keeps_all);
+      keep = slot != kNoSlot && (lower_key(m, emitting, slot, ordered(cost), step.arc_index + 1) || keeps_all);
     }
     const uint place = warp_append(&lane->n_candidates, keep);
     if (keep && place < max_candidates) {
       const uint from = emitting ? step.token : m->slots[step.token].record;
-      const Candidate candidate = {slot | (step.arc.label & kArcEpsilon), step.index, cost, from};
+      const Candidate candidate = {slot | (step.arc.label & kArcEpsilon), step.arc_index, cost, from};
       candidates[place] = candidate;
     }
     if (keep && place >= max_candidates) report_full(lane, kCandidatesFull);
     if (!emitting && keeps_all) {
-      const EpsilonLink link = {step.token, slot, step.index, step.from_cost};
+      const EpsilonLink link = {step.token, slot, step.arc_index, step.from_cost};
       warp_add_epsilon_link(lane, m, keep, link);
     }
     step = following;
@@ -144,7 +103,7 @@ void group_resolve(__local Lane *lane, const Memory *m, bool emitting) {
   Candidate following = {0, 0, 0.0f, 0};
   if (get_local_id(0) < n_candidates) following = candidates[get_local_id(0)];
   for (uint first = warp_number() * WARP; first < n_candidates; first += GROUP_SIZE) {
-    const uint i = first + warp_lane();
+    const uint i = first + lane_number();
     const Candidate candidate = following;
     if (i + GROUP_SIZE < n_candidates) following = candidates[i + GROUP_SIZE];
     bool won = false;

@@ -29,11 +29,11 @@ void group_gather_part(__local const Lane *lane, const Memory *m) {
   for (uint t = warp_number(); t < lane->job.lattice.n_frames; t += GROUP_SIZE / WARP) {
     const SearchFrame frame = m->frames[t];
     const uint from_extra = first_extra(lane, t, frame.first_link), to_extra = from_extra - frame.first_link + frame.moves_to;
-    for (uint i = warp_lane(); i < frame.n_emitting + frame.n_epsilon; i += WARP) {
+    for (uint i = lane_number(); i < frame.n_emitting + frame.n_epsilon; i += WARP) {
       const uint to = frame.moves_to + i;
       if (to >= first && to - first < n_part) link_scratch(m)[to - first] = m->links[frame.first_link + i];
     }
-    for (uint i = warp_lane(); i < frame.n_tokens; i += WARP) {
+    for (uint i = lane_number(); i < frame.n_tokens; i += WARP) {
       const uint to = to_extra + i;
       if (to >= first + skip && to - first <= n_part) extra_scratch(m)[to - first] = m->extras[from_extra + i];
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warps (search_warp_*.h) and work-groups of the search's kernels append to lists and add up here. Functions named warp_* are called by whole warps, group_* by whole work-groups, and have no barriers.
+// Warps (search_warp_*.h) and work-groups of the search's kernels append to lists and add up here. Functions named warp_* are
+// called by whole warps, group_* by whole work-groups, and have no barriers.
 
+uint warp_size(void) { return WARP; }
 uint warp_number(void) { return (uint)get_local_id(0) / WARP; }
 
 void sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); }
@@ -12,21 +14,21 @@ uint warp_append(__local uint *size, bool wanted) {
   uint n_wanted, first = 0;
   const uint rank = warp_rank(wanted, &n_wanted);
   if (n_wanted == 0) return 0;
-  if (warp_lane() == WARP - 1) first = atomic_add(size, n_wanted);
+  if (lane_number() == WARP - 1) first = atomic_add(size, n_wanted);
   return warp_last(first) + rank;
 }
 
 // Adds the values of a warp to a sum.
 void warp_add(__local uint *sum, uint value) {
   const uint scanned = warp_scan(value);
-  if (warp_lane() == WARP - 1 && scanned > 0) atomic_add(sum, scanned);
+  if (lane_number() == WARP - 1 && scanned > 0) atomic_add(sum, scanned);
 }
 
 // A sum over all work-items in two steps: what a warp has, and then, after one work-item has called add_up, the sum over the
 // work-items before this one. sums: [MAX_WARPS].
 void warp_sum(__local uint *sums, uint value) {
   const uint scanned = warp_scan(value);
-  if (warp_lane() == WARP - 1) sums[warp_number()] = scanned;
+  if (lane_number() == WARP - 1) sums[warp_number()] = scanned;
 }
 uint add_up(__local uint *sums) {
   uint sum = 0;

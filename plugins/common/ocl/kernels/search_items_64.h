@@ -7,7 +7,7 @@ void warp_add_item(__local Lane *lane, const Memory *m, uint list, uint first_ar
   const uint scanned = warp_scan(n_arcs), rank = warp_rank(n_arcs != 0, &n_wanted);
   if (n_wanted == 0) return;
   ulong size = 0;
-  if (warp_lane() == WARP - 1) size = atom_add(&lane->list_size[list], (ulong)n_wanted << 32 | scanned);
+  if (lane_number() == WARP - 1) size = atom_add(&lane->list_size[list], (ulong)n_wanted << 32 | scanned);
   const uint place = warp_last((uint)(size >> 32)) + rank, offset = warp_last((uint)size) + scanned - n_arcs;
   if (n_arcs == 0 || place >= m->max_slots) return;  // beyond them the frame is void
   const ExpandItem item = {first_arc, cost, token, offset};

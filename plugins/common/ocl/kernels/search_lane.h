@@ -147,10 +147,10 @@ typedef struct {
   __global SearchFrame *frames;
 } Memory;
 
-// The scratch memory of a group, in global memory as the host's scratch_size() says and in local memory.
+// The scratch memory of a group, in global memory as search_scratch_size() says and in local memory.
 Memory scratch_of(__global uint4 *scratch, __local LocalTable *table, uint max_slots, uint max_candidates) {
   const size_t n = max_slots;
-  __global uint4 *const own = scratch + get_group_id(0) * (3 * n + n / 4 + max_candidates + max_candidates / 4 * 3);
+  __global uint4 *const own = scratch + get_group_id(0) * search_scratch_size(n, max_candidates);
   Memory m;
   m.max_slots = max_slots;
   m.max_candidates = max_candidates;
@@ -166,13 +166,16 @@ Memory scratch_of(__global uint4 *scratch, __local LocalTable *table, uint max_s
 }
 
 void set_channel(Memory *m, const __local SearchJob *job, __global const float *rows, __global uint *channels) {
+  const ChannelLayout at = channel_layout(job->max_tokens, job->max_records, job->max_settled, job->lattice.max_links,
+                                          job->lattice.max_frames);
+  __global uint *const own = channels + job->channel;
   m->rows = rows + job->rows;
-  m->tokens = (__global SearchToken *)(channels + job->channel);
-  m->records = (__global TraceRecord *)(m->tokens + 2 * job->max_tokens);
-  m->settled = (__global PathStep *)(m->records + job->max_records);
-  m->links = (__global SearchLink *)(m->settled + job->max_settled);
-  m->extras = (__global float *)(m->links + job->lattice.max_links);
-  m->frames = (__global SearchFrame *)(m->extras + job->lattice.max_links + 1);
+  m->tokens = (__global SearchToken *)own;
+  m->records = (__global TraceRecord *)(own + at.records);
+  m->settled = (__global PathStep *)(own + at.settled);
+  m->links = (__global SearchLink *)(own + at.links);
+  m->extras = (__global float *)(own + at.extras);
+  m->frames = (__global SearchFrame *)(own + at.frames);
 }
 
 // Tokens after the last frame, and those of the next.

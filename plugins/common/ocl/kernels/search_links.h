@@ -17,7 +17,7 @@ void group_make_emitting_links(__local Lane *lane, const Memory *m) {
   const float lattice_beam = lane->job.lattice.lattice_beam, bound = lane->bound;
   const uint n_candidates = lane->first_candidate;
   for (uint first = warp_number() * WARP; first < n_candidates; first += GROUP_SIZE) {
-    const uint i = first + warp_lane();
+    const uint i = first + lane_number();
     bool keep = false;
     SearchLink link = {0, 0, 0, 0.0f, 0.0f};
     if (i < n_candidates) {
@@ -39,7 +39,7 @@ void group_make_epsilon_links(__local Lane *lane, const Memory *m) {
   const float lattice_beam = lane->job.lattice.lattice_beam;
   const uint n_followed = lane->n_epsilon_links;
   for (uint first = warp_number() * WARP; first < n_followed; first += GROUP_SIZE) {
-    const uint i = first + warp_lane();
+    const uint i = first + lane_number();
     bool keep = false;
     SearchLink link = {0, 0, 0, 0.0f, 0.0f};
     if (i < n_followed) {

@@ -35,14 +35,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void search_pat
   }
   sync();
   if (get_local_id(0) != 0) return;
-  __global PathStep *const steps = all_steps + job.steps;
-  uint n = 0;
-  for (uint r = record; r != kTraceRoot; ++n) {
-    const TraceRecord at = records[r];
-    const PathStep step = {at.arc, at.acoustic_cost};
-    if (n < job.max_steps) steps[n] = step;
-    r = at.previous;
-  }
+  const uint n = write_path(records, record, all_steps + job.steps, job.max_steps);
   const SearchEnd found = {best_state, with_final, n};
   ends[number] = found;
 }

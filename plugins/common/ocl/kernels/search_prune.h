@@ -100,7 +100,7 @@ void group_number_kept(__local Lane *lane, const Memory *m) {
   const bool keeps_numbers = !lane->writes && is_newest(lane);
   bool differs = false;
   for (uint first = warp_number() * WARP; first < n_tokens; first += GROUP_SIZE) {
-    const uint i = first + warp_lane();
+    const uint i = first + lane_number();
     const uint extra = i < n_tokens ? value_now(&extras.of_frame, i) : as_uint(INFINITY);
     if (i < n_tokens && compares) differs |= as_uint(m->extras[stored + i]) != extra;
     const uint number = warp_append(&lane->n_staying, extra <= most);
@@ -115,7 +115,7 @@ void group_gather_links_of(__local Lane *lane, const Memory *m, const Extras *ex
                            __global SearchLink *kept) {
   const uint most = as_uint(lane->job.lattice.lattice_beam);
   for (uint first = warp_number() * WARP; first < n; first += GROUP_SIZE) {
-    const uint i = first + warp_lane();
+    const uint i = first + lane_number();
     bool keep = false;
     uint through = 0;
     SearchLink link = {0, 0, 0, 0.0f, 0.0f};

@@ -2,8 +2,6 @@
 // What follows what while a lattice is pruned or written (search_prune.h, search_output.h, search_gaps.h) and when that is;
 // called by search_steps.h.
 
-FIXED uint kPruneFrames = 16;  // pruned when so many are new
-
 uint begin_frame(__local Lane *lane, const Memory *m);  // what follows
 uint end_output(__local Lane *lane, bool fits);
 uint n_known(__local const SearchLinks *lattice);

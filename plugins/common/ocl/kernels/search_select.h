@@ -101,7 +101,7 @@ void group_select(__local Lane *lane, const Memory *m) {
   const uint n_tokens = lane->job.n_tokens;
   uint n_active = 0;
   for (uint first = warp_number() * WARP; first < n_tokens; first += GROUP_SIZE) {
-    const uint i = first + warp_lane();
+    const uint i = first + lane_number();
     SearchToken token = {0, 0.0f, 0};
     uint begin = 0, n_arcs = 0;
     bool active = false;

@@ -86,7 +86,8 @@ uint begin_frame(__local Lane *lane, const Memory *m) {
     job->overflow = kFramesFull;
     return kStepEndJob;
   }
-  return is_crowded(job) ? kStepClearMarks : begin_selection(lane);
+  const bool is_crowded = trace_is_crowded(job->n_records, job->max_records, job->n_tokens, job->n_compacted);
+  return is_crowded ? kStepClearMarks : begin_selection(lane);
 }
 
 // The least cost of the emitting arcs is known.

@@ -8,27 +8,22 @@
 // Where the parts of a compaction lie in the scratch memory, which is free between frames.
 typedef struct {
   __global uint *bits, *before;             // [words of 32 records]
-  __global uint *n_followers, *a_follower;  // [n_records + 1], the first for the root
+  __global Followers *followers;            // [n_records + 1], the first for the root
   __global TraceRecord *moved;             // later in the place of the followers
 } Compaction;
 
 Compaction compaction_of(__local const Lane *lane, const Memory *m) {
-  __global uint *const followers = (__global uint *)m->candidates;
-  const Compaction c = {(__global uint *)items_of(m, 0), (__global uint *)items_of(m, 1), followers,
-                        followers + lane->job.n_records + 1, (__global TraceRecord *)m->candidates};
+  const Compaction c = {(__global uint *)items_of(m, 0), (__global uint *)items_of(m, 1), (__global Followers *)m->candidates,
+                        (__global TraceRecord *)m->candidates};
   return c;
 }
 
 uint n_words_of(__local const Lane *lane) { return (lane->job.n_records + 31) / 32; }
 
-bool is_crowded(__local const SearchJob *job) {
-  return job->n_records + 2 * job->n_tokens > job->max_records && job->n_records > job->n_compacted;
-}
-
 void group_clear_marks(__local const Lane *lane, const Memory *m) {
   const Compaction c = compaction_of(lane, m);
   for (uint w = get_local_id(0); w < n_words_of(lane); w += GROUP_SIZE) c.bits[w] = 0;
-  for (uint r = get_local_id(0); r <= lane->job.n_records; r += GROUP_SIZE) c.n_followers[r] = 0;
+  for (uint r = get_local_id(0); r <= lane->job.n_records; r += GROUP_SIZE) c.followers[r].n = 0;
 }
 
 // Walks from every token's record to what was walked before.
@@ -36,16 +31,9 @@ void group_mark_paths(__local const Lane *lane, const Memory *m) {
   const Compaction c = compaction_of(lane, m);
   __global const SearchToken *const tokens = last_tokens(lane, m);
   for (uint i = get_local_id(0); i < lane->job.n_tokens; i += GROUP_SIZE) {
-    uint record = tokens[i].record;
-    atomic_add(&c.n_followers[record + 1], 2u);
-    while (record != kTraceRoot) {
-      const uint bit = 1u << record % 32;
-      if ((atomic_or(&c.bits[record / 32], bit) & bit) != 0) break;
-      const uint previous = m->records[record].previous;
-      atomic_inc(&c.n_followers[previous + 1]);
-      c.a_follower[previous + 1] = record;
-      record = previous;
-    }
+    const uint record = tokens[i].record;
+    atomic_add(&c.followers[record + 1].n, 2u);
+    mark_path(c.bits, c.followers, m->records, record);
   }
 }
 
@@ -53,8 +41,8 @@ void group_mark_paths(__local const Lane *lane, const Memory *m) {
 void settle(__local Lane *lane, const Memory *m) {
   const Compaction c = compaction_of(lane, m);
   uint n_settled = lane->job.n_settled;
-  for (uint at = 0; c.n_followers[at] == 1 && n_settled < lane->job.max_settled;) {
-    const uint record = c.a_follower[at];
+  for (uint at = 0; c.followers[at].n == 1 && n_settled < lane->job.max_settled;) {
+    const uint record = c.followers[at].record;
     const PathStep step = {m->records[record].arc, m->records[record].acoustic_cost};
     m->settled[n_settled++] = step;
     c.bits[record / 32] &= ~(1u << record % 32);
@@ -84,11 +72,7 @@ void group_number_bits(__local Lane *lane, const Memory *m) {
   }
 }
 
-uint new_place(const Compaction *c, uint record) {
-  if (record == kTraceRoot) return record;
-  const uint bit = 1u << record % 32, word = c->bits[record / 32];
-  return (word & bit) != 0 ? c->before[record / 32] + popcount(word & (bit - 1)) : kTraceRoot;  // settled
-}
+uint new_place(const Compaction *c, uint record) { return place_of_record(c->bits, c->before, record); }
 
 void group_move_tokens(__local const Lane *lane, const Memory *m) {
   const Compaction c = compaction_of(lane, m);

@@ -47,8 +47,7 @@ typedef struct SearchLinks {
 // into the buffers that the kernel gets.
 typedef struct SearchJob {
   uint64_t rows;     // float, of log-likelihoods
-  uint64_t channel;  // uint, its tokens [2][max_tokens], records [max_records], settled steps [max_settled], and of its lattice
-                     // links [max_links], extra costs [max_links + 1] and frames [max_frames]
+  uint64_t channel;  // uint, its buffers as channel_layout() says
   uint64_t n_active, n_arcs_expanded;
   uint32_t row_stride, n_frames;
   uint32_t begin, start_state;  // begin: 1 = first makes the token of the start state
@@ -76,6 +75,35 @@ typedef struct SearchPathJob {
   uint64_t tokens, records, steps;
   uint32_t n_tokens, max_steps;
 } SearchPathJob;
+
+// ---- layouts of memory --------------------------------------------------------------------------------------------------
+
+#define SEARCH_WORDS(type) (sizeof(type) / sizeof(uint32_t))
+
+// The first words of a channel's buffers, from SearchJob::channel on: tokens [2][max_tokens] at 0, records [max_records],
+// settled steps [max_settled], links [max_links], extra costs [max_links + 1] and frames [max_frames].
+typedef struct ChannelLayout {
+  uint64_t records, settled, links, extras, frames, end;
+} ChannelLayout;
+
+DEVICE ChannelLayout channel_layout(uint64_t max_tokens, uint64_t max_records, uint64_t max_settled, uint64_t max_links,
+                                    uint64_t max_frames) {
+  ChannelLayout at;
+  at.records = 2 * max_tokens * SEARCH_WORDS(SearchToken);
+  at.settled = at.records + max_records * SEARCH_WORDS(TraceRecord);
+  at.links = at.settled + max_settled * SEARCH_WORDS(PathStep);
+  at.extras = at.links + max_links * SEARCH_WORDS(SearchLink);
+  at.frames = at.extras + max_links + 1;
+  at.end = at.frames + max_frames * SEARCH_WORDS(SearchFrame);
+  return at;
+}
+
+// The scratch memory of a work-group in units of 16 bytes: slots [max_slots], items [2][max_slots], candidates
+// [max_candidates], epsilon links [max_candidates / 4] with twice as many places behind for links that are moved, and the
+// numbers of used slots [max_slots].
+DEVICE size_t search_scratch_size(size_t max_slots, size_t max_candidates) {
+  return 3 * max_slots + max_candidates + max_candidates / 4 * 3 + max_slots / 4;
+}
 
 #ifdef __cplusplus
 }  // namespace asr::ocl

@@ -4,7 +4,7 @@
 #define WARP 32u
 #define MAX_WARPS (GROUP_SIZE / 32)
 
-uint warp_lane(void) { return get_local_id(0) % WARP; }
+uint lane_number(void) { return get_local_id(0) % WARP; }
 
 uint ballot(bool wanted) {
   uint mask;
@@ -14,7 +14,7 @@ uint ballot(bool wanted) {
   return mask;
 }
 
-uint below(void) { return (1u << warp_lane()) - 1; }
+uint below(void) { return (1u << lane_number()) - 1; }
 
 // The sum over this lane and those before it.
 uint warp_scan(uint value) {
@@ -22,7 +22,7 @@ uint warp_scan(uint value) {
   for (uint d = 1; d < WARP; d *= 2) {
     uint before;
     asm volatile("shfl.sync.up.b32 %0, %1, %2, 0, 0xffffffff;" : "=r"(before) : "r"(value), "r"(d));
-    value += warp_lane() >= d ? before : 0;
+    value += lane_number() >= d ? before : 0;
   }
   return value;
 }

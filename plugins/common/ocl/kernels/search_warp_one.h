@@ -3,7 +3,7 @@
 #define WARP 1u
 #define MAX_WARPS GROUP_SIZE
 
-uint warp_lane(void) { return 0; }
+uint lane_number(void) { return 0; }
 
 // The sum over this lane and those before it.
 uint warp_scan(uint value) { return value; }

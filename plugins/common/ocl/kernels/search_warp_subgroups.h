@@ -5,7 +5,7 @@
 #define WARP get_max_sub_group_size()
 #define MAX_WARPS (GROUP_SIZE / 8)
 
-uint warp_lane(void) { return get_sub_group_local_id(); }
+uint lane_number(void) { return get_sub_group_local_id(); }
 
 // The sum over this lane and those before it.
 uint warp_scan(uint value) { return sub_group_scan_inclusive_add(value); }
@@ -25,5 +25,5 @@ uint warp_begun(uint first, uint *n_begun) {
   const ulong mask =
       sub_group_reduce_add(first < WARP ? 1ul << first : 0ul);  // bits of their own, so that the sum is their union
   *n_begun = (uint)popcount(mask);
-  return (uint)popcount(mask & ((2ul << warp_lane()) - 1));
+  return (uint)popcount(mask & ((2ul << lane_number()) - 1));
 }
