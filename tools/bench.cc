@@ -94,18 +94,19 @@ Timing time_repeats(uint32_t n_repeats, const std::function<void()> &body) {
 }
 
 std::optional<Timing> time_kernels(const Device &device, uint32_t n_repeats, const std::function<void()> &body) {
-  if (device.api()->kernel_seconds == nullptr) return std::nullopt;
+  const auto *const bench = extension_of<asr_backend_bench_api>(*device.api(), ASR_BACKEND_BENCH);
+  if (bench == nullptr || bench->kernel_seconds == nullptr) return std::nullopt;
   Progress progress("measuring kernels");
   progress.update(-1, "warming up");
   double warm_up = 0;
-  device.check(device.api()->kernel_seconds(device.get(), &warm_up));
+  device.check(bench->kernel_seconds(device.get(), &warm_up));
   body();
-  device.check(device.api()->kernel_seconds(device.get(), &warm_up));
+  device.check(bench->kernel_seconds(device.get(), &warm_up));
   std::vector<double> seconds(n_repeats);
   for (size_t i = 0; i < n_repeats; ++i) {
     show_repeats(&progress, i, n_repeats);
     body();
-    device.check(device.api()->kernel_seconds(device.get(), &seconds[i]));
+    device.check(bench->kernel_seconds(device.get(), &seconds[i]));
   }
   return timing_of(std::move(seconds));
 }

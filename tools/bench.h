@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/backend/asr_backend_bench.h"
 #include "core/backend/registry.h"
 #include "tools/tool.h"
 

@@ -49,7 +49,7 @@ class Decoder {
         n_pdfs_(graph.n_pdfs()),
         pool_(bench.common.n_threads),
         determinisers_(bench.common.n_threads, determinise_options(bench)) {
-    if (bench.search.lattice_beam > 0 && api().lattice == nullptr) {
+    if (bench.search.lattice_beam > 0 && !device_.has(ASR_BACKEND_LATTICES)) {
       fail(ASR_UNSUPPORTED, "--lattice-beam: back end %s makes no lattices", entry.id.c_str());
     }
     if (bench.score) acoustic_ = std::make_unique<BenchAcoustic>(device_, bench.model);
@@ -65,7 +65,7 @@ class Decoder {
 
   // Returns the device memory in total and per channel; null if the back end does not report it.
   std::pair<nlohmann::json, nlohmann::json> memory_mb() const {
-    if (api().memory == nullptr) return {};
+    if (!tells_memory(device_)) return {};
     const asr_backend_memory memory = memory_of(device_);
     return {1e-6 * static_cast<double>(memory.total_bytes),
             1e-6 * static_cast<double>(memory.channel_bytes) / std::max(1u, memory.n_channels)};
@@ -89,7 +89,7 @@ class Decoder {
       if (step.jobs.empty() && nothing_new) break;
       if (step.jobs.empty()) continue;
       device_.check(api().advance(device_.get(), acoustic_ ? acoustic_->get() : nullptr, step.jobs.data(), step.jobs.size()));
-      if (acoustic_ || !step.ended.empty()) device_.check(api().wait(device_.get()));
+      if (acoustic_ || !step.ended.empty()) device_.check(api().wait(device_.get(), 0));
       if (!step.ended.empty()) take_results(step.ended);
     }
     const Determinisers::Size size = determinisers_.finish();
@@ -163,7 +163,8 @@ class Decoder {
   void score(Step *step) {
     buffer_ = 1 - buffer_;
     for (asr_advance_job &job : step->jobs) job.buffer = buffer_;
-    device_.check(api().score(device_.get(), acoustic_->get(), step->features.data(), step->n_rows, buffer_, nullptr));
+    const asr_score_job job{acoustic_->get(), step->features.data(), step->n_rows, buffer_, nullptr};
+    device_.check(api().score(device_.get(), &job, 1));
   }
 
   // Fetches the results of the lanes and frees the lanes.
@@ -172,11 +173,7 @@ class Decoder {
     std::vector<asr_backend_channel *> handles;
     for (const Lane *lane : lanes) handles.push_back(lane->channel.get());
     std::vector<asr_path> paths(n);
-    if (api().best_paths != nullptr) {
-      device_.check(api().best_paths(device_.get(), handles.data(), n, 1, paths.data()));
-    } else {
-      for (size_t i = 0; i < n; ++i) device_.check(api().best_path(device_.get(), handles[i], 1, &paths[i]));
-    }
+    device_.check(api().best_paths(device_.get(), handles.data(), n, ASR_WANTS_FINAL, paths.data()));
     for (const asr_path &path : paths) {
       totals_.n_tokens += path.n_tokens;
       totals_.n_arcs += path.n_arcs_expanded;
@@ -190,11 +187,7 @@ class Decoder {
   void take_lattices(const std::vector<asr_backend_channel *> &handles) {
     const size_t n = handles.size();
     std::vector<asr_raw_lattice> raw(n);
-    if (api().lattices != nullptr) {
-      device_.check(api().lattices(device_.get(), handles.data(), n, 1, raw.data()));
-    } else {
-      for (size_t i = 0; i < n; ++i) device_.check(api().lattice(device_.get(), handles[i], 1, &raw[i]));
-    }
+    device_.check(api().lattices(device_.get(), handles.data(), n, ASR_WANTS_FINAL, raw.data()));
     if (result_ == Result::kLattice) {
       for (const asr_raw_lattice &lattice : raw) {
         totals_.n_lattice_states += lattice.n_states;

@@ -50,9 +50,10 @@ std::vector<float> score_rows(const BenchOptions &options, const std::string &bu
   std::vector<float> scores(n_rows * acoustic.n_states());
   for (uint64_t row = 0; row < n_rows; row += kRowsAtOnce) {
     const auto n = static_cast<uint32_t>(std::min<uint64_t>(kRowsAtOnce, n_rows - row));
-    device.check(device.api()->score(device.get(), acoustic.get(), features.values.data() + row * features.n_dims, n, 0,
-                                     scores.data() + row * acoustic.n_states()));
-    device.check(device.api()->wait(device.get()));
+    const asr_score_job job{acoustic.get(), features.values.data() + row * features.n_dims, n, 0,
+                            scores.data() + row * acoustic.n_states()};
+    device.check(device.api()->score(device.get(), &job, 1));
+    device.check(device.api()->wait(device.get(), 0));
   }
   return scores;
 }

@@ -46,11 +46,11 @@ class DeviceScorer {
   // Uses both buffers in turn; copies every window's rows to the host unless loglikes is NULL.
   void score(const std::vector<float> &features, uint32_t n_frames, uint32_t window, float *loglikes) {
     for (uint32_t t = 0; t < n_frames; t += window) {
-      const uint32_t n = std::min(window, n_frames - t);
-      device_.check(device_.api()->score(device_.get(), acoustic_, features.data() + size_t{t} * n_dims_, n, t / window % 2,
-                                         loglikes != nullptr ? loglikes + size_t{t} * n_states_ : nullptr));
+      const asr_score_job job{acoustic_, features.data() + size_t{t} * n_dims_, std::min(window, n_frames - t), t / window % 2,
+                              loglikes != nullptr ? loglikes + size_t{t} * n_states_ : nullptr};
+      device_.check(device_.api()->score(device_.get(), &job, 1));
     }
-    device_.check(device_.api()->wait(device_.get()));
+    device_.check(device_.api()->wait(device_.get(), 0));
   }
 
  private:
@@ -79,10 +79,11 @@ double largest_error(const asr_acoustic_view &view, const std::vector<float> &fe
 
 // Returns the back end's measurements and choice for models like this one.
 std::string tune(const DeviceEntry &entry, const GmmBench &bench, const asr_acoustic_view *view) {
-  if (entry.api->tune == nullptr) throw UsageError("--tune: " + entry.id + " has nothing to choose from");
+  const auto *const slots = extension_of<asr_backend_bench_api>(*entry.api, ASR_BACKEND_BENCH);
+  if (slots == nullptr || slots->tune == nullptr) throw UsageError("--tune: " + entry.id + " has nothing to choose from");
   const Device device(entry, backend_options(bench.common, bench.n_frames));
   const char *report = nullptr;
-  device.check(entry.api->tune(device.get(), view, &report));
+  device.check(slots->tune(device.get(), view, &report));
   return report;
 }
 

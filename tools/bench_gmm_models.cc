@@ -40,13 +40,12 @@ class Models {
         jobs[i] = {acoustics_[i], features_.data() + size_t{t} * n_dims_, std::min(window, n_frames_ - t), t / window % 2,
                    fetch ? loglikes_[i].data() + size_t{t} * n_states_ : nullptr};
       }
-      if (together) device_.check(device_.api()->score_models(device_.get(), jobs.data(), jobs.size()));
-      for (const asr_score_job &job : jobs) {
-        if (together) break;
-        device_.check(device_.api()->score(device_.get(), job.acoustic, job.features, job.n_rows, job.buffer, job.loglikes));
+      const size_t n_at_once = together ? jobs.size() : 1;
+      for (size_t i = 0; i < jobs.size(); i += n_at_once) {
+        device_.check(device_.api()->score(device_.get(), &jobs[i], n_at_once));
       }
     }
-    device_.check(device_.api()->wait(device_.get()));
+    device_.check(device_.api()->wait(device_.get(), 0));
   }
 
  private:
@@ -61,7 +60,6 @@ class Models {
 
 void run_gmm_models(const GmmModelsBench &bench) {
   const DeviceEntry entry = choose_device(bench.common.device);
-  if (entry.api->score_models == nullptr) throw UsageError("--models: " + entry.id + " scores one model at a time");
   Models models(entry, bench);
   BenchReport report("gmm_models", bench.common, entry,
                      {{"window", "window", 0},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements `senone bench gmm --models N`: the scores of several models in one call (`score_models`) against one call each.
+// Implements `senone bench gmm --models N`: the scores of several models in one call against one call each.
 // Called by bench_gmm.cc.
 #pragma once
 

@@ -46,6 +46,9 @@ class Recording {
         graph_(nullptr, device_.api()->free_graph),
         channel_(nullptr, device_.api()->channel_end),
         pieces_({bench.search.acoustic_scale, bench.search.lattice_beam}) {
+    if (makes_lattice() && !device_.has(ASR_BACKEND_LATTICES)) {
+      fail(ASR_UNSUPPORTED, "--lattice-beam: back end %s makes no lattices; give 0", entry.id.c_str());
+    }
     graph_.reset(graph.load(device_));
     asr_backend_channel *channel = nullptr;
     device_.check(api().channel_begin(device_.get(), graph_.get(), &bench.search, &channel));
@@ -59,7 +62,7 @@ class Recording {
       const uint64_t n = std::min({uint64_t{bench_.window}, n_frames - n_done_, rows_.n_frames() - first});
       const asr_advance_job job{channel_.get(), rows_.rows() + first * n_pdfs_, 0, 0, static_cast<uint32_t>(n), 0};
       device_.check(api().advance(device_.get(), nullptr, &job, 1));
-      device_.check(api().wait(device_.get()));
+      device_.check(api().wait(device_.get(), 0));
       n_done_ += n;
       const auto done = static_cast<double>(n_done_);
       if (progress->is_shown()) {
@@ -75,7 +78,7 @@ class Recording {
   // Ends the channel and returns its lattice.
   CompactLattice finish() {
     asr_raw_lattice raw{};
-    device_.check(api().lattice(device_.get(), channel_.get(), 1, &raw));
+    take(ASR_WANTS_FINAL, &raw);
     Lattice last = lattice_from_backend(raw, bench_.search.word_insertion_cost);
     channel_.reset();
     return pieces_.finish(std::move(last)).lattice;
@@ -84,10 +87,15 @@ class Recording {
  private:
   const asr_backend_api &api() const { return *device_.api(); }
 
+  void take(uint32_t wants, asr_raw_lattice *lattice) const {
+    asr_backend_channel *const channel = channel_.get();
+    device_.check(api().lattices(device_.get(), &channel, 1, wants, lattice));
+  }
+
   void take_pieces() {
-    if (api().lattice_piece == nullptr) return;
-    const auto take = [&](asr_raw_lattice *piece) { device_.check(api().lattice_piece(device_.get(), channel_.get(), piece)); };
-    add_settled_pieces(take, bench_.search.word_insertion_cost, &pieces_);
+    if (!device_.has(ASR_BACKEND_PIECES)) return;
+    const auto take_piece = [&](asr_raw_lattice *piece) { take(ASR_WANTS_PIECE, piece); };
+    add_settled_pieces(take_piece, bench_.search.word_insertion_cost, &pieces_);
   }
 
   const RecordingBench &bench_;

@@ -25,13 +25,19 @@ uint64_t channel_bytes(const LoadedModel &model, asr_backend_graph *graph, float
 
 }  // namespace
 
+bool tells_memory(const Device &device) {
+  const auto *const bench = extension_of<asr_backend_bench_api>(*device.api(), ASR_BACKEND_BENCH);
+  return bench != nullptr && bench->memory != nullptr;
+}
+
 asr_backend_memory memory_of(const Device &device) {
   asr_backend_memory memory{};
   memory.size = sizeof(memory);
-  if (device.api()->memory == nullptr) {
+  if (!tells_memory(device)) {
     fail(ASR_UNSUPPORTED, "back end %s does not tell what memory it takes; name another device", device.api()->name);
   }
-  device.check(device.api()->memory(device.get(), &memory));
+  const auto *const bench = extension_of<asr_backend_bench_api>(*device.api(), ASR_BACKEND_BENCH);
+  device.check(bench->memory(device.get(), &memory));
   return memory;
 }
 

@@ -5,10 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "core/backend/asr_backend_bench.h"
 #include "core/backend/registry.h"
 
 namespace asr::tool {
 
+// Whether the back end tells what memory it takes.
+bool tells_memory(const Device &device);
 // Returns the back end's own figures; throws ASR_UNSUPPORTED if it has none.
 asr_backend_memory memory_of(const Device &device);
 

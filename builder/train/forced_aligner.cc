@@ -44,7 +44,8 @@ class ForcedAligner::Search {
              pdf_of_.data(),
              nullptr};
     asr_backend_graph *loaded = nullptr;
-    device.check(device.api()->load_graph(device.get(), &view_, &loaded));
+    uint32_t in_use = 1;
+    device.check(device.api()->load_graph(device.get(), &view_, &loaded, &in_use));
     graph_ = {loaded, device.api()->free_graph};
     asr_backend_channel *channel = nullptr;
     device.check(device.api()->channel_begin(device.get(), loaded, &options, &channel));
@@ -67,7 +68,8 @@ class ForcedAligner::Search {
 
   void take_states() {
     asr_path path{};
-    device_.check(device_.api()->best_path(device_.get(), channel_.get(), 1, &path));
+    asr_backend_channel *const channel = channel_.get();
+    device_.check(device_.api()->best_paths(device_.get(), &channel, 1, ASR_WANTS_FINAL, &path));
     if (path.beam_died != 0 || path.reached_final == 0) {
       job_->problem = "no path within --beam says its words; check its transcript, or raise --beam";
       return;
@@ -116,9 +118,10 @@ void ForcedAligner::align(std::vector<AlignmentJob> *jobs) const {
     for (Search &search : searches) search.add(n_dims_, &rows, &advances);
     if (advances.empty()) break;
     const auto n_rows = static_cast<uint32_t>(rows.size() / n_dims_);
-    device_.check(device_.api()->score(device_.get(), acoustic_, rows.data(), n_rows, 0, nullptr));
+    const asr_score_job score{acoustic_, rows.data(), n_rows, 0, nullptr};
+    device_.check(device_.api()->score(device_.get(), &score, 1));
     device_.check(device_.api()->advance(device_.get(), acoustic_, advances.data(), advances.size()));
-    device_.check(device_.api()->wait(device_.get()));
+    device_.check(device_.api()->wait(device_.get(), 0));
   }
   for (Search &search : searches) search.take_states();
 }

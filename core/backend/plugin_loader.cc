@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <filesystem>
 #include <set>
 
@@ -21,7 +20,7 @@ namespace {
 constexpr char kFilePrefix[] = "libsenone_";
 constexpr char kFileSuffix[] = ".so";
 
-// The initial slots of the table of ASR_BACKEND_ABI 1; all are required. Slots added later are NULL if a plugin lacks them.
+// The slots that every back end has. The registry checks those that a device's capabilities name.
 struct Slot {
   const char *name;
   size_t offset;
@@ -29,12 +28,13 @@ struct Slot {
 #define SLOT(name) \
   { #name, offsetof(asr_backend_api, name) }
 constexpr Slot kSlots[] = {
-    SLOT(probe),         SLOT(open),          SLOT(close),      SLOT(last_error), SLOT(load_features), SLOT(free_features),
-    SLOT(load_acoustic), SLOT(free_acoustic), SLOT(load_graph), SLOT(free_graph), SLOT(extract),       SLOT(score),
-    SLOT(channel_begin), SLOT(channel_end),   SLOT(advance),    SLOT(best_path),  SLOT(wait),
+    SLOT(probe),         SLOT(open),          SLOT(close),         SLOT(last_error),  SLOT(load_features),
+    SLOT(free_features), SLOT(load_acoustic), SLOT(free_acoustic), SLOT(load_graph),  SLOT(free_graph),
+    SLOT(extract),       SLOT(score),         SLOT(channel_begin), SLOT(channel_end), SLOT(advance),
+    SLOT(best_paths),    SLOT(outcome),       SLOT(wait),          SLOT(extension),
 };
 #undef SLOT
-constexpr size_t kLeastTableBytes = offsetof(asr_backend_api, lattice);
+constexpr size_t kLeastTableBytes = offsetof(asr_backend_api, extension) + sizeof(asr_backend_api::extension);
 
 void host_log(asr_log_level level, const char *message) {
   if (message) log(level, "%s", message);
@@ -70,15 +70,6 @@ std::vector<std::string> plugin_files(const std::string &directory) {
   return files;
 }
 
-// Copies the table of a plugin older than this library and adds the missing slots. Kept like the plugin, until the process
-// ends.
-const asr_backend_api *grown_table(const asr_backend_api *api) {
-  static auto *const tables = new std::deque<asr_backend_api>;
-  asr_backend_api &table = tables->emplace_back();
-  memcpy(&table, api, api->size - api->size % sizeof(void *));
-  return &table;
-}
-
 // Warns that a directory of SENONE_PLUGIN_PATH is missing or has no plugins.
 void warn_of_nothing(const std::string &directory) {
   std::error_code error;
@@ -100,6 +91,23 @@ bool is_wanted(const std::vector<std::string> &only, const std::string &name) {
   return only.empty() || std::find(only.begin(), only.end(), name) != only.end();
 }
 
+// Returns the older contract that a plugin serves, of those that refuse this library's; 0 if there is none.
+uint32_t older_abi(asr_backend_entry_fn entry) {
+  for (uint32_t abi = ASR_BACKEND_ABI - 1; abi > 0; --abi) {
+    const asr_backend_api *api = nullptr;
+    if (guarded_call([&] { api = entry(abi, &kHost); }).empty() && api != nullptr) return api->abi;
+  }
+  return 0;
+}
+
+std::string wrong_abi(uint32_t abi) {
+  const std::string plugin =
+      abi == 0 ? "a plugin of another back-end contract" : format("a plugin of back-end contract %u", abi);
+  return "is " + plugin +
+         format(", but this library has contract %u; build it anew with this library's asr_backend.h, or remove the file",
+                ASR_BACKEND_ABI);
+}
+
 }  // namespace
 
 void check_backend(asr_backend_entry_fn entry, Backend *backend) {
@@ -109,10 +117,8 @@ void check_backend(asr_backend_entry_fn entry, Backend *backend) {
   const asr_backend_api *api = nullptr;
   const std::string thrown = guarded_call([&] { api = entry(ASR_BACKEND_ABI, &kHost); });
   if (!thrown.empty()) return reject(thrown + " out of " ASR_BACKEND_ENTRY_NAME);
-  if (!api) return reject(format("does not serve back-end ABI %u of this library; rebuild the plugin", ASR_BACKEND_ABI));
-  if (api->abi != ASR_BACKEND_ABI) {
-    return reject(format("has back-end ABI %u, this library has %u; rebuild the plugin", api->abi, ASR_BACKEND_ABI));
-  }
+  const uint32_t abi = api != nullptr ? api->abi : older_abi(entry);
+  if (abi != ASR_BACKEND_ABI) return reject(wrong_abi(abi));
   if (api->size < kLeastTableBytes) {
     return reject(format("its table has %zu bytes, this library needs %zu; rebuild the plugin", api->size, kLeastTableBytes));
   }
@@ -125,7 +131,7 @@ void check_backend(asr_backend_entry_fn entry, Backend *backend) {
     memcpy(&function, reinterpret_cast<const char *>(api) + slot.offset, sizeof(function));
     if (!function) return reject(format("slot \"%s\" of its table is NULL", slot.name));
   }
-  backend->api = api->size < sizeof(asr_backend_api) ? grown_table(api) : api;
+  backend->api = api;
 }
 
 Backend load_plugin(const std::string &path) {

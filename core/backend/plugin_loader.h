@@ -39,7 +39,7 @@ std::vector<Backend> load_backends(const LoadOptions &options);
 // Loads one plugin; an unusable one has api == NULL and a reason.
 Backend load_plugin(const std::string &path);
 
-// Rejects a back end whose entry function breaks the contract: abi, size, name, every slot.
+// Rejects a back end whose entry function breaks the contract: abi, size, name, slots.
 void check_backend(asr_backend_entry_fn entry, Backend *backend);
 
 // Calls into a back end. Back ends must not throw; one that does has failed. Returns "" or the exception's text.

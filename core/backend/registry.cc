@@ -55,6 +55,15 @@ asr_status call_probe(const asr_backend_api *api, asr_backend_device_info *infos
   return api->probe(infos, kMostDevices, n_devices);
 }
 
+// Returns why a device cannot be used; "" if it can.
+std::string why_unusable(const asr_backend_api &api, const asr_backend_device_info &info) {
+  if (info.score <= 0) return "the back end cannot use this device";
+  if ((info.capabilities & ASR_BACKEND_LATTICES) != 0 && api.lattices == nullptr) {
+    return "slot \"lattices\" of its back end is NULL, but the device has ASR_BACKEND_LATTICES";
+  }
+  return "";
+}
+
 // Returns the devices of a back end, or one entry with the reason for having none.
 std::vector<DeviceEntry> probe(const Backend &backend) {
   if (!backend.api) return {rejected(backend.name, backend.reason)};
@@ -76,7 +85,8 @@ std::vector<DeviceEntry> probe(const Backend &backend) {
     entry.info.name[sizeof(entry.info.name) - 1] = '\0';
     entry.api = backend.api;
     entry.index = uint32_t(i);
-    if (entry.info.score <= 0) entry = rejected(entry.id, entry.id + ": the back end cannot use this device");
+    const std::string reason = why_unusable(*backend.api, entry.info);
+    if (!reason.empty()) entry = rejected(entry.id, entry.id + ": " + reason);
     entries.push_back(entry);
   }
   return entries;

@@ -35,6 +35,13 @@ std::vector<DeviceEntry> candidate_devices(const std::string &wanted);
 std::vector<DeviceEntry> list_devices(const std::vector<Backend> &backends);
 DeviceEntry choose_device(const std::vector<Backend> &backends, const std::string &wanted, const std::string &source);
 
+// Returns a back end's extension by the name and the table of its header (asr_backend_bench.h), or nullptr.
+template <typename Table>
+const Table *extension_of(const asr_backend_api &api, const char *name) {
+  const auto *const table = static_cast<const Table *>(api.extension(name));
+  return table != nullptr && table->size >= sizeof(Table) ? table : nullptr;
+}
+
 // Device wraps an opened device: a C++ object over the C table. Every method throws asr::Error with the back end's sentence.
 class Device {
  public:
@@ -47,6 +54,7 @@ class Device {
 
   const DeviceEntry &entry() const { return entry_; }
   const asr_backend_api *api() const { return entry_.api; }
+  bool has(asr_backend_capability capability) const { return (entry_.info.capabilities & capability) != 0; }
   asr_backend_device *get() const { return device_; }
   void check(asr_status status) const;  // throws if not ASR_OK
   // Prepares a thread for calls of the device: allocates the back end's thread-local error text while memory is available.

@@ -127,12 +127,10 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
   check_mean(options);
   if (options.callback) callbacks_.require_thread();
   if (options.speaker) estimations_.require_thread();
-  if (options.lattice_beam > 0) {
-    if (model.api()->lattice == nullptr) {
-      fail(ASR_UNSUPPORTED,
-           "asr_open: device %s makes no lattices; leave asr_stream_config.lattice_beam 0 or take another device",
-           model.device().entry().id.c_str());
-    }
+  if (options.lattice_beam > 0 && !model.device().has(ASR_BACKEND_LATTICES)) {
+    fail(ASR_UNSUPPORTED,
+         "asr_open: device %s makes no lattices; leave asr_stream_config.lattice_beam 0 or take another device",
+         model.device().entry().id.c_str());
   }
   results_.require_thread();
   auto events = std::make_shared<EventQueue>(options.callback, &callbacks_);

@@ -53,15 +53,7 @@ void FusedWindow::score(const LoadedModel &place, uint32_t buffer) {
       part.scores.push_back(is_used ? scored_[at.scored].loglikes.data() + at.first_row * place.n_states() : nullptr);
     }
   }
-  const asr_backend_api &api = *place.api();
-  asr_backend_device *const device = place.device().get();
-  if (api.score_models != nullptr && jobs.size() > 1) {
-    place.device().check(api.score_models(device, jobs.data(), jobs.size()));
-  } else {
-    for (const asr_score_job &job : jobs) {
-      place.device().check(api.score(device, job.acoustic, job.features, job.n_rows, job.buffer, job.loglikes));
-    }
-  }
+  place.device().check(place.api()->score(place.device().get(), jobs.data(), jobs.size()));
   is_scored_ = true;
 }
 

@@ -71,22 +71,14 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
   const AcousticModel model = read_acoustic_model(bundle_);
   n_states_ = model.n_states;
   features_ = load_features(device_, tables_);
-  has_step_ = makes_signals();
+  if (const auto *const signals = extension_of<asr_backend_signals_api>(*api(), ASR_BACKEND_SIGNALS)) {
+    uint32_t makes_rows = 0;
+    device_.check(signals->prepare(device_.get(), features(), &makes_rows));
+    if (makes_rows != 0) signals_ = signals;
+  }
   acoustic_ = load_acoustic(device_, model);
   log(ASR_LOG_INFO, "%s: %u states, on %s (%s)", bundle_path.c_str(), n_states_, device_.entry().id.c_str(),
       device_.entry().info.name);
-}
-
-// Tests it: a device with the slots may be unable to make rows of this front end.
-bool LoadedModel::makes_signals() const {
-  if (api()->step == nullptr || api()->signal_begin == nullptr) return false;
-  const asr_signal_options options{sizeof(options), 0, 0};
-  asr_backend_signal *signal = nullptr;
-  const asr_status status = api()->signal_begin(device_.get(), features(), &options, &signal);
-  if (status == ASR_UNSUPPORTED) return false;
-  device_.check(status);
-  api()->signal_end(signal);
-  return true;
 }
 
 }  // namespace asr

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/backend/asr_backend_signals.h"
 #include "core/backend/registry.h"
 #include "core/base/parallel.h"
 #include "core/feature/mfcc_tables.h"
@@ -47,18 +48,15 @@ class LoadedModel {
   asr_backend_features *features() const { return features_.get(); }
   asr_backend_acoustic *acoustic() const { return acoustic_.get(); }
 
-  // True if two advances run at a time (asr_backend_api::finish_advances).
-  bool overlaps() const { return api()->finish_advances != nullptr; }
-  // True if the device converts samples to log-likelihoods in one step.
-  bool has_step() const { return has_step_; }
+  bool overlaps() const { return device_.has(ASR_BACKEND_OVERLAPS); }
+  // The slots that convert samples to log-likelihoods in one step; nullptr if the device does not for this front end.
+  const asr_backend_signals_api *signals() const { return signals_; }
   uint32_t n_dims() const { return bundle_.front_end.n_dims(); }
   uint32_t n_states() const { return n_states_; }  // of the acoustic model: length of a row of log-likelihoods
   uint32_t n_lanes() const { return n_lanes_; }    // channels in an advance
   double frame_shift_s() const { return bundle_.front_end.shift_samples / bundle_.front_end.sample_rate_hz; }
 
  private:
-  bool makes_signals() const;
-
   EngineOptions options_;
   Bundle bundle_;
   FeatureTables tables_;
@@ -66,7 +64,7 @@ class LoadedModel {
   Device device_;
   BackendPointer<asr_backend_features> features_;
   BackendPointer<asr_backend_acoustic> acoustic_;
-  bool has_step_ = false;
+  const asr_backend_signals_api *signals_ = nullptr;
 };
 
 }  // namespace asr

@@ -174,15 +174,14 @@ void compare(const asr_path &path, const Background &background, const Decoding 
   judge(heard_path(path, decoding.word_insertion_cost, is_silence), background, decoding, final);
 }
 
-EventPointer path_event(const asr_path &path, uint64_t n_common_arcs, uint64_t first_frame, const Decoding &decoding,
-                        asr_event_kind kind) {
+EventPointer path_event(const asr_path &path, uint64_t first_frame, const Decoding &decoding, asr_event_kind kind) {
   EventPointer event = new_event(kind);
   event->alternatives.push_back(
       spell(words_of_path(path, transitions_of(decoding), decoding.acoustic_scale), first_frame, decoding));
   const bool has_positions = decoding.graph->graph().has_word_positions();
   event->n_stable_words = kind == ASR_EVENT_FINAL
                               ? event->alternatives[0].words.size()
-                              : n_certain_words(path, n_common_arcs, transitions_of(decoding), has_positions);
+                              : n_certain_words(path, path.n_common_arcs, transitions_of(decoding), has_positions);
   event->time_s = time_s(first_frame + path.n_frames, decoding);
   set_flags(event.get(), path.n_frames, path.reached_final != 0, path.beam_died != 0);
   return event;

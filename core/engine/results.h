@@ -15,10 +15,9 @@
 
 namespace asr {
 
-// Makes an event with the words of a path. first_frame: of the utterance, in its stream. n_common_arcs:
-// asr_backend_api::common_path; all words of a FINAL are stable.
-EventPointer path_event(const asr_path &path, uint64_t n_common_arcs, uint64_t first_frame, const Decoding &decoding,
-                        asr_event_kind kind);
+// Makes an event with the words of a path. first_frame: of the utterance, in its stream. Words of the path's common arcs are
+// stable, and all words of a FINAL.
+EventPointer path_event(const asr_path &path, uint64_t first_frame, const Decoding &decoding, asr_event_kind kind);
 
 // The pieces of an utterance's lattice that settled while it was fed.
 struct LatticePieces {

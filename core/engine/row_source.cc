@@ -25,11 +25,12 @@ void RowSource::begin_features(float warp, const LiveMeanState *start) {
   const bool is_live = cmn == CmnKind::kLive;
   const bool is_running = is_live && tables.front_end().cmn_lookahead_frames == 0 && !tables.front_end().cmn_variance;
   const bool is_plain = !options_.speaker && !options_.fusion;
-  if (model_.has_step() && is_plain && (cmn == CmnKind::kNone || is_running)) {
+  const asr_backend_signals_api *const signals = model_.signals();
+  if (signals != nullptr && is_plain && (cmn == CmnKind::kNone || is_running)) {
     const asr_signal_options signal_options{sizeof(signal_options), tables.warp_index(static_cast<double>(warp)), is_live};
     asr_backend_signal *signal = nullptr;
-    model_.device().check(model_.api()->signal_begin(model_.device().get(), model_.features(), &signal_options, &signal));
-    signal_ = {signal, model_.api()->signal_end};
+    model_.device().check(signals->signal_begin(model_.device().get(), model_.features(), &signal_options, &signal));
+    signal_ = {signal, signals->signal_end};
     feed_.emplace(tables, model_.options().window_frames);
   } else {
     begin_pipelines(warp, start);

@@ -220,11 +220,9 @@ void Scheduler::clear(Window *window) {
 // Waits until the advance of window `before` is done. A failure in it, or in the scoring of `now`, belongs to the channels that
 // report one, else to both windows.
 void Scheduler::await(const Window &now, const Window &before) {
-  const asr_backend_api &api = *model_.api();
-  asr_backend_device *const device = model_.device().get();
   std::optional<Error> failure;
   try {
-    model_.device().check(model_.overlaps() ? api.finish_advances(device, now.jobs.empty() ? 0 : 1) : api.wait(device));
+    model_.device().check(model_.api()->wait(model_.device().get(), model_.overlaps() && !now.jobs.empty() ? 1 : 0));
   } catch (...) {
     failure = current_error();
   }
@@ -235,7 +233,6 @@ void Scheduler::await(const Window &now, const Window &before) {
 
 // Fails the streams whose channels failed; returns true if there are any.
 bool Scheduler::take_outcomes(const Window &window) {
-  if (model_.api()->outcome == nullptr) return false;
   const size_t n_before = failed_.size();
   for (const Part &part : window.parts) {
     if (!part.stream->is_decoding()) continue;
@@ -313,9 +310,9 @@ void Scheduler::score(Window *window) {
   if (!window->fused.empty()) window->fused.score(model_, window->buffer);
   if (window->steps.empty()) return;
   asr_backend_device *const device = model_.device().get();
-  if (!model_.has_step()) {
-    model_.device().check(
-        model_.api()->score(device, model_.acoustic(), window->features.data(), window->n_rows, window->buffer, nullptr));
+  if (model_.signals() == nullptr) {
+    const asr_score_job job{model_.acoustic(), window->features.data(), window->n_rows, window->buffer, nullptr};
+    model_.device().check(model_.api()->score(device, &job, 1));
     return;
   }
   const float *rows = window->features.data();
@@ -324,8 +321,8 @@ void Scheduler::score(Window *window) {
     job.rows = rows;
     rows += size_t{job.n_rows} * model_.n_dims();
   }
-  model_.device().check(model_.api()->step(device, model_.features(), model_.acoustic(), window->steps.data(),
-                                           window->steps.size(), window->buffer));
+  model_.device().check(model_.signals()->step(device, model_.features(), model_.acoustic(), window->steps.data(),
+                                               window->steps.size(), window->buffer));
 }
 
 void Scheduler::advance(Window *window) {
@@ -397,7 +394,7 @@ void Scheduler::give_up_device() {
   for (const StreamPointer &stream : live_) fail_stream(stream, reason);
   if (given_up_) return;
   given_up_ = true;
-  model_.api()->wait(model_.device().get());  // so that no running work reads the windows; it may fail, too
+  model_.api()->wait(model_.device().get(), 0);  // so that no running work reads the windows; it may fail, too
   if (take_over_) spare_ = take_over_(reason);
   std::lock_guard lock(mutex_);
   can_fall_back_ = spare_ != nullptr;

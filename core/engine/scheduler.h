@@ -110,11 +110,14 @@ class Scheduler {
   void advance(Window *window);
   void await(const Window &now, const Window &before);
   bool take_outcomes(const Window &window);
+  template <typename Read, typename Action>
+  void read_channels(const Streams &streams, Read read, Action action);
   template <typename Action>
-  void for_best_paths(const Streams &streams, uint32_t use_final, Action action);
+  void for_best_paths(const Streams &streams, uint32_t wants, Action action);
   bool has_room(const Stream &stream, Window *window) const;
   std::optional<Background> background_of(const Stream &stream);
-  uint64_t n_common_arcs(const Stream &stream);
+  asr_path best_path(asr_backend_channel *channel, uint32_t wants);
+  uint32_t wants_common() const;
   EventPointer pause_event(Stream *stream, const asr_path &path, bool is_pause);
   void look_at_path(const StreamPointer &stream, const asr_path &path);
   void look_for_endpoint(Stream *stream, const PathTail &tail, const asr_path &path);

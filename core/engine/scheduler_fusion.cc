@@ -30,7 +30,7 @@ void Scheduler::combine(Window *now, const Window &before) {
   if (model_.overlaps()) {
     await(*now, before);
     if (loss()) return;
-    for_window(*now, [&] { model_.device().check(model_.api()->wait(model_.device().get())); });
+    for_window(*now, [&] { model_.device().check(model_.api()->wait(model_.device().get(), 0)); });
   }
   const auto combine = [&](size_t part) { now->fused.combine(part, model_.n_states(), now->loglikes.data()); };
   team_.run(now->fused.n_scored_parts(), std::ref(combine));  // a function of its own would need memory

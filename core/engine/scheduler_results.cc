@@ -15,13 +15,13 @@ void Scheduler::complete(Window *window) {
     if (part.last) (part.stream->options_.lattice_beam > 0 ? last_with_lattice_ : last_).push_back(part.stream);
     if (part.stream->utterance_->advanced(part.n_rows)) for_stream(part.stream, [&] { part.stream->submit_pieces(model_); });
   }
-  for_best_paths(partial_, 0, [this](const StreamPointer &stream, const asr_path &path) {
+  for_best_paths(partial_, wants_common(), [](const StreamPointer &stream, const asr_path &path) {
     if (stream->options_.endpoint) stream->post_speech_start(stream->tail(path));
     if (!stream->is_heard()) return;
-    stream->post_partial(stream->utterance_->result(ASR_EVENT_PARTIAL, path, n_common_arcs(*stream)), path.n_frames);
+    stream->post_partial(stream->utterance_->result(ASR_EVENT_PARTIAL, path), path.n_frames);
   });
   for_best_paths(checked_, 0, [this](const StreamPointer &stream, const asr_path &path) { look_at_path(stream, path); });
-  for_best_paths(last_, 1, [this](const StreamPointer &stream, const asr_path &path) {
+  for_best_paths(last_, ASR_WANTS_FINAL, [this](const StreamPointer &stream, const asr_path &path) {
     EventPointer final = stream->utterance_->result(ASR_EVENT_FINAL, path);
     if (const auto background = background_of(*stream)) {
       compare(path, *background, stream->utterance_->decoding(), final.get());
@@ -50,23 +50,28 @@ void Scheduler::complete(Window *window) {
 std::optional<Background> Scheduler::background_of(const Stream &stream) {
   asr_backend_channel *const channel = stream.utterance_->background().get();
   if (channel == nullptr) return std::nullopt;
-  asr_path path{};
-  model_.device().check(model_.api()->best_path(model_.device().get(), channel, 0, &path));
+  const asr_path path = best_path(channel, 0);
   return Background{background_path(path, stream.utterance_->decoding()), stream.sound()};
 }
 
-// Returns the arcs of the stream's best path that no later path changes, if the device can tell. If advances overlap, the
+asr_path Scheduler::best_path(asr_backend_channel *channel, uint32_t wants) {
+  asr_path path{};
+  model_.device().check(model_.api()->best_paths(model_.device().get(), &channel, 1, wants, &path));
+  return path;
+}
+
+// Returns the bit that asks for the arcs which no later path changes, if the device can tell them. If advances overlap, the
 // channel may be in one.
-uint64_t Scheduler::n_common_arcs(const Stream &stream) {
-  uint64_t n = 0;
-  if (model_.api()->common_path == nullptr || model_.overlaps()) return n;
-  asr_backend_channel *const channel = stream.utterance_->channel().get();
-  model_.device().check(model_.api()->common_path(model_.device().get(), channel, &n));
-  return n;
+uint32_t Scheduler::wants_common() const {
+  return model_.device().has(ASR_BACKEND_COMMON_PATH) && !model_.overlaps() ? ASR_WANTS_COMMON : 0;
 }
 
 EventPointer Scheduler::pause_event(Stream *stream, const asr_path &path, bool is_pause) {
-  if (is_pause) return stream->utterance_->result(ASR_EVENT_PROBABLY_FINISHED, path, n_common_arcs(*stream));
+  if (is_pause) {
+    const uint32_t wants = wants_common();
+    const asr_path whole = wants != 0 ? best_path(stream->utterance_->channel().get(), wants) : path;
+    return stream->utterance_->result(ASR_EVENT_PROBABLY_FINISHED, whole);
+  }
   EventPointer event = new_event(ASR_EVENT_SPEECH_RESUMED);
   event->time_s = stream->frame_s(stream->utterance_->end_frame());
   return event;
@@ -88,9 +93,7 @@ void Scheduler::look_for_endpoint(Stream *stream, const PathTail &tail, const as
   const double cost = path.total_cost;
   const uint32_t n_frames = path.n_frames;
   const auto cost_to_end = [&] {
-    asr_path final{};
-    asr_backend_channel *const channel = stream->utterance_->channel().get();
-    model_.device().check(model_.api()->best_path(model_.device().get(), channel, 1, &final));
+    const asr_path final = best_path(stream->utterance_->channel().get(), ASR_WANTS_FINAL);
     return final.reached_final != 0 ? final.total_cost - cost : std::numeric_limits<double>::infinity();
   };
   const bool is_pause = stream->utterance_->has_probably_ended(tail);
@@ -110,9 +113,9 @@ void Scheduler::finish_later(const StreamPointer &stream) {
   stream->post_endpoint();
   stream->submit_result(this, [channel, pieces, first_frame, &model, decoding, background = background_of(*stream),
                                boosts = stream->take_boosts(), speaking = stream.get()] {
-    asr_backend_device *const device = model.device().get();
+    asr_backend_channel *const searched = channel.get();
     asr_raw_lattice raw{};
-    model.device().check(model.api()->lattice(device, channel.get(), 1, &raw));
+    model.device().check(model.api()->lattices(model.device().get(), &searched, 1, ASR_WANTS_FINAL, &raw));
     return speaking->lattice_result(search_lattice(background, boosts, pieces, raw, first_frame, decoding), decoding);
   });
   end(stream);
@@ -123,51 +126,48 @@ void Scheduler::list_channels(const Streams &streams) {
   for (const StreamPointer &stream : streams) channels_.push_back(stream->utterance_->channel().get());
 }
 
-// Takes best paths from the device, all in one call if possible.
-template <typename Action>
-void Scheduler::for_best_paths(const Streams &streams, uint32_t use_final, Action action) {
-  const asr_backend_api &api = *model_.api();
-  asr_backend_device *const device = model_.device().get();
+// Calls read(first, n) for the channels of all streams together and, if that fails, of each stream. Then runs an action for
+// each stream and its number.
+template <typename Read, typename Action>
+void Scheduler::read_channels(const Streams &streams, Read read, Action action) {
+  if (streams.empty()) return;
   list_channels(streams);
-  paths_.assign(streams.size(), {});
-  bool together = api.best_paths != nullptr && !streams.empty();
-  const asr_status status =
-      together ? api.best_paths(device, channels_.data(), channels_.size(), use_final, paths_.data()) : ASR_OK;
-  if (may_be_one_stream(status)) together = false;
+  const asr_status status = read(0, streams.size());
+  const bool apart = streams.size() > 1 && may_be_one_stream(status);
   for (size_t i = 0; i < streams.size(); ++i) {
     if (!streams[i]->is_decoding()) continue;
     for_stream(streams[i], [&] {
-      model_.device().check(together ? status : api.best_path(device, channels_[i], use_final, &paths_[i]));
-      action(streams[i], paths_[i]);
+      model_.device().check(apart ? read(i, 1) : status);
+      action(streams[i], i);
     });
   }
 }
 
-// Takes lattices from the device, all in one call if possible. The pool does the further work on them and then posts the
-// remaining events.
+template <typename Action>
+void Scheduler::for_best_paths(const Streams &streams, uint32_t wants, Action action) {
+  paths_.assign(streams.size(), {});
+  const auto read = [&](size_t first, size_t n) {
+    return model_.api()->best_paths(model_.device().get(), &channels_[first], n, wants, &paths_[first]);
+  };
+  read_channels(streams, read, [&](const StreamPointer &stream, size_t i) { action(stream, paths_[i]); });
+}
+
+// Takes lattices from the device. The pool does the further work on them and then posts the remaining events.
 void Scheduler::finish_with_lattices(const Streams &streams) {
-  const asr_backend_api &api = *model_.api();
-  list_channels(streams);
   lattices_.assign(streams.size(), {});
-  bool together = api.lattices != nullptr && !streams.empty();
-  const asr_status status =
-      together ? api.lattices(model_.device().get(), channels_.data(), channels_.size(), 1, lattices_.data()) : ASR_OK;
-  if (may_be_one_stream(status)) together = false;
-  for (size_t i = 0; i < streams.size(); ++i) {
-    const StreamPointer &stream = streams[i];
-    if (!stream->is_decoding()) continue;
-    for_stream(stream, [&] {
-      model_.device().check(together ? status : api.lattice(model_.device().get(), channels_[i], 1, &lattices_[i]));
-      const Decoding &decoding = stream->utterance_->decoding();
-      const auto found = std::make_shared<SearchLattice>(search_lattice(background_of(*stream), stream->take_boosts(),
-                                                                        stream->utterance_->pieces(), lattices_[i],
-                                                                        stream->utterance_->first_frame(), decoding));
-      stream->post_endpoint();
-      stream->submit_result(
-          this, [found, decoding, speaking = stream.get()] { return speaking->lattice_result(std::move(*found), decoding); });
-      end(stream);
-    });
-  }
+  const auto read = [&](size_t first, size_t n) {
+    return model_.api()->lattices(model_.device().get(), &channels_[first], n, ASR_WANTS_FINAL, &lattices_[first]);
+  };
+  read_channels(streams, read, [&](const StreamPointer &stream, size_t i) {
+    const Decoding &decoding = stream->utterance_->decoding();
+    const auto found = std::make_shared<SearchLattice>(search_lattice(background_of(*stream), stream->take_boosts(),
+                                                                      stream->utterance_->pieces(), lattices_[i],
+                                                                      stream->utterance_->first_frame(), decoding));
+    stream->post_endpoint();
+    stream->submit_result(
+        this, [found, decoding, speaking = stream.get()] { return speaking->lattice_result(std::move(*found), decoding); });
+    end(stream);
+  });
 }
 
 }  // namespace asr

@@ -58,8 +58,8 @@ PathTail Utterance::tail(const asr_path &path) const {
   return tail_of_path(path, [this](uint32_t transition_id) { return decoding_.graph->is_silence(transition_id); });
 }
 
-EventPointer Utterance::result(asr_event_kind kind, const asr_path &path, uint64_t n_common_arcs) const {
-  return path_event(path, n_common_arcs, first_frame_, decoding_, kind);
+EventPointer Utterance::result(asr_event_kind kind, const asr_path &path) const {
+  return path_event(path, first_frame_, decoding_, kind);
 }
 
 bool Utterance::advanced(size_t n_frames) {

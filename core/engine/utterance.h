@@ -42,8 +42,8 @@ class Utterance {
 
   const Decoding &decoding() const { return decoding_; }
 
-  // Makes an event from the channel's best path; n_common_arcs as in path_event.
-  EventPointer result(asr_event_kind kind, const asr_path &path, uint64_t n_common_arcs = 0) const;
+  // Makes an event from the channel's best path.
+  EventPointer result(asr_event_kind kind, const asr_path &path) const;
 
   // Counts advanced frames; returns true if a piece of the lattice has settled with them. Only streams with a lattice_beam have
   // pieces.

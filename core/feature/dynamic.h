@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/backend/asr_backend.h"
+#include "core/backend/asr_backend_signals.h"
 
 namespace asr {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/backend/asr_backend.h"
+#include "core/backend/asr_backend_signals.h"
 #include "core/feature/front_end.h"
 
 namespace asr {

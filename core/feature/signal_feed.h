@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/backend/asr_backend.h"
+#include "core/backend/asr_backend_signals.h"
 #include "core/feature/framer.h"
 #include "core/feature/mfcc_tables.h"
 

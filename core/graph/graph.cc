@@ -224,13 +224,31 @@ Graph::Graph(SharedCopy checked, const std::string &path) : file_(std::move(chec
   }
 }
 
-asr_status Graph::load(const asr_backend_api &api, asr_backend_device *device, asr_backend_graph **loaded, bool again) {
-  if (api.load_packed_graph != nullptr) return api.load_packed_graph(device, &packed_, loaded);
+asr_status Graph::load(const asr_backend_api &api, bool packed, asr_backend_device *device, asr_backend_graph **loaded,
+                       bool again) {
+  uint32_t in_use = 1;
+  if (packed) {
+    asr_graph_view view = counts();
+    view.start_state = packed_.start_state;
+    view.packed = &packed_;
+    return api.load_graph(device, &view, loaded, &in_use);
+  }
   unpack_arrays();
   if (!again) release_packed();
-  const asr_status status = api.load_graph(device, &view_, loaded);
-  if (*arrays_in_use_ == 0) release_arrays();
+  const asr_status status = api.load_graph(device, &view_, loaded, &in_use);
+  if (in_use == 0) release_arrays();
   return status;
+}
+
+// The view of the graph without its arrays.
+asr_graph_view Graph::counts() const {
+  asr_graph_view view{};
+  view.size = sizeof(view);
+  view.n_states = packed_.n_states;
+  view.n_transition_ids = packed_.n_transition_ids;
+  view.n_pdfs = packed_.n_pdfs;
+  view.n_arcs = packed_.n_arcs;
+  return view;
 }
 
 const asr_graph_view &Graph::unpack() {
@@ -246,18 +264,13 @@ void Graph::release_packed() {
 
 void Graph::unpack_arrays() {
   arrays_ = unpack_graph(packed_);
-  view_.size = sizeof(view_);
-  view_.n_states = packed_.n_states;
+  view_ = counts();
   view_.start_state = arrays_.start_state;
-  view_.n_transition_ids = packed_.n_transition_ids;
-  view_.n_pdfs = packed_.n_pdfs;
-  view_.n_arcs = packed_.n_arcs;
   view_.emitting_begin = arrays_.emitting_begin.data();
   view_.epsilon_begin = arrays_.epsilon_begin.data();
   view_.arcs = arrays_.arcs.data();
   view_.final_costs = arrays_.final_costs.data();
   view_.pdf_of = pdf_of_.data();
-  view_.arrays_in_use = arrays_in_use_.get();
 }
 
 void Graph::release_arrays() {

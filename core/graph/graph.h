@@ -40,10 +40,11 @@ class Graph {
   explicit Graph(const std::string &path, const BundleFile *listed = nullptr);
   Graph(FileCopy bytes, const std::string &path);  // `path` names the bytes in errors
 
-  // Loads the graph on a device: packed if the back end accepts that, else as unpack() returns it. Arrays no longer needed by
-  // the back end are freed; the others stay as long as this object. `again`: the graph may later be loaded on a device that
-  // accepts it packed; otherwise this is the only call.
-  asr_status load(const asr_backend_api &api, asr_backend_device *device, asr_backend_graph **loaded, bool again = false);
+  // Loads the graph on a device: packed if that has ASR_BACKEND_PACKED_GRAPH, else as unpack() returns it. Arrays no longer
+  // needed by the back end are freed; the others stay as long as this object. `again`: the graph may later be loaded on a
+  // device that accepts it packed; otherwise this is the only call.
+  asr_status load(const asr_backend_api &api, bool packed, asr_backend_device *device, asr_backend_graph **loaded,
+                  bool again = false);
 
   const asr_packed_graph &packed() const { return packed_; }  // valid until unpack()
   // Returns the arrays and frees the packed form.
@@ -65,10 +66,10 @@ class Graph {
   bool has_word_positions_ = false;
   asr_packed_graph packed_{};
   UnpackedArrays arrays_;
-  std::unique_ptr<uint32_t> arrays_in_use_ = std::make_unique<uint32_t>(1);  // target of a pointer in the view; must not move
   asr_graph_view view_{};
 
   Graph(SharedCopy checked, const std::string &path);
+  asr_graph_view counts() const;
   void unpack_arrays();
   void release_arrays();
   void release_packed();

@@ -35,7 +35,7 @@ struct Determinised {
 // ASR_INVALID_ARGUMENT if the lattice breaks the rules of lattice.h, ASR_CANCELLED if it is stopped.
 Determinised determinise(Lattice lattice, const DeterminiseOptions &options, const StopToken &stop = {});
 
-// PieceDeterminiser does the same for a lattice that arrives in pieces (asr_backend_api::lattice_piece). Apart from the result,
+// PieceDeterminiser does the same for a lattice that arrives in pieces (ASR_WANTS_PIECE of back ends). Apart from the result,
 // its memory does not grow with the length. The paths are those of determinise(); costs are rounded once to 2^-24, and a state
 // may occur twice where a piece ends. A piece may use a 16th of max_work. max_bytes bounds all memory except one piece and,
 // once the limit is reached, the best path. A quarter of it is for the pieces that are still needed, the rest for the result.

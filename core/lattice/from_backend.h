@@ -14,7 +14,7 @@ namespace asr {
 Lattice lattice_from_backend(const asr_raw_lattice &raw, float word_insertion_cost);
 
 // Passes the settled pieces of a channel's lattice to action(Lattice), one after the other. take_piece(asr_raw_lattice *) is
-// asr_backend_api::lattice_piece.
+// asr_backend_api::lattices with ASR_WANTS_PIECE.
 template <typename TakePiece, typename Action>
 void for_settled_pieces(TakePiece take_piece, float word_insertion_cost, Action action) {
   for (;;) {

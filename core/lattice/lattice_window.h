@@ -14,7 +14,7 @@ class LatticeWindow {
  public:
   explicit LatticeWindow(double acoustic_scale) : acoustic_scale_(acoustic_scale) {}
 
-  // Adds a piece, as asr_backend_api::lattice_piece defines it. Throws ASR_INVALID_ARGUMENT if the piece breaks the rules of
+  // Adds a piece, as ASR_WANTS_PIECE defines it. Throws ASR_INVALID_ARGUMENT if the piece breaks the rules of
   // lattice.h or does not begin with the last states of the preceding piece.
   void add(Lattice piece, bool is_last);
 

@@ -53,6 +53,9 @@ class DeviceLanes {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
+  // For failures that the channels tell.
+  void forget_failure() noexcept { failure_ = nullptr; }
+
   // Before a score buffer is written or freed.
   void release(const Acoustic *acoustic, uint32_t buffer) {
     if (pending_.acoustic == acoustic && buffer < 2 && pending_.reads[buffer]) finish();

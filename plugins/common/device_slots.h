@@ -4,12 +4,15 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "core/backend/asr_backend_bench.h"
+#include "core/backend/asr_backend_signals.h"
 #include "core/base/error.h"
 #include "plugins/common/guard.h"
 #include "plugins/common/memory_share.h"
@@ -26,23 +29,27 @@ struct asr_backend_channel {};
 
 namespace asr {
 
-// What `probe` writes.
-inline void give_devices(const std::vector<asr_backend_device_info> &devices, const std::string &why_none,
-                         asr_backend_device_info *infos, size_t capacity, size_t *n_devices) {
+// What `probe` writes; all devices have the same capabilities.
+inline void give_devices(const std::vector<asr_backend_device_info> &devices, uint32_t capabilities,
+                         const std::string &why_none, asr_backend_device_info *infos, size_t capacity, size_t *n_devices) {
   if (devices.empty()) plugin_last_error().keep(why_none.c_str());
   for (size_t i = 0; i < std::min(capacity, devices.size()); ++i) {
     const size_t size = infos[i].size;
     infos[i] = devices[i];
     infos[i].size = size;
+    infos[i].capabilities = capabilities;
   }
   *n_devices = devices.size();
 }
 
 // Platform names a back end's classes: Device, Mfcc, Signals, Acoustic, SearchGraph, Search and SearchLanes. They are made and
-// called as the bodies below do.
+// called as the bodies below do. kOverlaps says whether SearchLanes has two advances under way.
 template <typename Platform>
 class DeviceSlots {
  public:
+  static constexpr uint32_t kCapabilities =
+      ASR_BACKEND_LATTICES | ASR_BACKEND_PIECES | (Platform::kOverlaps ? ASR_BACKEND_OVERLAPS : 0);
+
   struct Acoustic;
 
   struct Device : asr_backend_device {
@@ -107,20 +114,36 @@ class DeviceSlots {
     });
   }
 
-  // All that is here; `probe`, `open` and what only some back ends have is left to the caller.
+  // All that is here; `probe`, `open` and `extension` are left to the caller.
   static constexpr asr_backend_api table(const char *name) {
     asr_backend_api table{};
     table.abi = ASR_BACKEND_ABI, table.size = sizeof table, table.name = name;
-    table.close = close, table.last_error = last_error, table.wait = wait, table.memory = memory;
+    table.close = close, table.last_error = last_error, table.wait = wait;
     table.load_features = load_features, table.free_features = free_features, table.extract = extract;
     table.load_acoustic = load_acoustic, table.free_acoustic = free_acoustic, table.score = score;
-    table.signal_begin = signal_begin, table.signal_end = signal_end, table.step = step;
     table.load_graph = load_graph, table.free_graph = free_graph;
     table.channel_begin = channel_begin, table.channel_end = channel_end, table.advance = advance;
-    table.best_path = best_path, table.best_paths = best_paths;
-    table.lattice = lattice, table.lattices = lattices, table.lattice_piece = lattice_piece;
-    table.outcome = outcome;
+    table.best_paths = best_paths, table.lattices = lattices, table.outcome = outcome;
     return table;
+  }
+
+  // What `extension` returns, `bench` being the caller's; `memory` is among its slots.
+  static const void *extension(const char *name, const asr_backend_bench_api *bench) {
+    static constexpr asr_backend_signals_api kSignals = {sizeof kSignals, prepare, signal_begin, signal_end, step};
+    if (strcmp(name, ASR_BACKEND_SIGNALS) == 0) return &kSignals;
+    return strcmp(name, ASR_BACKEND_BENCH) == 0 ? bench : nullptr;
+  }
+
+  static asr_status memory(asr_backend_device *device, asr_backend_memory *memory) {
+    return guard_on(device, [&](Device &d) {
+      *memory = {};
+      memory->size = sizeof(*memory);
+      memory->total_bytes = d.device.n_bytes();
+      memory->graph_bytes = d.graph_bytes;
+      memory->acoustic_bytes = d.acoustic_bytes;
+      memory->features_bytes = d.features_bytes;
+      d.lanes.add_memory(memory);
+    });
   }
 
  private:
@@ -137,23 +160,14 @@ class DeviceSlots {
 
   static const char *last_error() { return plugin_last_error().text; }
 
-  static asr_status wait(asr_backend_device *device) {
-    return guard_on(device, [](Device &d) {
+  static asr_status wait(asr_backend_device *device, uint32_t n_left) {
+    return guard_on(device, [&](Device &d) {
+      if constexpr (Platform::kOverlaps) {
+        if (n_left > 0) return d.lanes.finish_advances(n_left);
+      }
       d.lanes.wait();
       for (Acoustic *acoustic : d.acoustics) acoustic->acoustic.finish();
       d.device.finish();
-    });
-  }
-
-  static asr_status memory(asr_backend_device *device, asr_backend_memory *memory) {
-    return guard_on(device, [&](Device &d) {
-      *memory = {};
-      memory->size = sizeof(*memory);
-      memory->total_bytes = d.device.n_bytes();
-      memory->graph_bytes = d.graph_bytes;
-      memory->acoustic_bytes = d.acoustic_bytes;
-      memory->features_bytes = d.features_bytes;
-      d.lanes.add_memory(memory);
     });
   }
 
@@ -186,11 +200,16 @@ class DeviceSlots {
     delete acoustic;
   }
 
-  static asr_status score(asr_backend_device *device, asr_backend_acoustic *acoustic, const float *features, uint32_t n_rows,
-                          uint32_t buffer, float *loglikes) {
+  static asr_status score(asr_backend_device *device, const asr_score_job *jobs, size_t n_jobs) {
     return guard_on(device, [&](Device &d) {
-      d.lanes.release(&of(acoustic).acoustic, buffer);
-      of(acoustic).acoustic.score(features, n_rows, buffer, loglikes);
+      std::vector<typename Platform::Acoustic::Job> list;
+      for (size_t i = 0; i < n_jobs; ++i) {
+        const asr_score_job &job = jobs[i];
+        typename Platform::Acoustic *const acoustic = &of(job.acoustic).acoustic;
+        d.lanes.release(acoustic, job.buffer);
+        list.push_back({acoustic, job.features, job.n_rows, job.buffer, job.loglikes});
+      }
+      Platform::Acoustic::score(d.device, list);
     });
   }
 
@@ -199,6 +218,11 @@ class DeviceSlots {
       fail(ASR_UNSUPPORTED, "signal_begin: these features have no dynamics, or none that the device can compute");
     }
     return *of(features).signals;
+  }
+
+  static asr_status prepare(asr_backend_device *device, asr_backend_features *features, uint32_t *makes_rows) {
+    return guard_on(
+        device, [&](Device &) { *makes_rows = of(features).signals != nullptr && of(features).signals->prepare() ? 1 : 0; });
   }
 
   static asr_status signal_begin(asr_backend_device *device, asr_backend_features *features, const asr_signal_options *options,
@@ -225,7 +249,7 @@ class DeviceSlots {
     });
   }
 
-  static asr_status load_graph(asr_backend_device *device, const asr_graph_view *view, asr_backend_graph **graph) {
+  static asr_status load_graph(asr_backend_device *device, const asr_graph_view *view, asr_backend_graph **graph, uint32_t *) {
     return guard_on(device, [&](Device &d) { *graph = new Graph(d, *view); });
   }
 
@@ -272,26 +296,20 @@ class DeviceSlots {
   }
 
   static asr_status best_paths(asr_backend_device *device, asr_backend_channel *const *channels, size_t n_channels,
-                               uint32_t use_final, asr_path *paths) {
-    return guard_on(device, [&](Device &d) { d.lanes.best_paths(searches_of(channels, n_channels), use_final != 0, paths); });
-  }
-
-  static asr_status best_path(asr_backend_device *device, asr_backend_channel *channel, uint32_t use_final, asr_path *path) {
-    return best_paths(device, &channel, 1, use_final, path);
+                               uint32_t wants, asr_path *paths) {
+    return guard_on(device, [&](Device &d) {
+      d.lanes.best_paths(searches_of(channels, n_channels), (wants & ASR_WANTS_FINAL) != 0, paths);
+    });
   }
 
   static asr_status lattices(asr_backend_device *device, asr_backend_channel *const *channels, size_t n_channels,
-                             uint32_t use_final, asr_raw_lattice *lattices) {
-    return guard_on(device, [&](Device &d) { d.lanes.lattices(searches_of(channels, n_channels), use_final != 0, lattices); });
-  }
-
-  static asr_status lattice(asr_backend_device *device, asr_backend_channel *channel, uint32_t use_final,
-                            asr_raw_lattice *lattice) {
-    return lattices(device, &channel, 1, use_final, lattice);
-  }
-
-  static asr_status lattice_piece(asr_backend_device *device, asr_backend_channel *channel, asr_raw_lattice *piece) {
-    return guard_on(device, [&](Device &d) { d.lanes.lattice_piece(of(channel).search.get(), piece); });
+                             uint32_t wants, asr_raw_lattice *lattices) {
+    return guard_on(device, [&](Device &d) {
+      if ((wants & ASR_WANTS_PIECE) == 0) {
+        return d.lanes.lattices(searches_of(channels, n_channels), (wants & ASR_WANTS_FINAL) != 0, lattices);
+      }
+      for (size_t i = 0; i < n_channels; ++i) d.lanes.lattice_piece(of(channels[i]).search.get(), &lattices[i]);
+    });
   }
 };
 

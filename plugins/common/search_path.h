@@ -27,7 +27,7 @@ class SearchPath {
       : view_(view), acoustic_scale_(acoustic_scale), word_insertion_cost_(word_insertion_cost) {}
 
   void settle(const PathStep *steps, size_t n_steps);
-  // The settled path and then `steps`, the last first, as asr_backend_api::best_path gives it. The arcs are valid until the
+  // The settled path and then `steps`, the last first, as asr_backend_api::best_paths gives it. The arcs are valid until the
   // next call.
   void give(const PathStep *steps, size_t n_steps, const PathEnd &end, asr_path *path);
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/backend/asr_backend.h"
+#include "core/backend/asr_backend_signals.h"
 #include "plugins/common/kernels/signal_types.h"
 #include "plugins/common/staging.h"
 

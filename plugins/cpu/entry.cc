@@ -71,12 +71,16 @@ void free_acoustic(asr_backend_acoustic *acoustic) {
   delete acoustic;
 }
 
-asr_status load_graph(asr_backend_device *, const asr_graph_view *view, asr_backend_graph **graph) {
-  return guard([&] { *graph = new asr_backend_graph{SearchGraph(*view)}; });
-}
-
-asr_status load_packed_graph(asr_backend_device *, const asr_packed_graph *packed, asr_backend_graph **graph) {
-  return guard([&] { *graph = new asr_backend_graph{SearchGraph(*packed)}; });
+// Reads a packed graph in place, and copies the arrays of another.
+asr_status load_graph(asr_backend_device *, const asr_graph_view *view, asr_backend_graph **graph, uint32_t *in_use) {
+  return guard([&] {
+    if (view->packed != nullptr) {
+      *graph = new asr_backend_graph{SearchGraph(*view->packed)};
+    } else {
+      *graph = new asr_backend_graph{SearchGraph(*view)};
+      *in_use = 0;
+    }
+  });
 }
 
 void free_graph(asr_backend_graph *graph) { delete graph; }
@@ -85,9 +89,13 @@ asr_status extract(asr_backend_device *device, asr_backend_features *features, c
   return guard([&] { features->mfcc.extract(jobs, n_jobs, device->device.pool()); });
 }
 
-asr_status score(asr_backend_device *device, asr_backend_acoustic *acoustic, const float *features, uint32_t n_rows,
-                 uint32_t buffer, float *loglikes) {
-  return guard([&] { device->device.score(acoustic->acoustic, features, n_rows, buffer, loglikes); });
+asr_status score(asr_backend_device *device, const asr_score_job *jobs, size_t n_jobs) {
+  return guard([&] {
+    for (size_t j = 0; j < n_jobs; ++j) {
+      const asr_score_job &job = jobs[j];
+      device->device.score(job.acoustic->acoustic, job.features, job.n_rows, job.buffer, job.loglikes);
+    }
+  });
 }
 
 asr_status channel_begin(asr_backend_device *, asr_backend_graph *graph, const asr_search_options *options,
@@ -151,34 +159,35 @@ asr_status outcome(asr_backend_device *, asr_backend_channel *channel) {
   });
 }
 
-asr_status best_path(asr_backend_device *, asr_backend_channel *channel, uint32_t use_final, asr_path *path) {
-  return guard([&] { read_channel(channel, [&](Search &search) { search.best_path(use_final != 0, path); }); });
-}
-
-asr_status wait(asr_backend_device *device) {
+asr_status wait(asr_backend_device *device, uint32_t) {
   return guard([&] { device->device.wait(); });
 }
 
-asr_status lattice(asr_backend_device *, asr_backend_channel *channel, uint32_t use_final, asr_raw_lattice *lattice) {
-  return guard([&] { read_channel(channel, [&](Search &search) { search.lattice(use_final != 0, lattice); }); });
-}
-
-asr_status lattice_piece(asr_backend_device *, asr_backend_channel *channel, asr_raw_lattice *piece) {
-  return guard([&] { read_channel(channel, [&](Search &search) { search.lattice_piece(piece); }); });
-}
-
-asr_status lattices(asr_backend_device *device, asr_backend_channel *const *channels, size_t n_channels, uint32_t use_final,
-                    asr_raw_lattice *lattices) {
+asr_status best_paths(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t wants,
+                      asr_path *paths) {
   return guard([&] {
-    device->device.pool().run(n_channels, [&](size_t i) {
-      read_channel(channels[i], [&](Search &search) { search.lattice(use_final != 0, &lattices[i]); });
-    });
+    for (size_t i = 0; i < n_channels; ++i) {
+      read_channel(channels[i], [&](Search &search) {
+        search.best_path((wants & ASR_WANTS_FINAL) != 0, &paths[i]);
+        paths[i].n_common_arcs = (wants & ASR_WANTS_COMMON) != 0 ? search.n_common_arcs() : 0;
+      });
+    }
   });
 }
 
-asr_status common_path(asr_backend_device *, asr_backend_channel *channel, uint64_t *n_arcs) {
-  return guard([&] { read_channel(channel, [&](Search &search) { *n_arcs = search.n_common_arcs(); }); });
+// A single channel is read without the pool, so that another thread may be in it.
+asr_status lattices(asr_backend_device *device, asr_backend_channel *const *channels, size_t n_channels, uint32_t wants,
+                    asr_raw_lattice *lattices) {
+  const auto read = [&](size_t i) {
+    read_channel(channels[i], [&](Search &search) {
+      if ((wants & ASR_WANTS_PIECE) != 0) return search.lattice_piece(&lattices[i]);
+      search.lattice((wants & ASR_WANTS_FINAL) != 0, &lattices[i]);
+    });
+  };
+  return guard([&] { n_channels == 1 ? read(0) : device->device.pool().run(n_channels, read); });
 }
+
+const void *extension(const char *) { return nullptr; }
 
 constexpr asr_backend_api make_table() {
   asr_backend_api table{};
@@ -186,10 +195,9 @@ constexpr asr_backend_api make_table() {
   table.probe = probe, table.open = open, table.close = close, table.last_error = last_error, table.wait = wait;
   table.load_features = load_features, table.free_features = free_features, table.extract = extract;
   table.load_acoustic = load_acoustic, table.free_acoustic = free_acoustic, table.score = score;
-  table.load_graph = load_graph, table.free_graph = free_graph, table.load_packed_graph = load_packed_graph;
+  table.load_graph = load_graph, table.free_graph = free_graph;
   table.channel_begin = channel_begin, table.channel_end = channel_end, table.advance = advance;
-  table.best_path = best_path, table.lattice = lattice, table.lattice_piece = lattice_piece;
-  table.lattices = lattices, table.outcome = outcome, table.common_path = common_path;
+  table.best_paths = best_paths, table.lattices = lattices, table.outcome = outcome, table.extension = extension;
   return table;
 }
 

@@ -26,13 +26,13 @@ class Search {
   // Consumes rows loglikes[t * stride ... + n_pdfs - 1]. A search whose beam has died consumes nothing.
   void advance(const float *loglikes, size_t stride, uint32_t n_frames);
 
-  // See asr_backend_api::best_path. The arcs are valid until the next call.
+  // See asr_backend_api::best_paths. The arcs are valid until the next call.
   void best_path(bool use_final, asr_path *path);
 
-  // See asr_backend_api::common_path.
+  // See ASR_WANTS_COMMON.
   uint64_t n_common_arcs() { return trace_.n_common_arcs(tokens_); }
 
-  // See asr_backend_api::lattice. The arrays are valid until the next call.
+  // See asr_backend_api::lattices. The arrays are valid until the next call.
   void lattice(bool use_final, asr_raw_lattice *lattice);
   void lattice_piece(asr_raw_lattice *piece);
 

@@ -2,7 +2,6 @@
 #include "plugins/cpu/search_graph.h"
 
 #include <algorithm>
-#include <cstddef>
 
 #include "core/base/error.h"
 
@@ -52,8 +51,6 @@ SearchGraph::SearchGraph(const asr_graph_view &view) : packed_{} {
   packed_.records = own_records_.data();
   packed_.pdf_of = own_pdf_of_.data();
   pdf_mask_ = packed_.pdf_mask();
-  const bool tells = view.size > offsetof(asr_graph_view, arrays_in_use) && view.arrays_in_use != nullptr;
-  if (tells) *view.arrays_in_use = 0;
 }
 
 // States are visited in an order in which epsilon arcs lead on: a state is next when the arcs into it have been followed.

@@ -24,9 +24,6 @@ class Acoustic : public ScoreBuffers<Device> {
     float *loglikes;
   };
   static void score(Device &device, const std::vector<Job> &jobs);
-  void score(const float *features, uint32_t n_rows, uint32_t buffer, float *loglikes) {
-    score(device_, {{this, features, n_rows, buffer, loglikes}});
-  }
   // The same of rows that were put where prepare() says.
   void score_prepared(uint32_t buffer) { score_prepared(device_, {this}, {buffer}); }
   // Rows of a buffer [n_rows][n_states] on the device, for work that is put into `stream` afterwards.

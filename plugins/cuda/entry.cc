@@ -23,6 +23,7 @@ struct Platform {
   using SearchGraph = cuda::SearchGraph;
   using Search = cuda::Search;
   using SearchLanes = cuda::SearchLanes;
+  static constexpr bool kOverlaps = true;
 };
 using Slots = DeviceSlots<Platform>;
 
@@ -30,7 +31,7 @@ asr_status probe(asr_backend_device_info *infos, size_t capacity, size_t *n_devi
   return guard([&] {
     std::string why_none;
     const std::vector<asr_backend_device_info> gpus = list_gpus(&why_none);
-    give_devices(gpus, why_none, infos, capacity, n_devices);
+    give_devices(gpus, Slots::kCapabilities, why_none, infos, capacity, n_devices);
   });
 }
 
@@ -38,32 +39,17 @@ asr_status open(uint32_t index, const asr_backend_options *options, asr_backend_
   return guard([&] { *device = new Slots::Device(index, complete(*options)); });
 }
 
-asr_status score_models(asr_backend_device *device, const asr_score_job *jobs, size_t n_jobs) {
-  return Slots::guard_on(device, [&](Slots::Device &d) {
-    std::vector<Acoustic::Job> list;
-    for (size_t i = 0; i < n_jobs; ++i) {
-      const asr_score_job &job = jobs[i];
-      Acoustic *const acoustic = &Slots::of(job.acoustic).acoustic;
-      d.lanes.release(acoustic, job.buffer);
-      list.push_back({acoustic, job.features, job.n_rows, job.buffer, job.loglikes});
-    }
-    Acoustic::score(d.device, list);
-  });
-}
-
 asr_status kernel_seconds(asr_backend_device *device, double *seconds) {
   return Slots::guard_on(device, [&](Slots::Device &d) { *seconds = d.device.clock().seconds(); });
 }
 
-asr_status finish_advances(asr_backend_device *device, uint32_t n_left) {
-  return Slots::guard_on(device, [&](Slots::Device &d) { d.lanes.finish_advances(n_left); });
-}
+constexpr asr_backend_bench_api kBench = {sizeof kBench, kernel_seconds, nullptr, Slots::memory};
+
+const void *extension(const char *name) { return Slots::extension(name, &kBench); }
 
 constexpr asr_backend_api make_table() {
   asr_backend_api table = Slots::table("cuda");
-  table.probe = probe, table.open = open;
-  table.score_models = score_models, table.kernel_seconds = kernel_seconds;
-  table.finish_advances = finish_advances;
+  table.probe = probe, table.open = open, table.extension = extension;
   return table;
 }
 

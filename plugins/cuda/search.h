@@ -79,7 +79,7 @@ class Search : public ChannelOutcome {
   const ChannelMemory &memory() const { return memory_; }
   ChannelMemory release_memory() { return std::move(memory_); }
 
-  // See asr_backend_api::best_path: the job, without the places it writes to, and the path when it is done. The arcs are valid
+  // See asr_backend_api::best_paths: the job, without the places it writes to, and the path when it is done. The arcs are valid
   // until the next call.
   SearchPathJob path_job(bool use_final) const;
   uint32_t max_path_steps() const { return job_.n_records; }
@@ -90,7 +90,7 @@ class Search : public ChannelOutcome {
   void keep_path(const SearchPathPlace &place, bool use_final);
   bool give_wanted_path(bool use_final, asr_path *path);
 
-  // See asr_backend_api::lattice: the job that writes it, what it has written, what was read of that, and then the arrays, on
+  // See asr_backend_api::lattices: the job that writes it, what it has written, what was read of that, and then the arrays, on
   // any thread. They are valid until the next call.
   void check_lattices() const;  // throws where the channel makes none
   SearchJob lattice_job(bool use_final) const;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/backend/asr_backend_bench.h"
 #include "plugins/common/device_lanes.h"
 #include "plugins/common/staging.h"
 #include "plugins/cuda/acoustic.h"

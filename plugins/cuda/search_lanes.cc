@@ -64,6 +64,7 @@ void SearchLanes::start(Acoustic *acoustic, const std::vector<Task> &tasks) {
 
 void SearchLanes::finish_advances(uint32_t n_left) noexcept {
   if (n_left < 2) flights_[last_ ^ 1]->finish();
+  if (n_left == 1) flights_[last_ ^ 1]->forget_failure();
   if (n_left > 0) return;
   flights_[last_]->finish();
   idle_.outgrown.clear();

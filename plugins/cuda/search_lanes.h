@@ -24,7 +24,7 @@ class SearchLanes {
 
   // Starts advancing; the advance before the last is finished first, and the last if it has channels of these.
   void start(Acoustic *acoustic, const std::vector<Task> &tasks);
-  // Until at most n_left advances are under way.
+  // Until at most n_left advances are under way. With one left, what failed of the others is only their channels' outcome.
   void finish_advances(uint32_t n_left) noexcept;
   void finish() noexcept { finish_advances(0); }
   void wait();  // also throws what failed

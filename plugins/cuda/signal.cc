@@ -65,9 +65,12 @@ Signals::Signals(Device &device, Mfcc &mfcc, const asr_features_view &view)
   tables_.tap_begin = tap_begin_.data(), tables_.taps = taps_.data(), tables_.transform = transform_.data();
 }
 
+bool Signals::prepare() const {
+  return std::max(signal_frames_shared_bytes(tables_.n), signal_rows_shared_bytes(tables_.n)) <= kMaxSignalSharedBytes;
+}
+
 std::unique_ptr<SignalProgress> Signals::begin(const asr_signal_options &options) {
-  const size_t shared_bytes = std::max(signal_frames_shared_bytes(tables_.n), signal_rows_shared_bytes(tables_.n));
-  if (shared_bytes > kMaxSignalSharedBytes) {
+  if (!prepare()) {
     fail(ASR_UNSUPPORTED, "signal_begin: %u mel bands and rows of %u values do not fit a block's memory", tables_.n.n_mel,
          tables_.n.n_values);
   }

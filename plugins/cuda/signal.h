@@ -22,7 +22,8 @@ class Signals {
   static bool serves(const Device &, const asr_features_view &view) { return dynamics_of(view) != nullptr; }
   Signals(Device &device, Mfcc &mfcc, const asr_features_view &view);
 
-  // Throws ASR_UNSUPPORTED where the tables do not fit a block's memory.
+  // Whether the tables fit a block's memory, without which no signal can begin.
+  bool prepare() const;
   std::unique_ptr<SignalProgress> begin(const asr_signal_options &options);
   void end(std::unique_ptr<SignalProgress> signal) noexcept { slots_.end(std::move(signal)); }
   // progress[i]: of jobs[i], NULL where it has rows of the host.

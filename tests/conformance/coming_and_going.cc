@@ -68,7 +68,7 @@ class ComingAndGoingTest : public LoadFixture {
       }
       std::shuffle(jobs.begin(), jobs.end(), random);
       if (!jobs.empty()) device.check(device.api()->advance(device.get(), nullptr, jobs.data(), jobs.size()));
-      if (random() % 2 == 0) device.check(device.api()->wait(device.get()));
+      if (random() % 2 == 0) device.check(device.api()->wait(device.get(), 0));
       for (std::optional<Visit> &visit : seats) {
         if (!visit) continue;
         const Utterance &u = visit->spoken.utterance;
@@ -88,7 +88,7 @@ class ComingAndGoingTest : public LoadFixture {
       }
     }
     EXPECT_GT(n_compared, n / 2);
-    device.check(device.api()->wait(device.get()));
+    device.check(device.api()->wait(device.get(), 0));
   }
 
   void visit_all(const std::vector<size_t> &numbers, uint32_t small_rooms, const std::vector<uint32_t> &sizes) {

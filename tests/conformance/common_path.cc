@@ -10,13 +10,7 @@ class CommonPathTest : public SearchFixture {
  protected:
   void SetUp() override {
     SearchFixture::SetUp();
-    if (!IsSkipped() && api().common_path == nullptr) GTEST_SKIP() << entry().id << ": cannot tell what paths share";
-  }
-
-  uint64_t n_common(const Device &device, const Channel &channel) {
-    uint64_t n = 0;
-    device.check(api().common_path(device.get(), channel.channel, &n));
-    return n;
+    require(ASR_BACKEND_COMMON_PATH, "cannot tell what paths share");
   }
 };
 
@@ -34,11 +28,8 @@ TEST_P(CommonPathTest, IsTheOneDefined) {
     const Loaded loaded(api(), *device, graph.view());
     const Channel channel(api(), *device, loaded, options);
     for (uint32_t t = 0;; ++t) {
-      asr_path path{};
-      device->check(api().best_path(device->get(), channel.channel, t % 2, &path));
-      const std::vector<asr_path_arc> before(path.arcs, path.arcs + path.n_arcs);
-      ASSERT_EQ(n_common(*device, channel), want[t]) << "frame " << t;
-      for (size_t a = 0; a < before.size(); ++a) ASSERT_EQ(path.arcs[a].frame, before[a].frame);  // still valid
+      const asr_path path = path_of(*device, channel.channel, ASR_WANTS_COMMON | final_if(t % 2 == 1));
+      ASSERT_EQ(path.n_common_arcs, want[t]) << "frame " << t;
       ASSERT_LE(want[t], path.n_arcs);
       n_some += want[t] > 0 ? 1 : 0;
       n_partly += want[t] > 0 && want[t] < path.n_arcs ? 1 : 0;
@@ -62,9 +53,8 @@ TEST_P(CommonPathTest, OfALongSearchNeverFalls) {
   std::vector<asr_path_arc> common;
   for (uint32_t t = 0; t < kFrames; t += kWindow) {
     advance(*device, channel, rows.data(), 5, kWindow, kWindow);
-    asr_path path{};
-    device->check(api().best_path(device->get(), channel.channel, 0, &path));
-    const uint64_t n = n_common(*device, channel);
+    const asr_path path = path_of(*device, channel.channel, ASR_WANTS_COMMON);
+    const uint64_t n = path.n_common_arcs;
     ASSERT_GE(n, common.size());
     ASSERT_LE(n, path.n_arcs);
     for (size_t a = 0; a < common.size(); ++a) ASSERT_EQ(path.arcs[a].transition_id, common[a].transition_id);

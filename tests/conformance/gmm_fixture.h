@@ -31,8 +31,9 @@ class GmmTest : public BackendTest {
         const uint32_t n = std::min(window, n_rows - t);
         Guarded<float> loglikes(size_t{n} * n_states);
         const std::vector<float> rows(features.begin() + t * n_dims, features.begin() + (t + n) * n_dims);
-        device_->check(api().score(device_->get(), acoustic_, rows.data(), n, t / window % 2, loglikes.data()));
-        device_->check(api().wait(device_->get()));
+        const asr_score_job job{acoustic_, rows.data(), n, t / window % 2, loglikes.data()};
+        device_->check(api().score(device_->get(), &job, 1));
+        device_->check(api().wait(device_->get(), 0));
         EXPECT_TRUE(loglikes.bands_intact());
         EXPECT_EQ(loglikes.n_unwritten(), 0u);
         all.insert(all.end(), loglikes.data(), loglikes.data() + loglikes.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests `score_models` of back ends that have it: the same bits as `score` of one model after the other.
+// Tests `score` of many models in one call: the same bits as one model after the other.
 #include "tests/conformance/gmm_fixture.h"
 
 namespace asr::test {
@@ -49,22 +49,22 @@ class GmmModelsTest : public GmmTest {
       together.push_back(std::make_unique<Guarded<float>>(m->n_scores()));
       jobs.push_back({m->acoustic, m->features.data(), m->n_rows, buffer, together.back()->data()});
     }
-    device.check(device.api()->score_models(device.get(), jobs.data(), jobs.size()));
-    device.check(device.api()->wait(device.get()));
+    device.check(device.api()->score(device.get(), jobs.data(), jobs.size()));
+    device.check(device.api()->wait(device.get(), 0));
     for (size_t i = 0; i < models.size(); ++i) {
       const Model &m = *models[i];
       EXPECT_TRUE(together[i]->bands_intact());
       EXPECT_EQ(together[i]->n_unwritten(), 0u);
       std::vector<float> alone(m.n_scores());
-      device.check(device.api()->score(device.get(), m.acoustic, m.features.data(), m.n_rows, 1 - buffer, alone.data()));
-      device.check(device.api()->wait(device.get()));
+      const asr_score_job job{m.acoustic, m.features.data(), m.n_rows, 1 - buffer, alone.data()};
+      device.check(device.api()->score(device.get(), &job, 1));
+      device.check(device.api()->wait(device.get(), 0));
       ASSERT_EQ(memcmp(alone.data(), together[i]->data(), alone.size() * sizeof(float)), 0) << "model " << i;
     }
   }
 };
 
 TEST_P(GmmModelsTest, ModelsThatDifferInEverything) {
-  if (api().score_models == nullptr) GTEST_SKIP() << "the back end has no score_models";
   const auto device = open(backend_options(1, 256));
   RandomGmm full = random({13}, 20, 5), tied = random({39}, 45, 40);
   full.covariance = ASR_COVARIANCE_FULL;
@@ -86,14 +86,13 @@ TEST_P(GmmModelsTest, ModelsThatDifferInEverything) {
 }
 
 TEST_P(GmmModelsTest, ManyOfOneKind) {
-  if (api().score_models == nullptr) GTEST_SKIP() << "the back end has no score_models";
   const auto device = open(backend_options(1, 256));
   Models models;
   for (uint32_t i = 0; i < 19; ++i) {
     models.push_back(std::make_unique<Model>(*device, random({36}, 5 + 13 * i, 1 + i % 9), 1 + 13 * i % 256));
   }
   expect_scores_of_each(*device, models, 0);
-  EXPECT_EQ(device->api()->score_models(device->get(), nullptr, 0), ASR_OK);
+  EXPECT_EQ(device->api()->score(device->get(), nullptr, 0), ASR_OK);
 }
 
 SENONE_INSTANTIATE(GmmModelsTest);

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "core/backend/asr_backend.h"
+#include "core/backend/asr_backend_bench.h"
 #include "core/backend/registry.h"
 
 namespace asr::test {
@@ -55,6 +55,26 @@ class Guarded {
   std::vector<uint8_t> bytes_;
 };
 
+// A channel's best path, or lattice, as the bits of asr_search_wants say.
+inline asr_path path_of(const Device &device, asr_backend_channel *channel, uint32_t wants) {
+  asr_path path{};
+  device.check(device.api()->best_paths(device.get(), &channel, 1, wants, &path));
+  return path;
+}
+inline asr_raw_lattice lattice_of(const Device &device, asr_backend_channel *channel, uint32_t wants) {
+  asr_raw_lattice raw{};
+  device.check(device.api()->lattices(device.get(), &channel, 1, wants, &raw));
+  return raw;
+}
+
+inline uint32_t final_if(bool use_final) { return use_final ? ASR_WANTS_FINAL : 0; }
+
+inline asr_backend_graph *load_graph(const Device &device, const asr_graph_view &view, uint32_t *in_use) {
+  asr_backend_graph *graph = nullptr;
+  device.check(device.api()->load_graph(device.get(), &view, &graph, in_use));
+  return graph;
+}
+
 inline asr_backend_options backend_options(uint32_t max_lanes = 8, uint32_t window_frames = 64, uint32_t n_threads = 1) {
   return {sizeof(asr_backend_options), max_lanes, window_frames, n_threads, 0, 0, 0, 0};
 }
@@ -73,6 +93,12 @@ class BackendTest : public testing::TestWithParam<size_t> {
   }
   const DeviceEntry &entry() const { return all_devices()[GetParam()]; }
   const asr_backend_api &api() const { return *entry().api; }
+  // Skips the test on devices without a capability; `what` says what these do instead.
+  void require(asr_backend_capability capability, const char *what) const {
+    if (!IsSkipped() && (entry().info.capabilities & capability) == 0) GTEST_SKIP() << entry().id << ": " << what;
+  }
+  // The slots of the extension "bench"; NULL if the back end has none.
+  const asr_backend_bench_api *bench() const { return extension_of<asr_backend_bench_api>(api(), ASR_BACKEND_BENCH); }
   std::unique_ptr<Device> open(const asr_backend_options &options = backend_options()) const {
     return std::make_unique<Device>(entry(), options);
   }

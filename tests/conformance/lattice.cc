@@ -108,12 +108,11 @@ TEST_P(LatticeTest, BestPathIsTheSame) {
     const Channel plain(api(), *device, loaded, options);
     options.lattice_beam = 4;
     const Channel with_lattice(api(), *device, loaded, options);
-    asr_path want{}, got{};
     advance(*device, plain, rows.data(), graph.view().n_pdfs, 40, 40);
-    device->check(api().best_path(device->get(), plain.channel, 1, &want));
+    const asr_path want = path_of(*device, plain.channel, ASR_WANTS_FINAL);
     advance(*device, with_lattice, rows.data(), graph.view().n_pdfs, 40, 40);
     const RawLattice raw = lattice(*device, with_lattice, true);
-    device->check(api().best_path(device->get(), with_lattice.channel, 1, &got));
+    const asr_path got = path_of(*device, with_lattice.channel, ASR_WANTS_FINAL);
     EXPECT_EQ(got.total_cost, want.total_cost);
     EXPECT_EQ(got.n_tokens, want.n_tokens);
     EXPECT_EQ(got.n_arcs_expanded, want.n_arcs_expanded);
@@ -179,7 +178,7 @@ TEST_P(LatticeTest, LanesDoNotMatter) {
     std::vector<asr_advance_job> jobs;
     for (int c = 0; c < 8; ++c) jobs.push_back({channels[c]->channel, rows[c].data() + t * 5, 0, 0, 64, 0});
     device->check(api().advance(device->get(), nullptr, jobs.data(), jobs.size()));
-    device->check(api().wait(device->get()));
+    device->check(api().wait(device->get(), 0));
   }
   for (int c = 0; c < 8; ++c) {
     expect_same(lattice(*device, *channels[c], true), reference::lattice(graph.view(), options, rows[c].data(), 320, true));
@@ -218,7 +217,7 @@ TEST_P(LatticeTest, BadArgumentsAreRefused) {
   options.lattice_beam = 0;
   const Channel channel(api(), *device, loaded, options);
   asr_raw_lattice raw{};
-  EXPECT_EQ(api().lattice(device->get(), channel.channel, 1, &raw), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(api().lattices(device->get(), &channel.channel, 1, ASR_WANTS_FINAL, &raw), ASR_INVALID_ARGUMENT);
 }
 
 // A graph with such a cycle can still be searched.
@@ -236,10 +235,8 @@ TEST_P(LatticeTest, CycleOfEpsilonArcs) {
   const float rows[] = {-1, -2, -3};
   advance(*device, channel, rows, 1, 3, 3);
   asr_raw_lattice raw{};
-  EXPECT_EQ(api().lattice(device->get(), channel.channel, 1, &raw), ASR_UNSUPPORTED);
-  asr_path path{};
-  device->check(api().best_path(device->get(), channel.channel, 1, &path));
-  EXPECT_EQ(path.n_arcs, 3u);
+  EXPECT_EQ(api().lattices(device->get(), &channel.channel, 1, ASR_WANTS_FINAL, &raw), ASR_UNSUPPORTED);
+  EXPECT_EQ(path_of(*device, channel.channel, ASR_WANTS_FINAL).n_arcs, 3u);
 }
 
 SENONE_INSTANTIATE(LatticeTest);

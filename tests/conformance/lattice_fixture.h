@@ -26,13 +26,13 @@ class LatticeTest : public SearchFixture {
  protected:
   void SetUp() override {
     SearchFixture::SetUp();
-    if (!IsSkipped() && api().lattice == nullptr) GTEST_SKIP() << entry().id << ": makes no lattices";
+    require_lattices();
   }
 
+  void require_lattices() const { require(ASR_BACKEND_LATTICES, "makes no lattices"); }
+
   RawLattice lattice(const Device &device, const Channel &channel, bool use_final) {
-    asr_raw_lattice raw{};
-    device.check(api().lattice(device.get(), channel.channel, use_final ? 1 : 0, &raw));
-    return copy_of(raw);
+    return copy_of(lattice_of(device, channel.channel, final_if(use_final)));
   }
 
   RawLattice decode(const Device &device, const asr_graph_view &view, const asr_search_options &options,

@@ -9,13 +9,12 @@ class LatticePiecesTest : public LatticeTest {
  protected:
   void SetUp() override {
     LatticeTest::SetUp();
-    if (!IsSkipped() && api().lattice_piece == nullptr) GTEST_SKIP() << entry().id << ": makes no pieces of lattices";
+    require(ASR_BACKEND_PIECES, "makes no pieces of lattices");
   }
 
   // Takes the available pieces; false if there were none.
   bool take(const Device &device, const Channel &channel, std::vector<RawLattice> *pieces) {
-    asr_raw_lattice raw{};
-    device.check(api().lattice_piece(device.get(), channel.channel, &raw));
+    const asr_raw_lattice raw = lattice_of(device, channel.channel, ASR_WANTS_PIECE);
     if (raw.n_states == 0) return false;
     pieces->push_back(copy_of(raw));
     pieces->back().n_frames = 0;
@@ -106,7 +105,7 @@ TEST_P(LatticePiecesTest, AreRefusedWhereLatticesAre) {
   const Loaded loaded(api(), *device, graph.view());
   const Channel channel(api(), *device, loaded, search_options(10));
   asr_raw_lattice raw{};
-  EXPECT_EQ(api().lattice_piece(device->get(), channel.channel, &raw), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(api().lattices(device->get(), &channel.channel, 1, ASR_WANTS_PIECE, &raw), ASR_INVALID_ARGUMENT);
 }
 
 SENONE_INSTANTIATE(LatticePiecesTest);

@@ -74,7 +74,7 @@ class LoadFixture : public LatticeTest {
  protected:
   void SetUp() override {
     LatticeTest::SetUp();
-    if (!IsSkipped() && api().lattice_piece == nullptr) GTEST_SKIP() << entry().id << ": makes no pieces of lattices";
+    require(ASR_BACKEND_PIECES, "makes no pieces of lattices");
   }
 
   // Values of asr_backend_options::cluster_blocks that make a difference: all of `sizes` if blocks form clusters.
@@ -91,11 +91,9 @@ class LoadFixture : public LatticeTest {
 
   // Appends the settled pieces of the finished advances. The device may differ from the case's.
   static void take_pieces(const Device &device, const Channel &channel, Outcome *outcome) {
-    const asr_backend_api &api = *device.api();
-    if (api.finish_advances != nullptr) device.check(api.finish_advances(device.get(), 0));
+    device.check(device.api()->wait(device.get(), 0));
     for (;;) {
-      asr_raw_lattice raw{};
-      device.check(device.api()->lattice_piece(device.get(), channel.channel, &raw));
+      const asr_raw_lattice raw = lattice_of(device, channel.channel, ASR_WANTS_PIECE);
       if (raw.n_states == 0) return;
       outcome->lattices.push_back(copy_of(raw));
       outcome->lattices.back().n_frames = 0;  // as in the reference
@@ -106,12 +104,9 @@ class LoadFixture : public LatticeTest {
   static void finish(const Device &device, const Channel &channel, const Utterance &u, Outcome *outcome) {
     if (u.options.lattice_beam > 0) {
       take_pieces(device, channel, outcome);
-      asr_raw_lattice raw{};
-      device.check(device.api()->lattice(device.get(), channel.channel, u.use_final ? 1 : 0, &raw));
-      outcome->lattices.push_back(copy_of(raw));
+      outcome->lattices.push_back(copy_of(lattice_of(device, channel.channel, final_if(u.use_final))));
     }
-    asr_path path{};
-    device.check(device.api()->best_path(device.get(), channel.channel, u.use_final ? 1 : 0, &path));
+    const asr_path path = path_of(device, channel.channel, final_if(u.use_final));
     outcome->path = {{path.arcs, path.arcs + path.n_arcs},
                      path.n_frames,
                      path.reached_final != 0,
@@ -129,7 +124,7 @@ class LoadFixture : public LatticeTest {
       const asr_advance_job job{
           channel.channel, u.rows.data() + size_t{t} * n_pdfs, 0, 0, std::min(kWindow, u.n_frames - t), 0};
       device.check(device.api()->advance(device.get(), nullptr, &job, 1));
-      device.check(device.api()->wait(device.get()));
+      device.check(device.api()->wait(device.get(), 0));
       if (takes_at_once && u.options.lattice_beam > 0) take_pieces(device, channel, &outcome);
     }
     finish(device, channel, u, &outcome);

@@ -30,8 +30,7 @@ void expect_same(const SearchResult &got, const SearchResult &want) {
 class SearchTest : public SearchFixture {
  protected:
   SearchResult best_path(const Device &device, const Channel &channel, bool use_final) {
-    asr_path path{};
-    device.check(api().best_path(device.get(), channel.channel, use_final ? 1 : 0, &path));
+    const asr_path path = path_of(device, channel.channel, final_if(use_final));
     return {{path.arcs, path.arcs + path.n_arcs},
             path.n_frames,
             path.reached_final != 0,
@@ -138,7 +137,7 @@ TEST_P(SearchTest, LanesDoNotMatter) {
     std::vector<asr_advance_job> jobs;
     for (int c = 0; c < 8; ++c) jobs.push_back({channels[c]->channel, rows[c].data() + t * 5, 0, 0, 64, 0});
     many->check(api().advance(many->get(), nullptr, jobs.data(), jobs.size()));
-    many->check(api().wait(many->get()));
+    many->check(api().wait(many->get(), 0));
   }
   for (int c = 0; c < 8; ++c) {
     expect_same(best_path(*many, *channels[c], true), decode(*one, graph.view(), options, rows[c], 320, true));
@@ -238,12 +237,12 @@ TEST_P(SearchTest, ScoreBufferAndHostRows) {
                                  &stream,
                                  codebooks.data(),
                                  means.data(),
+                                 precisions.data(),
+                                 log_weights.data(),
                                  covariance_of.data(),
                                  precision_at.data(),
-                                 precisions.data(),
                                  state_codebook.data(),
-                                 state_weight.data(),
-                                 log_weights.data()};
+                                 state_weight.data()};
     asr_backend_acoustic *acoustic = nullptr;
     device->check(api().load_acoustic(device->get(), &view, &acoustic));
     {
@@ -254,8 +253,8 @@ TEST_P(SearchTest, ScoreBufferAndHostRows) {
       for (float &x : features) x = normal(random);
       std::vector<Guarded<float>> rows(10, Guarded<float>(64 * 4));
       const auto score = [&](uint32_t window) {
-        device->check(
-            api().score(device->get(), acoustic, features.data() + window * 64 * 3, 64, window % 2, rows[window].data()));
+        const asr_score_job job{acoustic, features.data() + window * 64 * 3, 64, window % 2, rows[window].data()};
+        device->check(api().score(device->get(), &job, 1));
       };
       score(0);
       for (uint32_t window = 0; window < 10; ++window) {
@@ -263,7 +262,7 @@ TEST_P(SearchTest, ScoreBufferAndHostRows) {
         const asr_advance_job job{buffered.channel, nullptr, window % 2, 5, 50, 0};
         device->check(api().advance(device->get(), acoustic, &job, 1));
       }
-      device->check(api().wait(device->get()));
+      device->check(api().wait(device->get(), 0));
       for (const Guarded<float> &window : rows) {
         EXPECT_TRUE(window.bands_intact());
         EXPECT_EQ(window.n_unwritten(), 0u);
@@ -303,12 +302,11 @@ TEST_P(SearchTest, ArraysThatAreNotInUseMayGo) {
   std::vector<asr_graph_arc> arcs = {{1, 1, 3, 0.5f}};
   std::vector<uint32_t> emitting_begin = {0, 1, 1}, epsilon_begin = {1, 1, 1}, pdf_of = {0, 0};
   std::vector<float> final_costs = {std::numeric_limits<float>::infinity(), 0.25f};
-  uint32_t in_use = 1;
   const asr_graph_view view{
       sizeof(view),  2,      0, 1, 1, 1, emitting_begin.data(), epsilon_begin.data(), arcs.data(), final_costs.data(),
-      pdf_of.data(), &in_use};
+      pdf_of.data(), nullptr};
   const Loaded loaded(api(), *device, view);
-  if (in_use == 0) {
+  if (loaded.in_use == 0) {
     for (auto *begin : {&emitting_begin, &epsilon_begin, &pdf_of}) begin->assign(begin->size(), 0xffffffff);
     arcs[0] = {0xffffffff, 0xffffffff, 0xffffffff, std::nanf("")};
     final_costs.assign(2, std::nanf(""));
@@ -316,8 +314,7 @@ TEST_P(SearchTest, ArraysThatAreNotInUseMayGo) {
   const Channel channel(api(), *device, loaded, search_options(10));
   const float row = -2;
   advance(*device, channel, &row, 1, 1, 1);
-  asr_path path{};
-  device->check(api().best_path(device->get(), channel.channel, 1, &path));
+  const asr_path path = path_of(*device, channel.channel, ASR_WANTS_FINAL);
   EXPECT_NEAR(path.total_cost, 0.5 + 0.7 * 2 + 0.25, 1e-5);
   ASSERT_EQ(path.n_arcs, 1u);
   EXPECT_EQ(path.arcs[0].word, 3u);

@@ -37,11 +37,12 @@ class SearchFixture : public BackendTest {
   // A graph loaded on a device.
   struct Loaded {
     Loaded(const asr_backend_api &api, const Device &device, const asr_graph_view &view) : api(api) {
-      device.check(api.load_graph(device.get(), &view, &graph));
+      graph = load_graph(device, view, &in_use);
     }
     ~Loaded() { api.free_graph(graph); }
     const asr_backend_api &api;
     asr_backend_graph *graph = nullptr;
+    uint32_t in_use = 1;  // whether the arrays are
   };
   struct Channel {
     Channel(const asr_backend_api &api, const Device &device, const Loaded &loaded, const asr_search_options &options)
@@ -59,7 +60,7 @@ class SearchFixture : public BackendTest {
     for (uint32_t t = 0; t < n_frames; t += chunk) {
       const asr_advance_job job{channel.channel, rows + size_t{t} * n_pdfs, 0, 0, std::min(chunk, n_frames - t), 0};
       device.check(api().advance(device.get(), nullptr, &job, 1));
-      device.check(api().wait(device.get()));
+      device.check(api().wait(device.get(), 0));
     }
   }
 };

@@ -26,7 +26,7 @@ class SmallRoomsTest : public LoadFixture {
   uint64_t memory_of_channels(const Device &device) const {
     asr_backend_memory memory{};
     memory.size = sizeof(memory);
-    device.check(api().memory(device.get(), &memory));
+    device.check(bench()->memory(device.get(), &memory));
     return memory.channel_bytes + memory.lane_bytes;
   }
 };
@@ -90,7 +90,7 @@ TEST_P(SmallRoomsTest, LongAudio) {
 
 // Buffers start small, and grow.
 TEST_P(SmallRoomsTest, TakeLessMemoryUntilTheyGrow) {
-  if (api().memory == nullptr) GTEST_SKIP() << entry().id << ": has no memory of its own";
+  if (bench() == nullptr || bench()->memory == nullptr) GTEST_SKIP() << entry().id << ": has no memory of its own";
   std::mt19937 random(75);
   RandomGraph graph({6000, 50, 6, 3.0, 0.7, 0.1, false}, random);
   const std::vector<float> rows = recorded_rows(16, 50, random);

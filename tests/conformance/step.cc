@@ -131,7 +131,7 @@ TEST_P(StepTest, MemoryOfSignals) {
   std::vector<float> given;
   Stream early(world, source);
   const asr_step_job first = early.next(random, &given);
-  world.device->check(world.api.step(world.device->get(), world.features, world.acoustic, &first, 1, 0));
+  world.device->check(world.signals.step(world.device->get(), world.features, world.acoustic, &first, 1, 0));
   const asr_advance_job advance{early.channel(), nullptr, 0, 0, first.n_rows, 0};
   world.device->check(world.api.advance(world.device->get(), world.acoustic, &advance, 1));
   for (uint32_t seed = 0; seed < 2; ++seed) {
@@ -139,7 +139,7 @@ TEST_P(StepTest, MemoryOfSignals) {
   }
   while (!early.done()) {
     const asr_step_job job = early.next(random, &given);
-    world.device->check(world.api.step(world.device->get(), world.features, world.acoustic, &job, 1, 0));
+    world.device->check(world.signals.step(world.device->get(), world.features, world.acoustic, &job, 1, 0));
     const asr_advance_job rest{early.channel(), nullptr, 0, 0, job.n_rows, 0};
     world.device->check(world.api.advance(world.device->get(), world.acoustic, &rest, 1));
   }
@@ -151,14 +151,14 @@ TEST_P(StepTest, MisuseIsRefused) {
   if (!world.makes_signals()) GTEST_SKIP() << entry().id << ": rows of such features come from the host";
   asr_signal_options options{sizeof(options), 7, 0};
   asr_backend_signal *signal = nullptr;
-  EXPECT_EQ(api().signal_begin(world.device->get(), world.features, &options, &signal), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(signals()->signal_begin(world.device->get(), world.features, &options, &signal), ASR_INVALID_ARGUMENT);
   EXPECT_STRNE(api().last_error(), "");
   options.warp = 0;
-  check(api().signal_begin(world.device->get(), world.features, &options, &signal));
+  check(signals()->signal_begin(world.device->get(), world.features, &options, &signal));
   const std::vector<float> samples(5000, 1.0f);
   const auto step = [&](uint32_t n_frames, uint32_t ends, uint32_t first_row, uint32_t n_rows, uint32_t buffer = 0) {
     const asr_step_job job{signal, samples.data() + 1, n_frames, ends, nullptr, first_row, n_rows};
-    return api().step(world.device->get(), world.features, world.acoustic, &job, 1, buffer);
+    return signals()->step(world.device->get(), world.features, world.acoustic, &job, 1, buffer);
   };
   EXPECT_EQ(step(0, 0, 0, 1), ASR_INVALID_ARGUMENT);
   EXPECT_EQ(step(10, 0, 0, 8), ASR_INVALID_ARGUMENT);
@@ -170,9 +170,9 @@ TEST_P(StepTest, MisuseIsRefused) {
   EXPECT_EQ(step(2 * kWindow + 3, 0, 0, 2 * kWindow), ASR_OK);
   EXPECT_EQ(step(2, 1, 0, 5), ASR_OK);
   EXPECT_EQ(step(1, 0, 0, 0), ASR_INVALID_STATE);
-  check(api().wait(world.device->get()));
-  api().signal_end(signal);
-  EXPECT_EQ(api().step(world.device->get(), world.features, world.acoustic, nullptr, 0, 0), ASR_OK);
+  check(api().wait(world.device->get(), 0));
+  signals()->signal_end(signal);
+  EXPECT_EQ(signals()->step(world.device->get(), world.features, world.acoustic, nullptr, 0, 0), ASR_OK);
 }
 
 TEST_P(StepTest, BadTablesAreRefused) {
@@ -212,10 +212,9 @@ TEST_P(StepTest, FeaturesWithoutDynamics) {
     if (view.size = size; size == sizeof view) view.dynamics = nullptr;
     asr_backend_features *features = nullptr;
     check(api().load_features(device->get(), &view, &features));
-    const asr_signal_options options{sizeof(options), 0, 0};
-    asr_backend_signal *signal = nullptr;
-    EXPECT_EQ(api().signal_begin(device->get(), features, &options, &signal), ASR_UNSUPPORTED);
-    EXPECT_STRNE(api().last_error(), "");
+    uint32_t makes_rows = 1;
+    check(signals()->prepare(device->get(), features, &makes_rows));
+    EXPECT_EQ(makes_rows, 0u);
     api().free_features(features);
     view.dynamics = reinterpret_cast<const asr_dynamics_view *>(&view);  // must not be read
   }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <random>
 
+#include "core/backend/asr_backend_signals.h"
 #include "core/feature/feature_pipeline.h"
 #include "core/feature/signal_feed.h"
 #include "tests/conformance/search_fixture.h"
@@ -21,13 +22,19 @@ class StepFixture : public SearchFixture {
 
   void SetUp() override {
     SearchFixture::SetUp();
-    if (!IsSkipped() && api().step == nullptr) GTEST_SKIP() << entry().id << ": has no fused step";
+    if (!IsSkipped() && signals() == nullptr) GTEST_SKIP() << entry().id << ": has no fused step";
   }
+  // The slots of the extension "signals"; NULL if the back end has none.
+  const asr_backend_signals_api *signals() const { return extension_of<asr_backend_signals_api>(api(), ASR_BACKEND_SIGNALS); }
 
   // A front end, a model of its rows and the graph on a device.
   struct World {
     World(const StepFixture &test, const FrontEnd &f, uint32_t max_lanes = 8)
-        : api(test.api()), tables(f, {1, 1.1}), model(model_of(f)), device(test.open(backend_options(max_lanes, kWindow, 2))) {
+        : api(test.api()),
+          signals(*test.signals()),
+          tables(f, {1, 1.1}),
+          model(model_of(f)),
+          device(test.open(backend_options(max_lanes, kWindow, 2))) {
       device->check(api.load_features(device->get(), tables.view(), &features));
       const AcousticView view(model);
       device->check(api.load_acoustic(device->get(), view.get(), &acoustic));
@@ -38,7 +45,8 @@ class StepFixture : public SearchFixture {
       begin[kPdfs] = kPdfs;
       const asr_graph_view circle{sizeof(circle), kPdfs,   0,    kPdfs,       kPdfs,  kPdfs,
                                   begin,          epsilon, arcs, final_costs, pdf_of, nullptr};
-      device->check(api.load_graph(device->get(), &circle, &graph));
+      uint32_t in_use = 1;
+      graph = load_graph(*device, circle, &in_use);
     }
     ~World() {
       api.free_graph(graph);
@@ -51,14 +59,13 @@ class StepFixture : public SearchFixture {
       return random_gmm(options);
     }
     bool makes_signals() const {
-      asr_backend_signal *signal = nullptr;
-      const asr_signal_options options{sizeof(options), 0, 0};
-      const asr_status status = api.signal_begin(device->get(), features, &options, &signal);
-      api.signal_end(signal);
-      return status != ASR_UNSUPPORTED;
+      uint32_t makes_rows = 0;
+      device->check(signals.prepare(device->get(), features, &makes_rows));
+      return makes_rows != 0;
     }
 
     const asr_backend_api &api;
+    const asr_backend_signals_api &signals;
     const FeatureTables tables;
     const AcousticModel model;
     std::unique_ptr<Device> device;
@@ -89,10 +96,10 @@ class StepFixture : public SearchFixture {
         return;
       }
       const asr_signal_options options{sizeof(options), source.warp, source.cmn == CmnKind::kLive};
-      world.device->check(world.api.signal_begin(world.device->get(), world.features, &options, &signal_));
+      world.device->check(world.signals.signal_begin(world.device->get(), world.features, &options, &signal_));
     }
     ~Stream() {
-      world_.api.signal_end(signal_);
+      world_.signals.signal_end(signal_);
       world_.api.channel_end(channel_);
     }
     bool done() const { return source_.on_host ? n_taken_ * n_dims() == rows_.size() : feed_.done(); }
@@ -154,8 +161,7 @@ class StepFixture : public SearchFixture {
   }
 
   static std::vector<float> scores_of(const World &world, asr_backend_channel *channel) {
-    asr_path path{};
-    world.device->check(world.api.best_path(world.device->get(), channel, 0, &path));
+    const asr_path path = path_of(*world.device, channel, 0);
     std::vector<float> scores;
     for (uint64_t i = 0; i < path.n_arcs; ++i) scores.push_back(path.arcs[i].acoustic_cost);
     return scores;
@@ -169,10 +175,10 @@ class StepFixture : public SearchFixture {
     const Stream stream(world, none);
     for (uint32_t t = 0; t < n_rows; t += kWindow) {
       const asr_advance_job job{stream.channel(), nullptr, 0, 0, std::min(kWindow, n_rows - t), 0};
-      world.device->check(
-          world.api.score(world.device->get(), world.acoustic, &rows[size_t{t} * n_dims], job.n_frames, 0, nullptr));
+      const asr_score_job score{world.acoustic, &rows[size_t{t} * n_dims], job.n_frames, 0, nullptr};
+      world.device->check(world.api.score(world.device->get(), &score, 1));
       world.device->check(world.api.advance(world.device->get(), world.acoustic, &job, 1));
-      world.device->check(world.api.wait(world.device->get()));
+      world.device->check(world.api.wait(world.device->get(), 0));
     }
     return scores_of(world, stream.channel());
   }
@@ -196,13 +202,13 @@ class StepFixture : public SearchFixture {
         n_rows += jobs.back().n_rows;
       }
       world.device->check(
-          world.api.step(world.device->get(), world.features, world.acoustic, jobs.data(), jobs.size(), buffer));
+          world.signals.step(world.device->get(), world.features, world.acoustic, jobs.data(), jobs.size(), buffer));
       for (std::vector<float> &values : given) {  // they were read during the call
         std::fill(values.begin(), values.end(), std::numeric_limits<float>::quiet_NaN());
       }
       world.device->check(world.api.advance(world.device->get(), world.acoustic, advances.data(), advances.size()));
     }
-    world.device->check(world.api.wait(world.device->get()));
+    world.device->check(world.api.wait(world.device->get(), 0));
     std::vector<std::vector<float>> scores;
     for (const auto &stream : streams) scores.push_back(scores_of(world, stream->channel()));
     return scores;

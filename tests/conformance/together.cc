@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests calls for many channels, if a back end has them, against a call for each, and the reported memory of channels.
+// Tests calls for many channels against a call for each, and the reported memory of channels.
 #include "tests/conformance/lattice_fixture.h"
 
 namespace asr::test {
@@ -7,6 +7,8 @@ namespace {
 
 class TogetherTest : public LatticeTest {
  protected:
+  void SetUp() override { SearchFixture::SetUp(); }  // most cases need no lattices
+
   using Channels = std::vector<std::unique_ptr<Channel>>;
 
   static std::vector<asr_backend_channel *> handles(const Channels &channels) {
@@ -16,13 +18,12 @@ class TogetherTest : public LatticeTest {
   }
 
   // Compares paths of the call for many with those of a call for each.
-  void expect_same_paths(const Device &device, const Channels &channels, uint32_t use_final) {
+  void expect_same_paths(const Device &device, const Channels &channels, uint32_t wants) {
     std::vector<asr_path> paths(channels.size());
-    device.check(api().best_paths(device.get(), handles(channels).data(), channels.size(), use_final, paths.data()));
+    device.check(api().best_paths(device.get(), handles(channels).data(), channels.size(), wants, paths.data()));
     for (size_t c = 0; c < channels.size(); ++c) {
       const std::vector<asr_path_arc> arcs(paths[c].arcs, paths[c].arcs + paths[c].n_arcs);
-      asr_path want{};
-      device.check(api().best_path(device.get(), channels[c]->channel, use_final, &want));
+      const asr_path want = path_of(device, channels[c]->channel, wants);
       EXPECT_EQ(paths[c].total_cost, want.total_cost);
       EXPECT_EQ(paths[c].n_frames, want.n_frames);
       EXPECT_EQ(paths[c].reached_final, want.reached_final);
@@ -41,16 +42,14 @@ TEST_P(TogetherTest, BestPathsAndLattices) {
   Channels channels;
   for (uint32_t c = 0; c < 7; ++c) {
     asr_search_options options = search_options(9, 12);
-    options.lattice_beam = 5;
+    if (entry().info.capabilities & ASR_BACKEND_LATTICES) options.lattice_beam = 5;
     channels.push_back(std::make_unique<Channel>(api(), *device, loaded, options));
     advance(*device, *channels.back(), graph.loglikes(90 * c).data(), 5, 90 * c, 64);
   }
-  if (api().best_paths != nullptr) {
-    for (const uint32_t use_final : {0u, 1u}) expect_same_paths(*device, channels, use_final);
-  }
-  if (api().lattices == nullptr) return;
+  for (const bool use_final : {false, true}) expect_same_paths(*device, channels, final_if(use_final));
+  if ((entry().info.capabilities & ASR_BACKEND_LATTICES) == 0) return;
   std::vector<asr_raw_lattice> raw(channels.size());
-  device->check(api().lattices(device->get(), handles(channels).data(), channels.size(), 1, raw.data()));
+  device->check(api().lattices(device->get(), handles(channels).data(), channels.size(), ASR_WANTS_FINAL, raw.data()));
   std::vector<RawLattice> got;
   for (const asr_raw_lattice &lattice : raw) got.push_back(copy_of(lattice));
   for (size_t c = 0; c < channels.size(); ++c) expect_same(got[c], lattice(*device, *channels[c], true));
@@ -58,7 +57,6 @@ TEST_P(TogetherTest, BestPathsAndLattices) {
 
 // Two paths that part at the start and never share anything.
 TEST_P(TogetherTest, LongPathsThatShareNothing) {
-  if (api().best_paths == nullptr) GTEST_SKIP() << entry().id << ": finds best paths one at a time";
   const auto device = open();
   const asr_graph_arc arcs[] = {{1, 1, 0, 0.5f}, {2, 2, 0, 0.25f}, {1, 1, 0, 0.0f}, {2, 2, 0, 0.0f}};
   const uint32_t emitting_begin[] = {0, 2, 3, 4}, epsilon_begin[] = {4, 4, 4, 4}, pdf_of[] = {0, 0, 1};
@@ -73,23 +71,24 @@ TEST_P(TogetherTest, LongPathsThatShareNothing) {
     advance(*device, *channels.back(), rows.data(), 2, n_frames, 64);
   }
   std::vector<asr_path> paths(channels.size());
-  for (const uint32_t use_final : {0u, 1u}) {
-    device->check(api().best_paths(device->get(), handles(channels).data(), channels.size(), use_final, paths.data()));
+  for (const bool use_final : {false, true}) {
+    device->check(
+        api().best_paths(device->get(), handles(channels).data(), channels.size(), final_if(use_final), paths.data()));
     for (size_t c = 0; c < channels.size(); ++c) {
       ASSERT_EQ(paths[c].n_arcs, paths[c].n_frames);
-      for (size_t a = 0; a < paths[c].n_arcs; ++a) ASSERT_EQ(paths[c].arcs[a].transition_id, use_final != 0 ? 1u : 2u);
+      for (size_t a = 0; a < paths[c].n_arcs; ++a) ASSERT_EQ(paths[c].arcs[a].transition_id, use_final ? 1u : 2u);
     }
     EXPECT_EQ(paths[1].n_frames, kFrames);
   }
 }
 
 TEST_P(TogetherTest, MemoryIsAccountedFor) {
-  if (api().memory == nullptr) GTEST_SKIP() << entry().id << ": has no memory of its own";
+  if (bench() == nullptr || bench()->memory == nullptr) GTEST_SKIP() << entry().id << ": has no memory of its own";
   const auto device = open();
   const auto memory = [&] {
     asr_backend_memory memory{};
     memory.size = sizeof(memory);
-    device->check(api().memory(device->get(), &memory));
+    device->check(bench()->memory(device->get(), &memory));
     EXPECT_GE(memory.total_bytes,
               memory.graph_bytes + memory.acoustic_bytes + memory.features_bytes + memory.lane_bytes + memory.channel_bytes);
     return memory;

@@ -66,6 +66,7 @@ class SearchProblem {
   const asr_search_options &options() const { return options_; }
   const float *rows() const { return rows_.data(); }
   uint32_t n_frames() const { return n_frames_; }
+  uint32_t wants() const { return use_final_ ? ASR_WANTS_FINAL : 0; }  // of the path and of the lattice
   bool use_final() const { return use_final_; }
 
   // Returns the greatest finite value that a path's cost may contain.
@@ -86,14 +87,15 @@ class SearchProblem {
     const asr_backend_api &api = *device.api();
     asr_backend_graph *graph = nullptr;
     asr_backend_channel *channel = nullptr;
-    device.check(api.load_graph(device.get(), &view_, &graph));
+    uint32_t in_use = 1;
+    device.check(api.load_graph(device.get(), &view_, &graph, &in_use));
     const std::unique_ptr<asr_backend_graph, decltype(api.free_graph)> owned_graph(graph, api.free_graph);
     device.check(api.channel_begin(device.get(), graph, &options_, &channel));
     const std::unique_ptr<asr_backend_channel, decltype(api.channel_end)> owned_channel(channel, api.channel_end);
     for (uint32_t t = 0; t < n_frames_; t += kWindow) {
       const asr_advance_job job{channel, rows_.data() + size_t{t} * n_pdfs_, 0, 0, std::min(kWindow, n_frames_ - t), 0};
       device.check(api.advance(device.get(), nullptr, &job, 1));
-      device.check(api.wait(device.get()));
+      device.check(api.wait(device.get(), 0));
     }
     look(api, channel);
   }

@@ -82,7 +82,7 @@ struct StateRecord {
 
 }  // namespace asr
 
-// Argument of a back end's slot load_packed_graph.
+// asr_graph_view::packed.
 struct asr_packed_graph {
   uint32_t n_states, start_state, n_transition_ids, n_pdfs, n_words;
   uint64_t n_arcs, n_emitting_arcs;  // including self-loops

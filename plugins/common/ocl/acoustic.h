@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "plugins/common/ocl/device.h"
 #include "plugins/common/ocl/gmm.h"
@@ -16,6 +17,15 @@ class Acoustic : public ScoreBuffers<Device> {
   ~Acoustic();
 
   // Starts scoring n_rows into a buffer; `loglikes`, if not NULL, is complete after finish().
+  struct Job {
+    Acoustic *acoustic;
+    const float *features;
+    uint32_t n_rows, buffer;
+    float *loglikes;
+  };
+  static void score(Device &, const std::vector<Job> &jobs) {
+    for (const Job &job : jobs) job.acoustic->score(job.features, job.n_rows, job.buffer, job.loglikes);
+  }
   void score(const float *features, uint32_t n_rows, uint32_t buffer, float *loglikes);
   // The same of rows that were put where prepare() says.
   void score_prepared(uint32_t buffer);

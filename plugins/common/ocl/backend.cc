@@ -25,6 +25,7 @@ struct Platform {
   using SearchGraph = ocl::SearchGraph;
   using Search = ocl::Search;
   using SearchLanes = ocl::SearchLanes;
+  static constexpr bool kOverlaps = false;
 };
 using Slots = DeviceSlots<Platform>;
 
@@ -36,7 +37,7 @@ asr_status probe(asr_backend_device_info *infos, size_t capacity, size_t *n_devi
     const DeviceList list = list_devices(*g_variant);
     std::vector<asr_backend_device_info> devices;
     for (const DeviceFacts &facts : list.devices) devices.push_back(info_of(*g_variant, facts));
-    give_devices(devices, list.reason, infos, capacity, n_devices);
+    give_devices(devices, Slots::kCapabilities, list.reason, infos, capacity, n_devices);
     if (!devices.empty() && !list.reason.empty()) {
       g_host->log(ASR_LOG_INFO, (std::string(g_variant->name) + ": " + list.reason).c_str());
     }
@@ -59,6 +60,10 @@ asr_status kernel_seconds(asr_backend_device *device, double *seconds) {
                          [&](Slots::Device &d) { *seconds = d.device.compute().kernel_seconds() + d.lanes.kernel_seconds(); });
 }
 
+constexpr asr_backend_bench_api kBench = {sizeof kBench, kernel_seconds, tune, Slots::memory};
+
+const void *extension(const char *name) { return Slots::extension(name, &kBench); }
+
 }  // namespace
 
 const asr_backend_api *backend_table(const Variant &variant, uint32_t host_abi, const asr_host_api *host) {
@@ -66,8 +71,7 @@ const asr_backend_api *backend_table(const Variant &variant, uint32_t host_abi, 
   g_host = host;
   g_variant = &variant;
   table = Slots::table(variant.name);
-  table.probe = probe, table.open = open;
-  table.tune = tune, table.kernel_seconds = kernel_seconds;
+  table.probe = probe, table.open = open, table.extension = extension;
   return host_abi == ASR_BACKEND_ABI ? &table : nullptr;
 }
 

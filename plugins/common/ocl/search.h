@@ -41,14 +41,14 @@ class Search : public ChannelOutcome {
   // Room for what did not fit, as far as it is the channel's.
   void grow(uint32_t overflow);
 
-  // See asr_backend_api::best_path: the job, without the place of its steps; what has settled, there when the queue is
+  // See asr_backend_api::best_paths: the job, without the place of its steps; what has settled, there when the queue is
   // finished; and the path by what was found, the last step first. The arcs are valid until the next call.
   SearchPathJob path_job() const;
   void start_draining();
   void best_path(const SearchEnd &end, const PathStep *steps, asr_path *path);
 
-  // See asr_backend_api::lattice: the job that writes it, the copy, and, when the queue is finished, the arrays. They are valid
-  // until the next call.
+  // See asr_backend_api::lattices: the job that writes it, the copy, and, when the queue is finished, the arrays. They are
+  // valid until the next call.
   SearchJob lattice_job(bool use_final) const;
   void start_written() { lattice_->start_written(pool_, memory_, job_); }
   void lattice(asr_raw_lattice *lattice);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/backend/asr_backend_bench.h"
 #include "plugins/common/device_lanes.h"
 #include "plugins/common/ocl/acoustic.h"
 #include "plugins/common/ocl/search.h"

@@ -39,16 +39,21 @@ Signals::Signals(Device &device, Mfcc &mfcc, const asr_features_view &view)
       states_(device.context()),
       staging_(device.pool(), device.context()) {}
 
-std::unique_ptr<SignalProgress> Signals::begin(const asr_signal_options &options) {
+bool Signals::prepare() {
   const size_t local_bytes = std::max(2 * n_bands(numbers_) * sizeof(double), n_values(numbers_) * sizeof(float));
-  if (local_bytes > device_.facts().local_bytes) {
-    fail(ASR_UNSUPPORTED, "signal_begin: %u mel bands and rows of %u values do not fit a work-group's memory", numbers_.n_mel,
-         numbers_.n_values);
-  }
+  if (local_bytes > device_.facts().local_bytes) return false;
   if (kernels_ == nullptr) {
     const Program &program = device_.program(
         kernel_signal, "-D BANDS=" + std::to_string(n_bands(numbers_)) + " -D VALUES=" + std::to_string(n_values(numbers_)));
     kernels_ = std::make_unique<Kernels>(Kernels{program.kernel("signal_frames"), program.kernel("signal_rows")});
+  }
+  return true;
+}
+
+std::unique_ptr<SignalProgress> Signals::begin(const asr_signal_options &options) {
+  if (!prepare()) {
+    fail(ASR_UNSUPPORTED, "signal_begin: %u mel bands and rows of %u values do not fit a work-group's memory", numbers_.n_mel,
+         numbers_.n_values);
   }
   return slots_.begin(numbers_, n_warps_, options);
 }

@@ -23,7 +23,8 @@ class Signals {
   }
   Signals(Device &device, Mfcc &mfcc, const asr_features_view &view);
 
-  // Throws ASR_UNSUPPORTED where the tables do not fit a work-group's memory.
+  // Compiles the kernels, if the tables fit a work-group's memory, without which no signal can begin. Returns whether they do.
+  bool prepare();
   std::unique_ptr<SignalProgress> begin(const asr_signal_options &options);
   void end(std::unique_ptr<SignalProgress> signal) noexcept { slots_.end(std::move(signal)); }
   // progress[i]: of jobs[i], NULL where it has rows of the host.

@@ -21,8 +21,9 @@
 namespace {
 
 struct Fault {
-  const char
-      *slot;  // "outcome": that of the nth channel; "hang": an advance; "loud": extract, where a sample is as loud as can be
+  // "outcome": that of the nth channel; "best_path": that of a channel; "hang": an advance; "loud": extract, where a sample is
+  // as loud as can be
+  const char *slot;
   int nth;    // call of the slot that fails, from 1
   asr_status status;
   bool lasting;  // and every call after it
@@ -60,7 +61,7 @@ const asr_backend_api *g_cpu = nullptr;
 const Fault *g_fault = &kFaults[0];
 std::atomic<int> g_n_calls{0};
 uint32_t g_timeout_ms = 0;
-asr_backend_channel *g_bad_channel = nullptr;
+asr_backend_channel *g_bad_channel = nullptr, *g_unreadable = nullptr;
 std::mutex g_search;  // workers read results while the engine's thread searches
 
 // The advance under way, where they overlap: done when the next comes, or when it is awaited.
@@ -94,6 +95,9 @@ asr_status probe(asr_backend_device_info *infos, size_t capacity, size_t *n_devi
     snprintf(infos[i].name, sizeof(infos[i].name), "%s %d: %s", fault.slot, fault.nth,
              fault.status == ASR_DEVICE_LOST ? "lost" : "fails");
     infos[i].score = 1;
+    const uint32_t more =
+        FAULTY_OVERLAPS ? ASR_BACKEND_OVERLAPS | ASR_BACKEND_LATTICES | ASR_BACKEND_PIECES : ASR_BACKEND_COMMON_PATH;
+    infos[i].capabilities = ASR_BACKEND_PACKED_GRAPH | more;
   }
   return ASR_OK;
 }
@@ -101,7 +105,7 @@ asr_status probe(asr_backend_device_info *infos, size_t capacity, size_t *n_devi
 asr_status open(uint32_t index, const asr_backend_options *options, asr_backend_device **device) {
   g_fault = &kFaults[index];
   g_n_calls = 0;
-  g_bad_channel = nullptr;
+  g_bad_channel = g_unreadable = nullptr;
   g_pending = {};
   g_timeout_ms = options->timeout_ms;
   return g_cpu->open(0, options, device);
@@ -117,6 +121,7 @@ asr_status channel_begin(asr_backend_device *device, asr_backend_graph *graph, c
 
 void channel_end(asr_backend_channel *channel) {
   if (channel == g_bad_channel) g_bad_channel = nullptr;
+  if (channel == g_unreadable) g_unreadable = nullptr;
   auto &jobs = g_pending.jobs;
   jobs.erase(std::remove_if(jobs.begin(), jobs.end(), [&](const auto &job) { return job.channel == channel; }), jobs.end());
   g_cpu->channel_end(channel);
@@ -136,9 +141,8 @@ asr_status extract(asr_backend_device *device, asr_backend_features *features, c
   return unless_faulty("extract", [&] { return g_cpu->extract(device, features, jobs, n_jobs); });
 }
 
-asr_status score(asr_backend_device *device, asr_backend_acoustic *acoustic, const float *features, uint32_t n_rows,
-                 uint32_t buffer, float *loglikes) {
-  return unless_faulty("score", [&] { return g_cpu->score(device, acoustic, features, n_rows, buffer, loglikes); });
+asr_status score(asr_backend_device *device, const asr_score_job *jobs, size_t n_jobs) {
+  return unless_faulty("score", [&] { return g_cpu->score(device, jobs, n_jobs); });
 }
 
 asr_status do_pending() {
@@ -166,32 +170,31 @@ asr_status outcome(asr_backend_device *device, asr_backend_channel *channel) {
   return channel == g_bad_channel ? fail_now() : g_cpu->outcome(device, channel);
 }
 
-asr_status best_path(asr_backend_device *device, asr_backend_channel *channel, uint32_t use_final, asr_path *path) {
+// A channel whose path could not be read cannot be read again.
+asr_status best_paths(asr_backend_device *device, asr_backend_channel *const *channels, size_t n_channels, uint32_t wants,
+                      asr_path *paths) {
   std::lock_guard lock(g_search);
-  return unless_faulty("best_path", [&] { return g_cpu->best_path(device, channel, use_final, path); });
+  for (size_t i = 0; i < n_channels; ++i) {
+    if (is_faulty("best_path")) g_unreadable = channels[i];
+    if (channels[i] == g_unreadable) return fail_now();
+  }
+  return g_cpu->best_paths(device, channels, n_channels, wants, paths);
 }
 
-asr_status lattice(asr_backend_device *device, asr_backend_channel *channel, uint32_t use_final, asr_raw_lattice *lattice) {
+asr_status lattices(asr_backend_device *device, asr_backend_channel *const *channels, size_t n_channels, uint32_t wants,
+                    asr_raw_lattice *lattices) {
   std::lock_guard lock(g_search);
-  return unless_faulty("lattice", [&] { return g_cpu->lattice(device, channel, use_final, lattice); });
+  const auto make = [&] { return g_cpu->lattices(device, channels, n_channels, wants, lattices); };
+  return (wants & ASR_WANTS_PIECE) != 0 ? make() : unless_faulty("lattice", make);
 }
 
-asr_status lattice_piece(asr_backend_device *device, asr_backend_channel *channel, asr_raw_lattice *piece) {
-  std::lock_guard lock(g_search);
-  return g_cpu->lattice_piece(device, channel, piece);
-}
-
-asr_status wait(asr_backend_device *device) {
-  const asr_status status = g_cpu->wait(device);  // also where it fails: nothing is to be read after it
-  return unless_faulty("wait", [&] { return status; });
-}
-
-asr_status finish_advances(asr_backend_device *device, uint32_t n_left) {
-  if (n_left == 0) {
+asr_status wait(asr_backend_device *device, uint32_t n_left) {
+  if (FAULTY_OVERLAPS && n_left == 0) {
     std::lock_guard lock(g_search);
     if (const asr_status status = do_pending(); status != ASR_OK) return status;
   }
-  return wait(device);
+  const asr_status status = g_cpu->wait(device, 0);  // also where it fails: nothing is to be read after it
+  return unless_faulty("wait", [&] { return status; });
 }
 
 }  // namespace
@@ -212,11 +215,8 @@ const asr_backend_api *asr_backend_entry(uint32_t host_abi, const asr_host_api *
   api.score = score;
   api.advance = advance;
   api.outcome = outcome;
-  api.best_path = best_path;
+  api.best_paths = best_paths;
   api.wait = wait;
-  api.lattice = FAULTY_OVERLAPS ? lattice : nullptr;
-  api.lattices = nullptr;
-  api.lattice_piece = lattice_piece;
-  api.finish_advances = FAULTY_OVERLAPS ? finish_advances : nullptr;
+  api.lattices = FAULTY_OVERLAPS ? lattices : nullptr;
   return &api;
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/backend/asr_backend_signals.h"
 #include "core/feature/dynamic.h"
 #include "core/feature/normalise.h"
 #include "plugins/common/signal_plan.h"
@@ -57,6 +58,7 @@ asr_status probe(asr_backend_device_info *infos, size_t capacity, size_t *n_devi
   for (size_t i = 0; i < capacity && i < *n_devices; ++i) {
     snprintf(infos[i].name, sizeof(infos[i].name), "%s", kFaults[i].name);
     infos[i].score = 1;
+    infos[i].capabilities = ASR_BACKEND_LATTICES | ASR_BACKEND_PIECES | ASR_BACKEND_COMMON_PATH | ASR_BACKEND_PACKED_GRAPH;
   }
   return ASR_OK;
 }
@@ -90,6 +92,11 @@ struct asr_backend_signal {
 };
 
 namespace {
+
+asr_status prepare(asr_backend_device *, asr_backend_features *, uint32_t *makes_rows) {
+  *makes_rows = g_fault->makes_rows ? 1 : 0;
+  return ASR_OK;
+}
 
 asr_status signal_begin(asr_backend_device *, asr_backend_features *, const asr_signal_options *options,
                         asr_backend_signal **signal) {
@@ -130,9 +137,13 @@ asr_status step(asr_backend_device *device, asr_backend_features *features, asr_
         rows.insert(rows.end(), jobs[i].rows, jobs[i].rows + size_t{jobs[i].n_rows} * g_numbers.n_dims);
       }
     }
-    check_cpu(g_cpu->score(device, acoustic, rows.data(), n_rows, buffer, nullptr));
+    const asr_score_job score{acoustic, rows.data(), n_rows, buffer, nullptr};
+    check_cpu(g_cpu->score(device, &score, 1));
   });
 }
+
+const asr_backend_signals_api kSignals = {sizeof kSignals, prepare, signal_begin, signal_end, step};
+const void *extension(const char *name) { return strcmp(name, ASR_BACKEND_SIGNALS) == 0 ? &kSignals : nullptr; }
 
 }  // namespace
 
@@ -147,8 +158,6 @@ const asr_backend_api *asr_backend_entry(uint32_t host_abi, const asr_host_api *
   api.probe = probe;
   api.open = open;
   api.load_features = load_features;
-  api.signal_begin = signal_begin;
-  api.signal_end = signal_end;
-  api.step = step;
+  api.extension = extension;
   return &api;
 }

@@ -36,9 +36,10 @@ std::vector<float> score(const Device &device, const AcousticView &view, const s
   std::vector<float> scores(size_t{n_rows} * view.get()->n_states);
   for (uint32_t t = 0; t < n_rows; t += kWindow) {
     const uint32_t n = std::min(kWindow, n_rows - t);
-    device.check(api.score(device.get(), acoustic, rows.data() + size_t{t} * view.get()->n_dims, n, 0,
-                           scores.data() + size_t{t} * view.get()->n_states));
-    device.check(api.wait(device.get()));
+    const asr_score_job job{acoustic, rows.data() + size_t{t} * view.get()->n_dims, n, 0,
+                            scores.data() + size_t{t} * view.get()->n_states};
+    device.check(api.score(device.get(), &job, 1));
+    device.check(api.wait(device.get(), 0));
   }
   return scores;
 }

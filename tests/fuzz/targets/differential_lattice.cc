@@ -49,14 +49,13 @@ void search(const std::string &bytes) {
   const RawLattice expected =
       reference::lattice(problem.graph(), problem.options(), problem.rows(), problem.n_frames(), problem.use_final());
   for (const auto &device : devices()) {
-    if (device->api()->lattice == nullptr) continue;
+    if (!device->has(ASR_BACKEND_LATTICES)) continue;
     problem.solve(*device, [&](const asr_backend_api &api, asr_backend_channel *channel) {
-      const uint32_t use_final = problem.use_final() ? 1 : 0;
       asr_path path{};
-      device->check(api.best_path(device->get(), channel, use_final, &path));
+      device->check(api.best_paths(device->get(), &channel, 1, problem.wants(), &path));
       const double best = path.total_cost;
       asr_raw_lattice raw{};
-      device->check(api.lattice(device->get(), channel, use_final, &raw));
+      device->check(api.lattices(device->get(), &channel, 1, problem.wants(), &raw));
       compare(device->entry().id, copy_of(raw), expected);
       determinise_it(raw, best, problem);
     });

@@ -35,7 +35,7 @@ SearchResult path_of(const Device &device, const SearchProblem &problem) {
   SearchResult result;
   problem.solve(device, [&](const asr_backend_api &api, asr_backend_channel *channel) {
     asr_path path{};
-    device.check(api.best_path(device.get(), channel, problem.use_final() ? 1 : 0, &path));
+    device.check(api.best_paths(device.get(), &channel, 1, problem.wants(), &path));
     result = {{path.arcs, path.arcs + path.n_arcs},
               path.n_frames,
               path.reached_final != 0,

@@ -65,9 +65,10 @@ inline asr_backend_api table(const char *name) {
   api.channel_begin = succeed;
   api.channel_end = ignore;
   api.advance = succeed;
-  api.best_path = succeed;
+  api.best_paths = succeed;
+  api.outcome = succeed;
   api.wait = succeed;
-  api.lattice = succeed;
+  api.extension = [](const char *) -> const void * { return nullptr; };
   return api;
 }
 

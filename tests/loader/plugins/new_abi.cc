@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports the table as it was before `lattice` was added; memory behind it is not a slot.
-#include <cstddef>
-
+// Implements a newer contract, whatever the host asks for.
 #include "tests/loader/plugins/stub.h"
 
 const asr_backend_api *asr_backend_entry(uint32_t, const asr_host_api *) {
   static const asr_backend_api api = [] {
-    asr_backend_api table = stub::table("first_table");
-    table.size = offsetof(asr_backend_api, lattice);
+    asr_backend_api table = stub::table("new_abi");
+    table.abi = ASR_BACKEND_ABI + 1;
     return table;
   }();
   return &api;
