@@ -47,7 +47,7 @@ typedef struct asr_host_api { /* functions of the core; valid until the process 
 typedef enum asr_backend_capability {
   ASR_BACKEND_LATTICES = 1,     /* channels with a lattice_beam; the slot `lattices` is set */
   ASR_BACKEND_PIECES = 2,       /* ASR_WANTS_PIECE of `lattices` */
-  ASR_BACKEND_COMMON_PATH = 4,  /* ASR_WANTS_COMMON of `best_paths` */
+  ASR_BACKEND_COMMON_PATH = 4,  /* ASR_WANTS_COMMON */
   ASR_BACKEND_PACKED_GRAPH = 8, /* asr_graph_view.packed is read in place; only the back end inside the library */
   /* Two advances run at a time. `advance` waits for the last but one, and for the last only if they share a channel. So the
    * core reads results of one advance while the device runs the other. `lattices` may run on any thread, beside other slots
@@ -178,13 +178,13 @@ typedef struct asr_search_options {
   uint32_t max_active, min_active;
 } asr_search_options;
 
-/* Results of a channel. An advance_job names those of PATH, LATTICE and FINAL that will be asked for after the advance and
- * before the channel's next one. A back end may compute them together with the advance. */
+/* Results of a channel. An advance_job names those, but for PIECE, that will be asked for after the advance and before the
+ * channel's next one. A back end may compute them together with the advance. */
 typedef enum asr_search_wants {
   ASR_WANTS_PATH = 1,
   ASR_WANTS_LATTICE = 2,
   ASR_WANTS_FINAL = 4,  /* end in final states, if a token is in one */
-  ASR_WANTS_COMMON = 8, /* asr_path.n_common_arcs, for a channel in no running advance */
+  ASR_WANTS_COMMON = 8, /* asr_path.n_common_arcs too */
   ASR_WANTS_PIECE = 16  /* the next piece of a lattice */
 } asr_search_wants;
 

@@ -336,6 +336,7 @@ void Scheduler::advance(Window *window) {
     job.n_frames = static_cast<uint32_t>(part.n_rows);
     const bool with_lattice = part.stream->options_.lattice_beam > 0;
     if (part.partial || part.check) job.wants = ASR_WANTS_PATH;
+    if (part.partial) job.wants |= wants_common();
     if (part.last) job.wants = ASR_WANTS_FINAL | (with_lattice ? ASR_WANTS_LATTICE : ASR_WANTS_PATH);
     if (job.n_frames == 0 && (job.wants == 0 || !model_.overlaps())) continue;
     if (part.stream->rows_->gives_loglikes()) {

@@ -62,11 +62,11 @@ class DeviceLanes {
   }
 
   // Of many channels in one launch; threads of the pool make the arrays.
-  void best_paths(const std::vector<Search *> &searches, bool use_final, asr_path *paths) {
+  void best_paths(const std::vector<Search *> &searches, uint32_t wants, asr_path *paths) {
     if (searches.empty()) return;
     finish();
     begin_all(searches);
-    find_paths(searches, use_final, kMaxPathSteps);
+    find_paths(searches, wants, kMaxPathSteps);
     std::vector<size_t> longer;
     for (size_t i = 0; i < searches.size(); ++i) {
       if (!is_path_whole(i)) longer.push_back(i);
@@ -75,7 +75,7 @@ class DeviceLanes {
       if (is_path_whole(i)) give_path(i, searches[i], &paths[i]);
     });
     for (const size_t i : longer) {
-      find_paths({searches[i]}, use_final, UINT32_MAX);
+      find_paths({searches[i]}, wants, UINT32_MAX);
       give_path(0, searches[i], &paths[i]);
     }
   }
@@ -104,7 +104,7 @@ class DeviceLanes {
   // The lane of a channel that has only to begin.
   virtual Lane lane_of_begin(Search *search) = 0;
   // Finds paths, with room for so many steps of each, on the host on return; whether that was enough for path i; and path i.
-  virtual void find_paths(const std::vector<Search *> &searches, bool use_final, uint32_t max_steps) = 0;
+  virtual void find_paths(const std::vector<Search *> &searches, uint32_t wants, uint32_t max_steps) = 0;
   virtual bool is_path_whole(size_t i) = 0;
   virtual void give_path(size_t i, Search *search, asr_path *path) = 0;
 

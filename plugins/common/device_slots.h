@@ -48,7 +48,7 @@ template <typename Platform>
 class DeviceSlots {
  public:
   static constexpr uint32_t kCapabilities =
-      ASR_BACKEND_LATTICES | ASR_BACKEND_PIECES | (Platform::kOverlaps ? ASR_BACKEND_OVERLAPS : 0);
+      ASR_BACKEND_LATTICES | ASR_BACKEND_PIECES | ASR_BACKEND_COMMON_PATH | (Platform::kOverlaps ? ASR_BACKEND_OVERLAPS : 0);
 
   struct Acoustic;
 
@@ -298,7 +298,7 @@ class DeviceSlots {
   static asr_status best_paths(asr_backend_device *device, asr_backend_channel *const *channels, size_t n_channels,
                                uint32_t wants, asr_path *paths) {
     return guard_on(device, [&](Device &d) {
-      d.lanes.best_paths(searches_of(channels, n_channels), (wants & ASR_WANTS_FINAL) != 0, paths);
+      d.lanes.best_paths(searches_of(channels, n_channels), wants, paths);
     });
   }
 

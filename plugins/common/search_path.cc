@@ -19,15 +19,17 @@ void SearchPath::settle(const PathStep *steps, size_t n_steps) {
   for (size_t i = 0; i < n_steps; ++i) append(steps[i], &settled_);
 }
 
-double SearchPath::path(const PathStep *steps, size_t n_steps) {
+SearchPath::End SearchPath::path(const PathStep *steps, size_t n_steps) {
   End end = settled_;
   arcs_.resize(settled_.n_arcs);
   for (size_t i = n_steps; i-- > 0;) append(steps[i], &end);
-  return end.cost;
+  return end;
 }
 
 void SearchPath::give(const PathStep *steps, size_t n_steps, const PathEnd &end, asr_path *path) {
-  const double cost = this->path(steps, n_steps);
+  const size_t n_own = n_steps - end.n_common;
+  path->n_common_arcs = this->path(steps + n_own, end.n_common).n_arcs;
+  const double cost = this->path(steps, n_steps).cost;
   path->arcs = arcs_.data();
   path->n_arcs = arcs_.size();
   path->n_frames = end.n_frames;

@@ -19,6 +19,7 @@ struct PathEnd {
   bool died, reached_final;
   float final_cost;  // 0 unless reached_final
   uint64_t n_tokens, n_arcs_expanded;
+  uint32_t n_common;  // steps that have not settled and are on the paths of all tokens
 };
 
 class SearchPath {
@@ -37,7 +38,7 @@ class SearchPath {
     size_t n_arcs = 0;
     double cost = 0;
   };
-  double path(const PathStep *steps, size_t n_steps);  // returns the cost
+  End path(const PathStep *steps, size_t n_steps);  // fills arcs_
   void append(const PathStep &step, End *end);
 
   const asr_graph_view &view_;

@@ -111,6 +111,7 @@ SearchJob Search::job(const float *rows, size_t stride, uint32_t n_frames) const
 SearchJob Search::rest_of(const SearchJob &done) const {
   SearchJob rest = job(done.rows + size_t{done.n_consumed} * done.row_stride, done.row_stride, done.n_frames - done.n_consumed);
   rest.use_final = done.use_final;
+  rest.wants_common = done.wants_common;
   rest.output = done.output && !done.has_written;
   if (!done.has_path) rest.path = done.path;
   return rest;
@@ -187,31 +188,35 @@ void Search::drain_settled(cudaStream_t stream) {
   job_.n_settled = 0;
 }
 
-SearchPathJob Search::path_job(bool use_final) const {
+SearchPathJob Search::path_job(uint32_t wants) const {
   SearchPathJob job = path_job_of(job_);
-  job.use_final = use_final;
+  job.use_final = (wants & ASR_WANTS_FINAL) != 0;
+  job.wants_common = (wants & ASR_WANTS_COMMON) != 0;
   job.place = {};
   return job;
 }
 
 void Search::best_path(const SearchPathJob &done, asr_path *path) {
-  keep_path(done.place, done.use_final);
-  give_wanted_path(done.use_final, path);
+  keep_path(done);
+  give_wanted_path(done.use_final ? ASR_WANTS_FINAL : 0, path);
 }
 
-void Search::keep_path(const SearchPathPlace &place, bool use_final) {
+void Search::keep_path(const SearchPathJob &done) {
+  const SearchPathPlace &place = done.place;
   kept_settled_.insert(kept_settled_.end(), place.settled_steps, place.settled_steps + job_.n_settled);
   job_.n_settled = 0;
   const SearchEnd &end = *place.end;
   const bool reached_final = end.reached_final != 0;
   const float final_cost = reached_final ? graph_.view().final_costs[end.state] : 0.0f;
   wanted_path_ = {std::vector<PathStep>(place.steps, place.steps + end.n_steps),
-                  {n_frames_, died(), reached_final, final_cost, job_.n_active, job_.n_arcs_expanded},
-                  use_final};
+                  {n_frames_, died(), reached_final, final_cost, job_.n_active, job_.n_arcs_expanded, end.n_common},
+                  done.use_final,
+                  done.wants_common};
 }
 
-bool Search::give_wanted_path(bool use_final, asr_path *path) {
-  if (!wanted_path_ || wanted_path_->use_final != use_final) return false;
+bool Search::give_wanted_path(uint32_t wants, asr_path *path) {
+  if (!wanted_path_ || wanted_path_->use_final != ((wants & ASR_WANTS_FINAL) != 0)) return false;
+  if ((wants & ASR_WANTS_COMMON) != 0 && !wanted_path_->has_common) return false;
   settle_kept();
   path_.give(wanted_path_->steps.data(), wanted_path_->steps.size(), wanted_path_->end, path);
   wanted_path_.reset();

@@ -81,14 +81,14 @@ class Search : public ChannelOutcome {
 
   // See asr_backend_api::best_paths: the job, without the places it writes to, and the path when it is done. The arcs are valid
   // until the next call.
-  SearchPathJob path_job(bool use_final) const;
+  SearchPathJob path_job(uint32_t wants) const;
   uint32_t max_path_steps() const { return job_.n_records; }
   void best_path(const SearchPathJob &done, asr_path *path);
 
   // The path that a job wanted: takes it from where the job put it, before the channel's next job, and gives it later, once.
   // Without one of this kind give_wanted_path() returns false.
-  void keep_path(const SearchPathPlace &place, bool use_final);
-  bool give_wanted_path(bool use_final, asr_path *path);
+  void keep_path(const SearchPathJob &done);
+  bool give_wanted_path(uint32_t wants, asr_path *path);
 
   // See asr_backend_api::lattices: the job that writes it, what it has written, what was read of that, and then the arrays, on
   // any thread. They are valid until the next call.
@@ -118,7 +118,7 @@ class Search : public ChannelOutcome {
   struct WantedPath {
     std::vector<PathStep> steps;
     PathEnd end;
-    bool use_final;
+    bool use_final, has_common;
   };
   std::vector<PathStep> kept_settled_;  // to be settled before the next path is given
   std::optional<WantedPath> wanted_path_;

@@ -158,6 +158,7 @@ void SearchFlight::start(Acoustic *acoustic, const std::vector<Task> &tasks, Sea
     }
     SearchJob job = task.search->job(rows, stride, task.n_frames);
     job.use_final = (task.wants & ASR_WANTS_FINAL) != 0;
+    job.wants_common = (task.wants & ASR_WANTS_COMMON) != 0;
     job.output = (task.wants & ASR_WANTS_LATTICE) != 0 && job.lattice.lattice_beam > 0;
     if ((task.wants & ASR_WANTS_PATH) != 0) job.path = next_path_place();
     pending.lanes.push_back({task.search, job});
@@ -180,10 +181,10 @@ bool SearchFlight::take_result(const SearchLane &lane, const SearchJob &done) {
   if (!lane.is_rest) search.forget_results();
   const bool goes_on = search.take(done);
   if (done.has_path && done.path.end->n_steps <= done.path.max_steps) {
-    search.keep_path(done.path, done.use_final);
+    search.keep_path(path_job_of(done));
   } else if (done.has_path) {
-    find_paths({&search}, done.use_final, UINT32_MAX);
-    search.keep_path(path_jobs_.data()[0].place, done.use_final);
+    find_paths({&search}, (done.use_final ? ASR_WANTS_FINAL : 0) | (done.wants_common ? ASR_WANTS_COMMON : 0), UINT32_MAX);
+    search.keep_path(path_jobs_.data()[0]);
   }
   return goes_on;
 }
@@ -257,14 +258,14 @@ void SearchFlight::read_lattices(const std::vector<SearchLane> &lanes) {
 }
 
 // Fills path_jobs_ and what they write to, with so many steps for each.
-void SearchFlight::find_paths(const std::vector<Search *> &searches, bool use_final, uint32_t max_steps) {
+void SearchFlight::find_paths(const std::vector<Search *> &searches, uint32_t wants, uint32_t max_steps) {
   const size_t n = searches.size();
   size_t n_steps = 0;
   path_jobs_.reserve(n);
   ends_.reserve(n);
   for (size_t i = 0; i < n; ++i) {
     SearchPathJob &job = path_jobs_.data()[i];
-    job = searches[i]->path_job(use_final);
+    job = searches[i]->path_job(wants);
     job.place.max_steps = std::min(max_steps, searches[i]->max_path_steps());
     job.place.end = ends_.data() + i;
     n_steps += job.place.max_steps + job.n_settled;

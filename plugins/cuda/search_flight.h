@@ -56,7 +56,7 @@ class SearchFlight final : public DeviceLanes<SearchLane, Acoustic> {
   bool take_result(const SearchLane &lane, const SearchJob &done);
   void read_lattices(const std::vector<SearchLane> &lanes);
   SearchLane lane_of_begin(Search *search) override { return {search, search->begin_job()}; }
-  void find_paths(const std::vector<Search *> &searches, bool use_final, uint32_t max_steps) override;
+  void find_paths(const std::vector<Search *> &searches, uint32_t wants, uint32_t max_steps) override;
   bool is_path_whole(size_t i) override { return ends_.data()[i].n_steps <= path_jobs_.data()[i].place.max_steps; }
   void give_path(size_t i, Search *search, asr_path *path) override { search->best_path(path_jobs_.data()[i], path); }
 

@@ -79,18 +79,18 @@ void SearchLanes::release(const Acoustic *acoustic, uint32_t buffer) {
   for (auto &flight : flights_) flight->release(acoustic, buffer);
 }
 
-void SearchLanes::best_paths(const std::vector<Search *> &searches, bool use_final, asr_path *paths) {
+void SearchLanes::best_paths(const std::vector<Search *> &searches, uint32_t wants, asr_path *paths) {
   std::vector<Search *> others;
   std::vector<size_t> places;
   for (size_t i = 0; i < searches.size(); ++i) {
-    if (searches[i]->give_wanted_path(use_final, &paths[i])) continue;
+    if (searches[i]->give_wanted_path(wants, &paths[i])) continue;
     others.push_back(searches[i]);
     places.push_back(i);
   }
   if (others.empty()) return;
   finish();
   std::vector<asr_path> found(others.size());
-  flights_[0]->best_paths(others, use_final, found.data());
+  flights_[0]->best_paths(others, wants, found.data());
   for (size_t i = 0; i < places.size(); ++i) paths[places[i]] = found[i];
 }
 

@@ -33,7 +33,7 @@ class SearchLanes {
 
   // Of channels that are in no advance under way and wanted them, of lattices on any thread; of others when all advances are
   // finished.
-  void best_paths(const std::vector<Search *> &searches, bool use_final, asr_path *paths);
+  void best_paths(const std::vector<Search *> &searches, uint32_t wants, asr_path *paths);
   void lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices);
   void lattice_piece(Search *search, asr_raw_lattice *piece) { search->lattice_piece(piece); }  // on any thread
 

@@ -78,6 +78,7 @@ class WantsTest : public LoadFixture {
     const asr_graph_view &view = graph.view();
     const Utterance u = utterance({400, 0, 6, 0}, random);
     const auto device = open_with(small_rooms, 0);
+    const std::vector<uint64_t> common = reference::common_arcs(view, u.options, u.rows.data(), u.n_frames);
     const Loaded loaded(api(), *device, view);
     std::vector<std::unique_ptr<Channel>> channels;
     for (int i = 0; i < 3; ++i) channels.push_back(std::make_unique<Channel>(api(), *device, loaded, u.options));
@@ -91,8 +92,11 @@ class WantsTest : public LoadFixture {
       if (n_asked > 0) {
         const reference::SearchResult want = reference::pruned_search(view, u.options, u.rows.data(), n_asked, false);
         for (const auto &channel : channels) {
-          const asr_path path = path_of(*device, channel->channel, 0);
+          const asr_path path = path_of(*device, channel->channel, wants & ASR_WANTS_COMMON);
           EXPECT_EQ(path.n_frames, n_asked);
+          if ((wants & ASR_WANTS_COMMON) != 0) {
+            EXPECT_EQ(path.n_common_arcs, common[n_asked]);
+          }
           EXPECT_EQ(path.n_arcs, want.arcs.size());
           EXPECT_NEAR(path.total_cost, want.total_cost, 1e-9 * (1 + std::abs(want.total_cost)));
         }
@@ -157,6 +161,13 @@ TEST_P(WantsTest, JobsWithoutFramesNorRows) {
 
 // Intermediate paths of several channels, each of which waits for its result while the next window is running.
 TEST_P(WantsTest, PathsWhileTheNextWindowIsUnderWay) { expect_paths_beside_the_next_window(ASR_WANTS_PATH, 0); }
+
+TEST_P(WantsTest, CommonPathsWhileTheNextWindowIsUnderWay) {
+  require(ASR_BACKEND_COMMON_PATH, "cannot tell what paths share");
+  if (IsSkipped()) return;
+  expect_paths_beside_the_next_window(ASR_WANTS_PATH | ASR_WANTS_COMMON, 0);
+  expect_paths_beside_the_next_window(ASR_WANTS_PATH | ASR_WANTS_COMMON | ASR_WANTS_LATTICE, 8);
+}
 
 // A lattice that does not fit is written again; the path found before stays.
 TEST_P(WantsTest, PathsAndLatticesWhileTheNextWindowIsUnderWay) {

@@ -38,16 +38,33 @@ DEVICE uint32_t place_of_record(GLOBAL const uint32_t *bits, GLOBAL const uint32
   return (word & bit) != 0 ? n_before + popcount(word & (bit - 1)) : kTraceRoot;
 }
 
-// Writes the path that ends in a record, from its last arc back, as far as max_steps. Returns how many steps it has.
-DEVICE uint32_t write_path(GLOBAL const TraceRecord *records, uint32_t record, GLOBAL PathStep *steps, uint32_t max_steps) {
-  uint32_t n = 0;
+// Returns the newest record on the paths of both records. A record has a higher number than the one before it; the root, plus
+// one, counts as 0.
+DEVICE uint32_t where_paths_meet(GLOBAL const TraceRecord *records, uint32_t a, uint32_t b) {
+  while (a != b) {
+    if (a + 1 > b + 1) {
+      a = records[a].previous;
+    } else {
+      b = records[b].previous;
+    }
+  }
+  return a;
+}
+
+// Writes the path that ends in a record, from its last arc back, as far as max_steps; fills the numbers of steps in *end. Records
+// below common_end are on the paths of all tokens.
+DEVICE void write_path(GLOBAL const TraceRecord *records, uint32_t record, uint32_t common_end, GLOBAL PathStep *steps,
+                       uint32_t max_steps, SearchEnd *end) {
+  uint32_t n = 0, n_own = 0;
   for (uint32_t r = record; r != kTraceRoot; ++n) {
     const TraceRecord at = records[r];
     const PathStep step = {at.arc, at.acoustic_cost};
     if (n < max_steps) steps[n] = step;
+    if (r >= common_end) ++n_own;
     r = at.previous;
   }
-  return n;
+  end->n_steps = n;
+  end->n_common = n - n_own;
 }
 
 #ifdef __cplusplus

@@ -76,10 +76,11 @@ typedef struct SearchOutput {
   uint32_t reached_final;
 } SearchOutput;
 
-// The state in which a best path ends, and how many steps the path has since it was settled.
+// The state in which a best path ends, and how many steps the path has since it was settled. The first n_common of these are on
+// the paths of all tokens; 0 unless wanted.
 typedef struct SearchEnd {
   uint32_t state;
-  uint32_t reached_final, n_steps;
+  uint32_t reached_final, n_steps, n_common;
 } SearchEnd;
 
 // ---- lists of a frame ----------------------------------------------------------------------------------------------------

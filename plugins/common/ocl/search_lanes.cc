@@ -204,7 +204,7 @@ void SearchLanes::take_settled(const std::vector<Search *> &searches) {
 }
 
 // Fills ends_ and steps_ for path_jobs_, with up to so many steps each.
-void SearchLanes::find_paths(const std::vector<Search *> &searches, bool use_final, uint32_t max_steps) {
+void SearchLanes::find_paths(const std::vector<Search *> &searches, uint32_t wants, uint32_t max_steps) {
   const size_t n = searches.size();
   path_jobs_.reserve(n);
   ends_.reserve(n);
@@ -225,7 +225,8 @@ void SearchLanes::find_paths(const std::vector<Search *> &searches, bool use_fin
       const SearchGraph &graph = searches[first]->graph();
       while (end < n && &searches[end]->graph() == &graph) ++end;
       program_.best_path.set(device_path_jobs_, static_cast<uint32_t>(first), graph.final_costs(), pool_.memory(),
-                             use_final ? 1u : 0u, device_ends_, device_steps_);
+                             (wants & ASR_WANTS_FINAL) != 0 ? 1u : 0u, (wants & ASR_WANTS_COMMON) != 0 ? 1u : 0u, device_ends_,
+                             device_steps_);
       queue_.launch(program_.best_path, {end - first}, {program_.group_size});
     }
     queue_.read(device_ends_, 0, ends_.data(), n);

@@ -64,7 +64,7 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic> {
   void await() override { queue_.finish(); }
   void take_results() override;
   SearchLane lane_of_begin(Search *search) override { return {search, &rows_, search->job(0, 0, 0)}; }
-  void find_paths(const std::vector<Search *> &searches, bool use_final, uint32_t max_steps) override;
+  void find_paths(const std::vector<Search *> &searches, uint32_t wants, uint32_t max_steps) override;
   bool is_path_whole(size_t i) override { return ends_.data()[i].n_steps <= path_jobs_.data()[i].max_steps; }
   void give_path(size_t i, Search *search, asr_path *path) override {
     search->best_path(ends_.data()[i], steps_.data() + path_jobs_.data()[i].steps, path);

@@ -71,6 +71,7 @@ struct SearchJob {
   bool begin;            // first makes the token of the start state; false from then on
   bool output;           // after the frames, writes the lattice as it would be if the utterance ended here; changes nothing
   bool use_final;        // in results
+  bool wants_common;     // in `path`
   bool has_written;      // the lattice; set by the kernel
   bool has_path;         // written; set by the kernel
   SearchPathPlace path;  // `end` nullptr: no path is wanted
@@ -138,12 +139,12 @@ struct SearchPathJob {
   const TraceRecord *records;
   const PathStep *settled;
   uint32_t n_tokens, n_settled;
-  bool use_final;
+  bool use_final, wants_common;
   SearchPathPlace place;
 };
 __host__ __device__ inline SearchPathJob path_job_of(const SearchJob &job) {
-  return {job.graph.final_costs, job.tokens[job.current], job.records, job.settled,
-          job.n_tokens,          job.n_settled,           job.use_final, job.path};
+  return {job.graph.final_costs, job.tokens[job.current], job.records,      job.settled, job.n_tokens,
+          job.n_settled,         job.use_final,           job.wants_common, job.path};
 }
 void launch_search_paths(const SearchPathJob *jobs, uint32_t n_jobs, cudaStream_t stream);
 

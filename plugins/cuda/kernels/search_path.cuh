@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The best path of a channel, by a block. It finds the best token, with final costs and without, by the least key of cost and
-// state; then one thread follows the trace back, which is short, for what all paths share has been settled (search_trace.cuh),
-// and writes it straight into the host's memory.
+// state. If the common path is wanted, every thread follows its tokens back to where they meet the best one: all these records
+// are on one path, so the least of them is on the paths of all tokens. Then one thread follows the best token's trace back and
+// writes it straight into the host's memory. Both walks are short, for the part that all paths share has been settled
+// (search_trace.cuh).
 #pragma once
 
 #include "plugins/common/kernels/search_costs.h"
@@ -16,6 +18,7 @@ namespace asr::cuda {
 struct PathFinding {
   unsigned long long best_key[2];  // without final costs, with
   uint32_t record;
+  uint32_t common_end;  // records below it are on the paths of all tokens; 0 unless wanted
 };
 
 __device__ inline unsigned long long warp_min_key(unsigned long long key) {
@@ -23,8 +26,18 @@ __device__ inline unsigned long long warp_min_key(unsigned long long key) {
   return key;
 }
 
+__device__ inline void block_find_common(const SearchPathJob &job, PathFinding &shared) {
+  if (threadIdx.x == 0) shared.common_end = shared.record + 1;
+  __syncthreads();
+  uint32_t common = shared.record;
+  for (uint32_t i = threadIdx.x; i < job.n_tokens; i += blockDim.x) {
+    common = where_paths_meet(job.records, common, job.tokens[i].record);
+  }
+  atomicMin(&shared.common_end, common + 1);
+}
+
 __device__ inline void block_find_path(const SearchPathJob &job, PathFinding &shared) {
-  if (threadIdx.x == 0) shared.best_key[0] = shared.best_key[1] = ~0ull;
+  if (threadIdx.x == 0) shared.best_key[0] = shared.best_key[1] = ~0ull, shared.common_end = 0;
   __syncthreads();
   const auto keys_of = [&](uint32_t i, unsigned long long *keys) {
     const SearchToken token = job.tokens[i];
@@ -49,9 +62,12 @@ __device__ inline void block_find_path(const SearchPathJob &job, PathFinding &sh
   }
   for (uint32_t i = threadIdx.x; i < job.n_settled; i += blockDim.x) job.place.settled_steps[i] = job.settled[i];
   __syncthreads();
+  if (job.wants_common) block_find_common(job, shared);
+  __syncthreads();
   if (threadIdx.x == 0) {
-    const uint32_t n = write_path(job.records, shared.record, job.place.steps, job.place.max_steps);
-    *job.place.end = {static_cast<uint32_t>(shared.best_key[with_final]), with_final, n};
+    SearchEnd end{static_cast<uint32_t>(shared.best_key[with_final]), with_final, 0, 0};
+    write_path(job.records, shared.record, shared.common_end, job.place.steps, job.place.max_steps, &end);
+    *job.place.end = end;
   }
   __syncthreads();
 }
