@@ -20,6 +20,7 @@ install(TARGETS senone senone_static senone_cpp EXPORT SenoneTargets
 install(FILES LICENSE NOTICE README.md CHANGELOG.md DESTINATION ${SENONE_DOC_DIR} COMPONENT library)
 install(DIRECTORY docs samples DESTINATION ${SENONE_DOC_DIR} COMPONENT development
         FILES_MATCHING PATTERN "*.md" PATTERN "*.c" PATTERN "*.cc" PATTERN "*.h")
+install(FILES samples/backend/CMakeLists.txt DESTINATION ${SENONE_DOC_DIR}/samples/backend COMPONENT development)
 if(SENONE_TOOLS)
   install(TARGETS senone_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
 endif()
