@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where tokens come from: one record an arc, each pointing at the one before it. Records that no token can reach any more
-// are removed now and then, and the part that all tokens share is moved to the settled path, so memory follows the living
-// paths and not the length of the audio. Lattices will keep their arcs beside these records.
+// The trace tells the paths of tokens: one record an arc, each pointing at the one before it. Records that no token can reach
+// any more are removed now and then. The part that all tokens share is moved to the settled path. So memory follows the living
+// paths and not the length of the audio. Lattices keep links of their own (search_lattice.h).
 #pragma once
 
 #include <cstdint>
