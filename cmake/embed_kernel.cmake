@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-# senone_embed_kernels runs this. It writes INPUT into the C++ file OUTPUT, with includes from a folder `kernels` replaced by
-# the files' content. Other includes are only for the host's compiler and are dropped.
+# senone_embed_kernels runs this. It writes INPUT into the C++ file OUTPUT, with each #include "path" replaced by the content of
+# the file, which is below ROOT. A file that is included again adds nothing. Includes whose line ends with "// host only" are for
+# the host's compiler and are dropped; a file that does not exist is an error.
 cmake_minimum_required(VERSION 3.25)
 file(READ ${INPUT} text)
-get_filename_component(folder ${INPUT} DIRECTORY)
 set(seen "")
-while(text MATCHES "#include \"([^\"]+)\"\n")
-  set(path ${CMAKE_MATCH_1})
-  set(line "#include \"${path}\"\n")
+while(text MATCHES "#include \"([^\"\n]+)\"([^\n]*)\n")
+  set(line "${CMAKE_MATCH_0}")
+  set(path "${CMAKE_MATCH_1}")
+  set(comment "${CMAKE_MATCH_2}")
   set(included "")
-  if(path MATCHES "/kernels/")
-    set(file ${ROOT}/${path})
-  else()
-    set(file ${folder}/${path})
-  endif()
-  if(EXISTS ${file} AND NOT file IN_LIST seen)
-    file(READ ${file} included)
-    list(APPEND seen ${file})
+  if(NOT comment MATCHES "// host only$" AND NOT path IN_LIST seen)
+    if(NOT EXISTS ${ROOT}/${path})
+      message(FATAL_ERROR "${INPUT} includes \"${path}\", which is not in ${ROOT}; "
+                          "mark an include for the host's compiler with \"// host only\"")
+    endif()
+    file(READ ${ROOT}/${path} included)
+    list(APPEND seen ${path})
   endif()
   string(FIND "${text}" "${line}" at)
   string(LENGTH "${line}" length)

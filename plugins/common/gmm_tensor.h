@@ -7,23 +7,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "plugins/common/kernels/gmm_tensor_types.h"
+
 namespace asr {
 
-constexpr uint32_t kTileGaussians = 8;  // of one state, padded
-constexpr uint32_t kBlockTiles = 8;     // of the expanded kernel
-constexpr uint32_t kTensorWarps = 8;    // of a block of threads
-
-// A feature of a stream: (row[dim] - centre) * scale.
-struct TensorDim {
-  uint32_t dim;
-  float centre, scale, unused;
-};
-
-// Constants of a tile's Gaussians, and the state that ends with it, or -1.
-struct TileInfo {
-  float constant[kTileGaussians];
-  int32_t state, unused[3];
-};
+constexpr uint32_t kTensorWarps = 8;  // of a block of threads
 
 // How many warps share a stretch of the model, each with its own rows, and rows a warp: chosen by the number of rows.
 struct TensorShape {

@@ -180,12 +180,12 @@ void TensorPacker::put_tile(const States &states, uint32_t state, uint32_t first
   const asr_gmm_codebook &codebook = codebook_of(state, states.stream);
   const float *const weights = log_weights(state, states.stream);
   for (uint32_t column = 0; column < kTileGaussians; ++column) {
-    info->constant[column] = kLogZero;
+    info->constants[column] = kLogZero;
     const uint32_t k = first + column;
     if (k >= codebook.n_gaussians || weights[k] == -INFINITY) continue;
     Expanded expanded = expand(codebook, k, weights[k], states.dims);
     if (halved) halve(&expanded);
-    info->constant[column] = float(expanded.constant);
+    info->constants[column] = float(expanded.constant);
     const auto n = uint32_t(expanded.weights.size());
     for (uint32_t at = 0; at < n; at += 2) {
       put(column, at, split_halves(expanded.weights[at], at + 1 < n ? expanded.weights[at + 1] : 0));
@@ -248,7 +248,7 @@ TensorPack TensorPacker::pack_expanded(const States &states) const {
   const uint32_t n_blocks = (n_tiles + kBlockTiles - 1) / kBlockTiles;
   pack.starts.push_back(n_blocks);
   TileInfo empty{};
-  std::fill_n(empty.constant, kTileGaussians, kLogZero);
+  std::fill_n(empty.constants, kTileGaussians, kLogZero);
   empty.state = -1;
   pack.tiles.assign(size_t{n_blocks} * kBlockTiles, empty);
   const size_t step_words = size_t{kBlockTiles} * 128, block_words = step_words * pack.n_steps;

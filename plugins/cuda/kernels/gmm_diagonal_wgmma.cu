@@ -79,7 +79,7 @@ __device__ __forceinline__ void mix_tiles(const float (&d)[kProductTiles][4], co
   for (uint32_t i = 0; i < kProductTiles; ++i) {
     if (i >= n_tiles) continue;
     const auto *const info = reinterpret_cast<const TileInfo *>(tiles + (i + 1) * Ring<kSteps, kHalved>::kTileBytes) - 1;
-    const float2 constant = reinterpret_cast<const float2 *>(info->constant)[threadIdx.x % 4];
+    const float2 constant = reinterpret_cast<const float2 *>(info->constants)[threadIdx.x % 4];
     mixture.add(reinterpret_cast<const float(&)[1][4]>(d[i]), inverse_scale, constant);
     if (info->state >= 0) mixture.store(rows, first_row, static_cast<uint32_t>(info->state));
   }

@@ -3,7 +3,7 @@
 // fragments that mma.m16n8k16 takes, [16 rows][step of 16 values of k][hi, lo][32 lanes][4 pairs]. A group makes its part of
 // the steps of 16 rows, the features of which lie in local memory.
 //   -D GROUP_SIZE=..., TENSOR_PTX=..., LOCAL_DIMS=...: at least n_dims + 2
-#include "plugins/common/ocl/kernels/gmm_tensor_types.h"
+#include "plugins/common/kernels/gmm_tensor_types.h"
 #include "plugins/common/ocl/kernels/tensor_halves.h"
 
 #define WARP 32u

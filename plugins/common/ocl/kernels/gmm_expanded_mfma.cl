@@ -10,14 +10,14 @@
 // Floor: 3 K multiply-adds a Gaussian and row, K = 704 for D = 36, in fp16 at 4 (MI200) to 8 times (MI300) the rate of FP32,
 // which needs 702: 1.3 to 2.7 times as fast at best. Diagonal models would gain nothing on MI200 and stay in FP32.
 //   -D GROUP_SIZE=..., TILES=..., TENSOR_MFMA=1, or 0 for the same in plain OpenCL C, a wave a group, for tests
-#include "plugins/common/ocl/kernels/gmm_tensor_types.h"
+#include "plugins/common/kernels/gmm_tensor_types.h"
 #include "plugins/common/ocl/kernels/mixture.h"
 #include "plugins/common/ocl/kernels/tensor_halves.h"
 
 #define WAVE 64u
-#define PAIRS (BLOCK_TILES / 2)  // of tiles
+#define PAIRS (kBlockTiles / 2)  // of tiles
 #define ROW_STEP_WORDS 256u      // of 16 rows and 16 values of k
-#define STEP_WORDS (BLOCK_TILES * 128u)
+#define STEP_WORDS (kBlockTiles * 128u)
 
 static inline uint wave_lane(void) { return get_local_id(0) % WAVE; }
 
@@ -171,8 +171,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_expand
       next = load_step(gaussians, fragments, first_row / 16, n_row_tiles, n_steps, block, min(s + 1, n_steps - 1));
       add_products(shown, main_sums, small_sums, &step);
     }
-    UNROLL for (uint n = 0; n < BLOCK_TILES; ++n) {
-      __global const TileInfo *const info = infos + (size_t)block * BLOCK_TILES + n;
+    UNROLL for (uint n = 0; n < kBlockTiles; ++n) {
+      __global const TileInfo *const info = infos + (size_t)block * kBlockTiles + n;
       const float constant_of = info->constants[column % 8];
       UNROLL for (uint t = 0; t < TILES; ++t) {
         const float4 d = main_sums[n / 2][t] + small_sums[n / 2][t];

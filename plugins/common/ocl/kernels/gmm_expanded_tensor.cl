@@ -11,7 +11,7 @@
 //   -D GROUP_SIZE=..., TILES=..., TENSOR_PTX=...
 #include "plugins/common/ocl/kernels/tensor.h"
 
-#define HALF_TILES (BLOCK_TILES / 2)
+#define HALF_TILES (kBlockTiles / 2)
 #define ROW_STEP_WORDS 256u   // of 16 rows and 16 values of k
 #define HALF_STEP_WORDS (HALF_TILES * 128u)
 
@@ -76,8 +76,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_expand
   HalfStep b = load_half(gaussians, min(half_number, last_half));
   RowStep a = load_rows(fragments, first_row / 16, n_row_tiles, n_steps, 0);
   for (uint block = begin; block < end; ++block) {
-    float main_sums[BLOCK_TILES * TILES * 4], small_sums[BLOCK_TILES * TILES * 4];
-    UNROLL for (uint i = 0; i < BLOCK_TILES * TILES * 4; ++i) main_sums[i] = small_sums[i] = 0;
+    float main_sums[kBlockTiles * TILES * 4], small_sums[kBlockTiles * TILES * 4];
+    UNROLL for (uint i = 0; i < kBlockTiles * TILES * 4; ++i) main_sums[i] = small_sums[i] = 0;
     for (uint step = 0; step < n_steps; ++step, half_number += 2) {
       const HalfStep second = load_half(gaussians, half_number + 1);
       const RowStep next = load_rows(fragments, first_row / 16, n_row_tiles, n_steps, step + 1 < n_steps ? step + 1 : 0);
@@ -86,8 +86,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_expand
       add_products(shown, main_sums + HALF_TILES * TILES * 4, small_sums + HALF_TILES * TILES * 4, &second, &a);
       a = next;
     }
-    UNROLL for (uint n = 0; n < BLOCK_TILES; ++n) {
-      __global const TileInfo *const info = infos + (size_t)block * BLOCK_TILES + n;
+    UNROLL for (uint n = 0; n < kBlockTiles; ++n) {
+      __global const TileInfo *const info = infos + (size_t)block * kBlockTiles + n;
       float d[TILES * 4];
       UNROLL for (uint i = 0; i < TILES * 4; ++i) d[i] = main_sums[n * TILES * 4 + i] + small_sums[n * TILES * 4 + i];
       add_scores(&mixture, d, inverse_scale, ((__global const float2 *)info->constants)[warp_lane() % 4]);

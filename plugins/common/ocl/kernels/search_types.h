@@ -6,7 +6,7 @@
 
 #include "plugins/common/kernels/search_types.h"
 #ifdef __cplusplus
-#include "plugins/common/lattice_frames.h"
+#include "plugins/common/lattice_frames.h"  // host only
 namespace asr::ocl {
 #endif
 

@@ -4,7 +4,7 @@
 // show each other what they have in local memory. Scores end in the log sums of a warp's rows as mma spreads them: four lanes a
 // row, two columns a lane.
 //   -D TILES=1 or 2: of 16 rows, of a warp
-#include "plugins/common/ocl/kernels/gmm_tensor_types.h"
+#include "plugins/common/kernels/gmm_tensor_types.h"
 #include "plugins/common/ocl/kernels/mixture.h"
 #include "plugins/common/ocl/kernels/tensor_halves.h"
 

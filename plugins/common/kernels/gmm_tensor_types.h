@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles of Gaussians as hosts pack them for tensor cores (plugins/common/gmm_tensor.h) and kernels read them.
+#ifndef SENONE_KERNELS_GMM_TENSOR_TYPES_H
+#define SENONE_KERNELS_GMM_TENSOR_TYPES_H
+
+#include "plugins/common/kernels/types.h"
+#ifdef __cplusplus
+namespace asr {
+#endif
+
+enum TileSizes {
+  kTileGaussians = 8,  // of one state, padded
+  kBlockTiles = 8,     // of the expanded kernel
+};
+
+// A feature of a stream: (row[dim] - centre) * scale.
+typedef struct TensorDim {
+  uint32_t dim;
+  float centre, scale, unused;
+} TensorDim;
+
+// Constants of a tile's Gaussians, and the state that ends with it, or -1.
+typedef struct TileInfo {
+  float constants[kTileGaussians];
+  int32_t state, unused[3];
+} TileInfo;
+
+#ifdef __cplusplus
+}  // namespace asr
+#endif
+#endif  // SENONE_KERNELS_GMM_TENSOR_TYPES_H
