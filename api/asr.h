@@ -616,9 +616,9 @@ ASR_API size_t asr_event_n_words(const asr_event *event, size_t alternative);
 ASR_API asr_status asr_event_word(const asr_event *event, size_t alternative, size_t index, asr_word *word);
 /* Number of first words of alternative 0 that are certain: every later event of the utterance with words begins with them,
  * with the same times. These are the words shared by all paths that the search still follows. The number never falls within
- * an utterance, and counts all words in FINAL. It is 0 in PARTIAL on devices that cannot compute it; so far only the CPU
- * can. A FINAL with a lattice has the lattice's times, and of words of exactly equal cost the lattice's. Certainty does not
- * cover words dropped by asr_cancel_utterance or changed by asr_boost. Nor does it cover words decoded again on a fallback
+ * an utterance, and counts all words in FINAL. Back ends of others may be unable to compute it, and have 0 in PARTIAL. A
+ * FINAL with a lattice has the lattice's times, and of words of exactly equal cost the lattice's. Certainty does not cover
+ * words dropped by asr_cancel_utterance or changed by asr_boost. Nor does it cover words decoded again on a fallback
  * (ASR_FLAG_FELL_BACK), or a lattice without enough memory (ASR_FLAG_BEAM_NARROWED). Since 0.2.0. */
 ASR_API size_t asr_event_n_stable_words(const asr_event *event);
 
