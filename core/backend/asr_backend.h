@@ -265,14 +265,14 @@ typedef struct asr_backend_api {
    * job has host rows or no frames. A channel without surviving tokens stays so and skips its frames. */
   asr_status (*advance)(asr_backend_device *, asr_backend_acoustic *, const asr_advance_job *jobs, size_t n_jobs);
 
-  /* Returns the best paths of the frames advanced so far (waits for them): those of the tokens with the least cost or, with
-   * ASR_WANTS_FINAL and a token in a final state, with the least cost plus final cost among these. Ties: lower state number.
-   * After a failure best_paths and lattices may be called for each channel alone. One that a lack of memory left half
-   * changed fails in every later call. */
+  /* Returns the best paths of channels, each at most once, after the frames so far (waits for them): those of the tokens with
+   * the least cost or, with ASR_WANTS_FINAL and a token in a final state, with the least cost plus final cost among these.
+   * Ties: lower state number. After a failure best_paths and lattices may be called for each channel alone. One that a lack
+   * of memory left half changed fails in every later call. */
   asr_status (*best_paths)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t wants,
                            asr_path *paths);
 
-  /* Returns lattices[n_channels] of the frames advanced so far (waits for them); ASR_WANTS_FINAL as in best_paths.
+  /* Returns the lattices of channels after the frames so far (waits for them); n_channels and ASR_WANTS_FINAL as above.
    * ASR_UNSUPPORTED if the graph has a cycle of epsilon arcs. With ASR_WANTS_PIECE, between advances: the next settled piece
    * ("Pieces" in docs/search.md), n_states = 0 if none is settled. It leaves the channel: later pieces and lattices begin
    * with the states that end it. The slot is NULL without ASR_BACKEND_LATTICES. */
@@ -280,11 +280,11 @@ typedef struct asr_backend_api {
                          asr_raw_lattice *lattices);
 
   /* Reports a channel's result in the finished advances, without waiting: ASR_OK, or the reason why it consumes no more
-   * frames, repeated on every call. A channel's own failure (no memory, a negative cycle) is only its outcome. */
+   * frames, repeated on every call. Other channels of an advance go on. */
   asr_status (*outcome)(asr_backend_device *, asr_backend_channel *);
 
   /* Waits until at most n_left advances are running and, if n_left is 0, until all other async work is done. Reports what
-   * failed and is no channel's outcome. n_left is 0 without ASR_BACKEND_OVERLAPS. */
+   * failed; a failure that is a channel's outcome may be left out. n_left is 0 without ASR_BACKEND_OVERLAPS. */
   asr_status (*wait)(asr_backend_device *, uint32_t n_left);
 
   /* Returns the table of an extension, by the name that its header defines; NULL if the back end has none of this name. */

@@ -117,8 +117,8 @@ void check_backend(asr_backend_entry_fn entry, Backend *backend) {
   const asr_backend_api *api = nullptr;
   const std::string thrown = guarded_call([&] { api = entry(ASR_BACKEND_ABI, &kHost); });
   if (!thrown.empty()) return reject(thrown + " out of " ASR_BACKEND_ENTRY_NAME);
-  const uint32_t abi = api != nullptr ? api->abi : older_abi(entry);
-  if (abi != ASR_BACKEND_ABI) return reject(wrong_abi(abi));
+  if (api == nullptr) return reject(wrong_abi(older_abi(entry)));
+  if (api->abi != ASR_BACKEND_ABI) return reject(wrong_abi(api->abi));
   if (api->size < kLeastTableBytes) {
     return reject(format("its table has %zu bytes, this library needs %zu; rebuild the plugin", api->size, kLeastTableBytes));
   }
