@@ -52,8 +52,8 @@ struct RowLogSums {
     for (int t = 0; t < kTiles; ++t) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        log_sum_add(&of[t][half], {fmaf(d[t][2 * half], scale[t][half], constant.x),
-                                   fmaf(d[t][2 * half + 1], scale[t][half], constant.y)});
+        log_sum_add(&of[t][half],
+                    {fmaf(d[t][2 * half], scale[t][half], constant.x), fmaf(d[t][2 * half + 1], scale[t][half], constant.y)});
       }
     }
   }

@@ -14,9 +14,7 @@
 
 namespace asr::cuda {
 
-__device__ inline float log_likelihood_of(const float *row, const SearchArc &arc) {
-  return __ldg(row + (arc.label & kArcPdf));
-}
+__device__ inline float log_likelihood_of(const float *row, const SearchArc &arc) { return __ldg(row + (arc.label & kArcPdf)); }
 
 // Lowers the least cost so far by the costs of a warp, and returns the bound by it.
 __device__ inline float warp_lower_bound(Lane &lane, float cost, bool counts) {

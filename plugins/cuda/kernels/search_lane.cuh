@@ -62,7 +62,7 @@ struct FrameCounts {
 };
 
 struct Lane {
-  SearchJob job;  // every block of a cluster has its own, all the same
+  SearchJob job;         // every block of a cluster has its own, all the same
   uint32_t small_rooms;  // SearchScratch's
   uint32_t max_items, max_claims, max_candidates, max_epsilon_links;
   uint32_t n_shared_slots;
@@ -92,7 +92,8 @@ struct Lane {
   unsigned long long n_active, n_arcs;      // of the frame, by this block
   unsigned long long all_active, all_arcs;  // of the job's frames
 
-  FrameCounts counts[2];  // of the frame that follows tokens[i] at i; those of the leading block count, as does its job.n_records
+  // Of the frame that follows tokens[i] at i. Those of the leading block count, as does its job.n_records.
+  FrameCounts counts[2];
 
   uint32_t n_newest_links;  // of the frame before, while it is not pruned
   WalkState walk;

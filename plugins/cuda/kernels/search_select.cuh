@@ -70,7 +70,8 @@ __device__ inline uint32_t team_find_bin(Lane &lane, uint32_t k, const BinOf &bi
   uint32_t *const own_histogram = lane.histogram;
   __builtin_assume(__isShared(own_histogram));
   for (uint32_t b = threadIdx.x; b < kBins; b += blockDim.x) own_histogram[b] = 0;
-  __syncthreads();  // all have read what was found before
+  // All have read what was found before.
+  __syncthreads();
   if (threadIdx.x == 0) lane.bin = lane.n_in_bin = lane.n_left = 0;  // stays in a frame that is void: the same in all blocks
   for_own_tokens<Team>(lane, [&](uint32_t state, float cost) {
     uint32_t bin;

@@ -94,7 +94,8 @@ static inline void score_four(__global const float4 *restrict p, uint n_dims, __
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_states(
     __global const float4 *restrict fours, __global const GmmBlock *restrict blocks, uint n_blocks,
     __global const uint *restrict states, __global const float *restrict features, uint n_rows, uint n_features,
-    __global const GmmDim *restrict dims, uint n_dims, uint four_size, __global float *restrict scores, uint n_states, uint add) {
+    __global const GmmDim *restrict dims, uint n_dims, uint four_size, __global float *restrict scores, uint n_states,
+    uint add) {
   __local RowValues x[LOCAL_DIMS * WARP];
   const uint first_row = get_group_id(1) * TILE_ROWS, row = first_row + LANE_ROWS * (get_local_id(0) % WARP);
   load_rows(features, n_rows, n_features, dims, n_dims, first_row, (__local float *)x);

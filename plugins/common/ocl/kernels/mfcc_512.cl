@@ -118,12 +118,12 @@ static inline void ask_for_group(__constant MfccOptions *o, __global const MfccS
   }
 }
 
-__kernel KERNEL_SIZE void mfcc_512(
-    __constant MfccOptions *o, __global const float2 *restrict window, __global const float2 *restrict twiddles,
-    __global const float2 *restrict real_twiddles, __global const uint4 *restrict banks, __global const uint4 *restrict dct,
-    uint n_groups, __global const MfccGroup *restrict groups, __global const MfccSegment *restrict segments,
-    __global const MfccRun *restrict runs, __global const MfccOutput *restrict outputs, __global const float *restrict samples,
-    __global float *restrict cepstra) {
+__kernel KERNEL_SIZE void mfcc_512(__constant MfccOptions *o, __global const float2 *restrict window,
+                                   __global const float2 *restrict twiddles, __global const float2 *restrict real_twiddles,
+                                   __global const uint4 *restrict banks, __global const uint4 *restrict dct, uint n_groups,
+                                   __global const MfccGroup *restrict groups, __global const MfccSegment *restrict segments,
+                                   __global const MfccRun *restrict runs, __global const MfccOutput *restrict outputs,
+                                   __global const float *restrict samples, __global float *restrict cepstra) {
   __local float4 work[WORK_FLOATS / 4];
   __local uint4 power[POINTS / 16 * CHUNK_PAIRS / 2], head[HEAD_FOURS];
   __local float energy[FRAMES];
@@ -152,8 +152,8 @@ __kernel KERNEL_SIZE void mfcc_512(
     }
     if (g + get_num_groups(0) < n_groups) ask_for_group(o, segments, groups[g + get_num_groups(0)], samples);
     for (uint r = group.first_run; r < group.first_run + group.n_runs; ++r) {
-      make_outputs(o, banks, dct, runs[r], outputs, (__local const uint2 *)power, lanes, energy, head,
-                   (__local uint2 *)work, cepstra);
+      make_outputs(o, banks, dct, runs[r], outputs, (__local const uint2 *)power, lanes, energy, head, (__local uint2 *)work,
+                   cepstra);
     }
   }
 }

@@ -60,8 +60,7 @@ static inline uint2 split_brain(float2 v) {
 // d += a b, a 16 x 16 by rows, b 16 x 8 by columns, as mma.m16n8k16 spreads them over a warp.
 #define DEFINE_MULTIPLY(name, type)                                                                                         \
   static inline void name(float *d, uint a0, uint a1, uint a2, uint a3, uint b0, uint b1) {                                 \
-    asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type                                                              \
-        ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                                                        \
+    asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" \
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                                                    \
         : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));                                                            \
   }
@@ -114,8 +113,8 @@ static inline void make_log_mel(__constant MfccOptions *o, __global const uint4 
   }
 }
 
-// F7 of 16 frames: halves of both factors, the product to 2^-22 of itself; its rows are as above. Warps 0 and 1 have the first 8
-// cepstra, 2 and 3 the next 8, and so on.
+// F7 of 16 frames: halves of both factors, the product to 2^-22 of itself; its rows are as above. Warps 0 and 1 have the first
+// 8 cepstra, 2 and 3 the next 8, and so on.
 static inline void make_cepstra(__constant MfccOptions *o, __global const uint4 *dct, __local const float *energy,
                                 __local const uint2 *mel, __global float *const *to) {
   const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;

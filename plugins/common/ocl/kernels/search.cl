@@ -20,6 +20,8 @@
 #include "plugins/common/kernels/search_trace.h"
 #include "plugins/common/ocl/kernels/search_types.h"
 
+// Each of these files uses those before it.
+// clang-format off
 #if WARP_KIND == 1
 #include "plugins/common/ocl/kernels/search_warp_nvidia.h"
 #elif WARP_KIND == 2
@@ -45,6 +47,7 @@
 #include "plugins/common/ocl/kernels/search_prune_steps.h"
 #include "plugins/common/ocl/kernels/search_output.h"
 #include "plugins/common/ocl/kernels/search_steps.h"
+// clang-format on
 
 // Writes the tokens down and frees their slots, or, if there are links to be made, puts the tokens' numbers in the place of
 // their records.
@@ -77,6 +80,7 @@ void group_finish_tokens(__local Lane *lane, const Memory *m) {
 }
 
 void group_do(__local Lane *lane, const Memory *m) {
+  // clang-format off
   switch (lane->step) {
     case kStepFreeSlots: group_free_slots(m); break;
     case kStepClearMarks: group_clear_marks(lane, m); break;
@@ -122,6 +126,7 @@ void group_do(__local Lane *lane, const Memory *m) {
     case kStepSettleFrames: group_settle_frames(lane, m); break;
     default: break;
   }
+  // clang-format on
 }
 
 // jobs[first_job ... end_job - 1]; arcs, begins and final_costs: the graph; rows and channels: where the jobs' parts lie;

@@ -138,7 +138,7 @@ typedef struct {
   __local LocalTable *table;
   __local uint *bins, *blocks;  // [kBins], [kBins / kBinsOfBlock]
   __global Slot *slots;         // [max_slots], those in local memory first, from the middle on those in global memory
-  __global ExpandItem *items;         // [2][max_slots], the list that is followed and the one that is made
+  __global ExpandItem *items;   // [2][max_slots], the list that is followed and the one that is made
   __global Candidate *candidates;
   __global EpsilonLink *epsilon_links;  // [max_candidates / 4]; then as much again, twice, for links that are moved
   __global uint *used;                  // [max_slots], the slots in use, as they are in `slots`
@@ -166,8 +166,8 @@ Memory scratch_of(__global uint4 *scratch, __local LocalTable *table, uint max_s
 }
 
 void set_channel(Memory *m, const __local SearchJob *job, __global const float *rows, __global uint *channels) {
-  const ChannelLayout at = channel_layout(job->max_tokens, job->max_records, job->max_settled, job->lattice.max_links,
-                                          job->lattice.max_frames);
+  const ChannelLayout at =
+      channel_layout(job->max_tokens, job->max_records, job->max_settled, job->lattice.max_links, job->lattice.max_frames);
   __global uint *const own = channels + job->channel;
   m->rows = rows + job->rows;
   m->tokens = (__global SearchToken *)own;

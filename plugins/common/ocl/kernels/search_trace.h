@@ -7,9 +7,9 @@
 
 // Where the parts of a compaction lie in the scratch memory, which is free between frames.
 typedef struct {
-  __global uint *bits, *before;             // [words of 32 records]
-  __global Followers *followers;            // [n_records + 1], the first for the root
-  __global TraceRecord *moved;             // later in the place of the followers
+  __global uint *bits, *before;   // [words of 32 records]
+  __global Followers *followers;  // [n_records + 1], the first for the root
+  __global TraceRecord *moved;    // later in the place of the followers
 } Compaction;
 
 Compaction compaction_of(__local const Lane *lane, const Memory *m) {
