@@ -1,7 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OpenCL back end for AMD GPUs: the table of plugins/common/ocl with the kernels of this folder.
+// The OpenCL back end for AMD GPUs: the table of plugins/common/ocl with the devices, kernels and tuning of this folder.
 #include "plugins/common/ocl/backend.h"
-#include "plugins/ocl_amd/device.h"
+#include "plugins/common/ocl/variant.h"
+#include "plugins/ocl_amd/tuning.h"
+
+namespace asr::ocl {
+extern const KernelSource kernel_gmm_score;
+}
+
+namespace asr::ocl_amd {
+namespace {
+
+constexpr uint32_t kVendorId = 0x1002;  // of PCI
+
+const ocl::Variant &variant() {
+  static const ocl::Variant variant = {"ocl_amd",   "AMD",       kVendorId, &ocl::kernel_gmm_score,
+                                       gmm_tunings, kMfccPoints, false,     ocl::MatrixCores::kCdna};
+  return variant;
+}
+
+}  // namespace
+}  // namespace asr::ocl_amd
 
 extern "C" __attribute__((visibility("default"))) const asr_backend_api *asr_backend_entry(uint32_t host_abi,
                                                                                            const asr_host_api *host) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of the kernels' launches on AMD GPUs (docs/opencl.md). Used by device.cc.
+// Sizes of the kernels' launches on AMD GPUs (docs/opencl.md). Used by entry.cc.
 #pragma once
 
 #include "plugins/common/ocl/variant.h"

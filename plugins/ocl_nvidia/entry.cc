@@ -1,7 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OpenCL back end for NVIDIA GPUs: the table of plugins/common/ocl with the kernels of this folder.
+// The OpenCL back end for NVIDIA GPUs: the table of plugins/common/ocl with the devices, kernels and tuning of this folder.
 #include "plugins/common/ocl/backend.h"
-#include "plugins/ocl_nvidia/device.h"
+#include "plugins/common/ocl/variant.h"
+#include "plugins/ocl_nvidia/tuning.h"
+
+namespace asr::ocl {
+extern const KernelSource kernel_gmm_score;
+}
+
+namespace asr::ocl_nvidia {
+namespace {
+
+constexpr uint32_t kVendorId = 0x10de;  // of PCI
+
+const ocl::Variant &variant() {
+  static const ocl::Variant variant = {"ocl_nvidia", "NVIDIA",    kVendorId, &ocl::kernel_gmm_score,
+                                       gmm_tunings,  kMfccPoints, true,      ocl::MatrixCores::kNvidia};
+  return variant;
+}
+
+}  // namespace
+}  // namespace asr::ocl_nvidia
 
 extern "C" __attribute__((visibility("default"))) const asr_backend_api *asr_backend_entry(uint32_t host_abi,
                                                                                            const asr_host_api *host) {
