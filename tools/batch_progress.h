@@ -13,7 +13,7 @@ class BatchProgress {
  public:
   explicit BatchProgress(std::optional<size_t> n_utterances);  // nullopt: unknown
 
-  void fed(double audio_s, double share);  // share: of one utterance
+  void fed(double audio_s, double share);  // share: fraction of one utterance
   void done();                             // counts an utterance
   void hide() { progress_.hide(); }        // call before printing
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone recognize`: recordings or archives of features in, words out.
+// Implements `senone recognize`: recordings or archives of features in, words out.
 #include <algorithm>
 #include <deque>
 #include <filesystem>
@@ -45,7 +45,7 @@ void print_summary(const asr_engine *engine, const std::deque<Recognition> &resu
           seconds, audio_s > 0 ? seconds / audio_s : 0.0, info.device_id, info.device_name);
 }
 
-// A pass before the last, of which nothing is printed but how many speakers it told something of.
+// Runs a pass that collects the speakers' adaptation data, then adapts them. Prints only the number of adapted speakers.
 void hear_speakers(asr_engine *engine, Options options, uint32_t n_jobs, Speakers *speakers) {
   options.lattice_beam = 0;
   options.n_best = 1;
@@ -80,7 +80,7 @@ void run(Options options) {
   check_usage(options, source);
   const bool prints_hyp = options.hyp == "-";
   std::optional<HypJournal> journal;
-  std::optional<OutputFile> hyp;  // begun first: recognition would be in vain if it cannot be written
+  std::optional<OutputFile> hyp;  // opened first, so that an unwritable file fails before any recognition
   if (options.resume) {
     journal.emplace(options.hyp);
   } else if (!options.hyp.empty() && !prints_hyp) {
@@ -128,7 +128,7 @@ void run(Options options) {
   if (n_failed > 0) fail(ASR_IO, "%td of %zu utterances failed", n_failed, results.size());
 }
 
-// Reads the value of --reject, which may be left out: what is neither a number nor "off" is the first recording.
+// Reads the optional value of --reject. A text other than a number or "off" is the first recording.
 void read_reject(Options *options) {
   constexpr float kThreshold = 0.5f;
   const std::string &text = options->reject_text;
@@ -143,7 +143,6 @@ void read_reject(Options *options) {
   if (!is_number && !text.empty() && text != "off") options->files.insert(options->files.begin(), text);
 }
 
-// Reads the value of --vtln.
 void read_vtln(Options *options) {
   if (options->n_warps != 11 && options->n_warps != 21) {
     throw UsageError(format("recognize: --vtln-factors %u: it is 11 or 21", options->n_warps));
@@ -158,7 +157,7 @@ void read_vtln(Options *options) {
   }
 }
 
-// asr_boost is for one utterance of a stream.
+// Refuses --endpoint, as asr_boost is for one utterance of a stream.
 void read_boost(Options *options) {
   if (options->boost.empty()) return;
   if (!options->endpoint.empty()) {

@@ -21,13 +21,13 @@ namespace {
 
 using Options = RecognizeOptions;
 
-// Whether printing a result writes on the terminal that has the progress line.
+// Returns true if printing the result writes to the terminal with the progress line.
 bool prints_on_terminal(const Recognition &result) {
   return isatty(STDOUT_FILENO) == 1 || !result.error.empty() || !result.warnings.empty() ||
          (result.flags & ASR_FLAG_FELL_BACK) != 0;
 }
 
-// *n_subtitles: printed so far.
+// Prints a result. *n_subtitles counts the subtitles printed so far.
 void print(const Recognition &result, const Options &options, bool with_id, int *n_subtitles) {
   const StdoutLock lock;
   for (const std::string &warning : result.warnings) fprintf(stderr, "senone: warning: %s\n", warning.c_str());
@@ -36,7 +36,7 @@ void print(const Recognition &result, const Options &options, bool with_id, int 
     fprintf(stderr, "senone: %s: the device was lost; recognised on %s instead\n",
             (options.features + options.loglikes).empty() ? result.path.c_str() : result.id.c_str(), options.fallback.c_str());
   }
-  const bool is_whole = result.part == 0 && !options.endpoint.empty();  // its parts have been printed
+  const bool is_whole = result.part == 0 && !options.endpoint.empty();  // its parts are already printed
   if (options.hyp == "-") {
     if (result.error.empty() && result.part == 0) fputs(to_hyp(result).c_str(), stdout);
   } else if (is_whole && result.error.empty()) {
@@ -58,7 +58,7 @@ void print(const Recognition &result, const Options &options, bool with_id, int 
   flush_stdout();
 }
 
-// Keeps n_jobs streams in flight and prints the results in the order of the source, each as soon as those before it.
+// Batch keeps n_jobs streams in flight. It prints the results in the order of the source, each as early as that order allows.
 class Batch {
  public:
   Batch(asr_engine *engine, const Options &options, const BatchOptions &batch, UtteranceSource *source)
@@ -86,7 +86,7 @@ class Batch {
   }
 
  private:
-  // Fewer threads where the system gives no more; they do it, too.
+  // Starts up to n threads. If the system refuses more, fewer threads do all the work.
   std::vector<std::thread> start_workers(size_t n) {
     std::vector<std::thread> workers;
     workers.reserve(n);
@@ -98,7 +98,7 @@ class Batch {
     return workers;
   }
 
-  // Ends the batch for what is no utterance's; those under way are ended first.
+  // Ends the batch with a failure that belongs to no utterance. Utterances in progress are finished first.
   void fail_all(std::exception_ptr failure) noexcept {
     std::lock_guard lock(mutex_);
     if (!failure_) failure_ = std::move(failure);
@@ -109,7 +109,7 @@ class Batch {
   void work() noexcept {
     try {
       recognize_all();
-    } catch (...) {  // no memory for a result, or for the sentence of an error
+    } catch (...) {  // no memory for a result, or for an error message
       fail_all(std::current_exception());
     }
   }
@@ -133,7 +133,7 @@ class Batch {
     }
   }
 
-  // The next utterance and where its result goes; nullptr at the end, which a damaged archive comes to early.
+  // Takes the next utterance and returns its empty result; nullptr at the end. A damaged archive ends early.
   Recognition *next(Utterance *utterance) {
     std::lock_guard lock(mutex_);
     if (ended_) return nullptr;
@@ -172,8 +172,8 @@ class Batch {
     changed_.notify_all();
   }
 
-  // Waits for the result of number i, or its next part: there are n_parts before. nullptr if there are only i. Throws what
-  // fail_all() was given.
+  // Waits for result number i, or its next part after n_parts earlier ones. Returns nullptr if there are only i results.
+  // Throws the failure that fail_all() received.
   Recognition *wait(size_t i, size_t n_parts) {
     std::unique_lock lock(mutex_);
     const auto is_there = [&] { return i < results_.size() ? results_[i].done || results_[i].parts.size() > n_parts : ended_; };
@@ -219,7 +219,7 @@ class Batch {
   const bool prints_;
   BatchProgress progress_;
   asr_engine_info info_{};
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::deque<Recognition> results_;
   bool ended_ = false;

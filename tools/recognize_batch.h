@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recognises all utterances of a source, several at a time, and prints their results in the order of the source. Used by
-// `senone recognize`.
+// recognize_batch() recognises all utterances of a source, several at a time, and prints their results in the order of the
+// source. `senone recognize` uses it.
 #pragma once
 
 #include <deque>
@@ -14,12 +14,12 @@ namespace asr::tool {
 
 struct BatchOptions {
   size_t n_jobs = 1;              // utterances at a time
-  HypJournal *journal = nullptr;  // of --resume, or nullptr
-  Speakers *speakers = nullptr;   // of --adapt and the like, or nullptr
-  bool prints = true;             // results; else nothing is printed
+  HypJournal *journal = nullptr;  // journal of --resume, or nullptr
+  Speakers *speakers = nullptr;   // speakers of --adapt and similar options, or nullptr
+  bool prints = true;             // prints the results; false: prints nothing
 };
 
-// Returns the results. Throws if the batch as a whole failed; an utterance's failure is in its result.
+// Returns the results. A failed utterance has its error in its result; throws only if the batch as a whole failed.
 std::deque<Recognition> recognize_batch(asr_engine *engine, const RecognizeOptions &options, const BatchOptions &batch,
                                         UtteranceSource *source);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One utterance through the C ABI alone: open, feed, finish, events, close. This is also an example of its use.
+// Recognises one utterance through the C ABI alone: open, feed, finish, events, close. The file is also an example of its use.
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -47,16 +47,17 @@ StreamPointer open_stream(asr_engine *engine, const asr_stream_config &config, c
   return stream;
 }
 
-// Warns, in a sentence, of a recording that is worse than it should be: an end that is missing, or a low rate.
+// Adds a warning about a recording whose end is missing.
 void warn_of_missing(uint64_t n_bytes, const std::string &path, std::vector<std::string> *warnings) {
   if (n_bytes == 0) return;
   warnings->push_back(format("%s: is cut short: %llu bytes that its header tells of are missing; check how it was copied",
                              path.c_str(), static_cast<unsigned long long>(n_bytes)));
 }
 
+// Adds a warning about a sample rate below the model's.
 void warn_of_rate(uint32_t rate_hz, const std::string &path, double model_rate_hz, std::vector<std::string> *warnings) {
   static std::mutex mutex;
-  static std::set<uint32_t> said;  // rates: a batch of one rate needs one warning
+  static std::set<uint32_t> said;  // rates with a warning: a batch of one rate needs one
   const std::lock_guard lock(mutex);
   if (rate_hz < model_rate_hz && said.insert(rate_hz).second) {
     warnings->push_back(
@@ -93,7 +94,7 @@ void take_result(const asr_event *event, const RecognizeOptions &options, double
   if (!options.lattice.empty()) result->lattice = copy_lattice(event, frame_shift_s);
 }
 
-// Takes the events of a recording's stream: its one result, or those of the utterances that --endpoint finds.
+// Listener takes the events of a recording's stream: its one result, or a result for each utterance found by --endpoint.
 class Listener {
  public:
   Listener(const RecognizeOptions &options, double frame_shift_s, const HeardFunction &heard, Recognition *result)
@@ -111,7 +112,7 @@ class Listener {
   }
 
  private:
-  // Whether there was an event.
+  // Takes an event; returns false if none was available, or after END.
   bool take(asr_stream *stream) {
     asr_event *taken = nullptr;
     check(asr_result(stream, &taken));
@@ -183,7 +184,7 @@ StreamPointer feed_file(asr_engine *engine, const RecognizeOptions &options, Aud
   return stream;
 }
 
-// Standard input as it comes, whose utterances are heard as they end.
+// Feeds standard input as it arrives; each utterance is reported when it ends.
 StreamPointer feed_live(asr_engine *engine, const RecognizeOptions &options, LiveAudio *audio, const asr_engine_info &info,
                         const FedFunction &fed, Listener *listener, Recognition *result) {
   warn_of_rate(audio->rate_hz(), "-", info.sample_rate_hz, &result->warnings);

@@ -28,7 +28,7 @@ float warp_of(asr_speaker *speaker) {
   return warp;
 }
 
-// Lines of a name and a value; `what` says, in the error, what they are.
+// Reads lines of a name and a value; `what` describes a line in error messages.
 template <typename Value>
 std::map<std::string, Value> read_pairs(const std::string &path, const char *what) {
   std::map<std::string, Value> values;
@@ -63,7 +63,7 @@ Speakers::Speakers(asr_engine *engine, const std::string &utt2spk, const std::st
 }
 
 void Speakers::set_methods(uint32_t methods, uint32_t n_warps) {
-  asr_speaker *trial = nullptr;  // says once what no speaker of the engine can do
+  asr_speaker *trial = nullptr;  // reports methods that the engine does not support, even without speakers
   check(asr_speaker_new(engine_, &trial));
   const Pointer owned(trial, asr_speaker_free);
   check(asr_speaker_set_methods(trial, methods, n_warps));
@@ -120,7 +120,7 @@ size_t Speakers::adapt() {
   std::atomic<size_t> n_adapted{0};
   run_in_parallel(all.size(), [&](size_t i) {
     const asr_status status = asr_adapt(all[i]->get());
-    if (status == ASR_INVALID_STATE) return;  // too little was heard
+    if (status == ASR_INVALID_STATE) return;  // too little speech
     check(status);
     *all[i] = make_like(all[i]->get());
     ++n_adapted;
@@ -128,15 +128,15 @@ size_t Speakers::adapt() {
   return n_adapted;
 }
 
-// Speakers of --transforms that were not heard keep theirs. Kaldi's binary form: the name, 0 'B', "FM ", and the numbers of
-// rows and columns, each behind its size.
+// Speakers of --transforms without an utterance keep their transform. Kaldi's binary form: the name, 0 'B', "FM ", and the
+// numbers of rows and columns, each after its size.
 size_t Speakers::write_transforms(OutputFile *file) const {
   std::map<std::string, std::vector<float>> transforms = transforms_;
   for (const auto &[key, speaker] : speakers_) transforms[key.first] = transform_of(speaker.get());
   size_t n_written = 0;
   for (const auto &[name, values] : transforms) {
     if (values.empty()) continue;
-    const auto n_rows = static_cast<int32_t>(std::sqrt(static_cast<double>(values.size())));  // rows of one value more
+    const auto n_rows = static_cast<int32_t>(std::sqrt(static_cast<double>(values.size())));  // a row has n_rows + 1 values
     file->write(name + ' ');
     file->write(std::string_view("\0BFM ", 5));
     for (const int32_t n : {n_rows, n_rows + 1}) {
@@ -149,7 +149,7 @@ size_t Speakers::write_transforms(OutputFile *file) const {
   return n_written;
 }
 
-// Speakers of --warps that were not heard keep theirs.
+// Speakers of --warps without an utterance keep their warp.
 size_t Speakers::write_warps(OutputFile *file) const {
   std::map<std::string, float> warps = warps_;
   for (const auto &[key, speaker] : speakers_) warps[key.first] = warp_of(speaker.get());
