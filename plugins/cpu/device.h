@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An opened CPU "device": its threads, and the scorer thread that makes `score` asynchronous. Used by entry.cc only.
+// Device is an opened CPU "device": its threads, and the scorer thread that makes `score` asynchronous. Only entry.cc uses it.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +16,7 @@
 
 namespace asr::cpu {
 
-// A model and its two score buffers [n_rows][n_states], which grow to the rows they are given.
+// A model and its two score buffers [n_rows][n_states], which grow with the number of rows.
 struct Acoustic {
   explicit Acoustic(const asr_acoustic_view &view) : gmm(view) {}
   Gmm gmm;
@@ -24,8 +24,8 @@ struct Acoustic {
   uint32_t n_rows[2] = {0, 0};
 };
 
-// Scores windows in the order they come. With one thread a window is scored at once by the caller; with more, by a thread
-// that lives as long as the device, so that the caller can advance the window before it.
+// Device scores windows in the order of the calls. With one thread the caller scores a window at once. With more, a thread
+// that lives as long as the device scores it, so that the caller can advance the preceding window.
 class Device {
  public:
   explicit Device(const asr_backend_options &options);
@@ -37,9 +37,9 @@ class Device {
   uint32_t max_rows() const { return max_rows_; }
 
   void score(Acoustic &acoustic, const float *features, uint32_t n_rows, uint32_t buffer, float *loglikes);
-  void await(const Acoustic &acoustic, uint32_t buffer);  // until what was last asked into the buffer is there
-  void drain();                                           // until all is done
-  void wait();                                            // drain; rethrows the first failure, once
+  void await(const Acoustic &acoustic, uint32_t buffer);  // waits for the last `score` into the buffer
+  void drain();                                           // waits for all jobs
+  void wait();                                            // drains, then rethrows the first failure once
 
  private:
   struct Job {
@@ -55,13 +55,13 @@ class Device {
   ThreadPool pool_;
   std::mutex mutex_;
   std::condition_variable job_added_, job_done_;
-  std::deque<Job> jobs_;  // the first is being scored
+  std::deque<Job> jobs_;  // the scorer runs the first one
   std::exception_ptr failure_;
   bool stopping_ = false;
   std::thread scorer_;
 };
 
-// What probe reports about the machine.
+// Fills in the machine's description for `probe`.
 void describe_cpu(asr_backend_device_info *info);
 
 }  // namespace asr::cpu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Complex Fourier transform of many signals at once, one a vector lane, in place: radix-4 passes by decimation in frequency,
-// and one radix-2 pass where the length is not a power of 4. Compiled for each instruction set by mfcc_block.cc.
-// Element k of the array x is 2 vectors, real and imaginary; the order of the results is MfccTables::position.
+// In-place complex Fourier transform of many signals at once, one per vector lane: radix-4 passes by decimation in frequency,
+// and one radix-2 pass if the length is not a power of 4. mfcc_block.cc compiles it for each instruction set.
+// Element k of the array x is 2 vectors, real and imaginary; MfccTables::position is the order of the results.
 #if defined(SENONE_CPU_FFT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SENONE_CPU_FFT_INL_H_
 #undef SENONE_CPU_FFT_INL_H_
@@ -47,13 +47,13 @@ HWY_INLINE void store(D d, Complex<V> value, float *x, size_t element) {
   hn::Store(value.re, d, at);
   hn::Store(value.im, d, at + hn::Lanes(d));
 }
-// The same root in all lanes.
+// Returns a root, the same in all lanes.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE Complex<V> load_root(D d, const float *root) {
   return {hn::Set(d, root[0]), hn::Set(d, root[1])};
 }
 
-// The transform of length 4 of a, b, c, d without twiddles.
+// Transforms a, b, c, d with length 4, without twiddles.
 template <class V>
 HWY_INLINE void butterfly(Complex<V> &a, Complex<V> &b, Complex<V> &c, Complex<V> &d) {
   const Complex<V> sum_ac = a + c, difference_ac = a - c, sum_bd = b + d, difference_bd = b - d;
@@ -64,7 +64,7 @@ HWY_INLINE void butterfly(Complex<V> &a, Complex<V> &b, Complex<V> &c, Complex<V
   d = difference_ac - turned;
 }
 
-// One pass over all blocks of `length`; returns the roots of the next pass.
+// Makes a pass over all blocks of `length`; returns the roots of the next pass.
 template <class D>
 HWY_INLINE const float *radix4_pass(D lanes, float *x, uint32_t n_points, uint32_t length, const float *roots) {
   const uint32_t quarter = length / 4;

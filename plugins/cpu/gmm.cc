@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// loglike[t][s] of every frame and state (equations G1-G4; double reference tests/reference/gmm.cc). Here is what is done in
-// which order; the arithmetic is in gmm_diagonal.cc, gmm_full.cc and gmm_shared.cc.
+// Computes loglike[t][s] for every frame and state (equations G1-G4; double reference tests/reference/gmm.cc). This file
+// orders the work; the arithmetic is in gmm_diagonal.cc, gmm_full.cc and gmm_shared.cc.
 //
-// The work is cut into tasks of one block of states or one codebook and a tile of frames. A block's Gaussians are read from
-// memory once a window and used by all its frames; the scores of single Gaussians never leave the registers (own mixtures) or
-// the cache of the core (shared codebooks). Feature streams are taken one after another, so that each adds to the rows.
+// A task is one block of states with its own codebooks, or one shared codebook and a tile of frames. A block's Gaussians serve
+// all frames of a window; a tile reads them from memory again only if they have left the cache. The scores of single Gaussians
+// stay in the cache of the core. Feature streams are processed one after another; each adds to the rows.
 #include "plugins/cpu/gmm.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr float kLn2 = 0.69314718f;
 
-// The rows of a call and where a stream's scores go: the first stream writes, the others add.
+// The rows of a call and the destination of a stream's scores: the first stream writes, the others add.
 struct Rows {
   size_t n_rows, n_states;
   const float *x;  // [groups][dims][kGroupFrames]
@@ -36,7 +36,7 @@ struct Rows {
   }
 };
 
-// The stream's features, centred, in the order of the kernels.
+// Returns the stream's features, centred, in the order of the kernels.
 AlignedFloats pack_rows(const GmmStream &stream, const float *features, size_t n_rows, size_t n_features) {
   const size_t n_dims = stream.dims.size();
   const size_t n_groups = (n_rows + kGroupFrames - 1) / kGroupFrames;
@@ -50,7 +50,7 @@ AlignedFloats pack_rows(const GmmStream &stream, const float *features, size_t n
   return packed;
 }
 
-// ln sum_k 2^(log_weight[k] + score[k]) where linear weights and relative scores have underflowed.
+// Returns ln sum_k 2^(log_weight[k] + score[k]), for sums whose linear weights and relative scores have underflowed.
 float mix_exactly(const float *log_weight, const float *score, size_t n_gaussians, size_t stride, size_t n_lanes) {
   const auto at = [&](size_t k) {
     return std::max(double(log_weight[k]) + score[k / n_lanes * stride + k % n_lanes], double(kLogZero));

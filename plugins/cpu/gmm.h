@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GMM scoring on the CPU (gmm.cc): diagonal and full covariances, own and shared codebooks. Called by entry.cc for `score`.
+// Gmm scores an acoustic model on the CPU (gmm.cc): diagonal and full covariances, own and shared codebooks. entry.cc calls it
+// for `score`.
 #pragma once
 
 #include <memory>

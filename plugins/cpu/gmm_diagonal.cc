@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Diagonal Gaussians (equation G1): score = constant - sum_d (factor_d x_d - offset_d)^2, in base-2 units, called through
-// diagonal_kernels(). Two fused operations a dimension, as many as the expanded form u x + v x^2 needs, but no large terms
-// cancel. x is read with one broadcast for both; a Gaussian's vectors stay in L1 while the tile's frames pass.
-// The floor is 2 D fused operations a Gaussian and frame: 36 cycles for 8 Gaussians at D = 36 and two AVX2 FMA a cycle.
+// Kernels of diagonal Gaussians (equation G1): score = constant - sum_d (factor_d x_d - offset_d)^2, in base-2 units, called
+// through diagonal_kernels(). They take two fused operations per dimension, like the expanded form u x + v x^2, but no large
+// terms cancel. One broadcast of x serves both operations; a Gaussian's vectors stay in L1 for all frames of a tile.
+// The lower bound is 2 D fused operations per Gaussian and frame: 36 cycles for 8 Gaussians at D = 36 and two AVX2 FMA a cycle.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "plugins/cpu/gmm_diagonal.cc"
 #include <hwy/foreach_target.h>

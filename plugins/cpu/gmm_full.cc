@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Full-covariance Gaussians (equation G2): score = constant - sum_i y_i^2 with y_i = sum_{j >= i} factor_ij x_j - offset_i, in
-// base-2 units, called through full_kernels(). factor is the transposed Cholesky factor of the precision: D (D + 1) / 2 + D
-// fused operations, as many as the expansion into monomials needs, but no large terms cancel and no monomial is formed. Two
-// rows i share each broadcast x.
+// Kernels of full-covariance Gaussians (equation G2): score = constant - sum_i y_i^2 with y_i = sum_{j >= i} factor_ij x_j -
+// offset_i, in base-2 units, called through full_kernels(). factor is the transposed Cholesky factor of the precision. They
+// take D (D + 1) / 2 + D fused operations, like the expansion into monomials, but no large terms cancel and no monomial is
+// formed. Two rows i share each broadcast of x.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "plugins/cpu/gmm_full.cc"
 #include <hwy/foreach_target.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exponential, logarithm and log-sum-exp in vector registers, and the loop over frames that the Gaussian kernels share.
-// Included by the gmm_*.cc kernels once for each instruction set.
+// Exponential, logarithm and log-sum-exp in vector registers, and the loop over frames that the Gaussian kernels share. The
+// gmm_*.cc kernels include this file once for each instruction set.
 #if defined(SENONE_GMM_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SENONE_GMM_KERNELS_INL_H_
 #undef SENONE_GMM_KERNELS_INL_H_
@@ -27,7 +27,7 @@ using V = hn::Vec<D>;
 constexpr D kTag;
 constexpr float kLn2 = 0.69314718f;
 
-// 2^v for v <= 0 within 3e-6 of its value; 2^-125 for all below -125; exactly 1 for 0.
+// Returns 2^v for v <= 0 with a relative error below 3e-6; 2^-125 for all v below -125; exactly 1 for 0.
 HWY_INLINE V exp2_nonpositive(V v) {
   const hn::RebindToSigned<D> integers;
   const V rounder = hn::Set(kTag, 12582912.0f);  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
@@ -42,7 +42,8 @@ HWY_INLINE V exp2_nonpositive(V v) {
   return hn::BitCast(kTag, hn::Add(hn::BitCast(integers, p), exponent));
 }
 
-// log2 of a positive normal number, to float precision: 2 atanh((m - 1) / (m + 1)) / ln 2 of the mantissa m in [0.7, 1.42).
+// Returns log2 of a positive normal number to float precision: 2 atanh((m - 1) / (m + 1)) / ln 2 of the mantissa m in
+// [0.7, 1.42), plus the exponent.
 HWY_INLINE V log2_positive(V v) {
   const hn::RebindToSigned<D> integers;
   const auto bits = hn::BitCast(integers, v);
@@ -58,8 +59,8 @@ HWY_INLINE V log2_positive(V v) {
   return hn::MulAdd(t, p, hn::ConvertTo(kTag, exponent));
 }
 
-// One vector of Gaussians over all frames, Kernel::kMaxFrames at once while there are as many: score[n_frames][L]. The vector
-// that follows in memory is fetched meanwhile.
+// Scores one vector of Gaussians on all frames, as many as Kernel::kMaxFrames at once: score[n_frames][L]. Meanwhile it
+// prefetches the next vector in memory.
 template <class Kernel>
 HWY_INLINE void score_vector(const float *gaussians, size_t n_dims, const float *x, size_t n_frames, float *score) {
   constexpr size_t kMax = Kernel::kMaxFrames, kLineFloats = 16;
@@ -91,7 +92,7 @@ HWY_INLINE void score_gaussians(const float *gaussians, size_t n_dims, size_t n_
   }
 }
 
-// Takes the next scores of n_frames * L mixtures, score[n_scores][n_frames][L], into their log-sum-exp so far: the best score
+// Adds the next scores of n_frames * L mixtures, score[n_scores][n_frames][L], to their running log-sum-exp: the best score
 // and the sum of 2^(score - best), both [n_frames][L].
 HWY_INLINE void add_scores(const float *score, size_t n_scores, size_t n_frames, float *best, float *sum) {
   const size_t n_lanes = hn::Lanes(kTag), stride = n_frames * n_lanes;
@@ -109,7 +110,7 @@ HWY_INLINE void add_scores(const float *score, size_t n_scores, size_t n_frames,
 }
 
 // GaussianKernels::mixtures. Scores wait in the L1 cache until a chunk of Gaussians is complete: many exponentials in a row
-// fill the processor's pipes, one after each Gaussian does not.
+// fill the processor's pipelines, one after each Gaussian does not.
 template <class Kernel>
 HWY_INLINE void score_mixtures(const float *gaussians, size_t n_dims, size_t n_gaussians, const float *x, size_t n_frames,
                                float *loglike) {

@@ -38,7 +38,7 @@ class Packer {
   const asr_acoustic_view &view_;
   const size_t n_lanes_;
   const std::vector<float> centre_;
-  const double scale_;  // turns a factor of the precision into one of base-2 scores
+  const double scale_;  // converts a factor of the precision to base-2 scores
 };
 
 void Packer::put(const asr_gmm_codebook &codebook, uint32_t k, double log_weight, float *out) const {
@@ -95,7 +95,7 @@ MixingBlock Packer::mixing_block(std::vector<uint32_t> states, uint32_t n_gaussi
   MixingBlock block;
   block.weights = AlignedFloats(n_gaussians * n_lanes_);
   block.weight_shift = AlignedFloats(n_lanes_);
-  std::fill_n(block.weights.data(), n_gaussians * n_lanes_, 1.0f);  // of lanes without a state
+  std::fill_n(block.weights.data(), n_gaussians * n_lanes_, 1.0f);  // for lanes without a state
   std::fill_n(block.weight_shift.data(), n_lanes_, 0.0f);
   for (size_t lane = 0; lane < states.size(); ++lane) {
     const float *const log_weight = log_weights(states[lane], j);

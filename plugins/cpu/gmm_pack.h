@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An acoustic model in the order in which the kernels of gmm_kernels.h read it. Made by gmm_pack.cc when a model is loaded,
-// used by gmm.cc.
+// An acoustic model in the order in which the kernels of gmm_kernels.h read it. gmm_pack.cc makes it when a model is loaded;
+// gmm.cc uses it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace asr::cpu {
 
-// Floats on a cache line's boundary.
+// An array of floats aligned to a cache line.
 class AlignedFloats {
  public:
   AlignedFloats() = default;
@@ -28,7 +28,7 @@ class AlignedFloats {
   std::unique_ptr<float, Free> data_;
 };
 
-// L states with a codebook each of their own: n_gaussians vectors, lane l of each belongs to states[l].
+// L states, each with its own codebook: n_gaussians vectors, whose lane l belongs to states[l].
 struct OwnBlock {
   std::vector<uint32_t> states;
   size_t n_gaussians;
@@ -53,7 +53,7 @@ struct GmmStream {
   std::vector<uint32_t> dims;
   std::vector<float> centre;  // [dims]
   std::vector<OwnBlock> own;
-  AlignedFloats own_gaussians;  // of one block after the other, as they are read
+  AlignedFloats own_gaussians;  // block after block, in the order of reading
   std::vector<SharedCodebook> shared;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixtures over shared codebooks (equation G3): the Gaussians of a codebook are scored once a frame, turned into numbers
-// relative to the frame's best, and mixed by a small matrix product of linear weights and frames. Called through
-// shared_kernels().
+// Kernels of mixtures over shared codebooks (equation G3), called through shared_kernels(). The Gaussians of a codebook are
+// scored once per frame and converted to values relative to the frame's best. A small matrix product of linear weights and
+// frames then mixes them.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "plugins/cpu/gmm_shared.cc"
 #include <hwy/foreach_target.h>
@@ -15,7 +15,7 @@ namespace asr::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Below this a sum may consist of what exp2_nonpositive and the weights have lost by underflow: at most 2^-125 each.
+// A smaller sum may consist of underflow errors of exp2_nonpositive and the weights, at most 2^-125 each.
 constexpr float kLeastSum = 0x1p-100f;
 
 void relative(const float *score, size_t n_vectors, size_t n_frames, float *best, float *relative) {
@@ -33,7 +33,7 @@ void relative(const float *score, size_t n_vectors, size_t n_frames, float *best
   }
 }
 
-// Frames t ... t + kFrames - 1 of mix().
+// Mixes frames t ... t + kFrames - 1 of mix().
 template <size_t kFrames>
 HWY_INLINE bool mix_frames(const float *weight, const float *weight_shift, size_t n_gaussians, const float *relative,
                            const float *best, size_t n_frames, float *loglike) {

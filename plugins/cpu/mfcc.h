@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MFCC on the CPU (mfcc.cc): many frames at once, one frame a vector lane. Called by entry.cc for the `extract` slot.
+// Mfcc extracts MFCC on the CPU (mfcc.cc): many frames at once, one frame per vector lane. entry.cc calls it for `extract`.
 #pragma once
 
 #include <memory>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// F1 ... F8 of docs/equations.md for one block of frames, one frame a vector lane, so that every step is a plain loop over
+// Computes F1 ... F8 of docs/equations.md for a block of frames, one per vector lane. So every step is a plain loop over
 // vectors without a shuffle, and a frame's bits do not depend on its neighbours.
 //
-//   signal[n][lane]      samples, made into the windowed frame in place; taken as complex numbers two by two
-//   spectrum[k][lane]    power or magnitude of the bins that some band needs
+//   signal[n][lane]      samples, turned into the windowed frame in place; each two are one complex number
+//   spectrum[k][lane]    power or magnitude of the bins with a weight in some band
 //   mel[m][lane], cepstra[i][lane]
 //
-// A block of 8 frames of 512 samples takes 16 KiB and 8 KiB: it stays in the first-level cache. All sums are in float; the
-// result is within 1e-3 of tests/reference/mfcc.cc on speech.
+// The signal and spectrum of 8 frames of 512 samples take 16 KiB and 8 KiB and stay in the first-level cache. All sums are in
+// float; the result is within 1e-3 of tests/reference/mfcc.cc on speech.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "plugins/cpu/mfcc_block.cc"
 #include "hwy/foreach_target.h"
@@ -31,7 +31,7 @@ HWY_INLINE void load_four_samples(const float *const *frames, size_t n, float *s
   for (size_t i = n; i < n + 4; ++i) signal[i] = frames[0][i];
 }
 #else
-// A vector whose 4-lane block b holds 4 samples of frame 4 b + r, where frames begins with frame r.
+// Returns a vector whose 4-lane block b holds 4 samples of frame 4 b + r, if frames begins with frame r.
 template <class D>
 HWY_INLINE hn::Vec<D> load_quads(D d, const float *const *frames, size_t n) {
   if constexpr (hn::MaxLanes(D()) == 4) {
@@ -42,7 +42,7 @@ HWY_INLINE hn::Vec<D> load_quads(D d, const float *const *frames, size_t n) {
   }
 }
 
-// signal[n][lane] = frames[lane][n] for four n: a transposition of 4 x 4 in each 4-lane block.
+// Sets signal[n][lane] = frames[lane][n] for four n: a 4 x 4 transposition in each 4-lane block.
 HWY_INLINE void load_four_samples(const float *const *frames, size_t n, float *signal) {
   const Lanes d;
   const hn::Repartition<double, Lanes> pairs;
@@ -63,7 +63,7 @@ HWY_INLINE Vector load_at(const float *rows, size_t i) { return hn::Load(Lanes()
 HWY_INLINE void store_at(Vector value, float *rows, size_t i) { hn::Store(value, Lanes(), rows + i * kLanes); }
 HWY_INLINE Vector same(float value) { return hn::Set(Lanes(), value); }
 
-// term(0) + ... + term(n - 1) in four interleaved sums, so that additions overlap.
+// Returns term(0) + ... + term(n - 1), in four interleaved sums so that additions overlap.
 template <class Term>
 HWY_INLINE Vector sum_of(size_t n, Term &&term) {
   Vector sums[4] = {same(0), same(0), same(0), same(0)};
@@ -87,7 +87,7 @@ HWY_INLINE Vector dot(const float *weights, const float *rows, size_t n) {
   return sum_of(n, [&](size_t i, Vector sum) { return hn::MulAdd(same(weights[i]), load_at(rows, i), sum); });
 }
 
-// F1. Samples of the lanes' frames, and what comes before each frame.
+// F1. Loads the samples of the lanes' frames; returns the sample before each frame.
 HWY_INLINE Vector load_samples(const asr_features_view &view, const MfccLane *lanes, size_t n_lanes, float *signal) {
   const uint32_t n_samples = view.window_samples;
   const float *frames[kLanes];
@@ -190,7 +190,7 @@ HWY_INLINE void make_cepstra(const asr_features_view &view, const float *mel, Ve
   store_at(log_energy, cepstra, static_cast<size_t>(view.energy_row));
 }
 
-// The lowest warp that a lane still waits for; -1 if none does.
+// Returns the lowest warp among the lanes' remaining jobs; -1 if none remains.
 HWY_INLINE int64_t next_warp(const MfccLane *lanes, size_t n_lanes) {
   int64_t next = -1;
   for (size_t i = 0; i < n_lanes; ++i) {
@@ -199,7 +199,7 @@ HWY_INLINE int64_t next_warp(const MfccLane *lanes, size_t n_lanes) {
   return next;
 }
 
-// Into the lanes' jobs of this warp, which are then done with.
+// Stores cepstra into the lanes' jobs of this warp and removes these jobs.
 HWY_INLINE void store_cepstra(const float *cepstra, uint32_t n_ceps, uint32_t warp, MfccLane *lanes, size_t n_lanes) {
   for (size_t i = 0; i < n_lanes; ++i) {
     MfccLane &lane = lanes[i];
@@ -210,7 +210,7 @@ HWY_INLINE void store_cepstra(const float *cepstra, uint32_t n_ceps, uint32_t wa
   }
 }
 
-// Unused lanes repeat the last frame and are not stored.
+// Computes a block. Unused lanes repeat the last frame and are not stored.
 void compute_block(const MfccTables &tables, MfccLane *lanes, size_t n_lanes, float *scratch) {
   const asr_features_view &view = tables.view;
   const uint32_t n_points = view.fft_samples / 2;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between mfcc.cc, which cuts extract jobs into blocks of frames, and mfcc_block.cc, which computes a block with vectors.
+// The interface between mfcc.cc, which cuts extract jobs into blocks of frames, and mfcc_block.cc, which computes a block with
+// vectors.
 #pragma once
 
 #include <cstddef>
@@ -10,32 +11,32 @@
 
 namespace asr::cpu {
 
-// An asr_features_view with its arrays owned, and what the Fourier transform needs besides.
+// An asr_features_view that owns its arrays, and the tables of the Fourier transform.
 struct MfccTables {
   explicit MfccTables(const asr_features_view &features);
 
-  asr_features_view view;  // its pointers lead to the arrays below
+  asr_features_view view;  // points to the arrays below
   std::vector<float> window, mel_weights, dct;
   std::vector<asr_mel_band> mel_bands;
-  uint32_t first_bin, end_bin;       // bins that some band weighs: first_bin ... end_bin - 1; at most fft_samples / 2 + 1
-  std::vector<float> twiddles;       // of the complex transform, pass after pass in the order of use
-  std::vector<uint32_t> position;    // [fft_samples / 2] where the complex transform leaves frequency k
+  uint32_t first_bin, end_bin;       // bins with a weight in some band: first_bin ... end_bin - 1; at most fft_samples / 2 + 1
+  std::vector<float> twiddles;       // roots of the complex transform, pass after pass in the order of use
+  std::vector<uint32_t> position;    // [fft_samples / 2] index of frequency k in the output of the complex transform
   std::vector<float> real_twiddles;  // [fft_samples / 4 + 1][2] cos, -sin of 2 pi k / fft_samples
 };
 
-// One frame, to be computed under the warp of each of its jobs, which are in ascending order of warps.
+// A frame to compute with the warp of each of its jobs, which are in ascending order of warps.
 struct MfccLane {
   const float *samples;
   uint64_t frame;  // number in the utterance
   const asr_extract_job *jobs;
   size_t n_jobs;
-  uint32_t row;  // of the jobs' cepstra
+  uint32_t row;  // row in the jobs' cepstra
 };
 
 size_t mfcc_block_lanes();                                  // most lanes of a block; at most 16
-size_t mfcc_scratch_floats(const asr_features_view &view);  // what a block works in; 64-byte aligned
+size_t mfcc_scratch_floats(const asr_features_view &view);  // size of a block's scratch memory, which is 64-byte aligned
 
-// Computes and stores n_lanes frames (1 ... mfcc_block_lanes()); their jobs are consumed. A frame's bits do not depend on the
+// Computes and stores n_lanes frames (1 ... mfcc_block_lanes()) and consumes their jobs. A frame's bits do not depend on the
 // other lanes.
 void mfcc_block(const MfccTables &tables, MfccLane *lanes, size_t n_lanes, float *scratch);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of mfcc_block.cc: those of the view, copied, and those of the Fourier transform (passes as in fft-inl.h).
+// Makes the tables of mfcc_block.cc: copies of the view's, and the tables of the Fourier transform (passes as in fft-inl.h).
 #include <algorithm>
 #include <cmath>
 
@@ -16,7 +16,7 @@ void push_root(std::vector<float> *roots, double turns) {  // exp(-2 pi i turns)
   roots->push_back(static_cast<float>(-std::sin(2 * kPi * turns)));
 }
 
-// Roots for the radix-4 passes over blocks of n_points, n_points / 4, ...: j, 2 j and 3 j of n for j < n / 4.
+// Makes the roots for the radix-4 passes over blocks of n_points, n_points / 4, ...: j, 2 j and 3 j of n for j < n / 4.
 std::vector<float> make_twiddles(uint32_t n_points) {
   std::vector<float> roots;
   for (uint32_t n = n_points; n > 4; n /= 4) {

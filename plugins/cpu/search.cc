@@ -47,9 +47,9 @@ void Search::advance(const float *loglikes, size_t stride, uint32_t n_frames) {
   }
 }
 
-// Turns tokens_ into the tokens of the next frame. If none survives, tokens_ stay as they are.
+// Replaces tokens_ by the tokens of the next frame. If none survives, tokens_ stay unchanged.
 bool Search::consume(const float *loglike, SearchScratch &scratch) {
-  died_ = true;  // also if an exception ends this
+  died_ = true;  // remains set if an exception ends this call
   select(scratch);
   for (uint32_t p = 0; p < n_pdfs(); ++p) {
     const float cost = -options_.acoustic_scale * loglike[p];
@@ -68,7 +68,7 @@ bool Search::consume(const float *loglike, SearchScratch &scratch) {
   return true;
 }
 
-// nullptr if with_final and no token is in a final state.
+// Returns the token of least cost; nullptr if with_final and no token is in a final state.
 const Token *Search::best_token(bool with_final) const {
   const Token *best = nullptr;
   float best_cost = kInfinity;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Viterbi beam search of one channel on the CPU, as docs/search.md defines it. entry.cc makes one for each channel and
-// advances channels in parallel; channels share nothing but the read-only SearchGraph. A frame is consumed in three steps:
-// select (search_select.cc), expand and follow_epsilons (search_expand.cc).
+// Search is the Viterbi beam search of one channel on the CPU, as docs/search.md defines it. entry.cc makes one per channel
+// and advances channels in parallel; channels share only the SearchGraph. A frame takes three steps: select
+// (search_select.cc), expand and follow_epsilons (search_expand.cc).
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,7 @@ class Search {
 
   SearchLattice &links();
   const Token *best_token(bool with_final) const;
-  // The trace record of a token's path.
+  // Returns the trace record of a token's path, which it adds if needed.
   uint32_t record(Token &token) {
     if (token.arc != 0) {
       token.previous = trace_.add(token.previous, token.arc - 1, acoustic_cost(token));
@@ -67,8 +67,8 @@ class Search {
   const asr_search_options options_;
   Trace trace_;
   std::optional<SearchLattice> lattice_;
-  TokenList tokens_;            // after n_frames_ frames
-  std::vector<float> loglike_;  // the row consumed last, and a 0 for epsilon arcs
+  TokenList tokens_;            // tokens after n_frames_ frames
+  std::vector<float> loglike_;  // the last row consumed, and a 0 for epsilon arcs
   uint32_t n_frames_ = 0;
   bool died_ = false;
   uint64_t n_tokens_ = 0, n_arcs_expanded_ = 0;

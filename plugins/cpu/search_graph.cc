@@ -53,7 +53,7 @@ SearchGraph::SearchGraph(const asr_graph_view &view) : packed_{} {
   pdf_mask_ = packed_.pdf_mask();
 }
 
-// States are visited in an order in which epsilon arcs lead on: a state is next when the arcs into it have been followed.
+// Visits states in topological order of epsilon arcs: a state is next when all arcs into it have been followed.
 SearchGraph::EpsilonRanks::EpsilonRanks(const asr_packed_graph &graph) : states(graph.n_units) {
   for_each_state(graph, [&](uint32_t place, const StateRecord &record) {
     if ((record.header & StateRecord::kEnteredByEpsilon) != 0) states.mark(place);
@@ -100,7 +100,7 @@ std::unique_ptr<SearchScratch> SearchGraph::take_scratch() const {
       scratch_.pop_back();
       return scratch;
     }
-    scratch_.reserve(scratch_.capacity() + 1);  // so that giving back cannot fail
+    scratch_.reserve(scratch_.capacity() + 1);  // so that give_scratch cannot fail
   }
   auto scratch = std::make_unique<SearchScratch>();
   scratch->loglike.resize(packed_.n_pdfs + size_t{1});

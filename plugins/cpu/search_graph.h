@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph as the search reads it: packed, the core's in place, or made of the arrays of a view. Shared by all channels of the
-// graph.
+// SearchGraph is a graph as the search reads it: packed, either the core's in place or made from the arrays of a view. All
+// channels of the graph share it.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace asr::cpu {
 
 class SearchGraph : public LatticeGraph {
  public:
-  explicit SearchGraph(const asr_packed_graph &packed);  // stays readable
-  explicit SearchGraph(const asr_graph_view &view);      // its arrays may go afterwards
+  explicit SearchGraph(const asr_packed_graph &packed);  // reads the graph in place; it must outlive this
+  explicit SearchGraph(const asr_graph_view &view);      // copies; the view's arrays may be freed afterwards
 
   const asr_packed_graph &packed() const { return packed_; }
   uint32_t pdf_mask() const { return pdf_mask_; }
@@ -29,30 +29,30 @@ class SearchGraph : public LatticeGraph {
   float final_cost(uint32_t place) const { return state(place).final_cost; }  // infinite: not final
   void prefetch_state(uint32_t place) const { __builtin_prefetch(packed_.records + place); }
 
-  // As LatticeGraph; a state is its place, an arc its number.
+  // LatticeGraph. A state is given by its offset in the records, an arc by its number.
   uint32_t start_state() const override { return packed_.start_state; }
   uint32_t next_state(size_t arc) const override { return packed_.next_state(static_cast<uint32_t>(arc)); }
   asr_graph_arc arc(uint32_t arc) const override { return packed_.arc(arc); }
   void prefetch(size_t arc) const override { __builtin_prefetch(packed_.records + arc / 2); }
   uint32_t epsilon_rank(uint32_t place) const override;
 
-  // Whether epsilon arcs make no cycle; finds ranks at the first call, which epsilon_rank needs.
+  // Returns true if epsilon arcs make no cycle. The first call computes the ranks that epsilon_rank needs.
   bool makes_lattices() const;
 
-  // Working memory, one for each thread that advances a channel at the moment; given back to be used again.
+  // Working memory for each thread that is advancing a channel; returned memory is reused.
   std::unique_ptr<SearchScratch> take_scratch() const;
   void give_scratch(std::unique_ptr<SearchScratch> scratch) const;
 
  private:
-  // Of the states that epsilon arcs enter.
+  // Epsilon ranks of the states that epsilon arcs enter.
   struct EpsilonRanks {
     explicit EpsilonRanks(const asr_packed_graph &graph);
     MarkedPlaces states;
     std::vector<uint32_t> ranks;
-    bool found = false;  // there is no cycle
+    bool found = false;  // false: epsilon arcs make a cycle
   };
 
-  PackedArrays own_;  // of a view, but for its records
+  PackedArrays own_;  // arrays made from a view, except for the records
   MappedArray<uint32_t> own_records_;
   std::vector<uint32_t> own_pdf_of_;
   asr_packed_graph packed_;
@@ -63,7 +63,7 @@ class SearchGraph : public LatticeGraph {
   mutable std::vector<std::unique_ptr<SearchScratch>> scratch_;
 };
 
-// Scratch for the length of a scope.
+// Holds a scratch for the length of a scope.
 class ScratchLease {
  public:
   explicit ScratchLease(const SearchGraph &graph) : graph_(graph), scratch_(graph.take_scratch()) {}

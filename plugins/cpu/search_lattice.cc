@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recording and pruning. Extra costs are found in one pass from the newest frame backwards, with 0 for all of its tokens, so
-// they are at most the final ones. The pass ends at the first frame whose extra costs are what they were the last time.
+// Records and prunes links. A pass from the newest frame backwards, with 0 for all of its tokens, computes extra costs; they
+// are at most the final ones. The pass ends at the first frame whose extra costs have not changed since the last pass.
 #include "plugins/cpu/search_lattice.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace asr::cpu {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-// Pruned when there are as many frames or links since the last time: rarely is fast, the links are the memory it takes.
+// Frames or links since the last pruning that start the next one. Rare pruning is fast; the links determine its memory.
 constexpr size_t kPruneFrames = 32, kPruneLinks = size_t{1} << 18;
 
 }  // namespace
@@ -63,7 +63,7 @@ void SearchLattice::prune() {
   }
 }
 
-// Numbers the tokens of frame t that are within the beam: new_number_.
+// Numbers the tokens of frame t within the beam: new_number_.
 void SearchLattice::renumber(size_t t) {
   std::vector<LatticeFrame> &frames = lattice_.frames();
   LatticeFrame &frame = frames[t];
@@ -81,8 +81,8 @@ void SearchLattice::renumber(size_t t) {
   for (LatticeLink &link : frames[t + 1].emitting) link.source = new_number_[link.source];
 }
 
-// Removes links into frame t by its extra costs, and finds those of the tokens before. Frames come from the newest on, so that
-// the recent links are taken from the end.
+// Removes links into frame t by its extra costs, and computes the preceding frame's extra costs. Frames are processed from the
+// newest backwards, so the recent links are taken from the end.
 void SearchLattice::prune_links(size_t t) {
   LatticeFrame &frame = lattice_.frames()[t];
   const auto prune = [&](LatticeLink *first, LatticeLink *last, const auto &keep) {

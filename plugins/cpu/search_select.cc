@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Step 1 of a frame: which tokens are expanded. Exact, with ties by state number, and linear in the number of tokens.
+// Step 1 of a frame selects the tokens to expand. It is exact, with ties by state number, and linear in the number of tokens.
 #include <algorithm>
 #include <cstring>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kBuckets = 1024;
 
-// Orders tokens by cost, then by state.
+// Returns a key that orders tokens by cost, then by state.
 uint64_t key_of(const Token &token) {
   const float cost = token.cost + 0.0f;  // -0 becomes 0
   uint32_t bits;
@@ -21,7 +21,7 @@ uint64_t key_of(const Token &token) {
 
 }  // namespace
 
-// Makes the selected tokens active: recorded in the trace, with costs relative to the best one's.
+// Makes the selected tokens active: records them in the trace, with costs relative to the best token's.
 void Search::select(SearchScratch &scratch) {
   select_beam(scratch);
   if (scratch.within.size() < options_.min_active) select_min_active(scratch);
@@ -47,7 +47,7 @@ void Search::select_beam(SearchScratch &scratch) const {
   scratch.within.resize(n);
 }
 
-// The min_active best of all tokens, or all if they are not more.
+// Selects the min_active best of all tokens, or all if there are no more.
 void Search::select_min_active(SearchScratch &scratch) const {
   const std::vector<Token> &tokens = tokens_.tokens;
   std::vector<uint32_t> &within = scratch.within;
@@ -59,8 +59,8 @@ void Search::select_min_active(SearchScratch &scratch) const {
   within.resize(options_.min_active);
 }
 
-// Keeps the max_active best of scratch.within: a histogram over the beam finds the bucket in which the limit falls, and only
-// that bucket is put in order.
+// Keeps the max_active best of scratch.within. A histogram over the beam finds the bucket that contains the limit; only the
+// tokens of that bucket are partially sorted.
 void Search::select_max_active(SearchScratch &scratch) const {
   const std::vector<Token> &tokens = tokens_.tokens;
   const size_t limit = std::max(options_.max_active, options_.min_active);

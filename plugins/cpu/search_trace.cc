@@ -6,7 +6,7 @@
 namespace asr::cpu {
 namespace {
 
-constexpr size_t kLeastRecords = size_t{1} << 17;  // fewer are not worth a compaction
+constexpr size_t kLeastRecords = size_t{1} << 17;  // least number of records worth a compaction
 constexpr uint32_t kUnreached = 0xffffffffu, kReached = 0;
 
 }  // namespace
@@ -14,9 +14,9 @@ constexpr uint32_t kUnreached = 0xffffffffu, kReached = 0;
 Trace::Trace(const SearchGraph &graph, float acoustic_scale, float word_insertion_cost)
     : graph_(graph), acoustic_scale_(acoustic_scale), word_insertion_cost_(word_insertion_cost), compact_at_(kLeastRecords) {}
 
-// Marks in new_index_ what the tokens reach, from the newest record backwards, and returns the newest record that lies on
-// the path of every token: the one met when it is the only reached one whose predecessor is still to be marked. kRoot if
-// there is none.
+// Marks in new_index_ the records that tokens reach, from the newest record backwards. Returns the newest record on the path
+// of every token: the one met when it is the only reached record whose predecessor is not yet marked. Returns kRoot if there
+// is none.
 uint32_t Trace::mark(const TokenList &tokens) {
   new_index_.assign(records_.size(), kUnreached);
   size_t n_open = 0;
@@ -73,7 +73,7 @@ void Trace::chain(uint32_t last) {
   for (uint32_t i = last; i != kRoot; i = records_[i].previous) chain_.push_back(i);
 }
 
-// Whether a path lists the arc.
+// Returns true if a path lists the arc.
 bool Trace::is_told(uint32_t arc) const {
   const asr_graph_arc found = graph_.arc(arc);
   return found.transition_id != 0 || found.word != 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace tells the paths of tokens: one record an arc, each pointing at the one before it. Records that no token can reach
-// any more are removed now and then. The part that all tokens share is moved to the settled path. So memory follows the living
-// paths and not the length of the audio. Lattices keep links of their own (search_lattice.h).
+// Trace records the paths of tokens: one record per arc, each with the index of the record before it. Records that no token
+// can reach are removed now and then, and the part that all tokens share moves to the settled path. So memory depends on the
+// living paths, not on the length of the audio. Lattices keep their own links (search_lattice.h).
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,24 @@ class Trace {
 
   Trace(const SearchGraph &graph, float acoustic_scale, float word_insertion_cost);
 
-  // The record of arc number `arc` taken after `previous`.
+  // Adds a record of arc number `arc` after record `previous`; returns its index.
   uint32_t add(uint32_t previous, uint32_t arc, float acoustic_cost) {
-    Record &record = records_.emplace_back();  // its fields one by one, as in Token::set
+    Record &record = records_.emplace_back();  // fields are set one by one, as in Token::set
     record.previous = previous;
     record.arc = arc;
     record.acoustic_cost = acoustic_cost;
     return static_cast<uint32_t>(&record - records_.data());
   }
 
-  // Between frames: removes what `tokens` cannot reach, if enough has gathered, and renumbers what they refer to.
+  // Between frames: removes records that `tokens` cannot reach, if there are enough, and renumbers the records of `tokens`.
   void compact(TokenList &tokens);
 
-  // The whole path that ends with record `last` and then, unless arc is 0, with arc number arc - 1. Returns its cost.
+  // Fills arcs() with the whole path that ends with record `last` and then, unless arc is 0, with arc number arc - 1. Returns
+  // its cost.
   double path(uint32_t last, uint32_t arc, float acoustic_cost);
   const std::vector<asr_path_arc> &arcs() const { return arcs_; }
 
-  // The number of arcs that path() tells of the part that the paths of all tokens share.
+  // Returns the number of arcs that path() lists for the common part of all tokens' paths.
   size_t n_common_arcs(const TokenList &tokens);
 
  private:
@@ -41,7 +42,7 @@ class Trace {
     uint32_t previous, arc;
     float acoustic_cost;
   };
-  // A path under construction: the arcs that are told, and the sum over all.
+  // The end of a path under construction: the number of listed arcs, and the cost of all arcs.
   struct End {
     uint32_t n_frames = 0;
     size_t n_arcs = 0;
