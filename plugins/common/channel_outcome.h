@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a channel still consumes frames, and if not why: its beam died, or it failed. Each back end's Search is derived from
-// it; a failure stays with its channel, and others of the same advance go on.
+// ChannelOutcome records that a channel consumes no more frames because its beam died or it failed. Each back end's Search is
+// derived from it. A failure stays with its channel; other channels of the same advance go on.
 #pragma once
 
 #include <atomic>
@@ -10,14 +10,14 @@ namespace asr {
 
 class ChannelOutcome {
  public:
-  // Nothing is consumed any more.
+  // Returns true if the channel consumes no more frames.
   bool died() const { return died_; }
-  // Why nothing can be consumed any more; the first reason stays.
+  // Ends the channel with a failure; the first one is kept.
   void give_up(std::exception_ptr why) {
     if (!failure_) failure_ = std::move(why);
     died_ = true;
   }
-  // Throws why the channel gave up, if it did.
+  // Rethrows the channel's failure, if any.
   void check_outcome() const {
     if (failure_) std::rethrow_exception(failure_);
   }

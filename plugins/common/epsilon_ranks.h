@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The epsilon ranks of a graph's states ("The lattice" in docs/search.md): the number of arcs of the longest path of epsilon
-// arcs that ends in a state. Used by the graphs of back ends that make lattices.
+// The epsilon rank of a state ("The lattice" in docs/search.md) is the number of arcs of the longest path of epsilon arcs that
+// ends in it. The graphs of back ends that make lattices use it.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 
 namespace asr {
 
-// Empty if epsilon arcs make a cycle. Graph: n_states(), n_emitting_arcs(), n_arcs(), next_state(arc), and
-// epsilon_begin(state), epsilon_end(state). States are visited in an order in which arcs lead on: a state is next when the arcs
-// into it have been followed.
+// Returns the ranks of all states; empty if epsilon arcs make a cycle. Graph has n_states(), n_emitting_arcs(), n_arcs(),
+// next_state(arc), epsilon_begin(state) and epsilon_end(state). States are visited in topological order: a state is next when
+// all arcs into it have been followed.
 template <typename Graph>
 std::vector<uint32_t> epsilon_ranks(const Graph &graph) {
   std::vector<uint32_t> n_arcs_into(graph.n_states()), ranks(graph.n_states()), next;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a back end checks of a front end before it repacks its tables.
+// Checks of a front end that a back end makes before it repacks the tables.
 #pragma once
 
 #include "core/backend/asr_backend.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The expanded form of Gaussians, whether it keeps the tolerance, and its packing into fragments of mma operands.
+// Expands Gaussians, checks that the expanded form keeps the tolerance, and packs it into fragments of mma operands.
 #include "plugins/common/gmm_tensor_pack.h"
 
 #include <algorithm>
@@ -15,13 +15,13 @@ namespace {
 
 constexpr double kLog2E = 1.4426950408889634;
 constexpr double kMaxWeight = 60000;  // fp16 ends at 65504
-// Terms of the expanded form cancel where they matter, near the mean. Their sum without signs, in base 2, times the 2^-22 of
-// split fp16 numbers and the few 2^-24 of the sums, is the error: below this it stays well under the tolerance.
+// Terms of the expanded form cancel near the mean, where precision matters. The error is their sum without signs, in base 2,
+// times the 2^-22 of split fp16 numbers and the few 2^-24 of the sums. Below this limit it stays well under the tolerance.
 constexpr double kMaxTerms = 3000;
 constexpr uint32_t kMaxMonomials = 4096;
 
-// Where mma wants the values of k and k + 1 of a column among 16 values of k, or 8 for a `half` step: lane l of the warp has
-// column l / 4 and the k of 2 (l % 4) and the next, and those 8 behind.
+// Stores the values of k and k + 1 of a column where mma reads them, among 16 values of k, or 8 for a `half` step. Lane l of
+// the warp has column l / 4 and k = 2 (l % 4), the next one, and both plus 8.
 void put_fragment(uint32_t *step, uint32_t column, uint32_t k, bool half, HalfPairs pair) {
   const uint32_t lane = 4 * column + k % 8 / 2;
   uint32_t *const out = step + (half ? lane * 2 : lane * 4 + k / 8);
@@ -30,8 +30,8 @@ void put_fragment(uint32_t *step, uint32_t column, uint32_t k, bool half, HalfPa
 
 }  // namespace
 
-// A Gaussian with its weight as constant + sum_k weights[k] phi_k of scaled features, in base 2. phi: for the diagonal kernel
-// x_0, x_0^2, x_1, x_1^2 ...; for the expanded one as monomials_of() says.
+// A weighted Gaussian as constant + sum_k weights[k] phi_k of scaled features, in base 2. phi is x_0, x_0^2, x_1, x_1^2 ... for
+// the diagonal kernel, and the monomials of monomials_of() for the expanded one.
 struct TensorPacker::Expanded {
   double constant;
   std::vector<double> weights;
@@ -51,7 +51,7 @@ const float *TensorPacker::log_weights(uint32_t state, uint32_t stream) const {
   return view_.log_weights + view_.state_weight[size_t{state} * view_.n_streams + stream];
 }
 
-// The scale of a feature is the power of two next to the inverse of its deviation, that within and that between Gaussians.
+// The scale of a feature is the power of two nearest to the inverse of its deviation, within and between Gaussians together.
 std::vector<TensorDim> TensorPacker::dims_of(uint32_t stream) const {
   const asr_gmm_stream &features = view_.streams[stream];
   std::vector<double> squares(features.n_dims, 0);
@@ -137,8 +137,8 @@ TensorPacker::Expanded TensorPacker::expand(const asr_gmm_codebook &codebook, ui
   return expanded;
 }
 
-// Rounds the weights of a diagonal Gaussian to one half each, so that its mean stays where it is, as far as halves go, and so
-// does its score there: what is lost grows with the distance from the mean.
+// Rounds the weights of a diagonal Gaussian to one fp16 number each. It keeps the mean, to the precision of fp16, and the score
+// at the mean, so that the error grows with the distance from the mean.
 void TensorPacker::halve(Expanded *expanded) const {
   const auto rounded = [](double value) { return double(half_value(half_bits(float(value)))); };
   for (size_t i = 0; i + 1 < expanded->weights.size(); i += 2) {
@@ -173,7 +173,7 @@ bool TensorPacker::fits(uint32_t state, uint32_t stream, const std::vector<Tenso
   return true;
 }
 
-// Gaussians first ... first + 7 of a state: put(column, k, HalfPairs) takes the weights of k (an even number) and k + 1.
+// Packs Gaussians first ... first + 7 of a state. put(column, k, HalfPairs) stores the weights of k (an even number) and k + 1.
 template <typename Put>
 void TensorPacker::put_tile(const States &states, uint32_t state, uint32_t first, bool halved, TileInfo *info,
                             Put &&put) const {
@@ -273,7 +273,7 @@ std::vector<uint32_t> cut_stretches(const std::vector<uint32_t> &starts, uint32_
     }
     return begins;
   };
-  uint32_t least = starts.back() / n, most = starts.back();  // least may be too short
+  uint32_t least = starts.back() / n, most = starts.back();  // a length of `least` may be too short
   while (most - least > 1) {
     const uint32_t middle = least + (most - least) / 2;
     bool fits = fill(middle).size() <= n;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs the states of a feature stream for tensor cores (gmm_tensor.h) and tells which of them keep the tolerance there. Used
-// by the back ends when a model is loaded.
+// TensorPacker packs the states of a feature stream for tensor cores (gmm_tensor.h) and finds the states that keep the
+// tolerance there. Back ends use it when a model is loaded.
 #pragma once
 
 #include <vector>
@@ -11,24 +11,24 @@
 
 namespace asr {
 
-// Tiles or blocks of tiles, and where a stretch of them may begin. A tile of the diagonal kernel in memory: for each 16 values
-// of k, {hi, hi, lo, lo} of 32 lanes, for a last 8 of them {hi, lo} of 32 lanes; TileInfo. A block of the expanded kernel: for
-// each step of 16 values of k, for each of 8 tiles, {hi, hi, lo, lo} of 32 lanes.
+// Packed tiles or blocks of tiles, and the indices at which a stretch may begin. A tile of the diagonal kernel in memory: for
+// each 16 values of k, {hi, hi, lo, lo} of 32 lanes, for a last 8 values {hi, lo} of 32 lanes; then TileInfo. A block of the
+// expanded kernel: for each step of 16 values of k, for each of 8 tiles, {hi, hi, lo, lo} of 32 lanes.
 struct TensorPack {
-  uint32_t n_steps = 0;  // of 8 values of k (diagonal), of 16 (expanded)
+  uint32_t n_steps = 0;  // steps of 8 values of k (diagonal) or 16 (expanded)
   std::vector<uint32_t> fragments;
-  std::vector<TileInfo> tiles;      // of the expanded kernel
-  std::vector<uint32_t> monomials;  // of the expanded kernel: phi_k = x_i x_j, i | j << 16, where x_n = 1 and x_n+1 = 0
-  std::vector<uint32_t> starts;     // tiles (diagonal) or blocks (expanded) with which a state begins, and the end
+  std::vector<TileInfo> tiles;      // for the expanded kernel
+  std::vector<uint32_t> monomials;  // for the expanded kernel: phi_k = x_i x_j, i | j << 16, where x_n = 1 and x_n+1 = 0
+  std::vector<uint32_t> starts;     // tiles (diagonal) or blocks (expanded) at which a state begins, and the end
 };
 
-// Of diagonal Gaussians: tiles for products of warpgroups (for each 8 values of k, hi of 8 Gaussians, 16 bytes each; the same
-// of lo), and there for a halved model, without lo.
+// Layout of diagonal Gaussians. wgmma: tiles for products of warpgroups: for each 8 values of k, hi of 8 Gaussians, 16 bytes
+// each; then the same of lo. halved, only with wgmma: a halved model, without lo.
 struct TensorLayout {
   bool wgmma = false, halved = false;
 };
 
-// Whether the diagonal kernel serves a stream; else the expanded one does.
+// Returns true if the diagonal kernel serves a stream; otherwise the expanded one does.
 bool uses_diagonal_kernel(asr_covariance covariance, uint32_t n_dims);
 
 class TensorPacker {
@@ -37,7 +37,7 @@ class TensorPacker {
       : view_(view), centre_(centre), pool_(pool) {}
 
   std::vector<TensorDim> dims_of(uint32_t stream) const;
-  // For each of the states, whether its Gaussians keep the tolerance: 0 or 1.
+  // Returns 1 for each state whose Gaussians keep the tolerance, 0 for the others.
   std::vector<uint8_t> which_fit(uint32_t stream, const std::vector<uint32_t> &states,
                                  const std::vector<TensorDim> &dims) const;
   TensorPack pack(uint32_t stream, const std::vector<uint32_t> &states, const std::vector<TensorDim> &dims,
@@ -45,7 +45,7 @@ class TensorPacker {
 
  private:
   struct Expanded;
-  struct States;  // what is packed
+  struct States;  // the states to pack
   bool full() const { return view_.covariance == ASR_COVARIANCE_FULL; }
   const asr_gmm_codebook &codebook_of(uint32_t state, uint32_t stream) const;
   const float *log_weights(uint32_t state, uint32_t stream) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border between a plugin's C++ and its C table: exceptions become a status and this thread's last_error text.
+// guard() is the border between a plugin's C++ and its C table: exceptions become a status and this thread's last_error text.
 #pragma once
 
 #include "core/base/error.h"
@@ -12,7 +12,7 @@ inline LastError &plugin_last_error() {
   return error;
 }
 
-// Every slot's body: return guard([&] { ... });
+// Runs the body of a slot: return guard([&] { ... });
 template <typename Body>
 asr_status guard(Body &&body) noexcept {
   try {

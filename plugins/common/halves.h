@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as sums of two fp16 halves, for the operands of tensor cores that are packed on the host.
+// Splits numbers into sums of two fp16 halves, for operands of tensor cores that are packed on the host.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@ struct HalfPairs {
   uint32_t hi, lo;
 };
 
-// The nearest half, of two equally near ones the even one.
+// Returns the nearest half; ties go to the even one.
 inline uint16_t half_bits(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof bits);

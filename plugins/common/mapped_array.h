@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixed-size zeroed array for large tables that are read at random places: its own mapping, in huge pages where the system
-// has them, so that a lookup does not also miss the address translation.
+// MappedArray is a zeroed array of fixed size for large tables with random reads. It has its own mapping, in huge pages if the
+// system has them, so that a lookup does not also miss the address translation.
 #pragma once
 
 #include <sys/mman.h>
@@ -24,7 +24,7 @@ class MappedArray {
     void *const memory = mmap(nullptr, n * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<T *>(memory);
-    madvise(memory, n * sizeof(T), MADV_HUGEPAGE);  // a wish; the array works without
+    madvise(memory, n * sizeof(T), MADV_HUGEPAGE);  // a hint; the array works without huge pages
   }
   MappedArray(MappedArray &&other) noexcept : data_(std::exchange(other.data_, nullptr)), n_(std::exchange(other.n_, 0)) {}
   MappedArray &operator=(MappedArray &&other) noexcept {

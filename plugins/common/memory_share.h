@@ -7,7 +7,7 @@
 
 namespace asr {
 
-// The device memory that is allocated between constructor and close(), added to a sum while this lives.
+// Adds the device memory allocated between constructor and close() to a sum, until its own destruction.
 class MemoryShare {
  public:
   MemoryShare(uint64_t *sum, uint64_t n_allocated) : sum_(sum), n_before_(n_allocated) {}

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts the jobs of `extract` into batches of frames that are computed together, for back ends whose device has memory of its
-// own.
+// Cuts the jobs of `extract` into batches of frames that are computed together, for back ends whose device has its own memory.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +10,10 @@
 
 namespace asr {
 
-// Calls compute(batch) for copies of `empty` to which all frames were added, each until its samples and cepstra are about
-// most_floats. Jobs next to each other that want the same frames under several warps share them. A Batch tells n_floats() and
-// what a frame of n_jobs such jobs adds to them, frame_floats(n_jobs); add(jobs, n_jobs, first, n) adds n frames from `first`
-// on.
+// Adds all frames to copies of `empty`. Calls compute(batch) for each copy when its samples and cepstra reach about
+// most_floats, and for the last one. Neighbouring jobs for the same frames under several warps share the frames. A Batch has
+// n_floats() and frame_floats(n_jobs), the floats that a frame of n_jobs such jobs adds. add(jobs, n_jobs, first, n) adds n
+// frames from `first` on.
 template <typename Batch, typename Compute>
 void for_each_batch(const Batch &empty, size_t most_floats, const asr_extract_job *jobs, size_t n_jobs,
                     const Compute &compute) {

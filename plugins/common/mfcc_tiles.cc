@@ -11,9 +11,9 @@ namespace asr {
 namespace {
 
 constexpr uint32_t kBins = 256, kChunks = kBins / 16, kBands = 8, kLanes = 32;
-constexpr uint32_t kChunkCost = 2, kTileCost = 3;  // of a warp's time, about
+constexpr uint32_t kChunkCost = 2, kTileCost = 3;  // relative time in a warp, roughly
 
-// The nearest bf16 number, of two equally near ones the even one; finite numbers only.
+// Returns the nearest bf16 number; ties go to the even one. Finite numbers only.
 uint32_t brain_bits(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof bits);
@@ -31,13 +31,13 @@ uint32_t bin_of(uint32_t chunk, uint32_t pair, uint32_t element) {
   return chunk / 2 * 32 + element * 16 + chunk % 2 * 8 + pair;
 }
 
-// Weights of the bands of a tile.
+// TileWeights holds the weights of the bands of a tile.
 class TileWeights {
  public:
   TileWeights(const asr_features_view &view, uint32_t warp, uint32_t tile) {
     for (uint32_t g = 0; g < kBands && tile * kBands + g < view.n_mel; ++g) {
       const asr_mel_band &band = view.mel_bands[size_t{warp} * view.n_mel + tile * kBands + g];
-      if (band.first_bin >= kBins) continue;  // F5 ends there
+      if (band.first_bin >= kBins) continue;  // F5 ends before this bin
       std::copy_n(view.mel_weights + band.first_weight, std::min(band.n_bins, kBins - band.first_bin),
                   weights_[g].begin() + band.first_bin);
     }
@@ -63,7 +63,7 @@ class TileWeights {
   std::array<std::array<float, kBins>, kBands> weights_{};
 };
 
-// The dearest share is as cheap as it can be.
+// Divides the tiles among the warps so that the largest cost of a warp is as small as possible.
 MfccParts parts_of(const std::vector<MfccTile> &tiles) {
   const auto n_tiles = static_cast<uint32_t>(tiles.size());
   MfccParts parts{};

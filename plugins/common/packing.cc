@@ -12,8 +12,8 @@ namespace {
 
 constexpr double kLn2Pi = 1.8378770664093454836;
 
-// U with U'U = P for the lower triangle P of a symmetric matrix, both stored by rows: U' is P's Cholesky factor. False if P is
-// not positive definite.
+// Computes U with U'U = P for the lower triangle P of a symmetric matrix, both stored by rows: U' is P's Cholesky factor.
+// Returns false if P is not positive definite.
 bool cholesky_transposed(const float *lower, size_t d, std::vector<double> &upper) {
   const auto at = [d](size_t row, size_t column) { return row * d - row * (row + 1) / 2 + column; };
   upper.assign(d * (d + 1) / 2, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every back end needs to pack an acoustic model for its kernels: the parameters of a Gaussian in double, the centre of
-// the features, and states sorted into blocks by mixture size. Called when a model is loaded.
+// Functions with which every back end packs an acoustic model for its kernels: the parameters of a Gaussian in double, the
+// centre of the features, and states sorted into blocks by mixture size. They are called when a model is loaded.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace asr {
 
-// One number for each feature, about the middle of the model's means. Kernels subtract it from features and means: far from
-// zero, floats would lose the digits that matter (docs/equations.md, G4).
+// Returns a value for each feature near the middle of the model's means. Kernels subtract it from features and means: far from
+// zero, floats would lose significant digits (docs/equations.md, G4).
 std::vector<float> feature_centre(const asr_acoustic_view &view);
 
-// A Gaussian as ln N(x) = log_normaliser - |factor (x - centre) - offset|^2 / 2, which is equation G1 or G2 with the precision
-// written as factor' factor. All in double.
+// A Gaussian as ln N(x) = log_normaliser - |factor (x - centre) - offset|^2 / 2: equation G1 or G2 with the precision written
+// as factor' factor. All values are double.
 struct PackedGaussian {
   std::vector<double> factor;  // diagonal: [d]; full: upper triangle by rows, row i has columns i..d-1
   std::vector<double> offset;  // [d]: factor (mean - centre)
@@ -27,8 +27,8 @@ struct PackedGaussian {
 PackedGaussian pack_gaussian(const asr_acoustic_view &view, const asr_gmm_codebook &codebook, uint32_t gaussian,
                              const std::vector<float> &centre);
 
-// Items in blocks of n_lanes of like size (000_..., section IV-B): sorted by size, items of one size in their order, so that
-// padding every block to its largest item wastes little. The last block may be short.
+// Returns items in blocks of n_lanes of similar size (000_..., section IV-B). They are sorted by size, items of equal size in
+// their order, so that padding every block to its largest item wastes little. The last block may be short.
 std::vector<std::vector<uint32_t>> blocks_by_size(const std::vector<uint32_t> &sizes, size_t n_lanes);
 
 }  // namespace asr

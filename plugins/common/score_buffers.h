@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two score buffers of an acoustic model on a device with memory of its own. Features go in through pinned memory; scores
-// stay on the device, and come to the host beside the work that follows where they are wanted there. The Acoustic of such a
-// back end is derived from it.
+// ScoreBuffers has the two score buffers of an acoustic model on a device with its own memory. Features go in through pinned
+// memory. Scores stay on the device; if the host needs them, the copy overlaps with the next work. The Acoustic of such a back
+// end is derived from it.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace asr {
 
-// Device is a back end's, with queues for computing and for copies; its Runtime names the classes below.
+// Device is a back end's class with queues for computing and for copies; its Runtime names the classes below.
 template <typename Device>
 class ScoreBuffers {
  public:
@@ -27,7 +27,7 @@ class ScoreBuffers {
   uint32_t n_dims() const { return n_dims_; }
   uint32_t n_states() const { return n_states_; }
 
-  // Where work in the compute queue puts rows of features [n_rows][n_dims] that are to be scored into a buffer.
+  // Returns the array in which work in the compute queue puts rows of features [n_rows][n_dims] to score into a buffer.
   Array &prepare(uint32_t n_rows, uint32_t buffer) {
     check_score(n_rows, device_.max_rows(), buffer);
     Buffer &b = buffers_[buffer];
@@ -37,7 +37,7 @@ class ScoreBuffers {
     return b.features;
   }
 
-  // Until all scores are where they were wanted.
+  // Waits until all requested scores are in the host's memory.
   void finish() {
     for (Buffer &b : buffers_) deliver(b);
   }
@@ -52,21 +52,21 @@ class ScoreBuffers {
     Array features, scores;
     PinnedArray host_features, host_scores;
     typename Runtime::Event scored, fetched;
-    float *loglikes = nullptr;  // where n_loglikes of host_scores have yet to go, once `fetched` has come
+    float *loglikes = nullptr;  // destination of n_loglikes of host_scores after `fetched`; nullptr: none pending
     size_t n_loglikes = 0;
   };
 
-  // `context`: what the Runtime's arrays are made with.
+  // `context`: arguments of the Runtime's arrays.
   template <typename... Context>
   ScoreBuffers(Device &device, const asr_acoustic_view &view, const Context &...context)
       : device_(device), n_dims_(view.n_dims), n_states_(view.n_states), buffers_{Buffer(context...), Buffer(context...)} {}
   ~ScoreBuffers() = default;
 
-  // Puts rows of the host where prepare() says.
+  // Copies rows of the host into the array of prepare().
   void upload(const float *features, uint32_t n_rows, uint32_t buffer) {
     Array &rows = prepare(n_rows, buffer);
     Buffer &b = buffers_[buffer];
-    b.scored.wait();  // then host_features may be written
+    b.scored.wait();  // host_features may be written after this event
     const size_t n = size_t{n_rows} * n_dims_;
     if (n == 0) return;
     b.host_features.reserve(n);
@@ -86,7 +86,7 @@ class ScoreBuffers {
     b.loglikes = loglikes, b.n_loglikes = n;
   }
 
-  // Brings a buffer's scores to where they were wanted.
+  // Copies a buffer's scores to their destination.
   void deliver(Buffer &b) {
     float *const loglikes = std::exchange(b.loglikes, nullptr);
     if (loglikes == nullptr) return;
@@ -98,7 +98,7 @@ class ScoreBuffers {
     });
   }
 
-  // A buffer that holds such rows.
+  // Returns a buffer after checking that it holds these rows.
   const Buffer &scored(uint32_t buffer, uint32_t first_row, uint32_t n_rows) const {
     check_buffer("advance", buffer);
     check_scored_rows(first_row, n_rows, buffers_[buffer].n_rows);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every back end demands of `score`, and of an `advance` that reads a score buffer. All throw ASR_INVALID_ARGUMENT.
+// Checks that every back end makes in `score`, and in an `advance` that reads a score buffer. All throw ASR_INVALID_ARGUMENT.
 #pragma once
 
 #include "core/backend/asr_backend.h"
@@ -17,7 +17,7 @@ inline void check_score(uint32_t n_rows, uint32_t max_rows, uint32_t buffer) {
   fail(ASR_INVALID_ARGUMENT, "score: %u rows are more than max_lanes * window_frames = %u", n_rows, max_rows);
 }
 
-// Of a model that the graph's pdfs are states of.
+// Checks that the graph's pdfs are states of the model.
 inline void check_model(uint32_t n_pdfs, uint32_t n_states) {
   if (n_states >= n_pdfs) return;
   fail(ASR_INVALID_ARGUMENT, "advance: the graph has %u pdfs but the acoustic model %u; they do not belong together", n_pdfs,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every back end demands of the options of a search.
+// Checks of search options that every back end makes.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace asr {
 
-// Throws unless a channel makes lattices.
+// Throws if a channel makes no lattices.
 inline void check_makes_lattices(float lattice_beam, bool has_epsilon_ranks) {
   if (!(lattice_beam > 0)) fail(ASR_INVALID_ARGUMENT, "lattice: the channel began with lattice_beam 0");
   if (!has_epsilon_ranks) fail(ASR_UNSUPPORTED, "lattice: the graph has a cycle of epsilon arcs; remove it to get lattices");

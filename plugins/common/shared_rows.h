@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows of log-likelihoods of the host an advance has to bring to a device, for back ends that search there.
+// share_rows() finds the rows of log-likelihoods that an advance must upload from the host, for back ends that search on a
+// device.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +10,12 @@
 namespace asr {
 
 struct SharedRows {
-  std::vector<uint64_t> begins;  // of each task, where its rows begin; 0 of those without
-  std::vector<size_t> uploads;   // tasks whose rows are brought, one behind the other
+  std::vector<uint64_t> begins;  // offset of each task's rows; 0 for a task without rows
+  std::vector<size_t> uploads;   // tasks whose rows are uploaded, one after the other
   uint64_t n_floats = 0;
 };
 
-// Neighbours with the same rows share them. A task has host_rows (or nullptr), n_frames and search->n_pdfs().
+// Neighbouring tasks with the same rows share them. A task has host_rows (or nullptr), n_frames and search->n_pdfs().
 template <typename Task>
 SharedRows share_rows(const std::vector<Task> &tasks) {
   SharedRows shared;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What HWY_EXPORT and HWY_DYNAMIC_DISPATCH of google/highway call at run time: which instruction sets this processor has.
-// Debian's libhwy is a shared library only; with these few functions of hwy/targets.h the kernels need just its headers,
-// and libsenone does not need libhwy.so at run time. Kernels use the macros as Highway's manual says.
+// The functions that HWY_EXPORT and HWY_DYNAMIC_DISPATCH of google/highway call at run time to find this processor's
+// instruction sets. Debian's libhwy is a shared library only. With these few functions of hwy/targets.h the kernels need just
+// its headers, and libsenone does not need libhwy.so at run time. Kernels use the macros as in Highway's manual.
 #include <cstdarg>
 #include <cstdio>
 
@@ -11,11 +11,11 @@
 namespace hwy {
 namespace {
 
-int64_t targets_for_test = 0;  // 0 = what the processor has
+int64_t targets_for_test = 0;  // 0 = the processor's targets
 
 #if HWY_ARCH_X86
-// GCC's checks also ask whether the operating system saves the wider registers. AVX2 and FMA came with F16C and LZCNT in
-// every processor, so these are not asked for.
+// GCC's checks include that the operating system saves the wider registers. F16C and LZCNT are not checked, as every processor
+// with AVX2 and FMA has them.
 int64_t detect_targets() {
   int64_t targets = HWY_STATIC_TARGET | HWY_EMU128 | HWY_SCALAR;
   if (!__builtin_cpu_supports("ssse3")) return targets;
@@ -41,7 +41,7 @@ int64_t SupportedTargets() {
   return targets_for_test != 0 ? targets_for_test : detected;
 }
 
-// Restricts dispatch to `targets`, so that tests reach every version of a kernel; 0 ends it.
+// Restricts dispatch to `targets`, so that tests reach every version of a kernel; 0 ends the restriction.
 void SetSupportedTargetsForTest(int64_t targets) {
   targets_for_test = targets;
   GetChosenTarget().DeInit();
@@ -52,7 +52,7 @@ ChosenTarget &GetChosenTarget() {
   return chosen;
 }
 
-// Reached by Highway's own checks of arguments.
+// Highway's own checks of arguments call it.
 void Abort(const char *file, int line, const char *format, ...) {
   char text[256];
   va_list args;

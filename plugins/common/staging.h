@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between many pieces of pageable host memory and one array of a device, through two pinned buffers in turn: one is
-// filled or emptied while the other is on its way. For back ends whose device has memory of its own.
+// Staging copies between many pieces of pageable host memory and one array of a device, through two pinned buffers in turn: one
+// is filled or emptied while the other is transferred. It is for back ends whose device has its own memory.
 #pragma once
 
 #include <algorithm>
@@ -24,13 +24,13 @@ class Staging {
   using Queue = typename Runtime::Queue;
   using Array = typename Runtime::template DeviceArray<float>;
 
-  // `context`: what the Runtime's arrays are made with.
+  // `context`: arguments of the Runtime's arrays.
   template <typename... Context>
   explicit Staging(ThreadPool &pool, const Context &...context)
       : pool_(pool), buffers_{Buffer(context...), Buffer(context...)} {}
 
-  // One piece after the other to `device`, from its element `at` on; the pieces may change after return, the copies are in the
-  // queue.
+  // Copies one piece after the other to `device`, from its element `at` on. On return the copies are in the queue, and the
+  // pieces may change.
   void upload(const std::vector<Piece<const float>> &pieces, Array &device, Queue &queue, size_t at = 0) {
     const std::vector<size_t> starts = starts_of(pieces);
     for (size_t first = 0; first < starts.back(); first += kBufferFloats) {
@@ -44,7 +44,7 @@ class Staging {
     }
   }
 
-  // The other way, from its first element; complete on return.
+  // Copies from the first element of `device` on to one piece after the other; complete on return.
   void download(const Array &device, const std::vector<Piece<float>> &pieces, Queue &queue) {
     const std::vector<size_t> starts = starts_of(pieces);
     Buffer *arriving = nullptr;
@@ -76,7 +76,7 @@ class Staging {
     typename Runtime::template PinnedArray<float> memory;
     typename Runtime::Event copied;
   };
-  // One whose last copy is done.
+  // Returns a buffer whose last copy is done.
   Buffer &next() {
     Buffer &buffer = buffers_[turn_++ % 2];
     buffer.memory.reserve(kBufferFloats);
@@ -84,7 +84,7 @@ class Staging {
     return buffer;
   }
 
-  // The pieces' first floats, and the end.
+  // Returns the offset of each piece, and the end.
   template <typename T>
   static std::vector<size_t> starts_of(const std::vector<Piece<T>> &pieces) {
     std::vector<size_t> starts = {0};
@@ -92,8 +92,8 @@ class Staging {
     return starts;
   }
 
-  // Calls copy(piece, begin, at, n) for the parts of all pieces that lie in first ... first + n_floats - 1 of their sequence,
-  // `at` counted from `first`; in the pool's threads.
+  // Calls copy(piece, begin, at, n) in the pool's threads, for the parts of all pieces in first ... first + n_floats - 1 of
+  // their sequence; `at` counts from `first`.
   template <typename Copy>
   void for_each_part(const std::vector<size_t> &starts, size_t first, size_t n_floats, const Copy &copy) {
     pool_.run((n_floats + kTaskFloats - 1) / kTaskFloats, [&](size_t task) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph that lattices read, where it is the core's view: for back ends that search a copy of it on a device.
+// ViewLatticeGraph reads a lattice's graph from the core's view, for back ends that search a copy of it on a device.
 #pragma once
 
 #include <mutex>
@@ -12,7 +12,7 @@ namespace asr {
 
 class ViewLatticeGraph : public LatticeGraph {
  public:
-  explicit ViewLatticeGraph(const asr_graph_view &view) : view_(view) {}  // its arrays stay readable
+  explicit ViewLatticeGraph(const asr_graph_view &view) : view_(view) {}  // the view's arrays must outlive this
 
   const asr_graph_view &view() const { return view_; }
   uint32_t start_state() const override { return view_.start_state; }
@@ -20,12 +20,12 @@ class ViewLatticeGraph : public LatticeGraph {
   asr_graph_arc arc(uint32_t index) const override { return view_.arcs[index]; }
   void prefetch(size_t arc) const override { __builtin_prefetch(view_.arcs + arc); }
   uint32_t epsilon_rank(uint32_t state) const override { return epsilon_ranks()[state]; }
-  const uint32_t *epsilon_ranks() const {  // [n_states]; nullptr if such arcs make a cycle; found at the first call
+  const uint32_t *epsilon_ranks() const {  // [n_states]; nullptr if epsilon arcs make a cycle; the first call computes them
     std::call_once(ranked_, [this] { epsilon_ranks_ = asr::epsilon_ranks(*this); });
     return epsilon_ranks_.empty() ? nullptr : epsilon_ranks_.data();
   }
 
-  // What asr::epsilon_ranks asks for.
+  // The functions that asr::epsilon_ranks needs.
   uint32_t n_states() const { return view_.n_states; }
   size_t n_arcs() const { return view_.n_arcs; }
   size_t n_emitting_arcs() const { return view_.emitting_begin[view_.n_states]; }
