@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each thing that a back end has loaded takes of the device's memory, for asr_backend_bench_api::memory: told by how much
-// is allocated before and after it is loaded.
+// MemoryShare measures the device memory of each object that a back end loads, for asr_backend_bench_api::memory: the
+// difference of the bytes allocated before and after loading.
 #pragma once
 
 #include <cstdint>

@@ -111,9 +111,8 @@ SearchPathJob Search::path_job() const {
 void Search::best_path(const SearchEnd &end, const PathStep *steps, asr_path *path) {
   end_draining();
   const float final_cost = end.reached_final != 0 ? graph_.view().final_costs[end.state] : 0.0f;
-  path_.give(steps, end.n_steps, {n_frames_, died(), end.reached_final != 0, final_cost, job_.n_active, job_.n_arcs_expanded,
-              end.n_common},
-             path);
+  path_.give(steps, end.n_steps,
+             {n_frames_, died(), end.reached_final != 0, final_cost, job_.n_active, job_.n_arcs_expanded, end.n_common}, path);
 }
 
 SearchJob Search::lattice_job(bool use_final) const {
