@@ -24,7 +24,7 @@ struct Fault {
   // "outcome": that of the nth channel; "best_path": that of a channel; "hang": an advance; "loud": extract, where a sample is
   // as loud as can be
   const char *slot;
-  int nth;    // call of the slot that fails, from 1
+  int nth;  // call of the slot that fails, from 1
   asr_status status;
   bool lasting;  // and every call after it
 };
