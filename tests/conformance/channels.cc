@@ -9,7 +9,7 @@ namespace {
 
 class ChannelsTest : public LatticeTest {
  protected:
-  void SetUp() override { SearchFixture::SetUp(); }  // some cases need no lattices
+  bool needs_lattices() const override { return false; }
 
   // Advances n channels over the same rows, window by window, and runs check(device, channel) on each.
   template <typename Check>

@@ -7,7 +7,7 @@ namespace {
 
 class TogetherTest : public LatticeTest {
  protected:
-  void SetUp() override { SearchFixture::SetUp(); }  // most cases need no lattices
+  bool needs_lattices() const override { return false; }
 
   using Channels = std::vector<std::unique_ptr<Channel>>;
 
