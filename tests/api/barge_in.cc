@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of a dialog on a stream under way: asr_cancel_utterance, asr_reset and asr_try_feed, in every state and from many
-// threads.
+// Tests the calls of a dialog on a running stream: asr_cancel_utterance, asr_reset and asr_try_feed, in every state and from
+// many threads.
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -32,10 +32,10 @@ struct Event {
   asr_event_kind kind;
   uint32_t flags;
   std::string text;
-  double start_s;  // of the first word
+  double start_s;  // start of the first word
 };
 
-// The next event of a stream, which is waited for.
+// Waits for the next event of a stream.
 Event next(asr_stream *stream) {
   EXPECT_OK(asr_wait(stream, 20000));
   asr_event *taken = nullptr;
@@ -66,7 +66,7 @@ TEST(CancelUtterance, EndsWhatWasHeardWithoutWords) {
       feed(stream.get(), first);
       EXPECT_EQ(next_of(stream.get(), ASR_EVENT_SPEECH_START).kind, ASR_EVENT_SPEECH_START);
       ASSERT_OK(asr_cancel_utterance(stream.get()));
-      EXPECT_EQ(next(stream.get()).kind, ASR_EVENT_ENDPOINT);  // although nothing more is fed
+      EXPECT_EQ(next(stream.get()).kind, ASR_EVENT_ENDPOINT);  // comes without further audio
       const Event dropped = next(stream.get());
       EXPECT_EQ(dropped.kind, ASR_EVENT_FINAL);
       EXPECT_EQ(dropped.flags, ASR_FLAG_CANCELLED | ASR_FLAG_NO_SPEECH);
@@ -98,8 +98,7 @@ TEST(CancelUtterance, SaysNothingOfWhatWasNotHeard) {
   }
 }
 
-// Later words do not depend on when the call was seen: the words before it, which may or may not have been heard, are
-// not in it.
+// Later words do not depend on when the engine sees the call. They exclude the words before the call, decoded or not.
 TEST(CancelUtterance, LeavesWhatFollows) {
   for (const char *device : kDevices) {
     const EnginePointer engine = load_engine(4, 16, "", device);
@@ -166,7 +165,7 @@ TEST(CancelUtterance, NeedsEndpoints) {
 
 // ---- asr_reset
 
-// Feeds, finishes and polls all of a stream that is open.
+// Feeds and finishes an open stream, and polls all of its events.
 Events hear(asr_stream *stream, const Samples &samples) {
   feed(stream, samples);
   EXPECT_OK(asr_finish(stream));
@@ -222,7 +221,7 @@ TEST(Reset, AWaitGoesOnWithTheEventsToCome) {
   waiting.join();
 }
 
-// Events come one at a time, in order, and none of before the reset after it.
+// Events come one at a time and in order; no event from before the reset comes after it.
 TEST(Reset, InTheStreamsOwnCallback) {
   struct Seen {
     asr_event_kind reset_at;
@@ -289,7 +288,7 @@ TEST(Reset, ABlockedFeedReturns) {
   EXPECT_EQ(asr_reset(nullptr), ASR_INVALID_ARGUMENT);
 }
 
-// Everything at once on two streams, and then both are as new.
+// Makes all calls at once on two streams; after a reset both behave like new streams.
 TEST(Reset, FromManyThreads) {
   const EnginePointer engine = load_engine(4, 16);
   std::vector<StreamPointer> streams;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone bench stream` and `bench decode`: a row for each number of streams, with partial results timed; archives of features
-// by any number of streams and lanes; bad use refused.
+// Tests `senone bench stream` and `bench decode`: a row per number of streams with timed partial results, archives of features
+// on any number of streams and lanes, and refusal of bad usage.
 #include <cmath>
 #include <fstream>
 
@@ -28,7 +28,7 @@ TEST(BenchCommand, StreamsAreTimed) {
   EXPECT_EQ(count(outcome.output, "null"), 0u) << outcome.output;
 }
 
-// Three utterances of 50, 81 and 7 rows, as a binary archive of Kaldi.
+// Writes three utterances of 50, 81 and 7 rows as a binary archive of Kaldi.
 std::string features_archive() {
   const std::string path = tone_bundle() + "/features.ark";
   std::ofstream file(path, std::ios::binary);
@@ -46,7 +46,7 @@ std::string features_archive() {
   return path;
 }
 
-// What follows each `"key": `, up to a comma or the end of the line.
+// Returns the value after each `"key": `, up to a comma or the end of the line.
 std::vector<std::string> values_of(const std::string &json, const std::string &key) {
   std::vector<std::string> values;
   const std::string what = '"' + key + "\": ";
@@ -60,7 +60,7 @@ std::vector<std::string> values_of(const std::string &json, const std::string &k
 TEST(BenchCommand, FeaturesAreRecognisedByManyStreams) {
   const Outcome outcome = bench_stream("--features " + features_archive() + " --streams 1,2,9 --utterances 7 --json");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
-  // Each of the three twice, and the first once more.
+  // Seven utterances are the three recordings twice, and the first once more.
   const std::vector<std::string> audio = values_of(outcome.output, "audio_s");
   ASSERT_EQ(audio.size(), 3u) << outcome.output;
   for (const std::string &seconds : audio) EXPECT_NEAR(std::stod(seconds), 3.26, 1e-9);

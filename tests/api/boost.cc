@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// asr_boost: what is boosted, and for which utterance.
+// Tests asr_boost: the effect on results, and the utterance that takes the boost.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ using Events = std::vector<std::string>;
 using Samples = std::vector<int16_t>;
 using EventPointer = std::unique_ptr<asr_event, void (*)(asr_event *)>;
 
-// Scores that are hardly believed, so that every sentence is within the beam.
+// A low acoustic scale, so that every sentence is within the beam.
 asr_stream_config doubtful(asr_endpoint endpoint = ASR_ENDPOINT_OFF) {
   asr_stream_config config = default_stream();
   config.acoustic_scale = 0.02f;
@@ -28,7 +28,7 @@ void boost(asr_stream *stream, const std::string &phrases, float bonus = 7) {
   ASSERT_OK(asr_boost(stream, phrases.data(), phrases.size(), bonus));
 }
 
-// The next FINAL event; END comes before it where there is none.
+// Waits for the next FINAL event; returns nullptr if END comes first.
 EventPointer next_final(asr_stream *stream) {
   for (;;) {
     EXPECT_OK(asr_wait(stream, 60000));
@@ -59,7 +59,7 @@ TEST(Boost, ChangesTheResult) {
   EXPECT_EQ(std::string(asr_event_text(rather_not.get())).find("mid"), std::string::npos);
 }
 
-// Every alternative has the cost of the same words without the boost, less the bonuses of the phrases in it.
+// Every alternative costs as much as the same words without the boost, minus the bonuses of its phrases.
 TEST(Boost, TakesTheBonusOffGraphCosts) {
   const EnginePointer engine = load_engine();
   const EventPointer plain = hear(engine.get(), doubtful(), "low mid", "");
@@ -103,7 +103,7 @@ TEST(Boost, CallsAddUpAndAreTakenBack) {
   EXPECT_STREQ(asr_event_text(next_final(stream.get()).get()), "low mid");
 }
 
-// The first utterance of a stream with endpoints that ends later takes the boost.
+// The boost is for the first utterance of a stream with endpoints that ends after the call.
 TEST(Boost, IsForOneUtterance) {
   const EnginePointer engine = load_engine();
   const Samples words = speak("low mid"), pause = speak("");
@@ -135,7 +135,7 @@ TEST(Boost, IsForOneUtterance) {
   }
 }
 
-// Whoever speaks into the prompt is cancelled; the answer comes after it.
+// Speech during the prompt is cancelled; the answer comes after it.
 TEST(Boost, StaysForTheAnswerWhenAnUtteranceIsCancelled) {
   const EnginePointer engine = load_engine();
   asr_stream_config config = doubtful(ASR_ENDPOINT_COMMAND);
@@ -155,7 +155,7 @@ TEST(Boost, StaysForTheAnswerWhenAnUtteranceIsCancelled) {
   EXPECT_EQ(texts, Events{"low high"});
 }
 
-// How well the sound fits the grammar does not depend on which of its words are preferred.
+// The fit of the sound to the grammar does not depend on boosted words.
 TEST(Boost, LeavesTheOutOfGrammarScore) {
   const EnginePointer engine = load_engine(8, 8, tone_bundle_with_background());
   const EventPointer plain = hear(engine.get(), doubtful(), "mid", "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events by callback: the same as by poll, never two at once, and what a callback may do to its own stream.
+// Tests events by callback: they equal polled events, never overlap, and a callback may make certain calls on its own stream.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -48,7 +48,7 @@ TEST(Callbacks, TheSameEventsAsByPoll) {
   ASSERT_OK(asr_finish(stream.get()));
   ASSERT_OK(asr_wait(stream.get(), -1));
   EXPECT_EQ(without_replaced(listener.events), polled);
-  EXPECT_OK(asr_wait(stream.get(), 0));  // END stays delivered
+  EXPECT_OK(asr_wait(stream.get(), 0));  // END remains delivered
   asr_event *event = nullptr;
   EXPECT_EQ(asr_result(stream.get(), &event), ASR_INVALID_STATE);
 }
@@ -107,7 +107,7 @@ TEST(Callbacks, MayFeedAndFinish) {
   const EnginePointer engine = load_engine();
   const std::vector<int16_t> samples = speak("high low high");
   asr_stream_config config = default_stream();
-  config.max_backlog_ms = 100;  // a callback that feeds more must not wait
+  config.max_backlog_ms = 100;  // a callback that feeds more must not block
   Listener listener;
   listener.react = [&](asr_stream *stream, const asr_event *event) {
     if (asr_event_get_kind(event) != ASR_EVENT_READY) return;
@@ -179,7 +179,7 @@ TEST(Callbacks, ClosingWaitsForTheRunningOne) {
   }
 }
 
-// Each callback closes the stream of the next, all at once. `n` streams in a ring; the engine is closed before.
+// Each of `n` callbacks closes the next stream of a ring, all at once. The engine is closed before.
 void close_in_a_ring(int n) {
   EnginePointer engine = load_engine();
   std::vector<Listener> listeners(n);
@@ -212,7 +212,7 @@ TEST(Callbacks, MayCloseEachOthersStreams) {
   for (const int n : {2, 3, 5, 2, 2}) close_in_a_ring(n);
 }
 
-// Each callback waits for the end of the next stream, all at once. The last to do so is told, and the others go on.
+// Each callback waits for the end of the next stream, all at once. The last call fails, and the others go on.
 TEST(Callbacks, ThatWaitForEachOtherAreTold) {
   for (const int n : {2, 3, 5}) {
     const EnginePointer engine = load_engine();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams of many utterances: where they end, what belongs to which, and that cutting the audio into calls does not matter.
+// Tests streams of many utterances: their endpoints, the words of each, and independence of the chunks fed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::vector<int16_t> silence(double seconds) {
   return samples;
 }
 
-// "low mid", a pause, "high", a pause, "mid low".
+// Returns "low mid", a pause, "high", a pause, "mid low".
 std::vector<int16_t> three_utterances() {
   std::vector<int16_t> samples = speak("low mid");
   append(silence(1), &samples);
@@ -39,11 +39,11 @@ std::vector<int16_t> three_utterances() {
 }
 
 struct Seen {
-  // A letter for each event: S, P, E, F, X for ERROR, Q for PROBABLY_FINISHED, R for SPEECH_RESUMED; READY and END are expected
-  // and left out.
+  // A letter per event: S, P, E, F, X for ERROR, Q for PROBABLY_FINISHED, R for SPEECH_RESUMED. READY and END are left out, as
+  // every stream has them.
   std::string kinds;
   std::vector<std::string> texts;
-  std::vector<double> starts_s, ends_s;  // of the words of FINAL events
+  std::vector<double> starts_s, ends_s;  // word times of FINAL events
   std::vector<double> endpoints_s;
   std::vector<std::pair<double, std::string>> pauses;  // times and words of PROBABLY_FINISHED
   std::vector<double> resumed_s;
@@ -178,7 +178,7 @@ TEST(Endpoints, EndUtteranceEndsWhatWasFed) {
   ASSERT_OK(asr_feed(stream.get(), first.data(), first.size()));
   ASSERT_OK(asr_end_utterance(stream.get()));
   std::string text;
-  while (text.empty()) {  // its FINAL comes although nothing more is fed
+  while (text.empty()) {  // FINAL comes without further audio
     ASSERT_OK(asr_wait(stream.get(), 20000));
     asr_event *event = nullptr;
     ASSERT_OK(asr_result(stream.get(), &event));
@@ -188,18 +188,18 @@ TEST(Endpoints, EndUtteranceEndsWhatWasFed) {
   EXPECT_EQ(text, "low mid");
   ASSERT_OK(asr_feed(stream.get(), second.data(), second.size()));
   ASSERT_OK(asr_end_utterance(stream.get()));
-  ASSERT_OK(asr_end_utterance(stream.get()));  // of nothing
+  ASSERT_OK(asr_end_utterance(stream.get()));  // without an utterance
   ASSERT_OK(asr_finish(stream.get()));
   const Seen seen = see(stream.get());
   EXPECT_EQ(seen.kinds, "SEF");
   EXPECT_EQ(seen.texts, std::vector<std::string>{"high"});
 }
 
-// Features of the last frames wait for audio that does not come.
+// The features of the last frames wait for audio that is never fed.
 TEST(Endpoints, NothingFollowsTheLastEndUtterance) {
   const EnginePointer engine = load_engine();
   const std::vector<int16_t> samples = speak("low mid high");
-  for (size_t n = 8000; n < samples.size(); n += 1111) {  // also within words
+  for (size_t n = 8000; n < samples.size(); n += 1111) {  // some lengths end within words
     const StreamPointer stream = open_stream(engine.get(), with_endpoints(ASR_ENDPOINT_DICTATION));
     ASSERT_OK(asr_feed(stream.get(), samples.data(), n));
     ASSERT_OK(asr_end_utterance(stream.get()));
@@ -265,7 +265,7 @@ asr_stream_config with_early(uint32_t early_endpoint_ms) {
   return config;
 }
 
-// The pause between "low" and "mid" is longer than 120 ms and shorter than the endpoint's.
+// The pause between "low" and "mid" is longer than 120 ms and shorter than the endpoint's silence.
 TEST(Endpoints, AreSaidToBeNearAndThatIsTakenBack) {
   const EnginePointer engine = load_engine();
   std::vector<int16_t> samples = three_utterances();

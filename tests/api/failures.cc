@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices that fail in use (plugins/faulty.cc): the streams concerned end with a reason, others and the process go on; with a
-// fallback nothing is lost. docs/faults.md lists these tests.
+// Tests devices that fail in use (plugins/faulty.cc). The affected streams end with a reason; other streams and the process go
+// on. With a fallback nothing is lost. docs/faults.md lists these tests.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,12 +14,12 @@
 namespace asr::test {
 namespace {
 
-// Before anything looks for plugins.
+// Sets the path before any search for plugins.
 const int kPathIsSet = setenv("SENONE_PLUGIN_PATH", SENONE_BUILD_DIR "/tests/faulty", 1);
 
 using Events = std::vector<std::string>;
 
-// The first of devices_named().
+// Returns the first of devices_named().
 std::string device_named(const std::string &backend, const std::string &name) { return devices_named(backend, name).at(0); }
 
 EnginePointer load_faulty(const std::string &device, const char *fallback = nullptr, uint32_t timeout_ms = 0,
@@ -38,7 +38,7 @@ EnginePointer load_faulty(const std::string &device, const char *fallback = null
 
 bool has_failed(const Events &events) { return events.size() >= 2 && events[events.size() - 2].rfind("ERROR", 0) == 0; }
 
-// Without the flag that says where it was decoded; counts the FINAL events that had it.
+// Removes ASR_FLAG_FELL_BACK from the events; counts the FINAL events that had it.
 Events without_fallback_flag(Events events, size_t *n_flagged) {
   for (std::string &event : events) {
     const size_t at = event.find("flags=") + 6;
@@ -54,7 +54,7 @@ std::vector<int16_t> recording(size_t i) {
   return speak(kSentences[i % 4]);
 }
 
-// Streams at once, of recording(0), recording(1), ...; calls that fail must do so with this status.
+// Recognises the recordings on concurrent streams; a failing call must return this status.
 std::vector<Events> recognize_at_once(asr_engine *engine, const asr_stream_config &config,
                                       const std::vector<std::vector<int16_t>> &recordings, asr_status status) {
   std::vector<StreamPointer> streams;
@@ -83,7 +83,7 @@ std::vector<std::vector<int16_t>> recordings(size_t n) {
   return result;
 }
 
-// What the CPU makes of recording(i) alone.
+// Returns the CPU's events of each recording(i) alone.
 std::vector<Events> expected_of(const asr_stream_config &config, size_t n, const std::string &bundle = tone_bundle()) {
   const EnginePointer engine = load_engine(8, 8, bundle);
   std::vector<Events> result;
@@ -91,7 +91,7 @@ std::vector<Events> expected_of(const asr_stream_config &config, size_t n, const
   return result;
 }
 
-// Counts the streams that failed; the others must have the events they have alone.
+// Counts the failed streams; the others must have the events of their recording alone.
 size_t n_failed(const std::vector<Events> &results, const std::vector<Events> &expected) {
   size_t n = 0;
   for (size_t i = 0; i < results.size(); ++i) {
@@ -139,8 +139,8 @@ TEST(Failures, OneOf64IsBad) {
   }
 }
 
-// 64 streams of log-likelihoods on the CPU, each its own. Stream 17 is spoilt; the others must have the events that they have
-// alone, and stream 17 must end.
+// Runs 64 streams on the CPU, each with its own log-likelihoods. Stream 17 is spoilt and must end. The others must have the
+// events that they have alone. Returns the events of stream 17.
 Events among_64(const std::string &bundle, const asr_stream_config &bad_config, const std::vector<float> &bad_rows) {
   const auto rows_of = [](size_t i) {
     std::vector<float> rows(4 * 100);
@@ -206,7 +206,7 @@ TEST(Failures, ALostDeviceFailsAllItsStreams) {
   }
 }
 
-// New streams are refused, those opened before and not yet fed end, other engines go on.
+// New streams are refused, streams opened earlier and not yet fed end, and other engines go on.
 TEST(Failures, ALostDeviceIsNotUsedAgain) {
   for (const char *backend : {"faulty", "overlapping"}) {
     for (const char *fault : {"channel_begin 1: lost", "advance 5: lost", "best_path 1: lost"}) {
@@ -235,14 +235,14 @@ TEST(Failures, ALostDeviceIsNotUsedAgain) {
   }
 }
 
-// Every device that is lost, at whatever call: all streams have the events they have on the CPU, and so have later ones.
+// Tries every device with a fault that loses it, at any call. All streams, and later ones, must have the CPU's events.
 void expect_nothing_lost(const asr_stream_config &config, const std::string &backend,
                          const std::string &bundle = tone_bundle()) {
   const std::vector<Events> expected = expected_of(config, 4, bundle);
   size_t n_all_flagged = 0;
   for (const std::string &device : devices_named(backend, "lost")) {
     const EnginePointer engine = load_faulty(device, "cpu", 50, bundle);
-    size_t n_flagged = 0;  // not all faults come to pass: without lattices none of `lattice` does
+    size_t n_flagged = 0;  // not all faults occur: without lattices the faults of `lattice` do not
     for (int round = 0; round < 2; ++round) {
       const std::vector<Events> results = recognize_at_once(engine.get(), config, recordings(4), ASR_OK);
       for (size_t i = 0; i < 4; ++i) {
@@ -284,7 +284,7 @@ std::vector<int16_t> background(size_t seconds) {
   return samples;
 }
 
-// The device fails when it is asked to search for the fifth time, which a stream without speech never does.
+// The device fails in its fifth advance; a stream without speech must never reach it.
 TEST(Failures, NothingIsDecodedOfBackground) {
   const EnginePointer engine = load_faulty(device_named("faulty", "advance 5: lost"));
   asr_stream_config config = default_stream();
@@ -292,7 +292,7 @@ TEST(Failures, NothingIsDecodedOfBackground) {
   EXPECT_EQ(recognize(engine.get(), config, background(10), 1600).size(), 2u);  // READY, END
 }
 
-// Also a device that is lost between utterances.
+// Some devices are lost between utterances.
 TEST(Fallback, SpeechAfterBackgroundIsNotLost) {
   asr_stream_config config = default_stream();
   config.endpoint = ASR_ENDPOINT_COMMAND;
@@ -313,7 +313,7 @@ TEST(Fallback, SpeechAfterBackgroundIsNotLost) {
   }
 }
 
-// What was said before the device was lost is not said again, and what was under way is decoded from its start.
+// Events from before the loss are not repeated, and an utterance in progress is decoded again from its start.
 TEST(Fallback, UtterancesComeOnce) {
   asr_stream_config config = default_stream();
   config.endpoint = ASR_ENDPOINT_COMMAND;
@@ -335,7 +335,7 @@ TEST(Fallback, ResultsAreComparedWithTheBackground) {
 TEST(Fallback, EarlyEndpointsComeOnce) {
   asr_stream_config config = default_stream();
   config.endpoint = ASR_ENDPOINT_COMMAND;
-  config.early_endpoint_ms = 100;  // less than the pause after each word, in which no endpoint is
+  config.early_endpoint_ms = 100;  // less than the pause after each word, which has no endpoint
   for (const char *backend : {"faulty", "overlapping"}) expect_nothing_lost(config, backend);
 }
 
@@ -388,7 +388,7 @@ TEST(Fallback, StreamsMayBeCancelledAndClosed) {
   }
 }
 
-// The bundle is gone when the device is lost: as without a fallback.
+// If the bundle is gone when the device is lost, the streams fail as without a fallback.
 TEST(Fallback, MayFail) {
   const std::filesystem::path bundle = tone_bundle() + "-removed";
   std::filesystem::copy(tone_bundle(), bundle, std::filesystem::copy_options::recursive);
@@ -422,7 +422,7 @@ TEST(Fallback, RecognizeSaysWhichRecordings) {
   EXPECT_NE(saved.output.find(recording + ": the device was lost"), std::string::npos) << saved.output;
 }
 
-// The limit reaches the device, which ends the wait with it.
+// The timeout is passed to the device, which ends its wait after that time.
 TEST(Failures, AnAdvanceThatNeverEndsLosesTheDevice) {
   const EnginePointer engine = load_faulty(device_named("faulty", "hang 5: lost"), nullptr, 20);
   const std::vector<Events> results = recognize_at_once(engine.get(), default_stream(), recordings(4), ASR_DEVICE_LOST);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engines on a device that takes samples to scores in one step (plugins/stepping.cc, which computes what the CPU does): the
-// CPU's events to the last bit, and steps that fail.
+// Tests engines on a device that computes scores from samples in one step (plugins/stepping.cc, with the CPU's arithmetic).
+// Events must equal the CPU's to the last bit; failing steps must fail their streams.
 #include <thread>
 
 #include "tests/api/recognizer.h"
@@ -51,7 +51,7 @@ TEST(FusedStep, ShortAndSilentStreams) {
   }
 }
 
-// Samples whose rows the device makes, samples whose rows the host makes, features and log-likelihoods, all in the same calls.
+// The same calls carry samples whose rows the device makes, samples whose rows the host makes, features and log-likelihoods.
 TEST(FusedStep, EveryInputAtOnce) {
   const EnginePointer cpu = load_engine(), engine = load_engine(5, 16, "", "stepping:0");
   asr_engine_info info{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several acoustic models in an engine, which streams choose from and fuse.
+// Tests engines with several acoustic models, from which streams choose and which they fuse.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -15,14 +15,14 @@
 namespace asr::test {
 namespace {
 
-// Before anything looks for plugins.
+// Sets the path before any search for plugins.
 const int kPathIsSet = setenv("SENONE_PLUGIN_PATH", SENONE_BUILD_DIR "/tests/faulty", 1);
 
 using Events = std::vector<std::string>;
 constexpr asr_fusion_rule kRules[] = {ASR_FUSION_SUM, ASR_FUSION_LOG_SUM, ASR_FUSION_MAX, ASR_FUSION_FOLLOW, ASR_FUSION_SELECT};
 const char *const kWords = "low mid high high low";
 
-// A stream's models, with room for what the config points to.
+// A stream's models, and the arrays to which its config points.
 struct Fused {
   std::vector<const char *> models;
   std::vector<float> weights;
@@ -62,7 +62,7 @@ Events hear(asr_engine *engine, const asr_stream_config &config, size_t chunk = 
   return recognize(engine, config, speak(kWords), chunk);
 }
 
-// All models that load_models() makes.
+// Models of load_models() that differ and recognise all words.
 const std::vector<const char *> kAll{"", "wide", "full", "other"};
 
 TEST(Fusion, AModelIsUsedAlone) {
@@ -72,7 +72,7 @@ TEST(Fusion, AModelIsUsedAlone) {
     const Fused fused(ASR_FUSION_MAX, {name});
     EXPECT_EQ(hear(engine.get(), fused.config), plain) << name;
   }
-  // Another model's costs are those of an engine with it.
+  // A model alone and a model with the other's weight 0 have the same costs.
   const Fused wide(ASR_FUSION_SUM, {"wide"}), left(ASR_FUSION_SUM, {"wide", ""}, {1, 0});
   const Events found = hear(engine.get(), wide.config);
   EXPECT_NE(found, plain);
@@ -97,7 +97,7 @@ TEST(Fusion, AModelWithItselfIsItself) {
   }
 }
 
-// Each in a way of its own.
+// Every rule gives different events.
 TEST(Fusion, EveryRuleHearsTheWords) {
   const EnginePointer engine = load_models();
   std::vector<Events> heard{hear(engine.get(), default_stream())};
@@ -110,7 +110,7 @@ TEST(Fusion, EveryRuleHearsTheWords) {
   }
 }
 
-// "deaf" hears nothing but "mid"; it is outweighed, and told from the others.
+// Model "deaf" recognises only "mid". The rules must give the other model more weight, or choose it.
 TEST(Fusion, ADeafModelIsNotFollowed) {
   const EnginePointer engine = load_models();
   for (const asr_fusion_rule rule : {ASR_FUSION_LOG_SUM, ASR_FUSION_MAX, ASR_FUSION_FOLLOW, ASR_FUSION_SELECT}) {
@@ -134,7 +134,8 @@ TEST(Fusion, ChunksAndWindowsDoNotMatter) {
   }
 }
 
-// Streams of each rule, and plain ones, on the same device at once; devices with two advances under way, and with a fused step.
+// Streams of each rule, and plain ones, run on the same device at once. The devices include one with two advances in flight and
+// one with a fused step.
 TEST(Fusion, StreamsRunTogetherAsEachAlone) {
   std::vector<std::string> devices{"cpu"};
   for (const char *const name : {"overlapping", "stepping"}) devices.push_back(devices_named(name, "").at(0));
@@ -171,7 +172,7 @@ TEST(Fusion, MeansAreEachModelsOwn) {
     Fused fused(rule, {"mean", "", "other"});
     const Events batch = hear(engine.get(), fused.config);
     EXPECT_EQ(final_text(batch), kWords) << rule;
-    fused.config.partial_interval_ms = 100;  // now the mean is live
+    fused.config.partial_interval_ms = 100;  // makes the mean live
     const Events live = hear(engine.get(), fused.config);
     EXPECT_EQ(final_text(live), kWords) << rule;
     EXPECT_NE(live, batch);
@@ -343,7 +344,7 @@ TEST(Fusion, AFailureEndsTheStreamsConcerned) {
   const Fused fused(ASR_FUSION_SUM, {"", "wide"});
   const StreamPointer stream = open_stream(engine.get(), fused.config);
   const std::vector<int16_t> samples = speak(kWords);
-  (void)asr_feed(stream.get(), samples.data(), samples.size());  // it may have failed by then
+  (void)asr_feed(stream.get(), samples.data(), samples.size());  // the stream may have failed already
   (void)asr_finish(stream.get());
   const Events failed = poll_all(stream.get());
   EXPECT_EQ(failed.at(failed.size() - 2).rfind("ERROR", 0), 0u) << failed.at(failed.size() - 2);
@@ -357,7 +358,7 @@ asr_status open_status(asr_engine *engine, const asr_stream_config &config) {
   return status;
 }
 
-// A copy of the tone bundle with an hmms.bin that holds `text`, and a frame every so many samples.
+// Makes a copy of the tone bundle with `text` as hmms.bin and a frame every shift_samples.
 std::string tone_copy(const std::string &text, uint32_t shift_samples = 160) {
   const std::string path = tone_bundle() + "/copy_" + text + std::to_string(shift_samples);
   std::filesystem::create_directories(path);
@@ -400,7 +401,7 @@ TEST(Fusion, AddingIsRefused) {
   EXPECT_EQ(asr_engine_remove_model(e, nullptr), ASR_INVALID_ARGUMENT);
   for (int i = 0; i < 31; ++i) ASSERT_OK(asr_engine_add_model(e, std::to_string(i).c_str(), wide.c_str()));
   EXPECT_EQ(asr_engine_add_model(e, "31", wide.c_str()), ASR_UNSUPPORTED);
-  EXPECT_OK(asr_engine_add_model(e, "30", wide.c_str()));  // takes the place of one
+  EXPECT_OK(asr_engine_add_model(e, "30", wide.c_str()));  // replaces a model
   ASSERT_OK(asr_engine_remove_model(e, "0"));
   EXPECT_OK(asr_engine_add_model(e, "31", wide.c_str()));
 }

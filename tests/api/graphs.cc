@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many graphs of one model in an engine: which one an utterance uses, and graphs that come and go while streams run.
+// Tests engines with many graphs of one model: an utterance's choice of graph, and changes of graphs while streams run.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -16,13 +16,13 @@
 namespace asr::test {
 namespace {
 
-// Before anything looks for plugins.
+// Sets the path before any search for plugins.
 const int kPathIsSet = setenv("SENONE_PLUGIN_PATH", SENONE_BUILD_DIR "/tests/faulty", 1);
 
 using Events = std::vector<std::string>;
 using Samples = std::vector<int16_t>;
 
-// Words have other numbers than in the bundle's own graph (low 1, mid 2, high 3), which tells the graphs apart.
+// The words' numbers differ from the bundle's own graph (low 1, mid 2, high 3), so that results identify their graph.
 const std::vector<std::string> kEnds{"high", "low"}, kMids{"mid"};
 
 EnginePointer load_with_grammars() {
@@ -54,7 +54,7 @@ Samples silence(double seconds) {
   return samples;
 }
 
-// The words of FINAL events with their numbers: "low#1 mid#2".
+// Returns the words of FINAL events with their numbers: "low#1 mid#2".
 std::vector<std::string> finals(asr_stream *stream) {
   std::vector<std::string> texts;
   for (asr_event_kind kind = ASR_EVENT_READY; kind != ASR_EVENT_END;) {
@@ -122,7 +122,7 @@ TEST(Graphs, AreChosenWhenAStreamIsOpened) {
   EXPECT_STREQ(asr_last_error(), "asr_open: the engine has no graph \"none\"; add it with asr_engine_add_graph");
 }
 
-// The directory, the file and the bytes hold the same.
+// The directory, the file and the bytes hold the same graph.
 TEST(Graphs, ComeFromABundleAnArchiveOrBytes) {
   const EnginePointer engine = load_engine();
   const std::string archive = tone_grammar_archive(kEnds), path = tone_bundle() + "/ends.sgraph";
@@ -141,7 +141,7 @@ TEST(Graphs, ComeFromABundleAnArchiveOrBytes) {
   }
 }
 
-// What the stream's config leaves open is the graph's.
+// The graph's settings are the defaults of the stream's config.
 TEST(Graphs, BringTheirSettings) {
   const std::string path = tone_grammar_bundle({"low", "mid"});
   Bundle bundle = read_bundle_index(path);
@@ -171,7 +171,7 @@ TEST(Graphs, OfAStreamOfOneUtteranceAreSetBeforeItIsFed) {
   EXPECT_EQ(asr_set_graph(stream.get(), "mids"), ASR_INVALID_STATE);
   ASSERT_OK(asr_finish(stream.get()));
   EXPECT_EQ(finals(stream.get()), Events{"high#1"});
-  ASSERT_OK(asr_reset(stream.get()));  // with the graph of the configuration
+  ASSERT_OK(asr_reset(stream.get()));  // back to the graph of the configuration
   ASSERT_OK(asr_feed(stream.get(), samples.data(), samples.size()));
   ASSERT_OK(asr_finish(stream.get()));
   EXPECT_EQ(finals(stream.get()), Events{"high#3"});
@@ -203,19 +203,19 @@ TEST(Graphs, MisuseIsRefused) {
   EXPECT_EQ(asr_engine_remove_graph(engine.get(), "a"), ASR_NOT_FOUND);
 }
 
-// One part of a dialog: what is said in it, and the graph that is chosen before.
+// A turn of a dialog: its words, and the graph chosen before them.
 struct Turn {
   const char *graph;
   const char *words;
 };
 constexpr Turn kTurns[] = {{"ends", "low"}, {"mids", "mid"}, {"", "high"}, {"ends", "high"}, {"", "low mid"}};
 
-// The graph of each utterance depends on where the call was in the audio, not on how that was cut.
+// The graph of each utterance depends on the call's position in the audio, not on the chunks.
 TEST(Graphs, AreSetBetweenUtterances) {
   const EnginePointer engine = load_with_grammars();
   const Events expected{"low#2", "mid#1", "high#3", "high#1", "low#1 mid#2"};
   for (const asr_vad vad : {ASR_VAD_ON, ASR_VAD_OFF}) {
-    for (const double pause_s : {0.0, 0.7, 2.0}) {  // after the call: none, or the utterance has begun in silence
+    for (const double pause_s : {0.0, 0.7, 2.0}) {  // after the call; in a longer pause the utterance begins in silence
       for (const size_t chunk : {37, 160, 1000, 100000}) {
         asr_stream_config config = with_endpoints(vad);
         if (chunk == 160) config.lattice_beam = 6;
@@ -234,7 +234,7 @@ TEST(Graphs, AreSetBetweenUtterances) {
   }
 }
 
-// All bits, also of what follows.
+// All bits of the events are equal, also after the choice.
 TEST(Graphs, AChoiceIsAPlaceInTheAudio) {
   const EnginePointer engine = load_with_grammars();
   Samples samples = silence(0.5);
@@ -244,7 +244,7 @@ TEST(Graphs, AChoiceIsAPlaceInTheAudio) {
   for (const asr_vad vad : {ASR_VAD_ON, ASR_VAD_OFF}) {
     asr_stream_config config = with_endpoints(vad);
     config.lattice_beam = 6;
-    for (size_t place = 0; place < samples.size(); place += 4111) {  // also within words
+    for (size_t place = 0; place < samples.size(); place += 4111) {  // some positions are within words
       std::vector<Events> all;
       for (const size_t chunk : {53, 1601, 100000}) {
         const StreamPointer stream = open_stream(engine.get(), config);
@@ -260,7 +260,7 @@ TEST(Graphs, AChoiceIsAPlaceInTheAudio) {
   }
 }
 
-// A stream whose audio has all been decoded when the call comes.
+// All of the stream's audio is decoded when the call comes.
 TEST(Graphs, AreSetWhileAStreamWaits) {
   const EnginePointer engine = load_with_grammars();
   for (const asr_vad vad : {ASR_VAD_ON, ASR_VAD_OFF}) {
@@ -285,12 +285,12 @@ TEST(Graphs, AreSetWhileAStreamWaits) {
   }
 }
 
-// Words that have been heard keep their graph.
+// Words fed before the call keep their graph.
 TEST(Graphs, AnUtteranceThatIsHeardGoesOn) {
   const EnginePointer engine = load_with_grammars();
   const Samples samples = speak("low high");
   for (const asr_vad vad : {ASR_VAD_ON, ASR_VAD_OFF}) {
-    for (const size_t wait : {0, 1}) {  // 1: until SPEECH_START
+    for (const size_t wait : {0, 1}) {  // 1: waits for SPEECH_START
       const StreamPointer stream = open_stream(engine.get(), with_endpoints(vad));
       feed(stream.get(), {samples.begin(), samples.begin() + 8000}, 800);  // to the end of the first word
       for (size_t n = 0; n < 2 * wait; ++n) {
@@ -309,7 +309,7 @@ TEST(Graphs, AnUtteranceThatIsHeardGoesOn) {
   }
 }
 
-// Rows instead of audio, none of which waits for later ones: the call comes where an utterance has just begun.
+// Rows, unlike audio, never wait for later ones, so the call comes when an utterance has just begun.
 TEST(Graphs, AreSetForRows) {
   const EnginePointer engine = load_with_grammars();
   asr_stream_config config = with_endpoints(ASR_VAD_OFF);
@@ -324,7 +324,7 @@ TEST(Graphs, AreSetForRows) {
     ASSERT_OK(asr_set_graph(stream.get(), graph));
     feed_state(20, 0), feed_state(30, 1), feed_state(110, 0);
   }
-  ASSERT_OK(asr_set_graph(stream.get(), ""));  // which may end without a word
+  ASSERT_OK(asr_set_graph(stream.get(), ""));  // this graph may end without a word
   ASSERT_OK(asr_finish(stream.get()));
   EXPECT_EQ(finals(stream.get()), (Events{"low#2", "low#1", "low#2"}));
 }
@@ -336,7 +336,7 @@ TEST(Graphs, AreReplaced) {
                       later = open_stream(engine.get(), on_graph("ends"));
   feed(under_way.get(), {samples.begin(), samples.begin() + 8000}, 8000);
   asr_event *event = nullptr;
-  while (event == nullptr || asr_event_get_kind(event) != ASR_EVENT_SPEECH_START) {  // it has begun
+  while (event == nullptr || asr_event_get_kind(event) != ASR_EVENT_SPEECH_START) {  // until the utterance has begun
     asr_event_free(event);
     ASSERT_OK(asr_wait(under_way.get(), 60000));
     ASSERT_OK(asr_result(under_way.get(), &event));
@@ -366,7 +366,7 @@ TEST(Graphs, AreRemoved) {
   const StreamPointer chosen = open_stream(engine.get(), on_graph("ends"));
   ASSERT_OK(asr_engine_remove_graph(engine.get(), "ends"));
   EXPECT_EQ(asr_set_graph(chosen.get(), "ends"), ASR_NOT_FOUND);
-  for (int i = 0; i < 2; ++i) {  // also begun anew
+  for (int i = 0; i < 2; ++i) {  // the second time after asr_reset
     feed(chosen.get(), speak("low"), 1600);
     ASSERT_OK(asr_finish(chosen.get()));
     EXPECT_EQ(finals(chosen.get()), Events{"low#2"});
@@ -383,7 +383,7 @@ TEST(Graphs, OfAnotherModelAreRefused) {
             tone_bundle_with_mean() +
                 ": the graph was made for another acoustic model, whose acoustic.bin differs from the one of " + tone_bundle() +
                 "; make it for this model with `senone graph`");
-  EXPECT_EQ(hear(engine.get(), on_graph("ends"), speak("low")), Events{"low#2"});  // the one before
+  EXPECT_EQ(hear(engine.get(), on_graph("ends"), speak("low")), Events{"low#2"});  // the earlier graph remains
 }
 
 TEST(Graphs, OfAModelThatIsNotToldAreRefused) {
@@ -415,7 +415,7 @@ TEST(Graphs, DamagedBytesAreRefused) {
     n_taken += status == ASR_OK;
     EXPECT_TRUE(status == ASR_OK || status == ASR_BAD_FILE || status == ASR_UNSUPPORTED) << i << " " << asr_last_error();
   }
-  EXPECT_LT(n_taken, good.size() / 3);  // what senone.json says of its origin and of the front end is not used
+  EXPECT_LT(n_taken, good.size() / 3);  // the origin and the front end in senone.json are not used
   EXPECT_EQ(add(good + std::string(100, '\0')), ASR_BAD_FILE);
   EXPECT_OK(add(good));
 }
@@ -453,7 +453,7 @@ TEST(Graphs, AnEngineClosedFirstServesTheirStreams) {
   EXPECT_EQ(finals(stream.get()), (Events{"low#2", "mid#1"}));
 }
 
-// Also where nothing is decoded that would make the engine look for them.
+// Unused graphs are freed even if no decoding makes the engine look for them.
 TEST(Graphs, GoAwayWithTheirLastUser) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer keeps memory that was given back";
@@ -546,12 +546,12 @@ TEST(Graphs, ALogFunctionMayNotAddThem) {
         to->status = asr_engine_remove_graph(to->engine, "ends");
       },
       ASR_LOG_INFO, &seen);
-  EXPECT_OK(asr_engine_add_graph(engine.get(), "ends", tone_grammar_bundle(kEnds).c_str()));  // logs what it loads
+  EXPECT_OK(asr_engine_add_graph(engine.get(), "ends", tone_grammar_bundle(kEnds).c_str()));  // logs the graph that it loads
   asr_set_log(nullptr, ASR_LOG_ERROR, nullptr);
   EXPECT_EQ(seen.status, ASR_INVALID_STATE);
 }
 
-// Devices of the faulty back ends that are lost in use.
+// Returns the devices of the faulty back ends that are lost in use.
 std::vector<std::string> lost_devices() {
   std::vector<std::string> ids = devices_named("faulty", ": lost");
   for (const std::string &id : devices_named("overlapping", ": lost")) ids.push_back(id);
@@ -561,7 +561,7 @@ std::vector<std::string> lost_devices() {
 TEST(Graphs, AFallbackHasThem) {
   for (const std::string &device : lost_devices()) {
     for (const float lattice_beam : {0.0f, 6.0f}) {
-      if (lattice_beam > 0 && device.rfind("faulty:", 0) == 0) continue;  // makes no lattices
+      if (lattice_beam > 0 && device.rfind("faulty:", 0) == 0) continue;  // this back end makes no lattices
       asr_engine_config engine_config;
       asr_engine_config_default(&engine_config);
       engine_config.device = device.c_str();

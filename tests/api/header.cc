@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The header from C and C++.
+// Tests that the header works from C and C++.
 #include <gtest/gtest.h>
 
 #include <string>

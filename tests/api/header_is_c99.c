@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header compiles as C99 and its functions are called from C; run by header.cc. */
+/* Tests that the header compiles as C99, and calls its functions from C; header.cc runs it. */
 #include "api/asr.h"
 
 int header_from_c(void);

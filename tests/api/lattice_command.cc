@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone lattice` where lattices or transcripts are larger than its tables may be.
+// Tests `senone lattice` with lattices or transcripts that exceed the limits of its tables.
 #include <fstream>
 
 #include "tests/api/recognizer.h"
@@ -8,7 +8,8 @@
 namespace asr::test {
 namespace {
 
-// A lattice of n words in Kaldi's text form, each "a" or, a little dearer, "b"; its words.txt; its best path as a transcript.
+// Files of a lattice of n words in Kaldi's text form, each "a" or, at a slightly higher cost, "b"; its words.txt; its best path
+// as a transcript.
 struct Files {
   const std::string folder = tone_bundle() + "/";
   const std::string lattice = folder + "long.lat.txt", words = folder + "long.words.txt", ref = folder + "long.ref";
@@ -42,7 +43,7 @@ TEST(LatticeCommand, TheTableOfOracleErrorsHasALimit) {
             "recording\n");
 }
 
-// 10,000 paths of as many words.
+// Compares up to 10,000 paths of as many words.
 TEST(LatticeCommand, ComparingLongLatticesTakesFewerPaths) {
   const Files files(10000);
   const Outcome outcome =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lattices, alternatives and confidences through the C ABI: that the arrays are what asr.h says, and that nothing about how
-// the audio comes in changes a bit of them.
+// Tests lattices, alternatives and confidences through the C ABI: the arrays are as asr.h documents, and the feeding of audio
+// does not change a bit of them.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -17,7 +17,7 @@ namespace {
 using Events = std::vector<std::string>;
 using EventPointer = std::unique_ptr<asr_event, void (*)(asr_event *)>;
 
-// Scores that are hardly believed, so that many sentences are within the beam.
+// A low acoustic scale, so that many sentences are within the beam.
 asr_stream_config lattice_stream() {
   asr_stream_config config = default_stream();
   config.acoustic_scale = 0.02f;
@@ -66,7 +66,7 @@ struct Cost {
   double graph, acoustic;
 };
 
-// Every path of the lattice: its words and costs.
+// Returns every path of the lattice: its words and costs.
 std::map<std::string, Cost> all_paths(const asr_lattice &lattice) {
   std::map<std::string, Cost> paths;
   const std::function<void(uint32_t, const std::string &, Cost)> follow = [&](uint32_t state, const std::string &words,
@@ -173,7 +173,7 @@ TEST(Lattices, ConfidencesFallWithTheEvidence) {
   EXPECT_GT(least_confidence(), 0.999f);
 }
 
-// However the audio comes in, and whoever shares the engine.
+// Events must not depend on chunks, windows, or other streams of the engine.
 void expect_same_whatever(const asr_stream_config &config, const std::vector<int16_t> &samples, size_t least_chunk) {
   const Events expected = recognize(load_engine().get(), config, samples, samples.size());
   EXPECT_NE(expected[3].find("lattice"), std::string::npos) << expected[3];
@@ -196,7 +196,7 @@ void expect_same_whatever(const asr_stream_config &config, const std::vector<int
 
 TEST(Lattices, NothingChangesABitOfThem) { expect_same_whatever(lattice_stream(), speak("low high mid low"), 1); }
 
-// So long that the search hands it over in pieces.
+// Returns words so long that the search returns their lattice in pieces.
 std::string many_words() {
   std::string words = "low";
   for (int i = 0; i < 12; ++i) words += " high mid low";
@@ -233,7 +233,7 @@ TEST(Lattices, InPiecesHaveEveryWordSequenceOnce) {
   }
 }
 
-// Rows in which every word is as likely as any other, one of them with what HTK writes for a probability of 0.
+// In these rows all words are equally likely. One row has the value that HTK writes for a probability of 0.
 TEST(Lattices, OfTooMuchAreNarrowedAndSaySo) {
   constexpr size_t kFrames = 700, kPdfs = 4;
   asr_stream_config config = lattice_stream();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles closed in any order and at any time, cancellation, backlog, and memory that stays flat.
+// Tests handles closed in any order and at any time, cancellation, backlog, and constant memory over many streams.
 #include <atomic>
 #include <chrono>
 #include <thread>

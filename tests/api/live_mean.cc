@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams with a live mean: results do not depend on how audio is fed, states go from stream to stream, and partial results
-// come while audio is fed, or the log says why not.
+// Tests streams with a live mean: results do not depend on chunks, and states pass from stream to stream. Partial results come
+// while audio is fed, or the log says why not.
 #include <gtest/gtest.h>
 
 #include "tests/api/recognizer.h"
@@ -102,7 +102,7 @@ TEST(LiveMean, StatesHaveTheirErrors) {
   ASSERT_OK(asr_stream_set_state(stream.get(), state.data(), state.size()));
   const int16_t sample = 0;
   ASSERT_OK(asr_feed(stream.get(), &sample, 0));
-  ASSERT_OK(asr_stream_set_state(stream.get(), state.data(), state.size()));  // nothing was fed yet
+  ASSERT_OK(asr_stream_set_state(stream.get(), state.data(), state.size()));  // allowed before any audio
   ASSERT_OK(asr_feed(stream.get(), &sample, 1));
   EXPECT_EQ(asr_stream_set_state(stream.get(), state.data(), state.size()), ASR_INVALID_STATE);
   for (const asr_cmn cmn : {ASR_CMN_BATCH, ASR_CMN_NONE, ASR_CMN_MODEL}) {
@@ -114,7 +114,7 @@ TEST(LiveMean, StatesHaveTheirErrors) {
   }
 }
 
-// Frames that wait for the mean belong to the utterance that asr_end_utterance ends, and not to the next.
+// Frames that wait for the mean belong to the utterance that asr_end_utterance ends, not to the next one.
 TEST(LiveMean, AnUtteranceThatEndsEarlyHasItsFrames) {
   asr_stream_config config = live_stream();
   config.endpoint = ASR_ENDPOINT_DICTATION;
@@ -139,7 +139,7 @@ TEST(LiveMean, AnUtteranceThatEndsEarlyHasItsFrames) {
   }
 }
 
-// The kind of the first event after SPEECH_START of a stream that is not finished; 0 if none comes.
+// Returns the kind of the first event after SPEECH_START of an unfinished stream; 0 if none comes.
 int first_result(asr_engine *engine, const asr_stream_config &config) {
   const std::vector<int16_t> samples = speak("low mid high low mid high");
   const StreamPointer stream = open_stream(engine, config);
@@ -162,7 +162,7 @@ TEST(LiveMean, PartialResultsComeWhileAudioIsFedOrTheLogSaysWhyNot) {
   Events lines;
   const EnginePointer engine = load();
   asr_set_log(keep_line, ASR_LOG_WARNING, &lines);
-  asr_stream_config config = default_stream();  // the model asks for batch
+  asr_stream_config config = default_stream();  // the model's default is batch
   config.partial_interval_ms = 200;
   EXPECT_EQ(first_result(engine.get(), config), ASR_EVENT_PARTIAL);
   EXPECT_TRUE(lines.empty());
@@ -170,7 +170,7 @@ TEST(LiveMean, PartialResultsComeWhileAudioIsFedOrTheLogSaysWhyNot) {
   EXPECT_EQ(first_result(engine.get(), config), 0);
   (void)first_result(engine.get(), config);
   asr_set_log(nullptr, ASR_LOG_WARNING, nullptr);
-  ASSERT_EQ(lines.size(), 1u);  // once for an engine
+  ASSERT_EQ(lines.size(), 1u);  // once per engine
   EXPECT_NE(lines[0].find("ASR_CMN_LIVE"), std::string::npos) << lines[0];
 }
 

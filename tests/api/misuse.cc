@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls with wrong arguments and in the wrong order: each is a status and a sentence, and harms nothing.
+// Tests calls with wrong arguments and in the wrong order: each returns a status and a message, and harms nothing.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -11,7 +11,7 @@
 namespace asr::test {
 namespace {
 
-// The call gives this status and a sentence that holds `part`.
+// Expects that the call returns this status and a message that contains `part`.
 #define EXPECT_REFUSED(call, status, part) \
   EXPECT_EQ((call), status);               \
   EXPECT_NE(std::string(asr_last_error()).find(part), std::string::npos) << asr_last_error()
@@ -177,7 +177,7 @@ TEST(Misuse, EngineConfigsOutOfRange) {
 
 TEST(Misuse, ConfigsOfOtherVersions) {
   const EnginePointer engine = load_engine();
-  // A newer program's struct: a field more than this library knows.
+  // A newer program's struct has a field that this library does not know.
   struct {
     asr_stream_config config;
     uint64_t later_field;
@@ -190,13 +190,13 @@ TEST(Misuse, ConfigsOfOtherVersions) {
   newer.later_field = uint64_t{1} << 40;
   EXPECT_REFUSED(asr_open(engine.get(), &newer.config, &stream), ASR_UNSUPPORTED, "does not know");
   EXPECT_EQ(stream, nullptr);
-  // An older program's struct: what it lacks has the default, whatever lies behind it.
+  // An older program's struct lacks fields. These have their defaults, whatever the memory after the struct holds.
   asr_stream_config older = default_stream();
   memset(&older.beam, 0xff, sizeof(older) - offsetof(asr_stream_config, beam));
   older.size = offsetof(asr_stream_config, beam);
   EXPECT_OK(asr_open(engine.get(), &older, &stream));
   asr_close(stream);
-  // Out structs are filled as far as the caller's reach.
+  // Output structs are filled up to the caller's size.
   asr_engine_info info{};
   info.size = offsetof(asr_engine_info, frame_shift_ms);
   info.frame_shift_ms = -5;
@@ -228,7 +228,7 @@ TEST(Misuse, LengthsThatWereNegative) {
   }
 }
 
-// Says once for an engine that audio has a lower rate than the model.
+// An engine logs once that audio has a lower rate than the model.
 TEST(Misuse, LowRatesAreInTheLog) {
   static std::vector<std::string> warnings;
   static std::mutex mutex;

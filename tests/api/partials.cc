@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partial results that nobody reads: the newest replaces the one before, so memory does not grow with the audio.
+// Tests unread partial results: the newest one replaces its predecessor, so memory does not grow with the audio.
 #include <malloc.h>
 
 #include <atomic>
@@ -29,7 +29,7 @@ asr_stream_config every_frame() {
   return config;
 }
 
-// Feeds a minute and returns how much memory is in use at its end, more than before it.
+// Feeds a minute; returns the largest increase of the memory in use meanwhile.
 size_t bytes_of_a_minute(asr_stream *stream) {
   const std::vector<int16_t> samples = minute();
   const size_t before = mallinfo2().uordblks;
@@ -57,7 +57,7 @@ TEST(Partials, UnreadOnesAreReplaced) {
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   const std::vector<std::string> events = poll_every(stream.get());
   ASSERT_GE(events.size(), 6u);
-  EXPECT_LT(events.size(), 300u);  // those of the last second at most, of 6,000
+  EXPECT_LT(events.size(), 300u);  // partial results of the last second at most, of 6,000
   EXPECT_EQ(events[0].rfind("READY", 0), 0u);
   EXPECT_EQ(events[1].rfind("SPEECH_START", 0), 0u);
   const size_t n = events.size();
@@ -67,7 +67,7 @@ TEST(Partials, UnreadOnesAreReplaced) {
   EXPECT_EQ(events[n - 1].rfind("END", 0), 0u);
 }
 
-// One that is read is never replaced, and what comes is newer each time.
+// A partial result that was read is never replaced, and each later one is newer.
 TEST(Partials, ReadOnesComeInOrder) {
   const EnginePointer engine = load_engine();
   const StreamPointer stream = open_stream(engine.get(), every_frame());
@@ -94,7 +94,7 @@ TEST(Partials, ReadOnesComeInOrder) {
   EXPECT_GE(latest_s, static_cast<double>(kSeconds) - 0.05);
 }
 
-// The same while they wait for the callback's thread.
+// Partial results that wait for the callback's thread are replaced, too.
 TEST(Partials, ThoseThatWaitForACallbackAreReplaced) {
   struct Listener {
     std::atomic<bool> may_return{false};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words through the C ABI, and that nothing about how the audio comes in changes them.
+// Tests words through the C ABI: the feeding of audio does not change them.
 #include <cmath>
 #include <thread>
 
@@ -108,7 +108,7 @@ TEST(Recognition, OtherStreamsChangeNothing) {
   EXPECT_EQ(found, expected);
 }
 
-// So many that the engine's workers share them out.
+// The engine divides a step of this many streams among its workers.
 TEST(Recognition, ManyStreamsInAStepChangeNothing) {
   const char *const sentences[] = {"low", "mid high", "", "high low"};
   asr_stream_config config = default_stream();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone recognize`: its outputs, and one sentence for whatever cannot be recognised.
+// Tests `senone recognize`: its outputs, and a one-sentence error for each failed recording.
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ Outcome recognize_command(const std::string &arguments) {
   return run_program("senone", "recognize --device cpu --model " + tone_bundle() + " " + arguments);
 }
 
-// A mono wav file of 32-bit float samples.
+// Writes a mono wav file of 32-bit float samples.
 std::string wav(const std::string &name, const std::vector<float> &samples, uint32_t rate_hz = 16000) {
   const std::string path = tone_bundle() + "/" + name;
   std::ofstream file(path, std::ios::binary);
@@ -38,7 +38,7 @@ std::string wav(const std::string &name, const std::vector<float> &samples, uint
   return path;
 }
 
-// What speak() says, as such a file.
+// Writes the words of speak() as such a file.
 std::string spoken_wav(const std::string &name, const std::string &words, uint32_t rate_hz = 16000) {
   std::vector<float> samples;
   for (const int16_t sample : speak(words, rate_hz)) samples.push_back(static_cast<float>(sample) / 32768);
@@ -88,7 +88,7 @@ TEST(RecognizeCommand, Formats) {
 }
 
 TEST(RecognizeCommand, UtterancesOfARecording) {
-  const std::string file = tone_recording("low mid x x x x x high");  // what is no word is a pause
+  const std::string file = tone_recording("low mid x x x x x high");  // an unknown word is a pause
   const Outcome text = recognize_command("--endpoint command --quiet " + file);
   EXPECT_EQ(text.output.rfind("low mid\nhigh\n", 0), 0u) << text.output;
   const Outcome json = recognize_command("--endpoint dictation --json " + file);
@@ -129,7 +129,7 @@ TEST(RecognizeCommand, AlternativesConfidencesAndLattices) {
   EXPECT_NE(written.str().find("\nmid"), std::string::npos) << written.str();
 }
 
-// A Kaldi archive in text.
+// Writes a Kaldi archive in text form.
 std::string archive(const std::string &name,
                     const std::vector<std::pair<std::string, std::vector<std::vector<float>>>> &entries) {
   const std::string path = tone_bundle() + "/" + name;
@@ -228,14 +228,14 @@ TEST(RecognizeCommand, StandardInput) {
   EXPECT_TRUE(has(nothing, "senone: -: standard input is empty; ")) << nothing.output;
 }
 
-// Audio in a pipe that is not ended is recognised all the same, utterance by utterance.
+// Audio in a pipe that stays open is recognised utterance by utterance.
 TEST(RecognizeCommand, UtterancesOfLiveInputAreHeardAsTheyEnd) {
   const std::string raw = tone_recording("low mid"), quiet = tone_recording("");
   std::string pauses;
   for (int i = 0; i < 6; ++i) pauses += " " + quiet;
   const std::string out = tone_bundle() + "/live.out";
   const std::string wait = "for i in $(seq 200); do test -s " + out + " && break; sleep 0.05; done; ";
-  // The second recording is only written once the first one's words are there.
+  // The second recording is written only after the first one's words were printed.
   const std::string input =
       "(cat " + raw + pauses + "; " + wait + "cp " + out + " " + out + ".first; cat " + raw + pauses + ")";
   std::filesystem::remove(out);
@@ -286,7 +286,7 @@ TEST(RecognizeCommand, AFileThatCannotBeWrittenIsKnownBeforehand) {
   EXPECT_FALSE(has(outcome, "/no/bundle")) << outcome.output;
 }
 
-// A # hides from the shell that run_program() adds stderr to stdout.
+// The # comments out the redirection of stderr to stdout that run_program() appends.
 TEST(RecognizeCommand, StandardOutputThatCannotBeWritten) {
   const std::string file = tone_recording("low");
   for (const std::string &arguments :
@@ -296,7 +296,7 @@ TEST(RecognizeCommand, StandardOutputThatCannotBeWritten) {
     EXPECT_TRUE(has(full, "senone: standard output: cannot be written: No space left on device; free some space"))
         << full.output;
   }
-  const std::string hyp = tone_bundle() + "/closed.hyp";  // must not get the number of the closed stream
+  const std::string hyp = tone_bundle() + "/closed.hyp";  // must not get the descriptor of the closed stream
   const Outcome closed = recognize_command(file + " --hyp " + hyp + " 2>&1 >&- #");
   EXPECT_EQ(closed.exit_code, 1);
   EXPECT_TRUE(has(closed, "senone: standard output: cannot be written")) << closed.output;
@@ -315,7 +315,7 @@ TEST(RecognizeCommand, HypOnStandardOutput) {
   EXPECT_EQ(recognize_command(file + " --lattice -").exit_code, 2);
 }
 
-// Of a name that a line "words (id)" cannot hold.
+// The file's name cannot be an id in a line "words (id)".
 TEST(RecognizeCommand, NamesThatHypCannotHoldAreRefused) {
   const std::string odd = tone_bundle() + "/odd\nname.raw";
   std::filesystem::copy_file(tone_recording("low"), odd, std::filesystem::copy_options::overwrite_existing);
@@ -329,7 +329,8 @@ TEST(RecognizeCommand, NamesThatHypCannotHoldAreRefused) {
   }
 }
 
-// Many threads under a limit on addresses: whichever of them lacks memory, the command ends by itself and leaves nothing half.
+// Runs many threads under a limit on address space. Any thread may lack memory; the command must exit by itself and leave no
+// partial file.
 TEST(RecognizeCommand, LittleMemoryEndsInASentence) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers reserve addresses without end";

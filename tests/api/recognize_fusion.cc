@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone recognize --fuse`: models are fused, and refused where they cannot be.
+// Tests `senone recognize --fuse`: models are fused, and unsuitable ones are refused.
 #include "tests/api/recognizer.h"
 #include "tests/api/tone_bundle.h"
 

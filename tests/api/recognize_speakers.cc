@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone recognize` with speakers: transforms and warps are found, written, read, and refused where they cannot be used.
+// Tests `senone recognize` with speakers: transforms and warps are estimated, written, read, and refused if unusable.
 #include <fstream>
 #include <sstream>
 
@@ -22,7 +22,7 @@ std::string write(const std::string &name, const std::string &text) {
   return path;
 }
 
-// Three recordings, two of them by "ann", one by "ben".
+// Returns three recordings, two by "ann" and one by "ben".
 std::string recordings() {
   return tone_recording("low mid high low mid") + " " + tone_recording("high high mid low") + " " +
          tone_recording("mid low low high");
@@ -52,7 +52,7 @@ TEST(RecognizeSpeakers, WarpsAreFoundWrittenAndRead) {
   const Outcome given = recognize_command(common + " --jobs 2 --warps " + found + " --save-warps " + again);
   EXPECT_TRUE(has(given, words)) << given.output;
   EXPECT_EQ(read_file(again), read_file(found));
-  // Speakers that were not heard keep theirs.
+  // Speakers without an utterance keep their warp.
   write("more", "\xef\xbb\xbfzoe 0.90\n\n" + read_file(found));
   const Outcome more = recognize_command(common + " --warps " + tone_bundle() + "/more --save-warps " + again);
   EXPECT_EQ(more.exit_code, 0) << more.output;
@@ -72,7 +72,7 @@ TEST(RecognizeSpeakers, WarpAndTransformTogether) {
   EXPECT_TRUE(has(given, "low_mid_high_low_mid\tlow mid high low mid\n")) << given.output;
 }
 
-// A factor is the warp of all speakers, too.
+// A factor of --vtln is the warp of all utterances, and of all speakers with --adapt.
 TEST(RecognizeSpeakers, OneWarpForAll) {
   const Outcome plain = recognize_command(tone_recording("low mid") + " --json");
   const Outcome warped = recognize_command(tone_recording("low mid") + " --json --vtln 0.9");

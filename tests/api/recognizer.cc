@@ -40,7 +40,7 @@ StreamPointer open_stream(asr_engine *engine, const asr_stream_config &config) {
 
 namespace {
 
-// All bits of a lattice.
+// Returns all bits of a lattice as text.
 std::string shown(const asr_lattice &lattice) {
   std::string text = format(" lattice %u %a %a", lattice.n_frames, lattice.beam, lattice.acoustic_scale);
   for (uint32_t s = 0; s < lattice.n_states; ++s) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of grammars against the background: scores, flags and confidences, the same for any chunks and streams.
+// Tests the comparison of grammars' results with the background: scores, flags and confidences, for any chunks and streams.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@ namespace {
 struct Final {
   std::string text;
   uint32_t flags;
-  float out_of_grammar, confidence;  // of the first word
+  float out_of_grammar, confidence;  // confidence of the first word
 
   bool is_rejected() const { return (flags & ASR_FLAG_REJECTED) != 0; }
 };
@@ -134,7 +134,7 @@ TEST(Rejection, LowersConfidences) {
   EXPECT_GT(hear(engine.get(), config, speak("high")).at(0).confidence, 0.4f);
 }
 
-// Also where there is one lane, and where lanes are too few for all streams of a step.
+// The engines include one with a single lane, and one with too few lanes for all streams of a step.
 TEST(Rejection, DoesNotDependOnChunksNorOnOtherStreams) {
   std::vector<int16_t> samples;
   for (const char *words : {"low", "", "", "", "high", "", "", "", "mid", "", ""}) {
@@ -179,7 +179,7 @@ TEST(Rejection, CancelledUtterancesHaveNoScore) {
   }
 }
 
-// A grammar of three of five recordings.
+// The grammar has three of five recordings.
 TEST(Rejection, OfRealSpeech) {
   const char *const data = std::getenv("SENONE_TEST_DATA");
   if (data == nullptr) GTEST_SKIP() << "SENONE_TEST_DATA is not set";

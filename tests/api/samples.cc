@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of samples/ run and print what they should.
+// Tests the output of the programs of samples/.
 #include <cstdlib>
 
 #include "tests/api/recognizer.h"
@@ -74,14 +74,14 @@ TEST(Samples, LatticeRescores) {
   const Outcome plain = run_program("lattice", arguments);
   EXPECT_EQ(plain.exit_code, 0) << plain.output;
   EXPECT_EQ(plain.output.rfind(" 1 ", 0), 0u) << plain.output;
-  // Without costs of its own the path, its cost and the confidences are those of before.
+  // Without changed costs, rescoring keeps the path, its cost and the confidences.
   const std::string rescored = plain.output.substr(plain.output.find("rescored "));
   const std::string best = plain.output.substr(2, plain.output.find("  low high\n") - 2);
   EXPECT_EQ(std::stod(rescored.substr(9)), std::stod(best)) << plain.output;
   EXPECT_NE(rescored.find("  low\n"), std::string::npos) << plain.output;
   EXPECT_NE(rescored.find("  high\n"), std::string::npos) << plain.output;
   EXPECT_EQ(rescored.find("  mid\n"), std::string::npos) << plain.output;
-  // A word that costs as much less than nothing is said wherever the lattice has it.
+  // A word with a large negative cost is recognised wherever the lattice has it.
   const Outcome changed = run_program("lattice", arguments + " mid=-1000");
   EXPECT_NE(changed.output.substr(changed.output.find("rescored ")).find("  1.000  mid\n"), std::string::npos)
       << changed.output;
@@ -92,7 +92,7 @@ TEST(Samples, CallbackPrintsPartialsAndTimes) {
   const Outcome outcome = run_program("callback", tone_bundle() + " " + tone_recording("high low high"));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_NE(outcome.output.find(" ... high"), std::string::npos)
-      << outcome.output;  // the last one, if others were not read in time
+      << outcome.output;  // the last partial result, if others were not read in time
   EXPECT_NE(outcome.output.find("  low\n"), std::string::npos) << outcome.output;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speakers: rows are transformed, transforms are estimated from what was said, and what is known of a speaker outlives whoever
+// Tests speakers: rows are transformed, transforms are estimated from speech, and a speaker outlives the engine and handle that
 // made it.
 #include <chrono>
 #include <cmath>
@@ -41,7 +41,7 @@ uint32_t n_dims_of(asr_engine *engine) {
   return info.n_feature_dims;
 }
 
-// A diagonal of `scale`, and `offset` added to each value.
+// Returns a transform with `scale` on the diagonal that adds `offset` to each value.
 std::vector<float> transform(uint32_t n_dims, float scale, float offset) {
   std::vector<float> values;
   for (uint32_t r = 0; r < n_dims; ++r) {
@@ -55,7 +55,7 @@ void set(const SpeakerPointer &speaker, const std::vector<float> &values) {
   ASSERT_OK(asr_speaker_set_transform(speaker.get(), values.data(), values.size()));
 }
 
-// The events of a stream of features.
+// Returns the events of a stream of features.
 Events recognize_rows(asr_engine *engine, asr_stream_config config, const std::vector<float> &rows, size_t n_rows) {
   config.input = ASR_INPUT_FEATURES;
   const StreamPointer stream = open_stream(engine, config);
@@ -84,7 +84,7 @@ TEST(Speaker, RowsAreTransformed) {
   EXPECT_EQ(recognize_rows(engine.get(), of(speaker), rows, kRows), plain);
 }
 
-// In any chunks, with lattices and without.
+// The identity transform changes no event, in any chunks, with lattices and without.
 TEST(Speaker, TheIdentityChangesNothing) {
   const EnginePointer engine = load_engine();
   const SpeakerPointer speaker = new_speaker(engine.get());
@@ -228,7 +228,7 @@ float warp_of(const SpeakerPointer &speaker) {
   return warp;
 }
 
-// The words with all frequencies times `factor`, of a stream whose speaker learns from them.
+// Feeds words with all frequencies times `factor` to streams of the speaker, as adaptation data.
 void say_shifted(asr_engine *engine, const SpeakerPointer &speaker, double factor, float lattice_beam = 0) {
   asr_stream_config config = of(speaker);
   config.sample_rate_hz = static_cast<uint32_t>(16000 * factor);
@@ -238,7 +238,7 @@ void say_shifted(asr_engine *engine, const SpeakerPointer &speaker, double facto
   }
 }
 
-// How far, golden tests with real voices show.
+// The warp moves in the right direction; golden tests with real voices check its size.
 TEST(SpeakerWarp, FollowsTheVoice) {
   const EnginePointer engine = load_engine();
   for (const uint32_t n_warps : {11u, 21u}) {
@@ -259,7 +259,7 @@ TEST(SpeakerWarp, FollowsTheVoice) {
   }
 }
 
-// One stream with endpoints, whose utterances begin anywhere in it, and one so long that not all of its sound is kept.
+// A stream with endpoints has utterances at any offset, one of them so long that not all of its sound is kept.
 TEST(SpeakerWarp, IsFoundWithinAStream) {
   const EnginePointer engine = load_engine();
   std::string many = "low mid high";
@@ -313,7 +313,7 @@ TEST(SpeakerWarp, IsThatOfStreamsThatBeginLater) {
   EXPECT_NE(poll_all(before.get()), plain);
 }
 
-// Sums of a search that was given up are not those of the next.
+// Sums of an abandoned search do not enter the next one.
 TEST(SpeakerWarp, AnotherSearchBeginsAnew) {
   const EnginePointer engine = load_engine();
   std::string many = "low";
@@ -336,7 +336,7 @@ TEST(SpeakerWarp, AnotherSearchBeginsAnew) {
   }
 }
 
-// A transform is of rows of one warp.
+// A transform is valid for rows of one warp.
 TEST(SpeakerWarp, GoesBeforeTheTransform) {
   const EnginePointer engine = load_engine();
   const uint32_t n = n_dims_of(engine.get());
@@ -344,12 +344,12 @@ TEST(SpeakerWarp, GoesBeforeTheTransform) {
   ASSERT_OK(asr_speaker_set_methods(speaker.get(), ASR_SPEAKER_VTLN | ASR_SPEAKER_FMLLR, 21));
   set(speaker, transform(n, 1, 0.5f));
   ASSERT_OK(asr_speaker_set_warp(speaker.get(), 1));
-  EXPECT_FALSE(transform_of(speaker).empty());  // it was 1
+  EXPECT_FALSE(transform_of(speaker).empty());  // kept, as the warp was already 1
   say_shifted(engine.get(), speaker, 1.2);
   ASSERT_OK(asr_adapt(speaker.get()));
   EXPECT_LT(warp_of(speaker), 1);
   EXPECT_TRUE(transform_of(speaker).empty());
-  EXPECT_EQ(asr_adapt(speaker.get()), ASR_INVALID_STATE);  // what was said has other rows under this warp
+  EXPECT_EQ(asr_adapt(speaker.get()), ASR_INVALID_STATE);  // the earlier speech has other rows under this warp
   say_shifted(engine.get(), speaker, 1.2);
   ASSERT_OK(asr_adapt(speaker.get()));
   EXPECT_EQ(transform_of(speaker).size(), n * (n + 1));

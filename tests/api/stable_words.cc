@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words that a result calls stable stay in all later results of the utterance, with their times but in FINALs with lattices.
+// Tests that stable words of a result stay in all later results of the utterance. Their times stay, too, except in FINALs with
+// lattices.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -45,7 +46,7 @@ Result read(const asr_event *event) {
   return result;
 }
 
-// All events, also those that a later one would replace if nobody took them.
+// Returns all events, including partial results that a later one would replace if they were not read.
 std::vector<Result> hear(asr_engine *engine, asr_stream_config config, const std::vector<int16_t> &samples, uint32_t seed) {
   struct Listener {
     std::mutex mutex;
@@ -70,7 +71,7 @@ std::vector<Result> hear(asr_engine *engine, asr_stream_config config, const std
   return listener.results;
 }
 
-// Checks what stable words promise; returns how many were called stable before FINAL. The times in a lattice are its own.
+// Checks the guarantees of stable words; returns the number of words stable before FINAL. A lattice has its own word times.
 size_t check_promises(const std::vector<Result> &results, bool with_lattice) {
   std::vector<HeardWord> stable;
   size_t n_early = 0;
@@ -131,7 +132,7 @@ TEST(StableWords, DoNotDependOnChunks) {
   EXPECT_GT(n_stable_at.size(), 20u);
 }
 
-// What was said before a FINAL changes nothing of it, also where words that sound alike cost the same.
+// Partial results do not change the FINAL, even if homophones have equal costs.
 TEST(StableWords, LeaveFinalsAsTheyAre) {
   const EnginePointer engine = load_engine(8, 32, tone_bundle_with_homophone());
   const std::vector<int16_t> samples = speak("low mid low low high mid");
@@ -150,7 +151,7 @@ TEST(StableWords, LeaveFinalsAsTheyAre) {
   }
 }
 
-// The 16-bit samples of a NIST SPHERE file.
+// Returns the 16-bit samples of a NIST SPHERE file.
 std::vector<int16_t> sphere_samples(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), {});

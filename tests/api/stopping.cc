@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ending what takes long: asr_cancel, asr_close and asr_engine_close return soon while lattices are worked on, and threads that
-// pthread_cancel ends leave the library whole.
+// Tests the end of long work: asr_cancel, asr_close and asr_engine_close return soon during work on lattices, and threads ended
+// by pthread_cancel leave the library intact.
 #include <pthread.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-// Rows that say nothing, with a wide lattice: its work takes seconds. They are too few for pieces to settle before their end.
+// A wide lattice of rows without information takes seconds of work. The rows are too few for pieces to settle before their end.
 asr_stream_config heavy_stream() {
   asr_stream_config config = default_stream();
   config.input = ASR_INPUT_LOGLIKES;
@@ -36,7 +36,7 @@ StreamPointer open_heavy(asr_engine *engine) {
   return stream;
 }
 
-// Until the work on lattices has begun: ENDPOINT comes before it.
+// Waits until the work on lattices begins: ENDPOINT comes before it.
 void await_endpoint(asr_stream *stream) {
   for (asr_event_kind kind = ASR_EVENT_READY; kind != ASR_EVENT_ENDPOINT;) {
     ASSERT_OK(asr_wait(stream, 60000));
@@ -53,7 +53,7 @@ constexpr double kMostSeconds = 1;
 constexpr double kMostSeconds = 0.1;
 #endif
 
-// The least of some tries, so that it does not count what else the machine does.
+// Returns the least time of some tries, so that other load of the machine does not count.
 template <typename Call>
 double least_seconds(const Call &call) {
   double least = 1e9;
@@ -61,10 +61,10 @@ double least_seconds(const Call &call) {
   return least;
 }
 
-// After so many milliseconds of work on the lattice: its parts are of different kinds.
+// Milliseconds of work on the lattice before each stop. Its parts are of different kinds.
 constexpr int kDelays_ms[] = {0, 20, 50, 100};
 
-TEST(Stopping, LatticeWorkTakesLong) {  // else the tests below show nothing
+TEST(Stopping, LatticeWorkTakesLong) {  // otherwise the tests below prove nothing
   const EnginePointer engine = load_engine();
   const StreamPointer stream = open_heavy(engine.get());
   await_endpoint(stream.get());
@@ -125,7 +125,7 @@ TEST(Stopping, ClosingTheEngineReturnsSoon) {
   });
 }
 
-// A thread that is cancelled while it waits ends after the call has returned, and nothing stays locked.
+// A thread cancelled during a wait ends after the call has returned, and no lock stays held.
 TEST(Stopping, AThreadMayBeCancelledInACall) {
   const EnginePointer engine = load_engine();
   for (int round = 0; round < 20; ++round) {

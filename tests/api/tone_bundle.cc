@@ -41,11 +41,11 @@ FrontEnd tone_front_end() {
   FrontEnd front_end = sphinx_front_end();
   front_end.cmn = CmnKind::kNone;
   front_end.cmn_lookahead_frames = 0;
-  front_end.cmn_prior.clear();  // running normalisation begins with the features as they are
+  front_end.cmn_prior.clear();  // running normalisation begins with unchanged features
   return front_end;
 }
 
-// Feature rows [T][D] of a signal, without a mean.
+// Returns feature rows [T][D] of a signal, without mean normalisation.
 std::vector<float> features_of(const std::vector<int16_t> &samples, const FrontEnd &front_end = tone_front_end()) {
   asr_backend_options options{};
   options.size = sizeof(options);
@@ -68,7 +68,7 @@ std::vector<float> features_of(const std::vector<int16_t> &samples, const FrontE
   return rows;
 }
 
-// State 0 is near-silence, state 1 + w the tone of word w: one Gaussian each.
+// Trains one Gaussian per state: state 0 is near-silence, state 1 + w the tone of word w.
 AcousticModel train(const FrontEnd &front_end = tone_front_end()) {
   AcousticModel model;
   model.n_dims = front_end.n_dims();
@@ -99,7 +99,7 @@ AcousticModel train(const FrontEnd &front_end = tone_front_end()) {
   return model;
 }
 
-// The model for cepstra less the mean of a whole recording of the words.
+// Converts the model to cepstra minus the mean of a whole recording of the words.
 AcousticModel without_mean(AcousticModel model) {
   const uint32_t n_ceps = tone_front_end().n_ceps;
   const std::vector<float> rows = features_of(speak("low mid high"));
@@ -113,7 +113,7 @@ AcousticModel without_mean(AcousticModel model) {
 }
 
 enum class Loop { kPlain, kWithCycle, kWithHomophone, kBackground };
-constexpr uint32_t kHomophone = kWords + 1;  // its word
+constexpr uint32_t kHomophone = kWords + 1;  // number of the homophone
 
 GraphData with_arcs(GraphData graph, const std::vector<std::vector<asr_graph_arc>> &emitting,
                     const std::vector<std::vector<asr_graph_arc>> &epsilon) {
@@ -131,8 +131,8 @@ GraphData with_arcs(GraphData graph, const std::vector<std::vector<asr_graph_arc
   return graph;
 }
 
-// One of the tones (numbers from 1 on; its word is its place in the list, from 1 on): silence in state 0, the word from there
-// to state 1, and silence there.
+// Makes a graph of one of the tones (numbers from 1 on; a tone's word is its position in the list, from 1 on): silence in state
+// 0, the word from state 0 to 1, and silence in state 1.
 GraphData one_of(const std::vector<uint32_t> &tones) {
   GraphData graph;
   graph.n_pdfs = 1 + kWords;
@@ -160,14 +160,14 @@ GraphData one_of(const std::vector<uint32_t> &tones) {
   return graph;
 }
 
-// A loop over the words and silence: state 0, and from it a chain of HMM states for each.
+// Makes a loop over the words and silence: state 0, and from it a chain of HMM states for each.
 GraphData word_loop(Loop kind) {
   GraphData graph;
   graph.n_pdfs = 1 + kWords;
   graph.n_words = 1 + kWords + (kind == Loop::kWithHomophone ? 1 : 0);
   graph.transitions.push_back({});
   std::vector<std::vector<asr_graph_arc>> emitting(1), epsilon(1);
-  std::vector<std::pair<uint32_t, uint32_t>> words{{0, 0}, {1, 1}, {2, 2}, {3, 3}};  // with their pdfs
+  std::vector<std::pair<uint32_t, uint32_t>> words{{0, 0}, {1, 1}, {2, 2}, {3, 3}};  // words and their pdfs
   if (kind == Loop::kWithHomophone) words.insert(words.begin() + 1, {kHomophone, 1});
   for (const auto &[word, p] : words) {
     const uint8_t position = p == 0 ? kAnyPosition : static_cast<uint8_t>(WordPosition::kSingle);
@@ -267,7 +267,7 @@ const std::string &tone_bundle_with_mean() {
 
 namespace {
 
-// A bundle inside the first one's directory, which goes with it.
+// Makes a bundle inside the first one's directory, which is removed with it.
 std::string grammar_bundle(const std::string &name, const std::vector<std::string> &words, bool with_background) {
   std::string path = tone_bundle() + "/" + name;
   for (const std::string &word : words) path += "_" + word;

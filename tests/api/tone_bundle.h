@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tiny language for tests of the C ABI: its words "low", "mid" and "high" are tones of three pitches, with near-silence
-// between them. Its bundle is trained and written in milliseconds, so the tests need no model from elsewhere.
+// between them. Its bundle is trained and written in milliseconds, so the tests need no external model.
 #pragma once
 
 #include <cstdint>
@@ -9,42 +9,42 @@
 
 namespace asr::test {
 
-// The bundle's directory: written on the first call of a process, removed when it ends.
+// Returns the bundle's directory, which is written on the first call of a process and removed when it ends.
 const std::string &tone_bundle();
 
-// The same with an epsilon cycle that says "mid", at a cost, wherever "high" ends.
+// The same with an epsilon cycle with the word "mid", at a cost, after each "high".
 const std::string &tone_bundle_with_cycle();
 
-// The same with a fourth word "deep", which sounds like "low" and which the search takes of the two.
+// The same with a fourth word "deep", which sounds like "low" and which the search prefers.
 const std::string &tone_bundle_with_homophone();
 
-// The same with a model that asks for the mean of the whole utterance, and whose live mean looks 20 frames ahead.
+// The same with a model whose default is the mean of the whole utterance, and whose live mean looks 20 frames ahead.
 const std::string &tone_bundle_with_mean();
 
-// A grammar of the first bundle's model: one of these words, once, with silence around it. A bundle with the first one's model,
-// and a graph archive.
+// Grammars of the first bundle's model: one of these words, once, with silence around it. The first function returns a bundle
+// with that model, the second one a graph archive.
 std::string tone_grammar_bundle(const std::vector<std::string> &words);
 std::string tone_grammar_archive(const std::vector<std::string> &words);
-// That of "low" and "mid", with a loop over all words, which costs more, for a background and 0.5 for a threshold.
+// The bundle of "low" and "mid", with a more expensive loop over all words as background and 0.5 as threshold.
 std::string tone_bundle_with_background();
 std::string tone_tagged_archive();  // "high" with the tags H and more, "low" with L, both of the rule "ends"
-std::string tone_archive();         // of the first bundle's own graph
+std::string tone_archive();         // archive of the first bundle's own graph
 
-// Other acoustic models of the first bundle's states, as bundles without a graph.
+// Other acoustic models with the first bundle's states, as bundles without a graph.
 enum class ToneModel {
   kWide,           // larger variances
   kFull,           // full covariances
-  kOtherFeatures,  // fewer features, of fewer neighbours
-  kWithMean,       // that of tone_bundle_with_mean()
+  kOtherFeatures,  // fewer features, from fewer neighbouring frames
+  kWithMean,       // the model of tone_bundle_with_mean()
   kDeaf,           // all tones sound like "mid"
-  kFewerStates,    // one state less, which no engine takes
+  kFewerStates,    // one state less; engines refuse it
 };
 std::string tone_model_bundle(ToneModel model);
 
-// A recording of the words: each lasts 0.3 s, with 0.2 s of near-silence before, between and after them.
+// Returns a recording of the words: each lasts 0.3 s, with 0.2 s of near-silence before, between and after them.
 std::vector<int16_t> speak(const std::string &words, uint32_t rate_hz = 16000);
 
-// The same as a .raw file of 16 kHz in the bundle's directory.
+// Writes the same as a .raw file of 16 kHz in the bundle's directory.
 std::string tone_recording(const std::string &words);
 
 constexpr double kWord_s = 0.3, kPause_s = 0.2;

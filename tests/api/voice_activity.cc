@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams with endpoints behind the voice activity detector: background says nothing and nothing of speech is lost.
+// Tests streams with endpoints and the voice activity detector: background gives no events, and no speech is lost.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -31,7 +31,7 @@ void append(const std::vector<int16_t> &more, std::vector<int16_t> *samples) {
   samples->insert(samples->end(), more.begin(), more.end());
 }
 
-// Words between long pauses, some longer than any time that the detector remembers.
+// Returns words between long pauses, some longer than the detector's memory.
 std::vector<int16_t> with_pauses() {
   std::vector<int16_t> samples = noise(6, 30);
   for (const char *words : {"low mid", "high", "mid low"}) {
@@ -111,15 +111,15 @@ TEST(VoiceActivity, EventsOfOneStreamAmongMany) {
       if (at >= samples.size()) return;
       ASSERT_OK(asr_feed(streams[i].get(), samples.data() + at, std::min(most, samples.size() - at)));
     };
-    for (size_t at = 0; at < samples.size() + 6000 * streams.size(); at += 2000) {  // each some pieces behind the one before
-      for (size_t i = 0; i < streams.size(); ++i) feed(i, at - 6000 * i, 2000);     // below 0 is very high
+    for (size_t at = 0; at < samples.size() + 6000 * streams.size(); at += 2000) {  // each stream lags behind the previous one
+      for (size_t i = 0; i < streams.size(); ++i) feed(i, at - 6000 * i, 2000);     // a negative offset wraps: not fed
     }
     for (const StreamPointer &stream : streams) ASSERT_OK(asr_finish(stream.get()));
     for (const StreamPointer &stream : streams) EXPECT_EQ(poll_all(stream.get()), alone) << device;
   }
 }
 
-// A word at the very end of what was fed, and one at the very beginning.
+// The audio begins and ends with a word.
 TEST(VoiceActivity, NothingIsLostAtTheEnds) {
   const EnginePointer engine = load_engine();
   const std::vector<int16_t> spoken = speak("low mid high");
@@ -146,8 +146,8 @@ TEST(VoiceActivity, EndUtteranceInBackgroundEndsNothing) {
   EXPECT_NE(finals[0].find("low"), std::string::npos);
 }
 
-// An utterance that ends within speech, because it is too long or is cancelled, leaves rows behind it of which only later audio
-// tells whether they are speech.
+// An utterance that ends within speech, because it is too long or cancelled, leaves rows behind it. Only later audio decides
+// whether these are speech.
 TEST(VoiceActivity, EndUtteranceWhereSpeechIsUndecidedEndsNothing) {
   std::vector<int16_t> samples = noise(0.5, 30);
   append(speak("low mid high low"), &samples);

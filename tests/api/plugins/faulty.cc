@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU back end with defects: each device has one of kFaults, and its name says which. For the tests of failures
-// (failures.cc). overlapping.cc makes a second back end of this file.
-#define asr_backend_entry cpu_backend_entry  // the CPU back end's, in this plugin
+// The CPU back end with defects, for the tests of failures (failures.cc). Each device has one of kFaults, which its name
+// describes. overlapping.cc makes a second back end of this file.
+#define asr_backend_entry cpu_backend_entry  // name of the CPU back end's entry in this plugin
 #include "plugins/cpu/entry.cc"
 #undef asr_backend_entry
 
@@ -26,7 +26,7 @@ struct Fault {
   const char *slot;
   int nth;  // call of the slot that fails, from 1
   asr_status status;
-  bool lasting;  // and every call after it
+  bool lasting;  // every later call fails, too
 };
 
 constexpr Fault kFaults[] = {
@@ -64,7 +64,7 @@ uint32_t g_timeout_ms = 0;
 asr_backend_channel *g_bad_channel = nullptr, *g_unreadable = nullptr;
 std::mutex g_search;  // workers read results while the engine's thread searches
 
-// The advance under way, where they overlap: done when the next comes, or when it is awaited.
+// The advance in flight, if advances overlap: it runs at the next advance, or when it is awaited.
 struct Pending {
   asr_backend_device *device = nullptr;
   asr_backend_acoustic *acoustic = nullptr;
@@ -75,14 +75,14 @@ asr_status fail_now() {
   return asr::guard([] { asr::fail(g_fault->status, "a fault made for this test"); });
 }
 
-// Counts a call of the slot; whether it is one that fails.
+// Counts a call of the slot; returns true if the call fails.
 bool is_faulty(const char *slot) {
   if (strcmp(slot, g_fault->slot) != 0) return false;
   const int n = ++g_n_calls;
   return n == g_fault->nth || (g_fault->lasting && n > g_fault->nth);
 }
 
-// `work()`, unless the device's fault says that this call of the slot fails.
+// Calls `work()`, unless this call of the slot fails by the device's fault.
 template <typename Work>
 asr_status unless_faulty(const char *slot, Work work) {
   return is_faulty(slot) ? fail_now() : work();
@@ -151,7 +151,7 @@ asr_status do_pending() {
   return g_cpu->advance(pending.device, pending.acoustic, pending.jobs.data(), pending.jobs.size());
 }
 
-// `hang` is an advance that never ends: the back end's limit ends the wait for it.
+// `hang` is an advance that never ends; the back end's timeout ends the wait for it.
 asr_status advance(asr_backend_device *device, asr_backend_acoustic *acoustic, const asr_advance_job *jobs, size_t n_jobs) {
   if (is_faulty("hang")) {
     std::this_thread::sleep_for(std::chrono::milliseconds(g_timeout_ms));

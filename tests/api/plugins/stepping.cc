@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU back end with the fused step, put together from extract, the core's features and score, so that it gives the CPU's
-// words bit for bit. It holds the engine to the contract of `step`. Device stepping:N also fails as kFaults[N] says. For
-// tests/api/fused_step.cc, and for sanitizers, under which no GPU code runs.
-#define asr_backend_entry cpu_backend_entry  // the CPU back end's, in this plugin
+// The CPU back end with the fused step, composed of extract, the core's features and score, so that it gives the CPU's words
+// bit for bit. It checks that the engine keeps the contract of `step`. Device stepping:N also has the fault kFaults[N]. It is
+// for tests/api/fused_step.cc, and for sanitizers, under which no GPU code runs.
+#define asr_backend_entry cpu_backend_entry  // name of the CPU back end's entry in this plugin
 #include "plugins/cpu/entry.cc"
 #undef asr_backend_entry
 
@@ -32,17 +32,17 @@ constexpr Fault kFaults[] = {{"steps", 0, ASR_OK, true},
 const asr_backend_api *g_cpu = nullptr;
 const Fault *g_fault = &kFaults[0];
 asr_backend_options g_options;
-const asr_features_view *g_view = nullptr;  // of the features that were loaded last
+const asr_features_view *g_view = nullptr;  // view of the features loaded last
 asr::DynamicsNumbers g_numbers;
-std::vector<float> g_rows[2];  // of the score buffers
+std::vector<float> g_rows[2];  // rows of the score buffers
 int g_n_steps = 0;
 
-// A call of the CPU back end within one of this.
+// Throws if a call of the CPU back end failed within a call of this one.
 void check_cpu(asr_status status) {
   if (status != ASR_OK) fail(status, "%s", g_cpu->last_error());
 }
 
-// What live normalisation takes of a front end.
+// Returns a front end with the settings that live normalisation uses.
 asr::FrontEnd normalisation_of(const asr_dynamics_view &dynamics) {
   asr::FrontEnd f;
   f.n_ceps = dynamics.n_ceps;
@@ -108,7 +108,7 @@ asr_status signal_begin(asr_backend_device *, asr_backend_features *, const asr_
 
 void signal_end(asr_backend_signal *signal) { delete signal; }
 
-// Appends what a job of a signal asks for.
+// Appends the rows that a job of a signal requests.
 void make_rows(asr_backend_device *device, asr_backend_features *features, const asr_step_job &job, std::vector<float> *rows) {
   asr_backend_signal &signal = *job.signal;
   signal.progress.check(job);
