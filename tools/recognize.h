@@ -61,8 +61,8 @@ asr_endpoint endpoint_preset(const std::string &name);
 // Throws asr::Error if a call of the C ABI failed.
 void check(asr_status status);
 
-// Called after each chunk of an utterance is fed, with the chunk's length and its share of the whole utterance (0 if the
-// length is unknown).
+// Called after each chunk of an utterance is fed, with the chunk's length and its share of the whole utterance. The share is 0
+// if the utterance's length is unknown.
 using FedFunction = std::function<void(double audio_s, double share)>;
 
 // Called with --endpoint as soon as an utterance of the recording has its result.

@@ -29,7 +29,7 @@ class Speakers {
   void set_methods(uint32_t methods, uint32_t n_warps);  // asr_speaker_set_methods for all speakers
 
   asr_speaker *of(const Utterance &utterance);  // throws if utt2spk lacks the utterance; any thread
-  // Adapts each speaker by the methods set, then discards its adaptation data. Returns the number of adapted speakers; those
+  // Adapts each speaker by the methods set, then discards its adaptation data. Returns the number of adapted speakers. Speakers
   // with too little speech stay unchanged.
   size_t adapt();
   size_t size() const { return speakers_.size(); }
