@@ -6,6 +6,7 @@
 //     c++ -std=c++17 captions.cc $(pkg-config --cflags --libs senone) -o captions
 //     c++ -std=c++17 -DWITH_PORTAUDIO captions.cc $(pkg-config --cflags --libs senone portaudio-2.0) -o captions
 //     captions my-bundle talk.raw srt > talk.srt
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -34,10 +35,22 @@ std::string clock(double seconds, char point) {
   return text;
 }
 
+// Escapes the characters that mark up text in WebVTT.
+std::string escaped(const std::string &text) {
+  std::string result;
+  for (const char c : text) result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+  return result;
+}
+
+void write(const std::string &text) {
+  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+    throw std::runtime_error(std::string("standard output: cannot be written: ") + std::strerror(errno));
+}
+
 class Captions {
  public:
   explicit Captions(bool is_vtt) : is_vtt_(is_vtt) {
-    if (is_vtt) std::printf("WEBVTT\n\n");
+    if (is_vtt) write("WEBVTT\n\n");
   }
 
   // Shows the words of an utterance in as many captions as they need.
@@ -59,9 +72,8 @@ class Captions {
  private:
   void print(const std::string &line, double begin_s, double end_s) {
     const char point = is_vtt_ ? '.' : ',';
-    if (!is_vtt_) std::printf("%d\n", ++n_);
-    std::printf("%s --> %s\n%s\n\n", clock(begin_s, point).c_str(), clock(end_s, point).c_str(), line.c_str());
-    std::fflush(stdout);
+    const std::string number = is_vtt_ ? "" : std::to_string(++n_) + "\n", text = is_vtt_ ? escaped(line) : line;
+    write(number + clock(begin_s, point) + " --> " + clock(end_s, point) + "\n" + text + "\n\n");
   }
 
   const bool is_vtt_;
@@ -78,8 +90,9 @@ void hear_file(const char *path, double rate_hz, double speed, senone::Stream &s
   for (std::size_t n; (n = std::fread(chunk.data(), sizeof(std::int16_t), chunk.size(), file)) > 0;) {
     heard_s += static_cast<double>(n) / rate_hz;
     if (speed > 0) std::this_thread::sleep_until(begin + std::chrono::duration<double>(heard_s / speed));
-    stream.feed(chunk.data(), n);
+    if (!stream.try_feed(chunk.data(), n)) break;  // wait() says why
   }
+  if (std::ferror(file) != 0) throw std::runtime_error(std::string(path) + ": cannot be read: " + std::strerror(errno));
   if (file != stdin) std::fclose(file);
 }
 
@@ -94,24 +107,24 @@ void hear_microphone(double rate_hz, senone::Stream &stream) {
   check(Pa_Initialize());
   check(Pa_OpenDefaultStream(&microphone, 1, 0, paInt16, rate_hz, chunk.size(), nullptr, nullptr));
   check(Pa_StartStream(microphone));
-  for (;;) {  // until the user stops the program
+  for (;;) {  // until the user stops the program, or the stream fails
     const PaError error = Pa_ReadStream(microphone, chunk.data(), chunk.size());
     if (error != paInputOverflowed) check(error);
-    stream.feed(chunk);
+    if (!stream.try_feed(chunk)) return;
   }
 }
 #else
-void hear_microphone(double, senone::Stream &) {
-  throw std::runtime_error("mic: this program was built without PortAudio; name a recording");
-}
+void hear_microphone(double, senone::Stream &) { throw std::runtime_error("mic: built without PortAudio; name a recording"); }
 #endif
 
 }  // namespace
 
 int main(int argc, char **argv) try {
-  const std::string format = argc > 3 ? argv[3] : "";
-  if (argc < 4 || argc > 5 || (format != "vtt" && format != "srt")) {
-    std::fprintf(stderr, "usage: captions BUNDLE SOURCE vtt|srt [SPEED]\n");
+  const std::string format = argc > 3 ? argv[3] : "", speed_text = argc > 4 ? argv[4] : "1";
+  char *end = nullptr;
+  const double speed = std::strtod(speed_text.c_str(), &end);
+  if (argc < 4 || argc > 5 || (format != "vtt" && format != "srt") || speed_text.empty() || *end != '\0' || !(speed >= 0)) {
+    std::fprintf(stderr, "usage: captions BUNDLE SOURCE vtt|srt [SPEED], where SPEED is a number from 0 on\n");
     return 2;
   }
   senone::Engine engine(argv[1]);
@@ -119,15 +132,16 @@ int main(int argc, char **argv) try {
   config.endpoint = ASR_ENDPOINT_CAPTIONS;
   Captions captions(format == "vtt");
   senone::Stream stream = engine.open(config, [&](senone::StreamView, senone::Event event) {
+    if (event.kind() == senone::EventKind::kError) throw std::runtime_error(std::string(event.text()));
     if (event.kind() == senone::EventKind::kFinal) captions.add(event);
   });
   if (std::strcmp(argv[2], "mic") == 0) {
     hear_microphone(engine.info().sample_rate_hz, stream);
   } else {
-    hear_file(argv[2], engine.info().sample_rate_hz, argc > 4 ? std::atof(argv[4]) : 1, stream);
+    hear_file(argv[2], engine.info().sample_rate_hz, speed, stream);
   }
-  stream.finish();
-  stream.wait();
+  (void)stream.try_finish();  // a stream that has failed cannot be finished
+  stream.wait();              // throws what the callback has thrown
 } catch (const std::exception &error) {
   std::fprintf(stderr, "captions: %s\n", error.what());
   return 1;

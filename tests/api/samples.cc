@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the output of the programs of samples/.
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
+#include "core/base/file.h"
+#include "core/model/bundle.h"
 #include "tests/api/recognizer.h"
 #include "tests/api/tone_bundle.h"
 
@@ -67,6 +71,34 @@ TEST(Samples, CaptionsArePrintedAsTheyAreSaid) {
   const Outcome no_audio = run_program("captions", tone_bundle() + " /no/such.raw srt");
   EXPECT_EQ(no_audio.output, "captions: /no/such.raw: cannot be opened\n");
   EXPECT_EQ(no_audio.exit_code, 1);
+  const Outcome folder = run_program("captions", tone_bundle() + " /usr srt");
+  EXPECT_EQ(folder.output, "captions: /usr: cannot be read: Is a directory\n");
+  EXPECT_EQ(folder.exit_code, 1);
+  for (const char *speed : {"fast", "1x", "''", "-1", "nan"}) {
+    EXPECT_EQ(run_program("captions", arguments + "srt " + speed).exit_code, 2) << speed;
+  }
+}
+
+TEST(Samples, CaptionsThatCannotBeWritten) {
+  const std::string arguments = tone_bundle() + " " + tone_recording("low high") + " ";
+  for (const char *format : {"vtt", "srt"}) {
+    const Outcome full = run_program("captions", arguments + format + " 0 2>&1 >/dev/full #");
+    EXPECT_EQ(full.output, "captions: standard output: cannot be written: No space left on device\n") << format;
+    EXPECT_EQ(full.exit_code, 1);
+  }
+}
+
+TEST(Samples, CaptionsEscapeMarkUp) {
+  const std::string bundle = tone_bundle() + "_marked", words = bundle + "/words.txt";
+  std::filesystem::copy(tone_bundle(), bundle, std::filesystem::copy_options::recursive);
+  std::string text = read_file(words);
+  text.replace(text.find("low"), 3, "<l&w>");
+  std::ofstream(words) << text;
+  write_bundle_index(read_bundle_index(bundle), bundle, {"acoustic.bin", "graph.bin", "words.txt", "phones.txt"});
+  const std::string arguments = bundle + " " + tone_recording("low high") + " ";
+  EXPECT_NE(run_program("captions", arguments + "vtt 0").output.find("\n&lt;l&amp;w&gt; high\n"), std::string::npos);
+  EXPECT_NE(run_program("captions", arguments + "srt 0").output.find("\n<l&w> high\n"), std::string::npos);
+  std::filesystem::remove_all(bundle);
 }
 
 TEST(Samples, LatticeRescores) {
