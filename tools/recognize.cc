@@ -35,14 +35,23 @@ EnginePointer load_engine(const Options &options, uint32_t n_jobs) {
   return {engine, asr_engine_close};
 }
 
-void print_summary(const asr_engine *engine, const std::deque<Recognition> &results, double seconds) {
+std::string counted(size_t n, const char *thing) { return format("%zu %s%s", n, thing, n == 1 ? "" : "s"); }
+
+// With --endpoint the recordings' utterances are counted, too.
+void print_summary(const asr_engine *engine, const std::deque<Recognition> &results, bool has_parts, double seconds) {
   asr_engine_info info;
   info.size = sizeof(info);
   check(asr_engine_get_info(engine, &info));
   double audio_s = 0;
-  for (const Recognition &result : results) audio_s += result.audio_s;
-  fprintf(stderr, "%zu utterances, %.1f s of audio in %.2f s, real-time factor %.4f, on %s (%s)\n", results.size(), audio_s,
-          seconds, audio_s > 0 ? seconds / audio_s : 0.0, info.device_id, info.device_name);
+  size_t n_parts = 0;
+  for (const Recognition &result : results) {
+    audio_s += result.audio_s;
+    n_parts += result.parts.size();
+  }
+  const std::string count = has_parts ? counted(n_parts, "utterance") + " in " + counted(results.size(), "recording")
+                                      : format("%zu utterances", results.size());
+  fprintf(stderr, "%s, %.1f s of audio in %.2f s, real-time factor %.4f, on %s (%s)\n", count.c_str(), audio_s, seconds,
+          audio_s > 0 ? seconds / audio_s : 0.0, info.device_id, info.device_name);
 }
 
 // Runs a pass that collects the speakers' adaptation data, then adapts them. Prints only the number of adapted speakers.
@@ -109,7 +118,7 @@ void run(Options options) {
   }
   const BatchOptions batch{n_jobs, journal ? &*journal : nullptr, speakers ? &*speakers : nullptr, true};
   const std::deque<Recognition> results = recognize_batch(engine.get(), options, batch, &source);
-  print_summary(engine.get(), results, wall_seconds() - begin_s);
+  print_summary(engine.get(), results, !options.endpoint.empty(), wall_seconds() - begin_s);
   if (journal && journal->n_older() > 0)
     fprintf(stderr, "%zu older results are in %s\n", journal->n_older(), options.hyp.c_str());
   if (hyp) write_hyp(results, &*hyp);
@@ -125,7 +134,8 @@ void run(Options options) {
   }
   const auto failed = [](const Recognition &result) { return !result.error.empty(); };
   const auto n_failed = std::count_if(results.begin(), results.end(), failed);
-  if (n_failed > 0) fail(ASR_IO, "%td of %zu utterances failed", n_failed, results.size());
+  const char *const things = options.endpoint.empty() ? "utterances" : "recordings";
+  if (n_failed > 0) fail(ASR_IO, "%td of %zu %s failed", n_failed, results.size(), things);
 }
 
 // Reads the optional value of --reject. A text other than a number or "off" is the first recording.
@@ -137,8 +147,11 @@ void read_reject(Options *options) {
   const float value = strtof(text.c_str(), &end);
   const bool is_number = !text.empty() && *end == '\0';
   options->reject = is_number ? value : text == "off" ? -1 : kThreshold;
-  if (!(options->reject == -1 || (options->reject > 0 && options->reject <= 1))) {
-    throw UsageError(format("recognize: --reject %s: a threshold is above 0 and at most 1, such as 0.5", text.c_str()));
+  if (is_number && !(value > 0 && value <= 1)) {
+    throw UsageError(
+        format("recognize: --reject %s: a threshold is above 0 and at most 1, such as 0.5; --reject off compares "
+               "nothing with the background",
+               text.c_str()));
   }
   if (!is_number && !text.empty() && text != "off") options->files.insert(options->files.begin(), text);
 }
@@ -252,7 +265,8 @@ void add_recognize(Command app) {
       .one_of({"command", "dictation", "captions"});
   command.option("--vad", options->vad, "With --endpoint: decode only what is taken for speech, or everything")
       .one_of(std::vector<std::string>{"on", "off"})
-      .shows_default();
+      .shows_default()
+      .needs("--endpoint");
   command
       .option("--reject", options->reject_text,
               "Print nothing, or with --json that it is rejected, for what the grammar probably does not hold: from this "

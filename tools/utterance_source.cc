@@ -43,7 +43,12 @@ UtteranceSource::UtteranceSource(const RecognizeOptions &options) : checks_ids_(
   }
   if (!options.list.empty()) read_list(options.list);
   const auto is_input = [](const Utterance &recording) { return recording.path == "-"; };
-  if (options.listens_first() && std::any_of(recordings_.begin(), recordings_.end(), is_input))
+  const auto n_inputs = std::count_if(recordings_.begin(), recordings_.end(), is_input);
+  if (n_inputs > 1) {
+    throw UsageError(
+        format("recognize: - is given %td times; standard input can be read once, name files for the others", n_inputs));
+  }
+  if (options.listens_first() && n_inputs > 0)
     throw UsageError(
         "recognize: --adapt and --vtln search read recordings again; standard input can be read once, name a file");
   archive_path_ = options.features + options.loglikes;

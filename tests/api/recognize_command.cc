@@ -104,6 +104,9 @@ TEST(RecognizeCommand, UtterancesOfARecording) {
   EXPECT_EQ(files.exit_code, 0) << files.output;
   EXPECT_EQ(read_file(hyp).rfind("low mid high (low_mid_x", 0), 0u) << read_file(hyp);
   EXPECT_NE(read_file(lattices).find("_high-2"), std::string::npos) << read_file(lattices);
+  EXPECT_TRUE(has(files, "2 utterances in 1 recording, ")) << files.output;
+  EXPECT_TRUE(has(several, "4 utterances in 2 recordings, ")) << several.output;
+  EXPECT_TRUE(has(recognize_command(file), "\n1 utterances, ")) << "scripts read this line";
   EXPECT_EQ(recognize_command("--endpoint soon " + file).exit_code, 2);
   EXPECT_EQ(recognize_command("--endpoint command --cmn batch " + file).exit_code, 2);
 }
@@ -223,6 +226,9 @@ TEST(RecognizeCommand, StandardInput) {
   EXPECT_TRUE(has(recognize_command("- <" + raw), "low high\n"));
   EXPECT_TRUE(has(recognize_command("- <" + wave), "low high\n"));
   EXPECT_TRUE(has(recognize_command("--json - <" + raw), "\"id\":\"-\""));
+  const Outcome twice = recognize_command("- - <" + raw);
+  EXPECT_EQ(twice.exit_code, 2);
+  EXPECT_TRUE(has(twice, "standard input can be read once")) << twice.output;
   const Outcome nothing = recognize_command("- </dev/null");
   EXPECT_EQ(nothing.exit_code, 1);
   EXPECT_TRUE(has(nothing, "senone: -: standard input is empty; ")) << nothing.output;
@@ -388,6 +394,12 @@ TEST(RecognizeCommand, BadUsage) {
   EXPECT_EQ(recognize_command("--confidence --srt " + file).exit_code, 2);
   EXPECT_EQ(recognize_command("--srt " + file + " " + file).exit_code, 2);
   EXPECT_EQ(recognize_command("--nbest 0 " + file).exit_code, 2);
+  EXPECT_EQ(recognize_command("--vad off " + file).exit_code, 2);
+  EXPECT_EQ(recognize_command("--vad off --endpoint command " + file).exit_code, 0);
+  const Outcome reject = recognize_command("--reject -1 " + file);
+  EXPECT_EQ(reject.exit_code, 2);
+  EXPECT_TRUE(has(reject, "--reject off")) << reject.output;
+  EXPECT_EQ(recognize_command("--reject off " + file).exit_code, 0);
   EXPECT_EQ(recognize_command("--features ark:x " + file).exit_code, 2);
   EXPECT_EQ(recognize_command("--cmvn ark:x " + file).exit_code, 2);
   EXPECT_EQ(recognize_command("--features ark:x --utt2spk x").exit_code, 2);
