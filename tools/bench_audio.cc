@@ -46,9 +46,19 @@ void add_pause(double level, std::mt19937 *random, BenchAudio *audio) {
 
 }  // namespace
 
+const float *BenchAudio::play(size_t n, size_t *at, std::vector<float> *room) const {
+  const size_t begin = *at;
+  *at = (begin + n) % samples.size();
+  if (begin + n <= samples.size()) return samples.data() + begin;
+  room->resize(n);
+  for (size_t i = 0; i < n; ++i) (*room)[i] = samples[(begin + i) % samples.size()];
+  return room->data();
+}
+
 BenchAudio read_bench_audio(const std::vector<std::string> &files, bool with_pauses) {
   BenchAudio audio;
   std::mt19937 random;
+  size_t n_recorded = 0;
   for (const std::string &path : files) {
     AudioFile file(path, 16000);
     if (file.n_channels() != 1)
@@ -59,10 +69,14 @@ BenchAudio read_bench_audio(const std::vector<std::string> &files, bool with_pau
     }
     audio.rate_hz = file.rate_hz();
     const std::vector<float> samples = read_samples(&file);
+    n_recorded += samples.size();
     if (with_pauses) add_pause(quiet_level(samples, audio.rate_hz), &random, &audio);
     audio.samples.insert(audio.samples.end(), samples.begin(), samples.end());
   }
-  if (audio.samples.empty()) fail(ASR_BAD_AUDIO, "%s: no audio in it; check how it was recorded", files.front().c_str());
+  if (n_recorded < audio.rate_hz) {
+    fail(ASR_BAD_AUDIO, "%s: the recordings have %.2f s of audio together, which is too little; give 1 s or more",
+         files.front().c_str(), static_cast<double>(n_recorded) / audio.rate_hz);
+  }
   return audio;
 }
 

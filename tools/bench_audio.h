@@ -14,10 +14,14 @@ namespace asr::tool {
 struct BenchAudio {
   uint32_t rate_hz = 0;
   std::vector<float> samples;
+
+  // Returns the n samples from *at on, around the end of the audio, and moves *at behind them. They lie in the audio or, if
+  // they go around its end, in *room.
+  const float *play(size_t n, size_t *at, std::vector<float> *room) const;
 };
 
-// Reads mono recordings of one rate. With pauses, white noise precedes each recording: 0.5 to 3 s long, at the level of the
-// recording's quietest tenth of frames. Equal recordings give equal audio.
+// Reads mono recordings of one rate, together 1 s at least. With pauses, white noise precedes each recording: 0.5 to 3 s long,
+// at the level of the recording's quietest tenth of frames. Equal recordings give equal audio.
 BenchAudio read_bench_audio(const std::vector<std::string> &files, bool with_pauses = false);
 
 // Calls feed(i) for each of n sources once per chunk duration until it returns false. The sources are spread evenly over that

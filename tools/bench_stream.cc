@@ -44,14 +44,14 @@ class Source {
       check(asr_finish(stream_.get()));
       return false;
     }
-    const size_t n = std::min({chunk_, n_left_, audio_.samples.size() - at_});
+    const size_t n = std::min(chunk_, n_left_);
+    const float *const samples = audio_.play(n, &at_, &room_);
     {
       std::lock_guard lock(mutex_);
       n_fed_ += n;
       fed_.push_back({static_cast<double>(n_fed_) / audio_.rate_hz, wall_seconds()});
     }
-    check(asr_feed(stream_.get(), audio_.samples.data() + at_, n));
-    at_ = (at_ + n) % audio_.samples.size();
+    check(asr_feed(stream_.get(), samples, n));
     n_left_ -= n;
     return true;
   }
@@ -89,6 +89,7 @@ class Source {
 
   const BenchAudio &audio_;
   size_t at_, n_left_, chunk_;
+  std::vector<float> room_;
   StreamPointer stream_{nullptr, asr_close};
   std::mutex mutex_;  // guards the members below: written here, read in the stream's callback
   size_t n_fed_ = 0;

@@ -96,6 +96,9 @@ TEST(BenchCommand, BadUse) {
   const Outcome missing = bench_stream("/no/such/file.wav");
   EXPECT_EQ(missing.exit_code, 1);
   EXPECT_EQ(count(missing.output, "/no/such/file.wav"), 1u) << missing.output;
+  const Outcome little = bench_stream(tone_recording("low"));
+  EXPECT_EQ(little.exit_code, 1);
+  EXPECT_EQ(count(little.output, "0.70 s of audio together"), 1u) << little.output;
 }
 
 }  // namespace
