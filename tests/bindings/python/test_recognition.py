@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import logging
 import os
@@ -15,6 +16,7 @@ import unittest.mock
 import wave
 from array import array
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from common import BUNDLE, RECORDING, SENTENCE, engine, samples
@@ -105,6 +107,40 @@ class Recognition(unittest.TestCase):
                 stream.feed(values)
                 self.assertEqual(stream.result().text, SENTENCE)
                 self.assertRaises(senone.InvalidArgument, engine().stream(n_channels=2, input=kind).feed, values[:3])
+
+    def test_buffers_need_no_numpy(self) -> None:
+        data = samples().tobytes()
+        stereo = np.stack([samples(), np.zeros_like(samples())], 1)
+        floats = [x / 32768 for x in samples().tolist()]
+        mono: list[Any] = [data, bytearray(data), memoryview(data), array("h", data), memoryview(array("h", data))]
+        mono += [memoryview(array("h", stereo.tobytes()))[::2], (ctypes.c_int16 * len(samples())).from_buffer_copy(data)]
+        real: list[Any] = [array("f", floats), memoryview(array("f", floats)), array("d", floats)]
+        two: list[Any] = [stereo.tobytes(), array("h", stereo.tobytes()), memoryview(stereo), memoryview(stereo.tobytes())]
+        costs = set()
+        for modules in ({}, {"numpy": None}):  # with numpy and without
+            with unittest.mock.patch.dict(sys.modules, modules):  # type: ignore[arg-type]
+                for n_channels, kind, buffers in (
+                    (1, "float", mono + real),
+                    (1, "int16", mono),
+                    (2, "float", two),
+                    (2, "int16", two),
+                ):
+                    for values in buffers:
+                        with engine().stream(n_channels=n_channels, channel=0, input=kind) as stream:  # type: ignore[typeddict-item]
+                            stream.feed(values)
+                            best = stream.result().alternatives[0]
+                        costs.add((best.text, best.acoustic_cost))
+                stream = engine().stream(input="int16")
+                for wrong in (array("f", [0]), array("i", [0]), memoryview(b"\0" * 8).cast("B", (2, 2, 2)).cast("B").cast("d")):
+                    self.assertRaises(senone.InvalidArgument, stream.feed, wrong)
+                for odd in (b"\0\0\0", array("h", [0])):
+                    self.assertRaises(senone.InvalidArgument, engine().stream(n_channels=2).feed, odd)
+                with self.assertRaises(senone.InvalidArgument):
+                    engine().stream().feed(array("i", [0]))
+                self.assertEqual(engine().recognize(data, lattice_beam=0).text, SENTENCE)
+                two_costs = engine().recognize(two[1], n_channels=2, channel=0, lattice_beam=0)
+                self.assertEqual(two_costs.text, SENTENCE)
+        self.assertEqual(len(costs), 1, costs)
 
     def test_other_rates_are_resampled(self) -> None:
         self.assertEqual(engine().recognize(np.repeat(samples(), 2), rate=32000).text, SENTENCE)

@@ -79,6 +79,52 @@ class Streams(unittest.TestCase):
         texts = [event.text for event in stream if event.kind == EventKind.FINAL]
         self.assertEqual(texts, ["high low"] * 2)
         self.assertRaises(senone.InvalidArgument, engine().stream, endpoint="soon")
+
+    def test_many_utterances_are_no_one_result(self) -> None:
+        for audio in (samples("high_low"), np.zeros(16000, np.int16)):
+            with engine().stream(endpoint="command") as stream:
+                stream.feed(audio)
+                self.assertRaisesRegex(ValueError, r"iterate over its events \(for event in stream\)", stream.result)
+            self.assertRaisesRegex(ValueError, "iterate over its events", asyncio.run, stream.result_async())
+            self.assertEqual(list(stream)[-1].kind, EventKind.END)
+            with self.assertRaisesRegex(ValueError, r"open a stream, .* \(for event in stream\)"):
+                engine().recognize(audio, endpoint="command")  # type: ignore[call-arg]
+        self.assertEqual(engine().recognize(samples(), endpoint="off").text, SENTENCE)  # type: ignore[call-arg]
+
+    def test_reset_after_the_end(self) -> None:
+        stream = engine().stream()
+        for _ in range(3):
+            stream.feed(samples())
+            stream.finish()
+            self.assertEqual([event.kind for event in stream], ALL)
+            self.assertRaises(senone.InvalidState, stream.feed, samples())
+            self.assertIsNone(stream.next())
+            stream.reset()
+        stream.feed(samples())
+        self.assertEqual(stream.result().text, SENTENCE)
+        stream.reset()
+        stream.cancel()
+        self.assertRaises(senone.Cancelled, stream.result)
+        stream.reset()
+        stream.feed(samples())
+        self.assertEqual(stream.result().text, SENTENCE)
+        stream.close()
+        self.assertRaisesRegex(senone.InvalidState, "was closed; open another", stream.reset)
+        self.assertIsNone(stream.next(timeout=5))
+
+    def test_a_stream_that_ended_is_freed_with_its_last_reference(self) -> None:
+        streams = [engine().stream() for _ in range(20)]
+        for stream in streams:
+            stream.feed(samples("low"))
+            stream.result()
+        handles = [stream._handle for stream in streams]
+        self.assertFalse(any(handle.closed for handle in handles))
+        del stream, streams
+        gc.collect()
+        self.assertTrue(all(handle.closed for handle in handles))
+        with engine().stream() as stream:
+            stream.feed(samples("low"))
+            stream.result()
         with engine().stream() as stream:
             self.assertRaises(senone.InvalidState, stream.end_utterance)
 
@@ -196,6 +242,8 @@ class Streams(unittest.TestCase):
         state = first.state()
         self.assertEqual(len(state), len(fresh))
         self.assertNotEqual(state, fresh)
+        first.reset()
+        self.assertEqual(first.state(), fresh)
         with live.stream(cmn="live") as second:
             second.set_state(state)
             self.assertEqual(second.state(), state)

@@ -200,24 +200,25 @@ def _native(data: bytes) -> bytes:
 
 def as_audio(values: Any, n_channels: int, kind: str) -> tuple[Any, int, int]:
     """Returns the argument of `Stream.feed` as memory of samples of the type `kind` ("int16" or "float32"): its owner, its
-    address and the number of samples per channel. int16 becomes float by 1/32768. Bytes are 16-bit samples in the machine's
-    byte order, an array.array("f") is float32; channels of both are interleaved. Raises InvalidArgument."""
-    if isinstance(values, bytes) and kind == "int16":
-        address = ctypes.cast(ctypes.c_char_p(values), ctypes.c_void_p).value or 0
-        return values, address, _n_samples(len(values), 2, n_channels)
-    if isinstance(values, array) and values.typecode == "f" and kind == "float32":
-        return values, values.buffer_info()[0], _n_samples(len(values), 1, n_channels)
+    address and the number of samples per channel. int16 becomes float by 1/32768. Objects with the buffer protocol need no
+    numpy: 16-bit samples, also as bytes in the machine's byte order, float32 or float64; their channels are interleaved. Raises
+    InvalidArgument."""
+    if not hasattr(values, "__array__"):
+        try:
+            view = memoryview(values)
+        except TypeError:  # a list, or what else numpy takes
+            pass
+        else:
+            return _of_buffer(values, view, n_channels, kind)
     np = numpy("arrays of samples")
-    samples = (
-        np.frombuffer(values, np.int16) if isinstance(values, (bytes, bytearray, memoryview)) else np.asarray(values)
-    )
+    samples = np.asarray(values)
     if samples.dtype.type not in (np.int16, np.float32, np.float64):
         raise InvalidArgument(
             f"samples are {samples.dtype}; they must be int16, or float32 or float64 of full scale -1..1"
         )
     if kind == "int16" and samples.dtype.type is not np.int16:
         raise InvalidArgument(f'samples are {samples.dtype}; a stream with input="int16" takes int16')
-    if isinstance(values, bytes) or (samples.ndim == 1 and n_channels == 1):
+    if samples.ndim == 1 and n_channels == 1:
         n = _n_samples(samples.shape[0], 1, n_channels)
     elif samples.ndim == 2 and samples.shape[1] == n_channels:
         n = samples.shape[0]
@@ -228,6 +229,42 @@ def as_audio(values: Any, n_channels: int, kind: str) -> tuple[Any, int, int]:
         samples = samples.astype(np.float32) / np.float32(32768)
     owner = np.ascontiguousarray(samples, dtype=kind)
     return owner, owner.ctypes.data, n
+
+
+def _of_buffer(values: Any, view: memoryview, n_channels: int, kind: str) -> tuple[Any, int, int]:
+    """`as_audio` of an object's memory."""
+    code = view.format.lstrip("@=" + ("<" if sys.byteorder == "little" else ">"))
+    if code in ("B", "b", "c"):
+        code = "h"
+        n = _n_samples(view.nbytes, 2, n_channels)
+    elif code not in ("h", "f", "d"):
+        raise InvalidArgument(
+            f"the samples' memory has the format {view.format!r}; it must be bytes or h of 16-bit samples, f (float32) or d "
+            "(float64) of full scale -1..1"
+        )
+    elif view.ndim == 1:
+        n = _n_samples(len(view), 1, n_channels)
+    elif view.ndim == 2 and view.shape is not None and view.shape[1] == n_channels:
+        n = view.shape[0]
+    else:
+        shape = list(view.shape or ())
+        raise InvalidArgument(f"samples have the shape {shape}; n_channels={n_channels} needs [n, {n_channels}]")
+    if kind == "int16" and code != "h":
+        raise InvalidArgument(f'samples have the format {code!r}; a stream with input="int16" takes 16-bit samples')
+    if isinstance(values, array) and code == ("h" if kind == "int16" else "f"):
+        return values, values.buffer_info()[0], n
+    data = values if isinstance(values, bytes) else view.tobytes()
+    if kind == "int16" or code == "f":
+        return data, ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value or 0, n
+    if has_numpy():
+        np = numpy("arrays of samples")
+        floats = np.frombuffer(data, np.int16 if code == "h" else np.float64).astype(np.float32)
+        if code == "h":
+            floats /= np.float32(32768)
+        return floats, floats.ctypes.data, n
+    numbers = array(code, data)
+    converted = array("f", (x / 32768 for x in numbers) if code == "h" else numbers)
+    return converted, converted.buffer_info()[0], n
 
 
 def _n_samples(n: int, n_each: int, n_channels: int) -> int:

@@ -95,15 +95,20 @@ class Engine(Owner):
 
     def recognize(self, audio: Any, rate: int | None = None, **config: Unpack[RecognizeConfig]) -> Result:
         """Recognises a recording and waits for its words.
-        audio: the path of a recording, or an array [n] or [n, channels] of int16, or of float32 or float64 with full scale
-        -1..1. WAV files of integers and .raw files (16 bits, mono) need nothing else, other formats libsndfile (pip install
-        soundfile). With input="features" or "loglikes": an array [T, n_feature_dims] or [T, n_states].
+        audio: the path of a recording, an array [n] or [n, channels] of int16, or of float32 or float64 with full scale -1..1,
+        or bytes of 16-bit samples. WAV files of integers and .raw files (16 bits, mono) need nothing else, other formats
+        libsndfile (pip install soundfile). With input="features" or "loglikes": an array [T, n_feature_dims] or [T, n_states].
         rate: samples per second of an array or a .raw file; None: the model's. config: see `RecognizeConfig`; lattice_beam is 8
         and n_best 10 unless one of them is given, and lattice_beam=0 is faster.
         Raises NotFound, IoFailure, BadFile, BadAudio (not finite, or empty), InvalidArgument, Unsupported, DeviceLost,
         OutOfMemory.
         """
         settings = cast(StreamConfig, dict(config))
+        if settings.get("endpoint", "off") != "off":
+            raise InvalidArgument(
+                "recognize returns one result, and a recording with endpoints has many; open a stream, feed it the recording, "
+                "and iterate over its events (for event in stream)"
+            )
         default_lattice = "lattice_beam" not in settings and "n_best" not in settings
         if default_lattice:
             settings["lattice_beam"], settings["n_best"] = 8.0, 10
@@ -120,6 +125,7 @@ class Engine(Owner):
                 for piece in pieces:
                     stream.feed(piece)
                 result = stream.result()
+                stream.close()
         return result
 
     def stream(self, *, callback: EventCallback | None = None, **config: Unpack[StreamConfig]) -> Stream:
@@ -198,7 +204,7 @@ class Engine(Owner):
             settings["n_channels"] = shape[1]
         if shape[0] == 0:
             raise BadAudio("no audio: the recording has no samples")
-        return _pieces(audio)
+        return _pieces(audio, settings.get("n_channels", 1))
 
     def _open(self, path: Path, rate: int | None, settings: StreamConfig, stack: contextlib.ExitStack) -> Iterable[Any]:
         """Yields the pieces of a file, which the stack closes."""
@@ -228,9 +234,10 @@ class Engine(Owner):
         )
 
 
-def _pieces(values: Any) -> Iterator[Any]:
-    for begin in range(0, len(values), _PIECE):
-        yield values[begin : begin + _PIECE]
+def _pieces(values: Any, n_channels: int = 1) -> Iterator[Any]:
+    n = _PIECE * n_channels  # whole samples of interleaved channels
+    for begin in range(0, len(values), n):
+        yield values[begin : begin + n]
 
 
 def _uint32(name: str, value: int) -> int:

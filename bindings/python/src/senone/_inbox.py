@@ -17,6 +17,8 @@ from ._library import EventFunction
 
 EventCallback = Callable[[Event], None]
 
+_State = tuple[deque[Event], bool, Optional[BaseException]]  # events, ended, failure
+
 _numbers = itertools.count(1)
 _inboxes: weakref.WeakValueDictionary[int, Inbox] = weakref.WeakValueDictionary()  # key: user_data
 
@@ -68,15 +70,20 @@ class Inbox:
                 pass
         return not raised
 
-    def begin_again(self) -> None:
-        """Drops all events until the next READY, which the stream's reset sends."""
+    def begin_again(self) -> _State:
+        """Drops all events until the next READY, which the stream's reset sends. Returns the argument of `go_on`."""
         with self._changed:
-            self._events.clear()
+            before = (self._events, self.ended, self.failure)
+            self._events = deque()
             self.ended, self.failure, self._awaits_ready = False, None, True
+        return before
 
-    def go_on(self) -> None:
+    def go_on(self, before: _State) -> None:
         """Undoes `begin_again` after a failed reset."""
-        self._awaits_ready = False
+        with self._changed:
+            self._events, self.ended, self.failure = before
+            self._awaits_ready = False
+            self._changed.notify_all()
 
     def _is_old(self, event: Event) -> bool:
         with self._changed:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ._audio import as_audio, as_rows
 from ._config import StreamConfig, encoded, native_config, real
-from ._errors import InvalidState, check
+from ._errors import InvalidArgument, InvalidState, check
 from ._events import Event, EventKind, Result
 from ._handle import Handle
 from ._inbox import EventCallback, Inbox, receive
@@ -44,7 +44,8 @@ class Stream:
     PARTIAL (with partial_interval_ms), ENDPOINT, FINAL, then END; an ERROR may replace any of them, followed by END. The next
     PARTIAL replaces one that was not taken.
     As a context manager it finishes at the end of the block, and its events may still be taken afterwards; with a callback it
-    also waits for END. After an exception in the block it is closed. An unreferenced stream is closed.
+    also waits for END and closes. After an exception in the block it is closed. An unreferenced stream is closed. Until then
+    a stream keeps its memory, so that `reset` can begin it again.
     """
 
     def __init__(self, engine: Handle, row_length: int, config: StreamConfig, callback: EventCallback | None) -> None:
@@ -53,8 +54,9 @@ class Stream:
         self._n_channels = int(native.n_channels)
         self._row_length = row_length
         self._has_callback = callback is not None
+        self._has_endpoint = config.get("endpoint", "off") != "off"
         self._finished = False
-        self._last_state: bytes | None = None  # set once END was taken
+        self._last_state: bytes | None = None  # set while END was the last event taken
         self._inbox = Inbox(callback)
         native.callback = receive
         native.user_data = self._inbox.number
@@ -95,11 +97,12 @@ class Stream:
 
     def feed(self, values: Any) -> None:
         """Appends audio or rows, and returns as soon as they are copied.
-        values: audio: an array [n], or [n, n_channels], of int16, or of float32 or float64 with full scale -1..1; bytes of
-        16-bit samples, channels interleaved. Features: [T, n_feature_dims], log-likelihoods: [T, n_states]. The result does not
-        depend on how a signal is cut into calls. Blocks while the backlog is over max_backlog_ms, except in a callback. Raises
-        InvalidArgument, InvalidState (after finish or close), BadAudio (a value is not finite; nothing of this call is taken),
-        OutOfMemory, or the exception of the ERROR event if the stream has failed.
+        values: audio: an array [n], or [n, n_channels], of int16, or of float32 or float64 with full scale -1..1; bytes,
+        bytearrays, memoryviews and array.arrays of these types, channels interleaved, where bytes are 16-bit samples.
+        Features: [T, n_feature_dims], log-likelihoods: [T, n_states]. The result does not depend on how a signal is cut into
+        calls. Blocks while the backlog is over max_backlog_ms, except in a callback. Raises InvalidArgument, InvalidState (after
+        finish or close), BadAudio (a value is not finite; nothing of this call is taken), OutOfMemory, or the exception of the
+        ERROR event if the stream has failed.
         """
         check(self._feed_with(lib.asr_feed, values))
 
@@ -157,16 +160,16 @@ class Stream:
 
     def reset(self) -> None:
         """Resets the stream to its state when opened, also after `finish` or `cancel`: clock, means, utterances. Unfinished
-        work and pending events are dropped; READY is the next event. Raises InvalidState if END was taken, which closes the
-        stream; DeviceLost, OutOfMemory."""
-        self._inbox.begin_again()
-        try:
-            with self._handle as pointer:
+        work and pending events are dropped; READY is the next event. Also after END or ERROR. Raises DeviceLost, OutOfMemory, or
+        InvalidState after `close`. With a callback, the end of a ``with`` block closes."""
+        with self._handle as pointer:
+            before = self._inbox.begin_again()
+            try:
                 check(lib.asr_reset(pointer))
-        except BaseException:
-            self._inbox.go_on()
-            raise
-        self._finished = False
+            except BaseException:
+                self._inbox.go_on(before)
+                raise
+        self._finished, self._last_state = False, None
 
     def finish(self) -> None:
         """Declares the audio complete; FINAL and END follow. Does not block. Raises InvalidState if it was called before, or
@@ -207,9 +210,10 @@ class Stream:
 
     def result(self, timeout: float | None = None) -> Result:
         """Finishes the stream if necessary, takes events up to END and returns the FINAL one.
-        timeout: seconds per event. Raises Timeout, the exception of an ERROR event, or InvalidState if the stream has a
-        callback or its FINAL was taken before.
+        timeout: seconds per event. Raises Timeout, the exception of an ERROR event, InvalidArgument (a ValueError) if the
+        stream has an endpoint, or InvalidState if it has a callback or its FINAL was taken before.
         """
+        self._check_one_result()
         self._finish_once()
         found: Result | None = None
         while (event := self.next(timeout)) is not None:
@@ -218,6 +222,7 @@ class Stream:
 
     async def result_async(self) -> Result:
         """`result` for coroutines."""
+        self._check_one_result()
         self._finish_once()
         found: Result | None = None
         async for event in self:
@@ -288,6 +293,12 @@ class Stream:
         if self._has_callback:
             raise InvalidState("the stream has a callback, which gets its events")
 
+    def _check_one_result(self) -> None:
+        if self._has_endpoint:
+            raise InvalidArgument(
+                "a stream with endpoints has a result for each utterance; iterate over its events (for event in stream)"
+            )
+
     def _finish_once(self) -> None:
         """Finishes the stream unless it was finished, was closed, or has failed, which its events report."""
         if self._finished or self._handle.closed or self._inbox.ended:
@@ -297,11 +308,10 @@ class Stream:
             lib.asr_finish(pointer)
 
     def _taken(self, event: Event | None) -> Event | None:
-        """Frees the stream once its END was taken."""
+        """Keeps the learned state at END, for `state` after `close`."""
         if event is not None and event.kind == EventKind.END:
             with contextlib.suppress(InvalidState):  # the stream keeps none
                 self._last_state = self.state()
-            self.close()
         return event
 
 
