@@ -84,10 +84,12 @@ uint32_t state_of(uint32_t transition_id, const Decoding &decoding) {
   return decoding.graph->is_silence(transition_id) ? kNoState : decoding.graph->graph().transition(transition_id).pdf;
 }
 
-// Sets the score and the flag. Without words there is nothing to reject; a search that died found no path through the grammar.
+// Sets the score and the flag. Without words there is nothing to reject. A search that died, or whose path stops in the middle
+// of a sentence, found no sentence of the grammar.
 void judge(const HeardPath &grammar, const Background &background, const Decoding &decoding, asr_event *final) {
   if (final->alternatives[0].words.empty()) return;
-  final->out_of_grammar = (final->flags & ASR_FLAG_BEAM_DIED) != 0 ? 1 : out_of_grammar(grammar, background);
+  const bool is_sentence = (final->flags & (ASR_FLAG_BEAM_DIED | ASR_FLAG_NOT_FINAL_STATE)) == 0;
+  final->out_of_grammar = is_sentence ? out_of_grammar(grammar, background) : 1;
   if (final->out_of_grammar > decoding.reject_threshold) final->flags |= ASR_FLAG_REJECTED;
   for (Alternative &alternative : final->alternatives) {
     for (Word &word : alternative.words) {

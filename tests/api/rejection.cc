@@ -72,6 +72,18 @@ TEST(Rejection, OtherWordsAreRejected) {
   }
 }
 
+// A grammar does not hold the beginning of its sentence.
+TEST(Rejection, FragmentsOfSentencesAreRejected) {
+  const EnginePointer engine = load_grammar();
+  std::vector<int16_t> samples = speak("low");
+  samples.resize(16000 * 3 / 10);  // in the middle of the word
+  const Final final = hear(engine.get(), default_stream(), samples).at(0);
+  EXPECT_EQ(final.text, "low");
+  EXPECT_NE(final.flags & ASR_FLAG_NOT_FINAL_STATE, 0u);
+  EXPECT_EQ(final.out_of_grammar, 1);
+  EXPECT_TRUE(final.is_rejected());
+}
+
 TEST(Rejection, SilenceIsNotCompared) {
   const EnginePointer engine = load_engine(8, 32, tone_bundle_with_background());
   asr_stream_config config = default_stream();
