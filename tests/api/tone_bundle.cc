@@ -131,14 +131,18 @@ GraphData with_arcs(GraphData graph, const std::vector<std::vector<asr_graph_arc
   return graph;
 }
 
-// Makes a graph of one of the tones (numbers from 1 on; a tone's word is its position in the list, from 1 on): silence in state
-// 0, the word from state 0 to 1, and silence in state 1.
-GraphData one_of(const std::vector<uint32_t> &tones) {
+enum class Grammar { kOneOf, kAllInTurn };
+
+// Makes a graph of one of the tones, or of all in turn (numbers from 1 on; a tone's word is its position in the list, from 1
+// on): a state before each word and after the last, with silence in it.
+GraphData grammar_of(const std::vector<uint32_t> &tones, Grammar kind = Grammar::kOneOf) {
+  const bool in_turn = kind == Grammar::kAllInTurn;
+  const uint32_t n_states = in_turn ? static_cast<uint32_t>(tones.size()) + 1 : 2;
   GraphData graph;
   graph.n_pdfs = 1 + kWords;
   graph.n_words = static_cast<uint32_t>(1 + tones.size());
   graph.transitions.push_back({});
-  std::vector<std::vector<asr_graph_arc>> emitting(2), epsilon(2);
+  std::vector<std::vector<asr_graph_arc>> emitting(n_states), epsilon(n_states);
   const auto add_chain = [&](uint32_t tone, uint32_t word, uint32_t from, uint32_t last) {
     for (uint16_t k = 0; k < kHmmStates; ++k) {
       const auto to = static_cast<uint32_t>(emitting.size());
@@ -153,10 +157,10 @@ GraphData one_of(const std::vector<uint32_t> &tones) {
     }
     epsilon[from].push_back({last, 0, 0, 0.0f});
   };
-  for (const uint32_t state : {0u, 1u}) add_chain(0, 0, state, state);
-  for (uint32_t i = 0; i < tones.size(); ++i) add_chain(tones[i], 1 + i, 0, 1);
+  for (uint32_t state = 0; state < n_states; ++state) add_chain(0, 0, state, state);
+  for (uint32_t i = 0; i < tones.size(); ++i) add_chain(tones[i], 1 + i, in_turn ? i : 0, in_turn ? i + 1 : 1);
   graph = with_arcs(std::move(graph), emitting, epsilon);
-  graph.final_costs[1] = 0;
+  graph.final_costs[n_states - 1] = 0;
   return graph;
 }
 
@@ -268,13 +272,14 @@ const std::string &tone_bundle_with_mean() {
 namespace {
 
 // Makes a bundle inside the first one's directory, which is removed with it.
-std::string grammar_bundle(const std::string &name, const std::vector<std::string> &words, bool with_background) {
+std::string grammar_bundle(const std::string &name, const std::vector<std::string> &words, bool with_background,
+                           Grammar kind = Grammar::kOneOf) {
   std::string path = tone_bundle() + "/" + name;
   for (const std::string &word : words) path += "_" + word;
   std::filesystem::create_directories(path);
   std::filesystem::copy_file(tone_bundle() + "/acoustic.bin", path + "/acoustic.bin",
                              std::filesystem::copy_options::overwrite_existing);
-  write_graph(one_of(tones_of(words)), path + "/graph.bin");
+  write_graph(grammar_of(tones_of(words), kind), path + "/graph.bin");
   write_symbols(symbols_of(words), path + "/words.txt");
   write_symbols(phones(), path + "/phones.txt");
   Bundle bundle = read_bundle_index(tone_bundle());
@@ -362,13 +367,15 @@ std::string tone_grammar_bundle(const std::vector<std::string> &words) { return 
 
 std::string tone_bundle_with_background() { return grammar_bundle("background", {"low", "mid"}, true); }
 
+std::string tone_sentence_with_background() { return grammar_bundle("sentence", {"low", "mid"}, true, Grammar::kAllInTurn); }
+
 std::string tone_grammar_archive(const std::vector<std::string> &words) {
-  return graph_archive(read_bundle_index(tone_bundle()), one_of(tones_of(words)), {symbols_of(words), {}}, phones());
+  return graph_archive(read_bundle_index(tone_bundle()), grammar_of(tones_of(words)), {symbols_of(words), {}}, phones());
 }
 
 std::string tone_tagged_archive() {
   const std::vector<std::string> words{"high", "low"};
-  return graph_archive(read_bundle_index(tone_bundle()), one_of(tones_of(words)),
+  return graph_archive(read_bundle_index(tone_bundle()), grammar_of(tones_of(words)),
                        {symbols_of(words), {{}, {"ends", "H\nmore"}, {"ends", "L"}}}, phones());
 }
 

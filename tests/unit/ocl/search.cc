@@ -53,7 +53,7 @@ class SearchKernelsTest : public testing::TestWithParam<std::pair<uint32_t, bool
     lanes_->start(nullptr, {{search.get(), rows.data(), 0, 0, n_frames, 0}});
     lanes_->wait();
     asr_path got{};
-    lanes_->best_paths({search.get()}, true, &got);
+    lanes_->best_paths({search.get()}, ASR_WANTS_FINAL, &got);
     EXPECT_EQ(got.n_frames, want.n_frames);
     EXPECT_EQ(got.beam_died != 0, want.beam_died);
     EXPECT_EQ(got.reached_final != 0, want.reached_final);

@@ -92,7 +92,7 @@ class SearchMemoryTest : public testing::Test {
   }
   void expect_found(const std::unique_ptr<Search> &search, const Input &input) {
     asr_path got{};
-    lanes_->best_paths({search.get()}, true, &got);
+    lanes_->best_paths({search.get()}, ASR_WANTS_FINAL, &got);
     EXPECT_EQ(got.n_frames, input.want.n_frames);
     EXPECT_EQ(got.n_tokens, input.want.n_tokens);
     EXPECT_EQ(got.n_arcs, input.want.arcs.size());
