@@ -61,9 +61,7 @@ asr_path Scheduler::best_path(asr_backend_channel *channel, uint32_t wants) {
 }
 
 // Returns the bit that asks for the arcs which no later path changes, if the device can tell them.
-uint32_t Scheduler::wants_common() const {
-  return model_.device().has(ASR_BACKEND_COMMON_PATH) ? ASR_WANTS_COMMON : 0;
-}
+uint32_t Scheduler::wants_common() const { return model_.device().has(ASR_BACKEND_COMMON_PATH) ? ASR_WANTS_COMMON : 0; }
 
 EventPointer Scheduler::pause_event(Stream *stream, const asr_path &path, bool is_pause) {
   if (is_pause) {
