@@ -59,7 +59,8 @@ class GmmModelsTest : public GmmTest {
       const asr_score_job job{m.acoustic, m.features.data(), m.n_rows, 1 - buffer, alone.data()};
       device.check(device.api()->score(device.get(), &job, 1));
       device.check(device.api()->wait(device.get(), 0));
-      ASSERT_EQ(memcmp(alone.data(), together[i]->data(), alone.size() * sizeof(float)), 0) << "model " << i;
+      ASSERT_TRUE(alone.empty() || memcmp(alone.data(), together[i]->data(), alone.size() * sizeof(float)) == 0)
+          << "model " << i;
     }
   }
 };
