@@ -7,7 +7,6 @@
 #include <memory>
 #include <mutex>
 
-#include "core/base/limits.h"
 #include "tools/bench_audio.h"
 #include "tools/bench_stream.h"
 #include "tools/progress.h"
@@ -236,19 +235,7 @@ void add_endpoint(Command bench) {
       .one_each_time()
       .one_of({"command", "dictation", "captions"})
       .shows_default();
-  app.option("--streams", stream.n_streams, "Numbers of streams")
-      .separated_by(',')
-      .one_each_time()
-      .range(1, 100000)
-      .shows_default();
-  app.option("--lanes", stream.n_lanes, "Streams advanced in one step; default: all, 1024 at most").range(1u, kMostLanes);
-  app.option("--window", stream.window, "Most frames of a step").range(8, 256).shows_default();
-  app.option("--seconds", stream.seconds, "Audio of each stream").range(0.1, 1e5).shows_default();
-  app.option("--chunk-ms", stream.chunk_ms, "Audio fed at a time").range(1, 10000).shows_default();
-  app.option("--partial-ms", stream.partial_ms, "Audio between partial results").range(10, 100000).shows_default();
-  app.option("--lattice-beam", stream.lattice_beam, "Final results with lattices of this width; 0: without")
-      .range(0.0, 1000.0)
-      .shows_default();
+  add_stream_options(app, &stream);
   app.callback([options] { run(*options); });
 }
 

@@ -184,19 +184,7 @@ void add_stream(Command bench) {
   app.option("recordings", options->files, "Mono recordings of one rate; said over and over");
   app.option("--features", options->features, "Archive of features instead: how fast its utterances are recognised");
   app.option("--utterances", options->n_utterances, "Utterances of --features in turn; default: all, or four for each stream");
-  app.option("--streams", options->n_streams, "Numbers of streams, a row each")
-      .separated_by(',')
-      .one_each_time()
-      .range(1, 100000)
-      .shows_default();
-  app.option("--lanes", options->n_lanes, "Streams advanced in one step; default: all, 1024 at most").range(1u, kMostLanes);
-  app.option("--window", options->window, "Most frames of a step").range(8, 256).shows_default();
-  app.option("--seconds", options->seconds, "Audio of each stream").range(0.1, 1e5).shows_default();
-  app.option("--chunk-ms", options->chunk_ms, "Audio fed at a time").range(1, 10000).shows_default();
-  app.option("--partial-ms", options->partial_ms, "Audio between partial results").range(10, 100000).shows_default();
-  app.option("--lattice-beam", options->lattice_beam, "Final results with lattices of this width; 0: without")
-      .range(0.0, 1000.0)
-      .shows_default();
+  add_stream_options(app, options.get());
   app.option("--beam", options->beam, "Width of the search; default: the bundle's");
   app.option("--max-active", options->max_active, "Most tokens kept a frame; default: the bundle's");
   app.option("--acoustic-scale", options->acoustic_scale, "Factor on log-likelihoods; default: the bundle's");
@@ -206,6 +194,22 @@ void add_stream(Command bench) {
 const Benchmark kRegistration{"stream", add_stream};
 
 }  // namespace
+
+void add_stream_options(Command app, StreamBench *bench) {
+  app.option("--streams", bench->n_streams, "Numbers of streams, a row each")
+      .separated_by(',')
+      .one_each_time()
+      .range(1, 100000)
+      .shows_default();
+  app.option("--lanes", bench->n_lanes, "Streams advanced in one step; default: all, 1024 at most").range(1u, kMostLanes);
+  app.option("--window", bench->window, "Most frames of a step").range(8, 256).shows_default();
+  app.option("--seconds", bench->seconds, "Audio of each stream").range(0.1, 1e5).shows_default();
+  app.option("--chunk-ms", bench->chunk_ms, "Audio fed at a time").range(1, 10000).shows_default();
+  app.option("--partial-ms", bench->partial_ms, "Audio between partial results").range(10, 100000).shows_default();
+  app.option("--lattice-beam", bench->lattice_beam, "Final results with lattices of this width; 0: without")
+      .range(0.0, 1000.0)
+      .shows_default();
+}
 
 EnginePointer load_engine(const StreamBench &bench, uint32_t n_streams) {
   asr_engine_config config;

@@ -22,6 +22,9 @@ struct StreamBench {
   float beam = 0, acoustic_scale = 0, lattice_beam = 0;
 };
 
+// Declares the options of streams that are fed as spoken: --streams, --lanes, --window and so on.
+void add_stream_options(Command app, StreamBench *bench);
+
 // Loads an engine with capacity for n_streams in a step, unless --lanes overrides it.
 EnginePointer load_engine(const StreamBench &bench, uint32_t n_streams);
 
