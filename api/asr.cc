@@ -199,6 +199,8 @@ asr_status asr_engine_get_info(const asr_engine *engine, asr_engine_info *info) 
     value.n_words = static_cast<uint32_t>(own->words().size());
     value.n_graph_states = own->graph().n_states();
     value.n_graph_arcs = own->graph().n_arcs();
+    value.search_device_id = model.searcher().entry().id.c_str();
+    value.search_device_name = model.searcher().entry().info.name;
     fill(info, value, "asr_engine_get_info: info->size");
   });
 }

@@ -181,6 +181,8 @@ typedef struct asr_engine_config {
                              (default): none, streams of a lost device end with ASR_DEVICE_LOST */
   uint32_t device_timeout_ms; /* since 0.2.0. A search that takes longer has lost its device; 0 (default) = 60,000. CUDA
                                  devices only */
+  const char *search_device;  /* since 0.2.0. "cpu", ...: searches, while `device` scores. Graphs need no memory of `device`
+                                 then; log-likelihoods pass through the host. NULL or "" (default): `device` does both */
 } asr_engine_config;
 
 ASR_API void asr_engine_config_default(asr_engine_config *config);
@@ -204,6 +206,8 @@ typedef struct asr_engine_info {
   uint32_t n_words;        /* word symbols in the graph; this and the following members describe the graph "" */
   uint32_t n_graph_states;
   uint64_t n_graph_arcs;
+  const char *search_device_id; /* since 0.2.0. The device that searches: `device_id`, or that of search_device */
+  const char *search_device_name;
 } asr_engine_info;
 
 /* Fills *info. Errors: ASR_INVALID_ARGUMENT. Any thread. */

@@ -165,6 +165,7 @@ EngineOptions read_config(const asr_engine_config *config) {
   if (!options.fallback.empty() && options.fallback != "cpu") {
     fail(ASR_INVALID_ARGUMENT, "asr_engine_config.fallback is \"%s\"; it may be \"cpu\", or NULL for none", c.fallback);
   }
+  if (c.search_device != nullptr) options.search_device = c.search_device;
   options.max_lanes = c.max_lanes;
   options.window_frames = c.window_frames;
   options.n_threads = c.n_threads;

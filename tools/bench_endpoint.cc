@@ -199,6 +199,7 @@ void run(const EndpointBench &bench) {
                       {"stable_ms_median", "word to stable ms", 0},
                       {"stable_ms_99", "99 %", 0}});
   report.option("model", std::filesystem::path(stream.model).filename().string());
+  if (!stream.search_device.empty()) report.option("search_device", stream.search_device);
   report.option("recordings", stream.files.size());
   report.option("audio_s", static_cast<double>(audio.samples.size()) / audio.rate_hz);
   report.option("seconds", stream.seconds);

@@ -159,6 +159,7 @@ void run(const StreamBench &bench) {
                       {"final_ms_median", "final ms", 1},
                       {"final_ms_99", "99 %", 1}});
   report.option("model", std::filesystem::path(bench.model).filename().string());
+  if (!bench.search_device.empty()) report.option("search_device", bench.search_device);
   report.option("recordings", bench.files.size());
   report.option("seconds", bench.seconds);
   report.option("chunk_ms", bench.chunk_ms);
@@ -196,6 +197,7 @@ const Benchmark kRegistration{"stream", add_stream};
 }  // namespace
 
 void add_stream_options(Command app, StreamBench *bench) {
+  app.option("--search-device", bench->search_device, "Device that searches what --device has scored; default: --device");
   app.option("--streams", bench->n_streams, "Numbers of streams, a row each")
       .separated_by(',')
       .one_each_time()
@@ -215,6 +217,7 @@ EnginePointer load_engine(const StreamBench &bench, uint32_t n_streams) {
   asr_engine_config config;
   asr_engine_config_default(&config);
   config.device = bench.common.device.c_str();
+  config.search_device = bench.search_device.c_str();
   config.max_lanes = std::min(bench.n_lanes > 0 ? bench.n_lanes : n_streams, kMostLanes);
   config.window_frames = bench.window;
   config.n_threads = bench.common.n_threads;

@@ -13,7 +13,7 @@ namespace asr::tool {
 
 struct StreamBench {
   BenchOptions common;
-  std::string model, features;
+  std::string model, features, search_device;
   std::vector<std::string> files;
   std::vector<uint32_t> n_streams = {1, 64, 512};
   uint32_t n_lanes = 0, window = 32, chunk_ms = 100, partial_ms = 200, max_active = 0;

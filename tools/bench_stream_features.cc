@@ -153,6 +153,7 @@ void stream_features(const StreamBench &bench) {
                       {"failed", "failed", 0},
                       {"peak_memory_mb", "peak MB", 0}});
   report.option("model", std::filesystem::path(bench.model).filename().string());
+  if (!bench.search_device.empty()) report.option("search_device", bench.search_device);
   report.option("features", std::filesystem::path(bench.features).filename().string());
   report.option("window", bench.window);
   report.option("beam", bench.beam);

@@ -28,6 +28,7 @@ EnginePointer load_engine(const Options &options, uint32_t n_jobs) {
   asr_engine_config_default(&config);
   config.device = options.device.c_str();
   config.fallback = options.fallback.c_str();
+  config.search_device = options.search_device.c_str();
   config.max_lanes = std::min(n_jobs, kMostLanes);
   config.n_threads = options.n_threads;
   asr_engine *engine = nullptr;
@@ -36,6 +37,11 @@ EnginePointer load_engine(const Options &options, uint32_t n_jobs) {
 }
 
 std::string counted(size_t n, const char *thing) { return format("%zu %s%s", n, thing, n == 1 ? "" : "s"); }
+
+std::string searched_on(const asr_engine_info &info) {
+  if (std::string(info.search_device_id) == info.device_id) return "";
+  return format(", searched on %s (%s)", info.search_device_id, info.search_device_name);
+}
 
 // With --endpoint the recordings' utterances are counted, too.
 void print_summary(const asr_engine *engine, const std::deque<Recognition> &results, bool has_parts, double seconds) {
@@ -50,8 +56,8 @@ void print_summary(const asr_engine *engine, const std::deque<Recognition> &resu
   }
   const std::string count = has_parts ? counted(n_parts, "utterance") + " in " + counted(results.size(), "recording")
                                       : format("%zu utterances", results.size());
-  fprintf(stderr, "%s, %.1f s of audio in %.2f s, real-time factor %.4f, on %s (%s)\n", count.c_str(), audio_s, seconds,
-          audio_s > 0 ? seconds / audio_s : 0.0, info.device_id, info.device_name);
+  fprintf(stderr, "%s, %.1f s of audio in %.2f s, real-time factor %.4f, on %s (%s)%s\n", count.c_str(), audio_s, seconds,
+          audio_s > 0 ? seconds / audio_s : 0.0, info.device_id, info.device_name, searched_on(info).c_str());
 }
 
 // Runs a pass that collects the speakers' adaptation data, then adapts them. Prints only the number of adapted speakers.
@@ -236,6 +242,8 @@ void add_recognize(Command app) {
   command.flag("--resume", options->resume,
                "Go on with an interrupted run: recognise what the file of --hyp lacks, and append to it");
   command.option("--device", options->device, "cpu, cuda:0, ... (see `senone devices`); default: the best");
+  command.option("--search-device", options->search_device,
+                 "Device that searches what --device has scored, such as cpu for graphs larger than a GPU; default: --device");
   command.option("--fallback", options->fallback, "cpu: recognises what a lost device did not finish; default: that fails")
       .one_of({"cpu"});
   command.option("--jobs", options->n_jobs, "Recordings recognised at a time; default: one for each thread")

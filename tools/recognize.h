@@ -15,7 +15,7 @@
 namespace asr::tool {
 
 struct RecognizeOptions {
-  std::string model, device, fallback, list, hyp, cmn = "model", lattice, endpoint, vad = "on";
+  std::string model, device, search_device, fallback, list, hyp, cmn = "model", lattice, endpoint, vad = "on";
   std::vector<std::string> files;
   std::string features, loglikes, cmvn, utt2spk;  // archives: ark:FILE or scp:FILE
   std::string boost;                              // file of phrases

@@ -837,6 +837,7 @@ struct EngineInfo {
   double sample_rate_hz, frame_shift_ms;
   std::uint32_t n_feature_dims, n_states, n_words, n_graph_states;
   std::uint64_t n_graph_arcs;
+  std::string_view search_device_id, search_device_name;
 };
 
 // Engine is a bundle on a device. Streams keep the parts that they need, so the engine may be destroyed first.
@@ -858,8 +859,9 @@ class Engine {
   EngineInfo info() const {
     auto info = detail::sized<asr_engine_info>();
     detail::check(asr_engine_get_info(get(), &info));
-    return {info.device_id, info.device_name, info.sample_rate_hz, info.frame_shift_ms, info.n_feature_dims,
-            info.n_states,  info.n_words,     info.n_graph_states, info.n_graph_arcs};
+    return {info.device_id,      info.device_name,      info.sample_rate_hz,    info.frame_shift_ms,
+            info.n_feature_dims, info.n_states,         info.n_words,           info.n_graph_states,
+            info.n_graph_arcs,   info.search_device_id, info.search_device_name};
   }
 
   // Loads the graph of a bundle or of an archive made for the engine's model. A graph with the same name is replaced.

@@ -111,7 +111,6 @@ std::string usable_sentence(const std::vector<DeviceEntry> &entries) {
   fail(ASR_NO_DEVICE, "no device is usable: %s", reasons.empty() ? "no back end was found" : reasons.c_str());
 }
 
-// `source` names the origin of the device's name: "device", "SENONE_DEVICE".
 [[noreturn]] void fail_for_named(const std::vector<DeviceEntry> &entries, const std::string &source,
                                  const std::string &wanted) {
   std::string reason;
@@ -169,8 +168,8 @@ DeviceEntry choose_device(const std::vector<Backend> &backends, const std::strin
 
 std::vector<DeviceEntry> list_devices() { return list_devices(process_backends()); }
 
-DeviceEntry choose_device(const std::string &wanted) {
-  if (!wanted.empty()) return choose_named(wanted, "device");
+DeviceEntry choose_device(const std::string &wanted, const char *source) {
+  if (!wanted.empty()) return choose_named(wanted, source);
   const char *variable = secure_getenv("SENONE_DEVICE");
   if (variable != nullptr && variable[0] != '\0') return choose_named(variable, "SENONE_DEVICE");
   return choose_device(process_backends(), "", "");

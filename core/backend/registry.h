@@ -24,14 +24,13 @@ struct DeviceEntry {
 std::vector<DeviceEntry> list_devices();
 
 // Returns the device to use: `wanted` ("cpu", "cuda:0"), else SENONE_DEVICE, else the highest score. Throws ASR_NO_DEVICE with
-// the reason if a named device is unavailable.
-DeviceEntry choose_device(const std::string &wanted);
+// the reason if a named device is unavailable. `source` names the origin of `wanted` in the error's sentence.
+DeviceEntry choose_device(const std::string &wanted, const char *source = "device");
 
 // Returns the devices to try: the named one, as above, or all usable ones by descending score.
 std::vector<DeviceEntry> candidate_devices(const std::string &wanted);
 
-// Overloads for given back ends. `source` names the origin of the device's name in the error's sentence: "device",
-// "SENONE_DEVICE".
+// Overloads for given back ends.
 std::vector<DeviceEntry> list_devices(const std::vector<Backend> &backends);
 DeviceEntry choose_device(const std::vector<Backend> &backends, const std::string &wanted, const std::string &source);
 

@@ -31,8 +31,8 @@ Engine::Engine(const std::string &bundle_path, const EngineOptions &options)
       main_(
           bundle_path, options,
           options.fallback.empty() ? Scheduler::TakeOver() : [this](const Error &reason) { return take_over(reason); }),
-      estimations_(UINT32_MAX, [this] { model().device().begin_thread(); }),
-      results_(options.n_workers(), [this] { model().device().begin_thread(); }) {
+      estimations_(UINT32_MAX, [this] { model().begin_thread(); }),
+      results_(options.n_workers(), [this] { model().begin_thread(); }) {
   find_unwinder();
   add_graph("", read_graph_parts(model().bundle()));
   if (std::optional<GraphParts> parts = read_background_parts(model().bundle())) {
@@ -48,17 +48,19 @@ Engine::~Engine() {
 
 // Loads the fallback; nullptr if that is impossible, with the reason in the log.
 Scheduler *Engine::take_over(const Error &reason) {
-  const char *const lost = model().device().entry().id.c_str();
+  std::string lost = model().device().entry().id;
+  if (model().is_split()) lost += " or " + model().searcher().entry().id;
   try {
     EngineOptions options = model().options();
     options.device = std::exchange(options.fallback, "");
+    options.search_device.clear();
     spare_ = std::make_unique<Place>(bundle_path_, options, Scheduler::TakeOver());
   } catch (...) {
-    log(ASR_LOG_ERROR, "%s was lost (%s), and %s cannot take over: %s", lost, reason.what(), model().options().fallback.c_str(),
-        current_error().what());
+    log(ASR_LOG_ERROR, "%s was lost (%s), and %s cannot take over: %s", lost.c_str(), reason.what(),
+        model().options().fallback.c_str(), current_error().what());
     return nullptr;
   }
-  log(ASR_LOG_WARNING, "%s was lost (%s); %s takes over its streams", lost, reason.what(),
+  log(ASR_LOG_WARNING, "%s was lost (%s); %s takes over its streams", lost.c_str(), reason.what(),
       spare_->model.device().entry().id.c_str());
   return &spare_->scheduler;
 }
@@ -127,10 +129,10 @@ std::shared_ptr<Stream> Engine::open(StreamOptions options) {
   check_mean(options);
   if (options.callback) callbacks_.require_thread();
   if (options.speaker) estimations_.require_thread();
-  if (options.lattice_beam > 0 && !model.device().has(ASR_BACKEND_LATTICES)) {
+  if (options.lattice_beam > 0 && !model.searcher().has(ASR_BACKEND_LATTICES)) {
     fail(ASR_UNSUPPORTED,
          "asr_open: device %s makes no lattices; leave asr_stream_config.lattice_beam 0 or take another device",
-         model.device().entry().id.c_str());
+         model.searcher().entry().id.c_str());
   }
   results_.require_thread();
   auto events = std::make_shared<EventQueue>(options.callback, &callbacks_);

@@ -48,9 +48,10 @@ std::shared_ptr<asr_backend_graph> LoadedGraph::on(const LoadedModel &model, Ret
   }
   asr_backend_graph *loaded = nullptr;
   const bool again = !model.options().fallback.empty();  // the CPU may load it later, packed
-  const bool packed = model.device().has(ASR_BACKEND_PACKED_GRAPH);
-  model.device().check(graph_->load(*model.api(), packed, model.device().get(), &loaded, again));
-  BackendPointer<asr_backend_graph> owner(loaded, model.api()->free_graph);
+  const Device &device = model.searcher();
+  const bool packed = device.has(ASR_BACKEND_PACKED_GRAPH);
+  device.check(graph_->load(*device.api(), packed, device.get(), &loaded, again));
+  BackendPointer<asr_backend_graph> owner(loaded, device.api()->free_graph);
   copies_.push_back({&model, retired->hold(std::move(owner), graph_)});
   return copies_.back().graph;
 }

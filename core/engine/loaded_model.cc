@@ -68,10 +68,11 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
       device_(candidate_devices(options.device), backend_options(options, n_lanes_)),
       features_(nullptr, nullptr),
       acoustic_(nullptr, nullptr) {
+  if (!options.search_device.empty()) open_searcher();
   const AcousticModel model = read_acoustic_model(bundle_);
   n_states_ = model.n_states;
   features_ = load_features(device_, tables_);
-  if (const auto *const signals = extension_of<asr_backend_signals_api>(*api(), ASR_BACKEND_SIGNALS)) {
+  if (const auto *const signals = is_split() ? nullptr : extension_of<asr_backend_signals_api>(*api(), ASR_BACKEND_SIGNALS)) {
     uint32_t makes_rows = 0;
     device_.check(signals->prepare(device_.get(), features(), &makes_rows));
     if (makes_rows != 0) signals_ = signals;
@@ -79,6 +80,34 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
   acoustic_ = load_acoustic(device_, model);
   log(ASR_LOG_INFO, "%s: %u states, on %s (%s)", bundle_path.c_str(), n_states_, device_.entry().id.c_str(),
       device_.entry().info.name);
+  if (is_split()) {
+    log(ASR_LOG_INFO, "%s: searched on %s (%s)", bundle_path.c_str(), searcher().entry().id.c_str(),
+        searcher().entry().info.name);
+  }
+}
+
+// Opens the device that searches, unless it is the one that scores.
+void LoadedModel::open_searcher() {
+  const DeviceEntry entry = choose_device(options_.search_device, "search device");
+  if (entry.id != device_.entry().id) searcher_.emplace(entry, backend_options(options_, n_lanes_));
+}
+
+void LoadedModel::wait(uint32_t n_left) const {
+  std::optional<Error> failure;
+  for (const Device *device : {&device_, &searcher()}) {
+    try {
+      device->check(device->api()->wait(device->get(), n_left));
+    } catch (...) {
+      if (!failure) failure = current_error();
+    }
+    if (!is_split()) break;
+  }
+  if (failure) throw Error(*failure);
+}
+
+void LoadedModel::begin_thread() const noexcept {
+  device_.begin_thread();
+  if (is_split()) searcher_->begin_thread();
 }
 
 }  // namespace asr

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // LoadedModel is a bundle's model on a device: front end and acoustic model as the back end's objects. Graphs are separate
-// (loaded_graph.h). The engine makes it, its parts read it; it is immutable.
+// (loaded_graph.h), and may be searched on another device. The engine makes it, its parts read it; it is immutable.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,9 @@
 namespace asr {
 
 struct EngineOptions {
-  std::string device;    // empty: SENONE_DEVICE, else the best
-  std::string fallback;  // the device that takes over if `device` is lost; empty: none
+  std::string device;         // empty: SENONE_DEVICE, else the best
+  std::string search_device;  // the device that searches; empty: `device`
+  std::string fallback;       // the device that takes over if a device is lost; empty: none
   uint32_t max_lanes = 8, window_frames = 32;
   uint32_t n_threads = 0;  // 0: one per core
   uint32_t device_timeout_ms = 60000;
@@ -42,14 +44,21 @@ class LoadedModel {
 
   const EngineOptions &options() const { return options_; }
   const Bundle &bundle() const { return bundle_; }
+  // The device that computes cepstra and scores, and the one that searches. If they differ, scores pass through the host.
   const Device &device() const { return device_; }
+  const Device &searcher() const { return searcher_ ? *searcher_ : device_; }
+  bool is_split() const { return searcher_.has_value(); }
   const asr_backend_api *api() const { return device_.api(); }
+  // Waits on both devices until at most n_left advances are running. Throws after both have ended their work.
+  void wait(uint32_t n_left) const;
+  void begin_thread() const noexcept;  // see Device::begin_thread
   const FeatureTables &tables() const { return tables_; }
   asr_backend_features *features() const { return features_.get(); }
   asr_backend_acoustic *acoustic() const { return acoustic_.get(); }
 
-  bool overlaps() const { return device_.has(ASR_BACKEND_OVERLAPS); }
-  // The slots that convert samples to log-likelihoods in one step; nullptr if the device does not for this front end.
+  bool overlaps() const { return !is_split() && device_.has(ASR_BACKEND_OVERLAPS); }
+  // The slots that convert samples to log-likelihoods in one step, for searches of the same device; nullptr if the device does
+  // not for this front end.
   const asr_backend_signals_api *signals() const { return signals_; }
   uint32_t n_dims() const { return bundle_.front_end.n_dims(); }
   uint32_t n_states() const { return n_states_; }  // of the acoustic model: length of a row of log-likelihoods
@@ -57,11 +66,14 @@ class LoadedModel {
   double frame_shift_s() const { return bundle_.front_end.shift_samples / bundle_.front_end.sample_rate_hz; }
 
  private:
+  void open_searcher();
+
   EngineOptions options_;
   Bundle bundle_;
   FeatureTables tables_;
   uint32_t n_states_ = 0, n_lanes_;
   Device device_;
+  std::optional<Device> searcher_;  // if it is another one
   BackendPointer<asr_backend_features> features_;
   BackendPointer<asr_backend_acoustic> acoustic_;
   const asr_backend_signals_api *signals_ = nullptr;

@@ -102,7 +102,7 @@ void Scheduler::check_usable() const {
 }
 
 void Scheduler::run() {
-  model_.device().begin_thread();
+  model_.begin_thread();
   for (size_t n = 0;; ++n) {
     Window &now = windows_[n % 2], &before = windows_[(n + 1) % 2];
     next_streams(before.parts.empty());
@@ -222,7 +222,7 @@ void Scheduler::clear(Window *window) {
 void Scheduler::await(const Window &now, const Window &before) {
   std::optional<Error> failure;
   try {
-    model_.device().check(model_.api()->wait(model_.device().get(), model_.overlaps() && !now.jobs.empty() ? 1 : 0));
+    model_.wait(model_.overlaps() && !now.jobs.empty() ? 1 : 0);
   } catch (...) {
     failure = current_error();
   }
@@ -234,13 +234,14 @@ void Scheduler::await(const Window &now, const Window &before) {
 // Fails the streams whose channels failed; returns true if there are any.
 bool Scheduler::take_outcomes(const Window &window) {
   const size_t n_before = failed_.size();
+  const Device &device = model_.searcher();
   for (const Part &part : window.parts) {
     if (!part.stream->is_decoding()) continue;
     asr_backend_channel *const channel = part.stream->utterance_->channel().get();
     asr_backend_channel *const background = part.stream->utterance_->background().get();
     for_stream(part.stream, [&] {
-      model_.device().check(model_.api()->outcome(model_.device().get(), channel));
-      if (background != nullptr) model_.device().check(model_.api()->outcome(model_.device().get(), background));
+      device.check(device.api()->outcome(device.get(), channel));
+      if (background != nullptr) device.check(device.api()->outcome(device.get(), background));
     });
   }
   return failed_.size() > n_before;
@@ -311,7 +312,8 @@ void Scheduler::score(Window *window) {
   if (window->steps.empty()) return;
   asr_backend_device *const device = model_.device().get();
   if (model_.signals() == nullptr) {
-    const asr_score_job job{model_.acoustic(), window->features.data(), window->n_rows, window->buffer, nullptr};
+    float *const loglikes = model_.is_split() ? window->scores.data() : nullptr;
+    const asr_score_job job{model_.acoustic(), window->features.data(), window->n_rows, window->buffer, loglikes};
     model_.device().check(model_.api()->score(device, &job, 1));
     return;
   }
@@ -341,6 +343,8 @@ void Scheduler::advance(Window *window) {
     if (job.n_frames == 0 && (job.wants == 0 || !model_.overlaps())) continue;
     if (part.stream->rows_->gives_loglikes()) {
       job.loglikes = window->loglikes.data() + part.first_row * model_.n_states();
+    } else if (model_.is_split()) {
+      job.loglikes = window->scores.data() + part.first_row * model_.n_states();
     } else {
       job.first_row = static_cast<uint32_t>(part.first_row);
       host_rows_only = false;
@@ -353,8 +357,9 @@ void Scheduler::advance(Window *window) {
     }
   }
   if (window->jobs.empty()) return;
-  model_.device().check(model_.api()->advance(model_.device().get(), host_rows_only ? nullptr : model_.acoustic(),
-                                              window->jobs.data(), window->jobs.size()));
+  const Device &device = model_.searcher();
+  device.check(device.api()->advance(device.get(), host_rows_only ? nullptr : model_.acoustic(), window->jobs.data(),
+                                     window->jobs.size()));
 }
 
 template <typename Action>
@@ -395,7 +400,10 @@ void Scheduler::give_up_device() {
   for (const StreamPointer &stream : live_) fail_stream(stream, reason);
   if (given_up_) return;
   given_up_ = true;
-  model_.api()->wait(model_.device().get(), 0);  // so that no running work reads the windows; it may fail, too
+  try {
+    model_.wait(0);          // so that no running work reads the windows
+  } catch (const Error &) {  // of the loss
+  }
   if (take_over_) spare_ = take_over_(reason);
   std::lock_guard lock(mutex_);
   can_fall_back_ = spare_ != nullptr;

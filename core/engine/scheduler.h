@@ -74,6 +74,7 @@ class Scheduler {
     FusedWindow fused;                      // whose results are among the log-likelihoods
     std::vector<asr_step_job> steps;        // what is scored, in the order of its rows
     uint32_t n_rows = 0;                    // of the score buffer
+    std::vector<float> scores;              // the score buffer on the host, if another device searches; only grows
     std::vector<asr_advance_job> jobs;
     uint32_t n_lanes = 0;  // lanes that its utterances need
   };

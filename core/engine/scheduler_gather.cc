@@ -84,6 +84,9 @@ void Scheduler::gather_rows(const StreamPointer &stream, Window *window) {
     rows.take(n, rows.gives_loglikes() ? &window->loglikes : &window->features);
   }
   if (stream->speaker_) stream->speaker_->take(window->features.data() + n_values, n);
+  if (model_.is_split()) {
+    window->scores.resize(std::max(window->scores.size(), (window->n_rows + n) * model_.n_states()));
+  }
   utterance.take(n);
   stream->next_frame_ += n;
   // From here on nothing fails, so that the window's parts agree with its rows.

@@ -56,12 +56,13 @@ std::optional<Background> Scheduler::background_of(const Stream &stream) {
 
 asr_path Scheduler::best_path(asr_backend_channel *channel, uint32_t wants) {
   asr_path path{};
-  model_.device().check(model_.api()->best_paths(model_.device().get(), &channel, 1, wants, &path));
+  const Device &device = model_.searcher();
+  device.check(device.api()->best_paths(device.get(), &channel, 1, wants, &path));
   return path;
 }
 
 // Returns the bit that asks for the arcs which no later path changes, if the device can tell them.
-uint32_t Scheduler::wants_common() const { return model_.device().has(ASR_BACKEND_COMMON_PATH) ? ASR_WANTS_COMMON : 0; }
+uint32_t Scheduler::wants_common() const { return model_.searcher().has(ASR_BACKEND_COMMON_PATH) ? ASR_WANTS_COMMON : 0; }
 
 EventPointer Scheduler::pause_event(Stream *stream, const asr_path &path, bool is_pause) {
   if (is_pause) {
@@ -104,15 +105,14 @@ void Scheduler::finish_later(const StreamPointer &stream) {
   if (!stream->is_decoding()) return;
   const auto channel = stream->utterance_->channel();
   const auto pieces = stream->utterance_->pieces();
-  const LoadedModel &model = model_;
   const uint64_t first_frame = stream->utterance_->first_frame();
   const Decoding &decoding = stream->utterance_->decoding();
   stream->post_endpoint();
-  stream->submit_result(this, [channel, pieces, first_frame, &model, decoding, background = background_of(*stream),
-                               boosts = stream->take_boosts(), speaking = stream.get()] {
+  stream->submit_result(this, [channel, pieces, first_frame, &device = model_.searcher(), decoding,
+                               background = background_of(*stream), boosts = stream->take_boosts(), speaking = stream.get()] {
     asr_backend_channel *const searched = channel.get();
     asr_raw_lattice raw{};
-    model.device().check(model.api()->lattices(model.device().get(), &searched, 1, ASR_WANTS_FINAL, &raw));
+    device.check(device.api()->lattices(device.get(), &searched, 1, ASR_WANTS_FINAL, &raw));
     return speaking->lattice_result(search_lattice(background, boosts, pieces, raw, first_frame, decoding), decoding);
   });
   end(stream);
@@ -134,7 +134,7 @@ void Scheduler::read_channels(const Streams &streams, Read read, Action action) 
   for (size_t i = 0; i < streams.size(); ++i) {
     if (!streams[i]->is_decoding()) continue;
     for_stream(streams[i], [&] {
-      model_.device().check(apart ? read(i, 1) : status);
+      model_.searcher().check(apart ? read(i, 1) : status);
       action(streams[i], i);
     });
   }
@@ -144,7 +144,8 @@ template <typename Action>
 void Scheduler::for_best_paths(const Streams &streams, uint32_t wants, Action action) {
   paths_.assign(streams.size(), {});
   const auto read = [&](size_t first, size_t n) {
-    return model_.api()->best_paths(model_.device().get(), &channels_[first], n, wants, &paths_[first]);
+    const Device &device = model_.searcher();
+    return device.api()->best_paths(device.get(), &channels_[first], n, wants, &paths_[first]);
   };
   read_channels(streams, read, [&](const StreamPointer &stream, size_t i) { action(stream, paths_[i]); });
 }
@@ -153,7 +154,8 @@ void Scheduler::for_best_paths(const Streams &streams, uint32_t wants, Action ac
 void Scheduler::finish_with_lattices(const Streams &streams) {
   lattices_.assign(streams.size(), {});
   const auto read = [&](size_t first, size_t n) {
-    return model_.api()->lattices(model_.device().get(), &channels_[first], n, ASR_WANTS_FINAL, &lattices_[first]);
+    const Device &device = model_.searcher();
+    return device.api()->lattices(device.get(), &channels_[first], n, ASR_WANTS_FINAL, &lattices_[first]);
   };
   read_channels(streams, read, [&](const StreamPointer &stream, size_t i) {
     const Decoding &decoding = stream->utterance_->decoding();

@@ -434,13 +434,13 @@ void Stream::pass_mark() {
 }
 
 void Stream::submit_pieces(const LoadedModel &model) {
-  if (!model.device().has(ASR_BACKEND_PIECES)) return;
+  if (!model.searcher().has(ASR_BACKEND_PIECES)) return;
   const auto channel = utterance_->channel();
   const auto pieces = utterance_->pieces();
   const float word_cost = utterance_->decoding().word_insertion_cost;
-  const auto take = [&model, channel](asr_raw_lattice *piece) {
+  const auto take = [&device = model.searcher(), channel](asr_raw_lattice *piece) {
     asr_backend_channel *const searched = channel.get();
-    model.device().check(model.api()->lattices(model.device().get(), &searched, 1, ASR_WANTS_PIECE, piece));
+    device.check(device.api()->lattices(device.get(), &searched, 1, ASR_WANTS_PIECE, piece));
   };
   std::function<void()> add_pieces;
   if (model.overlaps()) {

@@ -42,8 +42,9 @@ std::shared_ptr<asr_backend_channel> Utterance::begin_channel(LoadedGraph *graph
                                                               const LoadedModel &model, Retired *retired) const {
   const std::shared_ptr<asr_backend_graph> loaded = graph->on(model, retired);
   asr_backend_channel *channel = nullptr;
-  model.device().check(model.api()->channel_begin(model.device().get(), loaded.get(), &search, &channel));
-  return retired->hold(BackendPointer<asr_backend_channel>(channel, model.api()->channel_end), loaded);
+  const Device &device = model.searcher();
+  device.check(device.api()->channel_begin(device.get(), loaded.get(), &search, &channel));
+  return retired->hold(BackendPointer<asr_backend_channel>(channel, device.api()->channel_end), loaded);
 }
 
 size_t Utterance::room_for(size_t n) const {

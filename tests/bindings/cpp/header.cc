@@ -49,6 +49,7 @@ TEST(CppHeader, RecognisesInFourLines) {
 TEST(CppHeader, InfoAndDevicesAreThoseOfTheLibrary) {
   const senone::Engine engine = load();
   EXPECT_EQ(engine.info().device_id, "cpu:0");
+  EXPECT_EQ(engine.info().search_device_id, "cpu:0");
   EXPECT_EQ(engine.info().sample_rate_hz, 16000);
   EXPECT_EQ(engine.info().n_words, 4u);
   EXPECT_EQ(senone::version(), asr_version());

@@ -201,6 +201,9 @@ class Recognition(unittest.TestCase):
         found = senone.devices()
         self.assertIn("cpu:0", [device.id for device in found if device.usable])
         self.assertEqual(engine().info.device_id, "cpu:0")
+        self.assertEqual(engine().info.search_device_id, "cpu:0")
+        with self.assertRaisesRegex(senone.NoDevice, 'search device "abacus"'):
+            senone.Engine(BUNDLE, "cpu", search_device="abacus")
         self.assertTrue(all(device.reason for device in found if not device.usable))
 
 

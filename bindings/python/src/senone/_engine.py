@@ -38,7 +38,7 @@ class EngineInfo:
     """Properties of an engine.
     device_id, device_name: the device it was loaded on. sample_rate_hz: the model's; other rates are resampled. frame_shift_ms:
     duration of a frame. n_feature_dims: row length of features. n_states: row length of log-likelihoods. n_words: word symbols
-    of the graph "". n_graph_states, n_graph_arcs: its size.
+    of the graph "". n_graph_states, n_graph_arcs: its size. search_device_id, search_device_name: the device that searches.
     """
 
     device_id: str
@@ -50,6 +50,8 @@ class EngineInfo:
     n_words: int
     n_graph_states: int
     n_graph_arcs: int
+    search_device_id: str
+    search_device_name: str
 
 
 class Engine(Owner):
@@ -58,7 +60,7 @@ class Engine(Owner):
     max_lanes: streams that one step advances together, 1..1024; more may be open. window_frames: the most frames a stream
     advances in a step, 8..256. n_threads: host threads of the CPU back end, 0: one per core. fallback: "cpu": decodes the
     unfinished utterances of a lost device again there. device_timeout_ms: a search that takes longer has lost its device; 0:
-    60,000.
+    60,000. search_device: searches, while `device` scores; None: `device` does both.
     Raises InvalidArgument, NotFound (the bundle, or a part of it), BadFile, IoFailure, NoDevice (with device and reason),
     Unsupported, OutOfMemory. Streams keep working after it was closed. Any threads may use one engine.
     """
@@ -73,6 +75,7 @@ class Engine(Owner):
         n_threads: int = 0,
         fallback: str | None = None,
         device_timeout_ms: int = 0,
+        search_device: str | None = None,
     ) -> None:
         config = asr_engine_config()
         lib.asr_engine_config_default(ctypes.byref(config))
@@ -82,6 +85,7 @@ class Engine(Owner):
         config.window_frames = _uint32("window_frames", window_frames)
         config.n_threads = _uint32("n_threads", n_threads)
         config.device_timeout_ms = _uint32("device_timeout_ms", device_timeout_ms)
+        config.search_device = encoded("search_device", search_device)
         pointer = ctypes.c_void_p()
         check(lib.asr_engine_load(encoded("bundle", os.fspath(bundle)), ctypes.byref(config), ctypes.byref(pointer)))
         assert pointer.value is not None
@@ -231,6 +235,8 @@ class Engine(Owner):
             found.n_words,
             found.n_graph_states,
             found.n_graph_arcs,
+            text(found.search_device_id),
+            text(found.search_device_name),
         )
 
 

@@ -38,6 +38,7 @@ class asr_engine_config(ctypes.Structure):
         ("reserved", c_uint32),
         ("fallback", c_char_p),
         ("device_timeout_ms", c_uint32),
+        ("search_device", c_char_p),
     ]
 
 
@@ -53,6 +54,8 @@ class asr_engine_info(ctypes.Structure):
         ("n_words", c_uint32),
         ("n_graph_states", c_uint32),
         ("n_graph_arcs", c_uint64),
+        ("search_device_id", c_char_p),
+        ("search_device_name", c_char_p),
     ]
 
 
