@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "builder/train/shrink.h"
 #include "tools/progress.h"
 
 namespace asr::tool {
@@ -36,6 +37,29 @@ struct DecodingOptions {
   }
 };
 
+// Of models with full covariances.
+struct SmoothingOptions {
+  std::optional<double> share;
+  std::string to = "shared";
+
+  void apply(ImportedModel *model, const std::string &output) const {
+    if (!share) return;
+    if (model->acoustic.covariance != ASR_COVARIANCE_FULL) {
+      throw UsageError("import: --smooth is for full covariances, and the model has diagonal ones; leave it out");
+    }
+    train::shrink_covariances(*share, to == "shared", output, &model->acoustic);
+  }
+};
+
+void add_smoothing_options(Command app, SmoothingOptions &smoothing) {
+  app.option("--smooth", smoothing.share, "For full covariances: share, 0 to 1, of what --smooth-to says in their correlations")
+      .range(0.0, 1.0);
+  app.option("--smooth-to", smoothing.to, "Mean correlations of all Gaussians, or none")
+      .one_of(std::vector<std::string>{"diagonal", "shared"})
+      .needs("--smooth")
+      .shows_default();
+}
+
 void add_decoding_options(Command app, DecodingOptions &decoding) {
   app.option("--acoustic-scale", decoding.acoustic_scale, "Factor on log-likelihoods; default by kind").range(1e-6, 1e6);
   app.option("--beam", decoding.beam, "Natural-log width of the search; default by kind").range(1e-3, 1e6);
@@ -52,13 +76,15 @@ void print_summary(const ImportedModel &model, const std::string &output) {
          front_end.sample_rate_hz);
 }
 
-void run_import(const ReadModel &read_model, const DecodingOptions &decoding, const std::string &output) {
+void run_import(const ReadModel &read_model, const DecodingOptions &decoding, const SmoothingOptions &smoothing,
+                const std::string &output) {
   ImportedModel model;
   {
     Progress progress("importing");
     progress.update(-1, "reading the model");
     model = read_model();
     decoding.apply(&model.bundle.decoding);
+    smoothing.apply(&model, output);
     model.bundle.made_by = {this_step()};
     progress.update(-1, "writing " + output);
     write_imported_model(model, output);
@@ -75,10 +101,12 @@ void add_import(Command app) {
     const ReadModel read_model = kind.add(sub);
     const auto output = std::make_shared<std::string>();
     const auto decoding = std::make_shared<DecodingOptions>();
+    const auto smoothing = std::make_shared<SmoothingOptions>();
     sub.option("OUT_BUNDLE", *output, "Directory to make, or an older bundle to replace").required();
     add_decoding_options(sub, *decoding);
+    add_smoothing_options(sub, *smoothing);
     add_quiet(sub);
-    sub.callback([=] { run_import(read_model, *decoding, *output); });
+    sub.callback([=] { run_import(read_model, *decoding, *smoothing, *output); });
   }
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "builder/graph/bundle_parts.h"
+#include "builder/train/semi_tied.h"
 #include "builder/train/trainer.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
@@ -26,7 +27,7 @@ constexpr float kMostFeature = 1e10f;  // squares and their inverses are well wi
 
 struct TrainEmArguments {
   RecognizeOptions recordings;  // model, list, features, cmn, ...
-  std::string lexicon, transcripts, out, device = "cpu", smooth_to;
+  std::string lexicon, transcripts, out, device = "cpu", smooth_to, sharing;
   std::optional<double> smooth;
   uint32_t n_jobs = 0;
   GraphOptions graph;
@@ -38,7 +39,30 @@ void check(const TrainEmArguments &arguments) {
   if (recordings.list.empty() == recordings.features.empty()) throw UsageError("train em: give one of --list and --features");
   if (recordings.features.empty() && !recordings.cmvn.empty()) throw UsageError("train em: --cmvn is for --features");
   if (recordings.cmvn.empty() && !recordings.utt2spk.empty()) throw UsageError("train em: --utt2spk is for --cmvn");
-  if (arguments.recipe.tied && !arguments.recipe.flat) throw UsageError("train em: --tied is for --flat; give it too");
+  const train::Recipe &recipe = arguments.recipe;
+  if (recipe.tied && !recipe.flat) throw UsageError("train em: --tied is for --flat; give it too");
+  if (recipe.full && recipe.semi_tied) {
+    throw UsageError(
+        "train em: --semi-tied is for diagonal covariances, full ones gain nothing by it; give one of it and --full");
+  }
+}
+
+void check_semi_tied(const TrainEmArguments &arguments, const AcousticModel &start, bool full) {
+  const std::string &model = arguments.recordings.model;
+  if (full) {
+    throw UsageError("train em: --semi-tied is for diagonal covariances, and " + model +
+                     " has full ones; leave it out, or give --flat");
+  }
+  if (!train::may_be_semi_tied(start.streams, start.n_dims)) {
+    fail(ASR_UNSUPPORTED,
+         "train em: --semi-tied transforms all features at once, but those of %s are in %zu streams with Gaussians of their "
+         "own; leave it out, or train a model with one stream",
+         model.c_str(), start.streams.size());
+  }
+  if (start.n_dims > kMostFullDims) {
+    fail(ASR_UNSUPPORTED, "train em: --semi-tied is for up to %u features, but %s has %u; leave it out", kMostFullDims,
+         model.c_str(), start.n_dims);
+  }
 }
 
 // Throws UsageError for options that training from this start would not use.
@@ -48,6 +72,10 @@ void check_options_of(const TrainEmArguments &arguments, const AcousticModel &st
   if (!full && (arguments.smooth || !arguments.smooth_to.empty())) {
     throw UsageError("train em: --smooth and --smooth-to are for full covariances; give --full too");
   }
+  if (!full && !arguments.sharing.empty()) {
+    throw UsageError("train em: --share-covariances is for full covariances; give --full too");
+  }
+  if (recipe.semi_tied) check_semi_tied(arguments, start, full);
   const uint32_t most = train::most_gaussians(start);
   if (!recipe.flat && recipe.n_gaussians > 0 && recipe.n_gaussians < most) {
     throw UsageError(format("train em: --gaussians %u is below the %u that a state of %s has; give more, or --flat",
@@ -125,6 +153,16 @@ class TrainingData {
   std::vector<std::string> left_out_;  // with reasons
 };
 
+// Rows of an archive that are the model's features already would not fit the model with a new transform.
+void check_transformable(const TrainEmArguments &arguments, const FrontEnd &front_end, const Utterance &utterance) {
+  if (!arguments.recipe.semi_tied || utterance.input != ASR_INPUT_FEATURES) return;
+  const bool are_cepstra = utterance.row_length == front_end.n_ceps &&
+                           (front_end.n_ceps != front_end.n_dims() || !arguments.recordings.cmvn.empty());
+  if (are_cepstra || utterance.row_length != front_end.n_dims()) return;
+  throw UsageError("train em: --semi-tied changes the model's features, and " + arguments.recordings.features +
+                   " has them as they were; give recordings or MFCCs");
+}
+
 void read_data(const TrainEmArguments &arguments, const Bundle &bundle, const Device &device, Progress *progress,
                TrainingData *data) {
   UtteranceSource source(arguments.recordings);
@@ -139,6 +177,7 @@ void read_data(const TrainEmArguments &arguments, const Bundle &bundle, const De
     const Words *const words = data->words_of(utterance);
     if (words == nullptr) continue;
     try {
+      check_transformable(arguments, bundle.front_end, utterance);
       source.prepare(&utterance, info);
       if (utterance.input == ASR_INPUT_FLOAT) utterance.rows = reader.read(utterance.path);
     } catch (const Error &error) {
@@ -189,7 +228,7 @@ void run_train_em(const TrainEmArguments &arguments) {
   check(arguments);
   const double start_s = wall_seconds();
   OutputDirectory directory(arguments.out);
-  const Bundle bundle = read_bundle(arguments.recordings.model);
+  Bundle bundle = read_bundle(arguments.recordings.model);
   const HmmSet set = read_hmms(bundle);
   check_contexts(bundle, set);
   const AcousticModel start = read_acoustic_model(bundle.file("acoustic.bin"));
@@ -215,6 +254,7 @@ void run_train_em(const TrainEmArguments &arguments) {
                                          }};
     train::Trainer trainer(device, set, graphs, data.rows(), data.utterances(), &pool, reports);
     model = trainer.train(start, arguments.recipe, arguments.out);
+    if (arguments.recipe.semi_tied) train::append_transform(trainer.transform(), &bundle.front_end);
     n_frames = trainer.n_rows();
     for (const auto &[number, why] : trainer.left_out()) data.leave_out(data.utterances()[number].id, why);
     progress.update(-1, "writing " + arguments.out);
@@ -259,6 +299,12 @@ void add_train_em_options(Command command, TrainEmArguments *arguments) {
   command.flag("--flat", recipe->flat, "Begin with the mean and variance of all data instead of the model's Gaussians");
   command.flag("--tied", recipe->tied, "With --flat: states of a phone share Gaussians, whatever its neighbours");
   command.flag("--full", recipe->full, "Train full covariances");
+  command
+      .option("--share-covariances", arguments->sharing,
+              "With --full: the Gaussians that have a covariance in common, those of a state or all; default: none")
+      .one_of(std::vector<std::string>{"state", "all"});
+  command.flag("--semi-tied", recipe->semi_tied,
+               "Estimate a transform of the features in which diagonal covariances fit best; it joins the front end");
   command.option("--gaussians", recipe->n_gaussians, "Gaussians of a state, by splitting; default: as the start has")
       .range(1u, 4096u);
   command.option("--rounds", recipe->n_rounds, "Rounds of estimation after an alignment").range(1u, 1000u).shows_default();
@@ -300,6 +346,8 @@ void add_train_em(Command train) {
   command.callback([arguments] {
     arguments->recipe.smooth = arguments->smooth.value_or(arguments->recipe.smooth);
     arguments->recipe.smooth_to_shared = arguments->smooth_to != "diagonal";
+    if (arguments->sharing == "state") arguments->recipe.sharing = train::CovarianceSharing::kState;
+    if (arguments->sharing == "all") arguments->recipe.sharing = train::CovarianceSharing::kAll;
     run_train_em(*arguments);
   });
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "builder/train/densities.h"
+#include "builder/train/shared_covariances.h"
 
 namespace asr::train {
 namespace {
@@ -15,8 +16,8 @@ constexpr uint64_t kPieceRows = 4096, kMostPieces = 16;  // of a mixture
 // The rows of each mixture of a stream, in their order.
 class RowsOfMixtures {
  public:
-  RowsOfMixtures(const MixtureModel &model, const TrainingRows &rows, size_t stream)
-      : model_(model), rows_(rows), stream_(stream), begin_(model.mixtures.size() + 1) {
+  RowsOfMixtures(const MixtureModel &model, const TrainingRows &rows, size_t stream, bool full)
+      : model_(model), rows_(rows), stream_(stream), full_(full), begin_(model.mixtures.size() + 1) {
     for (const uint32_t state : rows.states) {
       if (state != kNoState) ++begin_[model.state_mixture[cell(state)] + 1];
     }
@@ -33,7 +34,7 @@ class RowsOfMixtures {
   // The statistics of one of a mixture's pieces.
   Statistics sum(size_t mixture, uint64_t piece) const {
     const Mixture &own = model_.mixtures[mixture];
-    Statistics statistics(model_, own);
+    Statistics statistics(model_, own, full_);
     Densities densities(model_, own);
     std::vector<double> shares;
     const uint64_t n = n_rows(mixture), n_all = n_pieces(mixture);
@@ -53,6 +54,7 @@ class RowsOfMixtures {
   const MixtureModel &model_;
   const TrainingRows &rows_;
   const size_t stream_;
+  const bool full_;
   std::vector<uint64_t> begin_;    // [n_mixtures + 1]
   std::vector<uint64_t> numbers_;  // of rows
 };
@@ -95,18 +97,13 @@ Moments moments_of(const TrainingRows &rows, ThreadPool *pool) {
   return moments;
 }
 
-double em_round(const TrainingRows &rows, const EstimateOptions &options, ThreadPool *pool, MixtureModel *model) {
-  std::vector<Mixture> estimated(model->mixtures.size());
-  std::vector<double> log_likelihoods(model->mixtures.size());
-  for (size_t stream = 0; stream < model->streams.size(); ++stream) {
-    const RowsOfMixtures rows_of(*model, rows, stream);
-    const auto take = [&](size_t mixture, const Statistics &statistics) {
-      estimated[mixture] = estimate(*model, statistics, options);
-      log_likelihoods[mixture] = statistics.log_likelihood;
-    };
+void sum_statistics(const TrainingRows &rows, const MixtureModel &model, bool full, ThreadPool *pool,
+                    const std::function<void(size_t mixture, const Statistics &statistics)> &take) {
+  for (size_t stream = 0; stream < model.streams.size(); ++stream) {
+    const RowsOfMixtures rows_of(model, rows, stream, full);
     std::vector<size_t> small;
-    for (size_t i = 0; i < model->mixtures.size(); ++i) {
-      if (model->mixtures[i].stream != stream) continue;
+    for (size_t i = 0; i < model.mixtures.size(); ++i) {
+      if (model.mixtures[i].stream != stream) continue;
       if (rows_of.n_pieces(i) == 1) {
         small.push_back(i);
       } else {
@@ -115,7 +112,17 @@ double em_round(const TrainingRows &rows, const EstimateOptions &options, Thread
     }
     pool->run(small.size(), [&](size_t i) { take(small[i], rows_of.sum(small[i], 0)); });
   }
+}
+
+double em_round(const TrainingRows &rows, const EstimateOptions &options, ThreadPool *pool, MixtureModel *model) {
+  std::vector<Mixture> estimated(model->mixtures.size());
+  std::vector<double> log_likelihoods(model->mixtures.size());
+  sum_statistics(rows, *model, model->full, pool, [&](size_t mixture, const Statistics &statistics) {
+    estimated[mixture] = estimate(*model, statistics, options);
+    log_likelihoods[mixture] = statistics.log_likelihood;
+  });
   model->mixtures = std::move(estimated);
+  share_covariances(options, pool, model);
   return std::accumulate(log_likelihoods.begin(), log_likelihoods.end(), 0.0);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "builder/train/estimate.h"
@@ -29,6 +30,11 @@ struct Moments {
 
 // The moments of all rows that have a state.
 Moments moments_of(const TrainingRows &rows, ThreadPool *pool);
+
+// The statistics of every mixture, by number. full: second moments of all pairs of dimensions. `take` may be called on several
+// threads at once, once for a mixture.
+void sum_statistics(const TrainingRows &rows, const MixtureModel &model, bool full, ThreadPool *pool,
+                    const std::function<void(size_t mixture, const Statistics &statistics)> &take);
 
 // Estimates every mixture anew. Returns the log-likelihood of the rows that have a state under the model as it was.
 double em_round(const TrainingRows &rows, const EstimateOptions &options, ThreadPool *pool, MixtureModel *model);

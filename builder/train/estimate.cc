@@ -56,9 +56,9 @@ class Estimator {
         old_(statistics.mixture),
         options_(options),
         d_(model.n_values(old_)),
-        size_(model.covariance_size(old_)) {
-    for (const uint32_t dim : statistics.dims) floor_.push_back(options.variance_floor[dim]);
-  }
+        size_(model.covariance_size(old_)),
+        shares_(model.sharing != CovarianceSharing::kNone),
+        floor_(floor_of_dims(options, statistics.dims)) {}
 
   void keep_gaussian(size_t k, double frames, Mixture *mixture) const {
     const auto mean = old_.means.begin() + static_cast<ptrdiff_t>(k * d_);
@@ -80,8 +80,7 @@ class Estimator {
         for (size_t c = 0; c <= r; ++c, ++at) covariance[at] = second[at] / frames - shift[r] * shift[c];
         covariance[diagonal_at(r)] = std::max(covariance[diagonal_at(r)], 0.0);  // rounding may leave less
       }
-      smooth(frames, &covariance);
-      floor_covariance(&covariance, floor_);
+      if (!shares_) smooth_and_floor(options_, old_.stream, floor_, frames, &covariance);
     } else {
       for (size_t i = 0; i < d_; ++i) covariance[i] = std::max(second[i] / frames - shift[i] * shift[i], floor_[i]);
     }
@@ -90,24 +89,12 @@ class Estimator {
   }
 
  private:
-  void smooth(double frames, std::vector<double> *covariance) const {
-    const double own = frames / (frames + options_.smooth);
-    scale_beside_diagonal(covariance->data(), d_, own);
-    if (options_.correlations.empty()) return;
-    const std::vector<double> &correlations = options_.correlations[old_.stream];
-    for (size_t r = 1; r < d_; ++r) {
-      for (size_t c = 0; c < r; ++c) {
-        const double scale = std::sqrt((*covariance)[diagonal_at(r)] * (*covariance)[diagonal_at(c)]);
-        (*covariance)[triangle_at(r, c)] += (1 - own) * scale * correlations[triangle_at(r, c)];
-      }
-    }
-  }
-
   const Statistics &statistics_;
   const Mixture &old_;
   const EstimateOptions &options_;
   const size_t d_, size_;
-  std::vector<double> floor_;
+  const bool shares_;  // smoothed and floored when they are shared
+  const std::vector<double> floor_;
 };
 
 }  // namespace
@@ -118,6 +105,21 @@ std::vector<double> floor_of(const std::vector<double> &variance, double share) 
   floor.reserve(variance.size());
   for (const double value : variance) floor.push_back(std::max(value * share, kLeastVariance));
   return floor;
+}
+
+std::vector<double> floor_of_dims(const EstimateOptions &options, const std::vector<uint32_t> &dims) {
+  std::vector<double> floor;
+  floor.reserve(dims.size());
+  for (const uint32_t dim : dims) floor.push_back(options.variance_floor[dim]);
+  return floor;
+}
+
+void smooth_and_floor(const EstimateOptions &options, uint32_t stream, const std::vector<double> &floor, double frames,
+                      std::vector<double> *covariance) {
+  const std::vector<double> zeros;
+  const std::vector<double> &others = options.correlations.empty() ? zeros : options.correlations[stream];
+  shrink_correlations(others, frames / (frames + options.smooth), covariance, floor.size());
+  floor_covariance(covariance, floor);
 }
 
 std::vector<std::vector<double>> mean_correlations(const MixtureModel &model) {

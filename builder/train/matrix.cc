@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/cholesky.h"
 
@@ -77,6 +78,50 @@ void scale_beside_diagonal(double *matrix, size_t n, double factor) {
   for (size_t r = 1; r < n; ++r) {
     for (size_t c = 0; c < r; ++c) matrix[triangle_at(r, c)] *= factor;
   }
+}
+
+void shrink_correlations(const std::vector<double> &others, double own, std::vector<double> *covariance, size_t n) {
+  scale_beside_diagonal(covariance->data(), n, own);
+  if (others.empty()) return;
+  for (size_t r = 1; r < n; ++r) {
+    for (size_t c = 0; c < r; ++c) {
+      const double scale = std::sqrt((*covariance)[diagonal_at(r)] * (*covariance)[diagonal_at(c)]);
+      (*covariance)[triangle_at(r, c)] += (1 - own) * scale * others[triangle_at(r, c)];
+    }
+  }
+}
+
+// Gauss and Jordan's elimination with pivots of the present column.
+double invert_square(std::vector<double> *matrix, size_t n) {
+  std::vector<double> inverse(n * n);
+  for (size_t i = 0; i < n; ++i) inverse[i * n + i] = 1;
+  double *const a = matrix->data(), *const b = inverse.data();
+  double log_determinant = 0;
+  for (size_t column = 0; column < n; ++column) {
+    size_t pivot = column;
+    for (size_t r = column + 1; r < n; ++r) {
+      if (std::abs(a[r * n + column]) > std::abs(a[pivot * n + column])) pivot = r;
+    }
+    if (!(std::abs(a[pivot * n + column]) > 0)) return -INFINITY;
+    std::swap_ranges(a + pivot * n, a + (pivot + 1) * n, a + column * n);
+    std::swap_ranges(b + pivot * n, b + (pivot + 1) * n, b + column * n);
+    const double scale = 1 / a[column * n + column];
+    log_determinant -= std::log(std::abs(scale));
+    for (size_t c = 0; c < n; ++c) {
+      a[column * n + c] *= scale;
+      b[column * n + c] *= scale;
+    }
+    for (size_t r = 0; r < n; ++r) {
+      const double factor = r == column ? 0 : a[r * n + column];
+      if (factor == 0) continue;
+      for (size_t c = 0; c < n; ++c) {
+        a[r * n + c] -= factor * a[column * n + c];
+        b[r * n + c] -= factor * b[column * n + c];
+      }
+    }
+  }
+  *matrix = std::move(inverse);
+  return log_determinant;
 }
 
 void floor_covariance(std::vector<double> *matrix, const std::vector<double> &floor) {

@@ -19,6 +19,14 @@ std::vector<double> inverse_triangle(const std::vector<double> &factor, size_t n
 // Multiplies what is not on the diagonal.
 void scale_beside_diagonal(double *matrix, size_t n, double factor);
 
+// Draws a covariance's correlations towards others and keeps the share `own` of its own (equation T5). The others are
+// a lower triangle by rows; empty: zeros.
+void shrink_correlations(const std::vector<double> &others, double own, std::vector<double> *covariance, size_t n);
+
+// Replaces a matrix [n][n] by its inverse. Returns the logarithm of the absolute value of its determinant; -inf, and the matrix
+// is useless, if it is singular.
+double invert_square(std::vector<double> *matrix, size_t n);
+
 // Changes the matrix to the one A with A - diag(floor) positive semi-definite that is nearest in likelihood (equation T4):
 // along no direction is the variance below the floor's.
 void floor_covariance(std::vector<double> *matrix, const std::vector<double> &floor);

@@ -5,63 +5,33 @@
 #include <cmath>
 #include <numeric>
 
-#include "builder/train/matrix.h"
-#include "core/base/cholesky.h"
+#include "builder/train/precisions.h"
 #include "core/base/error.h"
 
 namespace asr::train {
 namespace {
 
-constexpr uint32_t kNoGroup = 0xffffffffu;
+constexpr uint32_t kNoGroup = 0xffffffffu, kNoCovariance = 0xffffffffu;
 
-// Covariance of a full precision, and the other way round. False if the matrix is not positive definite.
-bool invert(std::vector<double> *matrix, size_t d) {
-  if (!factorise(matrix, d)) return false;
-  *matrix = inverse_of_factor(*matrix, d);
-  return true;
-}
-
-std::vector<double> read_covariance(const float *precision, size_t d, bool full) {
-  std::vector<double> values(precision, precision + (full ? d * (d + 1) / 2 : d));
-  if (!full) {
-    for (double &value : values) value = 1 / value;
-  } else if (!invert(&values, d)) {
-    fail(ASR_BAD_FILE, "a covariance of the model is not positive definite; import it again");
-  }
-  return values;
-}
-
-// Rounding to float must leave a full precision positive definite: the back ends factorise it.
-std::vector<float> rounded_precision(std::vector<double> covariance, size_t d, bool full) {
-  if (!full) {
-    for (double &value : covariance) value = 1 / value;
-    return {covariance.begin(), covariance.end()};
-  }
-  constexpr int kTrials = 60;
-  for (int trial = 0; trial < kTrials; ++trial) {
-    std::vector<double> precision = covariance;
-    if (invert(&precision, d)) {
-      std::vector<float> rounded(precision.begin(), precision.end());
-      precision.assign(rounded.begin(), rounded.end());
-      if (factorise(&precision, d)) return rounded;
-    }
-    scale_beside_diagonal(&covariance[0], d, 0.9);
-  }
-  return {};
-}
-
-void add_mixture(const MixtureModel &model, const Mixture &mixture, AcousticModel *out, const std::string &source) {
+// shared: of the mixture's Gaussians; the number of a covariance that is there, or kNoCovariance and gets one.
+void add_mixture(const MixtureModel &model, const Mixture &mixture, uint32_t *shared, AcousticModel *out,
+                 const std::string &source) {
   const size_t d = model.n_values(mixture), size = model.covariance_size(mixture);
   out->codebooks.push_back(
       {mixture.stream, static_cast<uint32_t>(mixture.n_gaussians()), out->covariance_of.size(), out->means.size()});
   out->means.insert(out->means.end(), mixture.means.begin(), mixture.means.end());
   for (size_t k = 0; k < mixture.n_gaussians(); ++k) {
+    if (*shared != kNoCovariance) {
+      out->covariance_of.push_back(*shared);
+      continue;
+    }
     const auto first = mixture.covariances.begin() + static_cast<ptrdiff_t>(k * size);
     const std::vector<float> precision = rounded_precision({first, first + static_cast<ptrdiff_t>(size)}, d, model.full);
     if (precision.empty()) fail(ASR_BAD_FILE, "%s: a covariance is not positive definite; raise --smooth", source.c_str());
     out->covariance_of.push_back(static_cast<uint32_t>(out->precision_at.size()));
     out->precision_at.push_back(out->precisions.size());
     out->precisions.insert(out->precisions.end(), precision.begin(), precision.end());
+    if (model.sharing != CovarianceSharing::kNone) *shared = out->covariance_of.back();
   }
 }
 
@@ -121,7 +91,11 @@ AcousticModel to_acoustic_model(const MixtureModel &model, const std::string &so
   result.n_dims = model.n_dims;
   result.n_states = model.n_states();
   result.streams = model.streams;
-  for (const Mixture &mixture : model.mixtures) add_mixture(model, mixture, &result, source);
+  std::vector<uint32_t> shared(model.streams.size(), kNoCovariance);
+  for (const Mixture &mixture : model.mixtures) {
+    if (model.sharing == CovarianceSharing::kState) shared[mixture.stream] = kNoCovariance;
+    add_mixture(model, mixture, &shared[mixture.stream], &result, source);
+  }
   result.state_codebook = model.state_mixture;
   for (size_t cell = 0; cell < model.state_mixture.size(); ++cell) {
     const Mixture &mixture = model.mixtures[model.state_mixture[cell]];

@@ -15,8 +15,9 @@ namespace asr::train {
 // Gaussians of one feature stream, of one state or of several. A state has a row of weights; states may share a row.
 struct Mixture {
   uint32_t stream = 0;
-  std::vector<double> means;          // [n_gaussians][d]
-  std::vector<double> covariances;    // [n_gaussians][d], or lower triangles by rows: [n_gaussians][d * (d + 1) / 2]
+  std::vector<double> means;  // [n_gaussians][d]
+  // [n_gaussians][d], or lower triangles by rows: [n_gaussians][d * (d + 1) / 2]. Each Gaussian has a copy of a shared one.
+  std::vector<double> covariances;
   std::vector<double> weights;        // [n_rows][n_gaussians]; each row adds up to 1
   std::vector<double> occupancies;    // [n_gaussians]: frames that each was estimated from; 0 where it was not
   std::vector<double> prior_weights;  // as weights: what states that share Gaussians began with; empty: they have no prior
@@ -24,8 +25,16 @@ struct Mixture {
   size_t n_weight_rows() const { return weights.size() / occupancies.size(); }
 };
 
+// The Gaussians that have a covariance in common.
+enum class CovarianceSharing {
+  kNone,
+  kState,  // of a mixture: of a state and stream, or of a codebook that states share
+  kAll,    // of a stream
+};
+
 struct MixtureModel {
   bool full = false;  // covariances
+  CovarianceSharing sharing = CovarianceSharing::kNone;
   uint32_t n_dims = 0;
   std::vector<GmmStream> streams;
   std::vector<Mixture> mixtures;

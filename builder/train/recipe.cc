@@ -21,7 +21,7 @@ std::vector<uint32_t> sizes_of(const Recipe &recipe, uint32_t first) {
 std::vector<TrainingStep> steps_of(const Recipe &recipe, uint32_t most_gaussians) {
   std::vector<TrainingStep> steps;
   if (recipe.flat) {
-    for (uint32_t i = 0; i <= kTiedAlignments; ++i) steps.push_back({i == 0, false, false, 0, 1});
+    for (uint32_t i = 0; i <= kTiedAlignments; ++i) steps.push_back({i == 0, false, false, false, 0, 1});
   }
   const std::vector<uint32_t> sizes = sizes_of(recipe, recipe.flat ? 1 : most_gaussians);
   for (const uint32_t size : sizes) {
@@ -29,7 +29,8 @@ std::vector<TrainingStep> steps_of(const Recipe &recipe, uint32_t most_gaussians
     for (uint32_t i = 0; i < recipe.n_alignments; ++i) {
       const bool is_first = i == 0 && size == sizes.front();
       const bool splits = i == 0 && !is_first;
-      steps.push_back({false, is_first && recipe.flat && !recipe.tied, is_first && recipe.full, splits ? size : 0, n_rounds});
+      const bool unties = is_first && recipe.flat && !recipe.tied;
+      steps.push_back({false, unties, is_first && recipe.full, recipe.semi_tied, splits ? size : 0, n_rounds});
     }
   }
   return steps;

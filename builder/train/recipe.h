@@ -13,6 +13,7 @@ struct Recipe {
   bool flat = false;             // begin with one Gaussian a state, of the mean and variance of all data
   bool tied = false;             // with flat: states of a phone keep Gaussians in common, whatever the context
   bool full = false;             // covariances
+  bool semi_tied = false;        // diagonal covariances of features that an estimated transform makes
   uint32_t n_gaussians = 0;      // of a mixture; 0: as the start has
   uint32_t n_rounds = 4;         // after an alignment
   uint32_t n_alignments = 2;     // with each number of Gaussians
@@ -22,6 +23,7 @@ struct Recipe {
   double weight_prior = 200;     // EstimateOptions
   double least_frames = 10;      // EstimateOptions
   double beam = 1000;            // of forced alignment
+  CovarianceSharing sharing = CovarianceSharing::kNone;  // of full covariances
 };
 
 // An alignment and the rounds that follow it.
@@ -29,6 +31,7 @@ struct TrainingStep {
   bool equal_stretches = false;  // instead of a search
   bool unties = false;           // after the alignment
   bool makes_full = false;       // after it
+  bool transforms = false;       // after it: estimates the transform of semi-tied covariances
   uint32_t n_gaussians = 0;      // split into so many after it; 0: not
   uint32_t n_rounds = 1;
 };

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -31,8 +32,13 @@ RowsFile::~RowsFile() {
 }
 
 void RowsFile::add(const float *rows, uint64_t n_rows) {
+  write(rows, n_rows_, n_rows);
+  n_rows_ += n_rows;
+}
+
+void RowsFile::write(const float *rows, uint64_t first_row, uint64_t n_rows) {
   const char *next = reinterpret_cast<const char *>(rows);
-  size_t at = size();
+  size_t at = first_row * n_dims_ * sizeof(float);
   for (size_t left = n_rows * n_dims_ * sizeof(float); left > 0;) {
     const ssize_t n = pwrite(descriptor_.get(), next, left, static_cast<off_t>(at));
     if (n < 0 && errno == EINTR) continue;
@@ -41,7 +47,24 @@ void RowsFile::add(const float *rows, uint64_t n_rows) {
     at += static_cast<size_t>(n);
     left -= static_cast<size_t>(n);
   }
-  n_rows_ += n_rows;
+}
+
+void RowsFile::transform(const std::vector<double> &matrix, ThreadPool *pool) {
+  constexpr uint64_t kRows = 1024;  // at a time
+  const float *const all = map();
+  pool->run((n_rows_ + kRows - 1) / kRows, [&](size_t piece) {
+    const uint64_t first = piece * kRows, n = std::min(kRows, n_rows_ - first);
+    std::vector<float> rows(n * n_dims_);
+    for (uint64_t row = 0; row < n; ++row) {
+      const float *const x = all + (first + row) * n_dims_;
+      for (uint32_t i = 0; i < n_dims_; ++i) {
+        double sum = 0;
+        for (uint32_t j = 0; j < n_dims_; ++j) sum += matrix[size_t{i} * n_dims_ + j] * static_cast<double>(x[j]);
+        rows[row * n_dims_ + i] = static_cast<float>(sum);
+      }
+    }
+    write(rows.data(), first, n);
+  });
 }
 
 const float *RowsFile::map() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/descriptor.h"
+#include "core/base/thread_pool.h"
 
 namespace asr::train {
 
@@ -27,12 +28,17 @@ class RowsFile {
   // All rows; after it none is added.
   const float *map();
 
+  // Turns every row x into A x, summed in double. `matrix`: A, [n_dims][n_dims]. Changes what map() points to. A full disk may
+  // leave a part of the rows turned.
+  void transform(const std::vector<double> &matrix, ThreadPool *pool);
+
  private:
   const std::string path_;
   const uint32_t n_dims_;
   Descriptor descriptor_;
   uint64_t n_rows_ = 0;
   void *mapped_ = nullptr;
+  void write(const float *rows, uint64_t first_row, uint64_t n_rows);
   size_t size() const { return n_rows_ * n_dims_ * sizeof(float); }
 };
 

@@ -14,13 +14,13 @@ void add_all(const std::vector<double> &from, std::vector<double> *to) {
 
 }  // namespace
 
-Statistics::Statistics(const MixtureModel &model, const Mixture &of)
+Statistics::Statistics(const MixtureModel &model, const Mixture &of, bool of_pairs)
     : mixture(of),
       dims(model.streams[of.stream].dims),
-      full(model.full),
+      full(of_pairs),
       occupancies(of.weights.size()),
       first(of.means.size()),
-      second(of.covariances.size()),
+      second(of.n_gaussians() * (full ? dims.size() * (dims.size() + 1) / 2 : dims.size())),
       difference_(dims.size()) {}
 
 void Statistics::add(const float *row, size_t weight_row, const std::vector<double> &shares, double log_likelihood_of_row) {

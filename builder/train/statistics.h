@@ -10,7 +10,8 @@ namespace asr::train {
 
 // Moments are those about the Gaussians' present means, so that nothing large cancels.
 struct Statistics {
-  Statistics(const MixtureModel &model, const Mixture &mixture);
+  // full: second moments are those of all pairs of dimensions, also where the model's covariances are diagonal.
+  Statistics(const MixtureModel &model, const Mixture &mixture, bool full);
 
   // A row of features, with the shares of the Gaussians in it and its log-likelihood.
   void add(const float *row, size_t weight_row, const std::vector<double> &shares, double log_likelihood);
@@ -21,7 +22,7 @@ struct Statistics {
   bool full;
   std::vector<double> occupancies;  // [n_weight_rows][n_gaussians]
   std::vector<double> first;        // [n_gaussians][d]
-  std::vector<double> second;       // as the mixture's covariances
+  std::vector<double> second;       // [n_gaussians][d], or lower triangles by rows
   double log_likelihood = 0;
 
  private:

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "builder/train/semi_tied.h"
+#include "builder/train/shared_covariances.h"
 #include "core/base/error.h"
 
 namespace asr::train {
@@ -31,6 +33,7 @@ Trainer::Trainer(const Device &device, const HmmSet &set, const TranscriptGraphs
       utterances_(utterances),
       pool_(pool),
       reports_(std::move(reports)),
+      rows_file_(rows),
       rows_{rows->n_dims(), rows->map(), std::vector<uint32_t>(rows->n_rows(), kNoState)},
       by_length_(utterances.size()) {
   std::iota(by_length_.begin(), by_length_.end(), size_t{0});
@@ -42,6 +45,7 @@ AcousticModel Trainer::train(const AcousticModel &start, const Recipe &recipe, c
   const std::vector<TrainingStep> steps = steps_of(recipe, most_gaussians(start));
   n_steps_ = steps.size();
   step_ = 0;
+  transform_.clear();
   MixtureModel model = first_model(start, recipe);
   for (const TrainingStep &step : steps) {
     ++step_;
@@ -71,6 +75,8 @@ void Trainer::run(const TrainingStep &step, const Recipe &recipe, const std::str
   if (!step.equal_stretches) align(to_acoustic_model(*model, source), recipe.beam);
   if (step.unties) untie(model);
   if (step.makes_full) make_full(model);
+  if (model->full && model->sharing != recipe.sharing) begin_sharing(recipe.sharing, model);
+  if (step.transforms) estimate_transform(recipe, model);
   if (step.n_gaussians > 0) split_all(step.n_gaussians, model);
   for (uint32_t round = 1; round <= step.n_rounds; ++round) {
     report(1, "estimating");
@@ -79,6 +85,15 @@ void Trainer::run(const TrainingStep &step, const Recipe &recipe, const std::str
     result.log_likelihood = em_round(rows_, estimate_, pool_, model) / static_cast<double>(rows_.n_used());
     reports_.round(result);
   }
+}
+
+// Rows, model and variance floor become those of the new features.
+void Trainer::estimate_transform(const Recipe &recipe, MixtureModel *model) {
+  report(1, "estimating the transform");
+  const std::vector<double> matrix = make_semi_tied(rows_, estimate_, pool_, model);
+  transform_ = transform_.empty() ? matrix : product(matrix, transform_, model->n_dims);
+  rows_file_->transform(matrix, pool_);
+  estimate_.variance_floor = floor_of(moments_of(rows_, pool_).variance, recipe.variance_floor);
 }
 
 void Trainer::split_all(uint32_t n_gaussians, MixtureModel *model) const {

@@ -47,6 +47,10 @@ class Trainer {
   // Throws if no utterance can be aligned. `source` names the result in errors.
   AcousticModel train(const AcousticModel &start, const Recipe &recipe, const std::string &source);
 
+  // The features' new transform, [n_dims][n_dims]; empty if the recipe estimates none. It is the front end's last step
+  // (append_transform).
+  const std::vector<double> &transform() const { return transform_; }
+
   // Why utterances were left out of the last alignment, by number.
   const std::map<size_t, std::string> &left_out() const { return left_out_; }
   uint64_t n_rows() const { return rows_.n_used(); }  // of the others
@@ -54,6 +58,7 @@ class Trainer {
  private:
   MixtureModel first_model(const AcousticModel &start, const Recipe &recipe);
   void run(const TrainingStep &step, const Recipe &recipe, const std::string &source, MixtureModel *model);
+  void estimate_transform(const Recipe &recipe, MixtureModel *model);
   void split_all(uint32_t n_gaussians, MixtureModel *model) const;
   void align(const AcousticModel &model, double beam);
   void align_in_equal_stretches();
@@ -67,7 +72,9 @@ class Trainer {
   const std::vector<TrainingUtterance> &utterances_;
   ThreadPool *const pool_;
   const TrainingReports reports_;
+  RowsFile *const rows_file_;
   TrainingRows rows_;
+  std::vector<double> transform_;
   EstimateOptions estimate_;
   std::vector<size_t> by_length_;
   std::map<size_t, std::string> left_out_;

@@ -269,5 +269,14 @@ TEST(Matrix, InverseOfAFactor) {
   }
 }
 
+TEST(Matrix, InverseAndDeterminantOfASquare) {
+  std::vector<double> matrix = {0, 2, 1, 1, 1, 0, 3, 0, 1};  // the first pivot is of another row; |matrix| = -5
+  EXPECT_NEAR(invert_square(&matrix, 3), std::log(5.0), 1e-12);
+  const std::vector<double> want = {-0.2, 0.4, 0.2, 0.2, 0.6, -0.2, 0.6, -1.2, 0.4};
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(matrix[i], want[i], 1e-12);
+  std::vector<double> singular = {1, 2, 2, 4};
+  EXPECT_EQ(invert_square(&singular, 2), -INFINITY);
+}
+
 }  // namespace
 }  // namespace asr::train

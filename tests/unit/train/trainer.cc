@@ -56,7 +56,9 @@ std::vector<double> centre(uint32_t state) {
 
 class Speech {
  public:
-  Speech() : lexicon_(parse_sphinx_lexicon(kLexicon, "lexicon", set_, &n_left_out_)), graphs_(set_, lexicon_, {}) {}
+  // common: deviation of what all features of a row have in common.
+  explicit Speech(double common = 0)
+      : common_(common), lexicon_(parse_sphinx_lexicon(kLexicon, "lexicon", set_, &n_left_out_)), graphs_(set_, lexicon_, {}) {}
 
   void say(const Transcript &words, const std::vector<uint32_t> &states, uint32_t frames_each) {
     std::vector<float> rows;
@@ -65,7 +67,8 @@ class Speech {
       const uint32_t n = frames_each == 0 ? 3 + random_() % 8 : frames_each;
       for (uint32_t i = 0; i < n; ++i) {
         truth_.push_back(state);
-        for (const double x : centre(state)) rows.push_back(static_cast<float>(x + 0.5 * normal_(random_)));
+        const double common = common_ * normal_(random_);
+        for (const double x : centre(state)) rows.push_back(static_cast<float>(x + common + 0.5 * normal_(random_)));
       }
     }
     rows_.add(rows.data(), rows.size() / kDims);
@@ -94,16 +97,19 @@ class Speech {
     Trainer trainer(device, set_, graphs_, &rows_, utterances_, &pool, reports);
     AcousticModel model = trainer.train(any_model(), recipe, "model");
     left_out_ = trainer.left_out();
+    transform_ = trainer.transform();
     return model;
   }
 
   const TranscriptGraphs &graphs() const { return graphs_; }
   const std::vector<uint32_t> &truth() const { return truth_; }
   const std::map<size_t, std::string> &left_out() const { return left_out_; }
+  const std::vector<double> &transform() const { return transform_; }
   std::vector<TrainingUtterance> &utterances() { return utterances_; }
   RowsFile &rows() { return rows_; }
 
  private:
+  const double common_;
   const HmmSet set_ = two_state_phones();
   size_t n_left_out_ = 0;
   const Lexicon lexicon_;
@@ -113,6 +119,7 @@ class Speech {
   std::vector<TrainingUtterance> utterances_;
   std::vector<uint32_t> truth_;
   std::map<size_t, std::string> left_out_;
+  std::vector<double> transform_;
   std::mt19937 random_{5};
   std::normal_distribution<double> normal_;
 };
@@ -165,6 +172,62 @@ TEST(Trainer, AnyNumberOfThreadsGivesTheSameModel) {
   EXPECT_EQ(one.means, three.means);
   EXPECT_EQ(one.precisions, three.precisions);
   EXPECT_EQ(one.log_weights, three.log_weights);
+}
+
+TEST(Trainer, SemiTiedFeaturesAreLikelier) {
+  Recipe recipe = flat_recipe();
+  std::vector<RoundReport> plain, tied;
+  Speech speech(1.5);
+  speech.say_much();
+  speech.train(recipe, 2, &plain);
+  EXPECT_TRUE(speech.transform().empty());
+  const std::vector<float> before(speech.rows().map(), speech.rows().map() + speech.rows().n_rows() * kDims);
+  recipe.semi_tied = true;
+  const AcousticModel model = speech.train(recipe, 2, &tied);
+  EXPECT_EQ(model.covariance, ASR_COVARIANCE_DIAGONAL);
+  // All features share noise of variance 2.25 beside 0.25 of their own: ln |A W A'| is that of W.
+  const double variance = 2.25 + 0.25, determinant = 0.25 * 0.25 * (0.25 + 3 * 2.25);
+  EXPECT_NEAR(tied.back().log_likelihood - plain.back().log_likelihood, 0.5 * std::log(std::pow(variance, 3) / determinant),
+              0.1);
+  // The rows are those of the transform that is given.
+  ASSERT_EQ(speech.transform().size(), size_t{kDims * kDims});
+  for (size_t row = 0; row < before.size(); row += kDims) {
+    for (uint32_t i = 0; i < kDims; ++i) {
+      double sum = 0;
+      for (uint32_t j = 0; j < kDims; ++j) sum += speech.transform()[i * kDims + j] * static_cast<double>(before[row + j]);
+      ASSERT_NEAR(speech.rows().map()[row + i], sum, 1e-4) << "row " << row / kDims;
+    }
+  }
+}
+
+TEST(Trainer, AnyNumberOfThreadsGivesTheSameTransform) {
+  std::vector<std::vector<double>> transforms;
+  std::vector<std::vector<float>> precisions;
+  for (const uint32_t n_threads : {1u, 3u}) {
+    Speech speech(1);
+    speech.say_much();
+    Recipe recipe = flat_recipe();
+    recipe.n_gaussians = 2;
+    recipe.semi_tied = true;
+    precisions.push_back(speech.train(recipe, n_threads).precisions);
+    transforms.push_back(speech.transform());
+  }
+  EXPECT_EQ(transforms[0], transforms[1]);
+  EXPECT_EQ(precisions[0], precisions[1]);
+}
+
+TEST(Trainer, SharedCovariancesStayShared) {
+  for (const CovarianceSharing sharing : {CovarianceSharing::kState, CovarianceSharing::kAll}) {
+    Speech speech;
+    speech.say_much();
+    Recipe recipe = flat_recipe();
+    recipe.n_gaussians = 4;
+    recipe.full = true;
+    recipe.sharing = sharing;
+    const AcousticModel model = speech.train(recipe);
+    EXPECT_GT(model.n_gaussians(), 14u);
+    EXPECT_EQ(model.precision_at.size(), sharing == CovarianceSharing::kAll ? 1u : 7u);
+  }
 }
 
 TEST(Trainer, LikelihoodRisesWithinAStep) {
@@ -267,6 +330,21 @@ TEST(RowsFile, HasNoNameAndKeepsRows) {
   file.add(rows.data() + 2, 2);
   ASSERT_EQ(file.n_rows(), 3u);
   EXPECT_EQ(std::vector<float>(file.map(), file.map() + 6), rows);
+}
+
+TEST(RowsFile, TransformsItsRows) {
+  const test::Scratch scratch;
+  RowsFile file(scratch / "rows", 2);
+  std::vector<float> rows;
+  for (int i = 0; i < 5000; ++i) rows.insert(rows.end(), {float(i), 1});
+  file.add(rows.data(), 5000);
+  const float *const mapped = file.map();
+  ThreadPool pool(3);
+  file.transform({2, 1, -1, 3}, &pool);
+  for (int i = 0; i < 5000; ++i) {
+    ASSERT_EQ(mapped[2 * i], 2 * i + 1);
+    ASSERT_EQ(mapped[2 * i + 1], 3 - i);
+  }
 }
 
 // The limit of a file's size stands for a full disk: a part of the rows is written before it is met.

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Full covariances that several Gaussians have in common (equation T9): those of a mixture, or all of a feature stream.
+#pragma once
+
+#include "builder/train/estimate.h"
+#include "core/base/thread_pool.h"
+
+namespace asr::train {
+
+// Begins sharing: each group gets the mean of its covariances, by the Gaussians' weights.
+void begin_sharing(CovarianceSharing sharing, MixtureModel *model);
+
+// Gives each group of Gaussians the mean of the covariances that were estimated from enough frames, by their frames, smoothed
+// and floored. A group without any stays as it is. Does nothing to models that share none.
+void share_covariances(const EstimateOptions &options, ThreadPool *pool, MixtureModel *model);
+
+}  // namespace asr::train

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared covariances against the pooled ones of their Gaussians, and what must hold of rounds with them.
+#include "builder/train/shared_covariances.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "builder/train/em.h"
+#include "builder/train/matrix.h"
+#include "tests/reference/random_gmm.h"
+#include "tests/unit/train/drawn_rows.h"
+
+namespace asr::train {
+namespace {
+
+class SharedCovariances : public ::testing::TestWithParam<CovarianceSharing> {
+ protected:
+  SharedCovariances() {
+    reference::RandomGmm shape;
+    shape.covariance = ASR_COVARIANCE_FULL;
+    shape.n_states = 5;
+    shape.stream_dims = {3, 2};
+    shape.min_gaussians = 2;
+    shape.max_gaussians = 3;
+    start_ = random_gmm(shape);
+    test::draw_rows(start_, 1500, 8, &drawn_);
+    options_ = test::loose_options(start_.n_dims);
+  }
+
+  bool in_group(const Mixture &a, const Mixture &b) const {
+    return GetParam() == CovarianceSharing::kAll ? a.stream == b.stream : &a == &b;
+  }
+
+  AcousticModel start_;
+  test::DrawnRows drawn_;
+  EstimateOptions options_;
+  ThreadPool pool_{2};
+};
+
+// The first covariance of a mixture.
+std::vector<double> first_covariance(const MixtureModel &model, const Mixture &mixture) {
+  return {mixture.covariances.begin(), mixture.covariances.begin() + static_cast<ptrdiff_t>(model.covariance_size(mixture))};
+}
+
+void expect_all_the_same(const MixtureModel &model, const Mixture &mixture) {
+  const std::vector<double> first = first_covariance(model, mixture);
+  for (size_t at = 0; at < mixture.covariances.size(); ++at) EXPECT_EQ(mixture.covariances[at], first[at % first.size()]);
+}
+
+TEST_P(SharedCovariances, BeginWithTheMeanByWeight) {
+  const MixtureModel own = to_mixtures(start_);
+  MixtureModel model = own;
+  begin_sharing(GetParam(), &model);
+  for (size_t i = 0; i < model.mixtures.size(); ++i) {
+    const Mixture &mixture = model.mixtures[i];
+    expect_all_the_same(model, mixture);
+    const size_t size = model.covariance_size(mixture);
+    std::vector<double> mean(size);
+    double sum = 0;
+    for (const Mixture &other : own.mixtures) {
+      if (!in_group(other, own.mixtures[i])) continue;
+      for (size_t k = 0; k < other.n_gaussians(); ++k) {
+        sum += other.weights[k];
+        for (size_t at = 0; at < size; ++at) mean[at] += other.weights[k] * other.covariances[k * size + at];
+      }
+    }
+    for (size_t at = 0; at < size; ++at) EXPECT_NEAR(mixture.covariances[at], mean[at] / sum, 1e-9);
+  }
+}
+
+// The round by the definition: sums of the squares about new means, over all Gaussians of the group.
+TEST_P(SharedCovariances, RoundIsThatOfTheDefinition) {
+  MixtureModel model = to_mixtures(start_);
+  begin_sharing(GetParam(), &model);
+  const MixtureModel before = model;
+  MixtureModel own = before;
+  own.sharing = CovarianceSharing::kNone;
+  em_round(drawn_.rows, options_, &pool_, &own);  // the same shares, means and frames
+  em_round(drawn_.rows, options_, &pool_, &model);
+  for (size_t i = 0; i < model.mixtures.size(); ++i) {
+    const Mixture &mixture = model.mixtures[i];
+    expect_all_the_same(model, mixture);
+    EXPECT_EQ(mixture.means, own.mixtures[i].means);
+    EXPECT_EQ(mixture.weights, own.mixtures[i].weights);
+    const size_t d = model.n_values(mixture), size = model.covariance_size(mixture);
+    std::vector<double> sum(size);
+    double frames = 0;
+    for (size_t j = 0; j < model.mixtures.size(); ++j) {
+      if (!in_group(before.mixtures[j], before.mixtures[i])) continue;
+      Statistics statistics(before, before.mixtures[j], true);
+      sum_statistics(drawn_.rows, before, true, &pool_, [&](size_t number, const Statistics &found) {
+        if (number == j) statistics.add(found);
+      });
+      for (size_t k = 0; k < before.mixtures[j].n_gaussians(); ++k) {
+        const double n = statistics.occupancies[k];
+        frames += n;
+        for (size_t r = 0; r < d; ++r) {
+          for (size_t c = 0; c <= r; ++c) {
+            sum[triangle_at(r, c)] +=
+                statistics.second[k * size + triangle_at(r, c)] - statistics.first[k * d + r] * statistics.first[k * d + c] / n;
+          }
+        }
+      }
+    }
+    for (size_t at = 0; at < size; ++at) EXPECT_NEAR(mixture.covariances[at], sum[at] / frames, 1e-6);
+  }
+}
+
+TEST_P(SharedCovariances, EveryRoundRaisesTheLikelihood) {
+  MixtureModel model = to_mixtures(start_);
+  begin_sharing(GetParam(), &model);
+  for (Mixture &mixture : model.mixtures) {
+    for (double &mean : mixture.means) mean *= 0.5;
+  }
+  const double first = em_round(drawn_.rows, options_, &pool_, &model);
+  double last = first;
+  for (int round = 0; round < 10; ++round) {
+    const double next = em_round(drawn_.rows, options_, &pool_, &model);
+    EXPECT_GE(next, last - 1e-9 * std::abs(last));
+    last = next;
+  }
+  EXPECT_GT(last, first + 1);
+}
+
+TEST_P(SharedCovariances, AreWrittenOnce) {
+  MixtureModel model = to_mixtures(start_);
+  begin_sharing(GetParam(), &model);
+  em_round(drawn_.rows, options_, &pool_, &model);
+  const AcousticModel written = to_acoustic_model(model, "model");
+  EXPECT_EQ(written.precision_at.size(), GetParam() == CovarianceSharing::kAll ? 2u : model.mixtures.size());
+  model.sharing = CovarianceSharing::kNone;
+  const AcousticModel copies = to_acoustic_model(model, "model");
+  EXPECT_EQ(copies.precision_at.size(), model.n_gaussians());
+  for (size_t i = 0; i < written.n_gaussians(); ++i) {
+    const uint64_t a = written.precision_at[written.covariance_of[i]], b = copies.precision_at[copies.covariance_of[i]];
+    EXPECT_EQ(written.precisions[a], copies.precisions[b]);
+    EXPECT_EQ(written.precisions[a + 2], copies.precisions[b + 2]);
+  }
+}
+
+// Gaussians and mixtures without enough frames have the covariance of the others; smoothing knows the group's frames.
+TEST_P(SharedCovariances, RareGaussiansShareToo) {
+  MixtureModel model = to_mixtures(start_);
+  begin_sharing(GetParam(), &model);
+  for (uint32_t &state : drawn_.rows.states) state = state == 0 ? kNoState : state;
+  const std::vector<double> kept = first_covariance(model, model.mixtures[model.state_mixture[0]]);
+  MixtureModel rough = model, smooth = model;
+  em_round(drawn_.rows, options_, &pool_, &rough);
+  options_.smooth = 1500;
+  em_round(drawn_.rows, options_, &pool_, &smooth);
+  const Mixture &rare = rough.mixtures[rough.state_mixture[0]];
+  const Mixture &other = rough.mixtures[rough.state_mixture[2]];  // of the next state, stream 0
+  EXPECT_EQ(first_covariance(rough, rare) == kept, GetParam() == CovarianceSharing::kState);
+  EXPECT_EQ(first_covariance(rough, rare) == first_covariance(rough, other), GetParam() == CovarianceSharing::kAll);
+  double frames = 0;
+  for (const Mixture &mixture : rough.mixtures) {
+    if (!in_group(mixture, other)) continue;
+    for (const double n : mixture.occupancies) frames += n;
+  }
+  const std::vector<double> a = first_covariance(rough, other),
+                            b = first_covariance(smooth, smooth.mixtures[rough.state_mixture[2]]);
+  EXPECT_NEAR(b[0], a[0], 1e-9);
+  EXPECT_NEAR(b[1], a[1] * frames / (frames + 1500), 1e-9);
+}
+
+INSTANTIATE_TEST_SUITE_P(Groups, SharedCovariances, ::testing::Values(CovarianceSharing::kState, CovarianceSharing::kAll));
+
+}  // namespace
+}  // namespace asr::train
