@@ -43,7 +43,7 @@ void check(const TrainEmArguments &arguments) {
   if (recipe.tied && !recipe.flat) throw UsageError("train em: --tied is for --flat; give it too");
   if (recipe.full && recipe.semi_tied) {
     throw UsageError(
-        "train em: --semi-tied is for diagonal covariances, full ones gain nothing by it; give one of it and --full");
+        "train em: --semi-tied is for diagonal covariances, and --full ones are the same in any space; give one of the two");
   }
 }
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # train.sh SENONE: models trained by `senone train em` from the flat start on recordings of SENONE_TEST_DATA. Error rates of
 # AN4's development half with diagonal and full covariances are below limits, files are the same with any number of threads,
-# models of both kinds are fused, models and archives of Kaldi are taken, and utterances that are left out are named.
+# models of both kinds are fused, models and archives of Kaldi are taken, and utterances that are left out are named. Semi-tied
+# and shared covariances have limits of their own; the former's transform goes with adaptation, warps and fusion.
 set -euo pipefail
 senone=$1
 data=${SENONE_TEST_DATA:-}
@@ -59,9 +60,40 @@ for jobs in 1 5; do
 done
 cmp "$work/jobs1.hyp" "$work/jobs5.hyp" || status=1
 
+# Semi-tied covariances: the front end has their transform, and all that works on features works on theirs.
+train tied --flat --gaussians 8 --semi-tied
+check_rising 33
+grep -q '"transform_rows": 39' "$work/tied/senone.json" || fail "the front end has no transform"
+check tied "$work/dev" "$an4/etc/an4_test_dev.transcription" 8.5
+check tied "$work/dev" "$an4/etc/an4_test_dev.transcription" 8.5 --adapt fmllr
+check tied "$work/dev" "$an4/etc/an4_test_dev.transcription" 8.5 --vtln search
+check tied "$work/dev" "$an4/etc/an4_test_dev.transcription" 8.5 --fuse "$work/diagonal" --fuse-rule log-sum
+
+# One full covariance for all Gaussians is written once: 780 numbers of precisions instead of 780 for each.
+train shared --flat --gaussians 4 --full --share-covariances all
+check_rising 20
+check shared "$work/dev" "$an4/etc/an4_test_dev.transcription" 12
+(($(stat -c %s "$work/shared/acoustic.bin") * 10 < $(stat -c %s "$work/full/acoustic.bin"))) || fail "it is not shared"
+
 head -n 100 "$work/train" >"$work/some" && mv "$work/some" "$work/train"
-for jobs in 1 3; do train "jobs$jobs" --flat --gaussians 2 --full --jobs $jobs; done
-cmp "$work/jobs1/acoustic.bin" "$work/jobs3/acoustic.bin" || status=1
+for options in '--full' '--full --share-covariances state' '--semi-tied'; do
+  for jobs in 1 3; do
+    # shellcheck disable=SC2086
+    train "jobs$jobs" --flat --gaussians 2 $options --jobs $jobs
+    sed -n '/"transform": /,/]/p' "$work/jobs$jobs/senone.json" >"$work/transform$jobs"
+  done
+  cmp "$work/jobs1/acoustic.bin" "$work/jobs3/acoustic.bin" || status=1
+  cmp "$work/transform1" "$work/transform3" || status=1
+done
+(($(wc -l <"$work/transform1") > 1500)) || fail "no transform of 39 x 39 values"
+
+# Training goes on from a model with a transform: as it is the transform stays, else the new one comes after it.
+"$senone" train em --model "$work/jobs1" --lexicon "$an4/etc/an4.dic" --list "$work/train" \
+  --transcripts "$an4/etc/an4_train.transcription" --out "$work/again" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+sed -n '/"transform": /,/]/p' "$work/again/senone.json" | cmp - "$work/transform1" || status=1
+"$senone" train em --model "$work/jobs1" --lexicon "$an4/etc/an4.dic" --list "$work/train" --semi-tied \
+  --transcripts "$an4/etc/an4_train.transcription" --out "$work/again" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+sed -n '/"transform": /,/]/p' "$work/again/senone.json" | cmp -s - "$work/transform1" && fail "the transform is the old one"
 
 # A word without a pronunciation, no transcript, no recording, and no path.
 { head -n 20 "$work/train"; echo "$work/none.flac an99-fash-b"; } >"$work/list"

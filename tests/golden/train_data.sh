@@ -78,6 +78,12 @@ for options in '--smooth 5' '--smooth-to shared' '--flat --smooth-to diagonal'; 
   # shellcheck disable=SC2086
   refuses 2 '--smooth and --smooth-to are for full covariances; give --full too' "$work/list" $options
 done
+for options in '--share-covariances all' '--flat --share-covariances state'; do
+  # shellcheck disable=SC2086
+  refuses 2 '--share-covariances is for full covariances; give --full too' "$work/list" $options
+done
+refuses 2 '--semi-tied is for diagonal covariances, and --full ones are the same in any space; give one of the two' \
+  "$work/list" --full --semi-tied
 refuses 2 '--gaussians 4 is below the 8 that a state of .*an4 has; give more, or --flat' "$work/list" --gaussians 4
 
 # Lists of nothing, transcripts without a recording, and reasons that name their utterance once and say what to do.
@@ -93,5 +99,37 @@ refuses 1 'the first, an253-fash-b: .*text has no words for it; write what was s
 printf 'short  [\n 1 2\n ]\n' >"$work/archive"
 echo 'GO (short)' >"$work/text"
 refuses 1 'the first, short: rows have 2 values' "" --features "ark:$work/archive"
+
+# Features that the new transform would have to change are not at hand in archives of them.
+{ echo 'short  ['; for _ in 1 2 3; do seq -s ' ' 1 39; done; echo ' ]'; } >"$work/archive"
+refuses 2 "--semi-tied changes the model's features, and ark:.*archive has them as they were; give recordings or MFCCs" "" \
+  --features "ark:$work/archive" --semi-tied
+
+# Models that --semi-tied is not for: full covariances, and features in several streams.
+models=$data/cmusphinx_hub4wsj_sc_8k/model/hmm/en_US/hub4wsj_sc_8k
+echo 'YES (an251-fash-b)' >"$work/text"
+"$senone" train em --model "$work/an4" --lexicon "$an4/etc/an4.dic" --list "$work/list" --transcripts "$work/text" \
+  --out "$work/full" --full >/dev/null 2>&1 || fail "no full model"
+mv "$work/an4" "$work/diagonal" && mv "$work/full" "$work/an4"
+refuses 2 '--semi-tied is for diagonal covariances, and .*an4 has full ones; leave it out, or give --flat' "$work/list" --semi-tied
+if [[ -d $models ]]; then
+  rm -r "$work/an4"
+  "$senone" import sphinx "$models" "$work/an4" >/dev/null 2>&1
+  refuses 1 'those of .*an4 are in 3 streams with Gaussians of their own; leave it out, or train a model with one stream' \
+    "$work/list" --semi-tied
+fi
+
+# `senone import --smooth`: precisions of [[2, 1], [1, 2]] become those of [[2, 0.5], [0.5, 2]].
+cat >"$work/hmmdefs" <<'END'
+~o <VecSize> 2 <FULLC> <USER>
+~h x <BEGINHMM> <NUMSTATES> 3 <STATE> 2 <MEAN> 2 1 2 <INVCOVAR> 2 0.6666667 -0.3333333 0.6666667
+<TRANSP> 3 0 1 0 0 0.5 0.5 0 0 0 <ENDHMM>
+END
+"$senone" import htk "$work/hmmdefs" "$work/out/new" --features-only --smooth 0.5 --smooth-to diagonal >"$work/log" 2>&1 ||
+  fail "not imported: $(cat "$work/log")"
+numbers=$(od -An -v -w4 -t f4 "$work/out/new/acoustic.bin" | awk '{ printf "%.4f ", $1 }')
+[[ $numbers == *' 0.5333 -0.1333 0.5333 '* ]] || fail "not smoothed: $numbers"
+"$senone" import sphinx "$data/cmusphinx_an4_cont8" "$work/out/other" --smooth 0.5 >"$work/log" 2>&1 && fail "diagonal and smoothed"
+says 'import: --smooth is for full covariances, and the model has diagonal ones; leave it out'
 
 exit $status
