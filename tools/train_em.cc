@@ -27,7 +27,7 @@ constexpr float kMostFeature = 1e10f;  // squares and their inverses are well wi
 
 struct TrainEmArguments {
   RecognizeOptions recordings;  // model, list, features, cmn, ...
-  std::string lexicon, transcripts, out, device = "cpu", smooth_to, sharing;
+  std::string lexicon, transcripts, out, device = "cpu", smooth_to, shared_covariances, shared_correlations;
   std::optional<double> smooth;
   uint32_t n_jobs = 0;
   GraphOptions graph;
@@ -72,8 +72,8 @@ void check_options_of(const TrainEmArguments &arguments, const AcousticModel &st
   if (!full && (arguments.smooth || !arguments.smooth_to.empty())) {
     throw UsageError("train em: --smooth and --smooth-to are for full covariances; give --full too");
   }
-  if (!full && !arguments.sharing.empty()) {
-    throw UsageError("train em: --share-covariances is for full covariances; give --full too");
+  if (!full && !(arguments.shared_covariances + arguments.shared_correlations).empty()) {
+    throw UsageError("train em: --share-covariances and --share-correlations are for full covariances; give --full too");
   }
   if (recipe.semi_tied) check_semi_tied(arguments, start, full);
   const uint32_t most = train::most_gaussians(start);
@@ -300,9 +300,14 @@ void add_train_em_options(Command command, TrainEmArguments *arguments) {
   command.flag("--tied", recipe->tied, "With --flat: states of a phone share Gaussians, whatever its neighbours");
   command.flag("--full", recipe->full, "Train full covariances");
   command
-      .option("--share-covariances", arguments->sharing,
+      .option("--share-covariances", arguments->shared_covariances,
               "With --full: the Gaussians that have a covariance in common, those of a state or all; default: none")
       .one_of(std::vector<std::string>{"state", "all"});
+  command
+      .option("--share-correlations", arguments->shared_correlations,
+              "With --full: the Gaussians that have correlations in common, and variances of their own; default: none")
+      .one_of(std::vector<std::string>{"state", "all"})
+      .excludes("--share-covariances");
   command.flag("--semi-tied", recipe->semi_tied,
                "Estimate a transform of the features in which diagonal covariances fit best; it joins the front end");
   command.option("--gaussians", recipe->n_gaussians, "Gaussians of a state, by splitting; default: as the start has")
@@ -346,8 +351,10 @@ void add_train_em(Command train) {
   command.callback([arguments] {
     arguments->recipe.smooth = arguments->smooth.value_or(arguments->recipe.smooth);
     arguments->recipe.smooth_to_shared = arguments->smooth_to != "diagonal";
-    if (arguments->sharing == "state") arguments->recipe.sharing = train::CovarianceSharing::kState;
-    if (arguments->sharing == "all") arguments->recipe.sharing = train::CovarianceSharing::kAll;
+    const std::string sharing = arguments->shared_covariances + arguments->shared_correlations;
+    if (sharing == "state") arguments->recipe.sharing = train::CovarianceSharing::kState;
+    if (sharing == "all") arguments->recipe.sharing = train::CovarianceSharing::kAll;
+    arguments->recipe.shares_correlations = !arguments->shared_correlations.empty();
     run_train_em(*arguments);
   });
 }

@@ -80,7 +80,10 @@ class Estimator {
         for (size_t c = 0; c <= r; ++c, ++at) covariance[at] = second[at] / frames - shift[r] * shift[c];
         covariance[diagonal_at(r)] = std::max(covariance[diagonal_at(r)], 0.0);  // rounding may leave less
       }
-      if (!shares_) smooth_and_floor(options_, old_.stream, floor_, frames, &covariance);
+      if (!shares_) {
+        smooth(options_, old_.stream, frames, d_, &covariance);
+        floor_covariance(&covariance, floor_);
+      }
     } else {
       for (size_t i = 0; i < d_; ++i) covariance[i] = std::max(second[i] / frames - shift[i] * shift[i], floor_[i]);
     }
@@ -114,12 +117,10 @@ std::vector<double> floor_of_dims(const EstimateOptions &options, const std::vec
   return floor;
 }
 
-void smooth_and_floor(const EstimateOptions &options, uint32_t stream, const std::vector<double> &floor, double frames,
-                      std::vector<double> *covariance) {
+void smooth(const EstimateOptions &options, uint32_t stream, double frames, size_t d, std::vector<double> *covariance) {
   const std::vector<double> zeros;
   const std::vector<double> &others = options.correlations.empty() ? zeros : options.correlations[stream];
-  shrink_correlations(others, frames / (frames + options.smooth), covariance, floor.size());
-  floor_covariance(covariance, floor);
+  shrink_correlations(others, frames / (frames + options.smooth), covariance, d);
 }
 
 std::vector<std::vector<double>> mean_correlations(const MixtureModel &model) {

@@ -28,9 +28,8 @@ std::vector<double> floor_of(const std::vector<double> &variance, double share);
 // Of the dimensions of a stream.
 std::vector<double> floor_of_dims(const EstimateOptions &options, const std::vector<uint32_t> &dims);
 
-// Changes a full covariance that was estimated from so many frames of a stream (equations T5 and T4).
-void smooth_and_floor(const EstimateOptions &options, uint32_t stream, const std::vector<double> &floor, double frames,
-                      std::vector<double> *covariance);
+// Smooths a full covariance of d dimensions that was estimated from so many frames of a stream (equation T5).
+void smooth(const EstimateOptions &options, uint32_t stream, double frames, size_t d, std::vector<double> *covariance);
 
 // The mean correlations of each stream's Gaussians, weighted by their frames. Of full covariances.
 std::vector<std::vector<double>> mean_correlations(const MixtureModel &model);

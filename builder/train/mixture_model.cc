@@ -31,7 +31,7 @@ void add_mixture(const MixtureModel &model, const Mixture &mixture, uint32_t *sh
     out->covariance_of.push_back(static_cast<uint32_t>(out->precision_at.size()));
     out->precision_at.push_back(out->precisions.size());
     out->precisions.insert(out->precisions.end(), precision.begin(), precision.end());
-    if (model.sharing != CovarianceSharing::kNone) *shared = out->covariance_of.back();
+    if (model.sharing != CovarianceSharing::kNone && !model.shares_correlations) *shared = out->covariance_of.back();
   }
 }
 

@@ -25,7 +25,7 @@ struct Mixture {
   size_t n_weight_rows() const { return weights.size() / occupancies.size(); }
 };
 
-// The Gaussians that have a covariance in common.
+// The Gaussians that have a covariance, or its correlations, in common.
 enum class CovarianceSharing {
   kNone,
   kState,  // of a mixture: of a state and stream, or of a codebook that states share
@@ -35,6 +35,7 @@ enum class CovarianceSharing {
 struct MixtureModel {
   bool full = false;  // covariances
   CovarianceSharing sharing = CovarianceSharing::kNone;
+  bool shares_correlations = false;  // and not variances
   uint32_t n_dims = 0;
   std::vector<GmmStream> streams;
   std::vector<Mixture> mixtures;

@@ -24,6 +24,7 @@ struct Recipe {
   double least_frames = 10;      // EstimateOptions
   double beam = 1000;            // of forced alignment
   CovarianceSharing sharing = CovarianceSharing::kNone;  // of full covariances
+  bool shares_correlations = false;                      // and not variances
 };
 
 // An alignment and the rounds that follow it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Full covariances that several Gaussians have in common (equation T9): those of a mixture, or all of a feature stream.
+// Full covariances, or their correlations, that several Gaussians have in common (equation T9): those of a mixture, or all of a
+// feature stream.
 #pragma once
 
 #include "builder/train/estimate.h"
@@ -7,11 +8,12 @@
 
 namespace asr::train {
 
-// Begins sharing: each group gets the mean of its covariances, by the Gaussians' weights.
-void begin_sharing(CovarianceSharing sharing, MixtureModel *model);
+// Begins sharing: each group gets the mean of its covariances, by the Gaussians' weights. correlations: Gaussians keep their
+// variances, and get the mean of the correlations.
+void begin_sharing(CovarianceSharing sharing, bool correlations, MixtureModel *model);
 
-// Gives each group of Gaussians the mean of the covariances that were estimated from enough frames, by their frames, smoothed
-// and floored. A group without any stays as it is. Does nothing to models that share none.
+// Gives each group of Gaussians the mean of the covariances or correlations that were estimated from enough frames, by their
+// frames, smoothed and floored. A group without any stays as it is. Does nothing to models that share none.
 void share_covariances(const EstimateOptions &options, ThreadPool *pool, MixtureModel *model);
 
 }  // namespace asr::train

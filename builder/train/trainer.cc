@@ -75,7 +75,7 @@ void Trainer::run(const TrainingStep &step, const Recipe &recipe, const std::str
   if (!step.equal_stretches) align(to_acoustic_model(*model, source), recipe.beam);
   if (step.unties) untie(model);
   if (step.makes_full) make_full(model);
-  if (model->full && model->sharing != recipe.sharing) begin_sharing(recipe.sharing, model);
+  if (model->full && model->sharing != recipe.sharing) begin_sharing(recipe.sharing, recipe.shares_correlations, model);
   if (step.transforms) estimate_transform(recipe, model);
   if (step.n_gaussians > 0) split_all(step.n_gaussians, model);
   for (uint32_t round = 1; round <= step.n_rounds; ++round) {

@@ -76,7 +76,7 @@ check shared "$work/dev" "$an4/etc/an4_test_dev.transcription" 12
 (($(stat -c %s "$work/shared/acoustic.bin") * 10 < $(stat -c %s "$work/full/acoustic.bin"))) || fail "it is not shared"
 
 head -n 100 "$work/train" >"$work/some" && mv "$work/some" "$work/train"
-for options in '--full' '--full --share-covariances state' '--semi-tied'; do
+for options in '--full' '--full --share-covariances state' '--full --share-correlations all' '--semi-tied'; do
   for jobs in 1 3; do
     # shellcheck disable=SC2086
     train "jobs$jobs" --flat --gaussians 2 $options --jobs $jobs

@@ -78,9 +78,9 @@ for options in '--smooth 5' '--smooth-to shared' '--flat --smooth-to diagonal'; 
   # shellcheck disable=SC2086
   refuses 2 '--smooth and --smooth-to are for full covariances; give --full too' "$work/list" $options
 done
-for options in '--share-covariances all' '--flat --share-covariances state'; do
+for options in '--share-covariances all' '--flat --share-correlations state'; do
   # shellcheck disable=SC2086
-  refuses 2 '--share-covariances is for full covariances; give --full too' "$work/list" $options
+  refuses 2 '--share-covariances and --share-correlations are for full covariances; give --full too' "$work/list" $options
 done
 refuses 2 '--semi-tied is for diagonal covariances, and --full ones are the same in any space; give one of the two' \
   "$work/list" --full --semi-tied

@@ -51,7 +51,7 @@ void expect_all_the_same(const MixtureModel &model, const Mixture &mixture) {
 TEST_P(SharedCovariances, BeginWithTheMeanByWeight) {
   const MixtureModel own = to_mixtures(start_);
   MixtureModel model = own;
-  begin_sharing(GetParam(), &model);
+  begin_sharing(GetParam(), false, &model);
   for (size_t i = 0; i < model.mixtures.size(); ++i) {
     const Mixture &mixture = model.mixtures[i];
     expect_all_the_same(model, mixture);
@@ -72,7 +72,7 @@ TEST_P(SharedCovariances, BeginWithTheMeanByWeight) {
 // The round by the definition: sums of the squares about new means, over all Gaussians of the group.
 TEST_P(SharedCovariances, RoundIsThatOfTheDefinition) {
   MixtureModel model = to_mixtures(start_);
-  begin_sharing(GetParam(), &model);
+  begin_sharing(GetParam(), false, &model);
   const MixtureModel before = model;
   MixtureModel own = before;
   own.sharing = CovarianceSharing::kNone;
@@ -109,7 +109,7 @@ TEST_P(SharedCovariances, RoundIsThatOfTheDefinition) {
 
 TEST_P(SharedCovariances, EveryRoundRaisesTheLikelihood) {
   MixtureModel model = to_mixtures(start_);
-  begin_sharing(GetParam(), &model);
+  begin_sharing(GetParam(), false, &model);
   for (Mixture &mixture : model.mixtures) {
     for (double &mean : mixture.means) mean *= 0.5;
   }
@@ -125,7 +125,7 @@ TEST_P(SharedCovariances, EveryRoundRaisesTheLikelihood) {
 
 TEST_P(SharedCovariances, AreWrittenOnce) {
   MixtureModel model = to_mixtures(start_);
-  begin_sharing(GetParam(), &model);
+  begin_sharing(GetParam(), false, &model);
   em_round(drawn_.rows, options_, &pool_, &model);
   const AcousticModel written = to_acoustic_model(model, "model");
   EXPECT_EQ(written.precision_at.size(), GetParam() == CovarianceSharing::kAll ? 2u : model.mixtures.size());
@@ -142,7 +142,7 @@ TEST_P(SharedCovariances, AreWrittenOnce) {
 // Gaussians and mixtures without enough frames have the covariance of the others; smoothing knows the group's frames.
 TEST_P(SharedCovariances, RareGaussiansShareToo) {
   MixtureModel model = to_mixtures(start_);
-  begin_sharing(GetParam(), &model);
+  begin_sharing(GetParam(), false, &model);
   for (uint32_t &state : drawn_.rows.states) state = state == 0 ? kNoState : state;
   const std::vector<double> kept = first_covariance(model, model.mixtures[model.state_mixture[0]]);
   MixtureModel rough = model, smooth = model;
@@ -162,6 +162,53 @@ TEST_P(SharedCovariances, RareGaussiansShareToo) {
                             b = first_covariance(smooth, smooth.mixtures[rough.state_mixture[2]]);
   EXPECT_NEAR(b[0], a[0], 1e-9);
   EXPECT_NEAR(b[1], a[1] * frames / (frames + 1500), 1e-9);
+}
+
+// Correlations in common by the definition; variances are those of each Gaussian alone.
+TEST_P(SharedCovariances, OrOnlyTheCorrelations) {
+  MixtureModel own = to_mixtures(start_), model = own;
+  begin_sharing(GetParam(), true, &model);
+  own = model;
+  own.sharing = CovarianceSharing::kNone;
+  em_round(drawn_.rows, options_, &pool_, &own);
+  em_round(drawn_.rows, options_, &pool_, &model);
+  for (size_t i = 0; i < model.mixtures.size(); ++i) {
+    const Mixture &mixture = model.mixtures[i];
+    const size_t d = model.n_values(mixture), size = model.covariance_size(mixture);
+    for (size_t r = 0; r < d; ++r) {
+      for (size_t c = 0; c <= r; ++c) {
+        double sum = 0, frames = 0;
+        for (const Mixture &other : own.mixtures) {
+          if (!in_group(other, own.mixtures[i])) continue;
+          for (size_t k = 0; k < other.n_gaussians(); ++k) {
+            const double *const m = &other.covariances[k * size];
+            frames += other.occupancies[k];
+            sum += other.occupancies[k] * m[triangle_at(r, c)] / std::sqrt(m[diagonal_at(r)] * m[diagonal_at(c)]);
+          }
+        }
+        for (size_t k = 0; k < mixture.n_gaussians(); ++k) {
+          const double *const m = &own.mixtures[i].covariances[k * size];
+          const double scale = std::sqrt(m[diagonal_at(r)] * m[diagonal_at(c)]);
+          EXPECT_NEAR(mixture.covariances[k * size + triangle_at(r, c)], sum / frames * scale, 1e-6 * scale);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(to_acoustic_model(model, "model").precision_at.size(), model.n_gaussians());
+}
+
+// A Gaussian whose rows are all alike has no correlations; its variances get the floor.
+TEST_P(SharedCovariances, CorrelationsNeedVariance) {
+  MixtureModel model = to_mixtures(start_);
+  begin_sharing(GetParam(), true, &model);
+  for (size_t row = 0; row < drawn_.rows.states.size(); ++row) {
+    if (drawn_.rows.states[row] == 0) std::fill_n(&drawn_.values[row * start_.n_dims], start_.n_dims, 0.5f);
+  }
+  em_round(drawn_.rows, options_, &pool_, &model);
+  for (const Mixture &mixture : model.mixtures) {
+    for (const double value : mixture.covariances) EXPECT_TRUE(std::isfinite(value));
+  }
+  to_acoustic_model(model, "model");  // validated
 }
 
 INSTANTIATE_TEST_SUITE_P(Groups, SharedCovariances, ::testing::Values(CovarianceSharing::kState, CovarianceSharing::kAll));
