@@ -67,7 +67,7 @@ class Solver {
     std::vector<double> sums(size);
     log_variances_[i] = 0;
     for (size_t k = 0; k < covariances_.weights.size(); ++k) {
-      const double *const triangle = covariances_.triangles.data() + k * size;
+      const double *const triangle = covariances_.triangles[k];
       const double variance = variance_along(&transform_[i * d_], triangle, d_);
       const double weight = covariances_.weights[k] / variance;
       log_variances_[i] += covariances_.weights[k] * std::log(variance);
@@ -170,8 +170,7 @@ std::vector<double> make_semi_tied(const TrainingRows &rows, const EstimateOptio
     for (size_t k = 0; k < of_mixture.frames.size(); ++k) {
       if (of_mixture.frames[k] == 0) continue;
       covariances.weights.push_back(of_mixture.frames[k]);
-      const auto first = of_mixture.triangles.begin() + static_cast<ptrdiff_t>(k * d * (d + 1) / 2);
-      covariances.triangles.insert(covariances.triangles.end(), first, first + static_cast<ptrdiff_t>(d * (d + 1) / 2));
+      covariances.triangles.push_back(&of_mixture.triangles[k * d * (d + 1) / 2]);
     }
   }
   std::vector<double> matrix = semi_tied_transform(covariances, pool);

@@ -13,8 +13,8 @@ namespace asr::train {
 // What the transform is estimated from: full covariances of d dimensions, and their weights.
 struct WeightedCovariances {
   size_t d = 0;
-  std::vector<double> weights;    // positive
-  std::vector<double> triangles;  // [weights.size()][d * (d + 1) / 2]: positive definite, lower triangles by rows
+  std::vector<double> weights;            // positive
+  std::vector<const double *> triangles;  // [weights.size()], of the caller: positive definite, lower triangles by rows
 };
 
 // The transform A [d][d] under which diagonal covariances fit best; |A| = 1. Without covariances it is the unit matrix.

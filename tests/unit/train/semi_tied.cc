@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <list>
 #include <random>
 
 #include "builder/train/matrix.h"
@@ -59,14 +60,15 @@ double objective(const Square &a, const WeightedCovariances &covariances) {
   double sum = 0, frames = 0;
   for (size_t k = 0; k < covariances.weights.size(); ++k) {
     frames += covariances.weights[k];
-    const double *const triangle = &covariances.triangles[k * d * (d + 1) / 2];
+    const double *const triangle = covariances.triangles[k];
     for (size_t i = 0; i < d; ++i) sum += covariances.weights[k] * std::log(form(&a[i * d], triangle, &a[i * d], d));
   }
   return log_determinant(a, d) - sum / frames / 2;
 }
 
 // Covariances M diag(v) M' with variances v drawn for each; `noise` is added to what they have beside these axes.
-WeightedCovariances covariances_with(const Square &m, size_t d, size_t n, double noise, std::mt19937_64 *random) {
+WeightedCovariances covariances_with(const Square &m, size_t d, size_t n, double noise, std::mt19937_64 *random,
+                                     std::list<std::vector<double>> *owner) {
   std::uniform_real_distribution<double> uniform(0.2, 5);
   WeightedCovariances all;
   all.d = d;
@@ -74,23 +76,26 @@ WeightedCovariances covariances_with(const Square &m, size_t d, size_t n, double
     std::vector<double> v(d), w(d);
     for (double &value : v) value = uniform(*random);
     for (double &value : w) value = noise * uniform(*random);
-    const std::vector<double> own = covariance_of(m, v), other = covariance_of(random_square(d, random), w);
-    for (size_t i = 0; i < own.size(); ++i) all.triangles.push_back(own[i] + other[i]);
+    std::vector<double> &own = owner->emplace_back(covariance_of(m, v));
+    const std::vector<double> other = covariance_of(random_square(d, random), w);
+    for (size_t i = 0; i < own.size(); ++i) own[i] += other[i];
+    all.triangles.push_back(own.data());
     all.weights.push_back(10 * uniform(*random));
   }
   return all;
 }
 
 TEST(SemiTied, FindsAxesThatAllCovariancesHave) {
+  std::list<std::vector<double>> owner;
   std::mt19937_64 random(1);
   ThreadPool pool(2);
   for (const size_t d : {size_t{2}, size_t{5}}) {
     const Square mixing = random_square(d, &random);
-    const WeightedCovariances covariances = covariances_with(mixing, d, 8, 0, &random);
+    const WeightedCovariances covariances = covariances_with(mixing, d, 8, 0, &random, &owner);
     const Square a = semi_tied_transform(covariances, &pool);
     EXPECT_NEAR(log_determinant(a, d), 0, 1e-9);
     for (size_t k = 0; k < covariances.weights.size(); ++k) {
-      const double *const triangle = &covariances.triangles[k * d * (d + 1) / 2];
+      const double *const triangle = covariances.triangles[k];
       for (size_t i = 0; i < d; ++i) {
         for (size_t j = 0; j < i; ++j) {
           const double scale = std::sqrt(form(&a[i * d], triangle, &a[i * d], d) * form(&a[j * d], triangle, &a[j * d], d));
@@ -107,10 +112,11 @@ TEST(SemiTied, FindsAxesThatAllCovariancesHave) {
 
 // Covariances without common axes: no element of the transform can be changed for a higher likelihood.
 TEST(SemiTied, IsAMaximumOfTheLikelihood) {
+  std::list<std::vector<double>> owner;
   std::mt19937_64 random(2);
   ThreadPool pool(1);
   constexpr size_t d = 4;
-  const WeightedCovariances covariances = covariances_with(random_square(d, &random), d, 6, 0.3, &random);
+  const WeightedCovariances covariances = covariances_with(random_square(d, &random), d, 6, 0.3, &random, &owner);
   Square unit(d * d);
   for (size_t i = 0; i < d; ++i) unit[i * d + i] = 1;
   const Square a = semi_tied_transform(covariances, &pool);
@@ -126,8 +132,9 @@ TEST(SemiTied, IsAMaximumOfTheLikelihood) {
 }
 
 TEST(SemiTied, AnyNumberOfThreadsGivesTheSameBits) {
+  std::list<std::vector<double>> owner;
   std::mt19937_64 random(3);
-  const WeightedCovariances covariances = covariances_with(random_square(6, &random), 6, 20, 0.2, &random);
+  const WeightedCovariances covariances = covariances_with(random_square(6, &random), 6, 20, 0.2, &random, &owner);
   ThreadPool one(1), five(5);
   EXPECT_EQ(semi_tied_transform(covariances, &one), semi_tied_transform(covariances, &five));
 }
@@ -236,6 +243,18 @@ TEST_F(SemiTiedModel, RareGaussiansKeepTheirPlace) {
     EXPECT_NEAR(now.means[i], mean, 1e-9);
     EXPECT_NEAR(now.covariances[i], variance, 1e-9);
   }
+}
+
+TEST_F(SemiTiedModel, ConstantFeaturesLeaveFiniteNumbers) {
+  for (size_t row = 0; row < drawn_.values.size(); row += 4) drawn_.values[row + 2] = 1.5f;
+  options_.variance_floor = floor_of(moments_of(drawn_.rows, &pool_).variance, 0.01);
+  MixtureModel model = to_mixtures(start_);
+  const Square a = make_semi_tied(drawn_.rows, options_, &pool_, &model);
+  EXPECT_NEAR(log_determinant(a, 4), 0, 1e-6);
+  const test::DrawnRows rows = transformed(a);
+  options_.variance_floor = floor_of(moments_of(rows.rows, &pool_).variance, 0.01);
+  EXPECT_TRUE(std::isfinite(em_round(rows.rows, options_, &pool_, &model)));
+  to_acoustic_model(model, "model");  // validated
 }
 
 // Fewer rows than dimensions: the floor keeps variances away from 0 along every direction.
