@@ -196,6 +196,20 @@ TEST_F(SemiTiedModel, RaisesTheLikelihoodOfTheRows) {
   }
 }
 
+TEST_F(SemiTiedModel, MeansAreNewOnes) {
+  MixtureModel model = to_mixtures(start_), diagonal = model;
+  const Square a = make_semi_tied(drawn_.rows, options_, &pool_, &model);
+  em_round(drawn_.rows, options_, &pool_, &diagonal);
+  for (size_t m = 0; m < model.mixtures.size(); ++m) {
+    const std::vector<double> &means = diagonal.mixtures[m].means;
+    for (size_t at = 0; at < means.size(); ++at) {
+      double want = 0;
+      for (size_t j = 0; j < 4; ++j) want += a[at % 4 * 4 + j] * means[at / 4 * 4 + j];
+      EXPECT_NEAR(model.mixtures[m].means[at], want, 1e-9);
+    }
+  }
+}
+
 // |A| = 1: densities of the new features are those of the old ones under covariances A^-1 diag(v) A'^-1.
 TEST_F(SemiTiedModel, DensitiesAreThoseOfFullCovariances) {
   MixtureModel model = to_mixtures(start_);

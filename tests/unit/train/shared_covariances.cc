@@ -164,6 +164,50 @@ TEST_P(SharedCovariances, RareGaussiansShareToo) {
   EXPECT_NEAR(b[1], a[1] * frames / (frames + 1500), 1e-9);
 }
 
+// Those below the least number of frames have no part in what they get.
+TEST_P(SharedCovariances, RareGaussiansAreNotCounted) {
+  MixtureModel own = to_mixtures(start_);
+  begin_sharing(GetParam(), false, &own);
+  MixtureModel model = own;
+  own.sharing = CovarianceSharing::kNone;
+  options_.least_frames = 120;
+  em_round(drawn_.rows, options_, &pool_, &own);
+  em_round(drawn_.rows, options_, &pool_, &model);
+  size_t n_rare = 0;
+  for (size_t i = 0; i < model.mixtures.size(); ++i) {
+    double sum = 0, frames = 0;
+    for (const Mixture &other : own.mixtures) {
+      if (!in_group(other, own.mixtures[i])) continue;
+      const size_t size = own.covariance_size(other);
+      for (size_t k = 0; k < other.n_gaussians(); ++k) {
+        n_rare += other.occupancies[k] < 120;
+        if (other.occupancies[k] < 120) continue;
+        frames += other.occupancies[k];
+        sum += other.occupancies[k] * other.covariances[k * size + 1];
+      }
+    }
+    if (frames > 0) {
+      EXPECT_NEAR(model.mixtures[i].covariances[1], sum / frames, 1e-6);
+    }
+  }
+  EXPECT_GT(n_rare, 0u);
+}
+
+TEST_P(SharedCovariances, KeepTheFloor) {
+  options_.variance_floor.assign(start_.n_dims, 50);  // above all of the rows
+  for (const bool correlations : {false, true}) {
+    MixtureModel model = to_mixtures(start_);
+    begin_sharing(GetParam(), correlations, &model);
+    em_round(drawn_.rows, options_, &pool_, &model);
+    for (const Mixture &mixture : model.mixtures) {
+      const size_t d = model.n_values(mixture), size = model.covariance_size(mixture);
+      for (size_t k = 0; k < mixture.n_gaussians(); ++k) {
+        for (size_t i = 0; i < d; ++i) EXPECT_GE(mixture.covariances[k * size + diagonal_at(i)], 50 - 1e-9);
+      }
+    }
+  }
+}
+
 // Correlations in common by the definition; variances are those of each Gaussian alone.
 TEST_P(SharedCovariances, OrOnlyTheCorrelations) {
   MixtureModel own = to_mixtures(start_), model = own;

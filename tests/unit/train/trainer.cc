@@ -200,6 +200,26 @@ TEST(Trainer, SemiTiedFeaturesAreLikelier) {
   }
 }
 
+// A floor as large as the variance of all data is that of the new features.
+TEST(Trainer, FloorIsThatOfTheTransformedRows) {
+  Speech speech(1.5);
+  speech.say_much();
+  Recipe recipe = flat_recipe();
+  recipe.semi_tied = true;
+  recipe.variance_floor = 1;
+  const AcousticModel model = speech.train(recipe);
+  const float *const rows = speech.rows().map();
+  const uint64_t n = speech.rows().n_rows();
+  for (uint32_t i = 0; i < kDims; ++i) {
+    double mean = 0, square = 0;
+    for (uint64_t row = 0; row < n; ++row) mean += static_cast<double>(rows[row * kDims + i]) / static_cast<double>(n);
+    for (uint64_t row = 0; row < n; ++row) square += std::pow(static_cast<double>(rows[row * kDims + i]) - mean, 2);
+    for (const uint64_t at : model.precision_at) {
+      EXPECT_NEAR(model.precisions[at + i] * square / static_cast<double>(n), 1, 1e-3);
+    }
+  }
+}
+
 TEST(Trainer, AnyNumberOfThreadsGivesTheSameTransform) {
   std::vector<std::vector<double>> transforms;
   std::vector<std::vector<float>> precisions;
