@@ -55,8 +55,8 @@ void check_semi_tied(const TrainEmArguments &arguments, const AcousticModel &sta
   }
   if (!train::may_be_semi_tied(start.streams, start.n_dims)) {
     fail(ASR_UNSUPPORTED,
-         "train em: --semi-tied transforms all features at once, but those of %s are in %zu streams with Gaussians of their "
-         "own; leave it out, or train a model with one stream",
+         "train em: --semi-tied transforms all features at once, but %s has %zu streams of them; leave it out, or train a "
+         "model with one stream of all features",
          model.c_str(), start.streams.size());
   }
   if (start.n_dims > kMostFullDims) {

@@ -115,7 +115,7 @@ refuses 2 '--semi-tied is for diagonal covariances, and .*an4 has full ones; lea
 if [[ -d $models ]]; then
   rm -r "$work/an4"
   "$senone" import sphinx "$models" "$work/an4" >/dev/null 2>&1
-  refuses 1 'those of .*an4 are in 3 streams with Gaussians of their own; leave it out, or train a model with one stream' \
+  refuses 1 'all features at once, but .*an4 has 3 streams of them; leave it out, or train a model with one stream' \
     "$work/list" --semi-tied
 fi
 
