@@ -194,7 +194,7 @@ TEST(Trainer, SemiTiedFeaturesAreLikelier) {
   for (size_t row = 0; row < before.size(); row += kDims) {
     for (uint32_t i = 0; i < kDims; ++i) {
       double sum = 0;
-      for (uint32_t j = 0; j < kDims; ++j) sum += speech.transform()[i * kDims + j] * static_cast<double>(before[row + j]);
+      for (uint32_t j = 0; j < kDims; ++j) sum += speech.transform()[size_t{i} * kDims + j] * static_cast<double>(before[row + j]);
       ASSERT_NEAR(speech.rows().map()[row + i], sum, 1e-4) << "row " << row / kDims;
     }
   }
@@ -361,7 +361,7 @@ TEST(RowsFile, TransformsItsRows) {
   const float *const mapped = file.map();
   ThreadPool pool(3);
   file.transform({2, 1, -1, 3}, &pool);
-  for (int i = 0; i < 5000; ++i) {
+  for (ptrdiff_t i = 0; i < 5000; ++i) {
     ASSERT_EQ(mapped[2 * i], 2 * i + 1);
     ASSERT_EQ(mapped[2 * i + 1], 3 - i);
   }
