@@ -190,11 +190,12 @@ TEST(Trainer, SemiTiedFeaturesAreLikelier) {
   EXPECT_NEAR(tied.back().log_likelihood - plain.back().log_likelihood, 0.5 * std::log(std::pow(variance, 3) / determinant),
               0.1);
   // The rows are those of the transform that is given.
-  ASSERT_EQ(speech.transform().size(), size_t{kDims * kDims});
+  ASSERT_EQ(speech.transform().size(), size_t{kDims} * kDims);
   for (size_t row = 0; row < before.size(); row += kDims) {
     for (uint32_t i = 0; i < kDims; ++i) {
       double sum = 0;
-      for (uint32_t j = 0; j < kDims; ++j) sum += speech.transform()[size_t{i} * kDims + j] * static_cast<double>(before[row + j]);
+      for (uint32_t j = 0; j < kDims; ++j)
+        sum += speech.transform()[size_t{i} * kDims + j] * static_cast<double>(before[row + j]);
       ASSERT_NEAR(speech.rows().map()[row + i], sum, 1e-4) << "row " << row / kDims;
     }
   }
