@@ -28,6 +28,7 @@ DRAWINGS: list[Callable[[Sources], Drawing]] = [
     paper_000.figure_6,
     paper_000.figure_7,
     paper_001.figure_1,
+    paper_001.word_errors,
     paper_003.table_1,
     paper_003.table_2,
     paper_003_memory.graph_memory,
