@@ -188,7 +188,8 @@ part_many() {
   done
 }
 
-# Recognises AN4 and en-us from samples, with cepstra on the device and both kinds of mean in the core.
+# Recognises AN4 and en-us from samples, with cepstra on the device and both kinds of mean in the core. Then the CPU searches
+# the device's scores.
 part_audio() {
   local set cmn jobs prefix=$work/$1.audio scale kind=lattices
   for set in an4 en-us; do
@@ -207,6 +208,13 @@ part_audio() {
       rm -f "$prefix.json" "$prefix.lat"
       conclude audio "$set, $(wc -l <"$prefix.list") recordings, mean: $cmn" "$1"
     done
+    begin
+    recognize "$prefix" --model "$kit/$set" --device "$1" --search-device cpu --list "$prefix.list" --jobs 16 && {
+      check "$here/compare_results.py" "$kit/cpu/$set.model.json" "$prefix.json"
+      check lattices_match "$prefix.lat" "$kit/cpu/$set.model.lat" "$scale"
+    }
+    rm -f "$prefix.json" "$prefix.lat"
+    conclude audio "$set, searched on the CPU" "$1"
   done
 }
 
