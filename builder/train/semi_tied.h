@@ -10,7 +10,7 @@
 
 namespace asr::train {
 
-// What the transform is estimated from: full covariances of d dimensions, and their weights.
+// Full covariances of d dimensions and their weights, from which the transform is estimated.
 struct WeightedCovariances {
   size_t d = 0;
   std::vector<double> weights;            // positive

@@ -20,6 +20,7 @@ std::vector<double> weights_of_covariances(const AcousticModel &model) {
     const float *const log_weights = model.log_weights.data() + model.state_weight[cell];
     double sum = 0;
     for (uint32_t k = 0; k < codebook.n_gaussians; ++k) sum += std::exp(static_cast<double>(log_weights[k]));
+    if (sum == 0) continue;  // a state without likelihood
     for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
       weights[model.covariance_of[codebook.first_gaussian + k]] += std::exp(static_cast<double>(log_weights[k])) / sum;
     }
