@@ -37,7 +37,7 @@ struct DecodingOptions {
   }
 };
 
-// Of models with full covariances.
+// Options for models with full covariances.
 struct SmoothingOptions {
   std::optional<double> share;
   std::string to = "shared";

@@ -25,7 +25,7 @@ struct EstimateOptions {
 // The variance floor as a share of the variance of the data.
 std::vector<double> floor_of(const std::vector<double> &variance, double share);
 
-// Of the dimensions of a stream.
+// Returns the variance floor (T4) of a stream's dimensions.
 std::vector<double> floor_of_dims(const EstimateOptions &options, const std::vector<uint32_t> &dims);
 
 // Smooths a full covariance of d dimensions that was estimated from so many frames of a stream (equation T5).

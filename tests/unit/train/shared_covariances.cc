@@ -164,7 +164,7 @@ TEST_P(SharedCovariances, RareGaussiansShareToo) {
   EXPECT_NEAR(b[1], a[1] * frames / (frames + 1500), 1e-9);
 }
 
-// Those below the least number of frames have no part in what they get.
+// Gaussians below the least number of frames get the mean of the others' covariances.
 TEST_P(SharedCovariances, RareGaussiansAreNotCounted) {
   MixtureModel own = to_mixtures(start_);
   begin_sharing(GetParam(), false, &own);
