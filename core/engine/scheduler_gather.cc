@@ -76,7 +76,7 @@ void Scheduler::gather_rows(const StreamPointer &stream, Window *window) {
       std::min({utterance.room_for(rows.n_ready()), stream->n_frames_left(), stream->n_frames_to_choice(), n_fair});
   size_t first_row = window->loglikes.size() / model_.n_states();
   const size_t n_values = window->features.size();
-  // Before rows are taken: if there is no memory for it, the window's rows still agree with its parts.
+  // A failure leaves the rows of the window as they are, since they belong to other streams.
   if (model_.is_split()) {
     window->scores.resize(std::max(window->scores.size(), (window->n_rows + n) * model_.n_states()));
   }
@@ -87,7 +87,12 @@ void Scheduler::gather_rows(const StreamPointer &stream, Window *window) {
   } else {
     rows.take(n, rows.gives_loglikes() ? &window->loglikes : &window->features);
   }
-  if (stream->speaker_) stream->speaker_->take(window->features.data() + n_values, n);
+  try {
+    if (stream->speaker_) stream->speaker_->take(window->features.data() + n_values, n);
+  } catch (...) {
+    window->features.resize(n_values);
+    throw;
+  }
   utterance.take(n);
   stream->next_frame_ += n;
   // From here on nothing fails, so that the window's parts agree with its rows.

@@ -44,6 +44,7 @@ struct Scenario {
   bool is_dialog = false;    // endpoints; an utterance is cancelled and the stream begun anew before it counts
   bool adds_graphs = false;  // one from bytes and one from a bundle take another's place, and streams choose one of them
   bool fuses_models = false;
+  const char *search_device = nullptr;
 };
 
 constexpr Scenario kScenarios[] = {
@@ -60,6 +61,7 @@ constexpr Scenario kScenarios[] = {
     {"graphs, fallback", "faulty", "advance 5: lost", "cpu", true, false, false, false, true, 3, false, true},
     {"fusion", "cpu", "", nullptr, false, true, true, false, false, 3, false, false, true},
     {"fusion, overlapping advances", "overlapping", "none", nullptr, false, false, true, false, false, 3, false, false, true},
+    {"two devices", "overlapping", "none", nullptr, false, true, true, false, false, 3, true, false, false, "cpu"},
     {"64 streams", "cpu", "", nullptr, false, false, true, false, true, 64},
     {"lost device", "faulty", "advance 5: lost", nullptr, true, false, true, false, true},
     {"fallback", "faulty", "advance 5: lost", "cpu", true, false, true, false, true},
@@ -181,6 +183,7 @@ class Trial {
     asr_engine_config_default(&config);
     config.device = device_.c_str();
     config.fallback = scenario_.fallback;
+    config.search_device = scenario_.search_device;
     config.window_frames = 16;
     config.n_threads = 2;
     asr_engine *engine = nullptr;
