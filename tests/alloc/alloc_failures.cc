@@ -61,7 +61,7 @@ constexpr Scenario kScenarios[] = {
     {"graphs, fallback", "faulty", "advance 5: lost", "cpu", true, false, false, false, true, 3, false, true},
     {"fusion", "cpu", "", nullptr, false, true, true, false, false, 3, false, false, true},
     {"fusion, overlapping advances", "overlapping", "none", nullptr, false, false, true, false, false, 3, false, false, true},
-    {"two devices", "overlapping", "none", nullptr, false, true, true, false, false, 3, true, false, false, "cpu"},
+    {"two devices", "overlapping", "none", nullptr, false, true, true, false, false, 3, false, false, false, "cpu"},
     {"64 streams", "cpu", "", nullptr, false, false, true, false, true, 64},
     {"lost device", "faulty", "advance 5: lost", nullptr, true, false, true, false, true},
     {"fallback", "faulty", "advance 5: lost", "cpu", true, false, true, false, true},
