@@ -169,6 +169,12 @@ EngineOptions read_config(const asr_engine_config *config) {
   options.max_lanes = c.max_lanes;
   options.window_frames = c.window_frames;
   options.n_threads = c.n_threads;
+  if (c.model_bits != 0 && c.model_bits != 16 && c.model_bits != 32) {
+    fail(ASR_INVALID_ARGUMENT, "asr_engine_config.model_bits is %u; it may be 16 or 32, or 0 for 32", c.model_bits);
+  }
+  check_range(c.n_best_gaussians, 0u, kMostBestGaussians, "asr_engine_config.n_best_gaussians");
+  if (c.model_bits != 0) options.model_bits = c.model_bits;
+  options.n_best_gaussians = c.n_best_gaussians;
   if (c.device_timeout_ms != 0) options.device_timeout_ms = c.device_timeout_ms;
   return options;
 }

@@ -174,7 +174,7 @@ void add(Command app, const char *name, const char *what, asr_covariance covaria
   command.option("--model-bits", bench->model_bits, "Of a parameter on the device; 16: half the model, where it can")
       .one_of({16u, 32u})
       .shows_default();
-  command.option("--models", bench->n_models, "Several: in one call against a call for each, and nothing else")
+  command.option("--models", bench->n_models, "Several: in one call, a call for each, and fused; and nothing else")
       .range(1u, 1000u)
       .shows_default();
   command.flag("!--no-openblas", bench->blas, "Do not compare with OpenBLAS");

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/backend/asr_backend_fusion.h"
+
 namespace asr::tool {
 namespace {
 
@@ -31,25 +33,38 @@ class Models {
   Models &operator=(const Models &) = delete;
 
   const Device &device() const { return device_; }
+  bool can_fuse() const { return fusion_ != nullptr; }
 
-  // Uses both buffers in turn; copies rows to the host if `fetch`.
-  void score(uint32_t window, bool together, bool fetch) {
+  enum class Then { kNothing, kFetch, kFuse };
+
+  // Uses both buffers in turn; then copies the rows to the host, or fuses the models' rows (G6 with equal weights).
+  void score(uint32_t window, bool together, Then then) {
     std::vector<asr_score_job> jobs(acoustics_.size());
     for (uint32_t t = 0; t < n_frames_; t += window) {
       for (size_t i = 0; i < jobs.size(); ++i) {
         jobs[i] = {acoustics_[i], features_.data() + size_t{t} * n_dims_, std::min(window, n_frames_ - t), t / window % 2,
-                   fetch ? loglikes_[i].data() + size_t{t} * n_states_ : nullptr};
+                   then == Then::kFetch ? loglikes_[i].data() + size_t{t} * n_states_ : nullptr};
       }
       const size_t n_at_once = together ? jobs.size() : 1;
       for (size_t i = 0; i < jobs.size(); i += n_at_once) {
         device_.check(device_.api()->score(device_.get(), &jobs[i], n_at_once));
       }
+      if (then == Then::kFuse) fuse(jobs[0].n_rows, jobs[0].buffer);
     }
     device_.check(device_.api()->wait(device_.get(), 0));
   }
 
  private:
+  void fuse(uint32_t n_rows, uint32_t buffer) {
+    const float weight = 1.0f / static_cast<float>(acoustics_.size());
+    std::vector<asr_fuse_term> terms;
+    for (asr_backend_acoustic *acoustic : acoustics_) terms.push_back({acoustic, 0, weight});
+    const asr_fuse_job job{terms.data(), static_cast<uint32_t>(terms.size()), ASR_FUSE_LOG_SUM, 0, n_rows};
+    device_.check(fusion_->fuse(device_.get(), acoustics_[0], &job, 1, buffer, nullptr));
+  }
+
   Device device_;
+  const asr_backend_fusion_api *fusion_ = extension_of<asr_backend_fusion_api>(*device_.api(), ASR_BACKEND_FUSION);
   uint32_t n_frames_, n_dims_ = 0, n_states_ = 0;
   std::vector<float> features_;
   std::vector<asr_backend_acoustic *> acoustics_;
@@ -59,16 +74,24 @@ class Models {
 }  // namespace
 
 void run_gmm_models(const GmmModelsBench &bench) {
+  using Then = Models::Then;
   const DeviceEntry entry = choose_device(bench.common.device);
   Models models(entry, bench);
+  GmmModelsBench one_bench = bench;
+  one_bench.n_models = 1;
+  one_bench.model.min_gaussians *= bench.n_models, one_bench.model.max_gaussians *= bench.n_models;
+  Models one(entry, one_bench);
   BenchReport report("gmm_models", bench.common, entry,
                      {{"window", "window", 0},
                       {"us_per_window_each", "us/window, a call each", 1},
                       {"us_per_window_together", "in one call", 1},
-                      {"gain", "gain", 2},
+                      {"us_per_window_fused", "fused there", 1},
+                      {"us_per_window_one", "one model of all Gaussians", 1},
                       {"kernel_us_each", "kernel us, a call each", 1},
                       {"kernel_us_together", "in one call", 1},
-                      {"kernel_gain", "gain", 2}});
+                      {"kernel_us_fused", "fused there", 1},
+                      {"kernel_us_one", "one model", 1},
+                      {"kernel_ratio", "fused to one", 2}});
   report.option("models", bench.n_models);
   report.option("states", bench.model.n_states);
   report.option("gaussians", bench.model.max_gaussians);
@@ -76,18 +99,22 @@ void run_gmm_models(const GmmModelsBench &bench) {
   report.option("frames", bench.n_frames);
   for (const uint32_t window : bench.windows) {
     const double scale = 1e6 * window / bench.n_frames;
-    double us[2], kernel_us[2];
-    bool measured = true;
-    for (const bool together : {false, true}) {
-      us[together] = scale * time_repeats(bench.common.n_repeats, [&] { models.score(window, together, true); }).min_s;
-      const std::optional<Timing> kernels =
-          time_kernels(models.device(), bench.common.n_repeats, [&] { models.score(window, together, false); });
-      measured = measured && kernels;
-      kernel_us[together] = kernels ? scale * kernels->median_s : 0;
-    }
-    std::vector<nlohmann::json> row = {window, us[0], us[1], us[0] / us[1]};
-    if (measured) row.insert(row.end(), {kernel_us[0], kernel_us[1], kernel_us[0] / kernel_us[1]});
-    row.resize(7);
+    const auto us = [&](Models &of, bool together, Then then) {
+      return scale * time_repeats(bench.common.n_repeats, [&] { of.score(window, together, then); }).min_s;
+    };
+    const auto kernel_us = [&](Models &of, bool together, Then then) {
+      const auto time = time_kernels(of.device(), bench.common.n_repeats, [&] { of.score(window, together, then); });
+      return time ? nlohmann::json(scale * time->median_s) : nlohmann::json();
+    };
+    std::vector<nlohmann::json> row = {window, us(models, false, Then::kFetch), us(models, true, Then::kFetch)};
+    row.push_back(models.can_fuse() ? nlohmann::json(us(models, true, Then::kFuse)) : nlohmann::json());
+    row.push_back(us(one, true, Then::kNothing));
+    row.push_back(kernel_us(models, false, Then::kNothing));
+    row.push_back(kernel_us(models, true, Then::kNothing));
+    row.push_back(models.can_fuse() ? kernel_us(models, true, Then::kFuse) : nlohmann::json());
+    row.push_back(kernel_us(one, true, Then::kNothing));
+    const bool measured = !row[7].is_null() && !row[8].is_null();
+    row.push_back(measured ? nlohmann::json(row[7].get<double>() / row[8].get<double>()) : nlohmann::json());
     report.row(row);
   }
   report.print();

@@ -84,8 +84,7 @@ void add_row(const Options &options, const FrontEnd &f, const Device &device, co
              uint32_t n_warps, BenchReport *report) {
   const std::vector<double> warps = make_warps(n_warps);
   const FeatureTables tables(f, warps);
-  asr_backend_features *features = nullptr;
-  device.check(device.api()->load_features(device.get(), tables.view(), &features));
+  asr_backend_features *const features = device.load_features(*tables.view());
   const auto n_frames = static_cast<uint32_t>(1 + (signal.size() - 1 - f.window_samples) / f.shift_samples);
   std::vector<std::vector<float>> cepstra(n_warps, std::vector<float>(size_t{n_frames} * f.n_ceps));
   std::vector<asr_extract_job> jobs;

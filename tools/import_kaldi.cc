@@ -21,6 +21,7 @@ ReadModel add_kaldi(Command app) {
   app.option("--phones", options->phones, "Names of its phones, such as data/lang/phones.txt");
   app.option("--tree", options->tree, "Its decision tree, such as exp/tri3/tree, to build graphs for it");
   app.option("--mfcc-conf", options->mfcc_conf, "Options of compute-mfcc-feats, such as conf/mfcc.conf");
+  app.option("--plp-conf", options->plp_conf, "Options of compute-plp-feats, for a model of PLP instead of MFCC");
   app.option("--lda", options->lda, "Matrix applied to the features, such as exp/tri3/final.mat");
   app.option("--splice", *splice, "Frames left and right of each that the matrix takes (default: by its columns)")
       .separated_by(',')

@@ -29,6 +29,8 @@ EnginePointer load_engine(const Options &options, uint32_t n_jobs) {
   config.device = options.device.c_str();
   config.fallback = options.fallback.c_str();
   config.search_device = options.search_device.c_str();
+  config.model_bits = options.model_bits;
+  config.n_best_gaussians = options.n_best_gaussians;
   config.max_lanes = std::min(n_jobs, kMostLanes);
   config.n_threads = options.n_threads;
   asr_engine *engine = nullptr;
@@ -244,6 +246,15 @@ void add_recognize(Command app) {
   command.option("--device", options->device, "cpu, cuda:0, ... (see `senone devices`); default: the best");
   command.option("--search-device", options->search_device,
                  "Device that searches what --device has scored, such as cpu for graphs larger than a GPU; default: --device");
+  command
+      .option("--model-bits", options->model_bits,
+              "Of a Gaussian's parameters on the device; 16: half the memory, and scores that differ by up to a few hundredths")
+      .one_of({16u, 32u})
+      .shows_default();
+  command
+      .option("--selection", options->n_best_gaussians,
+              "Of the Gaussians that states share, mix only so many, the likeliest of a frame; default: all. CPU only")
+      .range(1u, kMostBestGaussians);
   command.option("--fallback", options->fallback, "cpu: recognises what a lost device did not finish; default: that fails")
       .one_of({"cpu"});
   command.option("--jobs", options->n_jobs, "Recordings recognised at a time; default: one for each thread")

@@ -22,7 +22,7 @@ RecordingRows::RecordingRows(const Device &device, const FrontEnd &front_end, co
       cmn_(cmn_of(cmn, front_end)),
       window_frames_(window_frames),
       raw_rate_hz_(raw_rate_hz) {
-  device.check(device.api()->load_features(device.get(), tables_.view(), &features_));
+  features_ = device.load_features(*tables_.view());
 }
 
 RecordingRows::~RecordingRows() { device_.api()->free_features(features_); }

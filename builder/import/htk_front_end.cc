@@ -10,6 +10,7 @@
 #include "builder/import/htk_model.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 
 namespace asr {
 namespace {
@@ -39,6 +40,14 @@ class Config {
       fail(ASR_BAD_FILE, "%s: %s is \"%s\"; it must be a number from %g to %g", path_.c_str(), key, text.c_str(), low, high);
     }
     return value;
+  }
+
+  uint32_t count(const char *key, uint32_t otherwise, uint32_t low, uint32_t high) {
+    const auto found = values_.find(key);
+    const std::string text = found == values_.end() ? "" : found->second;
+    const double value = number(key, otherwise, low, high);
+    if (value != std::floor(value)) fail(ASR_BAD_FILE, "%s: %s is \"%s\"; it must be whole", path_.c_str(), key, text.c_str());
+    return static_cast<uint32_t>(value);
   }
 
   bool flag(const char *key, bool otherwise) {
@@ -95,25 +104,31 @@ class Config {
   }
 };
 
-// Sets the position of the energy or c0, and the deltas, by the kind.
+// Sets the position of the energy and c0, and the deltas, by the kind.
 void read_kind(uint16_t kind, uint32_t n_dims, const HtkOptions &options, FrontEnd &f) {
   const std::string &source = options.models.back();
   const bool energy = kind & htk::kEnergy, c0 = kind & htk::kC0;
-  if ((kind & htk::kBaseMask) != htk::kMfcc || energy == c0) {
-    fail(ASR_UNSUPPORTED,
-         "%s: its features are not MFCCs with either c0 (_0) or the energy (_E); give --features-only if they are made "
-         "elsewhere",
-         source.c_str());
+  const uint16_t base = kind & htk::kBaseMask;
+  if ((base != htk::kMfcc && base != htk::kPlp) || (!energy && !c0)) {
+    fail(
+        ASR_UNSUPPORTED,
+        "%s: its features are not MFCC or PLP with c0 (_0) or the energy (_E); give --features-only if they are made elsewhere",
+        source.c_str());
   }
   f.use_energy = energy;
+  f.energy_beside_c0 = energy && c0;
   f.delta_order = kind & htk::kThirdDelta ? 3 : kind & htk::kAcceleration ? 2 : kind & htk::kDelta ? 1 : 0;
   if (f.delta_order == 0) f.dynamic = DynamicKind::kNone;
   f.drop_absolute_energy = (kind & htk::kNoAbsoluteEnergy) != 0;
+  if (f.drop_absolute_energy && f.energy_beside_c0) {
+    fail(ASR_UNSUPPORTED, "%s: has a kind with _N beside _E and _0, which cannot be imported; give --features-only",
+         source.c_str());
+  }
   if (f.drop_absolute_energy && f.delta_order == 0) fail(ASR_BAD_FILE, "%s: has a kind with _N but without _D", source.c_str());
   if (kind & htk::kZeroMean) f.cmn = CmnKind::kBatch;
   const uint32_t n_values = n_dims + (f.drop_absolute_energy ? 1 : 0);
   f.n_ceps = n_values / (f.delta_order + 1);
-  if (n_values % (f.delta_order + 1) != 0 || f.n_ceps < 2) {
+  if (n_values % (f.delta_order + 1) != 0 || f.n_ceps < (f.energy_beside_c0 ? 3 : 2)) {
     fail(ASR_BAD_FILE, "%s: its %u dimensions do not fit its parameter kind", source.c_str(), n_dims);
   }
 }
@@ -121,25 +136,47 @@ void read_kind(uint16_t kind, uint32_t n_dims, const HtkOptions &options, FrontE
 void read_bank(Config &config, FrontEnd &f) {
   const double nyquist_hz = f.sample_rate_hz / 2;
   f.magnitude = !config.flag("USEPOWER", false);
-  f.n_mel = static_cast<uint32_t>(config.number("NUMCHANS", 20, 2, 4096));
+  f.n_mel = config.count("NUMCHANS", 20, 2, kMostMel);
   f.low_hz = std::max(config.number("LOFREQ", 0, -1, nyquist_hz), 0.0);
   const double high_hz = config.number("HIFREQ", -1, -1, nyquist_hz);
   f.high_hz = high_hz > 0 ? high_hz : nyquist_hz;
   f.lifter = config.number("CEPLIFTER", 22, 0, 1000);
+  f.cepstral_scale = config.number("CEPSCALE", 1, 1e-3, 1e3);
+  const double low_hz = config.number("WARPLCUTOFF", 0, 0, nyquist_hz), up_hz = config.number("WARPUCUTOFF", 0, 0, nyquist_hz);
+  if (low_hz > 0 && up_hz > 0) {
+    f.vtln_low_hz = low_hz, f.vtln_high_hz = up_hz;
+    f.vtln_htk_bends = true;
+  }
 }
 
-// Refuses normalised energy: normalising to the highest value needs the whole recording and is not done here. It is allowed if
-// only differences of the energy are features and its scale is 1, since it cancels then.
-void check_energy(Config &config, const HtkOptions &options, const FrontEnd &f) {
+// Reads the options of PLP alone; n_ceps is known.
+void read_prediction(Config &config, const HtkOptions &options, FrontEnd &f) {
+  const uint32_t n_least = std::max(f.n_ceps - (f.energy_beside_c0 ? 2 : 1), 1u);
+  const uint32_t n_most = std::min(f.n_mel - 1, kMostLpcOrder);
+  if (n_least > n_most) {
+    fail(ASR_BAD_FILE, "%s: %u cepstra of PLP need more than %u channels and at most %u; correct NUMCHANS in --config",
+         options.models.back().c_str(), n_least, f.n_mel, kMostLpcOrder);
+  }
+  f.lpc_order = config.count("LPCORDER", 12, n_least, n_most);
+  f.compression = config.number("COMPRESSFACT", 0.33, 0.01, f.most_compression());
+}
+
+// Sets normalisation of the energy to the recording's highest, which needs whole recordings. It is left out if only differences
+// of the energy are features and its scale is 1, since it cancels then but for the floor.
+void read_energy(Config &config, const HtkOptions &options, FrontEnd &f, std::vector<std::string> &notes) {
   config.rename("ENORMALIZE", "ENORMALISE");
   const bool normalised = config.flag("ENORMALISE", true);
   const double scale = config.number("ESCALE", options.energy_scale, 0, 1000);
-  config.number("SILFLOOR", 50, 0, 1000);
+  const double range_db = config.number("SILFLOOR", 50, 0.001, 1000);
   if (f.use_energy && normalised && !(f.drop_absolute_energy && scale == 1)) {
-    fail(ASR_UNSUPPORTED,
-         "%s: its features have the normalised energy (ENORMALISE), which cannot be made here; give --features-only to use "
-         "them from elsewhere",
-         options.models.back().c_str());
+    f.energy_range_db = range_db;
+    f.energy_scale = scale;
+    f.cmn_cepstra = f.cmn == CmnKind::kBatch;
+    f.cmn = CmnKind::kBatch;
+    notes.push_back(
+        "the energy is normalised to the highest of an utterance, whose recognition begins at its end; "
+        "streams of audio cannot have live means or endpoints");
+    return;
   }
   if (f.use_energy && !f.drop_absolute_energy && f.cmn != CmnKind::kNone) {
     fail(ASR_UNSUPPORTED,
@@ -167,16 +204,18 @@ FrontEnd htk_front_end_of(uint16_t kind, uint32_t n_dims, const HtkOptions &opti
   f.energy_windowed = !config.flag("RAWENERGY", true);
   read_bank(config, f);
   read_kind(kind, n_dims, options, f);
-  const double n_ceps = config.number("NUMCEPS", f.n_ceps - 1, 1, 4096);
-  if (n_ceps != f.n_ceps - 1) {
+  const uint32_t n_of_model = f.n_ceps - (f.energy_beside_c0 ? 2 : 1);
+  const double n_ceps = config.number("NUMCEPS", n_of_model, 1, 4096);
+  if (n_ceps != n_of_model) {
     fail(ASR_BAD_FILE, "%s: NUMCEPS is %g, but the model has %u; give the configuration that it was trained with",
-         options.config.c_str(), n_ceps, f.n_ceps - 1);
+         options.config.c_str(), n_ceps, n_of_model);
   }
-  f.delta_window = static_cast<uint32_t>(config.number("DELTAWINDOW", 2, 1, 16));
+  if ((kind & htk::kBaseMask) == htk::kPlp) read_prediction(config, options, f);
+  f.delta_window = config.count("DELTAWINDOW", 2, 1, 16);
   if (config.number("ACCWINDOW", f.delta_window, 1, 16) != f.delta_window && f.delta_order > 1) {
     fail(ASR_UNSUPPORTED, "%s: ACCWINDOW other than DELTAWINDOW cannot be imported", options.config.c_str());
   }
-  check_energy(config, options, f);
+  read_energy(config, options, f, notes);
   config.note_unused(notes);
   if (options.config.empty())
     notes.push_back("without --config the front end is HTK's at its defaults: 25 ms, 10 ms, 20 channels, lifter 22");

@@ -16,7 +16,7 @@ namespace asr::htk {
 constexpr uint32_t kNone = 0xffffffffu;
 
 // Parameter kinds: a base code and qualifier bits, as in HTK's files.
-constexpr uint16_t kBaseMask = 077, kMfcc = 6;
+constexpr uint16_t kBaseMask = 077, kMfcc = 6, kPlp = 11;
 constexpr uint16_t kEnergy = 0100, kNoAbsoluteEnergy = 0200, kDelta = 0400, kAcceleration = 01000, kZeroMean = 04000,
                    kC0 = 020000, kThirdDelta = 0100000;
 

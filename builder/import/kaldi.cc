@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assembles an imported model from a .mdl file, the list of phones, mfcc.conf, a feature transform and CMVN statistics.
+// Assembles an imported model from a .mdl file, the list of phones, mfcc.conf or plp.conf, a feature transform and CMVN
+// statistics.
 #include "builder/import/kaldi.h"
 
 #include <filesystem>
@@ -31,7 +32,8 @@ void choose_deltas(const KaldiOptions &options, uint32_t n_dims, FrontEnd &f) {
   if (options.deltas || n_dims == 3 * static_dims) f.dynamic = DynamicKind::kRegressionSquared;
   if (f.n_dims() == n_dims) return;
   fail(ASR_INVALID_ARGUMENT,
-       "%s: its Gaussians have %u dimensions, its features %u; give --mfcc-conf, --lda and --deltas as the model was trained, "
+       "%s: its Gaussians have %u dimensions, its features %u; give --mfcc-conf or --plp-conf, --lda and --deltas as the model "
+       "was trained, "
        "or --features-only if they come from archives",
        options.model.c_str(), n_dims, f.n_dims());
 }
@@ -97,9 +99,17 @@ void read_prior(const KaldiOptions &options, FrontEnd &f) {
   for (const double sum : sums) f.cmn_prior.push_back(static_cast<float>(sum / count));
 }
 
+FrontEnd front_end_of_conf(const KaldiOptions &options) {
+  if (!options.plp_conf.empty() && !options.mfcc_conf.empty()) {
+    fail(ASR_INVALID_ARGUMENT, "%s: a model has MFCC or PLP; give --mfcc-conf or --plp-conf", options.model.c_str());
+  }
+  if (!options.plp_conf.empty()) return read_plp_conf(options.plp_conf);
+  return options.mfcc_conf.empty() ? kaldi_front_end() : read_mfcc_conf(options.mfcc_conf);
+}
+
 FrontEnd make_front_end(const KaldiOptions &options, uint32_t n_dims) {
   if (options.features_only) return features_front_end(n_dims);
-  FrontEnd f = options.mfcc_conf.empty() ? kaldi_front_end() : read_mfcc_conf(options.mfcc_conf);
+  FrontEnd f = front_end_of_conf(options);
   f.cmn = options.cmn;
   f.cmn_variance = options.cmn_variance;
   if (!options.cmvn_stats.empty()) read_prior(options, f);
@@ -131,7 +141,7 @@ ImportedModel import_kaldi(const KaldiOptions &options) {
   }
   if (phones.empty())
     model.notes.push_back("without --phones the phones are named by their numbers and have no word positions");
-  if (options.mfcc_conf.empty() && !options.features_only) {
+  if (options.mfcc_conf.empty() && options.plp_conf.empty() && !options.features_only) {
     model.notes.push_back("without --mfcc-conf the front end is compute-mfcc-feats at its defaults (16 kHz, use-energy)");
   }
   if (!model.hmms.knows_contexts()) {

@@ -13,6 +13,7 @@ struct KaldiOptions {
   std::string phones;                       // phones.txt; empty = phones are named by their numbers
   std::string tree;                         // maps contexts of phones to pdfs; empty = only graphs made for the model fit
   std::string mfcc_conf;                    // options of compute-mfcc-feats; empty = its defaults
+  std::string plp_conf;                     // options of compute-plp-feats, for a model of PLP; excludes mfcc_conf
   std::string lda;                          // LDA, LDA+MLLT or another matrix applied to spliced or delta features
   std::string cmvn_stats;                   // archive or single matrix of statistics: the initial mean of live normalisation
   int splice_left = -1, splice_right = -1;  // frames around each for the matrix; -1 = derived from its columns
@@ -26,5 +27,6 @@ ImportedModel import_kaldi(const KaldiOptions &options);
 
 // Returns the front end described by a file of compute-mfcc-feats options ("--name=value" lines).
 FrontEnd read_mfcc_conf(const std::string &path);
+FrontEnd read_plp_conf(const std::string &path);  // the same of compute-plp-feats
 
 }  // namespace asr

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts mfcc.conf, the options of Kaldi's compute-mfcc-feats, to a FrontEnd.
+// Converts mfcc.conf and plp.conf, the options of Kaldi's compute-mfcc-feats and compute-plp-feats, to a FrontEnd.
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -35,6 +36,12 @@ class Options {
     if (error != std::errc() || stop != text.data() + text.size()) fail_line(*found, "is not a number");
     if (!(value >= low && value <= high)) fail_line(*found, format("must lie in %g ... %g", low, high).c_str());
     return value;
+  }
+
+  uint32_t count(const char *name, uint32_t otherwise, uint32_t low, uint32_t high) {
+    const double value = number(name, otherwise, low, high);
+    if (value != std::floor(value)) fail_line(*taken_.find(name), "is not a whole number");
+    return static_cast<uint32_t>(value);
   }
 
   bool flag(const char *name, bool otherwise) {
@@ -122,7 +129,7 @@ void read_framing(Options &options, FrontEnd &f) {
 void read_bank(Options &options, FrontEnd &f) {
   const double nyquist_hz = f.sample_rate_hz / 2;
   const auto from_nyquist = [&](double hz) { return hz > 0 ? hz : nyquist_hz + hz; };
-  f.n_mel = static_cast<uint32_t>(options.number("num-mel-bins", 23, 3, 4096));
+  f.n_mel = options.count("num-mel-bins", 23, 3, kMostMel);
   f.low_hz = options.number("low-freq", 20, 0, nyquist_hz);
   f.high_hz = from_nyquist(options.number("high-freq", 0, -nyquist_hz, nyquist_hz));
   f.vtln_low_hz = options.number("vtln-low", 100, 0, nyquist_hz);
@@ -130,8 +137,14 @@ void read_bank(Options &options, FrontEnd &f) {
   f.vtln_high_hz = vtln_high_hz < 0 ? nyquist_hz + vtln_high_hz : vtln_high_hz;
 }
 
+void read_prediction(Options &options, FrontEnd &f) {
+  f.lpc_order = options.count("lpc-order", 12, 1, std::min(f.n_mel - 1, kMostLpcOrder));
+  f.compression = options.number("compress-factor", f.compression, 0.01, f.most_compression());
+  f.cepstral_scale = options.number("cepstral-scale", 1, 1e-3, 1e3);
+}
+
 void read_cepstra(Options &options, FrontEnd &f) {
-  f.n_ceps = static_cast<uint32_t>(options.number("num-ceps", 13, 1, f.n_mel));
+  f.n_ceps = options.count("num-ceps", 13, 1, f.lpc_order > 0 ? f.lpc_order + 1 : f.n_mel);
   f.lifter = options.number("cepstral-lifter", 22, 0, 1000);
   f.use_energy = options.flag("use-energy", true);
   f.energy_windowed = !options.flag("raw-energy", true);
@@ -143,13 +156,12 @@ void read_cepstra(Options &options, FrontEnd &f) {
   }
 }
 
-}  // namespace
-
-FrontEnd read_mfcc_conf(const std::string &path) {
+// `f`: the defaults of the program whose options they are.
+FrontEnd read_conf(const std::string &path, FrontEnd f) {
   Options options(read_file(path), path);
-  FrontEnd f = kaldi_front_end();
   read_framing(options, f);
   read_bank(options, f);
+  if (f.lpc_order > 0) read_prediction(options, f);
   read_cepstra(options, f);
   for (const char *name :
        {"allow-downsample", "allow-upsample", "max-feature-vectors", "debug-mel", "verbose", "channel", "min-duration",
@@ -160,5 +172,10 @@ FrontEnd read_mfcc_conf(const std::string &path) {
   f.validate(path);
   return f;
 }
+
+}  // namespace
+
+FrontEnd read_mfcc_conf(const std::string &path) { return read_conf(path, kaldi_front_end()); }
+FrontEnd read_plp_conf(const std::string &path) { return read_conf(path, kaldi_plp_front_end()); }
 
 }  // namespace asr

@@ -191,25 +191,17 @@ void append_transform(const std::vector<double> &matrix, FrontEnd *front_end) {
     front_end->transform_rows = front_end->transform_cols = d;
     return;
   }
-  const uint32_t n_cols = front_end->transform_cols;
-  std::vector<float> composed;
-  for (uint32_t i = 0; i < d; ++i) {
-    for (uint32_t c = 0; c < n_cols; ++c) {
-      double sum = 0;
-      for (uint32_t j = 0; j < d; ++j) {
-        sum += matrix[size_t{i} * d + j] * static_cast<double>(front_end->transform[size_t{j} * n_cols + c]);
-      }
-      composed.push_back(static_cast<float>(sum));
-    }
-  }
-  front_end->transform = std::move(composed);
+  const std::vector<double> before(front_end->transform.begin(), front_end->transform.end());
+  const std::vector<double> composed = product(matrix, before, d);
+  front_end->transform.assign(composed.begin(), composed.end());
 }
 
 std::vector<double> product(const std::vector<double> &left, const std::vector<double> &right, size_t d) {
-  std::vector<double> result(d * d);
+  const size_t n_cols = right.size() / d;
+  std::vector<double> result(right.size());
   for (size_t r = 0; r < d; ++r) {
     for (size_t k = 0; k < d; ++k) {
-      for (size_t c = 0; c < d; ++c) result[r * d + c] += left[r * d + k] * right[k * d + c];
+      for (size_t c = 0; c < n_cols; ++c) result[r * n_cols + c] += left[r * d + k] * right[k * n_cols + c];
     }
   }
   return result;

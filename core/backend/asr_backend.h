@@ -10,23 +10,20 @@
  * hardware, which probe then reports as missing. It must not crash, throw, print, exit or touch signals.
  *
  * CALLS  Slots return ASR_OK or a negative asr_status; after a failure last_error() gives one sentence for the calling
- * thread. One thread at a time calls the slots of a device; ASR_BACKEND_OVERLAPS states the exceptions. Different devices
- * are independent. Slots marked [async] may return before the work is done; the work is done and its outputs are valid
- * after wait(). Results are those of the calls carried out in order. Pointers passed to a slot are read during the call
- * only, except where "until" says otherwise. No pointer and no slot is NULL, except where a comment allows it.
+ * thread. One thread at a time calls a device's slots (ASR_BACKEND_OVERLAPS has exceptions); devices are independent. Slots
+ * marked [async] may return before the work is done; outputs are valid after wait(). Results are those of calls carried out in
+ * order. Pointers are read during the call only, unless "until" says otherwise. Only where a comment allows it is one NULL.
  *
  * VERSIONS  The table and most structs begin with their size and only grow at the end; the size tells which members exist.
  * `abi` changes when that is not enough; the core refuses a table of another abi.
  */
 #ifndef SENONE_ASR_BACKEND_H
 #define SENONE_ASR_BACKEND_H
-
 #include "asr.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
 #define ASR_BACKEND_ABI 2u
 #define ASR_BACKEND_ENTRY_NAME "asr_backend_entry"
 
@@ -49,11 +46,12 @@ typedef enum asr_backend_capability {
   ASR_BACKEND_PIECES = 2,       /* ASR_WANTS_PIECE of `lattices` */
   ASR_BACKEND_COMMON_PATH = 4,  /* ASR_WANTS_COMMON */
   ASR_BACKEND_PACKED_GRAPH = 8, /* asr_graph_view.packed is read in place; only the back end inside the library */
-  /* Two advances run at a time. `advance` waits for the last but one, and for the last only if they share a channel. So the
-   * core reads results of one advance while the device runs the other. `lattices` may run on any thread, beside other slots
-   * and for different channels at once: for whole lattices of channels in no running advance whose last job wanted them,
-   * and for pieces at any time. It waits for no advance then, nor does best_paths for a path that the last job wanted. */
-  ASR_BACKEND_OVERLAPS = 16
+  /* Two advances run at a time: `advance` waits for the last but one, and for the last only if they share a channel.
+   * `lattices` may run on any thread, beside other slots and for different channels at once: for pieces at any time, and for
+   * whole lattices that the last job wanted, of channels in no running advance. It and best_paths then wait for no advance. */
+  ASR_BACKEND_OVERLAPS = 16,
+  ASR_BACKEND_PLP = 32,      /* asr_features_view.lpc_order */
+  ASR_BACKEND_SELECTION = 64 /* asr_backend_options.n_best_gaussians */
 } asr_backend_capability;
 
 typedef struct asr_backend_device_info {
@@ -70,10 +68,11 @@ typedef struct asr_backend_options {
   uint32_t n_threads;                /* host threads that the back end may compute with; 0 = one per core */
   uint32_t model_bits; /* 16: it may halve its models and exceed the tolerance of docs/equations.md, G. 0 or 32: not */
   uint32_t small_rooms, cluster_blocks; /* 0 but in tests, which asr_backend_bench.h explains; may be ignored */
-  uint32_t timeout_ms; /* limit of device work, 0: none. After it all slots return ASR_DEVICE_LOST, and freeing leaks */
+  uint32_t timeout_ms;       /* limit of device work, 0: none. After it all slots return ASR_DEVICE_LOST, and freeing leaks */
+  uint32_t n_best_gaussians; /* of a codebook that states share, mixed in a frame (G10); 0: all */
 } asr_backend_options;
 
-/* ---- front end: 004_... (MFCC); equations F1-F8 in docs/equations.md ---------------------------------------------- */
+/* ---- front end: 004_... (MFCC); equations F1-F8, F11 in docs/equations.md ----------------------------------------- */
 
 typedef struct asr_mel_band {               /* a triangle that weights spectrum bins first_bin ... first_bin + n_bins - 1 */
   uint32_t first_bin, n_bins, first_weight; /* first_weight: index into asr_features_view.mel_weights */
@@ -100,6 +99,11 @@ typedef struct asr_features_view {
   float dither;                  /* 0 = none, else standard deviation of noise made from (dither_seed, frame, sample) */
   uint32_t dither_seed;
   const asr_dynamics_view *dynamics; /* for signals (asr_backend_signals.h); may be NULL */
+  /* PLP instead of MFCC if lpc_order > 0 (F11). Band m counts exp(compression * log energy + loudness[m]). `dct` is then
+   * [n_ceps][lpc_order + 1] and multiplies the cepstra of linear prediction, whose c0 is at least log_gain_floor. */
+  uint32_t lpc_order;
+  float compression, log_gain_floor;
+  const float *loudness, *autocorrelation; /* [n_warps][n_mel]; [lpc_order + 1][n_mel] */
 } asr_features_view;
 
 typedef struct asr_extract_job {
@@ -118,10 +122,9 @@ typedef struct asr_gmm_stream { /* selects the features dims[0 ... n_dims - 1] o
   const uint32_t *dims;
 } asr_gmm_stream;
 
-/* A codebook is a set of Gaussians of one stream, used by one state or shared by many. Mean k begins at
- * means[first_mean + k * d], where d is the stream's n_dims. Precision (inverse covariance) of Gaussian k has number
- * covariance_of[first_gaussian + k] in the model and begins at precisions[precision_at[number]]. It has d values if
- * diagonal, else the lower triangle by rows (d * (d + 1) / 2). */
+/* A codebook is a set of Gaussians of one stream of d dimensions, for one state or many. Mean k begins at
+ * means[first_mean + k * d]. Precision (inverse covariance) of Gaussian k has number covariance_of[first_gaussian + k] and
+ * begins at precisions[precision_at[number]]: d values if diagonal, else the lower triangle by rows (d * (d + 1) / 2). */
 typedef struct asr_gmm_codebook {
   uint32_t stream, n_gaussians;
   uint64_t first_gaussian, first_mean; /* first_gaussian: counted over all codebooks */
@@ -178,8 +181,7 @@ typedef struct asr_search_options {
   uint32_t max_active, min_active;
 } asr_search_options;
 
-/* Results of a channel. An advance_job names those, but for PIECE, that will be asked for after the advance and before the
- * channel's next one. A back end may compute them together with the advance. */
+/* Results of a channel. An advance_job names those, but for PIECE, that are asked for before the channel's next advance. */
 typedef enum asr_search_wants {
   ASR_WANTS_PATH = 1,
   ASR_WANTS_LATTICE = 2,
@@ -217,9 +219,8 @@ typedef struct asr_raw_arc { /* an arc of a lattice; as in asr_path_arc */
   float graph_cost, acoustic_cost;
 } asr_raw_arc;
 
-/* The tokens and arcs that remain after the pruning in docs/search.md, "The lattice". States are sorted by frame and such
- * that every arc leads to a higher-numbered state; state 0 is the start. Arcs of state s:
- * arcs[arc_begin[s] .. arc_begin[s + 1]). The channel owns the arrays, until the next call for the channel. */
+/* Tokens and arcs that remain after the pruning in docs/search.md, "The lattice", valid until the channel's next call. States
+ * are sorted by frame; every arc leads to a higher number; 0 is the start. State s: arcs[arc_begin[s] .. arc_begin[s + 1]). */
 typedef struct asr_raw_lattice {
   uint32_t n_states, n_frames; /* n_frames: frames advanced so far */
   uint64_t n_arcs;
@@ -267,8 +268,7 @@ typedef struct asr_backend_api {
 
   /* Returns the best paths of channels, each at most once, after the frames so far (waits for them): those of the tokens with
    * the least cost or, with ASR_WANTS_FINAL and a token in a final state, with the least cost plus final cost among these.
-   * Ties: lower state number. After a failure best_paths and lattices may be called for each channel alone. One that a lack
-   * of memory left half changed fails in every later call. */
+   * Ties: lower state number. After a failure each channel may be asked alone; one left half changed fails ever after. */
   asr_status (*best_paths)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t wants,
                            asr_path *paths);
 

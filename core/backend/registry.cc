@@ -214,6 +214,16 @@ void Device::begin_thread() const noexcept {
   guarded_call([this] { entry_.api->last_error(); });
 }
 
+asr_backend_features *Device::load_features(const asr_features_view &view) const {
+  if (view.lpc_order > 0 && !has(ASR_BACKEND_PLP)) {
+    fail(ASR_UNSUPPORTED, "%s: does not compute PLP, which the model's features are; choose another device, such as cpu",
+         entry_.id.c_str());
+  }
+  asr_backend_features *features = nullptr;
+  check(api()->load_features(device_, &view, &features));
+  return features;
+}
+
 void Device::check(asr_status status) const {
   if (status != ASR_OK) throw Error(status, entry_.id + ": " + last_error_of(entry_.api));
 }

@@ -23,6 +23,7 @@ constexpr uint32_t kMostDeltaWindow = 16;
 constexpr uint32_t kMostSplice = 64;
 constexpr uint32_t kMostCmnLookahead = 1000;
 constexpr uint32_t kMostMel = 512;
+constexpr uint32_t kMostLpcOrder = 64;
 constexpr uint32_t kMostTransformInputs = 8192;
 
 // Acoustic models
@@ -75,6 +76,7 @@ constexpr size_t kMostStateBytes = 16384;
 constexpr uint32_t kMostLanes = 1024;
 constexpr uint32_t kLeastWindowFrames = 8, kMostWindowFrames = 256;
 constexpr uint32_t kMostThreads = 256;
+constexpr uint32_t kMostBestGaussians = 65536;
 constexpr uint64_t kMostFeedBytes = uint64_t{1} << 40;
 constexpr uint64_t kMostStandardInputBytes = uint64_t{1} << 30;
 constexpr uint32_t kMostAlternatives = 10000;

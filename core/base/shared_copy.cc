@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Engines of a process share a copy through a map of existing copies. Processes find each other's copies through symbolic links
 // in a directory of the user. A link is named after the file and its content, and leads to the descriptor in the publishing
-// process. It is created once the copy has passed its check. Without sealed memory or such a directory, processes share
-// nothing, and everything else works the same.
+// process. It is created once the copy has passed its check. A note of the same name stays in the directory, so that a later
+// process need not repeat the whole check. Without sealed memory or such a directory, processes share nothing, and everything
+// else works the same.
 #include "core/base/shared_copy.h"
 
 #include <dirent.h>
@@ -10,12 +11,14 @@
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <ctime>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -23,6 +26,7 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/sealed_memory.h"
@@ -127,9 +131,10 @@ bool is_own_directory(const std::string &path) {
 }
 
 // Returns a directory that only this user can write to, or "". Programs with more privileges than their user trust nothing of
-// the user's.
+// the user's. User "nobody" is no user of its own: in a container it also stands for every user whom the container lacks.
 std::string directory_of_user() {
-  if (getauxval(AT_SECURE) != 0) return "";
+  constexpr uid_t kNobody = 65534;
+  if (getauxval(AT_SECURE) != 0 || geteuid() == kNobody) return "";
   const char *const runtime = getenv("XDG_RUNTIME_DIR");
   const bool is_own = runtime != nullptr && runtime[0] == '/' && is_own_directory(runtime);
   const std::string path = is_own ? std::string(runtime) + "/senone" : format("/dev/shm/senone-%u", geteuid());
@@ -137,15 +142,20 @@ std::string directory_of_user() {
   return is_own_directory(path) ? path : "";
 }
 
-// Removes links whose process has ended.
+// Calls action(path) for the entries of a directory.
+template <typename Action>
+void for_each_entry(const std::string &directory, const Action &action) {
+  const std::unique_ptr<DIR, int (*)(DIR *)> all(opendir(directory.c_str()), closedir);
+  if (!all) return;
+  while (const dirent *const entry = readdir(all.get())) action(directory + "/" + entry->d_name);
+}
+
+// Removes links whose process has ended. A link that cannot be followed for another reason may be of a living process.
 void remove_dangling(const std::string &directory) {
-  DIR *const all = opendir(directory.c_str());
-  if (all == nullptr) return;
-  while (const dirent *const entry = readdir(all)) {
-    const std::string path = directory + "/" + entry->d_name;
-    if (access(path.c_str(), F_OK) != 0) unlink(path.c_str());
-  }
-  closedir(all);
+  for_each_entry(directory, [](const std::string &path) {
+    struct stat s {};
+    if (stat(path.c_str(), &s) != 0 && errno == ENOENT) unlink(path.c_str());
+  });
 }
 
 // MakingLock keeps other processes from making the same copy meanwhile. It waits some seconds for another process. Going on
@@ -184,6 +194,51 @@ Pages published(const std::string &directory, const std::string &key, size_t siz
   return sealed ? std::make_shared<SharedPages>(std::move(*sealed)) : nullptr;
 }
 
+// PassedNote is an empty file which says that a file passed the whole check. Its name identifies the file by the times of its
+// last changes. Nobody but the user and root can have written the file, and its last change was kTickOfTimes before the check
+// or earlier, so that a later change gives another name. Owners and times are true in file systems that may hold setuid
+// programs; others, such as FUSE's and those of plugged-in disks, may be another user's.
+class PassedNote {
+ public:
+  PassedNote(const InputFile &file, const std::string &directory, const std::string &key)
+      : directory_(directory), suffix_(".passed"), path_(directory + "/" + key + suffix_), is_trusted_(is_settled(file)) {}
+  bool exists() const {
+    struct stat s {};
+    return is_trusted_ && lstat(path_.c_str(), &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid();
+  }
+  void write() const {
+    if (!is_trusted_) return;
+    make_place();
+    const Descriptor note(open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  }
+
+ private:
+  static constexpr time_t kTickOfTimes = 2;  // in seconds; no usual file system has longer ones
+  static constexpr size_t kMostNotes = 64;
+
+  const std::string directory_, suffix_, path_;
+  const bool is_trusted_;
+
+  static bool is_settled(const InputFile &file) {
+    const struct stat &s = file.status();
+    struct statvfs system {};
+    if (fstatvfs(file.descriptor(), &system) != 0 || (system.f_flag & ST_NOSUID) != 0) return false;
+    const bool is_safe = (s.st_uid == geteuid() || s.st_uid == 0) && (s.st_mode & 022) == 0;
+    const time_t now = time(nullptr);
+    return is_safe && s.st_ctim.tv_sec + kTickOfTimes < now && s.st_mtim.tv_sec + kTickOfTimes < now;
+  }
+
+  // Removes all notes if they have become too many.
+  void make_place() const {
+    std::vector<std::string> notes;
+    for_each_entry(directory_, [&](const std::string &path) {
+      if (path.compare(path.size() - suffix_.size(), suffix_.size(), suffix_) == 0) notes.push_back(path);
+    });
+    if (notes.size() < kMostNotes) return;
+    for (const std::string &note : notes) unlink(note.c_str());
+  }
+};
+
 std::shared_ptr<SharedPages> make(const InputFile &file, const std::string &key, const SharedCopy::Check &check) {
   auto sealed = SealedMemory::copy_of(file, key);
   auto pages = sealed ? std::make_shared<SharedPages>(std::move(*sealed)) : std::make_shared<SharedPages>(FileCopy(file));
@@ -191,13 +246,17 @@ std::shared_ptr<SharedPages> make(const InputFile &file, const std::string &key,
   return pages;
 }
 
-Pages find_or_publish(const InputFile &file, const std::string &key, const SharedCopy::Check &check) {
+Pages find_or_publish(const InputFile &file, const std::string &key, const SharedCopy::Check &check,
+                      const SharedCopy::Check &recheck) {
   const std::string directory = directory_of_user();
   if (directory.empty()) return make(file, key, check);
   if (Pages copy = published(directory, key, file.size())) return copy;
   const MakingLock lock(directory, key);
   if (Pages copy = published(directory, key, file.size())) return copy;
-  const auto made = make(file, key, check);
+  const PassedNote note(file, directory, key);
+  const bool has_passed = note.exists();
+  const auto made = make(file, key, has_passed ? recheck : check);
+  if (!has_passed) note.write();
   if (Pages copy = published(directory, key, file.size())) return copy;  // published after the wait had timed out
   remove_dangling(directory);
   made->publish(directory + "/" + key);
@@ -230,9 +289,9 @@ SharedCopy::SharedCopy(FileCopy copy, const Check &check) {
   check(data(), size());
 }
 
-SharedCopy::SharedCopy(const InputFile &file, const std::string &content, const Check &check) {
+SharedCopy::SharedCopy(const InputFile &file, const std::string &content, const Check &check, const Check &recheck) {
   const std::string key = key_of(file, content);
-  pages_ = g_copies->find_or_make(key, [&] { return find_or_publish(file, key, check); });
+  pages_ = g_copies->find_or_make(key, [&] { return find_or_publish(file, key, check, recheck); });
 }
 
 const uint8_t *SharedCopy::data() const { return pages_ ? pages_->data() : nullptr; }

@@ -14,6 +14,11 @@ FusedModels::FusedModels(const FusionOptions &options, const LoadedModel &place,
   }
 }
 
+size_t FusedModels::front_end_of(const asr_backend_acoustic *acoustic) const {
+  const auto is_it = [&](const Model &model) { return model.acoustic.get() == acoustic; };
+  return std::find_if(models_.begin(), models_.end(), is_it)->front_end;
+}
+
 size_t FusedModels::n_rows_for(size_t window_frames) const {
   constexpr size_t kLeast = 8;  // fewer are not worth a step
   size_t n_used = 0;

@@ -19,7 +19,8 @@ class FusedModels {
 
   void begin_utterance(const LoadedGraph &graph);
 
-  // The front end of pipeline i of the stream.
+  // The front ends of the models, each once.
+  size_t n_front_ends() const { return features_.size(); }
   asr_backend_features *features(size_t i) const { return features_[i].get(); }
 
   struct Model {
@@ -28,10 +29,13 @@ class FusedModels {
     uint32_t n_dims;
   };
   const std::vector<Model> &models() const { return models_; }
+  // The front end of one of the models.
+  size_t front_end_of(const asr_backend_acoustic *acoustic) const;
 
   // Rows of a step that cost about as much as a plain stream's window_frames, so that other streams do not wait long.
   size_t n_rows_for(size_t window_frames) const;
   Fusion &fusion() { return fusion_; }
+  const Fusion &fusion() const { return fusion_; }
 
  private:
   std::vector<std::shared_ptr<asr_backend_features>> features_;

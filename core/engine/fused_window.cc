@@ -4,20 +4,28 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/limits.h"
+#include "core/engine/row_source.h"
+
 namespace asr {
+
+static_assert(static_cast<int>(FusionRule::kSum) == ASR_FUSE_SUM && static_cast<int>(FusionRule::kMax) == ASR_FUSE_MAX &&
+              static_cast<int>(FusionRule::kLogSum) == ASR_FUSE_LOG_SUM && kMostModels <= ASR_FUSE_MOST_TERMS);
 
 void FusedWindow::clear() {
   parts_.clear();
+  device_parts_.clear();
   scored_.clear();
   is_scored_ = false;
 }
 
 // All memory is taken here, where a failure is the stream's own: score() is for the streams of the window together.
-FusedWindow::Place FusedWindow::add_rows(const FusedModels::Model &model, const float *rows, size_t n, size_t n_states) {
+FusedWindow::Place FusedWindow::add_rows(const FusedModels::Model &model, const float *rows, size_t n, size_t n_states,
+                                         bool on_host) {
   auto found = std::find_if(scored_.begin(), scored_.end(), [&](const Scored &s) { return s.acoustic == model.acoustic; });
   if (found == scored_.end()) found = scored_.insert(found, {model.acoustic, model.n_dims, {}, {}});
   const Place place{static_cast<size_t>(found - scored_.begin()), found->n_rows()};
-  found->loglikes.resize((found->n_rows() + n) * n_states);
+  if (on_host || !found->loglikes.empty()) found->loglikes.resize((found->n_rows() + n) * n_states);
   found->rows.insert(found->rows.end(), rows, rows + n * model.n_dims);
   return place;
 }
@@ -35,17 +43,69 @@ void FusedWindow::add(std::shared_ptr<FusedModels> models, const RowSource &rows
     } else if (t < m && part.places[t].scored != kUnused.scored) {
       part.places.push_back(part.places[t]);
     } else {
-      part.places.push_back(add_rows(list[m], rows.rows(list[m].front_end), n, n_states));
+      part.places.push_back(add_rows(list[m], rows.rows(list[m].front_end), n, n_states, true));
     }
   }
   parts_.push_back(std::move(part));
 }
 
+bool FusedWindow::suits_device(const FusedModels &models, const LoadedModel &place) {
+  const std::vector<FusedModels::Model> &list = models.models();
+  return place.fusion() != nullptr && models.fusion().rule_of_frames() &&
+         std::any_of(list.begin(), list.end(), [&](const auto &model) { return model.acoustic.get() == place.acoustic(); });
+}
+
+void FusedWindow::add_on_device(std::shared_ptr<FusedModels> models, const RowSource &rows, size_t n, size_t first_row,
+                                const LoadedModel &place) {
+  const Fusion &fusion = models->fusion();
+  DevicePart part;
+  part.job = {nullptr, 0, static_cast<asr_fuse_rule>(*fusion.rule_of_frames()), static_cast<uint32_t>(first_row),
+              static_cast<uint32_t>(n)};
+  const std::vector<FusedModels::Model> &list = models->models();
+  for (size_t m = 0; m < list.size(); ++m) {
+    asr_backend_acoustic *const acoustic = list[m].acoustic.get();
+    const auto twin = std::find_if(part.terms.begin(), part.terms.end(), [&](const auto &t) { return t.acoustic == acoustic; });
+    size_t first = first_row;
+    if (twin != part.terms.end()) {
+      first = twin->first_row;
+    } else if (acoustic != place.acoustic()) {
+      first = add_rows(list[m], rows.rows(list[m].front_end), n, place.n_states(), false).first_row;
+    }
+    part.terms.push_back({acoustic, static_cast<uint32_t>(first), fusion.weights()[m]});
+  }
+  part.job.n_terms = static_cast<uint32_t>(part.terms.size());
+  part.models = std::move(models);
+  device_parts_.push_back(std::move(part));
+}
+
+// Parts follow each other in calls of as many models as one takes.
+void FusedWindow::fuse_on_device(const LoadedModel &place, uint32_t buffer) {
+  std::vector<asr_fuse_job> jobs;
+  std::vector<asr_backend_acoustic *> models;
+  const auto issue = [&] {
+    place.device().check(
+        place.fusion()->fuse(place.device().get(), place.acoustic(), jobs.data(), jobs.size(), buffer, nullptr));
+    jobs.clear();
+    models.clear();
+  };
+  for (DevicePart &part : device_parts_) {
+    std::vector<asr_backend_acoustic *> more;
+    for (const asr_fuse_term &term : part.terms) {
+      if (std::find(models.begin(), models.end(), term.acoustic) == models.end()) more.push_back(term.acoustic);
+    }
+    if (models.size() + more.size() > ASR_FUSE_MOST_TERMS) issue();
+    models.insert(models.end(), more.begin(), more.end());
+    part.job.terms = part.terms.data();
+    jobs.push_back(part.job);
+  }
+  if (!jobs.empty()) issue();
+}
+
 void FusedWindow::score(const LoadedModel &place, uint32_t buffer) {
   std::vector<asr_score_job> jobs;
   for (Scored &scored : scored_) {
-    jobs.push_back(
-        {scored.acoustic.get(), scored.rows.data(), static_cast<uint32_t>(scored.n_rows()), buffer, scored.loglikes.data()});
+    float *const loglikes = scored.loglikes.empty() ? nullptr : scored.loglikes.data();
+    jobs.push_back({scored.acoustic.get(), scored.rows.data(), static_cast<uint32_t>(scored.n_rows()), buffer, loglikes});
   }
   for (Part &part : parts_) {
     for (const Place &at : part.places) {

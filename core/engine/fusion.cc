@@ -1,68 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over states are plain, without branches or calls, so that -O3 vectorises them; no result depends on the vectors' size.
 #include "core/engine/fusion.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numeric>
 #include <utility>
 
+#include "core/base/fused_rows.h"
+
 namespace asr {
 namespace {
 
-constexpr float kLogZero = -1e30f;  // log-likelihoods below it stand for -infinity
-
-int32_t bits_of(float value) {
-  int32_t bits;
-  memcpy(&bits, &value, sizeof(bits));
-  return bits;
-}
-
-float with_bits(int32_t bits) {
-  float value;
-  memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-
-// e^x for x <= 0, at least e^-87; relative error 2e-7, and exactly 1 for 0. x = n ln 2 + r, then the series to r^7 / 7!.
-inline float exp_nonpositive(float x) {
-  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: what is added to it is rounded to an integer
-  constexpr float kLog2E = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
-  x = x < -87.0f ? -87.0f : x;
-  const float shifted = x * kLog2E + kRound;
-  const float n = shifted - kRound;
-  const float r = (x - n * kLn2High) - n * kLn2Low;
-  float p = 1.0f / 5040;
-  p = p * r + 1.0f / 720;
-  p = p * r + 1.0f / 120;
-  p = p * r + 1.0f / 24;
-  p = p * r + 1.0f / 6;
-  p = p * r + 0.5f;
-  p = p * r + 1.0f;
-  p = p * r + 1.0f;
-  const int32_t exponent = bits_of(shifted) - bits_of(kRound);
-  return p * with_bits((exponent + 127) * (1 << 23));
-}
-
-// ln x for normal x > 0; absolute error 3e-7, and exactly 0 for 1. x = 2^n m with m from sqrt(1/2) to sqrt(2), then the series
-// of 2 artanh((m - 1) / (m + 1)).
-inline float log_positive(float x) {
-  constexpr int32_t kSqrtHalf = 0x3f3504f3;
-  constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
-  const int32_t bits = bits_of(x);
-  const int32_t n = (bits - kSqrtHalf) >> 23;
-  const float m = with_bits(bits - n * (1 << 23));
-  const float z = (m - 1.0f) / (m + 1.0f), square = z * z;
-  float p = 2.0f / 9;
-  p = p * square + 2.0f / 7;
-  p = p * square + 2.0f / 5;
-  p = p * square + 2.0f / 3;
-  p = p * square;
-  const auto exponent = static_cast<float>(n);
-  return exponent * kLn2High + ((p * z + 2.0f * z) + exponent * kLn2Low);
-}
+constexpr float kLogZero = kFusedLogZero;
 
 float largest(const float *row, size_t n) {
   constexpr size_t kLanes = 16;
@@ -102,13 +52,14 @@ void Fusion::begin(std::vector<bool> is_silent) {
   if (n_models() == 1) selected_ = 0;
 }
 
+// Offsets of weights that stay are those of plugins/common/fuse_call.h, which gets the weights as floats. Weights that follow
+// may be too small for a float.
 void Fusion::set_weights() {
   const double sum = std::accumulate(unscaled_.begin(), unscaled_.end(), 0.0);
+  for (size_t m = 0; m < n_models(); ++m) weights_[m] = static_cast<float>(unscaled_[m] / sum);
+  if (rule_of_frames()) std::copy(weights_.begin(), weights_.end(), unscaled_.begin());
   const double most = *std::max_element(unscaled_.begin(), unscaled_.end());
-  for (size_t m = 0; m < n_models(); ++m) {
-    weights_[m] = static_cast<float>(unscaled_[m] / sum);
-    offsets_[m] = static_cast<float>(std::log(unscaled_[m] / most));
-  }
+  for (size_t m = 0; m < n_models(); ++m) offsets_[m] = static_cast<float>(std::log(unscaled_[m] / most));
 }
 
 void Fusion::combine(const float *const *loglikes, size_t n_rows, float *out) {
@@ -123,11 +74,11 @@ void Fusion::combine_row(const float *const *rows, float *out) {
   if (selected_) {
     std::copy_n(rows[*selected_], n_states_, out);
   } else if (settings_.rule == FusionRule::kSum) {
-    sum(rows, out);
+    fuse_sum(rows, weights_.data(), n_models(), n_states_, out);
   } else if (settings_.rule == FusionRule::kMax) {
-    max(rows, out);
+    fuse_max(rows, offsets_.data(), n_models(), n_states_, out);
   } else {
-    log_sum(rows, out);
+    fuse_log_sum(rows, weights_.data(), offsets_.data(), n_models(), n_states_, row_.data(), out);
   }
 }
 
@@ -160,43 +111,6 @@ void Fusion::select() {
   for (size_t m = 0; m < n_models(); ++m) evidence_[m] += static_cast<double>(best_[m]);
   if (n_evidence_ < static_cast<double>(settings_.select_frames)) return;
   selected_ = static_cast<size_t>(std::max_element(evidence_.begin(), evidence_.end()) - evidence_.begin());
-}
-
-void Fusion::sum(const float *const *rows, float *out) const {
-  for (size_t m = 0; m < n_models(); ++m) {
-    const float *const row = rows[m];
-    const float weight = weights_[m];
-    for (size_t s = 0; s < n_states_; ++s) out[s] = m == 0 ? weight * row[s] : out[s] + weight * row[s];
-  }
-}
-
-void Fusion::max(const float *const *rows, float *out) const {
-  std::fill_n(out, n_states_, -std::numeric_limits<float>::infinity());
-  for (size_t m = 0; m < n_models(); ++m) {
-    const float *const row = rows[m];
-    const float offset = offsets_[m];
-    for (size_t s = 0; s < n_states_; ++s) out[s] = row[s] + offset > out[s] ? row[s] + offset : out[s];
-  }
-}
-
-// Relative to the largest term of each state, so that a sum is at least the largest weight.
-void Fusion::log_sum(const float *const *rows, float *out) {
-  max(rows, out);
-  float *const sums = row_.data();
-  std::fill_n(sums, n_states_, 0.0f);
-  const float weight = *std::max_element(weights_.begin(), weights_.end());
-  for (size_t m = 0; m < n_models(); ++m) {
-    const float *const row = rows[m];
-    const float offset = offsets_[m];
-    for (size_t s = 0; s < n_states_; ++s) {
-      const float most = out[s] > kLogZero ? out[s] : 0.0f;
-      sums[s] += weight * exp_nonpositive(row[s] + offset - most);
-    }
-  }
-  for (size_t s = 0; s < n_states_; ++s) {
-    const float sum = log_positive(sums[s]);
-    out[s] = out[s] > kLogZero ? out[s] + sum : out[s];
-  }
 }
 
 }  // namespace asr

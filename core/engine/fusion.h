@@ -35,6 +35,12 @@ class Fusion {
   // `out` is [n_rows][n_states].
   void combine(const float *const *loglikes, size_t n_rows, float *out);
 
+  // The rule if a frame's fusion does not depend on frames before it; its weights do not change then.
+  std::optional<FusionRule> rule_of_frames() const {
+    const bool is_fixed = settings_.rule != FusionRule::kFollow && settings_.rule != FusionRule::kSelect;
+    return is_fixed ? std::optional(settings_.rule) : std::nullopt;
+  }
+
   // The models' weights in the frame combined last; their sum is 1.
   const std::vector<float> &weights() const { return weights_; }
 
@@ -44,9 +50,6 @@ class Fusion {
   void follow();
   void select();
   void set_weights();  // from unscaled_
-  void sum(const float *const *rows, float *out) const;
-  void log_sum(const float *const *rows, float *out);
-  void max(const float *const *rows, float *out) const;
 
   const FusionSettings settings_;
   const size_t n_states_;

@@ -33,15 +33,15 @@ asr_backend_options backend_options(const EngineOptions &options, uint32_t n_lan
   result.window_frames = options.window_frames;
   result.n_threads = options.n_threads;
   result.timeout_ms = options.device_timeout_ms;
+  result.model_bits = options.model_bits;
+  result.n_best_gaussians = options.n_best_gaussians;
   return result;
 }
 
 }  // namespace
 
 BackendPointer<asr_backend_features> load_features(const Device &device, const FeatureTables &tables) {
-  asr_backend_features *features = nullptr;
-  device.check(device.api()->load_features(device.get(), tables.view(), &features));
-  return {features, device.api()->free_features};
+  return {device.load_features(*tables.view()), device.api()->free_features};
 }
 
 BackendPointer<asr_backend_acoustic> load_acoustic(const Device &device, const AcousticModel &model) {
@@ -68,6 +68,10 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
       device_(candidate_devices(options.device), backend_options(options, n_lanes_)),
       features_(nullptr, nullptr),
       acoustic_(nullptr, nullptr) {
+  if (options.n_best_gaussians > 0 && !device_.has(ASR_BACKEND_SELECTION)) {
+    fail(ASR_UNSUPPORTED, "%s mixes all Gaussians; leave asr_engine_config.n_best_gaussians (--selection) 0, or use the CPU",
+         device_.entry().id.c_str());
+  }
   if (!options.search_device.empty()) open_searcher();
   const AcousticModel model = read_acoustic_model(bundle_);
   n_states_ = model.n_states;
@@ -77,6 +81,7 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
     device_.check(signals->prepare(device_.get(), features(), &makes_rows));
     if (makes_rows != 0) signals_ = signals;
   }
+  if (!is_split()) fusion_ = extension_of<asr_backend_fusion_api>(*api(), ASR_BACKEND_FUSION);
   acoustic_ = load_acoustic(device_, model);
   log(ASR_LOG_INFO, "%s: %u states, on %s (%s)", bundle_path.c_str(), n_states_, device_.entry().id.c_str(),
       device_.entry().info.name);

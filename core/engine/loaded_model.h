@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/backend/asr_backend_fusion.h"
 #include "core/backend/asr_backend_signals.h"
 #include "core/backend/registry.h"
 #include "core/base/parallel.h"
@@ -24,6 +25,7 @@ struct EngineOptions {
   uint32_t max_lanes = 8, window_frames = 32;
   uint32_t n_threads = 0;  // 0: one per core
   uint32_t device_timeout_ms = 60000;
+  uint32_t model_bits = 32, n_best_gaussians = 0;  // of models on the device: see asr_engine_config
 
   uint32_t n_workers() const { return n_threads > 0 ? n_threads : n_usable_cores(); }
 };
@@ -60,6 +62,8 @@ class LoadedModel {
   // The slots that convert samples to log-likelihoods in one step, for searches of the same device; nullptr if the device does
   // not for this front end.
   const asr_backend_signals_api *signals() const { return signals_; }
+  // The slot that fuses scores of several models on the device, for searches of the same device; nullptr if it has none.
+  const asr_backend_fusion_api *fusion() const { return fusion_; }
   uint32_t n_dims() const { return bundle_.front_end.n_dims(); }
   uint32_t n_states() const { return n_states_; }  // of the acoustic model: length of a row of log-likelihoods
   uint32_t n_lanes() const { return n_lanes_; }    // channels in an advance
@@ -77,6 +81,7 @@ class LoadedModel {
   BackendPointer<asr_backend_features> features_;
   BackendPointer<asr_backend_acoustic> acoustic_;
   const asr_backend_signals_api *signals_ = nullptr;
+  const asr_backend_fusion_api *fusion_ = nullptr;
 };
 
 }  // namespace asr

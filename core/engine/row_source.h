@@ -1,66 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
-// RowSource converts a stream's input to rows. Rows of features are made on the device if that has the fused step and the
-// stream allows it, else by a pipeline here. Fed rows are passed on. A stream has one for its whole life. Only the engine's
-// thread uses it.
+// RowSource converts a stream's input to rows and adds them to windows. Pipelines make the rows here (pipeline_rows.h), the
+// device makes them in its step (device_rows.h), or they are fed (fed_rows.h). A stream has one source for its whole life. Only
+// the engine's thread uses it.
 #pragma once
 
-#include <optional>
-#include <vector>
+#include <memory>
 
 #include "core/engine/loaded_model.h"
-#include "core/engine/row_pipelines.h"
 #include "core/engine/stream_options.h"
-#include "core/feature/signal_feed.h"
+#include "core/engine/window_rows.h"
+#include "core/feature/live_mean.h"
 
 namespace asr {
 
+class SpeakerTrack;
+
 class RowSource {
  public:
-  // `options` must outlive the source. `warp`: of the frequency axis. `start`: initial state of live normalisation, or nullptr.
-  RowSource(const LoadedModel &model, const StreamOptions &options, float warp, const LiveMeanState *start);
+  // frame_values: input values per frame, as by values_per_frame().
+  RowSource(size_t frame_values, size_t window_frames) : frame_values_(frame_values), window_frames_(window_frames) {}
+  virtual ~RowSource() = default;
+  RowSource(const RowSource &) = delete;
+  RowSource &operator=(const RowSource &) = delete;
 
   // Input: samples, or whole rows if the stream is fed rows.
   size_t n_wanted() const;  // values to add before the next window; 0 = enough are waiting
-  void add(const float *values, size_t n);
+  virtual void add(const float *values, size_t n) = 0;
   void end();
-
-  // Frames whose cepstra the device can compute now (at most a window) for one of the pipelines; extracted() after it did. A
-  // stream has a pipeline for each front end of its models, or none.
-  size_t n_pipelines() const { return pipelines_.size(); }
-  bool next_extract(size_t pipeline, asr_extract_job *job);
-  void extracted(size_t pipeline);
-  // After the frames extracted so far; nullptr where normalisation keeps none.
-  const LiveMeanState *live_state() const;
-
-  // Describes the frames of which the device makes rows in its next step; the job has no signal if rows are made here, or fed.
-  void next_frames(asr_step_job *job);
-
-  // The next rows, at most a window's. rows(): of a pipeline, or those that were fed; not of a device that makes them. take()
-  // writes them to *rows and drops them.
-  size_t n_ready() const;
-  const float *rows(size_t pipeline) const;
-  void drop(size_t n);
-  void take(size_t n, std::vector<float> *rows);
-  // Whether the search reads log-likelihoods of the host: those that are fed, or fused ones.
-  bool gives_loglikes() const { return options_.input == ASR_INPUT_LOGLIKES || options_.fusion != nullptr; }
-  void release_waiting();  // makes rows of frames that wait for their mean, as far as features need no later ones
   bool has_ended() const { return ended_; }
-  bool is_dry() const;     // no row is left, and none will come before more is added
-  bool all_taken() const;  // ended, and no row is left or will come
+
+  // Describes frames whose cepstra the device can compute now (at most a window) for a front end of the stream's models; false
+  // if there are none. Call extracted() after it did: it returns the state of live normalisation after these frames, or nullptr
+  // where none is kept.
+  virtual bool next_extract(size_t /*front_end*/, asr_extract_job *) { return false; }
+  virtual const LiveMeanState *extracted(size_t /*front_end*/) { return nullptr; }
+
+  // Selects the frames of which the device makes rows in its next step, and returns their number. take() or drop() follows.
+  virtual size_t next_frames() { return 0; }
+
+  // The next rows, at most a window's. take() moves n of them to the window, as WindowRows does. drop() drops n of them; it
+  // returns true if the device makes and scores them nevertheless, in the window's step.
+  size_t n_ready() const;
+  virtual WindowRows::Place take(size_t n, WindowRows *window) = 0;
+  virtual bool drop(size_t n, WindowRows *window) = 0;
+  virtual const float *rows(size_t front_end) const = 0;  // on the host; not of a device that makes them
+
+  virtual void release_waiting() {}  // makes rows of frames that wait for their mean, as far as features need no later ones
+  bool is_dry() const { return n_waiting() == 0 && !has_pending_frames(); }  // no row will come before more is added
+  bool all_taken() const { return ended_ && is_done(); }                     // ended, and no row is left or will come
 
  private:
-  void begin_features(float warp, const LiveMeanState *start);
-  void begin_pipelines(float warp, const LiveMeanState *start);
-  size_t n_waiting() const;
+  virtual void finish() {}                                   // the input has ended
+  virtual size_t n_waiting() const = 0;                      // rows that could be taken
+  virtual bool has_pending_frames() const { return false; }  // rows will come of frames whose input was added
+  virtual bool is_done() const = 0;                          // after finish(): no row is left or will come
 
-  const LoadedModel &model_;
-  const StreamOptions &options_;
-  const size_t row_length_;
-  RowPipelines pipelines_;          // of audio whose rows are made here
-  std::optional<SignalFeed> feed_;  // of audio whose rows the device makes
-  BackendPointer<asr_backend_signal> signal_;
-  std::vector<float> rows_;  // fed rows not yet taken
+  const size_t frame_values_, window_frames_;
   bool ended_ = false;
 };
+
+// Returns the number of input values per frame: samples, or the length of a fed row.
+size_t values_per_frame(const StreamOptions &options, const LoadedModel &model);
+
+// `options` and `speaker` must outlive the source. `warp`: of the frequency axis. `start`: initial state of live normalisation,
+// or nullptr. `speaker`: takes the rows of utterances, or nullptr.
+std::unique_ptr<RowSource> make_row_source(const LoadedModel &model, const StreamOptions &options, float warp,
+                                           const LiveMeanState *start, SpeakerTrack *speaker);
 
 }  // namespace asr

@@ -19,8 +19,8 @@ Scheduler::Scheduler(const LoadedModel &model, Retired *retired, TakeOver take_o
       retired_(retired),
       take_over_(std::move(take_over)),
       can_fall_back_(take_over_ != nullptr),
+      windows_{{model, 0}, {model, 1}},
       team_(std::min(kMostInTeam, model.options().n_workers())) {
-  windows_[1].buffer = 1;
   reserve_lanes();
   try {
     thread_ = std::thread([this] { run(); });
@@ -35,7 +35,6 @@ void Scheduler::reserve_lanes() {
   const size_t n = model_.options().max_lanes;
   for (Window &window : windows_) {
     window.parts.reserve(n);
-    window.steps.reserve(n);
     window.jobs.reserve(model_.n_lanes());
   }
   for (Streams *streams : {&streams_, &extracting_, &partial_, &checked_, &last_, &last_with_lattice_}) streams->reserve(n);
@@ -196,7 +195,7 @@ void Scheduler::decode(Window *now, Window *before) {
   extract();
   extract_fused();
   for (const StreamPointer &stream : streams_) for_stream(stream, [&] { gather(stream, now); });
-  for_window(*now, [&] { score(now); });
+  for_window(*now, [&] { now->rows.score(); });
   if (model_.overlaps()) combine(now, *before);
   Window *const advancing = model_.overlaps() ? now : before;
   for_window(*advancing, [&] { advance(advancing); });
@@ -209,12 +208,9 @@ void Scheduler::decode(Window *now, Window *before) {
 
 void Scheduler::clear(Window *window) {
   window->parts.clear();
-  window->features.clear();
-  window->loglikes.clear();
-  window->fused.clear();
-  window->steps.clear();
+  window->rows.clear();
   window->jobs.clear();
-  window->n_rows = window->n_lanes = 0;
+  window->n_lanes = 0;
 }
 
 // Waits until the advance of window `before` is done. A failure in it, or in the scoring of `now`, belongs to the channels that
@@ -281,7 +277,7 @@ void Scheduler::fill_rows() {
 void Scheduler::extract() {
   jobs_.clear();
   for (const StreamPointer &stream : streams_) {
-    if (!stream->makes_rows() || stream->fusion_ || stream->rows_->n_pipelines() == 0) continue;
+    if (!stream->makes_rows() || stream->fusion_) continue;
     for_stream(stream, [&] {
       asr_extract_job job;
       if (!stream->rows_->next_extract(0, &job)) return;
@@ -300,55 +296,27 @@ void Scheduler::extract() {
   }
   for_each_apart(extracting_, [](Stream &stream) {
     if (!stream.makes_rows()) return;
-    stream.rows_->extracted(0);
-    if (const LiveMeanState *state = stream.rows_->live_state()) stream.carried_.update(*state);
+    if (const LiveMeanState *state = stream.rows_->extracted(0)) stream.carried_.update(*state);
     stream.progressed_ = true;
   });
   extracting_.clear();
 }
 
-void Scheduler::score(Window *window) {
-  if (!window->fused.empty()) window->fused.score(model_, window->buffer);
-  if (window->steps.empty()) return;
-  asr_backend_device *const device = model_.device().get();
-  if (model_.signals() == nullptr) {
-    float *const loglikes = model_.is_split() ? window->scores.data() : nullptr;
-    const asr_score_job job{model_.acoustic(), window->features.data(), window->n_rows, window->buffer, loglikes};
-    model_.device().check(model_.api()->score(device, &job, 1));
-    return;
-  }
-  const float *rows = window->features.data();
-  for (asr_step_job &job : window->steps) {
-    if (job.signal != nullptr) continue;
-    job.rows = rows;
-    rows += size_t{job.n_rows} * model_.n_dims();
-  }
-  model_.device().check(model_.signals()->step(device, model_.features(), model_.acoustic(), window->steps.data(),
-                                               window->steps.size(), window->buffer));
-}
-
 void Scheduler::advance(Window *window) {
-  bool host_rows_only = true;
+  bool reads_buffer = false;
   window->jobs.clear();
   for (const Part &part : window->parts) {
     if (!part.stream->is_decoding()) continue;
     asr_advance_job job{};
     job.channel = part.stream->utterance_->channel().get();
-    job.buffer = window->buffer;
     job.n_frames = static_cast<uint32_t>(part.n_rows);
     const bool with_lattice = part.stream->options_.lattice_beam > 0;
     if (part.partial || part.check) job.wants = ASR_WANTS_PATH;
     if (part.partial) job.wants |= wants_common();
     if (part.last) job.wants = ASR_WANTS_FINAL | (with_lattice ? ASR_WANTS_LATTICE : ASR_WANTS_PATH);
     if (job.n_frames == 0 && (job.wants == 0 || !model_.overlaps())) continue;
-    if (part.stream->rows_->gives_loglikes()) {
-      job.loglikes = window->loglikes.data() + part.first_row * model_.n_states();
-    } else if (model_.is_split()) {
-      job.loglikes = window->scores.data() + part.first_row * model_.n_states();
-    } else {
-      job.first_row = static_cast<uint32_t>(part.first_row);
-      host_rows_only = false;
-    }
+    window->rows.locate(part.place, &job);
+    reads_buffer = reads_buffer || (job.n_frames > 0 && job.loglikes == nullptr);
     window->jobs.push_back(job);
     if (const auto &background = part.stream->utterance_->background()) {
       job.channel = background.get();
@@ -358,7 +326,7 @@ void Scheduler::advance(Window *window) {
   }
   if (window->jobs.empty()) return;
   const Device &device = model_.searcher();
-  device.check(device.api()->advance(device.get(), host_rows_only ? nullptr : model_.acoustic(), window->jobs.data(),
+  device.check(device.api()->advance(device.get(), reads_buffer ? model_.acoustic() : nullptr, window->jobs.data(),
                                      window->jobs.size()));
 }
 

@@ -30,8 +30,8 @@
 #include "core/base/error.h"
 #include "core/base/linked_queue.h"
 #include "core/base/thread_pool.h"
-#include "core/engine/fused_window.h"
 #include "core/engine/stream.h"
+#include "core/engine/window_rows.h"
 #include "core/engine/worker_pool.h"
 
 namespace asr {
@@ -61,20 +61,17 @@ class Scheduler {
   using StreamPointer = std::shared_ptr<Stream>;
   using Streams = std::vector<StreamPointer>;  // at most max_lanes, which is the capacity
 
-  // A stream's part of a window: n_rows rows from first_row of the window's score buffer, or of its log-likelihoods.
+  // A stream's part of a window: n_rows rows, whose log-likelihoods come to be at `place`.
   struct Part {
     StreamPointer stream;
-    size_t first_row, n_rows;
+    WindowRows::Place place;
+    size_t n_rows;
     bool partial, check, last;  // afterwards a partial result is due; the endpointer checks; the utterance ends
   };
   struct Window {
-    uint32_t buffer = 0;
+    Window(const LoadedModel &model, uint32_t buffer) : rows(model, buffer) {}
+    WindowRows rows;
     std::vector<Part> parts;
-    std::vector<float> features, loglikes;  // rows of the host, of n_dims, of n_states
-    FusedWindow fused;                      // whose results are among the log-likelihoods
-    std::vector<asr_step_job> steps;        // what is scored, in the order of its rows
-    uint32_t n_rows = 0;                    // of the score buffer
-    std::vector<float> scores;              // the score buffer on the host, if another device searches; only grows
     std::vector<asr_advance_job> jobs;
     uint32_t n_lanes = 0;  // lanes that its utterances need
   };
@@ -104,7 +101,6 @@ class Scheduler {
   void gather_rows(const StreamPointer &stream, Window *window);
   void gather_dropped(const StreamPointer &stream, Window *window);
   void drop_cancelled();
-  void score(Window *window);
   void combine(Window *now, const Window &before);
   void complete(Window *window);
   static void clear(Window *window);

@@ -12,28 +12,28 @@ void Scheduler::extract_fused() {
     Stream &s = *stream;
     if (!s.makes_rows() || !s.fusion_) continue;
     for_stream(stream, [&] {
-      for (size_t i = 0; i < s.rows_->n_pipelines(); ++i) {
+      for (size_t i = 0; i < s.fusion_->n_front_ends(); ++i) {
         asr_extract_job job;
         if (!s.rows_->next_extract(i, &job)) continue;
         model_.device().check(api.extract(model_.device().get(), s.fusion_->features(i), &job, 1));
-        s.rows_->extracted(i);
+        if (const LiveMeanState *state = s.rows_->extracted(i)) s.carried_.update(*state);
         s.progressed_ = true;
       }
-      if (const LiveMeanState *state = s.rows_->live_state()) s.carried_.update(*state);
     });
   }
 }
 
-// Fuses the window's scores. A device whose advances overlap searches this window next, so its scores are awaited here.
+// Fuses the scores that the device does not. A device whose advances overlap searches this window next, so its scores are
+// awaited here.
 void Scheduler::combine(Window *now, const Window &before) {
-  if (now->fused.empty() || loss()) return;
+  if (!now->rows.is_fused_here() || loss()) return;
   if (model_.overlaps()) {
     await(*now, before);
     if (loss()) return;
     for_window(*now, [&] { model_.device().check(model_.api()->wait(model_.device().get(), 0)); });
   }
-  const auto combine = [&](size_t part) { now->fused.combine(part, model_.n_states(), now->loglikes.data()); };
-  team_.run(now->fused.n_scored_parts(), std::ref(combine));  // a function of its own would need memory
+  const auto combine = [&](size_t part) { now->rows.combine(part); };
+  team_.run(now->rows.n_fused_parts(), std::ref(combine));  // a function of its own would need memory
 }
 
 }  // namespace asr

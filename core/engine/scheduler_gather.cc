@@ -23,10 +23,10 @@ void Scheduler::gather(const StreamPointer &stream, Window *window) {
   if (s.is_closing()) {
     s.last_taken_ = true;
     s.goes_on_ = !s.rows_->all_taken();
-    window->parts.push_back({stream, 0, 0, false, false, true});
+    window->parts.push_back({stream, {}, 0, false, false, true});
   } else if (s.is_to_choose()) {
     s.awaits_check_ = s.choosing_ = true;
-    window->parts.push_back({stream, 0, 0, false, true, false});
+    window->parts.push_back({stream, {}, 0, false, true, false});
   } else {
     gather_rows(stream, window);
   }
@@ -40,73 +40,46 @@ bool Scheduler::has_room(const Stream &stream, Window *window) const {
   return true;
 }
 
-// Drops rows outside utterances; a device that makes rows itself scores these, too.
+// Drops rows outside utterances. The window gets a part if they are scored nevertheless.
 void Scheduler::gather_dropped(const StreamPointer &stream, Window *window) {
   Stream &s = *stream;
   RowSource &rows = *s.rows_;
-  asr_step_job job{};
-  rows.next_frames(&job);
+  const size_t n_frames = rows.next_frames();
   const size_t n = s.n_rows_to_drop();
-  rows.drop(n);
   s.drop_rows(n, model_);
-  if (job.signal != nullptr && (n > 0 || job.n_frames > 0)) {
-    job.first_row = window->n_rows;
-    job.n_rows = static_cast<uint32_t>(n);
-    window->steps.push_back(job);
-    window->n_rows += job.n_rows;
-    window->parts.push_back({stream, 0, 0, false, false, false});
-  }
+  if (rows.drop(n, &window->rows)) window->parts.push_back({stream, {}, 0, false, false, false});
   // Rows stay that only later audio can classify as background. Between utterances the mark has nothing to end, and need not
   // wait.
   const bool is_undecided = n == 0 && rows.n_ready() > 0;
   if (s.at_mark() && rows.is_dry()) rows.release_waiting();
   const bool at_mark = s.at_mark() && (rows.is_dry() || is_undecided);
   if (at_mark) s.pass_mark();
-  if (n > 0 || job.n_frames > 0 || s.progressed_ || at_mark || s.at_mark() || rows.has_ended()) enqueue(stream);
+  if (n > 0 || n_frames > 0 || s.progressed_ || at_mark || s.at_mark() || rows.has_ended()) enqueue(stream);
 }
 
 void Scheduler::gather_rows(const StreamPointer &stream, Window *window) {
   Utterance &utterance = *stream->utterance_;
   RowSource &rows = *stream->rows_;
-  asr_step_job job{};
-  rows.next_frames(&job);
-  if (job.n_frames > 0) stream->progressed_ = true;
+  const size_t n_frames = rows.next_frames();
+  if (n_frames > 0) stream->progressed_ = true;
   const size_t n_fair = stream->fusion_ ? stream->fusion_->n_rows_for(model_.options().window_frames) : SIZE_MAX;
   const size_t n =
       std::min({utterance.room_for(rows.n_ready()), stream->n_frames_left(), stream->n_frames_to_choice(), n_fair});
-  size_t first_row = window->loglikes.size() / model_.n_states();
-  const size_t n_values = window->features.size();
-  // A failure leaves the rows of the window as they are, since they belong to other streams.
-  if (model_.is_split()) {
-    window->scores.resize(std::max(window->scores.size(), (window->n_rows + n) * model_.n_states()));
-  }
+  // Only adding the rows may fail. From then on the window's parts agree with its rows.
+  WindowRows::Place place;
   if (stream->fusion_) {
-    window->loglikes.resize(window->loglikes.size() + n * model_.n_states());
-    window->fused.add(stream->fusion_, rows, n, first_row, model_.n_states());
-    rows.drop(n);
+    place = window->rows.add_fused(stream->fusion_, rows, n);
+    rows.drop(n, &window->rows);
   } else {
-    rows.take(n, rows.gives_loglikes() ? &window->loglikes : &window->features);
-  }
-  try {
-    if (stream->speaker_) stream->speaker_->take(window->features.data() + n_values, n);
-  } catch (...) {
-    window->features.resize(n_values);
-    throw;
+    place = rows.take(n, &window->rows);
   }
   utterance.take(n);
   stream->next_frame_ += n;
-  // From here on nothing fails, so that the window's parts agree with its rows.
-  if (!rows.gives_loglikes()) {
-    first_row = job.first_row = window->n_rows;
-    job.n_rows = static_cast<uint32_t>(n);
-    if (n > 0 || job.n_frames > 0) window->steps.push_back(job);
-    window->n_rows += job.n_rows;
-  }
   const bool partial = n > 0 && utterance.at_partial(), check = n > 0 && utterance.at_check();
   stream->awaits_check_ = check;
   stream->last_taken_ = rows.all_taken() && !partial && !check;  // each window requests one result of a stream
-  if (n > 0 || job.n_frames > 0 || stream->last_taken_) {
-    window->parts.push_back({stream, first_row, n, partial, check, stream->last_taken_});
+  if (n > 0 || n_frames > 0 || stream->last_taken_) {
+    window->parts.push_back({stream, place, n, partial, check, stream->last_taken_});
   }
   if (stream->last_taken_ || check) return;
   if (n > 0 || stream->progressed_ || rows.has_ended() || stream->at_mark()) enqueue(stream);

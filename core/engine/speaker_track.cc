@@ -60,10 +60,13 @@ void SpeakerTrack::begin_again(uint64_t frame) {
   n_samples_ = sound_begin_ = frame * shift_samples_;
 }
 
-void SpeakerTrack::take(float *rows, size_t n) {
+const float *SpeakerTrack::take(const float *rows, size_t n) {
   const size_t n_dims = speaker_->n_dims(), n_kept = said_.size() / n_dims;
   if (learns_) said_.insert(said_.end(), rows, rows + std::min(n, kMostUtteranceRows - n_kept) * n_dims);
-  if (transform_) transform_->apply(rows, n);
+  if (!transform_) return rows;
+  transformed_.assign(rows, rows + n * n_dims);
+  transform_->apply(transformed_.data(), n);
+  return transformed_.data();
 }
 
 void SpeakerTrack::learn(const asr_event &final, uint64_t first_frame, const std::vector<uint32_t> &states,

@@ -26,8 +26,8 @@ class SpeakerTrack {
   void forget_before(uint64_t frame);  // before the utterance that begins there
   void begin_again(uint64_t frame);    // beginning of the sound that comes again
 
-  // Keeps the utterance's next rows and then transforms them.
-  void take(float *rows, size_t n);
+  // Keeps the utterance's next rows. Returns them transformed, valid until the next call or as long as `rows`.
+  const float *take(const float *rows, size_t n);
 
   // states: of each row, or kNoState. Probably wrong results are not learned.
   void learn(const asr_event &final, uint64_t first_frame, const std::vector<uint32_t> &states, const StopToken &stop);
@@ -45,6 +45,7 @@ class SpeakerTrack {
   const uint32_t shift_samples_;
   std::shared_ptr<const FeatureTransform> transform_;  // of the utterance; nullptr: none
   std::vector<float> said_;                            // its rows, untransformed, as many as a speaker keeps
+  std::vector<float> transformed_;                     // those of the last take()
   const bool normalises_, keeps_sound_;
   std::vector<float> sound_;  // consecutive samples of the utterance, as many as are worth looking at
   std::vector<float> later_;  // the newest samples after these, of which the next utterance may be

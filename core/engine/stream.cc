@@ -5,7 +5,6 @@
 #include <new>
 
 #include "core/engine/scheduler.h"
-#include "core/lattice/from_backend.h"
 
 namespace asr {
 
@@ -15,7 +14,6 @@ constexpr size_t kMarginFrames = 4;  // frames whose samples may reach into the 
 constexpr size_t kMinFrames = 8;     // fewer are not worth a step, unless the audio has ended
 
 // Created when the library is loaded, so that stopping a stream needs no memory; never freed, as threads may outlive exit.
-const Error *const g_cancelled = new Error(ASR_CANCELLED, "the stream was cancelled by asr_cancel");
 const Error *const g_reset = new Error(ASR_CANCELLED, "the stream was reset by asr_reset; what was not finished is dropped");
 const Error *const g_closed = new Error(ASR_INVALID_STATE, "the stream was closed");
 
@@ -26,16 +24,10 @@ bool searches_warps(const StreamOptions &options) {
 
 float warp_of(const StreamOptions &options) { return options.speaker ? options.speaker->warp() : options.vtln_warp; }
 
-// Returns the number of intake values per frame shift.
-size_t values_of_frame(const StreamOptions &options, const LoadedModel &model) {
-  if (options.is_audio()) return model.bundle().front_end.shift_samples;
-  return options.input == ASR_INPUT_LOGLIKES ? model.n_states() : model.n_dims();
-}
-
 size_t backlog_limit(const StreamOptions &options, const LoadedModel &model) {
   if (options.max_backlog_ms == 0 || (options.is_audio() && options.is_batch(model.bundle().front_end))) return 0;
   const double frames = std::max<double>(kMinFrames, options.max_backlog_ms / (1000 * model.frame_shift_s()));
-  return static_cast<size_t>(frames) * values_of_frame(options, model);
+  return static_cast<size_t>(frames) * values_per_frame(options, model);
 }
 
 bool keeps_state(const StreamOptions &options, const FrontEnd &front_end) {
@@ -45,17 +37,19 @@ bool keeps_state(const StreamOptions &options, const FrontEnd &front_end) {
 
 }  // namespace
 
+const Error *const Stream::kCancelled = new Error(ASR_CANCELLED, "the stream was cancelled by asr_cancel");
+
 Stream::Stream(const StreamOptions &options, GraphName graph, const LoadedModel &model, Scheduler *scheduler,
                WorkerPool *results, WorkerPool *estimations, std::shared_ptr<EventQueue> events)
     : options_(options),
       warp_(warp_of(options)),
       is_batch_(options.is_batch(model.bundle().front_end)),
       scheduler_(scheduler),
-      frame_values_(values_of_frame(options, model)),
+      frame_values_(values_per_frame(options, model)),
       value_s_(model.frame_shift_s() / static_cast<double>(frame_values_)),
       events_(std::move(events)),
-      intake_(options_, options.is_audio() ? 1 : values_of_frame(options, model), backlog_limit(options, model),
-              kMinFrames * values_of_frame(options, model), [this] { notify(); }),
+      intake_(options_, options.is_audio() ? 1 : values_per_frame(options, model), backlog_limit(options, model),
+              kMinFrames * values_per_frame(options, model), [this] { notify(); }),
       carried_(model.bundle().front_end, keeps_state(options, model.bundle().front_end)),
       choices_(std::move(graph)),
       boosts_(!options.endpoint),
@@ -166,7 +160,7 @@ void Stream::stop(const Error &reason) noexcept {
 
 void Stream::cancel() noexcept {
   cancelled_ = true;
-  stop(*g_cancelled);
+  stop(*kCancelled);
 }
 
 void Stream::close(EventQueue::Keepsake *kept) noexcept {
@@ -175,37 +169,19 @@ void Stream::close(EventQueue::Keepsake *kept) noexcept {
   stop(*g_closed);
 }
 
+void Stream::check_not_stopped() const {
+  if (starved_) throw Error(out_of_memory());
+  if (cancelled_ || closed_) throw Error(*kCancelled);
+}
+
 void Stream::notify() noexcept { scheduler_.load()->enqueue(shared_from_this()); }
-
-void Stream::post_once(asr_event_kind kind, double time_s) noexcept {
-  EventPointer event = std::move(reserve_[kind]);
-  if (!event) return;
-  event->time_s = time_s;
-  post(std::move(event));
-}
-
-void Stream::post_partial(EventPointer partial, uint32_t n_frames) {
-  if (n_frames <= n_partial_frames_) return;
-  n_partial_frames_ = n_frames;
-  if (fell_back_) partial->flags |= ASR_FLAG_FELL_BACK;
-  post(std::move(partial));
-}
-
-// Posts PROBABLY_FINISHED or SPEECH_RESUMED; null if neither is due. Events posted before a device was lost are not repeated.
-void Stream::post_pause(EventPointer event, bool is_pause, uint32_t n_frames) {
-  if (!event || n_frames <= n_pause_frames_) return;
-  n_pause_frames_ = n_frames;
-  is_pause_ = is_pause;
-  if (fell_back_) event->flags |= ASR_FLAG_FELL_BACK;
-  post(std::move(event));
-}
 
 void Stream::begin_rows(const LoadedModel &model, Retired *retired) {
   if (options_.pre_roll_s && !gate_) {
     gate_.emplace(model.tables().front_end(), model.options().window_frames, *options_.pre_roll_s);
   }
   if (options_.fusion && !fusion_) fusion_ = std::make_shared<FusedModels>(*options_.fusion, model, retired);
-  if (!rows_) rows_.emplace(model, options_, warp_, carried_.start());
+  if (!rows_) rows_ = make_row_source(model, options_, warp_, carried_.start(), speaker_ ? &*speaker_ : nullptr);
 }
 
 // Begins the sound track if results are compared. In a stream with endpoints its options decide, since later utterances may
@@ -266,19 +242,6 @@ PathTail Stream::tail(const asr_path &path) const {
   return tail;
 }
 
-// Posts SPEECH_START; in a stream with endpoints it comes with the utterance's first word.
-void Stream::post_speech_start(const PathTail &tail) {
-  if (tail.has_words) post_once(ASR_EVENT_SPEECH_START, frame_s(utterance_->first_frame() + tail.n_silent_before));
-}
-
-void Stream::post_endpoint() noexcept {
-  if (!options_.endpoint) {
-    post_once(ASR_EVENT_ENDPOINT, fed_s());
-  } else if (is_heard()) {
-    post_once(ASR_EVENT_ENDPOINT, frame_s(utterance_->end_frame()));
-  }
-}
-
 // Drops a cancelled utterance. After SPEECH_START it ends with a FINAL without words; otherwise it has no events.
 void Stream::drop_utterance(const LoadedModel &model) {
   EventPointer final = new_event(ASR_EVENT_FINAL);
@@ -288,42 +251,6 @@ void Stream::drop_utterance(const LoadedModel &model) {
   utterance_.reset();
   dropping_ = false;
   begin_next(model);
-}
-
-void Stream::post_result(EventPointer final) noexcept {
-  if (fell_back_) final->flags |= ASR_FLAG_FELL_BACK;
-  final->time_s = options_.endpoint ? frame_s(next_frame_) : fed_s();
-  if (is_utterance_cancelled()) {
-    final->flags |= ASR_FLAG_CANCELLED | ASR_FLAG_NO_SPEECH;
-    final->alternatives.resize(1);
-    final->alternatives[0] = {};
-    final->n_stable_words = 0;
-    final->out_of_grammar = -1;
-    final->flags &= ~ASR_FLAG_REJECTED;
-    final->lattice.reset();
-  }
-  // Frames that only waited for the audio after asr_end_utterance are not an utterance if none follows.
-  const bool is_rest = begins_at_mark_ && !goes_on_ && intake_.ends_at_mark();
-  const bool is_cancelled = (final->flags & ASR_FLAG_CANCELLED) != 0;
-  if (is_heard() || (!final->alternatives[0].words.empty() && !is_rest)) {
-    if (!is_cancelled) boosts_.pass();
-    post_once(ASR_EVENT_SPEECH_START, final->alternatives[0].words.empty() ? 0 : final->alternatives[0].words[0].start_s);
-    post_once(ASR_EVENT_ENDPOINT, final->time_s);
-    post(std::move(final));
-  }
-  if (goes_on_) return;
-  history_ = {};
-  graph_.reset();
-  post_once(ASR_EVENT_END, fed_s());
-}
-
-void Stream::post_failure(const Error &reason) noexcept {
-  history_ = {};
-  graph_.reset();
-  intake_.close(reason);
-  if (reserve_[ASR_EVENT_ERROR]) reserve_[ASR_EVENT_ERROR]->error = reason;
-  post_once(ASR_EVENT_ERROR, fed_s());
-  post_once(ASR_EVENT_END, fed_s());
 }
 
 size_t Stream::take(float *values, size_t n) {
@@ -347,13 +274,6 @@ void Stream::add_to_rows(const float *values, size_t n) {
   if (sound_) sound_->add(values, n);
   if (speaker_) speaker_->add_sound(values, n);
 }
-
-void Stream::learn(const asr_event &final, const std::vector<uint32_t> &states) {
-  if (!speaker_ || is_utterance_cancelled()) return;
-  speaker_->learn(final, utterance_frame_, states, stop_token());
-}
-
-Sound Stream::sound() const { return sound_ ? sound_->sound(utterance_->first_frame(), utterance_->end_frame()) : Sound(); }
 
 bool Stream::fill_rows() {
   if (gate_) return fill_rows_by_gate();
@@ -431,96 +351,6 @@ void Stream::drop_rows(size_t n, const LoadedModel &model) {
 void Stream::pass_mark() {
   intake_.pass_mark();
   begins_at_mark_ = true;
-}
-
-void Stream::submit_pieces(const LoadedModel &model) {
-  if (!model.searcher().has(ASR_BACKEND_PIECES)) return;
-  const auto channel = utterance_->channel();
-  const auto pieces = utterance_->pieces();
-  const float word_cost = utterance_->decoding().word_insertion_cost;
-  const auto take = [&device = model.searcher(), channel](asr_raw_lattice *piece) {
-    asr_backend_channel *const searched = channel.get();
-    device.check(device.api()->lattices(device.get(), &searched, 1, ASR_WANTS_PIECE, piece));
-  };
-  std::function<void()> add_pieces;
-  if (model.overlaps()) {
-    add_pieces = [this, take, pieces, word_cost] { add_settled_pieces(take, word_cost, &pieces->determiniser, stop_token()); };
-  } else {
-    const auto lattices = std::make_shared<std::vector<Lattice>>();
-    for_settled_pieces(take, word_cost, [&](Lattice piece) { lattices->push_back(std::move(piece)); });
-    if (lattices->empty()) return;
-    add_pieces = [this, pieces, lattices] {
-      for (Lattice &lattice : *lattices) pieces->determiniser.add(std::move(lattice), stop_token());
-    };
-  }
-  work_->submit([self = shared_from_this(), pieces, add_pieces] { self->determinise(pieces.get(), add_pieces); });
-}
-
-void Stream::submit_result(Scheduler *scheduler, std::function<EventPointer()> make) {
-  work_->submit([self = shared_from_this(), scheduler, make = std::move(make)] { self->make_result(scheduler, make); });
-}
-
-EventPointer Stream::lattice_result(SearchLattice found, const Decoding &decoding) {
-  std::vector<uint32_t> states;
-  EventPointer final = lattice_event(std::move(found), decoding, stop_token(), speaker_ ? &states : nullptr);
-  learn(*final, states);
-  return final;
-}
-
-void Stream::determinise(LatticePieces *pieces, const std::function<void()> &add_pieces) {
-  if (pieces->failure || cancelled_ || closed_ || is_utterance_cancelled()) return;
-  try {
-    add_pieces();
-  } catch (...) {
-    pieces->failure = current_error();
-  }
-}
-
-void Stream::make_result(Scheduler *scheduler, const std::function<EventPointer()> &make) {
-  try {
-    check_not_stopped();
-    EventPointer final = make();
-    check_not_stopped();
-    post_result(std::move(final));
-    if (goes_on_ && estimation_ && speaker_->is_due()) {
-      estimation_->submit([self = shared_from_this()] { self->adapt(); });
-      return;
-    }
-  } catch (...) {
-    const Error found = current_error();
-    const Error &reason = found.code() == ASR_CANCELLED && cancelled_ ? *g_cancelled : found;
-    const bool lost = reason.code() == ASR_DEVICE_LOST;
-    if (lost && keeps_history_) {  // the scheduler repeats the work, or posts the failure
-      redo_ = true;
-      scheduler->lose(reason, shared_from_this());
-      return;
-    }
-    if (lost) scheduler->lose(reason, shared_from_this());
-    if (goes_on_) {
-      result_failure_ = reason;
-    } else {
-      post_failure(reason);
-    }
-  }
-  if (!goes_on_) return;
-  resume_ = true;
-  notify();
-}
-
-// The next utterance waits for this, other streams do not.
-void Stream::adapt() noexcept {
-  try {
-    speaker_->adapt_if_due(stop_token());
-  } catch (...) {
-    result_failure_ = current_error();
-  }
-  resume_ = true;
-  notify();
-}
-
-void Stream::check_not_stopped() const {
-  if (starved_) throw Error(out_of_memory());
-  if (cancelled_ || closed_) throw Error(*g_cancelled);
 }
 
 }  // namespace asr

@@ -59,6 +59,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
  private:
   // The engine's side.
   friend class Scheduler;
+  static const Error *const kCancelled;  // the reason once asr_cancel was called; created at load and never freed
   void notify() noexcept;
   template <typename Action>
   void while_fed(Action action);
@@ -161,7 +162,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   EventPointer reserve_[ASR_EVENT_END + 1];  // events that post_once has not yet posted
   bool fell_back_ = false;
   std::optional<SpeechGate> gate_;       // if background is not decoded; like rows_, but it outlives a lost device
-  std::optional<RowSource> rows_;        // from the first visit to the end
+  std::unique_ptr<RowSource> rows_;      // from the first visit to the end
   std::optional<SoundTrack> sound_;      // as rows_, where results may be compared with the background
   std::optional<SpeakerTrack> speaker_;  // where there is one
   std::shared_ptr<FusedModels> fusion_;  // as rows_, where models are fused

@@ -81,11 +81,30 @@ void check_bank(const FrontEnd &f, const Check &check) {
   check.that(!f.use_energy || f.log_floor >= 1e-30, "log_floor", "must not be 0 where use_energy is set");
 }
 
+void check_prediction(const FrontEnd &f, const Check &check) {
+  if (f.lpc_order == 0) return;
+  check.that(f.n_mel >= 2, "n_mel", "must be 2 or more with lpc_order");
+  check.range(f.lpc_order, 1, std::min(f.n_mel - 1, kMostLpcOrder), "lpc_order");
+  check.range(f.n_ceps, 1, f.lpc_order + (f.energy_beside_c0 ? 2 : 1), "n_ceps");
+  check.range(f.compression, 0.01, f.most_compression(), "compression");
+  check.that(!f.noise_removal, "noise_removal", "does not go with lpc_order");
+}
+
 void check_cepstra(const FrontEnd &f, const Check &check) {
   check.range(f.n_ceps, 1, f.n_mel, "n_ceps");
+  check_prediction(f, check);
+  check.range(f.cepstral_scale, 1e-3, 1e3, "cepstral_scale");
+  check.that(!f.energy_beside_c0 || (f.use_energy && f.c0_last && f.n_ceps >= 2), "energy_beside_c0",
+             "needs use_energy, c0_last and n_ceps of 2 or more");
   check.that(!(f.noise_removal && f.use_energy), "noise_removal", "does not go with use_energy");
   check.range(f.lifter, 0, 1000, "lifter");
+  check.that(f.lifter == 0 || f.lifter >= 1e-3, "lifter", "must be 0 or at least 0.001");
   check.that(!(f.cmn == CmnKind::kLive && f.cmn_variance), "cmn_variance", "needs cmn \"batch\"");
+  check.range(f.energy_range_db, 0, 1000, "energy_range_db");
+  check.range(f.energy_scale, 0, 1000, "energy_scale");
+  check.that(f.energy_range_db == 0 || (f.use_energy && f.cmn == CmnKind::kBatch), "energy_range_db",
+             "needs use_energy and cmn \"batch\"");
+  check.that(f.cmn_cepstra || f.energy_range_db > 0, "cmn_cepstra", "must not be false without energy_range_db");
   check.that(f.cmn_prior.empty() || f.cmn_prior.size() == f.n_ceps, "cmn_prior", "must have n_ceps values or none");
   for (float value : f.cmn_prior) check.range(value, -1e6, 1e6, "cmn_prior");
   check.range(f.cmn_lookahead_frames, 0, kMostCmnLookahead, "cmn_lookahead_frames");
@@ -121,6 +140,9 @@ void check_dynamic(const FrontEnd &f, const Check &check) {
 }  // namespace
 
 uint32_t FrontEnd::n_dims() const { return transform.empty() ? n_dims_before_transform(*this) : transform_rows; }
+
+// Above this the recursion of F11 may end in NaN for a pure tone, whose bands differ most.
+double FrontEnd::most_compression() const { return magnitude ? 0.8 : 0.4; }
 
 void FrontEnd::validate(const std::string &source) const {
   const Check check{source};
@@ -178,6 +200,20 @@ FrontEnd htk_front_end() {
   f.lifter = 22;
   f.c0_last = true;
   f.dynamic = DynamicKind::kRegressionRepeated;
+  return f;
+}
+
+FrontEnd kaldi_plp_front_end() {
+  FrontEnd f = kaldi_front_end();
+  f.lpc_order = 12;
+  f.compression = 0.33333;
+  f.floor_gain = true;
+  return f;
+}
+
+FrontEnd htk_plp_front_end() {
+  FrontEnd f = htk_front_end();
+  f.lpc_order = 12;
   return f;
 }
 

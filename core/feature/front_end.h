@@ -53,19 +53,29 @@ struct FrontEnd {
   bool unit_area = false;
   // Lower and upper bend of the piecewise linear VTLN warp; 0: 100 Hz above low_hz and 500 Hz below high_hz.
   double vtln_low_hz = 0, vtln_high_hz = 0;
+  bool vtln_htk_bends = false;  // HTK's WARPLCUTOFF and WARPUCUTOFF: both bends move with the factor
   double log_add = 0, log_floor = 1.19209290e-7;
   bool noise_removal = false;  // CMU Sphinx's remove_noise, between the bank and the logarithm
-  // Cepstra
+  // Cepstra: MFCC, or PLP (perceptual linear prediction) if lpc_order > 0
   uint32_t n_ceps = 13;
+  uint32_t lpc_order = 0;     // PLP: order of the linear prediction; n_ceps is at most lpc_order + 1
+  double compression = 0.33;  // PLP: exponent of the band energies, at most most_compression()
+  bool floor_gain = false;    // PLP: c0, the log of the gain, is at least 0 (Kaldi)
+  double cepstral_scale = 1;  // factor of all cepstra; the energy is not scaled
   DctKind dct = DctKind::kOrthonormal;
   double lifter = 0;
   bool integer_half_lifter = false;  // CMU Sphinx: 1 + (Q / 2) sin(...) with an integer division
   bool c0_last = false;              // HTK: c1 ... cN, then c0 or energy
   bool use_energy = false;           // log energy instead of c0
+  bool energy_beside_c0 = false;     // HTK _E_0: c0, then the energy; needs use_energy and c0_last, n_ceps counts both
   bool energy_windowed = false;
   // Normalisation of the cepstra
   CmnKind cmn = CmnKind::kNone;
   bool cmn_variance = false;
+  // HTK's ENORMALISE: batch normalisation maps the energy to 1 for the utterance's highest, and energy_scale less per neper
+  // below it, down to energy_range_db. 0: the energy is normalised as the cepstra are. cmn_cepstra false: the energy alone is.
+  double energy_range_db = 0, energy_scale = 0.1;
+  bool cmn_cepstra = true;
   bool cmn_skip_negative_c0 = false;  // CMU Sphinx: frames with c0 < 0 are not counted in the mean
   std::vector<float> cmn_prior;       // [n_ceps] initial mean of live normalisation; empty = zeros
   // Frames of speech until the live mean is good enough, and the most frames that a frame is held back for it. 0: a running
@@ -82,12 +92,15 @@ struct FrontEnd {
   uint32_t transform_rows = 0, transform_cols = 0;
 
   uint32_t n_dims() const;                         // length of a feature row
+  double most_compression() const;                 // PLP in float needs band energies of a limited range
   void validate(const std::string &source) const;  // throws asr::Error naming the field and its range
 };
 
-FrontEnd sphinx_front_end();  // defaults of CMU Sphinx's feat.params
-FrontEnd kaldi_front_end();   // defaults of compute-mfcc-feats, without dither
-FrontEnd htk_front_end();     // MFCC_0_D_A with HTK's defaults
+FrontEnd sphinx_front_end();     // defaults of CMU Sphinx's feat.params
+FrontEnd kaldi_front_end();      // defaults of compute-mfcc-feats, without dither
+FrontEnd htk_front_end();        // MFCC_0_D_A with HTK's defaults
+FrontEnd kaldi_plp_front_end();  // defaults of compute-plp-feats, without dither
+FrontEnd htk_plp_front_end();    // PLP_0_D_A with HTK's defaults
 
 std::string front_end_to_json(const FrontEnd &front_end);                          // returns an object
 FrontEnd front_end_from_json(const std::string &json, const std::string &source);  // unknown keys are errors

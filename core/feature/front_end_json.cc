@@ -99,6 +99,21 @@ void for_each_field(AnyFrontEnd &f, Visit &&visit) {
   visit("transform_cols", f.transform_cols);
 }
 
+// Fields that are written only where they differ from their defaults: senone.json of other models stays readable for releases
+// that do not have them.
+template <typename Visit>
+void for_each_later_field(Visit &&visit) {
+  visit("vtln_htk_bends", &FrontEnd::vtln_htk_bends);
+  visit("lpc_order", &FrontEnd::lpc_order);
+  visit("compression", &FrontEnd::compression);
+  visit("floor_gain", &FrontEnd::floor_gain);
+  visit("cepstral_scale", &FrontEnd::cepstral_scale);
+  visit("energy_beside_c0", &FrontEnd::energy_beside_c0);
+  visit("energy_range_db", &FrontEnd::energy_range_db);
+  visit("energy_scale", &FrontEnd::energy_scale);
+  visit("cmn_cepstra", &FrontEnd::cmn_cepstra);
+}
+
 struct Writer {
   JsonWriter *json;
 
@@ -172,6 +187,7 @@ struct Reader {
   std::set<std::string> known;
   const FrontEnd defaults;
   for_each_field(defaults, [&](const char *name, const auto &) { known.insert(name); });
+  for_each_later_field([&](const char *name, auto) { known.insert(name); });
   for (const auto &item : object.items()) {
     if (known.count(item.key()) == 0) {
       fail(ASR_BAD_FILE, "%s: front_end has the unknown key \"%s\"; was it written by a newer version?", source.c_str(),
@@ -191,7 +207,12 @@ std::string front_end_to_json(const FrontEnd &front_end) {
 
 void write_front_end(const FrontEnd &front_end, JsonWriter *json) {
   json->begin_object();
-  for_each_field(front_end, Writer{json});
+  Writer write{json};
+  for_each_field(front_end, write);
+  const FrontEnd defaults;
+  for_each_later_field([&](const char *name, auto field) {
+    if (front_end.*field != defaults.*field) write(name, front_end.*field);
+  });
   json->end_object();
 }
 
@@ -202,6 +223,7 @@ FrontEnd front_end_from_json(const std::string &json, const std::string &source)
   FrontEnd front_end;
   Reader reader{object, source};
   for_each_field(front_end, reader);
+  for_each_later_field([&](const char *name, auto field) { reader(name, front_end.*field); });
   if (reader.n_found != object.size()) fail_unknown_key(object, source);
   front_end.validate(source);
   return front_end;

@@ -34,7 +34,8 @@ double c0_of_ones(const FrontEnd &f) {
 double c0_per_db(const FrontEnd &f) {
   const double nepers = std::log(10) / 10;  // 1 dB of energy in nepers
   if (f.use_energy) return nepers;
-  return nepers * c0_of_ones(f) * (f.magnitude ? 0.5 : 1);
+  const double per_neper = f.lpc_order > 0 ? f.compression : c0_of_ones(f);
+  return nepers * per_neper * f.cepstral_scale * (f.magnitude ? 0.5 : 1);
 }
 
 // Scales a sum down to its maximum of frames, so that old frames fade.

@@ -32,6 +32,9 @@ uint64_t cepstra_checksum(FrontEnd f) {
   const FrontEnd none;
   f.cmn = none.cmn;
   f.cmn_variance = none.cmn_variance;
+  f.energy_range_db = none.energy_range_db;
+  f.energy_scale = none.energy_scale;
+  f.cmn_cepstra = none.cmn_cepstra;
   f.cmn_prior.clear();
   f.cmn_lookahead_frames = none.cmn_lookahead_frames;
   f.cmn_prior_frames = none.cmn_prior_frames;

@@ -16,13 +16,18 @@ struct Bends {
 Bends bends_of(const FrontEnd &f, double warp) {
   const double low = f.vtln_low_hz > 0 ? f.vtln_low_hz : f.low_hz + 100;
   const double high = f.vtln_high_hz > 0 ? f.vtln_high_hz : f.high_hz - 500;
+  if (f.vtln_htk_bends) return {low * 2 * warp / (1 + warp), high * 2 * warp / (1 + warp)};
   return {low * std::max(1.0, warp), high * std::min(1.0, warp)};
 }
 
 // Returns edge i of the bank's n_mel + 2, in Hz; edges are equally spaced in mel before the warp.
-double edge_hz(const FrontEnd &f, uint32_t i, double warp) {
+double exact_edge_hz(const FrontEnd &f, uint32_t i, double warp) {
   const double low = hz_to_mel(f.low_hz), high = hz_to_mel(f.high_hz);
-  const double hz = warp_hz(f, mel_to_hz(low + (high - low) * i / (f.n_mel + 1)), warp);
+  return warp_hz(f, mel_to_hz(low + (high - low) * i / (f.n_mel + 1)), warp);
+}
+
+double edge_hz(const FrontEnd &f, uint32_t i, double warp) {
+  const double hz = exact_edge_hz(f, i, warp);
   if (!f.round_edges_to_bins) return hz;
   const double bin_hz = f.sample_rate_hz / f.fft_samples;
   return std::floor(hz / bin_hz + 0.5) * bin_hz;
@@ -67,6 +72,11 @@ MelTriangle mel_triangle(const FrontEnd &f, uint32_t band, double warp) {
     triangle.weights.push_back(area * (x <= centre ? (x - left) / (centre - left) : (right - x) / (right - centre)));
   }
   return triangle;
+}
+
+double equal_loudness(const FrontEnd &f, uint32_t band, double warp) {
+  const double hz = exact_edge_hz(f, band + 1, warp), square = hz * hz, low = square / (square + 1.6e5);
+  return low * low * (square + 1.44e6) / (square + 9.61e6);
 }
 
 }  // namespace asr

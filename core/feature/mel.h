@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mel scale, the VTLN warp and the triangles of a filter bank (F4, F5 of docs/equations.md), in double. FeatureTables uses
-// them.
+// The mel scale, the VTLN warp and the triangles of a filter bank (F4, F5 of docs/equations.md), and the loudness of PLP, in
+// double. FeatureTables uses them.
 #pragma once
 
 #include <cstdint>
@@ -25,5 +25,8 @@ struct MelTriangle {
   std::vector<double> weights;
 };
 MelTriangle mel_triangle(const FrontEnd &front_end, uint32_t band, double warp);
+
+// Returns the equal-loudness weight q of a band for PLP, at its warped centre (F11).
+double equal_loudness(const FrontEnd &front_end, uint32_t band, double warp);
 
 }  // namespace asr

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/feature/mel.h"
@@ -66,6 +67,7 @@ FeatureTables::FeatureTables(const FrontEnd &front_end, const std::vector<double
   make_window();
   for (double warp : warps_) make_bank(warp);
   make_dct();
+  if (f.lpc_order > 0) make_prediction();
   view_.size = sizeof view_;
   view_.window_samples = f.window_samples;
   view_.shift_samples = f.shift_samples;
@@ -93,6 +95,11 @@ FeatureTables::FeatureTables(const FrontEnd &front_end, const std::vector<double
   view_.energy_windowed = f.energy_windowed;
   view_.dither = static_cast<float>(f.dither);
   view_.dither_seed = 1;
+  view_.lpc_order = f.lpc_order;
+  view_.compression = static_cast<float>(f.compression);
+  view_.log_gain_floor = f.floor_gain ? 0 : std::numeric_limits<float>::lowest();
+  view_.loudness = loudness_.data();
+  view_.autocorrelation = autocorrelation_.data();
   dynamics_.emplace(f, f.noise_removal ? dct_.data() : nullptr);
   view_.dynamics = dynamics_->view();
 }
@@ -125,9 +132,35 @@ void FeatureTables::make_bank(double warp) {
 
 void FeatureTables::make_dct() {
   const FrontEnd &f = front_end_;
-  for (uint32_t row = 0; row < f.n_ceps; ++row) {
-    const uint32_t i = f.c0_last ? (row + 1) % f.n_ceps : row;
-    for (uint32_t j = 0; j < f.n_mel; ++j) dct_.push_back(static_cast<float>(lifter_at(f, i) * dct_at(f, i, j)));
+  const bool is_plp = f.lpc_order > 0;
+  const uint32_t n_columns = is_plp ? f.lpc_order + 1 : f.n_mel, n_cepstra = f.n_ceps - (f.energy_beside_c0 ? 1 : 0);
+  for (uint32_t row = 0; row < n_cepstra; ++row) {
+    const uint32_t i = f.c0_last ? (row + 1) % n_cepstra : row;
+    const double factor = f.cepstral_scale * lifter_at(f, i);
+    for (uint32_t j = 0; j < n_columns; ++j) {
+      dct_.push_back(static_cast<float>(factor * (!is_plp ? dct_at(f, i, j) : i == j ? 1 : 0)));
+    }
+  }
+  dct_.resize(size_t{f.n_ceps} * n_columns, 0.0f);  // the energy's row
+}
+
+// F11: loudness of the bands, already compressed, and the transform to autocorrelations. The spectrum's two ends repeat the
+// first and the last band, so their columns are added to those bands' columns.
+void FeatureTables::make_prediction() {
+  const FrontEnd &f = front_end_;
+  for (double warp : warps_) {
+    for (uint32_t band = 0; band < f.n_mel; ++band) {
+      loudness_.push_back(static_cast<float>(f.compression * std::log(equal_loudness(f, band, warp))));
+    }
+  }
+  const double n = f.n_mel + 1.0;
+  for (uint32_t i = 0; i <= f.lpc_order; ++i) {
+    for (uint32_t band = 0; band < f.n_mel; ++band) {
+      double sum = 2 * std::cos(kPi * i * (band + 1) / n);
+      if (band == 0) sum += 1;
+      if (band + 1 == f.n_mel) sum += std::cos(kPi * i);
+      autocorrelation_.push_back(static_cast<float>(sum / (2 * n)));
+    }
   }
 }
 

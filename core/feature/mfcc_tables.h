@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FeatureTables computes a back end's tables in double from a FrontEnd. For cepstra (asr_features_view) these are the window,
-// the mel bands for a list of VTLN warp factors, and the cosine transform with lifter. The tables from cepstra to rows follow.
-// Equations F2, F4, F5, F7 and F8 of docs/equations.md.
+// the mel bands for a list of VTLN warp factors, and the cosine transform with lifter, or for PLP the tables of linear
+// prediction. The tables from cepstra to rows follow. Equations F2, F4, F5, F7, F8 and F11 of docs/equations.md.
 #pragma once
 
 #include <cstdint>
@@ -39,10 +39,11 @@ class FeatureTables {
   void make_window();
   void make_bank(double warp);
   void make_dct();
+  void make_prediction();
 
   FrontEnd front_end_;
   std::vector<double> warps_;
-  std::vector<float> window_, mel_weights_, dct_, identity_;
+  std::vector<float> window_, mel_weights_, dct_, identity_, loudness_, autocorrelation_;
   std::vector<asr_mel_band> bands_;
   std::optional<DynamicTables> dynamics_;
   asr_features_view view_{};

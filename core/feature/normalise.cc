@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/error.h"
 
@@ -17,6 +18,9 @@ Normaliser::Normaliser(const FrontEnd &front_end, CmnKind kind, const LiveMeanSt
     : kind_(kind),
       variance_(front_end.cmn_variance),
       skip_negative_c0_(front_end.cmn_skip_negative_c0),
+      cepstra_(front_end.cmn_cepstra),
+      energy_range_(front_end.energy_range_db * std::log(10) / 10),
+      energy_scale_(front_end.energy_scale),
       n_ceps_(front_end.n_ceps),
       c0_(front_end.c0_last ? front_end.n_ceps - 1 : 0),
       prior_frames_(front_end.cmn_prior_frames),
@@ -25,6 +29,9 @@ Normaliser::Normaliser(const FrontEnd &front_end, CmnKind kind, const LiveMeanSt
       sum_(n_ceps_, 0.0) {
   if (kind_ == CmnKind::kLive && variance_) {
     fail(ASR_UNSUPPORTED, "cmn: this model's variance normalisation needs whole utterances; use batch");
+  }
+  if (kind_ != CmnKind::kBatch && energy_range_ > 0) {
+    fail(ASR_UNSUPPORTED, "cmn: this model's normalised energy needs whole utterances; use batch");
   }
   if (kind_ != CmnKind::kLive) return;
   if (front_end.cmn_lookahead_frames > 0) {
@@ -56,7 +63,8 @@ void Normaliser::push(const float *cepstra, size_t n, std::vector<float> *out) {
 void Normaliser::finish(std::vector<float> *out) {
   release_waiting(out);
   if (kind_ != CmnKind::kBatch) return;
-  subtract_batch_mean();
+  if (cepstra_) subtract_batch_mean();
+  if (energy_range_ > 0) normalise_energy();
   out->insert(out->end(), held_.begin(), held_.end());
   held_.clear();
 }
@@ -104,9 +112,12 @@ void Normaliser::subtract_batch_mean() {
   }
   for (uint32_t i = 0; i < n_ceps_; ++i) mean_[i] = count_ > 0 ? sum_[i] / count_ : 0;
 
+  if (energy_range_ > 0) mean_[c0_] = 0;
+
   std::vector<double> scale(n_ceps_, 1.0);
   if (variance_) {
     for (uint32_t i = 0; i < n_ceps_; ++i) {
+      if (energy_range_ > 0 && i == c0_) continue;
       double sum = 0;
       for (size_t t = 0; t < n; ++t) sum += (held_[t * n_ceps_ + i] - mean_[i]) * (held_[t * n_ceps_ + i] - mean_[i]);
       scale[i] = 1 / std::sqrt(std::max(sum / static_cast<double>(n), kVarianceFloor));
@@ -115,6 +126,15 @@ void Normaliser::subtract_batch_mean() {
   for (size_t t = 0; t < n; ++t) {
     float *frame = &held_[t * n_ceps_];
     for (uint32_t i = 0; i < n_ceps_; ++i) frame[i] = static_cast<float>((frame[i] - mean_[i]) * scale[i]);
+  }
+}
+
+void Normaliser::normalise_energy() {
+  double highest = -std::numeric_limits<double>::infinity();
+  for (size_t at = c0_; at < held_.size(); at += n_ceps_) highest = std::max(highest, static_cast<double>(held_[at]));
+  for (size_t at = c0_; at < held_.size(); at += n_ceps_) {
+    const double below = std::min(highest - held_[at], energy_range_);
+    held_[at] = static_cast<float>(1 - energy_scale_ * below);
   }
 }
 

@@ -13,10 +13,10 @@
 
 namespace asr {
 
-// kBatch holds all frames until finish and subtracts the mean of the whole signal. kLive subtracts LiveMean's estimate of that
-// mean. Until cmn_lookahead_frames of speech were heard, a frame is held until that many more frames have come; after that no
-// frame is held. With cmn_lookahead_frames = 0 kLive is a running mean. It begins as the model's prior and is renewed from all
-// frames so far whenever more than cmn_window_frames were counted.
+// kBatch holds all frames until finish and subtracts the mean of the whole signal, or normalises the energy to its highest, or
+// both. kLive subtracts LiveMean's estimate of the mean. Until cmn_lookahead_frames of speech were heard, a frame is held until
+// that many more frames have come; after that no frame is held. With cmn_lookahead_frames = 0 kLive is a running mean. It
+// begins as the model's prior and is renewed from all frames so far whenever more than cmn_window_frames were counted.
 class Normaliser {
  public:
   // `start`: initial state of live normalisation, or nullptr. Throws asr::Error if the model lacks the data for this kind.
@@ -36,9 +36,11 @@ class Normaliser {
   void release(size_t n, std::vector<float> *out);
   void subtract_running_mean(float *frame);
   void subtract_batch_mean();
+  void normalise_energy();
 
   CmnKind kind_;
-  bool variance_, skip_negative_c0_;
+  bool variance_, skip_negative_c0_, cepstra_;
+  double energy_range_, energy_scale_;  // the range in nepers; 0: the energy is a cepstrum
   uint32_t n_ceps_, c0_;
   double prior_frames_, window_frames_;
   std::vector<double> mean_, sum_;

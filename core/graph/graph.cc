@@ -126,12 +126,16 @@ SharedCopy read_checked(const std::string &path, const BundleFile *listed) {
   check_bundle_file_size(path, *listed, file.size());
   check_length(file);
   const std::string content = format("%s-%016llx", kCheckName, static_cast<unsigned long long>(listed->checksum));
-  return SharedCopy(file, content, [&](const uint8_t *data, size_t size) {
+  const auto compare_checksum = [&](const uint8_t *data, size_t size) {
+    check_bundle_file(path, *listed, {size, checksum(data, size)});
+  };
+  const auto check_all = [&](const uint8_t *data, size_t size) {
     run_in_parallel(2, [&](size_t task) {
-      if (task == 0) check_bundle_file(path, *listed, {size, checksum(data, size)});
+      if (task == 0) compare_checksum(data, size);
       if (task == 1) check_content(data, size, path);
     });
-  });
+  };
+  return SharedCopy(file, content, check_all, compare_checksum);
 }
 
 asr_graph_view view_of(const GraphData &graph, const std::vector<uint32_t> &pdf_of) {

@@ -44,13 +44,6 @@ struct TensorPacker::States {
   const std::vector<TensorDim> &dims;
 };
 
-const asr_gmm_codebook &TensorPacker::codebook_of(uint32_t state, uint32_t stream) const {
-  return view_.codebooks[view_.state_codebook[size_t{state} * view_.n_streams + stream]];
-}
-const float *TensorPacker::log_weights(uint32_t state, uint32_t stream) const {
-  return view_.log_weights + view_.state_weight[size_t{state} * view_.n_streams + stream];
-}
-
 // The scale of a feature is the power of two nearest to the inverse of its deviation, within and between Gaussians together.
 std::vector<TensorDim> TensorPacker::dims_of(uint32_t stream) const {
   const asr_gmm_stream &features = view_.streams[stream];
@@ -162,7 +155,7 @@ bool TensorPacker::fits(uint32_t state, uint32_t stream, const std::vector<Tenso
       monomials_of(uint32_t(dims.size())).size() > kMaxMonomials) {
     return false;
   }
-  const asr_gmm_codebook &codebook = codebook_of(state, stream);
+  const asr_gmm_codebook &codebook = codebook_of(view_, state, stream);
   for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
     const Expanded expanded = expand(codebook, k, 0, dims);
     if (!(expanded.terms <= kMaxTerms)) return false;
@@ -177,8 +170,8 @@ bool TensorPacker::fits(uint32_t state, uint32_t stream, const std::vector<Tenso
 template <typename Put>
 void TensorPacker::put_tile(const States &states, uint32_t state, uint32_t first, bool halved, TileInfo *info,
                             Put &&put) const {
-  const asr_gmm_codebook &codebook = codebook_of(state, states.stream);
-  const float *const weights = log_weights(state, states.stream);
+  const asr_gmm_codebook &codebook = codebook_of(view_, state, states.stream);
+  const float *const weights = log_weights_of(view_, state, states.stream);
   for (uint32_t column = 0; column < kTileGaussians; ++column) {
     info->constants[column] = kLogZero;
     const uint32_t k = first + column;
@@ -207,7 +200,7 @@ TensorPack TensorPacker::pack_diagonal(const States &states, const TensorLayout 
   pack.starts.push_back(0);
   for (const uint32_t state : states.numbers) {
     pack.starts.push_back(pack.starts.back() +
-                          (codebook_of(state, states.stream).n_gaussians + kTileGaussians - 1) / kTileGaussians);
+                          (codebook_of(view_, state, states.stream).n_gaussians + kTileGaussians - 1) / kTileGaussians);
   }
   pack.fragments.assign(pack.starts.back() * tile_words, 0);
   pool_.run(states.numbers.size(), [&](size_t i) {
@@ -238,7 +231,7 @@ TensorPack TensorPacker::pack_expanded(const States &states) const {
   std::vector<uint32_t> first_tile;
   uint32_t n_tiles = 0;
   for (const uint32_t state : states.numbers) {
-    const uint32_t n = (codebook_of(state, states.stream).n_gaussians + kTileGaussians - 1) / kTileGaussians;
+    const uint32_t n = (codebook_of(view_, state, states.stream).n_gaussians + kTileGaussians - 1) / kTileGaussians;
     const uint32_t used = n_tiles % kBlockTiles;
     if (used + n > kBlockTiles && used > 0) n_tiles += kBlockTiles - used;
     if (n_tiles % kBlockTiles == 0) pack.starts.push_back(n_tiles / kBlockTiles);
@@ -254,7 +247,7 @@ TensorPack TensorPacker::pack_expanded(const States &states) const {
   const size_t step_words = size_t{kBlockTiles} * 128, block_words = step_words * pack.n_steps;
   pack.fragments.assign(n_blocks * block_words, 0);
   pool_.run(states.numbers.size(), [&](size_t i) {
-    const uint32_t state = states.numbers[i], n_gaussians = codebook_of(state, states.stream).n_gaussians;
+    const uint32_t state = states.numbers[i], n_gaussians = codebook_of(view_, state, states.stream).n_gaussians;
     for (uint32_t first = 0, tile = first_tile[i]; first < n_gaussians; first += kTileGaussians, ++tile) {
       uint32_t *const words = pack.fragments.data() + tile / kBlockTiles * block_words + size_t{tile % kBlockTiles} * 128;
       put_tile(states, state, first, false, &pack.tiles[tile], [&](size_t column, size_t k, HalfPairs pair) {

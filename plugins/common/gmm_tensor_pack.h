@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
-#include "plugins/common/gmm_tensor.h"
 #include "core/base/thread_pool.h"
+#include "plugins/common/gmm_tensor.h"
 
 namespace asr {
 
@@ -47,8 +47,6 @@ class TensorPacker {
   struct Expanded;
   struct States;  // the states to pack
   bool full() const { return view_.covariance == ASR_COVARIANCE_FULL; }
-  const asr_gmm_codebook &codebook_of(uint32_t state, uint32_t stream) const;
-  const float *log_weights(uint32_t state, uint32_t stream) const;
   std::vector<uint32_t> monomials_of(uint32_t n_dims) const;
   Expanded expand(const asr_gmm_codebook &codebook, uint32_t gaussian, double log_weight,
                   const std::vector<TensorDim> &dims) const;

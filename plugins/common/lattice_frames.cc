@@ -68,7 +68,7 @@ void LatticeFrames::take_piece(asr_raw_lattice *piece) {
   pieces_.erase(pieces_.begin());
 }
 
-// Of all tokens of the first n_frames frames, from those at the end.
+// Returns the extra costs of all tokens of the first n_frames frames, from those at the end.
 std::vector<LatticeFrames::Extra> LatticeFrames::extra_costs(size_t n_frames, const Extra &end_extra) const {
   std::vector<Extra> extra(n_frames);
   extra.back() = end_extra;
@@ -84,7 +84,7 @@ std::vector<LatticeFrames::Extra> LatticeFrames::extra_costs(size_t n_frames, co
   return extra;
 }
 
-// Of n_closed frames the epsilon arcs too.
+// Fills the arrays. Only the first n_closed frames give their epsilon arcs.
 void LatticeFrames::make_arrays(const std::vector<Extra> &extra, size_t n_closed) {
   // The graph's arcs are all over a memory larger than any cache.
   for (size_t t = 0; t < extra.size(); ++t) {

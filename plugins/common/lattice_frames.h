@@ -51,7 +51,7 @@ class LatticeFrames {
 
   // The frames up to frame `last`, whose extra costs are final for its piece, are pruned no more.
   void settle(size_t last);
-  // The same for every piece that ends in frames first ... last.
+  // Settles every piece that ends in frames first ... last.
   void settle_pieces(size_t first, size_t last);
   // Frames after the first that are settled.
   size_t n_settled() const { return n_settled_; }

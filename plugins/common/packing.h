@@ -11,6 +11,17 @@
 
 namespace asr {
 
+// The codebook of a state in a feature stream, and the log weights of the codebook's Gaussians in the state.
+inline uint32_t codebook_number(const asr_acoustic_view &view, uint32_t state, uint32_t stream) {
+  return view.state_codebook[size_t{state} * view.n_streams + stream];
+}
+inline const asr_gmm_codebook &codebook_of(const asr_acoustic_view &view, uint32_t state, uint32_t stream) {
+  return view.codebooks[codebook_number(view, state, stream)];
+}
+inline const float *log_weights_of(const asr_acoustic_view &view, uint32_t state, uint32_t stream) {
+  return view.log_weights + view.state_weight[size_t{state} * view.n_streams + stream];
+}
+
 // Returns a value for each feature near the middle of the model's means. Kernels subtract it from features and means: far from
 // zero, floats would lose significant digits (docs/equations.md, G4).
 std::vector<float> feature_centre(const asr_acoustic_view &view);

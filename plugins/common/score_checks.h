@@ -24,9 +24,9 @@ inline void check_model(uint32_t n_pdfs, uint32_t n_states) {
        n_states);
 }
 
-inline void check_scored_rows(uint32_t first_row, uint32_t n_rows, uint32_t n_scored) {
+inline void check_scored_rows(const char *slot, uint32_t first_row, uint32_t n_rows, uint32_t n_scored) {
   if (uint64_t{first_row} + n_rows <= n_scored) return;
-  fail(ASR_INVALID_ARGUMENT, "advance: rows %u to %u are asked for but only %u were scored", first_row, first_row + n_rows,
+  fail(ASR_INVALID_ARGUMENT, "%s: rows %u to %u are asked for but only %u were scored", slot, first_row, first_row + n_rows,
        n_scored);
 }
 

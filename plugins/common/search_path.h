@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A channel's best path on the host, for back ends whose trace is on a device: the arcs that are told of it, and its cost,
+// A channel's best path on the host, for back ends whose trace is on a device: its reported arcs, and its cost,
 // summed in double from the start. What all paths share is added for good; the rest, which the next frames may change, is added
 // anew for every best path.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace asr {
 
-// What a search came to besides its path.
+// The outcome of a search besides its path.
 struct PathEnd {
   uint32_t n_frames;
   bool died, reached_final;

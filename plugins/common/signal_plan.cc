@@ -8,7 +8,7 @@
 namespace asr {
 namespace {
 
-// How far a row looks back, or a level at the one below.
+// Returns the number of frames that a row looks back, or a level at the one below.
 uint32_t lookback_of(const asr_dynamics_view &d) {
   int64_t frames = d.n_slope / 2;
   for (uint32_t i = 0; i < d.tap_begin[d.n_values]; ++i) frames = std::max(frames, -int64_t{d.taps[i].offset});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a back end with the fused step keeps count of on the host: which frames of a signal are there, which rows can be made,
-// and the job that its kernels get. Used by the GPU back ends.
+// The host's counts of a signal in the fused step: the frames that exist, the rows that can be made, and the job that the
+// kernels get. Used by the GPU back ends.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ class SignalProgress {
   uint32_t n_frames_ = 0, n_rows_ = 0;
 };
 
-// Which slots of a device's memory signals have. Signals that end leave theirs to those that begin.
+// Assigns slots of a device's memory to signals. Signals that end leave theirs to those that begin.
 class SignalSlots {
  public:
   std::unique_ptr<SignalProgress> begin(const DynamicsNumbers &numbers, uint32_t n_warps, const asr_signal_options &options);
@@ -57,8 +57,8 @@ class SignalSlots {
 
 // Throws unless the jobs' rows follow each other from row 0 on and fit; gives their number.
 uint32_t check_step_rows(const asr_step_job *jobs, size_t n_jobs, uint32_t max_rows);
-// The same of rows for an acoustic model that takes n_model_dims, and unless the signals can do what the jobs want.
-// progress[i]: of jobs[i], NULL where it has rows of the host.
+// Throws as check_step_rows() does, or unless the rows suit an acoustic model of n_model_dims and the signals can do what the
+// jobs want. progress[i]: of jobs[i], NULL where it has rows of the host.
 uint32_t check_step(const DynamicsNumbers &numbers, uint32_t n_model_dims, const asr_step_job *jobs,
                     const std::vector<SignalProgress *> &progress, uint32_t max_rows);
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/fused_rows.h"
 #include "plugins/common/score_checks.h"
 
 namespace asr::cpu {
@@ -28,7 +29,9 @@ std::string cpu_name() {
 }  // namespace
 
 Device::Device(const asr_backend_options &options)
-    : max_rows_(std::max(1u, options.max_lanes) * std::max(1u, options.window_frames)), pool_(options.n_threads) {
+    : max_rows_(std::max(1u, options.max_lanes) * std::max(1u, options.window_frames)),
+      gmm_options_{options.model_bits == 16, options.n_best_gaussians},
+      pool_(options.n_threads) {
   if (pool_.n_threads() > 1) scorer_ = std::thread([this] { serve(); });
 }
 
@@ -41,14 +44,43 @@ Device::~Device() {
   if (scorer_.joinable()) scorer_.join();
 }
 
+void Acoustic::check_rows(const char *slot, uint32_t buffer, uint32_t first_row, uint32_t n) const {
+  check_buffer(slot, buffer);
+  check_scored_rows(slot, first_row, n, n_rows[buffer]);
+}
+
 void Device::run(const Job &job) {
+  if (job.fusion) return run_fusion(job);
   Acoustic &acoustic = *job.acoustic;
   const size_t n = size_t{job.n_rows} * acoustic.gmm.n_states();
   std::vector<float> &scores = acoustic.scores[job.buffer];
   if (scores.size() < n) scores.resize(n);
-  acoustic.n_rows[job.buffer] = job.n_rows;
   acoustic.gmm.score(job.features, job.n_rows, scores.data(), pool_);
   if (job.loglikes != nullptr) std::copy_n(scores.data(), n, job.loglikes);
+}
+
+// A task is a row. Its result replaces the row after that has been read, as it may be that of a term.
+void Device::run_fusion(const Job &job) {
+  const FuseCall<Acoustic> &call = *job.fusion;
+  const uint32_t n = job.acoustic->n_states();
+  std::vector<float> &to = job.acoustic->scores[job.buffer];
+  pool_.run(call.rows.size(), [&](size_t task) {
+    const FuseRow row = call.rows[task];
+    const FuseJob &fusion = call.jobs[row.job];
+    const float *rows[kFuseMostModels];
+    float weights[kFuseMostModels], offsets[kFuseMostModels];
+    for (uint32_t m = 0; m < fusion.n_terms; ++m) {
+      const FuseTerm &term = call.terms[fusion.first_term + m];
+      rows[m] = call.models[term.model]->scores[job.buffer].data() + size_t{term.first_row + row.number} * n;
+      weights[m] = term.weight, offsets[m] = term.offset;
+    }
+    std::vector<float> fused(n), scratch(fusion.rule == kFuseLogSum ? n : 0);
+    if (fusion.rule == kFuseSum) fuse_sum(rows, weights, fusion.n_terms, n, fused.data());
+    if (fusion.rule == kFuseMax) fuse_max(rows, offsets, fusion.n_terms, n, fused.data());
+    if (fusion.rule == kFuseLogSum) fuse_log_sum(rows, weights, offsets, fusion.n_terms, n, scratch.data(), fused.data());
+    std::copy(fused.begin(), fused.end(), to.data() + size_t{fusion.first_row + row.number} * n);
+  });
+  if (job.loglikes != nullptr) std::copy_n(to.data(), size_t{job.n_rows} * n, job.loglikes);
 }
 
 void Device::serve() {
@@ -71,13 +103,21 @@ void Device::serve() {
   }
 }
 
-void Device::score(Acoustic &acoustic, const float *features, uint32_t n_rows, uint32_t buffer, float *loglikes) {
-  check_score(n_rows, max_rows_, buffer);
-  const Job job{&acoustic, features, n_rows, buffer, loglikes};
+void Device::add(const Job &job) {
   if (!scorer_.joinable()) return run(job);
   std::lock_guard lock(mutex_);
   jobs_.push_back(job);
   job_added_.notify_one();
+}
+
+void Device::score(Acoustic &acoustic, const float *features, uint32_t n_rows, uint32_t buffer, float *loglikes) {
+  check_score(n_rows, max_rows_, buffer);
+  acoustic.n_rows[buffer] = n_rows;
+  add({&acoustic, features, n_rows, buffer, loglikes, nullptr});
+}
+
+void Device::fuse(FuseCall<Acoustic> call, Acoustic &to, uint32_t buffer, float *loglikes) {
+  add({&to, nullptr, to.n_rows[buffer], buffer, loglikes, std::make_shared<const FuseCall<Acoustic>>(std::move(call))});
 }
 
 void Device::await(const Acoustic &acoustic, uint32_t buffer) {
@@ -106,7 +146,8 @@ void describe_cpu(asr_backend_device_info *info) {
   name.copy(info->name, sizeof(info->name) - 1);
   info->memory_bytes = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   info->score = 10;
-  info->capabilities = ASR_BACKEND_LATTICES | ASR_BACKEND_PIECES | ASR_BACKEND_COMMON_PATH | ASR_BACKEND_PACKED_GRAPH;
+  info->capabilities = ASR_BACKEND_LATTICES | ASR_BACKEND_PIECES | ASR_BACKEND_COMMON_PATH | ASR_BACKEND_PACKED_GRAPH |
+                       ASR_BACKEND_PLP | ASR_BACKEND_SELECTION;
   cpu_set_t set;
   CPU_ZERO(&set);
   const bool known = sched_getaffinity(0, sizeof(set), &set) == 0;

@@ -12,16 +12,20 @@
 
 #include "core/backend/asr_backend.h"
 #include "core/base/thread_pool.h"
+#include "plugins/common/fuse_call.h"
 #include "plugins/cpu/gmm.h"
 
 namespace asr::cpu {
 
 // A model and its two score buffers [n_rows][n_states], which grow with the number of rows.
 struct Acoustic {
-  explicit Acoustic(const asr_acoustic_view &view) : gmm(view) {}
+  Acoustic(const asr_acoustic_view &view, const GmmOptions &options) : gmm(view, options) {}
   Gmm gmm;
   std::vector<float> scores[2];
-  uint32_t n_rows[2] = {0, 0};
+  uint32_t n_rows[2] = {0, 0};  // as soon as they are to be scored
+
+  uint32_t n_states() const { return gmm.n_states(); }
+  void check_rows(const char *slot, uint32_t buffer, uint32_t first_row, uint32_t n) const;
 };
 
 // Device scores windows in the order of the calls. With one thread the caller scores a window at once. With more, a thread
@@ -35,8 +39,11 @@ class Device {
 
   ThreadPool &pool() { return pool_; }
   uint32_t max_rows() const { return max_rows_; }
+  const GmmOptions &gmm_options() const { return gmm_options_; }
 
   void score(Acoustic &acoustic, const float *features, uint32_t n_rows, uint32_t buffer, float *loglikes);
+  // Fuses rows of score buffers, in the order of the calls of both.
+  void fuse(FuseCall<Acoustic> call, Acoustic &to, uint32_t buffer, float *loglikes);
   void await(const Acoustic &acoustic, uint32_t buffer);  // waits for the last `score` into the buffer
   void drain();                                           // waits for all jobs
   void wait();                                            // drains, then rethrows the first failure once
@@ -47,11 +54,15 @@ class Device {
     const float *features;
     uint32_t n_rows, buffer;
     float *loglikes;
+    std::shared_ptr<const FuseCall<Acoustic>> fusion;  // nullptr: scores the features
   };
+  void add(const Job &job);
   void serve();
   void run(const Job &job);
+  void run_fusion(const Job &job);
 
   const uint32_t max_rows_;
+  const GmmOptions gmm_options_;
   ThreadPool pool_;
   std::mutex mutex_;
   std::condition_variable job_added_, job_done_;

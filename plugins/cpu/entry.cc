@@ -62,7 +62,7 @@ asr_status load_features(asr_backend_device *, const asr_features_view *view, as
 void free_features(asr_backend_features *features) { delete features; }
 
 asr_status load_acoustic(asr_backend_device *device, const asr_acoustic_view *view, asr_backend_acoustic **acoustic) {
-  return guard([&] { *acoustic = new asr_backend_acoustic{&device->device, Acoustic(*view)}; });
+  return guard([&] { *acoustic = new asr_backend_acoustic{&device->device, Acoustic(*view, device->device.gmm_options())}; });
 }
 
 void free_acoustic(asr_backend_acoustic *acoustic) {
@@ -98,6 +98,14 @@ asr_status score(asr_backend_device *device, const asr_score_job *jobs, size_t n
   });
 }
 
+asr_status fuse(asr_backend_device *device, asr_backend_acoustic *to, const asr_fuse_job *jobs, size_t n_jobs, uint32_t buffer,
+                float *loglikes) {
+  return guard([&] {
+    const auto acoustic_of = [](asr_backend_acoustic *handle) -> Acoustic & { return handle->acoustic; };
+    device->device.fuse({to->acoustic, jobs, n_jobs, buffer, acoustic_of}, to->acoustic, buffer, loglikes);
+  });
+}
+
 asr_status channel_begin(asr_backend_device *, asr_backend_graph *graph, const asr_search_options *options,
                          asr_backend_channel **channel) {
   return guard([&] { *channel = new asr_backend_channel{Search(graph->graph, *options), nullptr}; });
@@ -120,7 +128,7 @@ Rows rows_of(Device &device, const asr_backend_acoustic *acoustic, const asr_adv
   device.await(model, job.buffer);
   const uint32_t n_states = model.gmm.n_states();
   check_model(n_pdfs, n_states);
-  check_scored_rows(job.first_row, job.n_frames, model.n_rows[job.buffer]);
+  check_scored_rows("advance", job.first_row, job.n_frames, model.n_rows[job.buffer]);
   return {model.scores[job.buffer].data() + size_t{job.first_row} * n_states, n_states};
 }
 
@@ -187,7 +195,9 @@ asr_status lattices(asr_backend_device *device, asr_backend_channel *const *chan
   return guard([&] { n_channels == 1 ? read(0) : device->device.pool().run(n_channels, read); });
 }
 
-const void *extension(const char *) { return nullptr; }
+constexpr asr_backend_fusion_api kFusion = {sizeof kFusion, fuse};
+
+const void *extension(const char *name) { return strcmp(name, ASR_BACKEND_FUSION) == 0 ? &kFusion : nullptr; }
 
 constexpr asr_backend_api make_table() {
   asr_backend_api table{};

@@ -50,31 +50,46 @@ AlignedFloats pack_rows(const GmmStream &stream, const float *features, size_t n
   return packed;
 }
 
-// Returns ln sum_k 2^(log_weight[k] + score[k]), for sums whose linear weights and relative scores have underflowed.
-float mix_exactly(const float *log_weight, const float *score, size_t n_gaussians, size_t stride, size_t n_lanes) {
-  const auto at = [&](size_t k) {
-    return std::max(double(log_weight[k]) + score[k / n_lanes * stride + k % n_lanes], double(kLogZero));
-  };
-  double best = kLogZero, sum = 0;
-  for (size_t k = 0; k < n_gaussians; ++k) best = std::max(best, at(k));
-  for (size_t k = 0; k < n_gaussians; ++k) sum += std::exp2(at(k) - best);
-  return float((best + std::log2(sum)) * double(kLn2));
-}
+// The scores of a tile's Gaussians of one shared codebook, and the ones that a selection chose.
+struct TileScores {
+  size_t n_gaussians, n_frames, n_lanes;
+  const float *score, *relative, *best;  // as SharedKernels has them
+  size_t n_chosen = 0;                   // 0: all are mixed
+  const ChosenGaussian *chosen = nullptr;
+
+  // Returns ln sum_k 2^(log_weight[k] + score[k]) of all Gaussians, for states whose sum of linear weights and relative scores
+  // has underflowed.
+  float mix_exactly(const float *log_weight, size_t t) const {
+    const auto at = [&](size_t k) {
+      return std::max(double(log_weight[k]) + score[(k / n_lanes * n_frames + t) * n_lanes + k % n_lanes], double(kLogZero));
+    };
+    double best_term = kLogZero, sum = 0;
+    for (size_t k = 0; k < n_gaussians; ++k) best_term = std::max(best_term, at(k));
+    for (size_t k = 0; k < n_gaussians; ++k) sum += std::exp2(at(k) - best_term);
+    return float((best_term + std::log2(sum)) * double(kLn2));
+  }
+};
 
 }  // namespace
 
 struct Gmm::Packed {
-  explicit Packed(const asr_acoustic_view &view)
+  Packed(const asr_acoustic_view &view, const GmmOptions &options)
       : n_dims(view.n_dims),
         n_states(view.n_states),
-        gaussians(view.covariance == ASR_COVARIANCE_FULL ? full_kernels() : diagonal_kernels()),
+        n_best(options.n_best_gaussians),
+        halved(options.halved && fits_halves(view)),
+        gaussians(view.covariance == ASR_COVARIANCE_FULL ? full_kernels(halved) : diagonal_kernels(halved)),
         shared(shared_kernels()),
-        streams(pack_gmm(view, gaussians.n_lanes)) {}
+        streams(pack_gmm(view, gaussians.n_lanes, halved)) {}
 
   void score_own(const GmmStream &stream, const OwnBlock &block, const Rows &rows) const;
   void score_shared(const SharedCodebook &codebook, size_t n_dims_of_stream, const Rows &rows, size_t first_row) const;
 
+  void mix(const MixingBlock &block, const MixingBlock &next, const TileScores &tile, float *mixed) const;
+
   uint32_t n_dims, n_states;
+  size_t n_best;  // Gaussians of a shared codebook that are mixed, 0: all
+  bool halved;
   GaussianKernels gaussians;
   SharedKernels shared;
   std::vector<GmmStream> streams;
@@ -82,12 +97,28 @@ struct Gmm::Packed {
 
 void Gmm::Packed::score_own(const GmmStream &stream, const OwnBlock &block, const Rows &rows) const {
   const size_t n_dims_of_stream = stream.dims.size();
-  const float *const model = stream.own_gaussians.data() + block.first_float;
+  const char *const model = stream.own_gaussians.bytes() + block.first_byte;
   alignas(64) float scores[kMaxTileFrames * kMaxLanes];
   for (size_t t = 0; t < rows.n_rows; t += gaussians.n_tile_frames) {
     const size_t n = std::min(gaussians.n_tile_frames, rows.n_rows - t);
     gaussians.mixtures(model, n_dims_of_stream, block.n_gaussians, rows.x + t * n_dims_of_stream, n, scores);
     rows.put(t, n, block.states, gaussians.n_lanes, scores);
+  }
+}
+
+// Mixes the scores of a tile's Gaussians for the states of a block; `next` is mixed after it.
+void Gmm::Packed::mix(const MixingBlock &block, const MixingBlock &next, const TileScores &tile, float *mixed) const {
+  const float *const weights = block.weights.data(), *const shift = block.weight_shift.data();
+  const float *const next_weights = next.weights.data();
+  const bool any_lost =
+      tile.n_chosen > 0
+          ? shared.mix_chosen(weights, shift, next_weights, tile.chosen, tile.n_chosen, tile.best, tile.n_frames, mixed)
+          : shared.mix(weights, shift, next_weights, tile.n_gaussians, tile.relative, tile.best, tile.n_frames, mixed);
+  for (size_t t = 0; any_lost && t < tile.n_frames; ++t) {
+    for (size_t lane = 0; lane < block.states.size(); ++lane) {
+      float &out = mixed[t * tile.n_lanes + lane];
+      if (!std::isfinite(out)) out = tile.mix_exactly(block.log_weights.data() + lane * tile.n_gaussians, t);
+    }
   }
 }
 
@@ -97,25 +128,25 @@ void Gmm::Packed::score_shared(const SharedCodebook &codebook, size_t n_dims_of_
   const size_t n = std::min(gaussians.n_tile_frames, rows.n_rows - first_row);
   alignas(64) float best[kMaxTileFrames], mixed[kMaxTileFrames * kMaxLanes];
   AlignedFloats score(codebook.n_vectors * n * n_lanes), relative(codebook.n_vectors * n * n_lanes);
-  gaussians.scores(codebook.gaussians.data(), n_dims_of_stream, codebook.n_vectors, rows.x + first_row * n_dims_of_stream, n,
+  gaussians.scores(codebook.gaussians.bytes(), n_dims_of_stream, codebook.n_vectors, rows.x + first_row * n_dims_of_stream, n,
                    score.data());
   shared.relative(score.data(), codebook.n_vectors, n, best, relative.data());
-  for (const MixingBlock &block : codebook.blocks) {
-    const bool any_lost =
-        shared.mix(block.weights.data(), block.weight_shift.data(), codebook.n_gaussians, relative.data(), best, n, mixed);
-    for (size_t t = 0; any_lost && t < n; ++t) {
-      for (size_t lane = 0; lane < block.states.size(); ++lane) {
-        float &out = mixed[t * n_lanes + lane];
-        if (std::isfinite(out)) continue;
-        out = mix_exactly(block.log_weights.data() + lane * codebook.n_gaussians, score.data() + t * n_lanes,
-                          codebook.n_gaussians, n * n_lanes, n_lanes);
-      }
-    }
+  TileScores tile{codebook.n_gaussians, n, n_lanes, score.data(), relative.data(), best};
+  std::vector<ChosenGaussian> chosen;
+  if (n_best > 0 && n_best < codebook.n_gaussians) {
+    chosen.resize(n * n_best);
+    shared.choose(relative.data(), codebook.n_gaussians, n, n_best, chosen.data());
+    tile.n_chosen = n_best;
+    tile.chosen = chosen.data();
+  }
+  for (size_t i = 0; i < codebook.blocks.size(); ++i) {
+    const MixingBlock &block = codebook.blocks[i];
+    mix(block, codebook.blocks[std::min(i + 1, codebook.blocks.size() - 1)], tile, mixed);
     rows.put(first_row, n, block.states, n_lanes, mixed);
   }
 }
 
-Gmm::Gmm(const asr_acoustic_view &view) : packed_(std::make_unique<const Packed>(view)) {}
+Gmm::Gmm(const asr_acoustic_view &view, const GmmOptions &options) : packed_(std::make_unique<const Packed>(view, options)) {}
 Gmm::~Gmm() = default;
 uint32_t Gmm::n_dims() const { return packed_->n_dims; }
 uint32_t Gmm::n_states() const { return packed_->n_states; }

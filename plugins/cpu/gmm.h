@@ -10,9 +10,14 @@
 
 namespace asr::cpu {
 
+struct GmmOptions {
+  bool halved = false;            // parameters take 16 bits, unless one does not fit
+  uint32_t n_best_gaussians = 0;  // as asr_backend_options has it
+};
+
 class Gmm {
  public:
-  explicit Gmm(const asr_acoustic_view &view);  // repacks the model
+  Gmm(const asr_acoustic_view &view, const GmmOptions &options);  // repacks the model
   ~Gmm();
   uint32_t n_dims() const;
   uint32_t n_states() const;

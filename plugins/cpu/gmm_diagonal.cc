@@ -14,19 +14,21 @@ namespace asr::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
+template <class N>
 struct Diagonal {
+  using Number = N;
   static constexpr size_t kMaxFrames = 12;                             // 12 sums, factor, offset and x fill 16 registers
   static constexpr size_t kTileFrames = 4 * kGroupFrames, kChunk = 8;  // features and scores fit the L1 cache
-  static size_t n_floats(size_t n_dims) { return 1 + 2 * n_dims; }
+  static size_t n_bytes(size_t n_dims) { return diagonal_bytes(n_dims, sizeof(Number)); }
 
   template <size_t kFrames>
-  static HWY_INLINE void score(const float *gaussians, size_t n_dims, const float *x, float *out) {
+  static HWY_INLINE void score(const Number *gaussians, size_t n_dims, const float *x, float *out) {
     const size_t n_lanes = hn::Lanes(kTag);
     V sum[kFrames];
-    for (size_t f = 0; f < kFrames; ++f) sum[f] = hn::Load(kTag, gaussians);
-    gaussians += n_lanes;
+    const V constant = next_floats(gaussians);
+    for (size_t f = 0; f < kFrames; ++f) sum[f] = constant;
     for (size_t d = 0; d < n_dims; ++d, gaussians += 2 * n_lanes, x += kGroupFrames) {
-      const V factor = hn::Load(kTag, gaussians), offset = hn::Load(kTag, gaussians + n_lanes);
+      const V factor = load_numbers(gaussians), offset = load_numbers(gaussians + n_lanes);
       for (size_t f = 0; f < kFrames; ++f) {
         const V y = hn::MulSub(factor, hn::Set(kTag, x[f]), offset);
         sum[f] = hn::NegMulAdd(y, y, sum[f]);
@@ -36,15 +38,22 @@ struct Diagonal {
   }
 };
 
-void mixtures(const float *gaussians, size_t n_dims, size_t n_gaussians, const float *x, size_t n_frames, float *loglike) {
-  score_mixtures<Diagonal>(gaussians, n_dims, n_gaussians, x, n_frames, loglike);
+template <class Number>
+void mixtures(const void *gaussians, size_t n_dims, size_t n_gaussians, const float *x, size_t n_frames, float *loglike) {
+  score_mixtures<Diagonal<Number>>(gaussians, n_dims, n_gaussians, x, n_frames, loglike);
 }
 
-void scores(const float *gaussians, size_t n_dims, size_t n_vectors, const float *x, size_t n_frames, float *score) {
-  score_gaussians<Diagonal>(gaussians, n_dims, n_vectors, x, n_frames, score);
+template <class Number>
+void scores(const void *gaussians, size_t n_dims, size_t n_vectors, const float *x, size_t n_frames, float *score) {
+  score_gaussians<Diagonal<Number>>(gaussians, n_dims, n_vectors, x, n_frames, score);
 }
 
-GaussianKernels diagonal() { return {hn::Lanes(kTag), Diagonal::kTileFrames, mixtures, scores}; }
+template <class Number>
+GaussianKernels kernels() {
+  return {hn::Lanes(kTag), Diagonal<Number>::kTileFrames, mixtures<Number>, scores<Number>};
+}
+
+GaussianKernels diagonal(bool halved) { return halved ? kernels<hwy::float16_t>() : kernels<float>(); }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -54,6 +63,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace asr::cpu {
 HWY_EXPORT(diagonal);
-GaussianKernels diagonal_kernels() { return HWY_DYNAMIC_DISPATCH(diagonal)(); }
+GaussianKernels diagonal_kernels(bool halved) { return HWY_DYNAMIC_DISPATCH(diagonal)(halved); }
 }  // namespace asr::cpu
 #endif

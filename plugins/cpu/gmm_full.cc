@@ -14,29 +14,31 @@ namespace asr::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
+template <class N>
 struct Full {
+  using Number = N;
   static constexpr size_t kMaxFrames = HWY_TARGET == HWY_AVX3 ? 12 : 6;  // 2 * kMaxFrames sums, 2 factors and x in registers
   static constexpr size_t kTileFrames = 21 * kGroupFrames, kChunk = 4;   // large: each tile reads the whole model again
-  static size_t n_floats(size_t n_dims) { return 1 + n_dims + n_dims * (n_dims + 1) / 2; }
+  static size_t n_bytes(size_t n_dims) { return full_bytes(n_dims, sizeof(Number)); }
 
   template <size_t kFrames>
-  static HWY_INLINE void score(const float *gaussians, size_t n_dims, const float *x, float *out) {
+  static HWY_INLINE void score(const Number *gaussians, size_t n_dims, const float *x, float *out) {
     const size_t n_lanes = hn::Lanes(kTag);
     V sum[kFrames];
-    for (size_t f = 0; f < kFrames; ++f) sum[f] = hn::Load(kTag, gaussians);
-    gaussians += n_lanes;
+    const V constant = next_floats(gaussians);
+    for (size_t f = 0; f < kFrames; ++f) sum[f] = constant;
     size_t i = 0;
     for (; i + 2 <= n_dims; i += 2, x += 2 * kGroupFrames) {
       V y0[kFrames], y1[kFrames];
-      const V diagonal = hn::Load(kTag, gaussians + 2 * n_lanes);
+      const V offset0 = next_floats(gaussians), offset1 = next_floats(gaussians), diagonal = load_numbers(gaussians);
+      gaussians += n_lanes;
       for (size_t f = 0; f < kFrames; ++f) {
-        y0[f] = hn::MulAdd(diagonal, hn::Set(kTag, x[f]), hn::Load(kTag, gaussians));
-        y1[f] = hn::Load(kTag, gaussians + n_lanes);
+        y0[f] = hn::MulAdd(diagonal, hn::Set(kTag, x[f]), offset0);
+        y1[f] = offset1;
       }
-      gaussians += 3 * n_lanes;
       const float *xj = x + kGroupFrames;
       for (size_t j = i + 1; j < n_dims; ++j, xj += kGroupFrames, gaussians += 2 * n_lanes) {
-        const V factor0 = hn::Load(kTag, gaussians), factor1 = hn::Load(kTag, gaussians + n_lanes);
+        const V factor0 = load_numbers(gaussians), factor1 = load_numbers(gaussians + n_lanes);
         for (size_t f = 0; f < kFrames; ++f) {
           const V xf = hn::Set(kTag, xj[f]);
           y0[f] = hn::MulAdd(factor0, xf, y0[f]);
@@ -48,7 +50,7 @@ struct Full {
       }
     }
     if (i < n_dims) {
-      const V offset = hn::Load(kTag, gaussians), diagonal = hn::Load(kTag, gaussians + n_lanes);
+      const V offset = next_floats(gaussians), diagonal = load_numbers(gaussians);
       for (size_t f = 0; f < kFrames; ++f) {
         const V y = hn::MulAdd(diagonal, hn::Set(kTag, x[f]), offset);
         sum[f] = hn::NegMulAdd(y, y, sum[f]);
@@ -58,15 +60,22 @@ struct Full {
   }
 };
 
-void mixtures(const float *gaussians, size_t n_dims, size_t n_gaussians, const float *x, size_t n_frames, float *loglike) {
-  score_mixtures<Full>(gaussians, n_dims, n_gaussians, x, n_frames, loglike);
+template <class Number>
+void mixtures(const void *gaussians, size_t n_dims, size_t n_gaussians, const float *x, size_t n_frames, float *loglike) {
+  score_mixtures<Full<Number>>(gaussians, n_dims, n_gaussians, x, n_frames, loglike);
 }
 
-void scores(const float *gaussians, size_t n_dims, size_t n_vectors, const float *x, size_t n_frames, float *score) {
-  score_gaussians<Full>(gaussians, n_dims, n_vectors, x, n_frames, score);
+template <class Number>
+void scores(const void *gaussians, size_t n_dims, size_t n_vectors, const float *x, size_t n_frames, float *score) {
+  score_gaussians<Full<Number>>(gaussians, n_dims, n_vectors, x, n_frames, score);
 }
 
-GaussianKernels full() { return {hn::Lanes(kTag), Full::kTileFrames, mixtures, scores}; }
+template <class Number>
+GaussianKernels kernels() {
+  return {hn::Lanes(kTag), Full<Number>::kTileFrames, mixtures<Number>, scores<Number>};
+}
+
+GaussianKernels full(bool halved) { return halved ? kernels<hwy::float16_t>() : kernels<float>(); }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -76,6 +85,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace asr::cpu {
 HWY_EXPORT(full);
-GaussianKernels full_kernels() { return HWY_DYNAMIC_DISPATCH(full)(); }
+GaussianKernels full_kernels(bool halved) { return HWY_DYNAMIC_DISPATCH(full)(halved); }
 }  // namespace asr::cpu
 #endif

@@ -59,18 +59,32 @@ HWY_INLINE V log2_positive(V v) {
   return hn::MulAdd(t, p, hn::ConvertTo(kTag, exponent));
 }
 
+// Loads a vector of parameters.
+HWY_INLINE V load_numbers(const float *numbers) { return hn::Load(kTag, numbers); }
+HWY_INLINE V load_numbers(const hwy::float16_t *numbers) {
+  return hn::PromoteTo(kTag, hn::Load(hn::Rebind<hwy::float16_t, D>(), numbers));
+}
+
+// Loads a vector of floats and steps over it. Between halves it may be aligned to half a vector only.
+template <class Number>
+HWY_INLINE V next_floats(const Number *&numbers) {
+  const V floats = hn::LoadU(kTag, reinterpret_cast<const float *>(numbers));
+  numbers += hn::Lanes(kTag) * (sizeof(float) / sizeof(Number));
+  return floats;
+}
+
 // Scores one vector of Gaussians on all frames, as many as Kernel::kMaxFrames at once: score[n_frames][L]. Meanwhile it
 // prefetches the next vector in memory.
 template <class Kernel>
-HWY_INLINE void score_vector(const float *gaussians, size_t n_dims, const float *x, size_t n_frames, float *score) {
-  constexpr size_t kMax = Kernel::kMaxFrames, kLineFloats = 16;
+HWY_INLINE void score_vector(const char *vector, size_t n_dims, const float *x, size_t n_frames, float *score) {
+  constexpr size_t kMax = Kernel::kMaxFrames, kLineBytes = 64;
   const size_t n_lanes = hn::Lanes(kTag);
-  const size_t n_floats = Kernel::n_floats(n_dims) * n_lanes;
-  const size_t n_fetched =
-      (n_floats / ((n_frames + kGroupFrames - 1) / kGroupFrames) + kLineFloats) / kLineFloats * kLineFloats;
-  const float *next = gaussians + n_floats;
+  const size_t n_bytes = Kernel::n_bytes(n_dims) * n_lanes;
+  const size_t n_fetched = (n_bytes / ((n_frames + kGroupFrames - 1) / kGroupFrames) + kLineBytes) / kLineBytes * kLineBytes;
+  const auto *const gaussians = reinterpret_cast<const typename Kernel::Number *>(vector);
+  const char *next = vector + n_bytes;
   for (size_t t = 0; t < n_frames; t += kGroupFrames, x += n_dims * kGroupFrames, next += n_fetched) {
-    for (size_t i = 0; i < n_fetched; i += kLineFloats) hwy::Prefetch(next + i);
+    for (size_t i = 0; i < n_fetched; i += kLineBytes) hwy::Prefetch(next + i);
     const size_t n = std::min(kGroupFrames, n_frames - t);
     size_t f = 0;
     const auto out = [&] { return score + (t + f) * n_lanes; };
@@ -84,11 +98,12 @@ HWY_INLINE void score_vector(const float *gaussians, size_t n_dims, const float 
 
 // GaussianKernels::scores
 template <class Kernel>
-HWY_INLINE void score_gaussians(const float *gaussians, size_t n_dims, size_t n_vectors, const float *x, size_t n_frames,
+HWY_INLINE void score_gaussians(const void *gaussians, size_t n_dims, size_t n_vectors, const float *x, size_t n_frames,
                                 float *score) {
-  const size_t n_lanes = hn::Lanes(kTag);
-  for (size_t v = 0; v < n_vectors; ++v, gaussians += Kernel::n_floats(n_dims) * n_lanes, score += n_frames * n_lanes) {
-    score_vector<Kernel>(gaussians, n_dims, x, n_frames, score);
+  const size_t n_lanes = hn::Lanes(kTag), n_bytes = Kernel::n_bytes(n_dims) * n_lanes;
+  const char *const vectors = static_cast<const char *>(gaussians);
+  for (size_t v = 0; v < n_vectors; ++v, score += n_frames * n_lanes) {
+    score_vector<Kernel>(vectors + v * n_bytes, n_dims, x, n_frames, score);
   }
 }
 
@@ -112,16 +127,17 @@ HWY_INLINE void add_scores(const float *score, size_t n_scores, size_t n_frames,
 // GaussianKernels::mixtures. Scores wait in the L1 cache until a chunk of Gaussians is complete: many exponentials in a row
 // fill the processor's pipelines, one after each Gaussian does not.
 template <class Kernel>
-HWY_INLINE void score_mixtures(const float *gaussians, size_t n_dims, size_t n_gaussians, const float *x, size_t n_frames,
+HWY_INLINE void score_mixtures(const void *gaussians, size_t n_dims, size_t n_gaussians, const float *x, size_t n_frames,
                                float *loglike) {
   constexpr size_t kTileFloats = Kernel::kTileFrames * hn::MaxLanes(kTag), kChunk = Kernel::kChunk;
   const size_t n_lanes = hn::Lanes(kTag);
   HWY_ALIGN float best[kTileFloats], sum[kTileFloats], score[kChunk * kTileFloats];
   std::fill_n(best, n_frames * n_lanes, kLogZero);
   std::fill_n(sum, n_frames * n_lanes, 0.0f);
-  for (size_t m = 0; m < n_gaussians; m += kChunk, gaussians += kChunk * Kernel::n_floats(n_dims) * n_lanes) {
+  const char *const vectors = static_cast<const char *>(gaussians);
+  for (size_t m = 0; m < n_gaussians; m += kChunk) {
     const size_t n = std::min(kChunk, n_gaussians - m);
-    score_gaussians<Kernel>(gaussians, n_dims, n, x, n_frames, score);
+    score_gaussians<Kernel>(vectors + m * Kernel::n_bytes(n_dims) * n_lanes, n_dims, n, x, n_frames, score);
     add_scores(score, n, n_frames, best, sum);
   }
   for (size_t i = 0; i < n_frames * n_lanes; i += n_lanes) {

@@ -3,10 +3,12 @@
 // gmm_shared.cc). Called by gmm.cc, which packs the models they read.
 //
 // Scores inside are base-2 logarithms, so that exponentials need no scaling. A vector of Gaussians has one Gaussian a lane, L
-// lanes. Every frame goes through the same operations in the same order whatever frames stand beside it.
+// lanes. Its parameters are floats, or halves if the model is halved; constants and a triangle's offsets are always floats.
+// Every frame goes through the same operations in the same order whatever frames stand beside it.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "plugins/common/kernels/log_zero.h"
 
@@ -20,16 +22,27 @@ struct GaussianKernels {
   size_t n_lanes;
   size_t n_tile_frames;  // most frames of one call; a multiple of kGroupFrames
   // L mixtures of n_gaussians each: loglike[n_frames][L] = ln sum_m 2^score.
-  void (*mixtures)(const float *gaussians, size_t n_dims, size_t n_gaussians, const float *x, size_t n_frames, float *loglike);
+  void (*mixtures)(const void *gaussians, size_t n_dims, size_t n_gaussians, const float *x, size_t n_frames, float *loglike);
   // n_vectors * L Gaussians: score[n_vectors][n_frames][L].
-  void (*scores)(const float *gaussians, size_t n_dims, size_t n_vectors, const float *x, size_t n_frames, float *score);
+  void (*scores)(const void *gaussians, size_t n_dims, size_t n_vectors, const float *x, size_t n_frames, float *score);
 };
 
 // A vector of Gaussians: constant[L], then for each dimension factor[L], offset[L].
-GaussianKernels diagonal_kernels();
+GaussianKernels diagonal_kernels(bool halved);
 // A vector of Gaussians: constant[L], then for rows i, i + 1 of the triangle: -offset_i[L], -offset_i+1[L], factor_ii[L], and
 // for j = i + 1 ...: factor_ij[L], factor_i+1,j[L]; the last row alone if their number is odd.
-GaussianKernels full_kernels();
+GaussianKernels full_kernels(bool halved);
+
+// Bytes of a Gaussian, in one lane of a vector, whose parameters take number_bytes each.
+constexpr size_t diagonal_bytes(size_t n_dims, size_t number_bytes) { return sizeof(float) + 2 * n_dims * number_bytes; }
+constexpr size_t full_bytes(size_t n_dims, size_t number_bytes) {
+  return (1 + n_dims) * sizeof(float) + n_dims * (n_dims + 1) / 2 * number_bytes;
+}
+
+struct ChosenGaussian {
+  uint32_t gaussian;  // of the codebook
+  float relative;     // 2^(score - best)
+};
 
 struct SharedKernels {
   // best[t] = max_k score[k][t]; relative[k][t] = 2^(score - best). Layout of both as `scores` writes them.
@@ -37,8 +50,15 @@ struct SharedKernels {
   // L mixtures of n_gaussians shared Gaussians: loglike[n_frames][L] = ln sum_k weight[k][L] relative[k][t] + best[t] +
   // weight_shift[L], where weights are linear, the largest of a mixture 1, and weight_shift is its base-2 logarithm. Where the
   // sum is too small to be trusted loglike is +inf; returns whether there is such a place.
-  bool (*mix)(const float *weight, const float *weight_shift, size_t n_gaussians, const float *relative, const float *best,
-              size_t n_frames, float *loglike);
+  // next_weight: those of the next mixtures, which are prefetched; or the same.
+  bool (*mix)(const float *weight, const float *weight_shift, const float *next_weight, size_t n_gaussians,
+              const float *relative, const float *best, size_t n_frames, float *loglike);
+  // chosen[n_frames][n_chosen]: the Gaussians with the largest relative values of a frame, the first of equal ones, and these
+  // values. n_chosen is less than n_gaussians.
+  void (*choose)(const float *relative, size_t n_gaussians, size_t n_frames, size_t n_chosen, ChosenGaussian *chosen);
+  // As mix(), of the chosen Gaussians alone.
+  bool (*mix_chosen)(const float *weight, const float *weight_shift, const float *next_weight, const ChosenGaussian *chosen,
+                     size_t n_chosen, const float *best, size_t n_frames, float *loglike);
 };
 SharedKernels shared_kernels();
 

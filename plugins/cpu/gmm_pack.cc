@@ -3,57 +3,93 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <new>
 
+#include "plugins/common/halves.h"
 #include "plugins/common/packing.h"
 
 namespace asr::cpu {
 namespace {
 
 constexpr double kLog2E = 1.4426950408889634;
+const double kScale = std::sqrt(kLog2E / 2);  // converts a factor of the precision to base-2 scores
 
 class Packer {
  public:
-  Packer(const asr_acoustic_view &view, size_t n_lanes)
-      : view_(view), n_lanes_(n_lanes), centre_(feature_centre(view)), scale_(std::sqrt(kLog2E / 2)) {}
+  Packer(const asr_acoustic_view &view, size_t n_lanes, bool halved)
+      : view_(view), n_lanes_(n_lanes), halved_(halved), centre_(feature_centre(view)) {}
 
   GmmStream stream(uint32_t j) const;
 
  private:
   bool full() const { return view_.covariance == ASR_COVARIANCE_FULL; }
-  size_t floats_per_gaussian(size_t n_dims) const { return full() ? 1 + n_dims + n_dims * (n_dims + 1) / 2 : 1 + 2 * n_dims; }
+  size_t vector_bytes(size_t n_dims) const {
+    const size_t number = halved_ ? sizeof(uint16_t) : sizeof(float);
+    return (full() ? full_bytes(n_dims, number) : diagonal_bytes(n_dims, number)) * n_lanes_;
+  }
   const float *log_weights(uint32_t state, uint32_t j) const {
     return view_.log_weights + view_.state_weight[size_t{state} * view_.n_streams + j];
   }
   const asr_gmm_codebook &codebook_of(uint32_t state, uint32_t j) const {
     return view_.codebooks[view_.state_codebook[size_t{state} * view_.n_streams + j]];
   }
-  void pack_own(const OwnBlock &block, uint32_t j, float *out) const;
+  void pack_own(const OwnBlock &block, uint32_t j, char *out) const;
   SharedCodebook shared_codebook(const asr_gmm_codebook &codebook, const std::vector<uint32_t> &states, uint32_t j) const;
   MixingBlock mixing_block(std::vector<uint32_t> states, uint32_t n_gaussians, uint32_t j) const;
-  // Writes Gaussian k to one lane of a vector of Gaussians that begins at `out`.
-  void put(const asr_gmm_codebook &codebook, uint32_t k, double log_weight, float *out) const;
-  void put_nothing(size_t n_dims, float *out) const;
+  // Writes Gaussian k to one lane of a vector of Gaussians that begins at `vector`.
+  void put(const asr_gmm_codebook &codebook, uint32_t k, double log_weight, char *vector, size_t lane) const;
+  void put_nothing(char *vector, size_t lane) const;
+  // Rounds the factors of a Gaussian as they are stored, and makes its offsets again from them and its mean.
+  void keep_mean(const asr_gmm_codebook &codebook, uint32_t k, PackedGaussian *gaussian) const;
+  AlignedFloats zeros(size_t n_bytes) const;
+  // Returns the number as a vector stores it.
+  double stored(double value) const { return halved_ ? half_value(half_bits(float(value))) : value; }
 
   const asr_acoustic_view &view_;
   const size_t n_lanes_;
+  const bool halved_;
   const std::vector<float> centre_;
-  const double scale_;  // converts a factor of the precision to base-2 scores
 };
 
-void Packer::put(const asr_gmm_codebook &codebook, uint32_t k, double log_weight, float *out) const {
+// Writes one lane of a vector of Gaussians, number after number.
+class LaneWriter {
+ public:
+  LaneWriter(char *vector, size_t lane, size_t n_lanes, bool halved)
+      : next_(vector), lane_(lane), n_lanes_(n_lanes), halved_(halved) {}
+
+  void put_float(double value) { put(float(value)); }
+  void put_number(double value) {
+    if (halved_) {
+      put(half_bits(float(value)));
+    } else {
+      put(float(value));
+    }
+  }
+
+ private:
+  template <class Number>
+  void put(Number number) {
+    std::memcpy(next_ + lane_ * sizeof(number), &number, sizeof(number));
+    next_ += n_lanes_ * sizeof(number);
+  }
+
+  char *next_;
+  size_t lane_, n_lanes_;
+  bool halved_;
+};
+
+void Packer::put(const asr_gmm_codebook &codebook, uint32_t k, double log_weight, char *vector, size_t lane) const {
   const size_t n_dims = view_.streams[codebook.stream].n_dims;
-  if (log_weight == -INFINITY) return put_nothing(n_dims, out);
-  const PackedGaussian gaussian = pack_gaussian(view_, codebook, k, centre_);
-  const auto next = [&](double value) {
-    *out = float(value);
-    out += n_lanes_;
-  };
-  next(kLog2E * (log_weight + gaussian.log_normaliser));
+  if (log_weight == -INFINITY) return put_nothing(vector, lane);
+  PackedGaussian gaussian = pack_gaussian(view_, codebook, k, centre_);
+  if (halved_) keep_mean(codebook, k, &gaussian);
+  LaneWriter out(vector, lane, n_lanes_, halved_);
+  out.put_float(kLog2E * (log_weight + gaussian.log_normaliser));
   if (!full()) {
     for (size_t d = 0; d < n_dims; ++d) {
-      next(scale_ * gaussian.factor[d]);
-      next(scale_ * gaussian.offset[d]);
+      out.put_number(kScale * gaussian.factor[d]);
+      out.put_number(kScale * gaussian.offset[d]);
     }
     return;
   }
@@ -61,31 +97,49 @@ void Packer::put(const asr_gmm_codebook &codebook, uint32_t k, double log_weight
   for (size_t i = 0; i < n_dims; i += 2) {
     const bool pair = i + 1 < n_dims;
     const double *const row1 = row + (n_dims - i);
-    next(-scale_ * gaussian.offset[i]);
-    if (pair) next(-scale_ * gaussian.offset[i + 1]);
-    next(scale_ * row[0]);
+    out.put_float(-kScale * gaussian.offset[i]);
+    if (pair) out.put_float(-kScale * gaussian.offset[i + 1]);
+    out.put_number(kScale * row[0]);
     for (size_t j = i + 1; j < n_dims; ++j) {
-      next(scale_ * row[j - i]);
-      next(scale_ * row1[j - i - 1]);
+      out.put_number(kScale * row[j - i]);
+      out.put_number(kScale * row1[j - i - 1]);
     }
     if (pair) row = row1 + (n_dims - i - 1);
   }
 }
 
-void Packer::put_nothing(size_t n_dims, float *out) const {
-  *out = kLogZero;
-  for (size_t i = 1; i < floats_per_gaussian(n_dims); ++i) out[i * n_lanes_] = 0;
+void Packer::keep_mean(const asr_gmm_codebook &codebook, uint32_t k, PackedGaussian *gaussian) const {
+  const asr_gmm_stream &stream = view_.streams[codebook.stream];
+  const float *const mean = view_.means + codebook.first_mean + size_t{k} * stream.n_dims;
+  for (double &factor : gaussian->factor) factor = stored(kScale * factor) / kScale;
+  const double *row = gaussian->factor.data();
+  for (size_t i = 0; i < stream.n_dims; ++i) {
+    const size_t end = full() ? stream.n_dims : i + 1;
+    double offset = 0;
+    for (size_t j = i; j < end; ++j) offset += *row++ * (double(mean[j]) - centre_[stream.dims[j]]);
+    gaussian->offset[i] = offset;
+  }
 }
 
-void Packer::pack_own(const OwnBlock &block, uint32_t j, float *out) const {
+// Writes a Gaussian that is never likely, where all is zero.
+void Packer::put_nothing(char *vector, size_t lane) const { LaneWriter(vector, lane, n_lanes_, halved_).put_float(kLogZero); }
+
+AlignedFloats Packer::zeros(size_t n_bytes) const {
+  const size_t n_floats = (n_bytes + sizeof(float) - 1) / sizeof(float);
+  AlignedFloats numbers(n_floats);
+  std::fill_n(numbers.data(), n_floats, 0.0f);
+  return numbers;
+}
+
+void Packer::pack_own(const OwnBlock &block, uint32_t j, char *out) const {
   const size_t n_dims = view_.streams[j].n_dims;
-  for (size_t m = 0; m < block.n_gaussians; ++m, out += floats_per_gaussian(n_dims) * n_lanes_) {
+  for (size_t m = 0; m < block.n_gaussians; ++m, out += vector_bytes(n_dims)) {
     for (size_t lane = 0; lane < n_lanes_; ++lane) {
       if (lane < block.states.size() && m < codebook_of(block.states[lane], j).n_gaussians) {
         const uint32_t state = block.states[lane];
-        put(codebook_of(state, j), uint32_t(m), log_weights(state, j)[m], out + lane);
+        put(codebook_of(state, j), uint32_t(m), log_weights(state, j)[m], out, lane);
       } else {
-        put_nothing(n_dims, out + lane);
+        put_nothing(out, lane);
       }
     }
   }
@@ -116,13 +170,13 @@ SharedCodebook Packer::shared_codebook(const asr_gmm_codebook &codebook, const s
   SharedCodebook shared;
   shared.n_gaussians = codebook.n_gaussians;
   shared.n_vectors = (shared.n_gaussians + n_lanes_ - 1) / n_lanes_;
-  shared.gaussians = AlignedFloats(shared.n_vectors * floats_per_gaussian(n_dims) * n_lanes_);
+  shared.gaussians = zeros(shared.n_vectors * vector_bytes(n_dims));
   for (size_t k = 0; k < shared.n_vectors * n_lanes_; ++k) {
-    float *const out = shared.gaussians.data() + k / n_lanes_ * floats_per_gaussian(n_dims) * n_lanes_ + k % n_lanes_;
+    char *const vector = shared.gaussians.bytes() + k / n_lanes_ * vector_bytes(n_dims);
     if (k < shared.n_gaussians) {
-      put(codebook, uint32_t(k), 0, out);
+      put(codebook, uint32_t(k), 0, vector, k % n_lanes_);
     } else {
-      put_nothing(n_dims, out);
+      put_nothing(vector, k % n_lanes_);
     }
   }
   for (size_t begin = 0; begin < states.size(); begin += n_lanes_) {
@@ -148,15 +202,15 @@ GmmStream Packer::stream(uint32_t j) const {
     own_states.push_back(s);
     own_sizes.push_back(view_.codebooks[codebook].n_gaussians);
   }
-  size_t n_floats = 0;
+  size_t n_bytes = 0;
   for (const std::vector<uint32_t> &members : blocks_by_size(own_sizes, n_lanes_)) {
-    OwnBlock block{{}, own_sizes[members.back()], n_floats};
+    OwnBlock block{{}, own_sizes[members.back()], n_bytes};
     for (uint32_t member : members) block.states.push_back(own_states[member]);
-    n_floats += block.n_gaussians * floats_per_gaussian(stream.dims.size()) * n_lanes_;
+    n_bytes += block.n_gaussians * vector_bytes(stream.dims.size());
     stream.own.push_back(std::move(block));
   }
-  stream.own_gaussians = AlignedFloats(n_floats);
-  for (const OwnBlock &block : stream.own) pack_own(block, j, stream.own_gaussians.data() + block.first_float);
+  stream.own_gaussians = zeros(n_bytes);
+  for (const OwnBlock &block : stream.own) pack_own(block, j, stream.own_gaussians.bytes() + block.first_byte);
 
   for (uint32_t c = 0; c < view_.n_codebooks; ++c) {
     if (states_of[c].size() > 1) stream.shared.push_back(shared_codebook(view_.codebooks[c], states_of[c], j));
@@ -173,8 +227,29 @@ AlignedFloats::AlignedFloats(size_t n) {
   if (!data_) throw std::bad_alloc();
 }
 
-std::vector<GmmStream> pack_gmm(const asr_acoustic_view &view, size_t n_lanes) {
-  const Packer packer(view, n_lanes);
+bool fits_halves(const asr_acoustic_view &view) {
+  constexpr double kGreatest = 65504;
+  const std::vector<float> centre = feature_centre(view);
+  const bool full = view.covariance == ASR_COVARIANCE_FULL;
+  for (uint32_t c = 0; c < view.n_codebooks; ++c) {
+    const asr_gmm_codebook &codebook = view.codebooks[c];
+    const asr_gmm_stream &stream = view.streams[codebook.stream];
+    for (size_t k = 0; k < codebook.n_gaussians; ++k) {
+      const float *const precision = view.precisions + view.precision_at[view.covariance_of[codebook.first_gaussian + k]];
+      const float *const mean = view.means + codebook.first_mean + k * stream.n_dims;
+      for (size_t d = 0; d < stream.n_dims; ++d) {
+        // No entry of a column of the triangle is larger than the root of the precision's diagonal.
+        const double factor = kScale * std::sqrt(double(precision[full ? d * (d + 3) / 2 : d]));
+        const double offset = full ? 0 : factor * (double(mean[d]) - centre[stream.dims[d]]);
+        if (!(factor <= kGreatest && std::abs(offset) <= kGreatest)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+std::vector<GmmStream> pack_gmm(const asr_acoustic_view &view, size_t n_lanes, bool halved) {
+  const Packer packer(view, n_lanes, halved);
   std::vector<GmmStream> streams;
   for (uint32_t j = 0; j < view.n_streams; ++j) streams.push_back(packer.stream(j));
   return streams;

@@ -20,6 +20,8 @@ class AlignedFloats {
   explicit AlignedFloats(size_t n);
   float *data() { return data_.get(); }
   const float *data() const { return data_.get(); }
+  char *bytes() { return reinterpret_cast<char *>(data_.get()); }
+  const char *bytes() const { return reinterpret_cast<const char *>(data_.get()); }
 
  private:
   struct Free {
@@ -32,7 +34,7 @@ class AlignedFloats {
 struct OwnBlock {
   std::vector<uint32_t> states;
   size_t n_gaussians;
-  size_t first_float;  // in GmmStream::own_gaussians
+  size_t first_byte;  // in GmmStream::own_gaussians
 };
 
 // L states that mix the Gaussians of one codebook.
@@ -57,6 +59,9 @@ struct GmmStream {
   std::vector<SharedCodebook> shared;
 };
 
-std::vector<GmmStream> pack_gmm(const asr_acoustic_view &view, size_t n_lanes);
+std::vector<GmmStream> pack_gmm(const asr_acoustic_view &view, size_t n_lanes, bool halved);
+
+// Returns whether all factors and offsets are small enough for halves.
+bool fits_halves(const asr_acoustic_view &view);
 
 }  // namespace asr::cpu

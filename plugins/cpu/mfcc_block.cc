@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes F1 ... F8 of docs/equations.md for a block of frames, one per vector lane. So every step is a plain loop over
-// vectors without a shuffle, and a frame's bits do not depend on its neighbours.
+// Computes F1 ... F8 and F11 of docs/equations.md for a block of frames, one per vector lane. So every step is a plain loop
+// over vectors without a shuffle, and a frame's bits do not depend on its neighbours.
 //
 //   signal[n][lane]      samples, turned into the windowed frame in place; each two are one complex number
 //   spectrum[k][lane]    power or magnitude of the bins with a weight in some band
 //   mel[m][lane], cepstra[i][lane]
+//   prediction[3 (order + 1)][lane]  of PLP: autocorrelations, predictor and unweighted cepstra
 //
 // The signal and spectrum of 8 frames of 512 samples take 16 KiB and 8 KiB and stay in the first-level cache. All sums are in
 // float; the result is within 1e-3 of tests/reference/mfcc.cc on speech.
@@ -180,14 +181,49 @@ HWY_INLINE void make_log_mel(const asr_features_view &view, uint32_t warp, const
   }
 }
 
-// F7, F8.
-HWY_INLINE void make_cepstra(const asr_features_view &view, const float *mel, Vector energy, float *cepstra) {
-  const uint32_t n_mel = view.n_mel, n_ceps = view.n_ceps;
+// Multiplies n values, log mel energies (F7 and F8) or unweighted cepstra (F8), by the matrix dct.
+HWY_INLINE void weigh_cepstra(const asr_features_view &view, uint32_t n, const float *values, Vector energy, float *cepstra) {
+  const uint32_t n_ceps = view.n_ceps;
   const float *const dct = view.dct;
-  for (uint32_t i = 0; i < n_ceps; ++i) store_at(dot(dct + size_t{i} * n_mel, mel, n_mel), cepstra, i);
+  for (uint32_t i = 0; i < n_ceps; ++i) store_at(dot(dct + size_t{i} * n, values, n), cepstra, i);
   if (view.energy_row < 0) return;
   const Vector log_energy = hn::Log(Lanes(), hn::Max(energy, same(view.log_floor)));
   store_at(log_energy, cepstra, static_cast<size_t>(view.energy_row));
+}
+
+// F11 and F8: mel becomes the auditory spectrum, in place. In `prediction` the autocorrelations r are followed by the predictor
+// alpha[1 ...], whose elements j and i - j a step changes together, and by the cepstra.
+HWY_INLINE void make_plp(const asr_features_view &view, uint32_t warp, float *mel, Vector energy, float *prediction,
+                         float *cepstra) {
+  const uint32_t n_mel = view.n_mel, order = view.lpc_order;
+  const float *const loudness = view.loudness + size_t{warp} * n_mel;
+  for (uint32_t m = 0; m < n_mel; ++m) {
+    store_at(hn::Exp(Lanes(), hn::MulAdd(same(view.compression), load_at(mel, m), same(loudness[m]))), mel, m);
+  }
+  float *const r = prediction, *const alpha = r + (size_t{order} + 1) * kLanes, *const c = alpha + (size_t{order} + 1) * kLanes;
+  for (uint32_t i = 0; i <= order; ++i) store_at(dot(view.autocorrelation + size_t{i} * n_mel, mel, n_mel), r, i);
+  Vector error = load_at(r, 0);
+  for (uint32_t i = 1; i <= order; ++i) {
+    Vector k = load_at(r, i);
+    for (uint32_t j = 1; j < i; ++j) k = hn::MulAdd(load_at(alpha, j), load_at(r, i - j), k);
+    k = hn::Div(k, error);
+    store_at(hn::Neg(k), alpha, i);
+    for (uint32_t j = 1; 2 * j <= i; ++j) {
+      const Vector low = load_at(alpha, j), high = load_at(alpha, i - j);
+      store_at(hn::NegMulAdd(k, high, low), alpha, j);
+      if (2 * j < i) store_at(hn::NegMulAdd(k, low, high), alpha, i - j);
+    }
+    error = hn::Mul(error, hn::Max(hn::NegMulAdd(k, k, same(1)), same(1e-5f)));
+  }
+  store_at(hn::Max(hn::Log(Lanes(), error), same(view.log_gain_floor)), c, 0);
+  for (uint32_t i = 1; i <= order; ++i) {
+    Vector sum = same(0);
+    for (uint32_t j = 1; j < i; ++j) {
+      sum = hn::MulAdd(hn::Mul(same(static_cast<float>(i - j)), load_at(alpha, j)), load_at(c, i - j), sum);
+    }
+    store_at(hn::Neg(hn::MulAdd(sum, same(1.0f / static_cast<float>(i)), load_at(alpha, i))), c, i);
+  }
+  weigh_cepstra(view, order + 1, c, energy, cepstra);
 }
 
 // Returns the lowest warp among the lanes' remaining jobs; -1 if none remains.
@@ -218,6 +254,7 @@ void compute_block(const MfccTables &tables, MfccLane *lanes, size_t n_lanes, fl
   float *const spectrum = signal + size_t{2} * n_points * kLanes;
   float *const mel = spectrum + (size_t{n_points} + 1) * kLanes;
   float *const cepstra = mel + size_t{view.n_mel} * kLanes;
+  float *const prediction = cepstra + size_t{view.n_ceps} * kLanes;
 
   const Vector before = load_samples(view, lanes, n_lanes, signal);
   const Vector energy = make_frame(view, before, signal);
@@ -229,7 +266,11 @@ void compute_block(const MfccTables &tables, MfccLane *lanes, size_t n_lanes, fl
   }
   for (int64_t warp = next_warp(lanes, n_lanes); warp >= 0; warp = next_warp(lanes, n_lanes)) {
     make_log_mel(view, static_cast<uint32_t>(warp), spectrum, mel);
-    make_cepstra(view, mel, energy, cepstra);
+    if (view.lpc_order > 0) {
+      make_plp(view, static_cast<uint32_t>(warp), mel, energy, prediction, cepstra);
+    } else {
+      weigh_cepstra(view, view.n_mel, mel, energy, cepstra);
+    }
     store_cepstra(cepstra, view.n_ceps, static_cast<uint32_t>(warp), lanes, n_lanes);
   }
 }
@@ -249,7 +290,8 @@ HWY_EXPORT(block_lanes);
 size_t mfcc_block_lanes() { return HWY_DYNAMIC_DISPATCH(block_lanes)(); }
 
 size_t mfcc_scratch_floats(const asr_features_view &view) {
-  return mfcc_block_lanes() * (view.fft_samples + view.fft_samples / 2 + 1 + view.n_mel + view.n_ceps);
+  const size_t n_prediction = view.lpc_order > 0 ? 3 * (size_t{view.lpc_order} + 1) : 0;
+  return mfcc_block_lanes() * (view.fft_samples + view.fft_samples / 2 + 1 + view.n_mel + view.n_ceps + n_prediction);
 }
 
 void mfcc_block(const MfccTables &tables, MfccLane *lanes, size_t n_lanes, float *scratch) {

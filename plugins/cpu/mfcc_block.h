@@ -16,7 +16,7 @@ struct MfccTables {
   explicit MfccTables(const asr_features_view &features);
 
   asr_features_view view;  // points to the arrays below
-  std::vector<float> window, mel_weights, dct;
+  std::vector<float> window, mel_weights, dct, loudness, autocorrelation;
   std::vector<asr_mel_band> mel_bands;
   uint32_t first_bin, end_bin;       // bins with a weight in some band: first_bin ... end_bin - 1; at most fft_samples / 2 + 1
   std::vector<float> twiddles;       // roots of the complex transform, pass after pass in the order of use

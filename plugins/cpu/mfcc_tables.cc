@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "plugins/common/features_view.h"
+#include "plugins/common/mfcc_plp.h"
 #include "plugins/cpu/mfcc_block.h"
 
 namespace asr::cpu {
@@ -48,11 +49,18 @@ MfccTables::MfccTables(const asr_features_view &features) : view(features) {
   }
   window.assign(view.window, view.window + view.window_samples);
   mel_weights.assign(view.mel_weights, view.mel_weights + n_weights);
-  dct.assign(view.dct, view.dct + size_t{view.n_ceps} * view.n_mel);
+  view.lpc_order = lpc_order_of(features);
+  dct.assign(view.dct, view.dct + size_t{view.n_ceps} * dct_columns(view));
+  if (view.lpc_order > 0) {
+    loudness.assign(view.loudness, view.loudness + size_t{view.n_warps} * view.n_mel);
+    autocorrelation.assign(view.autocorrelation, view.autocorrelation + (size_t{view.lpc_order} + 1) * view.n_mel);
+  }
   view.window = window.data();
   view.mel_bands = mel_bands.data();
   view.mel_weights = mel_weights.data();
   view.dct = dct.data();
+  view.loudness = loudness.data();
+  view.autocorrelation = autocorrelation.data();
 
   const uint32_t n_points = view.fft_samples / 2;
   twiddles = make_twiddles(n_points);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An opened GPU: its streams, the clock of its kernels, and what the back end must know of it. Used by entry.cc, which owns it,
-// and by the classes that launch kernels. All its memory is plain device memory or pinned host memory.
+// An opened GPU: its streams, the clock of its kernels, and the properties that the back end needs. Used by entry.cc, which
+// owns it, and by the classes that launch kernels. All its memory is plain device memory or pinned host memory.
 #pragma once
 
 #include <cstdint>
@@ -81,7 +81,7 @@ class Device {
   KernelClock clock_;
 };
 
-// What probe lists. None, with a reason, where there is no driver or no GPU.
+// Lists the GPUs for `probe`. Without a driver or a GPU there are none, with a reason.
 std::vector<asr_backend_device_info> list_gpus(std::string *reason);
 
 }  // namespace asr::cuda

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA back end's table: the slots of plugins/common/device_slots.h with the classes of this folder, and those that are its
+// The CUDA back end's table: the slots of plugins/common/device/slots.h with the classes of this folder, and those that are its
 // own.
 #include <string>
 #include <vector>
 
-#include "plugins/common/device_slots.h"
+#include "plugins/common/device/slots.h"
 #include "plugins/common/open_options.h"
 #include "plugins/cuda/acoustic.h"
 #include "plugins/cuda/device.h"
+#include "plugins/cuda/fusion.h"
 #include "plugins/cuda/mfcc.h"
 #include "plugins/cuda/search_lanes.h"
 #include "plugins/cuda/signal.h"
@@ -20,6 +21,7 @@ struct Platform {
   using Mfcc = cuda::Mfcc;
   using Signals = cuda::Signals;
   using Acoustic = cuda::Acoustic;
+  using Fusion = cuda::Fusion;
   using SearchGraph = cuda::SearchGraph;
   using Search = cuda::Search;
   using SearchLanes = cuda::SearchLanes;

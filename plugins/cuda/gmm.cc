@@ -45,17 +45,18 @@ Gmm::Gmm(Device &device, const asr_acoustic_view &view) : device_(device), n_dim
     stream.diagonal_kernel = uses_diagonal_kernel(view.covariance, n_dims);
     stream.wgmma = stream.diagonal_kernel && device.has_wgmma();
     stream.halved = stream.wgmma && device.halves_models();
-    const GmmParts parts = packer.parts(j, stream.diagonal_kernel ? any_diagonal : any_expanded);
-    stream.dims = to_device(parts.dims);
+    const std::vector<GmmDim> dims = packer.dims(j);
+    const StreamStates states = packer.states(j, dims, stream.diagonal_kernel ? any_diagonal : any_expanded);
+    stream.dims = to_device(dims);
 
-    const DirectPack direct = packer.direct(j, parts);
+    const DirectPack direct = packer.direct(j, states);
     stream.fours = to_device(direct.fours);
     stream.states = to_device(direct.states);
     stream.shared = to_device(direct.shared);
     stream.log_weights = to_device(direct.log_weights);
     stream.n_shared_fours = direct.n_shared_fours, stream.first_shared_four = direct.first_shared_four;
     stream.direct = {reinterpret_cast<const float4 *>(stream.fours.data()), stream.dims.data(), n_dims, stream.full};
-    if (!parts.tensor_states.empty()) load_tensor(packer.tensor(j, parts, {stream.wgmma, stream.halved}), &stream);
+    if (!states.tensor.empty()) load_tensor(packer.tensor(j, states, dims, {stream.wgmma, stream.halved}), &stream);
   }
 }
 
@@ -92,8 +93,9 @@ void Gmm::score_together(Device &device, const std::vector<Job> &jobs, size_t st
     if (stream_number >= gmm.streams_.size()) continue;
     const Stream &s = gmm.streams_[stream_number];
     if (!s.wgmma || s.fragments.size() == 0) continue;
-    list.push_back(
-        {&s.tensor, s.n_tiles, {job.features, job.scores, job.n_rows, gmm.n_dims_, gmm.n_states_, stream_number > 0}});
+    list.push_back({&s.tensor,
+                    s.n_tiles,
+                    {job.features->data(), job.scores->data(), job.n_rows, gmm.n_dims_, gmm.n_states_, stream_number > 0}});
   }
   for (size_t first = 0; first < list.size(); first += kMostModels) {
     const auto n = static_cast<uint32_t>(std::min<size_t>(kMostModels, list.size() - first));
@@ -101,10 +103,10 @@ void Gmm::score_together(Device &device, const std::vector<Job> &jobs, size_t st
   }
 }
 
-// What score_together leaves of a stream of a model.
+// Scores the part of a stream that score_together leaves.
 void Gmm::score_alone(const Job &job, size_t stream_number, cudaStream_t stream) {
   const Stream &s = streams_[stream_number];
-  const GmmRows rows = {job.features, job.scores, job.n_rows, n_dims_, n_states_, stream_number > 0};
+  const GmmRows rows = {job.features->data(), job.scores->data(), job.n_rows, n_dims_, n_states_, stream_number > 0};
   if (s.fragments.size() > 0 && s.diagonal_kernel && !s.wgmma) launch_diagonal_tensor(s.tensor, rows, stream);
   if (s.fragments.size() > 0 && !s.diagonal_kernel) {
     const size_t n_row_tiles = (rows.n_rows + 15) / 16;
@@ -127,15 +129,18 @@ void Gmm::score_alone(const Job &job, size_t stream_number, cudaStream_t stream)
   }
 }
 
-void Gmm::score(Device &device, const std::vector<Job> &jobs, cudaStream_t stream) {
+void Gmm::score(Device &device, const std::vector<Job> &jobs) {
+  const cudaStream_t stream = device.compute().get();
   size_t n_streams = 0;
   for (const Job &job : jobs) n_streams = std::max(n_streams, job.gmm->streams_.size());
-  for (size_t j = 0; j < n_streams; ++j) {
-    score_together(device, jobs, j, stream);
-    for (const Job &job : jobs) {
-      if (j < job.gmm->streams_.size()) job.gmm->score_alone(job, j, stream);
+  device.clock().time(stream, [&] {
+    for (size_t j = 0; j < n_streams; ++j) {
+      score_together(device, jobs, j, stream);
+      for (const Job &job : jobs) {
+        if (j < job.gmm->streams_.size()) job.gmm->score_alone(job, j, stream);
+      }
     }
-  }
+  });
 }
 
 }  // namespace asr::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // loglike[t][s] of every row and state on the GPU (equations G1-G4): which kernel scores what, in which order. Called by
-// acoustic.cc.
+// acoustic.h.
 #pragma once
 
 #include <vector>
@@ -23,12 +23,12 @@ class Gmm {
   // features[n_rows][n_dims] -> scores[n_rows][n_states], both on the device.
   struct Job {
     Gmm *gmm;
-    const float *features;
+    const DeviceArray<float> *features;
     uint32_t n_rows;
-    float *scores;
+    DeviceArray<float> *scores;
   };
-  // Puts kernels for several models into the stream. Diagonal ones share launches where wgmma scores them.
-  static void score(Device &device, const std::vector<Job> &jobs, cudaStream_t stream);
+  // Puts kernels for several models into the compute stream. Diagonal ones share launches where wgmma scores them.
+  static void score(Device &device, const std::vector<Job> &jobs);
 
  private:
   struct Stream;

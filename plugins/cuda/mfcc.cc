@@ -76,6 +76,17 @@ std::vector<float4> make_dct(const asr_features_view &view) {
   return dct;
 }
 
+const asr_features_view &checked(const asr_features_view &view) {
+  check_features_view(view);
+  return view;
+}
+
+// Reserves room for n elements and then some, so that a load that rises seldom frees memory in use.
+template <typename T>
+void reserve_amply(size_t n, DeviceArray<T> *array) {
+  if (n > array->size()) array->reserve(n + n / 2);
+}
+
 std::vector<uint4> packed(const std::vector<MfccFour> &fours) {
   std::vector<uint4> result;
   for (const MfccFour &four : fours) result.push_back({four[0], four[1], four[2], four[3]});
@@ -86,9 +97,10 @@ std::vector<uint4> packed(const std::vector<MfccFour> &fours) {
 
 // Frames that are computed by one launch, as for_each_batch() adds them.
 struct Mfcc::Batch {
-  explicit Batch(const MfccTables &tables) : tables(&tables) {}
+  Batch(const MfccTables &tables, uint32_t n_ceps) : tables(&tables), n_ceps(n_ceps) {}
 
   const MfccTables *tables;
+  uint32_t n_ceps;  // of the jobs; tables->n_ceps are the kernel's
   uint32_t n_lanes = 0;
   size_t n_samples = 0, n_values = 0;
   std::vector<MfccFrames> frames;
@@ -97,7 +109,7 @@ struct Mfcc::Batch {
   std::vector<Piece<float>> cepstra;
 
   size_t n_floats() const { return n_samples + n_values; }
-  size_t frame_floats(size_t n_jobs) const { return tables->shift_samples + tables->n_ceps * n_jobs; }
+  size_t frame_floats(size_t n_jobs) const { return tables->shift_samples + n_ceps * n_jobs; }
 
   void add(const asr_extract_job *jobs, size_t n_jobs, uint32_t first, uint32_t n) {
     const size_t n_filler = kLineFloats - 1 - n_samples % kLineFloats;  // then the sample before frame 0
@@ -109,16 +121,28 @@ struct Mfcc::Batch {
     samples.push_back({jobs[0].samples + size_t{first} * tables->shift_samples - 1, n_piece});
     for (size_t j = 0; j < n_jobs; ++j) {
       outputs.push_back({n_values, jobs[j].warp});
-      cepstra.push_back({jobs[j].cepstra + size_t{first} * tables->n_ceps, size_t{n} * tables->n_ceps});
-      n_values += size_t{n} * tables->n_ceps;
+      cepstra.push_back({jobs[j].cepstra + size_t{first} * n_ceps, size_t{n} * n_ceps});
+      n_values += size_t{n} * n_ceps;
     }
     n_samples += n_piece;
     n_lanes += n;
   }
 };
 
-Mfcc::Mfcc(Device &device, const asr_features_view &view) : device_(device), staging_(device.pool()) {
-  check_features_view(view);
+Mfcc::Plp::Plp(const PlpTables &tables)
+    : numbers(tables.numbers),
+      loudness(to_device(tables.loudness)),
+      autocorrelation(to_device(tables.autocorrelation)),
+      weights(to_device(tables.weights)) {}
+
+Mfcc::Mfcc(Device &device, const asr_features_view &view) : Mfcc(device, PlpTables(checked(view))) {}
+
+Mfcc::Mfcc(Device &device, const PlpTables &plp)
+    : device_(device),
+      n_ceps_(plp.numbers.n_ceps),
+      plp_(plp.is_plp ? std::make_unique<Plp>(plp) : nullptr),
+      staging_(device.pool()) {
+  const asr_features_view &view = plp.levels;
   MfccTables &t = tables_;
   t.window_samples = view.window_samples, t.shift_samples = view.shift_samples, t.n_points = view.fft_samples / 2;
   t.n_warps = view.n_warps, t.n_mel = view.n_mel, t.n_ceps = view.n_ceps, t.n_mel_padded = (view.n_mel + 3) / 4 * 4;
@@ -130,8 +154,9 @@ Mfcc::Mfcc(Device &device, const asr_features_view &view) : device_(device), sta
   std::vector<float4> weights;
   const std::vector<MfccBand> bands = make_bands(view, &weights);
   banks_ = to_device(packed(make_mfcc_banks(view, &t.bank_fours)));
-  usual_ = device.has_tensor_cores() && mfcc_n_tiles(t.n_mel) / 2 < kMfcc512HeadFours && t.n_points == kUsualPoints &&
-           t.shift_samples % 2 == 0 && t.dither == 0 && t.log_floor + t.log_add >= std::numeric_limits<float>::min() &&
+  usual_ = !plp.is_plp && device.has_tensor_cores() && mfcc_n_tiles(t.n_mel) / 2 < kMfcc512HeadFours &&
+           t.n_points == kUsualPoints && t.shift_samples % 2 == 0 && t.dither == 0 &&
+           t.log_floor + t.log_add >= std::numeric_limits<float>::min() &&
            mfcc_512_shared_bytes(t) + kMfcc512FixedBytes <= device.shared_bytes();
   if (usual_) check(mfcc_512_prepare(mfcc_512_shared_bytes(t)), "preparing the MFCC kernel");
   t.block_frames = std::min(32u, kBlockPoints / t.n_points);
@@ -162,7 +187,7 @@ Mfcc::Mfcc(Device &device, const asr_features_view &view) : device_(device), sta
 }
 
 void Mfcc::extract(const asr_extract_job *jobs, size_t n_jobs) {
-  for_each_batch(Batch(tables_), kBatchFloats, jobs, n_jobs, [&](const Batch &batch) { compute(batch); });
+  for_each_batch(Batch(tables_, n_ceps_), kBatchFloats, jobs, n_jobs, [&](const Batch &batch) { compute(batch); });
 }
 
 void Mfcc::compute(const Batch &batch) {
@@ -173,11 +198,20 @@ void Mfcc::compute(const Batch &batch) {
   assign(batch.outputs, &outputs_, stream.get());
   staging_.upload(batch.samples, samples_, stream);
   launch({batch.n_lanes, static_cast<uint32_t>(batch.frames.size()), samples_.data(), frames_.data(), outputs_.data(),
-          cepstra_.data()});
+          cepstra_.data()},
+         static_cast<uint32_t>(batch.n_values / n_ceps_), static_cast<uint32_t>(batch.outputs.size()));
   staging_.download(cepstra_, batch.cepstra, stream);
 }
 
-void Mfcc::launch(const MfccBatch &batch) {
+void Mfcc::launch(const MfccBatch &batch, uint32_t n_rows, uint32_t n_outputs) {
+  if (plp_ != nullptr) {
+    launch_plp(batch, n_rows, n_outputs);
+  } else {
+    launch_levels(batch);
+  }
+}
+
+void Mfcc::launch_levels(const MfccBatch &batch) {
   const cudaStream_t stream = device_.compute().get();
   device_.clock().time(stream, [&] {
     if (usual_)
@@ -185,6 +219,27 @@ void Mfcc::launch(const MfccBatch &batch) {
     else
       launch_mfcc(tables_, batch, stream);
   });
+}
+
+void Mfcc::launch_plp(const MfccBatch &batch, uint32_t n_rows, uint32_t n_outputs) {
+  const cudaStream_t stream = device_.compute().get();
+  reserve_amply(n_outputs, &plp_->level_outputs);
+  reserve_amply(size_t{n_rows} * plp_->numbers.n_levels, &plp_->levels);
+  const PlpBatch rows = {plp_->numbers,
+                         n_rows,
+                         n_outputs,
+                         plp_->loudness.data(),
+                         plp_->autocorrelation.data(),
+                         plp_->weights.data(),
+                         batch.outputs,
+                         plp_->level_outputs.data(),
+                         plp_->levels.data(),
+                         batch.cepstra};
+  MfccBatch frames = batch;
+  frames.outputs = rows.level_outputs, frames.cepstra = rows.levels;
+  device_.clock().time(stream, [&] { launch_plp_outputs(rows, stream); });
+  launch_levels(frames);
+  device_.clock().time(stream, [&] { cuda::launch_plp(rows, stream); });
 }
 
 }  // namespace asr::cuda

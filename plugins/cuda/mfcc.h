@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// MFCC on the GPU: jobs become a list of frames, blocks of frames of any jobs are computed by one kernel (kernels/mfcc.cu).
-// Called by entry.cc for the slots load_features and extract, and by signal.cc.
+// MFCC on the GPU: jobs become a list of frames, blocks of frames of any jobs are computed by one kernel (kernels/mfcc.cu). For
+// PLP another kernel follows (kernels/mfcc_plp.cu). Called by entry.cc for the slots load_features and extract, and by
+// signal.cc.
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include "plugins/common/mfcc_plp.h"
 #include "plugins/common/staging.h"
 #include "plugins/cuda/device.h"
 #include "plugins/cuda/kernels/mfcc.h"
@@ -19,15 +21,29 @@ class Mfcc {
   // Complete on return.
   void extract(const asr_extract_job *jobs, size_t n_jobs);
 
-  const MfccTables &tables() const { return tables_; }
-  // Puts the kernel for a batch that is on the device into the compute stream.
-  void launch(const MfccBatch &batch);
+  const MfccTables &tables() const { return tables_; }  // of the MFCC kernel, whose values for PLP are levels
+  // Puts the kernels for a batch that is on the device, with one output for each entry of its frames, into the compute stream.
+  // Outputs follow each other without gaps.
+  void launch(const MfccBatch &batch) { launch(batch, batch.n_lanes, batch.n_frames_entries); }
 
  private:
+  // What the second kernel of PLP takes.
+  struct Plp {
+    explicit Plp(const PlpTables &tables);
+    PlpNumbers numbers;
+    DeviceArray<float> loudness, autocorrelation, weights, levels;
+    DeviceArray<MfccOutput> level_outputs;
+  };
   struct Batch;
+
+  Mfcc(Device &device, const PlpTables &plp);
   void compute(const Batch &batch);
+  void launch(const MfccBatch &batch, uint32_t n_rows, uint32_t n_outputs);
+  void launch_levels(const MfccBatch &batch);
+  void launch_plp(const MfccBatch &batch, uint32_t n_rows, uint32_t n_outputs);
 
   Device &device_;
+  const uint32_t n_ceps_;
   MfccTables tables_{};
   bool usual_ = false;  // mfcc_512.cu serves it
   DeviceArray<float> window_;
@@ -39,6 +55,7 @@ class Mfcc {
   DeviceArray<float> samples_, cepstra_;
   DeviceArray<MfccFrames> frames_;
   DeviceArray<MfccOutput> outputs_;
+  std::unique_ptr<Plp> plp_;  // NULL for MFCC
   Staging<Runtime> staging_;
 };
 

@@ -34,7 +34,7 @@ std::atomic<uint64_t> g_n_bytes[kMaxDevices];  // allocated, by device
 std::atomic<uint32_t> g_limits_ms[kMaxDevices];
 std::atomic<bool> g_hung[kMaxDevices];
 
-// Those that exist, with their device.
+// All streams that exist, with their device.
 std::mutex g_streams_mutex;
 std::vector<std::pair<cudaStream_t, size_t>> g_streams;
 
@@ -44,15 +44,15 @@ size_t current_device() {
   return static_cast<size_t>(device) % kMaxDevices;
 }
 
-// That the memory belongs to; kMaxDevices where CUDA cannot tell any more.
+// Returns the device that the memory belongs to; kMaxDevices if CUDA has lost that.
 size_t device_of(const void *memory) {
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, memory) != cudaSuccess || attributes.device < 0) return kMaxDevices;
   return static_cast<size_t>(attributes.device) % kMaxDevices;
 }
 
-// What the query says in the end, or cudaErrorNotReady where the limit comes first: then the device is hung. Spins at first,
-// because most waits of a search are short.
+// Repeats a query until the work has ended. Returns its status, or cudaErrorNotReady at the limit: then the device is hung.
+// Spins at first, because most waits of a search are short.
 template <typename Query>
 cudaError_t ask_until_limit(size_t device, Query query) {
   using Clock = std::chrono::steady_clock;
@@ -93,7 +93,7 @@ void await_until(Query query, Synchronize synchronize, const char *what) {
   check(status, what);
 }
 
-// Whether the work of all streams of a device ends within its limit, so that CUDA does not wait without end.
+// Returns true if the work of all streams of a device ends within its limit, so that CUDA does not wait without end.
 bool comes_to_rest(size_t device) {
   if (g_hung[device]) return false;
   if (g_limits_ms[device] == 0) return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the CUDA back end uses of the CUDA runtime, with owners for memory, streams and events. Every failure is an asr::Error
-// with CUDA's own text; destructors ignore failures, so that a lost device can be closed.
+// The part of the CUDA runtime that the back end uses, with owners for memory, streams and events. Every failure is an
+// asr::Error with CUDA's own text. Destructors ignore failures, so that a lost device can be closed.
 //
 // Waiting has a limit for each device. Work that has not ended by then makes the device hung for the rest of the process: every
 // wait for it and every allocation fails at once, and owners leak what they own, because CUDA would wait for the work before it
@@ -25,7 +25,7 @@ uint64_t n_device_bytes();  // that are allocated on the device of the calling t
 void *allocate_pinned(size_t n_bytes);
 void free_pinned(void *memory);
 
-// Of the device of the calling thread.
+// Streams and the limit of waits of the device of the calling thread.
 cudaStream_t create_stream(bool urgent);
 void destroy_stream(cudaStream_t stream);
 void set_wait_limit(uint32_t limit_ms);  // 0: none, the default
@@ -133,6 +133,11 @@ class Stream {
   void read(const DeviceArray<T> &from, size_t first, T *to, size_t n) {
     check(cudaMemcpyAsync(to, from.data() + first, n * sizeof(T), cudaMemcpyDeviceToHost, stream_), "copying to the host");
   }
+  // The first n elements.
+  template <typename T>
+  void copy(const DeviceArray<T> &from, DeviceArray<T> *to, size_t n) {
+    check(cudaMemcpyAsync(to->data(), from.data(), n * sizeof(T), cudaMemcpyDeviceToDevice, stream_), "copying on the device");
+  }
   void mark(Event *event) { check(cudaEventRecord(event->get(), stream_), "ordering the work of the device"); }
   // Before what is put in from now on.
   void wait_for(const Event &event) { check(cudaStreamWaitEvent(stream_, event.get()), "ordering the work of the device"); }
@@ -142,7 +147,7 @@ class Stream {
   const cudaStream_t stream_;
 };
 
-// These as plugins/common knows them.
+// The names by which plugins/common uses these classes.
 struct Runtime {
   using Queue = Stream;
   using Event = cuda::Event;

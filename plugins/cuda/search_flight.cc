@@ -7,25 +7,25 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "plugins/common/shared_rows.h"
+#include "plugins/common/device/shared_rows.h"
 
 namespace asr::cuda {
 
-SearchFlight::SearchFlight(Device &device, const SearchRooms &rooms, const std::vector<ClusterSize> &cluster_sizes)
+SearchFlight::SearchFlight(Device &device, const SearchCapacities &capacities, const std::vector<ClusterSize> &cluster_sizes)
     : DeviceLanes(device.pool()),
       device_(device),
       staging_(device.pool()),
-      rooms_(rooms),
+      capacities_(capacities),
       cluster_sizes_(cluster_sizes),
-      max_tokens_(rooms.max_tokens),
-      max_candidates_(rooms.max_candidates) {}
+      max_tokens_(capacities.max_tokens),
+      max_candidates_(capacities.max_candidates) {}
 
 SearchFlight::~SearchFlight() {
   if (is_hung()) return;
   for (const Stream *stream : {&uploads_, &stream_, &downloads_, &urgent_}) cudaStreamSynchronize(stream->get());
 }
 
-// Scratch memory for so many blocks beside each other, the wide tables free; for fewer where there is not enough.
+// Reserves scratch memory for n_blocks blocks beside each other, the wide tables free; for fewer if there is not enough.
 void SearchFlight::reserve_scratch(uint32_t n_blocks, Stream &stream) {
   const bool same = laid_out_.max_tokens == max_tokens_ && laid_out_.max_candidates == max_candidates_;
   if (same && n_blocks <= n_wanted_parts_) return;
@@ -47,13 +47,13 @@ void SearchFlight::reserve_scratch(uint32_t n_blocks, Stream &stream) {
     check(cudaMemsetAsync(busy_.data(), 0, n_blocks * sizeof(uint32_t), stream.get()), "clearing scratch memory");
     break;
   }
-  laid_out_ = {rooms_.n_shared_slots, max_tokens_, max_candidates_, device_.small_rooms(),
-               scratch_.data(),       n_blocks,    busy_.data()};
+  laid_out_ = {
+      capacities_.n_shared_slots, max_tokens_, max_candidates_, device_.small_rooms(), scratch_.data(), n_blocks, busy_.data()};
   n_scratch_ = n_blocks, n_wanted_parts_ = n_wanted;
 }
 
-// How many blocks advance a channel. Clusters are faster than blocks by themselves even where some wait for others, up to twice
-// as many as run beside each other. Only frames are shared by blocks.
+// Returns the number of blocks that advance a channel. Clusters are faster than single blocks even if some wait for others, up
+// to twice as many as run beside each other. Only frames are shared by blocks.
 uint32_t SearchFlight::cluster_size_for(const std::vector<SearchLane> &lanes) const {
   const bool has_frames = std::any_of(lanes.begin(), lanes.end(), [](const SearchLane &lane) { return lane.job.n_frames > 0; });
   if (!has_frames || cluster_sizes_.empty()) return 1;
@@ -65,7 +65,8 @@ uint32_t SearchFlight::cluster_size_for(const std::vector<SearchLane> &lanes) co
 }
 
 // Longer jobs begin first, so that none is left over at the end.
-void SearchFlight::launch_jobs(Stream &stream) {
+void SearchFlight::launch_jobs(bool is_rest) {
+  Stream &stream = is_rest ? urgent_ : stream_;
   std::vector<SearchLane> &lanes = pending_.lanes;
   const auto work = [](const SearchLane &lane) { return uint64_t{lane.job.n_tokens} * lane.job.n_frames; };
   std::stable_sort(lanes.begin(), lanes.end(), [&](const SearchLane &a, const SearchLane &b) { return work(a) > work(b); });
@@ -74,7 +75,7 @@ void SearchFlight::launch_jobs(Stream &stream) {
   for (size_t i = 0; i < lanes.size(); ++i) {
     const SearchJob &job = jobs_.data()[i] = lanes[i].job;
     while (max_candidates_ <= job.max_records / 2) max_candidates_ *= 2;
-    // A cluster has room for more tokens than the scratch memory of a block, where a pruning of them may have to be done.
+    // A cluster holds more tokens than the scratch memory of a block, in which a pruning of them may have to be done.
     while (max_tokens_ < std::max(job.max_records / 128, job.max_tokens)) max_tokens_ *= 2;
   }
   uint32_t cluster_size = cluster_size_for(lanes);
@@ -95,7 +96,7 @@ void SearchFlight::await() {
   for (const Stream *stream : {&stream_, &urgent_}) cuda::await(stream->get(), "searching");
 }
 
-// Puts the rows of the host on the device, while the last advance still reads its own; returns where each task's begin.
+// Uploads the rows of the host, while the last advance still reads its own. Returns the address of each task's rows.
 std::vector<const float *> SearchFlight::upload(const std::vector<Task> &tasks) {
   const SharedRows shared = share_rows(tasks);
   std::vector<const float *> begins(tasks.size(), nullptr);
@@ -114,10 +115,10 @@ std::vector<const float *> SearchFlight::upload(const std::vector<Task> &tasks) 
   return begins;
 }
 
-// Where a job of the next launch writes the path that is wanted.
-SearchPathPlace SearchFlight::next_path_place() {
+// Returns the buffers to which a job of the next launch writes the path that is wanted.
+PathOutput SearchFlight::next_path_output() {
   const size_t i = n_wanted_++;
-  PathStep *const steps = wanted_steps_.data() + i * (kWantedSteps + rooms_.max_settled);
+  PathStep *const steps = wanted_steps_.data() + i * (kWantedSteps + capacities_.max_settled);
   return {wanted_ends_.data() + i, steps, steps + kWantedSteps, kWantedSteps};
 }
 
@@ -138,14 +139,15 @@ void SearchFlight::start(Acoustic *acoustic, const std::vector<Task> &tasks, Sea
   wanted_ends_.reserve(tasks.size());
   const auto n_paths = static_cast<size_t>(
       std::count_if(tasks.begin(), tasks.end(), [](const Task &task) { return (task.wants & ASR_WANTS_PATH) != 0; }));
-  wanted_steps_.reserve(n_paths * (kWantedSteps + rooms_.max_settled));
+  wanted_steps_.reserve(n_paths * (kWantedSteps + capacities_.max_settled));
   for (size_t i = 0; i < tasks.size(); ++i) {
     const Task &task = tasks[i];
     const float *rows = host_rows[i];
     size_t stride = task.search->n_pdfs();
     if (task.host_rows == nullptr && task.n_frames > 0) {
-      rows = acoustic->device_rows(task.buffer, task.first_row, task.n_frames, stream_);
       stride = acoustic->n_states();
+      rows = acoustic->device_rows(task.buffer, task.first_row, task.n_frames).data() + task.first_row * stride;
+      if (!pending.reads[task.buffer]) acoustic->wait_for_scores(task.buffer, &stream_);
       pending.acoustic = acoustic;
       pending.reads[task.buffer] = true;
     }
@@ -160,26 +162,25 @@ void SearchFlight::start(Acoustic *acoustic, const std::vector<Task> &tasks, Sea
     job.use_final = (task.wants & ASR_WANTS_FINAL) != 0;
     job.wants_common = (task.wants & ASR_WANTS_COMMON) != 0;
     job.output = (task.wants & ASR_WANTS_LATTICE) != 0 && job.lattice.lattice_beam > 0;
-    if ((task.wants & ASR_WANTS_PATH) != 0) job.path = next_path_place();
+    if ((task.wants & ASR_WANTS_PATH) != 0) job.path = next_path_output();
     pending.lanes.push_back({task.search, job});
   }
   start_pending(std::move(pending));
 }
 
-// More room ahead of need, if there is memory for it.
+// Enlarges the channel's buffers ahead of need, if there is memory for it.
 void SearchFlight::prepare(Search *search, bool few_channels) {
   try {
-    search->prepare(few_channels ? &rooms_ : nullptr, stream_.get());
+    search->prepare(few_channels ? &capacities_ : nullptr, stream_.get());
   } catch (const Error &error) {
     if (error.code() != ASR_OUT_OF_MEMORY) throw;
   }
 }
 
-// What a channel's job came to. Returns whether there is more to do of it.
+// Takes what a channel's job came to, the path included. Returns true if there is more of it to do.
 bool SearchFlight::take_result(const SearchLane &lane, const SearchJob &done) {
   Search &search = *lane.search;
-  if (!lane.is_rest) search.forget_results();
-  const bool goes_on = search.take(done);
+  const bool goes_on = DeviceLanes::take_result(lane, done);
   if (done.has_path && done.path.end->n_steps <= done.path.max_steps) {
     search.keep_path(path_job_of(done));
   } else if (done.has_path) {
@@ -189,72 +190,14 @@ bool SearchFlight::take_result(const SearchLane &lane, const SearchJob &done) {
   return goes_on;
 }
 
-void SearchFlight::take_results() {
-  const std::vector<SearchLane> &lanes = pending_.lanes;
-  std::vector<SearchLane> again;
-  uint32_t overflow = 0;
-  std::vector<bool> goes_on(lanes.size(), false);
-  for (size_t i = 0; i < lanes.size(); ++i) {
-    try {
-      goes_on[i] = take_result(lanes[i], jobs_.data()[i]);
-    } catch (...) {
-      give_up(lanes[i].search);
-    }
-  }
-  read_lattices(lanes);
-  for (size_t i = 0; i < lanes.size(); ++i) {
-    if (!goes_on[i]) continue;
-    Search *const search = lanes[i].search;
-    const SearchJob done = jobs_.data()[i];
-    try {
-      search->grow(done.overflow, stream_.get());
-    } catch (...) {
-      give_up(search);
-      continue;
-    }
-    overflow |= done.overflow;
-    again.push_back({search, search->rest_of(done), true});
-  }
-  pending_.lanes = std::move(again);
-  if (pending_.lanes.empty()) return;
+void SearchFlight::grow_scratch(uint32_t overflow) {
   if ((overflow & kTableFull) != 0) max_tokens_ *= 2;
   if ((overflow & kCandidatesFull) != 0) max_candidates_ *= 2;
-  launch_jobs(urgent_);
-  await();
 }
 
-// Reads what has settled of lattices and what was written of them, before the next jobs move it. Threads of the pool bring it
-// into the host's order.
-void SearchFlight::read_lattices(const std::vector<SearchLane> &lanes) {
-  struct Reading {
-    Search *search;
-    LatticeReader reader;
-    bool is_settled;
-  };
-  std::vector<Reading> readings;
-  for (size_t i = 0; i < lanes.size(); ++i) {
-    Search *const search = lanes[i].search;
-    if (auto reader = search->settled()) readings.push_back({search, *reader, true});
-    if (jobs_.data()[i].has_written) readings.push_back({search, search->written(), false});
-  }
-  if (readings.empty()) return;
-  size_t n_bytes = 0;
-  for (const Reading &reading : readings) n_bytes += reading.reader.n_bytes();
-  lattices_.begin(n_bytes);
-  for (Reading &reading : readings) reading.reader.start(&lattices_, downloads_.get());
-  downloads_.finish();
-  std::vector<std::exception_ptr> failures(readings.size());
-  device_.pool().run(readings.size(), [&](size_t i) {
-    const Reading &reading = readings[i];
-    try {
-      reading.is_settled ? reading.search->take_settled(reading.reader) : reading.search->take_written(reading.reader);
-    } catch (...) {
-      failures[i] = std::current_exception();
-    }
-  });
-  for (size_t i = 0; i < readings.size(); ++i) {
-    if (failures[i]) readings[i].search->give_up(failures[i]);
-  }
+void SearchFlight::read(uint64_t address, void *to, size_t n_bytes) {
+  const void *const from = reinterpret_cast<const void *>(address);
+  check(cudaMemcpyAsync(to, from, n_bytes, cudaMemcpyDeviceToHost, downloads_.get()), "reading a lattice");
 }
 
 // Fills path_jobs_ and what they write to, with so many steps for each.
@@ -266,35 +209,21 @@ void SearchFlight::find_paths(const std::vector<Search *> &searches, uint32_t wa
   for (size_t i = 0; i < n; ++i) {
     SearchPathJob &job = path_jobs_.data()[i];
     job = searches[i]->path_job(wants);
-    job.place.max_steps = std::min(max_steps, searches[i]->max_path_steps());
-    job.place.end = ends_.data() + i;
-    n_steps += job.place.max_steps + job.n_settled;
+    job.output.max_steps = std::min(max_steps, searches[i]->max_path_steps());
+    job.output.end = ends_.data() + i;
+    n_steps += job.output.max_steps + job.n_settled;
   }
   steps_.reserve(n_steps);
   PathStep *steps = steps_.data();
   for (size_t i = 0; i < n; ++i) {
     SearchPathJob &job = path_jobs_.data()[i];
-    job.place.steps = steps;
-    job.place.settled_steps = steps + job.place.max_steps;
-    steps = job.place.settled_steps + job.n_settled;
+    job.output.steps = steps;
+    job.output.settled_steps = steps + job.output.max_steps;
+    steps = job.output.settled_steps + job.n_settled;
   }
   launch_search_paths(path_jobs_.data(), static_cast<uint32_t>(n), stream_.get());
   check(cudaGetLastError(), "launching a kernel");
   cuda::await(stream_.get(), "reading paths");
-}
-
-void SearchFlight::lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices) {
-  std::vector<SearchLane> lanes;
-  for (Search *search : searches) {
-    if (search->has_wanted_lattice(use_final)) continue;
-    finish();
-    lanes.push_back({search, search->lattice_job(use_final)});
-  }
-  if (!lanes.empty()) {
-    run_at_once(lanes);
-    for (const SearchLane &lane : lanes) lane.search->check_outcome();
-  }
-  device_.pool().run(searches.size(), [&](size_t i) { searches[i]->lattice(&lattices[i]); });
 }
 
 void SearchFlight::add_memory(asr_backend_memory *memory) const {

@@ -9,18 +9,18 @@
 namespace asr::cuda {
 
 SearchLanes::SearchLanes(Device &device)
-    : rooms_(device.small_rooms(), search_shared_slots(device.shared_bytes()), device.memory_bytes()) {
-  check(prepare_search(rooms_.n_shared_slots), "preparing the search kernel");
+    : capacities_(device.small_rooms(), search_shared_slots(device.shared_bytes()), device.memory_bytes()) {
+  check(prepare_search(capacities_.n_shared_slots), "preparing the search kernel");
   const uint32_t wanted = device.cluster_blocks(), largest = wanted == 0 ? kMaxClusterSize : std::min(wanted, kMaxClusterSize);
   for (uint32_t size = largest, most = 0; size > 1 && size >= (wanted == 0 ? kMinClusterSize : largest); --size) {
     uint32_t n_clusters = 0;
     check(prepare_search_clusters(size, &n_clusters), "preparing the search kernel");
     if (n_clusters > most) cluster_sizes_.push_back({size, most = n_clusters});
   }
-  for (auto &flight : flights_) flight = std::make_unique<SearchFlight>(device, rooms_, cluster_sizes_);
+  for (auto &flight : flights_) flight = std::make_unique<SearchFlight>(device, capacities_, cluster_sizes_);
 }
 
-// That of a channel that has ended, or new.
+// Returns the memory of a channel that has ended, or new memory.
 ChannelMemory SearchLanes::memory_for(bool makes_lattice) {
   std::vector<ChannelMemory> &free = idle_.free[makes_lattice ? 1 : 0];
   if (!free.empty()) {
@@ -28,8 +28,8 @@ ChannelMemory SearchLanes::memory_for(bool makes_lattice) {
     free.pop_back();
     return memory;
   }
-  return idle_.make({rooms_.channel_tokens, rooms_.max_records, rooms_.max_settled, makes_lattice ? rooms_.max_links : 0,
-                     makes_lattice ? rooms_.max_frames : 0});
+  return idle_.make({capacities_.channel_tokens, capacities_.max_records, capacities_.max_settled,
+                     makes_lattice ? capacities_.max_links : 0, makes_lattice ? capacities_.max_frames : 0});
 }
 
 std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_search_options &options) {
@@ -81,17 +81,17 @@ void SearchLanes::release(const Acoustic *acoustic, uint32_t buffer) {
 
 void SearchLanes::best_paths(const std::vector<Search *> &searches, uint32_t wants, asr_path *paths) {
   std::vector<Search *> others;
-  std::vector<size_t> places;
+  std::vector<size_t> indices;
   for (size_t i = 0; i < searches.size(); ++i) {
     if (searches[i]->give_wanted_path(wants, &paths[i])) continue;
     others.push_back(searches[i]);
-    places.push_back(i);
+    indices.push_back(i);
   }
   if (others.empty()) return;
   finish();
   std::vector<asr_path> found(others.size());
   flights_[0]->best_paths(others, wants, found.data());
-  for (size_t i = 0; i < places.size(); ++i) paths[places[i]] = found[i];
+  for (size_t i = 0; i < indices.size(); ++i) paths[indices[i]] = found[i];
 }
 
 void SearchLanes::lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The channels of a device and the advances that are under way: two flights in turns (search_flight.h), each of channels that
-// the other has not, so that the device has the next one while the host deals with the one before. One for a device; used by
-// entry.cc.
+// The channels of a device and the advances that are under way. Two flights take turns (search_flight.h), with different
+// channels, so that the device has the next one while the host processes the results of the one before. One for a device; used
+// by entry.cc.
 #pragma once
 
 #include <memory>
@@ -31,8 +31,8 @@ class SearchLanes {
   // Before a score buffer is written or freed.
   void release(const Acoustic *acoustic, uint32_t buffer);
 
-  // Of channels that are in no advance under way and wanted them, of lattices on any thread; of others when all advances are
-  // finished.
+  // Give results of channels. Those that an advance wanted are given at once, lattices on any thread; for others all advances
+  // are finished first.
   void best_paths(const std::vector<Search *> &searches, uint32_t wants, asr_path *paths);
   void lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices);
   void lattice_piece(Search *search, asr_raw_lattice *piece) { search->lattice_piece(piece); }  // on any thread
@@ -43,7 +43,7 @@ class SearchLanes {
  private:
   ChannelMemory memory_for(bool makes_lattice);
 
-  const SearchRooms rooms_;
+  const SearchCapacities capacities_;
   std::vector<ClusterSize> cluster_sizes_;  // the largest first
   std::unique_ptr<SearchFlight> flights_[2];
   uint32_t last_ = 0;  // which was started last

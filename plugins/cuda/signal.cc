@@ -3,19 +3,11 @@
 
 #include <algorithm>
 
-#include "core/base/error.h"
-
 namespace asr::cuda {
 namespace {
 
-constexpr uint32_t kLeastSlots = 64;
 constexpr uint32_t kLineFloats = 32;  // frame 0 of a job begins with a line of 128 bytes
 constexpr float kFiller[kLineFloats] = {};
-
-template <typename T>
-DeviceArray<T> to_device(const T *values, size_t n) {
-  return asr::cuda::to_device(std::vector<T>(values, values + n));
-}
 
 // Room for n elements and then some, so that a load that rises seldom frees memory that is in use.
 template <typename T>
@@ -25,7 +17,7 @@ void reserve_amply(size_t n, DeviceArray<T> *array) {
 
 }  // namespace
 
-// What a step's kernels get. Pieces are uploaded one after the other: the jobs, MFCC's tables, then the samples.
+// The input of a step's kernels. Pieces are uploaded one after the other: the jobs, MFCC's tables, then the samples.
 struct Signals::Plan {
   std::vector<MfccFrames> frames;
   std::vector<MfccOutput> outputs;
@@ -41,7 +33,7 @@ struct Signals::Plan {
     n_floats += pieces.back().n;
     return at;
   }
-  // Samples from the one before frame 0; gives the place of frame 0.
+  // Adds samples from the one before frame 0 on; returns the offset of frame 0.
   size_t add_samples(const float *samples, size_t n) {
     const size_t n_filler = kLineFloats - 1 - n_floats % kLineFloats;
     pieces.push_back({kFiller, n_filler});
@@ -52,40 +44,11 @@ struct Signals::Plan {
 };
 
 Signals::Signals(Device &device, Mfcc &mfcc, const asr_features_view &view)
-    : device_(device), mfcc_(mfcc), n_warps_(view.n_warps), staging_(device.pool()) {
-  const asr_dynamics_view &d = *dynamics_of(view);
-  tables_.n = check_dynamics(view, device.window_frames());
-  if (d.noise_dct != nullptr) noise_dct_ = to_device(d.noise_dct, size_t{d.n_ceps} * view.n_mel);
-  prior_mean_ = to_device(d.prior_mean, d.n_ceps);
-  slope_ = to_device(d.slope, d.n_slope);
-  tap_begin_ = to_device(d.tap_begin, d.n_values + 1);
-  taps_ = asr::cuda::to_device(signal_taps(d));
-  transform_ = asr::cuda::to_device(transposed_transform(d));
-  tables_.noise_dct = noise_dct_.data(), tables_.prior_mean = prior_mean_.data(), tables_.slope = slope_.data();
-  tables_.tap_begin = tap_begin_.data(), tables_.taps = taps_.data(), tables_.transform = transform_.data();
-}
+    : DeviceSignals(device, view), mfcc_(mfcc), tables_{numbers_,          noise_dct_.data(), prior_mean_.data(), slope_.data(),
+                                                        tap_begin_.data(), taps_.data(),      transform_.data()} {}
 
-bool Signals::prepare() const {
-  return std::max(signal_frames_shared_bytes(tables_.n), signal_rows_shared_bytes(tables_.n)) <= kMaxSignalSharedBytes;
-}
-
-std::unique_ptr<SignalProgress> Signals::begin(const asr_signal_options &options) {
-  if (!prepare()) {
-    fail(ASR_UNSUPPORTED, "signal_begin: %u mel bands and rows of %u values do not fit a block's memory", tables_.n.n_mel,
-         tables_.n.n_values);
-  }
-  return slots_.begin(tables_.n, n_warps_, options);
-}
-
-void Signals::step(Acoustic &acoustic, const asr_step_job *jobs, const std::vector<SignalProgress *> &progress,
-                   uint32_t buffer) {
-  const uint32_t n_rows = check_step(tables_.n, acoustic.n_dims(), jobs, progress, device_.max_rows());
-  DeviceArray<float> &rows = acoustic.prepare(n_rows, buffer);
-  make_rows(plan(jobs, progress), rows.data());
-  for (const HostRows &host : host_rows(jobs, progress, tables_.n.n_dims)) {
-    staging_.upload(host.pieces, rows, device_.compute(), size_t{host.first_row} * tables_.n.n_dims);
-  }
-  acoustic.score_prepared(buffer);
+bool Signals::prepare() {
+  return std::max(signal_frames_shared_bytes(numbers_), signal_rows_shared_bytes(numbers_)) <= kMaxSignalSharedBytes;
 }
 
 Signals::Plan Signals::plan(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress) const {
@@ -101,7 +64,7 @@ Signals::Plan Signals::plan(const asr_step_job *jobs, const std::vector<SignalPr
     plan.frames.push_back({0, job.first_frame, plan.n_lanes, static_cast<uint32_t>(plan.outputs.size()), 1});
     plan.outputs.push_back({plan.n_values, progress[i]->warp()});
     plan.n_lanes += job.n_frames;
-    plan.n_values += size_t{job.n_frames} * tables_.n.row_values;
+    plan.n_values += size_t{job.n_frames} * numbers_.row_values;
     samples.push_back(jobs[i].samples);
   }
   const MfccTables &mfcc = mfcc_.tables();
@@ -116,7 +79,8 @@ Signals::Plan Signals::plan(const asr_step_job *jobs, const std::vector<SignalPr
   return plan;
 }
 
-void Signals::make_rows(const Plan &plan, float *rows) {
+void Signals::make_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, DeviceArray<float> &rows) {
+  const Plan plan = this->plan(jobs, progress);
   if (plan.jobs.empty()) return;
   const cudaStream_t stream = device_.compute().get();
   reserve_states();
@@ -133,24 +97,11 @@ void Signals::make_rows(const Plan &plan, float *rows) {
                              plan.most_rows,
                              cepstra_.data(),
                              states_.data(),
-                             rows};
+                             rows.data()};
   device_.clock().time(stream, [&] {
     launch_signal_frames(tables_, batch, stream);
     if (plan.most_rows > 0) launch_signal_rows(tables_, batch, stream);
   });
-}
-
-// Memory for all slots that were given out; what is in it moves.
-void Signals::reserve_states() {
-  const size_t n_doubles = size_t{slots_.n()} * tables_.n.n_state_doubles;
-  if (n_doubles <= states_.size()) return;
-  DeviceArray<double> grown(std::max<size_t>(2 * slots_.n(), kLeastSlots) * tables_.n.n_state_doubles);
-  if (states_.size() > 0) {
-    check(cudaMemcpyAsync(grown.data(), states_.data(), states_.size() * sizeof(double), cudaMemcpyDeviceToDevice,
-                          device_.compute().get()),
-          "moving signals");
-  }
-  states_ = std::move(grown);
 }
 
 }  // namespace asr::cuda

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <thread>
 
 namespace asr::test {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 thread_local bool t_is_caller = false;
 std::atomic<bool> g_armed{false};
 std::atomic<Threads> g_threads{Threads::kLibrary};
-std::atomic<bool> g_with_malloc{false};
+std::atomic<bool> g_with_malloc{false}, g_holds{false};
 std::atomic<long> g_until_first{0}, g_until_end{0}, g_n_failed{0};
 
 bool fails_now() {
@@ -33,7 +34,12 @@ void *from_malloc(size_t n) {
   return memory;
 }
 
+void wait_while_held() {
+  while (g_holds && !t_is_caller) std::this_thread::yield();
+}
+
 void *allocate(size_t n) {
+  wait_while_held();
   if (fails_now()) throw std::bad_alloc();
   void *const memory = from_malloc(n);
   if (memory == nullptr) throw std::bad_alloc();
@@ -65,6 +71,10 @@ long disarm() {
   g_armed = false;
   return g_n_failed;
 }
+
+void hold() { g_holds = true; }
+
+void release() { g_holds = false; }
 
 }  // namespace asr::test
 

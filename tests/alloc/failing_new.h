@@ -22,4 +22,8 @@ long disarm();
 
 constexpr long kAllMore = LONG_MAX / 2;
 
+// Makes the library's threads wait in their next call of operator new until release().
+void hold();
+void release();
+
 }  // namespace asr::test

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -164,6 +165,57 @@ TEST(Fusion, StreamsRunTogetherAsEachAlone) {
   }
 }
 
+// The host fuses for an engine with a search device, the device for others: bit for bit the same, whatever the weights.
+TEST(Fusion, TheHostFusesAsTheDevice) {
+  const auto load = [](const std::string &search_device) {
+    asr_engine_config config;
+    asr_engine_config_default(&config);
+    config.device = "cpu";
+    config.search_device = search_device.c_str();
+    config.n_threads = 2;
+    asr_engine *loaded = nullptr;
+    EXPECT_OK(asr_engine_load(tone_bundle().c_str(), &config, &loaded));
+    EnginePointer engine(loaded, asr_engine_close);
+    add(engine.get(), "wide", ToneModel::kWide);
+    add(engine.get(), "full", ToneModel::kFull);
+    add(engine.get(), "other", ToneModel::kOtherFeatures);
+    return engine;
+  };
+  const EnginePointer whole = load(""), split = load(devices_named("overlapping", "").at(0));
+  const std::vector<std::vector<float>> weights{{0.37f, 2.1f, 1.7f, 0.9f}, {0.1f, 0.2f, 0.7f, 0.3f}, {3, 7, 11, 13}};
+  for (const asr_fusion_rule rule : {ASR_FUSION_SUM, ASR_FUSION_LOG_SUM, ASR_FUSION_MAX}) {
+    for (const std::vector<float> &shares : weights) {
+      Fused fused(rule, kAll, shares);
+      fused.config.lattice_beam = 12;
+      EXPECT_EQ(hear(whole.get(), fused.config), hear(split.get(), fused.config)) << rule << " " << shares[0];
+    }
+  }
+}
+
+// More models than one call of the device's fusion takes: streams keep models that others have replaced.
+TEST(Fusion, ManyModelsAreFusedTogether) {
+  const EnginePointer engine = load_engine(8, 64);
+  std::vector<std::string> names;
+  for (int i = 0; i < 31; ++i) names.push_back(std::to_string(i));
+  std::vector<const char *> models{""};
+  for (const std::string &name : names) models.push_back(name.c_str());
+  std::vector<std::unique_ptr<Fused>> fused;
+  std::vector<StreamPointer> streams;
+  std::vector<Events> expected;
+  for (const size_t n : {32, 17, 30}) {
+    for (const std::string &name : names)
+      add(engine.get(), name.c_str(), name.size() > 1 ? ToneModel::kWide : ToneModel::kFull);
+    fused.push_back(std::make_unique<Fused>(ASR_FUSION_LOG_SUM, std::vector<const char *>(models.begin(), models.begin() + n)));
+    streams.push_back(open_stream(engine.get(), fused.back()->config));
+    expected.push_back(hear(engine.get(), fused.back()->config));
+    EXPECT_EQ(final_text(expected.back()), kWords);
+  }
+  const std::vector<int16_t> samples = speak(kWords);
+  for (const StreamPointer &stream : streams) ASSERT_OK(asr_feed(stream.get(), samples.data(), samples.size()));
+  for (const StreamPointer &stream : streams) ASSERT_OK(asr_finish(stream.get()));
+  for (size_t i = 0; i < streams.size(); ++i) EXPECT_EQ(poll_all(streams[i].get()), expected[i]) << i;
+}
+
 // The models' front ends look ahead by different numbers of frames.
 TEST(Fusion, MeansAreEachModelsOwn) {
   const EnginePointer engine = load_models();
@@ -316,7 +368,8 @@ TEST(Fusion, ModelsComeAndGoWhileStreamsRun) {
 }
 
 TEST(Fusion, TheFallbackTakesOver) {
-  for (const char *const fault : {"score 1: lost", "score 5: lost", "extract 7: lost", "channel_begin 1: lost"}) {
+  for (const char *const fault :
+       {"score 1: lost", "score 5: lost", "extract 7: lost", "channel_begin 1: lost", "fuse 1: lost", "fuse 5: lost"}) {
     const std::vector<std::string> devices = devices_named("faulty", fault);
     asr_engine_config config;
     asr_engine_config_default(&config);
@@ -329,7 +382,8 @@ TEST(Fusion, TheFallbackTakesOver) {
     const EnginePointer engine(loaded, asr_engine_close);
     add(engine.get(), "wide", ToneModel::kWide);
     add(engine.get(), "other", ToneModel::kOtherFeatures);
-    const Fused fused(ASR_FUSION_FOLLOW, {"", "wide", "other"});
+    const bool on_device = strncmp(fault, "fuse", 4) == 0;
+    const Fused fused(on_device ? ASR_FUSION_LOG_SUM : ASR_FUSION_FOLLOW, {"", "wide", "other"});
     EXPECT_EQ(final_text(hear(engine.get(), fused.config)), kWords) << fault;
     EXPECT_EQ(final_text(hear(engine.get(), fused.config)), kWords) << fault;
     add(engine.get(), "late", ToneModel::kFull);
@@ -337,8 +391,10 @@ TEST(Fusion, TheFallbackTakesOver) {
   }
 }
 
-TEST(Fusion, AFailureEndsTheStreamsConcerned) {
-  const std::vector<std::string> devices = devices_named("faulty", "score 5: fails");
+class FusionFaults : public testing::TestWithParam<const char *> {};
+
+TEST_P(FusionFaults, EndTheStreamsConcerned) {
+  const std::vector<std::string> devices = devices_named("faulty", GetParam());
   const EnginePointer engine = load_engine(8, 8, "", devices.at(0));
   add(engine.get(), "wide", ToneModel::kWide);
   const Fused fused(ASR_FUSION_SUM, {"", "wide"});
@@ -350,6 +406,7 @@ TEST(Fusion, AFailureEndsTheStreamsConcerned) {
   EXPECT_EQ(failed.at(failed.size() - 2).rfind("ERROR", 0), 0u) << failed.at(failed.size() - 2);
   EXPECT_EQ(final_text(hear(engine.get(), fused.config)), kWords);
 }
+INSTANTIATE_TEST_SUITE_P(, FusionFaults, testing::Values("score 5: fails", "fuse 3: fails"));
 
 asr_status open_status(asr_engine *engine, const asr_stream_config &config) {
   asr_stream *stream = nullptr;

@@ -169,21 +169,74 @@ TEST_P(GmmTest, ScoresDoNotDependOnThreads) {
   }
 }
 
-TEST_P(GmmTest, ModelsOf16Bits) {  // a back end may halve them or not; the loss by halving stays small
+// A back end may halve models or not. The loss by halving stays small.
+TEST_P(GmmTest, ModelsOf16Bits) {
   asr_backend_options halved = backend_options(1, 256);
   halved.model_bits = 16;
-  for (uint32_t n_dims : {13u, 36u, 39u}) {
-    RandomGmm options;
-    options.stream_dims = {n_dims};
-    const AcousticModel model = random_gmm(options);
+  RandomGmm sparse = tied(2, 64);
+  sparse.zero_weights = 0.9;
+  for (RandomGmm options : {RandomGmm(), full(), tied(3, 40), full(tied(3, 17)), sparse}) {
+    for (uint32_t n_dims : {13u, 36u, 39u}) {
+      options.stream_dims = {n_dims};
+      const AcousticModel model = random_gmm(options);
+      const Scorer scorer(*this, model, halved);
+      const std::vector<float> features = random_features(options, 30);
+      const std::vector<float> scores = scorer.score(features);
+      expect_same_bits(scores, scorer.score(features, 8));
+      for (size_t i = 0; i < scores.size(); ++i) {
+        const size_t t = i / options.n_states;
+        const double expected = reference::log_likelihood(scorer.view(), uint32_t(i % options.n_states), &features[t * n_dims]);
+        ASSERT_NEAR(scores[i], expected, 0.02 + 1e-3 * std::abs(expected)) << n_dims << " features, row " << t;
+      }
+    }
+  }
+}
+
+// Deviations of 1e-6 and far means need numbers that halves do not have: such a model stays as it is.
+TEST_P(GmmTest, ModelsThatDoNotFit16Bits) {
+  asr_backend_options halved = backend_options(1, 256);
+  halved.model_bits = 16;
+  RandomGmm options;
+  options.scale = 1e-6;
+  for (const RandomGmm &kind : {options, full(options)}) {
+    const AcousticModel model = random_gmm(kind);
     const Scorer scorer(*this, model, halved);
-    const std::vector<float> features = random_features(options, 70);
+    const std::vector<float> features = random_features(kind, 10);
     const std::vector<float> scores = scorer.score(features);
-    expect_same_bits(scores, scorer.score(features, 8));
     for (size_t i = 0; i < scores.size(); ++i) {
-      const size_t t = i / options.n_states;
-      const double expected = reference::log_likelihood(scorer.view(), uint32_t(i % options.n_states), &features[t * n_dims]);
-      ASSERT_NEAR(scores[i], expected, 0.02 + 1e-3 * std::abs(expected)) << n_dims << " features, row " << t;
+      const size_t t = i / kind.n_states;
+      const double expected =
+          reference::log_likelihood(scorer.view(), uint32_t(i % kind.n_states), &features[t * kind.stream_dims[0]]);
+      ASSERT_NEAR(scores[i], expected, 0.02 + 1e-3 * std::abs(expected)) << "row " << t;
+    }
+  }
+}
+
+// G10: of a codebook that states share, the likeliest Gaussians of a frame alone count; of others, all.
+TEST_P(GmmTest, TheBestGaussiansAlone) {
+  require(ASR_BACKEND_SELECTION, "it mixes all Gaussians");
+  if (IsSkipped()) return;
+  RandomGmm some = tied(30, 40);  // some codebooks have one state
+  RandomGmm sparse = tied(2, 64);
+  sparse.zero_weights = 0.9;
+  RandomGmm streams = tied(3, 33);
+  streams.stream_dims = {12, 5, 1};
+  for (const RandomGmm &kind : {tied(1, 256), full(tied(3, 17)), some, sparse, streams}) {
+    const AcousticModel model = random_gmm(kind);
+    const std::vector<float> features = random_features(kind, 30);
+    for (uint32_t n_best : {1u, 2u, 8u, 31u, 300u}) {
+      asr_backend_options options = backend_options(1, 256);
+      options.n_best_gaussians = n_best;
+      const Scorer scorer(*this, model, options);
+      const std::vector<float> scores = scorer.score(features);
+      expect_same_bits(scores, scorer.score(features, 7));
+      if (n_best == 300) expect_same_bits(scores, Scorer(*this, model).score(features));
+      const size_t n_dims = features.size() / 30;
+      for (size_t i = 0; i < scores.size(); ++i) {
+        const double expected = reference::log_likelihood(scorer.view(), uint32_t(i % kind.n_states),
+                                                          &features[i / kind.n_states * n_dims], n_best);
+        ASSERT_NEAR(scores[i], expected, 2e-3) << n_best << " Gaussians, value " << i;
+      }
     }
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the CPU back end's MFCC, compiled for each instruction set of this processor, against the double reference.
+// Tests the CPU back end's MFCC and PLP, compiled for each instruction set of this processor, against the double reference.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,9 +12,7 @@
 namespace asr::test {
 namespace {
 
-TEST(MfccSimd, EveryInstructionSetOfThisProcessor) {
-  FrontEnd f = kaldi_front_end();
-  f.dither = 0;
+void compare_on_every_target(const FrontEnd &f) {
   const FeatureTables tables(f, {1});
   const uint32_t n_frames = 35;
   std::vector<float> signal;
@@ -39,6 +37,11 @@ TEST(MfccSimd, EveryInstructionSetOfThisProcessor) {
   }
   hwy::SetSupportedTargetsForTest(0);
   EXPECT_GT(n_targets, 0);
+}
+
+TEST(MfccSimd, EveryInstructionSetOfThisProcessor) {
+  compare_on_every_target(kaldi_front_end());
+  compare_on_every_target(kaldi_plp_front_end());
 }
 
 }  // namespace

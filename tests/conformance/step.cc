@@ -102,6 +102,13 @@ TEST_P(StepTest, Dither) {
   expect_as_on_the_host(f, 0);
 }
 
+TEST_P(StepTest, LinearPrediction) {
+  require(ASR_BACKEND_PLP, "it computes MFCC only");
+  FrontEnd f = small(htk_plp_front_end());
+  f.use_energy = f.energy_beside_c0 = true, f.lpc_order = 9, f.n_ceps = 10;
+  expect_as_on_the_host(f, 0);
+}
+
 TEST_P(StepTest, UsualFrontEnd) {
   FrontEnd f = en_us_front_end();
   f.cmn_lookahead_frames = 0;

@@ -37,7 +37,7 @@ std::string reason_of(const std::string &name) {
   return entries[0].reason;
 }
 
-asr_backend_options options() { return {sizeof(asr_backend_options), 1, 8, 1, 0, 0, 0, 0}; }
+asr_backend_options options() { return {sizeof(asr_backend_options), 1, 8, 1, 0, 0, 0, 0, 0}; }
 
 // A temporary directory, removed at the end.
 class TemporaryDirectory {

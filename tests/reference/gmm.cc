@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/reference/gmm.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <vector>
 
 namespace asr::reference {
@@ -31,6 +33,13 @@ double log_sum_exp(const std::vector<double> &terms) {
   return best + std::log(sum);
 }
 
+// Returns the number of states that use a codebook in stream j.
+uint32_t n_users(const asr_acoustic_view &view, uint32_t j, uint32_t codebook) {
+  uint32_t n = 0;
+  for (uint32_t s = 0; s < view.n_states; ++s) n += view.state_codebook[s * view.n_streams + j] == codebook ? 1 : 0;
+  return n;
+}
+
 }  // namespace
 
 double log_gaussian_diagonal(const double *x, const float *mean, const float *precision, uint32_t d) {
@@ -54,7 +63,7 @@ double log_gaussian_full(const double *x, const float *mean, const float *precis
   return (log_determinant(p, d) - double(d) * kLn2Pi - distance) / 2;
 }
 
-double log_likelihood(const asr_acoustic_view &view, uint32_t state, const float *features) {
+double log_likelihood(const asr_acoustic_view &view, uint32_t state, const float *features, uint32_t n_best) {
   double total = 0;
   for (uint32_t j = 0; j < view.n_streams; ++j) {
     const asr_gmm_codebook &codebook = view.codebooks[view.state_codebook[state * view.n_streams + j]];
@@ -62,14 +71,27 @@ double log_likelihood(const asr_acoustic_view &view, uint32_t state, const float
     const uint32_t d = view.streams[j].n_dims;
     std::vector<double> x;
     for (uint32_t i = 0; i < d; ++i) x.push_back(features[view.streams[j].dims[i]]);
-    std::vector<double> terms;
+    std::vector<double> densities;
     for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
       const float *const mean = view.means + codebook.first_mean + size_t{k} * d;
       const float *const precision = view.precisions + view.precision_at[view.covariance_of[codebook.first_gaussian + k]];
       const auto log_gaussian = view.covariance == ASR_COVARIANCE_FULL ? log_gaussian_full : log_gaussian_diagonal;
-      terms.push_back(log_weights[k] + log_gaussian(x.data(), mean, precision, d));
+      densities.push_back(log_gaussian(x.data(), mean, precision, d));
     }
-    total += log_sum_exp(terms);
+    std::vector<double> terms, best_terms;
+    for (uint32_t k = 0; k < codebook.n_gaussians; ++k) terms.push_back(log_weights[k] + densities[k]);
+    double score = log_sum_exp(terms);
+    if (n_best > 0 && n_best < codebook.n_gaussians && n_users(view, j, view.state_codebook[state * view.n_streams + j]) > 1) {
+      std::vector<double> sorted = densities;
+      std::sort(sorted.begin(), sorted.end(), std::greater<>());
+      for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
+        if (densities[k] >= sorted[n_best - 1]) best_terms.push_back(terms[k]);
+      }
+      const double of_best = log_sum_exp(best_terms);
+      const double greatest = *std::max_element(log_weights, log_weights + codebook.n_gaussians);
+      if (of_best - greatest - sorted[0] >= -100 * std::log(2.0)) score = of_best;
+    }
+    total += score;
   }
   return total;
 }

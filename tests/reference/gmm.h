@@ -12,7 +12,8 @@ double log_gaussian_diagonal(const double *x, const float *mean, const float *pr
 // G2: ln N(x; mean, precision^-1); the lower triangle of the precision by rows.
 double log_gaussian_full(const double *x, const float *mean, const float *precision, uint32_t d);
 
-// G3: the log-likelihood of one state; features[n_dims].
-double log_likelihood(const asr_acoustic_view &view, uint32_t state, const float *features);
+// G3: the log-likelihood of one state; features[n_dims]. With n_best > 0 it is G10, of the n_best likeliest Gaussians of every
+// codebook that states share.
+double log_likelihood(const asr_acoustic_view &view, uint32_t state, const float *features, uint32_t n_best = 0);
 
 }  // namespace asr::reference

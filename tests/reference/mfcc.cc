@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// F1 ... F8: from samples to cepstra.
+// F1 ... F8: from samples to cepstra. F11 is in plp.cc.
 #include "tests/reference/mfcc.h"
 
 #include <algorithm>
@@ -9,9 +9,6 @@ namespace asr::reference {
 namespace {
 
 const double kPi = std::acos(-1.0);
-
-double hz_to_mel(double hz) { return 1127 * std::log(1 + hz / 700); }
-double mel_to_hz(double mel) { return 700 * (std::exp(mel / 1127) - 1); }
 
 void subtract_mean(Row *frame) {  // [0] is the sample before the frame
   double sum = 0;
@@ -103,10 +100,14 @@ Row spectrum(const FrontEnd &f, const Row &windowed) {
   return out;
 }
 
+double hz_to_mel(double hz) { return 1127 * std::log(1 + hz / 700); }
+double mel_to_hz(double mel) { return 700 * (std::exp(mel / 1127) - 1); }
+
 double warped_hz(const FrontEnd &f, double hz, double warp) {
   if (warp == 1 || hz < f.low_hz || hz > f.high_hz) return hz;
-  const double low = (f.vtln_low_hz > 0 ? f.vtln_low_hz : f.low_hz + 100) * std::max(1.0, warp);
-  const double high = (f.vtln_high_hz > 0 ? f.vtln_high_hz : f.high_hz - 500) * std::min(1.0, warp);
+  double low = f.vtln_low_hz > 0 ? f.vtln_low_hz : f.low_hz + 100, high = f.vtln_high_hz > 0 ? f.vtln_high_hz : f.high_hz - 500;
+  low *= f.vtln_htk_bends ? 2 / (1 + 1 / warp) : std::max(1.0, warp);
+  high *= f.vtln_htk_bends ? 2 / (1 + 1 / warp) : std::min(1.0, warp);
   if (hz >= low && hz <= high) return hz / warp;
   // The line through the fixed end of the band and the warped bend.
   const double end = hz < low ? f.low_hz : f.high_hz, bend = hz < low ? low : high;
@@ -181,7 +182,7 @@ Row logarithm(const FrontEnd &f, const Row &mel) {
 Row cepstra(const FrontEnd &f, const Row &log_mel, double log_energy) {
   const double n = f.n_mel;
   Row out;
-  for (uint32_t i = 0; i < f.n_ceps; ++i) {
+  for (uint32_t i = 0; i < f.n_ceps - (f.energy_beside_c0 ? 1 : 0); ++i) {
     double sum = 0;
     for (uint32_t j = 0; j < f.n_mel; ++j) {
       const double half_first = f.dct == DctKind::kSphinxLegacy && j == 0 ? 0.5 : 1;
@@ -198,11 +199,20 @@ Row cepstra(const FrontEnd &f, const Row &log_mel, double log_energy) {
         sum /= n;
         break;
     }
-    const double half_lifter = f.integer_half_lifter ? std::floor(f.lifter / 2) : f.lifter / 2;
-    if (f.lifter > 0) sum *= 1 + half_lifter * std::sin(kPi * i / f.lifter);
-    out.push_back(i == 0 && f.use_energy ? log_energy : sum);
+    out.push_back(sum);
+  }
+  return arranged(f, out, log_energy);
+}
+
+Row arranged(const FrontEnd &f, const Row &cepstra, double log_energy) {
+  Row out;
+  const double half_lifter = f.integer_half_lifter ? std::floor(f.lifter / 2) : f.lifter / 2;
+  for (uint32_t i = 0; i < f.n_ceps - (f.energy_beside_c0 ? 1 : 0); ++i) {
+    const double lifter = f.lifter > 0 ? 1 + half_lifter * std::sin(kPi * i / f.lifter) : 1;
+    out.push_back(i == 0 && f.use_energy && !f.energy_beside_c0 ? log_energy : cepstra[i] * lifter * f.cepstral_scale);
   }
   if (f.c0_last) std::rotate(out.begin(), out.begin() + 1, out.end());
+  if (f.energy_beside_c0) out.push_back(log_energy);
   return out;
 }
 
@@ -214,7 +224,10 @@ Rows mfcc(const FrontEnd &f, const std::vector<double> &signal, double warp) {
     energies.push_back(mel(f, spectrum(f, windowed(f, frame, &log_energies.back())), warp));
   }
   if (f.noise_removal) energies = noise_removed(energies);
-  for (size_t t = 0; t < energies.size(); ++t) out.push_back(cepstra(f, logarithm(f, energies[t]), log_energies[t]));
+  for (size_t t = 0; t < energies.size(); ++t) {
+    const Row log_mel = logarithm(f, energies[t]);
+    out.push_back(f.lpc_order > 0 ? plp(f, log_mel, log_energies[t], warp) : cepstra(f, log_mel, log_energies[t]));
+  }
   return out;
 }
 

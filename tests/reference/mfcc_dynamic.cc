@@ -114,7 +114,8 @@ Row transformed(const FrontEnd &f, const Row &row) {
 
 Rows batch_normalised(const FrontEnd &f, const Rows &cepstra) {
   Row mean(f.n_ceps, 0.0), deviation(f.n_ceps, 0.0);
-  double n = 0;
+  const size_t level = f.c0_last ? f.n_ceps - 1 : 0;
+  double n = 0, highest = -INFINITY;
   for (const Row &c : cepstra) {
     if (f.cmn_skip_negative_c0 && c[f.c0_last ? f.n_ceps - 1 : 0] < 0) continue;
     for (uint32_t i = 0; i < f.n_ceps; ++i) mean[i] += c[i];
@@ -126,8 +127,11 @@ Rows batch_normalised(const FrontEnd &f, const Rows &cepstra) {
   }
   for (double &d : deviation) d = std::sqrt(std::max(d / static_cast<double>(cepstra.size()), 1e-20));
   Rows out = cepstra;
+  for (const Row &c : cepstra) highest = std::max(highest, c[level]);
   for (Row &c : out) {
-    for (uint32_t i = 0; i < f.n_ceps; ++i) c[i] = (c[i] - mean[i]) / (f.cmn_variance ? deviation[i] : 1);
+    const double energy = std::max(c[level], highest - f.energy_range_db * std::log(10) / 10);
+    for (uint32_t i = 0; i < f.n_ceps && f.cmn_cepstra; ++i) c[i] = (c[i] - mean[i]) / (f.cmn_variance ? deviation[i] : 1);
+    if (f.energy_range_db > 0) c[level] = 1 - (highest - energy) * f.energy_scale;
   }
   return out;
 }
@@ -139,6 +143,8 @@ Rows live_normalised(const FrontEnd &f, const Rows &cepstra) {
   if (f.dct == DctKind::kHtk) ones = std::sqrt(2.0 * f.n_mel);
   if (f.dct == DctKind::kSphinxLegacy) ones = (f.n_mel - 0.5) / f.n_mel;
   if (f.magnitude) ones /= 2;
+  if (f.lpc_order > 0) ones = f.compression / (f.magnitude ? 2 : 1);
+  ones *= f.cepstral_scale;
   if (f.use_energy) ones = 1;
   const double db = ones * std::log(10) / 10, most = std::max(f.cmn_window_frames, 100.0);
   Row prior(f.n_ceps, 0.0), sums[2] = {prior, prior};  // sums of silence, of speech

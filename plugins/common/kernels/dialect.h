@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dialect of plugins/common/kernels: code that nvcc compiles as CUDA C++, the OpenCL back ends embed as OpenCL C 1.2, and,
-// where it needs neither threads nor built-in functions, the host's compiler reads as C++. Bodies are written in C, name
-// address spaces by the macros below, and take structs by pointer. Built-in functions have OpenCL's names.
+// The dialect of plugins/common/kernels. nvcc compiles it as CUDA C++, and the OpenCL back ends embed it as OpenCL C 1.2. The
+// host's compiler reads the parts that need neither threads nor built-in functions. Bodies are written in C, name address
+// spaces by the macros below, and take structs by pointer. Built-in functions have OpenCL's names.
 #ifndef SENONE_KERNELS_DIALECT_H
 #define SENONE_KERNELS_DIALECT_H
 
@@ -14,6 +14,8 @@
 #define LOCAL __local           // CUDA's shared memory
 #define CONSTANT __constant     // memory that kernels only read
 #define FIXED __constant const  // a number known when the kernel is compiled
+
+#define FOR_TYPE(name)  // the type is defined once
 
 #define make_float2(x, y) ((float2)(x, y))
 // By the hardware's approximations.
@@ -31,6 +33,7 @@ DEVICE void block_sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENC
 #define LOCAL
 #define CONSTANT const
 #define FIXED constexpr
+#define FOR_TYPE(name) template <typename name>
 
 #ifdef __CUDACC__
 #define DEVICE __device__ __forceinline__
@@ -50,6 +53,7 @@ DEVICE uint32_t popcount(uint32_t x) { return __popc(x); }
 
 DEVICE uint32_t atomic_add(uint32_t *at, uint32_t value) { return atomicAdd(at, value); }
 DEVICE uint32_t atomic_or(uint32_t *at, uint32_t bits) { return atomicOr(at, bits); }
+DEVICE uint32_t atomic_min(uint32_t *at, uint32_t value) { return atomicMin(at, value); }
 
 // By the hardware's approximations.
 DEVICE float fast_exp2(float x) {  // within 2^-22 of its value; 0 for -inf

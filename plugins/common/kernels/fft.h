@@ -46,7 +46,7 @@ DEVICE void transform_4(float2 *a, float2 *b, float2 *c, float2 *d) {
   *d = difference_ac - turned;
 }
 
-// The same where d is zero before.
+// The same transform for d = 0.
 DEVICE void transform_3(float2 *a, float2 *b, float2 *c, float2 *d) {
   const float2 sum_ac = *a + *c, difference_ac = *a - *c, turned = times_minus_i(*b);
   *a = sum_ac + *b;

@@ -12,12 +12,13 @@ FIXED uint32_t kPieceFrames = 256;
 
 DEVICE bool ends_piece(uint32_t newest) { return newest % kPieceFrames == 0; }
 
-// Whether frame newest - kPieceFrames settles with the newest frame; last_settled is the last frame that has settled, or 0.
+// Returns true if frame newest - kPieceFrames settles with the newest frame; last_settled is the last frame that has settled,
+// or 0.
 DEVICE bool settles_piece(uint32_t newest, uint32_t last_settled) {
   return ends_piece(newest) && newest >= 2 * kPieceFrames && newest - kPieceFrames > last_settled;
 }
 
-// How many of the frames from first_frame on are settled.
+// Returns the number of settled frames from first_frame on.
 DEVICE uint32_t n_settled_frames(uint32_t last_settled, uint32_t first_frame) {
   return last_settled > 0 ? last_settled - first_frame + 1 : 0;
 }

@@ -35,7 +35,8 @@ DEVICE float end_cost(GLOBAL const SearchToken *token, bool with_final, GLOBAL c
 // be the greatest.
 DEVICE uint32_t extra_of_end(float cost, float least) { return as_uint(add_rounded(subtract_rounded(cost, least), 0.0f)); }
 
-// The same of the best path through a link: `extra` is that of its destination, link_cost how much dearer the link is.
+// Returns the bits of the extra cost of the best path through a link. `extra` is that of its destination, link_cost how much
+// dearer the link is.
 DEVICE uint32_t extra_through(uint32_t extra, float link_cost) { return as_uint(add_rounded(as_float(extra), link_cost)); }
 
 // Extra costs of a frame are stored from here on: there are no more tokens than links, but in frame 0 one more.

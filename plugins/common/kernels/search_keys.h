@@ -21,6 +21,12 @@ DEVICE float cost_of(uint32_t key) { return as_float((key & 0x80000000u) != 0 ? 
 // Orders by the cost and then by `low`.
 DEVICE SearchKey make_key(float cost, uint32_t low) { return (SearchKey)ordered(cost) << 32 | low; }
 
+// The known part of a key: its bin of costs and its bits from `top` on.
+typedef struct KeyPrefix {
+  uint32_t bin, top;
+  SearchKey bits;
+} KeyPrefix;
+
 DEVICE uint32_t hash_of(uint32_t state) { return state * 0x9e3779b1u; }
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arcs of a list's items, numbered through and shared out evenly: a warp takes a stretch of them, finds its first item, and
 // from then on takes an arc a lane. Every item has an arc, so the items that begin among those arcs are the next few at most:
-// one load tells each lane its own. Who includes this file has defined the warp before:
+// one load a lane finds its own. The file that includes this one has defined the warp before:
 //   warp_size(), warp_number(), lane_number()
 //   warp_begun(first, &n_begun)         of numbers that rise from lane to lane: how many are at most the number of this lane,
 //                                       and how many are less than warp_size()
@@ -22,7 +22,7 @@ typedef struct ArcStretch {
 
 // An arc that a lane has to follow, its token and the token's cost.
 typedef struct ArcStep {
-  bool there;
+  bool valid;
   uint32_t arc_index, token;
   float from_cost;
   SearchArc arc;
@@ -49,7 +49,7 @@ DEVICE ArcStep warp_next_step(ArcStretch *s, GLOBAL const SearchArc *arcs) {
   uint32_t n_begun;
   const uint32_t own = s->item + warp_begun(first, &n_begun);
   ArcStep step = {s->base + lane_number() < s->end, 0, 0, 0.0f, {0, 0, 0.0f, 0}};
-  if (step.there) {
+  if (step.valid) {
     const ExpandItem from = s->items[own];
     step.arc_index = from.first_arc + (s->base + lane_number() - from.offset);
     step.arc = arcs[step.arc_index];

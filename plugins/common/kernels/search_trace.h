@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace of the search, the records of all paths: the best path's steps, and the bits that tell which records a compaction
-// keeps. A record's new place is the number of bits before its own.
+// The trace of the search: the records of all paths. The best path's steps are read from it, and compactions keep it small.
+// A compaction removes the records that no token can reach, and moves the part of the path that all tokens share to the settled
+// steps. Every token walks back and sets a bit for each record on its path until it meets one that is set. The followers of
+// each record are counted on the way: from the root on, records with a single follower are shared by all. A record's new index
+// is the number of bits before its own, which a sum for each word of 32 bits gives without a table. Records move through
+// scratch memory, as many at a time as fit there. No record moves up, so no part overwrites what the next ones read.
 #ifndef SENONE_KERNELS_SEARCH_TRACE_H
 #define SENONE_KERNELS_SEARCH_TRACE_H
 
@@ -9,18 +13,36 @@
 namespace asr {
 #endif
 
-// How many records follow a record, and one of them.
+// The number of records that follow a record, and one of them.
 typedef struct Followers {
   uint32_t n, record;
 } KERNEL_ALIGNED(8) Followers;
 
-// Whether the trace is compacted before a frame of n_tokens; n_compacted: the records there were after the last compaction.
-DEVICE bool trace_is_crowded(uint32_t n_records, uint32_t max_records, uint32_t n_tokens, uint32_t n_compacted) {
+// The buffers of a compaction, in scratch memory.
+typedef struct Compaction {
+  GLOBAL uint32_t *bits, *before;  // [words of 32 records]
+  GLOBAL Followers *followers;     // [n_records + 1], the first for the root
+  GLOBAL TraceRecord *moved;       // overwrites the followers
+} Compaction;
+
+// A thread's share of n neighbouring elements.
+typedef struct Share {
+  uint32_t begin, end;
+} Share;
+
+DEVICE Share share_of_thread(uint32_t n, uint32_t thread, uint32_t n_threads) {
+  const uint32_t n_own = (n + n_threads - 1) / n_threads, begin = thread * n_own;
+  const Share share = {min(begin, n), min(begin + n_own, n)};
+  return share;
+}
+
+// True if the trace is compacted before a frame of n_tokens; n_compacted: the records left by the last compaction.
+DEVICE bool trace_needs_compaction(uint32_t n_records, uint32_t max_records, uint32_t n_tokens, uint32_t n_compacted) {
   return n_records + 2 * n_tokens > max_records && n_records > n_compacted;
 }
 
-// Walks from a token's record back to a record that was walked before; followers[0] is the root's. The next record is on its
-// way while the bit of this one is set.
+// Walks from a token's record back to a record that was walked before; followers[0] is the root's. The next record is loaded
+// while the bit of this one is set.
 DEVICE void mark_path(GLOBAL uint32_t *bits, GLOBAL Followers *followers, GLOBAL const TraceRecord *records, uint32_t record) {
   while (record != kTraceRoot) {
     const uint32_t bit = 1u << record % 32, previous = records[record].previous;
@@ -31,12 +53,71 @@ DEVICE void mark_path(GLOBAL uint32_t *bits, GLOBAL Followers *followers, GLOBAL
   }
 }
 
-// The new place of a record, or the root if it has none; before[w]: the bits before word w.
-DEVICE uint32_t place_of_record(GLOBAL const uint32_t *bits, GLOBAL const uint32_t *before, uint32_t record) {
+// Returns the new index of a record, or the root if the record goes; before[w]: the bits before word w.
+DEVICE uint32_t index_of_record(GLOBAL const uint32_t *bits, GLOBAL const uint32_t *before, uint32_t record) {
   if (record == kTraceRoot) return record;
   const uint32_t bit = 1u << record % 32, word = bits[record / 32], n_before = before[record / 32];
   return (word & bit) != 0 ? n_before + popcount(word & (bit - 1)) : kTraceRoot;
 }
+
+// ---- the steps of a compaction, by n_threads threads with barriers between the steps ---------------------------------------
+
+DEVICE uint32_t n_bit_words(uint32_t n_records) { return (n_records + 31) / 32; }
+
+DEVICE void clear_marks(const Compaction *c, uint32_t n_records, uint32_t thread, uint32_t n_threads) {
+  for (uint32_t w = thread; w < n_bit_words(n_records); w += n_threads) c->bits[w] = 0;
+  for (uint32_t r = thread; r <= n_records; r += n_threads) c->followers[r].n = 0;
+}
+
+// Walks back from every token's record. A token counts as two followers, so that no record after it is shared.
+DEVICE void mark_tokens(const Compaction *c, GLOBAL const SearchToken *tokens, uint32_t n_tokens,
+                        GLOBAL const TraceRecord *records, uint32_t thread, uint32_t n_threads) {
+  for (uint32_t i = thread; i < n_tokens; i += n_threads) {
+    const uint32_t record = tokens[i].record;
+    atomic_add(&c->followers[record + 1].n, 2u);
+    mark_path(c->bits, c->followers, records, record);
+  }
+}
+
+// Counts the bits of a share of the words; then, with the number of bits before the share, writes those before each word.
+DEVICE uint32_t count_bits(const Compaction *c, Share words) {
+  uint32_t n = 0;
+  for (uint32_t w = words.begin; w < words.end; ++w) n += popcount(c->bits[w]);
+  return n;
+}
+DEVICE void number_bits(const Compaction *c, Share words, uint32_t n_before) {
+  for (uint32_t w = words.begin; w < words.end; ++w) {
+    c->before[w] = n_before;
+    n_before += popcount(c->bits[w]);
+  }
+}
+
+DEVICE void renumber_tokens(const Compaction *c, GLOBAL SearchToken *tokens, uint32_t n_tokens, uint32_t thread,
+                            uint32_t n_threads) {
+  for (uint32_t i = thread; i < n_tokens; i += n_threads) {
+    tokens[i].record = index_of_record(c->bits, c->before, tokens[i].record);
+  }
+}
+
+// Copies the records whose new indices are among the n_part from `first` on to the scratch memory.
+DEVICE void gather_records(const Compaction *c, GLOBAL const TraceRecord *records, uint32_t n_records, uint32_t first,
+                           uint32_t n_part, uint32_t thread, uint32_t n_threads) {
+  for (uint32_t r = first + thread; r < n_records; r += n_threads) {
+    const uint32_t index = index_of_record(c->bits, c->before, r);
+    if (index - first >= n_part) continue;  // also of records that go
+    const TraceRecord record = records[r];
+    const TraceRecord moved = {index_of_record(c->bits, c->before, record.previous), record.arc, record.acoustic_cost};
+    c->moved[index - first] = moved;
+  }
+}
+
+// Copies the n records of that part back.
+DEVICE void put_records(const Compaction *c, GLOBAL TraceRecord *records, uint32_t first, uint32_t n, uint32_t thread,
+                        uint32_t n_threads) {
+  for (uint32_t r = thread; r < n; r += n_threads) records[first + r] = c->moved[r];
+}
+
+// ---- best paths ------------------------------------------------------------------------------------------------------------
 
 // Returns the newest record on the paths of both records. A record has a higher number than the one before it; the root, plus
 // one, counts as 0.
@@ -51,8 +132,15 @@ DEVICE uint32_t where_paths_meet(GLOBAL const TraceRecord *records, uint32_t a, 
   return a;
 }
 
-// Writes the path that ends in a record, from its last arc back, as far as max_steps; fills the numbers of steps in *end. Records
-// below common_end are on the paths of all tokens.
+// Returns the newest record that the paths of a thread's tokens share with the path of `record`.
+DEVICE uint32_t newest_common_record(GLOBAL const TraceRecord *records, uint32_t record, GLOBAL const SearchToken *tokens,
+                                     uint32_t n_tokens, uint32_t thread, uint32_t n_threads) {
+  for (uint32_t i = thread; i < n_tokens; i += n_threads) record = where_paths_meet(records, record, tokens[i].record);
+  return record;
+}
+
+// Writes the path that ends in a record, from its last arc back, as far as max_steps; fills the numbers of steps in *end.
+// Records below common_end are on the paths of all tokens.
 DEVICE void write_path(GLOBAL const TraceRecord *records, uint32_t record, uint32_t common_end, GLOBAL PathStep *steps,
                        uint32_t max_steps, SearchEnd *end) {
   uint32_t n = 0, n_own = 0;

@@ -38,7 +38,7 @@ typedef struct TraceRecord {
   float acoustic_cost;
 } TraceRecord;
 
-FIXED uint32_t kTraceRoot = 0xffffffffu;  // in place of a record: the end of the settled path
+FIXED uint32_t kTraceRoot = 0xffffffffu;  // instead of a record's number: the end of the settled path
 
 // An arc of a path.
 typedef struct PathStep {
@@ -69,6 +69,35 @@ typedef enum SearchOverflow {
   kLocalFull = 64,   // the kernel itself goes on with a smaller share
 } SearchOverflow;
 
+// An arc between tokens of a lattice, numbered in the source's frame and in the destination's. `cost` says how much dearer it
+// is than the destination's token. Acoustic costs lie in an array of their own, so that one load brings a link.
+typedef struct SearchLink {
+  uint32_t source, destination, arc;
+  float cost;
+} KERNEL_ALIGNED(16) SearchLink;
+
+// A frame of a lattice: its emitting links, which lead to its tokens, then its epsilon links, and, if it has been pruned, the
+// extra costs of its tokens.
+typedef struct SearchFrame {
+  uint32_t first_link, n_emitting, n_epsilon, n_tokens;
+  uint32_t is_pruned;
+} SearchFrame;
+
+// The counts of a channel's lattice on the device; all zero in channels without.
+typedef struct ChannelLattice {
+  float lattice_beam;
+  uint32_t max_links, max_frames;
+  uint32_t n_links;       // up to the end of the newest frame's; there may be gaps between frames
+  uint32_t n_kept;        // without gaps, when they were closed last
+  uint32_t n_frames;      // on the device
+  uint32_t first_frame;   // the number of the first of them
+  uint32_t n_taken;       // frames at the front that the host has taken
+  uint32_t last_settled;  // the number of the last frame that is pruned no more
+  // When a job ends, the links of the frames up to that one that the host lacks.
+  uint32_t settled_begin, settled_end;
+  uint32_t n_unpruned;  // frames at the end
+} ChannelLattice;
+
 // A lattice that was written behind the channel's links and frames, as it would be if the utterance ended there: the frames
 // from the newest one back to the first that the host lacks. The newest frame's tokens are in the buffer of the next frame's.
 typedef struct SearchOutput {
@@ -85,8 +114,8 @@ typedef struct SearchEnd {
 
 // ---- lists of a frame ----------------------------------------------------------------------------------------------------
 
-// A token whose arcs are followed: the first of them, the token's cost, which token it is (its number for emitting arcs, its
-// slot for epsilon arcs), and how many arcs the items before it have.
+// A token whose arcs are followed: its first arc, its cost, its number for emitting arcs or its slot for epsilon arcs, and the
+// number of arcs of the items before it.
 typedef struct ExpandItem {
   uint32_t first_arc;
   float cost;
@@ -104,7 +133,7 @@ typedef struct Candidate {
 FIXED uint32_t kCandidateEpsilon = 0x40000000u;  // as kArcEpsilon
 FIXED uint32_t kCandidateSlot = 0x3fffffffu;
 
-FIXED uint32_t kFreeSlot = 0xffffffffu;  // in place of a slot's state
+FIXED uint32_t kFreeSlot = 0xffffffffu;  // instead of a slot's state
 FIXED uint32_t kNoSlot = 0xffffffffu;
 FIXED uint32_t kBins = 2048;       // of the histogram over the beam
 FIXED uint32_t kPruneFrames = 16;  // new frames of a lattice that is pruned

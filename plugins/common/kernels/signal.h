@@ -70,7 +70,7 @@ DEVICE double noise_gain(const SignalState *s, double e, uint32_t m, bool is_fir
   return signal < kMaxGain * power ? fmax(signal / power, 1 / kMaxGain) : kMaxGain;
 }
 
-// F6, F7: log mel energies become cepstra in their place. energy, gain: [n_mel]. By a block of n_threads.
+// F6, F7: log mel energies become cepstra, in the same array. energy, gain: [n_mel]. By a block of n_threads.
 DEVICE void remove_noise(CONSTANT DynamicsNumbers *n, const SignalJob *job, const SignalState *s, GLOBAL const float *noise_dct,
                          GLOBAL float *cepstra, LOCAL double *energy, LOCAL double *gain, uint32_t n_threads) {
   const uint32_t n_mel = n->n_mel;
@@ -121,7 +121,7 @@ DEVICE void normalise_cepstra(CONSTANT DynamicsNumbers *n, const SignalJob *job,
   }
 }
 
-// F10: the levels above the cepstra, as far as they can be told. By a block.
+// F10: the levels above the cepstra, as far as frames allow. By a block.
 DEVICE void make_levels(CONSTANT DynamicsNumbers *n, const SignalJob *job, const SignalState *s, GLOBAL const float *slope,
                         uint32_t n_threads) {
   const uint32_t n_total = job->first_frame + job->n_frames, radius = n->n_slope / 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels of the fused step read (plugins/common/signal_plan.h), for host, CUDA and OpenCL.
+// Data that kernels of the fused step read (plugins/common/signal_plan.h), for host, CUDA and OpenCL.
 #ifndef SENONE_SIGNAL_TYPES_H
 #define SENONE_SIGNAL_TYPES_H
 #include "plugins/common/kernels/types.h"

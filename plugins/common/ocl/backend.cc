@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots of plugins/common/device_slots.h with the classes of this folder, and those that are OpenCL's own.
+// The slots of plugins/common/device/slots.h with the classes of this folder, and those that are OpenCL's own.
 #include "plugins/common/ocl/backend.h"
 
 #include <string>
 #include <vector>
 
-#include "plugins/common/device_slots.h"
+#include "plugins/common/device/slots.h"
 #include "plugins/common/ocl/acoustic.h"
 #include "plugins/common/ocl/device.h"
+#include "plugins/common/ocl/fusion.h"
 #include "plugins/common/ocl/gmm_tuning.h"
 #include "plugins/common/ocl/mfcc.h"
 #include "plugins/common/ocl/search_lanes.h"
@@ -22,6 +23,7 @@ struct Platform {
   using Mfcc = ocl::Mfcc;
   using Signals = ocl::Signals;
   using Acoustic = ocl::Acoustic;
+  using Fusion = ocl::Fusion;
   using SearchGraph = ocl::SearchGraph;
   using Search = ocl::Search;
   using SearchLanes = ocl::SearchLanes;

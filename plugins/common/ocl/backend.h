@@ -8,7 +8,7 @@
 
 namespace asr::ocl {
 
-// What asr_backend_entry returns. The variant must live as long as the plugin.
+// Returns the table for asr_backend_entry. The variant must live as long as the plugin.
 const asr_backend_api *backend_table(const Variant &variant, uint32_t host_abi, const asr_host_api *host);
 
 }  // namespace asr::ocl

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
+#include "core/base/thread_pool.h"
 #include "plugins/common/ocl/program.h"
 #include "plugins/common/ocl/runtime.h"
 #include "plugins/common/ocl/variant.h"
-#include "core/base/thread_pool.h"
 
 namespace asr::ocl {
 

@@ -72,18 +72,14 @@ Gmm::Gmm(Device &device, const asr_acoustic_view &view, const GmmTuning &tuning,
 void Gmm::load_stream(const asr_acoustic_view &view, uint32_t j, const std::optional<TensorTarget> &tensor) {
   const GmmLayout layout = {tuning_.lanes, tuning_.parts, tuning_.dims, tuning_.factor_rows};
   const TensorPacker packer(view, centre_, device_.pool());
-  std::vector<uint32_t> fitting;
+  StreamStates states = states_of_stream(view, j);
   std::vector<TensorDim> dims;
   if (tensor && view.streams[j].n_dims <= GmmTensor::kMaxDims) {
     dims = packer.dims_of(j);
-    const std::vector<uint32_t> own = states_of_their_own(view, j);
-    const std::vector<uint8_t> fit = packer.which_fit(j, own, dims);
-    for (size_t i = 0; i < own.size(); ++i) {
-      if (fit[i] != 0) fitting.push_back(own[i]);
-    }
+    choose_tensor_states(packer, j, dims, &states);
   }
-  streams_.emplace_back(device_.context(), pack_stream(view, j, centre_, layout, fitting, device_.pool()));
-  if (!fitting.empty()) streams_.back().tensor.emplace(device_, *tensor, view, packer, j, fitting, dims);
+  streams_.emplace_back(device_.context(), pack_stream(view, j, centre_, layout, states, device_.pool()));
+  if (!states.tensor.empty()) streams_.back().tensor.emplace(device_, *tensor, view, packer, j, states.tensor, dims);
 }
 
 void Gmm::make_shapes(const asr_acoustic_view &view) {

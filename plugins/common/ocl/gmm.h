@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // loglike[t][s] of every row and state on the device (equations G1-G4): which kernel scores what, in which order. Called by
-// acoustic.cc.
+// acoustic.h.
 #pragma once
 
 #include <array>
@@ -20,7 +20,17 @@ class Gmm {
   uint32_t n_dims() const { return n_dims_; }
   uint32_t n_states() const { return n_states_; }
 
-  // Puts kernels into the compute queue: features[n_rows][n_dims] -> scores[n_rows][n_states].
+  // features[n_rows][n_dims] -> scores[n_rows][n_states], both on the device.
+  struct Job {
+    Gmm *gmm;
+    const DeviceArray<float> *features;
+    uint32_t n_rows;
+    const DeviceArray<float> *scores;
+  };
+  // Puts the kernels into the compute queue.
+  static void score(Device &, const std::vector<Job> &jobs) {
+    for (const Job &job : jobs) job.gmm->score(*job.features, job.n_rows, *job.scores);
+  }
   void score(const DeviceArray<float> &features, uint32_t n_rows, const DeviceArray<float> &scores);
 
  private:
@@ -30,7 +40,7 @@ class Gmm {
     DeviceArray<float> fours, shared_fours;
     DeviceArray<GmmBlock> blocks;
     DeviceArray<uint32_t> states;
-    DeviceArray<GmmShared> shared;
+    DeviceArray<SharedStates> shared;
     DeviceArray<std::array<float, 4>> log_weights;
     uint32_t four_size, n_shared_fours;
     std::optional<GmmTensor> tensor;
@@ -41,7 +51,7 @@ class Gmm {
     uint32_t tile_rows;
     Kernel states, gaussians, tile;
   };
-  // What a call scores.
+  // The rows that a call scores.
   struct Rows {
     const DeviceArray<float> &features;
     uint32_t n;

@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "core/backend/asr_backend.h"
-#include "plugins/common/ocl/kernels/gmm_types.h"
 #include "core/base/thread_pool.h"
+#include "plugins/common/device/gmm_states.h"
+#include "plugins/common/ocl/kernels/gmm_types.h"
 
 namespace asr::ocl {
 
-// How many fours stand side by side, how many of these lanes share a state, and how many dimensions and rows of a triangle are
-// taken at once.
+// The shape of the packing: fours side by side, parts of a state among these lanes, and dimensions and rows of a triangle that
+// a kernel takes at once.
 struct GmmLayout {
   uint32_t lanes, parts, dims, factor_rows;
 };
@@ -26,16 +27,13 @@ struct GmmPack {
   std::vector<uint32_t> states;   // [blocks][lanes / parts]; n_states where there is none
   size_t first_shared_value = 0;  // of fours
   uint32_t n_shared_fours = 0;
-  std::vector<GmmShared> shared;
+  std::vector<SharedStates> shared;
   std::vector<std::array<float, 4>> log_weights;
 };
 
-// States of a stream whose codebook no other state shares.
-std::vector<uint32_t> states_of_their_own(const asr_acoustic_view &view, uint32_t stream);
-
-// All states but those that `others` names, in their order, which are scored by other kernels. Throws ASR_BAD_FILE if a
-// precision is not positive definite.
+// Packs states.direct and the shared codebooks; other kernels score states.tensor. Throws ASR_BAD_FILE if a precision is not
+// positive definite.
 GmmPack pack_stream(const asr_acoustic_view &view, uint32_t stream, const std::vector<float> &centre, GmmLayout layout,
-                    const std::vector<uint32_t> &others, ThreadPool &pool);
+                    const StreamStates &states, ThreadPool &pool);
 
 }  // namespace asr::ocl

@@ -21,8 +21,8 @@ struct TensorTarget {
 // Nothing if the variant or the model has no use for them, the GPU none, or its driver does not compile the products.
 std::optional<TensorTarget> tensor_target(Device &device, asr_covariance covariance);
 
-// Whether a device's MFMA holds rows, columns and sums in the lanes in which the kernel has them: one small product tells. No
-// AMD GPU was at hand to see that once and for all.
+// Returns true if a device's MFMA holds rows, columns and sums in the lanes that the kernel expects, by one small product. No
+// AMD GPU was at hand to find that out for all.
 bool mfma_is_as_expected(Device &device, const TensorTarget &target);
 
 class GmmTensor {

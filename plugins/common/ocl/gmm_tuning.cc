@@ -29,7 +29,7 @@ std::string cache_key(const Device &device, bool full) {
   return key;
 }
 
-// Of one window, in seconds; the least of some.
+// Returns the seconds that one window takes, the least of several runs.
 double time_of(Device &device, Gmm &gmm, uint32_t n_rows) {
   const DeviceArray<float> features(device.context(), std::vector<float>(size_t{n_rows} * gmm.n_dims(), 0.5f));
   const DeviceArray<float> scores(device.context(), size_t{n_rows} * gmm.n_states());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of a variant's candidates the scoring kernels of a device use: the first, which is shipped for its architecture, or the
-// one that `tune` measured to be the fastest there and kept in the user's cache.
+// Chooses among a variant's candidates for the scoring kernels of a device. The first is shipped for its architecture; `tune`
+// measures the fastest and keeps it in the user's cache.
 #pragma once
 
 #include <string>

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// MFCC on the device: jobs become work-groups of frames, of any jobs, that one kernel computes (mfcc_plan.h). Called by
-// backend.cc for the slots load_features and extract, and by signal.cc.
+// MFCC on the device: jobs become work-groups of frames, of any jobs, that one kernel computes (mfcc_plan.h). For PLP another
+// kernel follows (kernels/mfcc_plp.cl). Called by backend.cc for the slots load_features and extract, and by signal.cc.
 #pragma once
 
+#include <memory>
+
+#include "plugins/common/mfcc_plp.h"
 #include "plugins/common/ocl/device.h"
 #include "plugins/common/ocl/mfcc_batch.h"
 #include "plugins/common/ocl/mfcc_plan.h"
@@ -22,11 +25,22 @@ class Mfcc {
   const DeviceArray<float> &start(const asr_extract_job *jobs, size_t n_jobs);
 
  private:
-  Mfcc(Device &device, const MfccTables &tables, uint32_t n_points);
+  // What the second kernel of PLP takes.
+  struct Plp {
+    Plp(Device &device, const PlpTables &tables);
+    Kernel kernel;
+    DeviceArray<PlpNumbers> numbers;
+    DeviceArray<float> loudness, autocorrelation, weights, levels;
+  };
+
+  Mfcc(Device &device, const PlpTables &plp);
+  Mfcc(Device &device, const PlpTables &plp, const MfccTables &tables);
   void launch(const MfccBatch &batch);
+  void launch_plp(const MfccBatch &batch, const DeviceArray<MfccOutput> &outputs);
 
   Device &device_;
   const MfccOptions options_;
+  const uint32_t n_ceps_;
   const MfccPlan plan_;
   DeviceArray<MfccOptions> options_array_;
   DeviceArray<MfccPair> pairs_;
@@ -35,6 +49,7 @@ class Mfcc {
   DeviceArray<Float4> weights_, dct_;
   DeviceArray<MfccFour> banks_, dct_tiles_;
   DeviceArray<float> samples_, cepstra_;
+  std::unique_ptr<Plp> plp_;  // NULL for MFCC
   Staging<Runtime> staging_;
 };
 

@@ -49,9 +49,9 @@ void MfccBatch::add(const asr_extract_job *jobs, size_t n_jobs, uint32_t first, 
   n_samples_ += n_filler;
   const auto first_output = static_cast<uint32_t>(outputs_.size()), n_outputs = static_cast<uint32_t>(n_jobs);
   for (size_t j = 0; j < n_jobs; ++j) {
-    outputs_.push_back({n_values_, jobs[j].warp, 0});
-    cepstra_.push_back({jobs[j].cepstra + size_t{first} * options_.n_ceps, size_t{n} * options_.n_ceps});
-    n_values_ += size_t{n} * options_.n_ceps;
+    outputs_.push_back({n_values(), jobs[j].warp, 0});
+    cepstra_.push_back({jobs[j].cepstra + size_t{first} * n_ceps_, size_t{n} * n_ceps_});
+    n_rows_ += n;
   }
   for (uint32_t done = 0; done < n;) {
     uint32_t n_now = frames_that_fit(n - done);

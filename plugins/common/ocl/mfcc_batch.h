@@ -19,15 +19,17 @@ struct MfccRoom {
 
 class MfccBatch {
  public:
-  MfccBatch(const MfccOptions &options, MfccRoom room) : options_(options), room_(room) {}
+  // options.n_ceps: values of a row that the kernel makes; n_ceps: of a row of the jobs.
+  MfccBatch(const MfccOptions &options, uint32_t n_ceps, MfccRoom room) : options_(options), n_ceps_(n_ceps), room_(room) {}
 
   // n frames, from number `first` on, of jobs that want the same frames under several warps.
   void add(const asr_extract_job *jobs, size_t n_jobs, uint32_t first, uint32_t n);
 
-  size_t n_floats() const { return n_samples_ + n_values_; }
+  size_t n_floats() const { return n_samples_ + n_values(); }
   size_t frame_floats(size_t n_jobs) const { return options_.shift_samples + options_.n_ceps * n_jobs; }
   size_t n_samples() const { return n_samples_; }
-  size_t n_values() const { return n_values_; }
+  size_t n_rows() const { return n_rows_; }
+  size_t n_values() const { return n_rows_ * options_.n_ceps; }  // of the kernel
   const std::vector<MfccGroup> &groups() const { return groups_; }
   const std::vector<MfccSegment> &segments() const { return segments_; }
   const std::vector<MfccRun> &runs() const { return runs_; }
@@ -43,8 +45,9 @@ class MfccBatch {
   void add_to_run(uint32_t n_lanes, uint32_t first_output, uint32_t n_outputs);
 
   MfccOptions options_;
+  uint32_t n_ceps_;
   MfccRoom room_;
-  size_t n_samples_ = 0, n_values_ = 0, local_used_ = 0;
+  size_t n_samples_ = 0, n_rows_ = 0, local_used_ = 0;
   std::vector<MfccGroup> groups_;
   std::vector<MfccSegment> segments_;
   std::vector<MfccRun> runs_;

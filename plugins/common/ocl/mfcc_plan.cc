@@ -75,8 +75,9 @@ Kernel kernel_in_memory(Device &device, const MfccOptions &o, uint32_t n_points,
 
 }  // namespace
 
-MfccPlan::MfccPlan(Device &device, const MfccOptions &options, uint32_t n_points)
-    : in_registers(suits_registers(device, options, n_points)),
+// PLP takes its levels from the kernel with floats throughout.
+MfccPlan::MfccPlan(Device &device, const MfccOptions &options, uint32_t n_points, bool is_plp)
+    : in_registers(!is_plp && suits_registers(device, options, n_points)),
       room(in_registers ? MfccRoom{kRegisterFrames, std::numeric_limits<size_t>::max()}
                         : room_in_memory(device, options, n_points)),
       group_size(in_registers ? kRegisterGroupSize : n_points * room.n_frames / kPointsAnItem),

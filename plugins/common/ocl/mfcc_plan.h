@@ -8,7 +8,7 @@
 namespace asr::ocl {
 
 struct MfccPlan {
-  MfccPlan(Device &device, const MfccOptions &options, uint32_t n_points);
+  MfccPlan(Device &device, const MfccOptions &options, uint32_t n_points, bool is_plp);
   bool in_registers;  // kernels/mfcc_512.cl; else kernels/mfcc.cl
   MfccRoom room{};
   uint32_t group_size;

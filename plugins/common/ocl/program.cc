@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kLogLines = 3;
 
-// What the compiler said first, in one line.
+// Returns the first of the compiler's messages, in one line.
 std::string first_lines(const std::string &log) {
   std::string lines;
   size_t n = 0;

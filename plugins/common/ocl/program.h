@@ -19,7 +19,7 @@ class Program {
  public:
   // `driver`: device, driver and platform with their versions: a binary made for others is not used.
   Program(const Context &context, const std::string &driver, const KernelSource &source, const std::string &options);
-  // What a binary is kept under.
+  // Returns the key under which a binary is kept.
   static std::string cache_key(const std::string &driver, const KernelSource &source, const std::string &options);
 
   Kernel kernel(const char *name) const { return Kernel(program_.get(), name); }

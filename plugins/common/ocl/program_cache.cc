@@ -12,7 +12,7 @@
 namespace asr::ocl {
 namespace {
 
-// What a file begins with; the key and the binary follow.
+// The header of a file; the key and the binary follow.
 struct Header {
   char magic[8] = {'s', 'e', 'n', 'o', 'n', 'e', 'c', 'l'};
   uint64_t version = 1, key_bytes = 0, binary_bytes = 0, checksum = 0;  // checksum: of key and binary

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the back ends use of OpenCL, with owners for its objects. Every failure is an asr::Error with the name that OpenCL has
-// for it; destructors ignore failures, so that a lost device can be closed.
+// The part of OpenCL that the back ends use, with owners for its objects. Every failure is an asr::Error with the name that
+// OpenCL has for it. Destructors ignore failures, so that a lost device can be closed.
 #pragma once
 
 #include <atomic>
@@ -70,7 +70,7 @@ class Queue {
   // Offsets and sizes in bytes. Host memory must stay until the work is done.
   void write(cl_mem to, size_t offset, const void *from, size_t n_bytes);
   void read(cl_mem from, size_t offset, void *to, size_t n_bytes);
-  // The same of n elements, from element `first` of the array on.
+  // Copy n elements, from element `first` of the array on.
   template <typename T>
   void write(const DeviceArray<T> &to, size_t first, const T *from, size_t n) {
     write(to.get(), first * sizeof(T), from, n * sizeof(T));
@@ -80,10 +80,15 @@ class Queue {
     read(from.get(), first * sizeof(T), to, n * sizeof(T));
   }
   void copy(cl_mem from, size_t from_offset, cl_mem to, size_t to_offset, size_t n_bytes);
+  // The first n elements.
+  template <typename T>
+  void copy(const DeviceArray<T> &from, DeviceArray<T> *to, size_t n) {
+    copy(from.get(), 0, to->get(), 0, n * sizeof(T));
+  }
   void fill(cl_mem to, size_t offset, uint32_t word, size_t n_bytes);
   // groups of `group` work items
   void launch(const Kernel &kernel, Range groups, Range group);
-  // That kernels ran since the last call, which must be done; the first call starts the clock.
+  // Returns the seconds that kernels ran since the last call, which must be done. The first call starts the clock.
   double kernel_seconds();
 
   void mark(Event *event);            // after all that was put in; and sends it to the device
@@ -241,7 +246,7 @@ class Kernel {
   Handle<cl_kernel, &Api::ReleaseKernel> kernel_;
 };
 
-// These as plugins/common knows them.
+// The names by which plugins/common uses these classes.
 struct Runtime {
   using Queue = ocl::Queue;
   using Event = ocl::Event;

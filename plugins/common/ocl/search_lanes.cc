@@ -6,17 +6,16 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "plugins/common/shared_rows.h"
+#include "plugins/common/device/shared_rows.h"
 
 namespace asr::ocl {
 
 SearchLanes::SearchLanes(Device &device, const SearchTuning &tuning)
-    : DeviceLanes(device.pool()),
-      device_(device),
+    : DeviceLanes(device.pool(), device.context()),
       queue_(device.context()),
       program_(device, tuning),
       pool_(device.context(), queue_),
-      rooms_(device.small_rooms(), tuning.local_slots()),
+      capacities_(device.small_rooms(), tuning.local_slots()),
       scratch_(device.context()),
       rows_(device.context()),
       device_jobs_(device.context()),
@@ -35,7 +34,7 @@ SearchLanes::~SearchLanes() { finish(); }
 void SearchLanes::reserve_scratch(uint32_t n_groups) {
   const bool same = scratch_slots_ == max_slots_ && scratch_candidates_ == max_candidates_;
   if (same && n_scratch_ > 0 && (n_groups <= n_scratch_ || is_scratch_short_)) return;
-  const size_t n_of_group = search_scratch_size(max_slots_, max_candidates_);
+  const size_t n_of_group = scratch_layout(max_slots_, max_candidates_).end;
   n_scratch_ = 0;
   is_scratch_short_ = false;
   for (;; n_groups /= 2, is_scratch_short_ = true) {
@@ -45,8 +44,8 @@ void SearchLanes::reserve_scratch(uint32_t n_groups) {
       break;
     } catch (const Error &error) {
       if (error.code() == ASR_OUT_OF_MEMORY && n_groups > 1) continue;
-      max_slots_ = std::max(scratch_slots_, rooms_.max_slots);
-      max_candidates_ = std::max(scratch_candidates_, rooms_.max_candidates);
+      max_slots_ = std::max(scratch_slots_, capacities_.max_slots);
+      max_candidates_ = std::max(scratch_candidates_, capacities_.max_candidates);
       throw;
     }
   }
@@ -55,9 +54,9 @@ void SearchLanes::reserve_scratch(uint32_t n_groups) {
 
 std::unique_ptr<Search> SearchLanes::begin(const SearchGraph &graph, const asr_search_options &options) {
   finish();
-  auto search = std::make_unique<Search>(graph, options, pool_, rooms_);
+  auto search = std::make_unique<Search>(graph, options, pool_, capacities_);
   if (!graph.begun().has(options)) {
-    run_at_once({lane_of_begin(search.get())});
+    run_at_once({lane_of(search.get(), search->begin_job())});
     graph.begun().note(options);
   }
   most_channels_ = std::max(most_channels_, ++n_channels_);
@@ -68,11 +67,11 @@ void SearchLanes::end(std::unique_ptr<Search> search) {
   if (search == nullptr) return;
   finish();
   --n_channels_;
-  if (search->max_links() > 0) rooms_.max_links = search->max_links();
+  if (search->max_links() > 0) capacities_.max_links = search->max_links();
 }
 
 // Launches the jobs that are pending: those of one graph with rows in one array together.
-void SearchLanes::start_jobs() {
+void SearchLanes::launch_jobs(bool) {
   std::vector<SearchLane> &lanes = pending_.lanes;
   const auto key = [](const SearchLane &lane) { return std::pair(&lane.search->graph(), lane.rows); };
   std::stable_sort(lanes.begin(), lanes.end(), [&](const SearchLane &a, const SearchLane &b) { return key(a) < key(b); });
@@ -80,7 +79,7 @@ void SearchLanes::start_jobs() {
   device_jobs_.reserve(lanes.size());
   for (size_t i = 0; i < lanes.size(); ++i) {
     const SearchJob &job = jobs_.data()[i] = lanes[i].job;
-    // Records, and frames when the host has taken some, move by way of the candidates' place.
+    // Records, and frames when the host has taken some, move through the buffer of the candidates.
     while (max_candidates_ <= std::max(job.max_records / 2, job.lattice.max_frames)) max_candidates_ *= 2;
     while (max_slots_ < job.max_records / 128) max_slots_ *= 2;
   }
@@ -143,64 +142,15 @@ void SearchLanes::start_tasks(Acoustic *acoustic, const std::vector<Task> &tasks
     pending.lanes.push_back({task.search, rows, task.search->job(first, stride, task.n_frames)});
   }
   if (pending.lanes.empty()) return queue_.finish();
-  if (pending.acoustic != nullptr) {
-    Event scored;
-    device_.compute().mark(&scored);
-    queue_.wait_for(scored);
+  for (const uint32_t buffer : {0u, 1u}) {
+    if (pending.reads[buffer]) pending.acoustic->wait_for_scores(buffer, &queue_);
   }
   start_pending(std::move(pending));
 }
 
-// Lanes stay pending until all of them are taken, so that a failure on the way fails all.
-void SearchLanes::take_results() {
-  const std::vector<SearchLane> lanes = pending_.lanes;
-  std::vector<SearchLane> again;
-  std::vector<Search *> searches;
-  for (const SearchLane &lane : lanes) searches.push_back(lane.search);
-  std::vector<bool> goes_on(lanes.size(), false);
-  for (size_t i = 0; i < lanes.size(); ++i) {
-    try {
-      goes_on[i] = searches[i]->take(jobs_.data()[i]);
-    } catch (...) {
-      give_up(searches[i]);
-    }
-  }
-  take_settled(searches);
-  uint32_t overflow = 0;
-  for (size_t i = 0; i < lanes.size(); ++i) {
-    if (!goes_on[i]) continue;
-    const SearchJob done = jobs_.data()[i];
-    try {
-      searches[i]->grow(done.overflow);
-    } catch (...) {
-      give_up(searches[i]);
-      continue;
-    }
-    overflow |= done.overflow;
-    again.push_back({searches[i], lanes[i].rows, searches[i]->rest_of(done)});
-  }
-  pending_.lanes = std::move(again);
-  if (pending_.lanes.empty()) return;
+void SearchLanes::grow_scratch(uint32_t overflow) {
   if ((overflow & kTableFull) != 0) max_slots_ *= 2;
   if ((overflow & kCandidatesFull) != 0) max_candidates_ *= 2;
-  start_jobs();
-  queue_.finish();
-}
-
-// Of lattices: all channels' copies are waited for together.
-void SearchLanes::take_settled(const std::vector<Search *> &searches) {
-  std::vector<Search *> settling;
-  settling.reserve(searches.size());
-  finishing_if_it_fails([&] {
-    for (Search *search : searches) {
-      if (search->start_settled_frames()) settling.push_back(search);
-    }
-    if (settling.empty()) return;
-    queue_.finish();
-    for (Search *search : settling) search->start_settled_links();
-    queue_.finish();
-  });
-  device_.pool().run(settling.size(), [&](size_t i) { settling[i]->take_settled(); });
 }
 
 // Fills ends_ and steps_ for path_jobs_, with up to so many steps each.
@@ -238,18 +188,6 @@ void SearchLanes::find_paths(const std::vector<Search *> &searches, uint32_t wan
     }
     queue_.finish();
   });
-}
-
-void SearchLanes::lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices) {
-  finish();
-  std::vector<SearchLane> lanes;
-  for (Search *search : searches) lanes.push_back({search, &rows_, search->lattice_job(use_final)});
-  run_at_once(std::move(lanes));
-  finishing_if_it_fails([&] {
-    for (Search *search : searches) search->start_written();
-    queue_.finish();
-  });
-  device_.pool().run(searches.size(), [&](size_t i) { searches[i]->lattice(&lattices[i]); });
 }
 
 void SearchLanes::add_memory(asr_backend_memory *memory) const {

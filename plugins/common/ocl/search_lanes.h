@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advances many channels in one launch, a work-group each: scratch memory of the groups, rows of the host on their way to the
-// device, and what happens when a channel's memory or the scratch is too small for a frame. One for a device; used by
-// backend.cc.
+// Advances many channels in one launch, a work-group each. It has the groups' scratch memory and uploads rows of the host. It
+// enlarges a channel's memory or the scratch memory if a frame does not fit. One for a device; used by backend.cc.
 #pragma once
 
 #include <array>
@@ -9,7 +8,7 @@
 #include <vector>
 
 #include "core/backend/asr_backend_bench.h"
-#include "plugins/common/device_lanes.h"
+#include "plugins/common/device/lanes.h"
 #include "plugins/common/ocl/acoustic.h"
 #include "plugins/common/ocl/search.h"
 #include "plugins/common/ocl/search_program.h"
@@ -21,9 +20,10 @@ struct SearchLane {
   Search *search;
   const DeviceArray<float> *rows;
   SearchJob job;
+  bool is_rest = false;  // of a job of which a part was done
 };
 
-class SearchLanes final : public DeviceLanes<SearchLane, Acoustic> {
+class SearchLanes final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
  public:
   explicit SearchLanes(Device &device) : SearchLanes(device, search_tuning(device.facts(), device.small_rooms())) {}
   SearchLanes(Device &device, const SearchTuning &tuning);
@@ -34,8 +34,6 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic> {
   void end(std::unique_ptr<Search> search);
   // Starts advancing; earlier work is finished first.
   void start(Acoustic *acoustic, const std::vector<Task> &tasks);
-  // Of many channels in one launch; threads of the pool make the arrays.
-  void lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices);
   // The lanes' and the channels' part.
   void add_memory(asr_backend_memory *memory) const;
   double kernel_seconds() { return queue_.kernel_seconds(); }
@@ -59,23 +57,25 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic> {
   void start_tasks(Acoustic *acoustic, const std::vector<Task> &tasks);
   std::vector<uint64_t> upload(const std::vector<Task> &tasks);
   void launch(size_t first, size_t end);
-  void take_settled(const std::vector<Search *> &searches);
-  void start_jobs() override;
+  void launch_jobs(bool is_rest) override;
   void await() override { queue_.finish(); }
-  void take_results() override;
-  SearchLane lane_of_begin(Search *search) override { return {search, &rows_, search->job(0, 0, 0)}; }
+  const SearchJob &done_job(size_t i) override { return jobs_.data()[i]; }
+  SearchLane lane_of(Search *search, const SearchJob &job) override { return {search, &rows_, job}; }
+  void grow(Search *search, uint32_t overflow) override { search->grow(overflow); }
+  void grow_scratch(uint32_t overflow) override;
+  void read(uint64_t address, void *to, size_t n_bytes) override { queue_.read(pool_.memory().get(), address, to, n_bytes); }
+  void finish_reads() override { queue_.finish(); }
   void find_paths(const std::vector<Search *> &searches, uint32_t wants, uint32_t max_steps) override;
   bool is_path_whole(size_t i) override { return ends_.data()[i].n_steps <= path_jobs_.data()[i].max_steps; }
   void give_path(size_t i, Search *search, asr_path *path) override {
     search->best_path(ends_.data()[i], steps_.data() + path_jobs_.data()[i].steps, path);
   }
 
-  Device &device_;
   Queue queue_;
   const SearchProgram program_;
   ChannelPool pool_;
-  SearchRooms rooms_;  // of the next channel; it begins with as many links as the last one came to
-  uint32_t max_slots_ = rooms_.max_slots, max_candidates_ = rooms_.max_candidates;
+  SearchCapacities capacities_;  // of the next channel; it begins with as many links as the last one came to
+  uint32_t max_slots_ = capacities_.max_slots, max_candidates_ = capacities_.max_candidates;
   DeviceArray<std::array<uint32_t, 4>> scratch_;
   uint32_t n_scratch_ = 0, scratch_slots_ = 0, scratch_candidates_ = 0;  // as it is laid out: for so many groups
   bool is_scratch_short_ = false;                                        // there was no memory for more groups

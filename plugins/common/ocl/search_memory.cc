@@ -7,6 +7,13 @@
 #include "core/base/error.h"
 
 namespace asr::ocl {
+namespace {
+
+ChannelLayout layout_of(const ChannelSize &size) {
+  return channel_layout(size.max_tokens, size.max_records, size.max_settled, size.max_links, size.max_frames);
+}
+
+}  // namespace
 
 uint64_t ChannelPool::take(uint64_t n_words) {
   const auto fits = [&](const auto &piece) { return piece.second >= n_words; };
@@ -15,22 +22,22 @@ uint64_t ChannelPool::take(uint64_t n_words) {
     grow(n_words);
     found = std::find_if(free_.begin(), free_.end(), fits);
   }
-  const auto [place, n_free] = *found;
+  const auto [offset, n_free] = *found;
   free_.erase(found);
-  if (n_free > n_words) free_.emplace(place + n_words, n_free - n_words);
-  return place;
+  if (n_free > n_words) free_.emplace(offset + n_words, n_free - n_words);
+  return offset;
 }
 
-void ChannelPool::give_back(uint64_t place, uint64_t n_words) noexcept {
+void ChannelPool::give_back(uint64_t offset, uint64_t n_words) noexcept {
   try {
-    add_free(place, n_words);
+    add_free(offset, n_words);
   } catch (...) {  // then it stays unused
   }
 }
 
 // Appends n words, or half the present size if that is more and the device has it.
 void ChannelPool::grow(uint64_t n_words) {
-  uint64_t n_more = std::max(n_words, n_words_ / 2);
+  uint64_t n_more = std::max(n_words, n_words_ / 2 / SEARCH_WORDS(SearchLink) * SEARCH_WORDS(SearchLink));
   DeviceArray<uint32_t> larger(context_);
   try {
     larger.reserve(n_words_ + n_more);
@@ -46,56 +53,53 @@ void ChannelPool::grow(uint64_t n_words) {
   add_free(n_words_ - n_more, n_more);
 }
 
-void ChannelPool::add_free(uint64_t place, uint64_t n_words) {
-  const auto added = free_.emplace(place, n_words).first;
+void ChannelPool::add_free(uint64_t offset, uint64_t n_words) {
+  const auto added = free_.emplace(offset, n_words).first;
   const auto next = std::next(added);
-  if (next != free_.end() && place + n_words == next->first) {
+  if (next != free_.end() && offset + n_words == next->first) {
     added->second += next->second;
     free_.erase(next);
   }
   if (added == free_.begin()) return;
   const auto before = std::prev(added);
-  if (before->first + before->second != place) return;
+  if (before->first + before->second != offset) return;
   before->second += added->second;
   free_.erase(added);
 }
 
-ChannelMemory::ChannelMemory(ChannelPool &pool, const ChannelSize &size) : pool_(&pool), size_(size), n_words_(layout().end) {
-  place_ = pool.take(n_words_);
+ChannelMemory::ChannelMemory(ChannelPool &pool, const ChannelSize &size)
+    : pool_(&pool), size_(size), n_words_(layout_of(size).end) {
+  offset_ = pool.take(n_words_);
 }
 
 ChannelMemory::ChannelMemory(ChannelMemory &&other) noexcept
-    : pool_(std::exchange(other.pool_, nullptr)), size_(other.size_), place_(other.place_), n_words_(other.n_words_) {}
+    : pool_(std::exchange(other.pool_, nullptr)), size_(other.size_), offset_(other.offset_), n_words_(other.n_words_) {}
 
 ChannelMemory &ChannelMemory::operator=(ChannelMemory &&other) noexcept {
   std::swap(pool_, other.pool_);
   std::swap(size_, other.size_);
   std::swap(n_words_, other.n_words_);
-  std::swap(place_, other.place_);
+  std::swap(offset_, other.offset_);
   return *this;
 }
 
 ChannelMemory::~ChannelMemory() {
-  if (pool_ != nullptr) pool_->give_back(place_, n_words_);
+  if (pool_ != nullptr) pool_->give_back(offset_, n_words_);
 }
 
 void ChannelMemory::give(SearchJob *job) const {
-  job->channel = place_;
-  job->max_tokens = size_.max_tokens, job->max_records = size_.max_records, job->max_settled = size_.max_settled;
-  job->lattice.max_links = size_.max_links, job->lattice.max_frames = size_.max_frames;
+  job->channel = offset_;
+  set_size(size_, job);
 }
 
-ChannelLayout ChannelMemory::layout() const {
-  return channel_layout(size_.max_tokens, size_.max_records, size_.max_settled, size_.max_links, size_.max_frames);
+ChannelOffsets channel_offsets(const SearchJob &job) {
+  const ChannelLayout at =
+      layout_of({job.max_tokens, job.max_records, job.max_settled, job.lattice.max_links, job.lattice.max_frames});
+  const auto bytes = [&](uint64_t word) { return (job.channel + word) * sizeof(uint32_t); };
+  return {{bytes(0), bytes(at.acoustic_costs), bytes(at.extras), bytes(at.frames)},
+          {bytes(at.tokens), bytes(at.tokens) + job.max_tokens * sizeof(SearchToken)},
+          bytes(at.records),
+          bytes(at.settled)};
 }
-
-uint64_t ChannelMemory::tokens(uint32_t which) const {
-  return place_ + uint64_t{which} * size_.max_tokens * SEARCH_WORDS(SearchToken);
-}
-uint64_t ChannelMemory::records() const { return place_ + layout().records; }
-uint64_t ChannelMemory::settled() const { return place_ + layout().settled; }
-uint64_t ChannelMemory::links() const { return place_ + layout().links; }
-uint64_t ChannelMemory::extras() const { return place_ + layout().extras; }
-uint64_t ChannelMemory::frames() const { return place_ + layout().frames; }
 
 }  // namespace asr::ocl

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of channels: one array of the device, because a kernel that advances many channels can be given no more, from which
-// every channel has a piece. It moves when it grows, so that pieces are known by their places in it. Used by search.cc.
+// The memory of channels: one array of the device, of which every channel has a piece, because a kernel that advances many
+// channels can be given no more. The array moves when it grows, so pieces are known by their offsets. Used by search.cc.
 #pragma once
 
 #include <map>
 
+#include "plugins/common/device/search_channel.h"
 #include "plugins/common/ocl/kernels/search_types.h"
 #include "plugins/common/ocl/runtime.h"
 
@@ -16,27 +17,22 @@ class ChannelPool {
 
   const DeviceArray<uint32_t> &memory() const { return memory_; }
   Queue &queue() { return queue_; }
-  // The place of a free piece. No work with the memory may be under way, for it may move.
+  // The offset of a free piece. No work with the memory may be under way, for it may move.
   uint64_t take(uint64_t n_words);
-  void give_back(uint64_t place, uint64_t n_words) noexcept;
+  void give_back(uint64_t offset, uint64_t n_words) noexcept;
 
  private:
   void grow(uint64_t n_words);
-  void add_free(uint64_t place, uint64_t n_words);
+  void add_free(uint64_t offset, uint64_t n_words);
 
   const Context &context_;
   Queue &queue_;
   DeviceArray<uint32_t> memory_;
   uint64_t n_words_ = 0;
-  std::map<uint64_t, uint64_t> free_;  // words from a place on; no two touch each other
+  std::map<uint64_t, uint64_t> free_;  // words from a offset on; no two touch each other
 };
 
-// How many of each a channel has room for; links and frames are 0 in channels without lattices.
-struct ChannelSize {
-  uint32_t max_tokens, max_records, max_settled, max_links, max_frames;
-};
-
-// A channel's piece: its tokens, records, settled steps and links, as SearchJob::channel says.
+// The piece of a channel: its tokens, records, settled steps and links, as SearchJob::channel says.
 class ChannelMemory {
  public:
   ChannelMemory(ChannelPool &pool, const ChannelSize &size);
@@ -44,23 +40,24 @@ class ChannelMemory {
   ChannelMemory &operator=(ChannelMemory &&other) noexcept;
   ~ChannelMemory();
 
-  // Puts place and sizes into a job.
+  // Puts offset and sizes into a job.
   void give(SearchJob *job) const;
   const ChannelSize &size() const { return size_; }
 
-  // Places in the pool.
-  uint64_t tokens(uint32_t which) const;
-  uint64_t records() const;
-  uint64_t settled() const;
-  uint64_t links() const;
-  uint64_t extras() const;
-  uint64_t frames() const;
-
  private:
-  ChannelLayout layout() const;
   ChannelPool *pool_;
   ChannelSize size_;
-  uint64_t place_ = 0, n_words_;
+  uint64_t offset_ = 0, n_words_;
 };
+
+// Offsets in the pool, in bytes, of the parts of a job's channel.
+struct ChannelOffsets : LatticeBuffers {
+  uint64_t tokens[2], records, settled;
+};
+ChannelOffsets channel_offsets(const SearchJob &job);
+
+inline LatticeBuffers lattice_buffers(const SearchJob &job) { return channel_offsets(job); }
+inline uint64_t tokens_address(const SearchJob &job, uint32_t which) { return channel_offsets(job).tokens[which]; }
+inline void clear_results(SearchJob *job) { job->has_written = 0; }
 
 }  // namespace asr::ocl

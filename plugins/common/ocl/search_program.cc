@@ -13,7 +13,7 @@ namespace {
 // With sub-groups half as many work-items have the registers that the kernel wants on AMD; a CPU's work-group is one thread.
 constexpr uint32_t kGpuGroupSize = 1024, kSubgroupsGroupSize = 512, kHostGroupSize = 32;
 constexpr size_t kLaneBytes = 1024, kMostSlots = 8191;  // less than half of the usual max_slots
-constexpr uint32_t kLeastSlots = 1057;                  // which have room for the bins of LocalTable
+constexpr uint32_t kLeastSlots = 1057;                  // enough for the bins of LocalTable
 constexpr uint32_t kReduxCapability = 8;
 
 std::string options_of(const SearchTuning &tuning) {
@@ -30,7 +30,7 @@ uint32_t SearchTuning::local_slots() const {
   const size_t least_warp = warps == WarpKind::kNvidia ? 32 : warps == WarpKind::kSubgroups ? 8 : 1;
   const size_t n_bytes = local_bytes - kLaneBytes - group_size / least_warp * sizeof(uint32_t);
   const auto n_slots = static_cast<uint32_t>(std::min(n_bytes / (2 * sizeof(uint32_t)), kMostSlots) - 1) | 1;
-  return small_room(n_slots, small_rooms, kLeastSlots) | 1;
+  return initial_capacity(n_slots, small_rooms, kLeastSlots) | 1;
 }
 
 SearchTuning search_tuning(const DeviceFacts &facts, uint32_t small_rooms) {

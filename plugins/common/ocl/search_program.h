@@ -7,7 +7,7 @@
 
 namespace asr::ocl {
 
-// What lanes of a work-group can do together: search_warp_*.h.
+// The operations that lanes of a work-group have together (search_warp_*.h).
 enum class WarpKind { kOne = 0, kNvidia = 1, kSubgroups = 2 };
 
 struct SearchTuning {

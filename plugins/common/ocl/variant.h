@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tells the OpenCL back ends apart: the vendor whose devices they are made for, their kernels and how these are launched.
-// Each plugin fills in one Variant; backend.cc makes the back end of it.
+// The differences between the OpenCL back ends: the vendor of their devices, their kernels and how these are launched. Each
+// plugin fills in one Variant; backend.cc makes the back end of it.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace asr::ocl {
 
-// What is known of a device before it is opened.
+// The facts about a device that are known before it is opened.
 struct DeviceFacts {
   cl_device_id id = nullptr;
   std::string name;
@@ -25,7 +25,7 @@ struct DeviceFacts {
        has_fp64 = false, has_subgroups = false;
 };
 
-// How the scoring kernels of a variant are compiled and launched.
+// Options with which the scoring kernels of a variant are compiled and launched.
 struct GmmTuning {
   uint32_t lanes, parts, dims, factor_rows;  // GmmLayout
   std::vector<uint32_t> tile_rows;           // that a work-group scores: the least that is enough, else the last

@@ -11,6 +11,7 @@
 
 #include "plugins/common/gmm_tensor.h"
 #include "plugins/common/kernels/log_zero.h"
+#include "plugins/common/kernels/shared_states.h"
 
 namespace asr::cuda {
 
@@ -47,12 +48,7 @@ void launch_direct_states(const DirectModel &model, const DirectState *states, u
 // scores[4 * n_fours][n_rows] of single Gaussians.
 void launch_direct_scores(const DirectModel &model, uint32_t n_fours, const GmmRows &rows, float *scores, cudaStream_t stream);
 
-// Up to four states that mix the Gaussians of one codebook.
-struct SharedStates {
-  uint32_t first_gaussian, n_gaussians;  // among the stream's shared ones
-  uint32_t first_weight;                 // [n_gaussians] of float4, one value a state, base-2 logarithms
-  uint32_t states[4], n_states;
-};
+// Mixtures of states that share codebooks.
 void launch_mix_shared(const SharedStates *states, uint32_t n_items, const float4 *log_weights, const float *gaussian_scores,
                        const GmmRows &rows, cudaStream_t stream);
 
@@ -72,8 +68,8 @@ inline uint32_t diagonal_tile_bytes(uint32_t n_steps) { return n_steps * 256 + u
 constexpr uint32_t kDiagonalBlocks = 2;  // of a multiprocessor at once
 void launch_diagonal_tensor(const TensorModel &model, const GmmRows &rows, cudaStream_t stream);
 
-// The same on GPUs of capability 9.0, for which alone it is compiled, for several models at once. Stretches by how many
-// warpgroups share one: 1, 2, 4.
+// The diagonal kernel for GPUs of capability 9.0, for which alone it is compiled, for several models at once. Stretches by how
+// many warpgroups share one: 1, 2, 4.
 constexpr uint32_t kWarpgroups = 4;  // of a block, of which a multiprocessor has one
 constexpr uint32_t kMostModels = 16;
 struct DiagonalJob {

@@ -85,7 +85,7 @@ __device__ __forceinline__ void mix_tiles(const float (&d)[kProductTiles][4], co
   }
 }
 
-// A place in a ring, and whether its turn is an odd one.
+// A stage of a ring, and whether its turn is an odd one.
 struct Place {
   uint32_t slot = 0, odd = 0;
   __device__ __forceinline__ void next(uint32_t n_slots) {
@@ -112,7 +112,7 @@ __device__ __forceinline__ void score_part(const Part &part) {
   const TensorModel &model = part.model;
   const GmmRows &rows = part.rows;
   const uint32_t n_sharing = part.n_sharing;
-  // What the compiler must know to be the same for all lanes goes through a shuffle.
+  // A shuffle tells the compiler that a value is the same for all lanes.
   const auto uniform = [](uint32_t value) { return __shfl_sync(0xffffffffu, value, 0); };
   const uint32_t warp = uniform(threadIdx.x / kWarp), group = warp / 4, ring = group / n_sharing;
   const uint32_t group_row = (blockIdx.y * n_sharing + group % n_sharing) * 64, first_row = group_row + warp % 4 * 16;

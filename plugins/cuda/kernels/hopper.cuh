@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels use of Hopper alone (sm_90a): warpgroup products with one operand in shared memory, bulk copies to shared
-// memory, and the barriers that count their bytes.
+// Operations of Hopper alone (sm_90a): warpgroup products with one operand in shared memory, bulk copies to shared memory, and
+// the barriers that count their bytes.
 #pragma once
 
 #include <cuda_runtime.h>

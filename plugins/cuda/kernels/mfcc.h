@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between mfcc.cc and kernels/mfcc.cu: the tables of a front end and a batch of frames, as they lie in device memory.
+// Between mfcc.cc and kernels/mfcc.cu, mfcc_512.cu and mfcc_plp.cu: the tables of a front end and a batch of frames, as they
+// lie in device memory.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
 #include <cstdint>
+
+#include "plugins/common/kernels/mfcc_plp.h"
 
 namespace asr::cuda {
 
@@ -70,5 +73,18 @@ constexpr size_t kMfcc512FixedBytes = 2560;
 constexpr uint32_t kMfcc512HeadFours = 32;  // at most: of a bank before its weights
 cudaError_t mfcc_512_prepare(size_t shared_bytes);
 void launch_mfcc_512(const MfccTables &tables, const MfccBatch &batch, uint32_t n_multiprocessors, cudaStream_t stream);
+
+// PLP: launch_mfcc makes levels at level_outputs, from which launch_plp makes cepstra at outputs. Rows follow each other as the
+// outputs do, n_rows in all.
+struct PlpBatch {
+  PlpNumbers numbers;
+  uint32_t n_rows, n_outputs;
+  const float *loudness, *autocorrelation, *weights;
+  const MfccOutput *outputs;  // [n_outputs], first_value in the cepstra
+  MfccOutput *level_outputs;  // [n_outputs], first_value in the levels
+  float *levels, *cepstra;    // [n_rows][n_levels], [n_rows][n_ceps]
+};
+void launch_plp_outputs(const PlpBatch &batch, cudaStream_t stream);  // makes level_outputs
+void launch_plp(const PlpBatch &batch, cudaStream_t stream);
 
 }  // namespace asr::cuda

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Viterbi beam search: a team, a block or a cluster of blocks (search_team.cuh), owns a channel and takes it through all
-// frames of a window, with barriers of its own only. Nothing waits for the host or for other teams, so as many channels run
-// beside each other as there is room for, and further ones after them. A frame (search_frame.cuh) is: select
+// The Viterbi beam search. A team, a block or a cluster of blocks (search_team.cuh), takes a channel through all frames of a
+// window, with barriers of its own only. Nothing waits for the host or for other teams, so as many channels run
+// beside each other as the GPU holds, and further ones after them. A frame (search_frame.cuh) is: select
 // (search_select.cuh), expand and resolve the emitting arcs, expand and resolve epsilon arcs until no cost falls
 // (search_expand.cuh), write the tokens down and free their slots. A frame that does not fit its memory leaves the channel as
 // it was before it: the kernel ends there and the host, with more memory, goes on. Channels that make lattices keep the frame's
@@ -21,36 +21,36 @@ constexpr uint32_t kThreads = 1024;
 constexpr size_t kSlotBytes = sizeof(unsigned long long) + sizeof(uint32_t);
 constexpr uint32_t kClusterThreads = 768;
 
-// Of shared memory: the table, or, while gaps of a lattice are closed, the numbers of FrameMoves.
+// Returns the shared memory of the table, or, while gaps of a lattice are closed, of the numbers of FrameMoves.
 constexpr size_t table_bytes(uint32_t n_slots) { return (n_slots < kThreads ? kThreads : n_slots) * kSlotBytes; }
 
 __global__ void __launch_bounds__(kThreads) search_kernel(SearchJob *jobs, SearchScratch scratch) {
-  __shared__ Lane lane;
+  __shared__ SearchState search;
   __shared__ uint32_t histogram[kBins];
   uint32_t part = 0;
   if (threadIdx.x == 0) {
     part = claim_scratch(scratch);
-    set_scratch(lane, scratch, part);
-    set_lists(lane);
-    lane.histogram = histogram;
+    set_scratch(search, scratch, part);
+    set_lists(search);
+    search.histogram = histogram;
   }
   __syncthreads();
-  Table<NarrowTeam>(lane).block_free_own();
-  team_take_job<NarrowTeam>(lane, jobs + blockIdx.x);
+  Table<NarrowTeam>(search).block_free_own();
+  team_take_job<NarrowTeam>(search, jobs + blockIdx.x);
   if (threadIdx.x == 0) release_scratch(scratch, part);
 }
 
 __global__ void __launch_bounds__(kClusterThreads) search_cluster_kernel(SearchJob *jobs, SearchScratch scratch) {
   if (!kHasClusters) return;
-  __shared__ Lane lane;
+  __shared__ SearchState search;
   uint32_t part = 0;
   if (threadIdx.x == 0) {
     part = claim_scratch(scratch);
-    set_scratch(lane, scratch, part);
+    set_scratch(search, scratch, part);
   }
   __syncthreads();
-  Table<ClusterTeam>(lane).block_free_own();
-  team_take_job<ClusterTeam>(lane, jobs + blockIdx.x / ClusterTeam::size());
+  Table<ClusterTeam>(search).block_free_own();
+  team_take_job<ClusterTeam>(search, jobs + blockIdx.x / ClusterTeam::size());
   if (threadIdx.x == 0) release_scratch(scratch, part);
 }
 
@@ -76,7 +76,7 @@ struct ClusterLaunch {
 
 uint32_t search_shared_slots(size_t shared_bytes) {
   uint32_t n = 1;
-  while (2 * n * kSlotBytes + sizeof(Lane) + kBins * sizeof(uint32_t) <= shared_bytes) n *= 2;
+  while (2 * n * kSlotBytes + sizeof(SearchState) + kBins * sizeof(uint32_t) <= shared_bytes) n *= 2;
   return n;
 }
 
@@ -110,7 +110,7 @@ void launch_search(SearchJob *jobs, uint32_t n_jobs, const SearchScratch &scratc
 
 cudaError_t launch_search_clusters(SearchJob *jobs, uint32_t n_jobs, SearchScratch scratch, uint32_t cluster_size,
                                    cudaStream_t stream) {
-  scratch.n_shared_slots = small_room(ClusterShare::kSlots, scratch.small_rooms, 2 * ClusterShare::kLeastRoom);
+  scratch.n_shared_slots = initial_capacity(ClusterShare::kSlots, scratch.small_rooms, 2 * ClusterShare::kLeastCapacity);
   const ClusterLaunch launch(n_jobs * cluster_size, cluster_size, stream);
   return cudaLaunchKernelEx(&launch.config, search_cluster_kernel, jobs, scratch);
 }

@@ -19,44 +19,18 @@ struct SearchTables {
   uint32_t start_state;
 };
 
-// An arc between tokens of a lattice, numbered in the source's frame and in the destination's. `cost` says how much dearer it
-// is than the destination's token.
-struct alignas(16) SearchLink {
-  uint32_t source, destination, arc;
-  float cost;
-};
-
-// A frame of a lattice: its emitting links, which lead to its tokens, then its epsilon links, and, if it has been pruned, the
-// extra costs of its tokens (search_prune.cuh).
-struct SearchFrame {
-  uint32_t first_link, n_emitting, n_epsilon, n_tokens;
-  uint32_t is_pruned;
-};
-
-// What a channel has of its lattice; all zero in channels without.
-struct SearchLinks {
-  float lattice_beam;
-  uint32_t max_links, max_frames;
+// A channel's lattice and its buffers.
+struct SearchLinks : ChannelLattice {
   SearchLink *links;      // [max_links]
   float *acoustic_costs;  // [max_links]
   float *extras;          // [max_links + 1]
   SearchFrame *frames;    // [max_frames]
-
-  uint32_t n_links;       // up to the end of the newest frame's; there may be gaps between frames
-  uint32_t n_kept;        // without gaps, when they were closed last
-  uint32_t n_frames;      // in `frames`
-  uint32_t first_frame;   // the number of the first of them
-  uint32_t n_taken;       // frames at the front that the host has taken
-  uint32_t last_settled;  // the number of the last frame that is pruned no more
-  // Links of the frames up to that one which the host does not know yet, when a job ends.
-  uint32_t settled_begin, settled_end;
-  uint32_t n_unpruned;    // frames at the end
 };
 
-// Where the best path of a channel (docs/search.md, "The best path") is written: *end, and the path from its last arc back in
-// steps[0 ... n_steps - 1], of which the first max_steps are written; what was settled in settled_steps[0 ... n_settled - 1].
-// All three in memory of the host that the device can write.
-struct SearchPathPlace {
+// Buffers of the best path of a channel (docs/search.md, "The best path"): *end, the path from its last arc back in steps[0 ...
+// n_steps - 1], of which the first max_steps are written, and the settled part in settled_steps[0 ... n_settled - 1]. All three
+// are memory of the host that the device can write.
+struct PathOutput {
   SearchEnd *end;
   PathStep *steps, *settled_steps;
   uint32_t max_steps;
@@ -68,13 +42,13 @@ struct SearchJob {
   SearchBeam beam;
   const float *rows;  // of log-likelihoods
   uint32_t row_stride, n_frames;
-  bool begin;            // first makes the token of the start state; false from then on
-  bool output;           // after the frames, writes the lattice as it would be if the utterance ended here; changes nothing
-  bool use_final;        // in results
-  bool wants_common;     // in `path`
-  bool has_written;      // the lattice; set by the kernel
-  bool has_path;         // written; set by the kernel
-  SearchPathPlace path;  // `end` nullptr: no path is wanted
+  bool begin;         // first makes the token of the start state; false from then on
+  bool output;        // after the frames, writes the lattice as it would be if the utterance ended here; changes nothing
+  bool use_final;     // in results
+  bool wants_common;  // in `path`
+  bool has_written;   // the lattice; set by the kernel
+  bool has_path;      // written; set by the kernel
+  PathOutput path;    // `end` nullptr: no path is wanted
 
   SearchToken *tokens[2];  // [max_tokens], those of the last frame and of the next
   TraceRecord *records;    // [max_records]
@@ -122,7 +96,7 @@ __host__ __device__ inline size_t search_scratch_size(uint32_t max_tokens, uint3
 uint32_t search_shared_slots(size_t shared_bytes);
 cudaError_t prepare_search(uint32_t n_shared_slots);
 constexpr uint32_t kMaxClusterSize = 16, kMinClusterSize = 9;  // smaller ones, from 2 on, only where a test wants them
-// What must be called once before clusters of so many blocks advance channels, and how many can do so beside each other.
+// Prepares launches of clusters of so many blocks; *n_clusters is how many of them run beside each other.
 cudaError_t prepare_search_clusters(uint32_t cluster_size, uint32_t *n_clusters);
 // A block for each job, in their order.
 void launch_search(SearchJob *jobs, uint32_t n_jobs, const SearchScratch &scratch, cudaStream_t stream);
@@ -132,7 +106,7 @@ cudaError_t launch_search_clusters(SearchJob *jobs, uint32_t n_jobs, SearchScrat
 
 // ---- best paths ----------------------------------------------------------------------------------------------------------
 
-// Of a channel that no other launch works on.
+// The best path of a channel that no other launch works on.
 struct SearchPathJob {
   const float *final_costs;
   const SearchToken *tokens;
@@ -140,7 +114,7 @@ struct SearchPathJob {
   const PathStep *settled;
   uint32_t n_tokens, n_settled;
   bool use_final, wants_common;
-  SearchPathPlace place;
+  PathOutput output;
 };
 __host__ __device__ inline SearchPathJob path_job_of(const SearchJob &job) {
   return {job.graph.final_costs, job.tokens[job.current], job.records,      job.settled, job.n_tokens,

@@ -20,7 +20,7 @@ __device__ inline uint32_t cluster_size() {
   asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
   return size;
 }
-// What any thread wrote before it, all see after it.
+// Waits for all blocks. All threads then see what any thread wrote before.
 __device__ inline void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of a lattice that are gone and places between frames that pruning (search_prune.cuh) left empty. Links of all frames
-// move down together, kMovedAtOnce of a thread behind a barrier: a link's frame is found among the numbers of links before each
-// frame, which lie in shared memory in the place of the table.
+// Removes taken frames of a lattice, and closes the gaps that pruning (search_prune.cuh) leaves between frames. Links of all
+// frames move down together, kMovedAtOnce of a thread behind a barrier. A link's frame is found among the numbers of links
+// before each frame, which lie in shared memory in place of the table.
 #pragma once
 
-#include "plugins/cuda/kernels/search_lane.cuh"
+#include "plugins/cuda/kernels/search_extras.cuh"
 
 namespace asr::cuda {
 
 constexpr uint32_t kMovedAtOnce = 2;
 
-// The frames that the host has taken go.
-__device__ inline void block_drop_taken(Lane &lane) {
-  SearchLinks &lattice = lane.job.lattice;
+// Removes the frames that the host has taken.
+__device__ inline void block_drop_taken(SearchState &search) {
+  SearchLinks &lattice = search.job.lattice;
   const uint32_t n_taken = lattice.n_taken;
   if (n_taken == 0) return;
   for (uint32_t first = n_taken; first < lattice.n_frames; first += blockDim.x) {
@@ -23,16 +23,12 @@ __device__ inline void block_drop_taken(Lane &lane) {
     if (t < lattice.n_frames) lattice.frames[t - n_taken] = frame;
   }
   __syncthreads();
-  if (threadIdx.x == 0) {
-    lattice.first_frame += n_taken;
-    lattice.n_frames -= n_taken;
-    lattice.n_taken = 0;
-  }
+  if (threadIdx.x == 0) drop_taken_frames(&lattice);
   __syncthreads();
 }
 
-// As many frames as there are threads: how many links the frames before have, how far the frame's move, and how many extra
-// costs move along.
+// Moves of as many frames as there are threads: the number of links in the frames before, the distance of the frame's own, and
+// the number of extra costs that move along.
 struct FrameMoves {
   uint32_t *n_before, *distance, *n_extras;
 
@@ -70,17 +66,17 @@ __device__ inline void block_move_links(const SearchLinks &lattice, const FrameM
 #pragma unroll
     for (uint32_t k = 0; k < kMovedAtOnce; ++k) {
       if (!moves_down[k]) continue;
-      const uint32_t place = to + first + k * blockDim.x;
-      lattice.links[place] = links[k];
-      lattice.acoustic_costs[place] = acoustic_costs[k];
-      lattice.extras[place + 1] = extras[k];  // frame 0 of an utterance, which has no link more, never moves
+      const uint32_t index = to + first + k * blockDim.x;
+      lattice.links[index] = links[k];
+      lattice.acoustic_costs[index] = acoustic_costs[k];
+      lattice.extras[index + 1] = extras[k];  // frame 0 of an utterance, which has no link more, never moves
     }
   }
 }
 
 // Moves every frame's links to the end of those before. The table in shared memory is overwritten.
-__device__ inline void block_close_gaps(Lane &lane) {
-  SearchLinks &lattice = lane.job.lattice;
+__device__ inline void block_close_gaps(SearchState &search) {
+  SearchLinks &lattice = search.job.lattice;
   const FrameMoves moves;
   uint32_t to = 0;
   for (uint32_t first = 0; first < lattice.n_frames; first += blockDim.x) {
@@ -88,7 +84,7 @@ __device__ inline void block_close_gaps(Lane &lane) {
     SearchFrame frame{};
     if (t < lattice.n_frames) frame = lattice.frames[t];
     uint32_t n_links;
-    const uint32_t n_before = block_scan(frame.n_emitting + frame.n_epsilon, lane.sums, &n_links);
+    const uint32_t n_before = block_scan(frame.n_emitting + frame.n_epsilon, search.sums, &n_links);
     moves.n_before[threadIdx.x] = n_before;
     moves.distance[threadIdx.x] = frame.first_link - (to + n_before);
     moves.n_extras[threadIdx.x] = frame.is_pruned != 0 ? frame.n_tokens : 0;

@@ -14,7 +14,7 @@
 
 namespace asr::cuda {
 
-// What the threads share.
+// Shared memory of the threads that find a path.
 struct PathFinding {
   unsigned long long best_key[2];  // without final costs, with
   uint32_t record;
@@ -29,10 +29,7 @@ __device__ inline unsigned long long warp_min_key(unsigned long long key) {
 __device__ inline void block_find_common(const SearchPathJob &job, PathFinding &shared) {
   if (threadIdx.x == 0) shared.common_end = shared.record + 1;
   __syncthreads();
-  uint32_t common = shared.record;
-  for (uint32_t i = threadIdx.x; i < job.n_tokens; i += blockDim.x) {
-    common = where_paths_meet(job.records, common, job.tokens[i].record);
-  }
+  const uint32_t common = newest_common_record(job.records, shared.record, job.tokens, job.n_tokens, threadIdx.x, blockDim.x);
   atomicMin(&shared.common_end, common + 1);
 }
 
@@ -60,14 +57,14 @@ __device__ inline void block_find_path(const SearchPathJob &job, PathFinding &sh
     keys_of(i, keys);
     if (keys[with_final] == shared.best_key[with_final]) shared.record = job.tokens[i].record;
   }
-  for (uint32_t i = threadIdx.x; i < job.n_settled; i += blockDim.x) job.place.settled_steps[i] = job.settled[i];
+  for (uint32_t i = threadIdx.x; i < job.n_settled; i += blockDim.x) job.output.settled_steps[i] = job.settled[i];
   __syncthreads();
   if (job.wants_common) block_find_common(job, shared);
   __syncthreads();
   if (threadIdx.x == 0) {
     SearchEnd end{static_cast<uint32_t>(shared.best_key[with_final]), with_final, 0, 0};
-    write_path(job.records, shared.record, shared.common_end, job.place.steps, job.place.max_steps, &end);
-    *job.place.end = end;
+    write_path(job.records, shared.record, shared.common_end, job.output.steps, job.output.max_steps, &end);
+    *job.output.end = end;
   }
   __syncthreads();
 }

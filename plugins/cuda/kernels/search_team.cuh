@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who takes a channel through its frames: a block, or, where there are fewer channels than the GPU has room for, a cluster of
-// blocks. In a cluster every state has an owner, by a hash of its number, and the owner has the state's token, the slot in its
-// table and the arcs that follow: what leads to a state is sent to its owner (search_mail.cuh), and everything else is done in
-// a block's own shared memory. Places in what the channel has once, its tokens, records and links, are counted by the leading
-// block. Each block decides by itself what comes next; that all decide the same is what stands are for (search_stand.cuh).
+// A team takes a channel through its frames: a block, or, if channels are few, a cluster of blocks. In a cluster every state
+// has an owner, by a hash of its number. The owner has the state's token, the slot in its table and the arcs that follow.
+// Candidates are sent to the owner of their state (search_mail.cuh); everything else is done in a block's own shared memory.
+// The leading block counts indices into the channel's tokens, records and links. Each block decides by itself on the next step;
+// all-reduces make all decide alike (search_reduce.cuh).
 #pragma once
 
 #include "plugins/common/kernels/search_keys.h"
@@ -34,14 +34,14 @@ struct ClusterTeam {
   __device__ static uint32_t rank() { return cluster_rank(); }
   __device__ static uint32_t size() { return cluster_size(); }
   __device__ static void sync() { cluster_sync(); }
-  // The same variable of the shared memory of another block.
+  // Returns the address of a variable in the shared memory of another block.
   template <typename T>
   __device__ static T *of_block(T *own, uint32_t rank) {
     return of_cluster_block(own, rank);
   }
 };
 
-// The block that owns a state; the hash's upper bits tell it.
+// Returns the block that owns a state, by the hash's upper bits.
 template <typename Team>
 __device__ inline uint32_t owner_of(uint32_t state) {
   return Team::kIsCluster ? __umulhi(hash_of(state), Team::size()) : 0;

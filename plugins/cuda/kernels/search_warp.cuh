@@ -42,14 +42,15 @@ __device__ inline uint32_t warp_scan(uint32_t value) {
   return value;
 }
 
-// Of numbers that rise from lane to lane: how many are at most the number of this lane, and how many are less than kWarp.
+// Takes numbers that rise from lane to lane. Returns how many are at most the number of this lane; *n_begun is how many are
+// less than kWarp.
 __device__ inline uint32_t warp_begun(uint32_t first, uint32_t *n_begun) {
   const uint32_t mask = warp_or(first < kWarp ? 1u << first : 0u);
   *n_begun = __popc(mask);
   return __popc(mask & ((2u << lane_number()) - 1));
 }
 
-// Places in a list for the lanes that want one; one atomic operation a warp.
+// Reserves indices in a list for the lanes that want one, by one atomic operation a warp.
 __device__ inline uint32_t warp_append(uint32_t *size, bool wanted) {
   const uint32_t mask = __ballot_sync(kAllLanes, wanted);
   uint32_t first = 0;
@@ -57,12 +58,12 @@ __device__ inline uint32_t warp_append(uint32_t *size, bool wanted) {
   return __shfl_sync(kAllLanes, first, 0) + __popc(mask & ((1u << lane_number()) - 1));
 }
 
-// The last item that begins at or before an arc: 32 places are looked at at a time, by the lanes of a warp.
+// The last item that begins at or before an arc: the lanes of a warp look at 32 items at a time.
 __device__ inline uint32_t warp_item_of(const ExpandItem *items, uint32_t n_items, uint32_t arc) {
   uint32_t low = 0, n = n_items;  // it is one of n from `low` on
   while (n > 1) {
-    const uint32_t step = (n + kWarp - 1) / kWarp, place = lane_number() * step;
-    const bool at_or_before = place < n && items[low + place].offset <= arc;
+    const uint32_t step = (n + kWarp - 1) / kWarp, index = lane_number() * step;
+    const bool at_or_before = index < n && items[low + index].offset <= arc;
     const uint32_t last = __popc(__ballot_sync(kAllLanes, at_or_before)) - 1;
     low += last * step;
     n = min(step, n - last * step);

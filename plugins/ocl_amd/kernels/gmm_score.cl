@@ -103,7 +103,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_states
   for (uint r = 0; r < TILE_ROWS; ++r) parts[r * LANES + lane] = (float2)(mixture[r].reference, mixture[r].sum);
   barrier(CLK_LOCAL_MEM_FENCE);
 #endif
-  // Row and state of a lane change places with its part, so that all lanes store.
+  // Row and state of a lane are exchanged with its part, so that all lanes store.
   const uint state = states[get_group_id(0) * block_states + lane % block_states];
   if (state >= n_states) return;
   const uint first_row = get_group_id(1) * TILE_ROWS;

@@ -37,6 +37,7 @@ constexpr Fault kFaults[] = {
     {"loud", 1, ASR_INTERNAL, true},
     {"extract", 5, ASR_INTERNAL, true},
     {"score", 5, ASR_INTERNAL, false},
+    {"fuse", 3, ASR_INTERNAL, false},
     {"wait", 5, ASR_INTERNAL, false},
     {"hang", 5, ASR_DEVICE_LOST, true},
     {"channel_begin", 1, ASR_DEVICE_LOST, true},
@@ -45,6 +46,8 @@ constexpr Fault kFaults[] = {
     {"extract", 7, ASR_DEVICE_LOST, true},
     {"score", 1, ASR_DEVICE_LOST, true},
     {"score", 5, ASR_DEVICE_LOST, true},
+    {"fuse", 1, ASR_DEVICE_LOST, true},
+    {"fuse", 5, ASR_DEVICE_LOST, true},
     {"advance", 1, ASR_DEVICE_LOST, true},
     {"advance", 5, ASR_DEVICE_LOST, true},
     {"advance", 16, ASR_DEVICE_LOST, true},
@@ -58,6 +61,7 @@ constexpr Fault kFaults[] = {
 };
 
 const asr_backend_api *g_cpu = nullptr;
+const asr_backend_fusion_api *g_cpu_fusion = nullptr;
 const Fault *g_fault = &kFaults[0];
 std::atomic<int> g_n_calls{0};
 uint32_t g_timeout_ms = 0;
@@ -145,6 +149,14 @@ asr_status score(asr_backend_device *device, const asr_score_job *jobs, size_t n
   return unless_faulty("score", [&] { return g_cpu->score(device, jobs, n_jobs); });
 }
 
+asr_status fuse(asr_backend_device *device, asr_backend_acoustic *to, const asr_fuse_job *jobs, size_t n_jobs, uint32_t buffer,
+                float *loglikes) {
+  return unless_faulty("fuse", [&] { return g_cpu_fusion->fuse(device, to, jobs, n_jobs, buffer, loglikes); });
+}
+constexpr asr_backend_fusion_api kFusion = {sizeof kFusion, fuse};
+
+const void *extension(const char *name) { return strcmp(name, ASR_BACKEND_FUSION) == 0 ? &kFusion : g_cpu->extension(name); }
+
 asr_status do_pending() {
   const Pending pending = std::exchange(g_pending, {});
   if (pending.jobs.empty()) return ASR_OK;
@@ -205,6 +217,7 @@ const asr_backend_api *asr_backend_entry(uint32_t host_abi, const asr_host_api *
   static asr_backend_api api;
   g_cpu = cpu_backend_entry(host_abi, host);
   if (g_cpu == nullptr) return nullptr;
+  g_cpu_fusion = static_cast<const asr_backend_fusion_api *>(g_cpu->extension(ASR_BACKEND_FUSION));
   api = *g_cpu;
   api.name = FAULTY_NAME;
   api.probe = probe;
@@ -217,6 +230,7 @@ const asr_backend_api *asr_backend_entry(uint32_t host_abi, const asr_host_api *
   api.outcome = outcome;
   api.best_paths = best_paths;
   api.wait = wait;
+  api.extension = extension;
   api.lattices = FAULTY_OVERLAPS ? lattices : nullptr;
   return &api;
 }

@@ -7,10 +7,17 @@
 
 namespace asr::fuzz {
 
-// The seed lists no files: these have targets of their own.
+// The seeds list no files: these have targets of their own. The second has PLP.
 std::vector<std::string> seeds() {
-  write_bundle_index(test::small_bundle(), directory(), {});
-  return {test::slurp(directory() + "/senone.json")};
+  std::vector<std::string> seeds;
+  Bundle bundle = test::small_bundle();
+  for (const FrontEnd &front_end : {bundle.front_end, htk_plp_front_end()}) {
+    bundle.front_end = front_end;
+    bundle.front_end.floor_gain = front_end.lpc_order > 0;
+    write_bundle_index(bundle, directory(), {});
+    seeds.push_back(test::slurp(directory() + "/senone.json"));
+  }
+  return seeds;
 }
 }  // namespace asr::fuzz
 

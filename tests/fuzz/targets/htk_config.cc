@@ -9,7 +9,8 @@ namespace asr::fuzz {
 
 std::vector<std::string> seeds() {
   return {"# features\nHCOPY: NUMCHANS = 26\nSOURCERATE=1250\nENORMALISE = F\nTRACE = 1\n",
-          "TARGETRATE = 100000.0\nWINDOWSIZE = 250000.0\nUSEHAMMING = T\nPREEMCOEF = 0.97\nCEPLIFTER = 22\nNUMCEPS = 12\n"};
+          "TARGETRATE = 100000.0\nWINDOWSIZE = 250000.0\nUSEHAMMING = T\nPREEMCOEF = 0.97\nCEPLIFTER = 22\nNUMCEPS = 12\n",
+          "TARGETKIND = PLP_0_D\nLPCORDER = 12\nCOMPRESSFACT = 0.33\nUSEPOWER = T\nCEPSCALE = 10\nNUMCHANS = 24\n"};
 }
 }  // namespace asr::fuzz
 
@@ -20,6 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     options.models = {"hmmdefs"};
     options.config = fuzz::file("config", bytes);
     std::vector<std::string> notes;
-    FeatureTables(htk_front_end_of(htk::kMfcc | htk::kC0 | htk::kDelta, 26, options, notes), {1.0});
+    const uint16_t base = bytes.find("LPCORDER") != std::string::npos ? htk::kPlp : htk::kMfcc;
+    FeatureTables(htk_front_end_of(base | htk::kC0 | htk::kDelta, 26, options, notes), {1.0});
   });
 }

@@ -7,7 +7,7 @@
 namespace asr {
 namespace {
 
-asr_backend_options all_options(size_t size) { return {size, 2, 3, 4, 16, 6, 7, 8}; }
+asr_backend_options all_options(size_t size) { return {size, 2, 3, 4, 16, 6, 7, 8, 9}; }
 
 TEST(OpenOptions, ThoseThatWereNotGivenAreTheirDefaults) {
   const asr_backend_options got = complete(all_options(offsetof(asr_backend_options, small_rooms)));
@@ -25,14 +25,15 @@ TEST(OpenOptions, ThoseThatWereGivenStay) {
   EXPECT_EQ(got.window_frames, 3u);
   EXPECT_EQ(got.small_rooms, 6u);
   EXPECT_EQ(got.cluster_blocks, 7u);
+  EXPECT_EQ(got.n_best_gaussians, 9u);
   EXPECT_EQ(complete(all_options(2 * sizeof(asr_backend_options))).cluster_blocks, 7u);  // from a newer core
 }
 
-TEST(OpenOptions, RoomsAreHalvedDownToTheLeast) {
-  EXPECT_EQ(small_room(1024, 0, 16), 1024u);
-  EXPECT_EQ(small_room(1024, 3, 16), 128u);
-  EXPECT_EQ(small_room(1024, 20, 16), 16u);
-  EXPECT_EQ(small_room(1024, 200, 16), 16u);
+TEST(OpenOptions, CapacitiesAreHalvedDownToTheLeast) {
+  EXPECT_EQ(initial_capacity(1024, 0, 16), 1024u);
+  EXPECT_EQ(initial_capacity(1024, 3, 16), 128u);
+  EXPECT_EQ(initial_capacity(1024, 20, 16), 16u);
+  EXPECT_EQ(initial_capacity(1024, 200, 16), 16u);
 }
 
 }  // namespace

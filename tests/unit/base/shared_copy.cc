@@ -6,9 +6,11 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -49,8 +51,11 @@ const std::string &text() {
 void accept(const uint8_t *, size_t) {}
 void never(const uint8_t *, size_t) { ADD_FAILURE() << "was not checked before"; }
 
-SharedCopy copy_of(const std::string &path, const std::string &content = "text", const SharedCopy::Check &check = accept) {
-  return SharedCopy(InputFile(path), content, check);
+void never_again(const uint8_t *, size_t) { ADD_FAILURE() << "counts as checked before"; }
+
+SharedCopy copy_of(const std::string &path, const std::string &content = "text", const SharedCopy::Check &check = accept,
+                   const SharedCopy::Check &recheck = never_again) {
+  return SharedCopy(InputFile(path), content, check, recheck);
 }
 
 // Runs the action in a child that ends after 30 s at most; it must return 0.
@@ -281,6 +286,75 @@ TEST_F(SharedCopyTest, ALimitOfFilesEndsNoProcess) {
   });
 }
 
+// Tests the note of a file that passed the whole check: which files get one, and what is checked again.
+class PassedNotes : public SharedCopyTest {
+ protected:
+  enum Checks { kNone, kWhole, kAgain };
+
+  // Makes a copy and releases it; returns which check it got.
+  Checks checks(const std::string &content = "text") const {
+    Checks made = kNone;
+    copy_of(
+        path_, content, [&](const uint8_t *, size_t) { made = kWhole; }, [&](const uint8_t *, size_t) { made = kAgain; });
+    return made;
+  }
+  // Waits until the file's times are old enough for a note.
+  static void let_times_pass() { std::this_thread::sleep_for(std::chrono::milliseconds(3100)); }
+  size_t n_notes() const {
+    size_t n = 0;
+    for (const auto &entry : std::filesystem::directory_iterator(scratch_ / "senone")) {
+      if (entry.path().extension() == ".passed") ++n;
+    }
+    return n;
+  }
+};
+
+TEST_F(PassedNotes, TheWholeCheckIsMadeOnce) {
+  EXPECT_EQ(checks(), kWhole);
+  EXPECT_EQ(checks(), kWhole) << "the file is too young";
+  let_times_pass();
+  EXPECT_EQ(checks(), kWhole);
+  EXPECT_EQ(checks(), kAgain);
+  EXPECT_EQ(checks("other"), kWhole);
+  in_a_child([&] { return checks() == kAgain ? 0 : 1; });
+  const auto refuse = [](const uint8_t *, size_t) { fail(ASR_BAD_FILE, "another checksum"); };
+  expect_error([&] { copy_of(path_, "text", never, refuse); }, ASR_BAD_FILE, "another checksum");
+  std::ofstream(path_, std::ios::app) << "x";
+  EXPECT_EQ(checks(), kWhole) << "the file has changed";
+}
+
+TEST_F(PassedNotes, NotForFilesThatOthersWrite) {
+  std::filesystem::permissions(path_, std::filesystem::perms::group_write, std::filesystem::perm_options::add);
+  let_times_pass();
+  for (int n = 0; n < 2; ++n) EXPECT_EQ(checks(), kWhole);
+  EXPECT_EQ(n_notes(), 0u);
+}
+
+// Mounts a file system without setuid programs over the scratch directory, in a namespace of a child's own.
+TEST_F(PassedNotes, NotInFileSystemsOfOtherUsers) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can mount";
+  in_a_child([&] {
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return 0;
+    if (mount("tmpfs", scratch_.path().c_str(), "tmpfs", MS_NOSUID, "mode=700") != 0) return 0;
+    spill(path_, text());
+    let_times_pass();
+    for (int n = 0; n < 2; ++n) {
+      if (checks() != kWhole) return 1;
+    }
+    return n_notes() == 0 ? 0 : 2;
+  });
+}
+
+TEST_F(PassedNotes, NotARefusedFileAndNotTooMany) {
+  let_times_pass();
+  const auto refuse = [](const uint8_t *, size_t) { fail(ASR_BAD_FILE, "refused"); };
+  expect_error([&] { copy_of(path_, "text", refuse); }, ASR_BAD_FILE, "refused");
+  EXPECT_EQ(n_notes(), 0u);
+  for (int n = 0; n < 200; ++n) checks("version " + std::to_string(n));
+  EXPECT_LE(n_notes(), 64u);
+  EXPECT_EQ(checks("version 199"), kAgain);
+}
+
 int memory_of(const std::string &name, size_t size, int seals) {
   const int memory = memfd_create(name.c_str(), MFD_ALLOW_SEALING);
   EXPECT_EQ(ftruncate(memory, static_cast<off_t>(size)), 0);
@@ -354,6 +428,33 @@ TEST_F(SharedCopyTest, ADirectoryOfAnotherUserStaysAsItIs) {
   ASSERT_EQ(chown(scratch_.path().c_str(), 1, 1), 0);
   EXPECT_EQ(text_of(copy_of(path_)), text());
   EXPECT_FALSE(std::filesystem::exists(scratch_ / "senone"));
+}
+
+// In a container, files of users whom it lacks look like nobody's.
+TEST_F(SharedCopyTest, NobodySharesNothing) {
+  constexpr uid_t kNobody = 65534;
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become nobody";
+  ASSERT_EQ(chown(scratch_.path().c_str(), kNobody, kNobody), 0);
+  in_a_child([&] {
+    if (setresuid(kNobody, kNobody, kNobody) != 0) return 1;
+    const bool is_whole = text_of(copy_of(path_)) == text();
+    return is_whole && !std::filesystem::exists(scratch_ / "senone") ? 0 : 2;
+  });
+}
+
+// As for a program that has changed its effective user.
+TEST_F(SharedCopyTest, NothingButDanglingLinksIsRemoved) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can change its user";
+  ASSERT_EQ(chown(scratch_.path().c_str(), 1, 1), 0);
+  in_a_child([&] {
+    if (setresuid(2, 1, 0) != 0 || mkdir((scratch_ / "senone").c_str(), 0700) != 0) return 1;
+    spill(scratch_ / "senone/kept", "");
+    if (symlink("/proc/0/fd/0", (scratch_ / "senone/dangling").c_str()) != 0) return 2;
+    const SharedCopy copy = copy_of(path_);
+    struct stat s {};
+    const bool is_kept = lstat((scratch_ / "senone/kept").c_str(), &s) == 0;
+    return is_kept && lstat((scratch_ / "senone/dangling").c_str(), &s) != 0 ? 0 : 3;
+  });
 }
 
 TEST_F(SharedCopyTest, FilesThatCannotBeRead) {

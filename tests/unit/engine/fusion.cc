@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -187,6 +188,30 @@ TEST(Fusion, SelectsAfterSoMuchSpeech) {
   p.is_silent.assign(10, true);
   (void)fuse(p, 10, &fusion);
   EXPECT_TRUE(fusion.uses(0) && fusion.uses(1));
+}
+
+// A device gets weights() and takes their logarithms (plugins/common/fuse_call.h). A state that one model alone likes shows the
+// host's.
+TEST(Fusion, LogarithmsAreThoseOfADevice) {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<float> weight(1e-6f, 20);
+  for (int i = 0; i < 200; ++i) {
+    FusionSettings settings;
+    settings.rule = FusionRule::kMax;
+    settings.weights = {weight(random), weight(random), 1, weight(random)};
+    Fusion fusion(settings, 4);
+    fusion.begin({});
+    const double most = *std::max_element(fusion.weights().begin(), fusion.weights().end());
+    std::vector<std::vector<float>> rows(4, std::vector<float>(4, -1e6f));
+    std::vector<const float *> pointers;
+    for (size_t m = 0; m < 4; ++m) {
+      rows[m][m] = 0;
+      pointers.push_back(rows[m].data());
+    }
+    std::vector<float> out(4);
+    fusion.combine(pointers.data(), 1, out.data());
+    for (size_t m = 0; m < 4; ++m) EXPECT_EQ(out[m], static_cast<float>(std::log(double{fusion.weights()[m]} / most)));
+  }
 }
 
 }  // namespace

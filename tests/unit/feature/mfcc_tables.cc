@@ -75,6 +75,20 @@ TEST(FeatureTables, WarpIsPiecewiseLinear) {
   EXPECT_DOUBLE_EQ(warp_hz(f, 20, 1.2), 20);
 }
 
+// By hand: factor 1.25 moves HTK's bends by 10/9, to 400 Hz and 6000 Hz, and these to 320 Hz and 4800 Hz.
+TEST(FeatureTables, WarpWithHtkBends) {
+  FrontEnd f = htk_front_end();
+  f.vtln_low_hz = 360, f.vtln_high_hz = 5400, f.vtln_htk_bends = true;
+  EXPECT_NEAR(warp_hz(f, 400, 1.25), 320, 1e-9);
+  EXPECT_NEAR(warp_hz(f, 200, 1.25), 160, 1e-9);
+  EXPECT_NEAR(warp_hz(f, 1000, 1.25), 800, 1e-9);
+  EXPECT_NEAR(warp_hz(f, 6000, 1.25), 4800, 1e-9);
+  EXPECT_NEAR(warp_hz(f, 7000, 1.25), 6400, 1e-9);
+  for (const double warp : {0.8, 0.9, 1.1, 1.25}) {
+    for (double hz = 50; hz < 8000; hz += 111) EXPECT_NEAR(warp_hz(f, hz, warp), reference::warped_hz(f, hz, warp), 1e-9) << hz;
+  }
+}
+
 TEST(FeatureTables, StandardWarpsAndNearest) {
   const FeatureTables tables(sphinx_front_end());
   EXPECT_EQ(tables.warp_index(1), 0u);

@@ -34,6 +34,49 @@ TEST(Normaliser, BatchSkipsNegativeC0InTheMeanOnly) {
   EXPECT_EQ(got, (std::vector<float>{-1, 0, 1, 0}));
 }
 
+// By hand: 10 dB are 2.303 nepers, so that energies below 7.697 are 1 - 0.5 * 2.303.
+TEST(Normaliser, EnergyOfTheHighest) {
+  FrontEnd f = htk_front_end();
+  f.n_ceps = 2, f.use_energy = true, f.cmn = CmnKind::kBatch;
+  f.energy_range_db = 10, f.energy_scale = 0.5;
+  const reference::Rows rows = {{4, 9}, {-2, 10}, {1, 8}, {5, 3}};
+  const std::vector<float> got = normalised(f, CmnKind::kBatch, rows, 2);
+  const float floor = 1 - 0.5f * std::log(10.0f);
+  const std::vector<float> want = {2, 0.5, -4, 1, -1, 0, 3, floor};
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_FLOAT_EQ(got[i], want[i]) << i;
+  f.cmn_cepstra = false;
+  const std::vector<float> energy_alone = normalised(f, CmnKind::kBatch, rows, 3);
+  for (size_t t = 0; t < rows.size(); ++t) {
+    EXPECT_EQ(energy_alone[2 * t], rows[t][0]);
+    EXPECT_EQ(energy_alone[2 * t + 1], got[2 * t + 1]);
+  }
+  for (const CmnKind kind : {CmnKind::kLive, CmnKind::kNone}) EXPECT_THROW(Normaliser(f, kind), Error);
+  f.cmn_cepstra = f.cmn_variance = true;
+  const reference::Rows random = test::random_rows(50, 2, 4);
+  test::expect_rows_near(normalised(f, CmnKind::kBatch, random, 9).data(), 50, reference::batch_normalised(f, random), 1e-5);
+  EXPECT_TRUE(normalised(f, CmnKind::kBatch, {}, 1).empty());
+}
+
+TEST(Normaliser, BadEnergyRangesAreRefused) {
+  const auto refusal = [](auto change) -> std::string {
+    FrontEnd f = htk_front_end();
+    f.use_energy = true, f.cmn = CmnKind::kBatch, f.energy_range_db = 50;
+    change(f);
+    try {
+      f.validate("test");
+    } catch (const Error &error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal([](FrontEnd &) {}), "");
+  const std::string needs = "test: front_end.energy_range_db needs use_energy and cmn \"batch\"; import the model again";
+  EXPECT_EQ(refusal([](FrontEnd &f) { f.use_energy = false; }), needs);
+  EXPECT_EQ(refusal([](FrontEnd &f) { f.cmn = CmnKind::kNone; }), needs);
+  EXPECT_EQ(refusal([](FrontEnd &f) { f.cmn_cepstra = false, f.energy_range_db = 0; }),
+            "test: front_end.cmn_cepstra must not be false without energy_range_db; import the model again");
+}
+
 // Makes noise, then speech of that level, 30 dB above the noise, with a pause in the middle.
 reference::Rows recording(const FrontEnd &f, double level, size_t n_noise, size_t n_speech, uint32_t seed) {
   reference::Rows rows = test::random_rows(n_noise + n_speech, f.n_ceps, seed);

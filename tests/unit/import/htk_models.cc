@@ -130,7 +130,80 @@ TEST_F(HtkText, KindsBecomeFrontEnds) {
   test::expect_error([&] { from(kMfcc, 12); }, ASR_UNSUPPORTED, "--features-only");
   test::expect_error([&] { from(kMfcc | kC0 | kDelta, 25); }, ASR_BAD_FILE, "25 dimensions");
   options.config.clear();
-  test::expect_error([&] { from(kMfcc | kEnergy | kDelta, 26); }, ASR_UNSUPPORTED, "ENORMALISE");
+  const FrontEnd normalised = htk_front_end_of(kMfcc | kEnergy | kDelta, 26, options, notes);
+  EXPECT_EQ(normalised.energy_range_db, 50);
+  EXPECT_EQ(normalised.energy_scale, 0.1);
+  EXPECT_EQ(normalised.cmn, CmnKind::kBatch);
+  EXPECT_FALSE(normalised.cmn_cepstra);
+  EXPECT_TRUE(htk_front_end_of(kMfcc | kEnergy | kDelta | kZeroMean, 26, options, notes).cmn_cepstra);
+  options.energy_scale = 1;  // it cancels in differences
+  EXPECT_EQ(htk_front_end_of(kMfcc | kEnergy | kDelta | kNoAbsoluteEnergy, 25, options, notes).energy_range_db, 0);
+  options.config = scratch_ / "config";
+  test::spill(options.config, "ENORMALISE = F\n");
+  test::expect_error([&] { from(kMfcc | kEnergy | kDelta | kZeroMean, 26); }, ASR_UNSUPPORTED, "absolute energy");
+}
+
+TEST_F(HtkText, PlpAndEnergyBesideC0) {
+  HtkOptions options;
+  options.models = {path_};
+  std::vector<std::string> notes;
+  const auto from = [&](uint16_t kind, uint32_t n_dims) { return htk_front_end_of(kind, n_dims, options, notes); };
+  const FrontEnd usual = from(kPlp | kC0 | kDelta | kAcceleration, 39);
+  EXPECT_EQ(usual.lpc_order, 12u);
+  EXPECT_EQ(usual.compression, 0.33);
+  EXPECT_EQ(usual.n_ceps, 13u);
+  EXPECT_EQ(usual.log_floor, 1);
+  EXPECT_TRUE(usual.magnitude);
+  EXPECT_FALSE(usual.floor_gain);
+  EXPECT_EQ(front_end_to_json(usual), front_end_to_json(htk_plp_front_end()));
+
+  options.config = scratch_ / "config";
+  const auto config = [&](const std::string &text) { test::spill(options.config, text); };
+  config(
+      "TARGETKIND = PLP_E_D_A_0\nUSEPOWER = T\nNUMCHANS = 24\nLPCORDER = 14\nCOMPRESSFACT = 0.3\nCEPSCALE = 10\n"
+      "ENORMALISE = F\nNUMCEPS = 12\n");
+  notes.clear();
+  const FrontEnd both = from(kPlp | kC0 | kEnergy | kDelta | kAcceleration, 42);
+  EXPECT_TRUE(notes.empty());
+  EXPECT_EQ(both.lpc_order, 14u);
+  EXPECT_EQ(both.compression, 0.3);
+  EXPECT_EQ(both.cepstral_scale, 10);
+  EXPECT_EQ(both.n_ceps, 14u);
+  EXPECT_FALSE(both.magnitude);
+  EXPECT_TRUE(both.use_energy && both.energy_beside_c0 && both.c0_last);
+  const FrontEnd mfcc = from(kMfcc | kC0 | kEnergy, 14);
+  EXPECT_EQ(mfcc.lpc_order, 0u);
+  EXPECT_TRUE(mfcc.energy_beside_c0);
+  EXPECT_NE(notes.front().find("COMPRESSFACT is not used"), std::string::npos);
+
+  config("WARPLCUTOFF = 300\nWARPUCUTOFF = 5400\n");
+  const FrontEnd bent = from(kPlp | kC0, 13);
+  EXPECT_TRUE(bent.vtln_htk_bends);
+  EXPECT_EQ(bent.vtln_low_hz, 300);
+  EXPECT_EQ(bent.vtln_high_hz, 5400);
+  config("WARPUCUTOFF = 5400\n");
+  EXPECT_FALSE(from(kPlp | kC0, 13).vtln_htk_bends);
+  config("NUMCEPS = 11\nENORMALISE = F\n");
+  test::expect_error([&] { from(kPlp | kC0 | kEnergy, 14); }, ASR_BAD_FILE, "NUMCEPS is 11, but the model has 12");
+  config("LPCORDER = 11\n");
+  test::expect_error([&] { from(kPlp | kC0, 13); }, ASR_BAD_FILE, "LPCORDER is \"11\"; it must be a number from 12 to 19");
+  config("COMPRESSFACT = 0\n");
+  test::expect_error([&] { from(kPlp | kC0, 13); }, ASR_BAD_FILE,
+                     "COMPRESSFACT is \"0\"; it must be a number from 0.01 to 0.8");
+  config("NUMCHANS = 12\n");
+  test::expect_error([&] { from(kPlp | kC0, 13); }, ASR_BAD_FILE,
+                     "12 cepstra of PLP need more than 12 channels and at most 64; correct NUMCHANS in --config");
+  config("LPCORDER = 12.5\n");
+  test::expect_error([&] { from(kPlp | kC0, 13); }, ASR_BAD_FILE, "LPCORDER is \"12.5\"; it must be whole");
+  config("CEPLIFTER = 1e-310\n");
+  test::expect_error([&] { from(kPlp | kC0, 13); }, ASR_BAD_FILE, "front_end.lifter must be 0 or at least 0.001");
+  config("NUMCHANS = 12\nLPCORDER = 12\n");
+  test::expect_error([&] { from(kPlp | kC0, 9); }, ASR_BAD_FILE, "LPCORDER is \"12\"; it must be a number from 8 to 11");
+  config("ENORMALISE = F\n");
+  test::expect_error([&] { from(kPlp | kC0 | kEnergy | kDelta | kNoAbsoluteEnergy, 27); }, ASR_UNSUPPORTED,
+                     "_N beside _E and _0");
+  test::expect_error([&] { from(kPlp | kC0 | kEnergy, 2); }, ASR_BAD_FILE, "2 dimensions");
+  test::expect_error([&] { from(kPlp, 12); }, ASR_UNSUPPORTED, "not MFCC or PLP with c0");
 }
 
 // Compares every <MEAN>, <VARIANCE>, <GCONST> and <TRANSP> of the file, in order, with the parts read.

@@ -152,6 +152,36 @@ TEST(MfccConf, OptionsBecomeAFrontEnd) {
   test::expect_error([&] { conf("hello\n"); }, ASR_BAD_FILE, "mfcc.conf:1");
 }
 
+TEST(PlpConf, OptionsBecomeAFrontEnd) {
+  Scratch scratch;
+  const std::string path = scratch / "plp.conf";
+  const auto conf = [&](const char *text) {
+    test::spill(path, text);
+    return read_plp_conf(path);
+  };
+  EXPECT_EQ(front_end_to_json(conf("\n")), front_end_to_json(kaldi_plp_front_end()));
+  EXPECT_EQ(conf("").floor_gain, true);
+  const FrontEnd f = conf(
+      "--lpc-order=14\n--compress-factor=0.25\n--cepstral-scale=10\n--cepstral-lifter=0\n--num-ceps=15\n--htk-compat=true\n");
+  EXPECT_EQ(f.lpc_order, 14u);
+  EXPECT_EQ(f.compression, 0.25);
+  EXPECT_EQ(f.cepstral_scale, 10);
+  EXPECT_EQ(f.lifter, 0);
+  EXPECT_EQ(f.n_ceps, 15u);
+  EXPECT_TRUE(f.c0_last);
+  test::expect_error([&] { conf("--num-ceps=14\n"); }, ASR_BAD_FILE, "plp.conf:1: --num-ceps=14 must lie in 1 ... 13");
+  test::expect_error([&] { conf("--lpc-order=23\n"); }, ASR_BAD_FILE, "plp.conf:1: --lpc-order=23 must lie in 1 ... 22");
+  test::expect_error([&] { conf("--num-mel-bins=23.5\n"); }, ASR_BAD_FILE, "--num-mel-bins=23.5 is not a whole number");
+  test::expect_error([&] { conf("--compress-factor=2\n"); }, ASR_BAD_FILE, "--compress-factor=2 must lie in 0.01 ... 0.4");
+  test::expect_error([&] { conf("--cepstral-scale=0\n"); }, ASR_BAD_FILE, "--cepstral-scale=0 must lie in 0.001 ... 1000");
+  test::expect_error(
+      [&] {
+        test::spill(path, "--lpc-order=12\n");
+        read_mfcc_conf(path);
+      },
+      ASR_BAD_FILE, "--lpc-order=12 is not an option that can be imported");
+}
+
 // Computes the score of a state in double from the file's own arrays (means times precisions, recomputed constants).
 double plain_score(ObjectReader &reader, uint32_t n_dims, const std::vector<float> &x, double *stored_constants_error) {
   reader.expect("<DiagGMM>");

@@ -60,7 +60,9 @@ class Engine(Owner):
     max_lanes: streams that one step advances together, 1..1024; more may be open. window_frames: the most frames a stream
     advances in a step, 8..256. n_threads: host threads of the CPU back end, 0: one per core. fallback: "cpu": decodes the
     unfinished utterances of a lost device again there. device_timeout_ms: a search that takes longer has lost its device; 0:
-    60,000. search_device: searches, while `device` scores; None: `device` does both.
+    60,000. search_device: searches, while `device` scores; None: `device` does both. model_bits: 16: the device may keep
+    Gaussians in 16 bits a parameter. n_best_gaussians: of the Gaussians that states share only so many, the likeliest of a
+    frame, are mixed; 0: all.
     Raises InvalidArgument, NotFound (the bundle, or a part of it), BadFile, IoFailure, NoDevice (with device and reason),
     Unsupported, OutOfMemory. Streams keep working after it was closed. Any threads may use one engine.
     """
@@ -76,6 +78,8 @@ class Engine(Owner):
         fallback: str | None = None,
         device_timeout_ms: int = 0,
         search_device: str | None = None,
+        model_bits: int = 32,
+        n_best_gaussians: int = 0,
     ) -> None:
         config = asr_engine_config()
         lib.asr_engine_config_default(ctypes.byref(config))
@@ -86,6 +90,8 @@ class Engine(Owner):
         config.n_threads = _uint32("n_threads", n_threads)
         config.device_timeout_ms = _uint32("device_timeout_ms", device_timeout_ms)
         config.search_device = encoded("search_device", search_device)
+        config.model_bits = _uint32("model_bits", model_bits)
+        config.n_best_gaussians = _uint32("n_best_gaussians", n_best_gaussians)
         pointer = ctypes.c_void_p()
         check(lib.asr_engine_load(encoded("bundle", os.fspath(bundle)), ctypes.byref(config), ctypes.byref(pointer)))
         assert pointer.value is not None

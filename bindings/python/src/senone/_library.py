@@ -39,6 +39,8 @@ class asr_engine_config(ctypes.Structure):
         ("fallback", c_char_p),
         ("device_timeout_ms", c_uint32),
         ("search_device", c_char_p),
+        ("model_bits", c_uint32),
+        ("n_best_gaussians", c_uint32),
     ]
 
 

@@ -4,15 +4,15 @@
 // states of one codebook and GROUP_ROWS rows, a row an item; each load of a score serves four exponentials, which bound the
 // kernel: one for each state, Gaussian and row.
 //   -D GROUP_ROWS=..., GROUP_ENTRIES=...
-#include "plugins/common/ocl/kernels/gmm_types.h"
+#include "plugins/common/kernels/shared_states.h"
 #include "plugins/common/ocl/kernels/mixture.h"
 
 __kernel __attribute__((reqd_work_group_size(GROUP_ROWS, GROUP_ENTRIES, 1))) void gmm_mix_shared(
-    __global const GmmShared *restrict entries, uint n_entries, __global const float4 *restrict log_weights,
+    __global const SharedStates *restrict entries, uint n_entries, __global const float4 *restrict log_weights,
     __global const float *restrict gaussian_scores, uint n_rows, __global float *restrict scores, uint n_states, uint add) {
   const uint number = get_global_id(1), row = get_global_id(0);
   if (number >= n_entries || row >= n_rows) return;
-  const GmmShared entry = entries[number];
+  const SharedStates entry = entries[number];
   __global const float *const of_row = gaussian_scores + (size_t)entry.first_gaussian * n_rows + row;
   __global const float4 *const weights = log_weights + entry.first_weight;
   LogSum mixture[4];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An acoustic model as it lies in device memory, for host and kernels. Gaussians stand in fours; a four is constant[4], then
+// An acoustic model as it lies in device memory, for host and kernels. Gaussians are in fours; a four is constant[4], then
 // for each dimension i -offset_i[4] and factor_i[4] (G1) or, if full, for every FACTOR_ROWS rows of the triangle (G2) their
 // offsets and then their factors, column by column. Kernels that take DIMS dimensions at once have zeros for what is missing:
-// dimensions go up to a multiple of DIMS, rows of a triangle begin at one. LANES fours stand side by side: value q of the fours
+// dimensions go up to a multiple of DIMS, rows of a triangle begin at one. LANES fours lie side by side: value q of the fours
 // of round r is at (r * size + q) * LANES. Scores inside are base-2 logarithms. A row's bits do not depend on the rows beside
 // it or on their number.
 #ifndef SENONE_OCL_GMM_TYPES_H
@@ -23,12 +23,6 @@ typedef struct GmmDim {
 typedef struct GmmBlock {
   uint32_t first_round, n_rounds;
 } GmmBlock;
-
-// Up to four states that mix the Gaussians of one codebook. Weights: one float4 a Gaussian, a value a state, base 2.
-typedef struct GmmShared {
-  uint32_t first_gaussian, n_gaussians, first_weight, n_states;
-  uint32_t states[4];
-} GmmShared;
 
 #ifdef __cplusplus
 }  // namespace asr::ocl

@@ -14,7 +14,6 @@
 //
 // Floor, a frame of kaldi_20k (3000 active tokens, 10,500 arcs, 3300 new tokens): arcs 170 KB, where they begin 100 KB of
 // sectors, tokens, candidates and records, written and read, 600 KB: 0.9 MB. What a frame takes is the chain of its loads.
-#include "plugins/common/kernels/lattice_pieces.h"
 #include "plugins/common/kernels/search_costs.h"
 #include "plugins/common/kernels/search_keys.h"
 #include "plugins/common/kernels/search_trace.h"
@@ -30,7 +29,8 @@
 #include "plugins/common/ocl/kernels/search_warp_one.h"
 #endif
 #include "plugins/common/ocl/kernels/search_group.h"
-#include "plugins/common/ocl/kernels/search_lane.h"
+#include "plugins/common/ocl/kernels/search_state.h"
+#include "plugins/common/ocl/kernels/search_values.h"
 #include "plugins/common/ocl/kernels/search_keys.h"
 #if INT64_ATOMICS
 #include "plugins/common/ocl/kernels/search_items_64.h"
@@ -49,13 +49,13 @@
 #include "plugins/common/ocl/kernels/search_steps.h"
 // clang-format on
 
-// Writes the tokens down and frees their slots, or, if there are links to be made, puts the tokens' numbers in the place of
-// their records.
-void group_finish_tokens(__local Lane *lane, const Memory *m) {
-  __global SearchToken *const tokens = next_tokens(lane, m);
-  const float cutoff = cost_of(lane->best) + lane->job.beam.beam;
-  const bool frees = !makes_lattice(lane);
-  const uint n_used = n_used_of(lane);
+// Writes the tokens down and frees their slots, or, if there are links to be made, puts the tokens' numbers there
+// instead of their records.
+void group_finish_tokens(__local SearchState *search, const Memory *m) {
+  __global SearchToken *const tokens = next_tokens(search, m);
+  const float cutoff = cost_of(search->best) + search->job.beam.beam;
+  const bool frees = !makes_lattice(search);
+  const uint n_used = n_used_of(search);
   uint n_within = 0;
   for (uint first = warp_number() * WARP; first < n_used; first += GROUP_SIZE) {
     const uint i = first + lane_number();
@@ -63,67 +63,67 @@ void group_finish_tokens(__local Lane *lane, const Memory *m) {
     bool keep = false;
     uint slot = 0;
     if (i < n_used) {
-      slot = used_slot(lane, m, i);
+      slot = used_slot(search, m, i);
       token.state = state_in(m, slot);
       token.cost = cost_of(cost_in(m, slot));
       token.record = m->slots[slot].record;
-      keep = token.cost <= lane->bound;
+      keep = token.cost <= search->bound;
       if (frees) free_slot(m, slot);
     }
-    const uint place = warp_append(&lane->n_next, keep);
-    if (keep && !frees) m->slots[slot].record = place;
-    if (keep && place < lane->job.max_tokens) tokens[place] = token;
-    if (keep && place >= lane->job.max_tokens) report_full(lane, kTokensFull);
+    const uint index = warp_append(&search->n_next, keep);
+    if (keep && !frees) m->slots[slot].record = index;
+    if (keep && index < search->job.max_tokens) tokens[index] = token;
+    if (keep && index >= search->job.max_tokens) report_full(search, kTokensFull);
     n_within += keep && token.cost <= cutoff ? 1 : 0;
   }
-  warp_add(&lane->n_within, n_within);
+  warp_add(&search->n_within, n_within);
 }
 
-void group_do(__local Lane *lane, const Memory *m) {
+void group_do(__local SearchState *search, const Memory *m) {
   // clang-format off
-  switch (lane->step) {
+  switch (search->step) {
     case kStepFreeSlots: group_free_slots(m); break;
-    case kStepClearMarks: group_clear_marks(lane, m); break;
-    case kStepMarkPaths: group_mark_paths(lane, m); break;
-    case kStepCountBits: group_count_bits(lane, m); break;
-    case kStepNumberBits: group_number_bits(lane, m); break;
-    case kStepMoveTokens: group_move_tokens(lane, m); break;
-    case kStepGatherRecords: group_gather_records(lane, m); break;
-    case kStepPutRecords: group_put_records(lane, m); break;
+    case kStepClearMarks: group_clear_marks(search, m); break;
+    case kStepMarkPaths: group_mark_paths(search, m); break;
+    case kStepCountBits: group_count_bits(search, m); break;
+    case kStepNumberBits: group_number_bits(search, m); break;
+    case kStepMoveTokens: group_move_tokens(search, m); break;
+    case kStepGatherRecords: group_gather_records(search, m); break;
+    case kStepPutRecords: group_put_records(search, m); break;
     case kStepFreeLocal: group_free_local(m); break;
     case kStepClearBins: group_clear_bins(m); break;
-    case kStepFillBins: group_fill_bins(lane, m); break;
-    case kStepFindMostCost: group_find_most(lane, m, false); break;
-    case kStepFindMostState: group_find_most(lane, m, true); break;
-    case kStepSelect: group_select(lane, m); break;
+    case kStepFillBins: group_fill_bins(search, m); break;
+    case kStepFindMostCost: group_find_most(search, m, false); break;
+    case kStepFindMostState: group_find_most(search, m, true); break;
+    case kStepSelect: group_select(search, m); break;
 #if !INT64_ATOMICS
-    case kStepCountArcs: group_count_arcs(lane, m); break;
-    case kStepNumberArcs: group_number_arcs(lane, m); break;
+    case kStepCountArcs: group_count_arcs(search, m); break;
+    case kStepNumberArcs: group_number_arcs(search, m); break;
 #endif
-    case kStepSettleKeys: group_settle_keys(lane, m); break;
-    case kStepExpand: group_expand(lane, m, true); break;
-    case kStepResolve: group_resolve(lane, m, true); break;
-    case kStepExpandEpsilons: group_expand(lane, m, false); break;
-    case kStepResolveEpsilons: group_resolve(lane, m, false); break;
-    case kStepFinishTokens: group_finish_tokens(lane, m); break;
-    case kStepMakeEmittingLinks: group_make_emitting_links(lane, m); break;
-    case kStepMakeEpsilonLinks: group_make_epsilon_links(lane, m); break;
-    case kStepFreeUsed: group_free_used(lane, m); break;
-    case kStepGatherFrames: group_gather_frames(lane, m); break;
-    case kStepPutFrames: group_put_frames(lane, m); break;
-    case kStepClearNewest: group_clear_newest(lane, m); break;
-    case kStepFollowBack: group_follow_back(lane, m); break;
-    case kStepNumberKept: group_number_kept(lane, m); break;
-    case kStepPruneLinks: group_prune_links(lane, m); break;
-    case kStepPutLinks: group_put_links(lane, m); break;
+    case kStepSettleKeys: group_settle_keys(search, m); break;
+    case kStepExpand: group_expand(search, m, true); break;
+    case kStepResolve: group_resolve(search, m, true); break;
+    case kStepExpandEpsilons: group_expand(search, m, false); break;
+    case kStepResolveEpsilons: group_resolve(search, m, false); break;
+    case kStepFinishTokens: group_finish_tokens(search, m); break;
+    case kStepMakeEmittingLinks: group_make_emitting_links(search, m); break;
+    case kStepMakeEpsilonLinks: group_make_epsilon_links(search, m); break;
+    case kStepFreeUsed: group_free_used(search, m); break;
+    case kStepGatherFrames: group_gather_frames(search, m); break;
+    case kStepPutFrames: group_put_frames(search, m); break;
+    case kStepClearNewest: group_clear_newest(search, m); break;
+    case kStepFollowBack: group_follow_back(search, m); break;
+    case kStepNumberKept: group_number_kept(search, m); break;
+    case kStepPruneLinks: group_prune_links(search, m); break;
+    case kStepPutLinks: group_put_links(search, m); break;
     case kStepFreeExtras: group_free_local(m); break;
-    case kStepFindLeast: group_find_least(lane, m); break;
-    case kStepEndExtras: group_end_extras(lane, m); break;
-    case kStepCountLinks: group_count_links(lane, m); break;
-    case kStepPlaceFrames: group_place_frames(lane, m); break;
-    case kStepGatherPart: group_gather_part(lane, m); break;
-    case kStepPutPart: group_put_part(lane, m); break;
-    case kStepSettleFrames: group_settle_frames(lane, m); break;
+    case kStepFindLeast: group_find_least(search, m); break;
+    case kStepEndExtras: group_end_extras(search, m); break;
+    case kStepCountLinks: group_count_links(search, m); break;
+    case kStepPlaceFrames: group_place_frames(search, m); break;
+    case kStepGatherPart: group_gather_part(search, m); break;
+    case kStepPutPart: group_put_part(search, m); break;
+    case kStepSettleFrames: group_settle_frames(search, m); break;
     default: break;
   }
   // clang-format on
@@ -135,7 +135,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void search(
     __global SearchJob *jobs, uint first_job, uint end_job, __global const SearchArc *arcs, __global const ArcBegins *begins,
     __global const float *final_costs, __global const float *rows, __global uint *channels, __global uint4 *scratch,
     uint max_slots, uint max_candidates) {
-  __local Lane lane;
+  __local SearchState search;
   __local LocalTable table;
   Memory m = scratch_of(scratch, &table, max_slots, max_candidates);
   m.arcs = arcs;
@@ -143,20 +143,21 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void search(
   m.final_costs = final_costs;
   group_free_local(&m);
   if (get_local_id(0) == 0) {
-    lane.job_number = first_job + get_group_id(0);
-    lane.step = take_job(&lane, jobs, end_job);
+    search.job_number = first_job + get_group_id(0);
+    search.step = take_job(&search, jobs, end_job);
   }
   sync();
-  while (lane.step != kStepEnd) {
-    set_channel(&m, &lane.job, rows, channels);
-    group_do(&lane, &m);
+  while (search.step != kStepEnd) {
+    set_channel(&m, &search.job, rows, channels);
+    group_do(&search, &m);
     sync();
     if (get_local_id(0) == 0) {
-      lane.step = next_step(&lane, &m);
-      if (lane.step == kStepEndJob) {
-        jobs[lane.job_number] = lane.job;
-        lane.job_number += get_num_groups(0);
-        lane.step = take_job(&lane, jobs, end_job);
+      search.step = next_step(&search, &m);
+      if (search.step == kStepEndJob) {
+        note_settled_links(&search.job.lattice, m.frames);
+        jobs[search.job_number] = search.job;
+        search.job_number += get_num_groups(0);
+        search.step = take_job(&search, jobs, end_job);
       }
     }
     sync();

@@ -5,33 +5,36 @@
 uint links_of_part(const Memory *m) { return min(m->max_candidates, 8 * m->max_slots - 1); }
 __global float *extra_scratch(const Memory *m) { return (__global float *)m->items; }
 
-// How many links are before each frame, in two steps with add_up between them.
+// Numbers the links before each frame, in two steps with add_up between them.
 uint n_own_links(const Memory *m, Share share) {
   uint n = 0;
   for (uint t = share.begin; t < share.end; ++t) n += m->frames[t].n_emitting + m->frames[t].n_epsilon;
   return n;
 }
-void group_count_links(__local Lane *lane, const Memory *m) {
-  warp_sum(lane->sums, n_own_links(m, share_of(lane->job.lattice.n_frames)));
+void group_count_links(__local SearchState *search, const Memory *m) {
+  warp_sum(search->sums, n_own_links(m, share_of(search->job.lattice.n_frames)));
 }
-void group_place_frames(__local const Lane *lane, const Memory *m) {
-  const Share share = share_of(lane->job.lattice.n_frames);
-  uint n = warp_sum_before(lane->sums, n_own_links(m, share));
+void group_place_frames(__local const SearchState *search, const Memory *m) {
+  const Share share = share_of(search->job.lattice.n_frames);
+  uint n = warp_sum_before(search->sums, n_own_links(m, share));
   for (uint t = share.begin; t < share.end; ++t) {
-    m->frames[t].moves_to = n;
+    moved_frames(m)[t] = n;
     n += m->frames[t].n_emitting + m->frames[t].n_epsilon;
   }
 }
 
-// What goes to the links from first_of_part on, and to the extra costs, which are one more.
-void group_gather_part(__local const Lane *lane, const Memory *m) {
-  const uint first = lane->first_of_part, n_part = links_of_part(m), skip = first > 0 ? 1 : 0;
-  for (uint t = warp_number(); t < lane->job.lattice.n_frames; t += GROUP_SIZE / WARP) {
+// Gathers the links that go to first_of_part and on, and the extra costs, which are one more.
+void group_gather_part(__local const SearchState *search, const Memory *m) {
+  const uint first = search->first_of_part, n_part = links_of_part(m), skip = first > 0 ? 1 : 0;
+  for (uint t = warp_number(); t < search->job.lattice.n_frames; t += GROUP_SIZE / WARP) {
     const SearchFrame frame = m->frames[t];
-    const uint from_extra = first_extra(lane, t, frame.first_link), to_extra = from_extra - frame.first_link + frame.moves_to;
+    const uint to_link = moved_frames(m)[t];
+    const uint from_extra = first_extra(search, t, frame.first_link), to_extra = from_extra - frame.first_link + to_link;
     for (uint i = lane_number(); i < frame.n_emitting + frame.n_epsilon; i += WARP) {
-      const uint to = frame.moves_to + i;
-      if (to >= first && to - first < n_part) link_scratch(m)[to - first] = m->links[frame.first_link + i];
+      const uint to = to_link + i;
+      if (to < first || to - first >= n_part) continue;
+      link_scratch(m)[to - first] = m->links[frame.first_link + i];
+      moved_costs(m)[to - first] = m->acoustic_costs[frame.first_link + i];
     }
     for (uint i = lane_number(); i < frame.n_tokens; i += WARP) {
       const uint to = to_extra + i;
@@ -39,13 +42,16 @@ void group_gather_part(__local const Lane *lane, const Memory *m) {
     }
   }
 }
-void group_put_part(__local const Lane *lane, const Memory *m) {
-  const uint first = lane->first_of_part, n = min(lane->n_staying - first, links_of_part(m)), skip = first > 0 ? 1 : 0;
-  for (uint i = get_local_id(0); i < n; i += GROUP_SIZE) m->links[first + i] = link_scratch(m)[i];
+void group_put_part(__local const SearchState *search, const Memory *m) {
+  const uint first = search->first_of_part, n = min(search->n_staying - first, links_of_part(m)), skip = first > 0 ? 1 : 0;
+  for (uint i = get_local_id(0); i < n; i += GROUP_SIZE) {
+    m->links[first + i] = link_scratch(m)[i];
+    m->acoustic_costs[first + i] = moved_costs(m)[i];
+  }
   for (uint i = get_local_id(0) + skip; i <= n; i += GROUP_SIZE) m->extras[first + i] = extra_scratch(m)[i];
 }
 
-void group_settle_frames(__local const Lane *lane, const Memory *m) {
-  for (uint t = get_local_id(0); t < lane->job.lattice.n_frames; t += GROUP_SIZE)
-    m->frames[t].first_link = m->frames[t].moves_to;
+void group_settle_frames(__local const SearchState *search, const Memory *m) {
+  for (uint t = get_local_id(0); t < search->job.lattice.n_frames; t += GROUP_SIZE)
+    m->frames[t].first_link = moved_frames(m)[t];
 }

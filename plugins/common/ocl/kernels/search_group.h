@@ -9,7 +9,7 @@ void sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); }
 
 uint now(__local const uint *value) { return *(volatile __local const uint *)value; }  // while others may change it
 
-// Places in a list for the lanes that want one; one atomic operation a warp.
+// Reserves indices in a list for the lanes that want one, by one atomic operation a warp.
 uint warp_append(__local uint *size, bool wanted) {
   uint n_wanted, first = 0;
   const uint rank = warp_rank(wanted, &n_wanted);
@@ -41,12 +41,5 @@ uint add_up(__local uint *sums) {
 }
 uint warp_sum_before(__local const uint *sums, uint value) { return sums[warp_number()] + warp_scan(value) - value; }
 
-// The work-item's share of n things that lie side by side.
-typedef struct {
-  uint begin, end;
-} Share;
-Share share_of(uint n) {
-  const uint n_own = (n + GROUP_SIZE - 1) / GROUP_SIZE;
-  const Share share = {min((uint)get_local_id(0) * n_own, n), min(((uint)get_local_id(0) + 1) * n_own, n)};
-  return share;
-}
+// The work-item's share of n neighbouring elements.
+Share share_of(uint n) { return share_of_thread(n, get_local_id(0), GROUP_SIZE); }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places in the lists, where the device has atomic operations of 64 bits: one for items and arcs together.
+// Indices in the lists, for devices with atomic operations of 64 bits: one counts items and arcs together.
 
 // Adds a token with n_arcs > 0 arcs to a list, for the lanes that want to.
-void warp_add_item(__local Lane *lane, const Memory *m, uint list, uint first_arc, uint n_arcs, float cost, uint token) {
+void warp_add_item(__local SearchState *search, const Memory *m, uint list, uint first_arc, uint n_arcs, float cost,
+                   uint token) {
   uint n_wanted;
   const uint scanned = warp_scan(n_arcs), rank = warp_rank(n_arcs != 0, &n_wanted);
   if (n_wanted == 0) return;
   ulong size = 0;
-  if (lane_number() == WARP - 1) size = atom_add(&lane->list_size[list], (ulong)n_wanted << 32 | scanned);
-  const uint place = warp_last((uint)(size >> 32)) + rank, offset = warp_last((uint)size) + scanned - n_arcs;
-  if (n_arcs == 0 || place >= m->max_slots) return;  // beyond them the frame is void
+  if (lane_number() == WARP - 1) size = atom_add(&search->list_size[list], (ulong)n_wanted << 32 | scanned);
+  const uint index = warp_last((uint)(size >> 32)) + rank, offset = warp_last((uint)size) + scanned - n_arcs;
+  if (n_arcs == 0 || index >= m->max_slots) return;  // beyond them the frame is void
   const ExpandItem item = {first_arc, cost, token, offset};
-  items_of(m, list)[place] = item;
+  items_of(m, list)[index] = item;
 }

@@ -40,11 +40,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void search_pat
   if (wants_common != 0) {
     if (get_local_id(0) == 0) common_end = record + 1;
     sync();
-    uint common = record;
-    for (uint i = get_local_id(0); i < job.n_tokens; i += GROUP_SIZE) {
-      common = where_paths_meet(records, common, tokens[i].record);
-    }
-    atomic_min(&common_end, common + 1);
+    atomic_min(&common_end, newest_common_record(records, record, tokens, job.n_tokens, get_local_id(0), GROUP_SIZE) + 1);
   }
   sync();
   if (get_local_id(0) != 0) return;

@@ -6,45 +6,11 @@
 
 #include "plugins/common/kernels/search_types.h"
 #ifdef __cplusplus
-#include "plugins/common/lattice_frames.h"  // host only
 namespace asr::ocl {
 #endif
 
-// An arc between tokens of a lattice, as LatticeLink of lattice_frames.h. `cost` says how much dearer it is than the
-// destination's token.
-#ifdef __cplusplus
-using SearchLink = LatticeLink;
-#else
-typedef struct SearchLink {
-  uint32_t source, destination, arc;
-  float cost, acoustic_cost;
-} SearchLink;
-#endif
-
-// A frame of a lattice: its emitting links, which lead to its tokens, then its epsilon links, and, if it has been pruned, the
-// extra costs of its tokens (search_prune.h).
-typedef struct SearchFrame {
-  uint32_t first_link, n_emitting, n_epsilon, n_tokens;
-  uint32_t is_pruned;
-  uint32_t moves_to;  // while gaps are closed: the first link's new place
-} SearchFrame;
-
-// What a channel has of its lattice; all zero in channels without.
-typedef struct SearchLinks {
-  float lattice_beam;
-  uint32_t max_links, max_frames;
-  uint32_t n_links;       // up to the end of the newest frame's; there may be gaps between frames
-  uint32_t n_kept;        // without gaps, when they were closed last
-  uint32_t n_frames;      // on the device
-  uint32_t first_frame;   // the number of the first of them
-  uint32_t n_taken;       // frames at the front that the host has taken
-  uint32_t last_settled;  // the number of the last frame that is pruned no more
-  uint32_t n_unpruned;    // frames at the end
-  uint32_t n_cramped;     // how often it was pruned early for want of room, since there is as much as this
-} SearchLinks;
-
-// A channel and the frames to consume. The kernel reads it at its start and writes it back at its end. Places are indices
-// into the buffers that the kernel gets.
+// A channel and the frames to consume. The kernel reads it at its start and writes it back at its end. `rows` and `channel` are
+// indices into the buffers that the kernel gets.
 typedef struct SearchJob {
   uint64_t rows;     // float, of log-likelihoods
   uint64_t channel;  // uint, its buffers as channel_layout() says
@@ -52,6 +18,7 @@ typedef struct SearchJob {
   uint32_t row_stride, n_frames;
   uint32_t begin, start_state;  // begin: 1 = first makes the token of the start state
   uint32_t output, use_final;   // output: 1 = at the end writes the lattice (search_output.h)
+  uint32_t has_written;         // the lattice; set by the kernel
   SearchBeam beam;
   float bins_per_cost;  // of the histogram over the beam
 
@@ -62,15 +29,16 @@ typedef struct SearchJob {
   uint32_t n_records, n_settled;
   uint32_t n_compacted;  // records there were after the last compaction
   float best;            // the least cost
-  SearchLinks lattice;
+  ChannelLattice lattice;
+  uint32_t n_early_prunings;  // for want of links, since there are as many as now
   SearchOutput written;
 
   uint32_t n_consumed;  // of n_frames
   uint32_t status, overflow;
 } SearchJob;
 
-// A channel whose best path is looked for: places of its tokens and records in the channels' memory, and of its steps, of which
-// the last max_steps are written.
+// The best path of a channel: offsets of its tokens and records in the channels' memory, and of its steps, of which the last
+// max_steps are written.
 typedef struct SearchPathJob {
   uint64_t tokens, records, steps;
   uint32_t n_tokens, max_steps;
@@ -80,29 +48,45 @@ typedef struct SearchPathJob {
 
 #define SEARCH_WORDS(type) (sizeof(type) / sizeof(uint32_t))
 
-// The first words of a channel's buffers, from SearchJob::channel on: tokens [2][max_tokens] at 0, records [max_records],
-// settled steps [max_settled], links [max_links], extra costs [max_links + 1] and frames [max_frames].
+// The first words of a channel's buffers, from SearchJob::channel on: links [max_links] at 0, their acoustic costs [max_links],
+// extra costs [max_links + 1], frames [max_frames], tokens [2][max_tokens], records [max_records] and settled steps
+// [max_settled]. The end is a multiple of a link's size, so that links of all channels are aligned.
 typedef struct ChannelLayout {
-  uint64_t records, settled, links, extras, frames, end;
+  uint64_t acoustic_costs, extras, frames, tokens, records, settled, end;
 } ChannelLayout;
 
 DEVICE ChannelLayout channel_layout(uint64_t max_tokens, uint64_t max_records, uint64_t max_settled, uint64_t max_links,
                                     uint64_t max_frames) {
   ChannelLayout at;
-  at.records = 2 * max_tokens * SEARCH_WORDS(SearchToken);
-  at.settled = at.records + max_records * SEARCH_WORDS(TraceRecord);
-  at.links = at.settled + max_settled * SEARCH_WORDS(PathStep);
-  at.extras = at.links + max_links * SEARCH_WORDS(SearchLink);
+  at.acoustic_costs = max_links * SEARCH_WORDS(SearchLink);
+  at.extras = at.acoustic_costs + max_links;
   at.frames = at.extras + max_links + 1;
-  at.end = at.frames + max_frames * SEARCH_WORDS(SearchFrame);
+  at.tokens = at.frames + max_frames * SEARCH_WORDS(SearchFrame);
+  at.records = at.tokens + 2 * max_tokens * SEARCH_WORDS(SearchToken);
+  at.settled = at.records + max_records * SEARCH_WORDS(TraceRecord);
+  at.end = at.settled + max_settled * SEARCH_WORDS(PathStep);
+  at.end += (SEARCH_WORDS(SearchLink) - at.end % SEARCH_WORDS(SearchLink)) % SEARCH_WORDS(SearchLink);
   return at;
 }
 
-// The scratch memory of a work-group in units of 16 bytes: slots [max_slots], items [2][max_slots], candidates
-// [max_candidates], epsilon links [max_candidates / 4] with twice as many places behind for links that are moved, and the
-// numbers of used slots [max_slots].
-DEVICE size_t search_scratch_size(size_t max_slots, size_t max_candidates) {
-  return 3 * max_slots + max_candidates + max_candidates / 4 * 3 + max_slots / 4;
+// The scratch memory of a work-group in units of 16 bytes: slots [max_slots] at 0, items [2][max_slots], candidates
+// [max_candidates], epsilon links [max_candidates / 4], and the numbers of used slots [max_slots]. Links on their way begin
+// where the candidates do and extend over the epsilon links; behind these are their acoustic costs [max_candidates] and new
+// first links of frames [max_candidates].
+typedef struct ScratchLayout {
+  size_t items, candidates, epsilon_links, moved_costs, moved_frames, used, end;
+} ScratchLayout;
+
+DEVICE ScratchLayout scratch_layout(size_t max_slots, size_t max_candidates) {
+  ScratchLayout at;
+  at.items = max_slots;
+  at.candidates = at.items + 2 * max_slots;
+  at.epsilon_links = at.candidates + max_candidates;
+  at.moved_costs = at.epsilon_links + max_candidates / 4;
+  at.moved_frames = at.moved_costs + max_candidates / 4;
+  at.used = at.moved_frames + max_candidates / 4;
+  at.end = at.used + max_slots / 4;
+  return at;
 }
 
 #ifdef __cplusplus

@@ -27,21 +27,22 @@ uint warp_scan(uint value) {
   return value;
 }
 
-// What the last lane has.
+// Returns the value of the last lane.
 uint warp_last(uint value) {
   uint last;
   asm volatile("shfl.sync.idx.b32 %0, %1, 31, 31, 0xffffffff;" : "=r"(last) : "r"(value));
   return last;
 }
 
-// How many lanes before this one want something, and how many of all.
+// Returns the number of lanes before this one that want something; *n_wanted is that of all lanes.
 uint warp_rank(bool wanted, uint *n_wanted) {
   const uint mask = ballot(wanted);
   *n_wanted = popcount(mask);
   return popcount(mask & below());
 }
 
-// Of numbers that rise from lane to lane: how many are at most the number of this lane, and how many are less than WARP.
+// Takes numbers that rise from lane to lane. Returns how many are at most the number of this lane; *n_begun is how many are
+// less than WARP.
 uint warp_begun(uint first, uint *n_begun) {
   uint mask = first < WARP ? 1u << first : 0;
 #if WARP_REDUX

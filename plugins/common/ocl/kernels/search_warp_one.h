@@ -8,16 +8,17 @@ uint lane_number(void) { return 0; }
 // The sum over this lane and those before it.
 uint warp_scan(uint value) { return value; }
 
-// What the last lane has.
+// Returns the value of the last lane.
 uint warp_last(uint value) { return value; }
 
-// How many lanes before this one want something, and how many of all.
+// Returns the number of lanes before this one that want something; *n_wanted is that of all lanes.
 uint warp_rank(bool wanted, uint *n_wanted) {
   *n_wanted = wanted ? 1 : 0;
   return 0;
 }
 
-// Of numbers that rise from lane to lane: how many are at most the number of this lane, and how many are less than WARP.
+// Takes numbers that rise from lane to lane. Returns how many are at most the number of this lane; *n_begun is how many are
+// less than WARP.
 uint warp_begun(uint first, uint *n_begun) {
   *n_begun = first == 0 ? 1 : 0;
   return *n_begun;

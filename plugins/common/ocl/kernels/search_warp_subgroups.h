@@ -10,17 +10,18 @@ uint lane_number(void) { return get_sub_group_local_id(); }
 // The sum over this lane and those before it.
 uint warp_scan(uint value) { return sub_group_scan_inclusive_add(value); }
 
-// What the last lane has.
+// Returns the value of the last lane.
 uint warp_last(uint value) { return sub_group_broadcast(value, WARP - 1); }
 
-// How many lanes before this one want something, and how many of all.
+// Returns the number of lanes before this one that want something; *n_wanted is that of all lanes.
 uint warp_rank(bool wanted, uint *n_wanted) {
   const uint rank = sub_group_scan_inclusive_add(wanted ? 1u : 0u);
   *n_wanted = sub_group_broadcast(rank, WARP - 1);
   return rank - (wanted ? 1 : 0);
 }
 
-// Of numbers that rise from lane to lane: how many are at most the number of this lane, and how many are less than WARP.
+// Takes numbers that rise from lane to lane. Returns how many are at most the number of this lane; *n_begun is how many are
+// less than WARP.
 uint warp_begun(uint first, uint *n_begun) {
   const ulong mask =
       sub_group_reduce_add(first < WARP ? 1ul << first : 0ul);  // bits of their own, so that the sum is their union

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// DeviceRows has the device make a stream's rows of audio, in the fused step that scores them (core/backend/
+// asr_backend_signals.h). Made by make_row_source().
+#pragma once
+
+#include "core/engine/row_source.h"
+#include "core/feature/signal_feed.h"
+
+namespace asr {
+
+class DeviceRows final : public RowSource {
+ public:
+  // Returns whether the device can make the stream's rows.
+  static bool suit(const LoadedModel &model, const StreamOptions &options);
+
+  DeviceRows(const LoadedModel &model, const StreamOptions &options, float warp);
+
+  void add(const float *values, size_t n) override { feed_.add_samples(values, n); }
+  size_t next_frames() override;
+  WindowRows::Place take(size_t n, WindowRows *window) override;
+  bool drop(size_t n, WindowRows *window) override;
+  const float *rows(size_t) const override { return nullptr; }
+
+ private:
+  void finish() override { feed_.finish(); }
+  size_t n_waiting() const override { return feed_.ready_rows(); }
+  bool has_pending_frames() const override { return feed_.n_pending_frames() > 0; }
+  bool is_done() const override { return feed_.done(); }
+
+  BackendPointer<asr_backend_signal> signal_;
+  SignalFeed feed_;
+  asr_step_job job_{};  // of next_frames()
+};
+
+}  // namespace asr

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// WindowRows holds the rows of all streams in a window of the scheduler, has them scored together, and knows where their
+// log-likelihoods are. Each stream's RowSource adds its rows. A call that fails adds none, and leaves the rows of other streams
+// as they are. Used by the engine's thread.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/engine/fused_window.h"
+#include "core/engine/loaded_model.h"
+
+namespace asr {
+
+class SpeakerTrack;
+
+class WindowRows {
+ public:
+  // buffer: the score buffer that the window uses. At most max_lanes streams add rows.
+  WindowRows(const LoadedModel &model, uint32_t buffer);
+
+  void clear();
+
+  // A stream's log-likelihoods: from first_row on, in rows on the host or in the score buffer.
+  struct Place {
+    const std::vector<float> *loglikes = nullptr;  // on the host; nullptr: the score buffer
+    size_t first_row = 0;
+  };
+
+  // Adds a stream's next n rows: features, which its speaker takes unless that is nullptr, or log-likelihoods.
+  Place add_features(const float *rows, size_t n, SpeakerTrack *speaker);
+  Place add_loglikes(const float *rows, size_t n);
+  // Adds the rows of a job of the device's step, whatever its first_row. Needs no memory.
+  Place add_step(asr_step_job job) noexcept;
+  // Adds n rows of features, of each of the source's front ends, whose log-likelihoods are to be fused.
+  Place add_fused(std::shared_ptr<FusedModels> models, const RowSource &source, size_t n);
+
+  // Issues the scoring. The scores are there once the device has been awaited; those that the host fuses, after combine().
+  void score();
+  bool is_fused_here() const { return fused_.has_host_parts(); }
+  size_t n_fused_parts() const { return fused_.n_scored_parts(); }
+  void combine(size_t fused_part) noexcept;  // any thread
+
+  // Sets where a job's log-likelihoods are.
+  void locate(const Place &place, asr_advance_job *job) const;
+
+ private:
+  void score_steps();
+
+  const LoadedModel &model_;
+  const uint32_t buffer_;
+  std::vector<float> features_, loglikes_;  // rows of the host, of n_dims, of n_states
+  FusedWindow fused_;                       // whose results are among the log-likelihoods, or replace rows of the score buffer
+  std::vector<asr_step_job> steps_;         // what is scored, in the order of its rows
+  uint32_t n_rows_ = 0;                     // of the score buffer
+  std::vector<float> scores_;               // the score buffer on the host, if another device searches; only grows
+};
+
+}  // namespace asr

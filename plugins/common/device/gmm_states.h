@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The states of a feature stream by the kernels that score them, for GPUs: tensor cores where their expanded form keeps the
+// tolerance, FP32, or a mixing kernel for states that share a codebook. Called when a model is loaded.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "plugins/common/gmm_tensor_pack.h"
+#include "plugins/common/kernels/shared_states.h"
+#include "plugins/common/packing.h"
+
+namespace asr {
+
+constexpr double kLog2E = 1.4426950408889634;
+
+struct StreamStates {
+  std::vector<uint32_t> tensor, direct;          // in their order: states whose codebook no other state shares
+  std::vector<std::vector<uint32_t>> of_shared;  // [codebooks of the model], empty for those that are not shared
+};
+
+// All states that share no codebook are for `direct`.
+inline StreamStates states_of_stream(const asr_acoustic_view &view, uint32_t stream) {
+  StreamStates states;
+  states.of_shared.resize(view.n_codebooks);
+  for (uint32_t s = 0; s < view.n_states; ++s) states.of_shared[codebook_number(view, s, stream)].push_back(s);
+  for (std::vector<uint32_t> &sharing : states.of_shared) {
+    if (sharing.size() != 1) continue;
+    states.direct.push_back(sharing[0]);
+    sharing.clear();
+  }
+  std::sort(states.direct.begin(), states.direct.end());
+  return states;
+}
+
+// Moves the states whose Gaussians keep the tolerance on tensor cores from `direct` to `tensor`.
+inline void choose_tensor_states(const TensorPacker &packer, uint32_t stream, const std::vector<TensorDim> &dims,
+                                 StreamStates *states) {
+  const std::vector<uint32_t> own = std::exchange(states->direct, {});
+  const std::vector<uint8_t> fit = packer.which_fit(stream, own, dims);
+  for (size_t i = 0; i < own.size(); ++i) (fit[i] != 0 ? states->tensor : states->direct).push_back(own[i]);
+}
+
+// Appends the states of a codebook in fours, and of each four its weights. Weight is four floats.
+template <typename Weight>
+void pack_shared_states(const asr_acoustic_view &view, uint32_t stream, const std::vector<uint32_t> &states,
+                        uint32_t first_gaussian, uint32_t n_gaussians, std::vector<SharedStates> *packed,
+                        std::vector<Weight> *weights) {
+  for (size_t begin = 0; begin < states.size(); begin += 4) {
+    SharedStates entry{first_gaussian, n_gaussians, static_cast<uint32_t>(weights->size()), 0, {}};
+    for (size_t i = begin; i < std::min(states.size(), begin + 4); ++i) entry.states[entry.n_states++] = states[i];
+    for (uint32_t k = 0; k < n_gaussians; ++k) {
+      float w[4] = {0, 0, 0, 0};
+      for (uint32_t i = 0; i < entry.n_states; ++i) {
+        w[i] = static_cast<float>(kLog2E * double{log_weights_of(view, entry.states[i], stream)[k]});
+      }
+      weights->push_back({w[0], w[1], w[2], w[3]});
+    }
+    packed->push_back(entry);
+  }
+}
+
+}  // namespace asr

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// DeviceLanes advances many channels of a device together, for back ends that search there. It has the work that was started
+// and is not finished, its failures, and the order of the steps. A back end derives a class from it that does the steps.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/backend/asr_backend.h"
+#include "core/base/thread_pool.h"
+#include "plugins/common/device/pinned_arena.h"
+#include "plugins/common/device/search_lattice.h"
+
+namespace asr {
+
+// Lane is a channel's part of a launch: its `search`, its `job`, `is_rest` if a part of the job was done before, and what the
+// back end needs besides. The Search is derived from SearchChannel. Runtime names the back end's classes.
+template <typename Lane, typename Acoustic, typename Runtime>
+class DeviceLanes {
+ public:
+  using Search = std::remove_pointer_t<decltype(Lane::search)>;
+  using Job = decltype(Lane::job);
+
+  // `context`: arguments of the Runtime's arrays.
+  template <typename... Context>
+  explicit DeviceLanes(ThreadPool &pool, const Context &...context) : thread_pool_(pool), lattices_(context...) {}
+  virtual ~DeviceLanes() = default;
+  DeviceLanes(const DeviceLanes &) = delete;
+  DeviceLanes &operator=(const DeviceLanes &) = delete;
+
+  // Frames of a channel, from rows of the host (if not NULL) or of a score buffer, and the results that are wanted then.
+  struct Task {
+    Search *search;
+    const float *host_rows;
+    uint32_t buffer, first_row, n_frames;
+    uint32_t wants;  // asr_advance_wants
+  };
+
+  // Waits until all work is done. A failure is kept for wait(), and with its channel.
+  void finish() noexcept {
+    try {
+      if (pending_.lanes.empty()) return;
+      await();
+      while (!pending_.lanes.empty()) take_results();
+    } catch (...) {
+      give_up(pending_.lanes);
+    }
+    pending_ = {};
+  }
+
+  // Finishes, and throws the first failure.
+  void wait() {
+    finish();
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+
+  // Forgets a failure that its channels report.
+  void forget_failure() noexcept { failure_ = nullptr; }
+
+  // Finishes work that reads a score buffer, before the buffer is written or freed.
+  void release(const Acoustic *acoustic, uint32_t buffer) {
+    if (pending_.acoustic == acoustic && buffer < 2 && pending_.reads[buffer]) finish();
+  }
+
+  // Finds the paths of many channels by one launch; threads of the pool make the arrays.
+  void best_paths(const std::vector<Search *> &searches, uint32_t wants, asr_path *paths) {
+    if (searches.empty()) return;
+    finish();
+    begin_all(searches);
+    find_paths(searches, wants, kMaxPathSteps);
+    std::vector<size_t> longer;
+    for (size_t i = 0; i < searches.size(); ++i) {
+      if (!is_path_whole(i)) longer.push_back(i);
+    }
+    thread_pool_.run(searches.size(), [&](size_t i) {
+      if (is_path_whole(i)) give_path(i, searches[i], &paths[i]);
+    });
+    for (const size_t i : longer) {
+      find_paths({searches[i]}, wants, UINT32_MAX);
+      give_path(0, searches[i], &paths[i]);
+    }
+  }
+
+  // Fills the lattices of many channels. Those that were not wanted before are written by one launch.
+  void lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices) {
+    std::vector<Lane> lanes;
+    for (Search *search : searches) {
+      if (search->has_wanted_lattice(use_final)) continue;
+      finish();
+      lanes.push_back(lane_of(search, search->lattice_job(use_final)));
+    }
+    if (!lanes.empty()) {
+      run_at_once(lanes);
+      for (const Lane &lane : lanes) lane.search->check_outcome();
+    }
+    thread_pool_.run(searches.size(), [&](size_t i) { searches[i]->lattice(&lattices[i]); });
+  }
+
+  void lattice_piece(Search *search, asr_raw_lattice *piece) {
+    finish();
+    search->lattice_piece(piece);
+  }
+
+ protected:
+  struct Pending {
+    std::vector<Lane> lanes;
+    const Acoustic *acoustic = nullptr;
+    bool reads[2] = {false, false};  // score buffers
+  };
+
+  bool is_pending(const Search *search) const {
+    return std::any_of(pending_.lanes.begin(), pending_.lanes.end(), [&](const Lane &lane) { return lane.search == search; });
+  }
+
+  // The back end's steps: launches what is pending, or, with is_rest, what is left to do of it, which comes before other work;
+  // waits for the launch; and returns job i as it ended.
+  virtual void launch_jobs(bool is_rest) = 0;
+  virtual void await() = 0;
+  virtual const Job &done_job(size_t i) = 0;
+  virtual Lane lane_of(Search *search, const Job &job) = 0;
+  // Takes what a job came to. Returns true if there is more of it to do.
+  virtual bool take_result(const Lane &lane, const Job &done) {
+    if (!lane.is_rest) lane.search->forget_results();
+    return lane.search->take(done);
+  }
+  // Enlarges a channel's buffers, or the launches' scratch memory, after overflows.
+  virtual void grow(Search *search, uint32_t overflow) = 0;
+  virtual void grow_scratch(uint32_t overflow) = 0;
+  // Copies from a channel's buffers to pinned memory; read() only starts that.
+  virtual void read(uint64_t address, void *to, size_t n_bytes) = 0;
+  virtual void finish_reads() = 0;
+  // Finds up to max_steps steps of each path, on the host on return. The others say if path i is whole, and fill it.
+  virtual void find_paths(const std::vector<Search *> &searches, uint32_t wants, uint32_t max_steps) = 0;
+  virtual bool is_path_whole(size_t i) = 0;
+  virtual void give_path(size_t i, Search *search, asr_path *path) = 0;
+
+  // Launches new pending lanes, if any. A failure is that of all their channels.
+  void start_pending(Pending pending) {
+    pending_ = std::move(pending);
+    if (pending_.lanes.empty()) return;
+    try {
+      launch_jobs(false);
+    } catch (...) {
+      give_up(pending_.lanes);
+      pending_ = {};
+      throw;
+    }
+  }
+
+  // Runs lanes that consume no frames to their end. An earlier failure is still kept for wait().
+  void run_at_once(std::vector<Lane> lanes) {
+    finish();
+    const std::exception_ptr before = std::exchange(failure_, nullptr);
+    pending_.lanes = std::move(lanes);
+    try {
+      launch_jobs(false);
+    } catch (...) {
+      keep_failure();
+      pending_ = {};
+    }
+    finish();
+    const std::exception_ptr failure = std::exchange(failure_, before);
+    if (failure) std::rethrow_exception(failure);
+  }
+
+  // Begins the channels that have not begun.
+  void begin_all(const std::vector<Search *> &searches) {
+    std::vector<Lane> lanes;
+    for (Search *search : searches) {
+      if (!search->has_begun()) lanes.push_back(lane_of(search, search->begin_job()));
+    }
+    if (!lanes.empty()) run_at_once(std::move(lanes));
+  }
+
+  // Takes the results of all lanes, which stay pending until then, so that a failure on the way fails all. Lanes whose buffers
+  // were too small get larger ones and go on; then they are pending.
+  void take_results() {
+    std::vector<bool> goes_on(pending_.lanes.size(), false);
+    for (size_t i = 0; i < goes_on.size(); ++i) {
+      try {
+        goes_on[i] = take_result(pending_.lanes[i], done_job(i));
+      } catch (...) {
+        give_up(pending_.lanes[i].search);
+      }
+    }
+    read_lattices();
+    std::vector<Lane> rest;
+    uint32_t overflow = 0;
+    for (size_t i = 0; i < goes_on.size(); ++i) {
+      if (!goes_on[i]) continue;
+      const Job done = done_job(i);
+      Lane lane = pending_.lanes[i];
+      try {
+        grow(lane.search, done.overflow);
+      } catch (...) {
+        give_up(lane.search);
+        continue;
+      }
+      overflow |= done.overflow;
+      lane.job = lane.search->rest_of(done);
+      lane.is_rest = true;
+      rest.push_back(lane);
+    }
+    pending_.lanes = std::move(rest);
+    if (pending_.lanes.empty()) return;
+    grow_scratch(overflow);
+    launch_jobs(true);
+    await();
+  }
+
+  // Reads the settled frames of lattices, and written lattices, before the next jobs move them. Threads of the pool bring them
+  // into the host's order.
+  void read_lattices() {
+    struct Reading {
+      Search *search;
+      LatticeReader reader;
+      bool is_settled;
+    };
+    std::vector<Reading> readings;
+    for (size_t i = 0; i < pending_.lanes.size(); ++i) {
+      Search *const search = pending_.lanes[i].search;
+      if (auto reader = search->settled()) readings.push_back({search, *reader, true});
+      if (done_job(i).has_written) readings.push_back({search, search->written(), false});
+    }
+    if (readings.empty()) return;
+    size_t n_bytes = 0;
+    for (Reading &reading : readings) n_bytes += reading.reader.template n_bytes<PinnedArena<Runtime>>();
+    lattices_.begin(n_bytes);
+    try {
+      for (Reading &reading : readings) {
+        reading.reader.start(&lattices_, [&](uint64_t address, void *to, size_t n) { read(address, to, n); });
+      }
+    } catch (...) {
+      try {
+        finish_reads();
+      } catch (...) {  // the first failure counts
+      }
+      throw;
+    }
+    finish_reads();
+    std::vector<std::exception_ptr> failures(readings.size());
+    thread_pool_.run(readings.size(), [&](size_t i) {
+      const Reading &reading = readings[i];
+      try {
+        reading.is_settled ? reading.search->take_settled(reading.reader) : reading.search->take_written(reading.reader);
+      } catch (...) {
+        failures[i] = std::current_exception();
+      }
+    });
+    for (size_t i = 0; i < readings.size(); ++i) {
+      if (failures[i]) readings[i].search->give_up(failures[i]);
+    }
+  }
+
+  // Give up channels for the exception that is being handled.
+  void give_up(const std::vector<Lane> &lanes) noexcept {
+    for (const Lane &lane : lanes) lane.search->give_up(std::current_exception());
+    keep_failure();
+  }
+  void give_up(Search *search) noexcept {
+    search->give_up(std::current_exception());
+    keep_failure();
+  }
+  void keep_failure() noexcept {
+    if (!failure_) failure_ = std::current_exception();
+  }
+
+  Pending pending_;
+
+ private:
+  static constexpr uint32_t kMaxPathSteps = 2048;  // not yet settled; longer paths are found once more
+
+  ThreadPool &thread_pool_;
+  PinnedArena<Runtime> lattices_;  // on their way to the host
+  std::exception_ptr failure_;
+};
+
+}  // namespace asr

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host's part of a channel's lattice. Frames that have settled on the device are kept here; the frames of a lattice that
+// was written there are read behind them. Used by SearchChannel (search_channel.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "plugins/common/kernels/search_types.h"
+#include "plugins/common/lattice_frames.h"
+
+namespace asr {
+
+// Addresses of a channel's buffers: pointers of the device, or offsets in bytes from the start of an array of it.
+struct LatticeBuffers {
+  uint64_t links, acoustic_costs, extras, frames;
+};
+
+// Frames of a channel's lattice on the device, and their copies in pinned memory. The copies are complete when the queue that
+// start() used is, and valid until the arena begins anew.
+class LatticeReader {
+ public:
+  // Settled frames from number `first` of the device's frames on, with extra costs; all frames of a written lattice.
+  static LatticeReader of_settled(const ChannelLattice &lattice, const LatticeBuffers &buffers, uint32_t first,
+                                  uint32_t n_frames);
+  static LatticeReader of_written(const ChannelLattice &lattice, const LatticeBuffers &buffers, const SearchOutput &written,
+                                  uint64_t tokens);
+
+  // Starts the copies: read(address, host, n_bytes) puts one into a queue.
+  template <typename Arena, typename Read>
+  void start(Arena *arena, const Read &read) {
+    for_each_copy([&](auto &copy) {
+      using T = std::remove_reference_t<decltype(*copy.host)>;
+      copy.host = arena->template give<T>(copy.n);
+      if (copy.n > 0) read(copy.address, copy.host, copy.n * sizeof(T));
+    });
+  }
+  template <typename Arena>
+  size_t n_bytes() {
+    size_t n = 0;
+    for_each_copy([&](auto &copy) { n += Arena::template n_bytes_of<std::remove_reference_t<decltype(*copy.host)>>(copy.n); });
+    return n;
+  }
+
+  // Appends the frames to those of the host, with extra costs; of a written lattice in the other order and without.
+  void append_settled(std::vector<LatticeFrame> *frames) const;
+  void append_written(std::vector<LatticeFrame> *frames) const;
+  std::vector<SearchToken> tokens() const { return {tokens_.host, tokens_.host + tokens_.n}; }  // of a written lattice
+
+ private:
+  template <typename T>
+  struct Copy {
+    uint64_t address = 0;
+    size_t n = 0;
+    T *host = nullptr;
+  };
+  template <typename Action>
+  void for_each_copy(const Action &action) {
+    action(frames_), action(links_), action(acoustic_costs_), action(extras_), action(tokens_);
+  }
+  void set_links(const LatticeBuffers &buffers, uint32_t first_link, size_t n_links);
+  std::vector<LatticeLink> links_of(uint32_t first, uint32_t n) const;
+  LatticeFrame frame(size_t i) const;
+
+  uint32_t first_link_ = 0;  // that links_ has
+  Copy<SearchFrame> frames_;
+  Copy<SearchLink> links_;
+  Copy<float> acoustic_costs_, extras_;
+  Copy<SearchToken> tokens_;
+};
+
+// Pieces may be taken on any thread while the device advances the channel.
+class SearchLattice {
+ public:
+  SearchLattice(const LatticeGraph &graph, float lattice_beam) : frames_(graph, lattice_beam) {}
+
+  // Returns a reader of the frames that have settled since the last call, if any, and notes them as taken in `lattice`.
+  std::optional<LatticeReader> settled(ChannelLattice *lattice, const LatticeBuffers &buffers);
+  // Keeps the frames that such a reader has read.
+  void take_settled(const LatticeReader &reader);
+  // Fills the lattice: the settled frames and, behind them, those of a written lattice.
+  void output(std::vector<LatticeFrame> written, const std::vector<float> &costs, const std::vector<float> &final_costs,
+              asr_raw_lattice *lattice);
+  void take_piece(asr_raw_lattice *piece);
+
+ private:
+  size_t n_known_ = 0;  // frames that were read or are being read
+  std::mutex mutex_;    // of frames_
+  LatticeFrames frames_;
+};
+
+}  // namespace asr

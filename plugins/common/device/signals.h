@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fused step of a back end whose device has memory of its own: samples of many signals become cepstra, these rows, and the
+// rows scores, all in the device's compute queue. Nothing comes to the host. This is what the back ends have in common; a back
+// end's Signals is derived from it and launches the kernels.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "plugins/common/signal_plan.h"
+#include "plugins/common/staging.h"
+
+namespace asr {
+
+template <typename Device, typename Acoustic>
+class DeviceSignals {
+ public:
+  using Runtime = typename Device::Runtime;
+  template <typename T>
+  using Array = typename Runtime::template DeviceArray<T>;
+
+  virtual ~DeviceSignals() = default;
+
+  // Makes the kernels ready, if the tables fit their memory, without which no signal can begin. Returns true if they do.
+  virtual bool prepare() = 0;
+  std::unique_ptr<SignalProgress> begin(const asr_signal_options &options) {
+    if (!prepare()) {
+      fail(ASR_UNSUPPORTED, "signal_begin: %u mel bands and rows of %u values do not fit the memory of a block of threads",
+           numbers_.n_mel, numbers_.n_values);
+    }
+    return slots_.begin(numbers_, n_warps_, options);
+  }
+  void end(std::unique_ptr<SignalProgress> signal) noexcept { slots_.end(std::move(signal)); }
+
+  // progress[i]: of jobs[i], NULL where it has rows of the host.
+  void step(Acoustic &acoustic, const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, uint32_t buffer) {
+    const uint32_t n_rows = check_step(numbers_, acoustic.n_dims(), jobs, progress, device_.max_rows());
+    Array<float> &rows = acoustic.prepare(n_rows, buffer);
+    make_rows(jobs, progress, rows);
+    for (const HostRows &host : host_rows(jobs, progress, numbers_.n_dims)) {
+      staging_.upload(host.pieces, rows, device_.compute(), size_t{host.first_row} * numbers_.n_dims);
+    }
+    acoustic.score_prepared(buffer);
+  }
+
+ protected:
+  // The view has dynamics. `context`: arguments of the Runtime's arrays.
+  template <typename... Context>
+  DeviceSignals(Device &device, const asr_features_view &view, const Context &...context)
+      : device_(device),
+        numbers_(check_dynamics(view, device.window_frames())),
+        n_warps_(view.n_warps),
+        noise_dct_(context...),
+        prior_mean_(context...),
+        slope_(context...),
+        transform_(context...),
+        tap_begin_(context...),
+        taps_(context...),
+        states_(context...),
+        staging_(device.pool(), context...) {
+    const asr_dynamics_view &d = *dynamics_of(view);
+    load(&noise_dct_, d.noise_dct, d.noise_dct != nullptr ? size_t{d.n_ceps} * view.n_mel : 0);
+    load(&prior_mean_, d.prior_mean, d.n_ceps);
+    load(&slope_, d.slope, d.n_slope);
+    load(&tap_begin_, d.tap_begin, d.n_values + size_t{1});
+    const std::vector<SignalTap> taps = signal_taps(d);
+    load(&taps_, taps.data(), taps.size());
+    const std::vector<float> transform = transposed_transform(d);
+    load(&transform_, transform.data(), transform.size());
+  }
+
+  // Puts kernels that make the rows of signals into the compute queue.
+  virtual void make_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, Array<float> &rows) = 0;
+
+  // Enlarges the memory of signals to all slots that were given out.
+  template <typename... Context>
+  void reserve_states(const Context &...context) {
+    constexpr uint32_t kLeastSlots = 64;
+    if (size_t{slots_.n()} * numbers_.n_state_doubles <= states_.size()) return;
+    Array<double> grown(context..., std::max<size_t>(2 * slots_.n(), kLeastSlots) * numbers_.n_state_doubles);
+    if (states_.size() > 0) device_.compute().copy(states_, &grown, states_.size());
+    states_ = std::move(grown);
+  }
+
+  Device &device_;
+  const DynamicsNumbers numbers_;
+  const uint32_t n_warps_;
+  Array<float> noise_dct_, prior_mean_, slope_, transform_;
+  Array<uint32_t> tap_begin_;
+  Array<SignalTap> taps_;
+  SignalSlots slots_;
+  Array<double> states_;
+  Staging<Runtime> staging_;
+
+ private:
+  // Copies a table to the device, complete on return.
+  template <typename T>
+  void load(Array<T> *array, const T *values, size_t n) {
+    array->reserve(n);
+    if (n == 0) return;
+    device_.compute().write(*array, 0, values, n);
+    device_.compute().finish();
+  }
+};
+
+}  // namespace asr

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slots of a back end whose device has memory of its own: each is a guarded call of the class that does the work, on the
+// device of the call. The file that makes such a back end's table uses them, and adds what is the back end's own.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/backend/asr_backend.h"
+#include "core/backend/asr_backend_bench.h"
+#include "core/backend/asr_backend_fusion.h"
+#include "core/backend/asr_backend_signals.h"
+#include "core/base/error.h"
+#include "plugins/common/device/memory_share.h"
+#include "plugins/common/guard.h"
+#include "plugins/common/score_checks.h"
+#include "plugins/common/signal_plan.h"
+
+// The handles of the C table are the bases of what DeviceSlots makes.
+struct asr_backend_device {};
+struct asr_backend_features {};
+struct asr_backend_signal {};
+struct asr_backend_acoustic {};
+struct asr_backend_graph {};
+struct asr_backend_channel {};
+
+namespace asr {
+
+// Writes the output of `probe`; all devices have the same capabilities.
+inline void give_devices(const std::vector<asr_backend_device_info> &devices, uint32_t capabilities,
+                         const std::string &why_none, asr_backend_device_info *infos, size_t capacity, size_t *n_devices) {
+  if (devices.empty()) plugin_last_error().keep(why_none.c_str());
+  for (size_t i = 0; i < std::min(capacity, devices.size()); ++i) {
+    const size_t size = infos[i].size;
+    infos[i] = devices[i];
+    infos[i].size = size;
+    infos[i].capabilities = capabilities;
+  }
+  *n_devices = devices.size();
+}
+
+// Platform names a back end's classes: Device, Mfcc, Signals, Acoustic, Fusion, SearchGraph, Search and SearchLanes. They are
+// made and called as the bodies below do. kOverlaps says whether SearchLanes has two advances under way.
+template <typename Platform>
+class DeviceSlots {
+ public:
+  static constexpr uint32_t kCapabilities = ASR_BACKEND_LATTICES | ASR_BACKEND_PIECES | ASR_BACKEND_COMMON_PATH |
+                                            ASR_BACKEND_PLP | (Platform::kOverlaps ? ASR_BACKEND_OVERLAPS : 0);
+
+  struct Acoustic;
+
+  struct Device : asr_backend_device {
+    template <typename... Args>
+    explicit Device(Args &&...args) : device(std::forward<Args>(args)...) {}
+    typename Platform::Device device;
+    typename Platform::SearchLanes lanes{device};
+    std::unique_ptr<typename Platform::Fusion> fusion;                 // from the first call on
+    std::vector<Acoustic *> acoustics;                                 // that are loaded
+    uint64_t features_bytes = 0, acoustic_bytes = 0, graph_bytes = 0;  // of device memory, of all that is loaded
+    std::string report;                                                // of `tune`
+  };
+  struct Features : asr_backend_features {
+    Features(Device &owner, const asr_features_view &view)
+        : share(&owner.features_bytes, owner.device.n_bytes()), mfcc(owner.device, view) {
+      using Signals = typename Platform::Signals;
+      if (Signals::serves(owner.device, view)) signals = std::make_unique<Signals>(owner.device, mfcc, view);
+      share.close(owner.device.n_bytes());
+    }
+    MemoryShare share;
+    typename Platform::Mfcc mfcc;
+    std::unique_ptr<typename Platform::Signals> signals;
+  };
+  struct Signal : asr_backend_signal {
+    Features *features;
+    std::unique_ptr<SignalProgress> progress;
+  };
+  struct Acoustic : asr_backend_acoustic {
+    Acoustic(Device &owner, const asr_acoustic_view &view)
+        : owner(owner), share(&owner.acoustic_bytes, owner.device.n_bytes()), acoustic(owner.device, view) {
+      share.close(owner.device.n_bytes());
+    }
+    Device &owner;
+    MemoryShare share;
+    typename Platform::Acoustic acoustic;
+  };
+  struct Graph : asr_backend_graph {
+    Graph(Device &owner, const asr_graph_view &view)
+        : share(&owner.graph_bytes, owner.device.n_bytes()), graph(owner.device, view) {
+      share.close(owner.device.n_bytes());
+    }
+    MemoryShare share;
+    typename Platform::SearchGraph graph;
+  };
+  struct Channel : asr_backend_channel {
+    Device *device;
+    std::unique_ptr<typename Platform::Search> search;
+  };
+
+  static Device &of(asr_backend_device *handle) { return *static_cast<Device *>(handle); }
+  static Features &of(asr_backend_features *handle) { return *static_cast<Features *>(handle); }
+  static Signal &of(asr_backend_signal *handle) { return *static_cast<Signal *>(handle); }
+  static Acoustic &of(asr_backend_acoustic *handle) { return *static_cast<Acoustic *>(handle); }
+  static Graph &of(asr_backend_graph *handle) { return *static_cast<Graph *>(handle); }
+  static Channel &of(asr_backend_channel *handle) { return *static_cast<Channel *>(handle); }
+
+  // A slot's body on its device.
+  template <typename Body>
+  static asr_status guard_on(asr_backend_device *device, Body &&body) noexcept {
+    return guard([&] {
+      of(device).device.use();
+      body(of(device));
+    });
+  }
+
+  // All that is here; `probe`, `open` and `extension` are left to the caller.
+  static constexpr asr_backend_api table(const char *name) {
+    asr_backend_api table{};
+    table.abi = ASR_BACKEND_ABI, table.size = sizeof table, table.name = name;
+    table.close = close, table.last_error = last_error, table.wait = wait;
+    table.load_features = load_features, table.free_features = free_features, table.extract = extract;
+    table.load_acoustic = load_acoustic, table.free_acoustic = free_acoustic, table.score = score;
+    table.load_graph = load_graph, table.free_graph = free_graph;
+    table.channel_begin = channel_begin, table.channel_end = channel_end, table.advance = advance;
+    table.best_paths = best_paths, table.lattices = lattices, table.outcome = outcome;
+    return table;
+  }
+
+  // Returns the extension of a name, or NULL; `bench` is the caller's, and `memory` is among its slots.
+  static const void *extension(const char *name, const asr_backend_bench_api *bench) {
+    static constexpr asr_backend_signals_api kSignals = {sizeof kSignals, prepare, signal_begin, signal_end, step};
+    static constexpr asr_backend_fusion_api kFusion = {sizeof kFusion, fuse};
+    if (strcmp(name, ASR_BACKEND_SIGNALS) == 0) return &kSignals;
+    if (strcmp(name, ASR_BACKEND_FUSION) == 0) return &kFusion;
+    return strcmp(name, ASR_BACKEND_BENCH) == 0 ? bench : nullptr;
+  }
+
+  static asr_status memory(asr_backend_device *device, asr_backend_memory *memory) {
+    return guard_on(device, [&](Device &d) {
+      *memory = {};
+      memory->size = sizeof(*memory);
+      memory->total_bytes = d.device.n_bytes();
+      memory->graph_bytes = d.graph_bytes;
+      memory->acoustic_bytes = d.acoustic_bytes;
+      memory->features_bytes = d.features_bytes;
+      d.lanes.add_memory(memory);
+    });
+  }
+
+ private:
+  // For slots that cannot fail and may be called on a thread that used another device last.
+  static void use(Device &d) noexcept {
+    static_cast<void>(guard([&] { d.device.use(); }));
+  }
+
+  static void close(asr_backend_device *device) {
+    if (device == nullptr) return;
+    use(of(device));
+    delete static_cast<Device *>(device);
+  }
+
+  static const char *last_error() { return plugin_last_error().text; }
+
+  static asr_status wait(asr_backend_device *device, uint32_t n_left) {
+    return guard_on(device, [&](Device &d) {
+      if constexpr (Platform::kOverlaps) {
+        if (n_left > 0) return d.lanes.finish_advances(n_left);
+      }
+      d.lanes.wait();
+      for (Acoustic *acoustic : d.acoustics) acoustic->acoustic.finish();
+      d.device.finish();
+    });
+  }
+
+  static asr_status load_features(asr_backend_device *device, const asr_features_view *view, asr_backend_features **features) {
+    return guard_on(device, [&](Device &d) { *features = new Features(d, *view); });
+  }
+
+  static void free_features(asr_backend_features *features) { delete static_cast<Features *>(features); }
+
+  static asr_status extract(asr_backend_device *device, asr_backend_features *features, const asr_extract_job *jobs,
+                            size_t n_jobs) {
+    return guard_on(device, [&](Device &) { of(features).mfcc.extract(jobs, n_jobs); });
+  }
+
+  static asr_status load_acoustic(asr_backend_device *device, const asr_acoustic_view *view, asr_backend_acoustic **acoustic) {
+    return guard_on(device, [&](Device &d) {
+      auto loaded = std::make_unique<Acoustic>(d, *view);
+      d.acoustics.push_back(loaded.get());
+      *acoustic = loaded.release();
+    });
+  }
+
+  static void free_acoustic(asr_backend_acoustic *handle) {
+    if (handle == nullptr) return;
+    Acoustic *const acoustic = &of(handle);
+    Device &d = acoustic->owner;
+    use(d);
+    for (const uint32_t buffer : {0u, 1u}) d.lanes.release(&acoustic->acoustic, buffer);
+    d.acoustics.erase(std::remove(d.acoustics.begin(), d.acoustics.end(), acoustic), d.acoustics.end());
+    delete acoustic;
+  }
+
+  static asr_status score(asr_backend_device *device, const asr_score_job *jobs, size_t n_jobs) {
+    return guard_on(device, [&](Device &d) {
+      std::vector<typename Platform::Acoustic::Job> list;
+      for (size_t i = 0; i < n_jobs; ++i) {
+        const asr_score_job &job = jobs[i];
+        typename Platform::Acoustic *const acoustic = &of(job.acoustic).acoustic;
+        d.lanes.release(acoustic, job.buffer);
+        list.push_back({acoustic, job.features, job.n_rows, job.buffer, job.loglikes});
+      }
+      Platform::Acoustic::score(d.device, list);
+    });
+  }
+
+  // Scoring into the buffer has waited for the advances that read it.
+  static asr_status fuse(asr_backend_device *device, asr_backend_acoustic *to, const asr_fuse_job *jobs, size_t n_jobs,
+                         uint32_t buffer, float *loglikes) {
+    return guard_on(device, [&](Device &d) {
+      if (!d.fusion) d.fusion = std::make_unique<typename Platform::Fusion>(d.device);
+      typename Platform::Acoustic &acoustic = of(to).acoustic;
+      const auto acoustic_of = [](asr_backend_acoustic *handle) ->
+          typename Platform::Acoustic & { return of(handle).acoustic; };
+      d.fusion->fuse({acoustic, jobs, n_jobs, buffer, acoustic_of}, &acoustic, buffer, loglikes);
+    });
+  }
+
+  static typename Platform::Signals &signals_of(asr_backend_features *features) {
+    if (of(features).signals == nullptr) {
+      fail(ASR_UNSUPPORTED, "signal_begin: these features have no dynamics, or none that the device can compute");
+    }
+    return *of(features).signals;
+  }
+
+  static asr_status prepare(asr_backend_device *device, asr_backend_features *features, uint32_t *makes_rows) {
+    return guard_on(
+        device, [&](Device &) { *makes_rows = of(features).signals != nullptr && of(features).signals->prepare() ? 1 : 0; });
+  }
+
+  static asr_status signal_begin(asr_backend_device *device, asr_backend_features *features, const asr_signal_options *options,
+                                 asr_backend_signal **signal) {
+    return guard_on(device, [&](Device &) { *signal = new Signal{{}, &of(features), signals_of(features).begin(*options)}; });
+  }
+
+  static void signal_end(asr_backend_signal *signal) {
+    if (signal == nullptr) return;
+    of(signal).features->signals->end(std::move(of(signal).progress));
+    delete &of(signal);
+  }
+
+  static asr_status step(asr_backend_device *device, asr_backend_features *features, asr_backend_acoustic *acoustic,
+                         const asr_step_job *jobs, size_t n_jobs, uint32_t buffer) {
+    return guard_on(device, [&](Device &d) {
+      typename Platform::Signals &signals = signals_of(features);
+      std::vector<SignalProgress *> progress;
+      for (size_t j = 0; j < n_jobs; ++j) {
+        progress.push_back(jobs[j].signal != nullptr ? of(jobs[j].signal).progress.get() : nullptr);
+      }
+      d.lanes.release(&of(acoustic).acoustic, buffer);
+      signals.step(of(acoustic).acoustic, jobs, progress, buffer);
+    });
+  }
+
+  static asr_status load_graph(asr_backend_device *device, const asr_graph_view *view, asr_backend_graph **graph, uint32_t *) {
+    return guard_on(device, [&](Device &d) { *graph = new Graph(d, *view); });
+  }
+
+  static void free_graph(asr_backend_graph *graph) { delete static_cast<Graph *>(graph); }
+
+  static asr_status channel_begin(asr_backend_device *device, asr_backend_graph *graph, const asr_search_options *options,
+                                  asr_backend_channel **channel) {
+    return guard_on(device, [&](Device &d) { *channel = new Channel{{}, &d, d.lanes.begin(of(graph).graph, *options)}; });
+  }
+
+  static void channel_end(asr_backend_channel *channel) {
+    if (channel == nullptr) return;
+    of(channel).device->lanes.end(std::move(of(channel).search));
+    delete &of(channel);
+  }
+
+  static void check_rows(asr_backend_acoustic *acoustic, const asr_advance_job &job) {
+    if (job.loglikes != nullptr || job.n_frames == 0) return;
+    if (acoustic == nullptr) fail(ASR_INVALID_ARGUMENT, "advance: a job names a score buffer but there is no acoustic model");
+    check_model(of(job.channel).search->n_pdfs(), of(acoustic).acoustic.n_states());
+  }
+
+  static asr_status advance(asr_backend_device *device, asr_backend_acoustic *acoustic, const asr_advance_job *jobs,
+                            size_t n_jobs) {
+    return guard_on(device, [&](Device &d) {
+      std::vector<typename Platform::SearchLanes::Task> tasks;
+      for (size_t j = 0; j < n_jobs; ++j) {
+        const asr_advance_job &job = jobs[j];
+        check_rows(acoustic, job);
+        tasks.push_back({of(job.channel).search.get(), job.loglikes, job.buffer, job.first_row, job.n_frames, job.wants});
+      }
+      d.lanes.start(acoustic != nullptr ? &of(acoustic).acoustic : nullptr, tasks);
+    });
+  }
+
+  static asr_status outcome(asr_backend_device *, asr_backend_channel *channel) {
+    return guard([&] { of(channel).search->check_outcome(); });
+  }
+
+  static std::vector<typename Platform::Search *> searches_of(asr_backend_channel *const *channels, size_t n_channels) {
+    std::vector<typename Platform::Search *> searches;
+    for (size_t i = 0; i < n_channels; ++i) searches.push_back(of(channels[i]).search.get());
+    return searches;
+  }
+
+  static asr_status best_paths(asr_backend_device *device, asr_backend_channel *const *channels, size_t n_channels,
+                               uint32_t wants, asr_path *paths) {
+    return guard_on(device, [&](Device &d) { d.lanes.best_paths(searches_of(channels, n_channels), wants, paths); });
+  }
+
+  static asr_status lattices(asr_backend_device *device, asr_backend_channel *const *channels, size_t n_channels,
+                             uint32_t wants, asr_raw_lattice *lattices) {
+    return guard_on(device, [&](Device &d) {
+      if ((wants & ASR_WANTS_PIECE) == 0) {
+        return d.lanes.lattices(searches_of(channels, n_channels), (wants & ASR_WANTS_FINAL) != 0, lattices);
+      }
+      for (size_t i = 0; i < n_channels; ++i) d.lanes.lattice_piece(of(channels[i]).search.get(), &lattices[i]);
+    });
+  }
+};
+
+}  // namespace asr

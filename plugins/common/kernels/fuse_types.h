@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of a call of the extension "fusion", which the host makes (plugins/common/device/fuser.h) and fuse.h reads.
+#ifndef SENONE_KERNELS_FUSE_TYPES_H
+#define SENONE_KERNELS_FUSE_TYPES_H
+
+#include "plugins/common/kernels/dialect.h"
+#ifdef __cplusplus
+namespace asr {
+#endif
+
+FIXED uint32_t kFuseMostModels = 32;
+FIXED uint32_t kFuseSum = 0, kFuseLogSum = 1, kFuseMax = 2;  // asr_fuse_rule
+
+typedef struct FuseJob {
+  uint32_t first_term, n_terms, rule;
+  uint32_t first_row;  // of the result
+  float weight;        // the largest of the terms
+} FuseJob;
+
+typedef struct FuseTerm {
+  uint32_t model, first_row;
+  float weight, offset;  // offset: ln of the weight over the largest
+} FuseTerm;
+
+// A row of the launch: its job, and its number in that.
+typedef struct FuseRow {
+  uint32_t job, number;
+} FuseRow;
+
+#ifdef __cplusplus
+}  // namespace asr
+#endif
+#endif  // SENONE_KERNELS_FUSE_TYPES_H

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fusion of scores on a device: Fuser with OpenCL's kernel. The slots of device_slots.h call it.
+#pragma once
+
+#include "plugins/common/device/fuser.h"
+#include "plugins/common/ocl/acoustic.h"
+
+namespace asr::ocl {
+
+class Fusion {
+ public:
+  explicit Fusion(Device &device);
+  void fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer, float *loglikes);
+
+ private:
+  Device &device_;
+  const Kernel kernel_;
+  Fuser<Device> fuser_;
+};
+
+}  // namespace asr::ocl

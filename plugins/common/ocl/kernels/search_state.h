@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a work-group that advances a channel, and the table in which it finds the token of a state. The table has open
+// addressing: one compare-and-swap claims a slot, and search_keys.h finds the least candidate of a state. States and costs,
+// which every arc asks for, lie in local memory. If tokens exceed it, a share of the states has a table there and the others
+// one in global memory. The share follows the number of tokens of the frame before. If it was too large, the frame begins
+// again.
+
+FIXED uint kBinsOfBlock = 32;
+#define ALL_LOCAL 0xffffffffu
+
+// The steps of a work-group; search_steps.h has their order.
+enum {
+  kStepBegin,  // nothing to do
+  kStepEndJob,
+  kStepEnd,
+  kStepFreeSlots,
+  // search_trace.h
+  kStepClearMarks,
+  kStepMarkPaths,
+  kStepCountBits,
+  kStepNumberBits,
+  kStepMoveTokens,
+  kStepGatherRecords,
+  kStepPutRecords,
+  // search_select.h
+  kStepFreeLocal,
+  kStepClearBins,
+  kStepFillBins,
+  kStepFindMostCost,
+  kStepFindMostState,
+  kStepSelect,
+  // search_items_32.h
+  kStepCountArcs,
+  kStepNumberArcs,
+  // search_keys.h
+  kStepSettleKeys,
+  // search_expand.h, for emitting arcs and for epsilon arcs
+  kStepExpand,
+  kStepResolve,
+  kStepExpandEpsilons,
+  kStepResolveEpsilons,
+  kStepFinishTokens,  // search.cl
+  // search_links.h
+  kStepMakeEmittingLinks,
+  kStepMakeEpsilonLinks,
+  kStepFreeUsed,
+  // search_prune.h
+  kStepGatherFrames,
+  kStepPutFrames,
+  kStepClearNewest,
+  kStepFollowBack,
+  kStepNumberKept,
+  kStepPruneLinks,
+  kStepPutLinks,
+  kStepFreeExtras,
+  // search_output.h
+  kStepFindLeast,
+  kStepEndExtras,
+  // search_gaps.h
+  kStepCountLinks,
+  kStepPlaceFrames,
+  kStepGatherPart,
+  kStepPutPart,
+  kStepSettleFrames,
+};
+
+// An epsilon arc that was followed when its source cost source_cost, between slots.
+typedef struct {
+  uint source, destination, arc;
+  float source_cost;
+} EpsilonLink;
+
+// A slot belongs to a state with a token of the frame under construction. Its key is the least (cost, arc + 1); arc is 0 where
+// a candidate must be cheaper, not equal, to replace the token. Of a slot in local memory cost and state are there.
+typedef struct {
+  uint arc, cost;  // the key's lower and upper half
+  uint state, record;
+} Slot;
+
+// The k-th smallest key of the tokens that begin like its known part, whose bin counts once it was found.
+typedef struct {
+  uint k;
+  bool has_bin;
+  KeyPrefix known;
+} KthKey;
+
+// The state of a work-group, in local memory.
+typedef struct {
+  SearchJob job;
+  uint job_number, step;  // what all do next
+  uint status;            // why a frame is given up
+
+  uint list, n_rounds;   // the list that is followed
+  uint is_emitting;      // by its emitting arcs
+  ulong list_size[2];    // items << 32 | arcs
+  uint first_candidate;  // those before are kept for the frame's links
+  uint n_used[2];        // slots in local memory, in global memory
+  uint n_candidates, n_active, n_next, n_within, n_arcs;
+  uint best;  // ordered, so far
+  float bound;
+  uint n_records_before;
+  uint overflow;
+  uint is_full;  // a work-item could not go on, the others need not
+
+  ulong threshold;  // of the keys of active tokens
+  KthKey kth;
+  uint most_cost, most_state;     // of the tokens up to the k-th
+  uint n_staying, first_of_part;  // of what moves in parts: records, links
+
+  uint n_epsilon_links, n_links[2];         // of the frame: emitting, epsilon
+  uint pruned_early;                        // since the last frame
+  SearchFrame pruned, before, after;        // the frame that is pruned, the one before it, and the one after it, as it now is
+  SearchFrame ahead;                        // the one before those
+  uint frame, of_frame;                     // its number, and which of the two extra costs are those of its tokens
+  uint to;                                  // where its links go
+  uint changes, closes_gaps, last_settled;  // of a pruning
+  uint writes, least[2], n_newest;          // whether the lattice is written; costs of its ends, and how many there are
+  uint sums[MAX_WARPS];                     // of warps
+} SearchState;
+
+// The table in local memory: states and costs, or bins, which are needed when the table is free.
+typedef struct {
+  uint states[LOCAL_SLOTS], costs[LOCAL_SLOTS];
+} LocalTable;
+
+// The work-group's buffers, in global memory if not said otherwise: the graph, the job's rows and channel, and the scratch
+// memory, whose slots are free between frames.
+typedef struct {
+  __global const SearchArc *arcs;
+  __global const ArcBegins *begins;
+  __global const float *final_costs;
+  __global const float *rows;
+  __global SearchToken *tokens;  // [2][job.max_tokens]
+  __global TraceRecord *records;
+  __global PathStep *settled;
+  uint max_slots, max_candidates;
+  __local LocalTable *table;
+  __local uint *bins, *blocks;  // [kBins], [kBins / kBinsOfBlock]
+  __global Slot *slots;         // [max_slots], those in local memory first, from the middle on those in global memory
+  __global ExpandItem *items;   // [2][max_slots], the list that is followed and the one that is made
+  __global Candidate *candidates;
+  __global EpsilonLink *epsilon_links;  // [max_candidates / 4]
+  __global uint *used;                  // [max_slots], the slots in use, as they are in `slots`
+  __global SearchLink *links;           // the channel's lattice
+  __global float *acoustic_costs, *extras;
+  __global SearchFrame *frames;
+} Memory;
+
+// The scratch memory of a group, in global memory as scratch_layout() says and in local memory.
+Memory scratch_of(__global uint4 *scratch, __local LocalTable *table, uint max_slots, uint max_candidates) {
+  const ScratchLayout at = scratch_layout(max_slots, max_candidates);
+  __global uint4 *const own = scratch + get_group_id(0) * at.end;
+  Memory m;
+  m.max_slots = max_slots;
+  m.max_candidates = max_candidates;
+  m.table = table;
+  m.bins = table->states;
+  m.blocks = m.bins + kBins;
+  m.slots = (__global Slot *)own;
+  m.items = (__global ExpandItem *)(own + at.items);
+  m.candidates = (__global Candidate *)(own + at.candidates);
+  m.epsilon_links = (__global EpsilonLink *)(own + at.epsilon_links);
+  m.used = (__global uint *)(own + at.used);
+  return m;
+}
+
+// The scratch memory for costs of links on their way, and for frames while gaps are closed: [max_candidates] each.
+__global float *moved_costs(const Memory *m) {
+  return (__global float *)((__global uint4 *)m->slots + scratch_layout(m->max_slots, m->max_candidates).moved_costs);
+}
+__global uint *moved_frames(const Memory *m) {
+  return (__global uint *)((__global uint4 *)m->slots + scratch_layout(m->max_slots, m->max_candidates).moved_frames);
+}
+
+void set_channel(Memory *m, const __local SearchJob *job, __global const float *rows, __global uint *channels) {
+  const ChannelLayout at =
+      channel_layout(job->max_tokens, job->max_records, job->max_settled, job->lattice.max_links, job->lattice.max_frames);
+  __global uint *const own = channels + job->channel;
+  m->rows = rows + job->rows;
+  m->tokens = (__global SearchToken *)(own + at.tokens);
+  m->records = (__global TraceRecord *)(own + at.records);
+  m->settled = (__global PathStep *)(own + at.settled);
+  m->links = (__global SearchLink *)own;
+  m->acoustic_costs = (__global float *)(own + at.acoustic_costs);
+  m->extras = (__global float *)(own + at.extras);
+  m->frames = (__global SearchFrame *)(own + at.frames);
+}
+
+// Tokens after the last frame, and those of the next.
+__global SearchToken *last_tokens(__local const SearchState *search, const Memory *m) {
+  return m->tokens + search->job.current * search->job.max_tokens;
+}
+__global SearchToken *next_tokens(__local const SearchState *search, const Memory *m) {
+  return m->tokens + (search->job.current ^ 1) * search->job.max_tokens;
+}
+
+__global ExpandItem *items_of(const Memory *m, uint list) { return m->items + (size_t)list * m->max_slots; }
+uint n_items_of(__local const SearchState *search, uint list) { return (uint)(search->list_size[list] >> 32); }
+uint n_arcs_of(__local const SearchState *search, uint list) { return (uint)search->list_size[list]; }
+bool makes_lattice(__local const SearchState *search) { return search->job.lattice.lattice_beam > 0; }
+uint n_candidates_of(__local const SearchState *search, const Memory *m) {
+  return min(search->n_candidates, m->max_candidates - search->first_candidate);
+}
+
+__global const float *row_of(__local const SearchState *search, const Memory *m) {
+  return m->rows + (size_t)search->job.n_consumed * search->job.row_stride;
+}
+
+void report_full(__local SearchState *search, uint overflow) {
+  atomic_or(&search->overflow, overflow);
+  *(volatile __local uint *)&search->is_full = 1;
+}
+
+bool is_local(const Memory *m, uint slot) { return slot < m->max_slots / 2; }
+
+uint cost_in(const Memory *m, uint slot) { return is_local(m, slot) ? m->table->costs[slot] : m->slots[slot].cost; }
+uint state_in(const Memory *m, uint slot) { return is_local(m, slot) ? m->table->states[slot] : m->slots[slot].state; }
+
+void free_slot(const Memory *m, uint slot) {
+  if (is_local(m, slot)) {
+    m->table->states[slot] = kFreeSlot;
+    m->table->costs[slot] = 0xffffffffu;
+    m->slots[slot].arc = 0xffffffffu;
+  } else {
+    const uint4 free = (uint4)(0xffffffffu, 0xffffffffu, kFreeSlot, 0);
+    *(__global uint4 *)&m->slots[slot] = free;
+  }
+}
+
+uint n_used_of(__local const SearchState *search) { return search->n_used[0] + search->n_used[1]; }
+uint used_slot(__local const SearchState *search, const Memory *m, uint i) {
+  const uint n_local = search->n_used[0];
+  return m->used[i < n_local ? i : m->max_slots / 2 + (i - n_local)];
+}
+
+// After a frame, the slots of its tokens.
+void group_free_used(__local const SearchState *search, const Memory *m) {
+  for (uint i = get_local_id(0); i < n_used_of(search); i += GROUP_SIZE) free_slot(m, used_slot(search, m, i));
+}
+
+void group_free_slots(const Memory *m) {
+  for (uint slot = get_local_id(0); slot < LOCAL_SLOTS; slot += GROUP_SIZE) free_slot(m, slot);
+  for (uint slot = m->max_slots / 2 + get_local_id(0); slot < m->max_slots; slot += GROUP_SIZE) free_slot(m, slot);
+}
+
+void group_free_local(const Memory *m) {
+  for (uint slot = get_local_id(0); slot < LOCAL_SLOTS; slot += GROUP_SIZE) {
+    m->table->states[slot] = kFreeSlot;
+    m->table->costs[slot] = 0xffffffffu;
+  }
+}
+
+// The state of a slot while others may change it, and what it was before it was claimed if it was free.
+uint state_now(const Memory *m, uint slot) {
+  return is_local(m, slot) ? now(&m->table->states[slot]) : *(volatile __global const uint *)&m->slots[slot].state;
+}
+uint claim(const Memory *m, uint slot, uint state) {
+  return is_local(m, slot) ? atomic_cmpxchg(&m->table->states[slot], kFreeSlot, state)
+                           : atomic_cmpxchg(&m->slots[slot].state, kFreeSlot, state);
+}
+
+// Finds the slot of a state and claims one if it has none. Returns kNoSlot, and the frame is void, when more slots are used
+// than the table allows. Probing visits every slot once: global memory has a power of two of them, local memory an odd number.
+// A full table ends it: all slots can be claimed before the claims are counted, and lanes that have yet to count theirs may
+// wait for this one.
+uint find_slot(__local SearchState *search, const Memory *m, uint wanted) {
+  const bool is_global = wanted * 0x85ebca6bu > search->job.local_share;
+  const uint begin = is_global ? m->max_slots / 2 : 0, n_slots = is_global ? m->max_slots / 2 : LOCAL_SLOTS;
+  const uint hash = hash_of(wanted), step = is_global ? (hash >> 3 | 1) & (n_slots - 1) : 1u << (hash >> 3 & 7);
+  uint index = mul_hi(hash, n_slots);
+  for (uint n_seen = 0; n_seen < n_slots && now(&search->is_full) == 0; ++n_seen) {
+    const uint slot = begin + index;
+    uint found = state_now(m, slot);
+    if (found == kFreeSlot) {
+      found = claim(m, slot, wanted);
+      if (found == kFreeSlot) {
+        const uint n = atomic_inc(&search->n_used[is_global ? 1 : 0]);
+        if (n < n_slots / 8 * 7) {
+          m->used[begin + n] = slot;
+        } else {
+          report_full(search, is_global ? kTableFull : kLocalFull);
+        }
+        return slot;
+      }
+    }
+    if (found == wanted) return slot;
+    index += step;
+    if (index >= n_slots) index -= n_slots;
+  }
+  if (now(&search->is_full) == 0) report_full(search, is_global ? kTableFull : kLocalFull);
+  return kNoSlot;
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fusion of scores on a GPU: Fuser with CUDA's kernel. The slots of device_slots.h call it.
+#pragma once
+
+#include "plugins/common/device/fuser.h"
+#include "plugins/cuda/acoustic.h"
+
+namespace asr::cuda {
+
+class Fusion {
+ public:
+  explicit Fusion(Device &device) : device_(device), fuser_(device) {}
+  void fuse(const FuseCall<Acoustic> &call, Acoustic *to, uint32_t buffer, float *loglikes);
+
+ private:
+  Device &device_;
+  Fuser<Device> fuser_;
+};
+
+}  // namespace asr::cuda

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between fuse.cc and its kernel: the tables of a call as plugins/common/kernels/fuse.h describes them, and the launch.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "plugins/common/kernels/fuse_types.h"
+
+namespace asr::cuda {
+
+struct FuseTables {
+  const FuseRow *rows;
+  const FuseJob *jobs;
+  const FuseTerm *terms;
+  uint32_t n_rows, n_states;
+  float *to;                             // score buffer of the results, which may be one of the models'
+  const float *models[kFuseMostModels];  // score buffers
+};
+void launch_fuse(const FuseTables &tables, cudaStream_t stream);
+
+}  // namespace asr::cuda

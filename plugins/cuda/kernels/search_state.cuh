@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a block that advances a channel, in shared memory, and its lists in scratch memory.
+#pragma once
+
+#include "plugins/cuda/kernels/search.h"
+#include "plugins/cuda/kernels/search_path.cuh"
+#include "plugins/cuda/kernels/search_team.cuh"
+
+namespace asr::cuda {
+
+constexpr uint32_t kFewKeys = 128;
+constexpr unsigned long long kNoKey = ~0ull;
+
+// Counters of a block after a step, or the totals of all blocks of its team (search_reduce.cuh).
+struct alignas(16) StepTotals {
+  uint32_t overflow;    // what was too small
+  uint32_t n_followed;  // candidates that lead to states with epsilon arcs
+  uint32_t n_used;      // slots
+  uint32_t best;        // ordered cost so far
+};
+
+// A token of the last frame that the block owns, and its emitting arcs.
+struct OwnToken {
+  uint32_t state;
+  float cost;
+  uint32_t number, first_arc, n_arcs;
+};
+
+// Candidates that blocks have sent to this one in a step. A quarter of the capacity is for those that the block sends to
+// itself, as most arcs from a state to itself are. Half is divided among the other blocks, box_capacity each, and a quarter
+// takes what exceeded that. Emitting arcs come into mail 0, where they stay for the links of the frame. Epsilon arcs come into
+// mail 1 and 2 in turns: a block may send those of the next step while others still read.
+constexpr uint32_t kMails = 3;
+struct Mail {
+  Candidate *candidates;
+  uint32_t *details;  // with each: of an emitting arc its acoustic cost's bits, of an epsilon arc where it comes from
+  uint32_t quarter, box_capacity;
+  uint32_t n_received[kMaxClusterSize], n_spilled;
+
+  __device__ void lay_out(Candidate *of_candidates, uint32_t *of_details, uint32_t capacity, uint32_t n_senders) {
+    candidates = of_candidates, details = of_details;
+    quarter = capacity / 4, box_capacity = 2 * quarter / n_senders;
+    n_spilled = 0;
+    for (uint32_t &n : n_received) n = 0;  // the beginning, which follows no emitting arcs, has links of none
+  }
+  __device__ uint32_t box_size(bool is_own) const { return is_own ? quarter : box_capacity; }
+  __device__ uint32_t box(uint32_t sender, bool is_own) const { return is_own ? 0 : quarter + sender * box_capacity; }
+  __device__ uint32_t spill() const { return 3 * quarter; }
+};
+
+// Shared data of the threads on their way back through a lattice (search_walk_back.cuh).
+struct WalkState {
+  uint32_t most_tokens;   // of a frame
+  SearchFrame frames[4];  // frame t at t % 4
+  uint32_t n_left[2][3];  // of frame t, at t % 2: its tokens, emitting links, and epsilon links
+};
+
+// Numbers of a frame's tokens and links, counted by all blocks of a team.
+struct FrameCounts {
+  uint32_t n_next, n_within;  // tokens, those of them within the beam
+  uint32_t n_links[2];        // emitting ones, epsilon ones
+};
+
+struct SearchState {
+  SearchJob job;         // every block of a cluster has its own, all the same
+  uint32_t small_rooms;  // SearchScratch's
+  uint32_t max_items, max_claims, max_candidates, max_epsilon_links;
+  uint32_t n_shared_slots;
+  uint32_t n_wide_slots;
+  unsigned long long *wide_keys;  // [n_wide_slots]
+  uint32_t *wide_states;          // [n_wide_slots]
+  uint32_t *record_of;            // by slot, of either table
+  uint32_t *number_of;            // by slot, when tokens have numbers
+  uint32_t *used;                 // [max_claims], the slots that the block claimed
+  ExpandItem *list[2];            // [max_items] each, the one that is followed and the one that is made
+  Candidate *candidates;
+  EpsilonLink *epsilon_links;
+  // Free between frames: of global memory, and of shared memory so many times three numbers.
+  uint32_t *spare[2], *large_spare;  // [4 * n_spare] each, [4 * n_large_spare]
+  uint32_t n_spare, n_large_spare, n_shared_extras;
+
+  unsigned long long list_size[2];  // items << 32 | arcs
+  uint32_t n_candidates[2];         // with the list of that number
+  uint32_t n_followed[2];           // of the candidates of that list, those with epsilon arcs after them
+  uint32_t first_candidate;         // of the present list; in lattices those of emitting arcs stay before it
+  uint32_t n_used, n_epsilon_links;
+  uint32_t best;  // ordered, so far
+  float bound;
+  uint32_t n_records_before;
+  uint32_t overflow;
+  volatile uint32_t is_full;                // a thread could not go on, the others need not
+  unsigned long long n_active, n_arcs;      // of the frame, by this block
+  unsigned long long all_active, all_arcs;  // of the job's frames
+
+  // Counts of the frame that follows tokens[i] at i. Those of the leading block are the team's, as is its job.n_records.
+  FrameCounts counts[2];
+
+  uint32_t least[2];        // ordered costs of the ends of paths: as they are, with final costs
+  uint32_t n_newest_links;  // of the frame before, while it is not pruned
+  WalkState walk;
+  PathFinding path;
+
+  StepTotals step_totals[2][kMaxClusterSize];  // by each block of the team, in turns
+  uint32_t turn;
+
+  // Data of a block in a cluster.
+  OwnToken *own_tokens;  // [max_own_tokens]
+  uint32_t max_own_tokens, n_own_tokens;
+  bool has_own_tokens;  // or they have to be loaded
+  Mail mail[kMails];
+  uint32_t n_sent[kMaxClusterSize];  // since the last all-reduce, to each block
+
+  unsigned long long threshold;           // of the keys of active tokens, where it is not the beam's
+  uint32_t *histogram, *team_histogram;   // [kBins] each
+  unsigned long long few_keys[kFewKeys];  // those of a bin, if they are few
+  uint32_t n_few;
+  uint32_t bin, n_in_bin, n_left;
+  uint32_t sums[kMaxWarps];
+};
+
+// Claims a part of the scratch memory that no other block has, for one thread of a block. There are as many parts as blocks run
+// beside each other, so the search begins at the multiprocessor's own.
+__device__ inline uint32_t claim_scratch(const SearchScratch &scratch) {
+  uint32_t multiprocessor;
+  asm("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
+  uint32_t part = multiprocessor % scratch.n_parts;
+  while (atomicCAS(&scratch.busy[part], 0u, 1u) != 0) part = part + 1 < scratch.n_parts ? part + 1 : 0;
+  __threadfence();
+  return part;
+}
+// After the block's barrier.
+__device__ inline void release_scratch(const SearchScratch &scratch, uint32_t part) {
+  __threadfence();
+  atomicExch(&scratch.busy[part], 0u);
+}
+
+__device__ inline void set_scratch(SearchState &search, const SearchScratch &scratch, uint32_t part) {
+  const uint32_t n = scratch.max_tokens, n_candidates = scratch.max_candidates;
+  uint4 *const memory = scratch.memory + part * search_scratch_size(n, n_candidates);
+  search.turn = 0;
+  for (uint32_t &n_sent : search.n_sent) n_sent = 0;
+  search.small_rooms = scratch.small_rooms;
+  search.n_shared_slots = scratch.n_shared_slots;
+  search.n_wide_slots = 2 * n;
+  search.wide_keys = reinterpret_cast<unsigned long long *>(memory);
+  search.wide_states = reinterpret_cast<uint32_t *>(memory + n);
+  search.n_spare = n;
+  search.spare[0] = reinterpret_cast<uint32_t *>(memory + 2 * n);
+  search.spare[1] = reinterpret_cast<uint32_t *>(memory + 3 * n);
+  search.n_large_spare = n_candidates;
+  search.large_spare = reinterpret_cast<uint32_t *>(memory + 4 * n);
+}
+
+// A block that advances a channel by itself has its lists in its scratch memory.
+__device__ inline void set_lists(SearchState &search) {
+  const uint32_t n = search.n_spare, n_candidates = search.n_large_spare;
+  search.record_of = search.wide_states + search.n_wide_slots;
+  search.max_items = search.max_claims = n;
+  search.list[0] = reinterpret_cast<ExpandItem *>(search.spare[0]);
+  search.list[1] = reinterpret_cast<ExpandItem *>(search.spare[1]);
+  search.max_candidates = n_candidates;
+  search.candidates = reinterpret_cast<Candidate *>(search.large_spare);
+  search.max_epsilon_links = n_candidates / 4;
+  search.epsilon_links = reinterpret_cast<EpsilonLink *>(search.candidates + n_candidates);
+  search.number_of = reinterpret_cast<uint32_t *>(search.epsilon_links + search.max_epsilon_links);
+  search.used = search.number_of + search.n_wide_slots;
+  search.n_shared_extras = search.n_shared_slots;
+}
+
+extern __shared__ __align__(16) unsigned long long shared_table[];  // keys, then states
+
+// The shared memory of a block in a cluster. A block's share of a frame is small; if more of a frame falls to a block, the
+// leading block alone does the frame. search.small_rooms makes the part in use smaller for tests.
+struct ClusterShare {
+  static constexpr uint32_t kLeastCapacity = 32;
+  static constexpr uint32_t kSlots = 2048, kClaims = kSlots / 8 * 7, kTokens = 2048, kItems = 1536;
+  static constexpr uint32_t kEmittingMail = 4096, kEpsilonMail = 768;
+
+  unsigned long long keys[kSlots];
+  uint32_t states[kSlots], records[kSlots], numbers[kSlots], used[kClaims];
+  ExpandItem items[kItems];  // list 0
+  union {
+    OwnToken tokens[kTokens];  // from the end of a frame until list 0 is made of them
+    ExpandItem other_items[kItems];
+  };
+  Candidate emitting_mail[kEmittingMail], epsilon_mail[2][kEpsilonMail];
+  uint32_t emitting_details[kEmittingMail], epsilon_details[2][kEpsilonMail];
+};
+static_assert(2 * kBins * sizeof(uint32_t) <= sizeof(ClusterShare::emitting_mail));
+
+template <typename Team>
+__device__ inline void set_share(SearchState &search) {
+  set_lists(search);
+  ClusterShare &share = *reinterpret_cast<ClusterShare *>(shared_table);
+  search.record_of = share.records;
+  search.number_of = share.numbers;
+  const auto capacity = [&](uint32_t usual) {
+    return max(usual >> min(search.small_rooms, 31u), ClusterShare::kLeastCapacity);
+  };
+  search.max_items = capacity(ClusterShare::kItems);
+  search.list[0] = share.items;
+  search.list[1] = share.other_items;
+  search.max_claims = search.n_shared_slots / 8 * 7;
+  search.used = share.used;
+  search.own_tokens = share.tokens;
+  search.max_own_tokens = capacity(ClusterShare::kTokens);
+  search.mail[0].lay_out(share.emitting_mail, share.emitting_details, capacity(ClusterShare::kEmittingMail), Team::size());
+  for (uint32_t i = 0; i < 2; ++i)
+    search.mail[1 + i].lay_out(share.epsilon_mail[i], share.epsilon_details[i], capacity(ClusterShare::kEpsilonMail),
+                               Team::size());
+  search.histogram = reinterpret_cast<uint32_t *>(share.emitting_mail);  // needed before there is mail
+  search.team_histogram = search.histogram + kBins;
+  search.n_shared_extras = capacity(sizeof(ClusterShare) / (3 * sizeof(uint32_t)));
+}
+
+__device__ inline void report_full(SearchState &search, uint32_t overflow) {
+  atomicOr(&search.overflow, overflow);
+  search.is_full = 1;
+}
+
+__device__ inline OwnToken with_arcs(const SearchTables &graph, OwnToken token) {
+  token.first_arc = graph.begins[token.state].emitting;
+  token.n_arcs = graph.begins[token.state + 1].emitting - token.first_arc;
+  return token;
+}
+
+// The i-th token that the block owns.
+__device__ inline void add_own_token(SearchState &search, uint32_t i, const OwnToken &token) {
+  if (i >= search.max_own_tokens) return report_full(search, kTableFull);
+  search.own_tokens[i] = token;
+}
+
+// Adds a token with n_arcs > 0 arcs to a list, for the lanes that want to.
+__device__ inline void warp_add_item(SearchState &search, uint32_t list, uint32_t first_arc, uint32_t n_arcs, float cost,
+                                     uint32_t token) {
+  const uint32_t scanned = warp_scan(n_arcs), mask = __ballot_sync(kAllLanes, n_arcs != 0);
+  unsigned long long size = 0;
+  if (lane_number() == kWarp - 1 && mask != 0) {
+    size = atomicAdd(&search.list_size[list], static_cast<unsigned long long>(__popc(mask)) << 32 | scanned);
+  }
+  size = __shfl_sync(kAllLanes, size, kWarp - 1);
+  const uint32_t index = static_cast<uint32_t>(size >> 32) + __popc(mask & ((1u << lane_number()) - 1));
+  if (n_arcs == 0) return;
+  if (index >= search.max_items) return report_full(search, kTableFull);
+  search.list[list][index] = {first_arc, cost, token, static_cast<uint32_t>(size) + scanned - n_arcs};
+}
+
+}  // namespace asr::cuda
