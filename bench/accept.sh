@@ -215,6 +215,15 @@ part_audio() {
     }
     rm -f "$prefix.json" "$prefix.lat"
     conclude audio "$set, searched on the CPU" "$1"
+    # A model fused with itself is itself; the device fuses by this rule.
+    begin
+    recognize "$prefix" --model "$kit/$set" --device "$1" --fuse "$kit/$set" --fuse-rule log-sum --list "$prefix.list" \
+      --jobs 16 && {
+      check "$here/compare_results.py" "$kit/cpu/$set.model.json" "$prefix.json"
+      check lattices_match "$prefix.lat" "$kit/cpu/$set.model.lat" "$scale"
+    }
+    rm -f "$prefix.json" "$prefix.lat"
+    conclude audio "$set, fused with itself" "$1"
   done
 }
 
