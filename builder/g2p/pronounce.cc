@@ -89,7 +89,8 @@ void Search::spell_further(Beginning beginning) {
     }
   }
   for (auto &[phone, places] : after) {
-    Beginning longer{0, beginning.phones, std::move(places)};
+    Beginning longer{0, beginning.phones, {}};
+    longer.places.swap(places);
     for (const auto &[place, share] : longer.places) longer.share += share;
     longer.phones.push_back(phone);
     push(std::move(longer));

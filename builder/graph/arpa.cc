@@ -132,7 +132,10 @@ class ArpaReader {
     if (n != counts_[level]) bad(format("%u %zu-grams announced but %u found", counts_[level], level + 1, n));
     if (level > 0) return;
     builder.emplace(std::move(words), counts_.size(), source_);
-    for (uint32_t i = 0; i < n; ++i) builder->add(0, &i, unigram_costs[2 * i], unigram_costs[2 * i + 1]);
+    for (uint32_t i = 0; i < n; ++i) {
+      const float *const costs = &unigram_costs[size_t{2} * i];
+      builder->add(0, &i, costs[0], costs[1]);
+    }
   }
 
   bool is_heading() const {

@@ -195,7 +195,7 @@ std::vector<uint32_t> minimise(StateGraph *graph, const BuildProgress &progress,
 }
 
 std::vector<uint32_t> number_reachable(StateGraph *graph) {
-  const std::vector<uint32_t> order = breadth_first_order(*graph);
+  std::vector<uint32_t> order = breadth_first_order(*graph);
   std::vector<uint32_t> number_of(graph->n_states());
   for (uint32_t i = 0; i < order.size(); ++i) number_of[order[i]] = i;
   for (const uint32_t state : order) {

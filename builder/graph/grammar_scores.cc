@@ -61,7 +61,7 @@ GrammarScores::Set GrammarScores::with_back_offs(const Set &set) const {
 }
 
 // Numbers the set after subtracting its least cost, which is returned.
-double GrammarScores::add(Set set, uint32_t *state) {
+double GrammarScores::add(const Set &set, uint32_t *state) {
   double least = kNever;
   for (const auto &[s, cost] : set) least = std::min(least, cost);
   Set needed;
@@ -93,7 +93,7 @@ double GrammarScores::advance(uint32_t state, uint32_t word, uint32_t *next) {
     const auto [begin, end] = arcs_of(grammar_.arcs[from], own_word);
     for (const GrammarArc *arc = begin; arc != end; ++arc) lower(&set, arc->next, cost + static_cast<double>(arc->cost));
   }
-  return set.empty() ? kNever : add(std::move(set), next);
+  return set.empty() ? kNever : add(set, next);
 }
 
 double GrammarScores::end(uint32_t state) {

@@ -36,7 +36,7 @@ class GrammarScores : public WordScores {
   std::map<Set, uint32_t> number_of_;
 
   Set with_back_offs(const Set &set) const;
-  double add(Set set, uint32_t *state);
+  double add(const Set &set, uint32_t *state);
 };
 
 }  // namespace asr

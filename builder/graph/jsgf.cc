@@ -88,7 +88,7 @@ class JsgfParser {
   std::string take_until(char end, const char *what) {
     const size_t found = text_.find_first_of(std::string{end, '\n'}, at_ + 1);
     if (found == std::string::npos || text_[found] == '\n') bad(std::string(what) + " does not end");
-    const std::string inside = text_.substr(at_ + 1, found - at_ - 1);
+    std::string inside = text_.substr(at_ + 1, found - at_ - 1);
     at_ = found + 1;
     return inside;
   }

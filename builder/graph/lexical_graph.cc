@@ -25,7 +25,7 @@ struct Entry {
 class TreeBuilder {
  public:
   TreeBuilder(const Grammar &grammar, const Lexicon &lexicon, double word_cost)
-      : grammar_(grammar), lexicon_(lexicon), word_cost_(word_cost) {
+      : grammar_(grammar), word_cost_(word_cost) {
     for (const std::vector<uint32_t> &phones : lexicon.pronunciations) spellings_.push_back(spell(phones));
     rank_spellings();
     for (const std::string &word : grammar.words) {
@@ -49,7 +49,6 @@ class TreeBuilder {
 
  private:
   const Grammar &grammar_;
-  const Lexicon &lexicon_;
   const double word_cost_;
   std::vector<std::vector<uint32_t>> spellings_;                  // [pronunciation]: phone labels
   std::vector<uint32_t> rank_;                                    // [pronunciation]: index in sorted order of spellings
