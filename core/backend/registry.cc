@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <optional>
 
 #include "core/backend/plugin_loader.h"
@@ -15,6 +16,8 @@
 
 namespace asr {
 namespace {
+
+constexpr size_t kMostThreadLocalBytes = 16384;  // of a plugin; an error's sentence takes 4096
 
 const std::vector<Backend> &process_backends() {
   const HeldLog held;  // other threads wait for `all` meanwhile
@@ -198,6 +201,7 @@ Device::Device(const std::vector<DeviceEntry> &candidates, const asr_backend_opt
 }
 
 void Device::open(const asr_backend_options &options) {
+  begin_thread();
   asr_status status = ASR_OK;
   const std::string thrown = guarded_call([&] { status = entry_.api->open(entry_.index, &options, &device_); });
   if (!thrown.empty()) fail(ASR_INTERNAL, "%s: cannot be opened: the back end %s", entry_.id.c_str(), thrown.c_str());
@@ -210,7 +214,10 @@ Device::~Device() {
   if (!thrown.empty()) log(ASR_LOG_ERROR, "%s: closing the device %s", entry_.id.c_str(), thrown.c_str());
 }
 
-void Device::begin_thread() const noexcept {
+// The first use of a plugin's thread-local data allocates them, and the C library ends the process if it cannot. An allocation
+// of more bytes, given back at once, shows that this one will succeed.
+void Device::begin_thread() const {
+  ::operator delete(::operator new(kMostThreadLocalBytes));  // no new expression, which the compiler might leave out
   guarded_call([this] { entry_.api->last_error(); });
 }
 

@@ -58,9 +58,9 @@ class Device {
   void check(asr_status status) const;  // throws if not ASR_OK
   // Throws too if the front end needs a capability that the device lacks. The caller frees it by free_features.
   asr_backend_features *load_features(const asr_features_view &view) const;
-  // Prepares a thread for calls of the device: allocates the back end's thread-local error text while memory is available.
-  // Otherwise the C library would end the process if a later error found no memory.
-  void begin_thread() const noexcept;
+  // Prepares a thread for calls of the device: allocates the back end's thread-local error text while memory is available, and
+  // throws if it is not. Otherwise the C library would end the process if a later error found no memory.
+  void begin_thread() const;
 
  private:
   void open(const asr_backend_options &options);

@@ -110,7 +110,7 @@ void LoadedModel::wait(uint32_t n_left) const {
   if (failure) throw Error(*failure);
 }
 
-void LoadedModel::begin_thread() const noexcept {
+void LoadedModel::begin_thread() const {
   device_.begin_thread();
   if (is_split()) searcher_->begin_thread();
 }

@@ -53,7 +53,7 @@ class LoadedModel {
   const asr_backend_api *api() const { return device_.api(); }
   // Waits on both devices until at most n_left advances are running. Throws after both have ended their work.
   void wait(uint32_t n_left) const;
-  void begin_thread() const noexcept;  // see Device::begin_thread
+  void begin_thread() const;  // see Device::begin_thread
   const FeatureTables &tables() const { return tables_; }
   asr_backend_features *features() const { return features_.get(); }
   asr_backend_acoustic *acoustic() const { return acoustic_.get(); }

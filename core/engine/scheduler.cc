@@ -5,6 +5,8 @@
 #include <functional>
 #include <system_error>
 
+#include "core/base/begun_thread.h"
+
 namespace asr {
 namespace {
 
@@ -23,7 +25,7 @@ Scheduler::Scheduler(const LoadedModel &model, Retired *retired, TakeOver take_o
       team_(std::min(kMostInTeam, model.options().n_workers())) {
   reserve_lanes();
   try {
-    thread_ = std::thread([this] { run(); });
+    thread_ = begun_thread([this] { model_.begin_thread(); }, [this] { run(); });
   } catch (const std::system_error &) {
     fail_without_thread("asr_engine_load");
   }
@@ -101,7 +103,6 @@ void Scheduler::check_usable() const {
 }
 
 void Scheduler::run() {
-  model_.begin_thread();
   for (size_t n = 0;; ++n) {
     Window &now = windows_[n % 2], &before = windows_[(n + 1) % 2];
     next_streams(before.parts.empty());

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/base/begun_thread.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 
@@ -29,10 +30,8 @@ WorkerPool::~WorkerPool() {
 }
 
 void WorkerPool::start_thread() {
-  threads_.emplace_back([state = state_, begin = begin_thread_] {
-    begin();
-    state->serve();
-  });
+  threads_.reserve(threads_.size() + 1);  // so that a thread that has begun has a place
+  threads_.push_back(begun_thread(begin_thread_, [state = state_] { state->serve(); }));
 }
 
 void WorkerPool::require_thread() {

@@ -26,7 +26,7 @@ class WorkerPool {
     std::shared_ptr<Job> next;  // link in the pool
   };
 
-  // begin_thread: first action of each thread; it must not throw.
+  // begin_thread: first action of each thread. A thread in which it throws is not started.
   explicit WorkerPool(
       uint32_t max_threads = UINT32_MAX, std::function<void()> begin_thread = [] {});
   // Waits for the submitted jobs. If it runs on a thread of the pool, that thread ends by itself later.

@@ -130,7 +130,6 @@ class Trial {
     find_device();
     if (scenario_.loads_each_time) return;
     engine_ = load();
-    if (g_with_malloc) recognize();  // starts its threads, so that the C library has allocated its data for them
   }
   ~Trial() { asr_engine_close(engine_); }
 
@@ -417,8 +416,6 @@ int run(bool all) {
                            ends_well("an exception out of std::call_once without memory", throw_out_of_call_once);
   Totals totals;
   for (const Scenario &scenario : kScenarios) {
-    // The C library allocates a plugin's thread-local data at its first use in a thread; that must not fail.
-    if (g_with_malloc && scenario.loads_each_time) continue;
     for (const Threads threads : {Threads::kLibrary, Threads::kCaller}) {
       for (const long n_more : {0L, kAllMore}) {
         const bool tries_all = all || (scenario.begins_together && threads == Threads::kLibrary && n_more == 0);

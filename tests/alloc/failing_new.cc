@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/alloc/failing_new.h"
 
+#include <link.h>
+#include <sys/auxv.h>
+
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <thread>
@@ -15,9 +20,10 @@ std::atomic<Threads> g_threads{Threads::kLibrary};
 std::atomic<bool> g_with_malloc{false}, g_holds{false};
 std::atomic<long> g_until_first{0}, g_until_end{0}, g_n_failed{0};
 
+bool is_concerned() { return g_armed.load(std::memory_order_relaxed) && t_is_caller == (g_threads == Threads::kCaller); }
+
 bool fails_now() {
-  if (!g_armed.load(std::memory_order_relaxed)) return false;
-  if (t_is_caller != (g_threads == Threads::kCaller)) return false;
+  if (!is_concerned()) return false;
   if (g_until_first.fetch_sub(1) > 0 || g_until_end.fetch_sub(1) <= 0) return false;
   ++g_n_failed;
   return true;
@@ -25,7 +31,27 @@ bool fails_now() {
 
 thread_local bool t_in_new = false;  // operator new itself is calling malloc
 
-[[maybe_unused]] bool malloc_fails() { return g_with_malloc && !t_in_new && fails_now(); }
+// The dynamic loader allocates a thread's data of plugins with malloc at their first use, and ends the process if it cannot. So
+// its calls are no points of their own: they fail while all allocations do.
+uintptr_t g_loader_begin = 0, g_loader_end = 0;
+
+int note_loader(dl_phdr_info *object, size_t, void *) {
+  if (object->dlpi_addr != getauxval(AT_BASE)) return 0;
+  for (size_t i = 0; i < object->dlpi_phnum; ++i) {
+    const ElfW(Phdr) &part = object->dlpi_phdr[i];
+    if (part.p_type == PT_LOAD)
+      g_loader_end = std::max<uintptr_t>(g_loader_end, object->dlpi_addr + part.p_vaddr + part.p_memsz);
+  }
+  g_loader_begin = object->dlpi_addr;
+  return 1;
+}
+
+[[maybe_unused]] bool malloc_fails(const void *caller) {
+  if (!g_with_malloc || t_in_new) return false;
+  const auto address = reinterpret_cast<uintptr_t>(caller);
+  if (address < g_loader_begin || address >= g_loader_end) return fails_now();
+  return is_concerned() && g_until_first < 0 && g_until_end > 0;
+}
 
 void *from_malloc(size_t n) {
   t_in_new = true;
@@ -57,7 +83,10 @@ void *allocate_aligned(size_t n, std::align_val_t alignment) {
 
 void mark_caller_thread() { t_is_caller = true; }
 
-void include_malloc() { g_with_malloc = true; }
+void include_malloc() {
+  dl_iterate_phdr(note_loader, nullptr);
+  g_with_malloc = true;
+}
 
 void arm(Threads threads, long nth, long n_more) {
   g_threads = threads;
@@ -108,8 +137,8 @@ void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *memory, size_t n);
 
-void *malloc(size_t n) { return malloc_fails() ? nullptr : __libc_malloc(n); }
-void *calloc(size_t n, size_t size) { return malloc_fails() ? nullptr : __libc_calloc(n, size); }
-void *realloc(void *memory, size_t n) { return malloc_fails() ? nullptr : __libc_realloc(memory, n); }
+void *malloc(size_t n) { return malloc_fails(__builtin_return_address(0)) ? nullptr : __libc_malloc(n); }
+void *calloc(size_t n, size_t size) { return malloc_fails(nullptr) ? nullptr : __libc_calloc(n, size); }
+void *realloc(void *memory, size_t n) { return malloc_fails(nullptr) ? nullptr : __libc_realloc(memory, n); }
 }
 #endif
