@@ -403,7 +403,7 @@ typedef struct asr_stream_config {
   uint32_t partial_interval_ms; /* audio time between partial events; 0 = none; default 0. Others need a running mean:
                                    ASR_CMN_MODEL is ASR_CMN_LIVE then, and with ASR_CMN_BATCH none come before asr_finish */
   uint32_t max_backlog_ms;      /* asr_feed blocks while the unprocessed audio is longer; 0 = never blocks; default 30000.
-                                   Not in batch normalisation, which must keep the utterance */
+                                   Batch normalisation keeps an utterance's cepstra until its end, 5 kB a second */
   asr_event_fn callback;        /* NULL (default): events are polled */
   void *user_data;              /* passed to the callback */
   float lattice_beam;           /* > 0: final events carry a lattice of this width (natural log; 6..10 is usual), and
@@ -445,8 +445,8 @@ ASR_API void asr_stream_config_default(asr_stream_config *config);
  * thread. */
 ASR_API asr_status asr_open(asr_engine *engine, const asr_stream_config *config, asr_stream **stream);
 
-/* What the stream's normalisation has learned of the speaker, the microphone and the level, for a later stream of the same: a
- * mean that is carried over, so that its first words are heard as well as its last ones. Streams of audio with ASR_CMN_LIVE
+/* Normalisation learns a mean of the speaker, the microphone and the level. A stream's state carries it over to a later stream
+ * of the same speaker, so that the first words are heard as well as the last ones. Streams of audio with ASR_CMN_LIVE
  * have one (ASR_CMN_MODEL where that comes to live), unless the bundle's front_end.cmn_lookahead_frames is 0 or the stream
  * fuses models of other front ends than the engine's own; others have none: ASR_INVALID_STATE. Utterances of one stream carry
  * it over by themselves.

@@ -443,7 +443,7 @@ class Fusion {
   }
 
  private:
-  // What is out of range stays so, and is refused by Engine::open.
+  // Values out of range become UINT32_MAX, which Engine::open refuses.
   static std::uint32_t in_ms(std::chrono::milliseconds time) {
     return time.count() > 0 && time.count() < UINT32_MAX ? static_cast<std::uint32_t>(time.count()) : UINT32_MAX;
   }

@@ -25,7 +25,7 @@ bool searches_warps(const StreamOptions &options) {
 float warp_of(const StreamOptions &options) { return options.speaker ? options.speaker->warp() : options.vtln_warp; }
 
 size_t backlog_limit(const StreamOptions &options, const LoadedModel &model) {
-  if (options.max_backlog_ms == 0 || (options.is_audio() && options.is_batch(model.bundle().front_end))) return 0;
+  if (options.max_backlog_ms == 0) return 0;
   const double frames = std::max<double>(kMinFrames, options.max_backlog_ms / (1000 * model.frame_shift_s()));
   return static_cast<size_t>(frames) * values_per_frame(options, model);
 }
