@@ -184,11 +184,7 @@ void read_boost(Options *options) {
   if (!options->endpoint.empty()) {
     throw UsageError("recognize: --boost is for recordings of one utterance; leave out --endpoint");
   }
-  options->boosted = read_file(options->boost);
-  if (options->boosted.size() > kMostBoostBytes) {
-    fail(ASR_UNSUPPORTED, "%s: has %zu bytes of phrases; --boost takes up to %zu", options->boost.c_str(),
-         options->boosted.size(), kMostBoostBytes);
-  }
+  options->boosted = read_file(options->boost, kMostBoostBytes);
 }
 
 void add_recognize(Command app) {

@@ -14,8 +14,7 @@ namespace asr {
 namespace {
 
 HmmSet read_listed_hmms(const Bundle &bundle) {
-  if (bundle.has("hmms.bin"))
-    check_bundle_file(bundle.file("hmms.bin"), bundle.files.at("hmms.bin"), sum_file(bundle.file("hmms.bin")));
+  if (bundle.has("hmms.bin")) check_bundle_file(bundle, "hmms.bin");
   HmmSet set = read_hmms(bundle);
   check_contexts(bundle, set);
   return set;

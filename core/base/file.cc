@@ -52,8 +52,11 @@ size_t InputFile::read(uint64_t offset, void *bytes, size_t size) const {
   return done;
 }
 
-std::string read_file(const std::string &path) {
+std::string read_file(const std::string &path, size_t most_bytes) {
   const InputFile file(path);
+  if (file.size() > most_bytes) {
+    fail(ASR_BAD_FILE, "%s: has %zu bytes, but up to %zu are read; name another file", path.c_str(), file.size(), most_bytes);
+  }
   std::string text(file.size() + 1, '\0');
   const size_t n = file.read(0, text.data(), text.size());
   check_unchanged(n < text.size(), path);

@@ -32,7 +32,8 @@ class InputFile {
   struct stat status_ {};
 };
 
-std::string read_file(const std::string &path);
+// Throws ASR_BAD_FILE without reading a file of more than most_bytes.
+std::string read_file(const std::string &path, size_t most_bytes = SIZE_MAX);
 
 // Size and asr::checksum of a file, computed by reading it in pieces.
 struct FileSum {

@@ -11,7 +11,7 @@ namespace {
 
 AcousticModel read_for_estimation(const Bundle &bundle) {
   const std::string path = bundle.file("acoustic.bin");
-  check_bundle_file(path, bundle.files.at("acoustic.bin"), sum_file(path));
+  check_bundle_file(bundle, "acoustic.bin");
   AcousticModel model = read_acoustic_model(path);
   if (model.covariance != ASR_COVARIANCE_DIAGONAL) {
     fail(ASR_UNSUPPORTED, "asr_speaker_new: %s has full covariances; transforms are estimated for models with diagonal ones",

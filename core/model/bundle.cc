@@ -156,7 +156,7 @@ void files_from_json(const Parsed &json, Bundle &bundle, const std::string &sour
 
 void check_files(const Bundle &bundle, const std::string &unread) {
   for (const auto &[name, listed] : bundle.files) {
-    if (name != unread) check_bundle_file(bundle.file(name), listed, sum_file(bundle.file(name)));
+    if (name != unread) check_bundle_file(bundle, name);
   }
 }
 
@@ -216,6 +216,13 @@ void check_bundle_file(const std::string &path, const BundleFile &listed, const 
   }
 }
 
+void check_bundle_file(const Bundle &bundle, const std::string &name) {
+  const std::string path = bundle.file(name);
+  const BundleFile &listed = bundle.files.at(name);
+  check_bundle_file_size(path, listed, InputFile(path).size());
+  check_bundle_file(path, listed, sum_file(path));
+}
+
 Bundle parse_bundle_index(const std::string &text, const std::string &source) {
   try {
     return parse_index(text, source);
@@ -227,7 +234,7 @@ Bundle parse_bundle_index(const std::string &text, const std::string &source) {
 Bundle read_bundle_index(const std::string &path) {
   const std::string index = path + "/" + kIndexName;
   check_place(path, index);
-  Bundle bundle = parse_bundle_index(read_file(index), index);
+  Bundle bundle = parse_bundle_index(read_file(index, kMostIndexBytes), index);
   bundle.path = path;
   return bundle;
 }

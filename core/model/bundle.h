@@ -60,6 +60,8 @@ Bundle read_bundle(const std::string &path, const std::string &unread = "");
 Bundle read_bundle_index(const std::string &path);  // senone.json only, without the other files
 void check_bundle_file_size(const std::string &path, const BundleFile &listed, uint64_t size);
 void check_bundle_file(const std::string &path, const BundleFile &listed, const FileSum &found);
+// Reads the listed file to check it, unless its size differs already.
+void check_bundle_file(const Bundle &bundle, const std::string &name);
 
 // Writes senone.json into `directory`, with size and checksum of the files `names` there. Other fields are copied from the
 // bundle.

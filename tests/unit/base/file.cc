@@ -32,6 +32,15 @@ TEST(ReadFile, NamesWhatIsMissing) {
   expect_error([&] { read_file(scratch.path()); }, ASR_IO, scratch.path());
 }
 
+TEST(ReadFile, RefusesTooManyBytesUnread) {
+  const Scratch scratch;
+  spill(scratch / "f", "12345");
+  EXPECT_EQ(read_file(scratch / "f", 5), "12345");
+  expect_error([&] { read_file(scratch / "f", 4); }, ASR_BAD_FILE, "f: has 5 bytes, but up to 4 are read");
+  std::filesystem::resize_file(scratch / "f", uint64_t{1} << 42);  // more than could be read
+  expect_error([&] { read_file(scratch / "f", 1 << 20); }, ASR_BAD_FILE, "up to 1048576 are read");
+}
+
 TEST(MappedFile, GivesAllBytesAndMoves) {
   const Scratch scratch;
   spill(scratch / "f", "abcdef");

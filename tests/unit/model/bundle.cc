@@ -64,8 +64,12 @@ TEST(Bundle, ChecksTheFilesItLists) {
   expect_error([&] { read_bundle(scratch.path()); }, ASR_BAD_FILE, "a.bin: its checksum");
   spill(scratch / "a.bin", "content");
   expect_error([&] { read_bundle(scratch.path()); }, ASR_BAD_FILE, "a.bin: has 7 bytes");
+  std::filesystem::resize_file(scratch / "a.bin", uint64_t{1} << 42);  // a sum of so many bytes would take an hour
+  expect_error([&] { read_bundle(scratch.path()); }, ASR_BAD_FILE, "a.bin: has 4398046511104 bytes");
   std::filesystem::remove(scratch / "a.bin");
   expect_error([&] { read_bundle(scratch.path()); }, ASR_NOT_FOUND, "a.bin");
+  std::filesystem::resize_file(scratch / "senone.json", uint64_t{1} << 42);
+  expect_error([&] { read_bundle(scratch.path()); }, ASR_BAD_FILE, "senone.json: has 4398046511104 bytes");
   expect_error([&] { read_bundle(scratch / "none"); }, ASR_NOT_FOUND, "none: does not exist");
   expect_error([&] { write_bundle_index(test::small_bundle(), scratch.path(), {"none.bin"}); }, ASR_NOT_FOUND, "none.bin");
 }
