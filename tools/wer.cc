@@ -8,7 +8,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 #include "tools/ctm.h"
 #include "tools/tool.h"
 
@@ -35,12 +37,21 @@ struct WerResult {
   CrossEntropy cross_entropy;
 };
 
+void check_length(const std::string &id, const Words &ref, const Words &hyp) {
+  if (uint64_t{ref.size()} * hyp.size() <= kMostAlignedCells) return;
+  fail(ASR_UNSUPPORTED, "%s: %zu words of REF by %zu of HYP take too long to align; cut the utterance into several", id.c_str(),
+       ref.size(), hyp.size());
+}
+
 WerResult compare(const Transcripts &refs, const Transcripts &hyps) {
+  static const Words kNoWords;
   WerResult result;
   for (const auto &[id, ref] : refs) {
     const auto hyp = hyps.find(id);
     if (hyp == hyps.end()) result.missing.push_back(id);
-    UtteranceResult utterance{id, align(ref, hyp == hyps.end() ? Words{} : hyp->second), {}};
+    const Words &words = hyp == hyps.end() ? kNoWords : hyp->second;
+    check_length(id, ref, words);
+    UtteranceResult utterance{id, align(ref, words), {}};
     utterance.errors = count_errors(utterance.alignment);
     result.errors += utterance.errors;
     result.n_wrong += utterance.errors.total() > 0;

@@ -98,6 +98,7 @@ constexpr size_t kMostStructBytes = 4096;
 
 // Tools that read lattices, and lists of archives
 constexpr uint64_t kMostOracleCells = uint64_t{1} << 24;
+constexpr uint64_t kMostAlignedCells = 10000000000;
 constexpr size_t kMostPathArcs = size_t{1} << 24;
 constexpr uint64_t kMostListRepeats = 16;
 constexpr uint64_t kSureListBytes = uint64_t{1} << 28;

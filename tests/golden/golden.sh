@@ -45,6 +45,12 @@ grep '(00[1-5])' "$expected" >"$work/cards.words"
 "$senone" wer --json "$data/cards/cards.transcription" "$work/cards.words" | grep '"wer_percent": 0.0' >/dev/null
 "$senone" wer --json "$data/cards/cards.transcription" - <"$work/cards.words" | grep '"wer_percent": 0.0' >/dev/null
 
+# The time to align grows with the product of both lengths.
+printf 'a %.0s' $(seq 100002) >"$work/long"
+status=0
+"$senone" wer "$work/long" "$work/long" >"$work/wer" 2>&1 || status=$?
+((status == 1)) && grep 'a: 100001 words of REF by 100001 of HYP' "$work/wer" >/dev/null || { cat "$work/wer" >&2; exit 1; }
+
 for options in "--chunk 1 --jobs 1" "--chunk 160 --jobs 8" "--chunk 1000 --jobs 2" "--chunk 10000000 --jobs 8"; do
   rm "$work/words"
   hear cards $options "$data"/cards/*.wav
