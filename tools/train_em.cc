@@ -338,6 +338,10 @@ void add_train_em_options(Command command, TrainEmArguments *arguments) {
   command.option("--beam", recipe->beam, "Width of the search that aligns (natural log)")
       .range(1.0, static_cast<double>(kMostBeam))
       .shows_default();
+  command
+      .option("--lattice-beam", recipe->lattice_beam,
+              "Share frames among the states of all alignments within this of the best (natural log); default: the best alone")
+      .range(1e-3, static_cast<double>(kMostBeam));
 }
 
 }  // namespace

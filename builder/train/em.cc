@@ -13,20 +13,16 @@ namespace {
 
 constexpr uint64_t kPieceRows = 4096, kMostPieces = 16;  // of a mixture
 
-// The rows of each mixture of a stream, in their order.
+// The rows of each mixture of a stream, or their shares, in their order.
 class RowsOfMixtures {
  public:
   RowsOfMixtures(const MixtureModel &model, const TrainingRows &rows, size_t stream, bool full)
       : model_(model), rows_(rows), stream_(stream), full_(full), begin_(model.mixtures.size() + 1) {
-    for (const uint32_t state : rows.states) {
-      if (state != kNoState) ++begin_[model.state_mixture[cell(state)] + 1];
-    }
+    for_each_share([&](uint64_t, uint32_t state) { ++begin_[model.state_mixture[cell(state)] + 1]; });
     std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
     std::vector<uint64_t> next(begin_.begin(), begin_.end() - 1);
     numbers_.resize(begin_.back());
-    for (uint64_t i = 0; i < rows.states.size(); ++i) {
-      if (rows.states[i] != kNoState) numbers_[next[model.state_mixture[cell(rows.states[i])]]++] = i;
-    }
+    for_each_share([&](uint64_t i, uint32_t state) { numbers_[next[model.state_mixture[cell(state)]]++] = i; });
   }
 
   uint64_t n_pieces(size_t mixture) const { return std::clamp<uint64_t>(n_rows(mixture) / kPieceRows, 1, kMostPieces); }
@@ -39,15 +35,27 @@ class RowsOfMixtures {
     std::vector<double> shares;
     const uint64_t n = n_rows(mixture), n_all = n_pieces(mixture);
     for (uint64_t i = n * piece / n_all; i < n * (piece + 1) / n_all; ++i) {
-      const uint64_t number = numbers_[begin_[mixture] + i];
-      const size_t weight_row = model_.state_weight_row[cell(rows_.states[number])];
-      const double log_likelihood = densities.shares(rows_.row(number), weight_row, &shares);
-      statistics.add(rows_.row(number), weight_row, shares, log_likelihood);
+      const StateShare of_state = rows_.share(numbers_[begin_[mixture] + i]);
+      const size_t weight_row = model_.state_weight_row[cell(of_state.state)];
+      double log_likelihood = densities.shares(rows_.row(of_state.row), weight_row, &shares);
+      if (of_state.share != 1) {
+        const auto share = static_cast<double>(of_state.share);
+        for (double &of_gaussian : shares) of_gaussian *= share;
+        log_likelihood *= share;
+      }
+      statistics.add(rows_.row(of_state.row), weight_row, shares, log_likelihood);
     }
     return statistics;
   }
 
  private:
+  template <typename Action>
+  void for_each_share(Action action) const {
+    for (uint64_t i = 0; i < rows_.n_shares(); ++i) {
+      const uint32_t state = rows_.share(i).state;
+      if (state != kNoState) action(i, state);
+    }
+  }
   size_t cell(uint32_t state) const { return size_t{state} * model_.streams.size() + stream_; }
   uint64_t n_rows(size_t mixture) const { return begin_[mixture + 1] - begin_[mixture]; }
 
@@ -56,7 +64,7 @@ class RowsOfMixtures {
   const size_t stream_;
   const bool full_;
   std::vector<uint64_t> begin_;    // [n_mixtures + 1]
-  std::vector<uint64_t> numbers_;  // of rows
+  std::vector<uint64_t> numbers_;  // of shares
 };
 
 Statistics sum_pieces(const RowsOfMixtures &rows, size_t mixture, ThreadPool *pool) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds of expectation and maximisation over rows whose states are known. The results have the same bits for any number of
-// threads: each mixture's rows are summed in pieces of fixed numbers, which are added in order.
+// Rounds of expectation and maximisation over rows whose states, or shares of states, are known. The results have the same bits
+// for any number of threads: each mixture's rows are summed in pieces of fixed numbers, which are added in order.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "builder/train/estimate.h"
+#include "builder/train/state_shares.h"
 #include "core/base/thread_pool.h"
 
 namespace asr::train {
@@ -19,8 +20,12 @@ struct TrainingRows {
   uint32_t n_dims = 0;
   const float *values = nullptr;  // [states.size()][n_dims], finite
   std::vector<uint32_t> states;
+  std::vector<StateShare> shares =
+      {};  // replaces `states` in sums over states, row by row; empty: each row is its state's alone
 
   const float *row(uint64_t i) const { return values + i * n_dims; }
+  uint64_t n_shares() const { return shares.empty() ? states.size() : shares.size(); }
+  StateShare share(uint64_t i) const { return shares.empty() ? StateShare{i, states[i], 1} : shares[i]; }
   uint64_t n_used() const;
 };
 
@@ -36,7 +41,8 @@ Moments moments_of(const TrainingRows &rows, ThreadPool *pool);
 void sum_statistics(const TrainingRows &rows, const MixtureModel &model, bool full, ThreadPool *pool,
                     const std::function<void(size_t mixture, const Statistics &statistics)> &take);
 
-// Estimates every mixture anew. Returns the log-likelihood of the rows that have a state under the model as it was.
+// Estimates every mixture anew. Returns the log-likelihood of the rows that have a state under the model as it was; a row with
+// several states counts by its shares.
 double em_round(const TrainingRows &rows, const EstimateOptions &options, ThreadPool *pool, MixtureModel *model);
 
 }  // namespace asr::train

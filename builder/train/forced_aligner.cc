@@ -13,10 +13,11 @@ namespace {
 constexpr uint32_t kWindowFrames = 64;
 constexpr uint32_t kMinActive = 200;
 
-asr_search_options search_options(double beam) {
+asr_search_options search_options(double beam, double lattice_beam) {
   asr_search_options options{};
   options.size = sizeof(options);
   options.beam = static_cast<float>(beam);
+  options.lattice_beam = static_cast<float>(lattice_beam);
   options.acoustic_scale = 1;
   options.max_active = std::numeric_limits<int32_t>::max();
   options.min_active = kMinActive;
@@ -80,6 +81,15 @@ class ForcedAligner::Search {
     if (job_->states.size() != job_->n_rows) fail(ASR_INTERNAL, "a path has no state for each frame");
   }
 
+  // After take_states().
+  void take_shares() {
+    if (!job_->problem.empty()) return;
+    asr_raw_lattice lattice{};
+    asr_backend_channel *const channel = channel_.get();
+    device_.check(device_.api()->lattices(device_.get(), &channel, 1, ASR_WANTS_FINAL, &lattice));
+    job_->shares = state_shares(lattice, pdf_of_);
+  }
+
  private:
   const Device &device_;
   AlignmentJob *const job_;
@@ -99,8 +109,8 @@ asr_backend_options ForcedAligner::options(uint32_t n_threads) {
   return options;
 }
 
-ForcedAligner::ForcedAligner(const Device &device, const AcousticModel &model, double beam)
-    : device_(device), n_dims_(model.n_dims), search_(search_options(beam)) {
+ForcedAligner::ForcedAligner(const Device &device, const AcousticModel &model, double beam, double lattice_beam)
+    : device_(device), n_dims_(model.n_dims), search_(search_options(beam, lattice_beam)) {
   device.check(device.api()->load_acoustic(device.get(), AcousticView(model).get(), &acoustic_));
 }
 
@@ -123,7 +133,10 @@ void ForcedAligner::align(std::vector<AlignmentJob> *jobs) const {
     device_.check(device_.api()->advance(device_.get(), acoustic_, advances.data(), advances.size()));
     device_.check(device_.api()->wait(device_.get(), 0));
   }
-  for (Search &search : searches) search.take_states();
+  for (Search &search : searches) {
+    search.take_states();
+    if (search_.lattice_beam > 0) search.take_shares();
+  }
 }
 
 }  // namespace asr::train

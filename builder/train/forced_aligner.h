@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forced alignment: the state of each frame on the best path through the graph of what was said. Scores and searches on a
-// device, several utterances side by side.
+// Forced alignment: the state of each frame on the best path through the graph of what was said, or its shares of states in the
+// lattice of that graph. Scores and searches on a device, several utterances side by side.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "builder/train/state_shares.h"
 #include "core/backend/registry.h"
 #include "core/graph/graph.h"
 #include "core/model/acoustic_model.h"
@@ -17,16 +18,18 @@ struct AlignmentJob {
   const float *rows = nullptr;  // [n_rows][n_dims]
   uint32_t n_rows = 0;
   GraphData graph;
-  // Results: the pdf of each row; or none, and why.
+  // Results: the pdf of each row, and its shares if there is a lattice; or none, and why.
   std::vector<uint32_t> states;
+  std::vector<StateShare> shares;
   std::string problem;
 };
 
 // Scores are not scaled: forced paths differ by where states begin, which the model's scores alone decide.
 class ForcedAligner {
  public:
-  // The device must outlive this and have been opened with options(). Widths are of the search, in natural log.
-  ForcedAligner(const Device &device, const AcousticModel &model, double beam);
+  // The device must outlive this and have been opened with options(). Widths are of the search, in natural log; without
+  // lattice_beam there are no shares.
+  ForcedAligner(const Device &device, const AcousticModel &model, double beam, double lattice_beam = 0);
   ~ForcedAligner();
   ForcedAligner(const ForcedAligner &) = delete;
   ForcedAligner &operator=(const ForcedAligner &) = delete;

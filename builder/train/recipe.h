@@ -23,6 +23,7 @@ struct Recipe {
   double weight_prior = 200;     // EstimateOptions
   double least_frames = 10;      // EstimateOptions
   double beam = 1000;            // of forced alignment
+  double lattice_beam = 0;       // > 0: frames are shared among the states of a lattice
   CovarianceSharing sharing = CovarianceSharing::kNone;  // of full covariances
   bool shares_correlations = false;                      // and not variances
 };

@@ -61,6 +61,7 @@ MixtureModel Trainer::first_model(const AcousticModel &start, const Recipe &reci
     align_in_equal_stretches();
   } else {
     std::fill(rows_.states.begin(), rows_.states.end(), 0);
+    rows_.shares.clear();
   }
   const Moments moments = moments_of(rows_, pool_);
   estimate_.least_frames = recipe.least_frames;
@@ -72,7 +73,7 @@ MixtureModel Trainer::first_model(const AcousticModel &start, const Recipe &reci
 }
 
 void Trainer::run(const TrainingStep &step, const Recipe &recipe, const std::string &source, MixtureModel *model) {
-  if (!step.equal_stretches) align(to_acoustic_model(*model, source), recipe.beam);
+  if (!step.equal_stretches) align(to_acoustic_model(*model, source), recipe);
   if (step.unties) untie(model);
   if (step.makes_full) make_full(model);
   if (model->full && model->sharing != recipe.sharing) begin_sharing(recipe.sharing, recipe.shares_correlations, model);
@@ -100,8 +101,9 @@ void Trainer::split_all(uint32_t n_gaussians, MixtureModel *model) const {
   for (Mixture &mixture : model->mixtures) split(*model, n_gaussians, estimate_.least_frames, &mixture);
 }
 
-void Trainer::align(const AcousticModel &model, double beam) {
-  const ForcedAligner aligner(device_, model, beam);
+void Trainer::align(const AcousticModel &model, const Recipe &recipe) {
+  const ForcedAligner aligner(device_, model, recipe.beam, recipe.lattice_beam);
+  std::vector<std::vector<StateShare>> shares(utterances_.size());
   left_out_.clear();
   for (size_t first = 0; first < by_length_.size(); first += ForcedAligner::kMostJobs) {
     const size_t n = std::min<size_t>(ForcedAligner::kMostJobs, by_length_.size() - first);
@@ -114,13 +116,18 @@ void Trainer::align(const AcousticModel &model, double beam) {
       jobs[i].graph = graphs_.graph(utterance.words);
     });
     aligner.align(&jobs);
-    for (size_t i = 0; i < n; ++i) set_states(by_length_[first + i], jobs[i].states, jobs[i].problem);
+    for (size_t i = 0; i < n; ++i) {
+      set_states(by_length_[first + i], jobs[i].states, jobs[i].problem);
+      shares[by_length_[first + i]] = std::move(jobs[i].shares);
+    }
   }
+  set_shares(shares);
   check_alignment();
 }
 
 void Trainer::align_in_equal_stretches() {
   left_out_.clear();
+  rows_.shares.clear();
   for (size_t i = 0; i < utterances_.size(); ++i) {
     const std::vector<uint32_t> spoken = graphs_.states(utterances_[i].words);
     const std::vector<uint32_t> states = equal_stretches(spoken, utterances_[i].n_rows);
@@ -136,6 +143,16 @@ void Trainer::set_states(size_t utterance, const std::vector<uint32_t> &states, 
   } else {
     std::fill_n(first, utterances_[utterance].n_rows, kNoState);
     left_out_[utterance] = problem;
+  }
+}
+
+// Utterances are in the order of their rows.
+void Trainer::set_shares(const std::vector<std::vector<StateShare>> &shares) {
+  rows_.shares.clear();
+  for (size_t i = 0; i < shares.size(); ++i) {
+    for (const StateShare &share : shares[i]) {
+      rows_.shares.push_back({utterances_[i].first_row + share.row, share.state, share.share});
+    }
   }
 }
 

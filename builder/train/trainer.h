@@ -60,9 +60,10 @@ class Trainer {
   void run(const TrainingStep &step, const Recipe &recipe, const std::string &source, MixtureModel *model);
   void estimate_transform(const Recipe &recipe, MixtureModel *model);
   void split_all(uint32_t n_gaussians, MixtureModel *model) const;
-  void align(const AcousticModel &model, double beam);
+  void align(const AcousticModel &model, const Recipe &recipe);
   void align_in_equal_stretches();
   void set_states(size_t utterance, const std::vector<uint32_t> &states, const std::string &problem);
+  void set_shares(const std::vector<std::vector<StateShare>> &shares);
   void check_alignment() const;
   void report(double share, const std::string &what) const;
 

@@ -4,7 +4,7 @@
 # AN4's development half with diagonal and full covariances are below limits, files are the same with any number of threads,
 # models of both kinds are fused, models and archives of Kaldi are taken, and utterances that are left out are named. Semi-tied
 # and shared covariances have limits of their own; the former's transform goes with adaptation, warps and fusion. PLP features
-# have a limit too.
+# and alignment from lattices have limits too.
 set -euo pipefail
 senone=$1
 data=${SENONE_TEST_DATA:-}
@@ -83,6 +83,12 @@ check tied "$work/dev" "$an4/etc/an4_test_dev.transcription" 8.5 --adapt fmllr
 check tied "$work/dev" "$an4/etc/an4_test_dev.transcription" 8.5 --vtln search
 check tied "$work/dev" "$an4/etc/an4_test_dev.transcription" 8.5 --fuse "$work/diagonal" --fuse-rule log-sum
 
+# Frames shared among the states of lattices.
+train lattices --flat --gaussians 8 --lattice-beam 2
+check_rising 33
+check lattices "$work/dev" "$an4/etc/an4_test_dev.transcription" 10
+cmp -s "$work/lattices/acoustic.bin" "$work/diagonal/acoustic.bin" && fail "lattices train the model that paths train"
+
 # One full covariance for all Gaussians is written once: 780 numbers of precisions instead of 780 for each.
 train shared --flat --gaussians 4 --full --share-covariances all
 check_rising 20
@@ -90,7 +96,7 @@ check shared "$work/dev" "$an4/etc/an4_test_dev.transcription" 12
 (($(stat -c %s "$work/shared/acoustic.bin") * 10 < $(stat -c %s "$work/full/acoustic.bin"))) || fail "it is not shared"
 
 head -n 100 "$work/train" >"$work/some" && mv "$work/some" "$work/train"
-for options in '--full' '--full --share-covariances state' '--full --share-correlations all' '--semi-tied'; do
+for options in '--full' '--full --share-covariances state' '--full --share-correlations all' '--lattice-beam 3' '--semi-tied'; do
   for jobs in 1 3; do
     # shellcheck disable=SC2086
     train "jobs$jobs" --flat --gaussians 2 $options --jobs $jobs

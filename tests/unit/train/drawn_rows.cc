@@ -33,8 +33,10 @@ double log_likelihood(const train::MixtureModel &model, const train::TrainingRow
   const AcousticModel written = to_acoustic_model(model, "model");
   const AcousticView view(written);
   double sum = 0;
-  for (uint64_t i = 0; i < rows.states.size(); ++i) {
-    if (rows.states[i] != train::kNoState) sum += reference::log_likelihood(*view.get(), rows.states[i], rows.row(i));
+  for (uint64_t i = 0; i < rows.n_shares(); ++i) {
+    const auto [row, state, share] = rows.share(i);
+    if (state == train::kNoState) continue;
+    sum += static_cast<double>(share) * reference::log_likelihood(*view.get(), state, rows.row(row));
   }
   return sum;
 }

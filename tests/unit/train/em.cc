@@ -71,10 +71,10 @@ Expected expected(const AcousticModel &model, const TrainingRows &rows, uint32_t
   result.mean.assign(dims.size(), 0);
   result.covariance.assign(dims.size(), std::vector<double>(dims.size()));
   const auto for_each = [&](const auto &visit) {
-    for (uint64_t i = 0; i < rows.states.size(); ++i) {
-      const uint32_t state = rows.states[i];
+    for (uint64_t i = 0; i < rows.n_shares(); ++i) {
+      const auto [row, state, share] = rows.share(i);
       if (state == kNoState || model.state_codebook[state * model.streams.size() + stream] != codebook) continue;
-      visit(rows.row(i), shares(model, state, stream, rows.row(i))[k]);
+      visit(rows.row(row), static_cast<double>(share) * shares(model, state, stream, rows.row(row))[k]);
     }
   };
   for_each([&](const float *row, double share) {
@@ -93,32 +93,65 @@ Expected expected(const AcousticModel &model, const TrainingRows &rows, uint32_t
   return result;
 }
 
+// Divides each row between its state and others.
+void share_rows(uint32_t n_states, TrainingRows *rows) {
+  for (uint64_t row = 0; row < rows->states.size(); ++row) {
+    const uint32_t state = rows->states[row];
+    if (state == kNoState) continue;
+    const float others = static_cast<float>(row % 5) / 8;
+    rows->shares.push_back({row, state, 1 - others});
+    if (others > 0) rows->shares.push_back({row, (state + 1) % n_states, others});
+  }
+}
+
+void expect_the_definition(const AcousticModel &start, const DrawnRows &drawn) {
+  MixtureModel model = to_mixtures(start);
+  ThreadPool pool(2);
+  const double before = test::log_likelihood(model, drawn.rows);
+  EXPECT_NEAR(em_round(drawn.rows, test::loose_options(start.n_dims), &pool, &model), before, 1e-3 * std::abs(before) / 100);
+  for (uint32_t c = 0; c < start.codebooks.size(); ++c) {
+    const Mixture &mixture = model.mixtures[c];
+    const size_t d = model.n_values(mixture), size = model.covariance_size(mixture);
+    for (uint32_t k = 0; k < mixture.n_gaussians(); ++k) {
+      const Expected want = expected(start, drawn.rows, c, k);
+      EXPECT_NEAR(mixture.occupancies[k], want.frames, 1e-4 * want.frames + 1e-6);
+      for (size_t r = 0; r < d; ++r) {
+        EXPECT_NEAR(mixture.means[k * d + r], want.mean[r], 1e-4);
+        const size_t at = k * size + (model.full ? diagonal_at(r) : r);
+        EXPECT_NEAR(mixture.covariances[at], std::max(want.covariance[r][r], 1e-3), 1e-3);
+        for (size_t b = 0; model.full && b < r && want.frames > 20; ++b) {
+          EXPECT_NEAR(mixture.covariances[k * size + triangle_at(r, b)], want.covariance[r][b], 1e-3);
+        }
+      }
+    }
+  }
+}
+
 TEST(Em, RoundIsThatOfTheDefinition) {
   for (const reference::RandomGmm &shape : shapes()) {
     const AcousticModel start = random_gmm(shape);
     DrawnRows drawn;
     test::draw_rows(start, 400, 3, &drawn);
     drawn.rows.states[7] = drawn.rows.states[200] = kNoState;
-    MixtureModel model = to_mixtures(start);
-    ThreadPool pool(2);
-    const double before = test::log_likelihood(model, drawn.rows);
-    EXPECT_NEAR(em_round(drawn.rows, test::loose_options(start.n_dims), &pool, &model), before, 1e-3 * std::abs(before) / 100);
-    for (uint32_t c = 0; c < start.codebooks.size(); ++c) {
-      const Mixture &mixture = model.mixtures[c];
-      const size_t d = model.n_values(mixture), size = model.covariance_size(mixture);
-      for (uint32_t k = 0; k < mixture.n_gaussians(); ++k) {
-        const Expected want = expected(start, drawn.rows, c, k);
-        EXPECT_NEAR(mixture.occupancies[k], want.frames, 1e-4 * want.frames + 1e-6);
-        for (size_t r = 0; r < d; ++r) {
-          EXPECT_NEAR(mixture.means[k * d + r], want.mean[r], 1e-4);
-          const size_t at = k * size + (model.full ? diagonal_at(r) : r);
-          EXPECT_NEAR(mixture.covariances[at], std::max(want.covariance[r][r], 1e-3), 1e-3);
-          for (size_t b = 0; model.full && b < r && want.frames > 20; ++b) {
-            EXPECT_NEAR(mixture.covariances[k * size + triangle_at(r, b)], want.covariance[r][b], 1e-3);
-          }
-        }
-      }
-    }
+    expect_the_definition(start, drawn);
+    share_rows(start.n_states, &drawn.rows);
+    expect_the_definition(start, drawn);
+  }
+}
+
+TEST(Em, SharesOfOneAreStates) {
+  const AcousticModel start = random_gmm(shapes()[1]);
+  DrawnRows drawn;
+  test::draw_rows(start, 500, 6, &drawn);
+  MixtureModel by_states = to_mixtures(start), by_shares = by_states;
+  ThreadPool pool(2);
+  const double expected = em_round(drawn.rows, test::loose_options(start.n_dims), &pool, &by_states);
+  for (uint64_t row = 0; row < 500; ++row) drawn.rows.shares.push_back({row, drawn.rows.states[row], 1});
+  EXPECT_EQ(em_round(drawn.rows, test::loose_options(start.n_dims), &pool, &by_shares), expected);
+  for (size_t i = 0; i < by_states.mixtures.size(); ++i) {
+    EXPECT_EQ(by_states.mixtures[i].means, by_shares.mixtures[i].means);
+    EXPECT_EQ(by_states.mixtures[i].covariances, by_shares.mixtures[i].covariances);
+    EXPECT_EQ(by_states.mixtures[i].weights, by_shares.mixtures[i].weights);
   }
 }
 

@@ -167,11 +167,58 @@ TEST(Trainer, AnyNumberOfThreadsGivesTheSameModel) {
   recipe.n_gaussians = 4;
   recipe.full = true;
   recipe.smooth = 20;
-  const AcousticModel one = speech.train(recipe, 1), three = speech.train(recipe, 3);
-  EXPECT_GT(one.n_gaussians(), 14u);
-  EXPECT_EQ(one.means, three.means);
-  EXPECT_EQ(one.precisions, three.precisions);
-  EXPECT_EQ(one.log_weights, three.log_weights);
+  for (const double lattice_beam : {0.0, 8.0}) {
+    recipe.lattice_beam = lattice_beam;
+    const AcousticModel one = speech.train(recipe, 1), three = speech.train(recipe, 3);
+    EXPECT_GT(one.n_gaussians(), 14u);
+    EXPECT_EQ(one.means, three.means);
+    EXPECT_EQ(one.precisions, three.precisions);
+    EXPECT_EQ(one.log_weights, three.log_weights);
+  }
+}
+
+// Where states are hard to tell apart, frames between them belong to both.
+TEST(Trainer, FramesAreSharedInLattices) {
+  Speech speech(6);
+  speech.say_much();
+  const AcousticModel model = speech.train(flat_recipe());
+  const Device device(choose_device("cpu"), ForcedAligner::options(1));
+  const TrainingUtterance &utterance = speech.utterances()[0];
+  const auto shares_of = [&](double lattice_beam) {
+    std::vector<AlignmentJob> jobs(1);
+    jobs[0].rows = speech.rows().map() + utterance.first_row * kDims;
+    jobs[0].n_rows = utterance.n_rows;
+    jobs[0].graph = speech.graphs().graph(utterance.words);
+    ForcedAligner(device, model, 1000, lattice_beam).align(&jobs);
+    EXPECT_EQ(jobs[0].states.size(), utterance.n_rows);
+    return jobs[0].shares;
+  };
+  EXPECT_TRUE(shares_of(0).empty());
+  EXPECT_EQ(shares_of(1e-3).size(), utterance.n_rows);
+  const std::vector<StateShare> shares = shares_of(20);
+  EXPECT_GT(shares.size(), utterance.n_rows);
+  std::vector<double> sums(utterance.n_rows);
+  for (const auto &[row, state, share] : shares) sums[row] += static_cast<double>(share);
+  for (const double sum : sums) EXPECT_NEAR(sum, 1, 1e-6);
+}
+
+// Each round of estimation after an alignment raises the likelihood of the frames by their shares.
+TEST(Trainer, LatticesTrainAsPathsDo) {
+  Speech speech(1.5);
+  speech.say_much();
+  Recipe recipe = flat_recipe();
+  recipe.n_gaussians = 2;
+  std::vector<RoundReport> paths, lattices;
+  speech.train(recipe, 2, &paths);
+  recipe.lattice_beam = 10;
+  speech.train(recipe, 2, &lattices);
+  ASSERT_EQ(paths.size(), lattices.size());
+  EXPECT_NE(paths.back().log_likelihood, lattices.back().log_likelihood);
+  EXPECT_NEAR(paths.back().log_likelihood, lattices.back().log_likelihood, 0.1);
+  for (size_t i = 1; i < lattices.size(); ++i) {
+    if (lattices[i].step != lattices[i - 1].step) continue;
+    EXPECT_GE(lattices[i].log_likelihood, lattices[i - 1].log_likelihood - 1e-4);
+  }
 }
 
 TEST(Trainer, SemiTiedFeaturesAreLikelier) {
