@@ -34,6 +34,14 @@ namespace {
 constexpr const char *kWords[] = {"low high mid", "mid low high", "high mid low"};
 constexpr int kMostStreams = 64;
 constexpr long kLastPoint = 1000000;  // upper bound of the number of points
+// One point in so many is tried, and of slow scenarios; fewer where the library is ten times as slow.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsSanitized = true;
+constexpr long kStride = 367, kSlowStride = 3501;
+#else
+constexpr bool kIsSanitized = false;
+constexpr long kStride = 37, kSlowStride = 701;
+#endif
 
 struct Scenario {
   const char *name;
@@ -46,7 +54,8 @@ struct Scenario {
   bool adds_graphs = false;  // one from bytes and one from a bundle take another's place, and streams choose one of them
   bool fuses_models = false;
   const char *search_device = nullptr;
-  // All streams are fed before the engine makes rows, and one has a speaker. Every point of one failure is tried.
+  // All streams are fed before the engine makes rows, and one has a speaker. Every point of one failure is tried, but under
+  // sanitizers.
   bool begins_together = false;
 };
 
@@ -418,8 +427,8 @@ int run(bool all) {
   for (const Scenario &scenario : kScenarios) {
     for (const Threads threads : {Threads::kLibrary, Threads::kCaller}) {
       for (const long n_more : {0L, kAllMore}) {
-        const bool tries_all = all || (scenario.begins_together && threads == Threads::kLibrary && n_more == 0);
-        const long stride = tries_all ? 1 : scenario.is_slow ? 701 : 37;
+        const bool is_whole = scenario.begins_together && threads == Threads::kLibrary && n_more == 0 && !kIsSanitized;
+        const long stride = all || is_whole ? 1 : scenario.is_slow ? kSlowStride : kStride;
         try_scenario(scenario, threads, n_more, stride, &totals);
       }
     }

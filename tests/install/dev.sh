@@ -14,7 +14,7 @@ refuses() {
 }
 
 refuses 'no command "frob"' frob
-refuses 'no target "nosuch"; the targets are abi arpa' fuzz nosuch
+refuses 'no target "nosuch"; the targets are abi abi_build' fuzz nosuch
 refuses 'no target "ar"' fuzz ar
 refuses 'no option "--kep"' fuzz --kep arpa
 refuses '"0" is no number of seconds' fuzz arpa 0
