@@ -12,7 +12,8 @@ namespace asr {
 
 class Error : public std::runtime_error {
  public:
-  Error(asr_status code, const std::string &message) : std::runtime_error(message), code_(code) {}
+  // A message that quotes much of a file loses its middle part (kMostMessageBytes).
+  Error(asr_status code, const std::string &message);
   asr_status code() const noexcept { return code_; }
 
  private:

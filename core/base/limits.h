@@ -95,6 +95,7 @@ constexpr float kLeastModelWeight = 1e-6f, kMostModelWeight = 1e6f;
 constexpr uint32_t kLeastFusionMs = 10, kMostFusionMs = 600000;
 constexpr size_t kMostDevices = 64;
 constexpr size_t kMostStructBytes = 4096;
+constexpr size_t kMostMessageBytes = 4000;
 
 // Tools that read lattices, and lists of archives
 constexpr uint64_t kMostOracleCells = uint64_t{1} << 24;

@@ -6,6 +6,9 @@
 #include <string>
 #include <type_traits>
 
+#include "core/base/error.h"
+#include "core/base/limits.h"
+
 namespace asr {
 namespace {
 
@@ -22,6 +25,28 @@ TEST(LastError, CutsBetweenCharacters) {
   EXPECT_EQ(error.text, std::string(most - 1, 'x'));
   error.keep("");
   EXPECT_STREQ(error.text, "");
+}
+
+TEST(Error, LongMessagesKeepBothEnds) {
+  const auto sentence = [](size_t n) { return "file: '" + std::string(n, 'x') + "' is no word; correct it"; };
+  EXPECT_EQ(Error(ASR_BAD_FILE, sentence(3000)).what(), sentence(3000));
+  for (const size_t n : {3990, 3991, 5000, 3000000}) {
+    const std::string message = Error(ASR_BAD_FILE, sentence(n)).what();
+    EXPECT_LE(message.size(), kMostMessageBytes + 5);
+    EXPECT_EQ(message.substr(0, 20), sentence(n).substr(0, 20));
+    EXPECT_EQ(message.substr(message.size() - 10), "correct it");
+  }
+  // Of three bytes each, at any offset: none is cut in two.
+  for (size_t i = 0; i < 3; ++i) {
+    std::string message = std::string(i, 'x');
+    while (message.size() < 9000) message += "€";
+    const std::string kept = Error(ASR_BAD_FILE, message).what();
+    EXPECT_LT(kept.size(), sizeof(LastError::text));
+    EXPECT_EQ((kept.size() - i - 5) % 3, 0u);
+    const size_t dots = kept.find(" ... ");
+    ASSERT_NE(dots, std::string::npos);
+    EXPECT_EQ((dots - i) % 3, 0u);
+  }
 }
 
 }  // namespace
