@@ -42,7 +42,7 @@ class Inputs(BatchTest):
         (self.folder / "list.txt").write_text(f"# comment\n{RECORDING} one\n\n{blank}\ttwo\n{RECORDING}\n")
         manifest = self.folder / "manifest"
         manifest.write_text(
-            f'{{"audio_filepath": "{RECORDING}", "id": "three", "duration": 2}}\n{{"path": "{blank}", "id": 4}}\n'
+            f'\ufeff{{"audio_filepath": "{RECORDING}", "id": "three", "duration": 2}}\n{{"path": "{blank}", "id": 4}}\n'
         )
         self.run_batch("--device", "cpu", self.folder / "list.txt", "--manifest", manifest, "--in-order")
         self.assertEqual([record["id"] for record in self.records()], ["one", "two", str(RECORDING), "three", "4"])
@@ -66,6 +66,8 @@ class Inputs(BatchTest):
         (self.folder / "many.txt").write_text("a b c\n")
         (self.folder / "broken.jsonl").write_text('{"path": "a"}\nno\n')
         (self.folder / "nameless.jsonl").write_text('{"id": "a"}\n')
+        (self.folder / "deep.jsonl").write_text("[" * 100000 + "\n")
+        (self.folder / "surrogate.jsonl").write_text('{"path": "\\ud800.wav"}\n')
         (self.folder / "empty").mkdir()
         for words, status, arguments in (
             ("no recordings; name", 2, ()),
@@ -73,6 +75,8 @@ class Inputs(BatchTest):
             ("many.txt: line 1: is not `path [id]`", 1, (self.folder / "many.txt",)),
             ("broken.jsonl: line 2: is no JSON object", 1, (self.folder / "broken.jsonl",)),
             ("nameless.jsonl: line 1: names no recording", 1, (self.folder / "nameless.jsonl",)),
+            ("deep.jsonl: line 1: is no JSON object", 1, (self.folder / "deep.jsonl",)),
+            ('line 1: "\\ud800.wav" can be no file\'s name', 1, (self.folder / "surrogate.jsonl",)),
             ("empty: no recordings (", 1, (self.folder / "empty",)),
             ("/no/list.txt: cannot be read", 1, ("/no/list.txt",)),
             ("--jobs", 2, (RECORDING, "--jobs", 0)),

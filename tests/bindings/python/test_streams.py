@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import gc
 import os
+import pickle
 import subprocess
 import sys
 import threading
 import time
 import unittest
+import warnings
 
 import numpy as np
 from common import BUNDLE, SENTENCE, TONES, engine, samples
@@ -384,6 +387,93 @@ class Callbacks(unittest.TestCase):
         run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
         self.assertEqual((run.returncode, run.stderr), (0, ""))
 
+    def test_the_process_ends_while_daemon_threads_open_streams(self) -> None:
+        program = (
+            "import numpy, os, senone, threading, time\n"
+            "engine = senone.Engine(os.environ['SENONE_TONES'] + '/bundle', 'cpu')\n"
+            "def work():\n"
+            "    while True:\n"
+            "        stream = engine.stream(callback=lambda event: None)\n"
+            "        stream.feed(numpy.zeros(16000, numpy.int16))\n"
+            "        stream.finish()\n"
+            "        stream.wait()\n"
+            "threading.excepthook = lambda arguments: None\n"
+            "for _ in range(4): threading.Thread(target=work, daemon=True).start()\n"
+            "time.sleep(0.3)\n"
+        )
+        for _ in range(3):
+            run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+            self.assertEqual((run.returncode, run.stderr), (0, ""))
+
+    def test_a_child_ends_that_was_forked_while_threads_were_busy(self) -> None:
+        program = (
+            "import numpy, os, senone, sys, threading, time\n"
+            "engine = senone.Engine(os.environ['SENONE_TONES'] + '/bundle', 'cpu')\n"
+            "busy = engine.stream(max_backlog_ms=10)\n"
+            "threading.Thread(target=lambda: busy.feed(numpy.zeros(60000000, numpy.int16)), daemon=True).start()\n"
+            "heard = engine.stream(callback=lambda event: time.sleep(0.01), partial_interval_ms=10)\n"
+            "heard.feed(numpy.zeros(160000, numpy.int16))\n"
+            "time.sleep(0.1)\n"
+            "child = os.fork()\n"
+            "if child == 0: sys.exit(5)\n"
+            "os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+        )
+        for _ in range(3):
+            run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+            self.assertEqual(run.returncode, 5, run.stderr)
+
+    def test_copies_are_plain_values_or_refused(self) -> None:
+        result = engine().recognize(samples())
+        for copied in (copy.copy(result), copy.deepcopy(result), pickle.loads(pickle.dumps(result))):
+            self.assertEqual((copied.text, copied.words, copied.kind), (SENTENCE, result.words, EventKind.FINAL))
+            self.assertIsNone(copied.lattice)
+        self.assertIsNotNone(result.lattice)
+        for owner in (engine(), engine().stream(), engine().speaker(), result.lattice):
+            with self.assertRaisesRegex(TypeError, "cannot be copied or pickled"):
+                copy.deepcopy(owner)
+        with self.assertRaisesRegex(TypeError, "open another"):
+            copy.copy(engine())
+
+    def test_timeouts_are_seconds(self) -> None:
+        stream = engine().stream()
+        stream.next()
+        for timeout in (float("nan"), "x", []):
+            with self.assertRaises(senone.InvalidArgument):
+                stream.next(timeout=timeout)  # type: ignore[arg-type]
+        stream.feed(samples())
+        stream.finish()
+        for timeout in (float("inf"), 1e12, 60):
+            self.assertIsNotNone(stream.next(timeout=timeout))
+
+    def test_the_exception_of_a_callback_is_that_of_later_calls(self) -> None:
+        def fail(event: senone.Event) -> None:
+            raise ZeroDivisionError("in the callback")
+
+        with self.assertRaisesRegex(ZeroDivisionError, "in the callback"):
+            with engine().stream(callback=fail) as stream:
+                while True:
+                    stream.feed(samples())
+        with self.assertRaisesRegex(senone.InvalidArgument, "callback is 3"):
+            engine().stream(callback=3)  # type: ignore[arg-type]
+
+    def test_wrong_types_have_a_sentence(self) -> None:
+        for audio in (None, 5, np.float32(1), ""):
+            with self.assertRaises(senone.InvalidArgument):
+                engine().recognize(audio)
+        stream, speaker = engine().stream(), engine().speaker()
+        for state in (5, "abc", None):
+            with self.assertRaises(senone.InvalidArgument):
+                stream.set_state(state)  # type: ignore[arg-type]
+        for vtln in (2**32 + 11, -1, "x", 1.5):
+            with self.assertRaises(senone.InvalidArgument):
+                speaker.set_methods(vtln=vtln)  # type: ignore[arg-type]
+        with self.assertRaises(senone.InvalidArgument):
+            speaker.warp = "x"  # type: ignore[assignment]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with self.assertRaises(senone.BadAudio):
+                stream.feed(np.full(100, 1e300))
+
     def test_a_forked_child_is_told(self) -> None:
         engine()
         child = os.fork()
@@ -408,6 +498,21 @@ class Coroutines(unittest.TestCase):
             return await asyncio.gather(*(recognize() for _ in range(50)))
 
         self.assertEqual(asyncio.run(everything()), [SENTENCE] * 50)
+
+    def test_closing_wakes_readers_and_cancelled_waits_are_forgotten(self) -> None:
+        async def run() -> None:
+            stream = engine().stream()
+            await stream._inbox.take_async()  # READY
+            for _ in range(50):
+                with self.assertRaises(asyncio.TimeoutError):
+                    await asyncio.wait_for(stream._inbox.take_async(), 0.001)
+            self.assertEqual(stream._inbox._waiting, [])
+            reader = asyncio.create_task(stream._inbox.take_async())
+            await asyncio.sleep(0.01)
+            await asyncio.get_running_loop().run_in_executor(None, stream.close)
+            self.assertIsNone(await asyncio.wait_for(reader, 60))
+
+        asyncio.run(run())
 
     def test_the_loop_goes_on_while_events_are_waited_for(self) -> None:
         async def run() -> tuple[int, str]:

@@ -227,7 +227,8 @@ def as_audio(values: Any, n_channels: int, kind: str) -> tuple[Any, int, int]:
         raise InvalidArgument(f"samples have the shape {list(samples.shape)}; n_channels={n_channels} needs {shape}")
     if kind == "float32" and samples.dtype.type is np.int16:
         samples = samples.astype(np.float32) / np.float32(32768)
-    owner = np.ascontiguousarray(samples, dtype=kind)
+    with np.errstate(over="ignore"):  # values beyond float32 become infinite, which is refused
+        owner = np.ascontiguousarray(samples, dtype=kind)
     return owner, owner.ctypes.data, n
 
 

@@ -156,7 +156,7 @@ class Engine(Owner):
         """
         return Speaker(self._handle, self._info.n_feature_dims)
 
-    def add_graph(self, name: str, graph: Path | bytes) -> None:
+    def add_graph(self, name: str, graph: Path | bytes | bytearray | memoryview) -> None:
         """Loads a graph under a name, by which streams choose it; "" stands for the bundle's own.
         graph: the path of a bundle or of a graph archive (`senone graph --archive`), or the bytes of an archive, such as a
         `Grammar`, made for the engine's acoustic model. If a graph has the name, it is replaced: current utterances go on with
@@ -164,7 +164,8 @@ class Engine(Owner):
         model), DeviceLost, OutOfMemory, InvalidState (closed); nothing has changed then.
         """
         with self._handle as pointer:
-            if isinstance(graph, bytes):
+            if isinstance(graph, (bytes, bytearray, memoryview)):
+                graph = bytes(graph)
                 status = lib.asr_engine_add_graph_bytes(pointer, encoded("name", name), graph, len(graph))
             else:
                 status = lib.asr_engine_add_graph(pointer, encoded("name", name), encoded("graph", os.fspath(graph)))
@@ -201,6 +202,10 @@ class Engine(Owner):
     def _prepare(self, audio: Any, rate: int | None, settings: StreamConfig, stack: contextlib.ExitStack) -> Iterable[Any]:
         """Returns the pieces to feed; sets the rate, the channels, and the input type."""
         is_path = isinstance(audio, (str, os.PathLike))
+        if not is_path and (not hasattr(audio, "__len__") or getattr(audio, "shape", None) == ()):
+            raise InvalidArgument(f"audio is a {type(audio).__name__}; it must be a path, an array or bytes")
+        if is_path and not os.fspath(audio):
+            raise InvalidArgument("audio is an empty path; name a recording")
         if settings.get("input") in ("features", "loglikes"):
             if is_path:
                 raise InvalidArgument(f"{os.fspath(audio)}: features and log-likelihoods are given as arrays")
@@ -209,7 +214,7 @@ class Engine(Owner):
             return self._open(audio, rate, settings, stack)
         if rate is not None:
             settings["rate"] = rate
-        shape: tuple[int, ...] = getattr(audio, "shape", (len(audio),))
+        shape: tuple[int, ...] = getattr(audio, "shape", None) or (len(audio),)
         if len(shape) == 2 and "n_channels" not in settings:
             settings["n_channels"] = shape[1]
         if shape[0] == 0:

@@ -101,11 +101,14 @@ def _array(owner: object, address: int | None, n: int, typestr: str) -> npt.NDAr
 
 
 class _Handle:
-    """Owns an asr_event, which is freed with its last user."""
+    """Owns an asr_event, which is freed with its last user, so a copy must not own it too."""
 
     def __init__(self, pointer: int) -> None:
         self.pointer = pointer
         self._process = os.getpid()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("a lattice cannot be copied or pickled; copy its arrays")
 
     def __del__(self) -> None:
         if self._process == os.getpid():
@@ -175,7 +178,7 @@ class Event:
     n_stable_words: number of first words that are certain: every later event of the utterance begins with them, with the same
     times (a FINAL with a lattice has its own); all in FINAL. out_of_grammar: probability that the speech is not in the grammar,
     0..1; -1 if unknown. alternatives: best first, with distinct words. flags: see Flag. lattice: for FINAL events of streams
-    with a lattice_beam, else None. error: the exception of an ERROR event, else None.
+    with a lattice_beam, else None. error: the exception of an ERROR event, else None. Copies and pickles have no lattice.
     """
 
     kind: EventKind
@@ -197,6 +200,9 @@ class Event:
         if self._lattice is None and self._found is not None:
             self._lattice = Lattice(self._handle, self._found)
         return self._lattice
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("_handle", "_found", "_lattice")}
 
     @property
     def words(self) -> tuple[Word, ...]:

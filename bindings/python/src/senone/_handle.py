@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import threading
 from types import TracebackType
-from typing import Callable, TypeVar
+from typing import Any, Callable, TypeVar
 
 from ._errors import InvalidState
 
@@ -28,12 +28,17 @@ class Handle:
         self._changed = threading.Condition(threading.Lock())
 
     @property
+    def foreign(self) -> bool:
+        """True in a process that was forked from the object's: its threads, which may hold locks, are not there."""
+        return self._process != os.getpid()
+
+    @property
     def closed(self) -> bool:
         """True once no new use may begin."""
         return self._pointer is None
 
     def __enter__(self) -> int:
-        if self._process != os.getpid():
+        if self.foreign:
             raise InvalidState("this process was forked; load an engine in the process that uses it")
         with self._changed:
             if self._pointer is None:
@@ -50,12 +55,14 @@ class Handle:
                 self._changed.notify_all()
 
     def close(self) -> None:
-        """Frees the object after calls in progress; does nothing the second time."""
+        """Frees the object after calls in progress; does nothing the second time, nor in a forked process."""
+        if self.foreign:
+            return
         with self._changed:
             pointer, self._pointer = self._pointer, None
             while self._n_users > 0:
                 self._changed.wait()
-        if pointer is not None and self._process == os.getpid():
+        if pointer is not None:
             self._free(pointer)
 
 
@@ -75,6 +82,10 @@ class Owner:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Two objects would close one handle."""
+        raise TypeError(f"a {type(self).__name__} cannot be copied or pickled; open another")
 
     def __del__(self) -> None:
         if hasattr(self, "_handle"):  # not if it failed to open

@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
+import math
 import threading
 import time
 import weakref
 from collections import deque
 from typing import Callable, Optional
 
-from ._errors import Timeout
+from ._config import real
+from ._errors import InvalidArgument, Timeout
 from ._events import Event, EventKind, take_event
 from ._library import EventFunction
 
@@ -61,13 +64,7 @@ class Inbox:
                 self._events.append(event)
             elif event.kind == EventKind.END:
                 self.ended = True
-            self._changed.notify_all()
-            waiting, self._waiting = self._waiting, []
-        for loop, future in waiting:
-            try:
-                loop.call_soon_threadsafe(_wake, future)
-            except RuntimeError:  # the loop was closed
-                pass
+            self._wake_readers()
         return not raised
 
     def begin_again(self) -> _State:
@@ -97,7 +94,7 @@ class Inbox:
         with self._changed:
             self._events.clear()
             self.ended = True
-            self._changed.notify_all()
+            self._wake_readers()
 
     def take_ready(self) -> Event | None:
         """Returns the next event if there is one."""
@@ -124,7 +121,19 @@ class Inbox:
                     return self._take()
                 future: asyncio.Future[None] = loop.create_future()
                 self._waiting.append((loop, future))
-            await future
+            try:
+                await future
+            finally:
+                with self._changed, contextlib.suppress(ValueError):
+                    self._waiting.remove((loop, future))
+
+    def _wake_readers(self) -> None:
+        """Wakes threads and coroutines. Called with the lock."""
+        self._changed.notify_all()
+        waiting, self._waiting = self._waiting, []
+        for loop, future in waiting:
+            with contextlib.suppress(RuntimeError):  # the loop was closed
+                loop.call_soon_threadsafe(_wake, future)
 
     def _take(self) -> Optional[Event]:
         if not self._events:
@@ -134,12 +143,23 @@ class Inbox:
         return event
 
     def _wait(self, ready: Callable[[], bool], timeout_s: float | None) -> None:
+        timeout_s = _limit(timeout_s)
         end_s = None if timeout_s is None else time.monotonic() + timeout_s
         while not ready():
             left_s = None if end_s is None else end_s - time.monotonic()
             if left_s is not None and left_s <= 0:
                 raise Timeout(f"no event within {timeout_s:g} s")
             self._changed.wait(left_s)
+
+
+def _limit(timeout: object) -> float | None:
+    """Converts a timeout in seconds; None and what is longer than threads can wait: no limit. Raises InvalidArgument."""
+    if timeout is None:
+        return None
+    seconds = real("timeout", timeout)
+    if math.isnan(seconds):
+        raise InvalidArgument("timeout is nan; it must be seconds, or None for no limit")
+    return None if seconds >= threading.TIMEOUT_MAX else seconds
 
 
 def _wake(future: asyncio.Future[None]) -> None:

@@ -41,6 +41,8 @@ class Speaker(Owner):
         Warps are chosen from streams of audio that are opened later. Raises InvalidArgument, Unsupported (a filter bank too
         narrow to be warped), NoDevice, InvalidState (closed), OutOfMemory.
         """
+        if not isinstance(vtln, int) or not 0 <= vtln < 2**32:
+            raise InvalidArgument(f"vtln is {vtln!r}; it must be 0, 11 or 21")
         methods = (_FMLLR if fmllr else 0) | (_VTLN if vtln else 0)
         with self._handle as pointer:
             check(lib.asr_speaker_set_methods(pointer, methods, vtln))
@@ -56,8 +58,12 @@ class Speaker(Owner):
 
     @warp.setter
     def warp(self, value: float) -> None:
+        try:
+            warp = float(value)
+        except (TypeError, ValueError):
+            raise InvalidArgument(f"warp is {value!r}; it must be a number") from None
         with self._handle as pointer:
-            check(lib.asr_speaker_set_warp(pointer, value))
+            check(lib.asr_speaker_set_warp(pointer, warp))
 
     def adapt(self) -> None:
         """Chooses the warp; if it stays the same, re-estimates the transform from all speech up to a FINAL of the speaker's

@@ -7,6 +7,7 @@ import asyncio
 import atexit
 import contextlib
 import ctypes
+import os
 import threading
 import weakref
 from collections.abc import AsyncIterator, Iterator
@@ -23,6 +24,27 @@ from ._library import lib
 from ._lines import Lines, joined, utf8
 
 _open: weakref.WeakSet[Stream] = weakref.WeakSet()
+_gate = threading.Condition()  # guards the names around it; a lock that a collection of garbage may take again
+_n_opening = 0
+_n_live = 0  # streams that the library has
+_ending = False  # the interpreter is
+_LONGEST_CLOSING_S = 30.0
+
+
+@contextlib.contextmanager
+def _opening() -> Iterator[None]:
+    """Lets a stream be opened and enter `_open`, unless the interpreter is ending."""
+    global _n_opening
+    with _gate:
+        if _ending:
+            raise InvalidState("the interpreter is ending; open streams before")
+        _n_opening += 1
+    try:
+        yield
+    finally:
+        with _gate:
+            _n_opening -= 1
+            _gate.notify_all()
 
 
 def _final_of(event: Event) -> Result | None:
@@ -49,6 +71,9 @@ class Stream:
     """
 
     def __init__(self, engine: Handle, row_length: int, config: StreamConfig, callback: EventCallback | None) -> None:
+        if callback is not None and not callable(callback):
+            raise InvalidArgument(f"callback is {callback!r}; it must be a function of an event, or None")
+        global _n_live
         native = native_config(config)
         self._input = config.get("input", "float")
         self._n_channels = int(native.n_channels)
@@ -62,14 +87,16 @@ class Stream:
         native.user_data = self._inbox.number
         pointer = ctypes.c_void_p()
         speaker = config.get("speaker")
-        with contextlib.ExitStack() as lent:
+        with _opening(), contextlib.ExitStack() as lent:
             opened = lent.enter_context(engine)
             if speaker is not None:
                 native.speaker = lent.enter_context(speaker._handle)
             check(lib.asr_open(opened, ctypes.byref(native), ctypes.byref(pointer)))
-        assert pointer.value is not None
-        self._handle = Handle(pointer.value, lib.asr_close, "the stream was closed; open another")
-        _open.add(self)
+            assert pointer.value is not None
+            self._handle = Handle(pointer.value, _close, "the stream was closed; open another")
+            with _gate:
+                _n_live += 1
+                _open.add(self)
 
     # ---- state ------------------------------------------------------------------------------------------------------
 
@@ -90,8 +117,11 @@ class Stream:
     def set_state(self, state: bytes) -> None:
         """Starts the stream from the `state` of an earlier one, before the first `feed`. Raises InvalidArgument (no state, or
         one of another front end), Unsupported (of another version), InvalidState (after `feed`, or the stream keeps none)."""
+        if not isinstance(state, (bytes, bytearray, memoryview)):
+            raise InvalidArgument(f"state is {state!r}; it must be the bytes of an earlier stream's state")
+        data = bytes(state)
         with self._handle as pointer:
-            check(lib.asr_stream_set_state(pointer, bytes(state), len(state)))
+            check(lib.asr_stream_set_state(pointer, data, len(data)))
 
     # ---- audio ------------------------------------------------------------------------------------------------------
 
@@ -102,13 +132,14 @@ class Stream:
         Features: [T, n_feature_dims], log-likelihoods: [T, n_states]. The result does not depend on how a signal is cut into
         calls. Blocks while the backlog is over max_backlog_ms, except in a callback. Raises InvalidArgument, InvalidState (after
         finish or close), BadAudio (a value is not finite; nothing of this call is taken), OutOfMemory, or the exception of the
-        ERROR event if the stream has failed.
+        ERROR event if the stream has failed; this one, `finish` and the other calls below raise the callback's own exception if
+        that ended the stream.
         """
-        check(self._feed_with(lib.asr_feed, values))
+        self._check(self._feed_with(lib.asr_feed, values))
 
     def try_feed(self, values: Any) -> None:
         """`feed` that never blocks: raises Busy, with nothing taken, if `feed` would block."""
-        check(self._feed_with(lib.asr_try_feed, values))
+        self._check(self._feed_with(lib.asr_try_feed, values))
 
     def _feed_with(self, function: Any, values: Any) -> int:
         if self._input in ("features", "loglikes"):
@@ -130,13 +161,13 @@ class Stream:
         not block. Raises InvalidState if the stream has no `endpoint` or was finished, or the exception of the ERROR event if
         the stream has failed."""
         with self._handle as pointer:
-            check(lib.asr_end_utterance(pointer))
+            self._check(lib.asr_end_utterance(pointer))
 
     def cancel_utterance(self) -> None:
         """Drops the current utterance, with all audio fed before; later audio belongs to the next. Does not block. If
         SPEECH_START has come, ENDPOINT and a FINAL without words and with Flag.CANCELLED follow. Raises as `end_utterance`."""
         with self._handle as pointer:
-            check(lib.asr_cancel_utterance(pointer))
+            self._check(lib.asr_cancel_utterance(pointer))
 
     def set_graph(self, name: str) -> None:
         """Chooses the graph of the next utterance, by its name in the engine (`Engine.add_graph`); "" is the bundle's own.
@@ -145,7 +176,7 @@ class Stream:
         the exception of the ERROR event if the stream has failed.
         """
         with self._handle as pointer:
-            check(lib.asr_set_graph(pointer, encoded("name", name)))
+            self._check(lib.asr_set_graph(pointer, encoded("name", name)))
 
     def boost(self, phrases: Lines | None, bonus: float = 5.0) -> None:
         """Boosts phrases, one per line of a text or the items of a list, for the current utterance, or else the next one.
@@ -156,7 +187,7 @@ class Stream:
         """
         data = None if phrases is None else utf8("phrases", joined("phrases", phrases))
         with self._handle as pointer:
-            check(lib.asr_boost(pointer, data, 0 if data is None else len(data), real("bonus", bonus)))
+            self._check(lib.asr_boost(pointer, data, 0 if data is None else len(data), real("bonus", bonus)))
 
     def reset(self) -> None:
         """Resets the stream to its state when opened, also after `finish` or `cancel`: clock, means, utterances. Unfinished
@@ -175,7 +206,7 @@ class Stream:
         """Declares the audio complete; FINAL and END follow. Does not block. Raises InvalidState if it was called before, or
         the exception of the ERROR event if the stream has failed."""
         with self._handle as pointer:
-            check(lib.asr_finish(pointer))
+            self._check(lib.asr_finish(pointer))
         self._finished = True
 
     def cancel(self) -> None:
@@ -247,6 +278,8 @@ class Stream:
         again, but raises InvalidState in the stream's own callback."""
         if self._in_callback():
             raise InvalidState("close was called in the stream's own callback, which it would wait for; use cancel")
+        if self._handle.foreign:
+            return
         self._inbox.discard()
         try:
             self.cancel()  # makes a blocked feed return
@@ -277,7 +310,7 @@ class Stream:
         await asyncio.get_running_loop().run_in_executor(None, self.__exit__, kind, error, traceback)
 
     def __del__(self) -> None:
-        if not hasattr(self, "_handle"):  # opening failed
+        if not hasattr(self, "_handle") or self._handle.foreign:  # opening failed; a forked process
             return
         if not self._in_callback():
             self.close()
@@ -285,6 +318,16 @@ class Stream:
         # The last reference was dropped in the callback, which closing would wait for.
         self._inbox.discard()
         threading.Thread(target=self._handle.close, daemon=True).start()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Two objects would close one handle."""
+        raise TypeError("a Stream cannot be copied or pickled; open another")
+
+    def _check(self, status: int) -> None:
+        """Raises the callback's exception, which has cancelled the stream, or that of the status."""
+        if status != 0 and self._inbox.failure is not None:
+            raise self._inbox.failure
+        check(status)
 
     def _in_callback(self) -> bool:
         return self._inbox.thread == threading.get_ident()
@@ -316,9 +359,34 @@ class Stream:
 
 
 def _close_all() -> None:
-    """Closes all streams before the interpreter ends, so that no thread of the library calls into it afterwards."""
-    for stream in list(_open):
+    """Closes all streams before the interpreter ends, so that no thread of the library calls into it afterwards. Daemon threads
+    may still be opening some."""
+    global _ending
+    with _gate:
+        _ending = True
+        while _n_opening > 0:
+            _gate.wait()
+        streams = list(_open)
+    for stream in streams:
         stream.close()
+    with _gate:  # other threads may still be closing some
+        _gate.wait_for(lambda: _n_live <= 0, _LONGEST_CLOSING_S)
+
+
+def _close(pointer: int) -> None:
+    """Frees a stream. No callback comes afterwards."""
+    global _n_live
+    lib.asr_close(pointer)
+    with _gate:
+        _n_live -= 1
+        _gate.notify_all()
+
+
+def _forget_parents() -> None:
+    """In a forked process: the streams are its parent's, and a thread that is not here may hold the lock."""
+    global _gate, _n_opening, _n_live, _open
+    _gate, _n_opening, _n_live, _open = threading.Condition(), 0, 0, weakref.WeakSet()
 
 
 atexit.register(_close_all)
+os.register_at_fork(after_in_child=_forget_parents)

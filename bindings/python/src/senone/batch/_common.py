@@ -43,7 +43,17 @@ class Settings:
 
 def printable(name: str) -> str:
     """Converts a name that need not be UTF-8 to text that can be written."""
-    return os.fsencode(name).decode("utf-8", "backslashreplace")
+    errors = "surrogateescape" if is_name(name) else "backslashreplace"
+    return name.encode("utf-8", errors).decode("utf-8", "backslashreplace")
+
+
+def is_name(name: str) -> bool:
+    """Returns False for text that no file's name can be: with surrogates that stand for no byte."""
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def failed_record(item: Item, sentence: str) -> Record:

@@ -163,13 +163,18 @@ class JsonLines:
         partial = self._path.with_name(self._path.name + ".partial")
         partial.unlink(missing_ok=True)
         replacement = open_locked(partial)
-        with open(self._path, "rb") as old, open(partial, "wb") as new:
-            for number, line in enumerate(old, 1):
-                if not line.endswith(b"\n") or not self._id_of(line, number)[1]:
-                    new.write(line)
-            new.flush()
-            os.fsync(new.fileno())
-        partial.rename(self._path)
+        try:
+            with open(self._path, "rb") as old, open(partial, "wb") as new:
+                for number, line in enumerate(old, 1):
+                    if not line.endswith(b"\n") or not self._id_of(line, number)[1]:
+                        new.write(line)
+                new.flush()
+                os.fsync(new.fileno())
+            partial.rename(self._path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            os.close(replacement)
+            raise
         os.close(self._file)
         self._file = replacement
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ._common import Failure, Item, UsageFailure, printable
+from ._common import Failure, Item, UsageFailure, is_name, printable
 
 RECORDINGS = frozenset(
     ".wav .raw .flac .ogg .oga .opus .mp3 .sph .nist .aif .aiff .aifc .au .snd .caf .w64 .rf64".split()
@@ -79,7 +79,7 @@ def _folder(folder: str) -> Iterator[Named]:
 def _lines(path: str) -> Iterator[tuple[str, str]]:
     """Yields non-empty lines with their positions."""
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+        with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="\n") as file:
             for number, line in enumerate(file, 1):
                 if line.strip():
                     yield line.strip("\r\n"), f"{printable(path)}: line {number}"
@@ -105,11 +105,15 @@ def _manifest(path: str) -> Iterator[Named]:
             value = json.loads(line)
         except ValueError as error:
             raise Failure(f"{place}: is no JSON object: {error}") from None
+        except RecursionError:
+            raise Failure(f"{place}: is no JSON object, but a deeply nested value") from None
         if not isinstance(value, dict):
             raise Failure(f"{place}: is no JSON object")
         recording = next((value[key] for key in PATH_KEYS if key in value), None)
         if not isinstance(recording, str) or not recording:
             raise Failure(f'{place}: names no recording; give it as "path"')
+        if not is_name(recording) or "\0" in recording:
+            raise Failure(f"{place}: {json.dumps(recording)} can be no file's name; correct it")
         name = value.get("id", printable(recording))
         if not isinstance(name, (str, int)) or name == "":
             raise Failure(f'{place}: "id" must be a string')
