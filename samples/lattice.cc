@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // lattice BUNDLE FILE.raw [WORD=COST...]: prints alternatives for a recording (16-bit mono samples at the model's rate). It
 // prints the likeliest sentences with their costs, and the words of the best one with their confidences. Then it rescores the
-// lattice with its own costs, added at every occurrence of the words (natural logarithm; below 0 makes a word likelier). It
-// prints the new best sentence and its words' confidences.
+// lattice with its own costs, added at every occurrence of the words (natural logarithm, up to 1e6; below 0 makes a word
+// likelier). It prints the new best sentence and its words' confidences.
 //
 //     c++ -std=c++17 lattice.cc $(pkg-config --cflags --libs senone) -o lattice
 //     lattice my-bundle recording.raw four=-20 for=5
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <senone.hpp>
@@ -20,10 +21,9 @@ namespace {
 using WordCosts = std::map<std::string, double, std::less<>>;
 
 std::vector<std::int16_t> read(const char *path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error(std::string(path) + ": cannot be opened");
-  std::vector<std::int16_t> samples(static_cast<std::size_t>(file.tellg()) / 2);
-  file.seekg(0);
+  std::vector<std::int16_t> samples(std::filesystem::file_size(path) / 2);  // throws for a directory
   file.read(reinterpret_cast<char *>(samples.data()), static_cast<std::streamsize>(2 * samples.size()));
   return samples;
 }
@@ -35,7 +35,7 @@ WordCosts parse_costs(int argc, char **argv) {
     const std::size_t sign = argument.rfind('=');
     char *end = nullptr;
     const double cost = sign == std::string::npos ? NAN : std::strtod(argument.c_str() + sign + 1, &end);
-    if (!std::isfinite(cost) || *end != '\0') throw std::runtime_error(argument + ": is not WORD=COST");
+    if (!(std::fabs(cost) <= 1e6) || *end != '\0') throw std::runtime_error(argument + ": is not WORD=COST");
     costs[argument.substr(0, sign)] = cost;
   }
   return costs;
@@ -128,7 +128,10 @@ void print(const senone::Event &final, const WordCosts &costs) {
 }  // namespace
 
 int main(int argc, char **argv) try {
-  if (argc < 3) throw std::runtime_error("usage: lattice BUNDLE FILE.raw [WORD=COST...]");
+  if (argc < 3) {
+    std::fprintf(stderr, "usage: lattice BUNDLE FILE.raw [WORD=COST...]\n");
+    return 2;
+  }
   const WordCosts costs = parse_costs(argc, argv);
   senone::StreamConfig config;
   config.lattice_beam = 10;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -40,10 +41,9 @@ struct Source {
 };
 
 Recording read(const std::string &path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error(path + ": cannot be opened");
-  Recording recording{path, std::vector<std::int16_t>(static_cast<std::size_t>(file.tellg()) / 2)};
-  file.seekg(0);
+  Recording recording{path, std::vector<std::int16_t>(std::filesystem::file_size(path) / 2)};  // throws for a directory
   file.read(reinterpret_cast<char *>(recording.samples.data()), static_cast<std::streamsize>(2 * recording.samples.size()));
   return recording;
 }
@@ -110,8 +110,8 @@ int report(const std::vector<std::unique_ptr<Source>> &sources, double seconds, 
 
 int run(int argc, char **argv) {
   const double speed = argc > 4 ? std::atof(argv[2]) : 0;
-  const int n_streams = argc > 4 ? std::atoi(argv[3]) : 0;
-  if (speed <= 0 || n_streams <= 0) {
+  const int n_streams = argc > 4 ? static_cast<int>(std::clamp(std::atol(argv[3]), 0L, 1000000L)) : 0;
+  if (!(speed > 0) || n_streams == 0) {
     std::fprintf(stderr, "usage: many_streams BUNDLE SPEED STREAMS FILE.raw...\n");
     return 2;
   }
