@@ -3,47 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/error.h"
+#include "core/lattice/from_backend.h"
+#include "core/lattice/posteriors.h"
 
 namespace asr::train {
 namespace {
 
-constexpr double kLogZero = -std::numeric_limits<double>::infinity();
 constexpr double kLeastShare = 1e-4;
-
-double log_add(double a, double b) {
-  const double most = std::max(a, b), least = std::min(a, b);
-  return least == kLogZero ? most : most + std::log1p(std::exp(least - most));
-}
-
-double log_of(const asr_raw_arc &arc) { return -static_cast<double>(arc.graph_cost) - static_cast<double>(arc.acoustic_cost); }
-
-// ln of the sum over all paths from the start to each state.
-std::vector<double> sums_before(const asr_raw_lattice &lattice) {
-  std::vector<double> before(lattice.n_states, kLogZero);
-  before[0] = 0;
-  for (uint32_t s = 0; s < lattice.n_states; ++s) {
-    for (uint64_t a = lattice.arc_begin[s]; a < lattice.arc_begin[s + 1]; ++a) {
-      double &next = before[lattice.arcs[a].next_state];
-      next = log_add(next, before[s] + log_of(lattice.arcs[a]));
-    }
-  }
-  return before;
-}
-
-// ln of the sum over all paths from each state to an end.
-std::vector<double> sums_after(const asr_raw_lattice &lattice) {
-  std::vector<double> after(lattice.n_states, kLogZero);
-  for (uint32_t s = lattice.n_states; s-- > 0;) {
-    if (std::isfinite(lattice.final_costs[s])) after[s] = -static_cast<double>(lattice.final_costs[s]);
-    for (uint64_t a = lattice.arc_begin[s]; a < lattice.arc_begin[s + 1]; ++a) {
-      after[s] = log_add(after[s], after[lattice.arcs[a].next_state] + log_of(lattice.arcs[a]));
-    }
-  }
-  return after;
-}
 
 // The shares of a frame: those of a state are added, small ones left out, and the others scaled to add up to 1.
 void append_frame(std::vector<StateShare> *frame, std::vector<StateShare> *all) {
@@ -69,17 +37,16 @@ void append_frame(std::vector<StateShare> *frame, std::vector<StateShare> *all) 
 
 }  // namespace
 
-std::vector<StateShare> state_shares(const asr_raw_lattice &lattice, const std::vector<uint32_t> &pdf_of) {
-  const std::vector<double> before = sums_before(lattice), after = sums_after(lattice);
-  if (after[0] == kLogZero) fail(ASR_INTERNAL, "a lattice has no path");
+std::vector<StateShare> state_shares(const asr_raw_lattice &raw, const std::vector<uint32_t> &pdf_of) {
+  const Lattice lattice = lattice_from_backend(raw, 0);
+  const LatticePosteriors posteriors = lattice_posteriors(lattice, 1);
+  if (std::isinf(posteriors.log_sum)) fail(ASR_INTERNAL, "a lattice has no path");
   std::vector<StateShare> shares, frame;
-  for (uint32_t s = 0; s < lattice.n_states; ++s) {
+  for (uint32_t s = 0; s < lattice.n_states(); ++s) {
     if (!frame.empty() && frame.front().row != lattice.frames[s]) append_frame(&frame, &shares);
     for (uint64_t a = lattice.arc_begin[s]; a < lattice.arc_begin[s + 1]; ++a) {
-      const asr_raw_arc &arc = lattice.arcs[a];
-      if (arc.transition_id == 0) continue;
-      const double share = std::exp(before[s] + log_of(arc) + after[arc.next_state] - after[0]);
-      frame.push_back({lattice.frames[s], pdf_of[arc.transition_id], static_cast<float>(share)});
+      const uint32_t id = lattice.arcs[a].transition_id;
+      if (id != 0) frame.push_back({lattice.frames[s], pdf_of[id], static_cast<float>(posteriors.arcs[a])});
     }
   }
   if (!frame.empty()) append_frame(&frame, &shares);

@@ -19,6 +19,6 @@ struct StateShare {
 
 // pdf_of: of each transition id. Rows are the lattice's frames, in order; each row's shares add up to 1, and its states
 // ascend. Shares below 1e-4 are left out. The lattice must have a path to a final state. Scores are not scaled.
-std::vector<StateShare> state_shares(const asr_raw_lattice &lattice, const std::vector<uint32_t> &pdf_of);
+std::vector<StateShare> state_shares(const asr_raw_lattice &raw, const std::vector<uint32_t> &pdf_of);
 
 }  // namespace asr::train

@@ -21,9 +21,13 @@ double log_weight(const LatticeCost &cost, double acoustic_scale) {
   return std::clamp(-cost.total(acoustic_scale), -kMost, kMost);
 }
 
+const LatticeCost &end_cost(const CompactLattice &lattice, uint32_t state) { return lattice.ends[state].cost; }
+const LatticeCost &end_cost(const Lattice &lattice, uint32_t state) { return lattice.final_costs[state]; }
+
+template <typename AnyLattice>
 class WaysOn {
  public:
-  WaysOn(const CompactLattice &lattice, double acoustic_scale)
+  WaysOn(const AnyLattice &lattice, double acoustic_scale)
       : lattice_(lattice), acoustic_scale_(acoustic_scale), sums_(lattice.n_states(), kLogZero) {}
 
   // Logs of the sums over the paths from each state to the ends.
@@ -47,7 +51,7 @@ class WaysOn {
   }
 
  private:
-  const CompactLattice &lattice_;
+  const AnyLattice &lattice_;
   const double acoustic_scale_;
   std::vector<double> sums_, logs_;
 
@@ -55,23 +59,22 @@ class WaysOn {
   double find(uint32_t state) {
     logs_.clear();
     for (uint64_t a = lattice_.arc_begin[state]; a < lattice_.arc_begin[state + 1]; ++a) {
-      const CompactArc &arc = lattice_.arcs[a];
+      const auto &arc = lattice_.arcs[a];
       logs_.push_back(log_weight(arc.cost, acoustic_scale_) + sums_[arc.next_state]);
     }
-    logs_.push_back(log_weight(lattice_.ends[state].cost, acoustic_scale_));
+    logs_.push_back(log_weight(end_cost(lattice_, state), acoustic_scale_));
     return *std::max_element(logs_.begin(), logs_.end());
   }
 };
 
-}  // namespace
-
-LatticePosteriors lattice_posteriors(const CompactLattice &lattice, double acoustic_scale, const StopToken &stop) {
+template <typename AnyLattice>
+LatticePosteriors posteriors_of(const AnyLattice &lattice, double acoustic_scale, const StopToken &stop) {
   const uint32_t n_states = lattice.n_states();
   LatticePosteriors result;
   result.arcs.assign(lattice.arcs.size(), 0);
   result.states.assign(n_states, 0);
   result.ends.assign(n_states, 0);
-  WaysOn ways(lattice, acoustic_scale);
+  WaysOn<AnyLattice> ways(lattice, acoustic_scale);
   for (uint32_t s = n_states; s-- > 0;) {
     stop.check();
     ways.sum_up(s);
@@ -93,6 +96,16 @@ LatticePosteriors lattice_posteriors(const CompactLattice &lattice, double acous
     result.ends[s] = through * shares[n];
   }
   return result;
+}
+
+}  // namespace
+
+LatticePosteriors lattice_posteriors(const CompactLattice &lattice, double acoustic_scale, const StopToken &stop) {
+  return posteriors_of(lattice, acoustic_scale, stop);
+}
+
+LatticePosteriors lattice_posteriors(const Lattice &lattice, double acoustic_scale, const StopToken &stop) {
+  return posteriors_of(lattice, acoustic_scale, stop);
 }
 
 }  // namespace asr

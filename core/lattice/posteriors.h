@@ -21,5 +21,6 @@ struct LatticePosteriors {
 // Finite costs of any size give posteriors from 0 to 1. If the lattice has no path, all are zero and log_sum is -infinity.
 // Throws ASR_CANCELLED if it is stopped.
 LatticePosteriors lattice_posteriors(const CompactLattice &lattice, double acoustic_scale, const StopToken &stop = {});
+LatticePosteriors lattice_posteriors(const Lattice &lattice, double acoustic_scale, const StopToken &stop = {});
 
 }  // namespace asr

@@ -81,7 +81,7 @@ TEST(Posteriors, AreSharesAtCostsOfAnySize) {
 }
 
 TEST(Posteriors, AreZeroWithoutPaths) {
-  EXPECT_TRUE(std::isinf(lattice_posteriors({}, 1).log_sum));
+  EXPECT_TRUE(std::isinf(lattice_posteriors(CompactLattice{}, 1).log_sum));
   CompactLattice lattice;
   lattice.frames = {0};
   lattice.arc_begin = {0, 0};
