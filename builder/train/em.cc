@@ -37,12 +37,9 @@ class RowsOfMixtures {
     for (uint64_t i = n * piece / n_all; i < n * (piece + 1) / n_all; ++i) {
       const StateShare of_state = rows_.share(numbers_[begin_[mixture] + i]);
       const size_t weight_row = model_.state_weight_row[cell(of_state.state)];
-      double log_likelihood = densities.shares(rows_.row(of_state.row), weight_row, &shares);
-      if (of_state.share != 1) {
-        const auto share = static_cast<double>(of_state.share);
-        for (double &of_gaussian : shares) of_gaussian *= share;
-        log_likelihood *= share;
-      }
+      const auto share = static_cast<double>(of_state.share);
+      const double log_likelihood = share * densities.shares(rows_.row(of_state.row), weight_row, &shares);
+      for (double &of_gaussian : shares) of_gaussian *= share;
       statistics.add(rows_.row(of_state.row), weight_row, shares, log_likelihood);
     }
     return statistics;

@@ -20,8 +20,8 @@ struct TrainingRows {
   uint32_t n_dims = 0;
   const float *values = nullptr;  // [states.size()][n_dims], finite
   std::vector<uint32_t> states;
-  std::vector<StateShare> shares =
-      {};  // replaces `states` in sums over states, row by row; empty: each row is its state's alone
+  // Replaces `states` in sums over states, row by row. Empty: each row is its state's alone.
+  std::vector<StateShare> shares = {};
 
   const float *row(uint64_t i) const { return values + i * n_dims; }
   uint64_t n_shares() const { return shares.empty() ? states.size() : shares.size(); }

@@ -57,11 +57,11 @@ AcousticModel Trainer::train(const AcousticModel &start, const Recipe &recipe, c
 // The moments of the data are those of all rows; from a flat start those of the utterances that are long enough for their
 // words.
 MixtureModel Trainer::first_model(const AcousticModel &start, const Recipe &recipe) {
+  rows_.shares.clear();
   if (recipe.flat) {
     align_in_equal_stretches();
   } else {
     std::fill(rows_.states.begin(), rows_.states.end(), 0);
-    rows_.shares.clear();
   }
   const Moments moments = moments_of(rows_, pool_);
   estimate_.least_frames = recipe.least_frames;
@@ -127,7 +127,6 @@ void Trainer::align(const AcousticModel &model, const Recipe &recipe) {
 
 void Trainer::align_in_equal_stretches() {
   left_out_.clear();
-  rows_.shares.clear();
   for (size_t i = 0; i < utterances_.size(); ++i) {
     const std::vector<uint32_t> spoken = graphs_.states(utterances_[i].words);
     const std::vector<uint32_t> states = equal_stretches(spoken, utterances_[i].n_rows);

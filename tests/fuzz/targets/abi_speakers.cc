@@ -85,7 +85,7 @@ class Speaker {
     const asr_status status = asr_adapt(speaker_);
     require_sentence(status, "asr_adapt");
   }
-  // What was estimated is finite and in range.
+  // Estimates are finite and in range.
   void inspect_estimates() const {
     size_t n = 0, n_again = 0;
     require(asr_speaker_get_transform(speaker_, nullptr, 0, &n), "asr_speaker_get_transform");

@@ -36,7 +36,7 @@ TEST(Error, LongMessagesKeepBothEnds) {
     EXPECT_EQ(message.substr(0, 20), sentence(n).substr(0, 20));
     EXPECT_EQ(message.substr(message.size() - 10), "correct it");
   }
-  // Of three bytes each, at any offset: none is cut in two.
+  // Characters of three bytes stay whole at any offset.
   for (size_t i = 0; i < 3; ++i) {
     std::string message = std::string(i, 'x');
     while (message.size() < 9000) message += "€";

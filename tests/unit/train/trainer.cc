@@ -177,7 +177,7 @@ TEST(Trainer, AnyNumberOfThreadsGivesTheSameModel) {
   }
 }
 
-// Where states are hard to tell apart, frames between them belong to both.
+// Frames between states that are hard to tell apart belong to both.
 TEST(Trainer, FramesAreSharedInLattices) {
   Speech speech(6);
   speech.say_much();
