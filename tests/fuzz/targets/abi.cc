@@ -10,6 +10,7 @@
 #include "tests/api/tone_bundle.h"
 #include "tests/fuzz/inspect_event.h"
 #include "tests/fuzz/target.h"
+#include "tests/fuzz/tone_engine.h"
 
 namespace asr::fuzz {
 namespace {
@@ -23,12 +24,7 @@ const std::vector<int16_t> &speech() {
 }
 
 asr_engine *load() {
-  asr_engine_config config;
-  asr_engine_config_default(&config);
-  config.device = "cpu";
-  config.n_threads = 1;
-  asr_engine *engine = nullptr;
-  if (asr_engine_load(test::tone_bundle().c_str(), &config, &engine) != ASR_OK) finding("%s", asr_last_error());
+  asr_engine *const engine = load_tone_engine();
   const std::string ends = test::tone_grammar_archive({"low", "high"});
   if (asr_engine_add_graph_bytes(engine, "ends", ends.data(), ends.size()) != ASR_OK) finding("%s", asr_last_error());
   return engine;

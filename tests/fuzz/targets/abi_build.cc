@@ -9,6 +9,7 @@
 #include "tests/api/tone_bundle.h"
 #include "tests/build/tone_model.h"
 #include "tests/fuzz/target.h"
+#include "tests/fuzz/tone_engine.h"
 
 namespace asr::fuzz {
 namespace {
@@ -18,18 +19,8 @@ constexpr size_t kMostCalls = 12;
 using Builder = std::unique_ptr<asr_builder, void (*)(asr_builder *)>;
 using Result = std::unique_ptr<asr_build_result, void (*)(asr_build_result *)>;
 
-asr_engine *load() {
-  asr_engine_config config;
-  asr_engine_config_default(&config);
-  config.device = "cpu";
-  config.n_threads = 1;
-  asr_engine *engine = nullptr;
-  if (asr_engine_load(test::tone_bundle().c_str(), &config, &engine) != ASR_OK) finding("%s", asr_last_error());
-  return engine;
-}
-
 asr_engine *shared_engine() {
-  static const std::unique_ptr<asr_engine, void (*)(asr_engine *)> engine(load(), asr_engine_close);
+  static const std::unique_ptr<asr_engine, void (*)(asr_engine *)> engine(load_tone_engine(), asr_engine_close);
   return engine.get();
 }
 

@@ -8,6 +8,7 @@
 #include "tests/api/tone_bundle.h"
 #include "tests/fuzz/inspect_event.h"
 #include "tests/fuzz/target.h"
+#include "tests/fuzz/tone_engine.h"
 
 namespace asr::fuzz {
 namespace {
@@ -24,12 +25,7 @@ void require_sentence(asr_status status, const char *call) {
 }
 
 asr_engine *load() {
-  asr_engine_config config;
-  asr_engine_config_default(&config);
-  config.device = "cpu";
-  config.n_threads = 1;
-  asr_engine *engine = nullptr;
-  require(asr_engine_load(test::tone_bundle().c_str(), &config, &engine), "asr_engine_load");
+  asr_engine *const engine = load_tone_engine();
   const std::pair<const char *, test::ToneModel> models[] = {{"wide", test::ToneModel::kWide},
                                                              {"full", test::ToneModel::kFull},
                                                              {"other", test::ToneModel::kOtherFeatures},
