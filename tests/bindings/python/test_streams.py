@@ -24,6 +24,10 @@ from senone import EventKind
 ALL = [EventKind.READY, EventKind.SPEECH_START, EventKind.ENDPOINT, EventKind.FINAL, EventKind.END]
 
 
+def run_python(program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+
+
 class Streams(unittest.TestCase):
     def test_events_after_the_block(self) -> None:
         with engine().stream() as stream:
@@ -384,7 +388,7 @@ class Callbacks(unittest.TestCase):
             "streams = [engine.stream(callback=lambda event: None, partial_interval_ms=10) for _ in range(20)]\n"
             "for stream in streams: stream.feed(numpy.zeros(160000, numpy.int16))\n"
         )
-        run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+        run = run_python(program)
         self.assertEqual((run.returncode, run.stderr), (0, ""))
 
     def test_the_process_ends_while_daemon_threads_open_streams(self) -> None:
@@ -402,7 +406,7 @@ class Callbacks(unittest.TestCase):
             "time.sleep(0.3)\n"
         )
         for _ in range(3):
-            run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+            run = run_python(program)
             self.assertEqual((run.returncode, run.stderr), (0, ""))
 
     def test_a_child_ends_that_was_forked_while_threads_were_busy(self) -> None:
@@ -419,7 +423,7 @@ class Callbacks(unittest.TestCase):
             "os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
         )
         for _ in range(3):
-            run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+            run = run_python(program)
             self.assertEqual(run.returncode, 5, run.stderr)
 
     def test_copies_are_plain_values_or_refused(self) -> None:

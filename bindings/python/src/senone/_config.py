@@ -10,6 +10,7 @@ from typing import Literal, TypedDict, Union
 
 from ._errors import InvalidArgument
 from ._library import asr_fusion, asr_stream_config, lib
+from ._numbers import real
 from ._speaker import Speaker
 
 Input = Literal["float", "int16", "features", "loglikes"]
@@ -200,14 +201,6 @@ def choice(name: str, value: object, choices: dict[str, int]) -> int:
     if not isinstance(value, str) or value not in choices:
         raise InvalidArgument(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
     return choices[value]
-
-
-def real(name: str, value: object) -> float:
-    """Converts a number to float. Raises InvalidArgument."""
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidArgument(f"{name} is {value!r}; it must be a number") from None
 
 
 def _number(name: str, value: object) -> Union[int, float]:

@@ -17,6 +17,7 @@ from ._events import Result
 from ._handle import Handle, Owner
 from ._inbox import EventCallback
 from ._library import asr_engine_config, asr_engine_info, lib, text
+from ._numbers import uint32
 from ._speaker import Speaker
 from ._stream import Stream
 
@@ -85,13 +86,13 @@ class Engine(Owner):
         lib.asr_engine_config_default(ctypes.byref(config))
         config.device = encoded("device", device)
         config.fallback = encoded("fallback", fallback)
-        config.max_lanes = _uint32("max_lanes", max_lanes)
-        config.window_frames = _uint32("window_frames", window_frames)
-        config.n_threads = _uint32("n_threads", n_threads)
-        config.device_timeout_ms = _uint32("device_timeout_ms", device_timeout_ms)
+        config.max_lanes = uint32("max_lanes", max_lanes)
+        config.window_frames = uint32("window_frames", window_frames)
+        config.n_threads = uint32("n_threads", n_threads)
+        config.device_timeout_ms = uint32("device_timeout_ms", device_timeout_ms)
         config.search_device = encoded("search_device", search_device)
-        config.model_bits = _uint32("model_bits", model_bits)
-        config.n_best_gaussians = _uint32("n_best_gaussians", n_best_gaussians)
+        config.model_bits = uint32("model_bits", model_bits)
+        config.n_best_gaussians = uint32("n_best_gaussians", n_best_gaussians)
         pointer = ctypes.c_void_p()
         check(lib.asr_engine_load(encoded("bundle", os.fspath(bundle)), ctypes.byref(config), ctypes.byref(pointer)))
         assert pointer.value is not None
@@ -255,9 +256,3 @@ def _pieces(values: Any, n_channels: int = 1) -> Iterator[Any]:
     n = _PIECE * n_channels  # whole samples of interleaved channels
     for begin in range(0, len(values), n):
         yield values[begin : begin + n]
-
-
-def _uint32(name: str, value: int) -> int:
-    if not isinstance(value, int) or not 0 <= value < 2**32:
-        raise InvalidArgument(f"{name} is {value!r}; it must be a whole number of 0..{2**32 - 1}")
-    return value

@@ -8,11 +8,12 @@ import os
 from typing import Any, Literal, TypedDict
 
 from ._build_library import asr_build_config, asr_build_info, build_lib, check_build
-from ._config import choice, encoded, real
+from ._config import choice, encoded
 from ._errors import InvalidArgument
 from ._handle import Handle, Owner
 from ._library import text
 from ._lines import Lines, joined, utf8
+from ._numbers import real
 
 try:
     from typing import Unpack

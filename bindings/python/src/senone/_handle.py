@@ -66,7 +66,14 @@ class Handle:
             self._free(pointer)
 
 
-class Owner:
+class Uncopied:
+    """An object that copies and pickles refuse, since two objects would close one handle."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"a {type(self).__name__} cannot be copied or pickled; open another")
+
+
+class Owner(Uncopied):
     """An object that owns a handle: closed by close(), at the end of a ``with`` block, or with its last reference."""
 
     _handle: Handle
@@ -82,10 +89,6 @@ class Owner:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        """Two objects would close one handle."""
-        raise TypeError(f"a {type(self).__name__} cannot be copied or pickled; open another")
 
     def __del__(self) -> None:
         if hasattr(self, "_handle"):  # not if it failed to open

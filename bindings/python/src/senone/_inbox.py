@@ -13,10 +13,10 @@ import weakref
 from collections import deque
 from typing import Callable, Optional
 
-from ._config import real
 from ._errors import InvalidArgument, Timeout
 from ._events import Event, EventKind, take_event
 from ._library import EventFunction
+from ._numbers import real
 
 EventCallback = Callable[[Event], None]
 

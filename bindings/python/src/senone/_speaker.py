@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ._errors import InvalidArgument, check
 from ._handle import Handle, Owner
 from ._library import lib
+from ._numbers import real, uint32
 from ._numpy import numpy
 
 if TYPE_CHECKING:
@@ -41,11 +42,10 @@ class Speaker(Owner):
         Warps are chosen from streams of audio that are opened later. Raises InvalidArgument, Unsupported (a filter bank too
         narrow to be warped), NoDevice, InvalidState (closed), OutOfMemory.
         """
-        if not isinstance(vtln, int) or not 0 <= vtln < 2**32:
-            raise InvalidArgument(f"vtln is {vtln!r}; it must be 0, 11 or 21")
+        n_warps = uint32("vtln", vtln)
         methods = (_FMLLR if fmllr else 0) | (_VTLN if vtln else 0)
         with self._handle as pointer:
-            check(lib.asr_speaker_set_methods(pointer, methods, vtln))
+            check(lib.asr_speaker_set_methods(pointer, methods, n_warps))
 
     @property
     def warp(self) -> float:
@@ -58,12 +58,8 @@ class Speaker(Owner):
 
     @warp.setter
     def warp(self, value: float) -> None:
-        try:
-            warp = float(value)
-        except (TypeError, ValueError):
-            raise InvalidArgument(f"warp is {value!r}; it must be a number") from None
         with self._handle as pointer:
-            check(lib.asr_speaker_set_warp(pointer, warp))
+            check(lib.asr_speaker_set_warp(pointer, real("warp", value)))
 
     def adapt(self) -> None:
         """Chooses the warp; if it stays the same, re-estimates the transform from all speech up to a FINAL of the speaker's

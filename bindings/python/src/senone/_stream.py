@@ -15,13 +15,14 @@ from types import TracebackType
 from typing import Any
 
 from ._audio import as_audio, as_rows
-from ._config import StreamConfig, encoded, native_config, real
+from ._config import StreamConfig, encoded, native_config
 from ._errors import InvalidArgument, InvalidState, check
 from ._events import Event, EventKind, Result
-from ._handle import Handle
+from ._handle import Handle, Uncopied
 from ._inbox import EventCallback, Inbox, receive
 from ._library import lib
 from ._lines import Lines, joined, utf8
+from ._numbers import real
 
 _open: weakref.WeakSet[Stream] = weakref.WeakSet()
 _gate = threading.Condition()  # guards the names around it; a lock that a collection of garbage may take again
@@ -59,7 +60,7 @@ def _checked(final: Result | None) -> Result:
     return final
 
 
-class Stream:
+class Stream(Uncopied):
     """One source of audio and its events, made by `Engine.stream`.
     Events are taken with ``for event in stream`` or ``async for event in stream``, which wait for each and end after END, with
     `next`, with `ready`, or all at once with `result`; or a callback gets them. Their order is READY, then SPEECH_START,
@@ -318,10 +319,6 @@ class Stream:
         # The last reference was dropped in the callback, which closing would wait for.
         self._inbox.discard()
         threading.Thread(target=self._handle.close, daemon=True).start()
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        """Two objects would close one handle."""
-        raise TypeError("a Stream cannot be copied or pickled; open another")
 
     def _check(self, status: int) -> None:
         """Raises the callback's exception, which has cancelled the stream, or that of the status."""
