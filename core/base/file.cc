@@ -64,8 +64,9 @@ std::string read_file(const std::string &path, size_t most_bytes) {
   return text;
 }
 
-FileSum sum_file(const std::string &path) {
-  const InputFile file(path);
+FileSum sum_file(const std::string &path) { return sum_file(InputFile(path)); }
+
+FileSum sum_file(const InputFile &file) {
   std::vector<char> piece(size_t{1} << 18);
   FileSum sum{0, kEmptyChecksum};
   for (;;) {

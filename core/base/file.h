@@ -40,6 +40,7 @@ struct FileSum {
   uint64_t size = 0, checksum = 0;
 };
 FileSum sum_file(const std::string &path);
+FileSum sum_file(const InputFile &file);
 
 // FileCopy holds a whole file in pages of its own. Later changes of the file do not reach it, so the checked bytes are the
 // bytes used. The library loads its files this way. Movable, not copyable; an empty file has data() == nullptr and size() == 0.

@@ -219,8 +219,9 @@ void check_bundle_file(const std::string &path, const BundleFile &listed, const 
 void check_bundle_file(const Bundle &bundle, const std::string &name) {
   const std::string path = bundle.file(name);
   const BundleFile &listed = bundle.files.at(name);
-  check_bundle_file_size(path, listed, InputFile(path).size());
-  check_bundle_file(path, listed, sum_file(path));
+  const InputFile file(path);
+  check_bundle_file_size(path, listed, file.size());
+  check_bundle_file(path, listed, sum_file(file));
 }
 
 Bundle parse_bundle_index(const std::string &text, const std::string &source) {
