@@ -2,7 +2,7 @@
 // The arithmetic of step 1 of a frame (docs/search.md): the beam, min_active and max_active all come down to one threshold of
 // the keys (cost, state). If one of the last two cuts, the threshold is the k-th smallest key, found exactly: a histogram over
 // the beam gives its bin of costs, and digits of up to 11 bits from the top give its other bits. The
-// file that includes this one has defined log_likelihood_of(row, &arc) before.
+// file that includes this one has defined log_likelihood_of(row, pdf) before.
 #ifndef SENONE_KERNELS_SEARCH_SELECT_H
 #define SENONE_KERNELS_SEARCH_SELECT_H
 
@@ -47,7 +47,7 @@ DEVICE float least_cost_of_first_arcs(const SearchBeam *beam, GLOBAL const Searc
   for (uint32_t a = 0; a < 4; ++a) {
     if (a >= n_arcs) break;
     const SearchArc arc = arcs[first + a];
-    least = fmin(least, arc_cost(beam, true, log_likelihood_of(row, &arc), &arc, 0.0f));
+    least = fmin(least, arc_cost(beam, true, log_likelihood_of(row, arc.label & kArcPdf), &arc, 0.0f));
   }
   return least;
 }

@@ -133,6 +133,43 @@ typedef struct Candidate {
 FIXED uint32_t kCandidateEpsilon = 0x40000000u;  // as kArcEpsilon
 FIXED uint32_t kCandidateSlot = 0x3fffffffu;
 
+// An epsilon arc that was followed when its source's path had the record `from`, and the cost it led to. Destinations are slots.
+// Sources are slots too, in a cluster of blocks with the number of the block (plugins/cuda/kernels/search_mail.cuh).
+typedef struct EpsilonLink {
+  uint32_t source, destination, arc, from;
+  float cost;
+} EpsilonLink;
+
+// The data that the steps of a frame read, and the trace, to which they append.
+typedef struct FrameSteps {
+  SearchBeam beam;
+  float bound;  // of costs; while emitting arcs are followed it is still falling
+  GLOBAL const SearchArc *arcs;
+  GLOBAL const ArcBegins *begins;
+  GLOBAL const SearchToken *tokens;  // of the last frame
+  GLOBAL const float *row;           // nullptr for epsilon arcs
+  GLOBAL TraceRecord *records;
+  LOCAL uint32_t *n_records;
+  uint32_t max_records;
+} FrameSteps;
+
+// The lists of arcs that were followed.
+typedef struct FollowedArcs {
+  GLOBAL Candidate *candidates;
+  GLOBAL EpsilonLink *epsilon_links;
+  LOCAL uint32_t *n_candidates, *n_epsilon_links;
+  uint32_t max_candidates, max_epsilon_links;
+} FollowedArcs;
+
+// The links of a kind that a frame gets, from `first` on.
+typedef struct FrameLinks {
+  GLOBAL SearchLink *links;
+  GLOBAL float *acoustic_costs;
+  LOCAL uint32_t *n;
+  uint32_t first, max_links;
+  float lattice_beam;
+} FrameLinks;
+
 FIXED uint32_t kFreeSlot = 0xffffffffu;  // instead of a slot's state
 FIXED uint32_t kNoSlot = 0xffffffffu;
 FIXED uint32_t kBins = 2048;       // of the histogram over the beam

@@ -69,13 +69,6 @@ struct SearchJob {
   uint32_t overflow;
 };
 
-// An epsilon arc that was followed when its source's path had the record `from`; the cost it led to. Source and destination are
-// slots, the source's in a cluster with its block (source_of in search_mail.cuh).
-struct EpsilonLink {
-  uint32_t source, destination, arc, from;
-  float cost;
-};
-
 // Working memory of one block. Tables are free between frames.
 struct SearchScratch {
   uint32_t n_shared_slots;  // of the table in shared memory, a power of two

@@ -60,7 +60,7 @@ __device__ inline bool team_follow_epsilons(SearchState &search, uint32_t n_foll
     if (Team::kIsCluster ? n_followed == 0 : search.list_size[list] == 0) return true;
     if (threadIdx.x == 0) search.list_size[list ^ 1] = search.n_candidates[list ^ 1] = search.n_followed[list ^ 1] = 0;
     block_expand<false, Team>(search, list, nullptr);
-    const StepTotals totals = team_all_reduce<Team>(search, list, mail_of<false>(list));
+    const StepTotals totals = team_all_reduce<Team>(search, list, mail_of(false, list));
     const bool endless = n_rounds > totals.n_used;
     if (totals.overflow != 0 || endless) {
       const SearchStatus status = endless ? kSearchNegativeCycle : kSearchOverflow;
@@ -189,7 +189,7 @@ __device__ inline void team_consume(SearchState &search) {
   team_select<Team>(search, row);
   __syncthreads();
   block_expand<true, Team>(search, 0, row);
-  const StepTotals totals = team_all_reduce<Team>(search, 0, mail_of<true>(0));
+  const StepTotals totals = team_all_reduce<Team>(search, 0, mail_of(true, 0));
   clear_next_counts(search);
   const float best = cost_of(totals.best);
   if (threadIdx.x == 0) {

@@ -1,69 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the links of a frame (plugins/common/kernels/search_lattice.h). The source of an epsilon link kept its path if it has
-// the same record.
+// Makes the links of a frame: the loops over the steps of plugins/common/kernels/search_frame.h.
 #pragma once
 
 #include "plugins/cuda/kernels/search_expand.cuh"
-#include "plugins/cuda/kernels/search_extras.cuh"
 
 namespace asr::cuda {
 
-// Appends links of a kind, of which the first has number `first`, for the lanes that want to.
+// The record and the number of an epsilon link's source.
 template <typename Team>
-__device__ inline void warp_add_link(SearchState &search, uint32_t kind, uint32_t first, bool wanted, const SearchLink &link,
-                                     float acoustic_cost) {
+__device__ inline uint32_t source_record(const Table<Team> *table, uint32_t source) {
+  return at_source<Team>(table->search.record_of, source);
+}
+template <typename Team>
+__device__ inline uint32_t source_number(const Table<Team> *table, uint32_t source) {
+  return at_source<Team>(table->search.number_of, source);
+}
+
+// Returns the links of a kind, of which the first has number `first`.
+template <typename Team>
+__device__ inline FrameLinks frame_links(SearchState &search, uint32_t kind, uint32_t first) {
   const SearchLinks &lattice = search.job.lattice;
-  const uint32_t index = first + warp_append(of_leader<Team>(&search.counts[search.job.current].n_links[kind]), wanted);
-  if (!wanted) return;
-  if (index < lattice.max_links) {
-    lattice.links[index] = link;
-    lattice.acoustic_costs[index] = acoustic_cost;
-  } else {
-    report_full(search, kLinksFull);
-  }
+  return {lattice.links,
+          lattice.acoustic_costs,
+          of_leader<Team>(&search.counts[search.job.current].n_links[kind]),
+          first,
+          lattice.max_links,
+          lattice.lattice_beam};
 }
 
 // After the block's tokens have been numbered, to which these links lead.
 template <typename Team>
 __device__ inline void block_make_emitting_links(SearchState &search, const float *row) {
   const Table<Team> table(search);
-  const float lattice_beam = search.job.lattice.lattice_beam;
-  block_each_candidate<Team>(search, 0, 0, search.first_candidate, [&](uint32_t index, const Candidate &candidate, bool valid) {
-    bool keep = valid && candidate.slot != kNoSlot && candidate.cost <= search.bound;
-    SearchLink link{};
-    float acoustic_cost = 0;
-    if (keep) {
-      const uint32_t slot = candidate.slot & kCandidateSlot;
-      keep = make_link(candidate.from, *table.number_at(slot), candidate.arc, candidate.cost, table.cost(slot), lattice_beam,
-                       &link);
-    }
-    if (keep) {
-      acoustic_cost = Team::kIsCluster ? __uint_as_float(search.mail[0].details[index])
-                                       : acoustic_cost_of(log_likelihood_of(row, &search.job.graph.arcs[candidate.arc]));
-    }
-    warp_add_link<Team>(search, 0, search.job.lattice.n_links, keep, link, acoustic_cost);
-  });
+  const FrameSteps steps = frame_steps<Team>(search, row);
+  const FrameLinks links = frame_links<Team>(search, 0, search.job.lattice.n_links);
+  block_each_candidate<Team>(search, 0, 0, search.first_candidate,
+                             [&](uint32_t index, const Candidate &candidate, bool valid) {
+                               warp_link_candidate(&table, &steps, &links, index, &candidate, valid);
+                             });
 }
 
 // After all tokens have been numbered and the emitting links counted.
 template <typename Team>
 __device__ inline void block_make_epsilon_links(SearchState &search) {
   const Table<Team> table(search);
-  const float lattice_beam = search.job.lattice.lattice_beam;
-  const uint32_t n_followed = search.n_epsilon_links;
-  const uint32_t first_link = search.job.lattice.n_links + of_leader<Team>(&search.counts[search.job.current])->n_links[0];
-  for (uint32_t first = warp_number() * kWarp; first < n_followed; first += blockDim.x) {
-    const uint32_t i = first + lane_number();
-    bool keep = false;
-    SearchLink link{0, 0, 0, 0};
-    if (i < n_followed) {
-      const EpsilonLink followed = search.epsilon_links[i];
-      const bool is_last_path = followed.from == at_source<Team>(search.record_of, followed.source);
-      keep = make_link(at_source<Team>(search.number_of, followed.source), *table.number_at(followed.destination), followed.arc,
-                       followed.cost, table.cost(followed.destination), lattice_beam, &link) &&
-             is_last_path;
-    }
-    warp_add_link<Team>(search, 1, first_link, keep, link, 0.0f);
+  const uint32_t n_emitting = of_leader<Team>(&search.counts[search.job.current])->n_links[0], n = search.n_epsilon_links;
+  const FrameLinks links = frame_links<Team>(search, 1, search.job.lattice.n_links + n_emitting);
+  for (uint32_t first = warp_number() * kWarp; first < n; first += blockDim.x) {
+    warp_link_epsilon_arc(&table, &links, search.epsilon_links, first + lane_number(), n);
   }
 }
 

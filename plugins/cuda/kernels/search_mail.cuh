@@ -9,10 +9,7 @@
 namespace asr::cuda {
 
 // Returns the mail that receives the candidates of a step.
-template <bool kEmitting>
-__device__ inline uint32_t mail_of(uint32_t list) {
-  return kEmitting ? 0 : list == 1 ? 1 : 2;
-}
+__device__ inline uint32_t mail_of(bool emitting, uint32_t list) { return emitting ? 0 : list == 1 ? 1 : 2; }
 
 // A slot and its block in one number, and the value of that slot.
 constexpr uint32_t kSourceBits = 16;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Best paths of channels that no search works on, a block each (search_path.cuh).
+// Best paths of channels that no search works on, a block each.
 #include "plugins/cuda/kernels/search_path.cuh"
 
 namespace asr::cuda {

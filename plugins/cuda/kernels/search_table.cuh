@@ -97,4 +97,48 @@ struct Table {
   }
 };
 
+// ---- the table, as plugins/common/kernels/search_frame.h asks for it ---------------------------------------------------------
+
+template <typename Team>
+__device__ inline bool has_lattice(const Table<Team> *table) {
+  return table->search.job.lattice.lattice_beam > 0;
+}
+template <typename Team>
+__device__ inline void report(const Table<Team> *table, uint32_t overflow) {
+  report_full(table->search, overflow);
+}
+template <typename Team>
+__device__ inline void warp_append_item(const Table<Team> *table, uint32_t list, uint32_t first_arc, uint32_t n_arcs, float cost,
+                                     uint32_t token) {
+  warp_add_item(table->search, list, first_arc, n_arcs, cost, token);
+}
+template <typename Team>
+__device__ inline bool has_key(const Table<Team> *table, uint32_t slot, float cost, uint32_t arc) {
+  return table->key(slot) == make_key(cost, arc);
+}
+template <typename Team>
+__device__ inline void must_undercut(const Table<Team> *table, uint32_t slot, float cost) {
+  *table->key_at(slot) = make_key(cost, 0);
+}
+template <typename Team>
+__device__ inline uint32_t slot_state(const Table<Team> *table, uint32_t slot) {
+  return table->state(slot);
+}
+template <typename Team>
+__device__ inline float slot_cost(const Table<Team> *table, uint32_t slot) {
+  return table->cost(slot);
+}
+template <typename Team>
+__device__ inline uint32_t slot_number(const Table<Team> *table, uint32_t slot) {
+  return *table->number_at(slot);
+}
+template <typename Team>
+__device__ inline uint32_t slot_record(const Table<Team> *table, uint32_t slot) {
+  return *table->record_at(slot);
+}
+template <typename Team>
+__device__ inline void set_slot_record(const Table<Team> *table, uint32_t slot, uint32_t record) {
+  *table->record_at(slot) = record;
+}
+
 }  // namespace asr::cuda

@@ -49,8 +49,7 @@
 #include "plugins/common/ocl/kernels/search_steps.h"
 // clang-format on
 
-// Writes the tokens down and frees their slots, or, if there are links to be made, puts the tokens' numbers there
-// instead of their records.
+// Writes the tokens down and frees their slots, or, if there are links to be made, numbers their tokens.
 void group_finish_tokens(__local SearchState *search, const Memory *m) {
   __global SearchToken *const tokens = next_tokens(search, m);
   const float cutoff = cost_of(search->best) + search->job.beam.beam;
@@ -71,7 +70,7 @@ void group_finish_tokens(__local SearchState *search, const Memory *m) {
       if (frees) free_slot(m, slot);
     }
     const uint index = warp_append(&search->n_next, keep);
-    if (keep && !frees) m->slots[slot].record = index;
+    if (keep && !frees) m->slots[slot].arc = index;
     if (keep && index < search->job.max_tokens) tokens[index] = token;
     if (keep && index >= search->job.max_tokens) report_full(search, kTokensFull);
     n_within += keep && token.cost <= cutoff ? 1 : 0;

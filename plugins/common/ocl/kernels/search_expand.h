@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps 2 and 3 of a frame. Warps take the arcs of a list's items in stretches (search_stretch.h). An arc within the beam so
-// far lowers the key of its state's slot. If it did, or if there is to be a lattice, it is remembered as a candidate. In the
-// next step the candidate that is the least of its state has won: it writes its path's record and goes on the next list if its
-// state has epsilon arcs.
+// Steps 2 and 3 of a frame: the loops over the steps of plugins/common/kernels/search_frame.h. Warps take the arcs of a list's
+// items in stretches (search_stretch.h). An arc within the beam so far lowers the key of its state's slot. If it did, or if
+// there is to be a lattice, it is remembered as a candidate. In the next step the candidate that is the least of its state has
+// won: it writes its path's record and goes on the next list if its state has epsilon arcs.
 
 // The last item that begins at or before an arc.
 uint warp_item_of(__global const ExpandItem *items, uint n_items, uint arc) {
@@ -18,88 +18,96 @@ uint warp_item_of(__global const ExpandItem *items, uint n_items, uint arc) {
   return low;
 }
 
-float log_likelihood_of(__global const float *row, const SearchArc *arc) { return row[arc->label & kArcPdf]; }
-float arc_acoustic_cost(__local const SearchState *search, const Memory *m, uint arc) {
-  return acoustic_cost_of(row_of(search, m)[m->arcs[arc].label & kArcPdf]);
-}
+float log_likelihood_of(__global const float *row, uint pdf) { return row[pdf]; }
 
 #include "plugins/common/kernels/search_stretch.h"
 
-// Remembers epsilon arcs for the lattice, for the lanes that want to.
-void warp_add_epsilon_link(__local SearchState *search, const Memory *m, bool wanted, EpsilonLink link) {
-  const uint index = warp_append(&search->n_epsilon_links, wanted);
-  if (wanted && index < m->max_candidates / 4) m->epsilon_links[index] = link;
-  if (wanted && index >= m->max_candidates / 4) report_full(search, kCandidatesFull);
+// ---- what search_frame.h asks for ------------------------------------------------------------------------------------------
+
+// A work-group's search and its memory.
+typedef struct {
+  __local SearchState *state;
+  const Memory *m;
+} Search;
+
+bool has_lattice(const Search *s) { return makes_lattice(s->state); }
+void report(const Search *s, uint overflow) { report_full(s->state, overflow); }
+
+void warp_append_item(const Search *s, uint list, uint first_arc, uint n_arcs, float cost, uint token) {
+  warp_add_item(s->state, s->m, list, first_arc, n_arcs, cost, token);
 }
 
-// Follows the arcs of a list's items into candidates. The loads of a step are under way while the one before enters the table.
+float warp_lower_best(const Search *s, float cost, bool counts) {
+  if (counts && ordered(cost) < now(&s->state->best)) atomic_min(&s->state->best, ordered(cost));
+  return bound_of(cost_of(now(&s->state->best)), s->state->job.beam.beam);
+}
+
+uint warp_enter(const Search *s, bool emitting, uint state, bool wanted, uint arc, float cost) {
+  const uint slot = wanted ? find_slot(s->state, s->m, state) : kNoSlot;
+  const bool keep = slot != kNoSlot && (lower_key(s->m, emitting, slot, ordered(cost), arc + 1) || has_lattice(s));
+  return keep ? slot : kNoSlot;
+}
+
+bool has_key(const Search *s, uint slot, float cost, uint arc) {
+  return cost_in(s->m, slot) == ordered(cost) && s->m->slots[slot].arc == arc;
+}
+void must_undercut(const Search *s, uint slot, float cost) { s->m->slots[slot].arc = 0; }
+
+uint slot_state(const Search *s, uint slot) { return state_in(s->m, slot); }
+float slot_cost(const Search *s, uint slot) { return cost_of(cost_in(s->m, slot)); }
+uint slot_record(const Search *s, uint slot) { return s->m->slots[slot].record; }
+void set_slot_record(const Search *s, uint slot, uint record) { s->m->slots[slot].record = record; }
+// A token is numbered when its key is no longer compared.
+uint slot_number(const Search *s, uint slot) { return s->m->slots[slot].arc; }
+uint source_record(const Search *s, uint source) { return slot_record(s, source); }
+uint source_number(const Search *s, uint source) { return slot_number(s, source); }
+
+bool warp_offer(const Search *s, const FollowedArcs *followed, bool emitting, const ArcStep *step, float cost,
+                float acoustic_cost, bool wanted);
+float sent_acoustic_cost(const Search *s, const FrameSteps *steps, uint index, uint arc);
+
+#include "plugins/common/kernels/search_frame.h"
+
+bool warp_offer(const Search *s, const FollowedArcs *followed, bool emitting, const ArcStep *step, float cost,
+                float acoustic_cost, bool wanted) {
+  return warp_enter_own(s, followed, emitting, step, cost, wanted);
+}
+float sent_acoustic_cost(const Search *s, const FrameSteps *steps, uint index, uint arc) {
+  return arc_acoustic_cost(steps, arc);
+}
+
+// ---- the loops -------------------------------------------------------------------------------------------------------------
+
+FrameSteps frame_steps(__local SearchState *search, const Memory *m) {
+  const FrameSteps steps = {search->job.beam, search->bound,          m->arcs,
+                            m->begins,        last_tokens(search, m), row_of(search, m),
+                            m->records,       &search->job.n_records, search->job.max_records};
+  return steps;
+}
+
+// The arcs that are followed from a list. Those of emitting arcs come first and stay for the links of the frame.
+FollowedArcs followed_arcs(__local SearchState *search, const Memory *m) {
+  const uint first = search->first_candidate;
+  const FollowedArcs followed = {m->candidates + first,    m->epsilon_links,          &search->n_candidates,
+                                 &search->n_epsilon_links, m->max_candidates - first, m->max_candidates / 4};
+  return followed;
+}
+
+// Follows the arcs of a list's items into candidates.
 void group_expand(__local SearchState *search, const Memory *m, bool emitting) {
-  const SearchBeam beam = search->job.beam;
-  const bool keeps_all = makes_lattice(search);
-  __global const float *const row = row_of(search, m);
-  __global Candidate *const candidates = m->candidates + search->first_candidate;
-  const uint list = search->list, max_candidates = m->max_candidates - search->first_candidate;
-  ArcStretch stretch = warp_stretch(items_of(m, list), n_items_of(search, list), n_arcs_of(search, list), GROUP_SIZE);
-  if (stretch_ends(&stretch)) return;
-  ArcStep step = warp_next_step(&stretch, m->arcs);
-  for (bool last = false; !last;) {
-    ArcStep following = step;
-    last = stretch_ends(&stretch);
-    if (!last) following = warp_next_step(&stretch, m->arcs);
-    const float log_likelihood = emitting && step.valid ? log_likelihood_of(row, &step.arc) : 0.0f;
-    const float cost = step.valid ? arc_cost(&beam, emitting, log_likelihood, &step.arc, step.from_cost) : INFINITY;
-    float bound = search->bound;
-    if (emitting) {
-      if (step.valid && ordered(cost) < now(&search->best)) atomic_min(&search->best, ordered(cost));
-      bound = bound_of(cost_of(now(&search->best)), beam.beam);
-    }
-    bool keep = step.valid && cost <= bound;
-    uint slot = 0;
-    if (keep) {
-      slot = find_slot(search, m, step.arc.next_state);
-      keep = slot != kNoSlot && (lower_key(m, emitting, slot, ordered(cost), step.arc_index + 1) || keeps_all);
-    }
-    const uint index = warp_append(&search->n_candidates, keep);
-    if (keep && index < max_candidates) {
-      const uint from = emitting ? step.token : m->slots[step.token].record;
-      const Candidate candidate = {slot | (step.arc.label & kArcEpsilon), step.arc_index, cost, from};
-      candidates[index] = candidate;
-    }
-    if (keep && index >= max_candidates) report_full(search, kCandidatesFull);
-    if (!emitting && keeps_all) {
-      const EpsilonLink link = {step.token, slot, step.arc_index, step.from_cost};
-      warp_add_epsilon_link(search, m, keep, link);
-    }
-    step = following;
-  }
-}
-
-// Makes a token of a candidate that won: its record, and how many epsilon arcs, from *epsilon_begin on, are to be followed.
-// In a round of epsilon arcs it must be undercut to be replaced in the next.
-uint make_token(__local SearchState *search, const Memory *m, bool emitting, Candidate candidate, uint record,
-                uint *epsilon_begin) {
-  const uint slot = candidate.slot & kCandidateSlot;
-  m->slots[slot].record = record;
-  if (!emitting) m->slots[slot].arc = 0;
-  if (record < search->job.max_records) {
-    const float acoustic_cost = emitting ? arc_acoustic_cost(search, m, candidate.arc) : 0.0f;
-    const uint previous = emitting ? last_tokens(search, m)[candidate.from].record : candidate.from;
-    const TraceRecord made = {previous, candidate.arc, acoustic_cost};
-    m->records[record] = made;
-  } else {
-    report_full(search, kTraceFull);
-  }
-  if ((candidate.slot & kCandidateEpsilon) == 0) return 0;
-  const uint state = state_in(m, slot);
-  *epsilon_begin = m->begins[state].epsilon;
-  return m->begins[state + 1].epsilon - *epsilon_begin;
+  const Search s = {search, m};
+  const FrameSteps steps = frame_steps(search, m);
+  const FollowedArcs followed = followed_arcs(search, m);
+  const uint list = search->list;
+  warp_expand(&s, &steps, &followed, emitting,
+              warp_stretch(items_of(m, list), n_items_of(search, list), n_arcs_of(search, list), GROUP_SIZE));
 }
 
 // Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed.
 void group_resolve(__local SearchState *search, const Memory *m, bool emitting) {
-  const uint list = search->list;
-  const uint n_candidates = n_candidates_of(search, m);
-  const float bound = search->bound;
+  const Search s = {search, m};
+  const FrameSteps steps = frame_steps(search, m);
+  const uint n_candidates = n_candidates_of(search, m), next_list = search->list ^ 1;
   __global const Candidate *const candidates = m->candidates + search->first_candidate;
   Candidate following = {0, 0, 0.0f, 0};
   if (get_local_id(0) < n_candidates) following = candidates[get_local_id(0)];
@@ -107,17 +115,6 @@ void group_resolve(__local SearchState *search, const Memory *m, bool emitting) 
     const uint i = first + lane_number();
     const Candidate candidate = following;
     if (i + GROUP_SIZE < n_candidates) following = candidates[i + GROUP_SIZE];
-    bool won = false;
-    if (i < n_candidates && candidate.cost <= bound) {
-      const uint slot = candidate.slot & kCandidateSlot;
-      won = cost_in(m, slot) == ordered(candidate.cost) && m->slots[slot].arc == candidate.arc + 1;
-    }
-    const uint record = warp_append(&search->job.n_records, won);
-    uint epsilon_begin = 0, n_arcs = 0;
-    if (won) {
-      n_arcs = make_token(search, m, emitting, candidate, record, &epsilon_begin);
-      if (!emitting && ordered(candidate.cost) < now(&search->best)) atomic_min(&search->best, ordered(candidate.cost));
-    }
-    warp_add_item(search, m, list ^ 1, epsilon_begin, n_arcs, candidate.cost, candidate.slot & kCandidateSlot);
+    warp_resolve(&s, &steps, emitting, next_list, i, &candidate, i < n_candidates);
   }
 }

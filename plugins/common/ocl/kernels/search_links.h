@@ -1,58 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the links of a frame (plugins/common/kernels/search_lattice.h). The source of an epsilon link kept its path if it kept
-// its cost. By now the record of a slot is the number of its token.
+// Makes the links of a frame: the loops over the steps of plugins/common/kernels/search_frame.h.
 
-// Appends links for the lanes that want to: of one kind, after those of the other.
-void warp_add_link(__local SearchState *search, const Memory *m, uint kind, bool wanted, SearchLink link, float acoustic_cost) {
-  const uint before = search->job.lattice.n_links + (kind == 1 ? search->n_links[0] : 0);
-  const uint index = before + warp_append(&search->n_links[kind], wanted);
-  if (!wanted) return;
-  if (index >= search->job.lattice.max_links) {
-    report_full(search, kLinksFull);
-    return;
-  }
-  m->links[index] = link;
-  m->acoustic_costs[index] = acoustic_cost;
+// Returns the links of a kind: epsilon links come after emitting ones.
+FrameLinks frame_links(__local SearchState *search, const Memory *m, uint kind) {
+  const FrameLinks links = {m->links,
+                            m->acoustic_costs,
+                            &search->n_links[kind],
+                            search->job.lattice.n_links + (kind == 1 ? search->n_links[0] : 0),
+                            search->job.lattice.max_links,
+                            search->job.lattice.lattice_beam};
+  return links;
 }
 
 void group_make_emitting_links(__local SearchState *search, const Memory *m) {
-  const float lattice_beam = search->job.lattice.lattice_beam, bound = search->bound;
+  const Search s = {search, m};
+  const FrameSteps steps = frame_steps(search, m);
+  const FrameLinks links = frame_links(search, m, 0);
   const uint n_candidates = search->first_candidate;
   for (uint first = warp_number() * WARP; first < n_candidates; first += GROUP_SIZE) {
     const uint i = first + lane_number();
-    bool keep = false;
-    float acoustic_cost = 0.0f;
-    SearchLink link = {0, 0, 0, 0.0f};
-    if (i < n_candidates) {
-      const Candidate candidate = m->candidates[i];
-      const uint slot = candidate.slot & kCandidateSlot;
-      keep = make_link(candidate.from, m->slots[slot].record, candidate.arc, candidate.cost, cost_of(cost_in(m, slot)),
-                       lattice_beam, &link) &&
-             candidate.cost <= bound;
-      if (keep) acoustic_cost = arc_acoustic_cost(search, m, candidate.arc);
-    }
-    warp_add_link(search, m, 0, keep, link, acoustic_cost);
+    Candidate candidate = {0, 0, 0.0f, 0};
+    if (i < n_candidates) candidate = m->candidates[i];
+    warp_link_candidate(&s, &steps, &links, i, &candidate, i < n_candidates);
   }
 }
 
 void group_make_epsilon_links(__local SearchState *search, const Memory *m) {
-  const SearchBeam beam = search->job.beam;
-  const float lattice_beam = search->job.lattice.lattice_beam;
-  const uint n_followed = search->n_epsilon_links;
-  for (uint first = warp_number() * WARP; first < n_followed; first += GROUP_SIZE) {
-    const uint i = first + lane_number();
-    bool keep = false;
-    SearchLink link = {0, 0, 0, 0.0f};
-    if (i < n_followed) {
-      const EpsilonLink followed = m->epsilon_links[i];
-      const SearchArc arc = m->arcs[followed.arc];
-      const float cost = arc_cost(&beam, false, 0.0f, &arc, followed.source_cost);
-      keep = make_link(m->slots[followed.source].record, m->slots[followed.destination].record, followed.arc, cost,
-                       cost_of(cost_in(m, followed.destination)), lattice_beam, &link) &&
-             followed.source_cost == cost_of(cost_in(m, followed.source));
-    }
-    warp_add_link(search, m, 1, keep, link, 0.0f);
-  }
+  const Search s = {search, m};
+  const FrameLinks links = frame_links(search, m, 1);
+  const uint n = search->n_epsilon_links;
+  for (uint first = warp_number() * WARP; first < n; first += GROUP_SIZE)
+    warp_link_epsilon_arc(&s, &links, m->epsilon_links, first + lane_number(), n);
 }
 
 // The frame's links become the channel's: by one work-item.

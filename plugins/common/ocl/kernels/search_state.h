@@ -64,12 +64,6 @@ enum {
   kStepSettleFrames,
 };
 
-// An epsilon arc that was followed when its source cost source_cost, between slots.
-typedef struct {
-  uint source, destination, arc;
-  float source_cost;
-} EpsilonLink;
-
 // A slot belongs to a state with a token of the frame under construction. Its key is the least (cost, arc + 1); arc is 0 where
 // a candidate must be cheaper, not equal, to replace the token. Of a slot in local memory cost and state are there.
 typedef struct {

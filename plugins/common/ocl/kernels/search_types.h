@@ -70,7 +70,7 @@ DEVICE ChannelLayout channel_layout(uint64_t max_tokens, uint64_t max_records, u
 }
 
 // The scratch memory of a work-group in units of 16 bytes: slots [max_slots] at 0, items [2][max_slots], candidates
-// [max_candidates], epsilon links [max_candidates / 4], and the numbers of used slots [max_slots]. Links on their way begin
+// [max_candidates], epsilon links [max_candidates / 4] of 20 bytes, and the numbers of used slots [max_slots]. Links on their way begin
 // where the candidates do and extend over the epsilon links; behind these are their acoustic costs [max_candidates] and new
 // first links of frames [max_candidates].
 typedef struct ScratchLayout {
@@ -82,7 +82,7 @@ DEVICE ScratchLayout scratch_layout(size_t max_slots, size_t max_candidates) {
   at.items = max_slots;
   at.candidates = at.items + 2 * max_slots;
   at.epsilon_links = at.candidates + max_candidates;
-  at.moved_costs = at.epsilon_links + max_candidates / 4;
+  at.moved_costs = at.epsilon_links + (max_candidates + 15) / 16 * 5;
   at.moved_frames = at.moved_costs + max_candidates / 4;
   at.used = at.moved_frames + max_candidates / 4;
   at.end = at.used + max_slots / 4;

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of a frame, a warp at a time (docs/search.md, "A frame"): arcs become candidates, candidates that won become tokens,
+// and followed arcs become links. The back end provides the loops over lists and the barriers between the steps, and, before it
+// includes this file, log_likelihood_of(row, pdf) and the warp that search_stretch.h asks for. For its type Search, a block's
+// search with the table of its tokens, it also provides
+//   has_lattice(s), report(s, overflow)
+//   warp_append(size, wanted)                            reserves an index in a list for each lane that wants one
+//   warp_append_item(s, list, first_arc, n_arcs, cost, token)  adds a token with arcs to a list
+//   warp_lower_best(s, cost, counts)                     lowers the least cost so far; returns the bound by it
+//   warp_enter(s, emitting, state, wanted, arc, cost)    lowers the key of a state's slot; returns the slot, or kNoSlot if the
+//                                                        candidate is of no use
+//   warp_offer(s, ...)                                   enter_own of this file, or the way to the block that owns the state
+//   has_key(s, slot, cost, arc)                          true if the slot's key is the candidate's
+//   must_undercut(s, slot, cost)                         from now on only a lower cost replaces the slot's token
+//   slot_state, slot_cost, slot_number, slot_record(s, slot), set_slot_record(s, slot, record)
+//   source_number, source_record(s, source)              of the source of an epsilon link
+//   sent_acoustic_cost(s, steps, index, arc)             of a candidate of an emitting arc
+#ifndef SENONE_KERNELS_SEARCH_FRAME_H
+#define SENONE_KERNELS_SEARCH_FRAME_H
+
+#include "plugins/common/kernels/search_lattice.h"
+#include "plugins/common/kernels/search_stretch.h"
+#ifdef __cplusplus
+namespace asr {
+#endif
+
+DEVICE float arc_acoustic_cost(const FrameSteps *steps, uint32_t arc) {
+  return acoustic_cost_of(log_likelihood_of(steps->row, steps->arcs[arc].label & kArcPdf));
+}
+
+// ---- expand ----------------------------------------------------------------------------------------------------------------
+
+// Remembers an epsilon arc for the lattice, for the lanes that want to.
+FOR_TYPE(Search)
+DEVICE void warp_add_epsilon_link(const Search *s, const FollowedArcs *followed, bool wanted, const EpsilonLink *link) {
+  const uint32_t index = warp_append(followed->n_epsilon_links, wanted);
+  if (wanted && index < followed->max_epsilon_links) followed->epsilon_links[index] = *link;
+  if (wanted && index >= followed->max_epsilon_links) report(s, kCandidatesFull);
+}
+
+// Enters arcs into the block's own table and remembers those of use as candidates. Returns true in the lanes that have one.
+FOR_TYPE(Search)
+DEVICE bool warp_enter_own(const Search *s, const FollowedArcs *followed, bool emitting, const ArcStep *step, float cost,
+                           bool wanted) {
+  const uint32_t slot = warp_enter(s, emitting, step->arc.next_state, wanted, step->arc_index, cost);
+  const bool keep = slot != kNoSlot;
+  const uint32_t from = emitting || !keep ? step->token : slot_record(s, step->token);
+  const uint32_t index = warp_append(followed->n_candidates, keep);
+  const Candidate candidate = {slot | (step->arc.label & kArcEpsilon), step->arc_index, cost, from};
+  if (keep && index < followed->max_candidates) followed->candidates[index] = candidate;
+  if (keep && index >= followed->max_candidates) report(s, kCandidatesFull);
+  if (!emitting && has_lattice(s)) {
+    const EpsilonLink link = {step->token, slot, step->arc_index, from, cost};
+    warp_add_epsilon_link(s, followed, keep, &link);
+  }
+  return keep;
+}
+
+// Follows a stretch of a list's arcs into candidates. The loads of a step are under way while the one before enters the table.
+FOR_TYPE(Search)
+DEVICE void warp_expand(const Search *s, const FrameSteps *steps, const FollowedArcs *followed, bool emitting,
+                        ArcStretch stretch) {
+  if (stretch_ends(&stretch)) return;
+  ArcStep step = warp_next_step(&stretch, steps->arcs);
+  for (bool last = false; !last;) {
+    ArcStep following = {false, 0, 0, 0.0f, {0, 0, 0.0f, 0}};
+    last = stretch_ends(&stretch);
+    if (!last) following = warp_next_step(&stretch, steps->arcs);
+    const float log_likelihood = emitting && step.valid ? log_likelihood_of(steps->row, step.arc.label & kArcPdf) : 0.0f;
+    const float cost = step.valid ? arc_cost(&steps->beam, emitting, log_likelihood, &step.arc, step.from_cost) : INFINITY;
+    const float bound = emitting ? warp_lower_best(s, cost, step.valid) : steps->bound;
+    const bool wanted = step.valid && cost <= bound;
+    const bool keep = warp_offer(s, followed, emitting, &step, cost, acoustic_cost_of(log_likelihood), wanted);
+    if (!emitting) warp_lower_best(s, cost, keep);
+    step = following;
+  }
+}
+
+// ---- resolve ---------------------------------------------------------------------------------------------------------------
+
+// Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed. What an epsilon arc won
+// must be undercut to be replaced in the next round. Emitting arcs need no such mark, since an epsilon arc of the same cost has
+// the higher index. Lanes without a candidate have valid == false.
+FOR_TYPE(Search)
+DEVICE void warp_resolve(const Search *s, const FrameSteps *steps, bool emitting, uint32_t next_list, uint32_t index,
+                         const Candidate *candidate, bool valid) {
+  const uint32_t slot = candidate->slot & kCandidateSlot;
+  bool won = valid && candidate->slot != kNoSlot && candidate->cost <= steps->bound;
+  won = won && has_key(s, slot, candidate->cost, candidate->arc + 1);
+  ArcBegins begin = {0, 0}, end = {0, 0};
+  if (won && (candidate->slot & kCandidateEpsilon) != 0) {
+    const uint32_t state = slot_state(s, slot);
+    begin = steps->begins[state];
+    end = steps->begins[state + 1];
+  }
+  TraceRecord record = {candidate->from, candidate->arc, 0.0f};
+  if (emitting && won) {
+    record.previous = steps->tokens[candidate->from].record;
+    record.acoustic_cost = sent_acoustic_cost(s, steps, index, candidate->arc);
+  }
+  const uint32_t number = warp_append(steps->n_records, won);
+  if (won) {
+    if (!emitting) must_undercut(s, slot, candidate->cost);
+    set_slot_record(s, slot, number);
+    if (number < steps->max_records) {
+      steps->records[number] = record;
+    } else {
+      report(s, kTraceFull);
+    }
+  }
+  warp_append_item(s, next_list, begin.epsilon, end.epsilon - begin.epsilon, candidate->cost, slot);
+}
+
+// ---- links -----------------------------------------------------------------------------------------------------------------
+
+// Appends links for the lanes that want to.
+FOR_TYPE(Search)
+DEVICE void warp_add_link(const Search *s, const FrameLinks *to, bool wanted, const SearchLink *link, float acoustic_cost) {
+  const uint32_t index = to->first + warp_append(to->n, wanted);
+  if (!wanted) return;
+  if (index < to->max_links) {
+    to->links[index] = *link;
+    to->acoustic_costs[index] = acoustic_cost;
+  } else {
+    report(s, kLinksFull);
+  }
+}
+
+// Makes links of candidates of emitting arcs, once the tokens that they lead to are numbered.
+FOR_TYPE(Search)
+DEVICE void warp_link_candidate(const Search *s, const FrameSteps *steps, const FrameLinks *to, uint32_t index,
+                                const Candidate *candidate, bool valid) {
+  bool keep = valid && candidate->slot != kNoSlot && candidate->cost <= steps->bound;
+  SearchLink link = {0, 0, 0, 0.0f};
+  float acoustic_cost = 0.0f;
+  if (keep) {
+    const uint32_t slot = candidate->slot & kCandidateSlot;
+    keep = make_link(candidate->from, slot_number(s, slot), candidate->arc, candidate->cost, slot_cost(s, slot),
+                     to->lattice_beam, &link);
+  }
+  if (keep) acoustic_cost = sent_acoustic_cost(s, steps, index, candidate->arc);
+  warp_add_link(s, to, keep, &link, acoustic_cost);
+}
+
+// Makes links of epsilon arcs, once all tokens are numbered. The source kept the path that was followed if it has the same
+// record.
+FOR_TYPE(Search)
+DEVICE void warp_link_epsilon_arc(const Search *s, const FrameLinks *to, GLOBAL const EpsilonLink *arcs, uint32_t i,
+                                  uint32_t n_arcs) {
+  bool keep = false;
+  SearchLink link = {0, 0, 0, 0.0f};
+  if (i < n_arcs) {
+    const EpsilonLink arc = arcs[i];
+    const bool is_last_path = arc.from == source_record(s, arc.source);
+    keep = make_link(source_number(s, arc.source), slot_number(s, arc.destination), arc.arc, arc.cost,
+                     slot_cost(s, arc.destination), to->lattice_beam, &link) &&
+           is_last_path;
+  }
+  warp_add_link(s, to, keep, &link, 0.0f);
+}
+
+#ifdef __cplusplus
+}  // namespace asr
+#endif
+#endif  // SENONE_KERNELS_SEARCH_FRAME_H
