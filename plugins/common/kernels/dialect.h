@@ -25,7 +25,11 @@
 #define fast_sqrt(x) native_sqrt(x)
 
 DEVICE uint32_t thread_number(void) { return get_local_id(0); }  // in its block, OpenCL's work-group
+#if defined(GROUP_SIZE) && GROUP_SIZE == 1  // a block of one thread has nothing to wait for
+DEVICE void block_sync(void) {}
+#else
 DEVICE void block_sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); }
+#endif
 
 #else
 

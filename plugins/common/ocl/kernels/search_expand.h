@@ -94,20 +94,19 @@ FollowedArcs followed_arcs(__local SearchState *search, const Memory *m) {
 }
 
 // Follows the arcs of a list's items into candidates.
-void group_expand(__local SearchState *search, const Memory *m, bool emitting) {
+void group_expand(__local SearchState *search, const Memory *m, uint list, bool emitting) {
   const Search s = {search, m};
   const FrameSteps steps = frame_steps(search, m);
   const FollowedArcs followed = followed_arcs(search, m);
-  const uint list = search->list;
   warp_expand(&s, &steps, &followed, emitting,
               warp_stretch(items_of(m, list), n_items_of(search, list), n_arcs_of(search, list), GROUP_SIZE));
 }
 
 // Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed.
-void group_resolve(__local SearchState *search, const Memory *m, bool emitting) {
+void group_resolve(__local SearchState *search, const Memory *m, uint list, bool emitting) {
   const Search s = {search, m};
   const FrameSteps steps = frame_steps(search, m);
-  const uint n_candidates = n_candidates_of(search, m), next_list = search->list ^ 1;
+  const uint n_candidates = n_candidates_of(search, m);
   __global const Candidate *const candidates = m->candidates + search->first_candidate;
   Candidate following = {0, 0, 0.0f, 0};
   if (get_local_id(0) < n_candidates) following = candidates[get_local_id(0)];
@@ -115,6 +114,6 @@ void group_resolve(__local SearchState *search, const Memory *m, bool emitting) 
     const uint i = first + lane_number();
     const Candidate candidate = following;
     if (i + GROUP_SIZE < n_candidates) following = candidates[i + GROUP_SIZE];
-    warp_resolve(&s, &steps, emitting, next_list, i, &candidate, i < n_candidates);
+    warp_resolve(&s, &steps, emitting, list ^ 1, i, &candidate, i < n_candidates);
   }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Warps (search_warp_*.h) and work-groups of the search's kernels append to lists and add up here. Functions named warp_* are
-// called by whole warps, group_* by whole work-groups, and have no barriers.
+// called by whole warps, group_* by whole work-groups, which have barriers where the function says so.
 
 uint warp_size(void) { return WARP; }
 uint warp_number(void) { return (uint)get_local_id(0) / WARP; }
 
-void sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); }
+bool is_first(void) { return get_local_id(0) == 0; }
 
 uint now(__local const uint *value) { return *(volatile __local const uint *)value; }  // while others may change it
 
@@ -24,22 +24,20 @@ void warp_add(__local uint *sum, uint value) {
   if (lane_number() == WARP - 1 && scanned > 0) atomic_add(sum, scanned);
 }
 
-// A sum over all work-items in two steps: what a warp has, and then, after one work-item has called add_up, the sum over the
-// work-items before this one. sums: [MAX_WARPS].
-void warp_sum(__local uint *sums, uint value) {
+// The sum over the work-items before this one; *total is that over all. sums: [MAX_WARPS]. With barriers.
+uint group_scan(__local uint *sums, uint value, uint *total) {
   const uint scanned = warp_scan(value);
+  block_sync();  // what was there has been read
   if (lane_number() == WARP - 1) sums[warp_number()] = scanned;
-}
-uint add_up(__local uint *sums) {
-  uint sum = 0;
+  block_sync();
+  uint before = 0;
+  *total = 0;
   for (uint w = 0; w < GROUP_SIZE / WARP; ++w) {
-    const uint of_warp = sums[w];
-    sums[w] = sum;
-    sum += of_warp;
+    if (w < warp_number()) before += sums[w];
+    *total += sums[w];
   }
-  return sum;
+  return before + scanned - value;
 }
-uint warp_sum_before(__local const uint *sums, uint value) { return sums[warp_number()] + warp_scan(value) - value; }
 
 // The work-item's share of n neighbouring elements.
 Share share_of(uint n) { return share_of_thread(n, get_local_id(0), GROUP_SIZE); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indices in the lists, for devices with atomic operations of 32 bits only: items are counted at once, the arcs before them in
-// two steps of their own.
+// Indices in the lists, for devices with atomic operations of 32 bits only: items are counted at once, the arcs before them
+// once the list is complete.
 
 // Adds a token with n_arcs > 0 arcs to a list, for the lanes that want to. Its offset is the number of arcs for now.
 void warp_add_item(__local SearchState *search, const Memory *m, uint list, uint first_arc, uint n_arcs, float cost,
@@ -11,21 +11,18 @@ void warp_add_item(__local SearchState *search, const Memory *m, uint list, uint
   items_of(m, list)[index] = item;
 }
 
-// After all items: their offsets, in two steps with add_up between them.
-uint n_own_arcs(__local const SearchState *search, const Memory *m) {
-  const Share share = share_of(min(n_items_of(search, search->list), m->max_slots));
-  uint n = 0;
-  for (uint i = share.begin; i < share.end; ++i) n += items_of(m, search->list)[i].offset;
-  return n;
-}
-void group_count_arcs(__local SearchState *search, const Memory *m) { warp_sum(search->sums, n_own_arcs(search, m)); }
-void group_number_arcs(__local SearchState *search, const Memory *m) {
-  const Share share = share_of(min(n_items_of(search, search->list), m->max_slots));
-  uint before = warp_sum_before(search->sums, n_own_arcs(search, m));
+// After all items: their offsets. With barriers.
+void group_number_arcs(__local SearchState *search, const Memory *m, uint list) {
+  __global ExpandItem *const items = items_of(m, list);
+  const Share share = share_of(min(n_items_of(search, list), m->max_slots));
+  uint n_own = 0, n_arcs;
+  for (uint i = share.begin; i < share.end; ++i) n_own += items[i].offset;
+  uint before = group_scan(search->sums, n_own, &n_arcs);
   for (uint i = share.begin; i < share.end; ++i) {
-    __global ExpandItem *const item = &items_of(m, search->list)[i];
-    const uint n_arcs = item->offset;
-    item->offset = before;
-    before += n_arcs;
+    const uint n_of_item = items[i].offset;
+    items[i].offset = before;
+    before += n_of_item;
   }
+  if (is_first()) search->list_size[list] += n_arcs;
+  block_sync();
 }

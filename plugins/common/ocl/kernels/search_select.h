@@ -10,8 +10,8 @@ bool agrees(__local const SearchState *search, SearchToken token) {
   return has_prefix(search->kth.known, bin_of(search, token), make_key(token.cost, token.state));
 }
 
-// Sets the threshold if it is the beam's. Returns false if the k-th key must be found.
-bool choose_threshold(__local SearchState *search) {
+// Sets the threshold if it is the beam's; else the k-th key is to be found.
+void choose_threshold(__local SearchState *search) {
   const SearchBeam beam = search->job.beam;
   const uint n_tokens = search->job.n_tokens;
   search->threshold = beam_threshold(search->job.best, beam.beam, beam.min_active, n_tokens);
@@ -19,7 +19,7 @@ bool choose_threshold(__local SearchState *search) {
   const bool has_few = n_within < beam.min_active && n_tokens > beam.min_active, has_many = n_within > beam.max_active;
   const KthKey kth = {has_few ? beam.min_active : beam.max_active, false, {0, 64, 0}};
   search->kth = kth;
-  return !has_few && !has_many;
+  search->is_beam = !has_few && !has_many;
 }
 
 void group_clear_bins(const Memory *m) {
@@ -60,7 +60,7 @@ bool narrow_kth(__local SearchState *search, const Memory *m) {
   return kth->known.top == 0 || m->bins[bin] == k;
 }
 
-// The greatest key of the tokens that agree: its cost, and in the next step its state.
+// The greatest key of the tokens that agree: its cost, and then its state.
 void group_find_most(__local SearchState *search, const Memory *m, bool has_cost) {
   __global const SearchToken *const tokens = last_tokens(search, m);
   for (uint i = get_local_id(0); i < search->job.n_tokens; i += GROUP_SIZE) {
@@ -72,6 +72,26 @@ void group_find_most(__local SearchState *search, const Memory *m, bool has_cost
       atomic_max(&search->most_state, token.state);
     }
   }
+}
+
+// Finds the k-th smallest key, which is the threshold. The bins overwrite the table, which is free. With barriers.
+void group_find_kth(__local SearchState *search, const Memory *m) {
+  for (bool found = false; !found;) {
+    group_clear_bins(m);
+    block_sync();
+    group_fill_bins(search, m);
+    block_sync();
+    if (is_first()) search->is_beam = narrow_kth(search, m);
+    block_sync();
+    found = search->is_beam;
+  }
+  group_find_most(search, m, false);
+  block_sync();
+  group_find_most(search, m, true);
+  block_sync();
+  if (is_first()) search->threshold = (ulong)search->most_cost << 32 | search->most_state;
+  group_free_local(m);
+  block_sync();
 }
 
 void lower_best(__local SearchState *search, const Memory *m, uint first_arc, uint n_arcs) {

@@ -8,62 +8,6 @@
 FIXED uint kBinsOfBlock = 32;
 #define ALL_LOCAL 0xffffffffu
 
-// The steps of a work-group; search_steps.h has their order.
-enum {
-  kStepBegin,  // nothing to do
-  kStepEndJob,
-  kStepEnd,
-  kStepFreeSlots,
-  // search_trace.h
-  kStepClearMarks,
-  kStepMarkPaths,
-  kStepCountBits,
-  kStepNumberBits,
-  kStepMoveTokens,
-  kStepGatherRecords,
-  kStepPutRecords,
-  // search_select.h
-  kStepFreeLocal,
-  kStepClearBins,
-  kStepFillBins,
-  kStepFindMostCost,
-  kStepFindMostState,
-  kStepSelect,
-  // search_items_32.h
-  kStepCountArcs,
-  kStepNumberArcs,
-  // search_keys.h
-  kStepSettleKeys,
-  // search_expand.h, for emitting arcs and for epsilon arcs
-  kStepExpand,
-  kStepResolve,
-  kStepExpandEpsilons,
-  kStepResolveEpsilons,
-  kStepFinishTokens,  // search.cl
-  // search_links.h
-  kStepMakeEmittingLinks,
-  kStepMakeEpsilonLinks,
-  kStepFreeUsed,
-  // search_prune.h
-  kStepGatherFrames,
-  kStepPutFrames,
-  kStepClearNewest,
-  kStepFollowBack,
-  kStepNumberKept,
-  kStepPruneLinks,
-  kStepPutLinks,
-  kStepFreeExtras,
-  // search_output.h
-  kStepFindLeast,
-  kStepEndExtras,
-  // search_gaps.h
-  kStepCountLinks,
-  kStepPlaceFrames,
-  kStepGatherPart,
-  kStepPutPart,
-  kStepSettleFrames,
-};
-
 // A slot belongs to a state with a token of the frame under construction. Its key is the least (cost, arc + 1); arc is 0 where
 // a candidate must be cheaper, not equal, to replace the token. Of a slot in local memory cost and state are there.
 typedef struct {
@@ -81,11 +25,6 @@ typedef struct {
 // The state of a work-group, in local memory.
 typedef struct {
   SearchJob job;
-  uint job_number, step;  // what all do next
-  uint status;            // why a frame is given up
-
-  uint list, n_rounds;   // the list that is followed
-  uint is_emitting;      // by its emitting arcs
   ulong list_size[2];    // items << 32 | arcs
   uint first_candidate;  // those before are kept for the frame's links
   uint n_used[2];        // slots in local memory, in global memory
@@ -97,19 +36,19 @@ typedef struct {
   uint is_full;  // a work-item could not go on, the others need not
 
   ulong threshold;  // of the keys of active tokens
+  bool is_beam;     // or it has to be found
   KthKey kth;
-  uint most_cost, most_state;     // of the tokens up to the k-th
-  uint n_staying, first_of_part;  // of what moves in parts: records, links
+  uint most_cost, most_state;  // of the tokens up to the k-th
 
-  uint n_epsilon_links, n_links[2];         // of the frame: emitting, epsilon
-  uint pruned_early;                        // since the last frame
-  SearchFrame pruned, before, after;        // the frame that is pruned, the one before it, and the one after it, as it now is
-  SearchFrame ahead;                        // the one before those
-  uint frame, of_frame;                     // its number, and which of the two extra costs are those of its tokens
-  uint to;                                  // where its links go
-  uint changes, closes_gaps, last_settled;  // of a pruning
-  uint writes, least[2], n_newest;          // whether the lattice is written; costs of its ends, and how many there are
-  uint sums[MAX_WARPS];                     // of warps
+  uint n_epsilon_links, n_links[2];   // of the frame: emitting, epsilon
+  SearchFrame pruned, before, after;  // the frame that is visited, the one before it, and the one after it, as it now is
+  SearchFrame ahead;                  // the one before those
+  uint frame, of_frame;               // its number, and which of the two extra costs are those of its tokens
+  uint to;                            // where its links go
+  uint fell[3];                       // an extra cost, in rounds in turns
+  uint differs, n_kept;               // the frame's extra costs from those before; its tokens that stay
+  uint least[2], n_newest;            // of a lattice that is written: costs of its ends, and how many there are
+  uint sums[MAX_WARPS];               // of warps
 } SearchState;
 
 // The table in local memory: states and costs, or bins, which are needed when the table is free.

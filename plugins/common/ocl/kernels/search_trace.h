@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compacts the trace (plugins/common/kernels/search_trace.h) in steps of the work-group, in the scratch memory, which is free
-// between frames.
+// Compacts the trace (plugins/common/kernels/search_trace.h) in the scratch memory, which is free between frames.
 
 Compaction compaction_of(const Memory *m) {
   const Compaction c = {(__global uint *)items_of(m, 0), (__global uint *)items_of(m, 1), (__global Followers *)m->candidates,
                         (__global TraceRecord *)m->candidates};
   return c;
-}
-
-void group_clear_marks(__local const SearchState *search, const Memory *m) {
-  const Compaction c = compaction_of(m);
-  clear_marks(&c, search->job.n_records, get_local_id(0), GROUP_SIZE);
-}
-
-void group_mark_paths(__local const SearchState *search, const Memory *m) {
-  const Compaction c = compaction_of(m);
-  mark_tokens(&c, last_tokens(search, m), search->job.n_tokens, m->records, get_local_id(0), GROUP_SIZE);
 }
 
 // Moves records from the root on to the settled steps while there is one follower. By one work-item.
@@ -32,29 +21,29 @@ void settle(__local SearchState *search, const Memory *m) {
   search->job.n_settled = n_settled;
 }
 
-// Numbers the bits in two steps with add_up between them.
-void group_count_bits(__local SearchState *search, const Memory *m) {
+// With barriers.
+void group_compact_trace(__local SearchState *search, const Memory *m) {
   const Compaction c = compaction_of(m);
-  warp_sum(search->sums, count_bits(&c, share_of(n_bit_words(search->job.n_records))));
-}
-void group_number_bits(__local SearchState *search, const Memory *m) {
-  const Compaction c = compaction_of(m);
-  const Share words = share_of(n_bit_words(search->job.n_records));
-  number_bits(&c, words, warp_sum_before(search->sums, count_bits(&c, words)));
-}
-
-void group_move_tokens(__local const SearchState *search, const Memory *m) {
-  const Compaction c = compaction_of(m);
-  renumber_tokens(&c, last_tokens(search, m), search->job.n_tokens, get_local_id(0), GROUP_SIZE);
-}
-
-// Move a part of the records to the scratch memory, where a record needs less than a candidate, and back.
-void group_gather_records(__local const SearchState *search, const Memory *m) {
-  const Compaction c = compaction_of(m);
-  gather_records(&c, m->records, search->job.n_records, search->first_of_part, m->max_candidates, get_local_id(0), GROUP_SIZE);
-}
-void group_put_records(__local const SearchState *search, const Memory *m) {
-  const Compaction c = compaction_of(m);
-  const uint first = search->first_of_part;
-  put_records(&c, m->records, first, min(search->n_staying - first, m->max_candidates), get_local_id(0), GROUP_SIZE);
+  __global SearchToken *const tokens = last_tokens(search, m);
+  const uint n_records = search->job.n_records, n_tokens = search->job.n_tokens, own = get_local_id(0);
+  clear_marks(&c, n_records, own, GROUP_SIZE);
+  block_sync();
+  mark_tokens(&c, tokens, n_tokens, m->records, own, GROUP_SIZE);
+  block_sync();
+  if (is_first()) settle(search, m);
+  block_sync();
+  const Share words = share_of(n_bit_words(n_records));
+  uint n_left;
+  number_bits(&c, words, group_scan(search->sums, count_bits(&c, words), &n_left));
+  block_sync();
+  renumber_tokens(&c, tokens, n_tokens, own, GROUP_SIZE);
+  const uint n_part = m->max_candidates;  // a record needs less than a candidate
+  for (uint part = 0; part < n_left; part += n_part) {
+    gather_records(&c, m->records, n_records, part, n_part, own, GROUP_SIZE);
+    block_sync();
+    put_records(&c, m->records, part, min(n_left - part, n_part), own, GROUP_SIZE);
+    block_sync();
+  }
+  if (is_first()) search->job.n_records = search->job.n_compacted = n_left;
+  block_sync();
 }
