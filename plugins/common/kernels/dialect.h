@@ -25,6 +25,7 @@
 #define fast_sqrt(x) native_sqrt(x)
 
 DEVICE uint32_t thread_number(void) { return get_local_id(0); }  // in its block, OpenCL's work-group
+DEVICE uint32_t block_size(void) { return get_local_size(0); }
 #if defined(GROUP_SIZE) && GROUP_SIZE == 1  // a block of one thread has nothing to wait for
 DEVICE void block_sync(void) {}
 #else
@@ -49,6 +50,7 @@ DEVICE void block_sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENC
 namespace asr {
 
 DEVICE uint32_t thread_number() { return threadIdx.x; }
+DEVICE uint32_t block_size() { return blockDim.x; }
 DEVICE void block_sync() { __syncthreads(); }
 
 DEVICE uint32_t as_uint(float x) { return __float_as_uint(x); }
@@ -58,6 +60,7 @@ DEVICE uint32_t popcount(uint32_t x) { return __popc(x); }
 DEVICE uint32_t atomic_add(uint32_t *at, uint32_t value) { return atomicAdd(at, value); }
 DEVICE uint32_t atomic_or(uint32_t *at, uint32_t bits) { return atomicOr(at, bits); }
 DEVICE uint32_t atomic_min(uint32_t *at, uint32_t value) { return atomicMin(at, value); }
+DEVICE uint32_t atomic_max(uint32_t *at, uint32_t value) { return atomicMax(at, value); }
 
 // By the hardware's approximations.
 DEVICE float fast_exp2(float x) {  // within 2^-22 of its value; 0 for -inf

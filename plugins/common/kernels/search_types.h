@@ -98,6 +98,14 @@ typedef struct ChannelLattice {
   uint32_t n_unpruned;  // frames at the end
 } ChannelLattice;
 
+// The buffers of a channel's lattice.
+typedef struct LatticeMemory {
+  GLOBAL SearchLink *links;      // [max_links]
+  GLOBAL float *acoustic_costs;  // [max_links]
+  GLOBAL float *extras;          // [max_links + 1]
+  GLOBAL SearchFrame *frames;    // [max_frames]
+} LatticeMemory;
+
 // A lattice that was written behind the channel's links and frames, as it would be if the utterance ended there: the frames
 // from the newest one back to the first that the host lacks. The newest frame's tokens are in the buffer of the next frame's.
 typedef struct SearchOutput {
@@ -169,6 +177,14 @@ typedef struct FrameLinks {
   uint32_t first, max_links;
   float lattice_beam;
 } FrameLinks;
+
+// Shared memory of the threads on their way back through a lattice (search_prune.h).
+typedef struct WalkState {
+  uint32_t most_tokens;   // of a frame
+  SearchFrame frames[4];  // frame t at t % 4
+  uint32_t n_left[2][3];  // of frame t, at t % 2: its tokens, emitting links, and epsilon links
+  uint32_t any[3];        // of block_any, in turns
+} WalkState;
 
 FIXED uint32_t kFreeSlot = 0xffffffffu;  // instead of a slot's state
 FIXED uint32_t kNoSlot = 0xffffffffu;

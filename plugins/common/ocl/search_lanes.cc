@@ -79,8 +79,7 @@ void SearchLanes::launch_jobs(bool) {
   device_jobs_.reserve(lanes.size());
   for (size_t i = 0; i < lanes.size(); ++i) {
     const SearchJob &job = jobs_.data()[i] = lanes[i].job;
-    // Records, and frames when the host has taken some, move through the buffer of the candidates.
-    while (max_candidates_ <= std::max(job.max_records / 2, job.lattice.max_frames)) max_candidates_ *= 2;
+    while (max_candidates_ <= job.max_records / 2) max_candidates_ *= 2;  // records move through the buffer of the candidates
     while (max_slots_ < job.max_records / 128) max_slots_ *= 2;
   }
   reserve_scratch(std::min(static_cast<uint32_t>(lanes.size()), program_.n_groups));

@@ -14,7 +14,7 @@ namespace {
 // of one work-item, so that the kernel needs no barriers there: compilers copy code for every path between barriers.
 constexpr uint32_t kGpuGroupSize = 1024, kSubgroupsGroupSize = 512, kHostGroupSize = 1;
 constexpr size_t kLaneBytes = 1024, kMostSlots = 8191;  // less than half of the usual max_slots
-constexpr uint32_t kLeastSlots = 1057;                  // enough for the bins of LocalTable
+constexpr uint32_t kLeastSlots = 1537;                  // enough for the bins of LocalTable, and for closing gaps
 constexpr uint32_t kReduxCapability = 8;
 
 std::string options_of(const SearchTuning &tuning) {

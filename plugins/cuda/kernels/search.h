@@ -20,12 +20,7 @@ struct SearchTables {
 };
 
 // A channel's lattice and its buffers.
-struct SearchLinks : ChannelLattice {
-  SearchLink *links;      // [max_links]
-  float *acoustic_costs;  // [max_links]
-  float *extras;          // [max_links + 1]
-  SearchFrame *frames;    // [max_frames]
-};
+struct SearchLinks : ChannelLattice, LatticeMemory {};
 
 // Buffers of the best path of a channel (docs/search.md, "The best path"): *end, the path from its last arc back in steps[0 ...
 // n_steps - 1], of which the first max_steps are written, and the settled part in settled_steps[0 ... n_settled - 1]. All three

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "plugins/cuda/kernels/search_frame.cuh"
-#include "plugins/cuda/kernels/search_output.cuh"
+#include "plugins/cuda/kernels/search_prune.cuh"
 
 namespace asr::cuda {
 

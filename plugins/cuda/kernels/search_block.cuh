@@ -4,7 +4,7 @@
 
 #include "plugins/cuda/kernels/search_warp.cuh"
 
-namespace asr::cuda {
+namespace asr {
 
 constexpr uint32_t kMaxWarps = 32;  // of a block
 
@@ -19,4 +19,4 @@ __device__ inline uint32_t block_scan(uint32_t value, uint32_t *sums, uint32_t *
   return __shfl_sync(kAllLanes, scanned - of_warp, warp_number()) + inclusive - value;
 }
 
-}  // namespace asr::cuda
+}  // namespace asr

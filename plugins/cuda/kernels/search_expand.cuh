@@ -6,9 +6,9 @@
 // list if its state has epsilon arcs.
 #pragma once
 
-#include "plugins/cuda/kernels/search_extras.cuh"
 #include "plugins/cuda/kernels/search_mail.cuh"
 #include "plugins/cuda/kernels/search_table.cuh"
+#include "plugins/cuda/kernels/search_values.cuh"
 #include "plugins/cuda/kernels/search_warp.cuh"
 
 namespace asr {

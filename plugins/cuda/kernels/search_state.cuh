@@ -48,13 +48,6 @@ struct Mail {
   __device__ uint32_t spill() const { return 3 * quarter; }
 };
 
-// Shared data of the threads on their way back through a lattice (search_walk_back.cuh).
-struct WalkState {
-  uint32_t most_tokens;   // of a frame
-  SearchFrame frames[4];  // frame t at t % 4
-  uint32_t n_left[2][3];  // of frame t, at t % 2: its tokens, emitting links, and epsilon links
-};
-
 // Numbers of a frame's tokens and links, counted by all blocks of a team.
 struct FrameCounts {
   uint32_t n_next, n_within;  // tokens, those of them within the beam

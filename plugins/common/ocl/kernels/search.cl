@@ -4,7 +4,7 @@
 // are compute units, and further ones after them. A frame is: select (search_select.h), expand and resolve the emitting arcs,
 // expand and resolve epsilon arcs until no cost falls (search_expand.h), write the tokens down and free their slots. Channels
 // that make lattices keep the frame's links (search_links.h), every few frames prune what they have (search_prune.h), and write
-// the lattice when it is wanted (search_output.h). On a CPU a group is one work-item and there are no barriers, so that PoCL
+// the lattice when it is wanted. On a CPU a group is one work-item and there are no barriers, so that PoCL
 // compiles the kernel as a plain function.
 //
 // A frame that does not fit its memory leaves the channel as it was before it: the kernel ends there and the host, with more
@@ -39,11 +39,9 @@
 #include "plugins/common/ocl/kernels/search_expand.h"
 #include "plugins/common/ocl/kernels/search_select.h"
 #include "plugins/common/ocl/kernels/search_links.h"
-#include "plugins/common/ocl/kernels/search_gaps.h"
 #include "plugins/common/ocl/kernels/search_prune.h"
 #include "plugins/common/ocl/kernels/search_path.h"
 #include "plugins/common/ocl/kernels/search_trace.h"
-#include "plugins/common/ocl/kernels/search_output.h"
 #include "plugins/common/ocl/kernels/search_channel.h"
 // clang-format on
 
@@ -68,7 +66,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void search(
     group_advance(&search, &m);
     block_sync();
     if (is_first()) {
-      note_settled_links(&search.job.lattice, m.frames);
+      note_settled_links(&search.job.lattice, m.lattice.frames);
       jobs[number] = search.job;
     }
   }

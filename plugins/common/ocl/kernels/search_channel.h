@@ -180,7 +180,7 @@ bool group_consume_row(__local SearchState *search, const Memory *m) {
 
 // Returns true if the links of n_frames frames as large as the newest may exceed the capacity.
 bool may_lack_links_for(__local const ChannelLattice *lattice, const Memory *m, uint n_frames) {
-  const uint n_last = lattice->n_links - m->frames[lattice->n_frames - 1].first_link;
+  const uint n_last = lattice->n_links - m->lattice.frames[lattice->n_frames - 1].first_link;
   return lattice->n_links + n_frames * n_last / 4 * 5 > lattice->max_links;
 }
 

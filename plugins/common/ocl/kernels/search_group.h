@@ -25,7 +25,7 @@ void warp_add(__local uint *sum, uint value) {
 }
 
 // The sum over the work-items before this one; *total is that over all. sums: [MAX_WARPS]. With barriers.
-uint group_scan(__local uint *sums, uint value, uint *total) {
+uint block_scan(uint value, __local uint *sums, uint *total) {
   const uint scanned = warp_scan(value);
   block_sync();  // what was there has been read
   if (lane_number() == WARP - 1) sums[warp_number()] = scanned;

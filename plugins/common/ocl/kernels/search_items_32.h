@@ -17,7 +17,7 @@ void group_number_arcs(__local SearchState *search, const Memory *m, uint list) 
   const Share share = share_of(min(n_items_of(search, list), m->max_slots));
   uint n_own = 0, n_arcs;
   for (uint i = share.begin; i < share.end; ++i) n_own += items[i].offset;
-  uint before = group_scan(search->sums, n_own, &n_arcs);
+  uint before = block_scan(n_own, search->sums, &n_arcs);
   for (uint i = share.begin; i < share.end; ++i) {
     const uint n_of_item = items[i].offset;
     items[i].offset = before;

@@ -3,8 +3,8 @@
 
 // Returns the links of a kind: epsilon links come after emitting ones.
 FrameLinks frame_links(__local SearchState *search, const Memory *m, uint kind) {
-  const FrameLinks links = {m->links,
-                            m->acoustic_costs,
+  const FrameLinks links = {m->lattice.links,
+                            m->lattice.acoustic_costs,
                             &search->n_links[kind],
                             search->job.lattice.n_links + (kind == 1 ? search->n_links[0] : 0),
                             search->job.lattice.max_links,
@@ -37,5 +37,5 @@ void group_make_epsilon_links(__local SearchState *search, const Memory *m) {
 void add_frame(__local SearchState *search, const Memory *m) {
   __local ChannelLattice *const lattice = &search->job.lattice;
   const SearchFrame frame = append_frame(lattice, search->n_links[0], search->n_links[1], search->n_next);
-  m->frames[lattice->n_frames - 1] = frame;
+  m->lattice.frames[lattice->n_frames - 1] = frame;
 }

@@ -41,13 +41,8 @@ typedef struct {
   uint most_cost, most_state;  // of the tokens up to the k-th
 
   uint n_epsilon_links, n_links[2];   // of the frame: emitting, epsilon
-  SearchFrame pruned, before, after;  // the frame that is visited, the one before it, and the one after it, as it now is
-  SearchFrame ahead;                  // the one before those
-  uint frame, of_frame;               // its number, and which of the two extra costs are those of its tokens
-  uint to;                            // where its links go
-  uint fell[3];                       // an extra cost, in rounds in turns
-  uint differs, n_kept;               // the frame's extra costs from those before; its tokens that stay
-  uint least[2], n_newest;            // of a lattice that is written: costs of its ends, and how many there are
+  uint least[2];                     // costs of the ends of a lattice that is written
+  WalkState walk;
   uint sums[MAX_WARPS];               // of warps
 } SearchState;
 
@@ -74,9 +69,7 @@ typedef struct {
   __global Candidate *candidates;
   __global EpsilonLink *epsilon_links;  // [max_candidates / 4]
   __global uint *used;                  // [max_slots], the slots in use, as they are in `slots`
-  __global SearchLink *links;           // the channel's lattice
-  __global float *acoustic_costs, *extras;
-  __global SearchFrame *frames;
+  LatticeMemory lattice;                // the channel's
 } Memory;
 
 // The scratch memory of a group, in global memory as scratch_layout() says and in local memory.
@@ -97,14 +90,6 @@ Memory scratch_of(__global uint4 *scratch, __local LocalTable *table, uint max_s
   return m;
 }
 
-// The scratch memory for costs of links on their way, and for frames while gaps are closed: [max_candidates] each.
-__global float *moved_costs(const Memory *m) {
-  return (__global float *)((__global uint4 *)m->slots + scratch_layout(m->max_slots, m->max_candidates).moved_costs);
-}
-__global uint *moved_frames(const Memory *m) {
-  return (__global uint *)((__global uint4 *)m->slots + scratch_layout(m->max_slots, m->max_candidates).moved_frames);
-}
-
 void set_channel(Memory *m, const __local SearchJob *job, __global const float *rows, __global uint *channels) {
   const ChannelLayout at =
       channel_layout(job->max_tokens, job->max_records, job->max_settled, job->lattice.max_links, job->lattice.max_frames);
@@ -113,10 +98,10 @@ void set_channel(Memory *m, const __local SearchJob *job, __global const float *
   m->tokens = (__global SearchToken *)(own + at.tokens);
   m->records = (__global TraceRecord *)(own + at.records);
   m->settled = (__global PathStep *)(own + at.settled);
-  m->links = (__global SearchLink *)own;
-  m->acoustic_costs = (__global float *)(own + at.acoustic_costs);
-  m->extras = (__global float *)(own + at.extras);
-  m->frames = (__global SearchFrame *)(own + at.frames);
+  m->lattice.links = (__global SearchLink *)own;
+  m->lattice.acoustic_costs = (__global float *)(own + at.acoustic_costs);
+  m->lattice.extras = (__global float *)(own + at.extras);
+  m->lattice.frames = (__global SearchFrame *)(own + at.frames);
 }
 
 // Tokens after the last frame, and those of the next.

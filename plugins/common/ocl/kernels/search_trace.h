@@ -34,7 +34,7 @@ void group_compact_trace(__local SearchState *search, const Memory *m) {
   block_sync();
   const Share words = share_of(n_bit_words(n_records));
   uint n_left;
-  number_bits(&c, words, group_scan(search->sums, count_bits(&c, words), &n_left));
+  number_bits(&c, words, block_scan(count_bits(&c, words), search->sums, &n_left));
   block_sync();
   renumber_tokens(&c, tokens, n_tokens, own, GROUP_SIZE);
   const uint n_part = m->max_candidates;  // a record needs less than a candidate

@@ -17,7 +17,7 @@ typedef struct SearchJob {
   uint64_t n_active, n_arcs_expanded;
   uint32_t row_stride, n_frames;
   uint32_t begin, start_state;  // begin: 1 = first makes the token of the start state
-  uint32_t output, use_final;   // output: 1 = at the end writes the lattice (search_output.h)
+  uint32_t output, use_final;   // output: 1 = at the end writes the lattice
   uint32_t has_written;         // the lattice; set by the kernel
   SearchBeam beam;
   float bins_per_cost;  // of the histogram over the beam
@@ -70,11 +70,9 @@ DEVICE ChannelLayout channel_layout(uint64_t max_tokens, uint64_t max_records, u
 }
 
 // The scratch memory of a work-group in units of 16 bytes: slots [max_slots] at 0, items [2][max_slots], candidates
-// [max_candidates], epsilon links [max_candidates / 4] of 20 bytes, and the numbers of used slots [max_slots]. Links on their way begin
-// where the candidates do and extend over the epsilon links; behind these are their acoustic costs [max_candidates] and new
-// first links of frames [max_candidates].
+// [max_candidates], epsilon links [max_candidates / 4], and the numbers of used slots [max_slots].
 typedef struct ScratchLayout {
-  size_t items, candidates, epsilon_links, moved_costs, moved_frames, used, end;
+  size_t items, candidates, epsilon_links, used, end;
 } ScratchLayout;
 
 DEVICE ScratchLayout scratch_layout(size_t max_slots, size_t max_candidates) {
@@ -82,9 +80,7 @@ DEVICE ScratchLayout scratch_layout(size_t max_slots, size_t max_candidates) {
   at.items = max_slots;
   at.candidates = at.items + 2 * max_slots;
   at.epsilon_links = at.candidates + max_candidates;
-  at.moved_costs = at.epsilon_links + (max_candidates + 15) / 16 * 5;
-  at.moved_frames = at.moved_costs + max_candidates / 4;
-  at.used = at.moved_frames + max_candidates / 4;
+  at.used = at.epsilon_links + (max_candidates + 15) / 16 * 5;
   at.end = at.used + max_slots / 4;
   return at;
 }

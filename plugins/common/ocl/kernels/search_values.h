@@ -10,6 +10,7 @@ typedef struct {
   __global uint *far;
 } Values;
 
+// Values number `which` of frames that have at most n_tokens.
 Values token_values(const Memory *m, uint which, uint n_tokens) {
   const Values values = {n_tokens <= NEAR_TOKENS, (__local uint *)m->table + which * NEAR_TOKENS,
                          (__global uint *)m->items + (size_t)which * m->max_slots};
@@ -28,6 +29,11 @@ void set_value(const Values *v, uint token, uint value) {
 // Returns the value before.
 uint lower_value(const Values *v, uint token, uint value) {
   return v->is_near ? atomic_min(v->near + token, value) : atomic_min(v->far + token, value);
+}
+void swap_values(Values *a, Values *b) {
+  const Values values = *a;
+  *a = *b;
+  *b = values;
 }
 
 #include "plugins/common/kernels/search_lattice.h"
