@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of a frame, a warp at a time (docs/search.md, "A frame"): arcs become candidates, candidates that won become tokens,
-// and followed arcs become links. The back end provides the loops over lists and the barriers between the steps, and, before it
-// includes this file, log_likelihood_of(row, pdf) and the warp that search_stretch.h asks for. For its type Search, a block's
-// search with the table of its tokens, it also provides
-//   has_lattice(s), report(s, overflow)
-//   warp_append(size, wanted)                            reserves an index in a list for each lane that wants one
-//   warp_append_item(s, list, first_arc, n_arcs, cost, token)  adds a token with arcs to a list
-//   warp_lower_best(s, cost, counts)                     lowers the least cost so far; returns the bound by it
-//   warp_enter(s, emitting, state, wanted, arc, cost)    lowers the key of a state's slot; returns the slot, or kNoSlot if the
-//                                                        candidate is of no use
-//   warp_offer(s, ...)                                   enter_own of this file, or the way to the block that owns the state
-//   has_key(s, slot, cost, arc)                          true if the slot's key is the candidate's
-//   must_undercut(s, slot, cost)                         from now on only a lower cost replaces the slot's token
+// The steps of a frame, a warp at a time (docs/search.md): arcs become candidates, candidates that won become tokens, and
+// followed arcs become links. The back end provides the loops over lists and the barriers between the steps. Before it includes
+// this file it defines log_likelihood_of(row, pdf), the warp that search_stretch.h asks for, and warp_append(size, wanted), which
+// reserves an index in a list for each lane that wants one. For its type Search, a block's search and table, it defines
+//   has_lattice(s)
+//   warp_append_item(s, list, first_arc, n_arcs, cost, token)  adds tokens with arcs to a list
+//   warp_lower_best(s, cost, counts)       lowers the least cost so far; returns the bound by it
+//   warp_enter(s, emitting, state, wanted, arc, cost)  lowers the key of a state's slot; returns the slot, or kNoSlot if the
+//                                          candidate is of no use
+//   warp_offer(s, followed, ...)           is warp_enter_own, or sends arcs to the block that owns their state
+//   has_key(s, slot, cost, arc)            is true if the slot's key is the candidate's
+//   must_undercut(s, slot, cost)           lets only a lower cost replace the slot's token from now on
 //   slot_state, slot_cost, slot_number, slot_record(s, slot), set_slot_record(s, slot, record)
-//   source_number, source_record(s, source)              of the source of an epsilon link
-//   sent_acoustic_cost(s, steps, index, arc)             of a candidate of an emitting arc
+//   source_number, source_record(s, source)  of the source of an epsilon link
+//   candidate_acoustic_cost(s, steps, index, arc)  of a candidate of an emitting arc
+//   put_candidate, put_epsilon_link, put_record, put_link(s, index, ...)  store an element, or report that there is no room
 #ifndef SENONE_KERNELS_SEARCH_FRAME_H
 #define SENONE_KERNELS_SEARCH_FRAME_H
 
@@ -24,18 +24,23 @@
 namespace asr {
 #endif
 
+// The counters of arcs that were followed from a list. Candidates begin at `first`.
+typedef struct FollowedArcs {
+  uint32_t first;
+  LOCAL uint32_t *n_candidates, *n_epsilon_links;
+} FollowedArcs;
+
 DEVICE float arc_acoustic_cost(const FrameSteps *steps, uint32_t arc) {
   return acoustic_cost_of(log_likelihood_of(steps->row, steps->arcs[arc].label & kArcPdf));
 }
 
 // ---- expand ----------------------------------------------------------------------------------------------------------------
 
-// Remembers an epsilon arc for the lattice, for the lanes that want to.
+// Remembers epsilon arcs for the lattice, for the lanes that want to.
 FOR_TYPE(Search)
-DEVICE void warp_add_epsilon_link(const Search *s, const FollowedArcs *followed, bool wanted, const EpsilonLink *link) {
-  const uint32_t index = warp_append(followed->n_epsilon_links, wanted);
-  if (wanted && index < followed->max_epsilon_links) followed->epsilon_links[index] = *link;
-  if (wanted && index >= followed->max_epsilon_links) report(s, kCandidatesFull);
+DEVICE void warp_add_epsilon_link(const Search *s, LOCAL uint32_t *n, bool wanted, const EpsilonLink *link) {
+  const uint32_t index = warp_append(n, wanted);
+  if (wanted) put_epsilon_link(s, index, link);
 }
 
 // Enters arcs into the block's own table and remembers those of use as candidates. Returns true in the lanes that have one.
@@ -45,13 +50,12 @@ DEVICE bool warp_enter_own(const Search *s, const FollowedArcs *followed, bool e
   const uint32_t slot = warp_enter(s, emitting, step->arc.next_state, wanted, step->arc_index, cost);
   const bool keep = slot != kNoSlot;
   const uint32_t from = emitting || !keep ? step->token : slot_record(s, step->token);
-  const uint32_t index = warp_append(followed->n_candidates, keep);
+  const uint32_t index = followed->first + warp_append(followed->n_candidates, keep);
   const Candidate candidate = {slot | (step->arc.label & kArcEpsilon), step->arc_index, cost, from};
-  if (keep && index < followed->max_candidates) followed->candidates[index] = candidate;
-  if (keep && index >= followed->max_candidates) report(s, kCandidatesFull);
+  if (keep) put_candidate(s, index, &candidate);
   if (!emitting && has_lattice(s)) {
     const EpsilonLink link = {step->token, slot, step->arc_index, from, cost};
-    warp_add_epsilon_link(s, followed, keep, &link);
+    warp_add_epsilon_link(s, followed->n_epsilon_links, keep, &link);
   }
   return keep;
 }
@@ -96,67 +100,53 @@ DEVICE void warp_resolve(const Search *s, const FrameSteps *steps, bool emitting
   TraceRecord record = {candidate->from, candidate->arc, 0.0f};
   if (emitting && won) {
     record.previous = steps->tokens[candidate->from].record;
-    record.acoustic_cost = sent_acoustic_cost(s, steps, index, candidate->arc);
+    record.acoustic_cost = candidate_acoustic_cost(s, steps, index, candidate->arc);
   }
   const uint32_t number = warp_append(steps->n_records, won);
   if (won) {
     if (!emitting) must_undercut(s, slot, candidate->cost);
     set_slot_record(s, slot, number);
-    if (number < steps->max_records) {
-      steps->records[number] = record;
-    } else {
-      report(s, kTraceFull);
-    }
+    put_record(s, number, &record);
   }
   warp_append_item(s, next_list, begin.epsilon, end.epsilon - begin.epsilon, candidate->cost, slot);
 }
 
 // ---- links -----------------------------------------------------------------------------------------------------------------
 
-// Appends links for the lanes that want to.
+// Makes links of candidates of emitting arcs, once the tokens that they lead to are numbered. They are appended from first_link
+// on.
 FOR_TYPE(Search)
-DEVICE void warp_add_link(const Search *s, const FrameLinks *to, bool wanted, const SearchLink *link, float acoustic_cost) {
-  const uint32_t index = to->first + warp_append(to->n, wanted);
-  if (!wanted) return;
-  if (index < to->max_links) {
-    to->links[index] = *link;
-    to->acoustic_costs[index] = acoustic_cost;
-  } else {
-    report(s, kLinksFull);
-  }
-}
-
-// Makes links of candidates of emitting arcs, once the tokens that they lead to are numbered.
-FOR_TYPE(Search)
-DEVICE void warp_link_candidate(const Search *s, const FrameSteps *steps, const FrameLinks *to, uint32_t index,
-                                const Candidate *candidate, bool valid) {
+DEVICE void warp_link_candidate(const Search *s, const FrameSteps *steps, float lattice_beam, uint32_t first_link,
+                                LOCAL uint32_t *n_links, uint32_t index, const Candidate *candidate, bool valid) {
   bool keep = valid && candidate->slot != kNoSlot && candidate->cost <= steps->bound;
   SearchLink link = {0, 0, 0, 0.0f};
   float acoustic_cost = 0.0f;
   if (keep) {
     const uint32_t slot = candidate->slot & kCandidateSlot;
     keep = make_link(candidate->from, slot_number(s, slot), candidate->arc, candidate->cost, slot_cost(s, slot),
-                     to->lattice_beam, &link);
+                     lattice_beam, &link);
   }
-  if (keep) acoustic_cost = sent_acoustic_cost(s, steps, index, candidate->arc);
-  warp_add_link(s, to, keep, &link, acoustic_cost);
+  if (keep) acoustic_cost = candidate_acoustic_cost(s, steps, index, candidate->arc);
+  const uint32_t number = first_link + warp_append(n_links, keep);
+  if (keep) put_link(s, number, &link, acoustic_cost);
 }
 
 // Makes links of epsilon arcs, once all tokens are numbered. The source kept the path that was followed if it has the same
 // record.
 FOR_TYPE(Search)
-DEVICE void warp_link_epsilon_arc(const Search *s, const FrameLinks *to, GLOBAL const EpsilonLink *arcs, uint32_t i,
-                                  uint32_t n_arcs) {
+DEVICE void warp_link_epsilon_arc(const Search *s, float lattice_beam, uint32_t first_link, LOCAL uint32_t *n_links,
+                                  GLOBAL const EpsilonLink *arcs, uint32_t i, uint32_t n_arcs) {
   bool keep = false;
   SearchLink link = {0, 0, 0, 0.0f};
   if (i < n_arcs) {
     const EpsilonLink arc = arcs[i];
     const bool is_last_path = arc.from == source_record(s, arc.source);
     keep = make_link(source_number(s, arc.source), slot_number(s, arc.destination), arc.arc, arc.cost,
-                     slot_cost(s, arc.destination), to->lattice_beam, &link) &&
+                     slot_cost(s, arc.destination), lattice_beam, &link) &&
            is_last_path;
   }
-  warp_add_link(s, to, keep, &link, 0.0f);
+  const uint32_t number = first_link + warp_append(n_links, keep);
+  if (keep) put_link(s, number, &link, 0.0f);
 }
 
 #ifdef __cplusplus

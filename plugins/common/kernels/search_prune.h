@@ -24,7 +24,7 @@ FOR_TYPE(Walk) DEVICE LOCAL SearchFrame *walk_frame(const Walk *w, uint32_t t) {
 
 // The extra costs that are stored of a frame's tokens.
 FOR_TYPE(Walk) DEVICE GLOBAL float *stored_extras(const Walk *w, uint32_t t) {
-  return w->memory.extras + first_extra_of(w->lattice->first_frame + t, walk_frame(w, t)->first_link);
+  return w->memory->extras + first_extra_of(w->lattice->first_frame + t, walk_frame(w, t)->first_link);
 }
 
 // The most tokens that a frame of the lattice has; `most` is in shared memory.
@@ -37,13 +37,14 @@ DEVICE uint32_t block_most_tokens(LOCAL const ChannelLattice *lattice, GLOBAL co
 }
 
 // Starts at the newest frame, before the extra costs of its tokens are set.
-FOR_TYPE(Walk) DEVICE void begin_walk(Walk *w, LOCAL ChannelLattice *lattice, LatticeMemory memory, LOCAL WalkState *state) {
+FOR_TYPE(Walk)
+DEVICE void begin_walk(Walk *w, LOCAL ChannelLattice *lattice, LOCAL const LatticeMemory *memory, LOCAL WalkState *state) {
   w->state = state;
   w->lattice = lattice;
   w->memory = memory;
   w->t = lattice->n_frames - 1;
   w->to = lattice->n_links;
-  for (uint32_t i = thread_number(); i < 2 && i <= w->t; i += block_size()) *walk_frame(w, w->t - i) = memory.frames[w->t - i];
+  for (uint32_t i = thread_number(); i < 2 && i <= w->t; i += block_size()) *walk_frame(w, w->t - i) = memory->frames[w->t - i];
   for (uint32_t i = thread_number(); i < 3; i += block_size()) state->n_left[w->t % 2][i] = state->any[i] = 0;
   block_sync();
 }
@@ -90,9 +91,9 @@ FOR_TYPE(Walk) DEVICE void block_renumber(Walk *w, LOCAL uint32_t *n_kept, bool 
 
 // The emitting links of the frame after this one get the new numbers of their sources.
 FOR_TYPE(Walk) DEVICE void block_rename_sources(Walk *w) {
-  const SearchFrame next = *walk_frame(w, w->t + 1);
-  for (uint32_t i = thread_number(); i < next.n_emitting; i += block_size()) {
-    GLOBAL uint32_t *const source = &w->memory.links[next.first_link + i].source;
+  LOCAL const SearchFrame *const next = walk_frame(w, w->t + 1);
+  for (uint32_t i = thread_number(); i < next->n_emitting; i += block_size()) {
+    GLOBAL uint32_t *const source = &w->memory->links[next->first_link + i].source;
     *source = value_now(&w->new_number, i < n_staged(w) ? old_source(w, i) : *source);
   }
 }
@@ -120,8 +121,8 @@ DEVICE void block_prune_links(Walk *w, bool emitting, LOCAL uint32_t *n_kept, ui
     if (emitting && number < n_staged(w)) set_old_source(w, number, kept.source);
     renumber_link(&w->before, &w->new_number, emitting, through, &kept);
     if (index < w->lattice->max_links) {
-      w->memory.links[index] = kept;
-      w->memory.acoustic_costs[index] = acoustic_cost;
+      w->memory->links[index] = kept;
+      w->memory->acoustic_costs[index] = acoustic_cost;
     } else {
       report_links_full(w);
     }
@@ -130,16 +131,16 @@ DEVICE void block_prune_links(Walk *w, bool emitting, LOCAL uint32_t *n_kept, ui
 
 // Moves the surviving links to w->to, or within the frame's own range, and computes the extra costs of the frame before.
 FOR_TYPE(Walk) DEVICE SearchFrame block_prune_frame(Walk *w, bool writes) {
-  const SearchFrame frame = *walk_frame(w, w->t);
-  const uint32_t n_before = w->t > 0 ? walk_frame(w, w->t - 1)->n_tokens : 0, to = writes ? w->to : frame.first_link;
+  LOCAL const SearchFrame *const frame = walk_frame(w, w->t);
+  const uint32_t n_before = w->t > 0 ? walk_frame(w, w->t - 1)->n_tokens : 0, to = writes ? w->to : frame->first_link;
   LOCAL uint32_t *const n_left = w->state->n_left[w->t % 2];
   for (uint32_t i = thread_number(); i < n_before; i += block_size()) set_value(&w->before, i, as_uint(INFINITY));
   block_renumber(w, n_left, writes);
   block_sync();
   if (w->t + 1 < w->lattice->n_frames) block_rename_sources(w);
-  block_prune_links(w, true, n_left + 1, 0, frame.n_emitting, to);
+  block_prune_links(w, true, n_left + 1, 0, frame->n_emitting, to);
   block_sync();
-  block_prune_links(w, false, n_left + 2, frame.n_emitting, frame.n_epsilon, to + n_left[1]);
+  block_prune_links(w, false, n_left + 2, frame->n_emitting, frame->n_epsilon, to + n_left[1]);
   block_sync();
   const SearchFrame pruned = {to, n_left[1], n_left[2], n_left[0], 1};
   if (thread_number() == 0) *walk_frame(w, w->t) = pruned;
@@ -161,7 +162,7 @@ DEVICE uint32_t block_walk_back(Walk *w, bool writes, uint32_t last, LOCAL const
     prefetch(w);
     block_complete_extras(w);
     if (!writes && block_is_as_before(w)) break;
-    const uint32_t n_tokens = walk_frame(w, w->t)->n_tokens;
+    const uint32_t n_tokens = writes ? walk_frame(w, w->t)->n_tokens : 0;
     const SearchFrame pruned = block_prune_frame(w, writes);
     if (writes && *overflow != 0) break;
     if (writes && w->t == newest) {
@@ -169,7 +170,7 @@ DEVICE uint32_t block_walk_back(Walk *w, bool writes, uint32_t last, LOCAL const
       for (uint32_t i = thread_number(); i < n_tokens; i += block_size())
         if (value_now(&w->of_frame, i) <= most) kept_tokens[value_now(&w->new_number, i)] = tokens[i];
     }
-    if (thread_number() == 0) w->memory.frames[writes ? output_entry(w->lattice, w->t) : w->t] = pruned;
+    if (thread_number() == 0) w->memory->frames[writes ? output_entry(w->lattice, w->t) : w->t] = pruned;
     w->to += pruned.n_emitting + pruned.n_epsilon;
     if (w->t == last) break;
     --w->t;

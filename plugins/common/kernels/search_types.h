@@ -148,7 +148,7 @@ typedef struct EpsilonLink {
   float cost;
 } EpsilonLink;
 
-// The data that the steps of a frame read, and the trace, to which they append.
+// The data that the steps of a frame read, and the number of records of the trace, to which they append.
 typedef struct FrameSteps {
   SearchBeam beam;
   float bound;  // of costs; while emitting arcs are followed it is still falling
@@ -156,27 +156,8 @@ typedef struct FrameSteps {
   GLOBAL const ArcBegins *begins;
   GLOBAL const SearchToken *tokens;  // of the last frame
   GLOBAL const float *row;           // nullptr for epsilon arcs
-  GLOBAL TraceRecord *records;
   LOCAL uint32_t *n_records;
-  uint32_t max_records;
 } FrameSteps;
-
-// The lists of arcs that were followed.
-typedef struct FollowedArcs {
-  GLOBAL Candidate *candidates;
-  GLOBAL EpsilonLink *epsilon_links;
-  LOCAL uint32_t *n_candidates, *n_epsilon_links;
-  uint32_t max_candidates, max_epsilon_links;
-} FollowedArcs;
-
-// The links of a kind that a frame gets, from `first` on.
-typedef struct FrameLinks {
-  GLOBAL SearchLink *links;
-  GLOBAL float *acoustic_costs;
-  LOCAL uint32_t *n;
-  uint32_t first, max_links;
-  float lattice_beam;
-} FrameLinks;
 
 // Shared memory of the threads on their way back through a lattice (search_prune.h).
 typedef struct WalkState {

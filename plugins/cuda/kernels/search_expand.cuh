@@ -24,15 +24,13 @@ namespace asr::cuda {
 template <typename Team>
 __device__ inline FrameSteps frame_steps(SearchState &search, const float *row) {
   const SearchJob &job = search.job;
-  return {job.beam, search.bound, job.graph.arcs, job.graph.begins, job.tokens[job.current], row, job.records,
-          of_leader<Team>(&search.job.n_records), job.max_records};
+  return {job.beam, search.bound, job.graph.arcs, job.graph.begins, job.tokens[job.current],
+          row,      of_leader<Team>(&search.job.n_records)};
 }
 
 // The arcs that are followed from a list. Those of emitting arcs come first and stay for the links of the frame.
 __device__ inline FollowedArcs followed_arcs(SearchState &search, uint32_t list) {
-  const uint32_t first = search.first_candidate;
-  return {search.candidates + first,  search.epsilon_links,          &search.n_candidates[list],
-          &search.n_epsilon_links,    search.max_candidates - first, search.max_epsilon_links};
+  return {search.first_candidate, &search.n_candidates[list], &search.n_epsilon_links};
 }
 
 // The stretch of a list's arcs that a warp follows.
@@ -84,8 +82,24 @@ __device__ inline bool warp_offer(const Table<Team> *table, const FollowedArcs *
 
 // The acoustic cost of candidate `index`, which in a cluster came by mail.
 template <typename Team>
-__device__ inline float sent_acoustic_cost(const Table<Team> *table, const FrameSteps *steps, uint32_t index, uint32_t arc) {
+__device__ inline float candidate_acoustic_cost(const Table<Team> *table, const FrameSteps *steps, uint32_t index, uint32_t arc) {
   return Team::kIsCluster ? __uint_as_float(table->search.mail[0].details[index]) : arc_acoustic_cost(steps, arc);
+}
+
+template <typename Team>
+__device__ inline void put_candidate(const Table<Team> *table, uint32_t index, const Candidate *candidate) {
+  if (index >= table->search.max_candidates) return report_full(table->search, kCandidatesFull);
+  table->search.candidates[index] = *candidate;
+}
+template <typename Team>
+__device__ inline void put_epsilon_link(const Table<Team> *table, uint32_t index, const EpsilonLink *link) {
+  if (index >= table->search.max_epsilon_links) return report_full(table->search, kCandidatesFull);
+  table->search.epsilon_links[index] = *link;
+}
+template <typename Team>
+__device__ inline void put_record(const Table<Team> *table, uint32_t index, const TraceRecord *record) {
+  if (index >= table->search.job.max_records) return report_full(table->search, kTraceFull);
+  table->search.job.records[index] = *record;
 }
 
 // ---- the loops -------------------------------------------------------------------------------------------------------------
@@ -109,7 +123,6 @@ __device__ inline void block_enter_mail(SearchState &search, uint32_t list) {
   const float bound = search.bound;
   const uint32_t of_mail = mail_of(kEmitting, list);
   const Mail &mail = search.mail[of_mail];
-  const FollowedArcs followed = followed_arcs(search, list);
   block_each_candidate<Team>(search, of_mail, 0, 0, [&](uint32_t index, const Candidate &candidate, bool valid) {
     const uint32_t state = candidate.slot & kCandidateSlot, flag = candidate.slot & kCandidateEpsilon;
     const bool wanted = valid && candidate.cost <= bound;
@@ -117,7 +130,7 @@ __device__ inline void block_enter_mail(SearchState &search, uint32_t list) {
     if (valid) mail.candidates[index].slot = slot == kNoSlot ? kNoSlot : slot | flag;
     if (!keeps_links) return;
     const EpsilonLink link{valid ? mail.details[index] : 0, slot, candidate.arc, candidate.from, candidate.cost};
-    warp_add_epsilon_link(&table, &followed, slot != kNoSlot, &link);
+    warp_add_epsilon_link(&table, &search.n_epsilon_links, slot != kNoSlot, &link);
   });
 }
 

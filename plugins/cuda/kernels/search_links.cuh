@@ -16,16 +16,12 @@ __device__ inline uint32_t source_number(const Table<Team> *table, uint32_t sour
   return at_source<Team>(table->search.number_of, source);
 }
 
-// Returns the links of a kind, of which the first has number `first`.
 template <typename Team>
-__device__ inline FrameLinks frame_links(SearchState &search, uint32_t kind, uint32_t first) {
-  const SearchLinks &lattice = search.job.lattice;
-  return {lattice.links,
-          lattice.acoustic_costs,
-          of_leader<Team>(&search.counts[search.job.current].n_links[kind]),
-          first,
-          lattice.max_links,
-          lattice.lattice_beam};
+__device__ inline void put_link(const Table<Team> *table, uint32_t index, const SearchLink *link, float acoustic_cost) {
+  const SearchLinks &lattice = table->search.job.lattice;
+  if (index >= lattice.max_links) return report_full(table->search, kLinksFull);
+  lattice.links[index] = *link;
+  lattice.acoustic_costs[index] = acoustic_cost;
 }
 
 // After the block's tokens have been numbered, to which these links lead.
@@ -33,10 +29,12 @@ template <typename Team>
 __device__ inline void block_make_emitting_links(SearchState &search, const float *row) {
   const Table<Team> table(search);
   const FrameSteps steps = frame_steps<Team>(search, row);
-  const FrameLinks links = frame_links<Team>(search, 0, search.job.lattice.n_links);
+  const SearchLinks &lattice = search.job.lattice;
+  const float beam = lattice.lattice_beam;
+  uint32_t *const n_links = of_leader<Team>(&search.counts[search.job.current].n_links[0]);
   block_each_candidate<Team>(search, 0, 0, search.first_candidate,
                              [&](uint32_t index, const Candidate &candidate, bool valid) {
-                               warp_link_candidate(&table, &steps, &links, index, &candidate, valid);
+                               warp_link_candidate(&table, &steps, beam, lattice.n_links, n_links, index, &candidate, valid);
                              });
 }
 
@@ -44,10 +42,11 @@ __device__ inline void block_make_emitting_links(SearchState &search, const floa
 template <typename Team>
 __device__ inline void block_make_epsilon_links(SearchState &search) {
   const Table<Team> table(search);
-  const uint32_t n_emitting = of_leader<Team>(&search.counts[search.job.current])->n_links[0], n = search.n_epsilon_links;
-  const FrameLinks links = frame_links<Team>(search, 1, search.job.lattice.n_links + n_emitting);
+  FrameCounts &counts = *of_leader<Team>(&search.counts[search.job.current]);
+  const float beam = search.job.lattice.lattice_beam;
+  const uint32_t n = search.n_epsilon_links, first_link = search.job.lattice.n_links + counts.n_links[0];
   for (uint32_t first = warp_number() * kWarp; first < n; first += blockDim.x) {
-    warp_link_epsilon_arc(&table, &links, search.epsilon_links, first + lane_number(), n);
+    warp_link_epsilon_arc(&table, beam, first_link, &counts.n_links[1], search.epsilon_links, first + lane_number(), n);
   }
 }
 

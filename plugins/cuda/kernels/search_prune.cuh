@@ -2,7 +2,7 @@
 // Prunes and writes lattices (plugins/common/kernels/search_prune.h). Extra costs lie in shared memory instead of the table,
 // which is free between frames, if they fit. Global memory that a visit reads is prefetched behind them during the visit before,
 // as far as it fits: links, their acoustic costs, and the extra costs stored by the last pruning. So a visit is barriers and
-// shared memory. A frame's links name their sources by numbers that change when the frame before is pruned; the old numbers stay
+// shared memory-> A frame's links name their sources by numbers that change when the frame before is pruned; the old numbers stay
 // in shared memory until then: a fast warp prunes a frame while a slow one still reads those of the frame after it.
 #pragma once
 
@@ -33,7 +33,7 @@ struct Stage {
   __device__ uint32_t *sources(uint32_t t) const { return word(12 + t % 2); }
 };
 
-// The compiler knows the memory of the extra costs: atomic operations on shared memory differ from those on global memory.
+// The compiler knows the memory of the extra costs: atomic operations on shared memory differ from those on global memory->
 template <bool kInShared>
 struct Walk {
   SearchState &search;
@@ -41,7 +41,7 @@ struct Walk {
   uint32_t *of_frame, *before, *new_number;
   WalkState *state;
   ChannelLattice *lattice;
-  LatticeMemory memory;
+  const LatticeMemory *memory;
   uint32_t t, to;
 
   // No frame has more than n_tokens.
@@ -49,7 +49,7 @@ struct Walk {
     of_frame = kInShared ? reinterpret_cast<uint32_t *>(shared_table) : search.spare[0];
     before = of_frame + (kInShared ? n_tokens : search.n_spare);
     new_number = before + (kInShared ? n_tokens : search.n_spare);
-    begin_walk(this, &search.job.lattice, search.job.lattice, &search.walk);
+    begin_walk(this, &search.job.lattice, &search.job.lattice, &search.walk);
     prefetch_links(t);
     __pipeline_commit();
   }
@@ -58,15 +58,15 @@ struct Walk {
     constexpr uint32_t kWords = sizeof(SearchFrame) / sizeof(uint32_t);
     if (threadIdx.x >= kWords) return;
     auto *const into = reinterpret_cast<uint32_t *>(walk_frame(this, of));
-    const auto *const from = reinterpret_cast<const uint32_t *>(memory.frames + of);
+    const auto *const from = reinterpret_cast<const uint32_t *>(memory->frames + of);
     __pipeline_memcpy_async(into + threadIdx.x, from + threadIdx.x, sizeof(uint32_t));
   }
   __device__ void prefetch_links(uint32_t of) const {
     const SearchFrame &frame = *walk_frame(this, of);
     const uint32_t n_links = min(frame.n_emitting + frame.n_epsilon, stage.n_staged);
     for (uint32_t i = threadIdx.x; i < n_links; i += blockDim.x) {
-      __pipeline_memcpy_async(stage.links(of) + i, memory.links + frame.first_link + i, sizeof(SearchLink));
-      __pipeline_memcpy_async(stage.acoustic_costs(of) + i, memory.acoustic_costs + frame.first_link + i, sizeof(float));
+      __pipeline_memcpy_async(stage.links(of) + i, memory->links + frame.first_link + i, sizeof(SearchLink));
+      __pipeline_memcpy_async(stage.acoustic_costs(of) + i, memory->acoustic_costs + frame.first_link + i, sizeof(float));
     }
     if (frame.is_pruned == 0) return;
     const uint32_t n_tokens = min(frame.n_tokens, stage.n_staged);
@@ -101,12 +101,12 @@ __device__ inline uint32_t n_staged(const Walk<kInShared> *w) {
 }
 template <bool kInShared>
 __device__ inline SearchLink frame_link(const Walk<kInShared> *w, uint32_t i) {
-  return i < w->stage.n_staged ? w->stage.links(w->t)[i] : w->memory.links[walk_frame(w, w->t)->first_link + i];
+  return i < w->stage.n_staged ? w->stage.links(w->t)[i] : w->memory->links[walk_frame(w, w->t)->first_link + i];
 }
 template <bool kInShared>
 __device__ inline float frame_acoustic_cost(const Walk<kInShared> *w, uint32_t i) {
   return i < w->stage.n_staged ? w->stage.acoustic_costs(w->t)[i]
-                               : w->memory.acoustic_costs[walk_frame(w, w->t)->first_link + i];
+                               : w->memory->acoustic_costs[walk_frame(w, w->t)->first_link + i];
 }
 template <bool kInShared>
 __device__ inline float stored_extra(const Walk<kInShared> *w, uint32_t i) {

@@ -62,11 +62,12 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void search(
     block_sync();
     if (is_first()) search.job = jobs[number];
     block_sync();
-    set_channel(&m, &search.job, rows, channels);
+    set_channel(&search, &m, rows, channels);
+    block_sync();
     group_advance(&search, &m);
     block_sync();
     if (is_first()) {
-      note_settled_links(&search.job.lattice, m.lattice.frames);
+      note_settled_links(&search.job.lattice, search.lattice.frames);
       jobs[number] = search.job;
     }
   }

@@ -179,8 +179,9 @@ bool group_consume_row(__local SearchState *search, const Memory *m) {
 }
 
 // Returns true if the links of n_frames frames as large as the newest may exceed the capacity.
-bool may_lack_links_for(__local const ChannelLattice *lattice, const Memory *m, uint n_frames) {
-  const uint n_last = lattice->n_links - m->lattice.frames[lattice->n_frames - 1].first_link;
+bool may_lack_links_for(__local const SearchState *search, uint n_frames) {
+  __local const ChannelLattice *const lattice = &search->job.lattice;
+  const uint n_last = lattice->n_links - search->lattice.frames[lattice->n_frames - 1].first_link;
   return lattice->n_links + n_frames * n_last / 4 * 5 > lattice->max_links;
 }
 
@@ -202,7 +203,7 @@ void group_advance(__local SearchState *search, const Memory *m) {
     }
     const bool frames_full = has_links && !begins && lattice->n_frames == lattice->max_frames;
     const bool may_lack_links =
-        has_links && !begins && lattice->n_unpruned > 0 && may_lack_links_for(lattice, m, 1);
+        has_links && !begins && lattice->n_unpruned > 0 && may_lack_links_for(search, 1);
     if (is_done || (!pruned_early && (frames_full || may_lack_links))) {
       const bool is_early = !is_done && lattice->n_unpruned < kPruneFrames / 2;
       pruned_early = prunes = true;
@@ -228,7 +229,7 @@ void group_advance(__local SearchState *search, const Memory *m) {
       const uint newest = has_links ? newest_frame(lattice) : 0;
       prunes = has_links && (lattice->n_unpruned >= kPruneFrames || ends_piece(newest));
       settles = prunes && settles_piece(newest, lattice->last_settled) ? newest - kPieceFrames : 0;
-      closes_gaps = prunes && (settles > 0 || may_lack_links_for(lattice, m, kPruneFrames));
+      closes_gaps = prunes && (settles > 0 || may_lack_links_for(search, kPruneFrames));
     } else {
       prunes = search->overflow == kLinksFull && lattice->n_unpruned > 0;
       block_sync();

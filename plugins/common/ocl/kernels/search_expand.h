@@ -31,7 +31,6 @@ typedef struct {
 } Search;
 
 bool has_lattice(const Search *s) { return makes_lattice(s->state); }
-void report(const Search *s, uint overflow) { report_full(s->state, overflow); }
 
 void warp_append_item(const Search *s, uint list, uint first_arc, uint n_arcs, float cost, uint token) {
   warp_add_item(s->state, s->m, list, first_arc, n_arcs, cost, token);
@@ -62,34 +61,57 @@ uint slot_number(const Search *s, uint slot) { return s->m->slots[slot].arc; }
 uint source_record(const Search *s, uint source) { return slot_record(s, source); }
 uint source_number(const Search *s, uint source) { return slot_number(s, source); }
 
-bool warp_offer(const Search *s, const FollowedArcs *followed, bool emitting, const ArcStep *step, float cost,
-                float acoustic_cost, bool wanted);
-float sent_acoustic_cost(const Search *s, const FrameSteps *steps, uint index, uint arc);
+void put_candidate(const Search *s, uint index, const Candidate *candidate) {
+  if (index < s->m->max_candidates) {
+    s->m->candidates[index] = *candidate;
+  } else {
+    report_full(s->state, kCandidatesFull);
+  }
+}
+void put_epsilon_link(const Search *s, uint index, const EpsilonLink *link) {
+  if (index < s->m->max_candidates / 4) {
+    s->m->epsilon_links[index] = *link;
+  } else {
+    report_full(s->state, kCandidatesFull);
+  }
+}
+void put_record(const Search *s, uint index, const TraceRecord *record) {
+  if (index < s->state->job.max_records) {
+    s->m->records[index] = *record;
+  } else {
+    report_full(s->state, kTraceFull);
+  }
+}
+void put_link(const Search *s, uint index, const SearchLink *link, float acoustic_cost) {
+  if (index < s->state->job.lattice.max_links) {
+    s->state->lattice.links[index] = *link;
+    s->state->lattice.acoustic_costs[index] = acoustic_cost;
+  } else {
+    report_full(s->state, kLinksFull);
+  }
+}
+
+#define warp_offer(s, followed, emitting, step, cost, acoustic_cost, wanted) \
+  warp_enter_own(s, followed, emitting, step, cost, wanted)
+float candidate_acoustic_cost(const Search *s, const FrameSteps *steps, uint index, uint arc);
 
 #include "plugins/common/kernels/search_frame.h"
 
-bool warp_offer(const Search *s, const FollowedArcs *followed, bool emitting, const ArcStep *step, float cost,
-                float acoustic_cost, bool wanted) {
-  return warp_enter_own(s, followed, emitting, step, cost, wanted);
-}
-float sent_acoustic_cost(const Search *s, const FrameSteps *steps, uint index, uint arc) {
+float candidate_acoustic_cost(const Search *s, const FrameSteps *steps, uint index, uint arc) {
   return arc_acoustic_cost(steps, arc);
 }
 
 // ---- the loops -------------------------------------------------------------------------------------------------------------
 
 FrameSteps frame_steps(__local SearchState *search, const Memory *m) {
-  const FrameSteps steps = {search->job.beam, search->bound,          m->arcs,
-                            m->begins,        last_tokens(search, m), row_of(search, m),
-                            m->records,       &search->job.n_records, search->job.max_records};
+  const FrameSteps steps = {search->job.beam,       search->bound,     m->arcs,               m->begins,
+                            last_tokens(search, m), row_of(search, m), &search->job.n_records};
   return steps;
 }
 
 // The arcs that are followed from a list. Those of emitting arcs come first and stay for the links of the frame.
-FollowedArcs followed_arcs(__local SearchState *search, const Memory *m) {
-  const uint first = search->first_candidate;
-  const FollowedArcs followed = {m->candidates + first,    m->epsilon_links,          &search->n_candidates,
-                                 &search->n_epsilon_links, m->max_candidates - first, m->max_candidates / 4};
+FollowedArcs followed_arcs(__local SearchState *search) {
+  const FollowedArcs followed = {search->first_candidate, &search->n_candidates, &search->n_epsilon_links};
   return followed;
 }
 
@@ -97,7 +119,7 @@ FollowedArcs followed_arcs(__local SearchState *search, const Memory *m) {
 void group_expand(__local SearchState *search, const Memory *m, uint list, bool emitting) {
   const Search s = {search, m};
   const FrameSteps steps = frame_steps(search, m);
-  const FollowedArcs followed = followed_arcs(search, m);
+  const FollowedArcs followed = followed_arcs(search);
   warp_expand(&s, &steps, &followed, emitting,
               warp_stretch(items_of(m, list), n_items_of(search, list), n_arcs_of(search, list), GROUP_SIZE));
 }

@@ -6,7 +6,7 @@ typedef struct {
   Values of_frame, before, new_number;
   __local WalkState *state;
   __local ChannelLattice *lattice;
-  LatticeMemory memory;
+  __local const LatticeMemory *memory;
   uint t, to;
   uint turn;  // of block_any
 } Walk;
@@ -36,11 +36,11 @@ float stored_extra(const Walk *w, uint i);
 #include "plugins/common/kernels/search_gaps.h"
 #include "plugins/common/kernels/search_prune.h"
 
-SearchLink frame_link(const Walk *w, uint i) { return w->memory.links[walk_frame(w, w->t)->first_link + i]; }
-float frame_acoustic_cost(const Walk *w, uint i) { return w->memory.acoustic_costs[walk_frame(w, w->t)->first_link + i]; }
+SearchLink frame_link(const Walk *w, uint i) { return w->memory->links[walk_frame(w, w->t)->first_link + i]; }
+float frame_acoustic_cost(const Walk *w, uint i) { return w->memory->acoustic_costs[walk_frame(w, w->t)->first_link + i]; }
 float stored_extra(const Walk *w, uint i) { return stored_extras(w, w->t)[i]; }
 void prefetch(const Walk *w) {  // the counts of the frame that is visited after the next
-  if (is_first() && w->t > 1) *walk_frame(w, w->t - 2) = w->memory.frames[w->t - 2];
+  if (is_first() && w->t > 1) *walk_frame(w, w->t - 2) = w->memory->frames[w->t - 2];
 }
 
 // ---- pruning and writing: with barriers, and end with one -------------------------------------------------------------------
@@ -49,14 +49,14 @@ void prefetch(const Walk *w) {  // the counts of the frame that is visited after
 void group_walk_back(__local SearchState *search, const Memory *m, bool writes) {
   __local SearchJob *const job = &search->job;
   const uint last = writes ? n_known_frames(&job->lattice) : n_fixed_frames(&job->lattice);
-  const uint n_frames = job->lattice.n_frames, most_tokens = block_most_tokens(&job->lattice, m->lattice.frames, &search->walk.most_tokens);
+  const uint n_frames = job->lattice.n_frames, most_tokens = block_most_tokens(&job->lattice, search->lattice.frames, &search->walk.most_tokens);
   Walk walk;
   walk.search = search;
   walk.of_frame = token_values(m, 0, most_tokens);
   walk.before = token_values(m, 1, most_tokens);
   walk.new_number = token_values(m, 2, most_tokens);
   walk.turn = 0;
-  begin_walk(&walk, &job->lattice, m->lattice, &search->walk);
+  begin_walk(&walk, &job->lattice, &search->lattice, &search->walk);
   if (writes) {
     block_end_extras(&walk, last_tokens(search, m), job->n_tokens, job->use_final, m->final_costs, search->least);
   } else {
@@ -80,11 +80,11 @@ void group_walk_back(__local SearchState *search, const Memory *m, bool writes) 
 // Prunes the lattice. last_settled: the frame that settles by this, or 0.
 void group_prune(__local SearchState *search, const Memory *m, bool closes_gaps, uint last_settled) {
   __local ChannelLattice *const lattice = &search->job.lattice;
-  block_drop_taken(lattice, m->lattice.frames);
+  block_drop_taken(lattice, search->lattice.frames);
   group_walk_back(search, m, false);
   if (is_first() && last_settled > 0) lattice->last_settled = last_settled;
   if (closes_gaps) {
-    block_close_gaps(lattice, m->lattice, (__local uint *)m->table, search->sums);
+    block_close_gaps(lattice, search->lattice, (__local uint *)m->table, search->sums);
     group_free_local(m);
   }
   block_sync();

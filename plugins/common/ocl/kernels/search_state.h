@@ -25,6 +25,7 @@ typedef struct {
 // The state of a work-group, in local memory.
 typedef struct {
   SearchJob job;
+  LatticeMemory lattice;  // of the job's channel
   ulong list_size[2];    // items << 32 | arcs
   uint first_candidate;  // those before are kept for the frame's links
   uint n_used[2];        // slots in local memory, in global memory
@@ -69,7 +70,6 @@ typedef struct {
   __global Candidate *candidates;
   __global EpsilonLink *epsilon_links;  // [max_candidates / 4]
   __global uint *used;                  // [max_slots], the slots in use, as they are in `slots`
-  LatticeMemory lattice;                // the channel's
 } Memory;
 
 // The scratch memory of a group, in global memory as scratch_layout() says and in local memory.
@@ -90,7 +90,9 @@ Memory scratch_of(__global uint4 *scratch, __local LocalTable *table, uint max_s
   return m;
 }
 
-void set_channel(Memory *m, const __local SearchJob *job, __global const float *rows, __global uint *channels) {
+// Finds the buffers of a job's rows and channel; those of its lattice: by one work-item.
+void set_channel(__local SearchState *search, Memory *m, __global const float *rows, __global uint *channels) {
+  __local const SearchJob *const job = &search->job;
   const ChannelLayout at =
       channel_layout(job->max_tokens, job->max_records, job->max_settled, job->lattice.max_links, job->lattice.max_frames);
   __global uint *const own = channels + job->channel;
@@ -98,10 +100,11 @@ void set_channel(Memory *m, const __local SearchJob *job, __global const float *
   m->tokens = (__global SearchToken *)(own + at.tokens);
   m->records = (__global TraceRecord *)(own + at.records);
   m->settled = (__global PathStep *)(own + at.settled);
-  m->lattice.links = (__global SearchLink *)own;
-  m->lattice.acoustic_costs = (__global float *)(own + at.acoustic_costs);
-  m->lattice.extras = (__global float *)(own + at.extras);
-  m->lattice.frames = (__global SearchFrame *)(own + at.frames);
+  if (!is_first()) return;
+  search->lattice.links = (__global SearchLink *)own;
+  search->lattice.acoustic_costs = (__global float *)(own + at.acoustic_costs);
+  search->lattice.extras = (__global float *)(own + at.extras);
+  search->lattice.frames = (__global SearchFrame *)(own + at.frames);
 }
 
 // Tokens after the last frame, and those of the next.
