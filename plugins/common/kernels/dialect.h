@@ -16,6 +16,7 @@
 #define FIXED __constant const  // a number known when the kernel is compiled
 
 #define FOR_TYPE(name)  // the type is defined once
+#define FOR_TYPES(name, other)
 
 #define make_float2(x, y) ((float2)(x, y))
 // By the hardware's approximations.
@@ -39,6 +40,7 @@ DEVICE void block_sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENC
 #define CONSTANT const
 #define FIXED constexpr
 #define FOR_TYPE(name) template <typename name>
+#define FOR_TYPES(name, other) template <typename name, typename other>
 
 #ifdef __CUDACC__
 #define DEVICE __device__ __forceinline__

@@ -159,6 +159,16 @@ typedef struct FrameSteps {
   LOCAL uint32_t *n_records;
 } FrameSteps;
 
+// Counters of a block after a step, or the totals of all blocks of its team.
+typedef struct StepTotals {
+  uint32_t overflow;    // SearchOverflow
+  uint32_t n_followed;  // candidates that lead to states with epsilon arcs, in clusters
+  uint32_t n_used;      // slots
+  uint32_t best;        // ordered cost so far
+} KERNEL_ALIGNED(16) StepTotals;
+
+FIXED uint32_t kNoList = 2;  // of a step that follows the arcs of none
+
 // Shared memory of the threads on their way back through a lattice (search_prune.h).
 typedef struct WalkState {
   uint32_t most_tokens;   // of a frame

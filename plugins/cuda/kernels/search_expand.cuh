@@ -28,11 +28,6 @@ __device__ inline FrameSteps frame_steps(SearchState &search, const float *row) 
           row,      of_leader<Team>(&search.job.n_records)};
 }
 
-// The arcs that are followed from a list. Those of emitting arcs come first and stay for the links of the frame.
-__device__ inline FollowedArcs followed_arcs(SearchState &search, uint32_t list) {
-  return {search.first_candidate, &search.n_candidates[list], &search.n_epsilon_links};
-}
-
 // The stretch of a list's arcs that a warp follows.
 __device__ inline ArcStretch stretch_of(const SearchState &search, uint32_t list) {
   const auto n_items = static_cast<uint32_t>(search.list_size[list] >> 32),
@@ -105,44 +100,47 @@ __device__ inline void put_record(const Table<Team> *table, uint32_t index, cons
 // ---- the loops -------------------------------------------------------------------------------------------------------------
 
 // Follows the arcs of a list's items into candidates.
-template <bool kEmitting, typename Team>
-__device__ inline void block_expand(SearchState &search, uint32_t list, const float *row) {
+template <typename Team>
+__device__ __forceinline__ void block_expand(const Table<Team> *table, bool emitting, uint32_t list, const float *row) {
+  SearchState &search = table->search;
   if (threadIdx.x == 0) search.n_arcs += static_cast<uint32_t>(search.list_size[list]);
   if (__any_sync(kAllLanes, search.is_full != 0)) return;  // the list may have holes
-  const Table<Team> table(search);
   const FrameSteps steps = frame_steps<Team>(search, row);
-  const FollowedArcs followed = followed_arcs(search, list);
-  warp_expand(&table, &steps, &followed, kEmitting, stretch_of(search, list));
+  const FollowedArcs followed{emitting ? 0 : search.first_candidate, &search.n_candidates[list], &search.n_epsilon_links};
+  warp_expand(table, &steps, &followed, emitting, stretch_of(search, list));
 }
 
-// Enters the mail of a block of a cluster into its table.
-template <bool kEmitting, typename Team>
-__device__ inline void block_enter_mail(SearchState &search, uint32_t list) {
-  const Table<Team> table(search);
-  const bool keeps_links = !kEmitting && has_lattice(&table);
+// In a cluster enters a block's mail into its table. A block has entered its arcs already.
+template <typename Team>
+__device__ __forceinline__ void block_settle(const Table<Team> *table, bool emitting, uint32_t list) {
+  if constexpr (!Team::kIsCluster) return;
+  SearchState &search = table->search;
+  const bool keeps_links = !emitting && has_lattice(table);
   const float bound = search.bound;
-  const uint32_t of_mail = mail_of(kEmitting, list);
+  const uint32_t of_mail = mail_of(emitting, list);
   const Mail &mail = search.mail[of_mail];
   block_each_candidate<Team>(search, of_mail, 0, 0, [&](uint32_t index, const Candidate &candidate, bool valid) {
     const uint32_t state = candidate.slot & kCandidateSlot, flag = candidate.slot & kCandidateEpsilon;
     const bool wanted = valid && candidate.cost <= bound;
-    const uint32_t slot = warp_enter(&table, kEmitting, state, wanted, candidate.arc, candidate.cost);
+    const uint32_t slot = warp_enter(table, emitting, state, wanted, candidate.arc, candidate.cost);
     if (valid) mail.candidates[index].slot = slot == kNoSlot ? kNoSlot : slot | flag;
     if (!keeps_links) return;
     const EpsilonLink link{valid ? mail.details[index] : 0, slot, candidate.arc, candidate.from, candidate.cost};
-    warp_add_epsilon_link(&table, &search.n_epsilon_links, slot != kNoSlot, &link);
+    warp_add_epsilon_link(table, &search.n_epsilon_links, slot != kNoSlot, &link);
   });
+  __syncthreads();
 }
 
-// Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed.
-template <bool kEmitting, typename Team>
-__device__ inline void block_resolve(SearchState &search, uint32_t list, const float *row) {
-  const Table<Team> table(search);
+// Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed. Thread 0 may already set
+// first_candidate, which is not that of emitting arcs.
+template <typename Team>
+__device__ __forceinline__ void block_resolve(const Table<Team> *table, bool emitting, uint32_t list, const float *row) {
+  SearchState &search = table->search;
   const FrameSteps steps = frame_steps<Team>(search, row);
-  const uint32_t first = search.first_candidate, n = min(search.n_candidates[list], search.max_candidates - first);
-  block_each_candidate<Team>(search, mail_of(kEmitting, list), first, n,
+  const uint32_t first = emitting ? 0 : search.first_candidate, n = min(search.n_candidates[list], search.max_candidates - first);
+  block_each_candidate<Team>(search, mail_of(emitting, list), first, n,
                              [&](uint32_t index, const Candidate &candidate, bool valid) {
-                               warp_resolve(&table, &steps, kEmitting, list ^ 1, index, &candidate, valid);
+                               warp_resolve(table, &steps, emitting, list ^ 1, index, &candidate, valid);
                              });
 }
 

@@ -2,15 +2,18 @@
 // All-reduce of the blocks' counters, and a helper that runs code on the leading block only.
 #pragma once
 
-#include "plugins/cuda/kernels/search_state.cuh"
+#include "plugins/cuda/kernels/search_mail.cuh"
+#include "plugins/cuda/kernels/search_table.cuh"
 
 namespace asr::cuda {
 
-// Reduces the counters of all blocks after a step, which has followed the items of `list` and sent `mail`, if any. All blocks
-// wait for each other and get the same totals.
+// Reduces the counters of all blocks after a step, which has followed the arcs of `list`, if any, and sent them by mail. All
+// blocks wait for each other and get the same totals.
 template <typename Team>
-__device__ inline StepTotals team_all_reduce(SearchState &search, uint32_t list, uint32_t mail = kMails) {
-  const uint32_t turn = search.turn;
+__device__ inline StepTotals team_all_reduce(const Table<Team> *table, bool emitting, uint32_t list) {
+  SearchState &search = table->search;
+  const uint32_t turn = search.turn, mail = list == kNoList ? kMails : mail_of(emitting, list);
+  if (list == kNoList) list = 0;
   __syncthreads();
   if (threadIdx.x < Team::size()) {
     *Team::of_block(&search.step_totals[turn][Team::rank()], threadIdx.x) = {search.overflow, search.n_followed[list],

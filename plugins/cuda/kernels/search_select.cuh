@@ -165,7 +165,8 @@ __device__ inline void lower_best(SearchState &search, const float *row, uint32_
 
 // Puts the active tokens, with costs relative to the best one's, on list 0: each block those that it owns.
 template <typename Team>
-__device__ inline void team_select(SearchState &search, const float *row) {
+__device__ inline void team_select(const Table<Team> *table, const float *row) {
+  SearchState &search = table->search;
   if (Team::kIsCluster && !search.has_own_tokens) block_load_tokens<Team>(search);
   const unsigned long long threshold = team_threshold<Team>(search);
   const SearchJob &job = search.job;

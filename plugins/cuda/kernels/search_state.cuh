@@ -11,14 +11,6 @@ namespace asr::cuda {
 constexpr uint32_t kFewKeys = 128;
 constexpr unsigned long long kNoKey = ~0ull;
 
-// Counters of a block after a step, or the totals of all blocks of its team (search_reduce.cuh).
-struct alignas(16) StepTotals {
-  uint32_t overflow;    // what was too small
-  uint32_t n_followed;  // candidates that lead to states with epsilon arcs
-  uint32_t n_used;      // slots
-  uint32_t best;        // ordered cost so far
-};
-
 // A token of the last frame that the block owns, and its emitting arcs.
 struct OwnToken {
   uint32_t state;

@@ -97,15 +97,25 @@ struct Table {
   }
 };
 
+// The threads of a team, numbered so that consecutive warps are of different blocks.
+template <typename Team>
+__device__ inline uint32_t team_thread_number(const Table<Team> *) {
+  return (warp_number() * Team::size() + Team::rank()) * kWarp + lane_number();
+}
+template <typename Team>
+__device__ inline uint32_t team_n_threads(const Table<Team> *) {
+  return Team::size() * blockDim.x;
+}
+template <typename Team>
+__device__ inline void team_sync(const Table<Team> *) {
+  Team::sync();
+}
+
 // ---- the table, as plugins/common/kernels/search_frame.h asks for it ---------------------------------------------------------
 
 template <typename Team>
 __device__ inline bool has_lattice(const Table<Team> *table) {
   return table->search.job.lattice.lattice_beam > 0;
-}
-template <typename Team>
-__device__ inline void report(const Table<Team> *table, uint32_t overflow) {
-  report_full(table->search, overflow);
 }
 template <typename Team>
 __device__ inline void warp_append_item(const Table<Team> *table, uint32_t list, uint32_t first_arc, uint32_t n_arcs, float cost,

@@ -53,18 +53,4 @@ __device__ inline T *of_leader(T *own) {
   return Team::of_block(own, 0);
 }
 
-// The warps and threads of a team, numbered so that consecutive warps are of different blocks.
-template <typename Team>
-__device__ inline uint32_t team_warp_number() {
-  return warp_number() * Team::size() + Team::rank();
-}
-template <typename Team>
-__device__ inline uint32_t team_thread_number() {
-  return team_warp_number<Team>() * kWarp + lane_number();
-}
-template <typename Team>
-__device__ inline uint32_t team_n_threads() {
-  return Team::size() * blockDim.x;
-}
-
 }  // namespace asr::cuda

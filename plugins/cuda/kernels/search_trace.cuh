@@ -1,21 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compacts the trace (plugins/common/kernels/search_trace.h). The blocks of a team share the scratch memory of the leading one,
-// except for the sums, which each has.
+// The parts of a compaction of the trace (plugins/common/kernels/search_trace.h) that a team does its own way. Its blocks share
+// the scratch memory of the leading one, except for the sums, which each has.
 #pragma once
 
 #include "plugins/common/kernels/search_trace.h"
-#include "plugins/cuda/kernels/search_state.cuh"
+#include "plugins/cuda/kernels/search_table.cuh"
 
 namespace asr::cuda {
 
-__device__ inline Compaction compaction_of(const SearchState &own, const SearchState &leader) {
+template <typename Team>
+__device__ inline Compaction compaction(const Table<Team> *table) {
+  const SearchState &own = table->search, &leader = *of_leader<Team>(&table->search);
   return {leader.spare[0], own.spare[1], reinterpret_cast<Followers *>(leader.large_spare),
           reinterpret_cast<TraceRecord *>(leader.large_spare)};
 }
+template <typename Team>
+__device__ inline SearchToken *last_tokens(const Table<Team> *table) {
+  return table->search.job.tokens[table->search.job.current];
+}
+template <typename Team>
+__device__ inline TraceRecord *trace_records(const Table<Team> *table) {
+  return table->search.job.records;
+}
+template <typename Team>
+__device__ inline uint32_t n_moved_at_once(const Table<Team> *table) {
+  return table->search.n_large_spare;  // a record is smaller than four numbers
+}
 
 // Moves records from the root on to the settled steps while there is one follower; a token counts as two. The lanes of a warp
-// go from record to record together, and after 32 of them each moves one. Returns how many steps are settled then.
-__device__ inline uint32_t warp_settle(const SearchJob &job, const Compaction &c) {
+// go from record to record together, and after 32 of them each moves one.
+template <typename Team>
+__device__ inline void team_settle(const Table<Team> *table, const Compaction *of) {
+  if (team_thread_number(table) >= kWarp) return;
+  const Compaction &c = *of;
+  SearchJob &job = table->search.job;
   uint32_t at = 0, n_settled = job.n_settled;
   for (bool goes_on = true; goes_on;) {
     uint32_t n = 0, own = 0;
@@ -33,43 +51,8 @@ __device__ inline uint32_t warp_settle(const SearchJob &job, const Compaction &c
     }
     n_settled += n;
   }
-  return n_settled;
-}
-
-// Numbers the bits; returns the number of records that stay.
-__device__ inline uint32_t block_number_bits(SearchState &search, const Compaction &c, uint32_t n_words) {
-  const Share words = share_of_thread(n_words, threadIdx.x, blockDim.x);
-  uint32_t total;
-  const uint32_t n_before = block_scan(count_bits(&c, words), search.sums, &total);
-  number_bits(&c, words, n_before);
-  __syncthreads();
-  return total;
-}
-
-template <typename Team>
-__device__ inline void team_compact_trace(SearchState &search) {
-  SearchJob &job = search.job;
-  const Compaction c = compaction_of(search, *of_leader<Team>(&search));
-  const uint32_t n_records = job.n_records, own = team_thread_number<Team>(), n_threads = team_n_threads<Team>();
-  SearchToken *const tokens = job.tokens[job.current];
-  clear_marks(&c, n_records, own, n_threads);
-  Team::sync();
-  mark_tokens(&c, tokens, job.n_tokens, job.records, own, n_threads);
-  Team::sync();
-  const uint32_t n_settled = own < kWarp ? warp_settle(job, c) : 0;
-  Team::sync();
-  if (own == 0) job.n_settled = n_settled;
-  const uint32_t n_left = block_number_bits(search, c, n_bit_words(n_records));
-  renumber_tokens(&c, tokens, job.n_tokens, own, n_threads);
-  const uint32_t n_part = search.n_large_spare;  // a record is smaller than four numbers
-  for (uint32_t part = 0; part < n_left; part += n_part) {
-    gather_records(&c, job.records, n_records, part, n_part, own, n_threads);
-    Team::sync();
-    put_records(&c, job.records, part, min(n_left - part, n_part), own, n_threads);
-    Team::sync();
-  }
-  if (threadIdx.x == 0) job.n_records = job.n_compacted = n_left;
-  Team::sync();
+  __syncwarp();
+  if (lane_number() == 0) job.n_settled = n_settled;
 }
 
 }  // namespace asr::cuda

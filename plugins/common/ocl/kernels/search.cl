@@ -60,7 +60,10 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void search(
   group_free_local(&m);
   for (uint number = first_job + get_group_id(0); number < end_job; number += get_num_groups(0)) {
     block_sync();
-    if (is_first()) search.job = jobs[number];
+    if (is_first()) {
+      search.job = jobs[number];
+      search.turn = 0;
+    }
     block_sync();
     set_channel(&search, &m, rows, channels);
     block_sync();

@@ -26,7 +26,7 @@ float log_likelihood_of(__global const float *row, uint pdf) { return row[pdf]; 
 
 // A work-group's search and its memory.
 typedef struct {
-  __local SearchState *state;
+  __local State *state;
   const Memory *m;
 } Search;
 
@@ -104,38 +104,39 @@ float candidate_acoustic_cost(const Search *s, const FrameSteps *steps, uint ind
 // ---- the loops -------------------------------------------------------------------------------------------------------------
 
 FrameSteps frame_steps(__local SearchState *search, const Memory *m) {
-  const FrameSteps steps = {search->job.beam,       search->bound,     m->arcs,               m->begins,
-                            last_tokens(search, m), row_of(search, m), &search->job.n_records};
+  const FrameSteps steps = {
+      search->job.beam,  search->bound,         m->arcs, m->begins, tokens_of(search, m, search->job.current),
+      row_of(search, m), &search->job.n_records};
   return steps;
 }
 
-// The arcs that are followed from a list. Those of emitting arcs come first and stay for the links of the frame.
-FollowedArcs followed_arcs(__local SearchState *search) {
-  const FollowedArcs followed = {search->first_candidate, &search->n_candidates, &search->n_epsilon_links};
-  return followed;
+// Follows the arcs of a list's items into candidates.
+void block_expand(const Search *s, bool emitting, uint list, __global const float *row) {
+  __local SearchState *const search = s->state;
+  group_number_arcs(search, s->m, list);
+  if (is_first()) search->n_arcs += n_arcs_of(search, list);
+  const FrameSteps steps = frame_steps(search, s->m);
+  const FollowedArcs followed = {first_candidate_of(search, emitting), &search->n_candidates[list], &search->n_epsilon_links};
+  warp_expand(s, &steps, &followed, emitting,
+              warp_stretch(items_of(s->m, list), n_items_of(search, list), n_arcs_of(search, list), GROUP_SIZE));
 }
 
-// Follows the arcs of a list's items into candidates.
-void group_expand(__local SearchState *search, const Memory *m, uint list, bool emitting) {
-  const Search s = {search, m};
-  const FrameSteps steps = frame_steps(search, m);
-  const FollowedArcs followed = followed_arcs(search);
-  warp_expand(&s, &steps, &followed, emitting,
-              warp_stretch(items_of(m, list), n_items_of(search, list), n_arcs_of(search, list), GROUP_SIZE));
+void block_settle(const Search *s, bool emitting, uint list) {
+  group_settle_keys(s->state, s->m, emitting, list);
+  block_sync();
 }
 
 // Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed.
-void group_resolve(__local SearchState *search, const Memory *m, uint list, bool emitting) {
-  const Search s = {search, m};
-  const FrameSteps steps = frame_steps(search, m);
-  const uint n_candidates = n_candidates_of(search, m);
-  __global const Candidate *const candidates = m->candidates + search->first_candidate;
+void block_resolve(const Search *s, bool emitting, uint list, __global const float *row) {
+  const FrameSteps steps = frame_steps(s->state, s->m);
+  const uint n_candidates = n_candidates_of(s->state, s->m, emitting, list);
+  __global const Candidate *const candidates = s->m->candidates + first_candidate_of(s->state, emitting);
   Candidate following = {0, 0, 0.0f, 0};
   if (get_local_id(0) < n_candidates) following = candidates[get_local_id(0)];
   for (uint first = warp_number() * WARP; first < n_candidates; first += GROUP_SIZE) {
     const uint i = first + lane_number();
     const Candidate candidate = following;
     if (i + GROUP_SIZE < n_candidates) following = candidates[i + GROUP_SIZE];
-    warp_resolve(&s, &steps, emitting, list ^ 1, i, &candidate, i < n_candidates);
+    warp_resolve(s, &steps, emitting, list ^ 1, i, &candidate, i < n_candidates);
   }
 }

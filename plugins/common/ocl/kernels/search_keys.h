@@ -30,10 +30,10 @@ bool lower_key(const Memory *m, bool emitting, uint slot, uint cost, uint arc) {
 #endif
 }
 
-void group_settle_keys(__local const SearchState *search, const Memory *m) {
-  const uint n_candidates = n_candidates_of(search, m);
+void group_settle_keys(__local const SearchState *search, const Memory *m, bool emitting, uint list) {
+  const uint first = first_candidate_of(search, emitting), n_candidates = n_candidates_of(search, m, emitting, list);
   for (uint i = get_local_id(0); i < n_candidates; i += GROUP_SIZE) {
-    const Candidate candidate = m->candidates[search->first_candidate + i];
+    const Candidate candidate = m->candidates[first + i];
     const uint slot = candidate.slot & kCandidateSlot;
     if (cost_in(m, slot) == ordered(candidate.cost)) atomic_min(&m->slots[slot].arc, candidate.arc + 1);
   }

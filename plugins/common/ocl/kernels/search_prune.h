@@ -58,13 +58,13 @@ void group_walk_back(__local SearchState *search, const Memory *m, bool writes) 
   walk.turn = 0;
   begin_walk(&walk, &job->lattice, &search->lattice, &search->walk);
   if (writes) {
-    block_end_extras(&walk, last_tokens(search, m), job->n_tokens, job->use_final, m->final_costs, search->least);
+    block_end_extras(&walk, tokens_of(search, m, search->job.current), job->n_tokens, job->use_final, m->final_costs, search->least);
   } else {
     for (uint i = get_local_id(0); i < walk_frame(&walk, walk.t)->n_tokens; i += GROUP_SIZE)
       set_value(&walk.of_frame, i, 0);
   }
   const uint n_tokens =
-      block_walk_back(&walk, writes, last, &search->overflow, last_tokens(search, m), next_tokens(search, m));
+      block_walk_back(&walk, writes, last, &search->overflow, tokens_of(search, m, search->job.current), tokens_of(search, m, search->job.current ^ 1));
   group_free_local(m);
   if (is_first()) {
     const SearchOutput written = {n_frames - last, walk.to - job->lattice.n_links, n_tokens, reaches_final(search->least) ? 1 : 0};

@@ -29,7 +29,7 @@ void group_clear_bins(const Memory *m) {
 
 // Counts the tokens that agree with what is known by their cost, or by the next digit.
 void group_fill_bins(__local SearchState *search, const Memory *m) {
-  __global const SearchToken *const tokens = last_tokens(search, m);
+  __global const SearchToken *const tokens = tokens_of(search, m, search->job.current);
   for (uint i = get_local_id(0); i < search->job.n_tokens; i += GROUP_SIZE) {
     const SearchToken token = tokens[i];
     uint bin = bin_of(search, token);
@@ -62,7 +62,7 @@ bool narrow_kth(__local SearchState *search, const Memory *m) {
 
 // The greatest key of the tokens that agree: its cost, and then its state.
 void group_find_most(__local SearchState *search, const Memory *m, bool has_cost) {
-  __global const SearchToken *const tokens = last_tokens(search, m);
+  __global const SearchToken *const tokens = tokens_of(search, m, search->job.current);
   for (uint i = get_local_id(0); i < search->job.n_tokens; i += GROUP_SIZE) {
     const SearchToken token = tokens[i];
     if (!agrees(search, token)) continue;
@@ -100,9 +100,14 @@ void lower_best(__local SearchState *search, const Memory *m, uint first_arc, ui
   if (least <= FLT_MAX) atomic_min(&search->best, ordered(least));
 }
 
-// Puts the active tokens, with costs relative to the best one's, on list 0.
-void group_select(__local SearchState *search, const Memory *m) {
-  __global const SearchToken *const tokens = last_tokens(search, m);
+// Puts the active tokens, with costs relative to the best one's, on list 0. With barriers.
+void team_select(const Search *s, __global const float *row) {
+  __local SearchState *const search = s->state;
+  const Memory *const m = s->m;
+  if (is_first()) choose_threshold(search);
+  block_sync();
+  if (!search->is_beam) group_find_kth(search, m);
+  __global const SearchToken *const tokens = tokens_of(search, m, search->job.current);
   const float best = search->job.best;
   const uint n_tokens = search->job.n_tokens;
   uint n_active = 0;

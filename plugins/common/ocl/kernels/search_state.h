@@ -29,7 +29,10 @@ typedef struct {
   ulong list_size[2];    // items << 32 | arcs
   uint first_candidate;  // those before are kept for the frame's links
   uint n_used[2];        // slots in local memory, in global memory
-  uint n_candidates, n_active, n_next, n_within, n_arcs;
+  uint n_candidates[2], n_followed[2];  // with the list of that number; nobody counts the latter
+  uint n_active, n_next, n_within, n_arcs;
+  StepTotals step_totals[2];  // in turns
+  uint turn;
   uint best;  // ordered, so far
   float bound;
   uint n_records_before;
@@ -46,6 +49,7 @@ typedef struct {
   WalkState walk;
   uint sums[MAX_WARPS];               // of warps
 } SearchState;
+typedef SearchState State;  // as search_driver.h names it
 
 // The table in local memory: states and costs, or bins, which are needed when the table is free.
 typedef struct {
@@ -107,20 +111,19 @@ void set_channel(__local SearchState *search, Memory *m, __global const float *r
   search->lattice.frames = (__global SearchFrame *)(own + at.frames);
 }
 
-// Tokens after the last frame, and those of the next.
-__global SearchToken *last_tokens(__local const SearchState *search, const Memory *m) {
-  return m->tokens + search->job.current * search->job.max_tokens;
-}
-__global SearchToken *next_tokens(__local const SearchState *search, const Memory *m) {
-  return m->tokens + (search->job.current ^ 1) * search->job.max_tokens;
+// Tokens after the last frame, if `which` is job.current, or those of the next.
+__global SearchToken *tokens_of(__local const SearchState *search, const Memory *m, uint which) {
+  return m->tokens + which * search->job.max_tokens;
 }
 
 __global ExpandItem *items_of(const Memory *m, uint list) { return m->items + (size_t)list * m->max_slots; }
 uint n_items_of(__local const SearchState *search, uint list) { return (uint)(search->list_size[list] >> 32); }
 uint n_arcs_of(__local const SearchState *search, uint list) { return (uint)search->list_size[list]; }
 bool makes_lattice(__local const SearchState *search) { return search->job.lattice.lattice_beam > 0; }
-uint n_candidates_of(__local const SearchState *search, const Memory *m) {
-  return min(search->n_candidates, m->max_candidates - search->first_candidate);
+// The candidates of a list. Those of emitting arcs come first and stay for the links of the frame.
+uint first_candidate_of(__local const SearchState *search, bool emitting) { return emitting ? 0 : search->first_candidate; }
+uint n_candidates_of(__local const SearchState *search, const Memory *m, bool emitting, uint list) {
+  return min(search->n_candidates[list], m->max_candidates - first_candidate_of(search, emitting));
 }
 
 __global const float *row_of(__local const SearchState *search, const Memory *m) {

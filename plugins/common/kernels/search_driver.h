@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// A frame of a channel, by a team: a block, or several blocks that share the work (plugins/cuda/kernels/search_team.cuh). Every
+// block decides by itself on the next step, and all decide alike: team_all_reduce gives all of them the same totals. A frame that
+// cannot be finished leaves the channel as it was before it. Functions named team_* are called by all blocks of a team, and have
+// barriers. For its type Search (search_frame.h) and the state that a block has in shared memory, the back end defines
+//   reset_frame(search)                       before a frame, by one thread
+//   team_select(s, row)                       puts the active tokens on list 0 (search_select.h)
+//   block_expand, block_settle, block_resolve(s, emitting, list, row)  follow the arcs of a list, find the least candidate of
+//                                             each state, and make tokens of the candidates that won
+//   team_all_reduce(s, emitting, list)        ends a step, which has followed the arcs of `list`: the totals of all blocks
+//   has_arcs_left(s, list, totals)            is true if a block has arcs on the list
+//   block_finish_tokens(s, best)              writes the tokens down, numbers them, and frees their slots unless there are links
+//   block_make_emitting_links(s, row), block_make_epsilon_links(s), block_free_used(s)
+//   know_best(s, totals)                      all costs of emitting arcs are known; if they are infinite, the channel died; by
+//                                             one thread
+//   commit(s, n_frames, best)                 makes the frame the channel's; by one thread of each block
+//   team_give_up(s, status, overflow)         makes all as if the frame had not begun
+//   compaction(s), last_tokens(s), trace_records(s), team_thread_number(s), team_n_threads(s), team_sync(s), n_moved_at_once(s)
+//   team_settle(s, c)                         moves records that all paths share to the settled steps
+#ifndef SENONE_KERNELS_SEARCH_DRIVER_H
+#define SENONE_KERNELS_SEARCH_DRIVER_H
+
+#include "plugins/common/kernels/search_frame.h"
+#include "plugins/common/kernels/search_trace.h"
+#ifdef __cplusplus
+namespace asr {
+#endif
+
+// Compacts the trace (search_trace.h).
+FOR_TYPES(Search, State) DEVICE void team_compact_trace(const Search *s, LOCAL State *search) {
+  const Compaction c = compaction(s);
+  GLOBAL SearchToken *const tokens = last_tokens(s);
+  GLOBAL TraceRecord *const records = trace_records(s);
+  const uint32_t n_records = search->job.n_records, n_tokens = search->job.n_tokens;
+  const uint32_t own = team_thread_number(s), n_threads = team_n_threads(s);
+  clear_marks(&c, n_records, own, n_threads);
+  team_sync(s);
+  mark_tokens(&c, tokens, n_tokens, records, own, n_threads);
+  team_sync(s);
+  team_settle(s, &c);
+  team_sync(s);
+  const Share words = share_of_thread(n_bit_words(n_records), thread_number(), block_size());
+  uint32_t n_left;
+  number_bits(&c, words, block_scan(count_bits(&c, words), search->sums, &n_left));
+  block_sync();
+  renumber_tokens(&c, tokens, n_tokens, own, n_threads);
+  const uint32_t n_part = n_moved_at_once(s);
+  for (uint32_t part = 0; part < n_left; part += n_part) {
+    gather_records(&c, records, n_records, part, n_part, own, n_threads);
+    team_sync(s);
+    put_records(&c, records, part, min(n_left - part, n_part), own, n_threads);
+    team_sync(s);
+  }
+  if (thread_number() == 0) search->job.n_records = search->job.n_compacted = n_left;
+  team_sync(s);
+}
+
+// Follows epsilon arcs, those of list 1 first, until there are none; totals->best becomes the least cost. Returns false if the
+// frame was given up.
+FOR_TYPES(Search, State)
+DEVICE bool team_follow_epsilons(const Search *s, LOCAL State *search, StepTotals *totals) {
+  if (thread_number() == 0 && has_lattice(s)) search->first_candidate = search->n_candidates[0];  // those of emitting arcs stay
+  uint32_t list = 1;
+  for (uint32_t n_rounds = 0;; ++n_rounds, list ^= 1) {
+    block_sync();
+    if (!has_arcs_left(s, list, totals)) return true;
+    if (thread_number() == 0)
+      search->list_size[list ^ 1] = search->n_candidates[list ^ 1] = search->n_followed[list ^ 1] = 0;
+    block_expand(s, false, list, 0);
+    *totals = team_all_reduce(s, false, list);
+    const bool endless = n_rounds > totals->n_used;
+    if (totals->overflow != 0 || endless) {
+      team_give_up(s, endless ? kSearchNegativeCycle : kSearchOverflow, totals->overflow);
+      return false;
+    }
+    block_settle(s, false, list);
+    block_resolve(s, false, list, 0);
+  }
+}
+
+// Epsilon arcs and what follows them. `n_frames`: 1, or 0 for the beginning, which has no row. `totals`: of the step before.
+// Returns false if the frame was given up.
+FOR_TYPES(Search, State)
+DEVICE bool team_finish_frame(const Search *s, LOCAL State *search, uint32_t n_frames, GLOBAL const float *row,
+                              StepTotals totals) {
+  if (!team_follow_epsilons(s, search, &totals)) return false;
+  const bool has_links = has_lattice(s);
+  const uint32_t best = totals.best;
+  block_finish_tokens(s, best);
+  if (has_links) {
+    block_sync();
+    block_make_emitting_links(s, row);
+  }
+  totals = team_all_reduce(s, false, kNoList);
+  if (totals.overflow == 0 && has_links) {
+    block_make_epsilon_links(s);
+    totals = team_all_reduce(s, false, kNoList);
+  }
+  if (totals.overflow != 0) {
+    team_give_up(s, kSearchOverflow, totals.overflow);
+    return false;
+  }
+  if (thread_number() == 0) commit(s, n_frames, best);
+  if (has_links) block_free_used(s);
+  block_sync();
+  return true;
+}
+
+// The frame of a row up to its epsilon arcs; team_finish_frame follows. Returns false if the frame was given up or no token
+// survives.
+FOR_TYPES(Search, State)
+DEVICE bool team_follow_row(const Search *s, LOCAL State *search, GLOBAL const float *row, StepTotals *totals) {
+  const bool needs_compaction =
+      trace_needs_compaction(search->job.n_records, search->job.max_records, search->job.n_tokens, search->job.n_compacted);
+  block_sync();
+  if (needs_compaction) team_compact_trace(s, search);
+  if (thread_number() == 0) reset_frame(search);
+  block_sync();
+  team_select(s, row);
+  block_sync();
+  block_expand(s, true, 0, row);
+  *totals = team_all_reduce(s, true, 0);
+  const float best = cost_of(totals->best);
+  if (thread_number() == 0) {
+    search->bound = bound_of(best, search->job.beam.beam);
+    know_best(s, totals);
+  }
+  block_sync();
+  if (totals->overflow != 0) {
+    team_give_up(s, kSearchOverflow, totals->overflow);
+    return false;
+  }
+  if (!(best <= FLT_MAX)) return false;
+  block_settle(s, true, 0);
+  block_resolve(s, true, 0, row);
+  return true;
+}
+
+#ifdef __cplusplus
+}  // namespace asr
+#endif
+#endif  // SENONE_KERNELS_SEARCH_DRIVER_H
