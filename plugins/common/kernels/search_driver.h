@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // A frame of a channel, by a team: a block, or several blocks that share the work (plugins/cuda/kernels/search_team.cuh). Every
-// block decides by itself on the next step, and all decide alike: team_all_reduce gives all of them the same totals. A frame that
-// cannot be finished leaves the channel as it was before it. Functions named team_* are called by all blocks of a team, and have
-// barriers. For its type Search (search_frame.h) and the state that a block has in shared memory, the back end defines
-//   reset_frame(search)                       before a frame, by one thread
-//   team_select(s, row)                       puts the active tokens on list 0 (search_select.h)
-//   block_expand, block_settle, block_resolve(s, emitting, list, row)  follow the arcs of a list, find the least candidate of
-//                                             each state, and make tokens of the candidates that won
-//   team_all_reduce(s, emitting, list)        ends a step, which has followed the arcs of `list`: the totals of all blocks
-//   has_arcs_left(s, list, totals)            is true if a block has arcs on the list
-//   block_finish_tokens(s, best)              writes the tokens down, numbers them, and frees their slots unless there are links
+// block decides by itself on the next step, and all decide alike: team_all_reduce gives all of them the same totals. A frame
+// that cannot be finished leaves the channel as it was before. Functions named team_* are called by all blocks of a team, and
+// have barriers. For its type Search (search_frame.h), and the state of a block in shared memory, the back end defines
+//   reset_frame(search)             by one thread: prepares the state for a frame
+//   team_select(s, row)             puts the active tokens on list 0 (search_select.h)
+//   block_expand, block_settle, block_resolve(s, emitting, list, row)
+//                                   follow the arcs of a list; find the least candidate of each state; make tokens of these
+//   team_all_reduce(s, emitting, list)  ends a step that has followed the arcs of a list; returns the totals of all blocks
+//   has_arcs_left(s, list, totals)  is true if a block has arcs on the list
+//   know_best(s, totals)            by one thread, when all emitting arcs have costs: the channel died if none is finite
+//   block_finish_tokens(s, best)    writes the tokens, numbers them, and frees their slots unless there will be links
 //   block_make_emitting_links(s, row), block_make_epsilon_links(s), block_free_used(s)
-//   know_best(s, totals)                      all costs of emitting arcs are known; if they are infinite, the channel died; by
-//                                             one thread
-//   commit(s, n_frames, best)                 makes the frame the channel's; by one thread of each block
-//   team_give_up(s, status, overflow)         makes all as if the frame had not begun
-//   compaction(s), last_tokens(s), trace_records(s), team_thread_number(s), team_n_threads(s), team_sync(s), n_moved_at_once(s)
-//   team_settle(s, c)                         moves records that all paths share to the settled steps
+//   commit(s, n_frames, best)       by one thread of each block: makes the frame the channel's
+//   team_give_up(s, status, overflow)  restores the channel
+//   compaction, last_tokens, trace_records, n_moved_at_once(s)  buffers of a compaction
+//   team_thread_number, team_n_threads, team_sync(s)  all threads of the team
+//   team_settle(s, c)               moves records that all paths share to the settled steps
 #ifndef SENONE_KERNELS_SEARCH_DRIVER_H
 #define SENONE_KERNELS_SEARCH_DRIVER_H
 
@@ -64,8 +64,7 @@ DEVICE bool team_follow_epsilons(const Search *s, LOCAL State *search, StepTotal
   for (uint32_t n_rounds = 0;; ++n_rounds, list ^= 1) {
     block_sync();
     if (!has_arcs_left(s, list, totals)) return true;
-    if (thread_number() == 0)
-      search->list_size[list ^ 1] = search->n_candidates[list ^ 1] = search->n_followed[list ^ 1] = 0;
+    if (thread_number() == 0) search->list_size[list ^ 1] = search->n_candidates[list ^ 1] = search->n_followed[list ^ 1] = 0;
     block_expand(s, false, list, 0);
     *totals = team_all_reduce(s, false, list);
     const bool endless = n_rounds > totals->n_used;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of a frame, a warp at a time (docs/search.md): arcs become candidates, candidates that won become tokens, and
-// followed arcs become links. The back end provides the loops over lists and the barriers between the steps. Before it includes
-// this file it defines log_likelihood_of(row, pdf), the warp that search_stretch.h asks for, and warp_append(size, wanted), which
-// reserves an index in a list for each lane that wants one. For its type Search, a block's search and table, it defines
+// followed arcs become links. The back end provides the loops over lists, and the barriers (search_driver.h). Before it
+// includes this file it defines log_likelihood_of(row, pdf), the warp that search_stretch.h asks for, and warp_append(size,
+// wanted), which reserves an index in a list for each lane that wants one. For its type Search, a block's search and table, it
+// defines
 //   has_lattice(s)
 //   warp_append_item(s, list, first_arc, n_arcs, cost, token)  adds tokens with arcs to a list
-//   warp_lower_best(s, cost, counts)       lowers the least cost so far; returns the bound by it
+//   warp_lower_best(s, cost, counts)  lowers the least cost so far; returns the bound by it
 //   warp_enter(s, emitting, state, wanted, arc, cost)  lowers the key of a state's slot; returns the slot, or kNoSlot if the
-//                                          candidate is of no use
-//   warp_offer(s, followed, ...)           is warp_enter_own, or sends arcs to the block that owns their state
-//   has_key(s, slot, cost, arc)            is true if the slot's key is the candidate's
-//   must_undercut(s, slot, cost)           lets only a lower cost replace the slot's token from now on
+//                                     candidate is of no use
+//   warp_offer(s, followed, ...)      is warp_enter_own, or sends arcs to the block that owns their state
+//   has_key(s, slot, cost, arc)       is true if the slot's key is the candidate's
+//   must_undercut(s, slot, cost)      lets only a lower cost replace the slot's token from now on
 //   slot_state, slot_cost, slot_number, slot_record(s, slot), set_slot_record(s, slot, record)
-//   source_number, source_record(s, source)  of the source of an epsilon link
-//   candidate_acoustic_cost(s, steps, index, arc)  of a candidate of an emitting arc
-//   put_candidate, put_epsilon_link, put_record, put_link(s, index, ...)  store an element, or report that there is no room
+//   source_number, source_record(s, source)  the token's number and record at the source of an epsilon link
+//   candidate_acoustic_cost(s, steps, index, arc)  the acoustic cost of a candidate of an emitting arc
+//   put_candidate, put_epsilon_link, put_record, put_link(s, index, ...)  store an element, or report that the buffer is full
 #ifndef SENONE_KERNELS_SEARCH_FRAME_H
 #define SENONE_KERNELS_SEARCH_FRAME_H
 
@@ -123,8 +124,8 @@ DEVICE void warp_link_candidate(const Search *s, const FrameSteps *steps, float 
   float acoustic_cost = 0.0f;
   if (keep) {
     const uint32_t slot = candidate->slot & kCandidateSlot;
-    keep = make_link(candidate->from, slot_number(s, slot), candidate->arc, candidate->cost, slot_cost(s, slot),
-                     lattice_beam, &link);
+    keep = make_link(candidate->from, slot_number(s, slot), candidate->arc, candidate->cost, slot_cost(s, slot), lattice_beam,
+                     &link);
   }
   if (keep) acoustic_cost = candidate_acoustic_cost(s, steps, index, candidate->arc);
   const uint32_t number = first_link + warp_append(n_links, keep);

@@ -57,8 +57,8 @@ DEVICE void block_find_path(const PathEnds *ends, LOCAL PathFinding *shared, uin
   if (ends->wants_common) {
     if (thread_number() == 0) shared->common_end = shared->record + 1;
     block_sync();
-    const uint32_t common = newest_common_record(ends->records, shared->record, ends->tokens, ends->n_tokens, thread_number(),
-                                                 n_threads);
+    const uint32_t common =
+        newest_common_record(ends->records, shared->record, ends->tokens, ends->n_tokens, thread_number(), n_threads);
     atomic_min(&shared->common_end, common + 1);
   }
   block_sync();

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks back through the frames of a lattice, finds extra costs and removes links (search_lattice.h), by a block: to prune the
 // lattice, or to write it as it is if the utterance ends here. The back end may prefetch the data of a visit during the visit
-// before. It includes this file after it has defined, for its type Walk,
-//   of_frame, before, new_number      values of the tokens of the visited frame and of the frame before it (search_lattice.h)
-//   state, lattice, memory, t, to     as begin_walk() sets them
+// before. Before it includes this file it defines set_value and swap_values (search_lattice.h has the others) and warp_append.
+// Its type Walk has the values of_frame and before, of the tokens of the visited frame and of the frame before it, new_number,
+// and the members that begin_walk() sets. For it the back end defines
 //   frame_link, frame_acoustic_cost(w, i)  a link of the visited frame, by its number in the frame
-//   stored_extra(w, i)                the extra cost that the last pruning stored of a token
-//   n_staged(w)                       the first links of a frame that lie elsewhere, so that they may be overwritten
-//   set_old_source, old_source(w, ...)  the sources of a frame's staged links before its own pruning
-//   finish_prefetch(w), prefetch(w)   waits for the data of this visit; begins to load those of the next
-//   block_any(w, value)               true if the value is true in a thread; a barrier
-//   set_value, swap_values, report_links_full(w), warp_append(size, wanted)
+//   stored_extra(w, i)                the extra cost of a token that the last pruning stored
+//   n_staged(w)                       how many of a frame's first links are read elsewhere and may be overwritten
+//   set_old_source, old_source(w, i)  the source of a staged link before the pruning of its own frame
+//   finish_prefetch(w), prefetch(w)   waits for the data of this visit; begins to load the data of the next
+//   block_any(w, value)               is true if the value is true in a thread; a barrier
+//   report_links_full(w)
 #ifndef SENONE_KERNELS_SEARCH_PRUNE_H
 #define SENONE_KERNELS_SEARCH_PRUNE_H
 

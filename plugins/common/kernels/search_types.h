@@ -141,8 +141,8 @@ typedef struct Candidate {
 FIXED uint32_t kCandidateEpsilon = 0x40000000u;  // as kArcEpsilon
 FIXED uint32_t kCandidateSlot = 0x3fffffffu;
 
-// An epsilon arc that was followed when its source's path had the record `from`, and the cost it led to. Destinations are slots.
-// Sources are slots too, in a cluster of blocks with the number of the block (plugins/cuda/kernels/search_mail.cuh).
+// An epsilon arc that was followed when its source's path had the record `from`, and the cost it led to. Destinations are
+// slots. Sources are slots too, in a cluster of blocks with the number of the block (plugins/cuda/kernels/search_mail.cuh).
 typedef struct EpsilonLink {
   uint32_t source, destination, arc, from;
   float cost;

@@ -24,8 +24,13 @@ namespace asr::cuda {
 template <typename Team>
 __device__ inline FrameSteps frame_steps(SearchState &search, const float *row) {
   const SearchJob &job = search.job;
-  return {job.beam, search.bound, job.graph.arcs, job.graph.begins, job.tokens[job.current],
-          row,      of_leader<Team>(&search.job.n_records)};
+  return {job.beam,
+          search.bound,
+          job.graph.arcs,
+          job.graph.begins,
+          job.tokens[job.current],
+          row,
+          of_leader<Team>(&search.job.n_records)};
 }
 
 // The stretch of a list's arcs that a warp follows.
@@ -77,7 +82,8 @@ __device__ inline bool warp_offer(const Table<Team> *table, const FollowedArcs *
 
 // The acoustic cost of candidate `index`, which in a cluster came by mail.
 template <typename Team>
-__device__ inline float candidate_acoustic_cost(const Table<Team> *table, const FrameSteps *steps, uint32_t index, uint32_t arc) {
+__device__ inline float candidate_acoustic_cost(const Table<Team> *table, const FrameSteps *steps, uint32_t index,
+                                                uint32_t arc) {
   return Team::kIsCluster ? __uint_as_float(table->search.mail[0].details[index]) : arc_acoustic_cost(steps, arc);
 }
 
@@ -131,13 +137,14 @@ __device__ __forceinline__ void block_settle(const Table<Team> *table, bool emit
   __syncthreads();
 }
 
-// Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed. Thread 0 may already set
-// first_candidate, which is not that of emitting arcs.
+// Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed. Thread 0 may already
+// set first_candidate, which is not that of emitting arcs.
 template <typename Team>
 __device__ __forceinline__ void block_resolve(const Table<Team> *table, bool emitting, uint32_t list, const float *row) {
   SearchState &search = table->search;
   const FrameSteps steps = frame_steps<Team>(search, row);
-  const uint32_t first = emitting ? 0 : search.first_candidate, n = min(search.n_candidates[list], search.max_candidates - first);
+  const uint32_t first = emitting ? 0 : search.first_candidate,
+                 n = min(search.n_candidates[list], search.max_candidates - first);
   block_each_candidate<Team>(search, mail_of(emitting, list), first, n,
                              [&](uint32_t index, const Candidate &candidate, bool valid) {
                                warp_resolve(table, &steps, emitting, list ^ 1, index, &candidate, valid);

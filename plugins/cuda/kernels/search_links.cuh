@@ -32,10 +32,9 @@ __device__ inline void block_make_emitting_links(const Table<Team> *table, const
   const SearchLinks &lattice = search.job.lattice;
   const float beam = lattice.lattice_beam;
   uint32_t *const n_links = of_leader<Team>(&search.counts[search.job.current].n_links[0]);
-  block_each_candidate<Team>(search, 0, 0, search.first_candidate,
-                             [&](uint32_t index, const Candidate &candidate, bool valid) {
-                               warp_link_candidate(table, &steps, beam, lattice.n_links, n_links, index, &candidate, valid);
-                             });
+  block_each_candidate<Team>(search, 0, 0, search.first_candidate, [&](uint32_t index, const Candidate &candidate, bool valid) {
+    warp_link_candidate(table, &steps, beam, lattice.n_links, n_links, index, &candidate, valid);
+  });
 }
 
 // After all tokens have been numbered and the emitting links counted.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prunes and writes lattices (plugins/common/kernels/search_prune.h). Extra costs lie in shared memory instead of the table,
-// which is free between frames, if they fit. Global memory that a visit reads is prefetched behind them during the visit before,
-// as far as it fits: links, their acoustic costs, and the extra costs stored by the last pruning. So a visit is barriers and
-// shared memory-> A frame's links name their sources by numbers that change when the frame before is pruned; the old numbers stay
-// in shared memory until then: a fast warp prunes a frame while a slow one still reads those of the frame after it.
+// which is free between frames, if they fit. Global memory that a visit reads is prefetched behind them during the visit
+// before, as far as it fits: links, their acoustic costs, and the extra costs stored by the last pruning. So a visit is
+// barriers and shared memory-> A frame's links name their sources by numbers that change when the frame before is pruned; the
+// old numbers stay in shared memory until then: a fast warp prunes a frame while a slow one still reads those of the frame
+// after it.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -16,8 +17,8 @@
 
 namespace asr::cuda {
 
-// Shared memory behind the extra costs, of two frames in turns: the first n_staged links, acoustic costs, stored extra costs and
-// sources before pruning.
+// Shared memory behind the extra costs, of two frames in turns: the first n_staged links, acoustic costs, stored extra costs
+// and sources before pruning.
 struct Stage {
   static constexpr uint32_t kWordsOfLink = 14;
   uint32_t first_word, n_staged;

@@ -111,15 +111,16 @@ __device__ inline void team_sync(const Table<Team> *) {
   Team::sync();
 }
 
-// ---- the table, as plugins/common/kernels/search_frame.h asks for it ---------------------------------------------------------
+// ---- the table, as plugins/common/kernels/search_frame.h asks for it
+// ---------------------------------------------------------
 
 template <typename Team>
 __device__ inline bool has_lattice(const Table<Team> *table) {
   return table->search.job.lattice.lattice_beam > 0;
 }
 template <typename Team>
-__device__ inline void warp_append_item(const Table<Team> *table, uint32_t list, uint32_t first_arc, uint32_t n_arcs, float cost,
-                                     uint32_t token) {
+__device__ inline void warp_append_item(const Table<Team> *table, uint32_t list, uint32_t first_arc, uint32_t n_arcs,
+                                        float cost, uint32_t token) {
   warp_add_item(table->search, list, first_arc, n_arcs, cost, token);
 }
 template <typename Team>

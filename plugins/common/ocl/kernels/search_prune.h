@@ -49,7 +49,8 @@ void prefetch(const Walk *w) {  // the counts of the frame that is visited after
 void group_walk_back(__local SearchState *search, const Memory *m, bool writes) {
   __local SearchJob *const job = &search->job;
   const uint last = writes ? n_known_frames(&job->lattice) : n_fixed_frames(&job->lattice);
-  const uint n_frames = job->lattice.n_frames, most_tokens = block_most_tokens(&job->lattice, search->lattice.frames, &search->walk.most_tokens);
+  const uint n_frames = job->lattice.n_frames,
+             most_tokens = block_most_tokens(&job->lattice, search->lattice.frames, &search->walk.most_tokens);
   Walk walk;
   walk.search = search;
   walk.of_frame = token_values(m, 0, most_tokens);
@@ -58,16 +59,17 @@ void group_walk_back(__local SearchState *search, const Memory *m, bool writes) 
   walk.turn = 0;
   begin_walk(&walk, &job->lattice, &search->lattice, &search->walk);
   if (writes) {
-    block_end_extras(&walk, tokens_of(search, m, search->job.current), job->n_tokens, job->use_final, m->final_costs, search->least);
+    block_end_extras(&walk, tokens_of(search, m, search->job.current), job->n_tokens, job->use_final, m->final_costs,
+                     search->least);
   } else {
-    for (uint i = get_local_id(0); i < walk_frame(&walk, walk.t)->n_tokens; i += GROUP_SIZE)
-      set_value(&walk.of_frame, i, 0);
+    for (uint i = get_local_id(0); i < walk_frame(&walk, walk.t)->n_tokens; i += GROUP_SIZE) set_value(&walk.of_frame, i, 0);
   }
-  const uint n_tokens =
-      block_walk_back(&walk, writes, last, &search->overflow, tokens_of(search, m, search->job.current), tokens_of(search, m, search->job.current ^ 1));
+  const uint n_tokens = block_walk_back(&walk, writes, last, &search->overflow, tokens_of(search, m, search->job.current),
+                                        tokens_of(search, m, search->job.current ^ 1));
   group_free_local(m);
   if (is_first()) {
-    const SearchOutput written = {n_frames - last, walk.to - job->lattice.n_links, n_tokens, reaches_final(search->least) ? 1 : 0};
+    const SearchOutput written = {n_frames - last, walk.to - job->lattice.n_links, n_tokens,
+                                  reaches_final(search->least) ? 1 : 0};
     if (writes) {
       job->written = written;
     } else {

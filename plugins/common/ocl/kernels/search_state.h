@@ -25,10 +25,10 @@ typedef struct {
 // The state of a work-group, in local memory.
 typedef struct {
   SearchJob job;
-  LatticeMemory lattice;  // of the job's channel
-  ulong list_size[2];    // items << 32 | arcs
-  uint first_candidate;  // those before are kept for the frame's links
-  uint n_used[2];        // slots in local memory, in global memory
+  LatticeMemory lattice;                // of the job's channel
+  ulong list_size[2];                   // items << 32 | arcs
+  uint first_candidate;                 // those before are kept for the frame's links
+  uint n_used[2];                       // slots in local memory, in global memory
   uint n_candidates[2], n_followed[2];  // with the list of that number; nobody counts the latter
   uint n_active, n_next, n_within, n_arcs;
   StepTotals step_totals[2];  // in turns
@@ -44,10 +44,10 @@ typedef struct {
   KthKey kth;
   uint most_cost, most_state;  // of the tokens up to the k-th
 
-  uint n_epsilon_links, n_links[2];   // of the frame: emitting, epsilon
+  uint n_epsilon_links, n_links[2];  // of the frame: emitting, epsilon
   uint least[2];                     // costs of the ends of a lattice that is written
   WalkState walk;
-  uint sums[MAX_WARPS];               // of warps
+  uint sums[MAX_WARPS];  // of warps
 } SearchState;
 typedef SearchState State;  // as search_driver.h names it
 
