@@ -19,7 +19,7 @@ DEVICE void block_drop_taken(LOCAL ChannelLattice *lattice, GLOBAL SearchFrame *
   for (uint32_t first = n_taken; first < n_frames; first += block_size()) {
     const uint32_t t = first + thread_number();
     SearchFrame frame = {0, 0, 0, 0, 0};
-    if (t < n_frames) frame = frames[t];
+    if (t < n_frames) frame = frame_at(frames + t);
     block_sync();
     if (t < n_frames) frames[t - n_taken] = frame;
   }
@@ -54,7 +54,7 @@ DEVICE void block_move_links(LatticeMemory lattice, const FrameMoves *moves, uin
       const uint32_t i = first + k * block_size(), frame = frame_of_link(moves, i), from = to + i + moves->distance[frame];
       moves_down[k] = i < n_links && moves->distance[frame] > 0;
       if (!moves_down[k]) continue;
-      links[k] = lattice.links[from];
+      links[k] = link_at(lattice.links + from);
       acoustic_costs[k] = lattice.acoustic_costs[from];
       extras[k] = i - moves->n_before[frame] < moves->n_extras[frame] ? lattice.extras[from + 1] : 0.0f;
     }

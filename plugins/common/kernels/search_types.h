@@ -83,6 +83,21 @@ typedef struct SearchFrame {
   uint32_t is_pruned;
 } SearchFrame;
 
+// Links and frames in global memory. AMD's compiler leaves a struct that is only loaded and stored whole in scratch memory.
+#if defined(WARP_KIND) && WARP_KIND == 2
+DEVICE SearchLink link_at(GLOBAL const SearchLink *at) {
+  const SearchLink link = {at->source, at->destination, at->arc, at->cost};
+  return link;
+}
+DEVICE SearchFrame frame_at(GLOBAL const SearchFrame *at) {
+  const SearchFrame frame = {at->first_link, at->n_emitting, at->n_epsilon, at->n_tokens, at->is_pruned};
+  return frame;
+}
+#else
+#define link_at(at) (*(at))
+#define frame_at(at) (*(at))
+#endif
+
 // The counts of a channel's lattice on the device; all zero in channels without.
 typedef struct ChannelLattice {
   float lattice_beam;

@@ -31,9 +31,12 @@ uint lower_value(const Values *v, uint token, uint value) {
   return v->is_near ? atomic_min(v->near + token, value) : atomic_min(v->far + token, value);
 }
 void swap_values(Values *a, Values *b) {
-  const Values values = *a;
-  *a = *b;
-  *b = values;
+  __local uint *const near = a->near;
+  __global uint *const far = a->far;
+  a->near = b->near;
+  a->far = b->far;
+  b->near = near;
+  b->far = far;
 }
 
 #include "plugins/common/kernels/search_lattice.h"
