@@ -30,8 +30,8 @@ void put_fragment(uint32_t *step, uint32_t column, uint32_t k, bool half, HalfPa
 
 }  // namespace
 
-// A weighted Gaussian as constant + sum_k weights[k] phi_k of scaled features, in base 2. phi is x_0, x_0^2, x_1, x_1^2 ... for
-// the diagonal kernel, and the monomials of monomials_of() for the expanded one.
+// Expanded is a weighted Gaussian in base 2: constant + sum_k weights[k] phi_k of scaled features. phi is x_0, x_0^2, x_1,
+// x_1^2 ... for the diagonal kernel, and the monomials of monomials_of() for the expanded one.
 struct TensorPacker::Expanded {
   double constant;
   std::vector<double> weights;

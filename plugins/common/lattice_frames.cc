@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lattice as plain arrays: extra costs with the final costs of the newest frame, then states by frame, epsilon rank and
+// Makes the lattice's arrays: extra costs with the final costs of the newest frame, then states by frame, epsilon rank and
 // graph state, then arcs.
 #include "plugins/common/lattice_frames.h"
 
@@ -86,7 +86,7 @@ std::vector<LatticeFrames::Extra> LatticeFrames::extra_costs(size_t n_frames, co
 
 // Fills the arrays. Only the first n_closed frames give their epsilon arcs.
 void LatticeFrames::make_arrays(const std::vector<Extra> &extra, size_t n_closed) {
-  // The graph's arcs are all over a memory larger than any cache.
+  // Prefetches the graph's arcs, which are scattered over more memory than any cache has.
   for (size_t t = 0; t < extra.size(); ++t) {
     for (const auto *links : {&frames_[t].emitting, &frames_[t].epsilon}) {
       for (const LatticeLink &link : *links) graph_.prefetch(link.arc);
@@ -133,7 +133,7 @@ void LatticeFrames::number_states(const std::vector<Extra> &extra) {
   final_costs_.assign(frame_of_.size(), kInfinity);
 }
 
-// Arcs by source state, in the order of their index: links are kept in that order, and emitting arcs come first.
+// Outputs arcs by source state, in the order of their index. Links are kept in that order, and emitting arcs come first.
 void LatticeFrames::output_arcs(const std::vector<Extra> &extra, size_t n_closed) {
   const auto for_each_link = [&](const auto &call) {
     const auto offer = [&](const LatticeLink &link, size_t t_source, size_t t) {

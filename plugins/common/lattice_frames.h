@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The links of a channel that makes lattices, frame by frame ("The lattice" in docs/search.md), as a back end's pruning left
-// them, and what is given to the core: the lattice with exact extra costs, and its settled pieces, as plain arrays. Who
-// searches appends frames; what their links are found by is the back end's.
+// LatticeFrames has the links of a channel that makes lattices, frame by frame ("The lattice" in docs/search.md). A back end
+// appends frames and prunes their links. LatticeFrames gives the core the lattice with exact extra costs, and its settled
+// pieces, as plain arrays.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@
 
 namespace asr {
 
-// An arc between tokens. They are numbered in the source's frame and in the destination's.
+// LatticeLink is an arc between tokens: `source` is a token's number in its frame, `destination` one in the frame it leads to.
 struct LatticeLink {
   uint32_t source, destination;
   uint32_t arc;
-  float cost;  // how much dearer than the destination's token
+  float cost;  // of the path through it, less that of the destination's token
   float acoustic_cost;
 };
 
-// A frame's tokens have the numbers 0 ... n_tokens - 1, those that pruning removed left out. Links of either kind are in the
-// order of their arcs where they have the same source.
+// LatticeFrame numbers a frame's tokens 0 ... n_tokens - 1, without the tokens that pruning removed. Links of either kind with
+// the same source are in the order of their arcs.
 struct LatticeFrame {
-  std::vector<LatticeLink> emitting, epsilon;  // that lead to its tokens
+  std::vector<LatticeLink> emitting, epsilon;  // links into its tokens
   uint32_t n_tokens = 0;
   std::vector<float> extra;  // [n_tokens] when it was pruned last: at most the final extra costs; empty before
 };
@@ -35,8 +35,8 @@ class LatticeGraph {
   virtual uint32_t start_state() const = 0;
   virtual uint32_t next_state(size_t arc) const = 0;
   virtual asr_graph_arc arc(uint32_t index) const = 0;
-  virtual void prefetch(size_t arc) const = 0;              // it will be asked for
-  virtual uint32_t epsilon_rank(uint32_t state) const = 0;  // such arcs make no cycle
+  virtual void prefetch(size_t arc) const = 0;              // hint: arc() follows
+  virtual uint32_t epsilon_rank(uint32_t state) const = 0;  // only if epsilon arcs make no cycle
 };
 
 class LatticeFrames {
@@ -44,30 +44,30 @@ class LatticeFrames {
   LatticeFrames(const LatticeGraph &graph, float lattice_beam) : graph_(graph), lattice_beam_(lattice_beam) {}
 
   float lattice_beam() const { return lattice_beam_; }
-  // From the last frame of the piece taken last on; the number of the first of them is first_frame().
+  // Returns the frames from the last frame of the last piece taken on; first_frame() is the number of the first of them.
   std::vector<LatticeFrame> &frames() { return frames_; }
   const std::vector<LatticeFrame> &frames() const { return frames_; }
   size_t first_frame() const { return first_frame_; }
 
-  // The frames up to frame `last`, whose extra costs are final for its piece, are pruned no more.
+  // Ends the pruning of the frames up to `last`, whose extra costs are final for its piece.
   void settle(size_t last);
   // Settles every piece that ends in frames first ... last.
   void settle_pieces(size_t first, size_t last);
-  // Frames after the first that are settled.
+  // Returns the number of settled frames after the first.
   size_t n_settled() const { return n_settled_; }
 
-  // The lattice whose newest tokens have these costs and final costs, +infinity where no path ends. Arrays are valid until the
-  // next call.
+  // Fills the lattice whose newest tokens have these costs and final costs, +infinity where no path ends. Arrays are valid
+  // until the next call.
   void output(const std::vector<float> &costs, const std::vector<float> &final_costs, asr_raw_lattice *lattice);
   // Fills the next settled piece and forgets it; leaves the lattice as it is if there is none.
   void take_piece(asr_raw_lattice *piece);
 
-  // Extra costs of tokens that epsilon links leave, from those of their destinations: the least by the fixed point.
+  // Lowers the extra costs of tokens that epsilon links leave to those of the paths through these links.
   static void follow_back(const std::vector<LatticeLink> &epsilon, std::vector<float> &extra);
 
  private:
   using Extra = std::vector<float>;
-  // A piece that has not been taken.
+  // Piece is a settled piece that has not been taken.
   struct Piece {
     size_t last;      // its last frame
     Extra end_extra;  // of that frame's tokens, when the piece was settled
@@ -84,7 +84,7 @@ class LatticeFrames {
   size_t first_frame_ = 0, n_settled_ = 0;
   std::vector<Piece> pieces_;
 
-  std::vector<std::vector<uint32_t>> state_of_;  // the last output: of each frame's tokens, kNoState where they are left out
+  std::vector<std::vector<uint32_t>> state_of_;  // of the last output: by frame and token, kNoState if left out
   std::vector<uint32_t> frame_of_;
   std::vector<float> final_costs_;
   std::vector<uint64_t> arc_begin_;

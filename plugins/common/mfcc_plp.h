@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PLP (F11) in a view of features, which may be older than it. The MFCC classes of all back ends use it. On GPUs the MFCC
-// kernel makes the log energies of the bands (levels), from which a second kernel makes the cepstra (kernels/mfcc_plp.h).
+// Tables of PLP (F11) from a view of features, which may be older than PLP. All back ends' MFCC classes use them. On GPUs the
+// MFCC kernel makes the log energies of the bands (levels), and a second kernel makes the cepstra (kernels/mfcc_plp.h).
 #pragma once
 
 #include <vector>

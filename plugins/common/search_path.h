@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A channel's best path on the host, for back ends whose trace is on a device: its reported arcs, and its cost,
-// summed in double from the start. What all paths share is added for good; the rest, which the next frames may change, is added
-// anew for every best path.
+// SearchPath is a channel's best path on the host, for back ends whose trace is on a device: its listed arcs, and its cost,
+// summed in double from the start. Settled steps, which all paths share, are added once. The later steps, which the next frames
+// may change, are added anew for every best path.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ class SearchPath {
       : view_(view), acoustic_scale_(acoustic_scale), word_insertion_cost_(word_insertion_cost) {}
 
   void settle(const PathStep *steps, size_t n_steps);
-  // The settled path and then `steps`, the last first, as asr_backend_api::best_paths gives it. The arcs are valid until the
-  // next call.
+  // Fills the settled path and then `steps`, the last first, as asr_backend_api::best_paths defines it. The arcs are valid
+  // until the next call.
   void give(const PathStep *steps, size_t n_steps, const PathEnd &end, asr_path *path);
 
  private:

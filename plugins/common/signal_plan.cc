@@ -119,7 +119,7 @@ std::unique_ptr<SignalProgress> SignalSlots::begin(const DynamicsNumbers &number
 
 void SignalSlots::end(std::unique_ptr<SignalProgress> signal) noexcept {
   try {
-    free_.push_back(signal->slot());  // what is under way in it comes before what its next owner does
+    free_.push_back(signal->slot());  // work under way on it precedes that of its next owner
   } catch (...) {                     // then it stays unused
   }
 }

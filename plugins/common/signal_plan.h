@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's counts of a signal in the fused step: the frames that exist, the rows that can be made, and the job that the
-// kernels get. Used by the GPU back ends.
+// SignalProgress counts a signal's frames and rows on the host in the fused step, and makes the job that the kernels get. Used
+// by the GPU back ends.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 
 namespace asr {
 
-// NULL where the view has none, or is older than them.
+// Returns the view's dynamics; NULL if it has none or is older than them.
 const asr_dynamics_view *dynamics_of(const asr_features_view &view);
-// Throws where the tables contradict each other.
+// Throws if the tables contradict each other.
 DynamicsNumbers check_dynamics(const asr_features_view &view, uint32_t window_frames);
 
-// The tables that kernels read in another form than the view has them: taps, and the transform as [transform_cols][n_dims], so
-// that threads beside each other read values beside each other.
+// Return tables in the kernels' layout: taps, and the transform as [transform_cols][n_dims], so that neighbouring threads read
+// neighbouring values.
 std::vector<SignalTap> signal_taps(const asr_dynamics_view &dynamics);
 std::vector<float> transposed_transform(const asr_dynamics_view &dynamics);
 
@@ -30,9 +30,9 @@ class SignalProgress {
 
   uint32_t slot() const { return slot_; }
   uint32_t warp() const { return warp_; }
-  // Throws where the signal cannot do what a job wants.
+  // Throws if the signal cannot do the job.
   void check(const asr_step_job &job) const;
-  // Counts a job that was checked; first_value is left to the caller.
+  // Counts a checked job. The caller sets first_value.
   SignalJob take(const asr_step_job &job);
 
  private:
@@ -48,21 +48,21 @@ class SignalSlots {
  public:
   std::unique_ptr<SignalProgress> begin(const DynamicsNumbers &numbers, uint32_t n_warps, const asr_signal_options &options);
   void end(std::unique_ptr<SignalProgress> signal) noexcept;
-  uint32_t n() const { return n_; }  // that were ever given out
+  uint32_t n() const { return n_; }  // slots ever given out
 
  private:
   std::vector<uint32_t> free_;
   uint32_t n_ = 0;
 };
 
-// Throws unless the jobs' rows follow each other from row 0 on and fit; gives their number.
+// Returns the number of the jobs' rows. Throws unless they follow each other from row 0 on and fit.
 uint32_t check_step_rows(const asr_step_job *jobs, size_t n_jobs, uint32_t max_rows);
-// Throws as check_step_rows() does, or unless the rows suit an acoustic model of n_model_dims and the signals can do what the
-// jobs want. progress[i]: of jobs[i], NULL where it has rows of the host.
+// Throws as check_step_rows() does. Throws also unless the rows suit an acoustic model of n_model_dims and the signals can do
+// the jobs. progress[i] is that of jobs[i], NULL if the job has rows of the host.
 uint32_t check_step(const DynamicsNumbers &numbers, uint32_t n_model_dims, const asr_step_job *jobs,
                     const std::vector<SignalProgress *> &progress, uint32_t max_rows);
 
-// Rows of the host that a step brings to its features: those of jobs next to each other together.
+// HostRows is rows of the host that a step copies to the features; neighbouring jobs' rows are copied together.
 struct HostRows {
   uint32_t first_row;
   std::vector<Piece<const float>> pieces;

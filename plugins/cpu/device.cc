@@ -59,7 +59,7 @@ void Device::run(const Job &job) {
   if (job.loglikes != nullptr) std::copy_n(scores.data(), n, job.loglikes);
 }
 
-// A task is a row. Its result replaces the row after that has been read, as it may be that of a term.
+// Fuses one row a task. The result is copied after the terms have been read, because it may replace the row of a term.
 void Device::run_fusion(const Job &job) {
   const FuseCall<Acoustic> &call = *job.fusion;
   const uint32_t n = job.acoustic->n_states();

@@ -31,7 +31,7 @@ struct asr_backend_graph {
 };
 struct asr_backend_channel {
   asr::cpu::Search search;
-  std::exception_ptr failure;  // why it consumes nothing any more
+  std::exception_ptr failure;  // the reason why it consumes no more frames
 };
 
 namespace asr::cpu {
@@ -113,7 +113,7 @@ asr_status channel_begin(asr_backend_device *, asr_backend_graph *graph, const a
 
 void channel_end(asr_backend_channel *channel) { delete channel; }
 
-// The rows of a job: the host's, or those of a score buffer once they are there.
+// Rows is the rows of a job: the host's, or those of a score buffer after their scoring.
 struct Rows {
   const float *first;
   size_t stride;
@@ -149,7 +149,7 @@ asr_status advance(asr_backend_device *device, asr_backend_acoustic *acoustic, c
   });
 }
 
-// Calls that read a channel may change it. One that finds no memory leaves it half changed, so that later ones fail, too.
+// Runs a call that reads a channel and may change it. If memory runs out the channel is half changed, so later calls fail, too.
 template <typename Action>
 void read_channel(asr_backend_channel *channel, Action action) {
   if (channel->failure) std::rethrow_exception(channel->failure);

@@ -50,10 +50,10 @@ AlignedFloats pack_rows(const GmmStream &stream, const float *features, size_t n
   return packed;
 }
 
-// The scores of a tile's Gaussians of one shared codebook, and the ones that a selection chose.
+// TileScores has the scores of a tile's Gaussians of one shared codebook, and the Gaussians that a selection chose.
 struct TileScores {
   size_t n_gaussians, n_frames, n_lanes;
-  const float *score, *relative, *best;  // as SharedKernels has them
+  const float *score, *relative, *best;  // see SharedKernels
   size_t n_chosen = 0;                   // 0: all are mixed
   const ChosenGaussian *chosen = nullptr;
 

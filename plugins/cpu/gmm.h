@@ -12,7 +12,7 @@ namespace asr::cpu {
 
 struct GmmOptions {
   bool halved = false;            // parameters take 16 bits, unless one does not fit
-  uint32_t n_best_gaussians = 0;  // as asr_backend_options has it
+  uint32_t n_best_gaussians = 0;  // see asr_backend_options
 };
 
 class Gmm {
@@ -21,7 +21,7 @@ class Gmm {
   ~Gmm();
   uint32_t n_dims() const;
   uint32_t n_states() const;
-  // features[n_rows][n_dims] -> loglikes[n_rows][n_states]. Safe from several threads at once.
+  // Scores features[n_rows][n_dims] into loglikes[n_rows][n_states]. Safe from several threads at once.
   void score(const float *features, uint32_t n_rows, float *loglikes, ThreadPool &pool) const;
 
  private:

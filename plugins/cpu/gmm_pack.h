@@ -61,7 +61,7 @@ struct GmmStream {
 
 std::vector<GmmStream> pack_gmm(const asr_acoustic_view &view, size_t n_lanes, bool halved);
 
-// Returns whether all factors and offsets are small enough for halves.
+// Returns true if all factors and offsets are small enough for halves.
 bool fits_halves(const asr_acoustic_view &view);
 
 }  // namespace asr::cpu

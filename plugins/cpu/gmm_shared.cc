@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of mixtures over shared codebooks (equation G3), called through shared_kernels(). The Gaussians of a codebook are
 // scored once per frame and converted to values relative to the frame's best. A small matrix product of linear weights and
-// frames then mixes them, or a sum over those that a selection chose (G10).
+// frames then mixes them, or a sum over the Gaussians that a selection chose (G10).
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "plugins/cpu/gmm_shared.cc"
 #include <hwy/foreach_target.h>

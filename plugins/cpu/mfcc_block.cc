@@ -88,7 +88,7 @@ HWY_INLINE Vector dot(const float *weights, const float *rows, size_t n) {
   return sum_of(n, [&](size_t i, Vector sum) { return hn::MulAdd(same(weights[i]), load_at(rows, i), sum); });
 }
 
-// F1. Loads the samples of the lanes' frames; returns the sample before each frame.
+// Loads F1, the samples of the lanes' frames; returns the sample before each frame.
 HWY_INLINE Vector load_samples(const asr_features_view &view, const MfccLane *lanes, size_t n_lanes, float *signal) {
   const uint32_t n_samples = view.window_samples;
   const float *frames[kLanes];
@@ -109,8 +109,8 @@ HWY_INLINE Vector load_samples(const asr_features_view &view, const MfccLane *la
   return load_at(before, 0);
 }
 
-// F2 in one pass: y[n] = ((x[n] - offset) - a (x[n-1] - offset) - offset_after) w[n], then zeros. The mean after pre-emphasis
-// follows from the sum of the x. Returns the energy.
+// Computes F2 in one pass: y[n] = ((x[n] - offset) - a (x[n-1] - offset) - offset_after) w[n], then zeros. The mean after
+// pre-emphasis follows from the sum of the x. Returns the energy.
 HWY_INLINE Vector make_frame(const asr_features_view &view, Vector before, float *signal) {
   const uint32_t n_samples = view.window_samples;
   const float *const window = view.window;
@@ -142,8 +142,9 @@ HWY_INLINE void store_bin(Complex<Vector> x, float *spectrum, uint32_t k) {
   store_at(kMagnitude ? hn::Sqrt(power) : power, spectrum, k);
 }
 
-// F3 from the transform Z of the frame taken as n = fft_samples / 2 complex numbers: even and odd samples have the transforms
-// E = (Z[k] + conj Z[n-k]) / 2 and O = (Z[k] - conj Z[n-k]) / 2i, and the frame X[k] = E + w^k O, X[n-k] = conj(E - w^k O).
+// Computes F3 from the transform Z of the frame taken as n = fft_samples / 2 complex numbers. Even and odd samples have the
+// transforms E = (Z[k] + conj Z[n-k]) / 2 and O = (Z[k] - conj Z[n-k]) / 2i, and the frame X[k] = E + w^k O, X[n-k] = conj(E -
+// w^k O).
 template <bool kMagnitude>
 HWY_INLINE void make_spectrum(const MfccTables &tables, const float *transform, float *spectrum) {
   const Lanes d;
@@ -168,7 +169,7 @@ HWY_INLINE void make_spectrum(const MfccTables &tables, const float *transform, 
   }
 }
 
-// F5, F6.
+// Computes F5 and F6.
 HWY_INLINE void make_log_mel(const asr_features_view &view, uint32_t warp, const float *spectrum, float *mel) {
   const uint32_t n_mel = view.n_mel;
   const float *const weights = view.mel_weights;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps 2 and 3 of a frame: emitting arcs, then epsilon arcs. Costs of all emitting arcs come first, in one pass over the
-// active tokens that reads arcs only; it finds the bound. A second pass puts what lies within it into the token list, whose
-// random accesses can then be asked for ahead of time.
+// Steps 2 and 3 of a frame: emitting arcs, then epsilon arcs. A first pass over the active tokens reads arcs only, computes the
+// costs of all emitting arcs and finds the bound. A second pass puts the candidates within the bound into the token list. Its
+// random accesses are prefetched.
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -12,16 +12,17 @@
 namespace asr::cpu {
 namespace {
 
-// How many tokens or candidates ahead memory is asked for.
 constexpr float kInfinite = std::numeric_limits<float>::infinity();
+// Prefetch distances, in tokens or candidates.
 constexpr size_t kStatesAhead = 32, kArcsAhead = 16, kSlotsAhead = 24;
 
 bool replaces(float cost, uint32_t arc, const Token &token) {
   return cost < token.cost || (cost == token.cost && arc < token.arc);
 }
 
-// Graph costs of arcs. Most records have all of theirs in the table; from one that has costs of its own they are taken in the
-// order of its arcs. Where the next cost is cannot be guessed then, so its address is computed without a branch.
+// ArcCosts reads the graph costs of arcs. Most records have all their costs in the table; a record with own costs has them in
+// the order of its arcs. The processor cannot predict which of the two holds the next cost, so the address is computed without
+// a branch.
 class ArcCosts {
  public:
   explicit ArcCosts(const asr_packed_graph &graph)
@@ -79,8 +80,8 @@ void Search::expand(SearchScratch &scratch) {
       n += cost <= bound ? 1 : 0;
       best = std::min(best, cost);
     };
-    // The arcs in the order of the graph, which is that of a lattice's links: the self-loop stands at its place among the
-    // others.
+    // Follows the arcs of a record. Links must be in the graph's order, so with links the self-loop comes after n_before_loop()
+    // arcs; without links it comes first.
     const auto follow = [&](const auto &graph_cost) {
       const PackedArc *arc = record.arcs;
       uint32_t number = graph.number_of(*arc);
@@ -104,14 +105,14 @@ void Search::expand(SearchScratch &scratch) {
       follow([&](uint32_t label) { return costs.in_table(label); });
     }
     n_arcs_expanded_ += record.n_emitting + (record.has_loop() ? 1 : 0);
-    bound = std::min(bound, best + options_.beam);  // what is above it now will be above it at the end
+    bound = std::min(bound, best + options_.beam);  // the bound only falls: dropped candidates stay dropped
   }
   scratch.next.best = best;
   scratch.next.bound = bound;
   insert_candidates(scratch, n);
 }
 
-// What else of a state than its header is read, which has been asked for.
+// Prefetches the end of a state's emitting arcs, and its class. The header, which has both offsets, has been prefetched.
 void Search::prefetch_arcs(uint32_t state) const {
   const uint32_t header = graph_.packed().records[state];
   __builtin_prefetch(graph_.packed().records + state + 2 * (header >> StateRecord::kEmittingAt & StateRecord::kMoreEmitting));

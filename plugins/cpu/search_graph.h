@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SearchGraph is a graph as the search reads it: packed, either the core's in place or made from the arrays of a view. All
-// channels of the graph share it.
+// SearchGraph is the packed graph that the search reads: the core's arrays in place, or arrays made from a view. All channels
+// of the graph share it.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class SearchGraph : public LatticeGraph {
   float final_cost(uint32_t place) const { return state(place).final_cost; }  // infinite: not final
   void prefetch_state(uint32_t place) const { __builtin_prefetch(packed_.records + place); }
 
-  // LatticeGraph. A state is given by its offset in the records, an arc by its number.
+  // LatticeGraph's functions name a state by its offset in the records and an arc by its number.
   uint32_t start_state() const override { return packed_.start_state; }
   uint32_t next_state(size_t arc) const override { return packed_.next_state(static_cast<uint32_t>(arc)); }
   asr_graph_arc arc(uint32_t arc) const override { return packed_.arc(arc); }
@@ -39,7 +39,7 @@ class SearchGraph : public LatticeGraph {
   // Returns true if epsilon arcs make no cycle. The first call computes the ranks that epsilon_rank needs.
   bool makes_lattices() const;
 
-  // Working memory for each thread that is advancing a channel; returned memory is reused.
+  // Take and return the scratch memory of a thread that advances a channel. Returned memory is reused.
   std::unique_ptr<SearchScratch> take_scratch() const;
   void give_scratch(std::unique_ptr<SearchScratch> scratch) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens of a frame and the working memory of advancing one (search*.cc). Tokens live in a flat list. A hash table finds the
-// slot of a state's token in it.
+// Tokens of a frame, and the scratch memory of advancing a channel (search*.cc). Tokens are in a flat list; a hash table finds
+// the slot of a state's token in the list.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace asr::cpu {
 
-// The best path into a state. It ends with arc number arc - 1 after trace record `previous`, or, if arc is 0, with record
-// `previous` itself. label is that arc's (PackedArc). A state is named by its place (asr_packed_graph).
+// Token is the best path into a state. The path ends with arc number arc - 1 after trace record `previous`, or, if arc is 0,
+// with record `previous` itself. `label` is that arc's (PackedArc). `state` is an offset in the records (asr_packed_graph).
 struct Token {
   uint32_t state;
   float cost;
@@ -24,7 +24,7 @@ struct Token {
   Token(uint32_t state, float cost, uint32_t arc, uint32_t previous, uint32_t label)
       : state(state), cost(cost), arc(arc), previous(previous), label(label) {}
 
-  // Fields one by one: a processor waits where small writes to a temporary are followed by one large read of it.
+  // Sets the fields one by one: a processor stalls if one large read of a temporary follows several small writes to it.
   void set(uint32_t new_state, float new_cost, uint32_t new_arc, uint32_t new_previous, uint32_t new_label) {
     state = new_state;
     cost = new_cost;
@@ -34,7 +34,7 @@ struct Token {
   }
 };
 
-// Finds the slot of a state's token in a list: a hash table with open addressing, at most half full.
+// SlotTable finds the slot of a state's token in a list: a hash table with open addressing, at most half full.
 class SlotTable {
  public:
   static constexpr uint32_t kNone = 0xffffffffu;
@@ -45,11 +45,11 @@ class SlotTable {
   };
 
  public:
-  // Address and size of the table by value, so that a loop with other writes does not read them again. Valid until clear().
+  // View has the table's address and size by value, so that a loop with other writes does not reload them. Valid until clear().
   class View {
    public:
     void prefetch(uint32_t state) const { __builtin_prefetch(entries_ + first(state)); }
-    // The slot of `state`, or kNone, to be set then.
+    // Returns the slot of `state`. A slot that is kNone belongs to a new state and must be set at once.
     uint32_t &operator[](uint32_t state) const {
       size_t at = first(state);
       while (entries_[at].state != state && entries_[at].slot != kNone) at = (at + 1) & mask_;
@@ -66,7 +66,7 @@ class SlotTable {
     unsigned shift_ = 0;
   };
 
-  // Forgets all; has room for n tokens.
+  // Forgets all states and sets the capacity to n tokens.
   void clear(size_t n) {
     size_t size = 1024;
     while (size < 2 * n) size *= 2;
@@ -78,7 +78,7 @@ class SlotTable {
   }
   const View &view() const { return view_; }
   uint32_t &operator[](uint32_t state) { return view_[state]; }
-  // Before n tokens are added to `tokens`, all of which are here.
+  // Raises the capacity by n tokens. `tokens` are all the tokens in the table.
   void make_room(const std::vector<Token> &tokens, size_t n) {
     if (2 * (tokens.size() + n) <= view_.mask_ + 1) return;
     clear(2 * (tokens.size() + n));
@@ -96,14 +96,15 @@ struct TokenList {
   float bound = 0;  // no token is above it
 };
 
-// A token that is expanded: its cost, relative to the best one's for emitting arcs, its path, and where it is in its list.
+// ActiveToken is a token to expand: its cost (relative to the best token's for emitting arcs), its path, and its slot in the
+// list.
 struct ActiveToken {
   uint32_t state;
   float cost;
   uint32_t record;
   uint32_t slot;
 
-  // As in Token.
+  // See Token::set.
   void set(uint32_t new_state, float new_cost, uint32_t new_record, uint32_t new_slot) {
     state = new_state;
     cost = new_cost;
@@ -112,14 +113,15 @@ struct ActiveToken {
   }
 };
 
-// An epsilon arc that was followed when its source cost source_cost.
+// EpsilonLink is an epsilon arc that was followed while its source's cost was source_cost.
 struct EpsilonLink {
   uint32_t source, destination;
   uint32_t arc;
   float cost, source_cost;
 };
 
-// What one thread needs to advance any channel of a graph. Holds nothing between frames.
+// SearchScratch is the memory with which one thread advances any channel of a graph. Between frames only the capacities, and
+// the last 0 of `loglike`, have to be kept.
 struct SearchScratch {
   SlotTable slot_of;  // in `next`
   TokenList next;
@@ -127,8 +129,9 @@ struct SearchScratch {
   std::vector<uint32_t> histogram;
   std::vector<uint64_t> keys;
   std::vector<ActiveToken> active;
-  // What emitting arcs lead to, a state as often as arcs lead there. If there is to be a lattice, the first n_links are then
-  // its emitting links: tokens with the destination's slot for the state and the source's for what comes before.
+  // Candidates of emitting arcs, one for each arc within the bound. insert_candidates() turns the first n_links into the
+  // frame's emitting links if there is a lattice. A link has the slot of its destination as `state` and that of its source as
+  // `previous`.
   std::vector<Token> candidates;
   size_t n_links;
   std::vector<uint32_t> fallen;  // slots of tokens whose cost fell in the last round of epsilon arcs

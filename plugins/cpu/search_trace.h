@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trace records the paths of tokens: one record per arc, each with the index of the record before it. Records that no token
-// can reach are removed now and then, and the part that all tokens share moves to the settled path. So memory depends on the
-// living paths, not on the length of the audio. Lattices keep their own links (search_lattice.h).
+// Trace records the paths of tokens: one record per arc, each with the index of the record before it. compact() removes records
+// that no token can reach, and moves the part that all tokens share to the settled path. So memory depends on the living paths,
+// not on the length of the audio. Lattices keep their own links (search_lattice.h).
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class Trace {
     return static_cast<uint32_t>(&record - records_.data());
   }
 
-  // Between frames: removes records that `tokens` cannot reach, if there are enough, and renumbers the records of `tokens`.
+  // Compacts the trace if it has grown enough: removes records that `tokens` cannot reach and renumbers those of `tokens`.
   void compact(TokenList &tokens);
 
   // Fills arcs() with the whole path that ends with record `last` and then, unless arc is 0, with arc number arc - 1. Returns
@@ -42,7 +42,7 @@ class Trace {
     uint32_t previous, arc;
     float acoustic_cost;
   };
-  // The end of a path under construction: the number of listed arcs, and the cost of all arcs.
+  // End is the end of a path under construction: the numbers of its frames and listed arcs, and the cost of all its arcs.
   struct End {
     uint32_t n_frames = 0;
     size_t n_arcs = 0;

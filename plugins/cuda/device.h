@@ -23,7 +23,7 @@ class KernelClock {
     check(cudaGetLastError(), "launching a kernel");
     if (running_) end(stream);
   }
-  // Since the last call; the work must be done.
+  // Returns the seconds since the last call; the work must be done.
   double seconds();
 
  private:
@@ -47,7 +47,7 @@ class Device {
   Device &operator=(const Device &) = delete;
 
   void use() const;  // makes it the device of the calling thread
-  void finish();     // until all that was put into its streams is done
+  void finish();     // waits until its streams are empty
   uint64_t n_bytes() const { return n_device_bytes(); }
 
   Stream &compute() { return compute_; }
@@ -62,8 +62,8 @@ class Device {
   uint32_t n_multiprocessors() const { return n_multiprocessors_; }
   size_t memory_bytes() const { return memory_bytes_; }
   size_t shared_bytes() const { return shared_bytes_; }        // most that a block may ask for
-  bool has_tensor_cores() const { return has_tensor_cores_; }  // those that kernels/*_tensor.cu is written for
-  bool has_wgmma() const { return has_wgmma_; }                // those that kernels/*_wgmma.cu is written for
+  bool has_tensor_cores() const { return has_tensor_cores_; }  // kernels/*_tensor.cu can run
+  bool has_wgmma() const { return has_wgmma_; }                // kernels/*_wgmma.cu can run
   bool halves_models() const { return halves_models_; }        // 16 bits for a parameter of a Gaussian are enough
 
  private:
@@ -71,7 +71,7 @@ class Device {
     explicit Chosen(uint32_t index);
     int index;
   };
-  const Chosen chosen_;  // first: what follows is made on it
+  const Chosen chosen_;  // first: the members below are made on it
   const uint32_t window_frames_, max_rows_, small_rooms_, cluster_blocks_;
   uint32_t n_multiprocessors_ = 0;
   size_t shared_bytes_ = 0, memory_bytes_ = 0;

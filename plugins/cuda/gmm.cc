@@ -85,7 +85,7 @@ void Gmm::load_tensor(const TensorPack &pack, Stream *stream) {
   }
 }
 
-// A stream of those models whose mixtures wgmma scores.
+// Scores a stream of the models whose mixtures wgmma scores.
 void Gmm::score_together(Device &device, const std::vector<Job> &jobs, size_t stream_number, cudaStream_t stream) {
   std::vector<DiagonalJob> list;
   for (const Job &job : jobs) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// loglike[t][s] of every row and state on the GPU (equations G1-G4): which kernel scores what, in which order. Called by
-// acoustic.h.
+// Gmm computes loglike[t][s] of every row and state on the GPU (equations G1-G4). It chooses the kernels and their order.
+// Called by acoustic.h.
 #pragma once
 
 #include <vector>
@@ -20,7 +20,7 @@ class Gmm {
   uint32_t n_dims() const { return n_dims_; }
   uint32_t n_states() const { return n_states_; }
 
-  // features[n_rows][n_dims] -> scores[n_rows][n_states], both on the device.
+  // Job scores features[n_rows][n_dims] into scores[n_rows][n_states], both on the device.
   struct Job {
     Gmm *gmm;
     const DeviceArray<float> *features;

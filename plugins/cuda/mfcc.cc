@@ -25,8 +25,8 @@ float2 root(double turns) {  // exp(-2 pi i turns)
   return {static_cast<float>(std::cos(2 * kPi * turns)), static_cast<float>(-std::sin(2 * kPi * turns))};
 }
 
-// The roots of the passes over lengths n_points, n_points / 16 ... above 16, then those that make one real transform of a
-// complex one.
+// Returns the roots of the passes over lengths n_points, n_points / 16 ... above 16, then those that make one real transform of
+// a complex one.
 std::vector<float2> make_twiddles(uint32_t n_points) {
   std::vector<float2> roots;
   for (uint32_t n = n_points; n > kRadix; n /= kRadix) {
@@ -49,7 +49,7 @@ uint32_t position_of(uint32_t k, uint32_t n_points) {
   return k % kRadix * (n_points / kRadix) + position_of(k / kRadix, n_points / kRadix);
 }
 
-// The bands with their weights in fours.
+// Returns the bands, and their weights in fours.
 std::vector<MfccBand> make_bands(const asr_features_view &view, std::vector<float4> *weights) {
   std::vector<MfccBand> bands;
   for (uint32_t i = 0; i < view.n_warps * view.n_mel; ++i) {

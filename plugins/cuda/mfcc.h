@@ -22,12 +22,12 @@ class Mfcc {
   void extract(const asr_extract_job *jobs, size_t n_jobs);
 
   const MfccTables &tables() const { return tables_; }  // of the MFCC kernel, whose values for PLP are levels
-  // Puts the kernels for a batch that is on the device, with one output for each entry of its frames, into the compute stream.
-  // Outputs follow each other without gaps.
+  // Enqueues the kernels for a batch that is on the device, with one output for each entry of its frames. Outputs follow each
+  // other without gaps.
   void launch(const MfccBatch &batch) { launch(batch, batch.n_lanes, batch.n_frames_entries); }
 
  private:
-  // What the second kernel of PLP takes.
+  // Plp has the tables and arrays of PLP's second kernel.
   struct Plp {
     explicit Plp(const PlpTables &tables);
     PlpNumbers numbers;

@@ -34,7 +34,7 @@ std::atomic<uint64_t> g_n_bytes[kMaxDevices];  // allocated, by device
 std::atomic<uint32_t> g_limits_ms[kMaxDevices];
 std::atomic<bool> g_hung[kMaxDevices];
 
-// All streams that exist, with their device.
+// g_streams has all streams that exist, with their device.
 std::mutex g_streams_mutex;
 std::vector<std::pair<cudaStream_t, size_t>> g_streams;
 

@@ -16,27 +16,27 @@
 
 namespace asr::cuda {
 
-// Throws unless status is cudaSuccess; `what` says what was being done.
+// Throws unless status is cudaSuccess; `what` names the failed action.
 void check(cudaError_t status, const char *what);
 
 void *allocate_device(size_t n_bytes);
 void free_device(void *memory, size_t n_bytes);
-uint64_t n_device_bytes();  // that are allocated on the device of the calling thread
+uint64_t n_device_bytes();  // allocated on the device of the calling thread
 void *allocate_pinned(size_t n_bytes);
 void free_pinned(void *memory);
 
-// Streams and the limit of waits of the device of the calling thread.
+// Create streams and set the limit of waits, for the device of the calling thread.
 cudaStream_t create_stream(bool urgent);
 void destroy_stream(cudaStream_t stream);
 void set_wait_limit(uint32_t limit_ms);  // 0: none, the default
 bool is_hung();
-// Until the work put into a stream, or before an event, has ended; `what` as for check().
+// Wait until the work put into a stream, or before an event, has ended; `what` as for check().
 void await(cudaStream_t stream, const char *what);
 void await(cudaEvent_t event, const char *what);
 
 enum class Memory { kDevice, kPinned };
 
-// n elements, their contents not set.
+// Array owns n uninitialised elements.
 template <typename T, Memory kMemory>
 class Array {
  public:
@@ -62,7 +62,7 @@ class Array {
   const T *data() const { return data_; }
   size_t size() const { return n_; }
 
-  // Room for at least n elements; what was there is lost if there was not.
+  // Raises the capacity to n elements. The contents are lost if the array grows.
   void reserve(size_t n) {
     if (n > n_) {
       *this = Array();
@@ -80,7 +80,7 @@ using DeviceArray = Array<T, Memory::kDevice>;
 template <typename T>
 using PinnedArray = Array<T, Memory::kPinned>;
 
-// A copy of host data on the device, there on return.
+// Returns a copy of host data on the device, complete on return.
 template <typename T>
 DeviceArray<T> to_device(const std::vector<T> &host) {
   DeviceArray<T> array(host.size());
@@ -89,7 +89,7 @@ DeviceArray<T> to_device(const std::vector<T> &host) {
   return array;
 }
 
-// Puts a table of the host into an array that grows to it, in a stream; the table may change after return.
+// Copies a table of the host, in a stream, into an array that grows to it. The table may change after return.
 template <typename T>
 void assign(const std::vector<T> &host, DeviceArray<T> *array, cudaStream_t stream) {
   array->reserve(host.size());
@@ -97,7 +97,7 @@ void assign(const std::vector<T> &host, DeviceArray<T> *array, cudaStream_t stre
         "copying a table to the device");
 }
 
-// A point in the work of a stream; one that was never marked is past.
+// Event marks a point in the work of a stream. An event that was never marked counts as past.
 class Event {
  public:
   explicit Event(unsigned flags = cudaEventDisableTiming) {
@@ -114,7 +114,7 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-// Work of one stream is done in order, beside that of others.
+// Stream runs its work in order, concurrently with other streams.
 class Stream {
  public:
   enum Priority { kUsual, kUrgent };
@@ -124,7 +124,7 @@ class Stream {
   Stream &operator=(const Stream &) = delete;
   cudaStream_t get() const { return stream_; }
 
-  // n elements, from element `first` of the array on. Pinned memory must stay until the work is done.
+  // Copies n elements, from element `first` of the array on. Pinned memory must stay until the work is done.
   template <typename T>
   void write(DeviceArray<T> &to, size_t first, const T *from, size_t n) {
     check(cudaMemcpyAsync(to.data() + first, from, n * sizeof(T), cudaMemcpyHostToDevice, stream_), "copying to the device");
@@ -133,13 +133,13 @@ class Stream {
   void read(const DeviceArray<T> &from, size_t first, T *to, size_t n) {
     check(cudaMemcpyAsync(to, from.data() + first, n * sizeof(T), cudaMemcpyDeviceToHost, stream_), "copying to the host");
   }
-  // The first n elements.
+  // Copies the first n elements.
   template <typename T>
   void copy(const DeviceArray<T> &from, DeviceArray<T> *to, size_t n) {
     check(cudaMemcpyAsync(to->data(), from.data(), n * sizeof(T), cudaMemcpyDeviceToDevice, stream_), "copying on the device");
   }
   void mark(Event *event) { check(cudaEventRecord(event->get(), stream_), "ordering the work of the device"); }
-  // Before what is put in from now on.
+  // Makes work that is enqueued from now on wait for the event.
   void wait_for(const Event &event) { check(cudaStreamWaitEvent(stream_, event.get()), "ordering the work of the device"); }
   void finish() { await(stream_, "waiting for the device"); }
 
@@ -147,7 +147,7 @@ class Stream {
   const cudaStream_t stream_;
 };
 
-// The names by which plugins/common uses these classes.
+// Runtime gives plugins/common the names of these classes.
 struct Runtime {
   using Queue = Stream;
   using Event = cuda::Event;

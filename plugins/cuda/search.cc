@@ -13,7 +13,7 @@ void copy(T *to, const T *from, size_t n, cudaStream_t stream) {
   check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDefault, stream), "copying a channel");
 }
 
-// Gives out parts of a piece of memory, one after the other, each at a multiple of 16 bytes; with none, counts them.
+// Parts divides a piece of memory into successive parts at multiples of 16 bytes. Without memory it only counts the bytes.
 class Parts {
  public:
   explicit Parts(uint4 *memory) : memory_(memory) {}

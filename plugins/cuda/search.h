@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Viterbi beam search of one channel on the GPU: its tokens, trace and links in device memory, and on the host the parts of its
-// path and of its lattice that are settled. entry.cc makes one for each channel; SearchLanes (search_lanes.h) advances many
+// Search is the Viterbi beam search of one channel on the GPU. Device memory has its tokens, trace and links; the host has the
+// settled parts of its path and lattice. entry.cc makes one for each channel; SearchLanes (search_lanes.h) advances many
 // together.
 #pragma once
 
@@ -34,7 +34,7 @@ inline void clear_results(SearchJob *job) {
 }
 inline uint64_t tokens_address(const SearchJob &job, uint32_t which) { return address_of(job.tokens[which]); }
 
-// Device memory of a channel, in one piece. Channels that ended leave theirs to those that begin.
+// ChannelMemory is a channel's device memory, in one piece. Ended channels leave theirs to new ones.
 class ChannelMemory {
  public:
   explicit ChannelMemory(const ChannelSize &size);
@@ -50,13 +50,13 @@ class ChannelMemory {
   DeviceArray<uint4> memory_;
 };
 
-// Memory without a channel: that of ended channels, for those that begin, and memory that channels have outgrown. The latter is
-// freed when the device is idle, since freeing waits for all its work, or all of it when no memory is left.
+// IdleMemory has the memory of ended channels, for new ones, and the memory that channels have outgrown. Outgrown memory is
+// freed when the device is idle, because freeing waits for all its work. All idle memory is freed if no other is left.
 struct IdleMemory {
-  std::vector<ChannelMemory> free[2];  // of channels without lattices, with
+  std::vector<ChannelMemory> free[2];  // of channels without lattices, and with lattices
   std::vector<ChannelMemory> outgrown;
 
-  // New memory, in exchange for what is idle where there is no other.
+  // Makes new memory. If none is left, idle memory is freed for it.
   ChannelMemory make(const ChannelSize &size);
   uint64_t n_bytes() const;
 };
@@ -65,32 +65,32 @@ class Search : public SearchChannel<SearchJob, SearchGraph> {
  public:
   Search(const SearchGraph &graph, const asr_search_options &options, ChannelMemory memory, IdleMemory *idle);
 
-  // Do the same as SearchChannel's, and with the path that a job wants.
+  // Extend SearchChannel's functions by the path that a job wants.
   bool take(const SearchJob &job);
   SearchJob rest_of(const SearchJob &done) const;
   void forget_results();
 
-  // Before a job: enlarges buffers that are nearly full, and, where few channels share the memory, those for links that wait to
-  // be pruned: `of_few`, else nullptr. Must not run beside a job of the channel.
+  // Enlarges buffers that are nearly full, before a job. If few channels share the memory, `of_few` raises the capacity for
+  // links that wait to be pruned; else it is nullptr. Must not run beside a job of the channel.
   void prepare(const SearchCapacities *of_few, cudaStream_t stream);
-  // Enlarges what overflowed, as far as it is the channel's.
+  // Enlarges the buffers that overflowed, of those that are the channel's.
   void grow(uint32_t overflow, cudaStream_t stream);
   const ChannelMemory &memory() const { return memory_; }
   ChannelMemory release_memory() { return std::move(memory_); }
 
-  // See asr_backend_api::best_paths: the job, without the buffers it writes to, and the path when it is done. The arcs are
-  // valid until the next call.
+  // See asr_backend_api::best_paths. path_job() returns the job without the buffers it writes to; best_path() fills the path
+  // when the job is done. The arcs are valid until the next call.
   SearchPathJob path_job(uint32_t wants) const;
   uint32_t max_path_steps() const { return job_.n_records; }
   void best_path(const SearchPathJob &done, asr_path *path);
 
-  // The path that a job wanted: keep_path() copies it from the job's buffers, before the channel's next job, and
-  // give_wanted_path() gives it later, once. Without one of this kind it returns false.
+  // Keep and give the path that a job wanted. keep_path() copies it from the job's buffers, before the channel's next job.
+  // give_wanted_path() gives it once, and returns false if there is no path of this kind.
   void keep_path(const SearchPathJob &done);
   bool give_wanted_path(uint32_t wants, asr_path *path);
 
  private:
-  // Brings the steps that were settled on the device to the host.
+  // Copies the steps that settled on the device to the host.
   void drain_settled(cudaStream_t stream);
   void settle_kept();
   void resize(const ChannelSize &size, cudaStream_t stream);

@@ -25,7 +25,7 @@ SearchFlight::~SearchFlight() {
   for (const Stream *stream : {&uploads_, &stream_, &downloads_, &urgent_}) cudaStreamSynchronize(stream->get());
 }
 
-// Reserves scratch memory for n_blocks blocks beside each other, the wide tables free; for fewer if there is not enough.
+// Reserves scratch memory, with wide tables free, for n_blocks blocks beside each other, or for fewer if memory is short.
 void SearchFlight::reserve_scratch(uint32_t n_blocks, Stream &stream) {
   const bool same = laid_out_.max_tokens == max_tokens_ && laid_out_.max_candidates == max_candidates_;
   if (same && n_blocks <= n_wanted_parts_) return;
@@ -115,7 +115,7 @@ std::vector<const float *> SearchFlight::upload(const std::vector<Task> &tasks) 
   return begins;
 }
 
-// Returns the buffers to which a job of the next launch writes the path that is wanted.
+// Returns the buffers for the path that a job of the next launch wants.
 PathOutput SearchFlight::next_path_output() {
   const size_t i = n_wanted_++;
   PathStep *const steps = wanted_steps_.data() + i * (kWantedSteps + capacities_.max_settled);
@@ -177,7 +177,7 @@ void SearchFlight::prepare(Search *search, bool few_channels) {
   }
 }
 
-// Takes what a channel's job came to, the path included. Returns true if there is more of it to do.
+// Takes the results of a channel's job, the path included. Returns true if the job is not done.
 bool SearchFlight::take_result(const SearchLane &lane, const SearchJob &done) {
   Search &search = *lane.search;
   const bool goes_on = DeviceLanes::take_result(lane, done);
@@ -200,7 +200,7 @@ void SearchFlight::read(uint64_t address, void *to, size_t n_bytes) {
   check(cudaMemcpyAsync(to, from, n_bytes, cudaMemcpyDeviceToHost, downloads_.get()), "reading a lattice");
 }
 
-// Fills path_jobs_ and what they write to, with so many steps for each.
+// Fills path_jobs_ and their outputs, with at most max_steps steps each.
 void SearchFlight::find_paths(const std::vector<Search *> &searches, uint32_t wants, uint32_t max_steps) {
   const size_t n = searches.size();
   size_t n_steps = 0;

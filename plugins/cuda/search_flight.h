@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advances channels in one launch, a block or a cluster of blocks each. A flight has the blocks' scratch memory and uploads
-// rows of the host. It enlarges a channel's memory or the scratch memory if a frame does not fit. SearchLanes (search_lanes.h)
-// has two, so that the device always has the next one.
+// SearchFlight advances channels in one launch, a block or a cluster of blocks each. It owns the blocks' scratch memory and
+// uploads rows of the host. If a frame does not fit, it enlarges the channel's memory or the scratch memory. SearchLanes
+// (search_lanes.h) has two flights, so that the device always has the next one.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace asr::cuda {
 
-// A size of clusters, and how many of it run beside each other.
+// ClusterSize is a size of clusters, and the number of such clusters that run beside each other.
 struct ClusterSize {
   uint32_t n_blocks, n_clusters;
 };
@@ -23,7 +23,7 @@ struct ClusterSize {
 struct SearchLane {
   Search *search;
   SearchJob job;
-  bool is_rest = false;  // of a job of which a part was done
+  bool is_rest = false;  // the job was done in part before
 };
 
 class SearchFlight final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
@@ -31,14 +31,14 @@ class SearchFlight final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
   SearchFlight(Device &device, const SearchCapacities &capacities, const std::vector<ClusterSize> &cluster_sizes);
   ~SearchFlight() override;
 
-  // Starts advancing, once the advance before is finished, and `other` if it has channels of these; rows of the host come to
-  // the device beside both.
+  // Starts an advance when the advance before is finished, and `other` if it has some of these channels. Rows of the host are
+  // uploaded while both run.
   void start(Acoustic *acoustic, const std::vector<Task> &tasks, SearchFlight *other);
-  // The channel takes up the tokens of its start state now.
+  // Runs a channel's beginning at once: it takes up the tokens of its start state.
   void begin(Search *search) { run_at_once({lane_of(search, search->begin_job())}); }
   using DeviceLanes::is_pending;
   bool shares(const std::vector<Task> &tasks) const;
-  // The lanes' part.
+  // Adds the memory of the lanes.
   void add_memory(asr_backend_memory *memory) const;
 
  private:
@@ -62,7 +62,7 @@ class SearchFlight final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
 
   Device &device_;
   Stream stream_, uploads_, downloads_;
-  Stream urgent_{Stream::kUrgent};  // for what is done again: its blocks go before those of the other flight
+  Stream urgent_{Stream::kUrgent};  // for jobs done again: their blocks precede those of the other flight
   Event uploaded_;
   Staging<Runtime> staging_;
   const SearchCapacities &capacities_;

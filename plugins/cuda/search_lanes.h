@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The channels of a device and the advances that are under way. Two flights take turns (search_flight.h), with different
-// channels, so that the device has the next one while the host processes the results of the one before. One for a device; used
-// by entry.cc.
+// SearchLanes has the channels of a device and the advances under way. Two flights (search_flight.h) with different channels
+// take turns, so that the device has the next one while the host processes the results of the last. One for a device; used by
+// entry.cc.
 #pragma once
 
 #include <memory>
@@ -18,26 +18,26 @@ class SearchLanes {
 
   explicit SearchLanes(Device &device);
 
-  // A channel, which takes up the tokens of its start state when they are first needed.
+  // Returns a channel, which takes up the tokens of its start state when they are first needed.
   std::unique_ptr<Search> begin(const SearchGraph &graph, const asr_search_options &options);
   void end(std::unique_ptr<Search> search);
 
-  // Starts advancing; the advance before the last is finished first, and the last if it has channels of these.
+  // Starts an advance. The one before the last is finished first; so is the last if it has some of these channels.
   void start(Acoustic *acoustic, const std::vector<Task> &tasks);
-  // Until at most n_left advances are under way. With one left, what failed of the others is only their channels' outcome.
+  // Finishes advances until at most n_left are under way. With one left, failures of the others stay with their channels.
   void finish_advances(uint32_t n_left) noexcept;
   void finish() noexcept { finish_advances(0); }
-  void wait();  // also throws what failed
-  // Before a score buffer is written or freed.
+  void wait();  // finishes, and throws the first failure
+  // Finishes the work that reads a score buffer, before the buffer is written or freed.
   void release(const Acoustic *acoustic, uint32_t buffer);
 
-  // Give results of channels. Those that an advance wanted are given at once, lattices on any thread; for others all advances
-  // are finished first.
+  // Give results of channels. Results that an advance wanted are given at once, lattices on any thread. Other results wait for
+  // all advances.
   void best_paths(const std::vector<Search *> &searches, uint32_t wants, asr_path *paths);
   void lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices);
   void lattice_piece(Search *search, asr_raw_lattice *piece) { search->lattice_piece(piece); }  // on any thread
 
-  // The lanes' and the channels' part.
+  // Adds the memory of the lanes and of their channels.
   void add_memory(asr_backend_memory *memory) const;
 
  private:
@@ -46,9 +46,9 @@ class SearchLanes {
   const SearchCapacities capacities_;
   std::vector<ClusterSize> cluster_sizes_;  // the largest first
   std::unique_ptr<SearchFlight> flights_[2];
-  uint32_t last_ = 0;  // which was started last
+  uint32_t last_ = 0;  // the flight that was started last
   IdleMemory idle_;
-  std::set<const Search *> searches_;  // that have begun
+  std::set<const Search *> searches_;  // begun and not ended
 };
 
 }  // namespace asr::cuda

@@ -9,7 +9,7 @@ namespace {
 constexpr uint32_t kLineFloats = 32;  // frame 0 of a job begins with a line of 128 bytes
 constexpr float kFiller[kLineFloats] = {};
 
-// Room for n elements and then some, so that a load that rises seldom frees memory that is in use.
+// Raises the capacity to n elements and then some, so that a load that rises seldom frees memory in use.
 template <typename T>
 void reserve_amply(size_t n, DeviceArray<T> *array) {
   if (n > array->size()) array->reserve(n + n / 2);

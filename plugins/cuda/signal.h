@@ -28,7 +28,7 @@ class Signals : public DeviceSignals<Device, Acoustic> {
 
   Mfcc &mfcc_;
   const SignalTables tables_;
-  DeviceArray<float> given_, cepstra_;  // what was uploaded for a step: tables and samples; what MFCC makes of it
+  DeviceArray<float> given_, cepstra_;  // a step's uploaded tables and samples, and its cepstra
 };
 
 }  // namespace asr::cuda

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of the kernels' launches on NVIDIA GPUs, as measured (docs/opencl.md). Used by entry.cc.
+// Sizes of the kernels' launches on NVIDIA GPUs (docs/performance.md has the measurements). Used by entry.cc.
 #pragma once
 
 #include "plugins/common/ocl/variant.h"
 
 namespace asr::ocl_nvidia {
 
-// Warps of a group share its rows in local memory; each has a state.
+// Lists the candidates, the default first. Warps of a group share its rows in local memory, and each warp has a state.
 inline std::vector<ocl::GmmTuning> gmm_tunings(const ocl::DeviceFacts &, bool full) {
   const uint32_t factor_rows = full ? 2 : 1;
   const std::vector<std::vector<uint32_t>> tiles = {{32, 64, 128}, {32, 64}, {64}};
@@ -19,7 +19,7 @@ inline std::vector<ocl::GmmTuning> gmm_tunings(const ocl::DeviceFacts &, bool fu
   return tunings;
 }
 
-// Complex numbers of a group's transforms: 16 an item, 8 bytes of local memory each.
+// Complex numbers in the transforms of a work-group: 16 an item, 8 bytes of local memory each.
 constexpr uint32_t kMfccPoints = 4096;
 
 }  // namespace asr::ocl_nvidia

@@ -20,7 +20,7 @@ struct StreamStates {
   std::vector<std::vector<uint32_t>> of_shared;  // [codebooks of the model], empty for those that are not shared
 };
 
-// All states that share no codebook are for `direct`.
+// Returns the states with all that share no codebook in `direct`.
 inline StreamStates states_of_stream(const asr_acoustic_view &view, uint32_t stream) {
   StreamStates states;
   states.of_shared.resize(view.n_codebooks);

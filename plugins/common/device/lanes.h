@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeviceLanes advances many channels of a device together, for back ends that search there. It has the work that was started
-// and is not finished, its failures, and the order of the steps. A back end derives a class from it that does the steps.
+// DeviceLanes advances many channels of a device together, for back ends that search there. It keeps the work under way, its
+// failures, and the order of the steps. A back end derives a class from it that does the steps.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 namespace asr {
 
-// Lane is a channel's part of a launch: its `search`, its `job`, `is_rest` if a part of the job was done before, and what the
-// back end needs besides. The Search is derived from SearchChannel. Runtime names the back end's classes.
+// Lane is a channel's part of a launch: its `search`, its `job`, `is_rest` if a part of the job was done before, and the
+// back end's own members. The Search is derived from SearchChannel. Runtime names the back end's classes.
 template <typename Lane, typename Acoustic, typename Runtime>
 class DeviceLanes {
  public:
@@ -86,7 +86,7 @@ class DeviceLanes {
     }
   }
 
-  // Fills the lattices of many channels. Those that were not wanted before are written by one launch.
+  // Fills the lattices of many channels. One launch writes the lattices that no advance wanted.
   void lattices(const std::vector<Search *> &searches, bool use_final, asr_raw_lattice *lattices) {
     std::vector<Lane> lanes;
     for (Search *search : searches) {
@@ -117,13 +117,13 @@ class DeviceLanes {
     return std::any_of(pending_.lanes.begin(), pending_.lanes.end(), [&](const Lane &lane) { return lane.search == search; });
   }
 
-  // The back end's steps: launches what is pending, or, with is_rest, what is left to do of it, which comes before other work;
-  // waits for the launch; and returns job i as it ended.
+  // The back end launches the pending jobs, waits for the launch and returns job i as it ended. With is_rest, it launches the
+  // unfinished rest of jobs, which precedes other work.
   virtual void launch_jobs(bool is_rest) = 0;
   virtual void await() = 0;
   virtual const Job &done_job(size_t i) = 0;
   virtual Lane lane_of(Search *search, const Job &job) = 0;
-  // Takes what a job came to. Returns true if there is more of it to do.
+  // Takes the results of a job. Returns true if the job is not done.
   virtual bool take_result(const Lane &lane, const Job &done) {
     if (!lane.is_rest) lane.search->forget_results();
     return lane.search->take(done);
@@ -134,7 +134,8 @@ class DeviceLanes {
   // Copies from a channel's buffers to pinned memory; read() only starts that.
   virtual void read(uint64_t address, void *to, size_t n_bytes) = 0;
   virtual void finish_reads() = 0;
-  // Finds up to max_steps steps of each path, on the host on return. The others say if path i is whole, and fill it.
+  // Finds up to max_steps steps of each path, on the host on return. is_path_whole() says if path i is whole; give_path() fills
+  // it.
   virtual void find_paths(const std::vector<Search *> &searches, uint32_t wants, uint32_t max_steps) = 0;
   virtual bool is_path_whole(size_t i) = 0;
   virtual void give_path(size_t i, Search *search, asr_path *path) = 0;

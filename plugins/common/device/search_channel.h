@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SearchChannel is a back end's channel on a device that searches there: its job, as it was when the channel was advanced last,
-// and on the host the parts of its path and of its lattice that are settled. The Search of such a back end is derived from it
-// and owns the device memory.
+// SearchChannel is a back end's channel on a device that searches there. It has the channel's job as the last advance left it,
+// and on the host the settled parts of its path and lattice. The back end's Search is derived from it and owns the device
+// memory.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +40,8 @@ class SearchChannel : public ChannelOutcome {
   uint32_t n_pdfs() const { return graph_.view().n_pdfs; }
   bool has_begun() const { return job_.begin == 0; }
 
-  // The job of consuming rows, which first begins if the channel has not begun; the job of writing the lattice; and the rest of
-  // a job that was done in part.
+  // Return jobs: one that consumes rows, and first begins the channel if it has not begun; one that writes the lattice; and the
+  // rest of a job that was done in part.
   Job job(Rows rows, size_t stride, uint32_t n_frames) const {
     Job job = job_;
     job.rows = rows;
@@ -69,7 +69,7 @@ class SearchChannel : public ChannelOutcome {
     return rest;
   }
 
-  // Takes what a job came to. Returns true if there is more of it to do.
+  // Takes the results of a job. Returns true if the job is not done.
   bool take(const Job &job) {
     job_ = job;
     n_frames_ += job.n_consumed;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph that is searched on a device: its copy there, once for all channels, with 16 bytes an arc, 8 bytes a state for its
-// first arcs, and 4 for its final cost. Lattices read the arcs of the core's view. A back end's SearchGraph is derived from it.
+// DeviceGraph is a graph that is searched on a device. All channels share its copy there: 16 bytes an arc, and 8 bytes a state
+// for its first arcs and 4 for its final cost. Lattices read the arcs of the core's view. A back end's SearchGraph is derived
+// from it.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's part of a channel's lattice. Frames that have settled on the device are kept here; the frames of a lattice that
-// was written there are read behind them. Used by SearchChannel (search_channel.h).
+// SearchLattice is the host's part of a channel's lattice. It keeps the frames that settled on the device, and reads the frames
+// of a lattice that was written there behind them. Used by SearchChannel (search_channel.h).
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,14 @@
 
 namespace asr {
 
-// Addresses of a channel's buffers: pointers of the device, or offsets in bytes from the start of an array of it.
+// LatticeBuffers has the addresses of a channel's buffers: device pointers, or offsets in bytes from the start of a device
+// array.
 struct LatticeBuffers {
   uint64_t links, acoustic_costs, extras, frames;
 };
 
-// Frames of a channel's lattice on the device, and their copies in pinned memory. The copies are complete when the queue that
-// start() used is, and valid until the arena begins anew.
+// LatticeReader copies frames of a channel's lattice from the device to pinned memory. The copies are complete when the queue
+// that start() used is, and valid until the arena begins anew.
 class LatticeReader {
  public:
   // Settled frames from number `first` of the device's frames on, with extra costs; all frames of a written lattice.

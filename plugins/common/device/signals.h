@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fused step of a back end whose device has memory of its own: samples of many signals become cepstra, these rows, and the
-// rows scores, all in the device's compute queue. Nothing comes to the host. This is what the back ends have in common; a back
-// end's Signals is derived from it and launches the kernels.
+// DeviceSignals runs the fused step of a back end whose device has memory of its own. Samples of many signals become cepstra,
+// then rows, then scores, all in the device's compute queue; nothing comes to the host. A back end's Signals is derived from it
+// and launches the kernels.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class DeviceSignals {
   }
   void end(std::unique_ptr<SignalProgress> signal) noexcept { slots_.end(std::move(signal)); }
 
-  // progress[i]: of jobs[i], NULL where it has rows of the host.
+  // Runs a step. progress[i] is that of jobs[i], NULL if the job has rows of the host.
   void step(Acoustic &acoustic, const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, uint32_t buffer) {
     const uint32_t n_rows = check_step(numbers_, acoustic.n_dims(), jobs, progress, device_.max_rows());
     Array<float> &rows = acoustic.prepare(n_rows, buffer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots of a back end whose device has memory of its own: each is a guarded call of the class that does the work, on the
-// device of the call. The file that makes such a back end's table uses them, and adds what is the back end's own.
+// DeviceSlots has the slots of a back end whose device has memory of its own. Each slot is a guarded call of the class that
+// does the work, on the device of the call. The back end's file with the table uses them, and adds its own slots.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 #include "plugins/common/score_checks.h"
 #include "plugins/common/signal_plan.h"
 
-// The handles of the C table are the bases of what DeviceSlots makes.
+// The C table's handles are base classes of DeviceSlots' objects.
 struct asr_backend_device {};
 struct asr_backend_features {};
 struct asr_backend_signal {};
@@ -43,8 +43,8 @@ inline void give_devices(const std::vector<asr_backend_device_info> &devices, ui
   *n_devices = devices.size();
 }
 
-// Platform names a back end's classes: Device, Mfcc, Signals, Acoustic, Fusion, SearchGraph, Search and SearchLanes. They are
-// made and called as the bodies below do. kOverlaps says whether SearchLanes has two advances under way.
+// Platform names a back end's classes: Device, Mfcc, Signals, Acoustic, Fusion, SearchGraph, Search and SearchLanes. The
+// bodies below show their interfaces. kOverlaps says whether SearchLanes has two advances under way.
 template <typename Platform>
 class DeviceSlots {
  public:
@@ -58,7 +58,7 @@ class DeviceSlots {
     explicit Device(Args &&...args) : device(std::forward<Args>(args)...) {}
     typename Platform::Device device;
     typename Platform::SearchLanes lanes{device};
-    std::unique_ptr<typename Platform::Fusion> fusion;                 // from the first call on
+    std::unique_ptr<typename Platform::Fusion> fusion;                 // made by the first call
     std::vector<Acoustic *> acoustics;                                 // that are loaded
     uint64_t features_bytes = 0, acoustic_bytes = 0, graph_bytes = 0;  // of device memory, of all that is loaded
     std::string report;                                                // of `tune`
@@ -107,7 +107,7 @@ class DeviceSlots {
   static Graph &of(asr_backend_graph *handle) { return *static_cast<Graph *>(handle); }
   static Channel &of(asr_backend_channel *handle) { return *static_cast<Channel *>(handle); }
 
-  // A slot's body on its device.
+  // Runs a slot's body on its device.
   template <typename Body>
   static asr_status guard_on(asr_backend_device *device, Body &&body) noexcept {
     return guard([&] {
@@ -116,7 +116,7 @@ class DeviceSlots {
     });
   }
 
-  // All that is here; `probe`, `open` and `extension` are left to the caller.
+  // Returns the table of these slots; the caller adds `probe`, `open` and `extension`.
   static constexpr asr_backend_api table(const char *name) {
     asr_backend_api table{};
     table.abi = ASR_BACKEND_ABI, table.size = sizeof table, table.name = name;
@@ -151,7 +151,7 @@ class DeviceSlots {
   }
 
  private:
-  // For slots that cannot fail and may be called on a thread that used another device last.
+  // Makes the device current, for slots that cannot fail, on a thread that may have used another device last.
   static void use(Device &d) noexcept {
     static_cast<void>(guard([&] { d.device.use(); }));
   }

@@ -19,7 +19,7 @@ DEVICE uint64_t mix_bits(uint64_t x) {
   return x;
 }
 
-// Mean 0, deviation 1, nearly normal: the sum of four uniform 16-bit numbers, centred and scaled.
+// Returns nearly normal noise of mean 0 and deviation 1: the sum of four uniform 16-bit numbers, centred and scaled.
 DEVICE float dither_noise(uint32_t seed, uint64_t frame, uint32_t sample) {
   const uint64_t bits = mix_bits(mix_bits(frame + ((uint64_t)seed << 32)) + sample);
   const int32_t sum = (int32_t)((bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48));

@@ -8,7 +8,7 @@
 namespace asr {
 #endif
 
-// The product of complex numbers.
+// Returns the product of complex numbers.
 DEVICE float2 times(float2 a, float2 b) { return make_float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
 
 DEVICE float2 times_minus_i(float2 v) { return make_float2(v.y, -v.x); }
@@ -46,7 +46,7 @@ DEVICE void transform_4(float2 *a, float2 *b, float2 *c, float2 *d) {
   *d = difference_ac - turned;
 }
 
-// The same transform for d = 0.
+// Makes the same transform for d = 0.
 DEVICE void transform_3(float2 *a, float2 *b, float2 *c, float2 *d) {
   const float2 sum_ac = *a + *c, difference_ac = *a - *c, turned = times_minus_i(*b);
   *a = sum_ac + *b;
@@ -71,7 +71,7 @@ DEVICE void transform_8(float2 *x) {
   }
 }
 
-// x[0 ... 15] becomes its transform, in order; those from n_inputs on, at most a quarter, are taken as zero.
+// Transforms x[0 ... 15], in order. Numbers from n_inputs on, at most a quarter, are taken as zero.
 DEVICE void transform_first_of_16(float2 *x, int n_inputs) {
   float2 y[16];
 #pragma unroll

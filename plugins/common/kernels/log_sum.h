@@ -23,7 +23,7 @@ DEVICE void log_sum_clear(LogSum *sum) {
   sum->sum = 0;
 }
 
-// Before terms of which `top` is the greatest are added.
+// Raises the reference before terms are added of which `top` is the greatest.
 DEVICE void log_sum_refer(LogSum *sum, float top) {
   if (top > sum->reference + kLogSumRoom) {
     sum->sum *= fast_exp2(sum->reference - top);
@@ -37,10 +37,10 @@ DEVICE void log_sum_merge(LogSum *sum, LogSum other) {
   sum->reference = top;
 }
 
-// The natural logarithm.
+// Returns the natural logarithm of the sum.
 DEVICE float log_sum_natural(LogSum sum) { return (sum.reference + fast_log2(sum.sum)) * kLn2; }
 
-// The first stream of a row writes, the others add.
+// Stores a row's score: the first stream writes, the others add.
 DEVICE void put_score(GLOBAL float *score, float value, bool add) { *score = add ? *score + value : value; }
 
 #ifdef __cplusplus

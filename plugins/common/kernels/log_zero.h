@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log weight of a Gaussian that is not there, as hosts pack it and kernels read it.
+// kLogZero is the log weight of an absent Gaussian, as hosts pack it and kernels read it.
 #ifndef SENONE_KERNELS_LOG_ZERO_H
 #define SENONE_KERNELS_LOG_ZERO_H
 

@@ -9,7 +9,7 @@
 namespace asr {
 #endif
 
-// Up to four states of one codebook.
+// SharedStates is up to four states of one codebook.
 typedef struct SharedStates {
   uint32_t first_gaussian, n_gaussians;  // among the stream's shared ones
   uint32_t first_weight;                 // [n_gaussians] of float4, a value a state, base-2 logarithms

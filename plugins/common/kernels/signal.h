@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the cepstra of new frames to rows that are scored: F6 (noise removal), F9 (live) and F10 of docs/equations.md. The
-// kernels of cuda/kernels/signal.cu and ocl/kernels/signal.cl call these functions.
+// Turns the cepstra of new frames into rows to score: F6 (noise removal), F9 (live) and F10 of docs/equations.md. The kernels
+// of cuda/kernels/signal.cu and ocl/kernels/signal.cl call these functions.
 //
 // signal_frames: a block owns a signal and takes its new frames in their order. A thread has a mel band, then a cepstrum,
 // with the running estimates of both in the signal's memory. Normalised cepstra go into the ring of the signal's last frames,
 // then the levels above them, all frames of a level at once. signal_rows: a block owns a row; a thread sums the taps of a
 // value, then a row of the transform. Cepstra may be log mel energies [n_mel]; layouts in signal_types.h.
 //
-// Accumulators are double, in the order of the host (core/feature). Who includes this file compiles it without contraction:
-// the same cepstra give the same rows bit for bit, but for an ulp of double in exp and log of noise removal. Reference:
-// tests/reference noise_removed, live_normalised, dynamic. Floor: a frame of noise removal is a chain of n_mel double
-// additions, about 1 us; the rest is 13 to 100 loads a value from the nearest cache.
+// Accumulators are double, in the order of the host (core/feature), compiled without contraction. So the same cepstra give the
+// same rows bit for bit, but for an ulp of double in exp and log of noise removal. Reference: tests/reference noise_removed,
+// live_normalised, dynamic. Floor: a frame of noise removal is a chain of n_mel double additions, about 1 us; the rest is 13 to
+// 100 loads a value from the nearest cache.
 #ifndef SENONE_KERNELS_SIGNAL_H
 #define SENONE_KERNELS_SIGNAL_H
 
@@ -23,7 +23,7 @@ namespace asr {
 FIXED double kMaxGain = 20, kPeakDecay = 0.85, kMaskedPeak = 0.2;
 FIXED uint32_t kSmoothedBands = 4;  // to each side
 
-// A signal's memory.
+// SignalState points into a signal's memory.
 typedef struct SignalState {
   GLOBAL double *mean, *sum, *count, *power, *noise, *floor, *peak;
   GLOBAL float *levels;
@@ -45,7 +45,7 @@ DEVICE GLOBAL float *signal_frame(const SignalState *s, uint32_t t) {
   return s->levels + (size_t)(t % s->n_ring) * s->n_columns;
 }
 
-// Frame t, or the nearest of 0 ... last.
+// Returns frame t, or the nearest of 0 ... last.
 DEVICE GLOBAL const float *nearest_frame(const SignalState *s, int64_t t, uint32_t last) {
   return signal_frame(s, (uint32_t)(t < 0 ? 0 : t < last ? t : last));
 }
@@ -55,7 +55,7 @@ DEVICE double follow_lower_envelope(double value, double envelope) {
   return keep * envelope + (1 - keep) * value;
 }
 
-// F6: the gain of band m, of energy e.
+// Returns F6's gain of band m, of energy e.
 DEVICE double noise_gain(const SignalState *s, double e, uint32_t m, bool is_first) {
   double power = is_first ? e : s->power[m], noise = is_first ? e / kMaxGain : s->noise[m];
   double lowest = is_first ? noise : s->floor[m], peak = is_first ? 0 : s->peak[m];
@@ -70,7 +70,7 @@ DEVICE double noise_gain(const SignalState *s, double e, uint32_t m, bool is_fir
   return signal < kMaxGain * power ? fmax(signal / power, 1 / kMaxGain) : kMaxGain;
 }
 
-// F6, F7: log mel energies become cepstra, in the same array. energy, gain: [n_mel]. By a block of n_threads.
+// Computes F6 and F7: log mel energies become cepstra in the same array. energy, gain: [n_mel]. By a block of n_threads.
 DEVICE void remove_noise(CONSTANT DynamicsNumbers *n, const SignalJob *job, const SignalState *s, GLOBAL const float *noise_dct,
                          GLOBAL float *cepstra, LOCAL double *energy, LOCAL double *gain, uint32_t n_threads) {
   const uint32_t n_mel = n->n_mel;
@@ -97,7 +97,7 @@ DEVICE void remove_noise(CONSTANT DynamicsNumbers *n, const SignalJob *job, cons
   }
 }
 
-// F9: cepstra into level 0 of the ring.
+// Computes F9: cepstra into level 0 of the ring.
 DEVICE void normalise_cepstra(CONSTANT DynamicsNumbers *n, const SignalJob *job, const SignalState *s,
                               GLOBAL const float *prior_mean, GLOBAL const float *cepstra, uint32_t n_threads) {
   for (uint32_t i = thread_number(); i < n->n_ceps; i += n_threads) {
@@ -121,7 +121,7 @@ DEVICE void normalise_cepstra(CONSTANT DynamicsNumbers *n, const SignalJob *job,
   }
 }
 
-// F10: the levels above the cepstra, as far as frames allow. By a block.
+// Computes F10's levels above the cepstra, as far as frames allow, by a block.
 DEVICE void make_levels(CONSTANT DynamicsNumbers *n, const SignalJob *job, const SignalState *s, GLOBAL const float *slope,
                         uint32_t n_threads) {
   const uint32_t n_total = job->first_frame + job->n_frames, radius = n->n_slope / 2;
@@ -142,7 +142,7 @@ DEVICE void make_levels(CONSTANT DynamicsNumbers *n, const SignalJob *job, const
   }
 }
 
-// F10: value i of a frame's row before the transform; `last` is the newest frame.
+// Returns F10's value i of a frame's row before the transform; `last` is the newest frame.
 DEVICE float tap_sum(const SignalState *s, GLOBAL const uint32_t *tap_begin, GLOBAL const SignalTap *taps, uint32_t frame,
                      uint32_t last, uint32_t i) {
   double sum = 0;
@@ -153,7 +153,7 @@ DEVICE float tap_sum(const SignalState *s, GLOBAL const uint32_t *tap_begin, GLO
   return (float)sum;
 }
 
-// F10: dimension i of a row.
+// Returns F10's dimension i of a row.
 DEVICE float transformed(CONSTANT DynamicsNumbers *n, GLOBAL const float *transform, LOCAL const float *values, uint32_t i) {
   double sum = n->transform_cols > n->n_values ? transform[(size_t)n->n_values * n->n_dims + i] : 0;
   for (uint32_t j = 0; j < n->n_values; ++j) sum += (double)transform[(size_t)j * n->n_dims + i] * values[j];

@@ -33,7 +33,7 @@ typedef struct SignalTap {
 // A signal's part of a step. Frames and rows are counted from the signal's first.
 typedef struct SignalJob {
   uint32_t slot;          // of the signal's memory
-  uint32_t begins, live;  // no frame was there before; its cepstra are normalised
+  uint32_t begins, live;  // begins: it had no frames before; live: its cepstra are normalised
   uint32_t first_frame, n_frames;
   uint32_t ends, ended;  // now; before
   uint32_t first_value;  // of its first frame, in the cepstra of the step

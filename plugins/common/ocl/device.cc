@@ -42,7 +42,7 @@ bool would_abort(cl_platform_id platform) {
          access("/sys/devices/system/cpu", R_OK) != 0;
 }
 
-// 0 where there is no such thing.
+// Returns the capability's major number; 0 for other devices.
 uint32_t nvidia_capability(cl_device_id device) {
   cl_uint major = 0;
   const cl_int status = api().GetDeviceInfo(device, kNvidiaCapability, sizeof major, &major, nullptr);
@@ -73,7 +73,7 @@ DeviceFacts facts_of(cl_platform_id platform, cl_device_id device) {
   return facts;
 }
 
-// "" if the kernels can run there.
+// Returns what a device lacks to run the kernels; "" if nothing.
 std::string what_is_missing(const DeviceFacts &facts) {
   std::string missing;
   const auto need = [&](bool there, const char *what) {

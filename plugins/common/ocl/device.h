@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices that OpenCL offers, which of them a back end takes, and an opened one: its queues and programs. Used by
-// backend.cc, which owns the opened device, and by the classes that launch kernels.
+// Lists the OpenCL devices that a back end takes, and opens one with its queues and programs. Used by backend.cc, which owns
+// the opened device, and by the classes that launch kernels.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@
 
 namespace asr::ocl {
 
-// Devices that a back end can use, those of its vendor first. The others, such as a CPU under PoCL, get the least score: less
-// than the CPU back end, so that they are used when they are named and never by choice. `reason` says why there is none, or
-// why some are left out.
+// DeviceList has the devices that a back end can use, those of its vendor first. Other devices, such as a CPU under PoCL, score
+// less than the CPU back end: they are used when named, never by choice. `reason` says why there is none, or why some are left
+// out.
 struct DeviceList {
   std::vector<DeviceFacts> devices;
   std::string reason;
@@ -35,7 +35,7 @@ class Device {
   Device &operator=(const Device &) = delete;
 
   void use() const {}  // threads have no device of their own
-  void finish();       // until all that was put into its queues is done
+  void finish();       // waits until its queues are empty
   uint64_t n_bytes() const { return context_.n_bytes(); }
 
   const Variant &variant() const { return variant_; }
@@ -48,7 +48,7 @@ class Device {
   uint32_t max_rows() const { return max_rows_; }
   uint32_t small_rooms() const { return small_rooms_; }  // as asr_backend_options says
 
-  // Built once; `options` as for the OpenCL compiler ("-D NAME=1").
+  // Returns a program, which is built once. `options` are for the OpenCL compiler ("-D NAME=1").
   const Program &program(const KernelSource &source, const std::string &options = "");
 
   void launch(const Kernel &kernel, Range groups, Range group) { compute_.launch(kernel, groups, group); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fusion of scores on a device: Fuser with OpenCL's kernel. The slots of device_slots.h call it.
+// Fusion runs Fuser with OpenCL's kernel. The slots of plugins/common/device/slots.h call it.
 #pragma once
 
 #include "plugins/common/device/fuser.h"

@@ -12,7 +12,7 @@ namespace {
 
 size_t ceil_div(size_t a, size_t b) { return (a + b - 1) / b; }
 
-// Few sizes, so that models of many share a compiled kernel.
+// Rounds to few sizes, so that models of many sizes share a compiled kernel.
 uint32_t local_dims(uint32_t n_dims) { return n_dims <= 40 ? 40 : (n_dims + 95) / 96 * 96; }
 
 const Program &score_program(Device &device, const GmmTuning &t, uint32_t tile_rows, uint32_t n_dims, bool full) {
@@ -68,7 +68,7 @@ Gmm::Gmm(Device &device, const asr_acoustic_view &view, const GmmTuning &tuning,
   if (std::any_of(streams_.begin(), streams_.end(), needs_fp32)) make_shapes(view);
 }
 
-// States that share with none go to the tensor cores if their Gaussians fit.
+// Tensor cores score the states with codebooks of their own whose Gaussians fit.
 void Gmm::load_stream(const asr_acoustic_view &view, uint32_t j, const std::optional<TensorTarget> &tensor) {
   const GmmLayout layout = {tuning_.lanes, tuning_.parts, tuning_.dims, tuning_.factor_rows};
   const TensorPacker packer(view, centre_, device_.pool());

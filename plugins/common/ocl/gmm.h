@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// loglike[t][s] of every row and state on the device (equations G1-G4): which kernel scores what, in which order. Called by
-// acoustic.h.
+// Gmm computes loglike[t][s] of every row and state on the device (equations G1-G4). It chooses the kernels and their order.
+// Called by acoustic.h.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@ namespace asr::ocl {
 
 class Gmm {
  public:
-  // With `tensor`, states whose expanded form keeps the tolerance are scored on tensor cores.
+  // Loads a model. With `tensor`, states whose expanded form keeps the tolerance are scored on tensor cores.
   Gmm(Device &device, const asr_acoustic_view &view, const GmmTuning &tuning, const std::optional<TensorTarget> &tensor);
 
   uint32_t n_dims() const { return n_dims_; }
   uint32_t n_states() const { return n_states_; }
 
-  // features[n_rows][n_dims] -> scores[n_rows][n_states], both on the device.
+  // Job scores features[n_rows][n_dims] into scores[n_rows][n_states], both on the device.
   struct Job {
     Gmm *gmm;
     const DeviceArray<float> *features;
@@ -45,18 +45,18 @@ class Gmm {
     uint32_t four_size, n_shared_fours;
     std::optional<GmmTensor> tensor;
   };
-  // The kernels for work-groups of so many rows.
+  // Shape has the kernels for work-groups of so many rows.
   struct Shape {
     Shape(Device &device, const GmmTuning &tuning, uint32_t tile_rows, uint32_t n_dims, bool full);
     uint32_t tile_rows;
     Kernel states, gaussians, tile;
   };
-  // The rows that a call scores.
+  // Rows is the rows that a call scores.
   struct Rows {
     const DeviceArray<float> &features;
     uint32_t n;
     const DeviceArray<float> &scores;
-    uint32_t add;  // 1: to what is there
+    uint32_t add;  // 1: adds to the scores of earlier streams
   };
   void load_stream(const asr_acoustic_view &view, uint32_t stream, const std::optional<TensorTarget> &tensor);
   void make_shapes(const asr_acoustic_view &view);
@@ -70,7 +70,7 @@ class Gmm {
   const GmmTuning tuning_;
   const uint32_t n_dims_, n_states_;
   const std::vector<float> centre_;
-  std::vector<Shape> shapes_;  // none where the FP32 kernels have nothing to score
+  std::vector<Shape> shapes_;  // empty if the FP32 kernels have nothing to score
   Kernel mix_shared_;
   std::vector<Stream> streams_;
   DeviceArray<float> tiles_, gaussian_scores_;

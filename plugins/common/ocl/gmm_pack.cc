@@ -45,7 +45,7 @@ class Packer {
 
   uint32_t row_begin(uint32_t i) const { return i / layout_.dims * layout_.dims; }  // of rows i ... of a triangle
 
-  // So many rounds of fours without Gaussians.
+  // Appends n rounds of fours without Gaussians.
   void add_rounds(uint32_t n) {
     const uint32_t first = n_rounds(), n_four_values = 4 * layout_.lanes;
     pack_.fours.resize(pack_.fours.size() + size_t{n} * size_ * n_four_values, 0.0f);
@@ -92,7 +92,7 @@ class Packer {
     }
   }
 
-  // States that share with none, in blocks of like size.
+  // Adds states with codebooks of their own, in blocks of similar size.
   void add_blocks(const std::vector<uint32_t> &own) {
     std::vector<uint32_t> n_fours;
     for (const uint32_t s : own) n_fours.push_back((codebook_of(view_, s, stream_).n_gaussians + 3) / 4);

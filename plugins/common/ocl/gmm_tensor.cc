@@ -46,7 +46,7 @@ Kernel expand_kernel(Device &device, const TensorTarget &target, uint32_t n_dims
   return device.program(kernel_gmm_expand, options).kernel("gmm_expand");
 }
 
-// CDNA, by what the driver calls it: gfx908 lacks the registers, gfx950 is not known to work.
+// Returns true for CDNA, by the driver's name for the GPU. gfx908 lacks the registers; gfx950 is untested.
 bool has_mfma(const DeviceFacts &facts) {
   const std::string &name = facts.name;
   return facts.is_gpu && (name.rfind("gfx90a", 0) == 0 || name.rfind("gfx94", 0) == 0);

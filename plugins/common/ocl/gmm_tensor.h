@@ -11,18 +11,20 @@
 
 namespace asr::ocl {
 
-// Whose products: mma of 32 lanes in PTX, or MFMA of 64; and both in plain OpenCL C, where a work-group is one warp.
+// TensorKind names the products: mma of 32 lanes in PTX, MFMA of 64 lanes, or either in plain OpenCL C, where a work-group is
+// one warp.
 enum class TensorKind { kMma, kMfma, kPlainMma, kPlainMfma };
 struct TensorTarget {
   TensorKind kind;
   uint32_t group_warps;
 };
 
-// Nothing if the variant or the model has no use for them, the GPU none, or its driver does not compile the products.
+// Returns no target if the variant or the model has no use for tensor cores, the GPU has none, or its driver does not compile
+// the products.
 std::optional<TensorTarget> tensor_target(Device &device, asr_covariance covariance);
 
-// Returns true if a device's MFMA holds rows, columns and sums in the lanes that the kernel expects, by one small product. No
-// AMD GPU was at hand to find that out for all.
+// Returns true if a device's MFMA holds rows, columns and sums in the lanes that the kernel expects. One small product shows
+// it, because MFMA was never run on the GPUs that have it.
 bool mfma_is_as_expected(Device &device, const TensorTarget &target);
 
 class GmmTensor {
@@ -34,7 +36,7 @@ class GmmTensor {
             uint32_t stream, const std::vector<uint32_t> &states, const std::vector<TensorDim> &dims);
 
   // Puts kernels into the compute queue: features[n_rows][n_features] -> scores[n_rows][n_states], of the packed states; `add`
-  // as in put_score() of kernels/mixture.h.
+  // as in put_score() of plugins/common/kernels/log_sum.h.
   void score(const DeviceArray<float> &features, uint32_t n_rows, uint32_t n_features, const DeviceArray<float> &scores,
              uint32_t n_states, uint32_t add);
 

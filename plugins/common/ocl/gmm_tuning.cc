@@ -21,7 +21,7 @@ std::string describe(const GmmTuning &t) {
                 t.shared_rows, t.shared_entries);
 }
 
-// The choice is among these candidates on this device: others, or a new driver, make it void.
+// Returns a key of the candidates, the device and its driver: a change of any makes a stored choice void.
 std::string cache_key(const Device &device, bool full) {
   std::string key = format("tuning of %s for %s covariances; %s", device.variant().name, full ? "full" : "diagonal",
                            device.facts().driver.c_str());

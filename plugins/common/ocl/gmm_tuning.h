@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses among a variant's candidates for the scoring kernels of a device. The first is shipped for its architecture; `tune`
-// measures the fastest and keeps it in the user's cache.
+// Chooses among a variant's candidates for the scoring kernels of a device. The first candidate is the default of the
+// architecture. `tune` finds the fastest and keeps it in the user's cache.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace asr::ocl {
 
 GmmTuning chosen_tuning(const Device &device, bool full);
 
-// Scores windows of 8, 64 and 256 rows of a model with every candidate. Returns what was measured, a line each.
+// Scores windows of 8, 64 and 256 rows of a model with every candidate. Returns the times, a line each.
 std::string tune(Device &device, const asr_acoustic_view &view);
 
 }  // namespace asr::ocl

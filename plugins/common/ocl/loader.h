@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of OpenCL that the back ends use, from the ICD loader of this machine. It is opened at run time, so that a
-// plugin loads, and says what is missing, where there is no OpenCL. Tests put functions of their own into the table.
+// Loads the OpenCL functions that the back ends use from this machine's ICD loader, at run time. Without OpenCL a plugin still
+// loads and gives the reason. Tests put functions of their own into the table.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120

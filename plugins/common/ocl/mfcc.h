@@ -20,12 +20,12 @@ class Mfcc {
 
   // Complete on return.
   void extract(const asr_extract_job *jobs, size_t n_jobs);
-  // Puts the same into the compute queue, in one batch. The cepstra stay on the device, one job's after the other's, until the
-  // next call.
+  // Enqueues the same work in one batch on the compute queue. The cepstra stay on the device, one job's after the other's,
+  // until the next call.
   const DeviceArray<float> &start(const asr_extract_job *jobs, size_t n_jobs);
 
  private:
-  // What the second kernel of PLP takes.
+  // Plp has the second kernel of PLP and its tables.
   struct Plp {
     Plp(Device &device, const PlpTables &tables);
     Kernel kernel;

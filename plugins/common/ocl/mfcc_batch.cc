@@ -12,13 +12,13 @@ constexpr float kFiller[kLineFloats] = {};
 
 }  // namespace
 
-// The sample before the first, the samples with their padding, and a zero behind them.
+// Counts the sample before the first, the samples with their padding, and a zero behind them.
 size_t MfccBatch::local_floats(const MfccOptions &options, uint32_t n_frames) {
   const size_t n = size_t{n_frames - 1} * options.shift_samples + options.window_samples;
   return 1 + options.padding + n + n / options.shift_samples * options.padding + 1;
 }
 
-// How many of n frames the last work-group has room for.
+// Returns how many of n frames still fit the last work-group.
 uint32_t MfccBatch::frames_that_fit(uint32_t n) const {
   if (groups_.empty()) return 0;
   n = std::min(n, room_.n_frames - groups_.back().n_lanes);
@@ -26,7 +26,7 @@ uint32_t MfccBatch::frames_that_fit(uint32_t n) const {
   return n;
 }
 
-// Of the last work-group, before the lanes are counted in it.
+// Adds lanes to the last work-group's last run, or begins a run if the banks differ. The group does not count these lanes yet.
 void MfccBatch::add_to_run(uint32_t n_lanes, uint32_t first_output, uint32_t n_outputs) {
   MfccGroup &group = groups_.back();
   const auto same_banks = [&](const MfccRun &run) {

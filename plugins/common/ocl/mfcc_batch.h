@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames that one launch computes, in work-groups. Used by mfcc.cc.
+// MfccBatch collects the frames of one launch in work-groups. Used by mfcc.cc.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace asr::ocl {
 
-// What a work-group has room for.
+// MfccRoom is the capacity of a work-group.
 struct MfccRoom {
   uint32_t n_frames;
   size_t sample_floats;  // of local memory
@@ -19,10 +19,10 @@ struct MfccRoom {
 
 class MfccBatch {
  public:
-  // options.n_ceps: values of a row that the kernel makes; n_ceps: of a row of the jobs.
+  // options.n_ceps counts the values of a row that the kernel makes, n_ceps those of a row of the jobs.
   MfccBatch(const MfccOptions &options, uint32_t n_ceps, MfccRoom room) : options_(options), n_ceps_(n_ceps), room_(room) {}
 
-  // n frames, from number `first` on, of jobs that want the same frames under several warps.
+  // Adds n frames, from number `first` on, of jobs that want the same frames under several warps.
   void add(const asr_extract_job *jobs, size_t n_jobs, uint32_t first, uint32_t n);
 
   size_t n_floats() const { return n_samples_ + n_values(); }
@@ -37,7 +37,7 @@ class MfccBatch {
   const std::vector<Piece<const float>> &samples() const { return samples_; }
   const std::vector<Piece<float>> &cepstra() const { return cepstra_; }
 
-  // Floats of local memory that n frames in a row take.
+  // Returns the floats of local memory that n successive frames take.
   static size_t local_floats(const MfccOptions &options, uint32_t n_frames);
 
  private:

@@ -13,13 +13,13 @@ namespace {
 
 constexpr uint32_t kPointsAnItem = 16, kMostFrames = 64;
 
-// Of kernels/mfcc_512.cl.
+// Sizes of kernels/mfcc_512.cl.
 constexpr uint32_t kRegisterPoints = 256, kRegisterFrames = 32, kRegisterGroupSize = 128, kGroupsAtOnce = 4;
 constexpr size_t kPowerFloats = kRegisterPoints * (kRegisterFrames + 1), kTableFloats = 3 * kRegisterPoints,
                  kLaneFloats = kRegisterFrames * (1 + 24 / sizeof(float)), kExchangeFloats = 16 * 17, kHeadFours = 32;
 constexpr uint32_t kTensorCapability = 8;
 
-// A program for CPUs serves many front ends.
+// On CPUs the size is rounded up, so that one program serves many front ends.
 size_t work_floats(const Device &device, const MfccOptions &o) {
   const size_t step = device.facts().is_cpu ? 4096 : 4;
   const size_t outputs = size_t{8} * kRegisterFrames * mfcc_n_tiles(o.n_mel);
@@ -34,7 +34,7 @@ bool suits_registers(const Device &device, const MfccOptions &o, uint32_t n_poin
          o.log_floor + o.log_add >= std::numeric_limits<float>::min() && n_floats * sizeof(float) <= facts.local_bytes;
 }
 
-// Local memory of kernels/mfcc.cl holds samples and a sum an item, then transforms, then spectra with what is made of them.
+// Local memory of kernels/mfcc.cl holds samples and a sum an item, then transforms, then spectra, log bands and cepstra.
 MfccRoom room_in_memory(const Device &device, const MfccOptions &options, uint32_t n_points) {
   const uint32_t n_frames = std::clamp(device.variant().mfcc_points / n_points, 1u, kMostFrames);
   const size_t rows = size_t{2} * n_points * n_frames, n_items = size_t{n_points} * n_frames / kPointsAnItem;
@@ -47,7 +47,7 @@ MfccRoom room_in_memory(const Device &device, const MfccOptions &options, uint32
   return {n_frames, n_floats - n_items};
 }
 
-// Compilers of CPUs take very long over the unrolled transforms, so that there a program serves all front ends of its sizes.
+// CPUs' compilers take very long over the unrolled transforms, so one program serves all front ends of a transform size there.
 std::string compiled_in(const Device &device, const MfccOptions &o) {
   std::string options;
   if (device.facts().is_gpu) {
@@ -75,7 +75,7 @@ Kernel kernel_in_memory(Device &device, const MfccOptions &o, uint32_t n_points,
 
 }  // namespace
 
-// PLP takes its levels from the kernel with floats throughout.
+// PLP's levels come from kernels/mfcc.cl, which has floats throughout.
 MfccPlan::MfccPlan(Device &device, const MfccOptions &options, uint32_t n_points, bool is_plp)
     : in_registers(!is_plp && suits_registers(device, options, n_points)),
       room(in_registers ? MfccRoom{kRegisterFrames, std::numeric_limits<size_t>::max()}

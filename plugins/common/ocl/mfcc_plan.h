@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernel computes a front end on a device, compiled for it, and what a work-group of it takes. Used by mfcc.cc.
+// MfccPlan chooses and compiles the kernel for a front end on a device, and sets the capacity of its work-groups. Used by
+// mfcc.cc.
 #pragma once
 
 #include "plugins/common/ocl/device.h"

@@ -28,7 +28,7 @@ MfccOptions options_of(const asr_features_view &view) {
   return o;
 }
 
-// Pairs beyond the window have no weight and lie where a sample is.
+// Pairs beyond the window have weight 0 and the offset of a sample that exists.
 std::vector<MfccPair> make_pairs(const asr_features_view &view, uint32_t padding) {
   const auto at = [&](uint32_t n) { return static_cast<int32_t>(n + n / view.shift_samples * padding); };
   const auto weight = [&](uint32_t n) { return n < view.window_samples ? view.window[n] : 0.0f; };

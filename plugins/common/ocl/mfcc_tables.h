@@ -24,7 +24,7 @@ struct MfccTables {
   std::vector<MfccBand> bands;        // [n_warps][n_mel]
   std::vector<Float4> weights;
   std::vector<Float4> dct;  // [n_ceps][n_mel_padded / 4]
-  // For mfcc_512.cl: plugins/common/mfcc_tiles.h.
+  // Tables for mfcc_512.cl (plugins/common/mfcc_tiles.h).
   std::vector<MfccFour> banks, dct_tiles;
 };
 

@@ -39,7 +39,7 @@ std::string Program::cache_key(const std::string &driver, const KernelSource &so
   return driver + '\0' + options + '\0' + source.text;
 }
 
-// False if the driver does not take it.
+// Returns false if the driver rejects the binary.
 bool Program::load_binary(const Context &context, const std::string &binary) {
   if (binary.empty()) return false;
   const cl_device_id device = context.device();

@@ -9,7 +9,7 @@
 
 namespace asr::ocl {
 
-// A .cl file with what it includes, embedded at build (cmake/SenoneKernels.cmake).
+// KernelSource is a .cl file with its includes, embedded at build (cmake/SenoneKernels.cmake).
 struct KernelSource {
   const char *name;  // "gmm_score.cl"
   const char *text;

@@ -14,9 +14,9 @@
 
 namespace asr::ocl {
 
-// "CL_OUT_OF_RESOURCES"
+// Returns the name of a status, such as "CL_OUT_OF_RESOURCES".
 const char *error_name(cl_int status);
-// Throws unless status is CL_SUCCESS; `what` says what was being done.
+// Throws unless status is CL_SUCCESS; `what` names the failed action.
 void check(cl_int status, const char *what);
 
 // Owns an object that is released by a function of the API.
@@ -39,14 +39,14 @@ class Handle {
   T object_ = nullptr;
 };
 
-// A point in the work of a queue; an empty one is past.
+// Event marks a point in the work of a queue. An empty event counts as past.
 class Event {
  public:
   Event() = default;
   explicit Event(cl_event event) : event_(event) {}
   cl_event get() const { return event_.get(); }
   void wait() const;
-  double seconds() const;  // that the command took, of a queue that measures
+  double seconds() const;  // duration of the command, if its queue measures
 
  private:
   Handle<cl_event, &Api::ReleaseEvent> event_;
@@ -62,7 +62,7 @@ struct Range {
   size_t x, y = 1;
 };
 
-// Work of one queue is done in order, beside that of others.
+// Queue runs its work in order, concurrently with other queues.
 class Queue {
  public:
   explicit Queue(const Context &context);
@@ -91,8 +91,8 @@ class Queue {
   // Returns the seconds that kernels ran since the last call, which must be done. The first call starts the clock.
   double kernel_seconds();
 
-  void mark(Event *event);            // after all that was put in; and sends it to the device
-  void wait_for(const Event &event);  // before what is put in from now on
+  void mark(Event *event);            // after all work enqueued so far; flushes the queue
+  void wait_for(const Event &event);  // precedes work enqueued from now on
   void flush();
   void finish();
   cl_command_queue get() const { return queue_.get(); }
@@ -106,14 +106,14 @@ class Queue {
   std::vector<Event> measured_;  // kernels since the last call
 };
 
-// A device's context, and a queue for what must be complete on return.
+// Context is a device's context, with a queue for copies that must be complete on return.
 class Context {
  public:
   explicit Context(cl_device_id device);
   cl_context get() const { return context_.get(); }
   cl_device_id device() const { return device_; }
   Queue &at_once() const { return at_once_; }
-  std::atomic<uint64_t> &n_bytes() const { return n_bytes_; }  // that DeviceMemory has of it
+  std::atomic<uint64_t> &n_bytes() const { return n_bytes_; }  // allocated by DeviceMemory
 
  private:
   mutable std::atomic<uint64_t> n_bytes_{0};
@@ -150,7 +150,7 @@ class DeviceMemory {
   size_t n_bytes_ = 0;
 };
 
-// n elements on the device, their contents not set.
+// DeviceArray has n uninitialised elements on the device.
 template <typename T>
 class DeviceArray {
  public:
@@ -163,7 +163,7 @@ class DeviceArray {
   cl_mem get() const { return memory_.get(); }
   size_t size() const { return n_; }
 
-  // Room for at least n elements, and at least one; what was there is lost if there was not.
+  // Raises the capacity to n elements, and at least one. The contents are lost if the array grows.
   void reserve(size_t n) {
     if (n <= n_ && get() != nullptr) return;
     memory_ = DeviceMemory();
@@ -178,7 +178,7 @@ class DeviceArray {
   size_t n_ = 0;
 };
 
-// n elements of host memory that the device copies from and to without the host's help.
+// PinnedArray has n elements of host memory that the device copies from and to without the host's help.
 template <typename T>
 class PinnedArray {
  public:
@@ -223,7 +223,7 @@ class Kernel {
   Kernel(cl_program program, const char *name);
   cl_kernel get() const { return kernel_.get(); }
 
-  // All arguments: device arrays, and numbers of exactly the types that the kernel declares.
+  // Sets all arguments: device arrays, and numbers of exactly the types that the kernel declares.
   template <typename... Args>
   void set(const Args &...args) const {
     cl_uint index = 0;
@@ -246,7 +246,7 @@ class Kernel {
   Handle<cl_kernel, &Api::ReleaseKernel> kernel_;
 };
 
-// The names by which plugins/common uses these classes.
+// Runtime gives plugins/common the names of these classes.
 struct Runtime {
   using Queue = ocl::Queue;
   using Event = ocl::Event;

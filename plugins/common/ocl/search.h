@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Viterbi beam search of one channel on the device: its tokens, trace and links in device memory, and on the host the parts of
-// its path and of its lattice that are settled. backend.cc makes one for each channel; SearchLanes (search_lanes.h) advances
-// many together.
+// Search is the Viterbi beam search of one channel on the device. Device memory has its tokens, trace and links; the host has
+// the settled parts of its path and lattice. backend.cc makes one for each channel; SearchLanes (search_lanes.h) advances many
+// together.
 #pragma once
 
 #include <vector>
@@ -27,26 +27,25 @@ class Search : public SearchChannel<SearchJob, SearchGraph> {
 
   uint32_t max_links() const { return job_.lattice.max_links; }
 
-  // Before a job: enlarges buffers that are nearly full. Must not run beside a job of any channel.
+  // Enlarges buffers that are nearly full, before a job. Must not run beside a job of any channel.
   void prepare();
-  // Enlarges what overflowed, as far as it is the channel's.
+  // Enlarges the buffers that overflowed, of those that are the channel's.
   void grow(uint32_t overflow);
 
-  // See asr_backend_api::best_paths: the job, without the offset of its steps; the steps that have settled, which are on the
-  // host when the queue is finished; and the path by what was found, the last step first. The arcs are valid until the next
-  // call.
+  // See asr_backend_api::best_paths. path_job() returns the job without the offset of its steps. The settled steps are on the
+  // host when the queue is finished. best_path() takes the found steps, the last first; the arcs are valid until the next call.
   SearchPathJob path_job() const;
   void start_draining();
   void best_path(const SearchEnd &end, const PathStep *steps, asr_path *path);
 
  private:
-  // Brings the steps that were settled on the device to the host.
+  // Copies the steps that settled on the device to the host.
   void drain();
   void end_draining();
 
   ChannelPool &pool_;
   ChannelMemory memory_;
-  std::vector<PathStep> drained_;  // on their way
+  std::vector<PathStep> drained_;  // settled steps under way to the host
 };
 
 }  // namespace asr::ocl

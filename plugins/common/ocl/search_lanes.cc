@@ -29,8 +29,8 @@ SearchLanes::SearchLanes(Device &device, const SearchTuning &tuning)
 
 SearchLanes::~SearchLanes() { finish(); }
 
-// Reserves scratch memory for so many groups, or for as many as the device has memory for, their tables free. If one group's
-// does not fit, the sizes become again what they were, so that a frame that is too large fails its own channels only.
+// Reserves scratch memory with free tables for n_groups groups, or for as many as the device has memory for. If it lacks memory
+// for one group, the old sizes are restored, so that a frame that is too large fails its own channels only.
 void SearchLanes::reserve_scratch(uint32_t n_groups) {
   const bool same = scratch_slots_ == max_slots_ && scratch_candidates_ == max_candidates_;
   if (same && n_scratch_ > 0 && (n_groups <= n_scratch_ || is_scratch_short_)) return;
@@ -70,7 +70,7 @@ void SearchLanes::end(std::unique_ptr<Search> search) {
   if (search->max_links() > 0) capacities_.max_links = search->max_links();
 }
 
-// Launches the jobs that are pending: those of one graph with rows in one array together.
+// Launches the pending jobs; jobs of one graph with rows in one array share a launch.
 void SearchLanes::launch_jobs(bool) {
   std::vector<SearchLane> &lanes = pending_.lanes;
   const auto key = [](const SearchLane &lane) { return std::pair(&lane.search->graph(), lane.rows); };
@@ -102,7 +102,7 @@ void SearchLanes::launch(size_t first, size_t end) {
   queue_.launch(program_.search, {std::min<size_t>(end - first, n_scratch_)}, {program_.group_size});
 }
 
-// Puts the rows of the host on the device; returns where they begin.
+// Uploads the rows of the host; returns the offset of each task's rows.
 std::vector<uint64_t> SearchLanes::upload(const std::vector<Task> &tasks) {
   SharedRows shared = share_rows(tasks);
   rows_.reserve(shared.n_floats);
@@ -152,7 +152,7 @@ void SearchLanes::grow_scratch(uint32_t overflow) {
   if ((overflow & kCandidatesFull) != 0) max_candidates_ *= 2;
 }
 
-// Fills ends_ and steps_ for path_jobs_, with up to so many steps each.
+// Fills ends_ and steps_ for path_jobs_, with at most max_steps steps each.
 void SearchLanes::find_paths(const std::vector<Search *> &searches, uint32_t wants, uint32_t max_steps) {
   const size_t n = searches.size();
   path_jobs_.reserve(n);

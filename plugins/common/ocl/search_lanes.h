@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advances many channels in one launch, a work-group each. It has the groups' scratch memory and uploads rows of the host. It
-// enlarges a channel's memory or the scratch memory if a frame does not fit. One for a device; used by backend.cc.
+// SearchLanes advances many channels in one launch, a work-group each. It owns the groups' scratch memory and uploads rows of
+// the host. If a frame does not fit, it enlarges the channel's memory or the scratch memory. One for a device; used by
+// backend.cc.
 #pragma once
 
 #include <array>
@@ -15,12 +16,12 @@
 
 namespace asr::ocl {
 
-// A channel's job and the array that its rows lie in.
+// SearchLane is a channel's job and the array of its rows.
 struct SearchLane {
   Search *search;
   const DeviceArray<float> *rows;
   SearchJob job;
-  bool is_rest = false;  // of a job of which a part was done
+  bool is_rest = false;  // the job was done in part before
 };
 
 class SearchLanes final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
@@ -29,12 +30,12 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
   SearchLanes(Device &device, const SearchTuning &tuning);
   ~SearchLanes() override;
 
-  // A channel with the tokens of its start state.
+  // Returns a channel, which takes up the tokens of its start state.
   std::unique_ptr<Search> begin(const SearchGraph &graph, const asr_search_options &options);
   void end(std::unique_ptr<Search> search);
   // Starts advancing; earlier work is finished first.
   void start(Acoustic *acoustic, const std::vector<Task> &tasks);
-  // The lanes' and the channels' part.
+  // Adds the memory of the lanes and of their channels.
   void add_memory(asr_backend_memory *memory) const;
   double kernel_seconds() { return queue_.kernel_seconds(); }
 
@@ -74,7 +75,7 @@ class SearchLanes final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
   Queue queue_;
   const SearchProgram program_;
   ChannelPool pool_;
-  SearchCapacities capacities_;  // of the next channel; it begins with as many links as the last one came to
+  SearchCapacities capacities_;  // of the next channel, whose max_links is that of the last one
   uint32_t max_slots_ = capacities_.max_slots, max_candidates_ = capacities_.max_candidates;
   DeviceArray<std::array<uint32_t, 4>> scratch_;
   uint32_t n_scratch_ = 0, scratch_slots_ = 0, scratch_candidates_ = 0;  // as it is laid out: for so many groups

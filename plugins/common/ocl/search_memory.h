@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of channels: one array of the device, of which every channel has a piece, because a kernel that advances many
-// channels can be given no more. The array moves when it grows, so pieces are known by their offsets. Used by search.cc.
+// ChannelPool is the memory of all channels, one array of the device: a kernel that advances many channels can be given no
+// more. Every channel has a piece. The array moves when it grows, so pieces are known by their offsets. Used by search.cc.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ class ChannelPool {
 
   const DeviceArray<uint32_t> &memory() const { return memory_; }
   Queue &queue() { return queue_; }
-  // The offset of a free piece. No work with the memory may be under way, for it may move.
+  // Returns the offset of a free piece. The memory may move, so no work with it may be under way.
   uint64_t take(uint64_t n_words);
   void give_back(uint64_t offset, uint64_t n_words) noexcept;
 
@@ -29,10 +29,10 @@ class ChannelPool {
   Queue &queue_;
   DeviceArray<uint32_t> memory_;
   uint64_t n_words_ = 0;
-  std::map<uint64_t, uint64_t> free_;  // words from a offset on; no two touch each other
+  std::map<uint64_t, uint64_t> free_;  // number of free words by offset; neighbours are merged
 };
 
-// The piece of a channel: its tokens, records, settled steps and links, as SearchJob::channel says.
+// ChannelMemory is a channel's piece: its tokens, records, settled steps and links (SearchJob::channel).
 class ChannelMemory {
  public:
   ChannelMemory(ChannelPool &pool, const ChannelSize &size);
@@ -40,7 +40,7 @@ class ChannelMemory {
   ChannelMemory &operator=(ChannelMemory &&other) noexcept;
   ~ChannelMemory();
 
-  // Puts offset and sizes into a job.
+  // Puts the offset and the sizes into a job.
   void give(SearchJob *job) const;
   const ChannelSize &size() const { return size_; }
 
@@ -50,7 +50,7 @@ class ChannelMemory {
   uint64_t offset_ = 0, n_words_;
 };
 
-// Offsets in the pool, in bytes, of the parts of a job's channel.
+// ChannelOffsets has the offsets in the pool, in bytes, of the parts of a job's channel.
 struct ChannelOffsets : LatticeBuffers {
   uint64_t tokens[2], records, settled;
 };

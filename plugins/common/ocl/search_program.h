@@ -7,7 +7,7 @@
 
 namespace asr::ocl {
 
-// The operations that lanes of a work-group have together (search_warp_*.h).
+// WarpKind names the operations that lanes of a work-group share (search_warp_*.h).
 enum class WarpKind { kOne = 0, kNvidia = 1, kSubgroups = 2 };
 
 struct SearchTuning {
@@ -17,7 +17,7 @@ struct SearchTuning {
   uint32_t group_size;
   uint32_t n_groups;             // most of a launch, each with scratch memory of its own
   uint32_t local_slots() const;  // of the table in local memory, an odd number
-  size_t local_bytes;            // that a work-group has
+  size_t local_bytes;            // of a work-group
   uint32_t small_rooms;          // as asr_backend_options says, for the table in local memory
 };
 

@@ -36,7 +36,7 @@ struct GmmTuning {
   uint32_t shared_entries;  // and entries
 };
 
-// Whose products of matrices are used where a device has them (gmm_tensor.h).
+// MatrixCores names the vendor whose matrix products the kernels may use (gmm_tensor.h).
 enum class MatrixCores { kNone, kNvidia, kCdna };
 
 struct Variant {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between fuse.cc and its kernel: the tables of a call as plugins/common/kernels/fuse.h describes them, and the launch.
+// The interface between fusion.cc and its kernel has the tables of a call (plugins/common/kernels/fuse_types.h) and the launch.
 #pragma once
 
 #include <cuda_runtime_api.h>

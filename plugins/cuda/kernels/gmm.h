@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between gmm.cc and the scoring kernels: models as they lie in device memory, and the kernels' launches. Scores inside are
-// base-2 logarithms, as in the CPU back end. A row's bits do not depend on the rows beside it or on their number: every kernel
-// does the same operations in the same order for each row, whatever shape it is launched in.
+// The interface between gmm.cc and the scoring kernels has models as they lie in device memory, and the launches. Scores inside
+// are base-2 logarithms, as in the CPU back end. A row's bits do not depend on the other rows: every kernel does the same
+// operations in the same order for each row, whatever its launch's shape.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,7 +17,7 @@ namespace asr::cuda {
 
 using GmmDim = TensorDim;  // of a stream
 
-// The rows of a call and where a stream's scores go: the first stream writes, the others add.
+// GmmRows has the rows of a call and the destination of a stream's scores: the first stream writes, the others add.
 struct GmmRows {
   const float *features;  // [n_rows][n_features]
   float *scores;          // [n_rows][n_states]
@@ -45,7 +45,7 @@ struct DirectState {
 };
 void launch_direct_states(const DirectModel &model, const DirectState *states, uint32_t n_states, const GmmRows &rows,
                           cudaStream_t stream);
-// scores[4 * n_fours][n_rows] of single Gaussians.
+// Computes scores[4 * n_fours][n_rows] of single Gaussians.
 void launch_direct_scores(const DirectModel &model, uint32_t n_fours, const GmmRows &rows, float *scores, cudaStream_t stream);
 
 // Mixtures of states that share codebooks.
@@ -90,7 +90,7 @@ void launch_expand(const TensorModel &model, const uint32_t *monomials, const Gm
                    cudaStream_t stream);
 void launch_expanded_tensor(const TensorModel &model, const GmmRows &rows, const ExpandedRows &expanded, cudaStream_t stream);
 
-// The most shared memory that a block asks for; prepare_* lets the kernels have it.
+// Return the most shared memory that a block asks for; prepare_* allows the kernels to have it.
 size_t diagonal_tensor_shared_bytes();
 size_t expanded_tensor_shared_bytes();
 cudaError_t prepare_diagonal_tensor();

@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kThreads, kDiagonalBlocks)
   mixture.clear();
   for (uint32_t chunk = 0; chunk < n_chunks; ++chunk) {
     wait_copies<kStages - 2>();
-    synchronise(n_warps, warp);  // the chunk is there, and that before it is free
+    synchronise(n_warps, warp);  // the chunk has arrived, and the one before it is free
     fetch(chunk + kStages - 1);
     const uint32_t n_tiles = min(n_warps, end - begin - chunk * n_warps);
     for (uint32_t i = 0; i < n_tiles; ++i) {

@@ -35,7 +35,7 @@ struct Ring {
   static constexpr uint32_t kSharedBytes = kStages * kStageBytes;
 };
 
-// d = rows times the tiles at `tiles`, which is an address in shared memory; small products first: the large sum is then
+// Sets d to rows times the tiles at `tiles`, an address in shared memory. Small products come first, so that the large sum is
 // rounded less often.
 template <int kSteps, bool kHalved>
 __device__ __forceinline__ void start_products(float (&d)[kProductTiles][4], const RowFragments<kSteps, 1> &rows,
@@ -70,7 +70,7 @@ __device__ __forceinline__ void start_products(float (&d)[kProductTiles][4], con
   commit_products();
 }
 
-// The sums of up to 12 tiles into the mixture of a warp's 16 rows.
+// Adds the sums of up to 12 tiles to the mixture of a warp's 16 rows.
 template <int kSteps, bool kHalved>
 __device__ __forceinline__ void mix_tiles(const float (&d)[kProductTiles][4], const unsigned char *tiles, uint32_t n_tiles,
                                           const float (&inverse_scale)[1][2], const GmmRows &rows, uint32_t first_row,
@@ -85,7 +85,7 @@ __device__ __forceinline__ void mix_tiles(const float (&d)[kProductTiles][4], co
   }
 }
 
-// A stage of a ring, and whether its turn is an odd one.
+// Place is a stage of a ring, and whether its turn is an odd one.
 struct Place {
   uint32_t slot = 0, odd = 0;
   __device__ __forceinline__ void next(uint32_t n_slots) {
@@ -93,7 +93,7 @@ struct Place {
   }
 };
 
-// One model of a launch. Its stretches are shared out over the blocks from first_block on.
+// Part is one model of a launch. Its stretches are shared out over the blocks from first_block on.
 struct Part {
   TensorModel model;
   GmmRows rows;
@@ -172,7 +172,7 @@ __device__ __forceinline__ void score_part(const Part &part) {
   }
 }
 
-// kSteps: those of all parts; 0: parts differ.
+// kSteps is that of all parts, or 0 if parts differ.
 template <int kSteps, bool kHalved>
 __global__ void __launch_bounds__(kThreads, 1) diagonal_wgmma_kernel(const __grid_constant__ Parts parts) {
   uint32_t i = 0;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kWarp = 32, kWarps = 4, kTileRows = 2 * kWarp;
 
-// x[dim][row], centred; rows beyond the last are zero.
+// Loads x[dim][row], centred; rows beyond the last are zero.
 __device__ void load_rows(const DirectModel &model, const GmmRows &rows, uint32_t first_row, float *x) {
   for (uint32_t i = threadIdx.x; i < model.n_dims * kTileRows; i += kWarps * kWarp) {
     const uint32_t d = i / kTileRows, row = first_row + i % kTileRows;
@@ -43,7 +43,7 @@ __device__ __forceinline__ void multiply_add(float (&y)[2][4], float4 factor, fl
   }
 }
 
-// Four Gaussians, this lane's two rows.
+// Scores four Gaussians on this lane's two rows.
 template <bool kFull>
 __device__ Scores score_four(const float4 *p, uint32_t n_dims, const float *x) {
   const float2 *const xs = reinterpret_cast<const float2 *>(x) + threadIdx.x % kWarp;  // of dimension d: xs[d * kWarp]

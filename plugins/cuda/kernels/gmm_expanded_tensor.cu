@@ -84,7 +84,7 @@ struct BlockSums {
       }
     }
   }
-  // 16 values of k: a stage of the ring.
+  // Adds the products of 16 values of k, a stage of the ring.
   __device__ __forceinline__ void add(const unsigned char *gaussians, const unsigned char *rows) {
     const uint32_t lane = threadIdx.x % kWarp;
     uint32_t hi[kTiles][4], lo[kTiles][4];
@@ -112,7 +112,7 @@ struct BlockSums {
         multiply(small[first + i / kTiles][i % kTiles], lo[i % kTiles], b[i / kTiles].x, b[i / kTiles].y);
     }
   }
-  // The sums of a tile, in place.
+  // Returns the sums of a tile, added up in place.
   __device__ __forceinline__ const float (&total(int n))[kTiles][4] {
 #pragma unroll
     for (int t = 0; t < kTiles; ++t) {
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(kThreads, 1) expanded_tensor_kernel(TensorMode
   uint32_t step = 0, slot = 0, block = begin;
   for (uint32_t stage = 0; stage < n_stages; ++stage) {
     n_ring == 2 ? wait_copies<0>() : wait_copies<1>();
-    synchronise(n_warps, warp);  // the stage is there, and that before it is free
+    synchronise(n_warps, warp);  // the stage has arrived, and the one before it is free
     fetch();
     const unsigned char *const gaussians = ring + slot * stage_bytes;
 #pragma unroll

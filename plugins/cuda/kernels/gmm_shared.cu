@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixtures over codebooks that many states share (G3): the Gaussians' scores are there already, [gaussian][row] in base 2, and
-// every state takes ln sum_k 2^(log_weight_k + score_k). A warp owns four states of one codebook and 32 rows, a row a lane;
-// each load of a score serves four exponentials, which bound the kernel: one for each state, Gaussian and row.
+// Mixtures over codebooks that many states share (G3). The Gaussians' scores have been computed, [gaussian][row] in base 2, and
+// every state takes ln sum_k 2^(log_weight_k + score_k). A warp owns four states of one codebook and 32 rows, a row a lane.
+// Each load of a score serves four exponentials, which bound the kernel: one for each state, Gaussian and row.
 #include "plugins/cuda/kernels/gmm.h"
 #include "plugins/cuda/kernels/mixture.cuh"
 

@@ -26,7 +26,7 @@ __device__ __forceinline__ void barrier_expect(uint64_t *barrier, uint32_t n_byt
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(n_bytes)
                : "memory");
 }
-// Until the phase of that parity is over.
+// Waits until the phase of that parity is over.
 __device__ __forceinline__ void barrier_wait(uint64_t *barrier, uint32_t parity) {
   asm volatile(
       "{\n"
@@ -38,7 +38,7 @@ __device__ __forceinline__ void barrier_wait(uint64_t *barrier, uint32_t parity)
       "r"(parity)
       : "memory");
 }
-// n_bytes (a multiple of 16) from global to shared memory; the barrier counts them when they are there.
+// Copies n_bytes (a multiple of 16) from global to shared memory. The barrier counts the bytes as they arrive.
 __device__ __forceinline__ void copy_bulk(void *shared, const void *global, uint32_t n_bytes, uint64_t *barrier) {
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared_address(shared)),
@@ -80,7 +80,7 @@ __device__ __forceinline__ void multiply(float (&d)[kProductTiles][4], const uin
         "+f"(d[11][3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(int{kAdd}));
 }
-// Until all products are done; d may be read after it and not before.
+// Waits until all products are done; d may be read only afterwards.
 __device__ __forceinline__ void wait_products(float (&d)[kProductTiles][4]) {
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 #pragma unroll

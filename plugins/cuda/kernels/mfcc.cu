@@ -24,7 +24,7 @@ constexpr uint32_t kThreads = 256, kWarp = 32, kWarps = kThreads / kWarp, kMaxFr
 constexpr uint32_t kUsualPoints = 256;  // windows of 257 to 512 samples, such as 25 ms at 16 kHz
 constexpr uint32_t kThreadPairs = 16;   // pairs of bins a thread: kBlockPoints / 2 / kThreads of mfcc.cc
 
-// What a block works in.
+// Shared divides the shared memory of a block.
 struct Shared {
   float *rows, *mel, *cepstra;
   uint32_t stride;
@@ -42,14 +42,14 @@ __device__ __forceinline__ float warp_sum(float value) {
 
 constexpr int kLaneSamples = 8;  // samples of a lane whose loads are under way together
 
-// x[n] of F1.
+// Returns x[n] of F1.
 template <bool kDither>
 __device__ __forceinline__ float sample_at(const MfccTables &t, const NumberedLane &lane, int n) {
   const float x = lane.samples[n];
   return kDither && n >= 0 ? x + t.dither * dither_noise(t.dither_seed, lane.number, static_cast<uint32_t>(n)) : x;
 }
 
-// x[n - back] for the n = first + lane + 32 i before `end`; zero beyond.
+// Loads x[n - back] for the n = first + lane + 32 i before `end`; zero beyond.
 template <bool kDither>
 __device__ __forceinline__ void load_samples(const MfccTables &t, const NumberedLane &lane, int first, int end, int back,
                                              float (&x)[kLaneSamples]) {
@@ -58,8 +58,8 @@ __device__ __forceinline__ void load_samples(const MfccTables &t, const Numbered
   for (int i = 0; i < kLaneSamples; ++i) x[i] = n + 32 * i < end ? sample_at<kDither>(t, lane, n + 32 * i - back) : 0;
 }
 
-// F2, by a warp: y[n] = ((x[n] - offset) - a (x[n-1] - offset) - offset_after) w[n] into column f, then zeros. The mean after
-// pre-emphasis follows from the sum of the x. Returns the energy.
+// Computes F2 by a warp: y[n] = ((x[n] - offset) - a (x[n-1] - offset) - offset_after) w[n] into column f, then zeros. The mean
+// after pre-emphasis follows from the sum of the x. Returns the energy.
 template <bool kDither>
 __device__ float make_frame(const MfccTables &t, const NumberedLane &lane, const Shared &shared, uint32_t f) {
   const int n_samples = static_cast<int>(t.window_samples), lane_number = static_cast<int>(threadIdx.x % kWarp);
@@ -109,7 +109,7 @@ __device__ __forceinline__ void transform(float2 (&x)[kRadix]) {
   if (kRadix == 16) transform_16(x);
 }
 
-// One pass of kRadix over blocks of `length`: x becomes its transform, output r times root j r.
+// Makes one pass of kRadix over blocks of `length`: x becomes its transform, output r times root j r.
 template <int kRadix>
 __device__ __forceinline__ void pass(const MfccTables &t, const Shared &shared, uint32_t length, const float2 *twiddles) {
   const uint32_t f = threadIdx.x % t.block_frames, part = length / kRadix;
@@ -141,9 +141,9 @@ __device__ __forceinline__ void fourier_transform(const MfccTables &t, const Sha
   if (length == 2) pass<2>(t, shared, length, nullptr);
 }
 
-// F3 from the transform Z of n = n_points complex numbers: even and odd samples have the transforms E = (Z[k] + conj Z[n-k]) /
-// 2 and O = (Z[k] - conj Z[n-k]) / 2i, and the frame X[k] = E + w^k O, X[n-k] = conj(E - w^k O). All pairs are in registers
-// before the first is stored.
+// Computes F3 from the transform Z of n = n_points complex numbers. Even and odd samples have the transforms E = (Z[k] + conj
+// Z[n-k]) / 2 and O = (Z[k] - conj Z[n-k]) / 2i, and the frame X[k] = E + w^k O, X[n-k] = conj(E - w^k O). All pairs are in
+// registers before the first is stored.
 __device__ __forceinline__ void make_spectrum(const MfccTables &t, const Shared &shared) {
   const uint32_t f = threadIdx.x % t.block_frames, u = threadIdx.x / t.block_frames, n_units = kThreads / t.block_frames;
   const uint32_t n = t.n_points;
@@ -179,7 +179,7 @@ __device__ __forceinline__ void make_spectrum(const MfccTables &t, const Shared 
   __syncthreads();
 }
 
-// F5: one band of the spectrum, from bin[0] on.
+// Computes F5 for one band of the spectrum, from bin[0] on.
 __device__ __forceinline__ float band_energy(const float4 *weights, uint32_t n_fours, const float *bin, uint32_t stride) {
   float sum[2] = {};
 #pragma unroll 1
@@ -193,7 +193,7 @@ __device__ __forceinline__ float band_energy(const float4 *weights, uint32_t n_f
   return sum[0] + sum[1];
 }
 
-// F5, F6 under a filter bank.
+// Computes F5 and F6 under a filter bank.
 __device__ __forceinline__ void make_log_mel(const MfccTables &t, uint32_t warp, const Shared &shared) {
   const uint32_t f = threadIdx.x % t.block_frames;
   for (uint32_t m = threadIdx.x / t.block_frames; m < t.n_mel; m += kThreads / t.block_frames) {
@@ -206,7 +206,7 @@ __device__ __forceinline__ void make_log_mel(const MfccTables &t, uint32_t warp,
   if (m < t.n_mel_padded) shared.mel[m * shared.stride + f] = 0;
 }
 
-// F7, F8: cepstra[f][i], as they will lie in the output; two of a frame at once.
+// Computes F7 and F8 into cepstra[f][i], the layout of the output, two of a frame at once.
 __device__ __forceinline__ void make_cepstra(const MfccTables &t, const float *energy, const Shared &shared) {
   const uint32_t f = threadIdx.x % t.block_frames, n_units = kThreads / t.block_frames, n_fours = t.n_mel_padded / 4;
   for (uint32_t i = threadIdx.x / t.block_frames; i < t.n_ceps; i += 2 * n_units) {

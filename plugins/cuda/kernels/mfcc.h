@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between mfcc.cc and kernels/mfcc.cu, mfcc_512.cu and mfcc_plp.cu: the tables of a front end and a batch of frames, as they
-// lie in device memory.
+// The interface between mfcc.cc and kernels/mfcc.cu, mfcc_512.cu and mfcc_plp.cu has the tables of a front end and a batch of
+// frames, as they lie in device memory.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,13 +17,13 @@ struct MfccBand {
   uint32_t first_bin, n_fours, first_four;
 };
 
-// Where a job's cepstra go.
+// MfccOutput has the offset of a job's cepstra and the number of its filter bank.
 struct MfccOutput {
   uint64_t first_value;  // in the batch's cepstra
   uint32_t warp;
 };
 
-// Frames in a row, and the jobs that want them.
+// MfccFrames is successive frames and the jobs that want them.
 struct MfccFrames {
   uint64_t first_sample;  // of the first frame, in the batch's samples; the sample before it is there too
   uint64_t number;        // of the first frame in its utterance
@@ -39,7 +39,7 @@ struct MfccTables {
   const float *window;          // [window_samples]
   const float2 *twiddles;       // [pass][j][16], roots of the radix-16 passes
   const float2 *real_twiddles;  // [n_points / 2 + 1], exp(-i pi k / n_points)
-  const uint32_t *position;     // [n_points] where the transform leaves frequency k
+  const uint32_t *position;     // [n_points] offset of frequency k in the transform's output
   const MfccBand *bands;        // [n_warps][n_mel]
   const float4 *weights;
   const uint4 *banks;          // [n_warps][bank_fours], plugins/common/mfcc_tiles.h
@@ -59,15 +59,15 @@ struct MfccBatch {
   float *cepstra;
 };
 
-// Shared memory of a block: what it asks for, and what the kernel always has.
+// Returns the dynamic shared memory of a block, in bytes; static shared memory takes at most kMfccFixedBytes besides.
 size_t mfcc_shared_bytes(const MfccTables &tables);
 constexpr size_t kMfccFixedBytes = 2048;
-// Lets the kernel be launched with up to so many bytes.
+// Allows launches with up to shared_bytes of dynamic shared memory.
 cudaError_t mfcc_prepare(size_t shared_bytes);
 void launch_mfcc(const MfccTables &tables, const MfccBatch &batch, cudaStream_t stream);
 
-// The same for 256 points, where frames begin at even samples and nothing is dithered; block_frames unused. It may read a
-// sample more than a frame has.
+// mfcc_512 serves 256 points if frames begin at even samples and nothing is dithered; block_frames is unused. It may read one
+// sample behind a frame.
 size_t mfcc_512_shared_bytes(const MfccTables &tables);
 constexpr size_t kMfcc512FixedBytes = 2560;
 constexpr uint32_t kMfcc512HeadFours = 32;  // at most: of a bank before its weights

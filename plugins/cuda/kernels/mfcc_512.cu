@@ -4,10 +4,11 @@
 //
 // A block owns 32 frames, of any jobs; four blocks share a multiprocessor. Half a warp takes a frame from samples to its
 // spectrum in registers: lane j has the pairs of samples j, j + 16, j + 32 ... as complex numbers, 16 of the 256. Two
-// transforms of 16, with one exchange through shared memory between them, leave lane j the frequencies j, j + 16 ...; those
-// that the real spectrum needs together (k and 256 - k) are in lanes j and 16 - j. The spectrum goes to shared memory as a
-// matrix that the filter bank multiplies with tile by tile on tensor cores (plugins/common/mfcc_tiles.h), a share of the tiles
-// a warp, whose weights go from the L2 cache to its registers. Many VTLN factors share all before the filter bank (paper 004).
+// transforms of 16, with one exchange through shared memory between them, leave lane j the frequencies j, j + 16 ... The
+// real spectrum needs frequencies k and 256 - k together, which are in lanes j and 16 - j. The spectrum goes to shared memory
+// as a matrix, which tensor cores multiply with the filter bank tile by tile (plugins/common/mfcc_tiles.h). A warp has a share
+// of the tiles and loads their weights from the L2 cache to registers. VTLN factors share all steps before the filter bank
+// (paper 004).
 //   power[16][33 frames][8]    pairs of bins, high and low; no access meets a bank conflict
 //   exchange[16][17] a frame   later the cosine transform and log bands
 // Floors for an hour at 16 kHz: 230 MB of samples read, 19 MB written, 58 us at 4.3 TB/s; 470 instructions of a warp a frame
@@ -31,8 +32,8 @@ __device__ __forceinline__ float binary_logarithm(float v) {
 constexpr uint32_t kBlocks = 4;       // of a multiprocessor
 constexpr uint32_t kChunksAhead = 4;  // of a bank, whose weights are under way
 
-// F5, F6 under a bank, for this warp's tiles: base-2 logarithms, which the cosine transform makes natural ones, as sums of
-// halves. Of a product's 16 rows the upper 8 are the high parts of 8 frames and the lower 8 their low parts.
+// Computes F5 and F6 under a bank, for this warp's tiles. Results are base-2 logarithms as sums of halves; the cosine transform
+// makes them natural ones. Rows 0 ... 7 of a product are the high parts of 8 frames, rows 8 ... 15 their low parts.
 __device__ __forceinline__ void make_log_mel(const MfccTables &t, const uint4 *bank, const uint4 *head, const Shared &shared) {
   const uint32_t warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
   const MfccParts &parts = *reinterpret_cast<const MfccParts *>(head + Shared::mel_steps(t));
@@ -73,8 +74,8 @@ __device__ __forceinline__ void make_log_mel(const MfccTables &t, const uint4 *b
   }
 }
 
-// F7, F8 of 16 frames and 8 cepstra: log bands mel[tile][kFrames][4], from the first frame on. Halves of both factors, the
-// product to 2^-22 of itself; a product's rows are as above. sum: of frames lane / 4 and + 8.
+// Computes F7 and F8 of 16 frames and 8 cepstra from log bands mel[tile][kFrames][4]. Both factors are halves; the product is
+// exact to 2^-22 of itself, and its rows are those of make_log_mel. sum: of frames lane / 4 and + 8.
 __device__ __forceinline__ void make_cepstra(const uint4 *dct, uint32_t n_steps, const uint2 *mel, float2 (&sum)[2]) {
   const uint32_t lane = threadIdx.x % kWarp;
   float sums[2][4] = {};
@@ -93,7 +94,7 @@ __device__ __forceinline__ void make_cepstra(const uint4 *dct, uint32_t n_steps,
   for (uint32_t f = 0; f < 2; ++f) sum[f] = {sums[f][0] + sums[f][2], sums[f][1] + sums[f][3]};
 }
 
-// One of the frames whose cepstra a lane stores.
+// OwnFrame is one of the frames whose cepstra a lane stores.
 struct OwnFrame {
   const MfccOutput *outputs;  // NULL: none of the run
   float *to;                  // of an output at first_value 0
@@ -102,7 +103,7 @@ struct OwnFrame {
       : outputs(in_run ? batch.outputs + lane.first_output : nullptr),
         to(batch.cepstra + size_t{lane.row} * t.n_ceps),
         log_energy(t.energy_row >= 0 ? log_of_energy(energy, t.log_floor) : 0) {}
-  // Cepstra i and i + 1.
+  // Stores cepstra i and i + 1.
   __device__ __forceinline__ void store(const MfccTables &t, uint64_t first_value, uint32_t i, float2 values) const {
     if (outputs == nullptr) return;
     float *const own = to + first_value + i;
@@ -111,8 +112,8 @@ struct OwnFrame {
   }
 };
 
-// What is made of the spectra of a run: lanes first ... end - 1, whose outputs are under the same banks. The head of the first
-// of these is in shared memory.
+// Makes the outputs of a run, lanes first ... end - 1, from their spectra. All are under the same banks, and shared memory has
+// the head of the first bank.
 __device__ __forceinline__ void make_outputs(const MfccTables &t, const MfccBatch &batch, const Shared &shared,
                                              const Lane *lanes, uint32_t first, uint32_t end, const float *energy,
                                              uint4 *head) {
@@ -148,14 +149,14 @@ __device__ __forceinline__ void make_outputs(const MfccTables &t, const MfccBatc
   }
 }
 
-// The head of a bank to shared memory, there once copies have been waited for.
+// Starts to copy the head of a bank to shared memory; wait_copies() completes the copy.
 __device__ __forceinline__ void load_head(const MfccTables &t, uint32_t bank, uint4 *head) {
   const uint32_t i = threadIdx.x;
   if (i < Shared::mel_steps(t) + 1) copy_16(head + i, t.banks + size_t{bank} * t.bank_fours + i);
   commit_copies();
 }
 
-// Whether the jobs of two lanes want the same banks in the same order.
+// Returns true if the jobs of two lanes want the same banks in the same order.
 __device__ __forceinline__ bool same_banks(const MfccBatch &batch, const Lane &a, const Lane &b) {
   bool same = a.n_outputs == b.n_outputs && a.first_bank == b.first_bank;
   if (a.first_output == b.first_output) return true;
@@ -165,7 +166,7 @@ __device__ __forceinline__ bool same_banks(const MfccBatch &batch, const Lane &a
   return same;
 }
 
-// Where runs of lanes with the same banks begin: a bit a lane, for each warp.
+// Returns, in each warp, a mask of the lanes at which runs with the same banks begin.
 __device__ __forceinline__ uint32_t find_runs(const MfccBatch &batch, const Lane *lanes, uint32_t n_lanes) {
   const uint32_t f = threadIdx.x % kWarp;
   return __ballot_sync(kAll, f == 0 || (f < n_lanes && !same_banks(batch, lanes[f - 1], lanes[f])));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the filter bank of kernels/mfcc_512.cu multiplies with on tensor cores: numbers as the sum of two bf16 ones, which have
-// the range of FP32: all terms of an energy are positive, so that it is right to 2^-16 of itself.
+// Splits and multiplies the operands of the filter bank of kernels/mfcc_512.cu on tensor cores. A number is the sum of two bf16
+// numbers, which have the range of FP32. All terms of an energy are positive, so it is right to 2^-16 of itself.
 #pragma once
 
 #include <cstdint>
 
 namespace asr::cuda::mfcc_512 {
 
-// Two numbers, the first below.
+// Splits two numbers into bf16 pairs; the first number is in the lower half of a pair.
 __device__ __forceinline__ void split_brain(float first, float second, uint32_t *high, uint32_t *low) {
 #if __CUDA_ARCH__ >= 800
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(*high) : "f"(second), "f"(first));

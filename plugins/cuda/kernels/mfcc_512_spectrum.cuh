@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first half of kernels/mfcc_512.cu, which describes it: from samples to the spectrum, F1 to F3, half a warp a frame.
+// Takes frames from samples to the spectrum, F1 to F3, half a warp a frame: the first half of kernels/mfcc_512.cu.
 #pragma once
 
 #include "core/backend/asr_backend.h"
@@ -45,16 +45,16 @@ __device__ __forceinline__ float half_warp_sum(float value) {
   return value;
 }
 
-// To the L2 cache.
+// Prefetches samples into the L2 cache.
 __device__ __forceinline__ void prefetch(const float *samples) { asm volatile("prefetch.global.L2 [%0];" ::"l"(samples)); }
 
-// Whether sample i (0 or 1) of row r of lane j lies in the window; the first kFull rows do wholly.
+// Returns true if sample i (0 or 1) of row r of lane j lies in the window; the first kFull rows lie in it wholly.
 template <int kFull>
 __device__ __forceinline__ bool inside(const MfccTables &t, int r, uint32_t j, uint32_t i) {
   return r < kFull || 2 * (j + kHalf * r) + i < t.window_samples;
 }
 
-// F1 of lane j: x[r] are samples 2 (j + 16 r) and the next; rows from kRows on lie beyond the window.
+// Loads F1 of lane j: x[r] are samples 2 (j + 16 r) and the next; rows from kRows on lie beyond the window.
 template <int kFull, int kRows>
 __device__ __forceinline__ void load_samples(const MfccTables &t, const Lane &lane, uint32_t j, float2 (&x)[kHalf]) {
   const float2 *const pairs = reinterpret_cast<const float2 *>(lane.samples) + j;
@@ -65,7 +65,7 @@ __device__ __forceinline__ void load_samples(const MfccTables &t, const Lane &la
   }
 }
 
-// F2 of lane j, in place. Returns the frame's energy if it is wanted.
+// Computes F2 of lane j in place. Returns the frame's energy if it is wanted.
 template <int kFull, int kRows>
 __device__ __forceinline__ float make_frame(const MfccTables &t, const Lane &lane, const Shared &shared, uint32_t j,
                                             float2 (&x)[kHalf]) {
@@ -91,7 +91,7 @@ __device__ __forceinline__ float make_frame(const MfccTables &t, const Lane &lan
     }
   }
   const float constant = offset - a * offset + offset_after;
-  float carried = before;  // what lane 0 has before its pair: the last sample of lane 15 in the row above
+  float carried = before;  // precedes the pair of lane 0: the last sample of lane 15 in the row above
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     const float neighbour = __shfl_sync(kAll, x[r].y, j + kHalf - 1, kHalf);
@@ -109,7 +109,7 @@ __device__ __forceinline__ float make_frame(const MfccTables &t, const Lane &lan
   return t.energy_row >= 0 ? half_warp_sum(energy) : 0;
 }
 
-// The transform of a frame's 256 complex numbers: x[r] of lane j goes from number j + 16 r to frequency j + 16 r.
+// Transforms a frame's 256 complex numbers: x[r] of lane j goes from number j + 16 r to frequency j + 16 r.
 template <int kRows>
 __device__ __forceinline__ void fourier_transform(const float2 (&twiddles)[kHalf], float2 *exchange, uint32_t j,
                                                   float2 (&x)[kHalf]) {
@@ -124,8 +124,8 @@ __device__ __forceinline__ void fourier_transform(const float2 (&twiddles)[kHalf
   transform_16(x);
 }
 
-// F3 from the transform Z: even and odd samples have the transforms E = (Z[k] + conj Z[256-k]) / 2 and O = (Z[k] - conj
-// Z[256-k]) / 2i, and the frame X[k] = E + w^k O, X[256-k] = conj(E - w^k O). The halves are in Z already.
+// Computes F3 from the transform Z. Even and odd samples have the transforms E = (Z[k] + conj Z[256-k]) / 2 and O = (Z[k] -
+// conj Z[256-k]) / 2i, and the frame X[k] = E + w^k O, X[256-k] = conj(E - w^k O). The factors 1/2 are in Z already.
 __device__ __forceinline__ void make_spectrum(const MfccTables &t, const Shared &shared, uint32_t j, uint32_t f,
                                               const float2 (&z)[kHalf]) {
   float power[kHalf];
@@ -144,7 +144,7 @@ __device__ __forceinline__ void make_spectrum(const MfccTables &t, const Shared 
     for (uint32_t r = 0; r < kHalf; ++r) power[r] = fast_sqrt(power[r]);
     middle = fast_sqrt(middle);
   }
-  // Of the upper half of the bins this lane has those at place 16 - j of their rows; lane 0 those of a row further.
+  // Upper half: power[row] is bin 16 - j of row `row` of 16 bins. Lane 0 made bin 0 of the row above it, so its values move up.
 #pragma unroll
   for (uint32_t row = kHalf - 1; row > kHalf / 2; --row) power[row] = j == 0 ? power[row - 1] : power[row];
   if (j == 0) power[kHalf / 2] = middle;

@@ -8,7 +8,7 @@
 
 namespace asr::cuda {
 
-// Where a frame comes from and goes to.
+// Lane has the address of a frame's samples, and the row and the outputs of its cepstra.
 struct Lane {
   const float *samples;
   uint32_t row, first_output, n_outputs;  // row: of its jobs' cepstra

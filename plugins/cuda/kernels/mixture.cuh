@@ -46,7 +46,7 @@ struct RowLogSums {
       for (int half = 0; half < 2; ++half) log_sum_clear(&of[t][half]);
     }
   }
-  // The next 8 Gaussians: d as mma leaves it.
+  // Adds the next 8 Gaussians: d as mma leaves it.
   __device__ __forceinline__ void add(const float (&d)[kTiles][4], const float (&scale)[kTiles][2], float2 constant) {
 #pragma unroll
     for (int t = 0; t < kTiles; ++t) {
@@ -57,7 +57,7 @@ struct RowLogSums {
       }
     }
   }
-  // The end of a state: the lanes of a row come together, and the state's score is stored.
+  // Ends a state: merges the lanes of a row and stores the state's score.
   __device__ __forceinline__ void store(const GmmRows &rows, uint32_t first_row, uint32_t state) {
     const uint32_t lane = threadIdx.x % 32, q = lane % 4;
     float score = 0;  // lane q of a quad stores the q-th of its rows

@@ -2,7 +2,7 @@
 // Prunes and writes lattices (plugins/common/kernels/search_prune.h). Extra costs lie in shared memory instead of the table,
 // which is free between frames, if they fit. Global memory that a visit reads is prefetched behind them during the visit
 // before, as far as it fits: links, their acoustic costs, and the extra costs stored by the last pruning. So a visit is
-// barriers and shared memory-> A frame's links name their sources by numbers that change when the frame before is pruned; the
+// barriers and shared memory. A frame's links name their sources by numbers that change when the frame before is pruned; the
 // old numbers stay in shared memory until then: a fast warp prunes a frame while a slow one still reads those of the frame
 // after it.
 #pragma once
@@ -34,7 +34,7 @@ struct Stage {
   __device__ uint32_t *sources(uint32_t t) const { return word(12 + t % 2); }
 };
 
-// The compiler knows the memory of the extra costs: atomic operations on shared memory differ from those on global memory->
+// The compiler knows the memory of the extra costs: atomic operations on shared memory differ from those on global memory.
 template <bool kInShared>
 struct Walk {
   SearchState &search;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between signal.cc and kernels/signal.cu: from cepstra to rows, as the tables lie in device memory.
+// The interface between signal.cc and kernels/signal.cu has the tables of the steps from cepstra to rows, in device memory.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -29,7 +29,7 @@ __device__ __forceinline__ void multiply(float (&d)[4], const uint32_t (&a)[2], 
 #endif
 }
 
-// 16 bytes to shared memory, there after the group that they are committed in has been waited for.
+// Copies 16 bytes to shared memory; they have arrived after a wait for their committed group.
 __device__ __forceinline__ void copy_16(void *shared, const void *global) {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(shared))),
@@ -42,14 +42,14 @@ __device__ __forceinline__ void commit_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
-// Until all but the last kPending groups of this thread are there.
+// Waits until at most the last kPending groups of this thread are under way.
 template <int kPending>
 __device__ __forceinline__ void wait_copies() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 #endif
 }
-// All threads of n_warps warps (a power of two, side by side); others have barriers of their own.
+// Synchronises the threads of n_warps warps (a power of two, side by side); other warps have barriers of their own.
 __device__ __forceinline__ void synchronise(uint32_t n_warps, uint32_t warp) {
   if (n_warps == 1) {
     __syncwarp();
@@ -58,7 +58,7 @@ __device__ __forceinline__ void synchronise(uint32_t n_warps, uint32_t warp) {
   }
 }
 
-// Two numbers as the sum of two pairs of halves, to 2^-22 of their value.
+// Splits two numbers into two pairs of halves, whose sum is right to 2^-22 of the numbers.
 __device__ __forceinline__ void split(float2 v, uint32_t *hi, uint32_t *lo) {
   const __half2 high = __floats2half2_rn(v.x, v.y);
   const __half2 low = __floats2half2_rn(v.x - __low2float(high), v.y - __high2float(high));
@@ -66,7 +66,7 @@ __device__ __forceinline__ void split(float2 v, uint32_t *hi, uint32_t *lo) {
   *lo = *reinterpret_cast<const uint32_t *>(&low);
 }
 
-// A power of two s, so that no |x| s and no x^2 s of a row whose largest |x| is given leaves the range of fp16.
+// Returns a power of two s, such that no |x| s and no x^2 s of a row with this largest |x| leaves the range of fp16.
 __device__ __forceinline__ float row_scale(float largest) {
   if (!(largest > 128)) return 1;
   const int exponent = min(ilogbf(largest) + 1, 60);

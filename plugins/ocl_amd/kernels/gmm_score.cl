@@ -38,7 +38,7 @@ static inline void subtract_squares(Scores *score, const Scores *y) {
   }
 }
 
-// This lane's four Gaussians at p[q * LANES], all rows of a tile x[dim][row].
+// Scores this lane's four Gaussians at p[q * LANES] on all rows of a tile x[dim][row].
 static inline void score_four(__global const float4 *restrict p, uint n_dims, __global const float2 *restrict x,
                               Scores *score) {
   set(score, *p);
@@ -80,7 +80,7 @@ static inline void score_four(__global const float4 *restrict p, uint n_dims, __
 
 static inline uint tile_dims(uint n_dims) { return (n_dims + DIMS - 1) / DIMS * DIMS; }
 
-// scores[row][state] of states that have their Gaussians for themselves.
+// Computes scores[row][state] of states with codebooks of their own.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_states(
     __global const float4 *restrict fours, __global const GmmBlock *restrict blocks, __global const uint *restrict states,
     __global const float2 *restrict tiles, uint n_dims, uint four_size, uint n_rows, __global float *restrict scores,
@@ -128,7 +128,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_states
   }
 }
 
-// scores[Gaussian][row] of the codebooks that states share.
+// Computes scores[Gaussian][row] of the codebooks that states share.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_gaussians(__global const float4 *restrict fours,
                                                                                     uint n_fours,
                                                                                     __global const float2 *restrict tiles,

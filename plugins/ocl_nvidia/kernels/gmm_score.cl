@@ -27,7 +27,7 @@ typedef struct Scores {
   float4 of[LANE_ROWS];
 } Scores;
 
-// x[dim][row], centred; rows beyond the last are zero.
+// Loads x[dim][row], centred; rows beyond the last are zero.
 static inline void load_rows(__global const float *features, uint n_rows, uint n_features, __global const GmmDim *dims,
                              uint n_dims, uint first_row, __local float *x) {
   for (uint i = get_local_id(0); i < n_dims * TILE_ROWS; i += GROUP_SIZE) {
@@ -61,7 +61,7 @@ static inline void subtract_squares(Scores *score, const Scores *y) {
   for (uint r = 0; r < LANE_ROWS; ++r) score->of[r] = fma(-y->of[r], y->of[r], score->of[r]);
 }
 
-// Four Gaussians, this lane's rows.
+// Scores four Gaussians on this lane's rows.
 static inline void score_four(__global const float4 *restrict p, uint n_dims, __local const RowValues *x, Scores *score) {
   __local const RowValues *const xs = x + get_local_id(0) % WARP;  // of dimension d: xs[d * WARP]
   set(score, *p++);
@@ -90,7 +90,7 @@ static inline void score_four(__global const float4 *restrict p, uint n_dims, __
 #endif
 }
 
-// scores[row][state] of states that have their Gaussians for themselves.
+// Computes scores[row][state] of states with codebooks of their own.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_states(
     __global const float4 *restrict fours, __global const GmmBlock *restrict blocks, uint n_blocks,
     __global const uint *restrict states, __global const float *restrict features, uint n_rows, uint n_features,
@@ -116,7 +116,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_states
   }
 }
 
-// scores[Gaussian][row] of the codebooks that states share.
+// Computes scores[Gaussian][row] of the codebooks that states share.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_gaussians(
     __global const float4 *restrict fours, uint n_fours, __global const float *restrict features, uint n_rows, uint n_features,
     __global const GmmDim *restrict dims, uint n_dims, uint four_size, __global float *restrict scores) {

@@ -87,7 +87,7 @@ static inline void score_tile(Shown shown, const Tile *tile, const RowFragments 
   add_scores(mixture, d, rows->inverse_scale, tile->constants);
 }
 
-// scores[row][state]; stretches[number] ... [number + 1]: tiles of the warps that share stretch `number`.
+// Computes scores[row][state]. Warps that share stretch i have the tiles stretches[i] ... stretches[i + 1] - 1.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_diagonal_tensor(
     __global const uint *restrict tiles, __global const uint *restrict stretches, uint n_warps,
     __global const float *restrict features, uint n_rows, uint n_features, __global const TensorDim *restrict dims, uint n_dims,

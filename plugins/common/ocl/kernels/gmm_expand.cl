@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// phi of rows, for the kernels of any quadratic form on tensor cores: the features and their products, scaled and split, as the
-// fragments that mma.m16n8k16 takes, [16 rows][step of 16 values of k][hi, lo][32 lanes][4 pairs]. A group makes its part of
-// the steps of 16 rows, the features of which lie in local memory.
+// Computes phi of rows for the kernels of any quadratic form on tensor cores: the features and their products, scaled and
+// split. They are stored as the fragments of mma.m16n8k16, [16 rows][step of 16 values of k][hi, lo][32 lanes][4 pairs]. A
+// group makes its part of the steps of 16 rows, whose features lie in local memory.
 //   -D GROUP_SIZE=..., TENSOR_PTX=..., LOCAL_DIMS=...: at least n_dims + 2
 #include "plugins/common/kernels/gmm_tensor_types.h"
 #include "plugins/common/ocl/kernels/tensor_halves.h"

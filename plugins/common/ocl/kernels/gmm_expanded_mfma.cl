@@ -66,8 +66,8 @@ static inline void multiply(Shown shown, float4 *d, uint2 a, uint2 b) {
 
 #endif
 
-// One product of small numbers, d[16][16]: row i and column j make sum_k (i + 2 k) (j - k). Shows whether lanes hold what is
-// written above.
+// Makes one product of small numbers, d[16][16]: row i and column j make sum_k (i + 2 k) (j - k). It shows whether lanes hold
+// the values that the first comment assigns to them.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void mfma_probe(__global float *restrict d) {
   DECLARE_SHOWN(shown);
   const uint of_16 = wave_lane() % 16, quarter = wave_lane() / 16;
@@ -121,9 +121,8 @@ static inline void add_products(Shown shown, float4 (*main_sums)[TILES], float4 
   }
 }
 
-// The end of a state, or, if state is -1, of none: the 16 lanes of a row come together, and lane i of them stores the i-th of
-// their rows. In plain OpenCL C they come together all the same: PoCL does not compile barriers well that not all tiles come
-// to.
+// Ends a state, or, if state is -1, none: merges the 16 lanes of a row; lane i of them stores the i-th of their rows. In plain
+// OpenCL C all lanes merge in either case: PoCL does not compile barriers well that only some tiles reach.
 __attribute__((always_inline)) static inline void store_scores(Shown shown, LogSum *sums, int state, uint first_row,
                                                                uint n_rows, __global float *scores, uint n_states, uint add) {
   if (TENSOR_MFMA && state < 0) return;
@@ -144,7 +143,7 @@ __attribute__((always_inline)) static inline void store_scores(Shown shown, LogS
   if (i < 4 * TILES && row < n_rows) put_score(scores + (size_t)row * n_states + state, score, add);
 }
 
-// scores[row][state]; stretches[number] ... [number + 1]: blocks of the waves that share stretch `number`.
+// Computes scores[row][state]. Waves that share stretch i have the blocks stretches[i] ... stretches[i + 1] - 1.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_expanded_mfma(
     __global const uint *restrict gaussians, __global const TileInfo *restrict infos, uint n_steps,
     __global const uint *restrict stretches, uint n_warps, __global const uint *restrict fragments,

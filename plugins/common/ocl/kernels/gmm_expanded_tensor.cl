@@ -55,7 +55,7 @@ static inline void add_products(Shown shown, float *main_sums, float *small_sums
   }
 }
 
-// scores[row][state]; stretches[number] ... [number + 1]: blocks of the warps that share stretch `number`.
+// Computes scores[row][state]. Warps that share stretch i have the blocks stretches[i] ... stretches[i + 1] - 1.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void gmm_expanded_tensor(
     __global const uint *restrict gaussians, __global const TileInfo *restrict infos, uint n_steps,
     __global const uint *restrict stretches, uint n_warps, __global const uint *restrict fragments,

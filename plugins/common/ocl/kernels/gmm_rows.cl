@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of features as kernels read them that keep nothing in local memory: tiles[tile][dim][TILE_ROWS], centred (G4), each
-// value twice; zero beyond the last row and the last dimension, which are made multiples of TILE_ROWS and DIMS. A work item
+// Tiles rows of features for kernels that keep nothing in local memory: tiles[tile][dim][TILE_ROWS], centred (G4), each value
+// twice. Values are zero beyond the last row and dimension, which are padded to multiples of TILE_ROWS and DIMS. A work-item
 // writes one value.
 //   -D TILE_ROWS=..., DIMS=...
 #include "plugins/common/ocl/kernels/gmm_types.h"

@@ -2,9 +2,9 @@
 // F1 ... F8 of docs/equations.md in one kernel, in float; double reference tests/reference/mfcc.cc, tolerance 1e-3 of a
 // cepstrum.
 //
-// A work-group owns FRAMES frames, whose transforms have 16 points a work item. A frame is an item's place among FRAMES
-// neighbours, so that twiddles, windows, weights and the cosine transform are the same for all of these. Local memory holds one
-// after the other, the next over the last:
+// A work-group owns FRAMES frames, whose transforms have 16 points a work item. An item's frame is its
+// number modulo FRAMES, so FRAMES successive items share twiddles, windows, weights and the cosine transform. Local memory
+// holds these arrays in turn, each over the one before:
 //   samples           as they come, each once, though frames overlap; at the end sums of the items
 //   rows[e][frame]    complex numbers, transformed in place: radix-16 passes, then one of 2 to 16. The first takes the frame
 //                     from the samples: pre-emphasis and window cost no pass of their own
@@ -23,13 +23,14 @@
 
 #include "plugins/common/ocl/kernels/mfcc_transform.h"
 
-// What an item knows of its frame.
+// Frame has the samples of an item's frame in local memory, and the frame's number, which seeds the dither.
 typedef struct Frame {
   __local const float *samples;  // sample 0
   ulong number;
 } Frame;
 
-// Samples of a segment into local memory, PADDING floats after each shift, also after the one before the first; and a zero.
+// Copies a segment's samples to local memory, with PADDING floats after the sample before the first and after each shift. A
+// zero follows the last sample.
 static inline void load_samples(__constant MfccOptions *o, const MfccSegment *segment, __global const float *samples,
                                 __local float *local_samples) {
   const uint n = (segment->n_frames - 1) * SHIFT_SAMPLES + WINDOW_SAMPLES, row_items = min(32u, (uint)GROUP_SIZE);
@@ -46,7 +47,7 @@ static inline void load_samples(__constant MfccOptions *o, const MfccSegment *se
   }
 }
 
-// x[n] of F1, which is at `at`.
+// Returns x[n] of F1, which is at offset `at`.
 static inline float sample_at(__constant MfccOptions *o, const Frame *frame, int n, int at) {
 #if DITHER
   return n < 0 ? frame->samples[at] : frame->samples[at] + o->dither * dither_noise(o->dither_seed, frame->number, n);
@@ -55,7 +56,7 @@ static inline float sample_at(__constant MfccOptions *o, const Frame *frame, int
 #endif
 }
 
-// The sum of the items of a frame, for all of them.
+// Returns the sum over the items of a frame, in every item.
 static inline float sum_of_frame(float value, __local float *sums) {
   const uint f = get_local_id(0) % FRAMES;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -66,7 +67,8 @@ static inline float sum_of_frame(float value, __local float *sums) {
   return sum;
 }
 
-// The mean that is subtracted: of the samples, or of what pre-emphasis makes of them, which follows from the samples' sum.
+// Returns the mean to subtract: that of the samples as it leaves pre-emphasis, or that of the pre-emphasised samples, which
+// follows from the samples' sum.
 static inline float mean_to_remove(__constant MfccOptions *o, __global const MfccPair *pairs, const Frame *frame, float total) {
   if (DC_REMOVAL == DC_BEFORE) return total / WINDOW_SAMPLES * (1 - o->preemphasis);
   const int last = WINDOW_SAMPLES - 1;
@@ -75,7 +77,7 @@ static inline float mean_to_remove(__constant MfccOptions *o, __global const Mfc
   return (total - o->preemphasis * (rest + first)) / WINDOW_SAMPLES;
 }
 
-// The energy before the window: of the samples, without their mean if that is removed from them.
+// Returns this item's share of the energy before the window, of the samples less their mean if that is removed from them.
 static inline float raw_energy(__constant MfccOptions *o, __global const MfccPair *pairs, const Frame *frame, float total) {
   const float mean = DC_REMOVAL == DC_BEFORE ? total / WINDOW_SAMPLES : 0;
   float energy = 0;
@@ -87,8 +89,8 @@ static inline float raw_energy(__constant MfccOptions *o, __global const MfccPai
   return energy;
 }
 
-// F2: complex number e = u + r UNITS of the frame, from samples 2 e and 2 e + 1, into x[r]. Returns the energy. A mean m that
-// is removed before pre-emphasis leaves it as (1 - a) m.
+// Computes F2: complex number e = u + r UNITS of the frame, from samples 2 e and 2 e + 1, into x[r]. Returns the energy. A mean
+// m that is removed before pre-emphasis leaves it as (1 - a) m.
 static inline float make_frame(__constant MfccOptions *o, __global const MfccPair *pairs, const Frame *frame,
                                __local float *sums, float2 *x) {
   const uint u = get_local_id(0) / FRAMES;
@@ -126,9 +128,9 @@ static inline float make_frame(__constant MfccOptions *o, __global const MfccPai
   return sum_of_frame(energy, sums);
 }
 
-// F3 from the transform Z of n = N_POINTS complex numbers: even and odd samples have the transforms E = (Z[k] + conj Z[n-k]) /
-// 2 and O = (Z[k] - conj Z[n-k]) / 2i, and the frame X[k] = E + w^k O, X[n-k] = conj(E - w^k O). All pairs are in registers
-// before the first is stored.
+// Computes F3 from the transform Z of n = N_POINTS complex numbers. Even and odd samples have the transforms E = (Z[k] + conj
+// Z[n-k]) / 2 and O = (Z[k] - conj Z[n-k]) / 2i, and the frame X[k] = E + w^k O, X[n-k] = conj(E - w^k O). All pairs are in
+// registers before the first is stored.
 static inline void make_spectrum(__constant MfccOptions *o, __global const float2 *twiddles, __local const float2 *rows,
                                  __local float *power) {
   const uint f = get_local_id(0) % FRAMES, u = get_local_id(0) / FRAMES, n = N_POINTS;
@@ -156,7 +158,7 @@ static inline void make_spectrum(__constant MfccOptions *o, __global const float
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// F5, F6 under a filter bank; zeros up to a multiple of 4 bands.
+// Computes F5 and F6 under a filter bank, with zeros up to a multiple of 4 bands.
 static inline void make_log_mel(__constant MfccOptions *o, __global const MfccBand *bands, __global const float4 *weights,
                                 __local const float *power, __local float *mel) {
   const uint f = get_local_id(0) % FRAMES;
@@ -178,7 +180,7 @@ static inline void make_log_mel(__constant MfccOptions *o, __global const MfccBa
   }
 }
 
-// F7, F8: cepstra[frame][i], as they will lie in the output.
+// Computes F7 and F8 into cepstra[frame][i], the layout of the output.
 static inline void make_cepstra(__constant MfccOptions *o, __global const float4 *dct, float energy, __local const float *mel,
                                 __local float *cepstra) {
   const uint f = get_local_id(0) % FRAMES;

@@ -5,16 +5,17 @@
 // A work-group of 128 owns 32 frames, of any jobs, and takes one group of frames after the other. Sixteen items take a frame
 // from samples to its spectrum in registers: item j has the pairs of samples j, j + 16, j + 32 ... as complex numbers, 16 of
 // the 256. Two transforms of 16, with one exchange through local memory between them, leave item j the frequencies j, j + 16
-// ...; those that the real spectrum needs together (k and 256 - k) are in items j and 16 - j. The spectrum goes to local memory
-// as a matrix that the filter bank multiplies with tile by tile (plugins/common/mfcc_tiles.h), a quarter of the tiles a warp,
-// whose weights go from device memory to its registers. Many VTLN factors share all before the filter bank (paper 004).
+// ... The real spectrum needs frequencies k and 256 - k together, which are in items j and 16 - j. The spectrum goes to local
+// memory as a matrix, which is multiplied with the filter bank tile by tile (plugins/common/mfcc_tiles.h). A warp has a quarter
+// of the tiles and loads their weights from device memory to registers. VTLN factors share all steps before the filter bank
+// (paper 004).
 //   power[16][33 frames][8]    pairs of bins, high and low; no access meets a bank conflict
 //   exchange[16][17] a frame   real and imaginary parts in turn, so that all fits 48 KiB
 //   mel                        later, over exchange
 // Floor: samples read and cepstra written once; 450 instructions of a warp a frame for the spectrum.
-//   -D NVIDIA=1: half a warp is a frame's items, which need no local memory to tell each other single numbers; filter bank and
-//   cosine transform run on tensor cores
-//   -D WORK_FLOATS=...: of exchange, or of what lies over it
+//   -D NVIDIA=1: a frame's items are half a warp and exchange single numbers without local memory; filter bank and cosine
+//   transform run on tensor cores
+//   -D WORK_FLOATS=...: size of exchange or of mel, whichever is larger
 #define POINTS 256u
 #define ITEMS 16u  // of a frame
 #define FRAMES 32u
@@ -33,26 +34,26 @@
 #include "plugins/common/ocl/kernels/mfcc_stages.h"
 #include "plugins/common/ocl/kernels/tensor_halves.h"
 
-// Where a frame comes from and goes to.
+// Lane has the offset of a frame's samples, and the row and the outputs of its cepstra.
 typedef struct Lane {
   ulong first_sample;
   uint row, first_output, n_outputs;  // row: of its jobs' cepstra
 } Lane;
 
-// F6 of a band, as a base-2 logarithm, which the cosine transform makes a natural one.
+// Returns F6 of a band as a base-2 logarithm, which the cosine transform makes a natural one.
 static inline float logarithm_of_band(__constant MfccOptions *o, float energy) {
   return native_log2(fmax(energy, o->log_floor) + o->log_add);
 }
 
-// F8 of cepstrum i of frame f, which goes to `to`.
+// Stores F8 of cepstrum i of frame f, unless `to` is 0.
 static inline void store_cepstrum(__constant MfccOptions *o, __local const float *energy, uint f, uint i, float value,
                                   __global float *to) {
   if (to == 0 || i >= N_CEPS) return;
   to[i] = ENERGY != 0 && (int)i == o->energy_row ? log_of_energy(energy[f], o->log_floor) : value;
 }
 
-// NVIDIA's compiler heeds -cl-nv-maxrregcount only in kernels whose work-groups may have any size; where it does not, there may
-// be registers for three groups of a multiprocessor, not four.
+// NVIDIA's compiler heeds -cl-nv-maxrregcount only in kernels whose work-groups may have any size. Without it, registers may
+// suffice for three groups of a multiprocessor, not four.
 #if NVIDIA
 #define KERNEL_SIZE
 #include "plugins/common/ocl/kernels/mfcc_lanes_nvidia.h"
@@ -63,7 +64,7 @@ static inline void store_cepstrum(__constant MfccOptions *o, __local const float
 
 #include "plugins/common/ocl/kernels/mfcc_512_spectrum.h"
 
-// What is made of a group's spectra, for a run of its lanes.
+// Makes the outputs of a run of lanes from their spectra.
 static inline void make_outputs(__constant MfccOptions *o, __global const uint4 *banks, __global const uint4 *dct, MfccRun run,
                                 __global const MfccOutput *outputs, __local const uint2 *power, __local const Lane *lanes,
                                 __local const float *energy, __local uint4 *head, __local uint2 *mel, __global float *cepstra) {
@@ -97,7 +98,7 @@ static inline void make_outputs(__constant MfccOptions *o, __global const uint4 
   }
 }
 
-// The frames of a group.
+// Fills `lanes` with the frames of a group; lanes beyond the last frame repeat it.
 static inline void find_lanes(__global const MfccSegment *segments, MfccGroup group, __constant MfccOptions *o,
                               __local Lane *lanes) {
   if (get_local_id(0) >= FRAMES) return;
@@ -109,7 +110,7 @@ static inline void find_lanes(__global const MfccSegment *segments, MfccGroup gr
   lanes[get_local_id(0)] = lane;
 }
 
-// Asks for the samples of a group.
+// Prefetches the samples of a group.
 static inline void ask_for_group(__constant MfccOptions *o, __global const MfccSegment *segments, MfccGroup group,
                                  __global const float *samples) {
   for (uint s = group.first_segment; s < group.first_segment + group.n_segments; ++s) {

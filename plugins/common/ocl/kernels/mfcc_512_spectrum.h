@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first half of mfcc_512.cl, which describes it: from samples to the spectrum, F1 to F3, sixteen items a frame.
+// Takes frames from samples to the spectrum, F1 to F3, sixteen items a frame: the first half of mfcc_512.cl, which describes
+// it.
 
-// F1: x[r] are samples 2 (j + 16 r) and the next; zero beyond the window.
+// Loads F1: x[r] are samples 2 (j + 16 r) and the next; zero beyond the window.
 static inline void load_samples(__constant MfccOptions *o, __global const float2 *pairs, uint j, float2 *x) {
 #pragma unroll
   for (uint r = 0; r < 16; ++r) {
@@ -12,14 +13,14 @@ static inline void load_samples(__constant MfccOptions *o, __global const float2
   }
 }
 
-// What is subtracted before the window, of pre-emphasised samples: the mean as it leaves pre-emphasis, or the mean after it,
-// which follows from the samples' sum.
+// Returns the mean to subtract from pre-emphasised samples before the window. It is the samples' mean as it leaves
+// pre-emphasis, or the mean after pre-emphasis, which follows from the samples' sum.
 static inline float mean_to_remove(__constant MfccOptions *o, __global const float *samples, float before, float total) {
   if (DC_REMOVAL == DC_BEFORE) return total * PER_SAMPLE * (1 - o->preemphasis);
   return (total - o->preemphasis * (total - samples[WINDOW_SAMPLES - 1] + before)) * PER_SAMPLE;
 }
 
-// F2, in place; the window is halved, which makes the spectrum's halves of sums. Returns the energy if it is wanted.
+// Computes F2 in place. The window is halved and so supplies the factors 1/2 of F3. Returns the energy if it is wanted.
 static inline float make_frame(__constant MfccOptions *o, __local const float2 *window, __global const float *samples, uint j,
                                __local float *exchange, float2 *x) {
   const float before = samples[o->preemphasis_in_frame ? 0 : -1];
@@ -51,7 +52,7 @@ static inline float make_frame(__constant MfccOptions *o, __local const float2 *
   return ENERGY != 0 ? frame_sum(energy, j, exchange) : 0;
 }
 
-// The transform of a frame's 256 complex numbers: x[r] of item j goes from number j + 16 r to frequency j + 16 r.
+// Transforms a frame's 256 complex numbers: x[r] of item j goes from number j + 16 r to frequency j + 16 r.
 static inline void fourier_transform(__constant MfccOptions *o, const float2 *twiddles, uint j, __local float *exchange,
                                      float2 *x) {
   transform_first_of_16(x, N_ROWS);
@@ -72,9 +73,9 @@ static inline void fourier_transform(__constant MfccOptions *o, const float2 *tw
   transform_16(x);
 }
 
-// F3 from the transform Z: even and odd samples have the transforms E = (Z[k] + conj Z[256-k]) / 2 and O = (Z[k] - conj
-// Z[256-k]) / 2i, and the frame X[k] = E + w^k O, X[256-k] = conj(E - w^k O). The halves are in Z already. Into the pairs of a
-// frame, power[chunk * CHUNK_PAIRS + pair].
+// Computes F3 from the transform Z. Even and odd samples have the transforms E = (Z[k] + conj Z[256-k]) / 2 and O = (Z[k] -
+// conj Z[256-k]) / 2i, and the frame X[k] = E + w^k O, X[256-k] = conj(E - w^k O). The factors 1/2 are in Z already. The pairs
+// of a frame go to power[chunk * CHUNK_PAIRS + pair].
 static inline void make_spectrum(__constant MfccOptions *o, __local const float2 *twiddles, uint j, __local float *exchange,
                                  const float2 *z, __local uint2 *power) {
   float2 opposite[8];
@@ -86,7 +87,7 @@ static inline void make_spectrum(__constant MfccOptions *o, __local const float2
     const float2 powers = powers_of_pair(even, odd, twiddles[j + ITEMS * r]);
     own[r] = powers.x, own[15 - r] = powers.y;
   }
-  // Of the upper half this item has the bins at place 16 - j of their rows of 16; item 0 those of a row further.
+  // Upper half: own[row] is bin 16 - j of row `row` of 16 bins. Item 0 made bin 0 of the row above it, so its values move up.
 #pragma unroll
   for (uint row = 15; row > 8; --row) own[row] = j == 0 ? own[row - 1] : own[row];
   if (j == 0) own[8] = 4 * power_of(z[8]);

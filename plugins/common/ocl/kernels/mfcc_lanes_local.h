@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the 16 work-items of a frame tell each other where they have nothing in common but local memory: `exchange`, rows of 16
-// numbers and one of padding. All work-items of the group come here together. Included by mfcc_512.cl.
+// Exchanges numbers among the 16 work-items of a frame through local memory alone. `exchange` has rows of 16 numbers and one of
+// padding. All work-items of the group must call these functions together. Included by mfcc_512.cl.
 
-// What they wrote into local memory is seen by all of them.
+// Makes the items' writes to local memory visible to all items.
 static inline void frame_sync(void) { barrier(CLK_LOCAL_MEM_FENCE); }
 
-// The sum over the items, for all of them.
+// Returns the sum over the items of the frame, in every item.
 static inline float frame_sum(float value, uint j, __local float *exchange) {
   float sum = 0;
   exchange[j] = value;
@@ -15,7 +15,7 @@ static inline float frame_sum(float value, uint j, __local float *exchange) {
   return sum;
 }
 
-// The sample before each pair x[r]: the item before has it, or, for item 0, the last item in the row above.
+// Finds the sample before each pair x[r]. The item before holds it; for item 0 the last item of the row above does.
 static inline void find_previous(__constant MfccOptions *o, const float2 *x, float before, uint j, __local float *exchange,
                                  float *previous) {
   for (uint r = 0; r < N_ROWS; ++r) exchange[r * ROW + j] = x[r].y;
@@ -26,7 +26,7 @@ static inline void find_previous(__constant MfccOptions *o, const float2 *x, flo
   frame_sync();
 }
 
-// opposite[r]: frequency 256 - k (0 for 0), k = j + 16 r, of a transform whose frequencies j, j + 16 ... item j has.
+// Sets opposite[r] to frequency 256 - k (0 for 0) of a transform, k = j + 16 r. Item j has the frequencies j, j + 16 ...
 static inline void find_opposite(const float2 *z, uint j, __local float *exchange, float2 *opposite) {
   for (uint part = 0; part < 2; ++part) {
     for (uint r = 0; r < 16; ++r) exchange[r * ROW + j] = part == 0 ? z[r].x : z[r].y;
@@ -41,10 +41,10 @@ static inline void find_opposite(const float2 *z, uint j, __local float *exchang
   }
 }
 
-// Asks for samples that will be wanted soon.
+// Prefetches nothing: this header serves tests on CPUs.
 static inline void ask_for(__global const float *samples) {}
 
-// Two numbers as the sum of two pairs of bf16 numbers: high, low.
+// Returns the bits of the nearest bf16 number. split_brain splits two numbers into pairs of these, high and low.
 static inline uint brain_bits(float v) { return (as_uint(v) + 0x8000u) >> 16; }
 static inline float brain_value(uint pair, uint i) { return as_float((i == 0 ? pair << 16 : pair & 0xffff0000u)); }
 static inline uint2 split_brain(float2 v) {
@@ -52,8 +52,8 @@ static inline uint2 split_brain(float2 v) {
   return (uint2)(high, brain_bits(v.x - brain_value(high, 0)) | brain_bits(v.y - brain_value(high, 1)) << 16);
 }
 
-// F5, F6 of this item's frame for its part's tiles of a bank, of whose head there is a copy in local memory; the parts of
-// numbers are added. Into mel[band][FRAMES].
+// Computes F5 and F6 of this item's frame, for its part of a bank's tiles. `head`: a copy of the bank's head. High and low
+// parts are added before they are multiplied. mel[band][FRAMES] gets the results.
 static inline void make_log_mel(__constant MfccOptions *o, __global const uint4 *bank, __local const uint4 *head,
                                 __local const uint2 *power, __local uint2 *mel) {
   const uint frame = get_local_id(0) % FRAMES, part = get_local_id(0) / FRAMES;
@@ -78,18 +78,18 @@ static inline void make_log_mel(__constant MfccOptions *o, __global const uint4 
   }
 }
 
-// Frames whose cepstra this item stores.
+// Number and index of the frames whose cepstra this item stores.
 #define OWN_FRAMES 1
 static inline uint own_frame(uint k) { return get_local_id(0) % FRAMES; }
 
-// Of a cosine transform for tensor cores, its number for cepstrum i and band m.
+// Returns the number for cepstrum i and band m of a cosine transform that is packed for tensor cores.
 static inline float dct_value(__constant MfccOptions *o, __global const uint4 *dct, uint i, uint m) {
   const uint4 four = dct[(i / 8 * MEL_STEPS + m / 16) * 32 + i % 8 * 4 + m % 8 / 2];
   const uint high = m % 16 < 8 ? four.x : four.y, low = m % 16 < 8 ? four.z : four.w, shift = m % 2 * 16;
   return half_value(high >> shift & 0xffffu) + half_value(low >> shift & 0xffffu);
 }
 
-// F7 of this item's frame.
+// Computes F7 of this item's frame.
 static inline void make_cepstra(__constant MfccOptions *o, __global const uint4 *dct, __local const float *energy,
                                 __local const uint2 *mel, __global float *const *to) {
   for (uint i = get_local_id(0) / FRAMES; i < N_CEPS; i += PARTS) {

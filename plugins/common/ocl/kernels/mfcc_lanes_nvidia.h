@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the 16 work-items of a frame tell each other on NVIDIA's GPUs, whose OpenCL has no sub-groups: they are half a warp, and
-// PTX's own instructions take numbers from one to the other. Included by mfcc_512.cl.
+// Exchanges numbers among the 16 work-items of a frame on NVIDIA's GPUs. NVIDIA's OpenCL has no sub-groups, but the items are
+// half a warp, so PTX's shuffles move the numbers. Included by mfcc_512.cl.
 
-// What they wrote into local memory is seen by all of them.
+// Makes the items' writes to local memory visible to all items of the warp.
 static inline void frame_sync(void) { asm volatile("bar.warp.sync 0xffffffff;" ::: "memory"); }
 
-// What item i of the frame has.
+// Returns the value of item i of the frame.
 static inline float of_item(float value, uint i) {
   uint found;
   asm volatile("shfl.sync.idx.b32 %0, %1, %2, 0x101f, 0xffffffff;" : "=r"(found) : "r"(as_uint(value)), "r"(i));
   return as_float(found);
 }
 
-// The sum over the items, for all of them.
+// Returns the sum over the items of the frame, in every item.
 static inline float frame_sum(float value, uint j, __local float *exchange) {
 #pragma unroll
   for (uint d = 1; d < ITEMS; d *= 2) value += of_item(value, j ^ d);
   return value;
 }
 
-// The sample before each pair x[r]: the item before has it, or, for item 0, the last item in the row above.
+// Finds the sample before each pair x[r]. The item before holds it; for item 0 the last item of the row above does.
 static inline void find_previous(__constant MfccOptions *o, const float2 *x, float before, uint j, __local float *exchange,
                                  float *previous) {
 #pragma unroll
@@ -31,7 +31,7 @@ static inline void find_previous(__constant MfccOptions *o, const float2 *x, flo
   }
 }
 
-// opposite[r]: frequency 256 - k (0 for 0), k = j + 16 r, of a transform whose frequencies j, j + 16 ... item j has.
+// Sets opposite[r] to frequency 256 - k (0 for 0) of a transform, k = j + 16 r. Item j has the frequencies j, j + 16 ...
 static inline void find_opposite(const float2 *z, uint j, __local float *exchange, float2 *opposite) {
   const uint other = (ITEMS - j) % ITEMS;
 #pragma unroll
@@ -41,14 +41,14 @@ static inline void find_opposite(const float2 *z, uint j, __local float *exchang
   }
 }
 
-// Asks for samples that will be wanted soon.
+// Prefetches samples into the L2 cache.
 static inline void ask_for(__global const float *samples) { asm volatile("prefetch.global.L2 [%0];" ::"l"((ulong)samples)); }
 
-// Frames whose cepstra this item stores: a warp has 16 of them, and 8 cepstra at a time.
+// Number and indices of the frames whose cepstra this item stores. A warp stores 16 frames, 8 cepstra at a time.
 #define OWN_FRAMES 2
 static inline uint own_frame(uint k) { return get_local_id(0) / 32 % 2 * 16 + get_local_id(0) % 32 / 4 + 8 * k; }
 
-// Two numbers as the sum of two pairs of bf16 numbers, which have the range of floats: high, low.
+// Splits two numbers into pairs of bf16 numbers, high and low. bf16 has the range of floats.
 static inline uint2 split_brain(float2 v) {
   uint high, low;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(high) : "f"(v.y), "f"(v.x));
@@ -67,10 +67,10 @@ static inline uint2 split_brain(float2 v) {
 DEFINE_MULTIPLY(multiply_brain, "bf16")
 DEFINE_MULTIPLY(multiply_halves, "f16")
 
-// F5, F6 of a group's frames for this warp's tiles of a bank, of whose head there is a copy in local memory. Of a product's 16
-// rows the upper 8 are the high parts of 8 frames and the lower 8 their low parts. Into mel[tile][FRAMES][4]: two bands, as
-// halves, high and low.
 #define CHUNKS_AHEAD 4
+// Computes F5 and F6 of a group's frames for this warp's tiles of a bank. `head`: a copy of the bank's head. Rows 0 ... 7 of a
+// product are the high parts of 8 frames, rows 8 ... 15 their low parts. mel[tile][FRAMES][4] gets two bands each, as halves,
+// high and low.
 static inline void make_log_mel(__constant MfccOptions *o, __global const uint4 *bank, __local const uint4 *head,
                                 __local const uint2 *power, __local uint2 *mel) {
   const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
@@ -113,8 +113,8 @@ static inline void make_log_mel(__constant MfccOptions *o, __global const uint4 
   }
 }
 
-// F7 of 16 frames: halves of both factors, the product to 2^-22 of itself; its rows are as above. Warps 0 and 1 have the first
-// 8 cepstra, 2 and 3 the next 8, and so on.
+// Computes F7 of 16 frames from halves of both factors, to 2^-22 of the product. A product's rows are those of make_log_mel.
+// Warps 0 and 1 have the first 8 cepstra, warps 2 and 3 the next 8, and so on.
 static inline void make_cepstra(__constant MfccOptions *o, __global const uint4 *dct, __local const float *energy,
                                 __local const uint2 *mel, __global float *const *to) {
   const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both MFCC kernels read the front end's numbers and find a frame's segment here. For GPUs the numbers are compiled in
-// (-D WINDOW_SAMPLES=...); where they are not, they are read from the kernel's options `o`.
+// Both MFCC kernels read the front end's numbers and find a frame's segment here. GPUs have the numbers compiled in (-D
+// WINDOW_SAMPLES=...). Elsewhere they come from the kernel's options `o`.
 #include "plugins/common/kernels/mfcc_stages.h"
 #include "plugins/common/ocl/kernels/mfcc_types.h"
 

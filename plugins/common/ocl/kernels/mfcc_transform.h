@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transforms of a work-group's frames: N_POINTS complex numbers each, rows[e][frame] in local memory, 16 of them in the
+// Transforms the frames of a work-group, N_POINTS complex numbers each: rows[e][frame] in local memory, 16 of them in the
 // registers of an item. Included by mfcc.cl, which defines the sizes.
 
-// Passes over blocks of `length` that are 16 points apart each; all that follow the first.
+// Makes radix-16 passes over blocks of `length`, whose 16 points in an item are `part` apart, then one pass of radix 2, 4 or 8
+// if needed. The first pass takes its points from x.
 static inline void fourier_transform(__global const float2 *twiddles, __local float2 *rows, float2 *x) {
   const uint f = get_local_id(0) % FRAMES, u = get_local_id(0) / FRAMES;
   __local float2 *first = rows + u * FRAMES + f;
@@ -47,8 +48,8 @@ static inline void fourier_transform(__global const float2 *twiddles, __local fl
   }
 }
 
-// Where the transform leaves frequency k: a pass sends those with k mod 16 = r to part r of its block, the last one leaves them
-// in order.
+// Returns the offset of frequency k in the output. A pass sends frequencies with k mod 16 = r to part r of its block; the last
+// pass leaves them in order.
 static inline uint position_of(uint k) {
   uint position = 0, length = N_POINTS;
 #pragma unroll
@@ -62,7 +63,7 @@ static inline uint position_of(uint k) {
   return position + k;
 }
 
-// Where it leaves frequency n - k of k = u + i UNITS.
+// Returns the offset of frequency n - k, for k = u + i UNITS.
 static inline uint mirrored_position(uint u, uint i) {
 #if N_POINTS == 256
   if (i == 0 && u == 0) return 0;

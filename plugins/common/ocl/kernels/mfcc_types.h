@@ -7,8 +7,8 @@
 namespace asr::ocl {
 #endif
 
-// Two samples of a frame, n and n + 1 for even n: their window, and where sample n and the one before it are counted from the
-// frame's sample 0 in local memory.
+// MfccPair describes samples n and n + 1 of a frame, for even n: their window, and the offsets of sample n and of the sample
+// before it. Offsets are in local memory, from the frame's sample 0.
 typedef struct MfccPair {
   float window[2];
   int32_t at, before;
@@ -19,13 +19,13 @@ typedef struct MfccBand {
   uint32_t first_bin, n_fours, first_four, unused;
 } KERNEL_ALIGNED(16) MfccBand;
 
-// The head of a bank for mfcc_512.cl: plugins/common/mfcc_tiles.h.
+// MfccTileHead is a tile in the head of a bank for mfcc_512.cl (plugins/common/mfcc_tiles.h).
 typedef struct MfccTileHead {
   uint16_t first_chunk, n_chunks;
   uint32_t first_four;
 } MfccTileHead;
 
-// Frames in a row that a work-group computes, from lane `first_lane` on.
+// MfccSegment is successive frames that a work-group computes, from lane `first_lane` on.
 typedef struct MfccSegment {
   uint64_t first_sample;  // of the first frame, in the batch's samples; the sample before it is there too
   uint64_t number;        // of the first frame in its utterance
@@ -36,7 +36,7 @@ typedef struct MfccSegment {
   uint64_t unused;
 } KERNEL_ALIGNED(16) MfccSegment;
 
-// Where a job's cepstra go, and its filter bank.
+// MfccOutput has the offset of a job's cepstra and the number of its filter bank.
 typedef struct MfccOutput {
   uint64_t first_value;  // in the batch's cepstra
   uint32_t warp, unused;
@@ -47,7 +47,7 @@ typedef struct MfccGroup {
   uint32_t first_run, n_runs, unused[2];
 } KERNEL_ALIGNED(16) MfccGroup;
 
-// Lanes in a row whose outputs are under the same filter banks.
+// MfccRun is successive lanes whose outputs are under the same filter banks.
 typedef struct MfccRun {
   uint32_t first_lane, n_lanes, first_output, n_outputs;  // outputs: of the first lane
 } KERNEL_ALIGNED(16) MfccRun;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor-core products of split fp16 numbers on NVIDIA's GPUs of capability 8.0 and more, in PTX, and the same in plain OpenCL
-// C for tests on other devices (TENSOR_PTX=0), where a work-group is one warp whose lanes go through everything together and
-// show each other what they have in local memory. Scores end in the log sums of a warp's rows as mma spreads them: four lanes a
-// row, two columns a lane.
+// Multiplies split fp16 numbers on tensor cores of NVIDIA's GPUs of capability 8.0 and more, in PTX. With TENSOR_PTX=0 plain
+// OpenCL C does the same for tests on other devices: a work-group is one warp, whose lanes stay together and exchange values
+// through local memory. Scores end in the log sums of a warp's rows as mma spreads them: four lanes a row, two columns a lane.
 //   -D TILES=1 or 2: of 16 rows, of a warp
 #include "plugins/common/kernels/gmm_tensor_types.h"
 #include "plugins/common/ocl/kernels/mixture.h"
@@ -83,7 +82,7 @@ static inline void clear_rows(RowLogSums *sums) {
   UNROLL for (uint i = 0; i < 2 * TILES; ++i) log_sum_clear(&sums->of[i / 2][i % 2]);
 }
 
-// The next 8 Gaussians: d as mma leaves it, [TILES][4].
+// Adds the next 8 Gaussians: d as mma leaves it, [TILES][4].
 static inline void add_scores(RowLogSums *sums, const float *d, const float *inverse_scale, float2 constants) {
   UNROLL for (uint i = 0; i < 2 * TILES; ++i) {
     LogSum *const sum = &sums->of[i / 2][i % 2];
@@ -94,8 +93,8 @@ static inline void add_scores(RowLogSums *sums, const float *d, const float *inv
   }
 }
 
-// The end of a state, or, if state is -1, of none: the lanes of a row come together, and lane q of four stores the q-th of
-// their rows. Without PTX they come together all the same: PoCL does not compile barriers well that only some tiles come to.
+// Ends a state, or, if state is -1, none: merges the lanes of a row; lane q of four stores the q-th of their rows. Without PTX
+// all lanes merge in either case: PoCL does not compile barriers well that only some tiles reach.
 static inline void store_scores(Shown shown, RowLogSums *sums, int state, uint first_row, uint n_rows, __global float *scores,
                                 uint n_states, uint add) {
   if (TENSOR_PTX && state < 0) return;

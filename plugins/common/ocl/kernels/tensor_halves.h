@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as sums of two fp16 halves: what the rows of tensor cores are made of. Halves are in the lower 16 bits of a number.
+// Splits numbers into sums of two fp16 halves for the rows of tensor cores. Halves are in the lower 16 bits of a number.
 //   -D TENSOR_PTX=1 where PTX has an instruction for them
 
 #if TENSOR_PTX
@@ -29,14 +29,14 @@ static inline float half_value(uint bits) {
 }
 #endif
 
-// Two numbers as the sum of two pairs of halves, to 2^-22 of their value.
+// Splits two numbers into two pairs of halves, whose sum is right to 2^-22 of the numbers.
 static inline void split(float2 v, uint *hi, uint *lo) {
   const uint first = half_bits(v.x), second = half_bits(v.y);
   *hi = first | second << 16;
   *lo = half_bits(v.x - half_value(first)) | half_bits(v.y - half_value(second)) << 16;
 }
 
-// A power of two s, so that no |x| s and no x^2 s of a row whose largest |x| is given leaves the range of fp16.
+// Returns a power of two s, such that no |x| s and no x^2 s of a row with this largest |x| leaves the range of fp16.
 static inline float row_scale(float largest) {
   if (!(largest > 128)) return 1;
   return ldexp(1.0f, 14 - 2 * min(ilogb(largest) + 1, 60));
