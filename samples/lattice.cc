@@ -35,7 +35,7 @@ WordCosts parse_costs(int argc, char **argv) {
     const std::size_t sign = argument.rfind('=');
     char *end = nullptr;
     const double cost = sign == std::string::npos ? NAN : std::strtod(argument.c_str() + sign + 1, &end);
-    if (!(std::fabs(cost) <= 1e6) || *end != '\0') throw std::runtime_error(argument + ": is not WORD=COST");
+    if (end == nullptr || *end != '\0' || !(std::fabs(cost) <= 1e6)) throw std::runtime_error(argument + ": is not WORD=COST");
     costs[argument.substr(0, sign)] = cost;
   }
   return costs;

@@ -184,9 +184,8 @@ class Parser {
       } else if (option == "<HMMSETID>") {
         t_->next("option");
         t_->next("name of the set");
-      } else if (option == "<NULLD>" || option == "<DIAGC>" || option == "<FULLC>") {
-        t_->next("option");
-      } else if (option.size() > 2 && option[0] == '<' && parse_kind(option.substr(1, option.size() - 2), &set_.kind)) {
+      } else if (option == "<NULLD>" || option == "<DIAGC>" || option == "<FULLC>" ||
+                 (option.size() > 2 && option[0] == '<' && parse_kind(option.substr(1, option.size() - 2), &set_.kind))) {
         t_->next("option");
       } else {
         return;

@@ -132,8 +132,8 @@ void set_rate(Pairs &pairs, double sample_rate_hz, FeatParams &params) {
 
 void set_framing(Pairs &pairs, FrontEnd &f) {
   const double window = pairs.number("wlen", 0.025625, 0.001, 1) * f.sample_rate_hz;
-  f.shift_samples = static_cast<uint32_t>(f.sample_rate_hz / pairs.number("frate", 100, 1, 1000) + 0.5);
-  f.window_samples = static_cast<uint32_t>(window + 0.5);
+  f.shift_samples = static_cast<uint32_t>(std::lround(f.sample_rate_hz / pairs.number("frate", 100, 1, 1000)));
+  f.window_samples = static_cast<uint32_t>(std::lround(window));
   f.fft_samples = pairs.count("nfft", 0, 0, 8192);
   if (f.fft_samples == 0) {
     f.fft_samples = 64;

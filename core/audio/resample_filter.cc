@@ -53,7 +53,7 @@ ResampleFilter::ResampleFilter(double in_hz, double out_hz) : in_(units(in_hz)),
   const double window_at_0 = bessel_i0(beta);
   float *value = table_.data();
   for (uint64_t row = 0; row <= n_rows_; ++row) {
-    const double middle = static_cast<double>(n_taps_ / 2 - 1) + static_cast<double>(row) / static_cast<double>(n_rows_);
+    const double middle = static_cast<double>(n_taps_) / 2 - 1 + static_cast<double>(row) / static_cast<double>(n_rows_);
     for (size_t tap = 0; tap < n_taps_; ++tap, ++value) {
       const double t = static_cast<double>(tap) - middle, u = t / half_width, x = M_PI * cutoff * t;
       if (std::abs(u) >= 1) continue;

@@ -133,9 +133,11 @@ void operator delete[](void *memory, size_t, std::align_val_t) noexcept { free(m
 using asr::test::malloc_fails;
 
 extern "C" {
+// NOLINTBEGIN(bugprone-reserved-identifier): names of glibc
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *memory, size_t n);
+// NOLINTEND(bugprone-reserved-identifier)
 
 void *malloc(size_t n) { return malloc_fails(__builtin_return_address(0)) ? nullptr : __libc_malloc(n); }
 void *calloc(size_t n, size_t size) { return malloc_fails(nullptr) ? nullptr : __libc_calloc(n, size); }

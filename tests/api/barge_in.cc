@@ -50,7 +50,7 @@ Event next(asr_stream *stream) {
 
 Event next_of(asr_stream *stream, asr_event_kind kind) {
   for (;;) {
-    const Event event = next(stream);
+    Event event = next(stream);
     if (event.kind == kind || event.kind == ASR_EVENT_END) return event;
   }
 }
@@ -271,7 +271,7 @@ TEST(Reset, ABlockedFeedReturns) {
   asr_stream_config config = default_stream();
   config.max_backlog_ms = 80;
   const StreamPointer stream = open_stream(engine.get(), config);
-  const Samples samples(16000 * 120);
+  const Samples samples(size_t{16000} * 120);
   std::atomic<bool> done{false};
   std::thread feeding([&] {
     asr_status status = ASR_OK;
@@ -300,7 +300,7 @@ TEST(Reset, FromManyThreads) {
       const Samples samples = speak(t % 2 == 0 ? "low mid" : "high");
       for (uint32_t i = 0; !done; ++i) {
         asr_stream *const stream = streams[(t + i) % 2].get();
-        const size_t n = 100 * ((7 * i + t) % 200);
+        const size_t n = size_t{100} * ((7 * i + t) % 200);
         asr_event *event = nullptr;
         if (t < 2) (void)asr_feed(stream, samples.data(), std::min(n, samples.size()));
         if (t == 2) (void)asr_try_feed(stream, samples.data(), std::min(n, samples.size()));

@@ -30,7 +30,7 @@ TEST(BenchCommand, StreamsAreTimed) {
 
 // Writes three utterances of 50, 81 and 7 rows as a binary archive of Kaldi.
 std::string features_archive() {
-  const std::string path = tone_bundle() + "/features.ark";
+  std::string path = tone_bundle() + "/features.ark";
   std::ofstream file(path, std::ios::binary);
   constexpr int32_t kDims = 39;
   for (const int32_t n_rows : {50, 81, 7}) {

@@ -198,7 +198,7 @@ void close_in_a_ring(int n) {
     streams.push_back(listeners[i].open(engine.get()));
     handles.push_back(streams.back().get());
   }
-  for (StreamPointer &stream : streams) stream.release();
+  for (StreamPointer &stream : streams) (void)stream.release();
   engine.reset();
   all_are_open = true;
   for (int i = 0; i < 10000 && n_returned < n; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));

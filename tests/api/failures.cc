@@ -143,7 +143,7 @@ TEST(Failures, OneOf64IsBad) {
 // events that they have alone. Returns the events of stream 17.
 Events among_64(const std::string &bundle, const asr_stream_config &bad_config, const std::vector<float> &bad_rows) {
   const auto rows_of = [](size_t i) {
-    std::vector<float> rows(4 * 100);
+    std::vector<float> rows(size_t{4} * 100);
     uint32_t random = static_cast<uint32_t>(i) + 1;
     for (float &value : rows) value = -static_cast<float>((random = random * 1664525 + 1013904223) >> 24) / 20;
     return rows;
@@ -191,8 +191,8 @@ TEST(Failures, OneOf64HasABadRow) {
     for (const float lattice_beam : {0.0f, 1.0f}) {
       asr_stream_config config = loglike_stream();
       config.lattice_beam = lattice_beam;
-      std::vector<float> rows(4 * 100, -1);
-      for (size_t p = 0; p < 4; ++p) rows[4 * 40 + p] = p == 2 ? -bad : bad;
+      std::vector<float> rows(size_t{4} * 100, -1);
+      for (size_t p = 0; p < 4; ++p) rows[size_t{4} * 40 + p] = p == 2 ? -bad : bad;
       among_64("", config, rows);
     }
   }

@@ -417,7 +417,7 @@ asr_status open_status(asr_engine *engine, const asr_stream_config &config) {
 
 // Makes a copy of the tone bundle with `text` as hmms.bin and a frame every shift_samples.
 std::string tone_copy(const std::string &text, uint32_t shift_samples = 160) {
-  const std::string path = tone_bundle() + "/copy_" + text + std::to_string(shift_samples);
+  std::string path = tone_bundle() + "/copy_" + text + std::to_string(shift_samples);
   std::filesystem::create_directories(path);
   const std::vector<std::string> names{"acoustic.bin", "graph.bin", "words.txt", "phones.txt"};
   for (const std::string &name : names) {

@@ -114,7 +114,7 @@ TEST(Lifetimes, BatchNormalisationKeepsNoAudio) {
   config.cmn = ASR_CMN_BATCH;
   config.max_backlog_ms = 1000;
   const StreamPointer stream = open_stream(engine.get(), config);
-  const std::vector<int16_t> minute(60 * 16000);
+  const std::vector<int16_t> minute(size_t{60} * 16000);
   const size_t before = resident_bytes();
   for (int i = 0; i < 60; ++i) ASSERT_OK(asr_feed(stream.get(), minute.data(), minute.size()));
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -128,7 +128,7 @@ TEST(Lifetimes, BatchNormalisationKeepsNoAudio) {
 TEST(Lifetimes, TwoThreadsMayFeedOneStream) {
   const EnginePointer engine = load_engine();
   const StreamPointer stream = open_stream(engine.get());
-  const std::vector<int16_t> samples(160 * 100);
+  const std::vector<int16_t> samples(size_t{160} * 100);
   std::vector<std::thread> threads;
   for (int t = 0; t < 2; ++t) {
     threads.emplace_back([&] {

@@ -192,7 +192,7 @@ TEST(Recognition, RowsOfFeatures) {
   asr_stream_config config = default_stream();
   config.input = ASR_INPUT_FEATURES;
   const StreamPointer stream = open_stream(engine.get(), config);
-  const std::vector<float> rows(info.n_feature_dims * 50, 0.5f);
+  const std::vector<float> rows(size_t{info.n_feature_dims} * 50, 0.5f);
   ASSERT_OK(asr_feed(stream.get(), rows.data(), 50));
   ASSERT_OK(asr_finish(stream.get()));
   const Events events = poll_all(stream.get());

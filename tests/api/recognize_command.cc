@@ -23,7 +23,7 @@ Outcome recognize_command(const std::string &arguments) {
 
 // Writes a mono wav file of 32-bit float samples.
 std::string wav(const std::string &name, const std::vector<float> &samples, uint32_t rate_hz = 16000) {
-  const std::string path = tone_bundle() + "/" + name;
+  std::string path = tone_bundle() + "/" + name;
   std::ofstream file(path, std::ios::binary);
   const auto put = [&](const char *tag, std::initializer_list<uint32_t> words) {
     file.write(tag, 4);

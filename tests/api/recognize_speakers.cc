@@ -17,7 +17,7 @@ Outcome recognize_command(const std::string &arguments) {
 bool has(const Outcome &outcome, const std::string &text) { return outcome.output.find(text) != std::string::npos; }
 
 std::string write(const std::string &name, const std::string &text) {
-  const std::string path = tone_bundle() + "/" + name;
+  std::string path = tone_bundle() + "/" + name;
   std::ofstream(path) << text;
   return path;
 }

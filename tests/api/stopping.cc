@@ -30,7 +30,7 @@ asr_stream_config heavy_stream() {
 
 StreamPointer open_heavy(asr_engine *engine) {
   StreamPointer stream = open_stream(engine, heavy_stream());
-  const std::vector<float> rows(4 * 500);
+  const std::vector<float> rows(size_t{4} * 500);
   EXPECT_OK(asr_feed(stream.get(), rows.data(), rows.size() / 4));
   EXPECT_OK(asr_finish(stream.get()));
   return stream;

@@ -325,7 +325,7 @@ AcousticModel with_fewer_states(AcousticModel model) {
 AcousticModel deaf(AcousticModel model) {
   for (const uint32_t s : {1u, 3u}) {
     for (auto *list : {&model.means, &model.precisions}) {
-      std::copy_n(list->begin() + 2 * model.n_dims, model.n_dims, list->begin() + s * model.n_dims);
+      std::copy_n(list->data() + size_t{2} * model.n_dims, model.n_dims, list->data() + size_t{s} * model.n_dims);
     }
   }
   return model;
@@ -353,7 +353,7 @@ AcousticModel tone_model(ToneModel kind, const FrontEnd &front_end) {
 }  // namespace
 
 std::string tone_model_bundle(ToneModel kind) {
-  const std::string path = tone_bundle() + "/model_" + std::to_string(static_cast<int>(kind));
+  std::string path = tone_bundle() + "/model_" + std::to_string(static_cast<int>(kind));
   std::filesystem::create_directories(path);
   Bundle bundle = read_bundle_index(tone_bundle());
   if (kind == ToneModel::kWithMean) bundle.front_end.cmn = CmnKind::kBatch, bundle.front_end.cmn_lookahead_frames = 20;

@@ -73,7 +73,7 @@ TEST(Builds, TellTheirSizes) {
 
 // The archive may differ from that of `senone graph` only by the step recorded in senone.json.
 TEST(Builds, AreThoseOfTheCommand) {
-  const std::string folder = tone_bundle();
+  const std::string &folder = tone_bundle();
   std::ofstream(folder + "/tones.dict") << kToneLexicon;
   const std::string with_tags = "public <a> = low {l} | [mid] {m} high; public <b> = (low {l})+ {more} | mid;";
   for (const std::string &text : {jsgf(kCommands), jsgf(with_tags)}) {
@@ -137,7 +137,7 @@ TEST(Builds, UnknownWordsAreRefusedOrDropped) {
 }
 
 TEST(GraphCommand, SaysWhatItLeavesOut) {
-  const std::string folder = tone_bundle();
+  const std::string &folder = tone_bundle();
   std::ofstream(folder + "/drop.dict") << kToneLexicon;
   std::ofstream(folder + "/drop.jsgf") << jsgf("public <top> = low | zzz mid | aaa | high;");
   const Outcome outcome =

@@ -98,7 +98,7 @@ TEST(BuildHeader, MovedHandlesAreEmpty) {
   senone::Grammar grammar = moved.words("low\n"), other;
   const char *bytes = grammar.bytes().data();
   other = std::move(grammar);
-  EXPECT_FALSE(grammar);
+  EXPECT_FALSE(grammar);  // NOLINT(bugprone-use-after-move): tested
   EXPECT_EQ(other.bytes().data(), bytes);
   EXPECT_THROW(grammar.bytes(), senone::Error);
   EXPECT_EQ(builder.try_words("low\n").error().status(), ASR_INVALID_ARGUMENT);

@@ -27,7 +27,7 @@ const char kToneLexicon[] = "low LOW\nmid MID\nhigh HIGH\ndeep LOW\nchirp LOW HI
 
 const std::string &tone_model() {
   static const std::string path = [] {
-    const std::string folder = tone_bundle() + "/model";
+    std::string folder = tone_bundle() + "/model";
     std::filesystem::create_directories(folder);
     std::filesystem::copy_file(tone_bundle() + "/acoustic.bin", folder + "/acoustic.bin");
     write_hmm_set(tone_hmms(), folder + "/hmms.bin");

@@ -26,7 +26,7 @@ class ComingAndGoingTest : public LoadFixture {
       Utterance u{recorded_rows(lengths[i], kPdfs, random), lengths[i],
                   search_options(9, 40 + 100 * static_cast<uint32_t>(i % 3), 10), i % 2 == 0};
       u.options.lattice_beam = lattice_beams[i % std::size(lattice_beams)];
-      if (i == 3) std::fill_n(u.rows.begin() + 90 * kPdfs, kPdfs, -HUGE_VALF);
+      if (i == 3) std::fill_n(u.rows.data() + size_t{90} * kPdfs, kPdfs, -HUGE_VALF);
       all.push_back({u, reference_outcome(view, u)});
     }
     return all;

@@ -103,7 +103,8 @@ TEST_P(FusionTest, RulesOfManyModels) {
         ASSERT_EQ(all.n_unwritten(), 0u);
         expect_rows(expected(models, n_states, job), all, n_states, job);
         for (const uint32_t row : {0u, 7u, 8u}) {
-          EXPECT_EQ(memcmp(all.data() + row * n_states, to.scores.data() + row * n_states, n_states * sizeof(float)), 0) << row;
+          const size_t at = size_t{row} * n_states;
+          EXPECT_EQ(memcmp(all.data() + at, to.scores.data() + at, n_states * sizeof(float)), 0) << row;
         }
       }
     }
@@ -127,6 +128,7 @@ TEST_P(FusionTest, JobsInPlace) {
   device->check(api().wait(device->get(), 0));
   for (const asr_fuse_job &job : jobs) expect_rows(expected(models, kStates, job), first, kStates, job);
   EXPECT_EQ(memcmp(first.data(), second.data(), first.size() * sizeof(float)), 0);
+  // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bit for bit
   EXPECT_EQ(memcmp(first.data() + size_t{30} * kStates, models[0]->scores.data() + size_t{30} * kStates,
                    size_t{30} * kStates * sizeof(float)),
             0)

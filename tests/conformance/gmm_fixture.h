@@ -30,7 +30,7 @@ class GmmTest : public BackendTest {
       for (uint32_t t = 0; t < n_rows; t += window) {
         const uint32_t n = std::min(window, n_rows - t);
         Guarded<float> loglikes(size_t{n} * n_states);
-        const std::vector<float> rows(features.begin() + t * n_dims, features.begin() + (t + n) * n_dims);
+        const std::vector<float> rows(features.data() + size_t{t} * n_dims, features.data() + size_t{t + n} * n_dims);
         const asr_score_job job{acoustic_, rows.data(), n, t / window % 2, loglikes.data()};
         device_->check(api().score(device_->get(), &job, 1));
         device_->check(api().wait(device_->get(), 0));

@@ -44,6 +44,7 @@ class Guarded {
   size_t n_unwritten() const {
     const std::vector<uint8_t> pattern(sizeof(T), kPattern);
     size_t n = 0;
+    // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bytes are compared, not values
     for (size_t i = 0; i < n_; ++i) n += memcmp(data() + i, pattern.data(), sizeof(T)) == 0 ? 1 : 0;
     return n;
   }

@@ -29,7 +29,7 @@ TEST_P(LatticeTest, IsTheOneDefined) {
     expect_same(decode(*device, graph.view(), options, rows, n_frames, use_final, 1 + random() % 30), want);
     n_died += want.beam_died ? 1 : 0;
     n_final += want.reached_final ? 1 : 0;
-    n_wide += want.arcs.size() > 3 * n_frames ? 1 : 0;
+    n_wide += want.arcs.size() > size_t{3} * n_frames ? 1 : 0;
   }
   EXPECT_GT(n_died, 100u);
   EXPECT_GT(n_final, 100u);
@@ -176,7 +176,7 @@ TEST_P(LatticeTest, LanesDoNotMatter) {
   }
   for (uint32_t t = 0; t < 320; t += 64) {
     std::vector<asr_advance_job> jobs;
-    for (int c = 0; c < 8; ++c) jobs.push_back({channels[c]->channel, rows[c].data() + t * 5, 0, 0, 64, 0});
+    for (int c = 0; c < 8; ++c) jobs.push_back({channels[c]->channel, rows[c].data() + size_t{t} * 5, 0, 0, 64, 0});
     device->check(api().advance(device->get(), nullptr, jobs.data(), jobs.size()));
     device->check(api().wait(device->get(), 0));
   }
@@ -193,8 +193,8 @@ TEST_P(LatticeTest, InfiniteAndNotANumber) {
   asr_search_options options = search_options(10);
   options.lattice_beam = 8;
   std::vector<float> rows = graph.loglikes(50);
-  rows[12 * 3] = std::nanf("");
-  rows[13 * 3] = HUGE_VALF;
+  rows[size_t{12} * 3] = std::nanf("");
+  rows[size_t{13} * 3] = HUGE_VALF;
   for (uint32_t p = 0; p < 3; ++p) rows[40 * 3 + p] = -HUGE_VALF;
   const RawLattice dead = decode(*device, graph.view(), options, rows, 50, true);
   EXPECT_TRUE(dead.beam_died);

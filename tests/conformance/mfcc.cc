@@ -77,7 +77,7 @@ TEST_P(MfccTest, BitsDoNotDependOnTheJob) {
     Job part(f, signal, first, n, 0);
     extract(*device, loaded, {&part});
     for (size_t i = 0; i < part.cepstra.size(); ++i) {
-      ASSERT_EQ(part.cepstra[i], whole.cepstra[first * f.n_ceps + i]) << n << " frames, value " << i;
+      ASSERT_EQ(part.cepstra[i], whole.cepstra[size_t{first} * f.n_ceps + i]) << n << " frames, value " << i;
     }
   }
   check(api().extract(device->get(), loaded.features, nullptr, 0));
@@ -152,7 +152,7 @@ TEST_P(MfccTest, ManyFramesUnderSeveralWarps) {
   }
   for (size_t i = 0; i < first.cepstra.size(); ++i) ASSERT_EQ(third.cepstra[i], second.cepstra[i]) << "value " << i;
   for (size_t i = 0; i < other.cepstra.size(); ++i)
-    ASSERT_EQ(other.cepstra[i], first.cepstra[7 * f.n_ceps + i]) << "value " << i;
+    ASSERT_EQ(other.cepstra[i], first.cepstra[size_t{7} * f.n_ceps + i]) << "value " << i;
 }
 
 TEST_P(MfccTest, SilenceGivesTheFloor) {
@@ -163,7 +163,7 @@ TEST_P(MfccTest, SilenceGivesTheFloor) {
   Job job(f, std::vector<float>(2000, 0), 0, 4, 0);
   extract(*device, loaded, {&job});
   for (uint32_t t = 0; t < 4; ++t) {
-    EXPECT_NEAR(job.cepstra[t * 13], std::log(f.log_floor), 1e-4);
+    EXPECT_NEAR(job.cepstra[size_t{t} * 13], std::log(f.log_floor), 1e-4);
     for (uint32_t i = 1; i < 13; ++i) EXPECT_NEAR(job.cepstra[t * 13 + i], 0, 1e-3);
   }
 }
@@ -179,9 +179,9 @@ TEST_P(MfccTest, DitherIsNoiseThatRepeats) {
   Job whole(f, silence, 0, n, 0), part(f, silence, 20, 13, 0);
   extract(*device, loaded, {&whole});
   extract(*device, loaded, {&part});
-  for (size_t i = 0; i < part.cepstra.size(); ++i) ASSERT_EQ(part.cepstra[i], whole.cepstra[20 * 13 + i]);
+  for (size_t i = 0; i < part.cepstra.size(); ++i) ASSERT_EQ(part.cepstra[i], whole.cepstra[size_t{20} * 13 + i]);
   double power = 0;
-  for (uint32_t t = 0; t < n; ++t) power += std::exp(whole.cepstra[t * 13]) / f.window_samples / n;
+  for (uint32_t t = 0; t < n; ++t) power += std::exp(whole.cepstra[size_t{t} * 13]) / f.window_samples / n;
   EXPECT_NEAR(power, 1, 0.05);
   EXPECT_NE(whole.cepstra[0], whole.cepstra[13]);
 }

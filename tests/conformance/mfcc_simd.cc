@@ -27,7 +27,7 @@ void compare_on_every_target(const FrontEnd &f) {
   int n_targets = 0;
   for (int64_t left = supported; left != 0; left &= left - 1, ++n_targets) {
     hwy::SetSupportedTargetsForTest((left & -left) | HWY_STATIC_TARGET);
-    std::vector<float> cepstra(n_frames * f.n_ceps, NAN);
+    std::vector<float> cepstra(size_t{n_frames} * f.n_ceps, NAN);
     const asr_extract_job job = {signal.data() + 1, 0, n_frames, 0, cepstra.data()};
     const cpu::Mfcc mfcc(*tables.view());
     mfcc.extract(&job, 1, pool);

@@ -120,7 +120,7 @@ TEST_P(PlpTest, BitsDoNotDependOnTheJob) {
     Job part(f, signal, first, n, 0);
     extract(*device, loaded, {&part});
     for (size_t i = 0; i < part.cepstra.size(); ++i) {
-      ASSERT_EQ(part.cepstra[i], whole.cepstra[first * f.n_ceps + i]) << n << " frames, value " << i;
+      ASSERT_EQ(part.cepstra[i], whole.cepstra[size_t{first} * f.n_ceps + i]) << n << " frames, value " << i;
     }
   }
   check(api().extract(device->get(), loaded.features, nullptr, 0));

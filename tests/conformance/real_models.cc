@@ -40,10 +40,12 @@ class RealModelTest : public GmmTest {
 
 #define OR_SKIP(path) \
   if (!std::filesystem::exists(path)) GTEST_SKIP() << (path) << " does not exist"
+// NOLINTBEGIN(bugprone-macro-parentheses): data is a name
 #define TEST_DATA_OR_SKIP(data)                                       \
   const char *const data = getenv("SENONE_TEST_DATA");                \
   if (data == nullptr) GTEST_SKIP() << "SENONE_TEST_DATA is not set"; \
   OR_SKIP(kSphinx + "/test/data/goforward.raw")
+// NOLINTEND(bugprone-macro-parentheses)
 
 TEST_P(RealModelTest, SphinxPhoneticallyTied) {
   OR_SKIP(kSphinx + "/model/en-us/en-us");

@@ -135,7 +135,7 @@ TEST_P(SearchTest, LanesDoNotMatter) {
   }
   for (uint32_t t = 0; t < 320; t += 64) {
     std::vector<asr_advance_job> jobs;
-    for (int c = 0; c < 8; ++c) jobs.push_back({channels[c]->channel, rows[c].data() + t * 5, 0, 0, 64, 0});
+    for (int c = 0; c < 8; ++c) jobs.push_back({channels[c]->channel, rows[c].data() + size_t{t} * 5, 0, 0, 64, 0});
     many->check(api().advance(many->get(), nullptr, jobs.data(), jobs.size()));
     many->check(api().wait(many->get(), 0));
   }
@@ -190,8 +190,8 @@ TEST_P(SearchTest, InfiniteAndNotANumber) {
   const asr_search_options options = search_options(10);
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   std::vector<float> rows = graph.loglikes(30);
-  rows[12 * 3] = std::nanf("");
-  rows[13 * 3] = kInfinity;
+  rows[size_t{12} * 3] = std::nanf("");
+  rows[size_t{13} * 3] = kInfinity;
   rows[14 * 3 + 1] = -kInfinity;
   const SearchResult alive = decode(*device, graph.view(), options, rows, 30, true);
   EXPECT_EQ(alive.n_frames, 30u);
@@ -217,9 +217,9 @@ TEST_P(SearchTest, ScoreBufferAndHostRows) {
     std::vector<float> means, precisions, log_weights;
     std::normal_distribution<float> normal;
     for (uint32_t s = 0; s < 4; ++s) {
-      codebooks.push_back({0, 1, s, s * 3});
+      codebooks.push_back({0, 1, s, uint64_t{s} * 3});
       covariance_of.push_back(s);
-      precision_at.push_back(s * 3);
+      precision_at.push_back(uint64_t{s} * 3);
       state_codebook.push_back(s);
       state_weight.push_back(s);
       log_weights.push_back(0);
@@ -249,11 +249,11 @@ TEST_P(SearchTest, ScoreBufferAndHostRows) {
       const asr_search_options options = search_options(9, 12);
       const Loaded loaded(api(), *device, graph.view());
       const Channel buffered(api(), *device, loaded, options), hosted(api(), *device, loaded, options);
-      std::vector<float> features(10 * 64 * 3);
+      std::vector<float> features(size_t{10} * 64 * 3);
       for (float &x : features) x = normal(random);
-      std::vector<Guarded<float>> rows(10, Guarded<float>(64 * 4));
+      std::vector<Guarded<float>> rows(10, Guarded<float>(size_t{64} * 4));
       const auto score = [&](uint32_t window) {
-        const asr_score_job job{acoustic, features.data() + window * 64 * 3, 64, window % 2, rows[window].data()};
+        const asr_score_job job{acoustic, features.data() + size_t{window} * 64 * 3, 64, window % 2, rows[window].data()};
         device->check(api().score(device->get(), &job, 1));
       };
       score(0);
@@ -266,7 +266,7 @@ TEST_P(SearchTest, ScoreBufferAndHostRows) {
       for (const Guarded<float> &window : rows) {
         EXPECT_TRUE(window.bands_intact());
         EXPECT_EQ(window.n_unwritten(), 0u);
-        advance(*device, hosted, window.data() + 5 * 4, 4, 50, 50);
+        advance(*device, hosted, window.data() + size_t{5} * 4, 4, 50, 50);
       }
       expect_same(best_path(*device, buffered, true), best_path(*device, hosted, true));
       const asr_advance_job beyond{buffered.channel, nullptr, 0, 60, 5, 0};

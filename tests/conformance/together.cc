@@ -63,7 +63,7 @@ TEST_P(TogetherTest, LongPathsThatShareNothing) {
   const float final_costs[] = {HUGE_VALF, 0, 1};
   const asr_graph_view view{sizeof(view), 3, 0, 2, 2, 4, emitting_begin, epsilon_begin, arcs, final_costs, pdf_of, nullptr};
   constexpr uint32_t kFrames = 3000;
-  const std::vector<float> rows(2 * kFrames, -1.0f);
+  const std::vector<float> rows(size_t{2} * kFrames, -1.0f);
   const Loaded loaded(api(), *device, view);
   Channels channels;
   for (const uint32_t n_frames : {10u, kFrames, 20u}) {

@@ -24,6 +24,7 @@
 
 // A huge allocation fails as in malloc, so that a missing check of the reader shows. A finding ends in abort(), where replay.cc
 // can name the input.
+// NOLINTNEXTLINE(bugprone-reserved-identifier): name of the sanitizer
 extern "C" const char *__asan_default_options() {
   return "max_allocation_size_mb=2048:allocator_may_return_null=1:abort_on_error=1:detect_stack_use_after_return=0";
 }
@@ -108,7 +109,7 @@ const std::string &directory() {
 }
 
 std::string file(const std::string &name, const std::string &bytes) {
-  const std::string path = directory() + "/" + name;
+  std::string path = directory() + "/" + name;
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
   return path;
 }

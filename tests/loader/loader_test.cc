@@ -172,7 +172,7 @@ TEST(Loader, OpenThrows) {
 TEST(Loader, FilesThatAreNoSharedObjects) {
   const TemporaryDirectory directory;
   std::ofstream(directory.file("libsenone_text.so")) << "not an ELF file\n";
-  std::ofstream(directory.file("libsenone_empty.so"));
+  std::ofstream(directory.file("libsenone_empty.so")) << "";
   fs::create_directory(directory.file("libsenone_folder.so"));
   fs::create_symlink("/nowhere", directory.file("libsenone_dangling.so"));
   for (const char *name : {"text", "empty", "folder", "dangling", "absent"}) {

@@ -26,6 +26,7 @@ namespace {
 // Functions of the library, which this program does not link.
 struct Library {
   void *handle = dlopen(SENONE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a name
 #define FUNCTION(name) decltype(&::name) name = reinterpret_cast<decltype(&::name)>(dlsym(handle, #name))
   FUNCTION(asr_set_log);
   FUNCTION(asr_devices);

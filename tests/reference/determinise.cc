@@ -26,7 +26,8 @@ std::map<Words, WordSequencePath> determinise(const Lattice &lattice, double aco
                                                        : path.transition_ids < found->second.transition_ids;
     if (better) found->second = path;
   };
-  const std::function<void(uint32_t, Words, WordSequencePath)> visit = [&](uint32_t state, Words words, WordSequencePath path) {
+  using Visit = std::function<void(uint32_t, const Words &, const WordSequencePath &)>;
+  const Visit visit = [&](uint32_t state, const Words &words, const WordSequencePath &path) {
     if (is_end(lattice.final_costs[state])) {
       consider(words, {path.cost + lattice.final_costs[state], path.transition_ids});
     }
@@ -54,7 +55,8 @@ std::vector<std::pair<Words, WordSequencePath>> all_paths(const CompactLattice &
     const uint32_t *ids = lattice.begin(alignment);
     path->transition_ids.insert(path->transition_ids.end(), ids, ids + alignment.size);
   };
-  const std::function<void(uint32_t, Words, WordSequencePath)> visit = [&](uint32_t state, Words words, WordSequencePath path) {
+  using Visit = std::function<void(uint32_t, const Words &, const WordSequencePath &)>;
+  const Visit visit = [&](uint32_t state, const Words &words, const WordSequencePath &path) {
     const CompactLattice::End &end = lattice.ends[state];
     if (is_end(end.cost)) {
       WordSequencePath ended = path;

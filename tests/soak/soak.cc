@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -93,7 +94,7 @@ double heap_mb() { return 1e-6 * static_cast<double>(mallinfo2().uordblks + mall
 double percentile(std::vector<double> &sorted, double share) {
   if (sorted.empty()) return 0;
   const double place = share * static_cast<double>(sorted.size() - 1);
-  return sorted[static_cast<size_t>(place + 0.5)];
+  return sorted[static_cast<size_t>(std::lround(place))];
 }
 
 class Soak {

@@ -17,7 +17,7 @@ namespace {
 
 bool is_finite(float cost) { return std::abs(cost) <= std::numeric_limits<float>::max(); }
 
-constexpr uint64_t kChunkBlocks = (uint64_t{4} << 20) / (4 * asr_packed_graph::kBlockUnits);  // 4 MB
+constexpr uint64_t kChunkBlocks = (uint64_t{4} << 20) / (uint64_t{4} * asr_packed_graph::kBlockUnits);  // 4 MB
 
 // The records from one offset to before another.
 struct Chunk {

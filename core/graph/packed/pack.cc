@@ -65,7 +65,9 @@ struct ClassHash {
   }
 };
 struct SameClass {
-  bool operator()(const StateClass &a, const StateClass &b) const { return memcmp(&a, &b, sizeof(a)) == 0; }
+  bool operator()(const StateClass &a, const StateClass &b) const {
+    return a.pdf == b.pdf && bits_of(a.cost) == bits_of(b.cost) && a.loop_id == b.loop_id && a.entry_id == b.entry_id;
+  }
 };
 
 // A table of 256 KB stays in the cache. Storing rare costs beside their arcs adds one byte in a hundred.

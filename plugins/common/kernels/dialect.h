@@ -39,8 +39,10 @@ DEVICE void block_sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENC
 #define LOCAL
 #define CONSTANT const
 #define FIXED constexpr
+// NOLINTBEGIN(bugprone-macro-parentheses): names of types
 #define FOR_TYPE(name) template <typename name>
 #define FOR_TYPES(name, other) template <typename name, typename other>
+// NOLINTEND(bugprone-macro-parentheses)
 
 #ifdef __CUDACC__
 #define DEVICE __device__ __forceinline__

@@ -2,7 +2,7 @@
 // The CPU back end with defects, for the tests of failures (failures.cc). Each device has one of kFaults, which its name
 // describes. overlapping.cc makes a second back end of this file.
 #define asr_backend_entry cpu_backend_entry  // name of the CPU back end's entry in this plugin
-#include "plugins/cpu/entry.cc"
+#include "plugins/cpu/entry.cc"              // NOLINT(bugprone-suspicious-include): built in
 #undef asr_backend_entry
 
 #include <algorithm>

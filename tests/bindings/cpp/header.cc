@@ -128,7 +128,7 @@ TEST(CppHeader, FeedNowSaysWhenItIsBusy) {
   senone::StreamConfig config;
   config.max_backlog_ms = 80;
   senone::Stream stream = engine.open(config);
-  const std::vector<std::int16_t> samples(16000 * 30);
+  const std::vector<std::int16_t> samples(std::size_t{16000} * 30);
   ASSERT_TRUE(stream.feed_now(samples));
   EXPECT_FALSE(stream.feed_now(samples));
 }
@@ -273,7 +273,7 @@ TEST(CppHeader, FeedRefusesTheWrongTypeAndHalfSamples) {
   config.input = ASR_INPUT_FEATURES;
   senone::Stream rows = engine.open(config);
   EXPECT_EQ(rows.try_feed(std::vector<float>(engine.info().n_feature_dims + 1)).error().status(), ASR_INVALID_ARGUMENT);
-  EXPECT_TRUE(rows.try_feed(std::vector<float>(2 * engine.info().n_feature_dims)));
+  EXPECT_TRUE(rows.try_feed(std::vector<float>(std::size_t{2} * engine.info().n_feature_dims)));
 }
 
 TEST(CppHeader, NextHasATimeout) {

@@ -140,7 +140,7 @@ TEST(CppHeader, SpeakersOutliveTheirEngineAndStreamsTheirSpeaker) {
     senone::StreamConfig config;
     kept = engine.new_speaker();
     const senone::Speaker speaker = std::move(kept);
-    EXPECT_FALSE(kept);
+    EXPECT_FALSE(kept);  // NOLINT(bugprone-use-after-move): tested
     kept = engine.new_speaker();
     config.speaker = speaker.get();
     stream = engine.open(config);

@@ -47,7 +47,7 @@ class Stream {
 
   void feed_speech(Dice &dice) {
     const size_t begin = dice.below(64) * speech().size() / 64,
-                 n = std::min<size_t>(dice.below(64) * 250, speech().size() - begin);
+                 n = std::min<size_t>(size_t{250} * dice.below(64), speech().size() - begin);
     if (config_.input == ASR_INPUT_INT16) {
       const auto call = dice.below(2) == 0 ? asr_feed : asr_try_feed;
       check_feed(call(stream_, speech().data() + begin, n / config_.n_channels));

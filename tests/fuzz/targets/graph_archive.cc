@@ -44,7 +44,7 @@ std::string with_fitting_index(const std::string &bytes) {
   }
   parts[0] = bundle_index_text(bundle);
   std::string archive = bytes.substr(0, kHeaderBytes);
-  for (int i = 0; i < 4; ++i) {
+  for (size_t i = 0; i < 4; ++i) {
     const uint64_t n = parts[i].size();
     memcpy(archive.data() + kCountsAt + 8 * i, &n, sizeof(n));
     archive.resize((archive.size() + kAlignment - 1) / kAlignment * kAlignment);

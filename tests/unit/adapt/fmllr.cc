@@ -200,7 +200,7 @@ TEST(Fmllr, WhatWasNotHeardStays) {
 TEST(Fmllr, OfNothingIsNoTransform) {
   const AcousticModel model = model_of({6});
   EXPECT_EQ(estimate_fmllr(FmllrStatistics(6), FmllrPrior(GaussianPosteriors(model)), kPrior).n_dims, 0u);
-  const Speech same{std::vector<float>(6 * 500, 1), std::vector<uint32_t>(500, 0)};  // zero variance
+  const Speech same{std::vector<float>(size_t{6} * 500, 1), std::vector<uint32_t>(500, 0)};  // zero variance
   const FeatureTransform transform =
       estimate_fmllr(statistics_of(model, same, {}), FmllrPrior(GaussianPosteriors(model)), kPrior);
   for (const float value : transform.matrix) EXPECT_TRUE(std::isfinite(value));

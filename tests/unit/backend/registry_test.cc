@@ -141,7 +141,7 @@ TEST(Devices, OneThatCannotBeOpenedGivesWayToTheNext) {
   asr_backend_api failing = kGpu, opening = kCpu;
   failing.open = [](uint32_t, const asr_backend_options *, asr_backend_device **) { return ASR_UNSUPPORTED; };
   opening.open = [](uint32_t index, const asr_backend_options *, asr_backend_device **device) {
-    *device = reinterpret_cast<asr_backend_device *>(uintptr_t{index} + 1);
+    *device = reinterpret_cast<asr_backend_device *>(uintptr_t{index} + 1);  // NOLINT(performance-no-int-to-ptr): a handle
     return ASR_OK;
   };
   failing.close = opening.close = [](asr_backend_device *) {};
@@ -149,7 +149,7 @@ TEST(Devices, OneThatCannotBeOpenedGivesWayToTheNext) {
   const std::vector<DeviceEntry> both = list_devices({Backend{"gpu", "/p", &failing, ""}, Backend{"cpu", "", &opening, ""}});
   EXPECT_EQ(Device(std::vector<DeviceEntry>{both[0], both[3]}, options).entry().id, "cpu:0");
   try {
-    Device(std::vector<DeviceEntry>{both[0], both[1]}, options);
+    const Device device(std::vector<DeviceEntry>{both[0], both[1]}, options);
     ADD_FAILURE() << "opened";
   } catch (const Error &error) {
     EXPECT_EQ(error.code(), ASR_UNSUPPORTED);

@@ -49,7 +49,7 @@ TEST(MappedFile, GivesAllBytesAndMoves) {
   const uint8_t *const data = first.data();
   MappedFile second(std::move(first));
   EXPECT_EQ(second.data(), data);
-  EXPECT_EQ(first.data(), nullptr);
+  EXPECT_EQ(first.data(), nullptr);  // NOLINT(bugprone-use-after-move): tested
   MappedFile third;
   third = std::move(second);
   EXPECT_EQ(std::string(reinterpret_cast<const char *>(third.data()), third.size()), "abcdef");
@@ -85,7 +85,7 @@ TEST(FileCopy, OutlivesItsFile) {
   FileCopy first(scratch / "f");
   std::filesystem::resize_file(scratch / "f", 0);
   FileCopy copy(std::move(first));
-  EXPECT_EQ(first.data(), nullptr);
+  EXPECT_EQ(first.data(), nullptr);  // NOLINT(bugprone-use-after-move): tested
   EXPECT_EQ(std::string(reinterpret_cast<const char *>(copy.data()), copy.size()), bytes);
   copy.release();
   EXPECT_EQ(copy.size(), 0u);

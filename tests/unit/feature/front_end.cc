@@ -61,7 +61,7 @@ TEST(FrontEnd, JsonRoundTrip) {
   f.dynamic = DynamicKind::kSplice;
   f.splice_left = 1;
   f.transform = {0.1f, -1.5e-20f, 3e10f};
-  f.transform.resize(2 * 27, 0.3f);
+  f.transform.resize(size_t{2} * 27, 0.3f);
   f.transform_rows = 2, f.transform_cols = 27;
   const FrontEnd g = front_end_from_json(front_end_to_json(f), "test");
   EXPECT_EQ(g.high_hz, f.high_hz);

@@ -195,7 +195,7 @@ TEST(SphinxModel, AFeatureTransformReducesTheDimensions) {
   const Scratch scratch;
   Model model = continuous();
   write_model(model, {}, scratch / "model");
-  std::vector<float> transform(2 * 39, 0.0f);
+  std::vector<float> transform(size_t{2} * 39, 0.0f);
   transform[3] = 1;
   transform[39 + 5] = 2;
   spill(scratch / "model/feature_transform", s3_file({1, 2, 39}, transform));
@@ -208,7 +208,7 @@ TEST(SphinxModel, AFeatureTransformReducesTheDimensions) {
   EXPECT_EQ(imported.bundle.front_end.n_dims(), 2u);
   EXPECT_EQ(imported.bundle.front_end.transform, transform);
   EXPECT_EQ(imported.acoustic.n_dims, 2u);
-  spill(scratch / "model/feature_transform", s3_file({1, 2, 38}, std::vector<float>(2 * 38, 1)));
+  spill(scratch / "model/feature_transform", s3_file({1, 2, 38}, std::vector<float>(size_t{2} * 38, 1)));
   expect_error([&] { import_sphinx({scratch / "model", "", "", "", 0}); }, ASR_BAD_FILE, "feature_transform: is for 38");
 }
 
