@@ -43,7 +43,7 @@ TEST(FrontEnd, RowLengths) {
   EXPECT_EQ(n_dims(DynamicKind::kSphinx_s3_1x39), 39u);
   f.splice_left = f.splice_right = 3;
   EXPECT_EQ(n_dims(DynamicKind::kSplice), 91u);
-  f.transform.assign(40 * 91, 0);
+  f.transform.assign(size_t{40} * 91, 0);
   f.transform_rows = 40, f.transform_cols = 91;
   EXPECT_EQ(f.n_dims(), 40u);
   FrontEnd julius = htk_front_end();
@@ -52,7 +52,7 @@ TEST(FrontEnd, RowLengths) {
 }
 
 TEST(FrontEnd, JsonRoundTrip) {
-  for (FrontEnd f : {sphinx_front_end(), kaldi_front_end(), htk_front_end()}) {
+  for (const FrontEnd &f : {sphinx_front_end(), kaldi_front_end(), htk_front_end()}) {
     const std::string json = front_end_to_json(f);
     EXPECT_EQ(front_end_to_json(front_end_from_json(json, "test")), json);
   }
@@ -133,7 +133,7 @@ TEST(FrontEnd, TablesHaveLimits) {
   f.dynamic = DynamicKind::kSplice;
   f.splice_left = f.splice_right = 8;
   EXPECT_NE(message_of([&] { f.validate("x"); }).find("length of a feature row is 8704"), std::string::npos);
-  f.transform.assign(2 * f.n_dims(), 0);
+  f.transform.assign(size_t{2} * f.n_dims(), 0);
   f.transform_rows = 2, f.transform_cols = 17 * kMostMel;
   EXPECT_NE(message_of([&] { f.validate("x"); }).find("inputs of the transform is 8704"), std::string::npos);
 }

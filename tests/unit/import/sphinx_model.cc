@@ -200,10 +200,11 @@ TEST(SphinxModel, AFeatureTransformReducesTheDimensions) {
   transform[39 + 5] = 2;
   spill(scratch / "model/feature_transform", s3_file({1, 2, 39}, transform));
   spill(scratch / "model/feat.params", "");
-  const std::vector<float> ones(kSenones * kDensities * 2, 1.0f);
+  const std::vector<float> ones(size_t{kSenones} * kDensities * 2, 1.0f);
   spill(scratch / "model/means", s3_file({kSenones, 1, kDensities, 2}, ones));
   spill(scratch / "model/variances", s3_file({kSenones, 1, kDensities, 2}, ones));
-  spill(scratch / "model/mixture_weights", s3_file({kSenones, 1, kDensities}, std::vector<float>(kSenones * kDensities, 1)));
+  spill(scratch / "model/mixture_weights",
+        s3_file({kSenones, 1, kDensities}, std::vector<float>(size_t{kSenones} * kDensities, 1)));
   const ImportedModel imported = import_sphinx({scratch / "model", "", "", "", 0});
   EXPECT_EQ(imported.bundle.front_end.n_dims(), 2u);
   EXPECT_EQ(imported.bundle.front_end.transform, transform);
@@ -231,8 +232,8 @@ TEST(SphinxModel, RefusesAnIncompleteModel) {
 
 TEST(SphinxModel, RefusesPartsOfDifferentModels) {
   const Model model = continuous();
-  const std::vector<float> two_codebooks(2 * kDensities * kDims, 1.0f);
-  const std::vector<float> one_stream(kSenones * kDensities * kDims, 1.0f);
+  const std::vector<float> two_codebooks(size_t{2} * kDensities * kDims, 1.0f);
+  const std::vector<float> one_stream(size_t{kSenones} * kDensities * kDims, 1.0f);
   struct Case {
     const char *name;
     std::string bytes;
@@ -241,7 +242,8 @@ TEST(SphinxModel, RefusesPartsOfDifferentModels) {
   const Case cases[] = {
       {"variances", s3_file({2, kStreams, kDensities, 13, 13, 13}, two_codebooks), "means and variances"},
       {"variances", s3_file({kSenones, 1, kDensities, 39}, one_stream), "means and variances"},
-      {"mixture_weights", s3_file({7, kStreams, kDensities}, std::vector<float>(7 * kStreams * kDensities, 1)), "7 senones"},
+      {"mixture_weights", s3_file({7, kStreams, kDensities}, std::vector<float>(size_t{7} * kStreams * kDensities, 1)),
+       "7 senones"},
       {"transition_matrices", s3_file({2, 2, 3}, std::vector<float>(12, 1)), "2 of 2"},
       {"transition_matrices", s3_file({3, 3, 4}, std::vector<float>(36, 1)), "3 of 3"},
       {"feat.params", "-feat 1s_c_d_dd\n", "13/13/13 dimensions, but feat.params describes 39"},
