@@ -107,7 +107,7 @@ class OtherProcess {
     child_ = fork();
     if (child_ == 0) {
       alarm(60);
-      const SharedCopy copy = copy_of(path, "text", [&](const uint8_t *data, size_t size) {
+      [[maybe_unused]] const SharedCopy copy = copy_of(path, "text", [&](const uint8_t *data, size_t size) {
         if (!is_done) tell();
         check(data, size);
       });
