@@ -3,15 +3,16 @@
 // block decides by itself on the next step, and all decide alike: team_all_reduce gives all of them the same totals. A frame
 // that cannot be finished leaves the channel as it was before. Functions named team_* are called by all blocks of a team, and
 // have barriers. For its type Search (search_frame.h), and the state of a block in shared memory, the back end defines
-//   reset_frame(search)             by one thread: prepares the state for a frame
+//   reset_frame(search), reset_list(search, list)  by one thread: prepares the state for a frame, a list for a step
 //   team_select(s, row)             puts the active tokens on list 0 (search_select.h)
 //   block_expand, block_settle, block_resolve(s, emitting, list, row)
 //                                   follow the arcs of a list; find the least candidate of each state; make tokens of these
 //   team_all_reduce(s, emitting, list)  ends a step that has followed the arcs of a list; returns the totals of all blocks
 //   has_arcs_left(s, list, totals)  is true if a block has arcs on the list
 //   know_best(s, totals)            by one thread, when all emitting arcs have costs: the channel died if none is finite
-//   block_finish_tokens(s, best)    writes the tokens, numbers them, and frees their slots unless there will be links
-//   block_make_emitting_links(s, row), block_make_epsilon_links(s), block_free_used(s)
+//   frame_counts(s)                 the team's FrameCounts of the frame; warp_add(sum, value) adds the values of a warp
+//   epsilon_links(s)                the links that search->n_epsilon_links counts
+//   block_make_emitting_links(s, row), block_free_used(s)
 //   commit(s, n_frames, best)       by one thread of each block: makes the frame the channel's
 //   team_give_up(s, status, overflow)  restores the channel
 //   compaction, last_tokens, trace_records, n_moved_at_once(s)  buffers of a compaction
@@ -64,7 +65,7 @@ DEVICE bool team_follow_epsilons(const Search *s, LOCAL State *search, StepTotal
   for (uint32_t n_rounds = 0;; ++n_rounds, list ^= 1) {
     block_sync();
     if (!has_arcs_left(s, list, totals)) return true;
-    if (thread_number() == 0) search->list_size[list ^ 1] = search->n_candidates[list ^ 1] = search->n_followed[list ^ 1] = 0;
+    if (thread_number() == 0) reset_list(search, list ^ 1);
     block_expand(s, false, list, 0);
     *totals = team_all_reduce(s, false, list);
     const bool endless = n_rounds > totals->n_used;
@@ -77,6 +78,25 @@ DEVICE bool team_follow_epsilons(const Search *s, LOCAL State *search, StepTotal
   }
 }
 
+// Writes the tokens of the frame.
+FOR_TYPES(Search, State) DEVICE void block_finish_tokens(const Search *s, LOCAL State *search, uint32_t best) {
+  const float bound = search->bound, cutoff = add_rounded(cost_of(best), search->job.beam.beam);
+  const uint32_t n_used = n_used_slots(s);
+  uint32_t n_within = 0;
+  for (uint32_t first = warp_number() * warp_size(); first < n_used; first += block_size())
+    n_within += warp_finish_token(s, bound, cutoff, first + lane_number(), n_used) ? 1 : 0;
+  warp_add(&frame_counts(s)->n_within, n_within);
+}
+
+// Makes the links of epsilon arcs, once all tokens have been numbered and the emitting links counted.
+FOR_TYPES(Search, State) DEVICE void block_make_epsilon_links(const Search *s, LOCAL State *search) {
+  LOCAL FrameCounts *const counts = frame_counts(s);
+  const float beam = search->job.lattice.lattice_beam;
+  const uint32_t n = search->n_epsilon_links, first_link = search->job.lattice.n_links + counts->n_links[0];
+  for (uint32_t first = warp_number() * warp_size(); first < n; first += block_size())
+    warp_link_epsilon_arc(s, beam, first_link, &counts->n_links[1], epsilon_links(s), first + lane_number(), n);
+}
+
 // Epsilon arcs and what follows them. `n_frames`: 1, or 0 for the beginning, which has no row. `totals`: of the step before.
 // Returns false if the frame was given up.
 FOR_TYPES(Search, State)
@@ -85,14 +105,14 @@ DEVICE bool team_finish_frame(const Search *s, LOCAL State *search, uint32_t n_f
   if (!team_follow_epsilons(s, search, &totals)) return false;
   const bool has_links = has_lattice(s);
   const uint32_t best = totals.best;
-  block_finish_tokens(s, best);
+  block_finish_tokens(s, search, best);
   if (has_links) {
     block_sync();
     block_make_emitting_links(s, row);
   }
   totals = team_all_reduce(s, false, kNoList);
   if (totals.overflow == 0 && has_links) {
-    block_make_epsilon_links(s);
+    block_make_epsilon_links(s, search);
     totals = team_all_reduce(s, false, kNoList);
   }
   if (totals.overflow != 0) {

@@ -15,7 +15,11 @@
 //   slot_state, slot_cost, slot_number, slot_record(s, slot), set_slot_record(s, slot, record)
 //   source_number, source_record(s, source)  the token's number and record at the source of an epsilon link
 //   candidate_acoustic_cost(s, steps, index, arc)  the acoustic cost of a candidate of an emitting arc
-//   put_candidate, put_epsilon_link, put_record, put_link(s, index, ...)  store an element, or report that the buffer is full
+//   used_slot(s, i), n_used_slots(s)  the slots of the frame's tokens
+//   free_slot(s, slot), set_slot_number(s, slot, number)
+//   warp_number_token(s, token, keep) returns the next number to each lane that keeps its token
+//   put_candidate, put_epsilon_link, put_record, put_token, put_link(s, index, ...)  store an element, or report that the
+//                                     buffer is full
 #ifndef SENONE_KERNELS_SEARCH_FRAME_H
 #define SENONE_KERNELS_SEARCH_FRAME_H
 
@@ -110,6 +114,30 @@ DEVICE void warp_resolve(const Search *s, const FrameSteps *steps, bool emitting
     put_record(s, number, &record);
   }
   warp_append_item(s, next_list, begin.epsilon, end.epsilon - begin.epsilon, candidate->cost, slot);
+}
+
+// ---- tokens ----------------------------------------------------------------------------------------------------------------
+
+// Writes tokens within the bound to the channel's. Frees their slots, or numbers them if links are to lead to them. Returns
+// whether the lane's token is written and has at most the cost `cutoff`.
+FOR_TYPE(Search)
+DEVICE bool warp_finish_token(const Search *s, float bound, float cutoff, uint32_t i, uint32_t n) {
+  const bool has_links = has_lattice(s);
+  SearchToken token = {0, 0.0f, 0};
+  uint32_t slot = 0;
+  bool keep = false;
+  if (i < n) {
+    slot = used_slot(s, i);
+    token.state = slot_state(s, slot);
+    token.cost = slot_cost(s, slot);
+    token.record = slot_record(s, slot);
+    keep = token.cost <= bound;
+    if (!has_links) free_slot(s, slot);
+  }
+  const uint32_t number = warp_number_token(s, &token, keep);
+  if (keep && has_links) set_slot_number(s, slot, number);
+  if (keep) put_token(s, number, &token);
+  return keep && token.cost <= cutoff;
 }
 
 // ---- links -----------------------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ DEVICE void begin_walk(Walk *w, LOCAL ChannelLattice *lattice, LOCAL const Latti
   w->t = lattice->n_frames - 1;
   w->to = lattice->n_links;
   for (uint32_t i = thread_number(); i < 2 && i <= w->t; i += block_size()) *walk_frame(w, w->t - i) = memory->frames[w->t - i];
-  for (uint32_t i = thread_number(); i < 3; i += block_size()) state->n_left[w->t % 2][i] = state->any[i] = 0;
+  for (uint32_t i = thread_number(); i < 3; i += block_size()) state->n_left[w->t % 2][i] = 0;
   block_sync();
 }
 

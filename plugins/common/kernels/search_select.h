@@ -12,7 +12,13 @@
 namespace asr {
 #endif
 
-// Returns the threshold unless min_active or max_active cuts.
+// Returns the number k of the key that is the threshold, if min_active or max_active cuts; else 0.
+DEVICE uint32_t active_limit(const SearchBeam *beam, uint32_t n_tokens, uint32_t n_within) {
+  if (n_within < beam->min_active && n_tokens > beam->min_active) return beam->min_active;
+  return n_within > beam->max_active ? beam->max_active : 0;
+}
+
+// Returns the threshold if neither cuts.
 DEVICE SearchKey beam_threshold(float best, float beam, uint32_t min_active, uint32_t n_tokens) {
   return n_tokens <= min_active ? ~(SearchKey)0 : make_key(add_rounded(best, beam), 0xffffffffu);
 }

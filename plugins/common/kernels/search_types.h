@@ -184,12 +184,17 @@ typedef struct StepTotals {
 
 FIXED uint32_t kNoList = 2;  // of a step that follows the arcs of none
 
+// The numbers of a frame's tokens and links, counted by all blocks of a team.
+typedef struct FrameCounts {
+  uint32_t n_next, n_within;  // tokens, those of them within the beam
+  uint32_t n_links[2];        // emitting ones, epsilon ones
+} FrameCounts;
+
 // Shared memory of the threads on their way back through a lattice (search_prune.h).
 typedef struct WalkState {
   uint32_t most_tokens;   // of a frame
   SearchFrame frames[4];  // frame t at t % 4
   uint32_t n_left[2][3];  // of frame t, at t % 2: its tokens, emitting links, and epsilon links
-  uint32_t any[3];        // of block_any, in turns
 } WalkState;
 
 FIXED uint32_t kFreeSlot = 0xffffffffu;  // instead of a slot's state

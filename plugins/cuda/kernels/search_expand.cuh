@@ -88,6 +88,24 @@ __device__ inline float candidate_acoustic_cost(const Table<Team> *table, const 
 }
 
 template <typename Team>
+__device__ inline FrameCounts *frame_counts(const Table<Team> *table) {
+  return of_leader<Team>(&table->search.counts[table->search.job.current]);
+}
+
+// A cluster keeps the block's tokens with their arcs for the next frame, too.
+template <typename Team>
+__device__ inline uint32_t warp_number_token(const Table<Team> *table, const SearchToken *token, bool keep) {
+  SearchState &search = table->search;
+  uint32_t *const n_next = &frame_counts(table)->n_next;
+  if constexpr (!Team::kIsCluster) return warp_append(n_next, keep);
+  OwnToken own_token = with_arcs(search.job.graph, {token->state, token->cost, 0, 0, 0});  // is loading meanwhile
+  const uint32_t own = warp_append(&search.n_own_tokens, keep);
+  own_token.number = warp_append(n_next, keep);
+  if (keep) add_own_token(search, own, own_token);
+  return own_token.number;
+}
+
+template <typename Team>
 __device__ inline void put_candidate(const Table<Team> *table, uint32_t index, const Candidate *candidate) {
   if (index >= table->search.max_candidates) return report_full(table->search, kCandidatesFull);
   table->search.candidates[index] = *candidate;
@@ -101,6 +119,12 @@ template <typename Team>
 __device__ inline void put_record(const Table<Team> *table, uint32_t index, const TraceRecord *record) {
   if (index >= table->search.job.max_records) return report_full(table->search, kTraceFull);
   table->search.job.records[index] = *record;
+}
+template <typename Team>
+__device__ inline void put_token(const Table<Team> *table, uint32_t index, const SearchToken *token) {
+  const SearchJob &job = table->search.job;
+  if (index >= job.max_tokens) return report_full(table->search, kTokensFull);
+  job.tokens[job.current ^ 1][index] = *token;
 }
 
 // ---- the loops -------------------------------------------------------------------------------------------------------------

@@ -13,10 +13,13 @@
 
 namespace asr::cuda {
 
+__device__ inline void reset_list(SearchState *search, uint32_t list) {
+  search->list_size[list] = search->n_candidates[list] = search->n_followed[list] = 0;
+}
+
 __device__ inline void reset_frame(SearchState *search) {
-  search->list_size[0] = search->list_size[1] = 0;
-  search->n_candidates[0] = search->n_candidates[1] = search->first_candidate = 0;
-  search->n_followed[0] = search->n_followed[1] = 0;
+  for (uint32_t list = 0; list < 2; ++list) reset_list(search, list);
+  search->first_candidate = 0;
   search->n_epsilon_links = search->n_used = 0;
   search->n_active = search->n_arcs = 0;
   search->best = ordered(CUDART_INF_F);
@@ -59,48 +62,12 @@ __device__ inline void know_best(const Table<Team> *table, const StepTotals *tot
   search.all_arcs += search.n_arcs;
 }
 
-// Writes the tokens down, in a cluster also where the next frame finds them, and frees their slots unless links have to find
-// them.
-template <typename Team>
-__device__ inline void block_finish_tokens(const Table<Team> *of, uint32_t best) {
-  const Table<Team> &table = *of;
-  SearchState &search = table.search;
-  const bool makes_lattice = search.job.lattice.lattice_beam > 0;
-  SearchToken *const tokens = search.job.tokens[search.job.current ^ 1];
-  FrameCounts *const counts = of_leader<Team>(&search.counts[search.job.current]);
-  const float cutoff = add_rounded(cost_of(best), search.job.beam.beam);
-  const uint32_t n_used = min(search.n_used, table.most_claims());
-  uint32_t n_within = 0;
-  for (uint32_t first = warp_number() * kWarp; first < n_used; first += blockDim.x) {
-    const uint32_t i = first + lane_number();
-    SearchToken token{0, 0, 0};
-    bool keep = false;
-    uint32_t slot = 0;
-    if (i < n_used) {
-      slot = search.used[i];
-      token = {table.state(slot), table.cost(slot), *table.record_at(slot)};
-      keep = token.cost <= search.bound;
-      if (!makes_lattice) table.free(slot);
-    }
-    OwnToken own_token{token.state, token.cost, 0, 0, 0};
-    if (Team::kIsCluster) own_token = with_arcs(search.job.graph, own_token);  // the loads are under way meanwhile
-    const uint32_t own = Team::kIsCluster ? warp_append(&search.n_own_tokens, keep) : 0;
-    const uint32_t index = own_token.number = warp_append(&counts->n_next, keep);
-    if (keep && Team::kIsCluster) add_own_token(search, own, own_token);
-    if (keep && makes_lattice) *table.number_at(slot) = index;
-    if (keep && index < search.job.max_tokens) tokens[index] = token;
-    if (keep && index >= search.job.max_tokens) report_full(search, kTokensFull);
-    n_within += __popc(__ballot_sync(kAllLanes, keep && token.cost <= cutoff));
-  }
-  if (lane_number() == 0 && n_within > 0) atomicAdd(&counts->n_within, n_within);
-}
-
 // The frame's tokens become the channel's. `best`: of all blocks.
 template <typename Team>
 __device__ inline void commit(const Table<Team> *table, uint32_t n_frames, uint32_t best) {
   SearchState &search = table->search;
   SearchJob &job = search.job;
-  const FrameCounts counts = *of_leader<Team>(&search.counts[job.current]);
+  const FrameCounts counts = *frame_counts(table);
   job.current ^= 1;
   job.n_tokens = counts.n_next;
   job.n_within = counts.n_within;

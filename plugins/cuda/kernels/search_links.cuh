@@ -31,22 +31,15 @@ __device__ inline void block_make_emitting_links(const Table<Team> *table, const
   const FrameSteps steps = frame_steps<Team>(search, row);
   const SearchLinks &lattice = search.job.lattice;
   const float beam = lattice.lattice_beam;
-  uint32_t *const n_links = of_leader<Team>(&search.counts[search.job.current].n_links[0]);
+  uint32_t *const n_links = frame_counts(table)->n_links;
   block_each_candidate<Team>(search, 0, 0, search.first_candidate, [&](uint32_t index, const Candidate &candidate, bool valid) {
     warp_link_candidate(table, &steps, beam, lattice.n_links, n_links, index, &candidate, valid);
   });
 }
 
-// After all tokens have been numbered and the emitting links counted.
 template <typename Team>
-__device__ inline void block_make_epsilon_links(const Table<Team> *table) {
-  SearchState &search = table->search;
-  FrameCounts &counts = *of_leader<Team>(&search.counts[search.job.current]);
-  const float beam = search.job.lattice.lattice_beam;
-  const uint32_t n = search.n_epsilon_links, first_link = search.job.lattice.n_links + counts.n_links[0];
-  for (uint32_t first = warp_number() * kWarp; first < n; first += blockDim.x) {
-    warp_link_epsilon_arc(table, beam, first_link, &counts.n_links[1], search.epsilon_links, first + lane_number(), n);
-  }
+__device__ inline const EpsilonLink *epsilon_links(const Table<Team> *table) {
+  return table->search.epsilon_links;
 }
 
 template <typename Team>

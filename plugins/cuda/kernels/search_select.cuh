@@ -151,8 +151,8 @@ template <typename Team>
 __device__ inline unsigned long long team_threshold(SearchState &search) {
   const SearchJob &job = search.job;
   const SearchBeam &beam = job.beam;
-  if (job.n_within < beam.min_active && job.n_tokens > beam.min_active) return team_kth_key<Team>(search, beam.min_active);
-  if (job.n_within > beam.max_active) return team_kth_key<Team>(search, beam.max_active);
+  const uint32_t k = active_limit(&beam, job.n_tokens, job.n_within);
+  if (k > 0) return team_kth_key<Team>(search, k);
   return beam_threshold(job.best, beam.beam, beam.min_active, job.n_tokens);
 }
 

@@ -40,12 +40,6 @@ struct Mail {
   __device__ uint32_t spill() const { return 3 * quarter; }
 };
 
-// Numbers of a frame's tokens and links, counted by all blocks of a team.
-struct FrameCounts {
-  uint32_t n_next, n_within;  // tokens, those of them within the beam
-  uint32_t n_links[2];        // emitting ones, epsilon ones
-};
-
 struct SearchState {
   SearchJob job;         // every block of a cluster has its own, all the same
   uint32_t small_rooms;  // SearchScratch's

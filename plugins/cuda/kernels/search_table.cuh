@@ -111,8 +111,7 @@ __device__ inline void team_sync(const Table<Team> *) {
   Team::sync();
 }
 
-// ---- the table, as plugins/common/kernels/search_frame.h asks for it
-// ---------------------------------------------------------
+// ---- what search_frame.h asks for ------------------------------------------------------------------------------------------
 
 template <typename Team>
 __device__ inline bool has_lattice(const Table<Team> *table) {
@@ -146,6 +145,22 @@ __device__ inline uint32_t slot_number(const Table<Team> *table, uint32_t slot) 
 template <typename Team>
 __device__ inline uint32_t slot_record(const Table<Team> *table, uint32_t slot) {
   return *table->record_at(slot);
+}
+template <typename Team>
+__device__ inline uint32_t n_used_slots(const Table<Team> *table) {
+  return min(table->search.n_used, table->most_claims());
+}
+template <typename Team>
+__device__ inline uint32_t used_slot(const Table<Team> *table, uint32_t i) {
+  return table->search.used[i];
+}
+template <typename Team>
+__device__ inline void free_slot(const Table<Team> *table, uint32_t slot) {
+  table->free(slot);
+}
+template <typename Team>
+__device__ inline void set_slot_number(const Table<Team> *table, uint32_t slot, uint32_t number) {
+  *table->number_at(slot) = number;
 }
 template <typename Team>
 __device__ inline void set_slot_record(const Table<Team> *table, uint32_t slot, uint32_t record) {

@@ -58,6 +58,12 @@ __device__ inline uint32_t warp_append(uint32_t *size, bool wanted) {
   return __shfl_sync(kAllLanes, first, 0) + __popc(mask & ((1u << lane_number()) - 1));
 }
 
+// Adds the values of a warp to a sum.
+__device__ inline void warp_add(uint32_t *sum, uint32_t value) {
+  const uint32_t added = warp_sum(value);
+  if (lane_number() == 0 && added > 0) atomicAdd(sum, added);
+}
+
 // The last item that begins at or before an arc: the lanes of a warp look at 32 items at a time.
 __device__ inline uint32_t warp_item_of(const ExpandItem *items, uint32_t n_items, uint32_t arc) {
   uint32_t low = 0, n = n_items;  // it is one of n from `low` on

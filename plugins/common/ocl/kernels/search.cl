@@ -60,7 +60,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void search(
   group_free_local(&m);
   for (uint number = first_job + get_group_id(0); number < end_job; number += get_num_groups(0)) {
     block_sync();
-    if (is_first()) {
+    if (thread_number() == 0) {
       search.job = jobs[number];
       search.turn = 0;
     }
@@ -69,7 +69,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void search(
     block_sync();
     group_advance(&search, &m);
     block_sync();
-    if (is_first()) {
+    if (thread_number() == 0) {
       note_settled_links(&search.job.lattice, search.lattice.frames);
       jobs[number] = search.job;
     }

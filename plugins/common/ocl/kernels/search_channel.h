@@ -3,12 +3,16 @@
 // Conditions are the same for all work-items of a group: what they read changes between two barriers only. Functions named
 // group_* have barriers, and end with one.
 
+void reset_list(__local SearchState *search, uint list) { search->list_size[list] = search->n_candidates[list] = 0; }
+
 void reset_frame(__local SearchState *search) {
-  search->list_size[0] = search->list_size[1] = 0;
-  search->n_candidates[0] = search->n_candidates[1] = search->first_candidate = 0;
-  search->n_epsilon_links = search->n_links[0] = search->n_links[1] = 0;
+  const FrameCounts none = {0, 0, {0, 0}};
+  reset_list(search, 0);
+  reset_list(search, 1);
+  search->first_candidate = search->n_epsilon_links = 0;
   search->n_used[0] = search->n_used[1] = 0;
-  search->n_active = search->n_next = search->n_within = search->n_arcs = 0;
+  search->n_active = search->n_arcs = 0;
+  search->counts = none;
   search->best = ordered(INFINITY);
   search->overflow = 0;
   search->is_full = 0;
@@ -21,7 +25,7 @@ void team_give_up(const Search *s, uint status, uint overflow) {
   const bool can_prune = overflow == kLinksFull && job->lattice.n_unpruned > 0;
   block_sync();
   group_free_slots(s->m);
-  if (is_first()) {
+  if (thread_number() == 0) {
     job->n_records = s->state->n_records_before;
     if (status == kSearchOverflow && overflow == kLocalFull) {
       job->local_share = job->local_share / 4 * 3;
@@ -37,7 +41,7 @@ StepTotals team_all_reduce(const Search *s, bool emitting, uint list) {
   __local SearchState *const search = s->state;
   const uint turn = search->turn;
   block_sync();
-  if (is_first()) {
+  if (thread_number() == 0) {
     const StepTotals totals = {search->overflow, 0, n_used_of(search), search->best};
     search->step_totals[turn] = totals;
     search->turn = turn ^ 1;
@@ -56,36 +60,7 @@ void know_best(const Search *s, const StepTotals *totals) {
   search->job.n_arcs_expanded += search->n_arcs;
 }
 
-// Writes the tokens down and frees their slots, or, if there are links to be made, numbers their tokens.
-void block_finish_tokens(const Search *s, uint best) {
-  __local SearchState *const search = s->state;
-  const Memory *const m = s->m;
-  __global SearchToken *const tokens = tokens_of(search, m, search->job.current ^ 1);
-  const float cutoff = add_rounded(cost_of(best), search->job.beam.beam);
-  const bool frees = !makes_lattice(search);
-  const uint n_used = n_used_of(search);
-  uint n_within = 0;
-  for (uint first = warp_number() * WARP; first < n_used; first += GROUP_SIZE) {
-    const uint i = first + lane_number();
-    SearchToken token = {0, 0.0f, 0};
-    bool keep = false;
-    uint slot = 0;
-    if (i < n_used) {
-      slot = used_slot(search, m, i);
-      token.state = state_in(m, slot);
-      token.cost = cost_of(cost_in(m, slot));
-      token.record = m->slots[slot].record;
-      keep = token.cost <= search->bound;
-      if (frees) free_slot(m, slot);
-    }
-    const uint index = warp_append(&search->n_next, keep);
-    if (keep && !frees) m->slots[slot].arc = index;
-    if (keep && index < search->job.max_tokens) tokens[index] = token;
-    if (keep && index >= search->job.max_tokens) report_full(search, kTokensFull);
-    n_within += keep && token.cost <= cutoff ? 1 : 0;
-  }
-  warp_add(&search->n_within, n_within);
-}
+__local FrameCounts *frame_counts(const Search *s) { return &s->state->counts; }
 
 // Chooses the share of states that the next frame finds in local memory, so that about three quarters of its slots are used.
 void share_states(__local SearchState *search) {
@@ -98,8 +73,8 @@ void commit(const Search *s, uint n_frames, uint best) {
   __local SearchState *const search = s->state;
   __local SearchJob *const job = &search->job;
   job->current ^= 1;
-  job->n_tokens = search->n_next;
-  job->n_within = search->n_within;
+  job->n_tokens = search->counts.n_next;
+  job->n_within = search->counts.n_within;
   job->best = cost_of(best);
   job->n_active += search->n_active;
   job->n_arcs_expanded += search->n_arcs;
@@ -119,7 +94,7 @@ bool group_begin(const Search *s, StepTotals *totals) {
   const Memory *const m = s->m;
   const StepTotals begun = {0, 0, 1, ordered(0.0f)};
   *totals = begun;
-  if (is_first()) {
+  if (thread_number() == 0) {
     reset_frame(search);
     const uint state = search->job.start_state, slot = find_slot(search, m, state);
     lower_key(m, true, slot, ordered(0.0f), 0);
@@ -147,7 +122,7 @@ void group_advance(__local SearchState *search, const Memory *m) {
   const Search s = {search, m};
   __local SearchJob *const job = &search->job;
   __local const ChannelLattice *const lattice = &job->lattice;
-  const bool has_links = makes_lattice(search);
+  const bool has_links = has_lattice(&s);
   bool prunes = false, closes_gaps = true, pruned_early = false;
   uint settles = 0;  // the last frame that settles
   while (job->status == kSearchRunning) {
@@ -165,12 +140,12 @@ void group_advance(__local SearchState *search, const Memory *m) {
       const bool is_early = !is_done && lattice->n_unpruned < kPruneFrames / 2;
       pruned_early = prunes = true;
       block_sync();
-      if (is_first() && is_early) ++job->n_early_prunings;
+      if (thread_number() == 0 && is_early) ++job->n_early_prunings;
       continue;
     }
     if (frames_full) {
       block_sync();
-      if (is_first()) {
+      if (thread_number() == 0) {
         job->status = kSearchOverflow;
         job->overflow = kFramesFull;
       }

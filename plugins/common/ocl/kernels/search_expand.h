@@ -30,7 +30,7 @@ typedef struct {
   const Memory *m;
 } Search;
 
-bool has_lattice(const Search *s) { return makes_lattice(s->state); }
+bool has_lattice(const Search *s) { return s->state->job.lattice.lattice_beam > 0; }
 
 void warp_append_item(const Search *s, uint list, uint first_arc, uint n_arcs, float cost, uint token) {
   warp_add_item(s->state, s->m, list, first_arc, n_arcs, cost, token);
@@ -58,6 +58,13 @@ uint slot_record(const Search *s, uint slot) { return s->m->slots[slot].record; 
 void set_slot_record(const Search *s, uint slot, uint record) { s->m->slots[slot].record = record; }
 // A token is numbered when its key is no longer compared.
 uint slot_number(const Search *s, uint slot) { return s->m->slots[slot].arc; }
+void set_slot_number(const Search *s, uint slot, uint number) { s->m->slots[slot].arc = number; }
+uint n_used_slots(const Search *s) { return n_used_of(s->state); }
+uint used_slot(const Search *s, uint i) { return used_slot_in(s->state, s->m, i); }
+void free_slot(const Search *s, uint slot) { clear_slot(s->m, slot); }
+uint warp_number_token(const Search *s, const SearchToken *token, bool keep) {
+  return warp_append(&s->state->counts.n_next, keep);
+}
 uint source_record(const Search *s, uint source) { return slot_record(s, source); }
 uint source_number(const Search *s, uint source) { return slot_number(s, source); }
 
@@ -80,6 +87,13 @@ void put_record(const Search *s, uint index, const TraceRecord *record) {
     s->m->records[index] = *record;
   } else {
     report_full(s->state, kTraceFull);
+  }
+}
+void put_token(const Search *s, uint index, const SearchToken *token) {
+  if (index < s->state->job.max_tokens) {
+    tokens_of(s->state, s->m, s->state->job.current ^ 1)[index] = *token;
+  } else {
+    report_full(s->state, kTokensFull);
   }
 }
 void put_link(const Search *s, uint index, const SearchLink *link, float acoustic_cost) {
@@ -114,7 +128,7 @@ FrameSteps frame_steps(__local SearchState *search, const Memory *m) {
 void block_expand(const Search *s, bool emitting, uint list, __global const float *row) {
   __local SearchState *const search = s->state;
   group_number_arcs(search, s->m, list);
-  if (is_first()) search->n_arcs += n_arcs_of(search, list);
+  if (thread_number() == 0) search->n_arcs += n_arcs_of(search, list);
   const FrameSteps steps = frame_steps(search, s->m);
   const FollowedArcs followed = {first_candidate_of(search, emitting), &search->n_candidates[list], &search->n_epsilon_links};
   warp_expand(s, &steps, &followed, emitting,

@@ -5,8 +5,6 @@
 uint warp_size(void) { return WARP; }
 uint warp_number(void) { return (uint)get_local_id(0) / WARP; }
 
-bool is_first(void) { return get_local_id(0) == 0; }
-
 uint now(__local const uint *value) { return *(volatile __local const uint *)value; }  // while others may change it
 
 // Reserves indices in a list for the lanes that want one, by one atomic operation a warp.

@@ -23,6 +23,6 @@ void group_number_arcs(__local SearchState *search, const Memory *m, uint list) 
     items[i].offset = before;
     before += n_of_item;
   }
-  if (is_first()) search->list_size[list] += n_arcs;
+  if (thread_number() == 0) search->list_size[list] += n_arcs;
   block_sync();
 }

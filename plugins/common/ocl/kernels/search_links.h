@@ -10,22 +10,15 @@ void block_make_emitting_links(const Search *s, __global const float *row) {
     const uint i = first + lane_number();
     Candidate candidate = {0, 0, 0.0f, 0};
     if (i < n_candidates) candidate = s->m->candidates[i];
-    warp_link_candidate(s, &steps, beam, first_link, &search->n_links[0], i, &candidate, i < n_candidates);
+    warp_link_candidate(s, &steps, beam, first_link, search->counts.n_links, i, &candidate, i < n_candidates);
   }
 }
 
-// After the emitting links have been counted.
-void block_make_epsilon_links(const Search *s) {
-  __local SearchState *const search = s->state;
-  const uint n = search->n_epsilon_links, first_link = search->job.lattice.n_links + search->n_links[0];
-  const float beam = search->job.lattice.lattice_beam;
-  for (uint first = warp_number() * WARP; first < n; first += GROUP_SIZE)
-    warp_link_epsilon_arc(s, beam, first_link, &search->n_links[1], s->m->epsilon_links, first + lane_number(), n);
-}
+__global const EpsilonLink *epsilon_links(const Search *s) { return s->m->epsilon_links; }
 
 // The frame's links become the channel's: by one work-item.
 void add_frame(__local SearchState *search) {
   __local ChannelLattice *const lattice = &search->job.lattice;
-  const SearchFrame frame = append_frame(lattice, search->n_links[0], search->n_links[1], search->n_next);
+  const SearchFrame frame = append_frame(lattice, search->counts.n_links[0], search->counts.n_links[1], search->counts.n_next);
   search->lattice.frames[lattice->n_frames - 1] = frame;
 }

@@ -10,18 +10,6 @@ bool agrees(__local const SearchState *search, SearchToken token) {
   return has_prefix(search->kth.known, bin_of(search, token), make_key(token.cost, token.state));
 }
 
-// Sets the threshold if it is the beam's; else the k-th key is to be found.
-void choose_threshold(__local SearchState *search) {
-  const SearchBeam beam = search->job.beam;
-  const uint n_tokens = search->job.n_tokens;
-  search->threshold = beam_threshold(search->job.best, beam.beam, beam.min_active, n_tokens);
-  const uint n_within = search->job.n_within;
-  const bool has_few = n_within < beam.min_active && n_tokens > beam.min_active, has_many = n_within > beam.max_active;
-  const KthKey kth = {has_few ? beam.min_active : beam.max_active, false, {0, 64, 0}};
-  search->kth = kth;
-  search->is_beam = !has_few && !has_many;
-}
-
 void group_clear_bins(const Memory *m) {
   for (uint b = get_local_id(0); b < kBins; b += GROUP_SIZE) m->bins[b] = 0;
   for (uint b = get_local_id(0); b < kBins / kBinsOfBlock; b += GROUP_SIZE) m->blocks[b] = 0;
@@ -75,21 +63,23 @@ void group_find_most(__local SearchState *search, const Memory *m, bool has_cost
 }
 
 // Finds the k-th smallest key, which is the threshold. The bins overwrite the table, which is free. With barriers.
-void group_find_kth(__local SearchState *search, const Memory *m) {
+void group_find_kth(__local SearchState *search, const Memory *m, uint k) {
+  const KthKey nothing_known = {k, false, false, {0, 64, 0}};
+  if (thread_number() == 0) search->kth = nothing_known;
   for (bool found = false; !found;) {
     group_clear_bins(m);
     block_sync();
     group_fill_bins(search, m);
     block_sync();
-    if (is_first()) search->is_beam = narrow_kth(search, m);
+    if (thread_number() == 0) search->kth.found = narrow_kth(search, m);
     block_sync();
-    found = search->is_beam;
+    found = search->kth.found;
   }
   group_find_most(search, m, false);
   block_sync();
   group_find_most(search, m, true);
   block_sync();
-  if (is_first()) search->threshold = (ulong)search->most_cost << 32 | search->most_state;
+  if (thread_number() == 0) search->threshold = (ulong)search->most_cost << 32 | search->most_state;
   group_free_local(m);
   block_sync();
 }
@@ -104,12 +94,12 @@ void lower_best(__local SearchState *search, const Memory *m, uint first_arc, ui
 void team_select(const Search *s, __global const float *row) {
   __local SearchState *const search = s->state;
   const Memory *const m = s->m;
-  if (is_first()) choose_threshold(search);
-  block_sync();
-  if (!search->is_beam) group_find_kth(search, m);
+  const SearchBeam beam = search->job.beam;
   __global const SearchToken *const tokens = tokens_of(search, m, search->job.current);
   const float best = search->job.best;
-  const uint n_tokens = search->job.n_tokens;
+  const uint n_tokens = search->job.n_tokens, k = active_limit(&beam, n_tokens, search->job.n_within);
+  if (k > 0) group_find_kth(search, m, k);
+  const ulong threshold = k > 0 ? search->threshold : beam_threshold(best, beam.beam, beam.min_active, n_tokens);
   uint n_active = 0;
   for (uint first = warp_number() * WARP; first < n_tokens; first += GROUP_SIZE) {
     const uint i = first + lane_number();
@@ -118,7 +108,7 @@ void team_select(const Search *s, __global const float *row) {
     bool active = false;
     if (i < n_tokens) {
       token = tokens[i];
-      active = make_key(token.cost, token.state) <= search->threshold;
+      active = make_key(token.cost, token.state) <= threshold;
     }
     if (active) {
       begin = m->begins[token.state].emitting;

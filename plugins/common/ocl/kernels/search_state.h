@@ -18,19 +18,20 @@ typedef struct {
 // The k-th smallest key of the tokens that begin like its known part, whose bin counts once it was found.
 typedef struct {
   uint k;
-  bool has_bin;
+  bool has_bin, found;
   KeyPrefix known;
 } KthKey;
 
 // The state of a work-group, in local memory.
 typedef struct {
   SearchJob job;
-  LatticeMemory lattice;                // of the job's channel
-  ulong list_size[2];                   // items << 32 | arcs
-  uint first_candidate;                 // those before are kept for the frame's links
-  uint n_used[2];                       // slots in local memory, in global memory
-  uint n_candidates[2], n_followed[2];  // with the list of that number; nobody counts the latter
-  uint n_active, n_next, n_within, n_arcs;
+  LatticeMemory lattice;  // of the job's channel
+  ulong list_size[2];     // items << 32 | arcs
+  uint first_candidate;   // those before are kept for the frame's links
+  uint n_used[2];         // slots in local memory, in global memory
+  uint n_candidates[2];   // with the list of that number
+  uint n_active, n_arcs;
+  FrameCounts counts;
   StepTotals step_totals[2];  // in turns
   uint turn;
   uint best;  // ordered, so far
@@ -39,14 +40,14 @@ typedef struct {
   uint overflow;
   uint is_full;  // a work-item could not go on, the others need not
 
-  ulong threshold;  // of the keys of active tokens
-  bool is_beam;     // or it has to be found
+  ulong threshold;  // the k-th key, once it has been found
   KthKey kth;
   uint most_cost, most_state;  // of the tokens up to the k-th
 
-  uint n_epsilon_links, n_links[2];  // of the frame: emitting, epsilon
-  uint least[2];                     // costs of the ends of a lattice that is written
+  uint n_epsilon_links;
+  uint least[2];  // costs of the ends of a lattice that is written
   WalkState walk;
+  uint any[3];           // of block_any, in turns
   uint sums[MAX_WARPS];  // of warps
 } SearchState;
 typedef SearchState State;  // as search_driver.h names it
@@ -104,7 +105,7 @@ void set_channel(__local SearchState *search, Memory *m, __global const float *r
   m->tokens = (__global SearchToken *)(own + at.tokens);
   m->records = (__global TraceRecord *)(own + at.records);
   m->settled = (__global PathStep *)(own + at.settled);
-  if (!is_first()) return;
+  if (thread_number() != 0) return;
   search->lattice.links = (__global SearchLink *)own;
   search->lattice.acoustic_costs = (__global float *)(own + at.acoustic_costs);
   search->lattice.extras = (__global float *)(own + at.extras);
@@ -119,7 +120,6 @@ __global SearchToken *tokens_of(__local const SearchState *search, const Memory 
 __global ExpandItem *items_of(const Memory *m, uint list) { return m->items + (size_t)list * m->max_slots; }
 uint n_items_of(__local const SearchState *search, uint list) { return (uint)(search->list_size[list] >> 32); }
 uint n_arcs_of(__local const SearchState *search, uint list) { return (uint)search->list_size[list]; }
-bool makes_lattice(__local const SearchState *search) { return search->job.lattice.lattice_beam > 0; }
 // The candidates of a list. Those of emitting arcs come first and stay for the links of the frame.
 uint first_candidate_of(__local const SearchState *search, bool emitting) { return emitting ? 0 : search->first_candidate; }
 uint n_candidates_of(__local const SearchState *search, const Memory *m, bool emitting, uint list) {
@@ -140,7 +140,7 @@ bool is_local(const Memory *m, uint slot) { return slot < m->max_slots / 2; }
 uint cost_in(const Memory *m, uint slot) { return is_local(m, slot) ? m->table->costs[slot] : m->slots[slot].cost; }
 uint state_in(const Memory *m, uint slot) { return is_local(m, slot) ? m->table->states[slot] : m->slots[slot].state; }
 
-void free_slot(const Memory *m, uint slot) {
+void clear_slot(const Memory *m, uint slot) {
   if (is_local(m, slot)) {
     m->table->states[slot] = kFreeSlot;
     m->table->costs[slot] = 0xffffffffu;
@@ -152,19 +152,19 @@ void free_slot(const Memory *m, uint slot) {
 }
 
 uint n_used_of(__local const SearchState *search) { return search->n_used[0] + search->n_used[1]; }
-uint used_slot(__local const SearchState *search, const Memory *m, uint i) {
+uint used_slot_in(__local const SearchState *search, const Memory *m, uint i) {
   const uint n_local = search->n_used[0];
   return m->used[i < n_local ? i : m->max_slots / 2 + (i - n_local)];
 }
 
 // After a frame, the slots of its tokens.
 void group_free_used(__local const SearchState *search, const Memory *m) {
-  for (uint i = get_local_id(0); i < n_used_of(search); i += GROUP_SIZE) free_slot(m, used_slot(search, m, i));
+  for (uint i = get_local_id(0); i < n_used_of(search); i += GROUP_SIZE) clear_slot(m, used_slot_in(search, m, i));
 }
 
 void group_free_slots(const Memory *m) {
-  for (uint slot = get_local_id(0); slot < LOCAL_SLOTS; slot += GROUP_SIZE) free_slot(m, slot);
-  for (uint slot = m->max_slots / 2 + get_local_id(0); slot < m->max_slots; slot += GROUP_SIZE) free_slot(m, slot);
+  for (uint slot = get_local_id(0); slot < LOCAL_SLOTS; slot += GROUP_SIZE) clear_slot(m, slot);
+  for (uint slot = m->max_slots / 2 + get_local_id(0); slot < m->max_slots; slot += GROUP_SIZE) clear_slot(m, slot);
 }
 
 void group_free_local(const Memory *m) {

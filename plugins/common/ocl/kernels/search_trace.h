@@ -19,7 +19,7 @@ void team_sync(const Search *s) { block_sync(); }
 // Moves records from the root on to the settled steps while there is one follower.
 void team_settle(const Search *s, const Compaction *c) {
   __local SearchJob *const job = &s->state->job;
-  if (!is_first()) return;
+  if (thread_number() != 0) return;
   uint n_settled = job->n_settled;
   for (uint at = 0; c->followers[at].n == 1 && n_settled < job->max_settled;) {
     const uint record = c->followers[at].record;
