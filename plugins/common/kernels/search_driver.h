@@ -4,7 +4,6 @@
 // that cannot be finished leaves the channel as it was before. Functions named team_* are called by all blocks of a team, and
 // have barriers. For its type Search (search_frame.h), and the state of a block in shared memory, the back end defines
 //   reset_frame(search), reset_list(search, list)  by one thread: prepares the state for a frame, a list for a step
-//   team_select(s, row)             puts the active tokens on list 0 (search_select.h)
 //   block_expand, block_settle, block_resolve(s, emitting, list, row)
 //                                   follow the arcs of a list; find the least candidate of each state; make tokens of these
 //   team_all_reduce(s, emitting, list)  ends a step that has followed the arcs of a list; returns the totals of all blocks
@@ -22,6 +21,7 @@
 #define SENONE_KERNELS_SEARCH_DRIVER_H
 
 #include "plugins/common/kernels/search_frame.h"
+#include "plugins/common/kernels/search_select.h"
 #include "plugins/common/kernels/search_trace.h"
 #ifdef __cplusplus
 namespace asr {
@@ -135,7 +135,7 @@ DEVICE bool team_follow_row(const Search *s, LOCAL State *search, GLOBAL const f
   if (needs_compaction) team_compact_trace(s, search);
   if (thread_number() == 0) reset_frame(search);
   block_sync();
-  team_select(s, row);
+  team_select(s, search, row);
   block_sync();
   block_expand(s, true, 0, row);
   *totals = team_all_reduce(s, true, 0);

@@ -21,11 +21,21 @@ DEVICE float cost_of(uint32_t key) { return as_float((key & 0x80000000u) != 0 ? 
 // Orders by the cost and then by `low`.
 DEVICE SearchKey make_key(float cost, uint32_t low) { return (SearchKey)ordered(cost) << 32 | low; }
 
-// The known part of a key: its bin of costs and its bits from `top` on.
+// The known part of a key: its bin of costs, or kNoBin, and its bits from `top` on.
 typedef struct KeyPrefix {
   uint32_t bin, top;
   SearchKey bits;
 } KeyPrefix;
+
+FIXED uint32_t kNoBin = 0xffffffffu;
+FIXED uint32_t kFewKeys = 128;
+
+// The k-th smallest key, shared by a block's threads (search_select.h).
+typedef struct KthKey {
+  SearchKey key;
+  uint32_t bin, n_in_bin, n_left;  // its bin or digit, the keys there, and its number among these
+  uint32_t n_few;                  // collected keys
+} KthKey;
 
 DEVICE uint32_t hash_of(uint32_t state) { return state * 0x9e3779b1u; }
 

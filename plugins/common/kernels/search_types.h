@@ -174,6 +174,18 @@ typedef struct FrameSteps {
   LOCAL uint32_t *n_records;
 } FrameSteps;
 
+// A token of the last frame that the block owns, and its emitting arcs.
+typedef struct OwnToken {
+  uint32_t state;
+  float cost;
+  uint32_t number, first_arc, n_arcs;
+} OwnToken;
+
+DEVICE void set_arcs(GLOBAL const ArcBegins *begins, OwnToken *token) {
+  token->first_arc = begins[token->state].emitting;
+  token->n_arcs = begins[token->state + 1].emitting - token->first_arc;
+}
+
 // Counters of a block after a step, or the totals of all blocks of its team.
 typedef struct StepTotals {
   uint32_t overflow;    // SearchOverflow

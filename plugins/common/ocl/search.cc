@@ -15,7 +15,6 @@ Search::Search(const SearchGraph &graph, const asr_search_options &options, Chan
   memory_.give(&job_);
   job_.start_state = graph.view().start_state;
   job_.local_share = 0xffffffffu;
-  job_.bins_per_cost = static_cast<float>(kBins) / options.beam;
 }
 
 void Search::prepare() {

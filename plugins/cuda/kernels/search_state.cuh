@@ -8,15 +8,7 @@
 
 namespace asr::cuda {
 
-constexpr uint32_t kFewKeys = 128;
 constexpr unsigned long long kNoKey = ~0ull;
-
-// A token of the last frame that the block owns, and its emitting arcs.
-struct OwnToken {
-  uint32_t state;
-  float cost;
-  uint32_t number, first_arc, n_arcs;
-};
 
 // Candidates that blocks have sent to this one in a step. A quarter of the capacity is for those that the block sends to
 // itself, as most arcs from a state to itself are. Half is divided among the other blocks, box_capacity each, and a quarter
@@ -68,7 +60,8 @@ struct SearchState {
   uint32_t n_records_before;
   uint32_t overflow;
   volatile uint32_t is_full;                // a thread could not go on, the others need not
-  unsigned long long n_active, n_arcs;      // of the frame, by this block
+  uint32_t n_active;                        // tokens of the frame, by this block
+  unsigned long long n_arcs;                // likewise
   unsigned long long all_active, all_arcs;  // of the job's frames
 
   // Counts of the frame that follows tokens[i] at i. Those of the leading block are the team's, as is its job.n_records.
@@ -89,11 +82,9 @@ struct SearchState {
   Mail mail[kMails];
   uint32_t n_sent[kMaxClusterSize];  // since the last all-reduce, to each block
 
-  unsigned long long threshold;           // of the keys of active tokens, where it is not the beam's
-  uint32_t *histogram, *team_histogram;   // [kBins] each
-  unsigned long long few_keys[kFewKeys];  // those of a bin, if they are few
-  uint32_t n_few;
-  uint32_t bin, n_in_bin, n_left;
+  KthKey kth;
+  uint32_t *histogram, *team_histogram;  // [kBins] each
+  SearchKey few_keys[kFewKeys];
   uint32_t sums[kMaxWarps];
 };
 
@@ -198,8 +189,7 @@ __device__ inline void report_full(SearchState &search, uint32_t overflow) {
 }
 
 __device__ inline OwnToken with_arcs(const SearchTables &graph, OwnToken token) {
-  token.first_arc = graph.begins[token.state].emitting;
-  token.n_arcs = graph.begins[token.state + 1].emitting - token.first_arc;
+  set_arcs(graph.begins, &token);
   return token;
 }
 

@@ -5,7 +5,6 @@
 // one in global memory. The share follows the number of tokens of the frame before. If it was too large, the frame begins
 // again.
 
-FIXED uint kBinsOfBlock = 32;
 #define ALL_LOCAL 0xffffffffu
 
 // A slot belongs to a state with a token of the frame under construction. Its key is the least (cost, arc + 1); arc is 0 where
@@ -14,13 +13,6 @@ typedef struct {
   uint arc, cost;  // the key's lower and upper half
   uint state, record;
 } Slot;
-
-// The k-th smallest key of the tokens that begin like its known part, whose bin counts once it was found.
-typedef struct {
-  uint k;
-  bool has_bin, found;
-  KeyPrefix known;
-} KthKey;
 
 // The state of a work-group, in local memory.
 typedef struct {
@@ -40,10 +32,7 @@ typedef struct {
   uint overflow;
   uint is_full;  // a work-item could not go on, the others need not
 
-  ulong threshold;  // the k-th key, once it has been found
   KthKey kth;
-  uint most_cost, most_state;  // of the tokens up to the k-th
-
   uint n_epsilon_links;
   uint least[2];  // costs of the ends of a lattice that is written
   WalkState walk;
@@ -52,10 +41,10 @@ typedef struct {
 } SearchState;
 typedef SearchState State;  // as search_driver.h names it
 
-// The table in local memory: states and costs, or bins, which are needed when the table is free.
+// The table in local memory: states and costs. While it is free, bins and few keys lie there.
 typedef struct {
   uint states[LOCAL_SLOTS], costs[LOCAL_SLOTS];
-} LocalTable;
+} KERNEL_ALIGNED(8) LocalTable;
 
 // The work-group's buffers, in global memory if not said otherwise: the graph, the job's rows and channel, and the scratch
 // memory, whose slots are free between frames.
@@ -69,7 +58,8 @@ typedef struct {
   __global PathStep *settled;
   uint max_slots, max_candidates;
   __local LocalTable *table;
-  __local uint *bins, *blocks;  // [kBins], [kBins / kBinsOfBlock]
+  __local uint *bins;           // [kBins]
+  __local SearchKey *few_keys;  // [kFewKeys]
   __global Slot *slots;         // [max_slots], those in local memory first, from the middle on those in global memory
   __global ExpandItem *items;   // [2][max_slots], the list that is followed and the one that is made
   __global Candidate *candidates;
@@ -86,7 +76,7 @@ Memory scratch_of(__global uint4 *scratch, __local LocalTable *table, uint max_s
   m.max_candidates = max_candidates;
   m.table = table;
   m.bins = table->states;
-  m.blocks = m.bins + kBins;
+  m.few_keys = (__local SearchKey *)(m.bins + kBins);
   m.slots = (__global Slot *)own;
   m.items = (__global ExpandItem *)(own + at.items);
   m.candidates = (__global Candidate *)(own + at.candidates);

@@ -20,7 +20,6 @@ typedef struct SearchJob {
   uint32_t output, use_final;   // output: 1 = at the end writes the lattice
   uint32_t has_written;         // the lattice; set by the kernel
   SearchBeam beam;
-  float bins_per_cost;  // of the histogram over the beam
 
   uint32_t max_tokens, max_records, max_settled;
   uint32_t local_share;         // of the states, in 2^-32: their tokens are found in local memory
