@@ -12,6 +12,7 @@ trap 'rm -rf "$work"' EXIT
 python3 -m venv "$work/venv" >"$work/log" 2>&1 || skip "python3 -m venv does not work; ./dev setup test installs python3-venv"
 "$work/venv/bin/pip" -q download --no-deps -d "$work" scikit-build-core numpy >"$work/log" 2>&1 || skip "PyPI cannot be reached"
 
+if command -v ccache >/dev/null; then export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 "$work/venv/bin/pip" install --config-settings=build-dir="$work/build" "$source/bindings/python" >"$work/log" 2>&1 ||
   { tail -n 40 "$work/log"; fail "pip install failed"; }
 package=$(cd / && "$work/venv/bin/python" -c 'import senone, pathlib; print(pathlib.Path(senone.__file__).parent)')
