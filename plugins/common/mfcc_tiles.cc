@@ -36,7 +36,7 @@ class TileWeights {
  public:
   TileWeights(const asr_features_view &view, uint32_t warp, uint32_t tile) {
     for (uint32_t g = 0; g < kBands && tile * kBands + g < view.n_mel; ++g) {
-      const asr_mel_band &band = view.mel_bands[size_t{warp} * view.n_mel + tile * kBands + g];
+      const asr_mel_band &band = view.mel_bands[size_t{warp} * view.n_mel + size_t{tile} * kBands + g];
       if (band.first_bin >= kBins) continue;  // F5 ends before this bin
       std::copy_n(view.mel_weights + band.first_weight, std::min(band.n_bins, kBins - band.first_bin),
                   weights_[g].begin() + band.first_bin);

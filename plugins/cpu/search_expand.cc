@@ -36,7 +36,7 @@ class ArcCosts {
     const uintptr_t is_own = code == own_code_, in_table = reinterpret_cast<uintptr_t>(table_) + code * sizeof(float);
     const uintptr_t address = in_table ^ ((in_table ^ next_own_) & -is_own);
     next_own_ += is_own * sizeof(float);
-    return *reinterpret_cast<const float *>(address);
+    return *reinterpret_cast<const float *>(address);  // NOLINT: one of two pointers, chosen without a branch
   }
   void skip(const PackedArc *first, const PackedArc *last) {
     for (; first != last; ++first) next_own_ += code_of(first->label) == own_code_ ? sizeof(float) : 0;
@@ -115,7 +115,8 @@ void Search::expand(SearchScratch &scratch) {
 // Prefetches the end of a state's emitting arcs, and its class. The header, which has both offsets, has been prefetched.
 void Search::prefetch_arcs(uint32_t state) const {
   const uint32_t header = graph_.packed().records[state];
-  __builtin_prefetch(graph_.packed().records + state + 2 * (header >> StateRecord::kEmittingAt & StateRecord::kMoreEmitting));
+  __builtin_prefetch(graph_.packed().records + state +
+                     size_t{2} * (header >> StateRecord::kEmittingAt & StateRecord::kMoreEmitting));
   __builtin_prefetch(graph_.packed().classes + (header >> StateRecord::kClassAt));
 }
 

@@ -59,7 +59,7 @@ std::vector<MfccBand> make_bands(const asr_features_view &view, std::vector<floa
     for (uint32_t four = 0; four < n_fours; ++four) {
       float w[4] = {0, 0, 0, 0};
       const uint32_t n = std::min(4u, band.n_bins - 4 * four);
-      std::copy_n(view.mel_weights + band.first_weight + 4 * four, n, w);
+      std::copy_n(view.mel_weights + band.first_weight + size_t{4} * four, n, w);
       weights->push_back({w[0], w[1], w[2], w[3]});
     }
   }

@@ -61,7 +61,7 @@ uint32_t SearchFlight::cluster_size_for(const std::vector<SearchLane> &lanes) co
   for (const ClusterSize &size : cluster_sizes_) {
     if (n_lanes <= size.n_clusters) return size.n_blocks;
   }
-  return n_lanes <= 2 * cluster_sizes_.front().n_clusters ? cluster_sizes_.front().n_blocks : 1;
+  return n_lanes <= size_t{2} * cluster_sizes_.front().n_clusters ? cluster_sizes_.front().n_blocks : 1;
 }
 
 // Longer jobs begin first, so that none is left over at the end.
@@ -133,7 +133,8 @@ void SearchFlight::start(Acoustic *acoustic, const std::vector<Task> &tasks, Sea
   finish();
   if (other->shares(tasks)) other->finish();
   n_beside_ = other->pending_.lanes.size();
-  const bool few_channels = !cluster_sizes_.empty() && tasks.size() + n_beside_ <= 2 * cluster_sizes_.front().n_clusters;
+  const bool few_channels =
+      !cluster_sizes_.empty() && tasks.size() + n_beside_ <= size_t{2} * cluster_sizes_.front().n_clusters;
   Pending pending;
   n_wanted_ = 0;
   wanted_ends_.reserve(tasks.size());
@@ -196,7 +197,7 @@ void SearchFlight::grow_scratch(uint32_t overflow) {
 }
 
 void SearchFlight::read(uint64_t address, void *to, size_t n_bytes) {
-  const void *const from = reinterpret_cast<const void *>(address);
+  const void *const from = reinterpret_cast<const void *>(address);  // NOLINT(performance-no-int-to-ptr): of the device
   check(cudaMemcpyAsync(to, from, n_bytes, cudaMemcpyDeviceToHost, downloads_.get()), "reading a lattice");
 }
 

@@ -80,7 +80,7 @@ class DeviceSignals {
   void reserve_states(const Context &...context) {
     constexpr uint32_t kLeastSlots = 64;
     if (size_t{slots_.n()} * numbers_.n_state_doubles <= states_.size()) return;
-    Array<double> grown(context..., std::max<size_t>(2 * slots_.n(), kLeastSlots) * numbers_.n_state_doubles);
+    Array<double> grown(context..., std::max<size_t>(2 * size_t{slots_.n()}, kLeastSlots) * numbers_.n_state_doubles);
     if (states_.size() > 0) device_.compute().copy(states_, &grown, states_.size());
     states_ = std::move(grown);
   }

@@ -58,7 +58,7 @@ bool mfma_is_as_expected(Device &device, const TensorTarget &target) {
   constexpr int kSize = 16;
   const std::string options = options_of(target, group_size(target)) + " -DTILES=1";
   const Kernel probe = device.program(kernel_gmm_expanded_mfma, options).kernel("mfma_probe");
-  std::vector<float> product(kSize * kSize, 0.0f);
+  std::vector<float> product(size_t{kSize} * kSize, 0.0f);
   const DeviceArray<float> on_device(device.context(), product);
   probe.set(on_device);
   device.launch(probe, {1}, {group_size(target)});
@@ -68,7 +68,7 @@ bool mfma_is_as_expected(Device &device, const TensorTarget &target) {
     for (int j = 0; j < kSize; ++j) {
       int sum = 0;
       for (int k = 0; k < kSize; ++k) sum += (i + 2 * k) * (j - k);
-      if (product[static_cast<size_t>(i * kSize + j)] != static_cast<float>(sum)) return false;
+      if (product[static_cast<size_t>(i) * kSize + static_cast<size_t>(j)] != static_cast<float>(sum)) return false;
     }
   }
   return true;

@@ -20,7 +20,7 @@ namespace asr::ocl {
 
 // GetPlatformIDs is clGetPlatformIDs, and so on.
 struct Api {
-#define ASR_OCL_MEMBER(name) decltype(&::cl##name) name;
+#define ASR_OCL_MEMBER(name) decltype(&::cl##name) name;  // NOLINT(bugprone-macro-parentheses): the name of a member
   ASR_OCL_FUNCTIONS(ASR_OCL_MEMBER)
 #undef ASR_OCL_MEMBER
 };

@@ -15,8 +15,8 @@ constexpr uint32_t kPointsAnItem = 16, kMostFrames = 64;
 
 // Sizes of kernels/mfcc_512.cl.
 constexpr uint32_t kRegisterPoints = 256, kRegisterFrames = 32, kRegisterGroupSize = 128, kGroupsAtOnce = 4;
-constexpr size_t kPowerFloats = kRegisterPoints * (kRegisterFrames + 1), kTableFloats = 3 * kRegisterPoints,
-                 kLaneFloats = kRegisterFrames * (1 + 24 / sizeof(float)), kExchangeFloats = 16 * 17, kHeadFours = 32;
+constexpr size_t kPowerFloats = size_t{kRegisterPoints} * (kRegisterFrames + 1), kTableFloats = size_t{3} * kRegisterPoints,
+                 kLaneFloats = kRegisterFrames * (1 + 24 / sizeof(float)), kExchangeFloats = size_t{16} * 17, kHeadFours = 32;
 constexpr uint32_t kTensorCapability = 8;
 
 // On CPUs the size is rounded up, so that one program serves many front ends.

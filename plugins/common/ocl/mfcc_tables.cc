@@ -59,7 +59,7 @@ std::vector<MfccBand> make_bands(const asr_features_view &view, std::vector<Floa
     bands.push_back({band.first_bin, n_fours, static_cast<uint32_t>(weights->size()), 0});
     for (uint32_t four = 0; four < n_fours; ++four) {
       Float4 w{};
-      std::copy_n(view.mel_weights + band.first_weight + 4 * four, std::min(4u, band.n_bins - 4 * four), w.data());
+      std::copy_n(view.mel_weights + band.first_weight + size_t{4} * four, std::min(4u, band.n_bins - 4 * four), w.data());
       weights->push_back(w);
     }
   }

@@ -23,7 +23,7 @@ Signals::Signals(Device &device, Mfcc &mfcc, const asr_features_view &view)
       numbers_array_(device.context(), std::vector<DynamicsNumbers>{numbers_}) {}
 
 bool Signals::prepare() {
-  const size_t local_bytes = std::max(2 * n_bands(numbers_) * sizeof(double), n_values(numbers_) * sizeof(float));
+  const size_t local_bytes = std::max(2 * size_t{n_bands(numbers_)} * sizeof(double), n_values(numbers_) * sizeof(float));
   if (local_bytes > device_.facts().local_bytes) return false;
   if (kernels_ == nullptr) {
     const Program &program = device_.program(

@@ -77,7 +77,7 @@ struct SearchScratch {
   uint32_t *busy;           // [n_parts], 1 while a block has the part
 };
 __host__ __device__ inline size_t search_scratch_size(uint32_t max_tokens, uint32_t max_candidates) {
-  return size_t{max_tokens} * 4 + max_tokens / 2 + max_tokens / 4 + max_candidates + max_candidates / 16 * 5;
+  return size_t{max_tokens} * 4 + max_tokens / 2 + max_tokens / 4 + max_candidates + size_t{max_candidates} / 16 * 5;
 }
 
 // Slots that fit the shared memory of a block, and what must be called once for them.
