@@ -31,7 +31,6 @@ __global__ void __launch_bounds__(kThreads) search_kernel(SearchJob *jobs, Searc
   if (threadIdx.x == 0) {
     part = claim_scratch(scratch);
     set_scratch(search, scratch, part);
-    set_lists(search);
     search.histogram = histogram;
   }
   __syncthreads();

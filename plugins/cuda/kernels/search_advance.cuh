@@ -3,6 +3,7 @@
 // pruned between frames.
 #pragma once
 
+#include "plugins/cuda/kernels/search_cluster_steps.cuh"
 #include "plugins/cuda/kernels/search_frame.cuh"
 #include "plugins/cuda/kernels/search_prune.cuh"
 
@@ -16,7 +17,7 @@ __device__ inline bool team_ensure_capacity(SearchState &search) {
   const bool may_lack_links = lattice.n_unpruned > 0 && lattice.n_links + search.n_newest_links * 5 / 4 > lattice.max_links;
   const bool frames_full = lattice.n_frames == lattice.max_frames;
   __syncthreads();
-  if (may_lack_links || frames_full) team_run_on_leader<Team>(search, [&] { block_prune(search, true); });
+  if (may_lack_links || frames_full) team_run_on_leader(Team(), search, [&] { block_prune(search, true); });
   if (lattice.n_frames < lattice.max_frames) return true;
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -35,10 +36,9 @@ __device__ inline void team_prune_when_due(SearchState &search) {
   const uint32_t newest = newest_frame(&lattice);
   const bool links_full = job.status == kSearchOverflow && job.overflow == kLinksFull && lattice.n_unpruned > 0;
   const bool settles = settles_piece(newest, lattice.last_settled) && job.status == kSearchRunning;
-  // A cluster, of which one block prunes, does so when it must.
-  const bool is_due = settles || (!Team::kIsCluster && lattice.n_unpruned >= kPruneFrames);
+  const bool is_due = settles || (Team::kPrunesEarly && lattice.n_unpruned >= kPruneFrames);
   __syncthreads();
-  if (links_full || is_due) team_run_on_leader<Team>(search, [&] { block_prune(search, links_full || settles); });
+  if (links_full || is_due) team_run_on_leader(Team(), search, [&] { block_prune(search, links_full || settles); });
   if (threadIdx.x == 0) {
     if (settles) lattice.last_settled = newest - kPieceFrames;
     if (links_full) job.status = kSearchRunning;
@@ -59,9 +59,8 @@ __device__ inline void team_take_step(SearchState &search) {
     }
   };
   step(Team());
-  const uint32_t curable = kTableFull | (Team::kIsCluster ? kCandidatesFull : 0);
-  if (job.status != kSearchOverflow || (job.overflow & curable) == 0) return;
-  team_run_on_leader<Team>(search, [&] {
+  if (job.status != kSearchOverflow || (job.overflow & Team::kCurable) == 0) return;
+  team_run_on_leader(Team(), search, [&] {
     const uint32_t turn = search.turn;
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -70,11 +69,9 @@ __device__ inline void team_take_step(SearchState &search) {
     }
     __syncthreads();
     step(WideTeam());
-    if constexpr (Team::kIsCluster) {
-      if (threadIdx.x == 0) {
-        set_share<Team>(search);
-        search.turn = turn;  // as the other blocks have it
-      }
+    if (threadIdx.x == 0) {
+      set_lists_of(Team(), search);
+      search.turn = turn;  // as the other blocks have it
     }
     __syncthreads();
   });
@@ -96,7 +93,8 @@ __device__ inline void team_advance(SearchState &search) {
     if (makes_lattice) team_prune_when_due<Team>(search);
   }
   const bool is_done = job.status == kSearchRunning || job.status == kSearchDied;
-  if (is_done && (job.output || job.path.end != nullptr)) team_run_on_leader<Team>(search, [&] { block_give_results(search); });
+  if (is_done && (job.output || job.path.end != nullptr))
+    team_run_on_leader(Team(), search, [&] { block_give_results(search); });
 }
 
 // A job, from memory of the host and back. Tables are free before and after it.
@@ -106,7 +104,7 @@ __device__ inline void team_take_job(SearchState &search, SearchJob *job) {
     search.job = *job;
     search.all_active = search.all_arcs = 0;
     search.counts[0] = search.counts[1] = {};
-    if constexpr (Team::kIsCluster) set_share<Team>(search);
+    set_lists_of(Team(), search);
     search.has_own_tokens = false;
     note_newest_links(search);
   }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps 2 and 3 of a frame: the loops over the steps of plugins/common/kernels/search_frame.h. Warps take the arcs of a list's
 // items in stretches (search_stretch.h). An arc within the beam so far lowers the key of its state's slot. If it did, or if
-// there is to be a lattice, it is remembered as a candidate. In a cluster the arc is sent to the owner of the state, who does
-// so. After a barrier the candidate that is the least of its state has won: it writes its path's record and goes on the next
-// list if its state has epsilon arcs.
+// there is to be a lattice, it is remembered as a candidate. After a barrier the candidate that is the least of its state has
+// won: it writes its path's record and goes on the next list if its state has epsilon arcs.
 #pragma once
 
-#include "plugins/cuda/kernels/search_mail.cuh"
 #include "plugins/cuda/kernels/search_table.cuh"
 #include "plugins/cuda/kernels/search_values.cuh"
 #include "plugins/cuda/kernels/search_warp.cuh"
@@ -62,29 +60,15 @@ __device__ inline uint32_t warp_enter(const Table<Team> *table, bool, uint32_t s
   return keep ? slot : kNoSlot;
 }
 
-// A block enters its arcs itself. In a cluster the owner of the state does so, once it has got them by mail; its list is 1 in
-// the first round of epsilon arcs, then 0 and 1 in turns.
 template <typename Team>
 __device__ inline bool warp_offer(const Table<Team> *table, const FollowedArcs *followed, bool emitting, const ArcStep *step,
-                                  float cost, float acoustic_cost, bool wanted) {
-  if constexpr (!Team::kIsCluster) return warp_enter_own(table, followed, emitting, step, cost, wanted);
-  SearchState &search = table->search;
-  const auto list = static_cast<uint32_t>(followed->n_candidates - search.n_candidates);
-  const uint32_t flag = step->arc.label & kArcEpsilon;
-  const uint32_t from = emitting || !wanted ? step->token : *table->record_at(step->token);
-  const uint32_t details = emitting ? __float_as_uint(acoustic_cost) : source_of<Team>(step->token);
-  send<Team>(search, mail_of(emitting, list), step->arc.next_state, wanted,
-             {step->arc.next_state | flag, step->arc_index, cost, from}, details);
-  const uint32_t n_followed = __popc(__ballot_sync(kAllLanes, wanted && flag != 0));
-  if (lane_number() == 0 && n_followed > 0) atomicAdd(&search.n_followed[list], n_followed);
-  return wanted;
+                                  float cost, float, bool wanted) {
+  return warp_enter_own(table, followed, emitting, step, cost, wanted);
 }
 
-// The acoustic cost of candidate `index`, which in a cluster came by mail.
 template <typename Team>
-__device__ inline float candidate_acoustic_cost(const Table<Team> *table, const FrameSteps *steps, uint32_t index,
-                                                uint32_t arc) {
-  return Team::kIsCluster ? __uint_as_float(table->search.mail[0].details[index]) : arc_acoustic_cost(steps, arc);
+__device__ inline float candidate_acoustic_cost(const Table<Team> *, const FrameSteps *steps, uint32_t, uint32_t arc) {
+  return arc_acoustic_cost(steps, arc);
 }
 
 template <typename Team>
@@ -92,17 +76,9 @@ __device__ inline FrameCounts *frame_counts(const Table<Team> *table) {
   return of_leader<Team>(&table->search.counts[table->search.job.current]);
 }
 
-// A cluster keeps the block's tokens with their arcs for the next frame, too.
 template <typename Team>
-__device__ inline uint32_t warp_number_token(const Table<Team> *table, const SearchToken *token, bool keep) {
-  SearchState &search = table->search;
-  uint32_t *const n_next = &frame_counts(table)->n_next;
-  if constexpr (!Team::kIsCluster) return warp_append(n_next, keep);
-  OwnToken own_token = with_arcs(search.job.graph, {token->state, token->cost, 0, 0, 0});  // is loading meanwhile
-  const uint32_t own = warp_append(&search.n_own_tokens, keep);
-  own_token.number = warp_append(n_next, keep);
-  if (keep) add_own_token(search, own, own_token);
-  return own_token.number;
+__device__ inline uint32_t warp_number_token(const Table<Team> *table, const SearchToken *, bool keep) {
+  return warp_append(&frame_counts(table)->n_next, keep);
 }
 
 template <typename Team>
@@ -140,25 +116,34 @@ __device__ __forceinline__ void block_expand(const Table<Team> *table, bool emit
   warp_expand(table, &steps, &followed, emitting, stretch_of(search, list));
 }
 
-// In a cluster enters a block's mail into its table. A block has entered its arcs already.
+// A block has entered its arcs already.
 template <typename Team>
-__device__ __forceinline__ void block_settle(const Table<Team> *table, bool emitting, uint32_t list) {
-  if constexpr (!Team::kIsCluster) return;
-  SearchState &search = table->search;
-  const bool keeps_links = !emitting && has_lattice(table);
-  const float bound = search.bound;
-  const uint32_t of_mail = mail_of(emitting, list);
-  const Mail &mail = search.mail[of_mail];
-  block_each_candidate<Team>(search, of_mail, 0, 0, [&](uint32_t index, const Candidate &candidate, bool valid) {
-    const uint32_t state = candidate.slot & kCandidateSlot, flag = candidate.slot & kCandidateEpsilon;
-    const bool wanted = valid && candidate.cost <= bound;
-    const uint32_t slot = warp_enter(table, emitting, state, wanted, candidate.arc, candidate.cost);
-    if (valid) mail.candidates[index].slot = slot == kNoSlot ? kNoSlot : slot | flag;
-    if (!keeps_links) return;
-    const EpsilonLink link{valid ? mail.details[index] : 0, slot, candidate.arc, candidate.from, candidate.cost};
-    warp_add_epsilon_link(table, &search.n_epsilon_links, slot != kNoSlot, &link);
-  });
-  __syncthreads();
+__device__ __forceinline__ void block_settle(const Table<Team> *, bool, uint32_t) {}
+
+// Calls action(offset, candidate, valid) for n candidates, by whole warps; `valid` is false for lanes without one. A candidate
+// is loaded while the one before is processed.
+template <typename OffsetOf, typename Action>
+__device__ inline void block_each(const Candidate *candidates, uint32_t n, const OffsetOf &offset_of, const Action &action) {
+  const uint32_t begin = warp_number() * kWarp;
+  if (begin >= n) return;
+  uint32_t following_offset = offset_of(begin + lane_number());
+  Candidate following{0, 0, 0, 0};
+  if (begin + lane_number() < n) following = candidates[following_offset];
+  for (uint32_t first = begin; first < n; first += blockDim.x) {
+    const uint32_t i = first + lane_number(), offset = following_offset;
+    const Candidate candidate = following;
+    if (first + blockDim.x < n) following_offset = offset_of(i + blockDim.x);
+    if (i + blockDim.x < n) following = candidates[following_offset];
+    action(offset, candidate, i < n);
+  }
+}
+
+// The same for the candidates of a list, n from `first` on.
+template <typename Team, typename Action>
+__device__ inline void block_each_candidate(const Table<Team> *table, bool, uint32_t, uint32_t first, uint32_t n,
+                                            const Action &action) {
+  block_each(
+      table->search.candidates, n, [&](uint32_t i) { return first + i; }, action);
 }
 
 // Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed. Thread 0 may already
@@ -169,10 +154,9 @@ __device__ __forceinline__ void block_resolve(const Table<Team> *table, bool emi
   const FrameSteps steps = frame_steps<Team>(search, row);
   const uint32_t first = emitting ? 0 : search.first_candidate,
                  n = min(search.n_candidates[list], search.max_candidates - first);
-  block_each_candidate<Team>(search, mail_of(emitting, list), first, n,
-                             [&](uint32_t index, const Candidate &candidate, bool valid) {
-                               warp_resolve(table, &steps, emitting, list ^ 1, index, &candidate, valid);
-                             });
+  block_each_candidate(table, emitting, list, first, n, [&](uint32_t index, const Candidate &candidate, bool valid) {
+    warp_resolve(table, &steps, emitting, list ^ 1, index, &candidate, valid);
+  });
 }
 
 }  // namespace asr::cuda

@@ -43,12 +43,6 @@ __device__ inline void team_give_up(const Table<Team> *table, SearchStatus statu
   Team::sync();
 }
 
-// A block sees that its list is empty, a cluster that no candidate leads to a state with epsilon arcs.
-template <typename Team>
-__device__ inline bool has_arcs_left(const Table<Team> *table, uint32_t list, const StepTotals *totals) {
-  return Team::kIsCluster ? totals->n_followed != 0 : table->search.list_size[list] != 0;
-}
-
 // Clears the counts of the next frame, too, which were last read in the frame before this one. A late block must not clear what
 // others count already, so counts are cleared a frame ahead.
 template <typename Team>
@@ -92,7 +86,7 @@ __device__ inline void team_begin(SearchState &search) {
     search.bound = bound_of(0.0f, search.job.beam.beam);
     search.n_own_tokens = 0;
     search.has_own_tokens = true;
-    if (Team::rank() == owner_of<Team>(state)) {
+    if (Team::rank() == Team::owner_of(state)) {
       bool claimed;
       const uint32_t slot = table.find(state, &claimed);
       search.used[search.n_used++] = slot;

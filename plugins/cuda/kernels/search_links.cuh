@@ -9,11 +9,11 @@ namespace asr::cuda {
 // The record and the number of an epsilon link's source.
 template <typename Team>
 __device__ inline uint32_t source_record(const Table<Team> *table, uint32_t source) {
-  return at_source<Team>(table->search.record_of, source);
+  return table->search.record_of[source];
 }
 template <typename Team>
 __device__ inline uint32_t source_number(const Table<Team> *table, uint32_t source) {
-  return at_source<Team>(table->search.number_of, source);
+  return table->search.number_of[source];
 }
 
 template <typename Team>
@@ -32,7 +32,7 @@ __device__ inline void block_make_emitting_links(const Table<Team> *table, const
   const SearchLinks &lattice = search.job.lattice;
   const float beam = lattice.lattice_beam;
   uint32_t *const n_links = frame_counts(table)->n_links;
-  block_each_candidate<Team>(search, 0, 0, search.first_candidate, [&](uint32_t index, const Candidate &candidate, bool valid) {
+  block_each_candidate(table, true, 0, 0, search.first_candidate, [&](uint32_t index, const Candidate &candidate, bool valid) {
     warp_link_candidate(table, &steps, beam, lattice.n_links, n_links, index, &candidate, valid);
   });
 }

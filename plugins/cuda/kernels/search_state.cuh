@@ -35,14 +35,14 @@ struct Mail {
 struct SearchState {
   SearchJob job;         // every block of a cluster has its own, all the same
   uint32_t small_rooms;  // SearchScratch's
-  uint32_t max_items, max_claims, max_candidates, max_epsilon_links;
+  uint32_t max_items, max_candidates, max_epsilon_links;
   uint32_t n_shared_slots;
   uint32_t n_wide_slots;
   unsigned long long *wide_keys;  // [n_wide_slots]
   uint32_t *wide_states;          // [n_wide_slots]
   uint32_t *record_of;            // by slot, of either table
   uint32_t *number_of;            // by slot, when tokens have numbers
-  uint32_t *used;                 // [max_claims], the slots that the block claimed
+  uint32_t *used;                 // the slots that the block claimed
   ExpandItem *list[2];            // [max_items] each, the one that is followed and the one that is made
   Candidate *candidates;
   EpsilonLink *epsilon_links;
@@ -125,7 +125,7 @@ __device__ inline void set_scratch(SearchState &search, const SearchScratch &scr
 __device__ inline void set_lists(SearchState &search) {
   const uint32_t n = search.n_spare, n_candidates = search.n_large_spare;
   search.record_of = search.wide_states + search.n_wide_slots;
-  search.max_items = search.max_claims = n;
+  search.max_items = n;
   search.list[0] = reinterpret_cast<ExpandItem *>(search.spare[0]);
   search.list[1] = reinterpret_cast<ExpandItem *>(search.spare[1]);
   search.max_candidates = n_candidates;
@@ -158,8 +158,8 @@ struct ClusterShare {
 };
 static_assert(2 * kBins * sizeof(uint32_t) <= sizeof(ClusterShare::emitting_mail));
 
-template <typename Team>
-__device__ inline void set_share(SearchState &search) {
+__device__ inline void set_lists_of(BlockTeam, SearchState &search) { set_lists(search); }
+__device__ inline void set_lists_of(ClusterTeam, SearchState &search) {
   set_lists(search);
   ClusterShare &share = *reinterpret_cast<ClusterShare *>(shared_table);
   search.record_of = share.records;
@@ -170,14 +170,14 @@ __device__ inline void set_share(SearchState &search) {
   search.max_items = capacity(ClusterShare::kItems);
   search.list[0] = share.items;
   search.list[1] = share.other_items;
-  search.max_claims = search.n_shared_slots / 8 * 7;
   search.used = share.used;
   search.own_tokens = share.tokens;
   search.max_own_tokens = capacity(ClusterShare::kTokens);
-  search.mail[0].lay_out(share.emitting_mail, share.emitting_details, capacity(ClusterShare::kEmittingMail), Team::size());
+  search.mail[0].lay_out(share.emitting_mail, share.emitting_details, capacity(ClusterShare::kEmittingMail),
+                         ClusterTeam::size());
   for (uint32_t i = 0; i < 2; ++i)
     search.mail[1 + i].lay_out(share.epsilon_mail[i], share.epsilon_details[i], capacity(ClusterShare::kEpsilonMail),
-                               Team::size());
+                               ClusterTeam::size());
   search.histogram = reinterpret_cast<uint32_t *>(share.emitting_mail);  // needed before there is mail
   search.team_histogram = search.histogram + kBins;
   search.n_shared_extras = capacity(sizeof(ClusterShare) / (3 * sizeof(uint32_t)));

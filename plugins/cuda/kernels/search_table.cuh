@@ -21,9 +21,7 @@ struct Table {
         states_(Team::kIsWide ? search.wide_states : reinterpret_cast<uint32_t *>(shared_table + search.n_shared_slots)) {}
 
   __device__ uint32_t n_slots() const { return Team::kIsWide ? search.n_wide_slots : search.n_shared_slots; }
-  __device__ uint32_t most_claims() const {
-    return Team::kIsCluster ? search.max_claims : Team::kIsWide ? n_slots() / 2 : n_slots() / 8 * 7;
-  }
+  __device__ uint32_t most_claims() const { return Team::kIsWide ? n_slots() / 2 : n_slots() / 8 * 7; }
   __device__ unsigned long long *key_at(uint32_t slot) const {
     return (Team::kIsWide ? search.wide_keys : shared_table) + slot;
   }
