@@ -111,7 +111,7 @@ TEST(VoiceActivity, OtherRatesAndShifts) {
     append(noise(0.5 * rate / kRate, 2000), &samples);
     append(noise(3.0 * rate / kRate, 20, 0, 2), &samples);
     const Heard heard = hear(samples, rate, shift);
-    EXPECT_FALSE(heard.is_speech[rate / shift * 2]) << rate;
+    EXPECT_FALSE(heard.is_speech[size_t{2} * (rate / shift)]) << rate;
     EXPECT_TRUE(heard.is_speech[static_cast<size_t>(5.25 * rate / shift)]) << rate;
     EXPECT_FALSE(heard.is_speech[rate / shift * 8 - 1]) << rate;
   }
@@ -127,7 +127,8 @@ std::vector<float> chords(double seconds, uint32_t seed = 1) {
       const double hz = 110 * std::pow(2, static_cast<double>(random() % 36) / 12);
       for (size_t i = 0; i < 7 * n_note; ++i) {
         const double t = static_cast<double>(i % n_note) / kRate;
-        const double partial = static_cast<double>(i / n_note + 1);
+        const size_t partial_number = i / n_note + 1;
+        const auto partial = static_cast<double>(partial_number);
         samples[begin + i % n_note] +=
             static_cast<float>(1500 / partial * std::exp(-2 * t) * std::sin(2 * M_PI * hz * partial * t));
       }

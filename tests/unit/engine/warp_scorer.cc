@@ -115,7 +115,7 @@ TEST(WarpScorer, OddInput) {
   const WarpScorer scorer(front_end);
   std::vector<int64_t> sums(WarpScorer::kWarps);
   const Utterance said = utterance(front_end, model, 30);
-  const std::vector<float> half(said.samples.begin(), said.samples.begin() + 15 * front_end.shift_samples);
+  const std::vector<float> half(said.samples.begin(), said.samples.begin() + ptrdiff_t{15} * front_end.shift_samples);
   EXPECT_LE(scorer.score(half, said.states, true, 1, posteriors, {}, &sums), 20u);
   EXPECT_EQ(scorer.score({}, said.states, true, 1, posteriors, {}, &sums), 0u);
   EXPECT_EQ(scorer.score(said.samples, {}, true, 1, posteriors, {}, &sums), 0u);
