@@ -83,6 +83,19 @@ typedef struct asr_backend_signals_api {
    * of the model, for `advance`. After a failure the signals of the call can only be ended. */
   asr_status (*step)(asr_backend_device *, asr_backend_features *, asr_backend_acoustic *, const asr_step_job *jobs,
                      size_t n_jobs, uint32_t buffer);
+
+  /* The slots below serve speakers. A back end has both, or a table whose size ends before them. */
+
+  /* Sets the transform of a signal's rows in later steps, copied. Value i of a row x, which the tables made, becomes
+   * transform[i][n_dims] + the sum over j of transform[i][j] * x[j] (equation A1). The sum is taken in double, in this order,
+   * limited to finite floats, and rounded. transform: [n_dims][n_dims + 1]; NULL: none, as after signal_begin. */
+  asr_status (*set_transform)(asr_backend_device *, asr_backend_signal *, const float *transform);
+
+  /* [async] Does what `step` does, and returns rows as they are before the signal's transform. rows[i] is for jobs[i]: out
+   * [n_rows][n_dims], until wait; NULL: not wanted, as for every job without a signal. With ASR_BACKEND_OVERLAPS, waiting for
+   * an advance that was issued after the step is enough. */
+  asr_status (*step_with_rows)(asr_backend_device *, asr_backend_features *, asr_backend_acoustic *, const asr_step_job *jobs,
+                               float *const *rows, size_t n_jobs, uint32_t buffer);
 } asr_backend_signals_api;
 
 #ifdef __cplusplus

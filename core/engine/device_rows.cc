@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/device_rows.h"
 
+#include "core/engine/speaker_track.h"
+
 namespace asr {
 namespace {
 
@@ -15,9 +17,10 @@ BackendPointer<asr_backend_signal> begin_signal(const LoadedModel &model, const 
 
 }  // namespace
 
-// A device keeps running means only, transforms nobody's rows and fuses no models.
+// A device keeps running means only, and fuses no models.
 bool DeviceRows::suit(const LoadedModel &model, const StreamOptions &options) {
-  if (model.signals() == nullptr || options.speaker || options.fusion) return false;
+  if (model.signals() == nullptr || options.fusion) return false;
+  if (options.speaker && !model.transforms_signals()) return false;
   const FrontEnd &front_end = model.tables().front_end();
   const CmnKind cmn = options.cmn_of(front_end);
   const bool is_running = cmn == CmnKind::kLive && front_end.cmn_lookahead_frames == 0 && !front_end.cmn_variance;
@@ -25,11 +28,21 @@ bool DeviceRows::suit(const LoadedModel &model, const StreamOptions &options) {
   return cmn == CmnKind::kNone || is_running;
 }
 
-DeviceRows::DeviceRows(const LoadedModel &model, const StreamOptions &options, float warp)
+DeviceRows::DeviceRows(const LoadedModel &model, const StreamOptions &options, float warp, SpeakerTrack *speaker)
     : RowSource(values_per_frame(options, model), model.options().window_frames),
+      model_(model),
+      speaker_(speaker),
       signal_(begin_signal(model, options, warp)),
       feed_(model.tables(), model.options().window_frames) {
   job_.signal = signal_.get();
+}
+
+void DeviceRows::begin_utterance() {
+  if (speaker_ == nullptr || speaker_->transform() == transform_) return;
+  const std::shared_ptr<const FeatureTransform> &transform = speaker_->transform();
+  const float *const matrix = transform && transform->n_dims > 0 ? transform->matrix.data() : nullptr;
+  model_.device().check(model_.signals()->set_transform(model_.device().get(), signal_.get(), matrix));
+  transform_ = transform;
 }
 
 size_t DeviceRows::next_frames() {
@@ -38,14 +51,18 @@ size_t DeviceRows::next_frames() {
 }
 
 WindowRows::Place DeviceRows::take(size_t n, WindowRows *window) {
-  job_.n_rows = static_cast<uint32_t>(n);
-  feed_.consume(n);
-  return window->add_step(job_);
+  return add_step(n, speaker_ != nullptr && speaker_->keeps_rows(), window);
 }
 
 bool DeviceRows::drop(size_t n, WindowRows *window) {
-  take(n, window);
+  add_step(n, false, window);
   return n > 0 || job_.n_frames > 0;
+}
+
+WindowRows::Place DeviceRows::add_step(size_t n, bool returns_rows, WindowRows *window) {
+  job_.n_rows = static_cast<uint32_t>(n);
+  feed_.consume(n);
+  return window->add_step(job_, returns_rows);
 }
 
 }  // namespace asr

@@ -62,6 +62,8 @@ class LoadedModel {
   // The slots that convert samples to log-likelihoods in one step, for searches of the same device; nullptr if the device does
   // not for this front end.
   const asr_backend_signals_api *signals() const { return signals_; }
+  // Whether signals() has the slots for speakers.
+  bool transforms_signals() const { return signals_ != nullptr && signals_->size >= sizeof(asr_backend_signals_api); }
   // The slot that fuses scores of several models on the device, for searches of the same device; nullptr if it has none.
   const asr_backend_fusion_api *fusion() const { return fusion_; }
   uint32_t n_dims() const { return bundle_.front_end.n_dims(); }

@@ -30,7 +30,7 @@ size_t values_per_frame(const StreamOptions &options, const LoadedModel &model) 
 std::unique_ptr<RowSource> make_row_source(const LoadedModel &model, const StreamOptions &options, float warp,
                                            const LiveMeanState *start, SpeakerTrack *speaker) {
   if (!options.is_audio()) return std::make_unique<FedRows>(model, options, speaker);
-  if (DeviceRows::suit(model, options)) return std::make_unique<DeviceRows>(model, options, warp);
+  if (DeviceRows::suit(model, options)) return std::make_unique<DeviceRows>(model, options, warp, speaker);
   return std::make_unique<PipelineRows>(model, options, warp, start, speaker);
 }
 

@@ -35,6 +35,9 @@ class RowSource {
   virtual bool next_extract(size_t /*front_end*/, asr_extract_job *) { return false; }
   virtual const LiveMeanState *extracted(size_t /*front_end*/) { return nullptr; }
 
+  // The speaker has the transform of an utterance, to which the next rows belong.
+  virtual void begin_utterance() {}
+
   // Selects the frames of which the device makes rows in its next step, and returns their number. take() or drop() follows.
   virtual size_t next_frames() { return 0; }
 

@@ -25,6 +25,16 @@ void check_taps(const asr_dynamics_view &d) {
   }
 }
 
+// Returns the columns of a matrix, one after the other.
+std::vector<float> transposed(const float *matrix, uint32_t n_rows, uint32_t n_cols) {
+  std::vector<float> columns;
+  columns.reserve(size_t{n_rows} * n_cols);
+  for (uint32_t j = 0; j < n_cols; ++j) {
+    for (uint32_t i = 0; i < n_rows; ++i) columns.push_back(matrix[size_t{i} * n_cols + j]);
+  }
+  return columns;
+}
+
 }  // namespace
 
 const asr_dynamics_view *dynamics_of(const asr_features_view &view) {
@@ -69,11 +79,7 @@ std::vector<SignalTap> signal_taps(const asr_dynamics_view &d) {
 }
 
 std::vector<float> transposed_transform(const asr_dynamics_view &d) {
-  std::vector<float> columns;
-  for (uint32_t j = 0; d.transform != nullptr && j < d.transform_cols; ++j) {
-    for (uint32_t i = 0; i < d.n_dims; ++i) columns.push_back(d.transform[size_t{i} * d.transform_cols + j]);
-  }
-  return columns;
+  return d.transform != nullptr ? transposed(d.transform, d.n_dims, d.transform_cols) : std::vector<float>();
 }
 
 SignalProgress::SignalProgress(const DynamicsNumbers &numbers, uint32_t n_warps, const asr_signal_options &options,
@@ -104,9 +110,16 @@ SignalJob SignalProgress::take(const asr_step_job &job) {
   taken.first_frame = n_frames_, taken.n_frames = job.n_frames;
   taken.ends = job.ends != 0 || ended_, taken.ended = ended_;
   taken.first_row = n_rows_, taken.n_rows = job.n_rows, taken.to_row = job.first_row;
+  taken.transforms = has_transform_, taken.new_transform = taken.to_plain = kNowhere;
   n_frames_ += job.n_frames, n_rows_ += job.n_rows;
   ended_ = taken.ends != 0;
   return taken;
+}
+
+void SignalProgress::set_transform(const float *transform) {
+  new_transform_.clear();
+  if (transform != nullptr) new_transform_ = transposed(transform, numbers_.n_dims, numbers_.n_dims + 1);
+  has_transform_ = transform != nullptr;
 }
 
 std::unique_ptr<SignalProgress> SignalSlots::begin(const DynamicsNumbers &numbers, uint32_t n_warps,
@@ -140,7 +153,7 @@ uint32_t check_step_rows(const asr_step_job *jobs, size_t n_jobs, uint32_t max_r
   return static_cast<uint32_t>(n_rows);
 }
 
-uint32_t check_step(const DynamicsNumbers &numbers, uint32_t n_model_dims, const asr_step_job *jobs,
+uint32_t check_step(const DynamicsNumbers &numbers, uint32_t n_model_dims, const asr_step_job *jobs, float *const *plain_rows,
                     const std::vector<SignalProgress *> &progress, uint32_t max_rows) {
   const uint32_t n_rows = check_step_rows(jobs, progress.size(), max_rows);
   if (n_model_dims != numbers.n_dims) {
@@ -148,8 +161,24 @@ uint32_t check_step(const DynamicsNumbers &numbers, uint32_t n_model_dims, const
   }
   for (size_t i = 0; i < progress.size(); ++i) {
     if (progress[i] != nullptr) progress[i]->check(jobs[i]);
+    if (progress[i] == nullptr && plain_rows != nullptr && plain_rows[i] != nullptr) {
+      fail(ASR_INVALID_ARGUMENT, "step: job %zu has no signal, whose rows could be returned", i);
+    }
   }
   return n_rows;
+}
+
+PlainRows wanted_rows(const asr_step_job *jobs, float *const *plain_rows, size_t n_jobs, uint32_t n_dims) {
+  PlainRows wanted;
+  if (plain_rows == nullptr) return wanted;
+  wanted.first_rows.assign(n_jobs, kNowhere);
+  for (size_t i = 0; i < n_jobs; ++i) {
+    if (plain_rows[i] == nullptr) continue;
+    wanted.first_rows[i] = static_cast<uint32_t>(wanted.n_floats / n_dims);
+    wanted.pieces.push_back({plain_rows[i], size_t{jobs[i].n_rows} * n_dims});
+    wanted.n_floats += wanted.pieces.back().n;
+  }
+  return wanted;
 }
 
 std::vector<HostRows> host_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, uint32_t n_dims) {

@@ -23,8 +23,9 @@ class Signals : public DeviceSignals<Device, Acoustic> {
 
  private:
   struct Plan;
-  Plan plan(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress) const;
-  void make_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, DeviceArray<float> &rows) override;
+  Plan plan(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, const PlainRows &plain) const;
+  void make_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, const PlainRows &plain,
+                 DeviceArray<float> &rows) override;
 
   Mfcc &mfcc_;
   const SignalTables tables_;

@@ -5,7 +5,8 @@
 // signal_frames: a block owns a signal and takes its new frames in their order. A thread has a mel band, then a cepstrum,
 // with the running estimates of both in the signal's memory. Normalised cepstra go into the ring of the signal's last frames,
 // then the levels above them, all frames of a level at once. signal_rows: a block owns a row; a thread sums the taps of a
-// value, then a row of the transform. Cepstra may be log mel energies [n_mel]; layouts in signal_types.h.
+// value, then a row of the transform, then one of the signal's own transform (A1). Cepstra may be log mel energies [n_mel];
+// layouts in signal_types.h.
 //
 // Accumulators are double, in the order of the host (core/feature), compiled without contraction. So the same cepstra give the
 // same rows bit for bit, but for an ulp of double in exp and log of noise removal. Reference: tests/reference noise_removed,
@@ -153,11 +154,55 @@ DEVICE float tap_sum(const SignalState *s, GLOBAL const uint32_t *tap_begin, GLO
   return (float)sum;
 }
 
-// Returns F10's dimension i of a row.
-DEVICE float transformed(CONSTANT DynamicsNumbers *n, GLOBAL const float *transform, LOCAL const float *values, uint32_t i) {
-  double sum = n->transform_cols > n->n_values ? transform[(size_t)n->n_values * n->n_dims + i] : 0;
-  for (uint32_t j = 0; j < n->n_values; ++j) sum += (double)transform[(size_t)j * n->n_dims + i] * values[j];
-  return (float)sum;
+// Returns dimension i of a transform [n_values or one more][n_dims] of values; the last line, if any, has the offsets.
+DEVICE double transformed(GLOBAL const float *transform, uint32_t n_dims, uint32_t n_values, bool has_offsets,
+                          LOCAL const float *values, uint32_t i) {
+  double sum = has_offsets ? transform[(size_t)n_values * n_dims + i] : 0;
+  for (uint32_t j = 0; j < n_values; ++j) sum += (double)transform[(size_t)j * n_dims + i] * values[j];
+  return sum;
+}
+
+// Returns where the signal's own transform is, as [n_dims + 1][n_dims].
+DEVICE GLOBAL float *own_transform(CONSTANT DynamicsNumbers *n, const SignalJob *job, GLOBAL float *transforms) {
+  return transforms + (size_t)job->slot * n->n_dims * (n->n_dims + 1);
+}
+
+// Takes over the signal's new transform, if any, from the input of the step.
+DEVICE void keep_transform(CONSTANT DynamicsNumbers *n, const SignalJob *job, GLOBAL const float *given,
+                           GLOBAL float *transforms, uint32_t n_threads) {
+  if (job->new_transform == kNowhere) return;
+  GLOBAL float *const own = own_transform(n, job, transforms);
+  const uint32_t n_values = n->n_dims * (n->n_dims + 1);
+  for (uint32_t k = thread_number(); k < n_values; k += n_threads) own[k] = given[job->new_transform + k];
+}
+
+// Computes F10, then A1: row `number` of the job. `plain`: the rows without A1. values, made: [n_values] if F10 has a
+// transform; [n_dims]. By a block of n_threads; blocks of rows that the job does not have only reach the barriers.
+DEVICE void make_row(CONSTANT DynamicsNumbers *n, const SignalJob *job, const SignalState *s, GLOBAL const uint32_t *tap_begin,
+                     GLOBAL const SignalTap *taps, GLOBAL const float *transform, GLOBAL float *transforms, LOCAL float *values,
+                     LOCAL float *made, uint32_t number, GLOBAL float *rows, GLOBAL float *plain, uint32_t n_threads) {
+  const double most = FLT_MAX;
+  const bool is_row = number < job->n_rows;
+  const uint32_t n_dims = is_row ? n->n_dims : 0, n_values = is_row ? n->n_values : 0;
+  const uint32_t frame = job->first_row + number, last = job->first_frame + job->n_frames - 1;
+  LOCAL float *const to = n->has_transform ? values : made;
+  for (uint32_t i = thread_number(); i < n_values; i += n_threads) to[i] = tap_sum(s, tap_begin, taps, frame, last, i);
+  block_sync();
+  const bool has_offsets = n->transform_cols > n_values;
+  for (uint32_t i = thread_number(); i < n_dims && n->has_transform; i += n_threads) {
+    made[i] = (float)transformed(transform, n_dims, n_values, has_offsets, values, i);
+  }
+  block_sync();
+  GLOBAL float *const row = rows + (size_t)(job->to_row + number) * n_dims;
+  for (uint32_t i = thread_number(); i < n_dims; i += n_threads) {
+    if (job->to_plain != kNowhere) plain[(size_t)(job->to_plain + number) * n_dims + i] = made[i];
+    if (job->transforms) {
+      const double sum = transformed(own_transform(n, job, transforms), n_dims, n_dims, true, made, i);
+      row[i] = (float)(sum < -most ? -most : most < sum ? most : sum);
+    } else {
+      row[i] = made[i];
+    }
+  }
 }
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
 // Data that kernels of the fused step read (plugins/common/signal_plan.h), for host, CUDA and OpenCL.
 #ifndef SENONE_SIGNAL_TYPES_H
 #define SENONE_SIGNAL_TYPES_H
-#include "plugins/common/kernels/types.h"
+#include "plugins/common/kernels/dialect.h"
 #ifdef __cplusplus
 namespace asr {
 #endif
@@ -30,6 +30,8 @@ typedef struct SignalTap {
   uint32_t unused;
 } KERNEL_ALIGNED(16) SignalTap;
 
+FIXED uint32_t kNowhere = 0xffffffffu;  // instead of an offset
+
 // A signal's part of a step. Frames and rows are counted from the signal's first.
 typedef struct SignalJob {
   uint32_t slot;          // of the signal's memory
@@ -38,8 +40,11 @@ typedef struct SignalJob {
   uint32_t ends, ended;  // now; before
   uint32_t first_value;  // of its first frame, in the cepstra of the step
   uint32_t first_row, n_rows;
-  uint32_t to_row;  // in the score buffer
-  uint32_t unused;
+  uint32_t to_row;         // in the score buffer
+  uint32_t transforms;     // the signal has a transform of its own
+  uint32_t new_transform;  // its first value in the input of the step, or kNowhere
+  uint32_t to_plain;       // of its first row in the rows without this transform, or kNowhere
+  uint32_t unused[2];
 } KERNEL_ALIGNED(16) SignalJob;
 
 #ifdef __cplusplus

@@ -6,9 +6,12 @@
 #include "plugins/cpu/entry.cc"              // NOLINT(bugprone-suspicious-include): built in
 #undef asr_backend_entry
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <vector>
 
+#include "core/adapt/feature_transform.h"
 #include "core/backend/asr_backend_signals.h"
 #include "core/feature/dynamic.h"
 #include "core/feature/normalise.h"
@@ -22,12 +25,15 @@ struct Fault {
   const char *name;
   int nth_step;  // call that fails, from 1; 0: none
   asr_status status;
-  bool makes_rows;
+  bool makes_rows = true, serves_speakers = true;
+  asr_status of_transforms = ASR_OK;  // result of set_transform
 };
-constexpr Fault kFaults[] = {{"steps", 0, ASR_OK, true},
-                             {"a step fails", 3, ASR_INTERNAL, true},
-                             {"is lost in a step", 3, ASR_DEVICE_LOST, true},
-                             {"makes no rows", 0, ASR_OK, false}};
+constexpr Fault kFaults[] = {{"steps", 0, ASR_OK},
+                             {"a step fails", 3, ASR_INTERNAL},
+                             {"is lost in a step", 3, ASR_DEVICE_LOST},
+                             {"makes no rows", 0, ASR_OK, false},
+                             {"serves no speakers", 0, ASR_OK, true, false},
+                             {"a transform fails", 0, ASR_OK, true, true, ASR_INTERNAL}};
 
 const asr_backend_api *g_cpu = nullptr;
 const Fault *g_fault = &kFaults[0];
@@ -36,6 +42,13 @@ const asr_features_view *g_view = nullptr;  // view of the features loaded last
 asr::DynamicsNumbers g_numbers;
 std::vector<float> g_rows[2];  // rows of the score buffers
 int g_n_steps = 0;
+
+// Rows that `wait` returns, as they are without the transforms of signals.
+struct ReturnedRows {
+  float *to;
+  std::vector<float> rows;
+};
+std::vector<ReturnedRows> g_returned;
 
 // Throws if a call of the CPU back end failed within a call of this one.
 void check_cpu(asr_status status) {
@@ -67,6 +80,7 @@ asr_status open(uint32_t index, const asr_backend_options *options, asr_backend_
   g_fault = &kFaults[index];
   g_options = *options;
   g_n_steps = 0;
+  g_returned.clear();
   return g_cpu->open(0, options, device);
 }
 
@@ -89,6 +103,7 @@ struct asr_backend_signal {
   asr::SignalProgress progress;
   asr::Normaliser normaliser;
   asr::DynamicFeatures dynamic;
+  asr::FeatureTransform transform;
 };
 
 namespace {
@@ -108,8 +123,18 @@ asr_status signal_begin(asr_backend_device *, asr_backend_features *, const asr_
 
 void signal_end(asr_backend_signal *signal) { delete signal; }
 
-// Appends the rows that a job of a signal requests.
-void make_rows(asr_backend_device *device, asr_backend_features *features, const asr_step_job &job, std::vector<float> *rows) {
+asr_status set_transform(asr_backend_device *, asr_backend_signal *signal, const float *transform) {
+  return asr::guard([&] {
+    if (g_fault->of_transforms != ASR_OK) fail(g_fault->of_transforms, "a fault of transforms made for this test");
+    const uint32_t n = g_numbers.n_dims;
+    signal->transform = {};
+    if (transform != nullptr) signal->transform = {n, {transform, transform + size_t{n} * (n + 1)}};
+  });
+}
+
+// Appends the rows that a job of a signal requests. plain: where `wait` puts them without its transform; may be NULL.
+void make_rows(asr_backend_device *device, asr_backend_features *features, const asr_step_job &job, float *plain,
+               std::vector<float> *rows) {
   asr_backend_signal &signal = *job.signal;
   signal.progress.check(job);
   const asr::SignalJob taken = signal.progress.take(job);
@@ -119,12 +144,15 @@ void make_rows(asr_backend_device *device, asr_backend_features *features, const
   signal.normaliser.push(cepstra.data(), job.n_frames, &normalised);
   signal.dynamic.push(normalised.data(), job.n_frames);
   if (taken.ends != 0 && taken.ended == 0) signal.dynamic.finish();
-  rows->insert(rows->end(), signal.dynamic.rows(), signal.dynamic.rows() + size_t{job.n_rows} * g_numbers.n_dims);
+  std::vector<float> made(signal.dynamic.rows(), signal.dynamic.rows() + size_t{job.n_rows} * g_numbers.n_dims);
   signal.dynamic.consume(job.n_rows);
+  if (plain != nullptr) g_returned.push_back({plain, made});
+  signal.transform.apply(made.data(), job.n_rows);
+  rows->insert(rows->end(), made.begin(), made.end());
 }
 
-asr_status step(asr_backend_device *device, asr_backend_features *features, asr_backend_acoustic *acoustic,
-                const asr_step_job *jobs, size_t n_jobs, uint32_t buffer) {
+asr_status step_with_rows(asr_backend_device *device, asr_backend_features *features, asr_backend_acoustic *acoustic,
+                          const asr_step_job *jobs, float *const *plain, size_t n_jobs, uint32_t buffer) {
   return asr::guard([&] {
     if (++g_n_steps == g_fault->nth_step) fail(g_fault->status, "a fault made for this test");
     const uint32_t n_rows = asr::check_step_rows(jobs, n_jobs, g_options.max_lanes * g_options.window_frames);
@@ -132,7 +160,7 @@ asr_status step(asr_backend_device *device, asr_backend_features *features, asr_
     rows.clear();
     for (size_t i = 0; i < n_jobs; ++i) {
       if (jobs[i].signal != nullptr) {
-        make_rows(device, features, jobs[i], &rows);
+        make_rows(device, features, jobs[i], plain != nullptr ? plain[i] : nullptr, &rows);
       } else {
         rows.insert(rows.end(), jobs[i].rows, jobs[i].rows + size_t{jobs[i].n_rows} * g_numbers.n_dims);
       }
@@ -142,8 +170,26 @@ asr_status step(asr_backend_device *device, asr_backend_features *features, asr_
   });
 }
 
-const asr_backend_signals_api kSignals = {sizeof kSignals, prepare, signal_begin, signal_end, step};
-const void *extension(const char *name) { return strcmp(name, ASR_BACKEND_SIGNALS) == 0 ? &kSignals : nullptr; }
+asr_status step(asr_backend_device *device, asr_backend_features *features, asr_backend_acoustic *acoustic,
+                const asr_step_job *jobs, size_t n_jobs, uint32_t buffer) {
+  return step_with_rows(device, features, acoustic, jobs, nullptr, n_jobs, buffer);
+}
+
+asr_status wait(asr_backend_device *device, uint32_t n_left) {
+  for (const ReturnedRows &returned : g_returned) std::copy(returned.rows.begin(), returned.rows.end(), returned.to);
+  g_returned.clear();
+  return g_cpu->wait(device, n_left);
+}
+
+const asr_backend_signals_api kSignals = {sizeof kSignals, prepare,       signal_begin, signal_end, step,
+                                          set_transform,   step_with_rows};
+// Of a back end that was built before speakers were served.
+const asr_backend_signals_api kOldSignals = {
+    offsetof(asr_backend_signals_api, set_transform), prepare, signal_begin, signal_end, step, nullptr, nullptr};
+const void *extension(const char *name) {
+  if (strcmp(name, ASR_BACKEND_SIGNALS) != 0) return nullptr;
+  return g_fault->serves_speakers ? &kSignals : &kOldSignals;
+}
 
 }  // namespace
 
@@ -158,6 +204,7 @@ const asr_backend_api *asr_backend_entry(uint32_t host_abi, const asr_host_api *
   api.probe = probe;
   api.open = open;
   api.load_features = load_features;
+  api.wait = wait;
   api.extension = extension;
   return &api;
 }
