@@ -8,8 +8,12 @@ namespace {
 
 BackendPointer<asr_backend_signal> begin_signal(const LoadedModel &model, const StreamOptions &options, float warp) {
   const FeatureTables &tables = model.tables();
-  const bool is_live = options.cmn_of(tables.front_end()) == CmnKind::kLive;
-  const asr_signal_options signal_options{sizeof(signal_options), tables.warp_index(static_cast<double>(warp)), is_live};
+  const CmnKind cmn = options.cmn_of(tables.front_end());
+  asr_signal_options signal_options{};
+  signal_options.size = sizeof(signal_options);
+  signal_options.warp = tables.warp_index(static_cast<double>(warp));
+  signal_options.normalise_live = cmn == CmnKind::kLive;
+  signal_options.normalise_whole = cmn == CmnKind::kBatch;
   asr_backend_signal *signal = nullptr;
   model.device().check(model.signals()->signal_begin(model.device().get(), model.features(), &signal_options, &signal));
   return {signal, model.signals()->signal_end};
@@ -17,15 +21,19 @@ BackendPointer<asr_backend_signal> begin_signal(const LoadedModel &model, const 
 
 }  // namespace
 
-// A device keeps running means only, and fuses no models.
+// A device takes running means or those of whole signals, and fuses no models.
 bool DeviceRows::suit(const LoadedModel &model, const StreamOptions &options) {
   if (model.signals() == nullptr || options.fusion) return false;
   if (options.speaker && !model.transforms_signals()) return false;
   const FrontEnd &front_end = model.tables().front_end();
   const CmnKind cmn = options.cmn_of(front_end);
   const bool is_running = cmn == CmnKind::kLive && front_end.cmn_lookahead_frames == 0 && !front_end.cmn_variance;
-  if (front_end.energy_range_db > 0) return false;  // normalised by utterance
-  return cmn == CmnKind::kNone || is_running;
+  if (front_end.energy_range_db > 0) return false;  // the energy is normalised by its highest
+  return cmn == CmnKind::kNone || is_running || (cmn == CmnKind::kBatch && model.most_whole_frames() > 0);
+}
+
+size_t DeviceRows::most_frames(const LoadedModel &model, const StreamOptions &options) {
+  return options.cmn_of(model.tables().front_end()) == CmnKind::kBatch ? model.most_whole_frames() : SIZE_MAX;
 }
 
 DeviceRows::DeviceRows(const LoadedModel &model, const StreamOptions &options, float warp, SpeakerTrack *speaker)
@@ -33,7 +41,7 @@ DeviceRows::DeviceRows(const LoadedModel &model, const StreamOptions &options, f
       model_(model),
       speaker_(speaker),
       signal_(begin_signal(model, options, warp)),
-      feed_(model.tables(), model.options().window_frames) {
+      feed_(model.tables(), model.options().window_frames, options.cmn_of(model.tables().front_end()) == CmnKind::kBatch) {
   job_.signal = signal_.get();
 }
 

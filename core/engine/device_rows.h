@@ -13,12 +13,15 @@ namespace asr {
 
 class DeviceRows final : public RowSource {
  public:
-  // Returns whether the device can make the stream's rows.
+  // Returns whether the device can make the stream's rows, if it has no more than most_frames().
   static bool suit(const LoadedModel &model, const StreamOptions &options);
+  // Returns the most frames of a stream; SIZE_MAX: any number.
+  static size_t most_frames(const LoadedModel &model, const StreamOptions &options);
 
   DeviceRows(const LoadedModel &model, const StreamOptions &options, float warp, SpeakerTrack *speaker);
 
   void add(const float *values, size_t n) override { feed_.add_samples(values, n); }
+  uint64_t n_frames() const { return feed_.n_frames(); }  // whose samples were added
   void begin_utterance() override;
   size_t next_frames() override;
   WindowRows::Place take(size_t n, WindowRows *window) override;

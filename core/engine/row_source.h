@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RowSource converts a stream's input to rows and adds them to windows. Pipelines make the rows here (pipeline_rows.h), the
-// device makes them in its step (device_rows.h), or they are fed (fed_rows.h). A stream has one source for its whole life. Only
-// the engine's thread uses it.
+// device makes them in its step (device_rows.h, whole_rows.h), or they are fed (fed_rows.h). A stream has one source for its
+// whole life. Only the engine's thread uses it.
 #pragma once
 
 #include <memory>

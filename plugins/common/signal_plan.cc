@@ -63,6 +63,8 @@ DynamicsNumbers check_dynamics(const asr_features_view &view, uint32_t window_fr
   n.n_levels = d.n_levels, n.n_slope = d.n_slope, n.n_values = d.n_values, n.n_dims = d.n_dims;
   n.transform_cols = n_cols, n.has_transform = d.transform != nullptr;
   n.lookahead = d.lookahead;
+  const bool knows_whole = d.size >= offsetof(asr_dynamics_view, whole_variance) + sizeof(d.whole_variance);
+  n.whole_variance = knows_whole ? d.whole_variance : 0, n.n_whole = kMostWholeFrames;
   n.max_waiting = 2 * window_frames + d.lookahead;
   n.n_ring = lookback_of(d) + n.max_waiting;
   const uint32_t n_floats = n.n_ring * n.n_levels * n.n_ceps;
@@ -82,21 +84,36 @@ std::vector<float> transposed_transform(const asr_dynamics_view &d) {
   return d.transform != nullptr ? transposed(d.transform, d.n_dims, d.transform_cols) : std::vector<float>();
 }
 
+bool is_whole(const asr_signal_options &options) {
+  const bool is_there = options.size >= offsetof(asr_signal_options, normalise_whole) + sizeof(options.normalise_whole);
+  return is_there && options.normalise_whole != 0 && options.normalise_live == 0;
+}
+
 SignalProgress::SignalProgress(const DynamicsNumbers &numbers, uint32_t n_warps, const asr_signal_options &options,
-                               uint32_t slot)
-    : numbers_(numbers), slot_(slot), warp_(options.warp), live_(options.normalise_live != 0) {
+                               uint32_t slot, uint32_t whole_slot)
+    : numbers_(numbers),
+      slot_(slot),
+      warp_(options.warp),
+      live_(options.normalise_live != 0),
+      is_whole_(asr::is_whole(options)),
+      whole_slot_(whole_slot) {
   if (warp_ >= n_warps) fail(ASR_INVALID_ARGUMENT, "signal_begin: there is no filter bank %u of %u", warp_, n_warps);
 }
 
 void SignalProgress::check(const asr_step_job &job) const {
   if (ended_ && job.n_frames > 0) fail(ASR_INVALID_STATE, "step: frames after the end of a signal; begin another");
   const uint64_t n_frames = uint64_t{n_frames_} + job.n_frames, n_rows = uint64_t{n_rows_} + job.n_rows;
-  if (n_frames - n_rows_ > numbers_.max_waiting) {
+  if (is_whole_ && n_frames > numbers_.n_whole) {
+    fail(ASR_INVALID_ARGUMENT, "step: a signal of %llu frames cannot be normalised as a whole; at most %u can",
+         static_cast<unsigned long long>(n_frames), numbers_.n_whole);
+  }
+  if (!is_whole_ && n_frames - n_rows_ > numbers_.max_waiting) {
     fail(ASR_INVALID_ARGUMENT, "step: %llu frames of a signal would wait for their rows; at most %u may",
          static_cast<unsigned long long>(n_frames - n_rows_), numbers_.max_waiting);
   }
   const bool at_end = ended_ || job.ends != 0;
-  if (n_rows + (at_end ? 0 : numbers_.lookahead) > n_frames && job.n_rows > 0) {
+  const uint64_t n_hidden = at_end ? 0 : is_whole_ ? n_frames : numbers_.lookahead;
+  if (n_rows + n_hidden > n_frames && job.n_rows > 0) {
     fail(ASR_INVALID_ARGUMENT, "step: %llu rows are wanted of a signal with %llu frames%s",
          static_cast<unsigned long long>(n_rows), static_cast<unsigned long long>(n_frames),
          at_end ? "" : " that has not ended");
@@ -110,6 +127,7 @@ SignalJob SignalProgress::take(const asr_step_job &job) {
   taken.first_frame = n_frames_, taken.n_frames = job.n_frames;
   taken.ends = job.ends != 0 || ended_, taken.ended = ended_;
   taken.first_row = n_rows_, taken.n_rows = job.n_rows, taken.to_row = job.first_row;
+  taken.whole = is_whole_, taken.whole_slot = whole_slot_;
   taken.transforms = has_transform_, taken.new_transform = taken.to_plain = kNowhere;
   n_frames_ += job.n_frames, n_rows_ += job.n_rows;
   ended_ = taken.ends != 0;
@@ -124,16 +142,27 @@ void SignalProgress::set_transform(const float *transform) {
 
 std::unique_ptr<SignalProgress> SignalSlots::begin(const DynamicsNumbers &numbers, uint32_t n_warps,
                                                    const asr_signal_options &options) {
-  if (free_.empty()) free_.push_back(n_++);
-  auto signal = std::make_unique<SignalProgress>(numbers, n_warps, options, free_.back());
-  free_.pop_back();
+  const bool is_whole = asr::is_whole(options);
+  if (is_whole && wholes_.free.empty() && wholes_.n == kMostWholeSignals) {
+    fail(ASR_OUT_OF_MEMORY, "signal_begin: %u signals are normalised as a whole at a time, no more", kMostWholeSignals);
+  }
+  const uint32_t slot = all_.next(), whole_slot = is_whole ? wholes_.next() : 0;
+  auto signal = std::make_unique<SignalProgress>(numbers, n_warps, options, slot, whole_slot);
+  all_.free.pop_back();
+  if (is_whole) wholes_.free.pop_back();
   return signal;
+}
+
+uint32_t SignalSlots::Slots::next() {
+  if (free.empty()) free.push_back(n++);
+  return free.back();
 }
 
 void SignalSlots::end(std::unique_ptr<SignalProgress> signal) noexcept {
   try {
-    free_.push_back(signal->slot());  // work under way on it precedes that of its next owner
-  } catch (...) {                     // then it stays unused
+    all_.free.push_back(signal->slot());  // work under way on it precedes that of its next owner
+    if (signal->is_whole()) wholes_.free.push_back(signal->whole_slot());
+  } catch (...) {  // then it stays unused
   }
 }
 

@@ -16,6 +16,11 @@ namespace asr {
 
 // Returns the view's dynamics; NULL if it has none or is older than them.
 const asr_dynamics_view *dynamics_of(const asr_features_view &view);
+// Returns whether a signal is normalised as a whole; older callers do not know of that.
+bool is_whole(const asr_signal_options &options);
+
+constexpr uint32_t kMostWholeFrames = 4096;   // 41 s at 100 frames a second
+constexpr uint32_t kMostWholeSignals = 1024;  // at a time: 213 MB for 13 cepstra
 // Throws if the tables contradict each other.
 DynamicsNumbers check_dynamics(const asr_features_view &view, uint32_t window_frames);
 
@@ -26,9 +31,12 @@ std::vector<float> transposed_transform(const asr_dynamics_view &dynamics);
 
 class SignalProgress {
  public:
-  SignalProgress(const DynamicsNumbers &numbers, uint32_t n_warps, const asr_signal_options &options, uint32_t slot);
+  SignalProgress(const DynamicsNumbers &numbers, uint32_t n_warps, const asr_signal_options &options, uint32_t slot,
+                 uint32_t whole_slot = 0);
 
   uint32_t slot() const { return slot_; }
+  bool is_whole() const { return is_whole_; }  // normalised as a whole, with a slot for all frames
+  uint32_t whole_slot() const { return whole_slot_; }
   uint32_t warp() const { return warp_; }
   // Throws if the signal cannot do the job.
   void check(const asr_step_job &job) const;
@@ -44,7 +52,8 @@ class SignalProgress {
  private:
   const DynamicsNumbers &numbers_;
   const uint32_t slot_, warp_;
-  const bool live_;
+  const bool live_, is_whole_;
+  const uint32_t whole_slot_;
   bool ended_ = false, has_transform_ = false;
   std::vector<float> new_transform_;
   uint32_t n_frames_ = 0, n_rows_ = 0;
@@ -55,11 +64,17 @@ class SignalSlots {
  public:
   std::unique_ptr<SignalProgress> begin(const DynamicsNumbers &numbers, uint32_t n_warps, const asr_signal_options &options);
   void end(std::unique_ptr<SignalProgress> signal) noexcept;
-  uint32_t n() const { return n_; }  // slots ever given out
+  // Slots ever given out: of all signals, and of those that are normalised as a whole.
+  uint32_t n() const { return all_.n; }
+  uint32_t n_wholes() const { return wholes_.n; }
 
  private:
-  std::vector<uint32_t> free_;
-  uint32_t n_ = 0;
+  struct Slots {
+    std::vector<uint32_t> free;
+    uint32_t n = 0;
+    uint32_t next();  // stays free until it is taken
+  };
+  Slots all_, wholes_;
 };
 
 // Returns the number of the jobs' rows. Throws unless they follow each other from row 0 on and fit.

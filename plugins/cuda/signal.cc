@@ -112,7 +112,8 @@ void Signals::make_rows(const asr_step_job *jobs, const std::vector<SignalProgre
                              rows.data(),
                              plain_.data(),
                              given_.data(),
-                             transforms_.data()};
+                             transforms_.data(),
+                             wholes_.data()};
   device_.clock().time(stream, [&] {
     launch_signal_frames(tables_, batch, stream);
     if (plan.most_rows > 0) launch_signal_rows(tables_, batch, stream);

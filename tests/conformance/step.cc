@@ -156,7 +156,7 @@ TEST_P(StepTest, MemoryOfSignals) {
 TEST_P(StepTest, MisuseIsRefused) {
   const World world(*this, small(sphinx_front_end()), 2);  // looks 3 frames ahead
   if (!world.makes_signals()) GTEST_SKIP() << entry().id << ": rows of such features come from the host";
-  asr_signal_options options{sizeof(options), 7, 0};
+  asr_signal_options options{sizeof(options), 7, 0, 0, 0};
   asr_backend_signal *signal = nullptr;
   EXPECT_EQ(signals()->signal_begin(world.device->get(), world.features, &options, &signal), ASR_INVALID_ARGUMENT);
   EXPECT_STRNE(api().last_error(), "");

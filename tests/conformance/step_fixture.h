@@ -31,6 +31,11 @@ class StepFixture : public SearchFixture {
   const asr_backend_signals_api *signals() const {
     return extension_of<asr_backend_signals_api>(api(), ASR_BACKEND_SIGNALS, offsetof(asr_backend_signals_api, set_transform));
   }
+  // Whether signals() has the slots for speakers; most frames of a signal that it normalises as a whole.
+  bool transforms_signals() const { return signals()->size >= offsetof(asr_backend_signals_api, most_whole_frames); }
+  uint32_t most_whole_frames() const {
+    return signals()->size >= sizeof(asr_backend_signals_api) ? signals()->most_whole_frames : 0;
+  }
 
   // A front end, a model of its rows and the graph on a device.
   struct World {
@@ -107,14 +112,16 @@ class StepFixture : public SearchFixture {
   // A source being fed.
   class Stream {
    public:
-    Stream(const World &world, const Source &source) : world_(world), source_(source), feed_(world.tables, kWindow) {
+    Stream(const World &world, const Source &source)
+        : world_(world), source_(source), feed_(world.tables, kWindow, source.cmn == CmnKind::kBatch) {
       const asr_search_options search = search_options(100);
       world.device->check(world.api.channel_begin(world.device->get(), world.graph, &search, &channel_));
       if (source.on_host) {
         rows_ = rows_of(world, source);
         return;
       }
-      const asr_signal_options options{sizeof(options), source.warp, source.cmn == CmnKind::kLive};
+      const asr_signal_options options{sizeof(options), source.warp, source.cmn == CmnKind::kLive,
+                                       source.cmn == CmnKind::kBatch, 0};
       world.device->check(world.signals->signal_begin(world.device->get(), world.features, &options, &signal_));
     }
     ~Stream() {

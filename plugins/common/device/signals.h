@@ -32,7 +32,15 @@ class DeviceSignals {
       fail(ASR_UNSUPPORTED, "signal_begin: %u mel bands and rows of %u values do not fit the memory of a block of threads",
            numbers_.n_mel, numbers_.n_values);
     }
-    return slots_.begin(numbers_, n_warps_, options);
+    std::unique_ptr<SignalProgress> signal = slots_.begin(numbers_, n_warps_, options);
+    if (!signal->is_whole()) return signal;
+    try {
+      reserve_wholes();
+    } catch (...) {
+      end(std::move(signal));
+      throw;
+    }
+    return signal;
   }
   void end(std::unique_ptr<SignalProgress> signal) noexcept { slots_.end(std::move(signal)); }
 
@@ -70,6 +78,7 @@ class DeviceSignals {
         taps_(context...),
         plain_(context...),
         transforms_(context...),
+        wholes_(context...),
         states_(context...),
         staging_(device.pool(), context...) {
     const asr_dynamics_view &d = *dynamics_of(view);
@@ -87,14 +96,22 @@ class DeviceSignals {
   virtual void make_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, const PlainRows &plain,
                          Array<float> &rows) = 0;
 
+  // Enlarges the memory for all frames of signals by the function below, when one begins: there may be no room.
+  virtual void reserve_wholes() = 0;
+  template <typename... Context>
+  void reserve_wholes_of(const Context &...context) {
+    const size_t n_of_whole = size_t{numbers_.n_whole} * numbers_.n_levels * numbers_.n_ceps;
+    reserve_slots(slots_.n_wholes(), 0, n_of_whole, &wholes_, context...);
+  }
+
   // Enlarge the memory of signals, and that of their own transforms, to all slots that were given out.
   template <typename... Context>
   void reserve_states(const Context &...context) {
-    reserve_slots(numbers_.n_state_doubles, &states_, context...);
+    reserve_slots(slots_.n(), 64, numbers_.n_state_doubles, &states_, context...);
   }
   template <typename... Context>
   void reserve_transforms(const Context &...context) {
-    reserve_slots(numbers_.n_dims * (numbers_.n_dims + size_t{1}), &transforms_, context...);
+    reserve_slots(slots_.n(), 64, numbers_.n_dims * (numbers_.n_dims + size_t{1}), &transforms_, context...);
   }
 
   Device &device_;
@@ -105,16 +122,16 @@ class DeviceSignals {
   Array<SignalTap> taps_;
   Array<float> plain_;       // a step's rows without the signals' own transforms
   Array<float> transforms_;  // [slots][n_dims + 1][n_dims]; empty until a signal has one
+  Array<float> wholes_;      // [slots][n_whole][n_levels * n_ceps]
   SignalSlots slots_;
   Array<double> states_;
   Staging<Runtime> staging_;
 
  private:
   template <typename T, typename... Context>
-  void reserve_slots(size_t n_of_slot, Array<T> *array, const Context &...context) {
-    constexpr uint32_t kLeastSlots = 64;
-    if (slots_.n() * n_of_slot <= array->size()) return;
-    Array<T> grown(context..., std::max<size_t>(2 * slots_.n(), kLeastSlots) * n_of_slot);
+  void reserve_slots(size_t n_slots, size_t n_least, size_t n_of_slot, Array<T> *array, const Context &...context) {
+    if (n_slots * n_of_slot <= array->size()) return;
+    Array<T> grown(context..., std::max<size_t>(2 * n_slots, n_least) * n_of_slot);
     if (array->size() > 0) device_.compute().copy(*array, &grown, array->size());
     *array = std::move(grown);
   }

@@ -133,8 +133,8 @@ class DeviceSlots {
 
   // Returns the extension of a name, or NULL; `bench` is the caller's, and `memory` is among its slots.
   static const void *extension(const char *name, const asr_backend_bench_api *bench) {
-    static constexpr asr_backend_signals_api kSignals = {sizeof kSignals, prepare,       signal_begin, signal_end, step,
-                                                         set_transform,   step_with_rows};
+    static constexpr asr_backend_signals_api kSignals = {sizeof kSignals, prepare,        signal_begin,     signal_end, step,
+                                                         set_transform,   step_with_rows, kMostWholeFrames, 0};
     static constexpr asr_backend_fusion_api kFusion = {sizeof kFusion, fuse};
     if (strcmp(name, ASR_BACKEND_SIGNALS) == 0) return &kSignals;
     if (strcmp(name, ASR_BACKEND_FUSION) == 0) return &kFusion;

@@ -64,10 +64,11 @@ void Signals::make_rows(const asr_step_job *jobs, const std::vector<SignalProgre
   const DeviceArray<float> &cepstra = mfcc_.start(extracts.data(), extracts.size());
   const DeviceArray<SignalJob> on_device(device_.context(), taken);
   const DeviceArray<float> given(device_.context(), new_transforms);
-  kernels_->frames.set(numbers_array_, on_device, noise_dct_, prior_mean_, slope_, cepstra, states_, given, transforms_);
+  kernels_->frames.set(numbers_array_, on_device, noise_dct_, prior_mean_, slope_, cepstra, states_, given, transforms_,
+                       wholes_);
   device_.launch(kernels_->frames, {taken.size()}, {kFrameItems});
   if (most_rows == 0) return;
-  kernels_->rows.set(numbers_array_, on_device, tap_begin_, taps_, transform_, transforms_, states_, rows, plain_);
+  kernels_->rows.set(numbers_array_, on_device, tap_begin_, taps_, transform_, transforms_, states_, wholes_, rows, plain_);
   device_.launch(kernels_->rows, {taken.size(), most_rows}, {kRowItems});
 }
 

@@ -26,6 +26,7 @@ class Signals : public DeviceSignals<Device, Acoustic> {
   struct Kernels {
     Kernel frames, rows;
   };
+  void reserve_wholes() override { reserve_wholes_of(device_.context()); }
   void make_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, const PlainRows &plain,
                  DeviceArray<float> &rows) override;
 

@@ -13,7 +13,7 @@ constexpr uint32_t kFrameThreads = 128, kRowThreads = 64;
 __global__ void __launch_bounds__(kFrameThreads) signal_frames_kernel(const SignalTables t, const SignalBatch batch) {
   extern __shared__ double bands[];
   const SignalJob job = batch.jobs[blockIdx.x];
-  const SignalState state = signal_state(&t.n, batch.states, job.slot);
+  const SignalState state = signal_state(&t.n, &job, batch.states, batch.wholes);
   float *const cepstra = batch.cepstra + job.first_value;
   if (t.n.removes_noise) {
     remove_noise(&t.n, &job, &state, t.noise_dct, cepstra, bands, bands + t.n.n_mel, kFrameThreads);
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kRowThreads) signal_rows_kernel(const SignalTa
   extern __shared__ float values[];
   const SignalJob job = batch.jobs[blockIdx.x];
   if (blockIdx.y >= job.n_rows) return;
-  const SignalState state = signal_state(&t.n, batch.states, job.slot);
+  const SignalState state = signal_state(&t.n, &job, batch.states, batch.wholes);
   float *const made = values + (t.n.has_transform ? t.n.n_values : 0);
   make_row(&t.n, &job, &state, t.tap_begin, t.taps, t.transform, batch.transforms, values, made, blockIdx.y, batch.rows,
            batch.plain, kRowThreads);

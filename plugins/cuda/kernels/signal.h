@@ -26,6 +26,7 @@ struct SignalBatch {
   float *rows, *plain;         // [rows][n_dims]; plain: those that are wanted without the signals' own transforms
   const float *given;          // the input of the step, which has new transforms
   float *transforms;           // [slots][n_dims + 1][n_dims]
+  float *wholes;               // [slots][n_whole][n_levels * n_ceps]
 };
 
 constexpr size_t kMaxSignalSharedBytes = 48 << 10;

@@ -8,10 +8,10 @@
 __kernel void signal_frames(__constant DynamicsNumbers *numbers, __global const SignalJob *restrict jobs,
                             __global const float *restrict noise_dct, __global const float *restrict prior_mean,
                             __global const float *restrict slope, __global float *cepstra, __global double *states,
-                            __global const float *restrict given, __global float *transforms) {
+                            __global const float *restrict given, __global float *transforms, __global float *wholes) {
   __local double energy[BANDS], gain[BANDS];
   const SignalJob job = jobs[get_group_id(0)];
-  const SignalState state = signal_state(numbers, states, job.slot);
+  const SignalState state = signal_state(numbers, &job, states, wholes);
   const uint n_items = get_local_size(0);
   __global float *const of_signal = cepstra + job.first_value;
   if (numbers->removes_noise) remove_noise(numbers, &job, &state, noise_dct, of_signal, energy, gain, n_items);
@@ -23,10 +23,10 @@ __kernel void signal_frames(__constant DynamicsNumbers *numbers, __global const 
 __kernel void signal_rows(__constant DynamicsNumbers *numbers, __global const SignalJob *restrict jobs,
                           __global const uint *restrict tap_begin, __global const SignalTap *restrict taps,
                           __global const float *restrict transform, __global float *transforms, __global double *states,
-                          __global float *restrict rows, __global float *restrict plain) {
+                          __global float *wholes, __global float *restrict rows, __global float *restrict plain) {
   __local float values[VALUES], made[DIMS];
   const SignalJob job = jobs[get_group_id(0)];
   const uint number = get_group_id(1);
-  const SignalState state = signal_state(numbers, states, job.slot);
+  const SignalState state = signal_state(numbers, &job, states, wholes);
   make_row(numbers, &job, &state, tap_begin, taps, transform, transforms, values, made, number, rows, plain, get_local_size(0));
 }
