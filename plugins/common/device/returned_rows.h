@@ -34,14 +34,14 @@ class ReturnedRows {
   void note_advance() { ++n_advances_; }
 
   // Puts the copy of the first n_floats of an array into the compute queue. `pieces`: their destinations, in order.
-  void start(const Array &rows, std::vector<Piece<float>> pieces, size_t n_floats) {
+  void start(const Array &rows, const std::vector<Piece<float>> &pieces, size_t n_floats) {
     if (n_floats == 0) return;
     if (idle_.empty()) idle_.push_back(std::make_unique<Copy>(device_));
     pending_.reserve(pending_.size() + 1);
     idle_.reserve(idle_.size() + pending_.size() + 1);  // so that give_back() needs no memory
     Copy &copy = *idle_.back();
     copy.memory->reserve(n_floats);
-    copy.pieces = std::move(pieces);
+    copy.pieces = pieces;
     copy.n_advances = n_advances_;
     device_.compute().read(rows, 0, copy.memory->data(), n_floats);
     device_.compute().mark(&copy.copied);

@@ -50,13 +50,13 @@ class DeviceSignals {
             const std::vector<SignalProgress *> &progress, uint32_t buffer, ReturnedRows<Device> *returned) {
     const uint32_t n_rows = check_step(numbers_, acoustic.n_dims(), jobs, plain_rows, progress, device_.max_rows());
     Array<float> &rows = acoustic.prepare(n_rows, buffer);
-    PlainRows plain = wanted_rows(jobs, plain_rows, progress.size(), numbers_.n_dims);
+    const PlainRows plain = wanted_rows(jobs, plain_rows, progress.size(), numbers_.n_dims);
     if (plain.n_floats > plain_.size()) plain_.reserve(plain.n_floats + plain.n_floats / 2);
     make_rows(jobs, progress, plain, rows);
     for (SignalProgress *signal : progress) {
       if (signal != nullptr) signal->forget_new_transform();
     }
-    returned->start(plain_, std::move(plain.pieces), plain.n_floats);
+    returned->start(plain_, plain.pieces, plain.n_floats);
     for (const HostRows &host : host_rows(jobs, progress, numbers_.n_dims)) {
       staging_.upload(host.pieces, rows, device_.compute(), size_t{host.first_row} * numbers_.n_dims);
     }
