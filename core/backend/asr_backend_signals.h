@@ -27,7 +27,7 @@ typedef struct asr_dynamic_tap {
   float weight;
 } asr_dynamic_tap;
 
-/* Tables that turn cepstra into rows. For each frame, in order: [noise removal] -> [live normalisation] = level 0. Level k
+/* Tables that turn cepstra into rows. For each frame, in order: [noise removal] -> [normalisation] = level 0. Level k
  * of frame t is the sum over j of slope[j] * level k - 1 of frame t + j - n_slope / 2. Value i of row t is the sum of
  * taps[tap_begin[i] .. tap_begin[i + 1]). [transform] of the values gives the row. At every level, frames before the first
  * repeat the first and, once the signal has ended, frames after the last repeat the last. Sums are taken in double, in the
@@ -47,18 +47,23 @@ struct asr_dynamics_view {
   const asr_dynamic_tap *taps;
   uint32_t n_dims, transform_cols; /* length of a row; n_values, or one more with offsets in the last column */
   const float *transform;          /* [n_dims][transform_cols]; NULL: rows are the values */
+  uint32_t whole_variance;         /* normalisation by the whole signal also divides by the deviation */
 };
 
 typedef struct asr_signal_options {
   size_t size;
   uint32_t warp;           /* index of the filter bank, < n_warps */
-  uint32_t normalise_live; /* 0: cepstra are not normalised */
+  uint32_t normalise_live; /* 1: live normalisation */
+  /* 1, and normalise_live 0: cepstra lose the mean of the whole signal, over the counted frames (F9, batch). The signal makes
+   * no row before it ends, and has at most most_whole_frames frames. Only if these are not 0. signal_begin returns
+   * ASR_OUT_OF_MEMORY if the device has no room for so many frames of another signal. */
+  uint32_t normalise_whole, reserved;
 } asr_signal_options;
 
 /* One utterance's job of a step: n_frames more frames of its signal, and its next n_rows rows. The rows go to the score
  * buffer from row first_row on; the rows of successive jobs follow each other, starting at row 0. At most frames - lookahead
  * rows are made in total or, once `ends` is set, one per frame. At most 2 * window_frames + lookahead frames, including the
- * job's own, have no row yet when a step begins. */
+ * job's own, have no row yet when a step begins, but for signals with normalise_whole. */
 typedef struct asr_step_job {
   asr_backend_signal *signal; /* each at most once in a call; NULL: the job has n_rows rows from the host */
   const float *samples;       /* as in asr_extract_job; n_frames may be 0 */
@@ -83,6 +88,21 @@ typedef struct asr_backend_signals_api {
    * of the model, for `advance`. After a failure the signals of the call can only be ended. */
   asr_status (*step)(asr_backend_device *, asr_backend_features *, asr_backend_acoustic *, const asr_step_job *jobs,
                      size_t n_jobs, uint32_t buffer);
+
+  /* The slots below serve speakers. A back end has both, or a table whose size ends before them. */
+
+  /* Sets the transform of a signal's rows in later steps, copied. Value i of a row x, which the tables made, becomes
+   * transform[i][n_dims] + the sum over j of transform[i][j] * x[j] (equation A1). The sum is taken in double, in this order,
+   * limited to finite floats, and rounded. transform: [n_dims][n_dims + 1]; NULL: none, as after signal_begin. */
+  asr_status (*set_transform)(asr_backend_device *, asr_backend_signal *, const float *transform);
+
+  /* [async] Does what `step` does, and returns rows as they are before the signal's transform. rows[i] is for jobs[i]: out
+   * [n_rows][n_dims], until wait; NULL: not wanted, as for every job without a signal. With ASR_BACKEND_OVERLAPS, waiting for
+   * an advance that was issued after the step is enough. */
+  asr_status (*step_with_rows)(asr_backend_device *, asr_backend_features *, asr_backend_acoustic *, const asr_step_job *jobs,
+                               float *const *rows, size_t n_jobs, uint32_t buffer);
+
+  uint32_t most_whole_frames, reserved; /* see asr_signal_options; 0: no signal is normalised as a whole */
 } asr_backend_signals_api;
 
 #ifdef __cplusplus

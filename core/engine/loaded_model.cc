@@ -76,7 +76,9 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
   const AcousticModel model = read_acoustic_model(bundle_);
   n_states_ = model.n_states;
   features_ = load_features(device_, tables_);
-  if (const auto *const signals = is_split() ? nullptr : extension_of<asr_backend_signals_api>(*api(), ASR_BACKEND_SIGNALS)) {
+  constexpr size_t kLeastSize = offsetof(asr_backend_signals_api, set_transform);
+  if (const auto *const signals =
+          is_split() ? nullptr : extension_of<asr_backend_signals_api>(*api(), ASR_BACKEND_SIGNALS, kLeastSize)) {
     uint32_t makes_rows = 0;
     device_.check(signals->prepare(device_.get(), features(), &makes_rows));
     if (makes_rows != 0) signals_ = signals;

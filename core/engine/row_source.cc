@@ -6,6 +6,7 @@
 #include "core/engine/device_rows.h"
 #include "core/engine/fed_rows.h"
 #include "core/engine/pipeline_rows.h"
+#include "core/engine/whole_rows.h"
 
 namespace asr {
 
@@ -30,7 +31,10 @@ size_t values_per_frame(const StreamOptions &options, const LoadedModel &model) 
 std::unique_ptr<RowSource> make_row_source(const LoadedModel &model, const StreamOptions &options, float warp,
                                            const LiveMeanState *start, SpeakerTrack *speaker) {
   if (!options.is_audio()) return std::make_unique<FedRows>(model, options, speaker);
-  if (DeviceRows::suit(model, options)) return std::make_unique<DeviceRows>(model, options, warp);
+  const bool by_device = DeviceRows::suit(model, options);
+  if (by_device && DeviceRows::most_frames(model, options) < SIZE_MAX)
+    return std::make_unique<WholeRows>(model, options, warp, speaker);
+  if (by_device) return std::make_unique<DeviceRows>(model, options, warp, speaker);
   return std::make_unique<PipelineRows>(model, options, warp, start, speaker);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RowSource converts a stream's input to rows and adds them to windows. Pipelines make the rows here (pipeline_rows.h), the
-// device makes them in its step (device_rows.h), or they are fed (fed_rows.h). A stream has one source for its whole life. Only
-// the engine's thread uses it.
+// device makes them in its step (device_rows.h, whole_rows.h), or they are fed (fed_rows.h). A stream has one source for its
+// whole life. Only the engine's thread uses it.
 #pragma once
 
 #include <memory>
@@ -34,6 +34,9 @@ class RowSource {
   // where none is kept.
   virtual bool next_extract(size_t /*front_end*/, asr_extract_job *) { return false; }
   virtual const LiveMeanState *extracted(size_t /*front_end*/) { return nullptr; }
+
+  // The speaker has the transform of an utterance, to which the next rows belong.
+  virtual void begin_utterance() {}
 
   // Selects the frames of which the device makes rows in its next step, and returns their number. take() or drop() follows.
   virtual size_t next_frames() { return 0; }

@@ -10,6 +10,9 @@ namespace asr {
 void Scheduler::complete(Window *window) {
   for (const Part &part : window->parts) {
     if (!part.stream->is_decoding()) continue;
+    if (const float *const rows = window->rows.returned_rows(part.place)) {
+      for_stream(part.stream, [&] { part.stream->speaker_->keep(rows, part.n_rows); });
+    }
     if (part.partial) partial_.push_back(part.stream);
     if (part.check) checked_.push_back(part.stream);
     if (part.last) (part.stream->options_.lattice_beam > 0 ? last_with_lattice_ : last_).push_back(part.stream);

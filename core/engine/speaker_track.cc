@@ -60,11 +60,14 @@ void SpeakerTrack::begin_again(uint64_t frame) {
   n_samples_ = sound_begin_ = frame * shift_samples_;
 }
 
+void SpeakerTrack::keep(const float *rows, size_t n) {
+  if (keeps_rows()) said_.insert(said_.end(), rows, rows + std::min(n, kMostUtteranceRows - n_kept()) * speaker_->n_dims());
+}
+
 const float *SpeakerTrack::take(const float *rows, size_t n) {
-  const size_t n_dims = speaker_->n_dims(), n_kept = said_.size() / n_dims;
-  if (learns_) said_.insert(said_.end(), rows, rows + std::min(n, kMostUtteranceRows - n_kept) * n_dims);
+  keep(rows, n);
   if (!transform_) return rows;
-  transformed_.assign(rows, rows + n * n_dims);
+  transformed_.assign(rows, rows + n * speaker_->n_dims());
   transform_->apply(transformed_.data(), n);
   return transformed_.data();
 }

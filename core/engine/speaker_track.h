@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/base/limits.h"
 #include "core/base/stop.h"
 #include "core/engine/event.h"
 #include "core/engine/speaker.h"
@@ -29,6 +30,12 @@ class SpeakerTrack {
   // Keeps the utterance's next rows. Returns them transformed, valid until the next call or as long as `rows`.
   const float *take(const float *rows, size_t n);
 
+  // For rows that the device makes and transforms: the utterance's transform, or nullptr; whether more of its rows are to be
+  // kept; and the next rows that are, untransformed.
+  const std::shared_ptr<const FeatureTransform> &transform() const { return transform_; }
+  bool keeps_rows() const { return learns_ && n_kept() < kMostUtteranceRows; }
+  void keep(const float *rows, size_t n);
+
   // states: of each row, or kNoState. Probably wrong results are not learned.
   void learn(const asr_event &final, uint64_t first_frame, const std::vector<uint32_t> &states, const StopToken &stop);
 
@@ -36,6 +43,7 @@ class SpeakerTrack {
   void adapt_if_due(const StopToken &stop) { speaker_->adapt_if_due(stop); }
 
  private:
+  size_t n_kept() const { return said_.size() / speaker_->n_dims(); }
   void learn_rows(const std::vector<uint32_t> &states);
   void learn_warp(uint64_t first_frame, const std::vector<uint32_t> &states, const StopToken &stop);
 

@@ -198,6 +198,7 @@ void Stream::begin_utterance(const LoadedModel &model, Retired *retired) {
   if (!graph_) graph_ = choices_.take(gate_ ? gate_->sound_from(utterance_frame_) : utterance_frame_);
   utterance_.emplace(model, graph_, options_, retired, utterance_frame_);
   if (speaker_) speaker_->begin_utterance();
+  rows_->begin_utterance();
   if (fusion_) fusion_->begin_utterance(*graph_);
   if (gate_) gate_->open();
   if (!options_.endpoint) post_once(ASR_EVENT_SPEECH_START, 0);

@@ -10,6 +10,7 @@ namespace asr {
 
 WindowRows::WindowRows(const LoadedModel &model, uint32_t buffer) : model_(model), buffer_(buffer) {
   steps_.reserve(model.options().max_lanes);
+  returns_.reserve(model.options().max_lanes);
 }
 
 void WindowRows::clear() {
@@ -17,6 +18,7 @@ void WindowRows::clear() {
   loglikes_.clear();
   fused_.clear();
   steps_.clear();
+  returns_.clear();
   n_rows_ = 0;
 }
 
@@ -36,11 +38,14 @@ WindowRows::Place WindowRows::add_loglikes(const float *rows, size_t n) {
   return {&loglikes_, first_row};
 }
 
-WindowRows::Place WindowRows::add_step(asr_step_job job) noexcept {
+WindowRows::Place WindowRows::add_step(asr_step_job job, bool returns_rows) noexcept {
   job.first_row = n_rows_;
-  if (job.n_rows > 0 || job.n_frames > 0) steps_.push_back(job);
+  if (job.n_rows > 0 || job.n_frames > 0) {
+    steps_.push_back(job);
+    returns_.push_back(returns_rows && job.n_rows > 0);
+  }
   n_rows_ += job.n_rows;
-  return {model_.is_split() ? &scores_ : nullptr, job.first_row};
+  return {model_.is_split() ? &scores_ : nullptr, job.first_row, returns_rows && job.n_rows > 0};
 }
 
 // Rows that a failure leaves behind belong to no stream.
@@ -78,8 +83,29 @@ void WindowRows::score_steps() {
     job.rows = rows;
     rows += size_t{job.n_rows} * model_.n_dims();
   }
-  model_.device().check(
-      model_.signals()->step(device, model_.features(), model_.acoustic(), steps_.data(), steps_.size(), buffer_));
+  const asr_backend_signals_api &signals = *model_.signals();
+  const size_t n = steps_.size();
+  if (float *const *const returned = reserve_returned()) {
+    model_.device().check(
+        signals.step_with_rows(device, model_.features(), model_.acoustic(), steps_.data(), returned, n, buffer_));
+  } else {
+    model_.device().check(signals.step(device, model_.features(), model_.acoustic(), steps_.data(), n, buffer_));
+  }
+}
+
+// Returns the destinations of the steps' rows; NULL if none come to the host.
+float *const *WindowRows::reserve_returned() {
+  if (std::find(returns_.begin(), returns_.end(), true) == returns_.end()) return nullptr;
+  returned_.resize(std::max(returned_.size(), size_t{n_rows_} * model_.n_dims()));
+  returned_to_.assign(steps_.size(), nullptr);
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (returns_[i]) returned_to_[i] = returned_.data() + size_t{steps_[i].first_row} * model_.n_dims();
+  }
+  return returned_to_.data();
+}
+
+const float *WindowRows::returned_rows(const Place &place) const {
+  return place.returns_rows ? returned_.data() + place.first_row * model_.n_dims() : nullptr;
 }
 
 void WindowRows::combine(size_t fused_part) noexcept { fused_.combine(fused_part, model_.n_states(), loglikes_.data()); }

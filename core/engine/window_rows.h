@@ -25,13 +25,14 @@ class WindowRows {
   struct Place {
     const std::vector<float> *loglikes = nullptr;  // on the host; nullptr: the score buffer
     size_t first_row = 0;
+    bool returns_rows = false;  // the device's rows come to the host, without the speaker's transform
   };
 
   // Adds a stream's next n rows: features, which its speaker takes unless that is nullptr, or log-likelihoods.
   Place add_features(const float *rows, size_t n, SpeakerTrack *speaker);
   Place add_loglikes(const float *rows, size_t n);
-  // Adds the rows of a job of the device's step, whatever its first_row. Needs no memory.
-  Place add_step(asr_step_job job) noexcept;
+  // Adds the rows of a job of the device's step, whatever its first_row. Needs no memory. returns_rows: of a signal only.
+  Place add_step(asr_step_job job, bool returns_rows = false) noexcept;
   // Adds n rows of features, of each of the source's front ends, whose log-likelihoods are to be fused.
   Place add_fused(std::shared_ptr<FusedModels> models, const RowSource &source, size_t n);
 
@@ -41,17 +42,24 @@ class WindowRows {
   size_t n_fused_parts() const { return fused_.n_scored_parts(); }
   void combine(size_t fused_part) noexcept;  // any thread
 
+  // Rows that the device returned, once the scoring has been awaited; nullptr if it returns none.
+  const float *returned_rows(const Place &place) const;
+
   // Sets where a job's log-likelihoods are.
   void locate(const Place &place, asr_advance_job *job) const;
 
  private:
   void score_steps();
+  float *const *reserve_returned();
 
   const LoadedModel &model_;
   const uint32_t buffer_;
   std::vector<float> features_, loglikes_;  // rows of the host, of n_dims, of n_states
   FusedWindow fused_;                       // whose results are among the log-likelihoods, or replace rows of the score buffer
   std::vector<asr_step_job> steps_;         // what is scored, in the order of its rows
+  std::vector<bool> returns_;               // of each step, whether its rows come to the host
+  std::vector<float> returned_;             // rows of the score buffer, if any step's come; only grows
+  std::vector<float *> returned_to_;        // of each step; NULL: its rows do not come
   uint32_t n_rows_ = 0;                     // of the score buffer
   std::vector<float> scores_;               // the score buffer on the host, if another device searches; only grows
 };

@@ -74,6 +74,7 @@ DynamicTables::DynamicTables(const FrontEnd &f, const float *noise_dct) : transf
   view_.n_dims = f.n_dims();
   view_.transform_cols = f.transform_cols;
   view_.transform = transform_.empty() ? nullptr : transform_.data();
+  view_.whole_variance = f.cmn_variance;
 }
 
 void DynamicTables::add_value(const Taps &taps) {

@@ -5,8 +5,11 @@
 
 namespace asr {
 
-SignalFeed::SignalFeed(const FeatureTables &tables, uint32_t window_frames)
-    : framer_(tables.front_end()), window_frames_(window_frames), lookahead_(tables.view()->dynamics->lookahead) {}
+SignalFeed::SignalFeed(const FeatureTables &tables, uint32_t window_frames, bool is_whole)
+    : framer_(tables.front_end()),
+      window_frames_(window_frames),
+      lookahead_(tables.view()->dynamics->lookahead),
+      is_whole_(is_whole) {}
 
 void SignalFeed::add_samples(const float *samples, size_t n) {
   drop_given();
@@ -21,7 +24,7 @@ void SignalFeed::finish() {
 
 void SignalFeed::next_frames(asr_step_job *job) {
   drop_given();
-  const uint64_t room = 2 * uint64_t{window_frames_} + lookahead_ - (n_given_ - n_made_);
+  const uint64_t room = is_whole_ ? UINT64_MAX : 2 * uint64_t{window_frames_} + lookahead_ - (n_given_ - n_made_);
   n_described_ = std::min({framer_.ready_frames(), uint64_t{window_frames_}, room});
   n_given_ += n_described_;
   ended_ = finished_ && n_described_ == framer_.ready_frames();
@@ -31,7 +34,8 @@ void SignalFeed::next_frames(asr_step_job *job) {
 }
 
 size_t SignalFeed::ready_rows() const {
-  const uint64_t n_complete = ended_ ? n_given_ : n_given_ - std::min<uint64_t>(n_given_, lookahead_);
+  const uint64_t n_hidden = ended_ ? 0 : is_whole_ ? n_given_ : lookahead_;
+  const uint64_t n_complete = n_given_ - std::min(n_given_, n_hidden);
   return static_cast<size_t>(n_complete - std::min(n_complete, n_made_));
 }
 

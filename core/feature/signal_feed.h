@@ -19,7 +19,8 @@ namespace asr {
 
 class SignalFeed {
  public:
-  SignalFeed(const FeatureTables &tables, uint32_t window_frames);
+  // is_whole: the signal is normalised as a whole, and makes no row before it has ended.
+  SignalFeed(const FeatureTables &tables, uint32_t window_frames, bool is_whole = false);
 
   void add_samples(const float *samples, size_t n);
   void finish();
@@ -28,7 +29,8 @@ class SignalFeed {
   // given. The job's samples belong to the feed until its next call of next_frames(), add_samples() or finish().
   void next_frames(asr_step_job *job);
 
-  uint64_t n_pending_frames() const { return framer_.ready_frames() - n_described_; }  // frames not yet given to the device
+  uint64_t n_frames() const { return n_given_ - n_described_ + framer_.ready_frames(); }  // whose samples are known
+  uint64_t n_pending_frames() const { return framer_.ready_frames() - n_described_; }     // frames not yet given to the device
   size_t ready_rows() const;
   void consume(size_t n) { n_made_ += n; }
   bool done() const { return ended_ && n_made_ == n_given_; }
@@ -38,6 +40,7 @@ class SignalFeed {
 
   Framer framer_;
   const uint32_t window_frames_, lookahead_;
+  const bool is_whole_;
   uint64_t n_given_ = 0, n_made_ = 0;  // frames given, rows made
   uint64_t n_described_ = 0;           // frames still in the framer, for the device to read
   bool finished_ = false, ended_ = false;

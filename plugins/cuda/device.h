@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,7 @@ class Device {
   Stream &copies() { return copies_; }  // results to the host, beside the next kernels
   KernelClock &clock() { return clock_; }
   ThreadPool &pool() { return pool_; }
+  std::unique_ptr<PinnedArray<float>> new_pinned() const { return std::make_unique<PinnedArray<float>>(); }
 
   uint32_t window_frames() const { return window_frames_; }
   uint32_t max_rows() const { return max_rows_; }

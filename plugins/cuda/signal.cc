@@ -17,7 +17,8 @@ void reserve_amply(size_t n, DeviceArray<T> *array) {
 
 }  // namespace
 
-// The input of a step's kernels. Pieces are uploaded one after the other: the jobs, MFCC's tables, then the samples.
+// The input of a step's kernels. Pieces are uploaded one after the other: the jobs, MFCC's tables, the
+// signals' new transforms, then the samples.
 struct Signals::Plan {
   std::vector<MfccFrames> frames;
   std::vector<MfccOutput> outputs;
@@ -25,6 +26,7 @@ struct Signals::Plan {
   std::vector<Piece<const float>> pieces;
   size_t frames_at = 0, outputs_at = 0, n_floats = 0, n_values = 0;
   uint32_t n_lanes = 0, most_rows = 0;
+  bool has_transforms = false;
 
   template <typename T>
   size_t add(const std::vector<T> &table) {
@@ -51,13 +53,18 @@ bool Signals::prepare() {
   return std::max(signal_frames_shared_bytes(numbers_), signal_rows_shared_bytes(numbers_)) <= kMaxSignalSharedBytes;
 }
 
-Signals::Plan Signals::plan(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress) const {
+Signals::Plan Signals::plan(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress,
+                            const PlainRows &plain) const {
   Plan plan;
   std::vector<const float *> samples;
+  std::vector<const std::vector<float> *> transforms;
   for (size_t i = 0; i < progress.size(); ++i) {
     if (progress[i] == nullptr) continue;
     SignalJob job = progress[i]->take(jobs[i]);
     job.first_value = static_cast<uint32_t>(plan.n_values);
+    job.to_plain = plain.first_row(i);
+    plan.has_transforms = plan.has_transforms || job.transforms != 0;
+    transforms.push_back(&progress[i]->new_transform());
     plan.jobs.push_back(job);
     plan.most_rows = std::max(plan.most_rows, job.n_rows);
     if (job.n_frames == 0) continue;
@@ -71,6 +78,9 @@ Signals::Plan Signals::plan(const asr_step_job *jobs, const std::vector<SignalPr
   plan.add(plan.jobs);
   plan.frames_at = plan.add(plan.frames);
   plan.outputs_at = plan.add(plan.outputs);
+  for (size_t i = 0; i < transforms.size(); ++i) {
+    if (!transforms[i]->empty()) plan.jobs[i].new_transform = static_cast<uint32_t>(plan.add(*transforms[i]));
+  }
   for (size_t i = 0; i < plan.frames.size(); ++i) {
     const uint32_t end = i + 1 < plan.frames.size() ? plan.frames[i + 1].first_lane : plan.n_lanes;
     const size_t n_shifts = end - plan.frames[i].first_lane - 1;
@@ -79,11 +89,13 @@ Signals::Plan Signals::plan(const asr_step_job *jobs, const std::vector<SignalPr
   return plan;
 }
 
-void Signals::make_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, DeviceArray<float> &rows) {
-  const Plan plan = this->plan(jobs, progress);
+void Signals::make_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, const PlainRows &plain,
+                        DeviceArray<float> &rows) {
+  const Plan plan = this->plan(jobs, progress, plain);
   if (plan.jobs.empty()) return;
   const cudaStream_t stream = device_.compute().get();
   reserve_states();
+  if (plan.has_transforms) reserve_transforms();
   reserve_amply(plan.n_floats + 1, &given_);
   reserve_amply(plan.n_values, &cepstra_);
   staging_.upload(plan.pieces, given_, device_.compute());
@@ -97,7 +109,11 @@ void Signals::make_rows(const asr_step_job *jobs, const std::vector<SignalProgre
                              plan.most_rows,
                              cepstra_.data(),
                              states_.data(),
-                             rows.data()};
+                             rows.data(),
+                             plain_.data(),
+                             given_.data(),
+                             transforms_.data(),
+                             wholes_.data()};
   device_.clock().time(stream, [&] {
     launch_signal_frames(tables_, batch, stream);
     if (plan.most_rows > 0) launch_signal_rows(tables_, batch, stream);

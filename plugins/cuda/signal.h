@@ -22,9 +22,11 @@ class Signals : public DeviceSignals<Device, Acoustic> {
   bool prepare() override;
 
  private:
+  void reserve_wholes() override { reserve_wholes_of(); }
   struct Plan;
-  Plan plan(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress) const;
-  void make_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, DeviceArray<float> &rows) override;
+  Plan plan(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, const PlainRows &plain) const;
+  void make_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, const PlainRows &plain,
+                 DeviceArray<float> &rows) override;
 
   Mfcc &mfcc_;
   const SignalTables tables_;

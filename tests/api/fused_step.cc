@@ -20,7 +20,7 @@ asr_stream_config stream_of(asr_cmn cmn, uint32_t partial_interval_ms = 130) {
 
 TEST(FusedStep, EventsOfTheCpuForAnyChunks) {
   const std::vector<int16_t> samples = speak("low high mid low low");
-  for (const char *device : {"stepping:0", "stepping:3"}) {
+  for (const char *device : {"stepping:0", "stepping:3", "stepping:7"}) {
     for (const asr_cmn cmn : {ASR_CMN_NONE, ASR_CMN_LIVE, ASR_CMN_BATCH}) {
       const Events expected = recognize(load_engine().get(), stream_of(cmn), samples, 4000);
       for (const size_t chunk : {1u, 160u, 1000u, 100000u}) {
@@ -49,6 +49,40 @@ TEST(FusedStep, ShortAndSilentStreams) {
     EXPECT_EQ(recognize(engine.get(), stream_of(ASR_CMN_LIVE), samples, 300),
               recognize(cpu.get(), stream_of(ASR_CMN_LIVE), samples, 300));
   }
+}
+
+// The device normalises short streams as a whole, the host longer ones. Lengths are around the limit of the device.
+TEST(FusedStep, WholeStreamsOfAnyLength) {
+  constexpr size_t kMostFrames = 150, kShift = 160, kWindow = 410;
+  const EnginePointer cpu = load_engine(8, 32, tone_bundle_with_mean());
+  const std::vector<int16_t> said = speak("low mid high low mid high low mid high low mid high low mid high low");
+  ASSERT_GT(said.size(), 2 * kMostFrames * kShift);
+  for (const uint32_t window_frames : {8u, 32u}) {
+    const EnginePointer engine = load_engine(8, window_frames, tone_bundle_with_mean(), "stepping:0");
+    for (const size_t n_frames : {kMostFrames - 1, kMostFrames, kMostFrames + 1, kMostFrames + 40, 2 * kMostFrames}) {
+      const size_t n_samples = kWindow + (n_frames - 1) * kShift;
+      const std::vector<int16_t> samples(said.begin(), said.begin() + static_cast<ptrdiff_t>(n_samples));
+      const Events expected = recognize(cpu.get(), stream_of(ASR_CMN_BATCH), samples, 4000);
+      EXPECT_EQ(final_text(expected).rfind("low mid high", 0), 0u) << final_text(expected);
+      for (const size_t chunk : {160u, 7777u, 1000000u}) {
+        EXPECT_EQ(recognize(engine.get(), stream_of(ASR_CMN_BATCH), samples, chunk), expected)
+            << n_frames << " frames in chunks of " << chunk;
+      }
+    }
+  }
+}
+
+// Streams are normalised as a whole by the device, as its failure shows.
+TEST(FusedStep, TheDeviceNormalisesWholeStreams) {
+  const EnginePointer engine = load_engine(8, 32, "", "stepping:6");
+  const StreamPointer stream = open_stream(engine.get(), stream_of(ASR_CMN_BATCH));
+  const std::vector<int16_t> samples = speak("high low");
+  (void)asr_feed(stream.get(), samples.data(), samples.size());  // the stream may have failed already
+  (void)asr_finish(stream.get());
+  const Events events = poll_all(stream.get());
+  ASSERT_GE(events.size(), 2u);
+  EXPECT_NE(events[events.size() - 2].find("a fault of whole signals"), std::string::npos) << events[events.size() - 2];
+  EXPECT_EQ(final_text(recognize(engine.get(), stream_of(ASR_CMN_LIVE), samples, 1000)), "high low");
 }
 
 // The same calls carry samples whose rows the device makes, samples whose rows the host makes, features and log-likelihoods.

@@ -138,7 +138,7 @@ TEST_P(StepTest, MemoryOfSignals) {
   std::vector<float> given;
   Stream early(world, source);
   const asr_step_job first = early.next(random, &given);
-  world.device->check(world.signals.step(world.device->get(), world.features, world.acoustic, &first, 1, 0));
+  world.device->check(world.signals->step(world.device->get(), world.features, world.acoustic, &first, 1, 0));
   const asr_advance_job advance{early.channel(), nullptr, 0, 0, first.n_rows, 0};
   world.device->check(world.api.advance(world.device->get(), world.acoustic, &advance, 1));
   for (uint32_t seed = 0; seed < 2; ++seed) {
@@ -146,7 +146,7 @@ TEST_P(StepTest, MemoryOfSignals) {
   }
   while (!early.done()) {
     const asr_step_job job = early.next(random, &given);
-    world.device->check(world.signals.step(world.device->get(), world.features, world.acoustic, &job, 1, 0));
+    world.device->check(world.signals->step(world.device->get(), world.features, world.acoustic, &job, 1, 0));
     const asr_advance_job rest{early.channel(), nullptr, 0, 0, job.n_rows, 0};
     world.device->check(world.api.advance(world.device->get(), world.acoustic, &rest, 1));
   }
@@ -156,7 +156,7 @@ TEST_P(StepTest, MemoryOfSignals) {
 TEST_P(StepTest, MisuseIsRefused) {
   const World world(*this, small(sphinx_front_end()), 2);  // looks 3 frames ahead
   if (!world.makes_signals()) GTEST_SKIP() << entry().id << ": rows of such features come from the host";
-  asr_signal_options options{sizeof(options), 7, 0};
+  asr_signal_options options{sizeof(options), 7, 0, 0, 0};
   asr_backend_signal *signal = nullptr;
   EXPECT_EQ(signals()->signal_begin(world.device->get(), world.features, &options, &signal), ASR_INVALID_ARGUMENT);
   EXPECT_STRNE(api().last_error(), "");

@@ -4,9 +4,12 @@
 // the scores of all rows.
 #pragma once
 
+#include <cstddef>
+#include <deque>
 #include <limits>
 #include <random>
 
+#include "core/adapt/feature_transform.h"
 #include "core/backend/asr_backend_signals.h"
 #include "core/feature/feature_pipeline.h"
 #include "core/feature/signal_feed.h"
@@ -24,14 +27,21 @@ class StepFixture : public SearchFixture {
     SearchFixture::SetUp();
     if (!IsSkipped() && signals() == nullptr) GTEST_SKIP() << entry().id << ": has no fused step";
   }
-  // The slots of the extension "signals"; NULL if the back end has none.
-  const asr_backend_signals_api *signals() const { return extension_of<asr_backend_signals_api>(api(), ASR_BACKEND_SIGNALS); }
+  // The slots of the extension "signals", perhaps without those for speakers; NULL if the back end has none.
+  const asr_backend_signals_api *signals() const {
+    return extension_of<asr_backend_signals_api>(api(), ASR_BACKEND_SIGNALS, offsetof(asr_backend_signals_api, set_transform));
+  }
+  // Whether signals() has the slots for speakers; most frames of a signal that it normalises as a whole.
+  bool transforms_signals() const { return signals()->size >= offsetof(asr_backend_signals_api, most_whole_frames); }
+  uint32_t most_whole_frames() const {
+    return signals()->size >= sizeof(asr_backend_signals_api) ? signals()->most_whole_frames : 0;
+  }
 
   // A front end, a model of its rows and the graph on a device.
   struct World {
     World(const StepFixture &test, const FrontEnd &f, uint32_t max_lanes = 8)
         : api(test.api()),
-          signals(*test.signals()),
+          signals(test.signals()),
           tables(f, {1, 1.1}),
           model(model_of(f)),
           device(test.open(backend_options(max_lanes, kWindow, 2))) {
@@ -60,12 +70,12 @@ class StepFixture : public SearchFixture {
     }
     bool makes_signals() const {
       uint32_t makes_rows = 0;
-      device->check(signals.prepare(device->get(), features, &makes_rows));
+      device->check(signals->prepare(device->get(), features, &makes_rows));
       return makes_rows != 0;
     }
 
     const asr_backend_api &api;
-    const asr_backend_signals_api &signals;
+    const asr_backend_signals_api *const signals;  // perhaps shorter than its type
     const FeatureTables tables;
     const AcousticModel model;
     std::unique_ptr<Device> device;
@@ -77,34 +87,50 @@ class StepFixture : public SearchFixture {
     float final_costs[kPdfs] = {};
   };
 
+  // The transform of the rows from first_row on; empty: none.
+  struct Change {
+    size_t first_row;
+    std::vector<float> transform;
+  };
+
   // An utterance with its settings.
   struct Source {
     std::vector<float> samples;
     CmnKind cmn = CmnKind::kNone;
     uint32_t warp = 0;
-    bool on_host = false;  // the host's pipeline makes the rows
+    bool on_host = false;              // the host's pipeline makes the rows
+    std::vector<Change> changes = {};  // in the order of their rows
+    bool returns_rows = false;         // of some jobs, without these transforms
+  };
+
+  // Rows that a job returns.
+  struct Returned {
+    size_t first_row;
+    Guarded<float> rows;
   };
 
   // A source being fed.
   class Stream {
    public:
-    Stream(const World &world, const Source &source) : world_(world), source_(source), feed_(world.tables, kWindow) {
+    Stream(const World &world, const Source &source)
+        : world_(world), source_(source), feed_(world.tables, kWindow, source.cmn == CmnKind::kBatch) {
       const asr_search_options search = search_options(100);
       world.device->check(world.api.channel_begin(world.device->get(), world.graph, &search, &channel_));
       if (source.on_host) {
         rows_ = rows_of(world, source);
         return;
       }
-      const asr_signal_options options{sizeof(options), source.warp, source.cmn == CmnKind::kLive};
-      world.device->check(world.signals.signal_begin(world.device->get(), world.features, &options, &signal_));
+      const asr_signal_options options{sizeof(options), source.warp, source.cmn == CmnKind::kLive,
+                                       source.cmn == CmnKind::kBatch, 0};
+      world.device->check(world.signals->signal_begin(world.device->get(), world.features, &options, &signal_));
     }
     ~Stream() {
-      world_.signals.signal_end(signal_);
+      world_.signals->signal_end(signal_);
       world_.api.channel_end(channel_);
     }
     bool done() const { return source_.on_host ? n_taken_ * n_dims() == rows_.size() : feed_.done(); }
 
-    // Describes some frames and rows; `given` owns their memory.
+    // Describes some frames and rows; `given` owns their memory. Sets the transform of these rows.
     asr_step_job next(std::mt19937 &random, std::vector<float> *given) {
       asr_step_job job{};
       const auto some_of = [&](size_t n) { return static_cast<uint32_t>(std::min<size_t>(random() % (n + 2), n)); };
@@ -124,8 +150,10 @@ class StepFixture : public SearchFixture {
       }
       job.signal = signal_;
       feed_.next_frames(&job);
-      job.n_rows = some_of(std::min<size_t>(kWindow, feed_.ready_rows()));
+      change_transform();
+      job.n_rows = some_of(std::min({size_t{kWindow}, feed_.ready_rows(), n_to_change()}));
       feed_.consume(job.n_rows);
+      n_taken_ += job.n_rows;
       if (job.n_frames > 0) {
         const FrontEnd &f = world_.tables.front_end();
         given->assign(job.samples - 1, job.samples + size_t{job.n_frames - 1} * f.shift_samples + f.window_samples);
@@ -133,16 +161,34 @@ class StepFixture : public SearchFixture {
       }
       return job;
     }
+    // Destination of the rows of the job that next() described; NULL: not wanted.
+    float *returned_rows(std::mt19937 &random, const asr_step_job &job) {
+      if (!source_.returns_rows || random() % 3 == 0) return nullptr;
+      returned_.push_back({n_taken_ - job.n_rows, Guarded<float>(size_t{job.n_rows} * n_dims())});
+      return returned_.back().rows.data();
+    }
+    const std::deque<Returned> &returned() const { return returned_; }
     asr_backend_channel *channel() const { return channel_; }
 
    private:
+    void change_transform() {
+      for (; n_changes_ < source_.changes.size() && source_.changes[n_changes_].first_row == n_taken_; ++n_changes_) {
+        const std::vector<float> transform = source_.changes[n_changes_].transform;  // is read during the call
+        const float *const values = transform.empty() ? nullptr : transform.data();
+        world_.device->check(world_.signals->set_transform(world_.device->get(), signal_, values));
+      }
+    }
+    size_t n_to_change() const {
+      return n_changes_ < source_.changes.size() ? source_.changes[n_changes_].first_row - n_taken_ : SIZE_MAX;
+    }
     uint32_t n_dims() const { return world_.model.n_dims; }
     const World &world_;
     const Source &source_;
     SignalFeed feed_;
     std::vector<float> rows_;
-    size_t n_fed_ = 0, n_taken_ = 0;
+    size_t n_fed_ = 0, n_taken_ = 0, n_changes_ = 0;
     bool ended_ = false;
+    std::deque<Returned> returned_;
     asr_backend_signal *signal_ = nullptr;
     asr_backend_channel *channel_ = nullptr;
   };
@@ -167,9 +213,24 @@ class StepFixture : public SearchFixture {
     return scores;
   }
 
+  // As rows_of(), with the transforms.
+  static std::vector<float> transformed_rows_of(const World &world, const Source &source) {
+    std::vector<float> rows = rows_of(world, source);
+    const uint32_t n_dims = world.model.n_dims;
+    const size_t n_rows = rows.size() / n_dims;
+    for (size_t i = 0; i < source.changes.size(); ++i) {
+      const Change &change = source.changes[i];
+      if (change.transform.empty() || change.first_row >= n_rows) continue;
+      const size_t end = i + 1 < source.changes.size() ? std::min(n_rows, source.changes[i + 1].first_row) : n_rows;
+      const FeatureTransform transform{n_dims, change.transform};
+      transform.apply(&rows[change.first_row * n_dims], end - change.first_row);
+    }
+    return rows;
+  }
+
   // Scores rows of the host by `score`.
   static std::vector<float> host_scores(const World &world, const Source &source) {
-    const std::vector<float> rows = rows_of(world, source);
+    const std::vector<float> rows = transformed_rows_of(world, source);
     const uint32_t n_dims = world.model.n_dims, n_rows = static_cast<uint32_t>(rows.size() / n_dims);
     const Source none{{}, CmnKind::kNone, 0, true};
     const Stream stream(world, none);
@@ -183,32 +244,53 @@ class StepFixture : public SearchFixture {
     return scores_of(world, stream.channel());
   }
 
-  // Scores by `step`, all sources together, in random pieces, without waiting in between.
-  static std::vector<std::vector<float>> step_scores(const World &world, const std::vector<Source> &sources, uint32_t seed) {
-    std::mt19937 random(seed);
-    std::vector<std::unique_ptr<Stream>> streams;
+  using Streams = std::vector<std::unique_ptr<Stream>>;  // the sources outlive them
+  static Streams streams_of(const World &world, const std::vector<Source> &sources) {
+    Streams streams;
     for (const Source &source : sources) streams.push_back(std::make_unique<Stream>(world, source));
+    return streams;
+  }
+
+  // Runs one step, of which some jobs return rows.
+  static void step(const World &world, const std::vector<asr_step_job> &jobs, const std::vector<float *> &returned,
+                   uint32_t buffer) {
+    asr_backend_device *const device = world.device->get();
+    const bool returns = std::any_of(returned.begin(), returned.end(), [](const float *rows) { return rows != nullptr; });
+    world.device->check(returns
+                            ? world.signals->step_with_rows(device, world.features, world.acoustic, jobs.data(),
+                                                            returned.data(), jobs.size(), buffer)
+                            : world.signals->step(device, world.features, world.acoustic, jobs.data(), jobs.size(), buffer));
+  }
+
+  // Scores by `step`, all streams together, in random pieces, without waiting in between.
+  static void run(const World &world, const Streams &streams, uint32_t seed) {
+    std::mt19937 random(seed);
     const auto done = [](const auto &stream) { return stream->done(); };
     for (uint32_t buffer = 0; !std::all_of(streams.begin(), streams.end(), done); buffer = 1 - buffer) {
       std::vector<std::vector<float>> given(streams.size());
       std::vector<asr_step_job> jobs;
+      std::vector<float *> returned;
       std::vector<asr_advance_job> advances;
       uint32_t n_rows = 0;
       for (size_t i = 0; i < streams.size(); ++i) {
         if (streams[i]->done() || random() % 4 == 0) continue;
         jobs.push_back(streams[i]->next(random, &given[i]));
         jobs.back().first_row = n_rows;
+        returned.push_back(streams[i]->returned_rows(random, jobs.back()));
         advances.push_back({streams[i]->channel(), nullptr, buffer, n_rows, jobs.back().n_rows, 0});
         n_rows += jobs.back().n_rows;
       }
-      world.device->check(
-          world.signals.step(world.device->get(), world.features, world.acoustic, jobs.data(), jobs.size(), buffer));
+      step(world, jobs, returned, buffer);
       for (std::vector<float> &values : given) {  // they were read during the call
         std::fill(values.begin(), values.end(), std::numeric_limits<float>::quiet_NaN());
       }
       world.device->check(world.api.advance(world.device->get(), world.acoustic, advances.data(), advances.size()));
     }
     world.device->check(world.api.wait(world.device->get(), 0));
+  }
+  static std::vector<std::vector<float>> step_scores(const World &world, const std::vector<Source> &sources, uint32_t seed) {
+    const Streams streams = streams_of(world, sources);
+    run(world, streams, seed);
     std::vector<std::vector<float>> scores;
     for (const auto &stream : streams) scores.push_back(scores_of(world, stream->channel()));
     return scores;

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "tests/api/recognizer.h"
+#include "tests/api/speakers.h"
 #include "tests/api/tone_bundle.h"
 
 namespace asr::test {
@@ -69,6 +70,59 @@ TEST(EveryDevice, HearsWhatTheCpuHears) {
       SCOPED_TRACE(id + ": " + kUses[i].sentence);
       EXPECT_EQ(together[i], events_of(alone.get(), kUses[i], 4000));
       EXPECT_EQ(without_costs(together[i]), without_costs(events_of(cpu.get(), kUses[i], 4000)));
+    }
+  }
+}
+
+// A speaker's events, and the transform that was learned between utterances.
+struct Learned {
+  Events events;
+  std::vector<float> transform;
+};
+
+Learned learn(asr_engine *engine, size_t speaker_number, size_t chunk) {
+  const SpeakerPointer speaker = new_speaker(engine);
+  asr_stream_config config = of(speaker);
+  config.cmn = ASR_CMN_LIVE;
+  config.endpoint = ASR_ENDPOINT_COMMAND;
+  config.adaptation = ASR_ADAPTATION_BETWEEN_UTTERANCES;
+  const std::vector<std::string> sentences = {"low mid high low", "high high mid", "mid low low high", "low mid"};
+  std::vector<int16_t> samples;
+  for (size_t i = 0; i < sentences.size(); ++i) {
+    const std::vector<int16_t> said = speak(sentences[(i + speaker_number) % sentences.size()]);
+    samples.insert(samples.end(), said.begin(), said.end());
+    samples.insert(samples.end(), 16000, 0);
+  }
+  Learned learned;
+  learned.events = recognize(engine, config, samples, chunk);
+  learned.transform = transform_of(speaker);
+  return learned;
+}
+
+// The device makes, transforms and returns rows of many speakers at once.
+TEST(EveryDevice, LearnsAsTheCpuLearns) {
+  const std::vector<std::string> devices = other_devices();
+  if (devices.empty()) GTEST_SKIP() << "no device but the CPU";
+  const EnginePointer cpu = load_engine();
+  for (const std::string &id : devices) {
+    const EnginePointer alone = load_engine(1, 32, "", id), shared = load_engine(4, 9, "", id);
+    std::vector<Learned> together(4);
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < together.size(); ++i) {
+      threads.emplace_back([&, i] { together[i] = learn(shared.get(), i, 1000 * i + 160); });
+    }
+    for (std::thread &thread : threads) thread.join();
+    for (size_t i = 0; i < together.size(); ++i) {
+      SCOPED_TRACE(id + ": speaker " + std::to_string(i));
+      const Learned by_itself = learn(alone.get(), i, 4000), by_cpu = learn(cpu.get(), i, 4000);
+      EXPECT_EQ(together[i].events, by_itself.events);
+      EXPECT_EQ(together[i].transform, by_itself.transform);
+      EXPECT_EQ(without_costs(together[i].events), without_costs(by_cpu.events));
+      ASSERT_EQ(together[i].transform.size(), by_cpu.transform.size());
+      EXPECT_FALSE(by_cpu.transform.empty());
+      for (size_t k = 0; k < by_cpu.transform.size(); ++k) {
+        EXPECT_NEAR(together[i].transform[k], by_cpu.transform[k], 0.02) << "value " << k;
+      }
     }
   }
 }

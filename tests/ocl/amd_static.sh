@@ -98,7 +98,7 @@ for gpu in gfx90a gfx942 gfx1100; do
   compile $gpu $common/gmm_shared.cl -DGROUP_ROWS=64 -DGROUP_ENTRIES=4 && report $gpu gmm_shared
   compile $gpu $common/mfcc.cl "${usual[@]}" && report $gpu "mfcc, 25 ms at 16 kHz"
   compile $gpu $common/mfcc.cl "${long[@]}" && report $gpu "mfcc, 8191 samples, dither"
-  compile $gpu $common/signal.cl -DBANDS=40 -DVALUES=117 && report $gpu signal
+  compile $gpu $common/signal.cl -DBANDS=40 -DVALUES=117 -DDIMS=39 && report $gpu signal
   compile $gpu $common/search.cl -DGROUP_SIZE=512 -DWARP_KIND=2 -DINT64_ATOMICS=1 -DLOCAL_SLOTS=8031 && report $gpu search
 done
 exit $status

@@ -16,6 +16,7 @@
 #include "core/backend/asr_backend_signals.h"
 #include "core/base/error.h"
 #include "plugins/common/device/memory_share.h"
+#include "plugins/common/device/returned_rows.h"
 #include "plugins/common/guard.h"
 #include "plugins/common/score_checks.h"
 #include "plugins/common/signal_plan.h"
@@ -58,6 +59,7 @@ class DeviceSlots {
     explicit Device(Args &&...args) : device(std::forward<Args>(args)...) {}
     typename Platform::Device device;
     typename Platform::SearchLanes lanes{device};
+    ReturnedRows<typename Platform::Device> returned_rows{device};
     std::unique_ptr<typename Platform::Fusion> fusion;                 // made by the first call
     std::vector<Acoustic *> acoustics;                                 // that are loaded
     uint64_t features_bytes = 0, acoustic_bytes = 0, graph_bytes = 0;  // of device memory, of all that is loaded
@@ -131,7 +133,8 @@ class DeviceSlots {
 
   // Returns the extension of a name, or NULL; `bench` is the caller's, and `memory` is among its slots.
   static const void *extension(const char *name, const asr_backend_bench_api *bench) {
-    static constexpr asr_backend_signals_api kSignals = {sizeof kSignals, prepare, signal_begin, signal_end, step};
+    static constexpr asr_backend_signals_api kSignals = {sizeof kSignals, prepare,        signal_begin,     signal_end, step,
+                                                         set_transform,   step_with_rows, kMostWholeFrames, 0};
     static constexpr asr_backend_fusion_api kFusion = {sizeof kFusion, fuse};
     if (strcmp(name, ASR_BACKEND_SIGNALS) == 0) return &kSignals;
     if (strcmp(name, ASR_BACKEND_FUSION) == 0) return &kFusion;
@@ -167,8 +170,12 @@ class DeviceSlots {
   static asr_status wait(asr_backend_device *device, uint32_t n_left) {
     return guard_on(device, [&](Device &d) {
       if constexpr (Platform::kOverlaps) {
-        if (n_left > 0) return d.lanes.finish_advances(n_left);
+        if (n_left > 0) {
+          d.lanes.finish_advances(n_left);
+          return d.returned_rows.deliver(n_left);
+        }
       }
+      d.returned_rows.deliver(0);  // first, as the failure of a channel ends the next call
       d.lanes.wait();
       for (Acoustic *acoustic : d.acoustics) acoustic->acoustic.finish();
       d.device.finish();
@@ -252,8 +259,17 @@ class DeviceSlots {
     delete &of(signal);
   }
 
+  static asr_status set_transform(asr_backend_device *device, asr_backend_signal *signal, const float *transform) {
+    return guard_on(device, [&](Device &) { of(signal).progress->set_transform(transform); });
+  }
+
   static asr_status step(asr_backend_device *device, asr_backend_features *features, asr_backend_acoustic *acoustic,
                          const asr_step_job *jobs, size_t n_jobs, uint32_t buffer) {
+    return step_with_rows(device, features, acoustic, jobs, nullptr, n_jobs, buffer);
+  }
+
+  static asr_status step_with_rows(asr_backend_device *device, asr_backend_features *features, asr_backend_acoustic *acoustic,
+                                   const asr_step_job *jobs, float *const *rows, size_t n_jobs, uint32_t buffer) {
     return guard_on(device, [&](Device &d) {
       typename Platform::Signals &signals = signals_of(features);
       std::vector<SignalProgress *> progress;
@@ -261,7 +277,7 @@ class DeviceSlots {
         progress.push_back(jobs[j].signal != nullptr ? of(jobs[j].signal).progress.get() : nullptr);
       }
       d.lanes.release(&of(acoustic).acoustic, buffer);
-      signals.step(of(acoustic).acoustic, jobs, progress, buffer);
+      signals.step(of(acoustic).acoustic, jobs, rows, progress, buffer, &d.returned_rows);
     });
   }
 
@@ -291,6 +307,7 @@ class DeviceSlots {
   static asr_status advance(asr_backend_device *device, asr_backend_acoustic *acoustic, const asr_advance_job *jobs,
                             size_t n_jobs) {
     return guard_on(device, [&](Device &d) {
+      d.returned_rows.note_advance();
       std::vector<typename Platform::SearchLanes::Task> tasks;
       for (size_t j = 0; j < n_jobs; ++j) {
         const asr_advance_job &job = jobs[j];

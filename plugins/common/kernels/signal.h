@@ -5,12 +5,13 @@
 // signal_frames: a block owns a signal and takes its new frames in their order. A thread has a mel band, then a cepstrum,
 // with the running estimates of both in the signal's memory. Normalised cepstra go into the ring of the signal's last frames,
 // then the levels above them, all frames of a level at once. signal_rows: a block owns a row; a thread sums the taps of a
-// value, then a row of the transform. Cepstra may be log mel energies [n_mel]; layouts in signal_types.h.
+// value, then a row of the transform, then one of the signal's own transform (A1). Cepstra may be log mel energies [n_mel];
+// layouts in signal_types.h.
 //
 // Accumulators are double, in the order of the host (core/feature), compiled without contraction. So the same cepstra give the
-// same rows bit for bit, but for an ulp of double in exp and log of noise removal. Reference: tests/reference noise_removed,
-// live_normalised, dynamic. Floor: a frame of noise removal is a chain of n_mel double additions, about 1 us; the rest is 13 to
-// 100 loads a value from the nearest cache.
+// same rows bit for bit, but for an ulp of double in exp and log of noise removal. References: tests/reference noise_removed,
+// live_normalised, batch_normalised, dynamic. Floor: a frame of noise removal is a chain of n_mel double additions, about 1 us;
+// the rest is 13 to 100 loads a value from the nearest cache.
 #ifndef SENONE_KERNELS_SIGNAL_H
 #define SENONE_KERNELS_SIGNAL_H
 
@@ -21,6 +22,7 @@ namespace asr {
 #endif
 
 FIXED double kMaxGain = 20, kPeakDecay = 0.85, kMaskedPeak = 0.2;
+FIXED double kVarianceFloor = 1e-20;
 FIXED uint32_t kSmoothedBands = 4;  // to each side
 
 // SignalState points into a signal's memory.
@@ -30,14 +32,19 @@ typedef struct SignalState {
   uint32_t n_ring, n_columns;
 } SignalState;
 
-DEVICE SignalState signal_state(CONSTANT DynamicsNumbers *n, GLOBAL double *states, uint32_t slot) {
+DEVICE SignalState signal_state(CONSTANT DynamicsNumbers *n, const SignalJob *job, GLOBAL double *states,
+                                GLOBAL float *wholes) {
   SignalState s;
-  s.mean = states + (size_t)slot * n->n_state_doubles, s.sum = s.mean + n->n_ceps, s.count = s.sum + n->n_ceps;
+  s.mean = states + (size_t)job->slot * n->n_state_doubles, s.sum = s.mean + n->n_ceps, s.count = s.sum + n->n_ceps;
   s.power = s.count + n->n_ceps;
   const uint32_t n_bands = n->removes_noise ? n->n_mel : 0;
   s.noise = s.power + n_bands, s.floor = s.noise + n_bands, s.peak = s.floor + n_bands;
   s.levels = (GLOBAL float *)(s.peak + n_bands);
   s.n_ring = n->n_ring, s.n_columns = n->n_levels * n->n_ceps;
+  if (job->whole) {
+    s.n_ring = n->n_whole;
+    s.levels = wholes + (size_t)job->whole_slot * s.n_ring * s.n_columns;
+  }
   return s;
 }
 
@@ -97,9 +104,9 @@ DEVICE void remove_noise(CONSTANT DynamicsNumbers *n, const SignalJob *job, cons
   }
 }
 
-// Computes F9: cepstra into level 0 of the ring.
-DEVICE void normalise_cepstra(CONSTANT DynamicsNumbers *n, const SignalJob *job, const SignalState *s,
-                              GLOBAL const float *prior_mean, GLOBAL const float *cepstra, uint32_t n_threads) {
+// Computes F9, live: cepstra into level 0 of the ring.
+DEVICE void normalise_live(CONSTANT DynamicsNumbers *n, const SignalJob *job, const SignalState *s,
+                           GLOBAL const float *prior_mean, GLOBAL const float *cepstra, uint32_t n_threads) {
   for (uint32_t i = thread_number(); i < n->n_ceps; i += n_threads) {
     double mean = job->begins ? prior_mean[i] : s->mean[i], count = job->begins ? n->prior_frames : s->count[i];
     double sum = job->begins ? mean * n->prior_frames : s->sum[i];
@@ -121,13 +128,64 @@ DEVICE void normalise_cepstra(CONSTANT DynamicsNumbers *n, const SignalJob *job,
   }
 }
 
+// Begins F9, batch: cepstra into level 0, and their sums. At the end it makes mean[i], and the factor in sum[i].
+DEVICE void sum_whole(CONSTANT DynamicsNumbers *n, const SignalJob *job, const SignalState *s, GLOBAL const float *cepstra,
+                      uint32_t n_threads) {
+  const uint32_t n_total = job->first_frame + job->n_frames;
+  for (uint32_t i = thread_number(); i < n->n_ceps; i += n_threads) {
+    double sum = job->begins ? 0 : s->sum[i], count = job->begins ? 0 : s->count[i];
+    for (uint32_t frame = 0; frame < job->n_frames; ++frame) {
+      GLOBAL const float *const row = cepstra + (size_t)frame * n->row_values;
+      if (n->counted_cepstrum < 0 || row[n->counted_cepstrum] >= 0) {
+        sum += row[i];
+        ++count;
+      }
+      signal_frame(s, job->first_frame + frame)[i] = row[i];
+    }
+    s->sum[i] = sum, s->count[i] = count;
+    if (!job->ends || job->ended) continue;
+    const double mean = count > 0 ? sum / count : 0;
+    double squares = 0;
+    for (uint32_t frame = 0; n->whole_variance && frame < n_total; ++frame) {
+      const double difference = signal_frame(s, frame)[i] - mean;
+      squares += difference * difference;
+    }
+    const double variance = squares / n_total;
+    s->mean[i] = mean;
+    s->sum[i] = n->whole_variance ? 1 / sqrt(variance < kVarianceFloor ? kVarianceFloor : variance) : 1;
+  }
+}
+
+// Ends F9, batch, with the end of the signal.
+DEVICE void scale_whole(CONSTANT DynamicsNumbers *n, const SignalJob *job, const SignalState *s, uint32_t n_threads) {
+  const bool is_end = job->whole && job->ends && !job->ended;
+  const uint32_t n_values = is_end ? (job->first_frame + job->n_frames) * n->n_ceps : 0;
+  for (uint32_t k = thread_number(); k < n_values; k += n_threads) {
+    const uint32_t i = k % n->n_ceps;
+    GLOBAL float *const value = signal_frame(s, k / n->n_ceps) + i;
+    *value = (float)((*value - s->mean[i]) * s->sum[i]);
+  }
+}
+
+// Computes F9 of the job's frames, by a block.
+DEVICE void normalise_cepstra(CONSTANT DynamicsNumbers *n, const SignalJob *job, const SignalState *s,
+                              GLOBAL const float *prior_mean, GLOBAL const float *cepstra, uint32_t n_threads) {
+  if (job->whole) {
+    sum_whole(n, job, s, cepstra, n_threads);
+  } else {
+    normalise_live(n, job, s, prior_mean, cepstra, n_threads);
+  }
+  block_sync();
+  scale_whole(n, job, s, n_threads);
+}
+
 // Computes F10's levels above the cepstra, as far as frames allow, by a block.
 DEVICE void make_levels(CONSTANT DynamicsNumbers *n, const SignalJob *job, const SignalState *s, GLOBAL const float *slope,
                         uint32_t n_threads) {
   const uint32_t n_total = job->first_frame + job->n_frames, radius = n->n_slope / 2;
   for (uint32_t level = 1; level < n->n_levels; ++level) {
     block_sync();
-    const uint32_t hidden = level * radius;  // newest frames that have no such level yet
+    const uint32_t hidden = job->whole ? n_total : level * radius;  // newest frames that have no such level yet
     const uint32_t begin = job->ended ? n_total : job->first_frame - min(job->first_frame, hidden);
     const uint32_t end = job->ends ? n_total : n_total - min(n_total, hidden);
     for (uint32_t k = thread_number(); k < (end - begin) * n->n_ceps; k += n_threads) {
@@ -153,11 +211,55 @@ DEVICE float tap_sum(const SignalState *s, GLOBAL const uint32_t *tap_begin, GLO
   return (float)sum;
 }
 
-// Returns F10's dimension i of a row.
-DEVICE float transformed(CONSTANT DynamicsNumbers *n, GLOBAL const float *transform, LOCAL const float *values, uint32_t i) {
-  double sum = n->transform_cols > n->n_values ? transform[(size_t)n->n_values * n->n_dims + i] : 0;
-  for (uint32_t j = 0; j < n->n_values; ++j) sum += (double)transform[(size_t)j * n->n_dims + i] * values[j];
-  return (float)sum;
+// Returns dimension i of a transform [n_values or one more][n_dims] of values; the last line, if any, has the offsets.
+DEVICE double transformed(GLOBAL const float *transform, uint32_t n_dims, uint32_t n_values, bool has_offsets,
+                          LOCAL const float *values, uint32_t i) {
+  double sum = has_offsets ? transform[(size_t)n_values * n_dims + i] : 0;
+  for (uint32_t j = 0; j < n_values; ++j) sum += (double)transform[(size_t)j * n_dims + i] * values[j];
+  return sum;
+}
+
+// Returns where the signal's own transform is, as [n_dims + 1][n_dims].
+DEVICE GLOBAL float *own_transform(CONSTANT DynamicsNumbers *n, const SignalJob *job, GLOBAL float *transforms) {
+  return transforms + (size_t)job->slot * n->n_dims * (n->n_dims + 1);
+}
+
+// Takes over the signal's new transform, if any, from the input of the step.
+DEVICE void keep_transform(CONSTANT DynamicsNumbers *n, const SignalJob *job, GLOBAL const float *given,
+                           GLOBAL float *transforms, uint32_t n_threads) {
+  if (job->new_transform == kNowhere) return;
+  GLOBAL float *const own = own_transform(n, job, transforms);
+  const uint32_t n_values = n->n_dims * (n->n_dims + 1);
+  for (uint32_t k = thread_number(); k < n_values; k += n_threads) own[k] = given[job->new_transform + k];
+}
+
+// Computes F10, then A1: row `number` of the job. `plain`: the rows without A1. values, made: [n_values] if F10 has a
+// transform; [n_dims]. By a block of n_threads; blocks of rows that the job does not have only reach the barriers.
+DEVICE void make_row(CONSTANT DynamicsNumbers *n, const SignalJob *job, const SignalState *s, GLOBAL const uint32_t *tap_begin,
+                     GLOBAL const SignalTap *taps, GLOBAL const float *transform, GLOBAL float *transforms, LOCAL float *values,
+                     LOCAL float *made, uint32_t number, GLOBAL float *rows, GLOBAL float *plain, uint32_t n_threads) {
+  const double most = FLT_MAX;
+  const bool is_row = number < job->n_rows;
+  const uint32_t n_dims = is_row ? n->n_dims : 0, n_values = is_row ? n->n_values : 0;
+  const uint32_t frame = job->first_row + number, last = job->first_frame + job->n_frames - 1;
+  LOCAL float *const to = n->has_transform ? values : made;
+  for (uint32_t i = thread_number(); i < n_values; i += n_threads) to[i] = tap_sum(s, tap_begin, taps, frame, last, i);
+  block_sync();
+  const bool has_offsets = n->transform_cols > n_values;
+  for (uint32_t i = thread_number(); i < n_dims && n->has_transform; i += n_threads) {
+    made[i] = (float)transformed(transform, n_dims, n_values, has_offsets, values, i);
+  }
+  block_sync();
+  GLOBAL float *const row = rows + (size_t)(job->to_row + number) * n_dims;
+  for (uint32_t i = thread_number(); i < n_dims; i += n_threads) {
+    if (job->to_plain != kNowhere) plain[(size_t)(job->to_plain + number) * n_dims + i] = made[i];
+    if (job->transforms) {
+      const double sum = transformed(own_transform(n, job, transforms), n_dims, n_dims, true, made, i);
+      row[i] = (float)(sum < -most ? -most : most < sum ? most : sum);
+    } else {
+      row[i] = made[i];
+    }
+  }
 }
 
 #ifdef __cplusplus

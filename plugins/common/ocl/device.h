@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,7 @@ class Device {
   Queue &compute() { return compute_; }
   Queue &copies() { return copies_; }  // results to the host, beside the next kernels
   ThreadPool &pool() { return pool_; }
+  std::unique_ptr<PinnedArray<float>> new_pinned() const { return std::make_unique<PinnedArray<float>>(context_); }
   uint32_t window_frames() const { return window_frames_; }
   uint32_t max_rows() const { return max_rows_; }
   uint32_t small_rooms() const { return small_rooms_; }  // as asr_backend_options says

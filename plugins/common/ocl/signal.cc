@@ -23,37 +23,52 @@ Signals::Signals(Device &device, Mfcc &mfcc, const asr_features_view &view)
       numbers_array_(device.context(), std::vector<DynamicsNumbers>{numbers_}) {}
 
 bool Signals::prepare() {
-  const size_t local_bytes = std::max(2 * size_t{n_bands(numbers_)} * sizeof(double), n_values(numbers_) * sizeof(float));
+  const size_t row_bytes = (n_values(numbers_) + numbers_.n_dims) * sizeof(float);
+  const size_t local_bytes = std::max(2 * size_t{n_bands(numbers_)} * sizeof(double), row_bytes);
   if (local_bytes > device_.facts().local_bytes) return false;
   if (kernels_ == nullptr) {
-    const Program &program = device_.program(
-        kernel_signal, "-D BANDS=" + std::to_string(n_bands(numbers_)) + " -D VALUES=" + std::to_string(n_values(numbers_)));
+    const Program &program = device_.program(kernel_signal, "-D BANDS=" + std::to_string(n_bands(numbers_)) +
+                                                                " -D VALUES=" + std::to_string(n_values(numbers_)) +
+                                                                " -D DIMS=" + std::to_string(numbers_.n_dims));
     kernels_ = std::make_unique<Kernels>(Kernels{program.kernel("signal_frames"), program.kernel("signal_rows")});
   }
   return true;
 }
 
-void Signals::make_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, DeviceArray<float> &rows) {
+void Signals::make_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, const PlainRows &plain,
+                        DeviceArray<float> &rows) {
   std::vector<SignalJob> taken;
   std::vector<asr_extract_job> extracts;
+  std::vector<float> new_transforms;
+  bool has_transforms = false;
   uint32_t n_frames = 0, most_rows = 0;
   for (size_t i = 0; i < progress.size(); ++i) {
     if (progress[i] == nullptr) continue;
     taken.push_back(progress[i]->take(jobs[i]));
-    taken.back().first_value = n_frames * numbers_.row_values;
+    SignalJob &job = taken.back();
+    job.first_value = n_frames * numbers_.row_values;
+    job.to_plain = plain.first_row(i);
+    has_transforms = has_transforms || job.transforms != 0;
+    if (const std::vector<float> &transform = progress[i]->new_transform(); !transform.empty()) {
+      job.new_transform = static_cast<uint32_t>(new_transforms.size());
+      new_transforms.insert(new_transforms.end(), transform.begin(), transform.end());
+    }
     n_frames += jobs[i].n_frames;
     most_rows = std::max(most_rows, jobs[i].n_rows);
     if (jobs[i].n_frames == 0) continue;
-    extracts.push_back({jobs[i].samples, taken.back().first_frame, jobs[i].n_frames, progress[i]->warp(), nullptr});
+    extracts.push_back({jobs[i].samples, job.first_frame, jobs[i].n_frames, progress[i]->warp(), nullptr});
   }
   if (taken.empty()) return;
   reserve_states(device_.context());
+  if (has_transforms) reserve_transforms(device_.context());
   const DeviceArray<float> &cepstra = mfcc_.start(extracts.data(), extracts.size());
   const DeviceArray<SignalJob> on_device(device_.context(), taken);
-  kernels_->frames.set(numbers_array_, on_device, noise_dct_, prior_mean_, slope_, cepstra, states_);
+  const DeviceArray<float> given(device_.context(), new_transforms);
+  kernels_->frames.set(numbers_array_, on_device, noise_dct_, prior_mean_, slope_, cepstra, states_, given, transforms_,
+                       wholes_);
   device_.launch(kernels_->frames, {taken.size()}, {kFrameItems});
   if (most_rows == 0) return;
-  kernels_->rows.set(numbers_array_, on_device, tap_begin_, taps_, transform_, states_, rows);
+  kernels_->rows.set(numbers_array_, on_device, tap_begin_, taps_, transform_, transforms_, states_, wholes_, rows, plain_);
   device_.launch(kernels_->rows, {taken.size(), most_rows}, {kRowItems});
 }
 

@@ -26,7 +26,9 @@ class Signals : public DeviceSignals<Device, Acoustic> {
   struct Kernels {
     Kernel frames, rows;
   };
-  void make_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, DeviceArray<float> &rows) override;
+  void reserve_wholes() override { reserve_wholes_of(device_.context()); }
+  void make_rows(const asr_step_job *jobs, const std::vector<SignalProgress *> &progress, const PlainRows &plain,
+                 DeviceArray<float> &rows) override;
 
   Mfcc &mfcc_;
   DeviceArray<DynamicsNumbers> numbers_array_;

@@ -23,7 +23,10 @@ struct SignalBatch {
   uint32_t n_jobs, most_rows;  // of a job
   float *cepstra;              // [frames][row_values]; noise removal makes its cepstra in place
   double *states;              // [slots][n_state_doubles]
-  float *rows;                 // [rows][n_dims]
+  float *rows, *plain;         // [rows][n_dims]; plain: those that are wanted without the signals' own transforms
+  const float *given;          // the input of the step, which has new transforms
+  float *transforms;           // [slots][n_dims + 1][n_dims]
+  float *wholes;               // [slots][n_whole][n_levels * n_ceps]
 };
 
 constexpr size_t kMaxSignalSharedBytes = 48 << 10;

@@ -55,5 +55,35 @@ TEST(SignalFeed, FramesAndRowsForAnyPieces) {
   }
 }
 
+// A signal that is normalised as a whole gives all its frames before its first row.
+TEST(SignalFeed, WholeSignals) {
+  const FeatureTables tables(small(), {1});
+  for (const size_t n : {0, 1, 50, 3001}) {
+    const std::vector<float> signal = test::random_signal(n, 6);
+    const size_t n_want = reference::frames(small(), test::to_double(signal)).size();
+    SignalFeed feed(tables, kWindow, true);
+    feed.add_samples(signal.data(), n);
+    size_t n_frames = 0, n_rows = 0;
+    const auto step = [&] {
+      asr_step_job job{};
+      feed.next_frames(&job);
+      ASSERT_LE(job.n_frames, kWindow);
+      n_frames += job.n_frames;
+      EXPECT_EQ(feed.ready_rows(), job.ends != 0 ? n_want - n_rows : 0);
+      const size_t n_now = std::min<size_t>(kWindow, feed.ready_rows());
+      feed.consume(n_now);
+      n_rows += n_now;
+    };
+    for (int i = 0; i < 20; ++i) step();
+    EXPECT_EQ(n_rows, 0u);
+    EXPECT_FALSE(feed.done());
+    feed.finish();
+    EXPECT_EQ(feed.n_frames(), n_want);
+    for (int i = 0; i < 1000 && !feed.done(); ++i) step();
+    EXPECT_EQ(n_frames, n_want);
+    EXPECT_EQ(n_rows, n_want);
+  }
+}
+
 }  // namespace
 }  // namespace asr

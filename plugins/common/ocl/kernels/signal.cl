@@ -1,43 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of the fused step; plugins/common/kernels/signal.h has the equations.
-//   -D BANDS=... (n_mel if noise is removed, else 1) VALUES=... (n_values if there is a transform, else 1)
+//   -D BANDS=... (n_mel if noise is removed, else 1) VALUES=... (n_values if there is a transform, else 1) DIMS=... (n_dims)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL FP_CONTRACT OFF
 #include "plugins/common/kernels/signal.h"
 
 __kernel void signal_frames(__constant DynamicsNumbers *numbers, __global const SignalJob *restrict jobs,
                             __global const float *restrict noise_dct, __global const float *restrict prior_mean,
-                            __global const float *restrict slope, __global float *cepstra, __global double *states) {
+                            __global const float *restrict slope, __global float *cepstra, __global double *states,
+                            __global const float *restrict given, __global float *transforms, __global float *wholes) {
   __local double energy[BANDS], gain[BANDS];
   const SignalJob job = jobs[get_group_id(0)];
-  const SignalState state = signal_state(numbers, states, job.slot);
+  const SignalState state = signal_state(numbers, &job, states, wholes);
   const uint n_items = get_local_size(0);
   __global float *const of_signal = cepstra + job.first_value;
   if (numbers->removes_noise) remove_noise(numbers, &job, &state, noise_dct, of_signal, energy, gain, n_items);
   normalise_cepstra(numbers, &job, &state, prior_mean, of_signal, n_items);
   make_levels(numbers, &job, &state, slope, n_items);
+  keep_transform(numbers, &job, given, transforms, n_items);
 }
 
 __kernel void signal_rows(__constant DynamicsNumbers *numbers, __global const SignalJob *restrict jobs,
                           __global const uint *restrict tap_begin, __global const SignalTap *restrict taps,
-                          __global const float *restrict transform, __global double *states, __global float *restrict rows) {
-  __local float values[VALUES];
+                          __global const float *restrict transform, __global float *transforms, __global double *states,
+                          __global float *wholes, __global float *restrict rows, __global float *restrict plain) {
+  __local float values[VALUES], made[DIMS];
   const SignalJob job = jobs[get_group_id(0)];
   const uint number = get_group_id(1);
-  const bool is_row = number < job.n_rows, is_transformed = numbers->has_transform;
-  const SignalState state = signal_state(numbers, states, job.slot);
-  const uint frame = job.first_row + number, last = job.first_frame + job.n_frames - 1, n_dims = numbers->n_dims;
-  __global float *const row = rows + (size_t)(job.to_row + number) * n_dims;
-  for (uint i = get_local_id(0); i < numbers->n_values && is_row; i += get_local_size(0)) {
-    const float value = tap_sum(&state, tap_begin, taps, frame, last, i);
-    if (is_transformed) {
-      values[i] = value;
-    } else {
-      row[i] = value;
-    }
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint i = get_local_id(0); i < n_dims && is_row && is_transformed; i += get_local_size(0)) {
-    row[i] = transformed(numbers, transform, values, i);
-  }
+  const SignalState state = signal_state(numbers, &job, states, wholes);
+  make_row(numbers, &job, &state, tap_begin, taps, transform, transforms, values, made, number, rows, plain, get_local_size(0));
 }
