@@ -21,8 +21,9 @@ struct RecognizeOptions {
   std::string boost;                              // file of phrases
   std::string boosted;                            // text of that file
   float boost_bonus = 5;
-  std::string adapt;                        // "fmllr", or "": no adaptation
+  std::string adapt;                        // "fmllr", "mllr", "fmllr+mllr", or "": no adaptation
   std::string transforms, save_transforms;  // archives
+  std::string mean_transforms, save_mean_transforms;
   std::string vtln;                         // "search", a factor, or "": each speaker's own warp
   uint32_t n_warps = 11;                    // number of warps that a search tries
   std::string warps, save_warps;            // files of speakers' warps
@@ -44,7 +45,10 @@ struct RecognizeOptions {
 
   bool searches_warps() const { return vtln == "search"; }
   bool listens_first() const { return !adapt.empty() || searches_warps(); }  // true: passes for adaptation come first
-  bool has_speakers() const { return !adapt.empty() || !transforms.empty() || searches_warps() || !warps.empty(); }
+  bool estimates(const char *method) const { return adapt == method || adapt == "fmllr+mllr"; }
+  bool has_speakers() const {
+    return !(adapt + transforms + mean_transforms + warps).empty() || searches_warps();
+  }
 };
 
 // An utterance to recognise: a recording, or rows of an archive.

@@ -21,9 +21,11 @@ SpeakerTrack::SpeakerTrack(std::shared_ptr<Speaker> speaker, float warp, bool le
       normalises_(normalises),
       keeps_sound_(learns && shift_samples > 0 && speaker_->searches_warps()) {}
 
-void SpeakerTrack::begin_utterance() {
+void SpeakerTrack::begin_utterance(AdaptedModels *models) {
   said_.clear();
-  transform_ = speaker_->transform(warp_);
+  const Speaker::Adaptation adaptation = speaker_->adaptation(warp_);
+  transform_ = adaptation.transform;
+  model_ = models->get(adaptation.model);
 }
 
 void SpeakerTrack::add_sound(const float *samples, size_t n) {

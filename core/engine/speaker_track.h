@@ -21,13 +21,16 @@ class SpeakerTrack {
 
   bool keeps_sound() const { return keeps_sound_; }
 
-  void begin_utterance();  // uses the speaker's current transform
+  void begin_utterance(AdaptedModels *models);  // uses the speaker's current transform and model
   void add_sound(const float *samples, size_t n);
   void forget_before(uint64_t frame);  // before the utterance that begins there
   void begin_again(uint64_t frame);    // beginning of the sound that comes again
 
   // Keeps the utterance's next rows. Returns them transformed, valid until the next call or as long as `rows`.
   const float *take(const float *rows, size_t n);
+
+  // The model that scores the utterance's rows; nullptr: the engine's own.
+  const std::shared_ptr<FusedModels> &model() const { return model_; }
 
   // states: of each row, or kNoState. Probably wrong results are not learned.
   void learn(const asr_event &final, uint64_t first_frame, const std::vector<uint32_t> &states, const StopToken &stop);
@@ -44,6 +47,7 @@ class SpeakerTrack {
   const bool learns_;
   const uint32_t shift_samples_;
   std::shared_ptr<const FeatureTransform> transform_;  // of the utterance; nullptr: none
+  std::shared_ptr<FusedModels> model_;                 // of the utterance
   std::vector<float> said_;                            // its rows, untransformed, as many as a speaker keeps
   std::vector<float> transformed_;                     // those of the last take()
   const bool normalises_, keeps_sound_;

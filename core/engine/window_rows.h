@@ -27,7 +27,8 @@ class WindowRows {
     size_t first_row = 0;
   };
 
-  // Adds a stream's next n rows: features, which its speaker takes unless that is nullptr, or log-likelihoods.
+  // Adds a stream's next n rows: features, which its speaker takes unless that is nullptr and whose model then scores
+  // them, or log-likelihoods.
   Place add_features(const float *rows, size_t n, SpeakerTrack *speaker);
   Place add_loglikes(const float *rows, size_t n);
   // Adds the rows of a job of the device's step, whatever its first_row. Needs no memory.
@@ -45,6 +46,7 @@ class WindowRows {
   void locate(const Place &place, asr_advance_job *job) const;
 
  private:
+  Place add_adapted(std::shared_ptr<FusedModels> model, const float *rows, size_t n);
   void score_steps();
 
   const LoadedModel &model_;
