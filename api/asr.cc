@@ -95,7 +95,8 @@ asr::FeatureTransform checked_transform(const asr::Speaker &speaker, const char 
   require(values, call, "values");
   const uint32_t n = speaker.n_dims();
   if (n_values != size_t{n} * (n + 1)) {
-    asr::fail(ASR_INVALID_ARGUMENT, "%s: n_values is %zu; a transform of the model has %u rows of %u", call, n_values, n, n + 1);
+    asr::fail(ASR_INVALID_ARGUMENT, "%s: n_values is %zu; a transform of the model has %u rows of %u", call, n_values, n,
+              n + 1);
   }
   if (!std::all_of(values, values + n_values, [](float value) { return std::isfinite(value); })) {
     asr::fail(ASR_INVALID_ARGUMENT, "%s: a value is not finite", call);

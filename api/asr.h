@@ -291,16 +291,16 @@ enum {
 /* Sets what asr_adapt estimates. n_warps: 11 or 21; without ASR_SPEAKER_VTLN it is 0. Another number than before begins the
  * search anew. A warp is chosen from streams of audio that are opened later; the first minute of each of their utterances
  * counts, silence included. asr_adapt chooses the warp first. If it is another than before, asr_adapt forgets the rows and the
- * transforms, which are of the warp before, and estimates no transform: open new streams, or asr_reset those that there are, and
- * call it again when more was said. Without speech that a warp could be chosen from, the warp stays.
+ * transforms, which are of the warp before, and estimates no transform: open new streams, or asr_reset those that there are,
+ * and call it again when more was said. Without speech that a warp could be chosen from, the warp stays.
  * ASR_ADAPTATION_BETWEEN_UTTERANCES does not change it. FINALs of such streams come later by up to a few per cent of their
  * audio's length. Errors: ASR_INVALID_ARGUMENT, ASR_UNSUPPORTED (the filter bank is too narrow), ASR_NO_DEVICE,
  * ASR_OUT_OF_MEMORY. */
 ASR_API asr_status asr_speaker_set_methods(asr_speaker *speaker, uint32_t methods, uint32_t n_warps);
 
 /* The initial warp of the speaker's streams; 1 at first. A stream keeps its warp to its end, or asr_reset. While the speaker
- * has another warp, the stream is neither transformed nor learned from. asr_speaker_set_warp discards rows and transforms
- * if it changes the warp. Errors: ASR_INVALID_ARGUMENT (NULL; not 0.8..1.25), ASR_UNSUPPORTED (the filter bank is too narrow). */
+ * has another warp, the stream is neither transformed nor learned from. asr_speaker_set_warp discards rows and transforms if
+ * it changes the warp. Errors: ASR_INVALID_ARGUMENT (NULL; not 0.8..1.25), ASR_UNSUPPORTED (the filter bank is too narrow). */
 ASR_API asr_status asr_speaker_get_warp(asr_speaker *speaker, float *warp);
 ASR_API asr_status asr_speaker_set_warp(asr_speaker *speaker, float warp);
 
@@ -312,10 +312,10 @@ ASR_API asr_status asr_speaker_set_warp(asr_speaker *speaker, float warp);
 ASR_API asr_status asr_speaker_get_transform(asr_speaker *speaker, float *values, size_t capacity, size_t *n_values);
 ASR_API asr_status asr_speaker_set_transform(asr_speaker *speaker, const float *values, size_t n_values);
 
-/* The transform of the means, m' = A m + b, in the same form. Each engine loads the model anew with such means, for the
- * speaker's utterances that begin later; their first window waits for that, and other streams with it. A speaker and its
- * streams share the model, which goes away with the last of them. Where feature streams are apart, A between them has no
- * effect. Errors: the same, ASR_INVALID_ARGUMENT also for means far beyond the model's rows. Since 0.2.0. */
+/* The transform of the means, m' = A m + b, in the same form; A between feature streams has no effect. It is for utterances
+ * that begin later, of streams that were opened (or reset) when the speaker had one or ASR_SPEAKER_MLLR. Each engine loads the
+ * model anew with such means, while its streams wait. Speaker and streams share it; it goes away with the last of them. Errors:
+ * the same, ASR_INVALID_ARGUMENT also for means far beyond the model's rows. Since 0.2.0. */
 ASR_API asr_status asr_speaker_get_mean_transform(asr_speaker *speaker, float *values, size_t capacity, size_t *n_values);
 ASR_API asr_status asr_speaker_set_mean_transform(asr_speaker *speaker, const float *values, size_t n_values);
 

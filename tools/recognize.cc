@@ -209,9 +209,10 @@ void add_recognize(Command app) {
   command.option("--cmvn", options->cmvn, "Archive of CMVN statistics for the MFCCs of --features, instead of --cmn");
   command.option("--utt2spk", options->utt2spk, "Lines `utterance speaker`: who speaks, for --cmvn and --adapt");
   command
-      .option("--adapt", options->adapt,
-              "Recognise twice, the second time with each speaker's features (fmllr) or the model's means (mllr) transformed by "
-              "what was heard the first time; without --utt2spk every recording has a speaker of its own")
+      .option(
+          "--adapt", options->adapt,
+          "Recognise twice, the second time with each speaker's features (fmllr) or the model's means (mllr) transformed by "
+          "what was heard the first time; without --utt2spk every recording has a speaker of its own")
       .one_of({"fmllr", "mllr", "fmllr+mllr"});
   command.option(
       "--vtln", options->vtln,

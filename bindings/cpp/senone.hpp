@@ -791,9 +791,9 @@ class Speaker {
   void set_warp(float warp) { try_set_warp(warp).value(); }
   Expected<void> try_set_warp(float warp) { return detail::outcome(asr_speaker_set_warp(get(), warp)); }
 
-  // Chooses the warp; if it stays the same, re-estimates the transforms from all speech up to a kFinal of the speaker's streams.
-  // The result is for utterances that begin later. Takes up to some seconds. Throws ASR_INVALID_STATE with less than 1 s of
-  // words.
+  // Chooses the warp; if it stays the same, re-estimates the transforms from all speech up to a kFinal of the speaker's
+  // streams. The result is for utterances that begin later. Takes up to some seconds. Throws ASR_INVALID_STATE with less than 1
+  // s of words.
   void adapt() { try_adapt().value(); }
   Expected<void> try_adapt() { return detail::outcome(asr_adapt(get())); }
 

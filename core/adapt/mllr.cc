@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each row of the transform has its own least-squares problem (Leggetter and Woodland 1995, Maximum Likelihood Linear Regression
-// for Speaker Adaptation of Continuous Density Hidden Markov Models).
+// Each row of the transform has its own least-squares problem (Leggetter and Woodland 1995, Maximum Likelihood Linear
+// Regression for Speaker Adaptation of Continuous Density Hidden Markov Models).
 #include "core/adapt/mllr.h"
 
 #include <algorithm>
@@ -27,7 +27,8 @@ std::vector<float> transformed_means(const AcousticModel &model, const FeatureTr
       for (size_t i = 0; i < dims.size(); ++i) {
         const float *const w = by.matrix.data() + size_t{dims[i]} * (by.n_dims + 1);
         auto sum = static_cast<double>(w[by.n_dims]);
-        for (size_t j = 0; j < dims.size(); ++j) sum += static_cast<double>(w[dims[j]]) * static_cast<double>(model.means[first + j]);
+        for (size_t j = 0; j < dims.size(); ++j)
+          sum += static_cast<double>(w[dims[j]]) * static_cast<double>(model.means[first + j]);
         means[first + i] = static_cast<float>(std::clamp(sum, -kMost, kMost));
       }
     }
@@ -93,10 +94,10 @@ class StreamProblem {
 
   const std::vector<uint32_t> &dims_;
   const uint32_t n_dims_;
-  const size_t size_;                             // values of the stream, and the 1 after them
-  std::vector<std::vector<double>> quadratic_;    // lower triangles of G
-  std::vector<std::vector<double>> linear_;       // k
-  std::vector<double> extended_, outer_;          // scratch: (mu, 1), and its outer product
+  const size_t size_;                           // values of the stream, and the 1 after them
+  std::vector<std::vector<double>> quadratic_;  // lower triangles of G
+  std::vector<std::vector<double>> linear_;     // k
+  std::vector<double> extended_, outer_;        // scratch: (mu, 1), and its outer product
 };
 
 }  // namespace

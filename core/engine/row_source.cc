@@ -6,6 +6,7 @@
 #include "core/engine/device_rows.h"
 #include "core/engine/fed_rows.h"
 #include "core/engine/pipeline_rows.h"
+#include "core/engine/speaker_track.h"
 
 namespace asr {
 
@@ -30,7 +31,8 @@ size_t values_per_frame(const StreamOptions &options, const LoadedModel &model) 
 std::unique_ptr<RowSource> make_row_source(const LoadedModel &model, const StreamOptions &options, float warp,
                                            const LiveMeanState *start, SpeakerTrack *speaker) {
   if (!options.is_audio()) return std::make_unique<FedRows>(model, options, speaker);
-  if (DeviceRows::suit(model, options)) return std::make_unique<DeviceRows>(model, options, warp);
+  const bool has_models = speaker != nullptr && speaker->uses_means();  // the device's step scores by the engine's own
+  if (!has_models && DeviceRows::suit(model, options)) return std::make_unique<DeviceRows>(model, options, warp);
   return std::make_unique<PipelineRows>(model, options, warp, start, speaker);
 }
 

@@ -56,6 +56,11 @@ bool Speaker::searches_warps() const {
   return n_warps_ > 0;
 }
 
+bool Speaker::adapts_means() const {
+  const std::lock_guard lock(mutex_);
+  return estimates_means_ || adaptation_.model != nullptr;
+}
+
 float Speaker::warp() const {
   const std::lock_guard lock(mutex_);
   return warp_;

@@ -45,6 +45,7 @@ class Speaker {
   // Selects what adapt() estimates. n_warps: 0, 11 or 21.
   void set_methods(bool fmllr, bool mllr, size_t n_warps);  // throws ASR_UNSUPPORTED if the front end cannot be warped
   bool searches_warps() const;
+  bool adapts_means() const;  // estimates a model, or has one
 
   // Warp of streams that begin now.
   float warp() const;
@@ -67,8 +68,8 @@ class Speaker {
   void add_sound(const std::vector<float> &samples, const std::vector<uint32_t> &states, bool normalises,
                  const StopToken &stop);
 
-  // Chooses the warp; if it stays the same, estimates the transforms. Throws ASR_INVALID_STATE if there is too little speech, or
-  // if nothing fits it.
+  // Chooses the warp; if it stays the same, estimates the transforms. Throws ASR_INVALID_STATE if there is too little speech,
+  // or if nothing fits it.
   void adapt();
   bool is_due() const;
   void adapt_if_due(const StopToken &stop);  // estimates the transforms once there is enough, then with every fifth more
@@ -98,9 +99,9 @@ class Speaker {
   size_t n_warp_rows_ = 0;        // in warp_sums_
   uint64_t warp_generation_ = 0;  // counts changes of n_warps_
   float warp_ = 1;
-  SpeechSample sample_{kMostSpeakerRows};              // with warp_
-  size_t n_added_ = 0, n_due_ = kLeastSpeakerRows;     // rows so far, and rows for the next adapt_if_due
-  Adaptation adaptation_;                              // with warp_
+  SpeechSample sample_{kMostSpeakerRows};           // with warp_
+  size_t n_added_ = 0, n_due_ = kLeastSpeakerRows;  // rows so far, and rows for the next adapt_if_due
+  Adaptation adaptation_;                           // with warp_
 };
 
 }  // namespace asr

@@ -20,6 +20,7 @@ class SpeakerTrack {
   SpeakerTrack(std::shared_ptr<Speaker> speaker, float warp, bool learns, uint32_t shift_samples, bool normalises);
 
   bool keeps_sound() const { return keeps_sound_; }
+  bool uses_means() const { return uses_means_; }  // utterances may have a model of the speaker's
 
   void begin_utterance(AdaptedModels *models);  // uses the speaker's current transform and model
   void add_sound(const float *samples, size_t n);
@@ -50,7 +51,7 @@ class SpeakerTrack {
   std::shared_ptr<FusedModels> model_;                 // of the utterance
   std::vector<float> said_;                            // its rows, untransformed, as many as a speaker keeps
   std::vector<float> transformed_;                     // those of the last take()
-  const bool normalises_, keeps_sound_;
+  const bool normalises_, keeps_sound_, uses_means_;
   std::vector<float> sound_;  // consecutive samples of the utterance, as many as are worth looking at
   std::vector<float> later_;  // the newest samples after these, of which the next utterance may be
   uint64_t sound_begin_ = 0;  // the first of sound_, counted as n_samples_; a multiple of shift_samples_

@@ -37,7 +37,8 @@ struct AcousticModel {
   void validate(const std::string &source) const;
 };
 
-// AcousticView points into the model and its means, and into itself, so it is constructed in place and kept as long as it is used.
+// AcousticView points into the model and its means, and into itself, so it is constructed in place and kept as long as it is
+// used.
 class AcousticView {
  public:
   explicit AcousticView(const AcousticModel &model) : AcousticView(model, model.means) {}

@@ -60,8 +60,7 @@ TEST(Mllr, IsThatOfTheReference) {
         const AcousticView view(model);
         for (int round = 0; round < 3; ++round) {
           const std::vector<double> before(transform.matrix.begin(), transform.matrix.end());
-          const std::vector<double> expected =
-              reference::mllr({view.get(), speech.rows, speech.states, before, prior_rows});
+          const std::vector<double> expected = reference::mllr({view.get(), speech.rows, speech.states, before, prior_rows});
           transform = round_of(model, speech, transform, prior_rows);
           ASSERT_EQ(transform.matrix.size(), expected.size());
           for (size_t i = 0; i < expected.size(); ++i) {
