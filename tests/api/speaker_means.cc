@@ -139,6 +139,7 @@ TEST(SpeakerMeans, AdaptToAVoice) {
     EXPECT_EQ(asr_adapt(speaker.get()), ASR_INVALID_STATE);  // nothing was said
     for (const char *const words : kSaid) EXPECT_NE(final_text(hear(engine.get(), speaker, words)), words);
     const double strange = cost(hear(engine.get(), speaker));
+    say_all(engine.get(), speaker);
     ASSERT_OK(asr_adapt(speaker.get()));
     EXPECT_EQ(of_rows(speaker), transform(n, scale, offset));
     ASSERT_EQ(of_means(speaker).size(), n * (n + 1));

@@ -19,7 +19,7 @@ struct Gaussian {
 };
 
 const asr_gmm_codebook &codebook_of(const asr_acoustic_view &view, uint32_t state, uint32_t stream) {
-  return view.codebooks[view.state_codebook[state * view.n_streams + stream]];
+  return view.codebooks[view.state_codebook[size_t{state} * view.n_streams + stream]];
 }
 
 std::vector<Gaussian> mixture(const asr_acoustic_view &view, uint32_t state, uint32_t stream) {
@@ -28,9 +28,9 @@ std::vector<Gaussian> mixture(const asr_acoustic_view &view, uint32_t state, uin
   std::vector<Gaussian> result;
   double sum = 0;
   for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
-    const float *const mean = view.means + codebook.first_mean + k * n;
+    const float *const mean = view.means + codebook.first_mean + size_t{k} * n;
     const float *const precision = view.precisions + view.precision_at[view.covariance_of[codebook.first_gaussian + k]];
-    const double weight = std::exp(double{view.log_weights[view.state_weight[state * view.n_streams + stream] + k]});
+    const double weight = std::exp(double{view.log_weights[view.state_weight[size_t{state} * view.n_streams + stream] + k]});
     result.push_back({weight, {mean, mean + n}, {precision, precision + n}});
     sum += weight;
   }
@@ -96,7 +96,7 @@ std::vector<double> shares(const MllrProblem &p, const std::vector<Gaussian> &ga
   for (const Gaussian &gaussian : gaussians) {
     double log = std::log(gaussian.weight);
     for (uint32_t i = 0; i < part.n_dims; ++i) {
-      const double *const w = &p.transform[part.dims[i] * (p.view->n_dims + 1)];
+      const double *const w = &p.transform[size_t{part.dims[i]} * (p.view->n_dims + 1)];
       double mean = w[p.view->n_dims];
       for (uint32_t j = 0; j < part.n_dims; ++j) mean += w[part.dims[j]] * gaussian.mean[j];
       const double distance = row[part.dims[i]] - mean;
@@ -145,7 +145,7 @@ std::vector<double> mllr(const MllrProblem &p) {
         }
       }
       const std::vector<double> w = solved(g, k);
-      for (size_t i = 0; i < n; ++i) result[part.dims[d] * (view.n_dims + 1) + columns[i]] = w[i];
+      for (size_t i = 0; i < n; ++i) result[size_t{part.dims[d]} * (view.n_dims + 1) + columns[i]] = w[i];
     }
   }
   return result;
