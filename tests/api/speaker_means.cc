@@ -307,6 +307,25 @@ TEST(SpeakerMeans, AreOnEveryDevice) {
   }
 }
 
+// A device that scores from samples in one step does so with the engine's own model only; the host makes these rows.
+TEST(SpeakerMeans, AreOnADeviceThatMakesRows) {
+  const EnginePointer cpu = load_engine(), engine = load_engine(8, 32, "", "stepping:0");
+  const uint32_t n = n_dims_of(cpu.get());
+  for (const asr_cmn cmn : {ASR_CMN_NONE, ASR_CMN_LIVE}) {
+    const SpeakerPointer speaker = new_speaker(cpu.get());
+    asr_stream_config config = of(speaker);
+    config.cmn = cmn;
+    const Events plain = recognize(cpu.get(), config, speak("low mid high"), 1600);
+    EXPECT_EQ(recognize(engine.get(), config, speak("low mid high"), 1600), plain);
+    set_means(speaker, transform(n, 1, 0.5f));
+    const Events expected = recognize(cpu.get(), config, speak("low mid high"), 1600);
+    EXPECT_NE(expected, plain);
+    for (const size_t chunk : {160, 1601, 100000}) {
+      EXPECT_EQ(recognize(engine.get(), config, speak("low mid high"), chunk), expected) << chunk;
+    }
+  }
+}
+
 TEST(SpeakerMeans, MisuseIsRefused) {
   const EnginePointer engine = load_engine();
   const SpeakerPointer speaker = new_speaker(engine.get());
