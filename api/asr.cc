@@ -78,6 +78,32 @@ void check_named_call(const asr_engine *engine, const char *name, const char *ca
   if (asr::in_log_function()) asr::fail(ASR_INVALID_STATE, "%s: called in a log function; call it outside", call);
 }
 
+// Copies the values of a transform, or of none, to the caller of a function that gets it.
+void copy_transform(const asr::FeatureTransform *transform, const char *call, float *values, size_t capacity,
+                    size_t *n_values) {
+  require(n_values, call, "n_values");
+  const size_t n = transform != nullptr ? transform->matrix.size() : 0;
+  if (values != nullptr && capacity < n) {
+    asr::fail(ASR_INVALID_ARGUMENT, "%s: capacity is %zu; the transform has %zu values", call, capacity, n);
+  }
+  if (values != nullptr && n > 0) memcpy(values, transform->matrix.data(), n * sizeof(float));
+  *n_values = n;
+}
+
+// Returns the transform that a function is to set.
+asr::FeatureTransform checked_transform(const asr::Speaker &speaker, const char *call, const float *values, size_t n_values) {
+  require(values, call, "values");
+  const uint32_t n = speaker.n_dims();
+  if (n_values != size_t{n} * (n + 1)) {
+    asr::fail(ASR_INVALID_ARGUMENT, "%s: n_values is %zu; a transform of the model has %u rows of %u", call, n_values, n,
+              n + 1);
+  }
+  if (!std::all_of(values, values + n_values, [](float value) { return std::isfinite(value); })) {
+    asr::fail(ASR_INVALID_ARGUMENT, "%s: a value is not finite", call);
+  }
+  return {n, std::vector<float>(values, values + n_values)};
+}
+
 }  // namespace
 
 /* ---- status and log ------------------------------------------------------------------------------------------------ */
@@ -268,16 +294,18 @@ asr_status asr_adapt(asr_speaker *speaker) {
 asr_status asr_speaker_set_methods(asr_speaker *speaker, uint32_t methods, uint32_t n_warps) {
   return guard([&] {
     require(speaker, "asr_speaker_set_methods", "speaker");
-    if (methods == 0 || methods > (ASR_SPEAKER_FMLLR | ASR_SPEAKER_VTLN)) {
+    if (methods == 0 || methods > (ASR_SPEAKER_FMLLR | ASR_SPEAKER_VTLN | ASR_SPEAKER_MLLR)) {
       asr::fail(ASR_INVALID_ARGUMENT,
-                "asr_speaker_set_methods: methods is %u but must be ASR_SPEAKER_FMLLR, ASR_SPEAKER_VTLN or both", methods);
+                "asr_speaker_set_methods: methods is %u but must be ASR_SPEAKER_FMLLR, ASR_SPEAKER_VTLN, ASR_SPEAKER_MLLR or "
+                "several of them",
+                methods);
     }
     const bool is_vtln = (methods & ASR_SPEAKER_VTLN) != 0;
     if (is_vtln ? n_warps != 11 && n_warps != 21 : n_warps != 0) {
       asr::fail(ASR_INVALID_ARGUMENT, "asr_speaker_set_methods: n_warps is %u but must be %s", n_warps,
                 is_vtln ? "11 or 21 with ASR_SPEAKER_VTLN" : "0 without ASR_SPEAKER_VTLN");
     }
-    speaker->speaker->set_methods((methods & ASR_SPEAKER_FMLLR) != 0, n_warps);
+    speaker->speaker->set_methods((methods & ASR_SPEAKER_FMLLR) != 0, (methods & ASR_SPEAKER_MLLR) != 0, n_warps);
   });
 }
 
@@ -300,14 +328,8 @@ asr_status asr_speaker_set_warp(asr_speaker *speaker, float warp) {
 asr_status asr_speaker_get_transform(asr_speaker *speaker, float *values, size_t capacity, size_t *n_values) {
   return guard([&] {
     require(speaker, "asr_speaker_get_transform", "speaker");
-    require(n_values, "asr_speaker_get_transform", "n_values");
-    const auto transform = speaker->speaker->transform();
-    const size_t n = transform ? transform->matrix.size() : 0;
-    if (values != nullptr && capacity < n) {
-      asr::fail(ASR_INVALID_ARGUMENT, "asr_speaker_get_transform: capacity is %zu; the transform has %zu values", capacity, n);
-    }
-    if (values != nullptr && n > 0) memcpy(values, transform->matrix.data(), n * sizeof(float));
-    *n_values = n;
+    const auto transform = speaker->speaker->adaptation().transform;
+    copy_transform(transform.get(), "asr_speaker_get_transform", values, capacity, n_values);
   });
 }
 
@@ -315,17 +337,26 @@ asr_status asr_speaker_set_transform(asr_speaker *speaker, const float *values, 
   return guard([&] {
     require(speaker, "asr_speaker_set_transform", "speaker");
     if (n_values == 0) return speaker->speaker->set_transform(nullptr);
-    require(values, "asr_speaker_set_transform", "values");
-    const uint32_t n = speaker->speaker->n_dims();
-    if (n_values != size_t{n} * (n + 1)) {
-      asr::fail(ASR_INVALID_ARGUMENT, "asr_speaker_set_transform: n_values is %zu; a transform of the model has %u rows of %u",
-                n_values, n, n + 1);
-    }
-    if (!std::all_of(values, values + n_values, [](float value) { return std::isfinite(value); })) {
-      asr::fail(ASR_INVALID_ARGUMENT, "asr_speaker_set_transform: a value is not finite");
-    }
-    speaker->speaker->set_transform(
-        std::make_shared<asr::FeatureTransform>(asr::FeatureTransform{n, std::vector<float>(values, values + n_values)}));
+    speaker->speaker->set_transform(std::make_shared<asr::FeatureTransform>(
+        checked_transform(*speaker->speaker, "asr_speaker_set_transform", values, n_values)));
+  });
+}
+
+asr_status asr_speaker_get_mean_transform(asr_speaker *speaker, float *values, size_t capacity, size_t *n_values) {
+  return guard([&] {
+    require(speaker, "asr_speaker_get_mean_transform", "speaker");
+    const auto model = speaker->speaker->adaptation().model;
+    const asr::FeatureTransform *const transform = model ? &model->means().transform : nullptr;
+    copy_transform(transform, "asr_speaker_get_mean_transform", values, capacity, n_values);
+  });
+}
+
+asr_status asr_speaker_set_mean_transform(asr_speaker *speaker, const float *values, size_t n_values) {
+  return guard([&] {
+    require(speaker, "asr_speaker_set_mean_transform", "speaker");
+    if (n_values == 0) return speaker->speaker->set_mean_transform({});
+    speaker->speaker->set_mean_transform(
+        checked_transform(*speaker->speaker, "asr_speaker_set_mean_transform", values, n_values));
   });
 }
 

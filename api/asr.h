@@ -261,10 +261,10 @@ ASR_API void asr_engine_close(asr_engine *engine);
 
 /* ---- speaker ------------------------------------------------------------------------------------------------------ */
 
-/* A speaker to whose voice the features are adapted: by a transform of the feature rows of the speaker's streams (fMLLR) and
- * a warp of their frequency axis (VTLN). Both are estimated from the speaker's utterances (docs/adaptation.md). A speaker
- * may have any number of streams, at once or one after another, and may be used with any engine of the same acoustic model.
- * Any threads may use one. All of it since 0.2.0. */
+/* A speaker to whose voice features and model are adapted: by a transform of the feature rows of the speaker's streams (fMLLR),
+ * a warp of their frequency axis (VTLN) and a transform of the acoustic model's means (MLLR). All are estimated from the
+ * speaker's utterances (docs/adaptation.md). A speaker may have any number of streams, at once or one after another, and may be
+ * used with any engine of the same acoustic model. Any threads may use one. All of it since 0.2.0. */
 typedef struct asr_speaker asr_speaker;
 
 /* Makes a speaker without adaptation data, for asr_stream_config.speaker; it may outlive the engine. Reads the acoustic
@@ -273,7 +273,7 @@ typedef struct asr_speaker asr_speaker;
  * ASR_BAD_FILE, ASR_IO, ASR_OUT_OF_MEMORY. */
 ASR_API asr_status asr_speaker_new(asr_engine *engine, asr_speaker **speaker);
 
-/* Re-estimates the transform from all earlier speech of the speaker's streams up to a FINAL, with at least 1 s of words. The
+/* Re-estimates the transforms from all earlier speech of the speaker's streams up to a FINAL, with at least 1 s of words. The
  * first ten minutes of an utterance count. FINALs without words, with ASR_FLAG_REJECTED or ASR_FLAG_BEAM_DIED do not count.
  * Utterances that begin later are transformed. Takes up to some seconds, on the calling thread, which may be a callback's.
  * The result depends on the set of utterances, not on their order. Of more than 200 s, a part is left out. Errors:
@@ -283,22 +283,23 @@ ASR_API asr_status asr_adapt(asr_speaker *speaker);
 /* Bits that select the methods of asr_adapt. Since 0.2.0. */
 enum {
   ASR_SPEAKER_FMLLR = 1, /* a transform of the feature rows; what a new speaker has */
-  ASR_SPEAKER_VTLN = 2   /* a warp of the frequency axis, as another length of the vocal tract makes: the likeliest of n_warps
+  ASR_SPEAKER_VTLN = 2,  /* a warp of the frequency axis, as another length of the vocal tract makes: the likeliest of n_warps
                             from 0.80 to 1.20, given what was recognised */
+  ASR_SPEAKER_MLLR = 4   /* a transform of the model's means, for rows under the speaker's other transform if there is one */
 };
 
 /* Sets what asr_adapt estimates. n_warps: 11 or 21; without ASR_SPEAKER_VTLN it is 0. Another number than before begins the
  * search anew. A warp is chosen from streams of audio that are opened later; the first minute of each of their utterances
  * counts, silence included. asr_adapt chooses the warp first. If it is another than before, asr_adapt forgets the rows and the
- * transform, which are of the warp before, and estimates no transform: open new streams, or asr_reset those that there are, and
- * call it again when more was said. Without speech that a warp could be chosen from, the warp stays.
+ * transforms, which are of the warp before, and estimates no transform: open new streams, or asr_reset those that there are,
+ * and call it again when more was said. Without speech that a warp could be chosen from, the warp stays.
  * ASR_ADAPTATION_BETWEEN_UTTERANCES does not change it. FINALs of such streams come later by up to a few per cent of their
  * audio's length. Errors: ASR_INVALID_ARGUMENT, ASR_UNSUPPORTED (the filter bank is too narrow), ASR_NO_DEVICE,
  * ASR_OUT_OF_MEMORY. */
 ASR_API asr_status asr_speaker_set_methods(asr_speaker *speaker, uint32_t methods, uint32_t n_warps);
 
 /* The initial warp of the speaker's streams; 1 at first. A stream keeps its warp to its end, or asr_reset. While the speaker
- * has another warp, the stream is neither transformed nor learned from. asr_speaker_set_warp discards rows and transform if
+ * has another warp, the stream is neither transformed nor learned from. asr_speaker_set_warp discards rows and transforms if
  * it changes the warp. Errors: ASR_INVALID_ARGUMENT (NULL; not 0.8..1.25), ASR_UNSUPPORTED (the filter bank is too narrow). */
 ASR_API asr_status asr_speaker_get_warp(asr_speaker *speaker, float *warp);
 ASR_API asr_status asr_speaker_set_warp(asr_speaker *speaker, float warp);
@@ -306,10 +307,17 @@ ASR_API asr_status asr_speaker_set_warp(asr_speaker *speaker, float warp);
 /* The transform y = A x + b by rows, as in Kaldi's archives: [n_feature_dims][n_feature_dims + 1], with b last in each row.
  * asr_speaker_get_transform sets *n_values, 0 without a transform, and copies the values to `values`, which has the given
  * capacity; if `values` is NULL it only sets the number. asr_speaker_set_transform replaces the transform, for utterances
- * that begin later; n_values 0 removes it. Errors: ASR_INVALID_ARGUMENT (NULL; capacity too small; another number of values;
- * values that are not finite), ASR_OUT_OF_MEMORY. */
+ * that begin later, and discards that of the means; n_values 0 removes it. Errors: ASR_INVALID_ARGUMENT (NULL; capacity too
+ * small; another number of values; values that are not finite), ASR_OUT_OF_MEMORY. */
 ASR_API asr_status asr_speaker_get_transform(asr_speaker *speaker, float *values, size_t capacity, size_t *n_values);
 ASR_API asr_status asr_speaker_set_transform(asr_speaker *speaker, const float *values, size_t n_values);
+
+/* The transform of the means, m' = A m + b, in the same form; A between feature streams has no effect. It is for utterances
+ * that begin later, of streams that were opened (or reset) when the speaker had one or ASR_SPEAKER_MLLR. Each engine loads the
+ * model anew with such means, while its streams wait. Speaker and streams share it; it goes away with the last of them. Errors:
+ * the same, ASR_INVALID_ARGUMENT also for means far beyond the model's rows. Since 0.2.0. */
+ASR_API asr_status asr_speaker_get_mean_transform(asr_speaker *speaker, float *values, size_t capacity, size_t *n_values);
+ASR_API asr_status asr_speaker_set_mean_transform(asr_speaker *speaker, const float *values, size_t n_values);
 
 /* Frees the handle; streams with the speaker go on with it. NULL is allowed. */
 ASR_API void asr_speaker_free(asr_speaker *speaker);

@@ -89,7 +89,8 @@ void check_usage(const Options &options, const UtteranceSource &source) {
     throw UsageError("recognize: --cmn batch needs the whole recording first; with --endpoint take live");
   if (!options.fuse.empty() && options.has_speakers())
     throw UsageError(
-        "recognize: --fuse fuses models, --adapt, --transforms, --vtln search and --warps are of one; give either");
+        "recognize: --fuse fuses models, --adapt, --transforms, --mean-transforms, --vtln search and --warps are of one; give "
+        "either");
 }
 
 void run(Options options) {
@@ -105,6 +106,8 @@ void run(Options options) {
   }
   std::optional<OutputFile> transforms;
   if (!options.save_transforms.empty()) transforms.emplace(options.save_transforms);
+  std::optional<OutputFile> mean_transforms;
+  if (!options.save_mean_transforms.empty()) mean_transforms.emplace(options.save_mean_transforms);
   std::optional<OutputFile> warps;
   if (!options.save_warps.empty()) warps.emplace(options.save_warps);
   const uint32_t n_jobs = default_jobs(options);
@@ -114,14 +117,17 @@ void run(Options options) {
   options.fusion = fused.fusion();
   const double begin_s = wall_seconds();
   std::optional<Speakers> speakers;
-  if (options.has_speakers())
-    speakers.emplace(engine.get(), options.utt2spk, options.transforms, options.warps, options.vtln_warp);
+  if (options.has_speakers()) {
+    const Speakers::Files files{options.utt2spk, options.transforms, options.mean_transforms, options.warps};
+    speakers.emplace(engine.get(), files, options.vtln_warp);
+  }
   if (options.searches_warps()) {
     speakers->set_methods(ASR_SPEAKER_VTLN, options.n_warps);
     hear_speakers(engine.get(), options, n_jobs, &*speakers);
   }
   if (!options.adapt.empty()) {
-    speakers->set_methods(ASR_SPEAKER_FMLLR, 0);
+    const uint32_t fmllr = options.estimates("fmllr") ? ASR_SPEAKER_FMLLR : 0;
+    speakers->set_methods(fmllr | (options.estimates("mllr") ? ASR_SPEAKER_MLLR : 0), 0);
     hear_speakers(engine.get(), options, n_jobs, &*speakers);
   }
   const BatchOptions batch{n_jobs, journal ? &*journal : nullptr, speakers ? &*speakers : nullptr, true};
@@ -134,6 +140,11 @@ void run(Options options) {
     const size_t n_written = speakers->write_transforms(&*transforms);
     transforms->commit();
     fprintf(stderr, "%zu transforms are in %s\n", n_written, options.save_transforms.c_str());
+  }
+  if (mean_transforms) {
+    const size_t n_written = speakers->write_mean_transforms(&*mean_transforms);
+    mean_transforms->commit();
+    fprintf(stderr, "%zu transforms of means are in %s\n", n_written, options.save_mean_transforms.c_str());
   }
   if (warps) {
     const size_t n_written = speakers->write_warps(&*warps);
@@ -198,10 +209,11 @@ void add_recognize(Command app) {
   command.option("--cmvn", options->cmvn, "Archive of CMVN statistics for the MFCCs of --features, instead of --cmn");
   command.option("--utt2spk", options->utt2spk, "Lines `utterance speaker`: who speaks, for --cmvn and --adapt");
   command
-      .option("--adapt", options->adapt,
-              "Recognise twice, the second time with each speaker's features transformed by what was heard the first time; "
-              "without --utt2spk every recording has a speaker of its own")
-      .one_of({"fmllr"});
+      .option(
+          "--adapt", options->adapt,
+          "Recognise twice, the second time with each speaker's features (fmllr) or the model's means (mllr) transformed by "
+          "what was heard the first time; without --utt2spk every recording has a speaker of its own")
+      .one_of({"fmllr", "mllr", "fmllr+mllr"});
   command.option(
       "--vtln", options->vtln,
       "Warp of the frequency axis, 0.8 to 1.25; search: recognise once more, to choose each speaker's by likelihood");
@@ -213,6 +225,8 @@ void add_recognize(Command app) {
   command.option("--transforms", options->transforms,
                  "Archive of Kaldi with the transforms that speakers begin with, by their names: ark:FILE or scp:FILE");
   command.option("--save-transforms", options->save_transforms, "Write the speakers' transforms as an archive of Kaldi");
+  command.option("--mean-transforms", options->mean_transforms, "As --transforms, of the model's means");
+  command.option("--save-mean-transforms", options->save_mean_transforms, "As --save-transforms, of the model's means");
   command
       .option("--fuse", options->fuse,
               "Bundle of another acoustic model of the same states, whose log-likelihoods are fused with those of --model; "

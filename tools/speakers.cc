@@ -14,14 +14,6 @@ namespace asr::tool {
 
 namespace {
 
-std::vector<float> transform_of(asr_speaker *speaker) {
-  size_t n_values = 0;
-  check(asr_speaker_get_transform(speaker, nullptr, 0, &n_values));
-  std::vector<float> values(n_values);
-  check(asr_speaker_get_transform(speaker, values.data(), values.size(), &n_values));
-  return values;
-}
-
 float warp_of(asr_speaker *speaker) {
   float warp = 1;
   check(asr_speaker_get_warp(speaker, &warp));
@@ -53,13 +45,34 @@ std::map<std::string, std::string> read_utt2spk(const std::string &path) {
   return read_pairs<std::string>(path, "an utterance and its speaker");
 }
 
-Speakers::Speakers(asr_engine *engine, const std::string &utt2spk, const std::string &transforms, const std::string &warps,
-                   float warp)
-    : engine_(engine), path_(utt2spk), transforms_path_(transforms), warps_path_(warps), warp_(warp) {
-  if (!utt2spk.empty()) speaker_of_ = read_utt2spk(utt2spk);
-  if (!warps.empty()) warps_ = read_pairs<float>(warps, "a speaker and a warp of 0.8 to 1.25");
-  if (transforms.empty()) return;
-  for (auto &[name, matrix] : kaldi::read_archive<float>(transforms)) transforms_[name] = std::move(matrix.values);
+Speakers::Speakers(asr_engine *engine, const Files &files, float warp)
+    : engine_(engine),
+      path_(files.utt2spk),
+      of_rows_{asr_speaker_get_transform, asr_speaker_set_transform, files.transforms, {}},
+      of_means_{asr_speaker_get_mean_transform, asr_speaker_set_mean_transform, files.mean_transforms, {}},
+      warps_path_(files.warps),
+      warp_(warp) {
+  if (!path_.empty()) speaker_of_ = read_utt2spk(path_);
+  if (!warps_path_.empty()) warps_ = read_pairs<float>(warps_path_, "a speaker and a warp of 0.8 to 1.25");
+  for (Transforms *transforms : {&of_rows_, &of_means_}) {
+    if (transforms->path.empty()) continue;
+    for (auto &[name, matrix] : kaldi::read_archive<float>(transforms->path))
+      transforms->initial[name] = std::move(matrix.values);
+  }
+}
+
+std::vector<float> Speakers::Transforms::of(asr_speaker *speaker) const {
+  size_t n_values = 0;
+  check(get(speaker, nullptr, 0, &n_values));
+  std::vector<float> values(n_values);
+  check(get(speaker, values.data(), values.size(), &n_values));
+  return values;
+}
+
+void Speakers::Transforms::begin(asr_speaker *speaker, const std::string &name) const {
+  const auto found = initial.find(name);
+  if (found == initial.end() || set(speaker, found->second.data(), found->second.size()) == ASR_OK) return;
+  fail(ASR_BAD_FILE, "%s: '%s' is no transform for the model: %s", path.c_str(), name.c_str(), asr_last_error());
 }
 
 void Speakers::set_methods(uint32_t methods, uint32_t n_warps) {
@@ -82,11 +95,7 @@ Speakers::Pointer Speakers::make(const std::string &name) const {
   if (warp != warps_.end() && asr_speaker_set_warp(made, warp->second) != ASR_OK) {
     fail(ASR_BAD_FILE, "%s: '%s': %s", warps_path_.c_str(), name.c_str(), asr_last_error());
   }
-  const auto transform = transforms_.find(name);
-  if (transform == transforms_.end()) return speaker;
-  if (asr_speaker_set_transform(made, transform->second.data(), transform->second.size()) != ASR_OK) {
-    fail(ASR_BAD_FILE, "%s: '%s' is no transform for the model: %s", transforms_path_.c_str(), name.c_str(), asr_last_error());
-  }
+  for (const Transforms *transforms : {&of_rows_, &of_means_}) transforms->begin(made, name);
   return speaker;
 }
 
@@ -109,8 +118,10 @@ Speakers::Pointer Speakers::make_like(asr_speaker *speaker) const {
   Pointer fresh(made, asr_speaker_free);
   check(asr_speaker_set_methods(made, methods_, n_warps_));
   check(asr_speaker_set_warp(made, warp_of(speaker)));
-  const std::vector<float> values = transform_of(speaker);
-  check(asr_speaker_set_transform(made, values.data(), values.size()));
+  for (const Transforms *transforms : {&of_rows_, &of_means_}) {
+    const std::vector<float> values = transforms->of(speaker);
+    check(transforms->set(made, values.data(), values.size()));
+  }
   return fresh;
 }
 
@@ -128,13 +139,13 @@ size_t Speakers::adapt() {
   return n_adapted;
 }
 
-// Speakers of --transforms without an utterance keep their transform. Kaldi's binary form: the name, 0 'B', "FM ", and the
+// Speakers of the archive read without an utterance keep their transform. Kaldi's binary form: the name, 0 'B', "FM ", and the
 // numbers of rows and columns, each after its size.
-size_t Speakers::write_transforms(OutputFile *file) const {
-  std::map<std::string, std::vector<float>> transforms = transforms_;
-  for (const auto &[key, speaker] : speakers_) transforms[key.first] = transform_of(speaker.get());
+size_t Speakers::write(const Transforms &transforms, OutputFile *file) const {
+  std::map<std::string, std::vector<float>> all = transforms.initial;
+  for (const auto &[key, speaker] : speakers_) all[key.first] = transforms.of(speaker.get());
   size_t n_written = 0;
-  for (const auto &[name, values] : transforms) {
+  for (const auto &[name, values] : all) {
     if (values.empty()) continue;
     const auto n_rows = static_cast<int32_t>(std::sqrt(static_cast<double>(values.size())));  // a row has n_rows + 1 values
     file->write(name + ' ');

@@ -21,10 +21,14 @@ std::map<std::string, std::string> read_utt2spk(const std::string &path);
 
 class Speakers {
  public:
-  // utt2spk: a file, or "": every utterance has its own speaker. transforms: an archive of initial transforms, "ark:FILE" or
-  // "scp:FILE", or "". warps: a file of initial warps; speakers not in it, or all if "", begin with `warp`. The engine must
-  // outlive this.
-  Speakers(asr_engine *engine, const std::string &utt2spk, const std::string &transforms, const std::string &warps, float warp);
+  // Files that speakers begin with; "": none. Speakers that a file lacks begin without.
+  struct Files {
+    std::string utt2spk;                      // "": every utterance has its own speaker
+    std::string transforms, mean_transforms;  // archives, "ark:FILE" or "scp:FILE"
+    std::string warps;
+  };
+  // warp: of speakers that the file of warps lacks. The engine must outlive this.
+  Speakers(asr_engine *engine, const Files &files, float warp);
 
   void set_methods(uint32_t methods, uint32_t n_warps);  // asr_speaker_set_methods for all speakers
 
@@ -34,17 +38,29 @@ class Speakers {
   size_t adapt();
   size_t size() const { return speakers_.size(); }
 
-  size_t write_transforms(OutputFile *file) const;  // writes an archive of all transforms; returns their number
-  size_t write_warps(OutputFile *file) const;       // writes lines `speaker warp`; returns their number
+  // Write an archive of all transforms, of rows or of means; return their number.
+  size_t write_transforms(OutputFile *file) const { return write(of_rows_, file); }
+  size_t write_mean_transforms(OutputFile *file) const { return write(of_means_, file); }
+  size_t write_warps(OutputFile *file) const;  // writes lines `speaker warp`; returns their number
 
  private:
   using Pointer = std::unique_ptr<asr_speaker, void (*)(asr_speaker *)>;
 
+  // The transforms of one kind: functions of the C ABI, and an archive.
+  struct Transforms {
+    decltype(&asr_speaker_get_transform) get;
+    decltype(&asr_speaker_set_transform) set;
+    std::string path;
+    std::map<std::string, std::vector<float>> initial;  // by speaker
+
+    std::vector<float> of(asr_speaker *speaker) const;
+    void begin(asr_speaker *speaker, const std::string &name) const;
+  };
+
   asr_engine *const engine_;
   const std::string path_;
   std::map<std::string, std::string> speaker_of_;
-  const std::string transforms_path_;
-  std::map<std::string, std::vector<float>> transforms_;  // initial transforms by speaker
+  Transforms of_rows_, of_means_;
   const std::string warps_path_;
   const float warp_;
   std::map<std::string, float> warps_;  // initial warps by speaker
@@ -53,7 +69,8 @@ class Speakers {
   std::map<std::pair<std::string, size_t>, Pointer> speakers_;  // key: name, and the utterance's number without utt2spk
 
   Pointer make(const std::string &name) const;
-  Pointer make_like(asr_speaker *speaker) const;  // same warp and transform, without adaptation data
+  Pointer make_like(asr_speaker *speaker) const;  // same warp and transforms, without adaptation data
+  size_t write(const Transforms &transforms, OutputFile *file) const;
 };
 
 }  // namespace asr::tool

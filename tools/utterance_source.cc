@@ -19,12 +19,16 @@ void check_usage(const RecognizeOptions &options) {
   if (n_kinds > 1) throw UsageError("recognize: give recordings, --features or --loglikes, only one of them");
   if (options.features.empty() && !options.cmvn.empty()) throw UsageError("recognize: --cmvn is for --features");
   if (options.cmvn.empty() && !options.has_speakers() && !options.utt2spk.empty())
-    throw UsageError("recognize: --utt2spk is for --cmvn, --adapt, --vtln search, --transforms and --warps; give one of them");
+    throw UsageError(
+        "recognize: --utt2spk is for --cmvn, --adapt, --vtln search, --transforms, --mean-transforms and --warps; give one of "
+        "them");
   if (options.has_speakers() && !options.loglikes.empty())
     throw UsageError(
         "recognize: --adapt and --transforms need recordings or --features; log-likelihoods cannot be transformed");
-  if (options.adapt.empty() && options.transforms.empty() && !options.save_transforms.empty())
-    throw UsageError("recognize: --save-transforms saves those of --adapt or --transforms; give one of them");
+  if (!options.estimates("fmllr") && options.transforms.empty() && !options.save_transforms.empty())
+    throw UsageError("recognize: --save-transforms saves those of --adapt fmllr or --transforms; give one of them");
+  if (!options.estimates("mllr") && options.mean_transforms.empty() && !options.save_mean_transforms.empty())
+    throw UsageError("recognize: --save-mean-transforms saves those of --adapt mllr or --mean-transforms; give one of them");
   if (!options.searches_warps() && options.warps.empty() && !options.save_warps.empty())
     throw UsageError("recognize: --save-warps saves those of --vtln search or --warps; give one of them");
   if (!(options.vtln + options.warps).empty() && !(options.features + options.loglikes).empty())

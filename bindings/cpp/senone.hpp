@@ -769,17 +769,18 @@ class Speaker {
   explicit operator bool() const noexcept { return handle_ != nullptr; }
   asr_speaker *get() const noexcept { return handle_.get(); }
 
-  // Selects what adapt() estimates: a transform, and the likeliest of n_warps warps, 11 or 21; 0: no warps. See
-  // asr_speaker_set_methods.
-  void set_methods(bool fmllr, std::uint32_t n_warps = 0) { try_set_methods(fmllr, n_warps).value(); }
-  Expected<void> try_set_methods(bool fmllr, std::uint32_t n_warps = 0) {
+  // Selects what adapt() estimates: a transform of rows, the likeliest of n_warps warps, 11 or 21 (0: no warps), and a
+  // transform of the model's means. See asr_speaker_set_methods.
+  void set_methods(bool fmllr, std::uint32_t n_warps = 0, bool mllr = false) { try_set_methods(fmllr, n_warps, mllr).value(); }
+  Expected<void> try_set_methods(bool fmllr, std::uint32_t n_warps = 0, bool mllr = false) {
     std::uint32_t methods = 0;
     if (fmllr) methods |= ASR_SPEAKER_FMLLR;
+    if (mllr) methods |= ASR_SPEAKER_MLLR;
     if (n_warps > 0) methods |= ASR_SPEAKER_VTLN;
     return detail::outcome(asr_speaker_set_methods(get(), methods, n_warps));
   }
 
-  // Initial warp of the speaker's streams; setting another one discards the transform.
+  // Initial warp of the speaker's streams; setting another one discards the transforms.
   float warp() const { return try_warp().value(); }
   Expected<float> try_warp() const {
     float warp = 1;
@@ -790,29 +791,29 @@ class Speaker {
   void set_warp(float warp) { try_set_warp(warp).value(); }
   Expected<void> try_set_warp(float warp) { return detail::outcome(asr_speaker_set_warp(get(), warp)); }
 
-  // Chooses the warp; if it stays the same, re-estimates the transform from all speech up to a kFinal of the speaker's streams.
-  // The result is for utterances that begin later. Takes up to some seconds. Throws ASR_INVALID_STATE with less than 1 s of
-  // words.
+  // Chooses the warp; if it stays the same, re-estimates the transforms from all speech up to a kFinal of the speaker's
+  // streams. The result is for utterances that begin later. Takes up to some seconds. Throws ASR_INVALID_STATE with less than 1
+  // s of words.
   void adapt() { try_adapt().value(); }
   Expected<void> try_adapt() { return detail::outcome(asr_adapt(get())); }
 
   // Returns the transform y = A x + b by rows: [n_feature_dims][n_feature_dims + 1], with b last in each row. Empty without a
   // transform.
   std::vector<float> transform() const { return try_transform().value(); }
-  Expected<std::vector<float>> try_transform() const {
-    std::size_t n = 0;
-    asr_status status = asr_speaker_get_transform(get(), nullptr, 0, &n);
-    std::vector<float> values(status == ASR_OK ? n : 0);
-    if (n > 0) status = asr_speaker_get_transform(get(), values.data(), values.size(), &n);
-    if (status != ASR_OK) return detail::last_error(status);
-    values.resize(n);  // 0 if another thread has just removed the transform
-    return values;
-  }
+  Expected<std::vector<float>> try_transform() const { return values_of(asr_speaker_get_transform); }
 
-  // Replaces the transform, for utterances that begin later; without values removes it.
+  // Returns the transform m' = A m + b of the model's means in the same form.
+  std::vector<float> mean_transform() const { return try_mean_transform().value(); }
+  Expected<std::vector<float>> try_mean_transform() const { return values_of(asr_speaker_get_mean_transform); }
+
+  // Replaces the transform, for utterances that begin later; without values removes it. Discards that of the means.
   void set_transform(const std::vector<float> &values) { try_set_transform(values).value(); }
   Expected<void> try_set_transform(const std::vector<float> &values) {
     return detail::outcome(asr_speaker_set_transform(get(), values.data(), values.size()));
+  }
+  void set_mean_transform(const std::vector<float> &values) { try_set_mean_transform(values).value(); }
+  Expected<void> try_set_mean_transform(const std::vector<float> &values) {
+    return detail::outcome(asr_speaker_set_mean_transform(get(), values.data(), values.size()));
   }
 
  private:
@@ -821,6 +822,17 @@ class Speaker {
     void operator()(asr_speaker *speaker) const noexcept { asr_speaker_free(speaker); }
   };
   explicit Speaker(asr_speaker *speaker) : handle_(speaker) {}
+
+  // Returns the values of a transform; `read` is the function of the C ABI that gets it.
+  Expected<std::vector<float>> values_of(decltype(&asr_speaker_get_transform) read) const {
+    std::size_t n = 0;
+    asr_status status = read(get(), nullptr, 0, &n);
+    std::vector<float> values(status == ASR_OK ? n : 0);
+    if (n > 0) status = read(get(), values.data(), values.size(), &n);
+    if (status != ASR_OK) return detail::last_error(status);
+    values.resize(n);  // 0 if another thread has just removed the transform
+    return values;
+  }
 
   std::unique_ptr<asr_speaker, Free> handle_;
 };

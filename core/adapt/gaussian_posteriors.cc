@@ -6,7 +6,8 @@
 
 namespace asr {
 
-GaussianPosteriors::GaussianPosteriors(const AcousticModel &model) : model_(model), log_norms_(model.precision_at.size()) {
+GaussianPosteriors::GaussianPosteriors(const AcousticModel &model, const std::vector<float> &means)
+    : model_(model), means_(means), log_norms_(model.precision_at.size()) {
   for (const asr_gmm_codebook &codebook : model.codebooks) {
     const size_t d = model.streams[codebook.stream].dims.size();
     for (uint32_t k = 0; k < codebook.n_gaussians; ++k) {
@@ -18,7 +19,7 @@ GaussianPosteriors::GaussianPosteriors(const AcousticModel &model) : model_(mode
 }
 
 const float *GaussianPosteriors::mean(const asr_gmm_codebook &codebook, uint32_t gaussian) const {
-  return model_.means.data() + codebook.first_mean + gaussian * model_.streams[codebook.stream].dims.size();
+  return means_.data() + codebook.first_mean + gaussian * model_.streams[codebook.stream].dims.size();
 }
 
 const float *GaussianPosteriors::precision(const asr_gmm_codebook &codebook, uint32_t gaussian) const {

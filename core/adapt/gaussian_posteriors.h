@@ -11,7 +11,9 @@ namespace asr {
 
 class GaussianPosteriors {
  public:
-  explicit GaussianPosteriors(const AcousticModel &model);  // the model must outlive this; its covariances are diagonal
+  explicit GaussianPosteriors(const AcousticModel &model) : GaussianPosteriors(model, model.means) {}
+  // Takes other means than the model's own. Model and means must outlive this; covariances are diagonal.
+  GaussianPosteriors(const AcousticModel &model, const std::vector<float> &means);
 
   const AcousticModel &model() const { return model_; }
 
@@ -30,6 +32,7 @@ class GaussianPosteriors {
 
  private:
   const AcousticModel &model_;
+  const std::vector<float> &means_;
   std::vector<double> log_norms_;  // [n_covariances]: log density of the Gaussian at its mean
 };
 

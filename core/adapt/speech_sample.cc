@@ -2,6 +2,7 @@
 #include "core/adapt/speech_sample.h"
 
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "core/base/file.h"
@@ -32,24 +33,42 @@ void SpeechSample::add(std::vector<float> rows, std::vector<uint32_t> states) {
   }
 }
 
+void SpeechSample::for_each_row(const FeatureTransform &transform, const StopToken &stop, const RowFunction &action) const {
+  for (const auto &[key, utterance] : utterances_) {
+    const size_t n = utterance.states.size(), n_dims = utterance.rows.size() / n;
+    std::vector<float> transformed = utterance.rows;
+    transform.apply(transformed.data(), n);
+    for (size_t i = 0; i < n; ++i) {
+      stop.check();
+      action(&utterance.rows[i * n_dims], &transformed[i * n_dims], utterance.states[i]);
+    }
+  }
+}
+
 FeatureTransform SpeechSample::estimate(const GaussianPosteriors &posteriors, const FmllrPrior &prior,
                                         const StopToken &stop) const {
-  const uint32_t n_dims = posteriors.model().n_dims;
   FeatureTransform transform;
   for (int round = 0; round < kRounds; ++round) {
-    FmllrStatistics statistics(n_dims);
-    for (const auto &[key, utterance] : utterances_) {
-      std::vector<float> transformed = utterance.rows;
-      transform.apply(transformed.data(), utterance.states.size());
-      for (size_t i = 0; i < utterance.states.size(); ++i) {
-        stop.check();
-        const size_t at = i * n_dims;
-        statistics.add(posteriors, &utterance.rows[at], &transformed[at], utterance.states[i]);
-      }
-    }
+    FmllrStatistics statistics(posteriors.model().n_dims);
+    for_each_row(transform, stop, [&](const float *row, const float *transformed, uint32_t state) {
+      statistics.add(posteriors, row, transformed, state);
+    });
     transform = estimate_fmllr(statistics, prior, kPriorRows);
   }
   return transform;
+}
+
+AdaptedMeans SpeechSample::estimate_means(const GaussianPosteriors &posteriors, const FmllrPrior &prior,
+                                          const FeatureTransform &of_rows, const StopToken &stop) const {
+  const AcousticModel &model = posteriors.model();
+  std::optional<AdaptedMeans> means(std::in_place, model, FeatureTransform());
+  for (int round = 0; round < kRounds; ++round) {
+    MllrStatistics statistics(model);
+    const GaussianPosteriors adapted(model, means->means);
+    for_each_row(of_rows, stop, [&](const float *, const float *row, uint32_t state) { statistics.add(adapted, row, state); });
+    means.emplace(model, estimate_mllr(statistics, posteriors, prior, kPriorRows));
+  }
+  return std::move(*means);
 }
 
 }  // namespace asr

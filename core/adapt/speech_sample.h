@@ -6,11 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
 #include "core/adapt/feature_transform.h"
 #include "core/adapt/fmllr.h"
+#include "core/adapt/mllr.h"
 #include "core/base/stop.h"
 
 namespace asr {
@@ -27,8 +29,15 @@ class SpeechSample {
   // Estimates the speaker's transform in several rounds, beginning with the identity. Without rows the transform has no
   // dimensions. Throws ASR_CANCELLED soon after it is stopped.
   FeatureTransform estimate(const GaussianPosteriors &posteriors, const FmllrPrior &prior, const StopToken &stop) const;
+  // Estimates the speaker's means in the same way, for rows that were transformed by `of_rows`. Without rows their transform
+  // has no dimensions.
+  AdaptedMeans estimate_means(const GaussianPosteriors &posteriors, const FmllrPrior &prior, const FeatureTransform &of_rows,
+                              const StopToken &stop) const;
 
  private:
+  using RowFunction = std::function<void(const float *row, const float *transformed, uint32_t state)>;
+  void for_each_row(const FeatureTransform &transform, const StopToken &stop, const RowFunction &action) const;
+
   struct Utterance {
     std::vector<float> rows;
     std::vector<uint32_t> states;

@@ -51,7 +51,7 @@ ModelOnDevice AddedModel::on(const LoadedModel &place, Retired *retired) {
   const Device &device = place.device();
   ModelOnDevice model;
   model.features = retired->hold(load_features(device, tables_), nullptr);
-  model.acoustic = retired->hold(load_acoustic(device, *acoustic_), nullptr);
+  model.acoustic = retired->hold(load_acoustic(device, AcousticView(*acoustic_)), nullptr);
   copies_.push_back({&place, model});
   if (place.options().fallback.empty()) acoustic_.reset();
   return model;

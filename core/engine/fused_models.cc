@@ -2,8 +2,18 @@
 #include "core/engine/fused_models.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace asr {
+namespace {
+
+FusionSettings weights_of_one() {
+  FusionSettings settings;
+  settings.weights = {1};
+  return settings;
+}
+
+}  // namespace
 
 FusedModels::FusedModels(const FusionOptions &options, const LoadedModel &place, Retired *retired)
     : fusion_(options.settings, place.n_states()) {
@@ -13,6 +23,9 @@ FusedModels::FusedModels(const FusionOptions &options, const LoadedModel &place,
     models_.push_back({on_device(model.get(), place, retired).acoustic, front_end, n_dims});
   }
 }
+
+FusedModels::FusedModels(std::shared_ptr<asr_backend_acoustic> acoustic, const LoadedModel &place)
+    : models_{{std::move(acoustic), 0, place.n_dims()}}, fusion_(weights_of_one(), place.n_states()) {}
 
 size_t FusedModels::front_end_of(const asr_backend_acoustic *acoustic) const {
   const auto is_it = [&](const Model &model) { return model.acoustic.get() == acoustic; };

@@ -16,6 +16,8 @@ class FusedModels {
  public:
   // Loads what the device does not have yet.
   FusedModels(const FusionOptions &options, const LoadedModel &place, Retired *retired);
+  // One model alone, for rows of the front end of `place`.
+  FusedModels(std::shared_ptr<asr_backend_acoustic> acoustic, const LoadedModel &place);
 
   void begin_utterance(const LoadedGraph &graph);
 

@@ -49,6 +49,12 @@ void FusedWindow::add(std::shared_ptr<FusedModels> models, const RowSource &rows
   parts_.push_back(std::move(part));
 }
 
+void FusedWindow::add(std::shared_ptr<FusedModels> model, const float *rows, size_t n, size_t first_row, size_t n_states) {
+  Part part{std::move(model), first_row, n, {}, {}};
+  part.places.push_back(add_rows(part.models->models()[0], rows, n, n_states, true));
+  parts_.push_back(std::move(part));
+}
+
 bool FusedWindow::suits_device(const FusedModels &models, const LoadedModel &place) {
   const std::vector<FusedModels::Model> &list = models.models();
   return place.fusion() != nullptr && models.fusion().rule_of_frames() &&

@@ -22,6 +22,8 @@ class FusedWindow {
 
   // Adds the next n rows of a stream, which become rows first_row ... of the window's log-likelihoods.
   void add(std::shared_ptr<FusedModels> models, const RowSource &rows, size_t n, size_t first_row, size_t n_states);
+  // Adds the next n rows of a stream that one model scores which is not the engine's own.
+  void add(std::shared_ptr<FusedModels> model, const float *rows, size_t n, size_t first_row, size_t n_states);
 
   // Returns whether the device can fuse a stream's rows: by a rule of single frames, among whose models is the engine's own.
   static bool suits_device(const FusedModels &models, const LoadedModel &place);

@@ -44,10 +44,9 @@ BackendPointer<asr_backend_features> load_features(const Device &device, const F
   return {device.load_features(*tables.view()), device.api()->free_features};
 }
 
-BackendPointer<asr_backend_acoustic> load_acoustic(const Device &device, const AcousticModel &model) {
-  const AcousticView view(model);
+BackendPointer<asr_backend_acoustic> load_acoustic(const Device &device, const AcousticView &model) {
   asr_backend_acoustic *acoustic = nullptr;
-  device.check(device.api()->load_acoustic(device.get(), view.get(), &acoustic));
+  device.check(device.api()->load_acoustic(device.get(), model.get(), &acoustic));
   return {acoustic, device.api()->free_acoustic};
 }
 
@@ -84,7 +83,7 @@ LoadedModel::LoadedModel(const std::string &bundle_path, const EngineOptions &op
     if (makes_rows != 0) signals_ = signals;
   }
   if (!is_split()) fusion_ = extension_of<asr_backend_fusion_api>(*api(), ASR_BACKEND_FUSION);
-  acoustic_ = load_acoustic(device_, model);
+  acoustic_ = load_acoustic(device_, AcousticView(model));
   log(ASR_LOG_INFO, "%s: %u states, on %s (%s)", bundle_path.c_str(), n_states_, device_.entry().id.c_str(),
       device_.entry().info.name);
   if (is_split()) {

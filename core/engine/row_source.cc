@@ -6,6 +6,7 @@
 #include "core/engine/device_rows.h"
 #include "core/engine/fed_rows.h"
 #include "core/engine/pipeline_rows.h"
+#include "core/engine/speaker_track.h"
 #include "core/engine/whole_rows.h"
 
 namespace asr {
@@ -31,7 +32,8 @@ size_t values_per_frame(const StreamOptions &options, const LoadedModel &model) 
 std::unique_ptr<RowSource> make_row_source(const LoadedModel &model, const StreamOptions &options, float warp,
                                            const LiveMeanState *start, SpeakerTrack *speaker) {
   if (!options.is_audio()) return std::make_unique<FedRows>(model, options, speaker);
-  const bool by_device = DeviceRows::suit(model, options);
+  const bool has_models = speaker != nullptr && speaker->uses_means();  // the device's step scores by the engine's own
+  const bool by_device = !has_models && DeviceRows::suit(model, options);
   if (by_device && DeviceRows::most_frames(model, options) < SIZE_MAX)
     return std::make_unique<WholeRows>(model, options, warp, speaker);
   if (by_device) return std::make_unique<DeviceRows>(model, options, warp, speaker);

@@ -21,6 +21,7 @@ Scheduler::Scheduler(const LoadedModel &model, Retired *retired, TakeOver take_o
       retired_(retired),
       take_over_(std::move(take_over)),
       can_fall_back_(take_over_ != nullptr),
+      adapted_(model, retired, [this] { wake(); }),
       windows_{{model, 0}, {model, 1}},
       team_(std::min(kMostInTeam, model.options().n_workers())) {
   reserve_lanes();
@@ -119,6 +120,7 @@ void Scheduler::run() {
 
 // Does work that only this thread may do, as it alone calls the device.
 void Scheduler::tidy() noexcept {
+  adapted_.free_unused();
   retired_->free_all();
   std::unique_lock lock(mutex_);
   while (Errand *const errand = first_errand_) {
@@ -261,7 +263,7 @@ void Scheduler::prepare(const StreamPointer &stream) {
   }
   if (!s.utterance_) {
     s.begin_rows(model_, retired_);
-    if (!s.gate_) s.begin_utterance(model_, retired_);
+    if (!s.gate_) s.begin_utterance(model_, retired_, &adapted_);
     s.begin_sound(model_);
     live_.insert(stream);
   }

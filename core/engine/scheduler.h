@@ -168,6 +168,7 @@ class Scheduler {
   bool can_fall_back_;
 
   // Members used by the thread only.
+  AdaptedModels adapted_;  // models of speakers
   Window windows_[2];
   Streams streams_;                                           // streams of this step
   std::set<StreamPointer> live_;                              // streams with rows

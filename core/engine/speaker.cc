@@ -39,10 +39,11 @@ const WarpScorer &EstimationModel::warps() const {
   return *warps_;
 }
 
-void Speaker::set_methods(bool fmllr, size_t n_warps) {
+void Speaker::set_methods(bool fmllr, bool mllr, size_t n_warps) {
   if (n_warps > 0) model_->warps();
   const std::lock_guard lock(mutex_);
   estimates_transform_ = fmllr;
+  estimates_means_ = mllr;
   if (n_warps == n_warps_) return;
   n_warps_ = n_warps;
   ++warp_generation_;
@@ -55,6 +56,11 @@ bool Speaker::searches_warps() const {
   return n_warps_ > 0;
 }
 
+bool Speaker::adapts_means() const {
+  const std::lock_guard lock(mutex_);
+  return estimates_means_ || adaptation_.model != nullptr;
+}
+
 float Speaker::warp() const {
   const std::lock_guard lock(mutex_);
   return warp_;
@@ -62,23 +68,43 @@ float Speaker::warp() const {
 
 void Speaker::set_warp(float warp) {
   if (warp != 1) require_warps(model_->front_end);
+  Adaptation discarded;  // goes after the lock
   const std::lock_guard lock(mutex_);
   if (warp == warp_) return;
   warp_ = warp;
   sample_ = SpeechSample(kMostSpeakerRows);
   n_added_ = 0;
   n_due_ = kLeastSpeakerRows;
-  transform_.reset();
+  std::swap(adaptation_, discarded);
 }
 
-std::shared_ptr<const FeatureTransform> Speaker::transform(float warp) const {
+Speaker::Adaptation Speaker::adaptation(float warp) const {
   const std::lock_guard lock(mutex_);
-  return warp == warp_ ? transform_ : nullptr;
+  return warp == warp_ ? adaptation_ : Adaptation();
 }
 
 void Speaker::set_transform(std::shared_ptr<const FeatureTransform> transform) {
+  Adaptation now{std::move(transform), nullptr};
   const std::lock_guard lock(mutex_);
-  transform_.swap(transform);
+  std::swap(adaptation_, now);
+}
+
+void Speaker::set_mean_transform(FeatureTransform transform) {
+  std::shared_ptr<const SpeakerModel> model;
+  if (transform.n_dims > 0) {
+    AdaptedMeans means(model_->model, std::move(transform));
+    if (!are_usual(means)) {
+      fail(ASR_INVALID_ARGUMENT,
+           "asr_speaker_set_mean_transform: the values move a mean beyond a thousand times the range of the model's rows");
+    }
+    model = new_model(std::move(means));
+  }
+  const std::lock_guard lock(mutex_);
+  adaptation_.model.swap(model);
+}
+
+std::shared_ptr<const SpeakerModel> Speaker::new_model(AdaptedMeans means) const {
+  return std::make_shared<const SpeakerModel>(std::shared_ptr<const AcousticModel>(model_, &model_->model), std::move(means));
 }
 
 // Returns true for rows within a thousand times the range of the model's rows.
@@ -86,6 +112,21 @@ bool Speaker::is_usual(const float *row) const {
   for (uint32_t d = 0; d < n_dims(); ++d) {
     const double square = static_cast<double>(row[d]) * static_cast<double>(row[d]);
     if (square > 1e6 * model_->prior.moments[size_t{d} * (d + 3) / 2]) return false;
+  }
+  return true;
+}
+
+// Returns true if no mean moved beyond a thousand times the range of the model's rows, or a thousand times as far out.
+bool Speaker::are_usual(const AdaptedMeans &means) const {
+  const AcousticModel &model = model_->model;
+  for (const asr_gmm_codebook &codebook : model.codebooks) {
+    const std::vector<uint32_t> &dims = model.streams[codebook.stream].dims;
+    for (size_t i = 0; i < codebook.n_gaussians * dims.size(); ++i) {
+      const size_t d = dims[i % dims.size()];
+      const auto before = static_cast<double>(model.means[codebook.first_mean + i]);
+      const auto now = static_cast<double>(means.means[codebook.first_mean + i]);
+      if (now * now > 1e6 * std::max(before * before, model_->prior.moments[d * (d + 3) / 2])) return false;
+    }
   }
   return true;
 }
@@ -130,21 +171,32 @@ void Speaker::add_sound(const std::vector<float> &samples, const std::vector<uin
 
 bool Speaker::is_due() const {
   const std::lock_guard lock(mutex_);
-  return estimates_transform_ && n_added_ >= n_due_;
+  return (estimates_transform_ || estimates_means_) && n_added_ >= n_due_;
 }
 
 Speaker::Said Speaker::said() const {
   const std::lock_guard lock(mutex_);
-  return {sample_, warp_, estimates_transform_, n_warp_rows_};
+  return {sample_, warp_, estimates_transform_, estimates_means_, n_warp_rows_, adaptation_.transform};
 }
 
-// Replaces the transform; returns false if none fits, and keeps the old one.
+// Replaces the transforms; returns false if none fits, and keeps the old ones. The means are of rows under the transform of
+// rows: a new one of these discards them, unless they are estimated, too.
 bool Speaker::estimate(const Said &said, const StopToken &stop) {
-  auto estimated = std::make_shared<FeatureTransform>(said.sample.estimate(model_->posteriors, model_->prior, stop));
-  if (estimated->n_dims == 0) return false;
-  std::shared_ptr<const FeatureTransform> transform = std::move(estimated);
+  Adaptation estimated{said.transform, nullptr};
+  if (said.estimates_transform) {
+    FeatureTransform transform = said.sample.estimate(model_->posteriors, model_->prior, stop);
+    if (transform.n_dims == 0) return false;
+    estimated.transform = std::make_shared<const FeatureTransform>(std::move(transform));
+  }
+  if (said.estimates_means) {
+    const FeatureTransform of_rows = estimated.transform ? *estimated.transform : FeatureTransform();
+    AdaptedMeans means = said.sample.estimate_means(model_->posteriors, model_->prior, of_rows, stop);
+    if (means.transform.n_dims == 0) return false;
+    estimated.model = new_model(std::move(means));
+  }
   const std::lock_guard lock(mutex_);
-  if (said.warp == warp_) transform_.swap(transform);
+  const bool suits = said.warp == warp_ && (said.estimates_transform || said.transform == adaptation_.transform);
+  if (suits) std::swap(adaptation_, estimated);
   return true;
 }
 
@@ -169,14 +221,14 @@ bool Speaker::choose_warp() {
 void Speaker::adapt() {
   if (choose_warp()) return;
   const Said said = this->said();
-  const size_t n_rows = said.estimates_transform ? said.sample.n_rows() : said.n_warp_rows;
+  const size_t n_rows = said.estimates() ? said.sample.n_rows() : said.n_warp_rows;
   if (n_rows < kLeastSpeakerRows) {
     fail(ASR_INVALID_STATE,
          "asr_adapt: %zu frames of speech have come to a FINAL as yet, of streams with the speaker's warp and opened since "
          "asr_speaker_set_methods; %zu are needed",
          n_rows, kLeastSpeakerRows);
   }
-  if (said.estimates_transform && !estimate(said, {}))
+  if (said.estimates() && !estimate(said, {}))
     fail(ASR_INVALID_STATE, "asr_adapt: no transform fits what was said; the one before stays");
 }
 

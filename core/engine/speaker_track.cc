@@ -19,11 +19,14 @@ SpeakerTrack::SpeakerTrack(std::shared_ptr<Speaker> speaker, float warp, bool le
       learns_(learns),
       shift_samples_(shift_samples),
       normalises_(normalises),
-      keeps_sound_(learns && shift_samples > 0 && speaker_->searches_warps()) {}
+      keeps_sound_(learns && shift_samples > 0 && speaker_->searches_warps()),
+      uses_means_(speaker_->adapts_means()) {}
 
-void SpeakerTrack::begin_utterance() {
+void SpeakerTrack::begin_utterance(AdaptedModels *models) {
   said_.clear();
-  transform_ = speaker_->transform(warp_);
+  const Speaker::Adaptation adaptation = speaker_->adaptation(warp_);
+  transform_ = adaptation.transform;
+  model_ = models->get(uses_means_ ? adaptation.model : nullptr);
 }
 
 void SpeakerTrack::add_sound(const float *samples, size_t n) {

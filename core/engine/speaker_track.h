@@ -21,8 +21,9 @@ class SpeakerTrack {
   SpeakerTrack(std::shared_ptr<Speaker> speaker, float warp, bool learns, uint32_t shift_samples, bool normalises);
 
   bool keeps_sound() const { return keeps_sound_; }
+  bool uses_means() const { return uses_means_; }  // utterances may have a model of the speaker's
 
-  void begin_utterance();  // uses the speaker's current transform
+  void begin_utterance(AdaptedModels *models);  // uses the speaker's current transform and model
   void add_sound(const float *samples, size_t n);
   void forget_before(uint64_t frame);  // before the utterance that begins there
   void begin_again(uint64_t frame);    // beginning of the sound that comes again
@@ -35,6 +36,9 @@ class SpeakerTrack {
   const std::shared_ptr<const FeatureTransform> &transform() const { return transform_; }
   bool keeps_rows() const { return learns_ && n_kept() < kMostUtteranceRows; }
   void keep(const float *rows, size_t n);
+
+  // The model that scores the utterance's rows; nullptr: the engine's own.
+  const std::shared_ptr<FusedModels> &model() const { return model_; }
 
   // states: of each row, or kNoState. Probably wrong results are not learned.
   void learn(const asr_event &final, uint64_t first_frame, const std::vector<uint32_t> &states, const StopToken &stop);
@@ -52,9 +56,10 @@ class SpeakerTrack {
   const bool learns_;
   const uint32_t shift_samples_;
   std::shared_ptr<const FeatureTransform> transform_;  // of the utterance; nullptr: none
+  std::shared_ptr<FusedModels> model_;                 // of the utterance
   std::vector<float> said_;                            // its rows, untransformed, as many as a speaker keeps
   std::vector<float> transformed_;                     // those of the last take()
-  const bool normalises_, keeps_sound_;
+  const bool normalises_, keeps_sound_, uses_means_;
   std::vector<float> sound_;  // consecutive samples of the utterance, as many as are worth looking at
   std::vector<float> later_;  // the newest samples after these, of which the next utterance may be
   uint64_t sound_begin_ = 0;  // the first of sound_, counted as n_samples_; a multiple of shift_samples_

@@ -194,10 +194,10 @@ void Stream::begin_sound(const LoadedModel &model) {
   sound_.emplace(front_end.sample_rate_hz, front_end.shift_samples, history_frame_);
 }
 
-void Stream::begin_utterance(const LoadedModel &model, Retired *retired) {
+void Stream::begin_utterance(const LoadedModel &model, Retired *retired, AdaptedModels *adapted) {
   if (!graph_) graph_ = choices_.take(gate_ ? gate_->sound_from(utterance_frame_) : utterance_frame_);
   utterance_.emplace(model, graph_, options_, retired, utterance_frame_);
-  if (speaker_) speaker_->begin_utterance();
+  if (speaker_) speaker_->begin_utterance(adapted);
   rows_->begin_utterance();
   if (fusion_) fusion_->begin_utterance(*graph_);
   if (gate_) gate_->open();

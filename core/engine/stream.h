@@ -70,7 +70,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void post_pause(EventPointer event, bool is_pause, uint32_t n_frames);
   void begin_rows(const LoadedModel &model, Retired *retired);
   void begin_sound(const LoadedModel &model);  // after the utterance, where all is decoded
-  void begin_utterance(const LoadedModel &model, Retired *retired);
+  void begin_utterance(const LoadedModel &model, Retired *retired, AdaptedModels *adapted);
   void require_endpoints(const char *call) const;
   void require_lattices() const;
   void go_on(const LoadedModel &model);  // after an utterance whose result is posted

@@ -25,11 +25,22 @@ void WindowRows::clear() {
 // Rows count once they are appended, so that comes last.
 WindowRows::Place WindowRows::add_features(const float *rows, size_t n, SpeakerTrack *speaker) {
   if (model_.is_split()) scores_.resize(std::max(scores_.size(), (n_rows_ + n) * model_.n_states()));
-  if (speaker != nullptr) rows = speaker->take(rows, n);
+  if (speaker != nullptr) {
+    rows = speaker->take(rows, n);
+    if (speaker->model()) return add_adapted(speaker->model(), rows, n);
+  }
   features_.insert(features_.end(), rows, rows + n * model_.n_dims());
   asr_step_job job{};
   job.n_rows = static_cast<uint32_t>(n);
   return add_step(job);
+}
+
+// The host gets the scores, as the search takes rows of the device from the engine's own model only.
+WindowRows::Place WindowRows::add_adapted(std::shared_ptr<FusedModels> model, const float *rows, size_t n) {
+  const size_t first_row = loglikes_.size() / model_.n_states();
+  loglikes_.resize(loglikes_.size() + n * model_.n_states());
+  if (n > 0) fused_.add(std::move(model), rows, n, first_row, model_.n_states());
+  return {&loglikes_, first_row};
 }
 
 WindowRows::Place WindowRows::add_loglikes(const float *rows, size_t n) {

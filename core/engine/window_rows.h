@@ -28,7 +28,8 @@ class WindowRows {
     bool returns_rows = false;  // the device's rows come to the host, without the speaker's transform
   };
 
-  // Adds a stream's next n rows: features, which its speaker takes unless that is nullptr, or log-likelihoods.
+  // Adds a stream's next n rows: features, which its speaker takes unless that is nullptr and whose model then scores
+  // them, or log-likelihoods.
   Place add_features(const float *rows, size_t n, SpeakerTrack *speaker);
   Place add_loglikes(const float *rows, size_t n);
   // Adds the rows of a job of the device's step, whatever its first_row. Needs no memory. returns_rows: of a signal only.
@@ -49,6 +50,7 @@ class WindowRows {
   void locate(const Place &place, asr_advance_job *job) const;
 
  private:
+  Place add_adapted(std::shared_ptr<FusedModels> model, const float *rows, size_t n);
   void score_steps();
   float *const *reserve_returned();
 

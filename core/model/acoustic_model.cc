@@ -165,7 +165,7 @@ class Validator {
 
 void AcousticModel::validate(const std::string &source) const { Validator(*this, source).run(); }
 
-AcousticView::AcousticView(const AcousticModel &model) {
+AcousticView::AcousticView(const AcousticModel &model, const std::vector<float> &means) {
   for (const GmmStream &stream : model.streams) {
     streams_.push_back({static_cast<uint32_t>(stream.dims.size()), stream.dims.data()});
   }
@@ -179,7 +179,7 @@ AcousticView::AcousticView(const AcousticModel &model) {
   view_.n_gaussians = model.n_gaussians();
   view_.streams = streams_.data();
   view_.codebooks = model.codebooks.data();
-  view_.means = model.means.data();
+  view_.means = means.data();
   view_.covariance_of = model.covariance_of.data();
   view_.precision_at = model.precision_at.data();
   view_.precisions = model.precisions.data();

@@ -37,10 +37,12 @@ struct AcousticModel {
   void validate(const std::string &source) const;
 };
 
-// AcousticView points into the model and into itself, so it is constructed in place and kept as long as it is used.
+// AcousticView points into the model and its means, and into itself, so it is constructed in place and kept as long as it is
+// used.
 class AcousticView {
  public:
-  explicit AcousticView(const AcousticModel &model);
+  explicit AcousticView(const AcousticModel &model) : AcousticView(model, model.means) {}
+  AcousticView(const AcousticModel &model, const std::vector<float> &means);  // with other means than the model's own
   AcousticView(const AcousticView &) = delete;
   AcousticView &operator=(const AcousticView &) = delete;
   const asr_acoustic_view *get() const { return &view_; }

@@ -238,6 +238,10 @@ class Trial {
       insist("asr_engine_add_model", [&] { return asr_engine_add_model(engine_, "other", other_model_.c_str()); });
     }
     if (has_speaker()) insist("asr_speaker_new", [&] { return asr_speaker_new(engine_, &speaker_); });
+    if (scenario_.is_dialog) {
+      insist("asr_speaker_set_methods",
+             [&] { return asr_speaker_set_methods(speaker_, ASR_SPEAKER_FMLLR | ASR_SPEAKER_MLLR, 0); });
+    }
     for (int i = 0; i < n; ++i) {
       heard_[i].~Heard();
       new (&heard_[i]) Heard;

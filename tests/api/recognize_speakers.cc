@@ -16,6 +16,8 @@ Outcome recognize_command(const std::string &arguments) {
 
 bool has(const Outcome &outcome, const std::string &text) { return outcome.output.find(text) != std::string::npos; }
 
+std::string first_line(const std::string &text) { return text.substr(0, text.find('\n')); }
+
 std::string write(const std::string &name, const std::string &text) {
   std::string path = tone_bundle() + "/" + name;
   std::ofstream(path) << text;
@@ -72,6 +74,32 @@ TEST(RecognizeSpeakers, WarpAndTransformTogether) {
   EXPECT_TRUE(has(given, "low_mid_high_low_mid\tlow mid high low mid\n")) << given.output;
 }
 
+// Means are saved and read like the transforms of rows, and belong to these.
+TEST(RecognizeSpeakers, MeansAreEstimatedWrittenAndRead) {
+  const std::string means = tone_bundle() + "/means", rows = tone_bundle() + "/rows", again = tone_bundle() + "/means_again";
+  const std::string common = recordings() + " --utt2spk " + utt2spk() + " --json";
+  const Outcome adapted = recognize_command(common + " --adapt mllr --jobs 1 --save-mean-transforms " + means);
+  EXPECT_EQ(adapted.exit_code, 0) << adapted.output;
+  EXPECT_TRUE(has(adapted, "adapted to 2 of 2 speakers")) << adapted.output;
+  EXPECT_TRUE(has(adapted, "2 transforms of means are in " + means)) << adapted.output;
+  const std::string result = first_line(adapted.output.substr(adapted.output.find('{')));
+  EXPECT_NE(result, first_line(recognize_command(common).output));
+  const Outcome given =
+      recognize_command(common + " --jobs 3 --mean-transforms ark:" + means + " --save-mean-transforms " + again);
+  EXPECT_EQ(first_line(given.output), result);
+  EXPECT_EQ(read_file(again), read_file(means));
+  const Outcome both =
+      recognize_command(common + " --adapt fmllr+mllr --jobs 2 --save-transforms " + rows + " --save-mean-transforms " + means);
+  EXPECT_EQ(both.exit_code, 0) << both.output;
+  EXPECT_NE(read_file(again), read_file(means));
+  const Outcome given_both = recognize_command(common + " --transforms ark:" + rows + " --mean-transforms ark:" + means);
+  EXPECT_EQ(first_line(given_both.output), first_line(both.output.substr(both.output.find('{'))));
+  const std::string bad = write("bad_means", "ann  [ 1 2\n 3 4 ]\n");
+  const Outcome refused = recognize_command(common + " --mean-transforms ark:" + bad);
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_TRUE(has(refused, "ark:" + bad + ": 'ann' is no transform for the model: ")) << refused.output;
+}
+
 // A factor of --vtln is the warp of all utterances, and of all speakers with --adapt.
 TEST(RecognizeSpeakers, OneWarpForAll) {
   const Outcome plain = recognize_command(tone_recording("low mid") + " --json");
@@ -84,8 +112,10 @@ TEST(RecognizeSpeakers, OneWarpForAll) {
 
 TEST(RecognizeSpeakers, BadUsageAndBadFiles) {
   const std::string recording = tone_recording("low mid");
-  for (const char *const wrong : {"--vtln 0.7", "--vtln 1.3", "--vtln nan", "--vtln 1x", "--vtln sea",
-                                  "--vtln search --vtln-factors 12", "--save-warps x", "--save-transforms x", "--utt2spk x"}) {
+  for (const char *const wrong :
+       {"--vtln 0.7", "--vtln 1.3", "--vtln nan", "--vtln 1x", "--vtln sea", "--vtln search --vtln-factors 12",
+        "--save-warps x", "--save-transforms x", "--utt2spk x", "--save-mean-transforms x", "--adapt mllr --save-transforms x",
+        "--adapt fmllr --save-mean-transforms x", "--adapt mllr --fuse x"}) {
     const Outcome outcome = recognize_command(recording + " " + wrong);
     EXPECT_EQ(outcome.exit_code, 2) << wrong << "\n" << outcome.output;
   }

@@ -308,7 +308,8 @@ TEST(SpeakerWarp, MisuseIsRefused) {
   }
   EXPECT_EQ(warp_of(speaker), 1);
   EXPECT_EQ(asr_speaker_set_methods(nullptr, ASR_SPEAKER_FMLLR, 0), ASR_INVALID_ARGUMENT);
-  for (const auto &[methods, n_warps] : {std::pair{0u, 0u}, {4u, 0u}, {5u, 0u}, {1u, 11u}, {2u, 0u}, {2u, 1u}, {3u, 46u}}) {
+  for (const auto &[methods, n_warps] :
+       {std::pair{0u, 0u}, {8u, 0u}, {9u, 0u}, {4u, 11u}, {1u, 11u}, {2u, 0u}, {2u, 1u}, {3u, 46u}}) {
     EXPECT_EQ(asr_speaker_set_methods(speaker.get(), methods, n_warps), ASR_INVALID_ARGUMENT) << methods << " " << n_warps;
   }
   ASSERT_OK(asr_speaker_set_methods(speaker.get(), ASR_SPEAKER_VTLN, 11));

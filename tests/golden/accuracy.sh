@@ -38,6 +38,14 @@ check an4_cont8 7.5 "$an4/etc/an4_test_dev.transcription" --adapt fmllr --utt2sp
 cmp "$work/hyp" "$work/one_job" || status=1
 check an4_cont8 7.5 "$an4/etc/an4_test_dev.transcription" --transforms "ark:$work/transforms" --utt2spk "$work/utt2spk"
 cmp "$work/hyp" "$work/one_job" || status=1
+check an4_cont8 8 "$an4/etc/an4_test_dev.transcription" --adapt mllr --utt2spk "$work/utt2spk" --jobs 1
+cp "$work/hyp" "$work/one_job"
+check an4_cont8 8 "$an4/etc/an4_test_dev.transcription" --adapt mllr --utt2spk "$work/utt2spk" --jobs 5 \
+  --save-mean-transforms "$work/means"
+cmp "$work/hyp" "$work/one_job" || status=1
+check an4_cont8 8 "$an4/etc/an4_test_dev.transcription" --mean-transforms "ark:$work/means" --utt2spk "$work/utt2spk"
+cmp "$work/hyp" "$work/one_job" || status=1
+check an4_cont8 7.5 "$an4/etc/an4_test_dev.transcription" --adapt fmllr+mllr --utt2spk "$work/utt2spk"
 check an4_cont8 8 "$an4/etc/an4_test_dev.transcription" --vtln search --utt2spk "$work/utt2spk" --jobs 1
 cp "$work/hyp" "$work/one_job"
 check an4_cont8 8 "$an4/etc/an4_test_dev.transcription" --vtln search --utt2spk "$work/utt2spk" --jobs 5 \

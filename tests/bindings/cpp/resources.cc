@@ -115,6 +115,29 @@ TEST(CppHeader, ASpeakersTransformIsSetAndTakenAway) {
   EXPECT_EQ(senone::Engine().try_new_speaker().error().status(), ASR_INVALID_ARGUMENT);
 }
 
+TEST(CppHeader, ASpeakersMeansAreEstimatedAndSet) {
+  senone::Engine engine = load();
+  senone::Speaker speaker = engine.new_speaker(), other = engine.new_speaker();
+  senone::StreamConfig config;
+  config.speaker = speaker.get();
+  speaker.set_methods(false, 0, true);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(hear(engine, config, "low mid high").text(), "low mid high");
+  speaker.adapt();
+  EXPECT_TRUE(speaker.transform().empty());
+  const std::vector<float> found = speaker.mean_transform();
+  const size_t n = engine.info().n_feature_dims;
+  ASSERT_EQ(found.size(), n * (n + 1));
+  const double cost = hear(engine, config, "low").alternatives()[0].acoustic_cost();
+  config.speaker = other.get();
+  other.set_mean_transform(found);
+  EXPECT_EQ(hear(engine, config, "low").alternatives()[0].acoustic_cost(), cost);
+  other.set_mean_transform({});
+  EXPECT_TRUE(other.mean_transform().empty());
+  EXPECT_NE(hear(engine, config, "low").alternatives()[0].acoustic_cost(), cost);
+  EXPECT_EQ(other.try_set_mean_transform({1}).error().status(), ASR_INVALID_ARGUMENT);
+  EXPECT_EQ(senone::Speaker().try_mean_transform().error().status(), ASR_INVALID_ARGUMENT);
+}
+
 TEST(CppHeader, AStreamAdaptsItsSpeakerBetweenUtterances) {
   senone::Engine engine = load();
   senone::StreamConfig config;

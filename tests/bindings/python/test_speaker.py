@@ -81,6 +81,30 @@ class Speakers(unittest.TestCase):
             self.assertRaises(senone.InvalidArgument, speaker.set_transform, bad)
         self.assertTrue((speaker.transform() == identity()).all())
 
+    def test_means_are_estimated_and_set(self) -> None:
+        with engine().speaker() as speaker:
+            speaker.set_methods(fmllr=False, mllr=True)
+            for _ in range(3):
+                engine().recognize(samples(), speaker=speaker)
+            plain = cost(speaker)
+            speaker.adapt()
+            self.assertIsNone(speaker.transform())
+            found = speaker.mean_transform()
+            assert found is not None
+            self.assertEqual((found.shape, found.dtype), (identity().shape, np.float32))
+            adapted = cost(speaker)
+            self.assertLess(adapted, plain)
+            with engine().speaker() as other:
+                other.set_mean_transform(found)
+                self.assertEqual(cost(other), adapted)
+                other.set_transform(None)
+                self.assertIsNone(other.mean_transform())
+            speaker.set_mean_transform(None)
+            self.assertIsNone(speaker.mean_transform())
+            self.assertAlmostEqual(cost(speaker), plain, delta=1e-3 * abs(plain))
+            for bad in (identity().T, identity() * np.nan, identity() * 1e9, "none"):
+                self.assertRaises(senone.InvalidArgument, speaker.set_mean_transform, bad)
+
     def test_streams_adapt_between_utterances(self) -> None:
         for adaptation in ("on_call", "between_utterances"):
             speaker = engine().speaker()

@@ -205,6 +205,10 @@ void call_with_nothing() {
   if (asr_speaker_get_transform(nullptr, nullptr, 0, &n_values) != ASR_INVALID_ARGUMENT)
     finding("get_transform takes no speaker");
   if (asr_speaker_set_transform(nullptr, nullptr, 0) != ASR_INVALID_ARGUMENT) finding("set_transform takes no speaker");
+  if (asr_speaker_get_mean_transform(nullptr, nullptr, 0, &n_values) != ASR_INVALID_ARGUMENT)
+    finding("get_mean_transform takes no speaker");
+  if (asr_speaker_set_mean_transform(nullptr, nullptr, 0) != ASR_INVALID_ARGUMENT)
+    finding("set_mean_transform takes no speaker");
   asr_speaker_free(nullptr);
   if (asr_engine_add_model(nullptr, "a", "") != ASR_INVALID_ARGUMENT) finding("asr_engine_add_model takes no engine");
   if (asr_engine_remove_model(nullptr, "a") != ASR_INVALID_ARGUMENT) finding("asr_engine_remove_model takes no engine");

@@ -56,15 +56,16 @@ class Speaker {
 
   void set_methods(Dice &dice) {
     const uint32_t n_warps[] = {0, 1, 5, 11, 21};
-    const uint32_t methods = dice.below(5);
+    const uint32_t methods = dice.below(9);
     require_sentence(asr_speaker_set_methods(speaker_, methods, n_warps[dice.below(5)]), "asr_speaker_set_methods");
   }
   void set_warp(Dice &dice) {
     require_sentence(asr_speaker_set_warp(speaker_, dice.pick({1, 0.8f, 1.25f, 0.9f, 0, -1, NAN, INFINITY})),
                      "asr_speaker_set_warp");
   }
-  // Sets a transform close to none, with some values changed.
+  // Sets a transform of rows or of means, close to none, with some values changed.
   void set_transform(Dice &dice) {
+    const bool is_of_means = dice.below(2) == 1;
     asr_engine_info info{};
     info.size = sizeof(info);
     require(asr_engine_get_info(shared_engine(), &info), "asr_engine_get_info");
@@ -75,7 +76,11 @@ class Speaker {
       values[dice.below(65536) % values.size()] = dice.pick({0, 1, -1, 2, 1e30f, -1e30f, 1e-30f, NAN, INFINITY});
     }
     const size_t n_values = dice.below(8) == 0 ? dice.byte() % (values.size() + 1) : values.size();
-    require_sentence(asr_speaker_set_transform(speaker_, values.data(), n_values), "asr_speaker_set_transform");
+    if (is_of_means) {
+      require_sentence(asr_speaker_set_mean_transform(speaker_, values.data(), n_values), "asr_speaker_set_mean_transform");
+    } else {
+      require_sentence(asr_speaker_set_transform(speaker_, values.data(), n_values), "asr_speaker_set_transform");
+    }
   }
   void adapt() {
     const asr_status status = asr_adapt(speaker_);
@@ -83,13 +88,15 @@ class Speaker {
   }
   // Estimates are finite and in range.
   void inspect_estimates() const {
-    size_t n = 0, n_again = 0;
-    require(asr_speaker_get_transform(speaker_, nullptr, 0, &n), "asr_speaker_get_transform");
-    std::vector<float> values(n);
-    require(asr_speaker_get_transform(speaker_, values.data(), n, &n_again), "asr_speaker_get_transform");
-    if (n_again != n) finding("a transform of %zu values has %zu", n, n_again);
-    for (const float value : values) {
-      if (!std::isfinite(value)) finding("a transform has the value %g", double(value));
+    for (const auto get : {asr_speaker_get_transform, asr_speaker_get_mean_transform}) {
+      size_t n = 0, n_again = 0;
+      require(get(speaker_, nullptr, 0, &n), "asr_speaker_get_transform");
+      std::vector<float> values(n);
+      require(get(speaker_, values.data(), n, &n_again), "asr_speaker_get_transform");
+      if (n_again != n) finding("a transform of %zu values has %zu", n, n_again);
+      for (const float value : values) {
+        if (!std::isfinite(value)) finding("a transform has the value %g", double(value));
+      }
     }
     float warp = 0;
     require(asr_speaker_get_warp(speaker_, &warp), "asr_speaker_get_warp");
@@ -203,7 +210,9 @@ std::vector<std::string> seeds() {
                                                                      "\x07";
   const std::string transformed = std::string("\x00\x04", 2) + heard + heard + "\x04\x05" + heard;
   const std::string warped = std::string("\x00\x01\x03\x03", 4) + heard + heard + "\x04\x05" + heard;
-  return {transformed, warped, fused, std::string("\x00\x03\x00\x01", 4) + heard + "\x02\x01\x08\x0e\x09" + no_models + "\x07"};
+  const std::string means = std::string("\x00\x01\x04\x00", 4) + heard + heard + "\x04\x05" + heard;
+  return {transformed, warped, means, fused,
+          std::string("\x00\x03\x00\x01", 4) + heard + "\x02\x01\x08\x0e\x09" + no_models + "\x07"};
 }
 
 }  // namespace asr::fuzz

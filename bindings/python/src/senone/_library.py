@@ -176,6 +176,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "asr_speaker_set_warp": (c_int, [c_void_p, c_float]),
     "asr_speaker_get_transform": (c_int, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)]),
     "asr_speaker_set_transform": (c_int, [c_void_p, c_void_p, c_size_t]),
+    "asr_speaker_get_mean_transform": (c_int, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)]),
+    "asr_speaker_set_mean_transform": (c_int, [c_void_p, c_void_p, c_size_t]),
     "asr_speaker_free": (None, [c_void_p]),
     "asr_fusion_default": (None, [POINTER(asr_fusion)]),
     "asr_stream_config_default": (None, [POINTER(asr_stream_config)]),
