@@ -49,7 +49,7 @@ SampleFormat sample_format(const asr_stream_config &c) {
   return format;
 }
 
-// The times of the preset, but for those that are told.
+// The times of the preset, but for those that are set.
 std::optional<EndpointTimes> endpoint_times(const asr_stream_config &c) {
   check_range<int>(number(c.endpoint), ASR_ENDPOINT_OFF, ASR_ENDPOINT_CAPTIONS, "asr_stream_config.endpoint");
   check_range(c.reserved, 0u, 0u, "asr_stream_config.reserved");

@@ -24,8 +24,7 @@ struct Entry {
 
 class TreeBuilder {
  public:
-  TreeBuilder(const Grammar &grammar, const Lexicon &lexicon, double word_cost)
-      : grammar_(grammar), word_cost_(word_cost) {
+  TreeBuilder(const Grammar &grammar, const Lexicon &lexicon, double word_cost) : grammar_(grammar), word_cost_(word_cost) {
     for (const std::vector<uint32_t> &phones : lexicon.pronunciations) spellings_.push_back(spell(phones));
     rank_spellings();
     for (const std::string &word : grammar.words) {

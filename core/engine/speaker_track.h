@@ -16,8 +16,8 @@ namespace asr {
 
 class SpeakerTrack {
  public:
-  // warp: of the stream's frequency axis. learns: whether the speaker is told anything. shift_samples: of a frame, 0 where rows
-  // are fed. normalises: whether rows lose a mean.
+  // warp: of the stream's frequency axis. learns: whether the speaker learns from the rows. shift_samples: of a frame, 0 where
+  // rows are fed. normalises: whether rows lose a mean.
   SpeakerTrack(std::shared_ptr<Speaker> speaker, float warp, bool learns, uint32_t shift_samples, bool normalises);
 
   bool keeps_sound() const { return keeps_sound_; }

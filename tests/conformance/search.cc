@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the search against its double and literal references (tests/reference/viterbi.h), on thousands of small random graphs.
 #include <cmath>
+#include <limits>
 
 #include "tests/conformance/search_fixture.h"
 #include "tests/reference/viterbi.h"
@@ -171,6 +172,34 @@ TEST_P(SearchTest, MoreTokensThanExpected) {
   const SearchResult got = decode(*device, graph.view(), options, rows, 14, true, 6);
   EXPECT_GT(got.n_tokens, 60000u);
   expect_same(got, reference::pruned_search(graph.view(), options, rows.data(), 14, true));
+}
+
+// A limit of active tokens among many of the same cost, where only the state's number decides.
+TEST_P(SearchTest, ManyTokensOfOneCost) {
+  const auto device = open();
+  constexpr uint32_t kFrames = 4;
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  for (const uint32_t n : {1u, 2u, 127u, 128u, 129u, 257u, 1000u, 5000u}) {
+    for (const bool one_cost : {true, false}) {
+      const FanGraph graph(n, one_cost);
+      const Loaded loaded(api(), *device, graph.view());
+      const std::vector<float> rows = FanGraph::loglikes(kFrames, one_cost);
+      for (const float beam : {1e-45f, 3.0f, 1e30f, kLargest}) {
+        for (const ActiveLimits limits :
+             {ActiveLimits{1, 0}, ActiveLimits{1, 1}, ActiveLimits{127, 0}, ActiveLimits{128, 128}, ActiveLimits{129, 0},
+              ActiveLimits{200, 130}, ActiveLimits{999, 999}, ActiveLimits{5, 300}, ActiveLimits{UINT32_MAX, UINT32_MAX}}) {
+          if (HasFailure()) return;
+          SCOPED_TRACE(testing::Message() << n << " states, one cost " << one_cost << ", beam " << beam << ", at most "
+                                          << limits.max_active << ", at least " << limits.min_active);
+          const asr_search_options options = search_options(beam, limits.max_active, limits.min_active);
+          const Channel channel(api(), *device, loaded, options);
+          advance(*device, channel, rows.data(), FanGraph::kPdfs, kFrames, 64);
+          expect_same(best_path(*device, channel, true),
+                      reference::pruned_search(graph.view(), options, rows.data(), kFrames, true));
+        }
+      }
+    }
+  }
 }
 
 TEST_P(SearchTest, NoFrames) {

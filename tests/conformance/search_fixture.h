@@ -32,6 +32,55 @@ inline GraphShape random_shape(std::mt19937 &random) {
   return shape;
 }
 
+// A start state with an arc to each of n states, which have arcs to themselves and to each other. In all frames but the first
+// they are tokens of few different costs, or of one: keys with equal bins and digits.
+class FanGraph {
+ public:
+  FanGraph(uint32_t n, bool one_cost) {
+    for (uint32_t i = 1; i <= n; ++i)
+      arcs_.push_back({i, 1 + i % kPdfs, i % 5, one_cost ? 1.0f : 0.25f * static_cast<float>(i % 7)});
+    for (uint32_t i = 1; i <= n; ++i) {
+      begins_.push_back(static_cast<uint32_t>(arcs_.size()));
+      arcs_.push_back({i, 1 + i % kPdfs, 0, 0.5f});
+      arcs_.push_back({i % n + 1, 1 + i % kPdfs, i % 3, one_cost ? 0.5f : 0.125f * static_cast<float>(i % 3)});
+    }
+    begins_.push_back(static_cast<uint32_t>(arcs_.size()));
+    ends_.assign(n + 2, static_cast<uint32_t>(arcs_.size()));
+    final_costs_.assign(n + 1, 0.0f);
+  }
+  asr_graph_view view() const {
+    return {sizeof(asr_graph_view),
+            static_cast<uint32_t>(final_costs_.size()),
+            0,
+            kPdfs,
+            kPdfs,
+            arcs_.size(),
+            begins_.data(),
+            ends_.data(),
+            arcs_.data(),
+            final_costs_.data(),
+            pdf_of_,
+            nullptr};
+  }
+  // Rows of one log-likelihood, or of four.
+  static std::vector<float> loglikes(uint32_t n_frames, bool one_cost) {
+    std::vector<float> rows(size_t{n_frames} * kPdfs, -1.0f);
+    for (size_t i = 0; !one_cost && i < rows.size(); ++i) rows[i] = -0.5f * static_cast<float>(i % 4);
+    return rows;
+  }
+  static constexpr uint32_t kPdfs = 3;
+
+ private:
+  std::vector<asr_graph_arc> arcs_;
+  std::vector<uint32_t> begins_ = {0}, ends_;
+  std::vector<float> final_costs_;
+  const uint32_t pdf_of_[kPdfs + 1] = {0, 0, 1, 2};
+};
+
+struct ActiveLimits {
+  uint32_t max_active, min_active;
+};
+
 class SearchFixture : public BackendTest {
  protected:
   // A graph loaded on a device.

@@ -6,13 +6,13 @@
 namespace asr::test {
 namespace {
 
-constexpr uint32_t kRooms[] = {3, 7, 20};  // the last is the smallest possible capacity
+constexpr uint32_t kCapacities[] = {3, 7, 20};  // the last is the smallest possible capacity
 
 class SmallRoomsTest : public LoadFixture {
  protected:
   // Uses a new device for each capacity and cluster size, since grown buffers stay large.
   void expect_outcome(const asr_graph_view &view, const Utterance &u, const std::vector<uint32_t> &sizes, const Outcome &want) {
-    for (const uint32_t small_rooms : kRooms) {
+    for (const uint32_t small_rooms : kCapacities) {
       for (const uint32_t size : cluster_sizes(sizes)) {
         if (HasFailure()) return;
         SCOPED_TRACE("small rooms " + std::to_string(small_rooms) + ", blocks of a cluster " + std::to_string(size));
@@ -71,6 +71,21 @@ TEST_P(SmallRoomsTest, ManyTokens) {
     const Outcome want = reference_outcome(graph.view(), u);
     EXPECT_GT(want.path.n_tokens, 40000u);
     expect_outcome(graph.view(), u, {0, 1, 2, 3, 8, 9, 16}, want);
+  }
+}
+
+// A limit of active tokens among many of the same cost, whose keys the blocks of a cluster compare together.
+TEST_P(SmallRoomsTest, ManyTokensOfOneCost) {
+  constexpr uint32_t kFrames = 4;
+  for (const uint32_t n : {129u, 1500u}) {
+    for (const ActiveLimits limits : {ActiveLimits{129, 0}, ActiveLimits{5, 300}, ActiveLimits{999, 999}}) {
+      SCOPED_TRACE(testing::Message() << n << " states, at most " << limits.max_active << ", at least " << limits.min_active);
+      const bool one_cost = limits.min_active != 300;
+      const FanGraph graph(n, one_cost);
+      const Utterance u{FanGraph::loglikes(kFrames, one_cost), kFrames, search_options(3, limits.max_active, limits.min_active),
+                        true};
+      expect_outcome(graph.view(), u, {0, 1, 2, 3, 8, 9, 16}, reference_outcome(graph.view(), u));
+    }
   }
 }
 

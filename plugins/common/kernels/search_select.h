@@ -84,10 +84,10 @@ DEVICE void lower_best(LOCAL State *search, GLOBAL const SearchArc *arcs, const 
 
 // Finds the bin, or the next digit, of the k-th smallest of the keys that begin like the known part.
 FOR_TYPES(Search, State)
-DEVICE void team_find_digit(const Search *s, LOCAL State *search, KeyPrefix known, uint32_t k) {
+DEVICE void team_find_digit(const Search *s, LOCAL State *search, float bins_per_cost, KeyPrefix known, uint32_t k) {
   LOCAL KthKey *const kth = &search->kth;
   LOCAL uint32_t *const own_bins = bins(s);
-  const float best = search->job.best, bins_per_cost = (float)kBins / search->job.beam.beam;
+  const float best = search->job.best;
   const uint32_t n_tokens = n_own_tokens(s), n_share = (kBins + block_size() - 1) / block_size();
   for (uint32_t b = thread_number(); b < kBins; b += block_size()) own_bins[b] = 0;
   block_sync();                                                          // all have read what was found before
@@ -114,9 +114,10 @@ DEVICE void team_find_digit(const Search *s, LOCAL State *search, KeyPrefix know
 }
 
 // Finds the key with kth->n_left - 1 below it among the kth->n_in_bin keys that begin like the known part, at most kFewKeys.
-FOR_TYPES(Search, State) DEVICE void team_find_kth_of_few(const Search *s, LOCAL State *search, KeyPrefix known) {
+FOR_TYPES(Search, State)
+DEVICE void team_find_kth_of_few(const Search *s, LOCAL State *search, float bins_per_cost, KeyPrefix known) {
   LOCAL KthKey *const kth = &search->kth;
-  const float best = search->job.best, bins_per_cost = (float)kBins / search->job.beam.beam;
+  const float best = search->job.best;
   const uint32_t n_tokens = n_own_tokens(s);
   for (uint32_t i = thread_number(); i < n_tokens; i += block_size()) {
     const OwnToken token = own_token(s, i);
@@ -137,14 +138,15 @@ FOR_TYPES(Search, State) DEVICE void team_find_kth_of_few(const Search *s, LOCAL
 // The k-th smallest key of the tokens; 0 < k <= n_tokens. Keys differ, so few are left at the latest with the last digit.
 FOR_TYPES(Search, State) DEVICE SearchKey team_kth_key(const Search *s, LOCAL State *search, uint32_t k) {
   LOCAL KthKey *const kth = &search->kth;
+  const float bins_per_cost = (float)kBins / search->job.beam.beam;
   KeyPrefix known = {kNoBin, 64, 0};
   if (thread_number() == 0) kth->n_few = 0;
   do {
-    team_find_digit(s, search, known, k);
+    team_find_digit(s, search, bins_per_cost, known, k);
     known = add_digit(known, kth->bin);
     k = kth->n_left;
   } while (kth->n_in_bin > kFewKeys && known.top > 0);
-  team_find_kth_of_few(s, search, known);
+  team_find_kth_of_few(s, search, bins_per_cost, known);
   release_bins(s);
   return kth->key;
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "plugins/common/kernels/search_keys.h"
+#include "plugins/common/kernels/search_types.h"
 #include "plugins/common/ocl/kernels.h"
 #include "plugins/common/open_options.h"
 
@@ -14,7 +16,8 @@ namespace {
 // work-item and the kernel has no barriers: compilers such as PoCL's copy code for every path between barriers.
 constexpr uint32_t kGpuGroupSize = 1024, kSubgroupsGroupSize = 512, kHostGroupSize = 1;
 constexpr size_t kLaneBytes = 1024, kMostSlots = 8191;  // less than half of the usual max_slots
-constexpr uint32_t kLeastSlots = 1537;                  // enough for the bins of LocalTable, and for closing gaps
+constexpr uint32_t kLeastSlots = 1537;                  // enough for bins and few keys of the selection, and for closing gaps
+static_assert(2 * kLeastSlots >= kBins + 2 * kFewKeys && 2 * kLeastSlots >= 3 * kGpuGroupSize);
 constexpr uint32_t kReduxCapability = 8;
 
 std::string options_of(const SearchTuning &tuning) {

@@ -38,7 +38,8 @@ __device__ inline ArcStretch stretch_of(const SearchState &search, uint32_t list
   return warp_stretch(search.list[list], n_items, n_arcs, blockDim.x);
 }
 
-// ---- what search_frame.h asks for ------------------------------------------------------------------------------------------
+// ---- the hooks of search_frame.h
+// ---------------------------------------------------------------------------------------------
 
 template <typename Team>
 __device__ inline float warp_lower_best(const Table<Team> *table, float cost, bool counts) {

@@ -76,7 +76,8 @@ struct Walk {
   }
 };
 
-// ---- what search_prune.h asks for ------------------------------------------------------------------------------------------
+// ---- the hooks of search_prune.h
+// ---------------------------------------------------------------------------------------------
 
 template <bool kInShared>
 __device__ inline void prefetch(const Walk<kInShared> *w) {

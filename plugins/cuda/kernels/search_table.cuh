@@ -109,7 +109,8 @@ __device__ inline void team_sync(const Table<Team> *) {
   Team::sync();
 }
 
-// ---- what search_frame.h asks for ------------------------------------------------------------------------------------------
+// ---- the hooks of search_frame.h
+// ---------------------------------------------------------------------------------------------
 
 template <typename Team>
 __device__ inline bool has_lattice(const Table<Team> *table) {

@@ -78,7 +78,7 @@ TEST(Framer, SameFramesForAnyPieces) {
   }
 }
 
-// Frame counts stated by FORMATS.md for CMU Sphinx and Kaldi.
+// Frame counts of CMU Sphinx and Kaldi.
 TEST(Framer, FrameCounts) {
   const auto count = [](FrameEdges edges, uint32_t window, size_t n) {
     Framer framer(front_end_of({edges, window, 160}));

@@ -22,7 +22,8 @@ float log_likelihood_of(__global const float *row, uint pdf) { return row[pdf]; 
 
 #include "plugins/common/kernels/search_stretch.h"
 
-// ---- what search_frame.h asks for ------------------------------------------------------------------------------------------
+// ---- the hooks of search_frame.h
+// ---------------------------------------------------------------------------------------------
 
 // A work-group's search and its memory.
 typedef struct {

@@ -11,7 +11,8 @@ typedef struct {
   uint turn;  // of block_any
 } Walk;
 
-// ---- what search_prune.h asks for ------------------------------------------------------------------------------------------
+// ---- the hooks of search_prune.h
+// ---------------------------------------------------------------------------------------------
 
 // Has one barrier: a turn's flag is cleared in the turn before, when all have read it.
 bool block_any(Walk *w, bool value) {
