@@ -28,7 +28,6 @@ typedef struct KeyPrefix {
 } KeyPrefix;
 
 FIXED uint32_t kNoBin = 0xffffffffu;
-FIXED uint32_t kFewKeys = 128;
 
 // The k-th smallest key, shared by a block's threads (search_select.h).
 typedef struct KthKey {

@@ -212,6 +212,7 @@ typedef struct WalkState {
 FIXED uint32_t kFreeSlot = 0xffffffffu;  // instead of a slot's state
 FIXED uint32_t kNoSlot = 0xffffffffu;
 FIXED uint32_t kBins = 2048;       // of the histogram over the beam
+FIXED uint32_t kFewKeys = 128;     // that are compared with each other
 FIXED uint32_t kPruneFrames = 16;  // new frames of a lattice that is pruned
 
 #ifdef __cplusplus

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "plugins/common/kernels/search_keys.h"
 #include "plugins/common/kernels/search_types.h"
 #include "plugins/common/ocl/kernels.h"
 #include "plugins/common/open_options.h"
