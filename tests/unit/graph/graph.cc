@@ -78,8 +78,10 @@ TEST_F(GraphFileTest, ComesBack) {
   EXPECT_EQ(graph.n_words(), 3u);
   EXPECT_EQ(0, memcmp(view.emitting_begin, data.emitting_begin.data(), 16));
   EXPECT_EQ(0, memcmp(view.epsilon_begin, data.epsilon_begin.data(), 16));
+  // NOLINTBEGIN(bugprone-suspicious-memory-comparison): the same bytes are wanted
   EXPECT_EQ(0, memcmp(view.arcs, data.arcs.data(), 4 * sizeof(asr_graph_arc)));
   EXPECT_EQ(0, memcmp(view.final_costs, data.final_costs.data(), 12));
+  // NOLINTEND(bugprone-suspicious-memory-comparison)
   for (uint32_t id = 1; id <= 3; ++id) {
     const Transition &want = data.transitions[id], &got = graph.transition(id);
     EXPECT_EQ(view.pdf_of[id], want.pdf);
@@ -239,7 +241,7 @@ TEST_F(GraphFileTest, FinalCosts) {
 
 TEST_F(GraphFileTest, Transitions) {
   expect_refused(kTransitions + 12 + 4, 2u, "transitions[1]: pdf");
-  expect_refused(kTransitions + 3 * 12 + 11, uint8_t{2}, "transitions[3]: self_loop");
+  expect_refused(kTransitions + size_t{3} * 12 + 11, uint8_t{2}, "transitions[3]: self_loop");
 }
 
 TEST_F(GraphFileTest, LengthOfTheFile) {
