@@ -12,8 +12,7 @@ namespace asr {
 namespace {
 
 constexpr int kMostSweeps = 50;
-constexpr double kLeastShare = 1e-10;  // smallest share of a Gaussian that is counted
-constexpr double kLeastMove = 1e-9;    // smallest sum of squared changes of a sweep that continues the iteration
+constexpr double kLeastMove = 1e-9;  // smallest sum of squared changes of a sweep that continues the iteration
 
 void add_scaled(const std::vector<double> &values, double scale, double *sums) {
   for (size_t i = 0; i < values.size(); ++i) sums[i] += scale * values[i];

@@ -9,6 +9,8 @@
 
 namespace asr {
 
+constexpr double kLeastShare = 1e-10;  // smallest share of a Gaussian in a row that statistics count
+
 class GaussianPosteriors {
  public:
   explicit GaussianPosteriors(const AcousticModel &model) : GaussianPosteriors(model, model.means) {}

@@ -12,8 +12,6 @@
 namespace asr {
 namespace {
 
-constexpr double kLeastShare = 1e-10;  // smallest share of a Gaussian that is counted
-
 size_t triangle(size_t n) { return n * (n + 1) / 2; }
 
 std::vector<float> transformed_means(const AcousticModel &model, const FeatureTransform &by) {

@@ -21,20 +21,7 @@ class StepTest : public StepFixture {
     return sources;
   }
 
-  void expect_as_on_the_host(const FrontEnd &f, double tolerance) {
-    f.validate("test");
-    const World world(*this, f, 12);
-    if (!world.makes_signals()) GTEST_SKIP() << entry().id << ": rows of such features come from the host";
-    const std::vector<Source> sources = sources_of(f);
-    const auto got = step_scores(world, sources, 1), again = step_scores(world, sources, 2);
-    for (size_t i = 0; i < sources.size(); ++i) {
-      SCOPED_TRACE(testing::Message() << "kind " << int(f.dynamic) << " source " << i);
-      EXPECT_EQ(got[i], again[i]);
-      const std::vector<float> want = host_scores(world, sources[i]);
-      ASSERT_EQ(got[i].size(), want.size());
-      for (size_t t = 0; t < want.size(); ++t) ASSERT_NEAR(got[i][t], want[t], tolerance) << "row " << t;
-    }
-  }
+  void expect_as_on_the_host(const FrontEnd &f, double tolerance) { expect_host_scores(f, sources_of(f), 12, tolerance); }
 };
 
 // Shrinks a front end, so that windows are small and there are many frames.

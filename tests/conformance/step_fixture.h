@@ -19,6 +19,15 @@
 
 namespace asr::test {
 
+// Narrow windows of a low rate, whose mean is renewed early.
+inline FrontEnd small_front_end() {
+  FrontEnd f = sphinx_front_end();
+  f.sample_rate_hz = 2000, f.high_hz = 900, f.low_hz = 50, f.vtln_low_hz = 0, f.vtln_high_hz = 0;
+  f.window_samples = 50, f.shift_samples = 20, f.fft_samples = 64, f.n_mel = 14;
+  f.cmn_lookahead_frames = 0, f.cmn_window_frames = 30, f.cmn_prior_frames = 10;
+  return f;
+}
+
 class StepFixture : public SearchFixture {
  protected:
   static constexpr uint32_t kPdfs = 5, kWindow = 16;
@@ -294,6 +303,21 @@ class StepFixture : public SearchFixture {
     std::vector<std::vector<float>> scores;
     for (const auto &stream : streams) scores.push_back(scores_of(world, stream->channel()));
     return scores;
+  }
+
+  // The scores of the step are those of rows that the host makes, together and in other chunks.
+  void expect_host_scores(const FrontEnd &f, const std::vector<Source> &sources, uint32_t max_lanes, double tolerance) {
+    f.validate("test");
+    const World world(*this, f, max_lanes);
+    if (!world.makes_signals()) GTEST_SKIP() << entry().id << ": rows of such features come from the host";
+    const auto got = step_scores(world, sources, 1), again = step_scores(world, sources, 2);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      SCOPED_TRACE(testing::Message() << "kind " << int(f.dynamic) << " source " << i);
+      EXPECT_EQ(got[i], again[i]);
+      const std::vector<float> want = host_scores(world, sources[i]);
+      ASSERT_EQ(got[i].size(), want.size());
+      for (size_t t = 0; t < want.size(); ++t) ASSERT_NEAR(got[i][t], want[t], tolerance) << "row " << t;
+    }
   }
 };
 

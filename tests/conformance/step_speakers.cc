@@ -19,14 +19,6 @@ std::vector<float> some_transform(uint32_t n_dims, uint32_t seed) {
   return transform;
 }
 
-FrontEnd small_front_end() {
-  FrontEnd f = sphinx_front_end();
-  f.sample_rate_hz = 2000, f.high_hz = 900, f.low_hz = 50, f.vtln_low_hz = 0, f.vtln_high_hz = 0;
-  f.window_samples = 50, f.shift_samples = 20, f.fft_samples = 64, f.n_mel = 14;
-  f.cmn_lookahead_frames = 0, f.cmn_window_frames = 30, f.cmn_prior_frames = 10;
-  return f;
-}
-
 // Front ends whose rows are values, or a transform of values with or without offsets.
 std::vector<FrontEnd> front_ends() {
   std::vector<FrontEnd> all = {small_front_end()};

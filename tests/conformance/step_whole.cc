@@ -7,14 +7,6 @@
 namespace asr::test {
 namespace {
 
-FrontEnd small_front_end() {
-  FrontEnd f = sphinx_front_end();
-  f.sample_rate_hz = 2000, f.high_hz = 900, f.low_hz = 50, f.vtln_low_hz = 0, f.vtln_high_hz = 0;
-  f.window_samples = 50, f.shift_samples = 20, f.fft_samples = 64, f.n_mel = 14;
-  f.cmn_lookahead_frames = 0, f.cmn_window_frames = 30, f.cmn_prior_frames = 10;
-  return f;
-}
-
 class StepWholeTest : public StepFixture {
  protected:
   void SetUp() override {
@@ -36,20 +28,7 @@ class StepWholeTest : public StepFixture {
     return sources;
   }
 
-  void expect_as_on_the_host(const FrontEnd &f, double tolerance) {
-    f.validate("test");
-    const World world(*this, f, 32);
-    if (!world.makes_signals()) GTEST_SKIP() << entry().id << ": rows of such features come from the host";
-    const std::vector<Source> sources = sources_of(f);
-    const auto got = step_scores(world, sources, 1), again = step_scores(world, sources, 2);
-    for (size_t i = 0; i < sources.size(); ++i) {
-      SCOPED_TRACE(testing::Message() << "kind " << int(f.dynamic) << " source " << i);
-      EXPECT_EQ(got[i], again[i]);
-      const std::vector<float> want = host_scores(world, sources[i]);
-      ASSERT_EQ(got[i].size(), want.size());
-      for (size_t t = 0; t < want.size(); ++t) ASSERT_NEAR(got[i][t], want[t], tolerance) << "row " << t;
-    }
-  }
+  void expect_as_on_the_host(const FrontEnd &f, double tolerance) { expect_host_scores(f, sources_of(f), 32, tolerance); }
 };
 
 TEST_P(StepWholeTest, Means) {

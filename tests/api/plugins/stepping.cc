@@ -197,7 +197,7 @@ asr_status wait(asr_backend_device *device, uint32_t n_left) {
 
 const asr_backend_signals_api kSignals = {sizeof kSignals, prepare,        signal_begin,     signal_end, step,
                                           set_transform,   step_with_rows, kMostWholeFrames, 0};
-// Of a back end that was built before speakers were served.
+// The table of a back end that was built before speakers were served.
 const asr_backend_signals_api kOldSignals = {
     offsetof(asr_backend_signals_api, set_transform), prepare, signal_begin, signal_end, step, nullptr, nullptr, 0, 0};
 const void *extension(const char *name) {
