@@ -216,12 +216,22 @@ void write_bundle(const TrainEmArguments &arguments, Bundle bundle, const Acoust
   directory->commit();
 }
 
-void print_summary(const AcousticModel &model, const std::string &out, size_t n_utterances, uint64_t n_frames, double start_s) {
+void print_summary(const AcousticModel &model, const std::string &out, size_t n_utterances, uint64_t n_frames,
+                   const std::string &summed_by, double start_s) {
   const size_t n_parameters = model.means.size() + model.precisions.size() + model.log_weights.size();
   printf("%s: %" PRIu64 " Gaussians with %s covariances, %zu parameters, from %zu utterances, %" PRIu64 " frames\n",
          out.c_str(), model.n_gaussians(), model.covariance == ASR_COVARIANCE_FULL ? "full" : "diagonal", n_parameters,
          n_utterances, n_frames);
-  printf("%.1f s, peak memory %.0f MB\n", wall_seconds() - start_s, double(peak_memory_bytes()) / 1e6);
+  printf("%.1f s, peak memory %.0f MB, statistics by %s\n", wall_seconds() - start_s, double(peak_memory_bytes()) / 1e6,
+         summed_by.c_str());
+}
+
+// Returns who summed the statistics, and adds a warning if a device failed to.
+std::string summed_by(const train::DeviceSums *sums, std::vector<std::string> *warnings) {
+  if (sums == nullptr) return "the host";
+  if (sums->failure().empty()) return sums->device_id();
+  warnings->push_back(sums->failure() + "; the host summed the statistics from then on, with the same result");
+  return sums->device_id() + ", then the host";
 }
 
 void run_train_em(const TrainEmArguments &arguments) {
@@ -243,6 +253,8 @@ void run_train_em(const TrainEmArguments &arguments) {
   AcousticModel model;
   uint64_t n_frames = 0;
   size_t n_all = 0;
+  std::string summer;
+  std::vector<std::string> warnings;
   {
     Progress progress("training");
     read_data(arguments, bundle, device, &progress, &data);
@@ -256,10 +268,12 @@ void run_train_em(const TrainEmArguments &arguments) {
     model = trainer.train(start, arguments.recipe, arguments.out);
     if (arguments.recipe.semi_tied) train::append_transform(trainer.transform(), &bundle.front_end);
     n_frames = trainer.n_rows();
+    summer = summed_by(trainer.device_sums(), &warnings);
     for (const auto &[number, why] : trainer.left_out()) data.leave_out(data.utterances()[number].id, why);
     progress.update(-1, "writing " + arguments.out);
     write_bundle(arguments, bundle, model, &directory);
   }
+  for (const std::string &warning : warnings) fprintf(stderr, "senone: warning: %s\n", warning.c_str());
   if (n_left_out > 0) {
     fprintf(stderr, "senone: warning: %zu pronunciations of %s have phones that the model lacks and were left out\n",
             n_left_out, arguments.lexicon.c_str());
@@ -269,7 +283,7 @@ void run_train_em(const TrainEmArguments &arguments) {
     fprintf(stderr, "senone: note: %zu of %zu lines of %s have no recording\n", data.n_unheard(), data.n_transcripts(),
             arguments.transcripts.c_str());
   }
-  print_summary(model, arguments.out, n_all - data.left_out().size(), n_frames, start_s);
+  print_summary(model, arguments.out, n_all - data.left_out().size(), n_frames, summer, start_s);
 }
 
 void add_data_options(Command command, TrainEmArguments *arguments) {
@@ -288,7 +302,7 @@ void add_data_options(Command command, TrainEmArguments *arguments) {
   command.option("--raw-rate", recordings.raw_rate_hz, "Sample rate of .raw files (16-bit little-endian mono)")
       .range(kLeastSampleRateHz, kMostSampleRateHz)
       .shows_default();
-  command.option("--device", arguments->device, "What scores and searches when utterances are aligned (see `senone devices`)")
+  command.option("--device", arguments->device, "What aligns utterances and sums statistics (see `senone devices`); does not change sums")
       .shows_default();
   command.option("--jobs", arguments->n_jobs, "Threads; default: one for each core; does not change the result")
       .range(1u, kMostThreads);

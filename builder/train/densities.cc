@@ -7,6 +7,7 @@
 #include "builder/train/matrix.h"
 #include "core/base/cholesky.h"
 #include "core/base/error.h"
+#include "plugins/common/kernels/posteriors.h"
 
 namespace asr::train {
 namespace {
@@ -82,9 +83,21 @@ double Densities::shares(const float *row, size_t weight_row, std::vector<double
     best = std::max(best, (*shares)[k]);
   }
   double sum = 0;
-  for (double &share : *shares) sum += share = std::exp(share - best);
-  for (double &share : *shares) share /= sum;
-  return best + std::log(sum);
+  for (double &share : *shares) sum += share = posterior_exp(share - best);
+  for (double &share : *shares) share = posterior_of(share, sum);
+  return best + posterior_log(sum);
+}
+
+asr_mixture_view Densities::view() const {
+  return {dims_.data(),
+          static_cast<uint32_t>(dims_.size()),
+          static_cast<uint32_t>(mixture_.n_gaussians()),
+          static_cast<uint32_t>(mixture_.n_weight_rows()),
+          0,
+          mixture_.means.data(),
+          precisions_.data(),
+          log_norms_.data(),
+          log_weights_.data()};
 }
 
 }  // namespace asr::train

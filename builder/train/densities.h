@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "builder/train/mixture_model.h"
+#include "core/backend/asr_backend_statistics.h"
 
 namespace asr::train {
 
@@ -14,6 +15,9 @@ class Densities {
 
   // The log-likelihood of the row under a row of weights; the shares of the Gaussians, which add up to 1, into *shares.
   double shares(const float *row, size_t weight_row, std::vector<double> *shares);
+
+  // What a device sums with; valid as long as this.
+  asr_mixture_view view() const;
 
  private:
   double distance(const float *row, size_t gaussian);

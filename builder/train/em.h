@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rounds of expectation and maximisation over rows whose states, or shares of states, are known. The results have the same bits
-// for any number of threads: each mixture's rows are summed in pieces of fixed numbers, which are added in order.
+// for any number of threads and on any device: each mixture's rows are summed in pieces of fixed numbers, which are added in
+// order.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,8 @@
 
 namespace asr::train {
 
+class DeviceSums;
+
 constexpr uint32_t kNoState = 0xffffffffu;  // of a row that is left out
 
 // All rows of the training data, and the state that each belongs to.
@@ -22,6 +25,7 @@ struct TrainingRows {
   std::vector<uint32_t> states;
   // Replaces `states` in sums over states, row by row. Empty: each row is its state's alone.
   std::vector<StateShare> shares = {};
+  DeviceSums *device = nullptr;  // sums statistics; NULL: the host does
 
   const float *row(uint64_t i) const { return values + i * n_dims; }
   uint64_t n_shares() const { return shares.empty() ? states.size() : shares.size(); }
@@ -37,7 +41,7 @@ struct Moments {
 Moments moments_of(const TrainingRows &rows, ThreadPool *pool);
 
 // The statistics of every mixture, by number. full: second moments of all pairs of dimensions. `take` may be called on several
-// threads at once, once for a mixture.
+// threads at once, once for a mixture, or twice with the same statistics if the rows' device fails.
 void sum_statistics(const TrainingRows &rows, const MixtureModel &model, bool full, ThreadPool *pool,
                     const std::function<void(size_t mixture, const Statistics &statistics)> &take);
 

@@ -2,11 +2,10 @@
 #include "builder/train/statistics.h"
 
 #include "builder/train/matrix.h"
+#include "plugins/common/kernels/posteriors.h"
 
 namespace asr::train {
 namespace {
-
-constexpr double kLeastShare = 1e-10;  // smaller shares change no sum
 
 void add_all(const std::vector<double> &from, std::vector<double> *to) {
   for (size_t i = 0; i < from.size(); ++i) (*to)[i] += from[i];
@@ -28,7 +27,7 @@ void Statistics::add(const float *row, size_t weight_row, const std::vector<doub
   log_likelihood += log_likelihood_of_row;
   for (size_t k = 0; k < n; ++k) {
     const double share = shares[k];
-    if (share < kLeastShare) continue;
+    if (share < kLeastPosterior) continue;
     occupancies[weight_row * n + k] += share;
     const double *const mean = mixture.means.data() + k * d;
     double *const difference = difference_.data();

@@ -34,7 +34,8 @@ Trainer::Trainer(const Device &device, const HmmSet &set, const TranscriptGraphs
       pool_(pool),
       reports_(std::move(reports)),
       rows_file_(rows),
-      rows_{rows->n_dims(), rows->map(), std::vector<uint32_t>(rows->n_rows(), kNoState)},
+      device_sums_(DeviceSums::of(device)),
+      rows_{rows->n_dims(), rows->map(), std::vector<uint32_t>(rows->n_rows(), kNoState), {}, device_sums_.get()},
       by_length_(utterances.size()) {
   std::iota(by_length_.begin(), by_length_.end(), size_t{0});
   std::stable_sort(by_length_.begin(), by_length_.end(),
@@ -94,6 +95,7 @@ void Trainer::estimate_transform(const Recipe &recipe, MixtureModel *model) {
   const std::vector<double> matrix = make_semi_tied(rows_, estimate_, pool_, model);
   transform_ = transform_.empty() ? matrix : product(matrix, transform_, model->n_dims);
   rows_file_->transform(matrix, pool_);
+  if (device_sums_) device_sums_->forget_rows();
   estimate_.variance_floor = floor_of(moments_of(rows_, pool_).variance, recipe.variance_floor);
 }
 

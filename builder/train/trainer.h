@@ -4,9 +4,11 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "builder/train/device_sums.h"
 #include "builder/train/em.h"
 #include "builder/train/forced_aligner.h"
 #include "builder/train/recipe.h"
@@ -51,6 +53,9 @@ class Trainer {
   // (append_transform).
   const std::vector<double> &transform() const { return transform_; }
 
+  // The device that sums statistics; nullptr: the host does.
+  const DeviceSums *device_sums() const { return device_sums_.get(); }
+
   // Why utterances were left out of the last alignment, by number.
   const std::map<size_t, std::string> &left_out() const { return left_out_; }
   uint64_t n_rows() const { return rows_.n_used(); }  // of the others
@@ -74,6 +79,7 @@ class Trainer {
   ThreadPool *const pool_;
   const TrainingReports reports_;
   RowsFile *const rows_file_;
+  const std::unique_ptr<DeviceSums> device_sums_;
   TrainingRows rows_;
   std::vector<double> transform_;
   EstimateOptions estimate_;

@@ -12,6 +12,7 @@
 #include "plugins/cuda/mfcc.h"
 #include "plugins/cuda/search_lanes.h"
 #include "plugins/cuda/signal.h"
+#include "plugins/cuda/statistics.h"
 
 namespace asr::cuda {
 namespace {
@@ -22,6 +23,7 @@ struct Platform {
   using Signals = cuda::Signals;
   using Acoustic = cuda::Acoustic;
   using Fusion = cuda::Fusion;
+  using Statistics = cuda::Statistics;
   using SearchGraph = cuda::SearchGraph;
   using Search = cuda::Search;
   using SearchLanes = cuda::SearchLanes;

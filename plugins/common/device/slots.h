@@ -14,6 +14,7 @@
 #include "core/backend/asr_backend_bench.h"
 #include "core/backend/asr_backend_fusion.h"
 #include "core/backend/asr_backend_signals.h"
+#include "core/backend/asr_backend_statistics.h"
 #include "core/base/error.h"
 #include "plugins/common/device/memory_share.h"
 #include "plugins/common/device/returned_rows.h"
@@ -28,6 +29,8 @@ struct asr_backend_signal {};
 struct asr_backend_acoustic {};
 struct asr_backend_graph {};
 struct asr_backend_channel {};
+struct asr_backend_rows {};
+struct asr_backend_sums {};
 
 namespace asr {
 
@@ -44,8 +47,8 @@ inline void give_devices(const std::vector<asr_backend_device_info> &devices, ui
   *n_devices = devices.size();
 }
 
-// Platform names a back end's classes: Device, Mfcc, Signals, Acoustic, Fusion, SearchGraph, Search and SearchLanes. The
-// bodies below show their interfaces. kOverlaps says whether SearchLanes has two advances under way.
+// Platform names a back end's classes: Device, Mfcc, Signals, Acoustic, Fusion, Statistics, SearchGraph, Search and
+// SearchLanes. The bodies below show their interfaces. kOverlaps says whether SearchLanes has two advances under way.
 template <typename Platform>
 class DeviceSlots {
  public:
@@ -61,6 +64,7 @@ class DeviceSlots {
     typename Platform::SearchLanes lanes{device};
     ReturnedRows<typename Platform::Device> returned_rows{device};
     std::unique_ptr<typename Platform::Fusion> fusion;                 // made by the first call
+    std::unique_ptr<typename Platform::Statistics> statistics;         // the same
     std::vector<Acoustic *> acoustics;                                 // that are loaded
     uint64_t features_bytes = 0, acoustic_bytes = 0, graph_bytes = 0;  // of device memory, of all that is loaded
     std::string report;                                                // of `tune`
@@ -101,6 +105,14 @@ class DeviceSlots {
     Device *device;
     std::unique_ptr<typename Platform::Search> search;
   };
+  struct Rows : asr_backend_rows {
+    Device *device;
+    std::unique_ptr<typename Platform::Statistics::Rows> rows;
+  };
+  struct Sums : asr_backend_sums {
+    Device *device;
+    std::unique_ptr<typename Platform::Statistics::Sums> sums;
+  };
 
   static Device &of(asr_backend_device *handle) { return *static_cast<Device *>(handle); }
   static Features &of(asr_backend_features *handle) { return *static_cast<Features *>(handle); }
@@ -108,6 +120,9 @@ class DeviceSlots {
   static Acoustic &of(asr_backend_acoustic *handle) { return *static_cast<Acoustic *>(handle); }
   static Graph &of(asr_backend_graph *handle) { return *static_cast<Graph *>(handle); }
   static Channel &of(asr_backend_channel *handle) { return *static_cast<Channel *>(handle); }
+  static Sums &of(asr_backend_sums *handle) { return *static_cast<Sums *>(handle); }
+  static Rows &of(asr_backend_rows *handle) { return *static_cast<Rows *>(handle); }
+  static const Rows &of(const asr_backend_rows *handle) { return *static_cast<const Rows *>(handle); }
 
   // Runs a slot's body on its device.
   template <typename Body>
@@ -136,8 +151,11 @@ class DeviceSlots {
     static constexpr asr_backend_signals_api kSignals = {sizeof kSignals, prepare,        signal_begin,     signal_end, step,
                                                          set_transform,   step_with_rows, kMostWholeFrames, 0};
     static constexpr asr_backend_fusion_api kFusion = {sizeof kFusion, fuse};
+    static constexpr asr_backend_statistics_api kStatistics = {
+        sizeof kStatistics, prepare_statistics, load_rows, free_rows, sums_begin, sums_end, add, read};
     if (strcmp(name, ASR_BACKEND_SIGNALS) == 0) return &kSignals;
     if (strcmp(name, ASR_BACKEND_FUSION) == 0) return &kFusion;
+    if (strcmp(name, ASR_BACKEND_STATISTICS) == 0) return &kStatistics;
     return strcmp(name, ASR_BACKEND_BENCH) == 0 ? bench : nullptr;
   }
 
@@ -234,6 +252,51 @@ class DeviceSlots {
           typename Platform::Acoustic & { return of(handle).acoustic; };
       d.fusion->fuse({acoustic, jobs, n_jobs, buffer, acoustic_of}, &acoustic, buffer, loglikes);
     });
+  }
+
+  static asr_status prepare_statistics(asr_backend_device *device, uint32_t *serves) {
+    return guard_on(device, [&](Device &d) { *serves = Platform::Statistics::serves(d.device) ? 1 : 0; });
+  }
+
+  // Runs a slot's body on the device's statistics.
+  template <typename Body>
+  static asr_status guard_statistics(asr_backend_device *device, Body &&body) noexcept {
+    return guard_on(device, [&](Device &d) {
+      if (!d.statistics) d.statistics = std::make_unique<typename Platform::Statistics>(d.device);
+      body(*d.statistics);
+    });
+  }
+
+  static asr_status load_rows(asr_backend_device *device, const float *rows, uint32_t n_rows, uint32_t n_dims,
+                              asr_backend_rows **loaded) {
+    return guard_statistics(
+        device, [&](auto &statistics) { *loaded = new Rows{{}, &of(device), statistics.load(rows, n_rows, n_dims)}; });
+  }
+
+  static void free_rows(asr_backend_rows *rows) {
+    if (rows == nullptr) return;
+    use(*of(rows).device);
+    delete static_cast<Rows *>(rows);
+  }
+
+  static asr_status sums_begin(asr_backend_device *device, const asr_sums_view *view, asr_backend_sums **sums) {
+    return guard_statistics(device, [&](auto &statistics) { *sums = new Sums{{}, &of(device), statistics.begin(*view)}; });
+  }
+
+  static void sums_end(asr_backend_sums *sums) {
+    if (sums == nullptr) return;
+    use(*of(sums).device);
+    delete static_cast<Sums *>(sums);
+  }
+
+  static asr_status add(asr_backend_device *device, asr_backend_sums *sums, const asr_backend_rows *rows,
+                        const asr_row_share *shares, const uint64_t *share_begin) {
+    return guard_statistics(
+        device, [&](auto &statistics) { statistics.add(of(sums).sums.get(), *of(rows).rows, shares, share_begin); });
+  }
+
+  static asr_status read(asr_backend_device *device, asr_backend_sums *sums, double *values) {
+    return guard_statistics(device, [&](auto &statistics) { statistics.read(*of(sums).sums, values); });
   }
 
   static typename Platform::Signals &signals_of(asr_backend_features *features) {

@@ -13,6 +13,7 @@
 #include "plugins/common/ocl/mfcc.h"
 #include "plugins/common/ocl/search_lanes.h"
 #include "plugins/common/ocl/signal.h"
+#include "plugins/common/ocl/statistics.h"
 #include "plugins/common/open_options.h"
 
 namespace asr::ocl {
@@ -24,6 +25,7 @@ struct Platform {
   using Signals = ocl::Signals;
   using Acoustic = ocl::Acoustic;
   using Fusion = ocl::Fusion;
+  using Statistics = ocl::Statistics;
   using SearchGraph = ocl::SearchGraph;
   using Search = ocl::Search;
   using SearchLanes = ocl::SearchLanes;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of each mixture of a stream, or their shares, in their order and cut into pieces whose number depends on the data
+// alone. Sums over the pieces, added in order, have the same bits wherever each piece is summed.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "builder/train/em.h"
+
+namespace asr::train {
+
+class RowsOfMixtures {
+ public:
+  // Numbers of shares in ascending order.
+  struct Piece {
+    size_t mixture;
+    const uint64_t *first, *last;
+  };
+
+  // Both must outlive this.
+  RowsOfMixtures(const MixtureModel &model, const TrainingRows &rows, size_t stream)
+      : model_(model), rows_(rows), stream_(stream), begin_(model.mixtures.size() + 1) {
+    for_each_share([&](uint64_t, uint32_t state) { ++begin_[mixture_of(state) + 1]; });
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    std::vector<uint64_t> next(begin_.begin(), begin_.end() - 1);
+    numbers_.resize(begin_.back());
+    for_each_share([&](uint64_t i, uint32_t state) { numbers_[next[mixture_of(state)]++] = i; });
+  }
+
+  uint64_t n_pieces(size_t mixture) const { return std::clamp<uint64_t>(n_rows(mixture) / kPieceRows, 1, kMostPieces); }
+  Piece piece(size_t mixture, uint64_t number) const {
+    const uint64_t n = n_rows(mixture), n_all = n_pieces(mixture), *const numbers = numbers_.data() + begin_[mixture];
+    return {mixture, numbers + n * number / n_all, numbers + n * (number + 1) / n_all};
+  }
+  uint32_t weight_row(uint32_t state) const { return model_.state_weight_row[cell(state)]; }
+
+ private:
+  static constexpr uint64_t kPieceRows = 4096, kMostPieces = 16;  // of a mixture
+
+  template <typename Action>
+  void for_each_share(Action action) const {
+    for (uint64_t i = 0; i < rows_.n_shares(); ++i) {
+      const uint32_t state = rows_.share(i).state;
+      if (state != kNoState) action(i, state);
+    }
+  }
+  size_t cell(uint32_t state) const { return size_t{state} * model_.streams.size() + stream_; }
+  size_t mixture_of(uint32_t state) const { return model_.state_mixture[cell(state)]; }
+  uint64_t n_rows(size_t mixture) const { return begin_[mixture + 1] - begin_[mixture]; }
+
+  const MixtureModel &model_;
+  const TrainingRows &rows_;
+  const size_t stream_;
+  std::vector<uint64_t> begin_;    // [n_mixtures + 1]
+  std::vector<uint64_t> numbers_;  // of shares
+};
+
+}  // namespace asr::train

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/common/statistics_plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+
+namespace asr {
+namespace {
+
+// Appends values [n][size] as [size][n].
+void add_transposed(const double *values, size_t n, size_t size, std::vector<double> *to) {
+  for (size_t i = 0; i < size; ++i) {
+    for (size_t k = 0; k < n; ++k) to->push_back(values[k * size + i]);
+  }
+}
+
+// Appends factors, lower triangles by columns, in the layout of SumsMixture.
+void add_factors(const double *factors, size_t n, size_t d, std::vector<double> *to) {
+  const size_t size = d * (d + 1) / 2;
+  for (size_t first = 0; first < d; first += kFactorRows) {
+    for (size_t c = 0; c < std::min(first + kFactorRows, d); ++c) {
+      const size_t column = c * d - c * (c + 1) / 2;  // element (r, c) lies at column + r
+      for (size_t r = first; r < first + kFactorRows; ++r) {
+        for (size_t k = 0; k < n; ++k) to->push_back(r < c || r >= d ? 0 : factors[k * size + column + r]);
+      }
+    }
+  }
+}
+
+void add_tiles(uint32_t job, uint64_t n, std::vector<SumsTile> *tiles) {
+  for (uint64_t first = 0; first < n; first += kStatisticsThreads) tiles->push_back({job, static_cast<uint32_t>(first)});
+}
+
+void add_job(const SumsPlan &plan, const SumsPlan::Sum &sum, uint32_t n_shares, SumsBatch *batch) {
+  const SumsMixture &mixture = plan.mixtures[sum.mixture];
+  const uint64_t n_gaussians = mixture.n_gaussians;
+  SumsJob job{};
+  job.first_posterior = batch->n_posteriors;
+  job.occupancies = sum.first_value;
+  job.first = job.occupancies + n_gaussians * plan.n_weight_rows[sum.mixture];
+  job.second = job.first + n_gaussians * mixture.n_dims;
+  job.log_likelihood = job.second + n_gaussians * plan.second_size(mixture);
+  job.mixture = sum.mixture;
+  job.first_share = batch->n_shares;
+  job.n_shares = n_shares;
+  const auto number = static_cast<uint32_t>(batch->jobs.size());
+  add_tiles(number, n_shares, &batch->share_tiles);
+  add_tiles(number, plan.n_elements(mixture), &batch->element_tiles);
+  batch->jobs.push_back(job);
+  batch->n_shares += n_shares;
+  batch->n_posteriors += n_shares * n_gaussians;
+}
+
+// Returns the number of shares that a launch still takes.
+uint64_t room_in(const SumsBatch &batch, uint64_t n_gaussians, uint64_t most_posteriors) {
+  constexpr uint64_t kMostShares = uint64_t{1} << 24;
+  const uint64_t n_left = most_posteriors - std::min(most_posteriors, batch.n_posteriors);
+  return std::min(n_left / n_gaussians, kMostShares - batch.n_shares);
+}
+
+}  // namespace
+
+SumsPlan::SumsPlan(const asr_sums_view &view)
+    : full_covariances(view.full_covariances != 0), full_moments(view.full_moments != 0) {
+  for (uint32_t m = 0; m < view.n_mixtures; ++m) add(view.mixtures[m]);
+  for (uint32_t i = 0; i < view.n_sums; ++i) {
+    const uint32_t number = view.mixture_of[i];
+    if (number >= view.n_mixtures) {
+      fail(ASR_INVALID_ARGUMENT, "sums_begin: sum %u is of mixture %u, but there are %u", i, number, view.n_mixtures);
+    }
+    const SumsMixture &mixture = mixtures[number];
+    sums.push_back({number, n_values});
+    n_values += mixture.n_gaussians * (uint64_t{n_weight_rows[number]} + mixture.n_dims + second_size(mixture)) + 1;
+  }
+}
+
+void SumsPlan::add(const asr_mixture_view &view) {
+  if (view.n_dims == 0 || view.n_gaussians == 0 || view.n_weight_rows == 0) {
+    fail(ASR_INVALID_ARGUMENT, "sums_begin: a mixture has %u Gaussians of %u dimensions and %u rows of weights; give 1 or more",
+         view.n_gaussians, view.n_dims, view.n_weight_rows);
+  }
+  SumsMixture mixture{};
+  mixture.first_dim = static_cast<uint32_t>(dims.size());
+  mixture.n_dims = view.n_dims;
+  mixture.n_gaussians = view.n_gaussians;
+  if (n_elements(mixture) > UINT32_MAX) {
+    fail(ASR_INVALID_ARGUMENT, "sums_begin: a mixture of %u Gaussians is too large", view.n_gaussians);
+  }
+  dims.insert(dims.end(), view.dims, view.dims + view.n_dims);
+  for (uint32_t i = 0; i < view.n_dims; ++i) n_row_dims = std::max(n_row_dims, view.dims[i] + 1);
+  mixture.means = parameters.size();
+  add_transposed(view.means, view.n_gaussians, view.n_dims, &parameters);
+  mixture.precisions = parameters.size();
+  const auto add_precisions = full_covariances ? add_factors : add_transposed;
+  add_precisions(view.precisions, view.n_gaussians, view.n_dims, &parameters);
+  mixture.log_norms = parameters.size();
+  parameters.insert(parameters.end(), view.log_norms, view.log_norms + view.n_gaussians);
+  mixture.log_weights = parameters.size();
+  parameters.insert(parameters.end(), view.log_weights, view.log_weights + size_t{view.n_weight_rows} * view.n_gaussians);
+  mixtures.push_back(mixture);
+  n_weight_rows.push_back(view.n_weight_rows);
+}
+
+uint64_t SumsPlan::second_size(const SumsMixture &mixture) const {
+  const uint64_t d = mixture.n_dims;
+  return full_moments ? d * (d + 1) / 2 : d;
+}
+
+uint64_t SumsPlan::n_elements(const SumsMixture &mixture) const {
+  const uint64_t n_tiles = (mixture.n_dims + kMomentTile - 1) / kMomentTile;
+  return mixture.n_gaussians * ((full_moments ? n_tiles * (n_tiles + 1) / 2 : mixture.n_dims) + 1) + 1;
+}
+
+void check_shares(const SumsPlan &plan, const asr_row_share *shares, const uint64_t *share_begin, uint32_t n_rows,
+                  uint32_t n_dims) {
+  if (plan.n_row_dims > n_dims) {
+    fail(ASR_INVALID_ARGUMENT, "add: rows have %u features, but mixtures see feature %u", n_dims, plan.n_row_dims - 1);
+  }
+  if (share_begin[0] != 0) fail(ASR_INVALID_ARGUMENT, "add: the shares of the first sum must begin at 0");
+  for (size_t i = 0; i < plan.sums.size(); ++i) {
+    if (share_begin[i] > share_begin[i + 1]) fail(ASR_INVALID_ARGUMENT, "add: the shares of sum %zu end before they begin", i);
+    const uint32_t n_weight_rows = plan.n_weight_rows[plan.sums[i].mixture];
+    for (uint64_t at = share_begin[i]; at < share_begin[i + 1]; ++at) {
+      const asr_row_share &share = shares[at];
+      if (share.row >= n_rows || share.weight_row >= n_weight_rows) {
+        fail(ASR_INVALID_ARGUMENT, "add: a share of sum %zu is of row %u and weights %u; there are %u rows and %u rows of weights",
+             i, share.row, share.weight_row, n_rows, n_weight_rows);
+      }
+      if (!(share.share >= 0) || std::isinf(share.share)) {
+        fail(ASR_INVALID_ARGUMENT, "add: a share of sum %zu is %g; give finite ones, not negative", i,
+             static_cast<double>(share.share));
+      }
+    }
+  }
+}
+
+std::vector<SumsBatch> cut_shares(const SumsPlan &plan, const uint64_t *share_begin, uint64_t most_posteriors) {
+  std::vector<SumsBatch> batches;
+  for (size_t i = 0; i < plan.sums.size(); ++i) {
+    const uint64_t n_gaussians = plan.mixtures[plan.sums[i].mixture].n_gaussians;
+    for (uint64_t at = share_begin[i]; at < share_begin[i + 1];) {
+      uint64_t room = batches.empty() ? 0 : room_in(batches.back(), n_gaussians, most_posteriors);
+      if (room == 0) {
+        batches.emplace_back();
+        batches.back().first_share = at;
+        room = std::max<uint64_t>(room_in(batches.back(), n_gaussians, most_posteriors), 1);
+      }
+      const uint64_t n = std::min(room, share_begin[i + 1] - at);
+      add_job(plan, plan.sums[i], static_cast<uint32_t>(n), &batches.back());
+      at += n;
+    }
+  }
+  return batches;
+}
+
+}  // namespace asr

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checked calls of the extension "statistics", in the tables of plugins/common/kernels/statistics_types.h. Used by
+// device/statistics.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/backend/asr_backend_statistics.h"
+#include "plugins/common/kernels/statistics_types.h"
+
+namespace asr {
+
+// The view of sums_begin as the kernels read it, and where each sum lies. Throws if the view contradicts itself.
+struct SumsPlan {
+  explicit SumsPlan(const asr_sums_view &view);
+
+  struct Sum {
+    uint32_t mixture;
+    uint64_t first_value;
+  };
+  bool full_covariances, full_moments;
+  uint64_t n_values = 0;     // of all sums
+  uint32_t n_row_dims = 0;   // the least that a row has
+  std::vector<SumsMixture> mixtures;
+  std::vector<uint32_t> n_weight_rows;  // of each mixture
+  std::vector<uint32_t> dims;
+  std::vector<double> parameters;  // empty once they are on the device
+  std::vector<Sum> sums;
+
+  uint64_t second_size(const SumsMixture &mixture) const;  // of a Gaussian
+  uint64_t n_elements(const SumsMixture &mixture) const;   // of statistics.h's second kernel
+
+ private:
+  void add(const asr_mixture_view &mixture);
+};
+
+// The tables of a launch.
+struct SumsBatch {
+  std::vector<SumsJob> jobs;
+  std::vector<SumsTile> share_tiles, element_tiles;
+  uint64_t first_share = 0;  // of the call; jobs count from here
+  uint32_t n_shares = 0;
+  uint64_t n_posteriors = 0;
+};
+
+// Throws if the call's shares are not of its sums and rows.
+void check_shares(const SumsPlan &plan, const asr_row_share *shares, const uint64_t *share_begin, uint32_t n_rows,
+                  uint32_t n_dims);
+
+// Cuts a call's shares into launches of at most so many posteriors, but at least one share. Later launches go on with sums of
+// earlier ones.
+std::vector<SumsBatch> cut_shares(const SumsPlan &plan, const uint64_t *share_begin, uint64_t most_posteriors);
+
+}  // namespace asr
