@@ -66,44 +66,48 @@ DEVICE double full_distance(const SumsTables *t, const SumsMixture *m, GLOBAL co
   return sum;
 }
 
-// Makes the posteriors and log-likelihoods of a tile's shares. best, total: [kStatisticsThreads].
+// Makes the posteriors and log-likelihoods of a tile's shares. best, total: [kStatisticsThreads]. Neighbouring threads have
+// Gaussians of a row while they find distances, which read the row once, and rows of a Gaussian afterwards.
 DEVICE void make_posteriors(const SumsTables *t, const SumsTile *tile, bool full, LOCAL double *best, LOCAL double *total) {
   const SumsJob job = t->jobs[tile->job];
   const SumsMixture m = t->mixtures[job.mixture];
   const uint32_t n_left = job.n_shares - tile->first;
   const uint32_t n = n_left < kStatisticsThreads ? n_left : kStatisticsThreads;
-  const size_t n_gaussians = m.n_gaussians, n_pairs = n * n_gaussians;
+  const size_t n_gaussians = m.n_gaussians, n_pairs = n * n_gaussians, stride = job.n_shares;
   GLOBAL const SumsShare *const shares = t->shares + job.first_share + tile->first;
-  GLOBAL double *const values = t->posteriors + job.first_posterior + tile->first * n_gaussians;
+  GLOBAL double *const values = t->posteriors + job.first_posterior + tile->first;
   for (size_t p = thread_number(); p < n_pairs; p += block_size()) {
     const uint32_t s = (uint32_t)(p / n_gaussians), k = (uint32_t)(p % n_gaussians);
     GLOBAL const float *const row = t->rows + (size_t)shares[s].row * t->n_dims;
     const double distance = full ? full_distance(t, &m, row, k) : diagonal_distance(t, &m, row, k);
     const double log_weight = t->parameters[m.log_weights + shares[s].weight_row * n_gaussians + k];
-    values[p] = log_weight + t->parameters[m.log_norms + k] - distance / 2;
+    values[k * stride + s] = log_weight + t->parameters[m.log_norms + k] - distance / 2;
   }
   block_sync();
   for (uint32_t s = thread_number(); s < n; s += block_size()) {
     double most = -INFINITY;
-    for (size_t p = s * n_gaussians; p < (s + 1) * n_gaussians; ++p) most = most < values[p] ? values[p] : most;
+    for (size_t k = 0; k < n_gaussians; ++k) most = most < values[k * stride + s] ? values[k * stride + s] : most;
     best[s] = most;
   }
   block_sync();
   for (size_t p = thread_number(); p < n_pairs; p += block_size()) {
-    values[p] = posterior_exp(values[p] - best[p / n_gaussians]);
+    const size_t s = p % n;
+    GLOBAL double *const value = values + p / n * stride + s;
+    *value = posterior_exp(*value - best[s]);
   }
   block_sync();
   for (uint32_t s = thread_number(); s < n; s += block_size()) {
     double sum = 0.0;
-    for (size_t p = s * n_gaussians; p < (s + 1) * n_gaussians; ++p) sum += values[p];
+    for (size_t k = 0; k < n_gaussians; ++k) sum += values[k * stride + s];
     total[s] = sum;
     const double log_likelihood = log_likelihood_in_sum(best[s] + posterior_log(sum), shares[s].share);
     t->log_likelihoods[job.first_share + tile->first + s] = log_likelihood;
   }
   block_sync();
   for (size_t p = thread_number(); p < n_pairs; p += block_size()) {
-    const uint32_t s = (uint32_t)(p / n_gaussians);
-    values[p] = posterior_in_sum(posterior_of(values[p], total[s]), shares[s].share);
+    const size_t s = p % n;
+    GLOBAL double *const value = values + p / n * stride + s;
+    *value = posterior_in_sum(posterior_of(*value, total[s]), shares[s].share);
   }
 }
 
@@ -112,13 +116,13 @@ DEVICE void sum_diagonal(const SumsTables *t, const SumsJob *job, const SumsMixt
   GLOBAL double *const to_first = t->sums + job->first + (size_t)k * m->n_dims + i;
   GLOBAL double *const to_second = t->sums + job->second + (size_t)k * m->n_dims + i;
   GLOBAL const SumsShare *const shares = t->shares + job->first_share;
-  GLOBAL const double *const posteriors = t->posteriors + job->first_posterior + k;
+  GLOBAL const double *const posteriors = t->posteriors + job->first_posterior + (size_t)k * job->n_shares;
   GLOBAL const float *const rows = t->rows + t->dims[m->first_dim + i];
   const size_t n_gaussians = m->n_gaussians, n_dims = t->n_dims;
   const double mean = t->parameters[m->means + i * n_gaussians + k];
   double first = *to_first, second = *to_second;
   for (uint32_t s = 0; s < job->n_shares; ++s) {
-    const double x = (double)rows[shares[s].row * n_dims] - mean, scaled = posteriors[s * n_gaussians] * x;
+    const double x = (double)rows[shares[s].row * n_dims] - mean, scaled = posteriors[s] * x;
     first += scaled;
     second += scaled * x;
   }
@@ -135,7 +139,7 @@ DEVICE void sum_full(const SumsTables *t, const SumsJob *job, const SumsMixture 
   GLOBAL double *const to_first = t->sums + job->first + (size_t)k * d;
   GLOBAL double *const to_second = t->sums + job->second + (size_t)k * ((size_t)d * (d + 1) / 2);
   GLOBAL const SumsShare *const shares = t->shares + job->first_share;
-  GLOBAL const double *const posteriors = t->posteriors + job->first_posterior + k;
+  GLOBAL const double *const posteriors = t->posteriors + job->first_posterior + (size_t)k * job->n_shares;
   uint32_t dims_r[kMomentTile], dims_c[kMomentTile];
   double means_r[kMomentTile], means_c[kMomentTile], first[kMomentTile], second[kMomentTile][kMomentTile];
   for (uint32_t i = 0; i < kMomentTile; ++i) {
@@ -150,7 +154,7 @@ DEVICE void sum_full(const SumsTables *t, const SumsJob *job, const SumsMixture 
   }
   for (uint32_t s = 0; s < job->n_shares; ++s) {
     GLOBAL const float *const row = t->rows + shares[s].row * n_dims;
-    const double share = posteriors[s * n_gaussians];
+    const double share = posteriors[s];
     double x[kMomentTile];
     for (uint32_t j = 0; j < kMomentTile; ++j) x[j] = (double)row[dims_c[j]] - means_c[j];
     for (uint32_t i = 0; i < kMomentTile; ++i) {
@@ -171,7 +175,7 @@ DEVICE void sum_full(const SumsTables *t, const SumsJob *job, const SumsMixture 
 // n_k for all rows of weights. A thread is the only one that changes its Gaussian's.
 DEVICE void sum_occupancies(const SumsTables *t, const SumsJob *job, const SumsMixture *m, uint32_t k) {
   GLOBAL const SumsShare *const shares = t->shares + job->first_share;
-  GLOBAL const double *const posteriors = t->posteriors + job->first_posterior + k;
+  GLOBAL const double *const posteriors = t->posteriors + job->first_posterior + (size_t)k * job->n_shares;
   GLOBAL double *const occupancies = t->sums + job->occupancies + k;
   const size_t n_gaussians = m->n_gaussians;
   size_t weight_row = shares[0].weight_row;
@@ -182,7 +186,7 @@ DEVICE void sum_occupancies(const SumsTables *t, const SumsJob *job, const SumsM
       weight_row = shares[s].weight_row;
       sum = occupancies[weight_row * n_gaussians];
     }
-    sum += posteriors[s * n_gaussians];
+    sum += posteriors[s];
   }
   occupancies[weight_row * n_gaussians] = sum;
 }

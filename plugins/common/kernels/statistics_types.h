@@ -22,7 +22,7 @@ typedef struct SumsMixture {
   uint32_t first_dim, n_dims, n_gaussians, reserved;   // first_dim: in the table of dimensions
 } SumsMixture;
 
-// A sum's shares in a launch. Posteriors are [n_shares][n_gaussians].
+// A sum's shares in a launch. Posteriors are [n_gaussians][n_shares].
 typedef struct SumsJob {
   uint64_t first_posterior;
   uint64_t occupancies, first, second, log_likelihood;  // offsets of the sums
