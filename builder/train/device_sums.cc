@@ -92,9 +92,10 @@ class DeviceSums::Group {
   const std::vector<asr_row_share> &shares() const { return shares_; }
   const std::vector<uint64_t> &shares_begin() const { return shares_begin_; }
 
-  std::vector<double> &values() {
-    values_.resize(n_values_);
-    return values_;
+  // Memory for all sums, not filled.
+  double *values() {
+    values_.reset(new double[n_values_]);
+    return values_.get();
   }
 
   void give(ThreadPool *pool, const std::function<void(size_t mixture, const Statistics &statistics)> &take) const {
@@ -106,7 +107,7 @@ class DeviceSums::Group {
     }
     pool->run(mixtures_.size(), [&](size_t i) {
       const Mixture &mixture = model_.mixtures[mixtures_[i]];
-      const double *values = values_.data() + first_value[i];
+      const double *values = values_.get() + first_value[i];
       Statistics statistics = take_values(model_, mixture, full_, &values);
       for (uint64_t piece = 1; piece < rows_of_.n_pieces(mixtures_[i]); ++piece) {
         statistics.add(take_values(model_, mixture, full_, &values));
@@ -125,7 +126,7 @@ class DeviceSums::Group {
   std::vector<uint32_t> mixture_of_;           // of each piece
   std::vector<asr_row_share> shares_;
   std::vector<uint64_t> shares_begin_;
-  std::vector<double> values_;
+  std::unique_ptr<double[]> values_;
 };
 
 std::unique_ptr<DeviceSums> DeviceSums::of(const Device &device, uint64_t chunk_bytes) {
@@ -158,7 +159,7 @@ void DeviceSums::sum_group(const TrainingRows &rows, Group *group, ThreadPool *p
     const asr_backend_rows *const on_device = passing ? passing.get() : resident_[chunk].get();
     device_.check(api_.add(device_.get(), sums.get(), on_device, group->shares().data(), group->shares_begin().data()));
   }
-  device_.check(api_.read(device_.get(), sums.get(), group->values().data()));
+  device_.check(api_.read(device_.get(), sums.get(), group->values()));
 }
 
 bool DeviceSums::sum(const TrainingRows &rows, const MixtureModel &model, const RowsOfMixtures &rows_of,

@@ -18,11 +18,11 @@ struct Piece {
 };
 
 // Runtime names a back end's classes.
-template <typename Runtime>
+template <typename Runtime, typename T = float>
 class Staging {
  public:
   using Queue = typename Runtime::Queue;
-  using Array = typename Runtime::template DeviceArray<float>;
+  using Array = typename Runtime::template DeviceArray<T>;
 
   // `context`: arguments of the Runtime's arrays.
   template <typename... Context>
@@ -31,74 +31,74 @@ class Staging {
 
   // Copies one piece after the other to `device`, from its element `at` on. On return the copies are in the queue, and the
   // pieces may change.
-  void upload(const std::vector<Piece<const float>> &pieces, Array &device, Queue &queue, size_t at = 0) {
+  void upload(const std::vector<Piece<const T>> &pieces, Array &device, Queue &queue, size_t at = 0) {
     const std::vector<size_t> starts = starts_of(pieces);
-    for (size_t first = 0; first < starts.back(); first += kBufferFloats) {
-      const size_t n_floats = std::min(kBufferFloats, starts.back() - first);
+    for (size_t first = 0; first < starts.back(); first += kBufferValues) {
+      const size_t n_values = std::min(kBufferValues, starts.back() - first);
       Buffer &buffer = next();
-      for_each_part(starts, first, n_floats, [&](size_t piece, size_t begin, size_t to, size_t n) {
+      for_each_part(starts, first, n_values, [&](size_t piece, size_t begin, size_t to, size_t n) {
         std::copy_n(pieces[piece].data + begin, n, buffer.memory.data() + to);
       });
-      queue.write(device, at + first, buffer.memory.data(), n_floats);
+      queue.write(device, at + first, buffer.memory.data(), n_values);
       queue.mark(&buffer.copied);
     }
   }
 
   // Copies from the first element of `device` on to one piece after the other; complete on return.
-  void download(const Array &device, const std::vector<Piece<float>> &pieces, Queue &queue) {
+  void download(const Array &device, const std::vector<Piece<T>> &pieces, Queue &queue) {
     const std::vector<size_t> starts = starts_of(pieces);
     Buffer *arriving = nullptr;
-    size_t arriving_first = 0, arriving_floats = 0;
+    size_t arriving_first = 0, arriving_values = 0;
     const auto empty = [&] {
       if (arriving == nullptr) return;
       arriving->copied.wait();
-      for_each_part(starts, arriving_first, arriving_floats, [&](size_t piece, size_t begin, size_t from, size_t n) {
+      for_each_part(starts, arriving_first, arriving_values, [&](size_t piece, size_t begin, size_t from, size_t n) {
         std::copy_n(arriving->memory.data() + from, n, pieces[piece].data + begin);
       });
     };
-    for (size_t first = 0; first < starts.back(); first += kBufferFloats) {
-      const size_t n_floats = std::min(kBufferFloats, starts.back() - first);
+    for (size_t first = 0; first < starts.back(); first += kBufferValues) {
+      const size_t n_values = std::min(kBufferValues, starts.back() - first);
       Buffer &buffer = next();
-      queue.read(device, first, buffer.memory.data(), n_floats);
+      queue.read(device, first, buffer.memory.data(), n_values);
       queue.mark(&buffer.copied);
       empty();
-      arriving = &buffer, arriving_first = first, arriving_floats = n_floats;
+      arriving = &buffer, arriving_first = first, arriving_values = n_values;
     }
     empty();
   }
 
  private:
-  static constexpr size_t kBufferFloats = size_t{1} << 20, kTaskFloats = size_t{1} << 16;
+  static constexpr size_t kBufferValues = size_t{1} << 20, kTaskValues = size_t{1} << 16;
 
   struct Buffer {
     template <typename... Context>
     explicit Buffer(const Context &...context) : memory(context...) {}
-    typename Runtime::template PinnedArray<float> memory;
+    typename Runtime::template PinnedArray<T> memory;
     typename Runtime::Event copied;
   };
   // Returns a buffer whose last copy is done.
   Buffer &next() {
     Buffer &buffer = buffers_[turn_++ % 2];
-    buffer.memory.reserve(kBufferFloats);
+    buffer.memory.reserve(kBufferValues);
     buffer.copied.wait();
     return buffer;
   }
 
   // Returns the offset of each piece, and the end.
-  template <typename T>
-  static std::vector<size_t> starts_of(const std::vector<Piece<T>> &pieces) {
+  template <typename Value>
+  static std::vector<size_t> starts_of(const std::vector<Piece<Value>> &pieces) {
     std::vector<size_t> starts = {0};
-    for (const Piece<T> &piece : pieces) starts.push_back(starts.back() + piece.n);
+    for (const Piece<Value> &piece : pieces) starts.push_back(starts.back() + piece.n);
     return starts;
   }
 
-  // Calls copy(piece, begin, at, n) in the pool's threads, for the parts of all pieces in first ... first + n_floats - 1 of
+  // Calls copy(piece, begin, at, n) in the pool's threads, for the parts of all pieces in first ... first + n_values - 1 of
   // their sequence; `at` counts from `first`.
   template <typename Copy>
-  void for_each_part(const std::vector<size_t> &starts, size_t first, size_t n_floats, const Copy &copy) {
-    pool_.run((n_floats + kTaskFloats - 1) / kTaskFloats, [&](size_t task) {
-      size_t at = first + task * kTaskFloats;
-      const size_t end = std::min(at + kTaskFloats, first + n_floats);
+  void for_each_part(const std::vector<size_t> &starts, size_t first, size_t n_values, const Copy &copy) {
+    pool_.run((n_values + kTaskValues - 1) / kTaskValues, [&](size_t task) {
+      size_t at = first + task * kTaskValues;
+      const size_t end = std::min(at + kTaskValues, first + n_values);
       size_t piece = static_cast<size_t>(std::upper_bound(starts.begin(), starts.end(), at) - starts.begin()) - 1;
       for (; at < end; ++piece) {
         const size_t n = std::min(end, starts[piece + 1]) - at;

@@ -9,21 +9,28 @@
 namespace asr {
 namespace {
 
-// Appends values [n][size] as [size][n].
-void add_transposed(const double *values, size_t n, size_t size, std::vector<double> *to) {
+// Writes values [n][size] as [size][n].
+void transpose(const double *values, size_t n, size_t size, double *to) {
   for (size_t i = 0; i < size; ++i) {
-    for (size_t k = 0; k < n; ++k) to->push_back(values[k * size + i]);
+    for (size_t k = 0; k < n; ++k) *to++ = values[k * size + i];
   }
 }
 
-// Appends factors, lower triangles by columns, in the layout of SumsMixture.
-void add_factors(const double *factors, size_t n, size_t d, std::vector<double> *to) {
+// Returns the doubles of a Gaussian's factor in the layout of SumsMixture.
+size_t factor_size(size_t d) {
+  size_t n_columns = 0;
+  for (size_t first = 0; first < d; first += kFactorRows) n_columns += std::min(first + kFactorRows, d);
+  return n_columns * kFactorRows;
+}
+
+// Writes factors, lower triangles by columns, in that layout.
+void lay_out_factors(const double *factors, size_t n, size_t d, double *to) {
   const size_t size = d * (d + 1) / 2;
   for (size_t first = 0; first < d; first += kFactorRows) {
     for (size_t c = 0; c < std::min(first + kFactorRows, d); ++c) {
       const size_t column = c * d - c * (c + 1) / 2;  // element (r, c) lies at column + r
       for (size_t r = first; r < first + kFactorRows; ++r) {
-        for (size_t k = 0; k < n; ++k) to->push_back(r < c || r >= d ? 0 : factors[k * size + column + r]);
+        for (size_t k = 0; k < n; ++k) *to++ = r < c || r >= d ? 0 : factors[k * size + column + r];
       }
     }
   }
@@ -90,17 +97,32 @@ void SumsPlan::add(const asr_mixture_view &view) {
   }
   dims.insert(dims.end(), view.dims, view.dims + view.n_dims);
   for (uint32_t i = 0; i < view.n_dims; ++i) n_row_dims = std::max(n_row_dims, view.dims[i] + 1);
-  mixture.means = parameters.size();
-  add_transposed(view.means, view.n_gaussians, view.n_dims, &parameters);
-  mixture.precisions = parameters.size();
-  const auto add_precisions = full_covariances ? add_factors : add_transposed;
-  add_precisions(view.precisions, view.n_gaussians, view.n_dims, &parameters);
-  mixture.log_norms = parameters.size();
-  parameters.insert(parameters.end(), view.log_norms, view.log_norms + view.n_gaussians);
-  mixture.log_weights = parameters.size();
-  parameters.insert(parameters.end(), view.log_weights, view.log_weights + size_t{view.n_weight_rows} * view.n_gaussians);
+  const auto place = [&](uint64_t size) {
+    n_parameters += size;
+    return n_parameters - size;
+  };
+  const uint64_t n = view.n_gaussians, d = view.n_dims;
+  mixture.means = place(n * d);
+  mixture.precisions = place(n * (full_covariances ? factor_size(d) : d));
+  mixture.log_norms = place(n);
+  mixture.log_weights = place(n * view.n_weight_rows);
   mixtures.push_back(mixture);
   n_weight_rows.push_back(view.n_weight_rows);
+}
+
+std::unique_ptr<double[]> SumsPlan::pack(const asr_sums_view &view, ThreadPool &pool) const {
+  std::unique_ptr<double[]> parameters(new double[n_parameters]);  // not filled with zeros
+  pool.run(mixtures.size(), [&](size_t m) {
+    const SumsMixture &mixture = mixtures[m];
+    const asr_mixture_view &from = view.mixtures[m];
+    const size_t n = from.n_gaussians;
+    transpose(from.means, n, from.n_dims, &parameters[mixture.means]);
+    const auto lay_out = full_covariances ? lay_out_factors : transpose;
+    lay_out(from.precisions, n, from.n_dims, &parameters[mixture.precisions]);
+    std::copy_n(from.log_norms, n, &parameters[mixture.log_norms]);
+    std::copy_n(from.log_weights, from.n_weight_rows * n, &parameters[mixture.log_weights]);
+  });
+  return parameters;
 }
 
 uint64_t SumsPlan::second_size(const SumsMixture &mixture) const {

@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/backend/asr_backend_statistics.h"
+#include "core/base/thread_pool.h"
 #include "plugins/common/kernels/statistics_types.h"
 
 namespace asr {
@@ -26,9 +28,11 @@ struct SumsPlan {
   std::vector<SumsMixture> mixtures;
   std::vector<uint32_t> n_weight_rows;  // of each mixture
   std::vector<uint32_t> dims;
-  std::vector<double> parameters;  // empty once they are on the device
+  uint64_t n_parameters = 0;
   std::vector<Sum> sums;
 
+  // The parameters of the mixtures of the plan's view.
+  std::unique_ptr<double[]> pack(const asr_sums_view &view, ThreadPool &pool) const;
   uint64_t second_size(const SumsMixture &mixture) const;  // of a Gaussian
   uint64_t n_elements(const SumsMixture &mixture) const;   // of statistics.h's second kernel
 

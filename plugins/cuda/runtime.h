@@ -138,6 +138,11 @@ class Stream {
   void copy(const DeviceArray<T> &from, DeviceArray<T> *to, size_t n) {
     check(cudaMemcpyAsync(to->data(), from.data(), n * sizeof(T), cudaMemcpyDeviceToDevice, stream_), "copying on the device");
   }
+  // Sets the first n elements to zero.
+  template <typename T>
+  void clear(DeviceArray<T> *array, size_t n) {
+    check(cudaMemsetAsync(array->data(), 0, n * sizeof(T), stream_), "clearing memory of the device");
+  }
   void mark(Event *event) { check(cudaEventRecord(event->get(), stream_), "ordering the work of the device"); }
   // Makes work that is enqueued from now on wait for the event.
   void wait_for(const Event &event) { check(cudaStreamWaitEvent(stream_, event.get()), "ordering the work of the device"); }

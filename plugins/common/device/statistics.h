@@ -56,17 +56,14 @@ class DeviceStatistics {
 
   std::unique_ptr<Sums> begin(const asr_sums_view &view) {
     std::unique_ptr<Sums> sums = new_sums(view);
-    SumsPlan &plan = sums->plan;
+    const SumsPlan &plan = sums->plan;
     load(plan.mixtures, &sums->mixtures);
     load(plan.dims, &sums->dims);
-    load(plan.parameters, &sums->parameters);
-    plan.parameters = {};
+    const std::unique_ptr<double[]> parameters = plan.pack(view, device_.pool());
+    sums->parameters.reserve(plan.n_parameters);
+    value_staging_.upload({{parameters.get(), plan.n_parameters}}, sums->parameters, device_.compute());
     sums->values.reserve(plan.n_values);
-    host_values_.reserve(kHostValues);
-    std::fill_n(host_values_.data(), kHostValues, 0.0);
-    for (uint64_t first = 0; first < plan.n_values; first += kHostValues) {
-      device_.compute().write(sums->values, first, host_values_.data(), std::min(kHostValues, plan.n_values - first));
-    }
+    device_.compute().clear(&sums->values, plan.n_values);
     device_.compute().finish();
     return sums;
   }
@@ -87,13 +84,7 @@ class DeviceStatistics {
   }
 
   void read(const Sums &sums, double *values) {
-    host_values_.reserve(kHostValues);
-    for (uint64_t first = 0; first < sums.plan.n_values; first += kHostValues) {
-      const uint64_t n = std::min(kHostValues, sums.plan.n_values - first);
-      device_.compute().read(sums.values, first, host_values_.data(), n);
-      device_.compute().finish();
-      std::copy_n(host_values_.data(), n, values + first);
-    }
+    value_staging_.download(sums.values, {{values, sums.plan.n_values}}, device_.compute());
   }
 
  protected:
@@ -108,11 +99,11 @@ class DeviceStatistics {
         posteriors_(context...),
         log_likelihoods_(context...),
         staging_(device.pool(), context...),
+        value_staging_(device.pool(), context...),
         host_jobs_(context...),
         host_share_tiles_(context...),
         host_element_tiles_(context...),
-        host_shares_(context...),
-        host_values_(context...) {}
+        host_shares_(context...) {}
 
   // Puts both kernels into the compute queue, for the tables below.
   virtual void launch(Sums &sums, const Rows &rows, uint32_t n_share_tiles, uint32_t n_element_tiles) = 0;
@@ -127,7 +118,6 @@ class DeviceStatistics {
 
  private:
   static constexpr uint64_t kMostPosteriors = uint64_t{1} << 25;  // of a launch: 256 MiB
-  static constexpr uint64_t kHostValues = uint64_t{1} << 18;      // 2 MiB
 
   template <typename T>
   void load(const std::vector<T> &from, Array<T> *to) {
@@ -152,12 +142,12 @@ class DeviceStatistics {
   }
 
   Staging<Runtime> staging_;
+  Staging<Runtime, double> value_staging_;
   // Pinned copies of a launch's tables, which the device reads until `copied_`.
   Pinned<SumsJob> host_jobs_;
   Pinned<SumsTile> host_share_tiles_, host_element_tiles_;
   Pinned<SumsShare> host_shares_;
   typename Runtime::Event copied_;
-  Pinned<double> host_values_;
 };
 
 }  // namespace asr

@@ -111,6 +111,13 @@ DEVICE void make_posteriors(const SumsTables *t, const SumsTile *tile, bool full
   }
 }
 
+// Sums read some shares ahead, so that their loads overlap. Beyond the last share they read the last one again, with a value of
+// 0, which changes no sum: these begin with +0.
+DEVICE uint32_t share_or_last(const SumsJob *job, uint32_t s) { return s < job->n_shares ? s : job->n_shares - 1; }
+DEVICE double value_or_zero(const SumsJob *job, GLOBAL const double *of_shares, uint32_t s) {
+  return s < job->n_shares ? of_shares[s] : 0.0;
+}
+
 // Element i of Gaussian k: a_k and the diagonal of B_k.
 DEVICE void sum_diagonal(const SumsTables *t, const SumsJob *job, const SumsMixture *m, uint32_t k, uint32_t i) {
   GLOBAL double *const to_first = t->sums + job->first + (size_t)k * m->n_dims + i;
@@ -121,10 +128,18 @@ DEVICE void sum_diagonal(const SumsTables *t, const SumsJob *job, const SumsMixt
   const size_t n_gaussians = m->n_gaussians, n_dims = t->n_dims;
   const double mean = t->parameters[m->means + i * n_gaussians + k];
   double first = *to_first, second = *to_second;
-  for (uint32_t s = 0; s < job->n_shares; ++s) {
-    const double x = (double)rows[shares[s].row * n_dims] - mean, scaled = posteriors[s] * x;
-    first += scaled;
-    second += scaled * x;
+  for (uint32_t s = 0; s < job->n_shares; s += kSharesAhead) {
+    double posterior[kSharesAhead];
+    float value[kSharesAhead];
+    for (uint32_t j = 0; j < kSharesAhead; ++j) {
+      posterior[j] = value_or_zero(job, posteriors, s + j);
+      value[j] = rows[shares[share_or_last(job, s + j)].row * n_dims];
+    }
+    for (uint32_t j = 0; j < kSharesAhead; ++j) {
+      const double x = (double)value[j] - mean, scaled = posterior[j] * x;
+      first += scaled;
+      second += scaled * x;
+    }
   }
   *to_first = first;
   *to_second = second;
@@ -152,15 +167,22 @@ DEVICE void sum_full(const SumsTables *t, const SumsJob *job, const SumsMixture 
       second[i][j] = to_second[(size_t)r * (r + 1) / 2 + column];
     }
   }
-  for (uint32_t s = 0; s < job->n_shares; ++s) {
-    GLOBAL const float *const row = t->rows + shares[s].row * n_dims;
-    const double share = posteriors[s];
-    double x[kMomentTile];
-    for (uint32_t j = 0; j < kMomentTile; ++j) x[j] = (double)row[dims_c[j]] - means_c[j];
-    for (uint32_t i = 0; i < kMomentTile; ++i) {
-      const double scaled = share * ((double)row[dims_r[i]] - means_r[i]);
-      first[i] += scaled;
-      for (uint32_t j = 0; j < kMomentTile; ++j) second[i][j] += scaled * x[j];
+  for (uint32_t s = 0; s < job->n_shares; s += kTileSharesAhead) {
+    double posterior[kTileSharesAhead];
+    float of_rows[kTileSharesAhead][kMomentTile], of_columns[kTileSharesAhead][kMomentTile];
+    for (uint32_t j = 0; j < kTileSharesAhead; ++j) {
+      GLOBAL const float *const row = t->rows + shares[share_or_last(job, s + j)].row * n_dims;
+      posterior[j] = value_or_zero(job, posteriors, s + j);
+      for (uint32_t i = 0; i < kMomentTile; ++i) of_rows[j][i] = row[dims_r[i]], of_columns[j][i] = row[dims_c[i]];
+    }
+    for (uint32_t j = 0; j < kTileSharesAhead; ++j) {
+      double x[kMomentTile];
+      for (uint32_t c = 0; c < kMomentTile; ++c) x[c] = (double)of_columns[j][c] - means_c[c];
+      for (uint32_t r = 0; r < kMomentTile; ++r) {
+        const double scaled = posterior[j] * ((double)of_rows[j][r] - means_r[r]);
+        first[r] += scaled;
+        for (uint32_t c = 0; c < kMomentTile; ++c) second[r][c] += scaled * x[c];
+      }
     }
   }
   for (uint32_t i = 0; i < kMomentTile && first_row + i < d; ++i) {
@@ -180,13 +202,21 @@ DEVICE void sum_occupancies(const SumsTables *t, const SumsJob *job, const SumsM
   const size_t n_gaussians = m->n_gaussians;
   size_t weight_row = shares[0].weight_row;
   double sum = occupancies[weight_row * n_gaussians];
-  for (uint32_t s = 0; s < job->n_shares; ++s) {
-    if (shares[s].weight_row != weight_row) {
-      occupancies[weight_row * n_gaussians] = sum;
-      weight_row = shares[s].weight_row;
-      sum = occupancies[weight_row * n_gaussians];
+  for (uint32_t s = 0; s < job->n_shares; s += kSharesAhead) {
+    double posterior[kSharesAhead];
+    uint32_t of_share[kSharesAhead];
+    for (uint32_t j = 0; j < kSharesAhead; ++j) {
+      posterior[j] = value_or_zero(job, posteriors, s + j);
+      of_share[j] = shares[share_or_last(job, s + j)].weight_row;
     }
-    sum += posteriors[s];
+    for (uint32_t j = 0; j < kSharesAhead; ++j) {
+      if (of_share[j] != weight_row) {
+        occupancies[weight_row * n_gaussians] = sum;
+        weight_row = of_share[j];
+        sum = occupancies[weight_row * n_gaussians];
+      }
+      sum += posterior[j];
+    }
   }
   occupancies[weight_row * n_gaussians] = sum;
 }
@@ -194,7 +224,11 @@ DEVICE void sum_occupancies(const SumsTables *t, const SumsJob *job, const SumsM
 DEVICE void sum_log_likelihoods(const SumsTables *t, const SumsJob *job) {
   GLOBAL const double *const log_likelihoods = t->log_likelihoods + job->first_share;
   double sum = t->sums[job->log_likelihood];
-  for (uint32_t s = 0; s < job->n_shares; ++s) sum += log_likelihoods[s];
+  for (uint32_t s = 0; s < job->n_shares; s += kSharesAhead) {
+    double ahead[kSharesAhead];
+    for (uint32_t j = 0; j < kSharesAhead; ++j) ahead[j] = value_or_zero(job, log_likelihoods, s + j);
+    for (uint32_t j = 0; j < kSharesAhead; ++j) sum += ahead[j];
+  }
   t->sums[job->log_likelihood] = sum;
 }
 

@@ -12,6 +12,8 @@ namespace asr {
 #define kStatisticsThreads 64u  // of a block, and the most shares whose posteriors it makes
 #define kFactorRows 8u          // rows of a factor that a thread multiplies at once
 #define kMomentTile 4u          // rows and columns of second moments that a thread sums
+#define kSharesAhead 8u         // shares that a thread reads before it adds the first
+#define kTileSharesAhead 2u     // the same for a tile of second moments
 
 // A mixture's parameters are doubles, Gaussian by Gaussian in the last index, with K Gaussians of d dimensions:
 //   means [d][K], precisions [d][K] or factors, log_norms [K], log_weights [n_weight_rows][K].

@@ -86,6 +86,11 @@ class Queue {
     copy(from.get(), 0, to->get(), 0, n * sizeof(T));
   }
   void fill(cl_mem to, size_t offset, uint32_t word, size_t n_bytes);
+  // Sets the first n elements to zero.
+  template <typename T>
+  void clear(DeviceArray<T> *array, size_t n) {
+    fill(array->get(), 0, 0, n * sizeof(T));
+  }
   // groups of `group` work items
   void launch(const Kernel &kernel, Range groups, Range group);
   // Returns the seconds that kernels ran since the last call, which must be done. The first call starts the clock.
