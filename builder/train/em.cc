@@ -89,7 +89,7 @@ Moments moments_of(const TrainingRows &rows, ThreadPool *pool) {
 void sum_statistics(const TrainingRows &rows, const MixtureModel &model, bool full, ThreadPool *pool,
                     const std::function<void(size_t mixture, const Statistics &statistics)> &take) {
   for (size_t stream = 0; stream < model.streams.size(); ++stream) {
-    const RowsOfMixtures rows_of(model, rows, stream);
+    const RowsOfMixtures rows_of(model, rows, stream, pool);
     std::vector<size_t> mixtures;
     for (size_t i = 0; i < model.mixtures.size(); ++i) {
       if (model.mixtures[i].stream == stream) mixtures.push_back(i);

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "builder/train/em.h"
@@ -20,14 +20,25 @@ class RowsOfMixtures {
     const uint64_t *first, *last;
   };
 
-  // Both must outlive this.
-  RowsOfMixtures(const MixtureModel &model, const TrainingRows &rows, size_t stream)
+  // Both must outlive this. Blocks of shares are counted and then sorted side by side.
+  RowsOfMixtures(const MixtureModel &model, const TrainingRows &rows, size_t stream, ThreadPool *pool)
       : model_(model), rows_(rows), stream_(stream), begin_(model.mixtures.size() + 1) {
-    for_each_share([&](uint64_t, uint32_t state) { ++begin_[mixture_of(state) + 1]; });
-    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-    std::vector<uint64_t> next(begin_.begin(), begin_.end() - 1);
-    numbers_.resize(begin_.back());
-    for_each_share([&](uint64_t i, uint32_t state) { numbers_[next[mixture_of(state)]++] = i; });
+    const size_t n_mixtures = model.mixtures.size(), n_blocks = pool->n_threads();
+    std::vector<std::vector<uint64_t>> next(n_blocks);  // of each block, for each mixture
+    pool->run(n_blocks, [&](size_t block) {
+      next[block].resize(n_mixtures);
+      for_each_share(block, n_blocks, [&](uint64_t, uint32_t state) { ++next[block][mixture_of(state)]; });
+    });
+    uint64_t n = 0;
+    for (size_t mixture = 0; mixture < n_mixtures; ++mixture) {
+      begin_[mixture] = n;
+      for (std::vector<uint64_t> &of_block : next) n += std::exchange(of_block[mixture], n);
+    }
+    begin_[n_mixtures] = n;
+    numbers_.resize(n);
+    pool->run(n_blocks, [&](size_t block) {
+      for_each_share(block, n_blocks, [&](uint64_t i, uint32_t state) { numbers_[next[block][mixture_of(state)]++] = i; });
+    });
   }
 
   uint64_t n_pieces(size_t mixture) const { return std::clamp<uint64_t>(n_rows(mixture) / kPieceRows, 1, kMostPieces); }
@@ -41,8 +52,9 @@ class RowsOfMixtures {
   static constexpr uint64_t kPieceRows = 4096, kMostPieces = 16;  // of a mixture
 
   template <typename Action>
-  void for_each_share(Action action) const {
-    for (uint64_t i = 0; i < rows_.n_shares(); ++i) {
+  void for_each_share(size_t block, size_t n_blocks, Action action) const {
+    const uint64_t n = rows_.n_shares();
+    for (uint64_t i = n * block / n_blocks; i < n * (block + 1) / n_blocks; ++i) {
       const uint32_t state = rows_.share(i).state;
       if (state != kNoState) action(i, state);
     }
