@@ -302,7 +302,9 @@ void add_data_options(Command command, TrainEmArguments *arguments) {
   command.option("--raw-rate", recordings.raw_rate_hz, "Sample rate of .raw files (16-bit little-endian mono)")
       .range(kLeastSampleRateHz, kMostSampleRateHz)
       .shows_default();
-  command.option("--device", arguments->device, "What aligns utterances and sums statistics (see `senone devices`); does not change sums")
+  command
+      .option("--device", arguments->device,
+              "What aligns utterances and sums statistics (see `senone devices`); does not change sums")
       .shows_default();
   command.option("--jobs", arguments->n_jobs, "Threads; default: one for each core; does not change the result")
       .range(1u, kMostThreads);

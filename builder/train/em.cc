@@ -46,13 +46,11 @@ void sum_on_host(const RowsOfMixtures &rows_of, const TrainingRows &rows, const 
       continue;
     }
     std::vector<std::optional<Statistics>> pieces(n_pieces);
-    pool->run(n_pieces,
-              [&](size_t i) { pieces[i].emplace(sum_piece(rows_of, rows_of.piece(mixture, i), rows, model, full)); });
+    pool->run(n_pieces, [&](size_t i) { pieces[i].emplace(sum_piece(rows_of, rows_of.piece(mixture, i), rows, model, full)); });
     for (size_t i = 1; i < pieces.size(); ++i) pieces[0]->add(*pieces[i]);
     take(mixture, *pieces[0]);
   }
-  pool->run(small.size(),
-            [&](size_t i) { take(small[i], sum_piece(rows_of, rows_of.piece(small[i], 0), rows, model, full)); });
+  pool->run(small.size(), [&](size_t i) { take(small[i], sum_piece(rows_of, rows_of.piece(small[i], 0), rows, model, full)); });
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
  *
  * A back end computes; it knows no API handle, file format or word string. The core knows no vendor. Inputs are the plain
  * arrays of the *_view structs, so conventions of HTK, Kaldi or Sphinx never reach a back end. docs/backend.md tells how to
- * write one, samples/backend is one. asr_backend_signals.h and asr_backend_bench.h are extensions that it need not have.
+ * write one, samples/backend is one. The other headers asr_backend_*.h are extensions that it need not have.
  *
  * PLUGINS  A plugin is a file libsenone_NAME.so that exports asr_backend_entry and no other symbol. It must load without its
  * hardware, which probe then reports as missing. It must not crash, throw, print, exit or touch signals.

@@ -2,10 +2,11 @@
 /*
  * asr_backend_statistics.h - the extension "statistics" of a back end: sums over rows from which Gaussians are estimated.
  *
- * A device sums what a round of training needs (T1 and T2 of docs/equations.md), in double. Without this extension training sums
- * on the host, with the same bits: every sum is taken row by row in the order of its shares, no operation is contracted, and
- * exponentials and logarithms are those of plugins/common/kernels/posteriors.h. A back end that computes them otherwise stays
- * within 1e-10 of the sum of the magnitudes that it adds. Rules of calls, threads and versions are those of asr_backend.h.
+ * A device sums what a round of training needs (T1 and T2 of docs/equations.md), in double. Without this extension training
+ * sums on the host, with the same bits: every sum is taken row by row in the order of its shares, no operation is contracted,
+ * and exponentials and logarithms are those of plugins/common/kernels/posteriors.h. A back end that computes them otherwise
+ * stays within 1e-10 of the sum of the magnitudes that it adds. Rules of calls, threads and versions are those of
+ * asr_backend.h.
  */
 #ifndef SENONE_ASR_BACKEND_STATISTICS_H
 #define SENONE_ASR_BACKEND_STATISTICS_H
@@ -61,9 +62,9 @@ typedef struct asr_backend_statistics_api {
   asr_status (*sums_begin)(asr_backend_device *, const asr_sums_view *, asr_backend_sums **);
   void (*sums_end)(asr_backend_sums *);
 
-  /* [async] Adds shares to the sums: those of sum i are shares[share_begin[i]] to shares[share_begin[i + 1] - 1], in this order,
-   * after those of earlier calls. A Gaussian's share in a row is the row's share times T1's. Below 1e-10 it is 0. A row whose
-   * density is 0 has no share in any Gaussian. */
+  /* [async] Adds shares to the sums: those of sum i are shares[share_begin[i]] to shares[share_begin[i + 1] - 1], in this
+   * order, after those of earlier calls. A Gaussian's share in a row is the row's share times T1's. Below 1e-10 it is 0. A row
+   * whose density is 0 has no share in any Gaussian. */
   asr_status (*add)(asr_backend_device *, asr_backend_sums *, const asr_backend_rows *, const asr_row_share *shares,
                     const uint64_t *share_begin);
 

@@ -147,8 +147,9 @@ void check_shares(const SumsPlan &plan, const asr_row_share *shares, const uint6
     for (uint64_t at = share_begin[i]; at < share_begin[i + 1]; ++at) {
       const asr_row_share &share = shares[at];
       if (share.row >= n_rows || share.weight_row >= n_weight_rows) {
-        fail(ASR_INVALID_ARGUMENT, "add: a share of sum %zu is of row %u and weights %u; there are %u rows and %u rows of weights",
-             i, share.row, share.weight_row, n_rows, n_weight_rows);
+        fail(ASR_INVALID_ARGUMENT,
+             "add: a share of sum %zu is of row %u and weights %u; there are %u rows and %u rows of weights", i, share.row,
+             share.weight_row, n_rows, n_weight_rows);
       }
       if (!(share.share >= 0) || std::isinf(share.share)) {
         fail(ASR_INVALID_ARGUMENT, "add: a share of sum %zu is %g; give finite ones, not negative", i,

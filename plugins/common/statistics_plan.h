@@ -23,8 +23,8 @@ struct SumsPlan {
     uint64_t first_value;
   };
   bool full_covariances, full_moments;
-  uint64_t n_values = 0;     // of all sums
-  uint32_t n_row_dims = 0;   // the least that a row has
+  uint64_t n_values = 0;    // of all sums
+  uint32_t n_row_dims = 0;  // the least that a row has
   std::vector<SumsMixture> mixtures;
   std::vector<uint32_t> n_weight_rows;  // of each mixture
   std::vector<uint32_t> dims;

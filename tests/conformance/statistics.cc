@@ -33,8 +33,15 @@ struct View {
   }
   asr_mixture_view get() const {
     const auto n = static_cast<uint32_t>(log_norms.size());
-    return {dims.data(),  static_cast<uint32_t>(dims.size()), n, static_cast<uint32_t>(log_weights.size()) / n, 0,
-            means.data(), precisions.data(),                  log_norms.data(), log_weights.data()};
+    return {dims.data(),
+            static_cast<uint32_t>(dims.size()),
+            n,
+            static_cast<uint32_t>(log_weights.size()) / n,
+            0,
+            means.data(),
+            precisions.data(),
+            log_norms.data(),
+            log_weights.data()};
   }
   // Adds the inverse of a factor [d][d] by columns: column c solves L z = e_c.
   void add_inverse(const double *factor, double *log_norm) {

@@ -99,6 +99,9 @@ for gpu in gfx90a gfx942 gfx1100; do
   compile $gpu $common/mfcc.cl "${usual[@]}" && report $gpu "mfcc, 25 ms at 16 kHz"
   compile $gpu $common/mfcc.cl "${long[@]}" && report $gpu "mfcc, 8191 samples, dither"
   compile $gpu $common/signal.cl -DBANDS=40 -DVALUES=117 -DDIMS=39 && report $gpu signal
+  for full in 0 1; do
+    compile $gpu $common/statistics.cl -DFULL_COVARIANCES=$full -DFULL_MOMENTS=$full && report $gpu "statistics, full $full"
+  done
   compile $gpu $common/search.cl -DGROUP_SIZE=512 -DWARP_KIND=2 -DINT64_ATOMICS=1 -DLOCAL_SLOTS=8031 && report $gpu search
 done
 exit $status

@@ -151,8 +151,8 @@ class DeviceSlots {
     static constexpr asr_backend_signals_api kSignals = {sizeof kSignals, prepare,        signal_begin,     signal_end, step,
                                                          set_transform,   step_with_rows, kMostWholeFrames, 0};
     static constexpr asr_backend_fusion_api kFusion = {sizeof kFusion, fuse};
-    static constexpr asr_backend_statistics_api kStatistics = {
-        sizeof kStatistics, prepare_statistics, load_rows, free_rows, sums_begin, sums_end, add, read};
+    static constexpr asr_backend_statistics_api kStatistics = {sizeof kStatistics, prepare_statistics, load_rows, free_rows,
+                                                               sums_begin,         sums_end,           add,       read};
     if (strcmp(name, ASR_BACKEND_SIGNALS) == 0) return &kSignals;
     if (strcmp(name, ASR_BACKEND_FUSION) == 0) return &kFusion;
     if (strcmp(name, ASR_BACKEND_STATISTICS) == 0) return &kStatistics;
@@ -269,8 +269,9 @@ class DeviceSlots {
 
   static asr_status load_rows(asr_backend_device *device, const float *rows, uint32_t n_rows, uint32_t n_dims,
                               asr_backend_rows **loaded) {
-    return guard_statistics(
-        device, [&](auto &statistics) { *loaded = new Rows{{}, &of(device), statistics.load(rows, n_rows, n_dims)}; });
+    return guard_statistics(device, [&](auto &statistics) {
+      *loaded = new Rows{{}, &of(device), statistics.load(rows, n_rows, n_dims)};
+    });
   }
 
   static void free_rows(asr_backend_rows *rows) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statistics of training (T1 and T2 of docs/equations.md) in double, by two kernels. The first finds the posteriors of each
-// share's Gaussians: a block has up to kStatisticsThreads shares of one sum. In the second a thread owns one element of a sum, or
-// a tile of kMomentTile x kMomentTile second moments, and walks the sum's shares in their order. Operations and their order are
-// those of builder/train/densities.cc and statistics.cc, so that the host finds the same bits. The double reference is
+// share's Gaussians: a block has up to kStatisticsThreads shares of one sum. In the second a thread owns one element of a sum,
+// or a tile of kMomentTile x kMomentTile second moments, and walks the sum's shares in their order. Operations and their order
+// are those of builder/train/densities.cc and statistics.cc, so that the host finds the same bits. The double reference is
 // tests/reference/statistics.h. Whoever includes this file compiles without contraction.
 //
 // Floor: with R shares of a mixture of K Gaussians in d dimensions, R d floats are read, and R K doubles of posteriors are
-// written once and read once. Diagonal: 4 d operations for a distance and 6 d for the sums of each of the R K pairs; exponentials
-// take 40. A million frames of 39 features and 16 Gaussians are 156 MB and 256 MB twice: 0.2 ms of an H100's memory. Their 6.9e9
-// operations take 0.4 ms of its 17e12 a second in double, without contraction. Full: d (d + 1) operations for a distance and as
-// many for the sums; with 8 Gaussians 2.5e10, 1.5 ms. A feature becomes a double 2 d / kMomentTile times a Gaussian, which takes
-// four times a product's time.
+// written once and read once. Diagonal: 4 d operations for a distance and 6 d for the sums of each of the R K pairs;
+// exponentials take 40. A million frames of 39 features and 16 Gaussians are 156 MB and 256 MB twice: 0.2 ms of an H100's
+// memory. Their 6.9e9 operations take 0.4 ms of its 17e12 a second in double, without contraction. Full: d (d + 1) operations
+// for a distance and as many for the sums; with 8 Gaussians 2.5e10, 1.5 ms. A feature becomes a double 2 d / kMomentTile times
+// a Gaussian, which takes four times a product's time.
 #ifndef SENONE_KERNELS_STATISTICS_H
 #define SENONE_KERNELS_STATISTICS_H
 
@@ -236,7 +236,8 @@ DEVICE void sum_log_likelihoods(const SumsTables *t, const SumsJob *job) {
 DEVICE void sum_element(const SumsTables *t, const SumsTile *tile, bool full) {
   const SumsJob job = t->jobs[tile->job];
   const SumsMixture m = t->mixtures[job.mixture];
-  const uint32_t n_tiles = (m.n_dims + kMomentTile - 1) / kMomentTile, n_moments = full ? n_tiles * (n_tiles + 1) / 2 : m.n_dims;
+  const uint32_t n_tiles = (m.n_dims + kMomentTile - 1) / kMomentTile,
+                 n_moments = full ? n_tiles * (n_tiles + 1) / 2 : m.n_dims;
   const uint32_t element = tile->first + thread_number();
   const uint64_t end_of_moments = (uint64_t)n_moments * m.n_gaussians;
   if (element < end_of_moments) {

@@ -138,7 +138,8 @@ asr_status add(asr_backend_device *, asr_backend_sums *, const asr_backend_rows 
   return status_of("add");
 }
 asr_status read(asr_backend_device *, asr_backend_sums *, double *) { return status_of("read"); }
-constexpr asr_backend_statistics_api kFailing = {sizeof kFailing, prepare, load_rows, free_rows, sums_begin, sums_end, add, read};
+constexpr asr_backend_statistics_api kFailing = {sizeof kFailing, prepare,  load_rows, free_rows,
+                                                 sums_begin,      sums_end, add,       read};
 const void *extension(const char *name) { return strcmp(name, ASR_BACKEND_STATISTICS) == 0 ? &kFailing : nullptr; }
 
 TEST(DeviceSums, TheHostTakesOverFromADeviceThatFails) {
