@@ -11,7 +11,7 @@
 
 namespace asr {
 
-constexpr uint32_t kTensorWarps = 8;  // of a block of threads
+constexpr uint32_t kTensorWarps = 8;  // warps of a block of threads
 
 // The number of warps that share a stretch of the model, each with its own rows, and the rows per warp. The number of rows
 // determines both.

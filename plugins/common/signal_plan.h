@@ -86,7 +86,7 @@ uint32_t check_step(const DynamicsNumbers &numbers, uint32_t n_model_dims, const
 
 // PlainRows is the rows that a step returns to the host, without the signals' own transforms.
 struct PlainRows {
-  std::vector<uint32_t> first_rows;  // of each job, or kNowhere; empty: no job's rows are wanted
+  std::vector<uint32_t> first_rows;  // first row of each job, or kNowhere; empty: no job's rows are wanted
   std::vector<Piece<float>> pieces;  // on the host, in the order of the rows
   size_t n_floats = 0;
 

@@ -47,7 +47,7 @@ HWY_INLINE V exp2_nonpositive(V v) {
 HWY_INLINE V log2_positive(V v) {
   const hn::RebindToSigned<D> integers;
   const auto bits = hn::BitCast(integers, v);
-  const auto exponent = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(integers, 0x3f3504f3)));  // of v / sqrt(1/2)
+  const auto exponent = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(integers, 0x3f3504f3)));  // exponent of v / sqrt(1/2)
   const V m = hn::BitCast(kTag, hn::Sub(bits, hn::ShiftLeft<23>(exponent)));
   const V one = hn::Set(kTag, 1.0f);
   const V t = hn::Div(hn::Sub(m, one), hn::Add(m, one));

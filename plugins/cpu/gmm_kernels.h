@@ -40,7 +40,7 @@ constexpr size_t full_bytes(size_t n_dims, size_t number_bytes) {
 }
 
 struct ChosenGaussian {
-  uint32_t gaussian;  // of the codebook
+  uint32_t gaussian;  // number in the codebook
   float relative;     // 2^(score - best)
 };
 

@@ -87,7 +87,7 @@ bool mix(const float *weight, const float *weight_shift, const float *next_weigh
 
 // The relative values of one frame: values are compared by their bits, whose order is the same for numbers from 0 to 1.
 struct FrameValues {
-  const float *relative;  // of the codebook's first vector
+  const float *relative;  // first vector of the codebook's values
   size_t stride, n_gaussians;
 
   size_t n_vectors() const { return (n_gaussians + hn::Lanes(kTag) - 1) / hn::Lanes(kTag); }

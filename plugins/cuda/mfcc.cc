@@ -100,7 +100,7 @@ struct Mfcc::Batch {
   Batch(const MfccTables &tables, uint32_t n_ceps) : tables(&tables), n_ceps(n_ceps) {}
 
   const MfccTables *tables;
-  uint32_t n_ceps;  // of the jobs; tables->n_ceps are the kernel's
+  uint32_t n_ceps;  // cepstra of the jobs' frames; tables->n_ceps is the kernel's number
   uint32_t n_lanes = 0;
   size_t n_samples = 0, n_values = 0;
   std::vector<MfccFrames> frames;

@@ -53,7 +53,7 @@ class ChannelMemory {
 // IdleMemory has the memory of ended channels, for new ones, and the memory that channels have outgrown. Outgrown memory is
 // freed when the device is idle, because freeing waits for all its work. All idle memory is freed if no other is left.
 struct IdleMemory {
-  std::vector<ChannelMemory> free[2];  // of channels without lattices, and with lattices
+  std::vector<ChannelMemory> free[2];  // memory of channels without lattices, and with lattices
   std::vector<ChannelMemory> outgrown;
 
   // Makes new memory. If none is left, idle memory is freed for it.

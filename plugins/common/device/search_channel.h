@@ -165,7 +165,7 @@ class SearchChannel : public ChannelOutcome {
  private:
   struct WrittenLattice {
     std::vector<LatticeFrame> frames;
-    std::vector<float> costs, final_costs;  // of the newest tokens
+    std::vector<float> costs, final_costs;  // costs of the newest tokens
     bool reached_final, use_final;
   };
 

@@ -49,7 +49,7 @@ class LatticeReader {
   // Appends the frames to those of the host, with extra costs; of a written lattice in the other order and without.
   void append_settled(std::vector<LatticeFrame> *frames) const;
   void append_written(std::vector<LatticeFrame> *frames) const;
-  std::vector<SearchToken> tokens() const { return {tokens_.host, tokens_.host + tokens_.n}; }  // of a written lattice
+  std::vector<SearchToken> tokens() const { return {tokens_.host, tokens_.host + tokens_.n}; }  // tokens of a written lattice
 
  private:
   template <typename T>
@@ -66,7 +66,7 @@ class LatticeReader {
   std::vector<LatticeLink> links_of(uint32_t first, uint32_t n) const;
   LatticeFrame frame(size_t i) const;
 
-  uint32_t first_link_ = 0;  // that links_ has
+  uint32_t first_link_ = 0;  // number of the first link in links_
   Copy<SearchFrame> frames_;
   Copy<SearchLink> links_;
   Copy<float> acoustic_costs_, extras_;
@@ -89,7 +89,7 @@ class SearchLattice {
 
  private:
   size_t n_known_ = 0;  // frames that were read or are being read
-  std::mutex mutex_;    // of frames_
+  std::mutex mutex_;    // guards frames_
   LatticeFrames frames_;
 };
 

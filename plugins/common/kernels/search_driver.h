@@ -60,7 +60,8 @@ FOR_TYPES(Search, State) DEVICE void team_compact_trace(const Search *s, LOCAL S
 // frame was given up.
 FOR_TYPES(Search, State)
 DEVICE bool team_follow_epsilons(const Search *s, LOCAL State *search, StepTotals *totals) {
-  if (thread_number() == 0 && has_lattice(s)) search->first_candidate = search->n_candidates[0];  // those of emitting arcs stay
+  // The links of a lattice need the candidates of emitting arcs until the frame ends.
+  if (thread_number() == 0 && has_lattice(s)) search->first_candidate = search->n_candidates[0];
   uint32_t list = 1;
   for (uint32_t n_rounds = 0;; ++n_rounds, list ^= 1) {
     block_sync();

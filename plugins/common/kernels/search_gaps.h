@@ -58,7 +58,7 @@ DEVICE void block_move_links(LatticeMemory lattice, const FrameMoves *moves, uin
       acoustic_costs[k] = lattice.acoustic_costs[from];
       extras[k] = i - moves->n_before[frame] < moves->n_extras[frame] ? lattice.extras[from + 1] : 0.0f;
     }
-    block_sync();  // what is overwritten has been read
+    block_sync();  // all threads have read before any overwrites
 #pragma unroll
     for (uint32_t k = 0; k < kMovedAtOnce; ++k) {
       if (!moves_down[k]) continue;

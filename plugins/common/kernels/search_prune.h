@@ -115,7 +115,7 @@ DEVICE void block_prune_links(Walk *w, bool emitting, LOCAL uint32_t *n_kept, ui
       through = extra_of_link(&w->of_frame, &kept);
       keep = through <= most;
     }
-    if (from + min(first + block_size(), n) > n_staged(w)) block_sync();  // what is overwritten has been read
+    if (from + min(first + block_size(), n) > n_staged(w)) block_sync();  // links are read before they are overwritten
     const uint32_t number = warp_append(n_kept, keep), index = to + number;
     if (!keep) continue;
     if (emitting && number < n_staged(w)) set_old_source(w, number, kept.source);

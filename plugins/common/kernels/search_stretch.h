@@ -30,7 +30,7 @@ typedef struct ArcStep {
 
 // The warp's stretch of the n_arcs arcs of n_items items, of which all warps of n_threads threads take part.
 DEVICE ArcStretch warp_stretch(GLOBAL const ExpandItem *items, uint32_t n_items, uint32_t n_arcs, uint32_t n_threads) {
-  const uint32_t n_steps = (n_arcs + n_threads - 1) / n_threads;  // of each warp
+  const uint32_t n_steps = (n_arcs + n_threads - 1) / n_threads;  // steps of each warp
   ArcStretch s;
   s.items = items;
   s.n_items = n_items;

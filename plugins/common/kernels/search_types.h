@@ -166,10 +166,10 @@ typedef struct EpsilonLink {
 // The data that the steps of a frame read, and the number of records of the trace, to which they append.
 typedef struct FrameSteps {
   SearchBeam beam;
-  float bound;  // of costs; while emitting arcs are followed it is still falling
+  float bound;  // bound of costs; it falls while emitting arcs are followed
   GLOBAL const SearchArc *arcs;
   GLOBAL const ArcBegins *begins;
-  GLOBAL const SearchToken *tokens;  // of the last frame
+  GLOBAL const SearchToken *tokens;  // tokens of the last frame
   GLOBAL const float *row;           // nullptr for epsilon arcs
   LOCAL uint32_t *n_records;
 } FrameSteps;
@@ -194,7 +194,7 @@ typedef struct StepTotals {
   uint32_t best;        // ordered cost so far
 } KERNEL_ALIGNED(16) StepTotals;
 
-FIXED uint32_t kNoList = 2;  // of a step that follows the arcs of none
+FIXED uint32_t kNoList = 2;  // list number of a step that follows no arcs
 
 // The numbers of a frame's tokens and links, counted by all blocks of a team.
 typedef struct FrameCounts {
@@ -204,15 +204,15 @@ typedef struct FrameCounts {
 
 // Shared memory of the threads on their way back through a lattice (search_prune.h).
 typedef struct WalkState {
-  uint32_t most_tokens;   // of a frame
+  uint32_t most_tokens;   // largest number of tokens in a frame
   SearchFrame frames[4];  // frame t at t % 4
-  uint32_t n_left[2][3];  // of frame t, at t % 2: its tokens, emitting links, and epsilon links
+  uint32_t n_left[2][3];  // frame t at t % 2: remaining tokens, emitting links, and epsilon links
 } WalkState;
 
 FIXED uint32_t kFreeSlot = 0xffffffffu;  // instead of a slot's state
 FIXED uint32_t kNoSlot = 0xffffffffu;
-FIXED uint32_t kBins = 2048;       // of the histogram over the beam
-FIXED uint32_t kFewKeys = 128;     // that are compared with each other
+FIXED uint32_t kBins = 2048;       // bins of the histogram over the beam
+FIXED uint32_t kFewKeys = 128;     // most keys that are compared with each other
 FIXED uint32_t kPruneFrames = 16;  // new frames of a lattice that is pruned
 
 #ifdef __cplusplus

@@ -30,7 +30,7 @@ struct Ring {
   static constexpr uint32_t kTileBytes = kSteps * (kHalved ? 1 : 2) * kCoreBytes + sizeof(TileInfo),
                             kStageBytes = kProductTiles * kTileBytes;
   static constexpr uint32_t kRoom = 227 * 1024 - 1024, kFit = kRoom / kStageBytes / 2 * 2;
-  static constexpr uint32_t kStages = kFit < 16 ? kFit : 16;                     // of all rings of a block
+  static constexpr uint32_t kStages = kFit < 16 ? kFit : 16;                     // stages of all rings of a block
   static constexpr uint32_t kLeastSharing = kStages % kWarpgroups == 0 ? 1 : 2;  // warpgroups
   static constexpr uint32_t kSharedBytes = kStages * kStageBytes;
 };

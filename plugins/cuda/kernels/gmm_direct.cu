@@ -46,7 +46,7 @@ __device__ __forceinline__ void multiply_add(float (&y)[2][4], float4 factor, fl
 // Scores four Gaussians on this lane's two rows.
 template <bool kFull>
 __device__ Scores score_four(const float4 *p, uint32_t n_dims, const float *x) {
-  const float2 *const xs = reinterpret_cast<const float2 *>(x) + threadIdx.x % kWarp;  // of dimension d: xs[d * kWarp]
+  const float2 *const xs = reinterpret_cast<const float2 *>(x) + threadIdx.x % kWarp;  // dimension d is xs[d * kWarp]
   Scores scores;
   set(scores.of, *p++);
   for (uint32_t i = 0; i < n_dims; ++i) {

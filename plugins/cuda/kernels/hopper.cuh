@@ -57,7 +57,7 @@ __device__ __forceinline__ uint64_t operand_at(uint64_t operand, uint32_t addres
 
 __device__ __forceinline__ void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-constexpr uint32_t kProductTiles = 12;  // of 8 columns
+constexpr uint32_t kProductTiles = 12;  // tiles of 8 columns
 
 // d (+)= a b, a 64 x 16 in registers, b 16 x 96 in shared memory, fp16; a warp has 16 rows of a and d, d[i] as mma spreads it.
 template <bool kAdd>

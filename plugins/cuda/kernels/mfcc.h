@@ -25,8 +25,8 @@ struct MfccOutput {
 
 // MfccFrames is successive frames and the jobs that want them.
 struct MfccFrames {
-  uint64_t first_sample;  // of the first frame, in the batch's samples; the sample before it is there too
-  uint64_t number;        // of the first frame in its utterance
+  uint64_t first_sample;  // offset of the first frame in the batch, whose samples include the one before
+  uint64_t number;        // first frame's number in its utterance
   uint32_t first_lane;    // frames before it in the batch
   uint32_t first_output, n_outputs;
 };

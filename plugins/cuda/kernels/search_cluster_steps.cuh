@@ -168,6 +168,7 @@ __device__ inline StepTotals team_all_reduce(const ClusterTable *table, bool emi
   return {warp_or(one.overflow), warp_sum(one.n_followed), warp_sum(one.n_used), warp_min(one.best)};
 }
 
+// Returns true if candidates of any block led to states with epsilon arcs.
 __device__ inline bool has_arcs_left(const ClusterTable *, uint32_t, const StepTotals *totals) {
   return totals->n_followed != 0;
 }

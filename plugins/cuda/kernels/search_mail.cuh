@@ -64,7 +64,7 @@ class MailIndex {
   }
 
  private:
-  uint32_t end_ = 0, shift_ = 0;  // of the lane's box: the first number after it, and its first offset less its first number
+  uint32_t end_ = 0, shift_ = 0;  // the lane's box: first number after it, and first offset less first number
 };
 
 }  // namespace asr::cuda

@@ -52,8 +52,8 @@ struct SearchState {
 
   unsigned long long list_size[2];  // items << 32 | arcs
   uint32_t n_candidates[2];         // with the list of that number
-  uint32_t n_followed[2];           // of the candidates of that list, those with epsilon arcs after them
-  uint32_t first_candidate;         // of the present list; in lattices those of emitting arcs stay before it
+  uint32_t n_followed[2];           // candidates of that list that have epsilon arcs after them
+  uint32_t first_candidate;         // first of the present list; lattices keep emitting arcs' candidates before it
   uint32_t n_used, n_epsilon_links;
   uint32_t best;  // ordered, so far
   float bound;
@@ -62,13 +62,13 @@ struct SearchState {
   volatile uint32_t is_full;                // a thread could not go on, the others need not
   uint32_t n_active;                        // tokens of the frame, by this block
   unsigned long long n_arcs;                // likewise
-  unsigned long long all_active, all_arcs;  // of the job's frames
+  unsigned long long all_active, all_arcs;  // totals of the job's frames
 
   // Counts of the frame that follows tokens[i] at i. Those of the leading block are the team's, as is its job.n_records.
   FrameCounts counts[2];
 
   uint32_t least[2];        // ordered costs of the ends of paths: as they are, with final costs
-  uint32_t n_newest_links;  // of the frame before, while it is not pruned
+  uint32_t n_newest_links;  // links of the preceding frame, while it is not pruned
   WalkState walk;
   PathFinding path;
 

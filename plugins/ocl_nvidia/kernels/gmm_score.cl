@@ -63,7 +63,7 @@ static inline void subtract_squares(Scores *score, const Scores *y) {
 
 // Scores four Gaussians on this lane's rows.
 static inline void score_four(__global const float4 *restrict p, uint n_dims, __local const RowValues *x, Scores *score) {
-  __local const RowValues *const xs = x + get_local_id(0) % WARP;  // of dimension d: xs[d * WARP]
+  __local const RowValues *const xs = x + get_local_id(0) % WARP;  // dimension d is xs[d * WARP]
   set(score, *p++);
 #if FULL
   for (uint i = 0; i < n_dims; i += FACTOR_ROWS) {

@@ -18,7 +18,7 @@
 // phi of a warp's rows, whose k = 2 d is x_d and 2 d + 1 is x_d^2; as mma wants them.
 typedef struct RowFragments {
   uint hi[TILES][PAIRS][4], lo[TILES][PAIRS][4];
-  uint last_hi[TILES][2], last_lo[TILES][2];  // of an odd number of steps
+  uint last_hi[TILES][2], last_lo[TILES][2];  // last step, if their number is odd
   float inverse_scale[TILES * 2];
 } RowFragments;
 
@@ -33,7 +33,7 @@ typedef struct Tile {
 static inline void load_row(Shown shown, RowFragments *rows, uint t, uint half_tile, __global const float *features,
                             __global const TensorDim *dims, uint n_dims) {
   const uint q = warp_lane() % 4;
-  float x[STEPS], largest = 0;  // of dimensions q, q + 4, q + 8 ...
+  float x[STEPS], largest = 0;  // features of dimensions q, q + 4, q + 8 ...
   UNROLL for (uint s = 0; s < STEPS; ++s) {
     const uint d = 4 * s + q;
     const TensorDim dim = dims[min(d, n_dims - 1)];

@@ -15,8 +15,8 @@
 #include "plugins/common/ocl/kernels/tensor_halves.h"
 
 #define WAVE 64u
-#define PAIRS (kBlockTiles / 2)  // of tiles
-#define ROW_STEP_WORDS 256u      // of 16 rows and 16 values of k
+#define PAIRS (kBlockTiles / 2)  // pairs of tiles
+#define ROW_STEP_WORDS 256u      // words of 16 rows and 16 values of k
 #define STEP_WORDS (kBlockTiles * 128u)
 
 static inline uint wave_lane(void) { return get_local_id(0) % WAVE; }

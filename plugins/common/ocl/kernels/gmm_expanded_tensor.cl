@@ -12,7 +12,7 @@
 #include "plugins/common/ocl/kernels/tensor.h"
 
 #define HALF_TILES (kBlockTiles / 2)
-#define ROW_STEP_WORDS 256u  // of 16 rows and 16 values of k
+#define ROW_STEP_WORDS 256u  // words of 16 rows and 16 values of k
 #define HALF_STEP_WORDS (HALF_TILES * 128u)
 
 // A lane's part of 16 values of k: of the warp's rows, and of half of a block's Gaussians.

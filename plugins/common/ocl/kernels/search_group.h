@@ -25,7 +25,7 @@ void warp_add(__local uint *sum, uint value) {
 // The sum over the work-items before this one; *total is that over all. sums: [MAX_WARPS]. With barriers.
 uint block_scan(uint value, __local uint *sums, uint *total) {
   const uint scanned = warp_scan(value);
-  block_sync();  // what was there has been read
+  block_sync();  // earlier sums have been read
   if (lane_number() == WARP - 1) sums[warp_number()] = scanned;
   block_sync();
   uint before = 0;

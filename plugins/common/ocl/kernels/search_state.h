@@ -17,9 +17,9 @@ typedef struct {
 // The state of a work-group, in local memory.
 typedef struct {
   SearchJob job;
-  LatticeMemory lattice;  // of the job's channel
+  LatticeMemory lattice;  // lattice memory of the job's channel
   ulong list_size[2];     // items << 32 | arcs
-  uint first_candidate;   // those before are kept for the frame's links
+  uint first_candidate;   // earlier candidates are kept for the frame's links
   uint n_used[2];         // slots in local memory, in global memory
   uint n_candidates[2];   // with the list of that number
   uint n_active, n_arcs;
@@ -36,8 +36,8 @@ typedef struct {
   uint n_epsilon_links;
   uint least[2];  // costs of the ends of a lattice that is written
   WalkState walk;
-  uint any[3];           // of block_any, in turns
-  uint sums[MAX_WARPS];  // of warps
+  uint any[3];           // flags of block_any, in turns
+  uint sums[MAX_WARPS];  // sums of warps
 } SearchState;
 typedef SearchState State;  // as search_driver.h names it
 

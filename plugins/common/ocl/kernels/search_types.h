@@ -22,17 +22,17 @@ typedef struct SearchJob {
   SearchBeam beam;
 
   uint32_t max_tokens, max_records, max_settled;
-  uint32_t local_share;         // of the states, in 2^-32: their tokens are found in local memory
-  uint32_t current;             // which of the tokens are the last frame's
-  uint32_t n_tokens, n_within;  // of them within the beam
+  uint32_t local_share;         // share of states whose tokens are in local memory, in 2^-32
+  uint32_t current;             // index of the last frame's tokens
+  uint32_t n_tokens, n_within;  // tokens of the last frame: all, within the beam
   uint32_t n_records, n_settled;
-  uint32_t n_compacted;  // records there were after the last compaction
+  uint32_t n_compacted;  // records after the last compaction
   float best;            // the least cost
   ChannelLattice lattice;
   uint32_t n_early_prunings;  // for want of links, since there are as many as now
   SearchOutput written;
 
-  uint32_t n_consumed;  // of n_frames
+  uint32_t n_consumed;  // frames done, of n_frames
   uint32_t status, overflow;
 } SearchJob;
 
