@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions with which every back end packs an acoustic model for its kernels: the parameters of a Gaussian in double, the
-// centre of the features, and states sorted into blocks by mixture size. They are called when a model is loaded.
+// Functions with which every back end packs an acoustic model for its kernels. They give a Gaussian's parameters in
+// double, the centre of the features, and states sorted into blocks by mixture size. They are called when a model is
+// loaded.
 #pragma once
 
 #include <cstddef>

@@ -124,8 +124,8 @@ HWY_INLINE void add_scores(const float *score, size_t n_scores, size_t n_frames,
   }
 }
 
-// GaussianKernels::mixtures. Scores wait in the L1 cache until a chunk of Gaussians is complete: many exponentials in a row
-// fill the processor's pipelines, one after each Gaussian does not.
+// GaussianKernels::mixtures. Scores wait in the L1 cache until a chunk of Gaussians is complete. Many exponentials in a
+// row fill the processor's pipelines. One after each Gaussian does not.
 template <class Kernel>
 HWY_INLINE void score_mixtures(const void *gaussians, size_t n_dims, size_t n_gaussians, const float *x, size_t n_frames,
                                float *loglike) {

@@ -48,9 +48,9 @@ struct SharedKernels {
   // Sets best[t] = max_k score[k][t] and relative[k][t] = 2^(score - best), both in the layout of `scores`.
   void (*relative)(const float *score, size_t n_vectors, size_t n_frames, float *best, float *relative);
   // L mixtures of n_gaussians shared Gaussians: loglike[n_frames][L] = ln sum_k weight[k][L] relative[k][t] + best[t] +
-  // weight_shift[L], where weights are linear, the largest of a mixture 1, and weight_shift is its base-2 logarithm. If a
-  // sum is too small to be trusted, its loglike is +inf and the result is true.
-  // next_weight: the weights of the next mixtures, to prefetch them; or the same pointer.
+  // weight_shift[L]. Weights are linear, the largest of a mixture is 1, and weight_shift is its base-2 logarithm. If a
+  // sum is too small to be trusted, its loglike is +inf and the result is true. next_weight: the weights of the next
+  // mixtures, to prefetch them; or the same pointer.
   bool (*mix)(const float *weight, const float *weight_shift, const float *next_weight, size_t n_gaussians,
               const float *relative, const float *best, size_t n_frames, float *loglike);
   // Sets chosen[n_frames][n_chosen] to the Gaussians with the largest relative values of a frame, and these values. Of equal

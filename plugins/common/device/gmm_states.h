@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The states of a feature stream by the kernels that score them, for GPUs: tensor cores where their expanded form keeps the
-// tolerance, FP32, or a mixing kernel for states that share a codebook. Called when a model is loaded.
+// The states of a feature stream by the kernels that score them, for GPUs. These use tensor cores where their expanded
+// form keeps the tolerance, FP32, or a mixing kernel for states that share a codebook. Called when a model is loaded.
 #pragma once
 
 #include <algorithm>

@@ -40,8 +40,8 @@ class SearchChannel : public ChannelOutcome {
   uint32_t n_pdfs() const { return graph_.view().n_pdfs; }
   bool has_begun() const { return job_.begin == 0; }
 
-  // Return jobs: one that consumes rows, and first begins the channel if it has not begun; one that writes the lattice; and the
-  // rest of a job that was done in part.
+  // Return jobs. The first consumes rows, and begins the channel if it has not begun. The second writes the lattice.
+  // The third is the rest of a job that was done in part.
   Job job(Rows rows, size_t stride, uint32_t n_frames) const {
     Job job = job_;
     job.rows = rows;

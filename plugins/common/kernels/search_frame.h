@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of a frame, a warp at a time (docs/search.md): arcs become candidates, candidates that won become tokens, and
 // followed arcs become links. The back end provides the loops over lists, and the barriers (search_driver.h). Before it
-// includes this file it defines log_likelihood_of(row, pdf), the warp that search_stretch.h asks for, and warp_append(size,
-// wanted), which reserves an index in a list for each lane that wants one. For its type Search, a block's search and table, it
-// defines
+// includes this file it defines log_likelihood_of(row, pdf), the warp functions of search_stretch.h, and
+// warp_append(size, wanted). That one reserves an index in a list for each lane with `wanted`. For its type Search, a
+// block's search and table, it defines
 //   has_lattice(s)
 //   warp_append_item(s, list, first_arc, n_arcs, cost, token)  adds tokens with arcs to a list
 //   warp_lower_best(s, cost, counts)  lowers the least cost so far; returns the bound by it

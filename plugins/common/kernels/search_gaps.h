@@ -28,8 +28,8 @@ DEVICE void block_drop_taken(LOCAL ChannelLattice *lattice, GLOBAL SearchFrame *
   block_sync();
 }
 
-// Moves of as many frames as there are threads: the number of links in the frames before, the distance of the frame's own, and
-// the number of extra costs that move along.
+// Moves of as many frames as there are threads. Each has the number of links in earlier frames, the distance of its own
+// links, and the number of extra costs that move along.
 typedef struct FrameMoves {
   LOCAL uint32_t *n_before, *distance, *n_extras;  // [block_size()] each
 } FrameMoves;

@@ -15,8 +15,8 @@
 // tokens with their final costs. It goes behind the channel's own links and frames, which stay as they are. Only this crosses
 // to the host, a hundredth of the newest frames' links.
 //
-// The file that includes this one has defined before, for a type Values of the values of a frame's tokens that many threads
-// lower: value_now(values, token), and lower_value(values, token, value), which returns the value before.
+// The including file defines a type Values first: values of a frame's tokens that many threads lower. With it come
+// value_now(values, token) and lower_value(values, token, value), which returns the earlier value.
 #ifndef SENONE_KERNELS_SEARCH_LATTICE_H
 #define SENONE_KERNELS_SEARCH_LATTICE_H
 

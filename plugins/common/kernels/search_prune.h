@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks back through the frames of a lattice, finds extra costs and removes links (search_lattice.h), by a block: to prune the
-// lattice, or to write it as it is if the utterance ends here. The back end may prefetch the data of a visit during the visit
-// before. Before it includes this file it defines set_value and swap_values (search_lattice.h has the others) and warp_append.
-// Its type Walk has the values of_frame and before, of the tokens of the visited frame and of the frame before it, new_number,
-// and the members that begin_walk() sets. For it the back end defines
+// Walks back through the frames of a lattice, finds extra costs and removes links (search_lattice.h), by a block. It
+// prunes the lattice, or writes it as it is if the utterance ends here. The back end may prefetch the data of a visit
+// during the visit before. Before it includes this file it defines set_value and swap_values (search_lattice.h has the
+// others) and warp_append. Its type Walk has the values of_frame of the visited frame's tokens, and `before` of the
+// preceding frame's. It also has new_number, and the members that begin_walk() sets. For it the back end defines
 //   frame_link, frame_acoustic_cost(w, i)  a link of the visited frame, by its number in the frame
 //   stored_extra(w, i)                the extra cost of a token that the last pruning stored
 //   n_staged(w)                       how many of a frame's first links are read elsewhere and may be overwritten

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Step 1 of a frame (docs/search.md) selects the tokens that are expanded. The beam, min_active and max_active all come down to
-// one threshold of the keys (cost, state). If one of the last two cuts, the threshold is the k-th smallest key, found exactly:
-// a histogram over the beam gives its bin of costs, and digits of up to 11 bits from the top follow until few keys are left,
-// which are compared with each other. The file that includes this one has defined log_likelihood_of(row, pdf) before. For its
-// type Search the back end defines
+// one threshold of the keys (cost, state). If one of the last two cuts, the threshold is the k-th smallest key, found
+// exactly. A histogram over the beam gives its bin of costs. Digits of up to 11 bits from the top follow, until few
+// keys are left. These are compared with each other. The file that includes this one has defined log_likelihood_of(row,
+// pdf) before. For its type Search the back end defines
 //   block_find_own_tokens(s)          finds the tokens that the block owns
 //   n_own_tokens(s), own_token(s, i)  their number; one of them
 //   need_arcs(s, token, row)          sets the arcs of a token that have not been set; may lower search->best by some of them

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arcs of a list's items, numbered through and shared out evenly: a warp takes a stretch of them, finds its first item, and
-// from then on takes an arc a lane. Every item has an arc, so the items that begin among those arcs are the next few at most:
-// one load a lane finds its own. The file that includes this one has defined the warp before:
+// The arcs of a list's items, numbered through and shared out evenly. A warp takes a stretch of them, finds its first
+// item, and from then on takes an arc a lane. Every item has an arc, so the items that begin among those arcs are the
+// next few at most. One load a lane finds its own. The file that includes this one has defined the warp before:
 //   warp_size(), warp_number(), lane_number()
 //   warp_begun(first, &n_begun)         of numbers that rise from lane to lane: how many are at most the number of this lane,
 //                                       and how many are less than warp_size()

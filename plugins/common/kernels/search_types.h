@@ -76,8 +76,8 @@ typedef struct SearchLink {
   float cost;
 } KERNEL_ALIGNED(16) SearchLink;
 
-// A frame of a lattice: its emitting links, which lead to its tokens, then its epsilon links, and, if it has been pruned, the
-// extra costs of its tokens.
+// A frame of a lattice. Its emitting links, which lead to its tokens, come before its epsilon links. A pruned frame
+// also has the extra costs of its tokens.
 typedef struct SearchFrame {
   uint32_t first_link, n_emitting, n_epsilon, n_tokens;
   uint32_t is_pruned;
@@ -121,8 +121,9 @@ typedef struct LatticeMemory {
   GLOBAL SearchFrame *frames;    // [max_frames]
 } LatticeMemory;
 
-// A lattice that was written behind the channel's links and frames, as it would be if the utterance ended there: the frames
-// from the newest one back to the first that the host lacks. The newest frame's tokens are in the buffer of the next frame's.
+// A lattice that was written behind the channel's links and frames, as if the utterance ended there. It has the frames
+// from the newest one back to the first that the host lacks. The newest frame's tokens are in the buffer of the next
+// frame's.
 typedef struct SearchOutput {
   uint32_t n_frames, n_links, n_tokens;
   uint32_t reached_final;
@@ -137,8 +138,8 @@ typedef struct SearchEnd {
 
 // ---- lists of a frame ----------------------------------------------------------------------------------------------------
 
-// A token whose arcs are followed: its first arc, its cost, its number for emitting arcs or its slot for epsilon arcs, and the
-// number of arcs of the items before it.
+// A token whose arcs are followed: its first arc, and its cost. `token` is its number for emitting arcs, or its slot
+// for epsilon arcs. `offset` is the number of arcs of the earlier items.
 typedef struct ExpandItem {
   uint32_t first_arc;
   float cost;

@@ -13,8 +13,8 @@
 
 namespace asr::ocl {
 
-// The shape of the packing: fours side by side, parts of a state among these lanes, and dimensions and rows of a triangle that
-// a kernel takes at once.
+// The shape of the packing: fours side by side, and parts of a state among these lanes. Kernels take `dims` dimensions
+// and `factor_rows` rows of a triangle at once.
 struct GmmLayout {
   uint32_t lanes, parts, dims, factor_rows;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface between mfcc.cc and kernels/mfcc.cu, mfcc_512.cu and mfcc_plp.cu has the tables of a front end and a batch of
-// frames, as they lie in device memory.
+// The interface between mfcc.cc and kernels/mfcc.cu, mfcc_512.cu and mfcc_plp.cu. It has the tables of a front end and
+// a batch of frames, as they lie in device memory.
 #pragma once
 
 #include <cuda_runtime_api.h>

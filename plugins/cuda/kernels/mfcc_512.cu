@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// F1 ... F8 of docs/equations.md in one kernel, in float, for windows of 257 to 512 samples, such as 25 ms at 16 kHz; double
-// reference tests/reference/mfcc.cc, tolerance 1e-3 of a cepstrum.
+// F1 ... F8 of docs/equations.md in one kernel, in float, for windows of 257 to 512 samples, such as 25 ms at 16 kHz.
+// Double reference: tests/reference/mfcc.cc, tolerance 1e-3 of a cepstrum.
 //
 // A block owns 32 frames, of any jobs; four blocks share a multiprocessor. Half a warp takes a frame from samples to its
 // spectrum in registers: lane j has the pairs of samples j, j + 16, j + 32 ... as complex numbers, 16 of the 256. Two
@@ -11,8 +11,8 @@
 // (paper 004).
 //   power[16][33 frames][8]    pairs of bins, high and low; no access meets a bank conflict
 //   exchange[16][17] a frame   later the cosine transform and log bands
-// Floors for an hour at 16 kHz: 230 MB of samples read, 19 MB written, 58 us at 4.3 TB/s; 470 instructions of a warp a frame
-// for the spectrum, whose issue alone takes 180 us.
+// Floors for an hour at 16 kHz: 230 MB of samples read, 19 MB written, 58 us at 4.3 TB/s. The spectrum takes 470
+// instructions of a warp a frame, and their issue alone 180 us.
 #include "plugins/cuda/kernels/mfcc.h"
 #include "plugins/cuda/kernels/mfcc_512_spectrum.cuh"
 #include "plugins/cuda/kernels/mfcc_stages.cuh"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps 2 and 3 of a frame: the loops over the steps of plugins/common/kernels/search_frame.h. Warps take the arcs of a list's
 // items in stretches (search_stretch.h). An arc within the beam so far lowers the key of its state's slot. If it did, or if
-// there is to be a lattice, it is remembered as a candidate. After a barrier the candidate that is the least of its state has
-// won: it writes its path's record and goes on the next list if its state has epsilon arcs.
+// there is to be a lattice, it is remembered as a candidate. After a barrier the candidate that is the least of its
+// state has won. It writes its path's record, and goes on the next list if its state has epsilon arcs.
 #pragma once
 
 #include "plugins/cuda/kernels/search_table.cuh"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixtures of diagonal Gaussians (G1, G3) on NVIDIA's tensor cores: score = constant + sum_d u_d x_d + v_d x_d^2, a product of
-// rows [16][2 D] and Gaussians [2 D][8], fp16 halves of both, sums in FP32; double reference tests/reference/gmm.cc, tolerance
-// 2e-3. Tiles of Gaussians lie in memory as plugins/common/gmm_tensor_pack.h says.
+// Mixtures of diagonal Gaussians (G1, G3) on NVIDIA's tensor cores: score = constant + sum_d u_d x_d + v_d x_d^2. It is
+// a product of rows [16][2 D] and Gaussians [2 D][8], in fp16 halves of both, with sums in FP32. Double reference:
+// tests/reference/gmm.cc, tolerance 2e-3. Tiles of Gaussians lie in memory as plugins/common/gmm_tensor_pack.h says.
 //
-// A warp owns 16 or 32 rows, whose fragments stay in its registers, and takes one tile of 8 Gaussians after the other, the next
-// one's under way while this one's are multiplied; their log-sum-exp stays in registers, too, and leaves them once a state.
-// n_warps warps with different rows share a stretch of tiles, which the first of them brings into the L1 cache. No local
-// memory, no barriers. Floors as in the CUDA back end's kernel of this name: 5000 x 256 x 36, 8 rows: 87 us (memory); 256: 225
-// us (mma).
+// A warp owns 16 or 32 rows, whose fragments stay in its registers, and takes one tile of 8 Gaussians after the other.
+// The next tile is loaded while this one is multiplied. Their log-sum-exp stays in registers, too, and leaves them once
+// a state. n_warps warps with different rows share a stretch of tiles, which the first of them brings into the L1
+// cache. No local memory, no barriers. Floors as in the CUDA back end's kernel of this name: 5000 x 256 x 36, 8 rows:
+// 87 us (memory); 256: 225 us (mma).
 //   -D STEPS=4, 9 or 10: of 8 values of k, GROUP_SIZE=..., TILES=..., TENSOR_PTX=...
 #include "plugins/common/ocl/kernels/tensor.h"
 

@@ -46,8 +46,8 @@ typedef struct {
   uint states[LOCAL_SLOTS], costs[LOCAL_SLOTS];
 } KERNEL_ALIGNED(8) LocalTable;
 
-// The work-group's buffers, in global memory if not said otherwise: the graph, the job's rows and channel, and the scratch
-// memory, whose slots are free between frames.
+// The work-group's buffers, in global memory if not said otherwise. They are the graph, the job's rows and channel, and
+// the scratch memory, whose slots are free between frames.
 typedef struct {
   __global const SearchArc *arcs;
   __global const ArcBegins *begins;
@@ -175,7 +175,7 @@ uint claim(const Memory *m, uint slot, uint state) {
 
 // Finds the slot of a state and claims one if it has none. Returns kNoSlot, and the frame is void, when more slots are used
 // than the table allows. Probing visits every slot once: global memory has a power of two of them, local memory an odd number.
-// A full table ends it: all slots can be claimed before the claims are counted, and lanes that have yet to count theirs may
+// A full table ends it. All slots can be claimed before the claims are counted, and lanes with uncounted claims may
 // wait for this one.
 uint find_slot(__local SearchState *search, const Memory *m, uint wanted) {
   const bool is_global = wanted * 0x85ebca6bu > search->job.local_share;
