@@ -62,7 +62,7 @@ class LatticeFrames {
   // Fills the next settled piece and forgets it; leaves the lattice as it is if there is none.
   void take_piece(asr_raw_lattice *piece);
 
-  // Lowers the extra costs of tokens that epsilon links leave to those of the paths through these links.
+  // Lowers the extra costs of tokens that epsilon links leave, to the costs of paths through these links.
   static void follow_back(const std::vector<LatticeLink> &epsilon, std::vector<float> &extra);
 
  private:

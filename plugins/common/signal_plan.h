@@ -59,12 +59,12 @@ class SignalProgress {
   uint32_t n_frames_ = 0, n_rows_ = 0;
 };
 
-// Assigns slots of a device's memory to signals. Signals that end leave theirs to those that begin.
+// Assigns slots of a device's memory to signals. New signals get the slots of ended ones.
 class SignalSlots {
  public:
   std::unique_ptr<SignalProgress> begin(const DynamicsNumbers &numbers, uint32_t n_warps, const asr_signal_options &options);
   void end(std::unique_ptr<SignalProgress> signal) noexcept;
-  // Slots ever given out: of all signals, and of those that are normalised as a whole.
+  // Slots ever given out: for all signals, and for signals that are normalised as a whole.
   uint32_t n() const { return all_.n; }
   uint32_t n_wholes() const { return wholes_.n; }
 

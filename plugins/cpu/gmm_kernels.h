@@ -4,7 +4,7 @@
 //
 // Scores inside are base-2 logarithms, so that exponentials need no scaling. A vector of Gaussians has one Gaussian a lane, L
 // lanes. Its parameters are floats, or halves if the model is halved; constants and a triangle's offsets are always floats.
-// Every frame goes through the same operations in the same order, whatever the other frames of the call.
+// Every frame goes through the same operations in the same order, independent of the other frames of the call.
 #pragma once
 
 #include <cstddef>
@@ -53,8 +53,8 @@ struct SharedKernels {
   // mixtures, to prefetch them; or the same pointer.
   bool (*mix)(const float *weight, const float *weight_shift, const float *next_weight, size_t n_gaussians,
               const float *relative, const float *best, size_t n_frames, float *loglike);
-  // Sets chosen[n_frames][n_chosen] to the Gaussians with the largest relative values of a frame, and these values. Of equal
-  // values the first wins. n_chosen is less than n_gaussians.
+  // Sets chosen[n_frames][n_chosen] to the Gaussians with the largest relative values of a frame, and these values. The
+  // first of equal values wins. n_chosen is less than n_gaussians.
   void (*choose)(const float *relative, size_t n_gaussians, size_t n_frames, size_t n_chosen, ChosenGaussian *chosen);
   // Does the same as mix() for the chosen Gaussians alone.
   bool (*mix_chosen)(const float *weight, const float *weight_shift, const float *next_weight, const ChosenGaussian *chosen,

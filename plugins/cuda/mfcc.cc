@@ -81,7 +81,7 @@ const asr_features_view &checked(const asr_features_view &view) {
   return view;
 }
 
-// Reserves room for n elements and then some, so that a load that rises seldom frees memory in use.
+// Reserves capacity for n elements and half as many more, so that a rising load seldom frees memory in use.
 template <typename T>
 void reserve_amply(size_t n, DeviceArray<T> *array) {
   if (n > array->size()) array->reserve(n + n / 2);

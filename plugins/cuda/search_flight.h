@@ -62,7 +62,7 @@ class SearchFlight final : public DeviceLanes<SearchLane, Acoustic, Runtime> {
 
   Device &device_;
   Stream stream_, uploads_, downloads_;
-  Stream urgent_{Stream::kUrgent};  // for jobs done again: their blocks precede those of the other flight
+  Stream urgent_{Stream::kUrgent};  // for jobs done again: their blocks precede the other flight's
   Event uploaded_;
   Staging<Runtime> staging_;
   const SearchCapacities &capacities_;

@@ -17,7 +17,7 @@ constexpr double kLog2E = 1.4426950408889634;
 
 struct StreamStates {
   std::vector<uint32_t> tensor, direct;          // in their order: states whose codebook no other state shares
-  std::vector<std::vector<uint32_t>> of_shared;  // [codebooks of the model], empty for those that are not shared
+  std::vector<std::vector<uint32_t>> of_shared;  // [codebooks of the model], empty unless shared
 };
 
 // Returns the states with all that share no codebook in `direct`.

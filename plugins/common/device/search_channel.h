@@ -29,8 +29,8 @@ void set_size(const ChannelSize &size, Job *job) {
   job->lattice.max_links = size.max_links, job->lattice.max_frames = size.max_frames;
 }
 
-// Job is the back end's SearchJob. Of a job, lattice_buffers(job) and tokens_address(job, which) return addresses, and
-// clear_results(&job) forgets what it wants and has written of a path or a lattice.
+// Job is the back end's SearchJob. The functions lattice_buffers(job) and tokens_address(job, which) return a job's
+// addresses. clear_results(&job) resets its requests and results for paths and lattices.
 template <typename Job, typename Graph>
 class SearchChannel : public ChannelOutcome {
  public:
@@ -80,7 +80,7 @@ class SearchChannel : public ChannelOutcome {
     }
     return job.status == kSearchOverflow || (job.output != 0 && job.has_written == 0);
   }
-  // Forgets the results of the job before. What a job has found stays while the rest of it is done.
+  // Forgets the results of the preceding job. The rest of a job that was done in part keeps the first part's results.
   void forget_results() { written_.reset(); }
 
   // The frames of the lattice that have settled since the last call, if any. Once they are read, take_settled() keeps them.

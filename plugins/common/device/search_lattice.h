@@ -46,7 +46,7 @@ class LatticeReader {
     return n;
   }
 
-  // Appends the frames to those of the host, with extra costs; of a written lattice in the other order and without.
+  // Appends the frames to the host's, with extra costs. A written lattice has the other order, and no extra costs.
   void append_settled(std::vector<LatticeFrame> *frames) const;
   void append_written(std::vector<LatticeFrame> *frames) const;
   std::vector<SearchToken> tokens() const { return {tokens_.host, tokens_.host + tokens_.n}; }  // tokens of a written lattice
@@ -82,7 +82,7 @@ class SearchLattice {
   std::optional<LatticeReader> settled(ChannelLattice *lattice, const LatticeBuffers &buffers);
   // Keeps the frames that such a reader has read.
   void take_settled(const LatticeReader &reader);
-  // Fills the lattice: the settled frames and, behind them, those of a written lattice.
+  // Fills the lattice with the settled frames and, behind them, the frames of a written lattice.
   void output(std::vector<LatticeFrame> written, const std::vector<float> &costs, const std::vector<float> &final_costs,
               asr_raw_lattice *lattice);
   void take_piece(asr_raw_lattice *piece);

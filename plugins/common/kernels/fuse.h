@@ -14,7 +14,7 @@
 namespace asr {
 #endif
 
-FIXED float kFuseLogZero = -1e30f;  // log-likelihoods below it stand for -infinity
+FIXED float kFuseLogZero = -1e30f;  // log-likelihoods below it count as -infinity
 FIXED float kFuseLn2High = 0.693359375f, kFuseLn2Low = -2.12194440e-4f;
 
 DEVICE float fuse_multiply_add(float a, float b, float c) { return add_rounded(multiply_rounded(a, b), c); }

@@ -31,8 +31,8 @@ DEVICE float end_cost(GLOBAL const SearchToken *token, bool with_final, GLOBAL c
 
 // ---- extra costs, how much dearer than the best path the best path through a token is: at least 0, so that bits order them --
 
-// The bits of the extra cost of a token that ends paths; `least` is the least cost of those tokens. Never -0, whose bits would
-// be the greatest.
+// The bits of the extra cost of a token that ends paths; `least` is the least cost of these tokens. Never -0, whose
+// bits would be the greatest.
 DEVICE uint32_t extra_of_end(float cost, float least) { return as_uint(add_rounded(subtract_rounded(cost, least), 0.0f)); }
 
 // Returns the bits of the extra cost of the best path through a link. `extra` is that of its destination, link_cost how much

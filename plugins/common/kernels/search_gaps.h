@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Removes taken frames of a lattice, and closes the gaps that pruning (search_prune.h) leaves between frames, by a block. Links
 // of all frames move down together, kMovedAtOnce of a thread behind a barrier. A link's frame is found among the numbers of
-// links before each frame, which lie in shared memory in place of the table. The back end has defined block_scan before.
+// links before each frame, which lie in shared memory instead of the table. The back end has defined block_scan before.
 #ifndef SENONE_KERNELS_SEARCH_GAPS_H
 #define SENONE_KERNELS_SEARCH_GAPS_H
 
@@ -70,7 +70,7 @@ DEVICE void block_move_links(LatticeMemory lattice, const FrameMoves *moves, uin
   }
 }
 
-// Moves every frame's links to the end of those before. `shared`: [3 * block_size()]; sums: as block_scan wants them.
+// Moves every frame's links to the end of the preceding frame's. `shared`: [3 * block_size()]; sums: for block_scan.
 DEVICE void block_close_gaps(LOCAL ChannelLattice *lattice, LatticeMemory memory, LOCAL uint32_t *shared,
                              LOCAL uint32_t *sums) {
   const FrameMoves moves = {shared, shared + block_size(), shared + 2 * block_size()};

@@ -3,8 +3,8 @@
 // frames.
 //
 // A frame's links are made when its tokens have their last costs, and appended to the channel's in no order. Emitting links are
-// among the frame's candidates, which are kept until it ends. Epsilon links are among the arcs followed in all rounds: those
-// whose source kept the path it had.
+// among the frame's candidates, which are kept until it ends. Epsilon links are among the arcs followed in all rounds.
+// An arc becomes a link if its source has kept its path.
 //
 // Pruning removes links that cannot be in the final lattice. It finds extra costs from the newest frame backwards, with 0 for
 // all of its tokens. It ends at a frame with the extra costs of the last pruning. In a frame they are the fixed point of its
@@ -52,7 +52,7 @@ DEVICE SearchFrame append_frame(LOCAL ChannelLattice *lattice, uint32_t n_emitti
 
 DEVICE uint32_t newest_frame(LOCAL const ChannelLattice *lattice) { return lattice->first_frame + lattice->n_frames - 1; }
 
-// The number of frames at the front that are pruned no more, and of those that the host has.
+// Count the frames at the front: frames that are pruned no more, and frames that the host has.
 DEVICE uint32_t n_fixed_frames(LOCAL const ChannelLattice *lattice) {
   return n_settled_frames(lattice->last_settled, lattice->first_frame);
 }
@@ -77,7 +77,7 @@ DEVICE void note_settled_links(LOCAL ChannelLattice *lattice, GLOBAL const Searc
   lattice->settled_end = frame.first_link + frame.n_emitting + frame.n_epsilon;
 }
 
-// True if there are entries for the frames of a lattice behind those of the channel, all but the first n_known.
+// Returns true if the buffer has entries for a lattice's frames behind the channel's own, without the first n_known.
 DEVICE bool output_fits(LOCAL const ChannelLattice *lattice, uint32_t n_known) {
   return 2 * lattice->n_frames - n_known <= lattice->max_frames;
 }

@@ -49,7 +49,7 @@ DEVICE void begin_walk(Walk *w, LOCAL ChannelLattice *lattice, LOCAL const Latti
   block_sync();
 }
 
-// Begins the visit: extra costs become those of paths through epsilon links too, in rounds until none falls.
+// Begins the visit: extra costs include paths through epsilon links, in rounds until no cost falls.
 FOR_TYPE(Walk) DEVICE void block_complete_extras(Walk *w) {
   const uint32_t first = walk_frame(w, w->t)->n_emitting, end = first + walk_frame(w, w->t)->n_epsilon;
   for (bool fell = first < end; fell;) {
@@ -98,8 +98,8 @@ FOR_TYPE(Walk) DEVICE void block_rename_sources(Walk *w) {
   }
 }
 
-// Removes links of one kind, n from the frame's link `from` on. Those that stay, by a counter that is 0, go to `to` on.
-// Emitting ones lower the extra costs of the frame before.
+// Removes links of one kind, n from the frame's link `from` on. The remaining links move to `to` on; n_kept counts them
+// from 0. Emitting links lower the extra costs of the preceding frame.
 FOR_TYPE(Walk)
 DEVICE void block_prune_links(Walk *w, bool emitting, LOCAL uint32_t *n_kept, uint32_t from, uint32_t n, uint32_t to) {
   const uint32_t most = as_uint(w->lattice->lattice_beam);
@@ -147,9 +147,9 @@ FOR_TYPE(Walk) DEVICE SearchFrame block_prune_frame(Walk *w, bool writes) {
   return pruned;
 }
 
-// Visits the frames back to frame `last`. A pruning ends early, at a frame whose extra costs are what they were. A lattice is
-// written until it does not fit; *overflow says so. Written are its links, from the end of the channel's own to w->to, its
-// frames, and the newest frame's tokens, from `tokens` to `kept_tokens`. Returns the number of these.
+// Visits the frames back to frame `last`. A pruning ends early, at a frame whose extra costs have not changed. A
+// lattice is written until it does not fit; *overflow says so. Written are its links, from the end of the channel's own
+// to w->to, its frames, and the newest frame's tokens, from `tokens` to `kept_tokens`. Returns the number of these.
 FOR_TYPE(Walk)
 DEVICE uint32_t block_walk_back(Walk *w, bool writes, uint32_t last, LOCAL const uint32_t *overflow,
                                 GLOBAL const SearchToken *tokens, GLOBAL SearchToken *kept_tokens) {
@@ -181,7 +181,7 @@ DEVICE uint32_t block_walk_back(Walk *w, bool writes, uint32_t last, LOCAL const
   return n_kept_tokens;
 }
 
-// Sets the extra costs of the newest tokens: those of paths that end with them. `least`: [2] in shared memory.
+// Sets the extra costs of the newest tokens, from the paths that end with them. `least`: [2] in shared memory.
 FOR_TYPE(Walk)
 DEVICE void block_end_extras(Walk *w, GLOBAL const SearchToken *tokens, uint32_t n_tokens, bool use_final,
                              GLOBAL const float *final_costs, LOCAL uint32_t *least) {

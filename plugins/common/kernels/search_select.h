@@ -58,8 +58,8 @@ DEVICE bool has_prefix(KeyPrefix known, uint32_t bin, SearchKey key) {
   return known.bin == kNoBin || (bin == known.bin && (known.top == 64 || key >> known.top == known.bits));
 }
 
-// Returns the least cost of the first arcs of a best token: a first bound for all emitting arcs. Four are enough to keep most
-// of what is beyond the beam out of the table.
+// Returns the least cost of the first arcs of a best token: a first bound for all emitting arcs. Four are enough to
+// keep most candidates beyond the beam out of the table.
 DEVICE float least_cost_of_first_arcs(const SearchBeam *beam, GLOBAL const SearchArc *arcs, uint32_t first, uint32_t n_arcs,
                                       GLOBAL const float *row) {
   float least = INFINITY;
@@ -90,7 +90,7 @@ DEVICE void team_find_digit(const Search *s, LOCAL State *search, float bins_per
   const float best = search->job.best;
   const uint32_t n_tokens = n_own_tokens(s), n_share = (kBins + block_size() - 1) / block_size();
   for (uint32_t b = thread_number(); b < kBins; b += block_size()) own_bins[b] = 0;
-  block_sync();                                                          // all have read what was found before
+  block_sync();                                                          // all have read the earlier result
   if (thread_number() == 0) kth->bin = kth->n_in_bin = kth->n_left = 0;  // as it stays in a frame that is void
   for (uint32_t i = thread_number(); i < n_tokens; i += block_size()) {
     const OwnToken token = own_token(s, i);

@@ -199,7 +199,7 @@ FIXED uint32_t kNoList = 2;  // list number of a step that follows no arcs
 
 // The numbers of a frame's tokens and links, counted by all blocks of a team.
 typedef struct FrameCounts {
-  uint32_t n_next, n_within;  // tokens, those of them within the beam
+  uint32_t n_next, n_within;  // tokens; tokens within the beam
   uint32_t n_links[2];        // emitting ones, epsilon ones
 } FrameCounts;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface between gmm.cc and the scoring kernels has models as they lie in device memory, and the launches. Scores inside
 // are base-2 logarithms, as in the CPU back end. A row's bits do not depend on the other rows. Every kernel does the
-// same operations in the same order for each row, whatever its launch's shape.
+// same operations in the same order for each row, in launches of any shape.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -134,7 +134,7 @@ __device__ __forceinline__ void score_part(const Part &part) {
   }
   __syncthreads();
 
-  // One thread of those that share a ring fills it, a stage or two behind the reader, so that others have left it too.
+  // One thread of a ring's readers fills it, a stage or two behind the reader, so that others have left it too.
   const uint32_t behind = n_stages > 4 ? 2 : 1;
   const auto *const model_bytes = reinterpret_cast<const unsigned char *>(model.fragments) + size_t{begin} * R::kTileBytes;
   Place filling;

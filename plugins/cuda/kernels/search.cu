@@ -5,7 +5,7 @@
 // and expands and resolves their emitting arcs. It expands and resolves epsilon arcs until no cost falls
 // (search_expand.cuh), writes the tokens and frees their slots. A frame that does not fit its memory leaves the channel
 // as it was before it. The kernel ends there and the host, with more memory, goes on. Channels that make lattices keep
-// the frame's links (search_links.cuh), and every few frames prune what they have (search_prune.cuh). The order of
+// the frame's links (search_links.cuh), and prune their lattice every few frames (search_prune.cuh). The order of
 // threads changes only the numbers of tokens and records, and the order of links.
 //
 // Floor, a frame of kaldi_20k (3000 active tokens, 10,500 arcs, 3300 new tokens): 0.9 MB, 0.2 us of an H200's memory.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between search*.cc and the search kernels: a graph, channels and their jobs as they lie in memory, and the launches. What is
-// found is defined by docs/search.md; how, by the paragraphs at the top of search.cu and of the files it includes.
+// Between search*.cc and the search kernels: a graph, channels and their jobs as they lie in memory, and the launches.
+// docs/search.md defines the result. The paragraphs at the top of search.cu, and of the files it includes, describe the
+// method.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -45,7 +46,7 @@ struct SearchJob {
   bool has_path;      // written; set by the kernel
   PathOutput path;    // `end` nullptr: no path is wanted
 
-  SearchToken *tokens[2];  // [max_tokens], those of the last frame and of the next
+  SearchToken *tokens[2];  // [max_tokens], tokens of the last frame and of the next
   TraceRecord *records;    // [max_records]
   PathStep *settled;       // [max_settled], the part that all paths share, as far as the host has not taken it
   uint32_t max_tokens, max_records, max_settled;
@@ -80,7 +81,8 @@ __host__ __device__ inline size_t search_scratch_size(uint32_t max_tokens, uint3
   return size_t{max_tokens} * 4 + max_tokens / 2 + max_tokens / 4 + max_candidates + size_t{max_candidates} / 16 * 5;
 }
 
-// Slots that fit the shared memory of a block, and what must be called once for them.
+// search_shared_slots() returns how many slots fit the shared memory of a block. prepare_search() must be called once
+// for them.
 uint32_t search_shared_slots(size_t shared_bytes);
 cudaError_t prepare_search(uint32_t n_shared_slots);
 constexpr uint32_t kMaxClusterSize = 16, kMinClusterSize = 9;  // smaller ones, from 2 on, only where a test wants them

@@ -147,8 +147,8 @@ __device__ inline void block_each_candidate(const Table<Team> *table, bool, uint
       table->search.candidates, n, [&](uint32_t i) { return first + i; }, action);
 }
 
-// Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed. Thread 0 may already
-// set first_candidate, which is not that of emitting arcs.
+// Makes tokens of the candidates that won, and a list of tokens whose epsilon arcs follow. Thread 0 may already set
+// first_candidate, which is not the emitting arcs' one.
 template <typename Team>
 __device__ __forceinline__ void block_resolve(const Table<Team> *table, bool emitting, uint32_t list, const float *row) {
   SearchState &search = table->search;

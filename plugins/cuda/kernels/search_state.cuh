@@ -10,10 +10,10 @@ namespace asr::cuda {
 
 constexpr unsigned long long kNoKey = ~0ull;
 
-// Candidates that blocks have sent to this one in a step. A quarter of the capacity is for those that the block sends to
-// itself, as most arcs from a state to itself are. Half is divided among the other blocks, box_capacity each, and a quarter
-// takes what exceeded that. Emitting arcs come into mail 0, where they stay for the links of the frame. Epsilon arcs come into
-// mail 1 and 2 in turns: a block may send those of the next step while others still read.
+// Candidates that blocks have sent to this one in a step. A quarter of the capacity is for candidates that the block
+// sends to itself, among them most loops of a state. Half is divided among the other blocks, box_capacity each. A
+// quarter takes the spill of full boxes. Emitting arcs come into mail 0, where they stay for the links of the frame.
+// Epsilon arcs come into mail 1 and 2 in turns: a block may send the next step's candidates while others still read.
 constexpr uint32_t kMails = 3;
 struct Mail {
   Candidate *candidates;
@@ -64,7 +64,8 @@ struct SearchState {
   unsigned long long n_arcs;                // likewise
   unsigned long long all_active, all_arcs;  // totals of the job's frames
 
-  // Counts of the frame that follows tokens[i] at i. Those of the leading block are the team's, as is its job.n_records.
+  // Counts of the frame that follows tokens[i] at i. The leading block's counts are the team's, as is its
+  // job.n_records.
   FrameCounts counts[2];
 
   uint32_t least[2];        // ordered costs of the ends of paths: as they are, with final costs
@@ -199,7 +200,7 @@ __device__ inline void add_own_token(SearchState &search, uint32_t i, const OwnT
   search.own_tokens[i] = token;
 }
 
-// Adds a token with n_arcs > 0 arcs to a list, for the lanes that want to.
+// Adds the tokens of lanes with n_arcs > 0 to a list.
 __device__ inline void warp_add_item(SearchState &search, uint32_t list, uint32_t first_arc, uint32_t n_arcs, float cost,
                                      uint32_t token) {
   const uint32_t scanned = warp_scan(n_arcs), mask = __ballot_sync(kAllLanes, n_arcs != 0);

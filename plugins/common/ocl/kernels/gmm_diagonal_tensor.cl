@@ -15,7 +15,7 @@
 #define HAS_LAST (STEPS % 2)
 #define TILE_WORDS (STEPS * 64 + 12)
 
-// phi of a warp's rows, whose k = 2 d is x_d and 2 d + 1 is x_d^2; as mma wants them.
+// phi of a warp's rows in mma's layout; k = 2 d is x_d and 2 d + 1 is x_d^2.
 typedef struct RowFragments {
   uint hi[TILES][PAIRS][4], lo[TILES][PAIRS][4];
   uint last_hi[TILES][2], last_lo[TILES][2];  // last step, if their number is odd

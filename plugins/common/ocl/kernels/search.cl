@@ -3,9 +3,9 @@
 // only (search_channel.h). Nothing waits for the host or for other groups. So as many channels run beside each other as
 // there are compute units, and the others after them. A frame selects tokens (search_select.h) and expands and resolves
 // their emitting arcs. It expands and resolves epsilon arcs until no cost falls (search_expand.h), writes the tokens
-// and frees their slots. Channels that make lattices keep the frame's links (search_links.h), every few frames prune
-// what they have (search_prune.h), and write the lattice when it is wanted. On a CPU a group is one work-item and there
-// are no barriers, so that PoCL compiles the kernel as a plain function.
+// and frees their slots. Channels that make lattices keep the frame's links (search_links.h), prune their lattice every
+// few frames (search_prune.h), and write it when it is wanted. On a CPU a group is one work-item and there are no
+// barriers, so that PoCL compiles the kernel as a plain function.
 //
 // A frame that does not fit its memory leaves the channel as it was before it. The kernel ends there and the host, with
 // more memory, goes on. The order of work-items changes only the numbers of tokens and records, and the order of links.

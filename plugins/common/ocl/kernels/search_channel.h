@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A channel's way through the frames of a job, and the parts of a frame that plugins/common/kernels/search_driver.h asks for.
-// Conditions are the same for all work-items of a group: what they read changes between two barriers only. Functions named
-// group_* have barriers, and end with one.
+// Conditions are the same for all work-items of a group: the data they read change between two barriers only. Functions
+// named group_* have barriers, and end with one.
 
 void reset_list(__local SearchState *search, uint list) { search->list_size[list] = search->n_candidates[list] = 0; }
 

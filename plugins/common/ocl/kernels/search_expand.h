@@ -141,7 +141,7 @@ void block_settle(const Search *s, bool emitting, uint list) {
   block_sync();
 }
 
-// Makes tokens of the candidates that won, and the list of those whose epsilon arcs are to be followed.
+// Makes tokens of the candidates that won, and a list of tokens whose epsilon arcs follow.
 void block_resolve(const Search *s, bool emitting, uint list, __global const float *row) {
   const FrameSteps steps = frame_steps(s->state, s->m);
   const uint n_candidates = n_candidates_of(s->state, s->m, emitting, list);

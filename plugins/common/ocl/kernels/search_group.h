@@ -7,7 +7,7 @@ uint warp_number(void) { return (uint)get_local_id(0) / WARP; }
 
 uint now(__local const uint *value) { return *(volatile __local const uint *)value; }  // while others may change it
 
-// Reserves indices in a list for the lanes that want one, by one atomic operation a warp.
+// Reserves indices in a list for lanes with `wanted`, by one atomic operation a warp.
 uint warp_append(__local uint *size, bool wanted) {
   uint n_wanted, first = 0;
   const uint rank = warp_rank(wanted, &n_wanted);

@@ -2,7 +2,7 @@
 // Indices in the lists, for devices with atomic operations of 32 bits only. Items are counted at once, the arcs before
 // them once the list is complete.
 
-// Adds a token with n_arcs > 0 arcs to a list, for the lanes that want to. Its offset is the number of arcs for now.
+// Adds the tokens of lanes with n_arcs > 0 to a list. Its offset is the number of arcs for now.
 void warp_add_item(__local SearchState *search, const Memory *m, uint list, uint first_arc, uint n_arcs, float cost,
                    uint token) {
   const uint index = warp_append((__local uint *)&search->list_size[list] + 1, n_arcs != 0);

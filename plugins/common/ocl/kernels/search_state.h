@@ -8,7 +8,8 @@
 #define ALL_LOCAL 0xffffffffu
 
 // A slot belongs to a state with a token of the frame under construction. Its key is the least (cost, arc + 1); arc is 0 where
-// a candidate must be cheaper, not equal, to replace the token. Of a slot in local memory cost and state are there.
+// a candidate must be cheaper, not equal, to replace the token. A slot in local memory has its cost and state in the
+// LocalTable.
 typedef struct {
   uint arc, cost;  // the key's lower and upper half
   uint state, record;
@@ -60,7 +61,7 @@ typedef struct {
   __local LocalTable *table;
   __local uint *bins;           // [kBins]
   __local SearchKey *few_keys;  // [kFewKeys]
-  __global Slot *slots;         // [max_slots], those in local memory first, from the middle on those in global memory
+  __global Slot *slots;         // [max_slots]; slots in local memory first, from the middle on in global memory
   __global ExpandItem *items;   // [2][max_slots], the list that is followed and the one that is made
   __global Candidate *candidates;
   __global EpsilonLink *epsilon_links;  // [max_candidates / 4]
@@ -85,7 +86,7 @@ Memory scratch_of(__global uint4 *scratch, __local LocalTable *table, uint max_s
   return m;
 }
 
-// Finds the buffers of a job's rows and channel; those of its lattice: by one work-item.
+// Finds the buffers of a job's rows and channel. One work-item finds the lattice's.
 void set_channel(__local SearchState *search, Memory *m, __global const float *rows, __global uint *channels) {
   __local const SearchJob *const job = &search->job;
   const ChannelLayout at =
@@ -102,7 +103,7 @@ void set_channel(__local SearchState *search, Memory *m, __global const float *r
   search->lattice.frames = (__global SearchFrame *)(own + at.frames);
 }
 
-// Tokens after the last frame, if `which` is job.current, or those of the next.
+// Tokens after the last frame, if `which` is job.current, or after the next.
 __global SearchToken *tokens_of(__local const SearchState *search, const Memory *m, uint which) {
   return m->tokens + which * search->job.max_tokens;
 }
@@ -110,7 +111,7 @@ __global SearchToken *tokens_of(__local const SearchState *search, const Memory 
 __global ExpandItem *items_of(const Memory *m, uint list) { return m->items + (size_t)list * m->max_slots; }
 uint n_items_of(__local const SearchState *search, uint list) { return (uint)(search->list_size[list] >> 32); }
 uint n_arcs_of(__local const SearchState *search, uint list) { return (uint)search->list_size[list]; }
-// The candidates of a list. Those of emitting arcs come first and stay for the links of the frame.
+// The candidates of a list. Candidates of emitting arcs come first and stay for the links of the frame.
 uint first_candidate_of(__local const SearchState *search, bool emitting) { return emitting ? 0 : search->first_candidate; }
 uint n_candidates_of(__local const SearchState *search, const Memory *m, bool emitting, uint list) {
   return min(search->n_candidates[list], m->max_candidates - first_candidate_of(search, emitting));
@@ -164,7 +165,8 @@ void group_free_local(const Memory *m) {
   }
 }
 
-// The state of a slot while others may change it, and what it was before it was claimed if it was free.
+// Read and claim a slot's state while others may change it. claim() stores the state if the slot was free, and returns
+// the earlier value.
 uint state_now(const Memory *m, uint slot) {
   return is_local(m, slot) ? now(&m->table->states[slot]) : *(volatile __global const uint *)&m->slots[slot].state;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Between search*.cc and the kernels of the search: graph, channels and jobs as they lie in memory. Read by both compilers.
-// What is found is defined by docs/search.md; how, by the paragraphs at the top of search.cl and of the files it follows.
+// docs/search.md defines the result. The paragraphs at the top of search.cl, and of the files it follows, describe the
+// method.
 #ifndef SENONE_OCL_SEARCH_TYPES_H
 #define SENONE_OCL_SEARCH_TYPES_H
 
@@ -29,7 +30,7 @@ typedef struct SearchJob {
   uint32_t n_compacted;  // records after the last compaction
   float best;            // the least cost
   ChannelLattice lattice;
-  uint32_t n_early_prunings;  // for want of links, since there are as many as now
+  uint32_t n_early_prunings;  // for lack of links, since the last growth
   SearchOutput written;
 
   uint32_t n_consumed;  // frames done, of n_frames
