@@ -398,7 +398,7 @@ ASR_API void asr_fusion_default(asr_fusion *fusion);
 typedef struct asr_stream_config {
   size_t size;
   asr_input input;              /* default ASR_INPUT_INT16 */
-  uint32_t sample_rate_hz;      /* of the fed audio, 1000..768000; 0 (default) = the model's */
+  uint32_t sample_rate_hz;      /* rate of the fed audio, 1000..768000; 0 (default) = the model's */
   uint32_t n_channels;          /* interleaved channels of the fed audio, 1..64; default 1 */
   int32_t channel;              /* the one to recognise, from 0; -1 (default) = their mean */
   asr_cmn cmn;                  /* default ASR_CMN_MODEL */
