@@ -11,7 +11,7 @@
 namespace asr::train {
 namespace {
 
-constexpr uint64_t kPieceRows = 4096, kMostPieces = 16;  // of a mixture
+constexpr uint64_t kPieceRows = 4096, kMostPieces = 16;  // rows and number of a mixture's pieces
 
 // The rows of each mixture of a stream, or their shares, in their order.
 class RowsOfMixtures {
@@ -61,7 +61,7 @@ class RowsOfMixtures {
   const size_t stream_;
   const bool full_;
   std::vector<uint64_t> begin_;    // [n_mixtures + 1]
-  std::vector<uint64_t> numbers_;  // of shares
+  std::vector<uint64_t> numbers_;  // numbers of shares
 };
 
 Statistics sum_pieces(const RowsOfMixtures &rows, size_t mixture, ThreadPool *pool) {

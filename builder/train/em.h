@@ -13,7 +13,7 @@
 
 namespace asr::train {
 
-constexpr uint32_t kNoState = 0xffffffffu;  // of a row that is left out
+constexpr uint32_t kNoState = 0xffffffffu;  // state of a row that is left out
 
 // All rows of the training data, and the state that each belongs to.
 struct TrainingRows {

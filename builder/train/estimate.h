@@ -13,12 +13,12 @@ struct EstimateOptions {
   // A mixture with fewer frames stays as it is, and so does a state's row of weights in a mixture that states share. A Gaussian
   // with fewer keeps its mean and covariance, and gets a weight.
   double least_frames = 10;
-  double least_weight = 1e-5;  // of a Gaussian in its mixture
+  double least_weight = 1e-5;  // least weight of a Gaussian in its mixture
   // Frames of a prior that draws a state's weights towards the start's, where states share Gaussians.
   double weight_prior = 0;
   // Frames of a prior that draws full covariances towards their diagonals, or towards the correlations below.
   double smooth = 0;
-  std::vector<std::vector<double>> correlations;  // of each stream, lower triangles by rows; empty: diagonals
+  std::vector<std::vector<double>> correlations;  // correlations of each stream, lower triangles by rows; empty: diagonals
   std::vector<double> variance_floor;             // [n_dims]
 };
 

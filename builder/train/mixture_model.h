@@ -28,8 +28,8 @@ struct Mixture {
 // The Gaussians that have a covariance, or its correlations, in common.
 enum class CovarianceSharing {
   kNone,
-  kState,  // of a mixture: of a state and stream, or of a codebook that states share
-  kAll,    // of a stream
+  kState,  // within a mixture: of a state and stream, or of a codebook that states share
+  kAll,    // within a stream
 };
 
 struct MixtureModel {
@@ -44,7 +44,7 @@ struct MixtureModel {
 
   uint32_t n_states() const { return static_cast<uint32_t>(state_mixture.size() / streams.size()); }
   uint64_t n_gaussians() const;
-  uint64_t n_parameters() const;  // of means, covariances and weights
+  uint64_t n_parameters() const;  // counts means, covariances and weights
   size_t n_values(const Mixture &mixture) const { return streams[mixture.stream].dims.size(); }
   size_t covariance_size(const Mixture &mixture) const {
     const size_t d = n_values(mixture);

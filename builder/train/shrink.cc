@@ -50,7 +50,7 @@ void shrink_covariances(double share, bool to_shared, const std::string &source,
     }
   }
   const std::vector<double> weights = weights_of_covariances(*model);
-  std::vector<std::vector<double>> means(model->streams.size());  // of correlations
+  std::vector<std::vector<double>> means(model->streams.size());  // mean correlations of each stream
   std::vector<double> sums(means.size());
   const auto dims = [&](size_t i) { return model->streams[stream_of[i]].dims.size(); };
   const auto covariance = [&](size_t i) {

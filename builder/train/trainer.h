@@ -24,10 +24,10 @@ struct TrainingUtterance {
 
 struct RoundReport {
   size_t step = 0, n_steps = 0;  // from 1 on
-  uint32_t round = 0;            // from 1 on, of the step
+  uint32_t round = 0;            // round of the step, from 1 on
   uint64_t n_gaussians = 0;
   size_t n_left_out = 0;      // utterances
-  double log_likelihood = 0;  // of a frame, before the round
+  double log_likelihood = 0;  // mean per frame, before the round
 };
 
 struct TrainingReports {
@@ -53,7 +53,7 @@ class Trainer {
 
   // Why utterances were left out of the last alignment, by number.
   const std::map<size_t, std::string> &left_out() const { return left_out_; }
-  uint64_t n_rows() const { return rows_.n_used(); }  // of the others
+  uint64_t n_rows() const { return rows_.n_used(); }  // rows of the other utterances
 
  private:
   MixtureModel first_model(const AcousticModel &start, const Recipe &recipe);
