@@ -69,7 +69,7 @@ typedef struct asr_backend_options {
   uint32_t model_bits; /* 16: it may halve its models and exceed the tolerance of docs/equations.md, G. 0 or 32: not */
   uint32_t small_rooms, cluster_blocks; /* 0 but in tests, which asr_backend_bench.h explains; may be ignored */
   uint32_t timeout_ms;       /* limit of device work, 0: none. After it all slots return ASR_DEVICE_LOST, and freeing leaks */
-  uint32_t n_best_gaussians; /* of a codebook that states share, mixed in a frame (G10); 0: all */
+  uint32_t n_best_gaussians; /* Gaussians of a shared codebook that a frame mixes (G10); 0: all */
 } asr_backend_options;
 
 /* ---- front end: 004_... (MFCC); equations F1-F8, F11 in docs/equations.md ----------------------------------------- */
@@ -241,7 +241,7 @@ typedef struct asr_backend_api {
   asr_status (*probe)(asr_backend_device_info *infos, size_t capacity, size_t *n_devices);
   asr_status (*open)(uint32_t index, const asr_backend_options *options, asr_backend_device **device);
   void (*close)(asr_backend_device *device); /* NULL is ignored. All that was loaded and begun on it has been freed */
-  const char *(*last_error)(void);           /* of the calling thread; valid until its next call */
+  const char *(*last_error)(void);           /* error of the calling thread; valid until its next call */
 
   /* Load slots copy their arguments. A graph's arrays alone may be kept in use: they stay readable and unchanged until
    * free_graph, unless load_graph sets *in_use (1 before the call) to 0. Slots that free ignore NULL. */

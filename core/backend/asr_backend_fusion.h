@@ -27,7 +27,7 @@ typedef enum asr_fuse_rule {
 
 typedef struct asr_fuse_term { /* one model of a fusion */
   asr_backend_acoustic *acoustic;
-  uint32_t first_row; /* of its score buffer */
+  uint32_t first_row; /* row in its score buffer */
   float weight;       /* positive; the sum of a job's weights is 1 */
 } asr_fuse_term;
 

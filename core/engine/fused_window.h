@@ -55,7 +55,7 @@ class FusedWindow {
   struct Part {
     std::shared_ptr<FusedModels> models;
     size_t first_row, n_rows;
-    std::vector<Place> places;          // of each model's scores; kUnused for those that the stream no longer needs
+    std::vector<Place> places;          // place of each model's scores; kUnused if the stream no longer needs them
     std::vector<const float *> scores;  // at these places, once they are made
   };
   struct DevicePart {

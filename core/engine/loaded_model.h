@@ -25,7 +25,7 @@ struct EngineOptions {
   uint32_t max_lanes = 8, window_frames = 32;
   uint32_t n_threads = 0;  // 0: one per core
   uint32_t device_timeout_ms = 60000;
-  uint32_t model_bits = 32, n_best_gaussians = 0;  // of models on the device: see asr_engine_config
+  uint32_t model_bits = 32, n_best_gaussians = 0;  // options of models on the device: see asr_engine_config
 
   uint32_t n_workers() const { return n_threads > 0 ? n_threads : n_usable_cores(); }
 };
@@ -72,7 +72,7 @@ class LoadedModel {
   // The slot that fuses scores of several models on the device, for searches of the same device; nullptr if it has none.
   const asr_backend_fusion_api *fusion() const { return fusion_; }
   uint32_t n_dims() const { return bundle_.front_end.n_dims(); }
-  uint32_t n_states() const { return n_states_; }  // of the acoustic model: length of a row of log-likelihoods
+  uint32_t n_states() const { return n_states_; }  // states of the acoustic model: length of a row of log-likelihoods
   uint32_t n_lanes() const { return n_lanes_; }    // channels in an advance
   double frame_shift_s() const { return bundle_.front_end.shift_samples / bundle_.front_end.sample_rate_hz; }
 

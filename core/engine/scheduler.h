@@ -176,7 +176,7 @@ class Scheduler {
   Scheduler *spare_ = nullptr;                                // takes the streams of a lost device
   bool given_up_ = false;
   ThreadPool team_;
-  std::vector<std::optional<Error>> failures_;  // of for_each_apart
+  std::vector<std::optional<Error>> failures_;  // failures of for_each_apart
   // Scratch of extract, and of complete and what it calls.
   Streams extracting_, partial_, checked_, last_, last_with_lattice_;
   std::vector<asr_extract_job> jobs_;

@@ -55,15 +55,15 @@ class SpeakerTrack {
   const float warp_;
   const bool learns_;
   const uint32_t shift_samples_;
-  std::shared_ptr<const FeatureTransform> transform_;  // of the utterance; nullptr: none
-  std::shared_ptr<FusedModels> model_;                 // of the utterance
+  std::shared_ptr<const FeatureTransform> transform_;  // transform of the utterance; nullptr: none
+  std::shared_ptr<FusedModels> model_;                 // model of the utterance
   std::vector<float> said_;                            // its rows, untransformed, as many as a speaker keeps
-  std::vector<float> transformed_;                     // those of the last take()
+  std::vector<float> transformed_;                     // rows of the last take()
   const bool normalises_, keeps_sound_, uses_means_;
   std::vector<float> sound_;  // consecutive samples of the utterance, as many as are worth looking at
   std::vector<float> later_;  // the newest samples after these, of which the next utterance may be
   uint64_t sound_begin_ = 0;  // the first of sound_, counted as n_samples_; a multiple of shift_samples_
-  uint64_t n_samples_ = 0;    // of the stream, so far
+  uint64_t n_samples_ = 0;    // samples of the stream, so far
 };
 
 }  // namespace asr

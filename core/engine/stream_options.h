@@ -40,11 +40,11 @@ struct StreamOptions {
   std::optional<double> pre_roll_s;        // unset: everything is decoded, also background
   // Results with a higher out_of_grammar are rejected. Unset: the graph's; below 0: results are not compared.
   std::optional<float> reject_threshold;
-  std::shared_ptr<const FusionOptions> fusion;  // of acoustic models; nullptr: the engine's own model alone
-  std::shared_ptr<LoadedGraph> background;      // of the engine; nullptr: it has none
+  std::shared_ptr<const FusionOptions> fusion;  // options for fusing acoustic models; nullptr: the engine's own model alone
+  std::shared_ptr<LoadedGraph> background;      // background graph of the engine; nullptr: it has none
   std::shared_ptr<Speaker> speaker;             // whose rows they are; nullptr: nobody's
-  bool adapts = false;                          // the speaker, between utterances
-  bool learns = true;                           // what is said is kept for the speaker
+  bool adapts = false;                          // adapts the speaker between utterances
+  bool learns = true;                           // keeps the rows of utterances for the speaker
   std::function<void(EventPointer)> callback;   // empty: events are polled
 
   // True if results may be compared with the background.

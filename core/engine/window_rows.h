@@ -58,11 +58,11 @@ class WindowRows {
   const uint32_t buffer_;
   std::vector<float> features_, loglikes_;  // rows of the host, of n_dims, of n_states
   FusedWindow fused_;                       // whose results are among the log-likelihoods, or replace rows of the score buffer
-  std::vector<asr_step_job> steps_;         // what is scored, in the order of its rows
-  std::vector<bool> returns_;               // of each step, whether its rows come to the host
+  std::vector<asr_step_job> steps_;         // scored jobs, in the order of their rows
+  std::vector<bool> returns_;               // flag of each step: its rows come to the host
   std::vector<float> returned_;             // rows of the score buffer, if any step's come; only grows
-  std::vector<float *> returned_to_;        // of each step; NULL: its rows do not come
-  uint32_t n_rows_ = 0;                     // of the score buffer
+  std::vector<float *> returned_to_;        // rows of each step; NULL: its rows do not come
+  uint32_t n_rows_ = 0;                     // rows of the score buffer
   std::vector<float> scores_;               // the score buffer on the host, if another device searches; only grows
 };
 

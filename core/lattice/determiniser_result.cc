@@ -43,7 +43,7 @@ Determiniser::BestPath Determiniser::find_best_path(uint32_t open) const {
     double cost = kNoEnd.graph;
     uint32_t from = kNone;  // kNone: the path begins with an element
     uint64_t arc = 0;       // arc from there, or the element
-    uint32_t subset = 0;    // of the element
+    uint32_t subset = 0;    // subset of the element
   };
   std::vector<Way> ways(lattice.n_states());
   for (const uint32_t number : waiting_) {
