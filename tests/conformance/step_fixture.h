@@ -109,7 +109,7 @@ class StepFixture : public SearchFixture {
     uint32_t warp = 0;
     bool on_host = false;              // the host's pipeline makes the rows
     std::vector<Change> changes = {};  // in the order of their rows
-    bool returns_rows = false;         // of some jobs, without these transforms
+    bool returns_rows = false;         // some jobs return rows without these transforms
   };
 
   // Rows that a job returns.

@@ -66,7 +66,7 @@ class SearchProblem {
   const asr_search_options &options() const { return options_; }
   const float *rows() const { return rows_.data(); }
   uint32_t n_frames() const { return n_frames_; }
-  uint32_t wants() const { return use_final_ ? ASR_WANTS_FINAL : 0; }  // of the path and of the lattice
+  uint32_t wants() const { return use_final_ ? ASR_WANTS_FINAL : 0; }  // wants of the path and of the lattice
   bool use_final() const { return use_final_; }
 
   // Returns the greatest finite value that a path's cost may contain.

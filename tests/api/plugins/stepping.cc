@@ -45,7 +45,7 @@ const asr_features_view *g_view = nullptr;  // view of the features loaded last
 asr::DynamicsNumbers g_numbers;
 std::vector<float> g_rows[2];  // rows of the score buffers
 int g_n_steps = 0;
-constexpr uint32_t kMostWholeFrames = 150;  // of which some of the tests' streams have more
+constexpr uint32_t kMostWholeFrames = 150;  // some of the tests' streams have more
 
 // Rows that `wait` returns, as they are without the transforms of signals.
 struct ReturnedRows {

@@ -142,7 +142,7 @@ TEST(Trainer, FlatStartFindsTheStates) {
       const asr_gmm_codebook &codebook = model.codebooks[model.state_codebook[state]];
       for (uint32_t i = 0; i < kDims; ++i) EXPECT_NEAR(model.means[codebook.first_mean + i], centre(state)[i], 0.2) << state;
       const uint64_t at = model.precision_at[model.covariance_of[codebook.first_gaussian]];
-      EXPECT_NEAR(model.precisions[at], 4, 1) << state;  // of the deviation 0.5
+      EXPECT_NEAR(model.precisions[at], 4, 1) << state;  // the deviation is 0.5
     }
     // Alignment with it gives every row its state.
     const Device device(choose_device("cpu"), ForcedAligner::options(1));
