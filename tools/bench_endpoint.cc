@@ -24,8 +24,8 @@ struct Delays {
   std::vector<double> final_s;     // from the end of the last word to FINAL
   std::vector<double> decision_s;  // from the last audio of the utterance, where ENDPOINT is, to FINAL
   std::vector<double> stable_s;    // from the end of a word to the first event that calls it stable
-  size_t n_words = 0;              // of the FINALs
-  size_t n_early_words = 0;        // of these, stable before FINAL
+  size_t n_words = 0;              // words of the FINALs
+  size_t n_early_words = 0;        // words stable before FINAL
 
   void add(const Delays &other) {
     final_s.insert(final_s.end(), other.final_s.begin(), other.final_s.end());

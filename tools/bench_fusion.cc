@@ -19,7 +19,7 @@ struct FusionBench {
   uint32_t n_states = 6000, n_models = 10, n_frames = 256;
 };
 
-using Scores = std::vector<std::vector<float>>;  // of each model
+using Scores = std::vector<std::vector<float>>;  // scores of each model
 
 Scores random_scores(const FusionBench &bench) {
   std::mt19937 random(1);

@@ -146,8 +146,8 @@ class TrainingData {
   const train::TranscriptGraphs &graphs_;
   const std::string data_path_, lexicon_path_, transcripts_path_;
   const Transcripts transcripts_;
-  std::set<std::string> ids_;  // of all that were asked for
-  size_t n_matched_ = 0;       // of them, those with a transcript
+  std::set<std::string> ids_;  // all that were asked for
+  size_t n_matched_ = 0;       // utterances with a transcript
   std::vector<train::TrainingUtterance> utterances_;
   train::RowsFile rows_;
   std::vector<std::string> left_out_;  // with reasons
