@@ -11,8 +11,8 @@
 
 namespace asr::api {
 
-// Throws unless `size` can be the size of a version of the struct: these only grow by whole fields, up to a multiple of the
-// alignment.
+// Throws unless `size` can be the size of a version of the struct. Structs only grow by whole fields, up to a multiple
+// of the alignment.
 template <typename Struct>
 void check_size(size_t size, const char *name) {
   if (size >= sizeof(size_t) && size % alignof(Struct) == 0 && size <= kMostStructBytes) return;
