@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds of expectation and maximisation over rows whose states, or shares of states, are known. The results have the same bits
-// for any number of threads: each mixture's rows are summed in pieces of fixed numbers, which are added in order.
+// Rounds of expectation and maximisation over rows whose states, or shares of states, are known. The results have the
+// same bits for any number of threads. Each mixture's rows are summed in pieces of fixed numbers, which are added in
+// order.
 #pragma once
 
 #include <cstdint>

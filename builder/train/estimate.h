@@ -31,7 +31,7 @@ std::vector<double> floor_of_dims(const EstimateOptions &options, const std::vec
 // Smooths a full covariance of d dimensions that was estimated from so many frames of a stream (equation T5).
 void smooth(const EstimateOptions &options, uint32_t stream, double frames, size_t d, std::vector<double> *covariance);
 
-// The mean correlations of each stream's Gaussians, weighted by their frames. Of full covariances.
+// The mean correlations of each stream's Gaussians, weighted by their frames. The covariances must be full.
 std::vector<std::vector<double>> mean_correlations(const MixtureModel &model);
 
 Mixture estimate(const MixtureModel &model, const Statistics &statistics, const EstimateOptions &options);

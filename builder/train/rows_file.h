@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of all training utterances in a file without a name, mapped into memory: the system keeps in memory what there is
-// room for, and nothing is left behind however the process ends.
+// The rows of all training utterances in a file without a name, mapped into memory. The system keeps as many rows in
+// memory as fit. No file is left behind however the process ends.
 #pragma once
 
 #include <cstdint>
