@@ -47,8 +47,9 @@ typedef enum asr_backend_capability {
   ASR_BACKEND_COMMON_PATH = 4,  /* ASR_WANTS_COMMON */
   ASR_BACKEND_PACKED_GRAPH = 8, /* asr_graph_view.packed is read in place; only the back end inside the library */
   /* Two advances run at a time: `advance` waits for the last but one, and for the last only if they share a channel.
-   * `lattices` may run on any thread, beside other slots and for different channels at once: for pieces at any time, and for
-   * whole lattices that the last job wanted, of channels in no running advance. It and best_paths then wait for no advance. */
+   * `lattices` may run on any thread, beside other slots and for different channels at once. Pieces may be asked for at
+   * any time. Whole lattices are those that the last job wanted, of channels in no running advance. `lattices` and
+   * best_paths then wait for no advance. */
   ASR_BACKEND_OVERLAPS = 16,
   ASR_BACKEND_PLP = 32,      /* asr_features_view.lpc_order */
   ASR_BACKEND_SELECTION = 64 /* asr_backend_options.n_best_gaussians */
@@ -243,7 +244,7 @@ typedef struct asr_backend_api {
   void (*close)(asr_backend_device *device); /* NULL is ignored. All that was loaded and begun on it has been freed */
   const char *(*last_error)(void);           /* error of the calling thread; valid until its next call */
 
-  /* Load slots copy their arguments. A graph's arrays alone may be kept in use: they stay readable and unchanged until
+  /* Load slots copy their arguments. A graph's arrays alone may be kept in use. They stay readable and unchanged until
    * free_graph, unless load_graph sets *in_use (1 before the call) to 0. Slots that free ignore NULL. */
   asr_status (*load_features)(asr_backend_device *, const asr_features_view *, asr_backend_features **);
   void (*free_features)(asr_backend_features *);
@@ -266,9 +267,10 @@ typedef struct asr_backend_api {
    * job has host rows or no frames. A channel without surviving tokens stays so and skips its frames. */
   asr_status (*advance)(asr_backend_device *, asr_backend_acoustic *, const asr_advance_job *jobs, size_t n_jobs);
 
-  /* Returns the best paths of channels, each at most once, after the frames so far (waits for them): those of the tokens with
-   * the least cost or, with ASR_WANTS_FINAL and a token in a final state, with the least cost plus final cost among these.
-   * Ties: lower state number. After a failure each channel may be asked alone; one left half changed fails ever after. */
+  /* Returns the best paths of channels, each at most once, after the frames so far (waits for them). They end in the
+   * tokens with the least cost. With ASR_WANTS_FINAL and a token in a final state, final tokens count alone, by cost
+   * plus final cost. Ties: lower state number. After a failure each channel may be asked alone; one left half changed
+   * fails ever after. */
   asr_status (*best_paths)(asr_backend_device *, asr_backend_channel *const *channels, size_t n_channels, uint32_t wants,
                            asr_path *paths);
 

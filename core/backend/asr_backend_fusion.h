@@ -44,8 +44,8 @@ typedef struct asr_fuse_job {
 typedef struct asr_backend_fusion_api {
   size_t size;
 
-  /* [async] Carries out the jobs. The rows of all terms and results are in score buffer `buffer`, 0 or 1, each of its model;
-   * those of the results in that of `to`. At most ASR_FUSE_MOST_TERMS models in a call, all with the states of `to`.
+  /* [async] Carries out the jobs. The rows of all terms are in score buffer `buffer`, 0 or 1, each of its model. The
+   * results are in the buffer of `to`. At most ASR_FUSE_MOST_TERMS models in a call, all with the states of `to`.
    * loglikes: out, all rows of that buffer afterwards, until wait; NULL: the host does not want them. */
   asr_status (*fuse)(asr_backend_device *, asr_backend_acoustic *to, const asr_fuse_job *jobs, size_t n_jobs, uint32_t buffer,
                      float *loglikes);

@@ -2,9 +2,9 @@
 /*
  * asr_backend_signals.h - the extension "signals" of a back end: samples become log-likelihoods in one step.
  *
- * A device with memory of its own can keep the cepstra, the rows of features and the scores of an utterance there, without
- * copies to the host. Without this extension the core calls `extract`, makes the rows itself, and calls `score`. Rules of
- * calls, threads and versions are those of asr_backend.h.
+ * A device with memory of its own can keep an utterance's cepstra, rows of features and scores there, without copies to
+ * the host. Without this extension the core calls `extract`, makes the rows itself, and calls `score`. Rules of calls,
+ * threads and versions are those of asr_backend.h.
  */
 #ifndef SENONE_ASR_BACKEND_SIGNALS_H
 #define SENONE_ASR_BACKEND_SIGNALS_H

@@ -25,7 +25,8 @@ class FusedWindow {
   // Adds the next n rows of a stream that one model scores which is not the engine's own.
   void add(std::shared_ptr<FusedModels> model, const float *rows, size_t n, size_t first_row, size_t n_states);
 
-  // Returns whether the device can fuse a stream's rows: by a rule of single frames, among whose models is the engine's own.
+  // Returns whether the device can fuse a stream's rows: the rule must concern single frames, and the engine's own
+  // model must be among the models.
   static bool suits_device(const FusedModels &models, const LoadedModel &place);
   // Adds the next n rows of such a stream, but for those of the engine's own model. They are rows first_row ... of its score
   // buffer, which the results replace.

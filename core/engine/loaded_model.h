@@ -59,8 +59,8 @@ class LoadedModel {
   asr_backend_acoustic *acoustic() const { return acoustic_.get(); }
 
   bool overlaps() const { return !is_split() && device_.has(ASR_BACKEND_OVERLAPS); }
-  // The slots that convert samples to log-likelihoods in one step, for searches of the same device; nullptr if the device does
-  // not for this front end.
+  // The slots that convert samples to log-likelihoods in one step, for searches of the same device. nullptr if the
+  // device does not for this front end.
   const asr_backend_signals_api *signals() const { return signals_; }
   // Whether signals() has the slots for speakers; and most frames of a signal that it normalises as a whole, perhaps 0.
   bool transforms_signals() const {

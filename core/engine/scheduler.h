@@ -11,8 +11,8 @@
 // A stream's failure is recorded where it happens and handled at the end of a step.
 //
 // A failed allocation is the failure of its stream, or of its window. Lists of a step's streams have capacity for max_lanes
-// from the start, queues of streams are links in them, and a stream has its last events from its start. So every stream reaches
-// its end.
+// from the start, and queues of streams are links in them. A stream has its last events from its start. So every stream
+// reaches its end.
 //
 // Once the device is lost, it gets no further work. All its streams end with the reason, or go to the scheduler of the engine's
 // fallback, which decodes them from the start of their audio. From then on this thread only passes streams on.

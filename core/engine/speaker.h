@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speaker is shared by streams. It holds sums and samples of the speech that SpeakerTrack adds, and estimates from them the
-// warp of the frequency axis, the transform of features and that of means. Any thread may call.
+// Speaker is shared by streams. It holds sums and samples of the speech that SpeakerTrack adds. From them it estimates
+// the warp of the frequency axis, the transform of features and the transform of means. Any thread may call.
 #pragma once
 
 #include <memory>

@@ -31,8 +31,8 @@ class SpeakerTrack {
   // Keeps the utterance's next rows. Returns them transformed, valid until the next call or as long as `rows`.
   const float *take(const float *rows, size_t n);
 
-  // For rows that the device makes and transforms: the utterance's transform, or nullptr; whether more of its rows are to be
-  // kept; and the next rows that are, untransformed.
+  // For rows that the device makes and transforms. transform() is the utterance's, or nullptr. keeps_rows() is true
+  // while rows are still kept. keep() takes the next ones, untransformed.
   const std::shared_ptr<const FeatureTransform> &transform() const { return transform_; }
   bool keeps_rows() const { return learns_ && n_kept() < kMostUtteranceRows; }
   void keep(const float *rows, size_t n);
@@ -40,7 +40,7 @@ class SpeakerTrack {
   // The model that scores the utterance's rows; nullptr: the engine's own.
   const std::shared_ptr<FusedModels> &model() const { return model_; }
 
-  // states: of each row, or kNoState. Probably wrong results are not learned.
+  // states: state of each row, or kNoState. Probably wrong results are not learned.
   void learn(const asr_event &final, uint64_t first_frame, const std::vector<uint32_t> &states, const StopToken &stop);
 
   bool is_due() const { return speaker_->is_due(); }

@@ -83,8 +83,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   uint64_t kept_frame() const { return (cancelled_values_ + frame_values_ - 1) / frame_values_; }
   bool is_utterance_cancelled() const { return kept_frame() > utterance_frame_; }
   void drop_utterance(const LoadedModel &model);
-  // For asr_set_graph. An utterance not yet heard at the frame of a choice is checked there, and begins again with the chosen
-  // graph if it has no words. Until then it may take this many rows.
+  // For asr_set_graph. An utterance not yet heard at the frame of a choice is checked at that frame. It begins again
+  // with the chosen graph if it has no words. Until then it may take this many rows.
   bool is_to_choose() const { return utterance_ && !is_heard() && choices_.next_frame() <= next_frame_; }
   size_t n_frames_to_choice() const;
   Boosts take_boosts();  // boosts of the ended utterance

@@ -51,8 +51,8 @@ struct StreamOptions {
   bool compares() const { return background != nullptr && reject_threshold.value_or(0) >= 0; }
   bool is_audio() const { return input == ASR_INPUT_INT16 || input == ASR_INPUT_FLOAT; }
 
-  // How a front end normalises. The mean of a whole endless stream is known when it is too late, and partial results are wanted
-  // while audio is fed: a front end that asks for it is live then.
+  // How a front end normalises. The mean of a whole endless stream is known too late, and partial results are wanted
+  // while audio is fed. So a front end that asks for this mean is live then.
   CmnKind cmn_of(const FrontEnd &front_end) const {
     if (cmn) return *cmn;
     const bool wants_live = endpoint || (partial_interval_ms > 0 && !front_end.cmn_variance);

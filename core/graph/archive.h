@@ -29,8 +29,8 @@ GraphParts read_graph_parts(const std::string &path);  // from a bundle or an ar
 std::optional<GraphParts> read_background_parts(const Bundle &bundle);
 GraphParts read_graph_archive(const void *bytes, size_t n_bytes, const std::string &source);
 
-// Throws ASR_UNSUPPORTED unless the graph was made for the HMMs of this model or, if one of the two does not list them, for its
-// acoustic.bin. Throws ASR_BAD_FILE if the number of states differs.
+// Throws ASR_UNSUPPORTED unless the graph was made for the HMMs of this model. If one of the two does not list them,
+// acoustic.bin counts. Throws ASR_BAD_FILE if the number of states differs.
 void check_made_for(const GraphParts &parts, const Bundle &model, uint32_t n_states);
 
 // Returns an archive of a graph for the model of a bundle, which was read with its list of files.

@@ -35,8 +35,9 @@ void Determiniser::keep_best_path(const PreparedLattice &lattice, uint32_t open)
   follow_best_path(start(), open);
 }
 
-// Returns the best path from one of the waiting subsets to an end or, if the lattice goes on, to an open state. Of equally good
-// open states the first one counts: paths between open states belong to the next piece, so the others may only seem as good.
+// Returns the best path from one of the waiting subsets to an end or, if the lattice goes on, to an open state. The
+// first of equally good open states counts. Paths between open states belong to the next piece, so the others may only
+// seem as good.
 Determiniser::BestPath Determiniser::find_best_path(uint32_t open) const {
   const Lattice &lattice = lattice_->lattice;
   struct Way {
