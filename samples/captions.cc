@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// captions BUNDLE SOURCE vtt|srt [SPEED]: makes live captions of speech, WebVTT or SubRip. SOURCE is a recording (16-bit mono
-// samples at the model's rate), "-" for such samples on standard input, or "mic" for the microphone if the program was built
-// with PortAudio. A recording is played SPEED times as fast as it was spoken (default 1; 0: as fast as possible).
+// captions BUNDLE SOURCE vtt|srt [SPEED]: makes live captions of speech, WebVTT or SubRip. SOURCE is a recording
+// (16-bit mono samples at the model's rate), or "-" for such samples on standard input. "mic" is the microphone, if the
+// program was built with PortAudio. A recording is played SPEED times as fast as it was spoken (default 1; 0: as fast
+// as possible).
 //
 //     c++ -std=c++17 captions.cc $(pkg-config --cflags --libs senone) -o captions
 //     c++ -std=c++17 -DWITH_PORTAUDIO captions.cc $(pkg-config --cflags --libs senone portaudio-2.0) -o captions
