@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements `senone bench endpoint`: endless streams through the C ABI, fed as spoken. Recordings with pauses of noise between
-// them are split into utterances by a preset of endpoints. The benchmark measures the time from the end of an utterance's last
-// word to its FINAL, and from the end of a word to the event that calls it stable.
+// them are split into utterances by a preset of endpoints. The benchmark measures the time from the end of an
+// utterance's last word to its FINAL. It also measures the time from the end of a word to the event that calls it
+// stable.
 #include <algorithm>
 #include <filesystem>
 #include <memory>

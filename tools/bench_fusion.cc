@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone bench fusion`: the time in which the host fuses a frame's log-likelihoods of several models, by each rule, and the
-// largest error against the double reference.
+// `senone bench fusion`: the time in which the host fuses a frame's log-likelihoods of several models, by each rule. It
+// also gives the largest error against the double reference.
 #include <algorithm>
 #include <cmath>
 #include <memory>
