@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests speakers whose model has other means (MLLR): they are estimated from speech, used by utterances that begin later, and
-// go away with the speaker and its streams.
+// Tests speakers whose model has other means (MLLR). The means are estimated from speech, used by utterances that begin
+// later, and freed with the speaker and its streams.
 #include <atomic>
 #include <cmath>
 #include <cstdlib>

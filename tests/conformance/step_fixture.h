@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Common code of the cases of the fused step. Signals are scored by `step`, in random pieces, and by extract, the host's
-// pipeline and score. The graph is a circle of states, each with an arc of its own pdf, so that the costs of the only path are
-// the scores of all rows.
+// pipeline and score. The graph is a circle of states, each with an arc of its own pdf. So the costs of the only path
+// are the scores of all rows.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests signals that the fused step normalises by the mean, and perhaps the deviation, of all their frames, against the host's
-// pipeline and score on the same device. Scores and rows must have the same bits. One case compares rows with the reference in
-// double.
+// Tests signals that the fused step normalises by the mean, and perhaps the deviation, of all their frames. The
+// references are the host's pipeline and score on the same device. Scores and rows must have the same bits. One case
+// compares rows with the reference in double.
 #include "tests/conformance/step_fixture.h"
 
 namespace asr::test {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small problems for the differential targets: a graph, options of a search and rows of log-likelihoods derived from the bytes
-// of an input, solved by every usable back end. libFuzzer's build has only the CPU back end; tests replay the kept inputs on
-// OpenCL, too, if PoCL is installed.
+// Small problems for the differential targets: a graph, options of a search and rows of log-likelihoods, derived from
+// the bytes of an input. Every usable back end solves them. libFuzzer's build has only the CPU back end; tests replay
+// the kept inputs on OpenCL, too, if PoCL is installed.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Semi-tied covariances against their definition in plain loops: axes that are known, the maximum of the likelihood, and the
-// densities of the features before and after the transform.
+// Tests semi-tied covariances against their definition in plain loops. Cases are known axes, the maximum of the
+// likelihood, and the densities of the features before and after the transform.
 #include "builder/train/semi_tied.h"
 
 #include <gtest/gtest.h>
