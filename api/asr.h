@@ -284,20 +284,20 @@ ASR_API asr_status asr_adapt(asr_speaker *speaker);
 
 /* Bits that select the methods of asr_adapt. Since 0.2.0. */
 enum {
-  ASR_SPEAKER_FMLLR = 1, /* a transform of the feature rows; what a new speaker has */
+  ASR_SPEAKER_FMLLR = 1, /* a transform of the feature rows; the default of a new speaker */
   ASR_SPEAKER_VTLN = 2,  /* a warp of the frequency axis, as another length of the vocal tract makes: the likeliest of n_warps
                             from 0.80 to 1.20, given what was recognised */
   ASR_SPEAKER_MLLR = 4   /* a transform of the model's means, for rows under the speaker's other transform if there is one */
 };
 
-/* Sets what asr_adapt estimates. n_warps: 11 or 21; without ASR_SPEAKER_VTLN it is 0. Another number than before begins the
- * search anew. A warp is chosen from streams of audio that are opened later; the first minute of each of their utterances
- * counts, silence included. asr_adapt chooses the warp first. If the warp changes, asr_adapt forgets the rows and the
- * transforms, which belong to the old warp, and estimates no transform. Then open new streams, or call asr_reset for
- * open ones, and call it again when more was said. Without speech that a warp could be chosen from, the warp stays.
- * ASR_ADAPTATION_BETWEEN_UTTERANCES does not change it. FINALs of such streams come later by up to a few per cent of
- * their audio's length. Errors: ASR_INVALID_ARGUMENT, ASR_UNSUPPORTED (the filter bank is too narrow), ASR_NO_DEVICE,
- * ASR_OUT_OF_MEMORY. */
+/* Selects the estimates of asr_adapt. n_warps: 11 or 21; without ASR_SPEAKER_VTLN it is 0. Another number than before
+ * begins the search anew. A warp is chosen from streams of audio that are opened later; the first minute of each of
+ * their utterances counts, silence included. asr_adapt chooses the warp first. If the warp changes, asr_adapt forgets
+ * the rows and the transforms, which belong to the old warp, and estimates no transform. Then open new streams, or call
+ * asr_reset for open ones, and call it again when more was said. Without speech that a warp could be chosen from, the
+ * warp stays. ASR_ADAPTATION_BETWEEN_UTTERANCES does not change it. FINALs of such streams come later by up to a few
+ * per cent of their audio's length. Errors: ASR_INVALID_ARGUMENT, ASR_UNSUPPORTED (the filter bank is too narrow),
+ * ASR_NO_DEVICE, ASR_OUT_OF_MEMORY. */
 ASR_API asr_status asr_speaker_set_methods(asr_speaker *speaker, uint32_t methods, uint32_t n_warps);
 
 /* The initial warp of the speaker's streams; 1 at first. A stream keeps its warp to its end, or asr_reset. While the speaker
@@ -421,7 +421,7 @@ typedef struct asr_stream_config {
   uint32_t n_best;              /* most alternatives in final events, 0..10000; default 1. More than 1 needs a lattice_beam >
                                    0, and the lattice limits their number */
   /* All following members since 0.2.0. Milliseconds, 100..600000, of silence at the end of the best path; 0 (default) = the
-   * preset's values. They have no effect without a preset. Silence is what the model's filler phones match. */
+   * preset's values. They have no effect without a preset. The model's filler phones match silence. */
   asr_endpoint endpoint;             /* default ASR_ENDPOINT_OFF. Other values need a running mean: ASR_CMN_MODEL is
                                         ASR_CMN_LIVE then if the model asks for ASR_CMN_BATCH */
   uint32_t silence_at_end_ms;        /* after words, if the best path may well end the graph's sentence */
@@ -653,7 +653,8 @@ ASR_API float asr_event_out_of_grammar(const asr_event *event);
  * A path begins in state 0, follows arcs, each a word, and ends in a state whose end costs are finite. Its cost is the sum
  * over its arcs, and over that end, of graph_cost + acoustic_scale * acoustic_cost; costs are natural logarithms, negated.
  * Arcs are grouped by state, in the order of the states, and lead to higher-numbered states. Equal audio and settings give
- * the same lattice, bit for bit on one device, however the audio was fed and whatever else the engine does.
+ * the same lattice, bit for bit on one device. The cut of the audio into calls and the engine's other work do not
+ * matter.
  *
  * A posterior is the share of a path, an arc or an end in all paths of the lattice, each weighted by exp(-cost). The
  * times of arcs are those of the graph's labels, which may differ by some frames from the sound of the word. asr_word

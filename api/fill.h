@@ -19,7 +19,8 @@ void check_size(size_t size, const char *name) {
   fail(ASR_INVALID_ARGUMENT, "%s is %zu, which no version of the struct has; set it to the sizeof of the struct", name, size);
 }
 
-// The caller's struct in this library's size: what a smaller one lacks is the default, what a larger one adds must be zero.
+// The caller's struct in this library's size. Members that a smaller one lacks get their defaults; members that a
+// larger one adds must be zero.
 template <typename Config>
 Config resized(const Config *config, void (*set_default)(Config *), const char *name) {
   Config result;
