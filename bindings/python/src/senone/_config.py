@@ -168,7 +168,7 @@ def native_config(config: StreamConfig) -> asr_stream_config:
 
 
 def _set_fusion(native: asr_stream_config, config: StreamConfig) -> None:
-    """Points to the models of the config, if it has any; ctypes keeps what is pointed to."""
+    """Points to the models of the config, if it has any; ctypes keeps the objects."""
     fusion = asr_fusion()
     lib.asr_fusion_default(ctypes.byref(fusion))
     fusion.rule = choice("fusion", config.get("fusion", "sum"), _FUSIONS)

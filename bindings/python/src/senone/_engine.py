@@ -158,7 +158,7 @@ class Engine(Owner):
         return Speaker(self._handle, self._info.n_feature_dims)
 
     def add_graph(self, name: str, graph: Path | bytes | bytearray | memoryview) -> None:
-        """Loads a graph under a name, by which streams choose it; "" stands for the bundle's own.
+        """Loads a graph under a name, by which streams choose it; "" is the bundle's own.
         graph: the path of a bundle or of a graph archive (`senone graph --archive`), or the bytes of an archive, such as a
         `Grammar`. It must be made for the engine's acoustic model. If a graph has the name, it is replaced: current utterances
         go on with it, later ones use the new graph. Raises InvalidArgument, NotFound, BadFile, IoFailure, Unsupported (made for
