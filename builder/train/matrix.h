@@ -16,7 +16,7 @@ std::vector<double> inverse_of_factor(const std::vector<double> &factor, size_t 
 // The inverse of L, a lower triangle too.
 std::vector<double> inverse_triangle(const std::vector<double> &factor, size_t n);
 
-// Multiplies what is not on the diagonal.
+// Multiplies the values beside the diagonal.
 void scale_beside_diagonal(double *matrix, size_t n, double factor);
 
 // Draws a covariance's correlations towards others and keeps the share `own` of its own (equation T5). The others are

@@ -20,7 +20,7 @@ struct Mixture {
   std::vector<double> covariances;
   std::vector<double> weights;        // [n_rows][n_gaussians]; each row adds up to 1
   std::vector<double> occupancies;    // [n_gaussians]: frames that each was estimated from; 0 where it was not
-  std::vector<double> prior_weights;  // as weights: what states that share Gaussians began with; empty: they have no prior
+  std::vector<double> prior_weights;  // as weights: start weights of states that share Gaussians; empty: no prior
   size_t n_gaussians() const { return occupancies.size(); }
   size_t n_weight_rows() const { return weights.size() / occupancies.size(); }
 };

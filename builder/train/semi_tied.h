@@ -20,8 +20,9 @@ struct WeightedCovariances {
 // The transform A [d][d] under which diagonal covariances fit best; |A| = 1. Without covariances it is the unit matrix.
 std::vector<double> semi_tied_transform(const WeightedCovariances &covariances, ThreadPool *pool);
 
-// Estimates the transform from rows of the model's present features, and turns means and variances into those of the new ones.
-// The model has diagonal covariances and one stream of all features in their order. The rows stay as they are.
+// Estimates the transform from rows of the model's present features, and converts means and variances to the new
+// features. The model has diagonal covariances and one stream of all features in their order. The rows stay as they
+// are.
 std::vector<double> make_semi_tied(const TrainingRows &rows, const EstimateOptions &options, ThreadPool *pool,
                                    MixtureModel *model);
 

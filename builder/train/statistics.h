@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over the rows that belong to a mixture: what the next Gaussians are estimated from (equation T2).
+// Sums over the rows that belong to a mixture. The next Gaussians are estimated from them (equation T2).
 #pragma once
 
 #include <vector>

@@ -33,8 +33,8 @@ class TranscriptGraphs {
   const GraphOptions options_;
 };
 
-// Every state for an equal stretch of the frames, in their order: what training begins with where no model can align. Empty if
-// there are more states than frames.
+// Gives every state an equal stretch of the frames, in their order. Training begins with it if no model can align.
+// Empty if there are more states than frames.
 std::vector<uint32_t> equal_stretches(const std::vector<uint32_t> &states, uint64_t n_frames);
 
 }  // namespace asr::train
