@@ -3,8 +3,9 @@
  * asr_backend.h - the contract of a back end: one C table that a plugin exports and the core calls.
  *
  * A back end computes; it knows no API handle, file format or word string. The core knows no vendor. Inputs are the plain
- * arrays of the *_view structs, so conventions of HTK, Kaldi or Sphinx never reach a back end. docs/backend.md tells how to
- * write one, samples/backend is one. asr_backend_signals.h and asr_backend_bench.h are extensions that it need not have.
+ * arrays of the *_view structs, so conventions of HTK, Kaldi or Sphinx never reach a back end. docs/backend.md explains
+ * how to write one, samples/backend is one. asr_backend_signals.h and asr_backend_bench.h are extensions that it need
+ * not have.
  *
  * PLUGINS  A plugin is a file libsenone_NAME.so that exports asr_backend_entry and no other symbol. It must load without its
  * hardware, which probe then reports as missing. It must not crash, throw, print, exit or touch signals.
@@ -14,8 +15,8 @@
  * marked [async] may return before the work is done; outputs are valid after wait(). Results are those of calls carried out in
  * order. Pointers are read during the call only, unless "until" says otherwise. Only where a comment allows it is one NULL.
  *
- * VERSIONS  The table and most structs begin with their size and only grow at the end; the size tells which members exist.
- * `abi` changes when that is not enough; the core refuses a table of another abi.
+ * VERSIONS The table and most structs begin with their size and only grow at the end; the size says which members
+ * exist. `abi` changes when that is not enough; the core refuses a table of another abi.
  */
 #ifndef SENONE_ASR_BACKEND_H
 #define SENONE_ASR_BACKEND_H
@@ -285,8 +286,8 @@ typedef struct asr_backend_api {
    * frames, repeated on every call. Other channels of an advance go on. */
   asr_status (*outcome)(asr_backend_device *, asr_backend_channel *);
 
-  /* Waits until at most n_left advances are running and, if n_left is 0, until all other async work is done. Reports what
-   * failed; a failure that is a channel's outcome may be left out. n_left is 0 without ASR_BACKEND_OVERLAPS. */
+  /* Waits until at most n_left advances are running and, if n_left is 0, until all other async work is done. Reports
+   * the failure; a failure that is a channel's outcome may be left out. n_left is 0 without ASR_BACKEND_OVERLAPS. */
   asr_status (*wait)(asr_backend_device *, uint32_t n_left);
 
   /* Returns the table of an extension, by the name that its header defines; NULL if the back end has none of this name. */

@@ -44,7 +44,7 @@ class AddedModel {
   std::vector<Copy> copies_;               // one for the engine's device, one for its fallback
 };
 
-// `model` on the device of `place`; nullptr stands for the own model of `place`, which must outlive what is returned.
+// Returns `model` on the device of `place`; nullptr means the own model of `place`. `place` must outlive the result.
 ModelOnDevice on_device(AddedModel *model, const LoadedModel &place, Retired *retired);
 
 }  // namespace asr

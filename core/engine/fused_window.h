@@ -28,7 +28,7 @@ class FusedWindow {
   // Returns whether the device can fuse a stream's rows: the rule must concern single frames, and the engine's own
   // model must be among the models.
   static bool suits_device(const FusedModels &models, const LoadedModel &place);
-  // Adds the next n rows of such a stream, but for those of the engine's own model. They are rows first_row ... of its score
+  // Adds the next n rows of such a stream for all models but the engine's own. They are rows first_row ... of its score
   // buffer, which the results replace.
   void add_on_device(std::shared_ptr<FusedModels> models, const RowSource &rows, size_t n, size_t first_row,
                      const LoadedModel &place);

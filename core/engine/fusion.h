@@ -24,7 +24,8 @@ class Fusion {
   // At most kMostModels weights.
   Fusion(FusionSettings settings, size_t n_states);
 
-  // Begins an utterance. is_silent: [n_states], whether a state is silence's; frames of silence tell nothing of the models.
+  // Begins an utterance. is_silent: [n_states], whether a state is silence's; frames of silence do not count for the
+  // weights.
   void begin(std::vector<bool> is_silent);
 
   size_t n_models() const { return settings_.weights.size(); }

@@ -34,8 +34,8 @@ struct EngineOptions {
 template <typename Object>
 using BackendPointer = std::unique_ptr<Object, void (*)(Object *)>;
 
-// The model of a bundle on a device, which must outlive what is returned. read_acoustic_model() throws if the rows of the front
-// end are not the model's.
+// Load the model of a bundle on a device, which must outlive the results. read_acoustic_model() throws if the rows of
+// the front end are not the model's.
 BackendPointer<asr_backend_features> load_features(const Device &device, const FeatureTables &tables);
 BackendPointer<asr_backend_acoustic> load_acoustic(const Device &device, const AcousticView &model);
 AcousticModel read_acoustic_model(const Bundle &bundle);

@@ -142,7 +142,7 @@ class Scheduler {
       fail_window(window, current_error());
     }
   }
-  // Whether a call for many streams failed so that one for each of them tells which of them it is.
+  // Returns true if a call for many streams may have failed for one of them. One call for each stream then finds it.
   static bool may_be_one_stream(asr_status status) { return status != ASR_OK && status != ASR_DEVICE_LOST; }
   void fail_window(const Window &window, const Error &error) noexcept;
   void fail_stream(const StreamPointer &stream, const Error &error) noexcept;
@@ -177,7 +177,7 @@ class Scheduler {
   bool given_up_ = false;
   ThreadPool team_;
   std::vector<std::optional<Error>> failures_;  // failures of for_each_apart
-  // Scratch of extract, and of complete and what it calls.
+  // Scratch of extract, and of complete and its callees.
   Streams extracting_, partial_, checked_, last_, last_with_lattice_;
   std::vector<asr_extract_job> jobs_;
   std::vector<asr_backend_channel *> channels_;

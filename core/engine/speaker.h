@@ -42,7 +42,7 @@ class Speaker {
   uint32_t n_dims() const { return model_->model.n_dims; }
   bool suits(const Bundle &bundle) const { return bundle.files.at("acoustic.bin").checksum == model_->checksum; }
 
-  // Selects what adapt() estimates. n_warps: 0, 11 or 21.
+  // Selects the estimates of adapt(). n_warps: 0, 11 or 21.
   void set_methods(bool fmllr, bool mllr, size_t n_warps);  // throws ASR_UNSUPPORTED if the front end cannot be warped
   bool searches_warps() const;
   bool adapts_means() const;  // estimates a model, or has one

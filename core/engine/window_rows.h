@@ -32,12 +32,14 @@ class WindowRows {
   // them, or log-likelihoods.
   Place add_features(const float *rows, size_t n, SpeakerTrack *speaker);
   Place add_loglikes(const float *rows, size_t n);
-  // Adds the rows of a job of the device's step, whatever its first_row. Needs no memory. returns_rows: of a signal only.
+  // Adds the rows of a job of the device's step; its first_row is ignored. Needs no memory. returns_rows: of a signal
+  // only.
   Place add_step(asr_step_job job, bool returns_rows = false) noexcept;
   // Adds n rows of features, of each of the source's front ends, whose log-likelihoods are to be fused.
   Place add_fused(std::shared_ptr<FusedModels> models, const RowSource &source, size_t n);
 
-  // Issues the scoring. The scores are there once the device has been awaited; those that the host fuses, after combine().
+  // Issues the scoring. The scores are valid once the device has been awaited, and scores that the host fuses after
+  // combine().
   void score();
   bool is_fused_here() const { return fused_.has_host_parts(); }
   size_t n_fused_parts() const { return fused_.n_scored_parts(); }
