@@ -142,7 +142,7 @@ int main(int argc, char **argv) try {
     hear_file(argv[2], engine.info().sample_rate_hz, speed, stream);
   }
   (void)stream.try_finish();  // a stream that has failed cannot be finished
-  stream.wait();              // throws what the callback has thrown
+  stream.wait();              // rethrows the callback's exception
 } catch (const std::exception &error) {
   std::fprintf(stderr, "captions: %s\n", error.what());
   return 1;
