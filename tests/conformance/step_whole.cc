@@ -147,7 +147,7 @@ TEST_P(StepWholeTest, MisuseIsRefused) {
   signals()->signal_end(signal);
 }
 
-// A device may have no more room. Then a signal that ends makes some.
+// The device's memory may be exhausted. Then a signal that ends makes some.
 TEST_P(StepWholeTest, ManySignals) {
   const World world(*this, small_front_end(), 2);
   if (!world.makes_signals()) GTEST_SKIP() << entry().id << ": rows of such features come from the host";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests results requested with an advance (asr_advance_job::wants). They must equal the channel's state after that advance,
-// whatever settles in it and whatever is advanced beside it or after it.
+// Tests results requested with an advance (asr_advance_job::wants). They must equal the channel's state after that
+// advance. Frames that settle in it, and advances beside it or after it, must not matter.
 #include "tests/conformance/load_fixture.h"
 
 namespace asr::test {

@@ -66,7 +66,7 @@ double objective(const Square &a, const WeightedCovariances &covariances) {
   return log_determinant(a, d) - sum / frames / 2;
 }
 
-// Covariances M diag(v) M' with variances v drawn for each; `noise` is added to what they have beside these axes.
+// Covariances M diag(v) M' with variances v drawn for each; `noise` is added to values beside these axes.
 WeightedCovariances covariances_with(const Square &m, size_t d, size_t n, double noise, std::mt19937_64 *random,
                                      std::list<std::vector<double>> *owner) {
   std::uniform_real_distribution<double> uniform(0.2, 5);

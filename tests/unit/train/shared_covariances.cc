@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared covariances against the pooled ones of their Gaussians, and what must hold of rounds with them.
+// Tests shared covariances against the pooled ones of their Gaussians, and invariants of rounds with them.
 #include "builder/train/shared_covariances.h"
 
 #include <gtest/gtest.h>

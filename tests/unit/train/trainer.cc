@@ -56,7 +56,7 @@ std::vector<double> centre(uint32_t state) {
 
 class Speech {
  public:
-  // common: deviation of what all features of a row have in common.
+  // common: deviation of the part that all features of a row share.
   explicit Speech(double common = 0)
       : common_(common), lexicon_(parse_sphinx_lexicon(kLexicon, "lexicon", set_, &n_left_out_)), graphs_(set_, lexicon_, {}) {}
 
@@ -335,7 +335,7 @@ TEST(Trainer, NothingToAlignIsAnError) {
       "words and of silence around them; check its transcript");
 }
 
-// A model aligns what has frames for its words, though not for silence around them.
+// A model aligns utterances with frames for their words, though not for silence around them.
 TEST(Trainer, ShortUtterancesAreTrainedOnWithAModel) {
   Speech speech;
   speech.say({"ab"}, {0, 1, 2, 3}, 1);
@@ -415,7 +415,7 @@ TEST(RowsFile, TransformsItsRows) {
   }
 }
 
-// The limit of a file's size stands for a full disk: a part of the rows is written before it is met.
+// The limit of a file's size simulates a full disk: a part of the rows is written before it is met.
 TEST(RowsFile, KeepsItsRowsWhereTheDiskIsFull) {
   const test::Scratch scratch;
   RowsFile file(scratch / "rows", 2);
