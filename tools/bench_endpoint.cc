@@ -20,7 +20,7 @@ struct EndpointBench {
   std::vector<std::string> presets = {"command", "dictation", "captions"};
 };
 
-// Delays in seconds of wall time, and what they are of.
+// Delays in seconds of wall time, and the numbers of words they belong to.
 struct Delays {
   std::vector<double> final_s;     // from the end of the last word to FINAL
   std::vector<double> decision_s;  // from the last audio of the utterance, where ENDPOINT is, to FINAL

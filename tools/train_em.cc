@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `senone train em`: new Gaussians for a bundle's states, by expectation and maximisation on what was said (docs/training.md).
+// `senone train em`: new Gaussians for a bundle's states, by expectation and maximisation on transcribed speech
+// (docs/training.md).
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
