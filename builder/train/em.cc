@@ -27,7 +27,7 @@ class RowsOfMixtures {
 
   uint64_t n_pieces(size_t mixture) const { return std::clamp<uint64_t>(n_rows(mixture) / kPieceRows, 1, kMostPieces); }
 
-  // The statistics of one of a mixture's pieces.
+  // Returns the statistics of one of a mixture's pieces.
   Statistics sum(size_t mixture, uint64_t piece) const {
     const Mixture &own = model_.mixtures[mixture];
     Statistics statistics(model_, own, full_);

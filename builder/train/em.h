@@ -34,11 +34,11 @@ struct Moments {
   std::vector<double> mean, variance;  // [n_dims]
 };
 
-// The moments of all rows that have a state.
+// Returns the moments of all rows that have a state.
 Moments moments_of(const TrainingRows &rows, ThreadPool *pool);
 
-// The statistics of every mixture, by number. full: second moments of all pairs of dimensions. `take` may be called on several
-// threads at once, once for a mixture.
+// Sums the statistics of every mixture, by number. full: second moments of all pairs of dimensions. `take` may be
+// called on several threads at once, once for a mixture.
 void sum_statistics(const TrainingRows &rows, const MixtureModel &model, bool full, ThreadPool *pool,
                     const std::function<void(size_t mixture, const Statistics &statistics)> &take);
 

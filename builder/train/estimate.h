@@ -22,7 +22,7 @@ struct EstimateOptions {
   std::vector<double> variance_floor;             // [n_dims]
 };
 
-// The variance floor as a share of the variance of the data.
+// Returns the variance floor as a share of the variance of the data.
 std::vector<double> floor_of(const std::vector<double> &variance, double share);
 
 // Returns the variance floor (T4) of a stream's dimensions.

@@ -58,7 +58,7 @@ MixtureModel to_mixtures(const AcousticModel &model);
 // Throws ASR_BAD_FILE naming `source` where the numbers do not fit in float.
 AcousticModel to_acoustic_model(const MixtureModel &model, const std::string &source);
 
-// The model's Gaussians replaced by one for each group of states and stream, with the mean and variance [n_dims] given.
+// Replaces the model's Gaussians by one for each group of states and stream, with the mean and variance [n_dims] given.
 // groups: [n_states], numbers from 0 on without gaps.
 MixtureModel flat_start(const AcousticModel &model, const std::vector<uint32_t> &groups, const std::vector<double> &mean,
                         const std::vector<double> &variance);

@@ -31,7 +31,7 @@ bool may_be_semi_tied(const std::vector<GmmStream> &streams, uint32_t n_dims);  
 // Makes A the last step of the front end, after a transform that it may have.
 void append_transform(const std::vector<double> &matrix, FrontEnd *front_end);
 
-// The product of a matrix [d][d] and one of d rows.
+// Returns the product of a matrix [d][d] and one of d rows.
 std::vector<double> product(const std::vector<double> &left, const std::vector<double> &right, size_t d);
 
 }  // namespace asr::train

@@ -12,7 +12,7 @@
 namespace asr::train {
 namespace {
 
-// The weight of each covariance: the sum of its Gaussians' weights in all states.
+// Returns the weight of each covariance: the sum of its Gaussians' weights in all states.
 std::vector<double> weights_of_covariances(const AcousticModel &model) {
   std::vector<double> weights(model.precision_at.size());
   for (size_t cell = 0; cell < model.state_codebook.size(); ++cell) {

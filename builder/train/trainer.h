@@ -35,7 +35,7 @@ struct TrainingReports {
   std::function<void(const RoundReport &)> round;
 };
 
-// The number of Gaussians of the largest codebook.
+// Returns the number of Gaussians of the largest codebook.
 uint32_t most_gaussians(const AcousticModel &model);
 
 class Trainer {
@@ -47,11 +47,11 @@ class Trainer {
   // Throws if no utterance can be aligned. `source` names the result in errors.
   AcousticModel train(const AcousticModel &start, const Recipe &recipe, const std::string &source);
 
-  // The features' new transform, [n_dims][n_dims]; empty if the recipe estimates none. It is the front end's last step
-  // (append_transform).
+  // Returns the features' new transform, [n_dims][n_dims]; empty if the recipe estimates none. It is the front end's
+  // last step (append_transform).
   const std::vector<double> &transform() const { return transform_; }
 
-  // Why utterances were left out of the last alignment, by number.
+  // Returns the reasons why the last alignment left utterances out, by number.
   const std::map<size_t, std::string> &left_out() const { return left_out_; }
   uint64_t n_rows() const { return rows_.n_used(); }  // rows of the other utterances
 

@@ -18,12 +18,12 @@ class TranscriptGraphs {
  public:
   TranscriptGraphs(const HmmSet &set, Lexicon lexicon, GraphOptions options);  // the set must outlive this
 
-  // The first of the words that has no pronunciation, or "".
+  // Returns the first of the words that has no pronunciation, or "".
   std::string unknown_word(const Transcript &words) const;
 
   GraphData graph(const Transcript &words) const;
 
-  // The pdfs of the words' first pronunciations, one after another, with silence before and after.
+  // Returns the pdfs of the words' first pronunciations, one after another, with silence before and after.
   std::vector<uint32_t> states(const Transcript &words) const;
 
  private:
