@@ -28,7 +28,7 @@ class AddedModel {
 
   const FeatureTables &tables() const { return tables_; }
 
-  // The model on a device of the engine, loaded by the first call. On the thread that calls that device.
+  // Returns the model on a device of the engine, loaded by the first call. On the thread that calls that device.
   ModelOnDevice on(const LoadedModel &place, Retired *retired);
 
  private:

@@ -62,14 +62,16 @@ class LoadedModel {
   // The slots that convert samples to log-likelihoods in one step, for searches of the same device. nullptr if the
   // device does not for this front end.
   const asr_backend_signals_api *signals() const { return signals_; }
-  // Whether signals() has the slots for speakers; and most frames of a signal that it normalises as a whole, perhaps 0.
+  // Return whether signals() has the slots for speakers, and the most frames of a signal that it normalises as a whole,
+  // perhaps 0.
   bool transforms_signals() const {
     return signals_ != nullptr && signals_->size >= offsetof(asr_backend_signals_api, most_whole_frames);
   }
   uint32_t most_whole_frames() const {
     return signals_ != nullptr && signals_->size >= sizeof(asr_backend_signals_api) ? signals_->most_whole_frames : 0;
   }
-  // The slot that fuses scores of several models on the device, for searches of the same device; nullptr if it has none.
+  // Returns the slot that fuses scores of several models on the device, for searches of the same device; nullptr if it
+  // has none.
   const asr_backend_fusion_api *fusion() const { return fusion_; }
   uint32_t n_dims() const { return bundle_.front_end.n_dims(); }
   uint32_t n_states() const { return n_states_; }  // states of the acoustic model: length of a row of log-likelihoods

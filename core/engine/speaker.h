@@ -62,9 +62,9 @@ class Speaker {
   // Moves the means by a transform of their dimensions, or of none. Throws if it moves one far out of range.
   void set_mean_transform(FeatureTransform transform);
 
-  // As SpeechSample::add, from a stream with this warp; rows far outside the model's range do not count.
+  // Works like SpeechSample::add, from a stream with this warp; rows far outside the model's range do not count.
   void add(const std::vector<float> &rows, const std::vector<uint32_t> &states, float warp);
-  // As WarpScorer.
+  // Works like WarpScorer.
   void add_sound(const std::vector<float> &samples, const std::vector<uint32_t> &states, bool normalises,
                  const StopToken &stop);
 

@@ -37,7 +37,7 @@ class SpeakerTrack {
   bool keeps_rows() const { return learns_ && n_kept() < kMostUtteranceRows; }
   void keep(const float *rows, size_t n);
 
-  // The model that scores the utterance's rows; nullptr: the engine's own.
+  // Returns the model that scores the utterance's rows; nullptr: the engine's own.
   const std::shared_ptr<FusedModels> &model() const { return model_; }
 
   // states: state of each row, or kNoState. Probably wrong results are not learned.

@@ -79,7 +79,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   PathTail tail(const asr_path &path) const;
   void post_speech_start(const PathTail &tail);
   bool is_heard() const { return reserve_[ASR_EVENT_SPEECH_START] == nullptr; }
-  // For asr_cancel_utterance: the first frame kept; whether the utterance began before that; its end without a result.
+  // Parts of asr_cancel_utterance: the first frame kept; whether the utterance began before it; its end without a
+  // result.
   uint64_t kept_frame() const { return (cancelled_values_ + frame_values_ - 1) / frame_values_; }
   bool is_utterance_cancelled() const { return kept_frame() > utterance_frame_; }
   void drop_utterance(const LoadedModel &model);

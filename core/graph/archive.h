@@ -25,7 +25,7 @@ struct GraphParts {
 // These functions check everything they read and throw ASR_NOT_FOUND or ASR_BAD_FILE with the part and the field.
 GraphParts read_graph_parts(const Bundle &bundle);     // from a bundle whose senone.json was read
 GraphParts read_graph_parts(const std::string &path);  // from a bundle or an archive
-// The phone loop against which results are compared; its words are phones. Unset if the bundle has none.
+// Returns the phone loop against which results are compared; its words are phones. Unset if the bundle has none.
 std::optional<GraphParts> read_background_parts(const Bundle &bundle);
 GraphParts read_graph_archive(const void *bytes, size_t n_bytes, const std::string &source);
 
