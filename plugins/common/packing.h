@@ -12,7 +12,7 @@
 
 namespace asr {
 
-// The codebook of a state in a feature stream, and the log weights of the codebook's Gaussians in the state.
+// Return the codebook of a state in a feature stream, and the log weights of the codebook's Gaussians in the state.
 inline uint32_t codebook_number(const asr_acoustic_view &view, uint32_t state, uint32_t stream) {
   return view.state_codebook[size_t{state} * view.n_streams + stream];
 }

@@ -45,7 +45,7 @@ class SignalProgress {
 
   // Sets the transform of later rows [n_dims][n_dims + 1], or none if NULL. The device gets it with the next job.
   void set_transform(const float *transform);
-  // The transform that the device has not got, in the kernels' layout; empty: none.
+  // Returns the transform that the device has not got, in the kernels' layout; empty: none.
   const std::vector<float> &new_transform() const { return new_transform_; }
   void forget_new_transform() noexcept { new_transform_.clear(); }
 

@@ -83,12 +83,13 @@ class SearchChannel : public ChannelOutcome {
   // Forgets the results of the preceding job. The rest of a job that was done in part keeps the first part's results.
   void forget_results() { written_.reset(); }
 
-  // The frames of the lattice that have settled since the last call, if any. Once they are read, take_settled() keeps them.
+  // Returns a reader of the lattice's frames that have settled since the last call, if any. Once they are read,
+  // take_settled() keeps them.
   std::optional<LatticeReader> settled() {
     return lattice_ ? lattice_->settled(&job_.lattice, lattice_buffers(job_)) : std::nullopt;
   }
   void take_settled(const LatticeReader &reader) { lattice_->take_settled(reader); }
-  // The lattice that the last job wrote. Once it is read, take_written() keeps it for lattice().
+  // Returns a reader of the lattice that the last job wrote. Once it is read, take_written() keeps it for lattice().
   LatticeReader written() const {
     return LatticeReader::of_written(job_.lattice, lattice_buffers(job_), job_.written, tokens_address(job_, job_.current ^ 1));
   }

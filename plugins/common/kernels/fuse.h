@@ -53,7 +53,7 @@ DEVICE float fuse_log(float x) {
   return add_rounded(multiply_rounded(exponent, kFuseLn2High), add_rounded(rest, multiply_rounded(exponent, kFuseLn2Low)));
 }
 
-// The score of a state by term m of a job in row `number` of it. models: [n_models], the score buffers.
+// Returns the score of a state by term m of a job in row `number` of it. models: [n_models], the score buffers.
 DEVICE float term_score(GLOBAL const FuseTerm *term, GLOBAL const float *const *models, uint32_t n_states, uint32_t number,
                         uint32_t state) {
   return models[term->model][(size_t)(term->first_row + number) * n_states + state];

@@ -126,8 +126,8 @@ DEVICE bool team_finish_frame(const Search *s, LOCAL State *search, uint32_t n_f
   return true;
 }
 
-// The frame of a row up to its epsilon arcs; team_finish_frame follows. Returns false if the frame was given up or no token
-// survives.
+// Makes the frame of a row up to its epsilon arcs; team_finish_frame follows. Returns false if the frame was given up
+// or no token survives.
 FOR_TYPES(Search, State)
 DEVICE bool team_follow_row(const Search *s, LOCAL State *search, GLOBAL const float *row, StepTotals *totals) {
   const bool needs_compaction =

@@ -34,7 +34,7 @@ typedef struct FrameMoves {
   LOCAL uint32_t *n_before, *distance, *n_extras;  // [block_size()] each
 } FrameMoves;
 
-// The frame of a link: the last that begins no later.
+// Returns the frame of a link: the last that begins no later.
 DEVICE uint32_t frame_of_link(const FrameMoves *moves, uint32_t link) {
   uint32_t frame = 0;
   for (uint32_t step = 512; step > 0; step /= 2)  // a block has at most 1024 threads

@@ -81,7 +81,7 @@ DEVICE void note_settled_links(LOCAL ChannelLattice *lattice, GLOBAL const Searc
 DEVICE bool output_fits(LOCAL const ChannelLattice *lattice, uint32_t n_known) {
   return 2 * lattice->n_frames - n_known <= lattice->max_frames;
 }
-// The entry of frame t: the newest comes first.
+// Returns the entry of frame t: the newest comes first.
 DEVICE uint32_t output_entry(LOCAL const ChannelLattice *lattice, uint32_t t) {
   return lattice->n_frames + (lattice->n_frames - 1 - t);
 }
@@ -97,10 +97,10 @@ DEVICE void lower_end_costs(GLOBAL const SearchToken *token, bool use_final, GLO
   }
 }
 
-// True if one of the tokens can end with its final cost.
+// Returns true if one of the tokens can end with its final cost.
 DEVICE bool reaches_final(LOCAL const uint32_t *least) { return least[1] != ordered(INFINITY); }
 
-// The bits of a token's extra cost if the utterance ends here.
+// Returns the bits of a token's extra cost if the utterance ends here.
 DEVICE uint32_t end_extra(GLOBAL const SearchToken *token, GLOBAL const float *final_costs, LOCAL const uint32_t *least) {
   const bool with_final = reaches_final(least);
   return extra_of_end(end_cost(token, with_final, final_costs), cost_of(least[with_final ? 1 : 0]));

@@ -22,12 +22,12 @@ namespace asr {
 // Returns frame t while it, or a frame beside it, is visited.
 FOR_TYPE(Walk) DEVICE LOCAL SearchFrame *walk_frame(const Walk *w, uint32_t t) { return &w->state->frames[t % 4]; }
 
-// The extra costs that are stored of a frame's tokens.
+// Returns the extra costs that are stored of a frame's tokens.
 FOR_TYPE(Walk) DEVICE GLOBAL float *stored_extras(const Walk *w, uint32_t t) {
   return w->memory->extras + first_extra_of(w->lattice->first_frame + t, walk_frame(w, t)->first_link);
 }
 
-// The most tokens that a frame of the lattice has; `most` is in shared memory.
+// Returns the most tokens that a frame of the lattice has; `most` is in shared memory.
 DEVICE uint32_t block_most_tokens(LOCAL const ChannelLattice *lattice, GLOBAL const SearchFrame *frames, LOCAL uint32_t *most) {
   if (thread_number() == 0) *most = 0;
   block_sync();

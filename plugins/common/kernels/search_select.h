@@ -36,7 +36,7 @@ DEVICE uint32_t bin_of_cost(float cost, float best, float bins_per_cost) {
   return (uint32_t)fmin(multiply_rounded(subtract_rounded(cost, best), bins_per_cost), (float)(kBins - 1));
 }
 
-// The next digit of a key, of which all from `top` on are known.
+// Return the next digit of a key, of which all bits from `top` on are known.
 DEVICE uint32_t digit_width(uint32_t top) { return min(11u, top); }
 DEVICE uint32_t next_digit(SearchKey key, uint32_t top) {
   const uint32_t width = digit_width(top);
@@ -53,7 +53,7 @@ DEVICE KeyPrefix add_digit(KeyPrefix known, uint32_t digit) {
   known.top -= width;
   return known;
 }
-// True if a key of this bin begins like the known part.
+// Returns true if a key of this bin begins like the known part.
 DEVICE bool has_prefix(KeyPrefix known, uint32_t bin, SearchKey key) {
   return known.bin == kNoBin || (bin == known.bin && (known.top == 64 || key >> known.top == known.bits));
 }
@@ -135,7 +135,8 @@ DEVICE void team_find_kth_of_few(const Search *s, LOCAL State *search, float bin
   block_sync();
 }
 
-// The k-th smallest key of the tokens; 0 < k <= n_tokens. Keys differ, so few are left at the latest with the last digit.
+// Returns the k-th smallest key of the tokens; 0 < k <= n_tokens. Keys differ, so few are left at the latest with the
+// last digit.
 FOR_TYPES(Search, State) DEVICE SearchKey team_kth_key(const Search *s, LOCAL State *search, uint32_t k) {
   LOCAL KthKey *const kth = &search->kth;
   const float bins_per_cost = (float)kBins / search->job.beam.beam;

@@ -28,7 +28,7 @@ typedef struct ArcStep {
   SearchArc arc;
 } ArcStep;
 
-// The warp's stretch of the n_arcs arcs of n_items items, of which all warps of n_threads threads take part.
+// Returns the warp's stretch of the n_arcs arcs of n_items items, of which all warps of n_threads threads take part.
 DEVICE ArcStretch warp_stretch(GLOBAL const ExpandItem *items, uint32_t n_items, uint32_t n_arcs, uint32_t n_threads) {
   const uint32_t n_steps = (n_arcs + n_threads - 1) / n_threads;  // steps of each warp
   ArcStretch s;
@@ -42,7 +42,7 @@ DEVICE ArcStretch warp_stretch(GLOBAL const ExpandItem *items, uint32_t n_items,
 
 DEVICE bool stretch_ends(const ArcStretch *s) { return s->base >= s->end; }
 
-// The step of each lane; then the stretch goes on by a warp.
+// Returns the step of each lane; then the stretch goes on by a warp.
 DEVICE ArcStep warp_next_step(ArcStretch *s, GLOBAL const SearchArc *arcs) {
   const uint32_t following = s->item + 1 + lane_number();
   const uint32_t first = following < s->n_items ? s->items[following].offset - s->base : warp_size();

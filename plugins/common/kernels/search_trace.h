@@ -37,7 +37,8 @@ DEVICE Share share_of_thread(uint32_t n, uint32_t thread, uint32_t n_threads) {
   return share;
 }
 
-// True if the trace is compacted before a frame of n_tokens; n_compacted: the records left by the last compaction.
+// Returns true if the trace is compacted before a frame of n_tokens; n_compacted: the records left by the last
+// compaction.
 DEVICE bool trace_needs_compaction(uint32_t n_records, uint32_t max_records, uint32_t n_tokens, uint32_t n_compacted) {
   return n_records + 2 * n_tokens > max_records && n_records > n_compacted;
 }

@@ -31,7 +31,7 @@ __device__ inline FrameSteps frame_steps(SearchState &search, const float *row) 
           of_leader<Team>(&search.job.n_records)};
 }
 
-// The stretch of a list's arcs that a warp follows.
+// Returns the stretch of a list's arcs that a warp follows.
 __device__ inline ArcStretch stretch_of(const SearchState &search, uint32_t list) {
   const auto n_items = static_cast<uint32_t>(search.list_size[list] >> 32),
              n_arcs = static_cast<uint32_t>(search.list_size[list]);

@@ -194,7 +194,7 @@ __device__ inline OwnToken with_arcs(const SearchTables &graph, OwnToken token) 
   return token;
 }
 
-// The i-th token that the block owns.
+// Sets the i-th token that the block owns.
 __device__ inline void add_own_token(SearchState &search, uint32_t i, const OwnToken &token) {
   if (i >= search.max_own_tokens) return report_full(search, kTableFull);
   search.own_tokens[i] = token;

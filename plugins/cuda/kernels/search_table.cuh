@@ -26,7 +26,7 @@ struct Table {
     return (Team::kIsWide ? search.wide_keys : shared_table) + slot;
   }
   __device__ uint32_t *state_at(uint32_t slot) const { return states_ + slot; }
-  // The path of a slot's token, and the token's number when it has one.
+  // Returns the address of a slot's record: its token's path, and the token's number when it has one.
   __device__ uint32_t *record_at(uint32_t slot) const { return search.record_of + slot; }
   __device__ uint32_t *number_at(uint32_t slot) const { return search.number_of + slot; }
   __device__ unsigned long long key(uint32_t slot) const {

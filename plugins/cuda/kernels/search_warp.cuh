@@ -64,7 +64,7 @@ __device__ inline void warp_add(uint32_t *sum, uint32_t value) {
   if (lane_number() == 0 && added > 0) atomicAdd(sum, added);
 }
 
-// The last item that begins at or before an arc: the lanes of a warp look at 32 items at a time.
+// Returns the last item that begins at or before an arc: the lanes of a warp look at 32 items at a time.
 __device__ inline uint32_t warp_item_of(const ExpandItem *items, uint32_t n_items, uint32_t arc) {
   uint32_t low = 0, n = n_items;  // it is one of n from `low` on
   while (n > 1) {

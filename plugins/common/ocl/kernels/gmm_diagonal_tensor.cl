@@ -66,7 +66,7 @@ static inline Tile load_tile(__global const uint *words) {
   return tile;
 }
 
-// The small products first: the large sum is then rounded less often.
+// Adds the small products first, so that the large sum is rounded less often.
 static inline void score_tile(Shown shown, const Tile *tile, const RowFragments *rows, RowLogSums *mixture) {
   float d[TILES * 4];
   UNROLL for (uint i = 0; i < TILES * 4; ++i) d[i] = 0;

@@ -68,7 +68,7 @@ void share_states(__local SearchState *search) {
   search->job.local_share = share >= 1 ? ALL_LOCAL : (uint)(share * 4294967040.0f);
 }
 
-// The frame's tokens and links become the channel's.
+// Makes the frame's tokens and links the channel's.
 void commit(const Search *s, uint n_frames, uint best) {
   __local SearchState *const search = s->state;
   __local SearchJob *const job = &search->job;
@@ -88,7 +88,7 @@ void block_free_used(const Search *s) { group_free_used(s->state, s->m); }
 
 #include "plugins/common/kernels/search_driver.h"
 
-// The token of the start state, and list 1 with its epsilon arcs.
+// Makes the token of the start state, and list 1 with its epsilon arcs.
 bool group_begin(const Search *s, StepTotals *totals) {
   __local SearchState *const search = s->state;
   const Memory *const m = s->m;

@@ -4,7 +4,7 @@
 // there is to be a lattice, it is remembered as a candidate. In the next step the candidate that is the least of its
 // state has won. It writes its path's record, and goes on the next list if its state has epsilon arcs.
 
-// The last item that begins at or before an arc.
+// Returns the last item that begins at or before an arc.
 uint warp_item_of(__global const ExpandItem *items, uint n_items, uint arc) {
   uint low = 0, high = n_items;
   while (high - low > 1) {

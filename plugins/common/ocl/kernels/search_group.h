@@ -22,7 +22,7 @@ void warp_add(__local uint *sum, uint value) {
   if (lane_number() == WARP - 1 && scanned > 0) atomic_add(sum, scanned);
 }
 
-// The sum over the work-items before this one; *total is that over all. sums: [MAX_WARPS]. With barriers.
+// Returns the sum over the work-items before this one; *total is that over all. sums: [MAX_WARPS]. With barriers.
 uint block_scan(uint value, __local uint *sums, uint *total) {
   const uint scanned = warp_scan(value);
   block_sync();  // earlier sums have been read
@@ -37,5 +37,5 @@ uint block_scan(uint value, __local uint *sums, uint *total) {
   return before + scanned - value;
 }
 
-// The work-item's share of n neighbouring elements.
+// Returns the work-item's share of n neighbouring elements.
 Share share_of(uint n) { return share_of_thread(n, get_local_id(0), GROUP_SIZE); }

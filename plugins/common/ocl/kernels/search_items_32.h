@@ -11,7 +11,7 @@ void warp_add_item(__local SearchState *search, const Memory *m, uint list, uint
   items_of(m, list)[index] = item;
 }
 
-// After all items: their offsets. With barriers.
+// Sets the offsets of items once all are appended. With barriers.
 void group_number_arcs(__local SearchState *search, const Memory *m, uint list) {
   __global ExpandItem *const items = items_of(m, list);
   const Share share = share_of(min(n_items_of(search, list), m->max_slots));

@@ -68,7 +68,7 @@ typedef struct {
   __global uint *used;                  // [max_slots], the slots in use, as they are in `slots`
 } Memory;
 
-// The scratch memory of a group, in global memory as scratch_layout() says and in local memory.
+// Returns the scratch memory of a group, in global memory as scratch_layout() says and in local memory.
 Memory scratch_of(__global uint4 *scratch, __local LocalTable *table, uint max_slots, uint max_candidates) {
   const ScratchLayout at = scratch_layout(max_slots, max_candidates);
   __global uint4 *const own = scratch + get_group_id(0) * at.end;
@@ -148,7 +148,7 @@ uint used_slot_in(__local const SearchState *search, const Memory *m, uint i) {
   return m->used[i < n_local ? i : m->max_slots / 2 + (i - n_local)];
 }
 
-// After a frame, the slots of its tokens.
+// Frees the slots of the frame's tokens.
 void group_free_used(__local const SearchState *search, const Memory *m) {
   for (uint i = get_local_id(0); i < n_used_of(search); i += GROUP_SIZE) clear_slot(m, used_slot_in(search, m, i));
 }
