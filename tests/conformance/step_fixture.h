@@ -40,7 +40,7 @@ class StepFixture : public SearchFixture {
   const asr_backend_signals_api *signals() const {
     return extension_of<asr_backend_signals_api>(api(), ASR_BACKEND_SIGNALS, offsetof(asr_backend_signals_api, set_transform));
   }
-  // Whether signals() has the slots for speakers; most frames of a signal that it normalises as a whole.
+  // Return whether signals() has the slots for speakers, and the most frames of a signal that it normalises as a whole.
   bool transforms_signals() const { return signals()->size >= offsetof(asr_backend_signals_api, most_whole_frames); }
   uint32_t most_whole_frames() const {
     return signals()->size >= sizeof(asr_backend_signals_api) ? signals()->most_whole_frames : 0;
@@ -222,7 +222,7 @@ class StepFixture : public SearchFixture {
     return scores;
   }
 
-  // As rows_of(), with the transforms.
+  // Works like rows_of(), with the transforms.
   static std::vector<float> transformed_rows_of(const World &world, const Source &source) {
     std::vector<float> rows = rows_of(world, source);
     const uint32_t n_dims = world.model.n_dims;
