@@ -96,8 +96,8 @@ class TrainingData {
         transcripts_(parse_transcripts(read_file(arguments.transcripts), arguments.transcripts, {})),
         rows_(rows_path, bundle.front_end.n_dims()) {}
 
-  // The words of an utterance; nullptr, and a reason noted, where it cannot be trained on.
-  // Throws if an utterance of its name was there before: one of the two has the other's transcript.
+  // Returns the words of an utterance. Notes a reason and returns nullptr if it cannot be trained on. Throws if an
+  // utterance of its name was there before: one of the two has the other's transcript.
   const Words *words_of(const Utterance &utterance) {
     if (!ids_.insert(utterance.id).second) {
       fail(ASR_BAD_FILE, "%s: utterance \"%s\" is there twice; give each recording an id of its own, as in its transcript",
