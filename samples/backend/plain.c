@@ -135,7 +135,7 @@ static asr_status extract(asr_backend_device *device, asr_backend_features *f, c
 /* ---- acoustic model: G1 to G3 -------------------------------------------------------------------------------------- */
 struct asr_backend_acoustic {
   struct arrays arrays;
-  asr_acoustic_view v;                      /* arrays are copies; means are as precise as Gaussians relative to their means */
+  asr_acoustic_view v;                      /* arrays are copies; the precision of a Gaussian follows its mean */
   double *constants, *log_densities, *diff; /* per Gaussian: constants of ln N, ln N of the scored row; scratch */
   float *scores[2];                         /* [max_rows][n_states] */
   uint32_t n_rows[2];
