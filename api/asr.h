@@ -421,7 +421,7 @@ typedef struct asr_stream_config {
   uint32_t n_best;              /* most alternatives in final events, 0..10000; default 1. More than 1 needs a lattice_beam >
                                    0, and the lattice limits their number */
   /* All following members since 0.2.0. Milliseconds, 100..600000, of silence at the end of the best path; 0 (default) = the
-   * preset's values. They have no effect without a preset. The model's filler phones match silence. */
+   * preset's values. They have no effect without a preset. Silence is audio that the model's filler phones match. */
   asr_endpoint endpoint;             /* default ASR_ENDPOINT_OFF. Other values need a running mean: ASR_CMN_MODEL is
                                         ASR_CMN_LIVE then if the model asks for ASR_CMN_BATCH */
   uint32_t silence_at_end_ms;        /* after words, if the best path may well end the graph's sentence */

@@ -20,7 +20,6 @@ class SpeakerTrack {
   // rows are fed. normalises: whether rows lose a mean.
   SpeakerTrack(std::shared_ptr<Speaker> speaker, float warp, bool learns, uint32_t shift_samples, bool normalises);
 
-  bool keeps_sound() const { return keeps_sound_; }
   bool uses_means() const { return uses_means_; }  // utterances may have a model of the speaker's
 
   void begin_utterance(AdaptedModels *models);  // uses the speaker's current transform and model

@@ -19,12 +19,17 @@ void reset_frame(__local SearchState *search) {
   search->n_records_before = search->job.n_records;
 }
 
+void group_free_slots(const Search *s) {
+  for (uint slot = get_local_id(0); slot < LOCAL_SLOTS; slot += GROUP_SIZE) free_slot(s, slot);
+  for (uint slot = s->m->max_slots / 2 + get_local_id(0); slot < s->m->max_slots; slot += GROUP_SIZE) free_slot(s, slot);
+}
+
 // If only slots in local memory were missing, or links and pruning can help, the frame begins again.
 void team_give_up(const Search *s, uint status, uint overflow) {
   __local SearchJob *const job = &s->state->job;
   const bool can_prune = overflow == kLinksFull && job->lattice.n_unpruned > 0;
   block_sync();
-  group_free_slots(s->m);
+  group_free_slots(s);
   if (thread_number() == 0) {
     job->n_records = s->state->n_records_before;
     if (status == kSearchOverflow && overflow == kLocalFull) {
@@ -42,7 +47,7 @@ StepTotals team_all_reduce(const Search *s, bool emitting, uint list) {
   const uint turn = search->turn;
   block_sync();
   if (thread_number() == 0) {
-    const StepTotals totals = {search->overflow, 0, n_used_of(search), search->best};
+    const StepTotals totals = {search->overflow, 0, n_used_slots(s), search->best};
     search->step_totals[turn] = totals;
     search->turn = turn ^ 1;
   }
@@ -64,7 +69,7 @@ __local FrameCounts *frame_counts(const Search *s) { return &s->state->counts; }
 
 // Chooses the share of states that the next frame finds in local memory, so that about three quarters of its slots are used.
 void share_states(__local SearchState *search) {
-  const float share = (float)(LOCAL_SLOTS / 4 * 3) / (float)max(n_used_of(search), 1u);
+  const float share = (float)(LOCAL_SLOTS / 4 * 3) / (float)max(n_used_slots(s), 1u);
   search->job.local_share = share >= 1 ? ALL_LOCAL : (uint)(share * 4294967040.0f);
 }
 

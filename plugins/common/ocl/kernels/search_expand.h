@@ -22,8 +22,7 @@ float log_likelihood_of(__global const float *row, uint pdf) { return row[pdf]; 
 
 #include "plugins/common/kernels/search_stretch.h"
 
-// ---- the hooks of search_frame.h
-// ---------------------------------------------------------------------------------------------
+// ---- the hooks of search_frame.h ----
 
 // A work-group's search and its memory.
 typedef struct {
@@ -60,9 +59,21 @@ void set_slot_record(const Search *s, uint slot, uint record) { s->m->slots[slot
 // A token is numbered when its key is no longer compared.
 uint slot_number(const Search *s, uint slot) { return s->m->slots[slot].arc; }
 void set_slot_number(const Search *s, uint slot, uint number) { s->m->slots[slot].arc = number; }
-uint n_used_slots(const Search *s) { return n_used_of(s->state); }
-uint used_slot(const Search *s, uint i) { return used_slot_in(s->state, s->m, i); }
-void free_slot(const Search *s, uint slot) { clear_slot(s->m, slot); }
+uint n_used_slots(const Search *s) { return s->state->n_used[0] + s->state->n_used[1]; }
+uint used_slot(const Search *s, uint i) {
+  const uint n_local = s->state->n_used[0];
+  return s->m->used[i < n_local ? i : s->m->max_slots / 2 + (i - n_local)];
+}
+void free_slot(const Search *s, uint slot) {
+  if (is_local(s->m, slot)) {
+    s->m->table->states[slot] = kFreeSlot;
+    s->m->table->costs[slot] = 0xffffffffu;
+    s->m->slots[slot].arc = 0xffffffffu;
+  } else {
+    const uint4 free = (uint4)(0xffffffffu, 0xffffffffu, kFreeSlot, 0);
+    *(__global uint4 *)&s->m->slots[slot] = free;
+  }
+}
 uint warp_number_token(const Search *s, const SearchToken *token, bool keep) {
   return warp_append(&s->state->counts.n_next, keep);
 }

@@ -131,33 +131,6 @@ bool is_local(const Memory *m, uint slot) { return slot < m->max_slots / 2; }
 uint cost_in(const Memory *m, uint slot) { return is_local(m, slot) ? m->table->costs[slot] : m->slots[slot].cost; }
 uint state_in(const Memory *m, uint slot) { return is_local(m, slot) ? m->table->states[slot] : m->slots[slot].state; }
 
-void clear_slot(const Memory *m, uint slot) {
-  if (is_local(m, slot)) {
-    m->table->states[slot] = kFreeSlot;
-    m->table->costs[slot] = 0xffffffffu;
-    m->slots[slot].arc = 0xffffffffu;
-  } else {
-    const uint4 free = (uint4)(0xffffffffu, 0xffffffffu, kFreeSlot, 0);
-    *(__global uint4 *)&m->slots[slot] = free;
-  }
-}
-
-uint n_used_of(__local const SearchState *search) { return search->n_used[0] + search->n_used[1]; }
-uint used_slot_in(__local const SearchState *search, const Memory *m, uint i) {
-  const uint n_local = search->n_used[0];
-  return m->used[i < n_local ? i : m->max_slots / 2 + (i - n_local)];
-}
-
-// Frees the slots of the frame's tokens.
-void group_free_used(__local const SearchState *search, const Memory *m) {
-  for (uint i = get_local_id(0); i < n_used_of(search); i += GROUP_SIZE) clear_slot(m, used_slot_in(search, m, i));
-}
-
-void group_free_slots(const Memory *m) {
-  for (uint slot = get_local_id(0); slot < LOCAL_SLOTS; slot += GROUP_SIZE) clear_slot(m, slot);
-  for (uint slot = m->max_slots / 2 + get_local_id(0); slot < m->max_slots; slot += GROUP_SIZE) clear_slot(m, slot);
-}
-
 void group_free_local(const Memory *m) {
   for (uint slot = get_local_id(0); slot < LOCAL_SLOTS; slot += GROUP_SIZE) {
     m->table->states[slot] = kFreeSlot;
